@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_does_what_a_plain_one_does_and_its_copies_stay_as_they_were() {
+    fn a_list_behaves_like_a_vec_and_its_copies_do_not_change() {
         let (mut list, mut plain, mut rng) = (Chunks::<u64, 8>::default(), Vec::new(), Rng::new(5));
         let mut copies = Vec::new();
         for step in 0..3_000 {
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_border_of_what_is_sorted_is_found() {
+    fn the_partition_point_is_found() {
         let mut list = Chunks::<u64, 8>::default();
         (0..50).for_each(|n| list.push(n));
         for border in 0..51 {

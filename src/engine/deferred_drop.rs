@@ -85,7 +85,7 @@ mod tests {
     use std::rc::Rc;
 
     #[test]
-    fn what_is_large_goes_in_parts_and_wholly_and_what_is_shared_stays() {
+    fn large_collections_are_dropped_in_parts_and_shared_ones_stay() {
         let life = Rc::new(());
         let large = || {
             let (mut chunks, mut tree) = (Chunks::<Rc<()>, 4>::default(), Tree::default());

@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_put_in_is_found_and_copies_stay_as_they_were() {
+    fn entries_are_found_and_copies_do_not_change() {
         let (mut index, mut plain, mut rng) = (Index::default(), Vec::new(), Rng::new(2));
         assert_eq!(index.find(1, |_| true), None);
         index.remove(1, 1);

@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_counted_and_what_is_owned_is_what_is_there() {
+    fn tallies_and_the_owner_index_match_the_objects() {
         let (mut cache, mut rng) = (Cache::new(), Rng::new(3));
         for step in 0..5_000 {
             let object = pod(rng.below(40), &mut rng);

@@ -332,7 +332,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_a_loop_waits_to_see_is_what_a_look_at_each_late_event_tells() {
+    fn awaited_writes_match_a_scan_of_the_delayed_events() {
         let mut sim = Sim::new(ClusterConfig::default(), 1);
         let (mut waits, mut waits_not) = (0, 0);
         for round in 0..24 {

@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_does_what_a_tree_of_names_does() {
+    fn a_table_behaves_like_a_btree_map_by_name() {
         let (mut table, mut tree, mut rng) = (Table::default(), BTreeMap::new(), Rng::new(7));
         let mut lists: Vec<(Listing, Vec<Rc<Object>>)> = Vec::new();
         for step in 0..20_000 {

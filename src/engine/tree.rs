@@ -131,7 +131,8 @@ impl<K: Ord + Clone, V: Clone> Tree<K, V> {
         if left == 0 {
             self.leaves.remove(at);
         } else if left < MAX_LEAF_ENTRIES / 4
-            && let Some(next) = self.leaves.get(at + 1).filter(|next| next.entries.len() <= MAX_LEAF_ENTRIES / 2).map(|next| next.entries.clone())
+            && let Some(next) =
+                self.leaves.get(at + 1).filter(|next| next.entries.len() <= MAX_LEAF_ENTRIES / 2).map(|next| next.entries.clone())
         {
             own(&mut self.leaves[at].entries, MAX_LEAF_ENTRIES).extend_from_slice(&next);
             self.leaves.remove(at + 1);
@@ -182,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn it_does_what_a_plain_map_does_and_its_copies_stay_as_they_were() {
+    fn a_tree_behaves_like_a_btree_map_and_its_copies_do_not_change() {
         let (mut tree, mut plain, mut rng) = (Tree::default(), BTreeMap::new(), Rng::new(9));
         let mut copies = Vec::new();
         for step in 0..20_000 {

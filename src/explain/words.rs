@@ -610,7 +610,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn in_a_narrow_place_a_name_gives_way_to_what_was_done() {
+    fn a_short_effect_shortens_the_name() {
         let scaled = |name: &str| in_short(&msg::effect_scaled(name, "3 → 2")).english();
         assert_eq!(scaled("nginx-deployment-6c5f67b5f7"), "…6c5f67b5f7 scaled 3 → 2");
         assert_eq!(scaled("a-very-long-database-0"), "…database-0 scaled 3 → 2");
@@ -618,7 +618,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_that_is_written_is_told_by_the_field_that_changed() {
+    fn a_status_write_names_the_changed_field() {
         let mut told = std::collections::BTreeMap::new();
         for example in crate::session::examples::ALL {
             let mut state = crate::session::State::new((example.text)(), 1);
@@ -646,7 +646,7 @@ mod tests {
     }
 
     #[test]
-    fn only_counts_are_grouped_and_a_secret_keeps_what_it_holds() {
+    fn only_counts_are_grouped_and_secret_values_are_hidden() {
         let of = |port: u16, pass: &str| {
             format!(
                 "apiVersion: v1\nkind: Service\nmetadata: {{name: s}}\nspec: {{ports: [{{port: {port}}}]}}\n---\n\

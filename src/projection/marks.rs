@@ -35,16 +35,16 @@ pub struct Mark {
     pub count: u32,
 }
 
-/// More marks than this are not kept: neighbours become one.
+/// Maximum number of marks: with more, neighbours are merged.
 const MAX_MARKS: usize = 20_000;
 
 /// The marks of a history, in order of time.
 #[derive(Debug)]
 pub struct Marks {
     all: Rc<Vec<Mark>>,
-    /// Entries of a lane within so many milliseconds have one mark.
+    /// Entries of a lane within this many milliseconds share one mark.
     grain: u64,
-    /// With more than this they become fewer.
+    /// With more marks than this they are thinned out.
     most: usize,
     last: [Option<usize>; LANES.len()],
 }
@@ -79,7 +79,7 @@ impl Marks {
     }
 
     fn thin(&mut self) {
-        // Of what people have done none is lost: should it be all there is, it may be many.
+        // Marks of users are never merged, so there may be many of them.
         while self.all.len() > MAX_MARKS / 2 && self.grain < 1 << 32 {
             let finer = std::mem::take(&mut self.all);
             *self = Marks { grain: self.grain * 2, most: usize::MAX, ..Marks::default() };

@@ -49,7 +49,9 @@ fn unpack(text: &str) -> Result<Link, Message> {
     let bytes =
         URL_SAFE_NO_PAD.decode(body.trim_end_matches('=').replace('+', "-").replace('/', "_")).map_err(|_| msg::link_not_base64())?;
     let json = match prefix {
-        "pako" => miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(&bytes, MAX_UNPACKED_BYTES).map_err(|_| msg::link_not_deflate())?,
+        "pako" => {
+            miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(&bytes, MAX_UNPACKED_BYTES).map_err(|_| msg::link_not_deflate())?
+        }
         "base64" if bytes.len() <= MAX_UNPACKED_BYTES => bytes,
         _ => return Err(msg::link_prefix(format!("{prefix}:"))),
     };
@@ -65,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_link_comes_back_as_it_went() {
+    fn a_link_round_trips() {
         let link = Link { v: 1, manifest: Some("kind: Pod\n# 控制器\n".into()), seed: Some(7), view: Some("storage".into()) };
         let text = encode(&link);
         assert!(text.starts_with("#pako:"));
@@ -91,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bomb_is_not_unpacked() {
+    fn a_decompression_bomb_is_not_unpacked() {
         let packed = miniz_oxide::deflate::compress_to_vec_zlib(&vec![b' '; MAX_UNPACKED_BYTES + 1], 9);
         assert!(decode(&format!("#pako:{}", URL_SAFE_NO_PAD.encode(packed))).is_err());
     }

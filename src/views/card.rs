@@ -1,4 +1,4 @@
-//! What a hover card says of an object: its state in words, a few counts, and why it last changed.
+//! The content of an object's hover card: its state, a few counts, and why it last changed.
 
 use crate::api::{Body, Kind, Object, ObjectRef};
 use crate::engine::Sim;
@@ -28,7 +28,7 @@ pub struct Card {
     pub by: Option<(Message, u64)>,
 }
 
-/// No more facts than this: the inspector has them all.
+/// Maximum number of facts: the inspector has them all.
 const MAX_FACTS: usize = 3;
 
 /// The card of an object at the instant shown.
@@ -56,7 +56,7 @@ pub fn read(sim: &Sim, ready: &dyn Fn(&Object) -> usize, key: &ObjectRef) -> Opt
     })
 }
 
-/// A status is written after what it tells of: for a moment the Pods are further.
+/// The message for a status that lags behind its Pods.
 pub fn lag(ready: usize, object: &Object) -> Option<Message> {
     let said = match &object.body {
         Body::Deployment(body) => body.status.ready_replicas,

@@ -3,7 +3,7 @@
 use crate::actions::Line;
 use crate::api::{Kind, ObjectRef};
 
-/// Names are looked for in so many of the last lines.
+/// Number of last lines searched for names.
 const MAX_SCANNED_LINES: usize = 400;
 
 /// The names of objects in what was printed, each with its line and the number of its word there, in their order: `kind/name`

@@ -1,5 +1,5 @@
-//! ConfigMaps, Secrets and service accounts: each a small card below what names it, or below everything if several trees
-//! do, with a line from every user. What is named and does not exist has a card too. Many fold to a few and "+N more".
+//! ConfigMaps, Secrets and service accounts: each a small card below the tree that references it, or below everything if
+//! several trees do, with a line from every user. A missing object has a card too. Many fold to a few and "+N more".
 
 use crate::i18n::{Message, dotted, msg};
 use crate::projection::model::{Id, Model, Used};
@@ -14,7 +14,7 @@ pub const BELOW: f64 = 14.0;
 const ACROSS: f64 = 196.0;
 const WIDE: f64 = 180.0;
 const ROW: f64 = 60.0;
-/// So many stand below a tree, and below all trees; of more the last place says how many are left out.
+/// Maximum number of cards below a tree, and below all trees; with more the last one says how many are left out.
 const MAX_PER_TREE: usize = 6;
 const MAX_SHARED: usize = 24;
 /// So far beside a card its line goes down; those to what several name stand further out.
@@ -22,10 +22,10 @@ const RAIL: f64 = 10.0;
 const OUTER: f64 = 15.0;
 const NEXT: f64 = 4.0;
 const ROUND: f64 = 8.0;
-/// So many users are named to those who do not see the lines.
+/// Maximum number of users named in the accessible label.
 const MAX_NAMED_USERS: usize = 3;
 
-/// The height of so many below a tree.
+/// The height of `uses` cards below a tree.
 pub fn height(uses: usize) -> f64 {
     if uses == 0 { 0.0 } else { BELOW + uses.min(MAX_PER_TREE) as f64 * PITCH - (PITCH - CARD_HEIGHT) }
 }

@@ -3,11 +3,11 @@
 use crate::projection::marks::{LANES, Mark, OTHERS};
 use crate::views::axis::Axis;
 
-/// Lanes that are shown even while they are empty, as long as there is room.
+/// Lanes shown even while they are empty, as long as there is space.
 const DEFAULT_LANES: [u8; 8] = [0, 1, 2, 3, 7, 8, 9, 10];
-/// Which lanes keep a row of their own when there are too many, the most telling first.
+/// Priority of lanes for a row of their own, highest first.
 const LANE_PRIORITY: [u8; 12] = [0, 1, 2, 3, 8, 7, 5, 4, 10, 9, 11, 6];
-/// As many lanes have room.
+/// Maximum number of rows.
 const MAX_ROWS: usize = 8;
 
 /// Which row each lane is drawn in, and the lanes that have a row. A lane that finds no room is drawn among the others.
@@ -56,7 +56,7 @@ pub struct Block {
     pub fault: bool,
 }
 
-/// A mark that is so far out of sight may still reach into it.
+/// A mark up to this far out of sight may still reach into it.
 const BLOCK_OVERHANG_PX: f64 = 8.0;
 
 /// Merges marks that would touch: all of them, and on those the failures. `marks` must be in order of time.

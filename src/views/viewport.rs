@@ -8,14 +8,14 @@ use std::rc::Rc;
 pub const LOW_FRAME: f64 = 400.0;
 /// The height of the controls at the foot.
 const CONTROLS_HEIGHT: f64 = 44.0;
-/// What is a little too large is made so much smaller to be seen whole: letters of 12 px are 10.5 then, and smaller ones are made larger
+/// A picture slightly too large is scaled down to this at most: text of 12 px is 10.5 px then, and smaller text is enlarged
 /// (`views.css`).
 const MIN_SHRINK_SCALE: f64 = 0.875;
 /// The scale at which all of a picture may be shown, and the largest.
 const SCALES: (f64, f64) = (0.25, 2.0);
 /// A narrower stage that is not lower is a phone's.
 const PHONE_WIDTH: f64 = 560.0;
-/// Items so far out of sight are not put into the page.
+/// Items further out of sight than this are not mounted.
 const MOUNT_MARGIN: f64 = 160.0;
 /// Width of a hover card, and the height it may have.
 const HOVER_CARD_WIDTH: f64 = 264.0;
@@ -57,7 +57,7 @@ pub fn map_size(scene: &Scene) -> (f64, f64) {
     (scene.width * map_scale(scene), scene.height * map_scale(scene))
 }
 
-/// A pan that leaves no more than `over` empty, and nothing out of sight that has room.
+/// Clamps a pan: no more than `over` is empty, and nothing that fits is out of sight.
 fn slide(pan: f64, over: f64) -> f64 {
     pan.clamp(over.min(0.0), over.max(0.0))
 }
@@ -73,9 +73,9 @@ pub struct Viewport {
     pub pan: (f64, f64),
     /// Its scale.
     pub zoom: f64,
-    /// Whether a person moved it.
+    /// Whether the user moved it.
     pub touched: bool,
-    /// Whether a person wants all of it in sight.
+    /// Whether the user asked to fit everything.
     pub all: bool,
     /// The corner of the map, if there is one.
     pub map: Option<u8>,
@@ -174,7 +174,7 @@ impl Viewport {
         self.whole = self.size.1 + if of.fit.fills { 0.0 } else { taken };
     }
 
-    /// A panel at the foot has opened or closed: what is in sight stays where it is.
+    /// Keeps the visible part in place when a panel at the foot opens or closes.
     fn give_way(&mut self, of: &Picture, before: f64) {
         if self.size.1 > before {
             return self.place(of);
@@ -194,8 +194,8 @@ impl Viewport {
             && self.pan.1 + of.scene.height * self.zoom <= self.room(of)
     }
 
-    /// The picture has become another. It keeps its place and scale as long as it is in sight. True if it could be larger, or nearer to
-    /// the middle: that is worth a move only if it lasts.
+    /// Updates the viewport for a changed picture, which keeps its position and scale as long as it is in sight. True if it could
+    /// be larger or more centered, which is worth a move only if it lasts.
     pub fn settle(&mut self, of: &Picture, opens: bool) -> bool {
         let (pan, zoom) = (self.pan, self.zoom);
         self.fit(of);
@@ -227,7 +227,7 @@ impl Viewport {
         if self.controlled(of, height) { height - CONTROLS_HEIGHT } else { height }
     }
 
-    /// Whether so much is out of sight that a map helps.
+    /// Whether enough is out of sight for a map to help.
     fn hides(&self, scene: &Scene) -> bool {
         let seen = |pan: f64, length: f64, size: f64| (pan + length * self.zoom).min(size) - pan.max(0.0);
         let (across, down) = (seen(self.pan.0, scene.width, self.size.0), seen(self.pan.1, scene.height, self.size.1));
@@ -359,7 +359,7 @@ impl Viewport {
         }
     }
 
-    /// Moves the picture until a place of it is in sight; whether it had to be moved.
+    /// Moves the picture until a rectangle is in sight; returns whether it had to move.
     pub fn bring(&mut self, of: &Picture, rect: Rect) -> bool {
         let (w, h) = (self.size.0, self.room(of));
         let (x, y) = (rect.x * self.zoom + self.pan.0, rect.y * self.zoom + self.pan.1);
@@ -380,7 +380,8 @@ impl Viewport {
 
     /// Whether an item is in sight, or nearly.
     pub fn sees(&self, rect: Rect) -> bool {
-        let near = |from: f64, to: f64, pan: f64, size: f64| to * self.zoom + pan > -MOUNT_MARGIN && from * self.zoom + pan < size + MOUNT_MARGIN;
+        let near =
+            |from: f64, to: f64, pan: f64, size: f64| to * self.zoom + pan > -MOUNT_MARGIN && from * self.zoom + pan < size + MOUNT_MARGIN;
         near(rect.x, rect.right(), self.pan.0, self.size.0) && near(rect.y, rect.bottom(), self.pan.1, self.size.1)
     }
 }

@@ -1,4 +1,4 @@
-//! Pods as cells on a canvas, with their counts above. What has not changed is not painted again, and what is much is
+//! Pods as cells on a canvas, with their counts above. Unchanged cells are not repainted, and large changes are
 //! painted in parts, so that no task is long.
 
 use super::dom;
@@ -10,12 +10,12 @@ use wasm_bindgen::JsCast;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 use yew::prelude::*;
 
-/// So many cells are painted at a time.
+/// Cells painted per task.
 const CELLS_PER_TASK: usize = 4_000;
-/// A canvas grows by so many pixels: another size loses what is on it.
+/// A canvas grows in steps of this many pixels, since resizing clears it.
 const CANVAS_STEP_PX: f64 = 128.0;
 
-/// How much of their colour ready Pods of an older revision have.
+/// Opacity of ready Pods of an older revision.
 const OLD_REVISION_ALPHA: f64 = 0.4;
 
 /// The square that explains a cell.
@@ -182,7 +182,7 @@ impl Component for Sheet {
 }
 
 impl Sheet {
-    /// Paints; nothing of it is drawn anew.
+    /// Paints without rendering the component again.
     fn paint(&mut self, ctx: &Context<Self>) -> bool {
         let Some((canvas, context)) = pen(&self.node).filter(|_| self.more.is_none()) else { return false };
         let SheetProps { origin, items, .. } = ctx.props();

@@ -14,7 +14,7 @@ use wasm_bindgen::JsCast;
 use web_sys::Element;
 use yew::prelude::*;
 
-/// So many rows at a time: a row costs the page some six elements.
+/// Rows per page: a row takes about six elements.
 const ROWS_PER_PAGE: usize = 100;
 
 /// What the list shows.

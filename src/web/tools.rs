@@ -1,4 +1,4 @@
-//! What one does with time besides playing it: stop it where a condition holds, and compare two instants.
+//! Panels of the timeline: breakpoints, and the comparison of two instants.
 
 use super::dom::icon;
 use super::editor::change;

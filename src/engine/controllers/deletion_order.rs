@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn the_deletion_order_looks_at_one_thing_after_another() {
+    fn deletion_ranks_are_compared_in_order() {
         let ready = || (pod("n", "Running", Some(0), 1), 0);
         let mut cheap = pod("n", "Running", Some(0), 1);
         Rc::make_mut(&mut cheap.meta.annotations).insert(COST.into(), "-1".into());

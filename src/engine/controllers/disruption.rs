@@ -237,7 +237,7 @@ mod tests {
     use crate::api::ObjectMeta;
 
     #[test]
-    fn a_number_counts_the_pods_that_are_there() {
+    fn an_absolute_number_counts_existing_pods() {
         let pod = || Rc::new(Object { kind: Kind::Pod, meta: ObjectMeta::default(), body: Body::Pod(Box::default()) });
         let sim = crate::engine::Sim::new(Default::default(), 1);
         let cache = sim.manager_cache();

@@ -129,8 +129,11 @@ fn first_to_go(node: &str, loads: &[Load], out: &Out<'_>) -> Option<(Rc<Object>,
 }
 
 fn message(pod: &Pod, used: i64, available: i64) -> Str {
-    let mut text =
-        format!("The node was low on resource: memory. Threshold quantity: {}, available: {}. ", amount(THRESHOLD_BYTES), amount(available));
+    let mut text = format!(
+        "The node was low on resource: memory. Threshold quantity: {}, available: {}. ",
+        amount(THRESHOLD_BYTES),
+        amount(available)
+    );
     let each = used / pod.spec.containers.len().max(1) as i64;
     for container in pod.spec.containers.iter() {
         let request = container.resources.requests.get("memory").map_or(0, crate::api::quantity::units_of);

@@ -5,7 +5,7 @@
 use super::behaviour::Behaviour;
 use super::containers;
 use super::state::Running;
-use super::{BACK_OFF_FORGOTTEN, BACK_OFF_SHOWN_US, FIRST_RESTART_US, Jobs, MAX_BACK_OFF, PodPass, Step, status};
+use super::{BACK_OFF_RESET_S, BACK_OFF_SHOWN_US, FIRST_RESTART_US, Jobs, MAX_BACK_OFF, PodPass, Step, status};
 use crate::api::Str;
 use crate::api::pod::{ContainerState, ContainerStatus, Waiting};
 use crate::api::time::SECOND;
@@ -18,7 +18,7 @@ impl PodPass<'_, '_> {
     pub(super) fn hold_back(&mut self, i: u32, ran: i64) -> Jobs {
         let mut held_back = 0;
         if let Some(running) = self.kubelets.running(self.job.uid) {
-            if ran >= BACK_OFF_FORGOTTEN {
+            if ran >= BACK_OFF_RESET_S {
                 running.held_back.remove(&i);
             }
             held_back = running.held_back.get(&i).copied().unwrap_or(0);

@@ -197,7 +197,7 @@ mod tests {
 
     /// Each choice is compared with that of a full cycle at the point where it is made.
     #[test]
-    fn what_is_remembered_is_what_asking_every_node_would_give() {
+    fn cached_verdicts_match_a_full_cycle() {
         for seed in 0..12 {
             let (mut sim, mut rng) = (Sim::new(ClusterConfig::with_nodes(9), seed), Rng::new(seed));
             let origin = sim.command("kubectl apply -f -");

@@ -242,7 +242,8 @@ impl Scheduler {
         self.flush = None;
         self.now = now;
         let waiting = self.unschedulable.keys().filter_map(|uid| Some((*uid, self.pending.get(uid)?)));
-        let due: Vec<(Uid, EntryId)> = waiting.filter(|(_, p)| p.aside.after(UNSCHEDULABLE_RETRY_US) <= now).map(|(uid, p)| (uid, p.cause)).collect();
+        let due: Vec<(Uid, EntryId)> =
+            waiting.filter(|(_, p)| p.aside.after(UNSCHEDULABLE_RETRY_US) <= now).map(|(uid, p)| (uid, p.cause)).collect();
         for (uid, cause) in due {
             self.enqueue(uid, cause);
         }

@@ -1,6 +1,6 @@
 //! Read-only queries on a running simulation.
 
-use super::{MANAGER, SCHEDULER, MAX_SCANNED_TASKS, Sim, Task};
+use super::{MANAGER, MAX_SCANNED_TASKS, SCHEDULER, Sim, Task};
 use crate::api::pod::{PodSpec, Resources};
 use crate::api::{Kind, Object, ObjectRef, Str, Time, Uid};
 use crate::engine::heartbeats::Heartbeats;

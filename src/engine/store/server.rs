@@ -505,7 +505,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_name_that_is_made_up_and_in_use_is_made_up_anew() {
+    fn a_generated_name_in_use_is_generated_again() {
         let origin = Origin { actor: Actor::SERVER, cause: None, pass: 0, manager: None };
         let made = |taken: &[Str]| {
             let mut server = ApiServer::new(Timestamp(0), 1);

@@ -64,7 +64,7 @@ fn failed(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis
     Some(out)
 }
 
-/// A Pod whose kubelet says nothing.
+/// A Pod whose kubelet does not respond.
 fn silent(sim: &Context<'_>, object: &Object, pod: &Pod) -> Option<Diagnosis> {
     let node = ObjectRef::new(Kind::Node, "", &pod.node_name);
     if sim.get(&node).is_none() {
@@ -84,7 +84,7 @@ fn silent(sim: &Context<'_>, object: &Object, pod: &Pod) -> Option<Diagnosis> {
     Some(out)
 }
 
-/// So many objects are asked whether they wait for one.
+/// Maximum number of objects checked for waiting on one.
 const MAX_OBJECTS_ASKED: usize = 1_000;
 
 /// Who waits for a ConfigMap, a Secret or a service account that does not exist: the first of them.

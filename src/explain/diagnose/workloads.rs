@@ -12,9 +12,9 @@ use crate::projection::model::PodState;
 use serde_json::Value;
 use std::rc::Rc;
 
-/// Of many Pods that are not ready so many are looked at.
+/// Maximum number of unready Pods examined.
 const MAX_PODS_EXAMINED: usize = 1_000;
-/// So many are passed over to find them.
+/// Maximum number of Pods skipped to find them.
 const MAX_PODS_SKIPPED: usize = 20_000;
 
 /// The Pod of an owner that is worst off, with what is wrong with it: one that fails before one that waits. Whether one

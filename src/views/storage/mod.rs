@@ -1,4 +1,4 @@
-//! What holds the data: a column per ordinal with Pod, claim and volume; the class that provisioned them.
+//! Where the data is: a column per ordinal with Pod, claim and volume; the class that provisioned them.
 
 mod layout;
 mod measures;

@@ -10,7 +10,7 @@ use crate::web::language::{Lang, say};
 use crate::web::tools::Tool;
 use yew::prelude::*;
 
-/// A second simulation of more Pods would leave the first no time.
+/// Maximum number of Pods for a preview: a second simulation of more would starve the first.
 const MAX_PREVIEW_PODS: usize = 2_000;
 
 impl Page {

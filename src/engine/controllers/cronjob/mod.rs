@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_beyond_the_deadline_is_not_due() {
+    fn runs_beyond_the_deadline_are_not_due() {
         assert_eq!(plan("0 * * * *", 0, 3700).due(Some(200)), Some(3600));
         assert_eq!(plan("0 * * * *", 0, 3700).due(Some(50)), None);
     }

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_success_makes_earlier_failures_forgotten() {
+    fn a_success_resets_earlier_failures() {
         let record = BackoffRecord::default().after(&[], &[ended(5), ended(3)]);
         assert_eq!(record, BackoffRecord { failures: 2, last: Timestamp(5), unreplaced: 2 });
         assert_eq!(record.after(&[], &[]), record);

@@ -88,7 +88,8 @@ impl Controller for NodeLifecycle {
             return Ok(silent.map_or(Action::AwaitChange, |until| Action::RequeueAfter(until.0 - view.now.0)));
         }
         // The rest happens when upstream checks all nodes, every few seconds.
-        let look = *out.memory.entry(NEXT_CHECK.into()).or_insert_with(|| next_look(view.now, view.config.node_monitor_period).0 as i64) as u64;
+        let look =
+            *out.memory.entry(NEXT_CHECK.into()).or_insert_with(|| next_look(view.now, view.config.node_monitor_period).0 as i64) as u64;
         if view.now.0 < look {
             return Ok(Action::RequeueAfter(look - view.now.0));
         }

@@ -157,7 +157,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_stands_elsewhere_inside_is_shown_there() {
+    fn internal_fields_are_shown_in_their_internal_place() {
         let pod = json!({"hostNetwork": true, "serviceAccount": "a", "overhead": {"cpu": "1"}, "runtimeClassName": "r", "priority": 5,
             "preemptionPolicy": "Never", "volumes": [{"name": "v", "emptyDir": {}}]});
         let shown = text("v1.PodSpec", &pod);

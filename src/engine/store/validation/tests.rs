@@ -129,7 +129,7 @@ fn strange_shapes_are_refused_without_harm() {
 }
 
 #[test]
-fn what_is_too_large_to_be_kept_is_told() {
+fn oversized_objects_are_refused() {
     let large = "x".repeat(1024 * 1024 + 1);
     let of = |kind: &str, data: Value| {
         validate_create(&serde_json::json!({"apiVersion": "v1", "kind": kind, "metadata": {"name": "x"}, "data": data}))
