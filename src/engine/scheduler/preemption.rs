@@ -73,7 +73,7 @@ fn is_leaving_for(cycle: &Cycle<'_>, other: &Object) -> bool {
     priority(other) < priority(cycle.object) && other.meta.is_deleting() && for_preemption()
 }
 
-/// Sort key: violated budgets, highest priority, sum of priorities, number of victims, and earliest start time.
+/// Sort key: violated budgets, highest priority, sum of priorities, number of victims, and their earliest start (later is better).
 fn cost(candidate: &Candidate, now: Timestamp) -> (usize, i64, i64, usize, Reverse<Timestamp>) {
     let victims = &candidate.victims;
     let highest = victims.first().map_or(0, |o| priority(o));
