@@ -1,7 +1,7 @@
-//! A list in chunks that copies of it share: what a checkpoint of the cluster is made of.
+//! A list stored in chunks that its copies share, so that checkpoints of the cluster are cheap.
 //!
-//! Guarantees: a copy costs one count a chunk, whatever the elements weigh; it never changes, for who writes to a
-//! chunk that others hold takes a chunk of its own first.
+//! Guarantees: a copy costs one reference count per chunk, whatever the size of the elements; writes never show in
+//! other copies, because a shared chunk is cloned before it is written.
 
 use std::ops::Index;
 use std::rc::Rc;
@@ -37,7 +37,7 @@ impl<T: Clone, const N: usize> Chunks<T, N> {
         self.chunks.get(at / N)?.get(at % N)
     }
 
-    /// An element for change.
+    /// Mutable access to an element.
     pub fn get_mut(&mut self, at: usize) -> &mut T {
         &mut own(&mut self.chunks[at / N], 0)[at % N]
     }
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_does_what_a_plain_one_does_and_its_copies_stay_as_they_were() {
+    fn a_list_behaves_like_a_vec_and_its_copies_do_not_change() {
         let (mut list, mut plain, mut rng) = (Chunks::<u64, 8>::default(), Vec::new(), Rng::new(5));
         let mut copies = Vec::new();
         for step in 0..3_000 {
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_border_of_what_is_sorted_is_found() {
+    fn the_partition_point_is_found() {
         let mut list = Chunks::<u64, 8>::default();
         (0..50).for_each(|n| list.push(n));
         for border in 0..51 {

@@ -1,10 +1,10 @@
-//! What a simulated cluster is made of before the first command.
+//! The initial configuration and objects of a simulated cluster.
 
 use crate::api::time::{MS, SECOND};
 use crate::api::{Duration, Timestamp};
 use serde_json::Value;
 
-/// A node to begin with.
+/// A node that exists from the start.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NodeConfig {
     /// Its name.
@@ -13,14 +13,14 @@ pub struct NodeConfig {
     pub allocatable: Vec<(String, Value)>,
 }
 
-/// How long what the control plane does not decide takes.
+/// Durations that the control plane does not decide.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Timing {
     /// From binding to running.
     pub pod_start: Duration,
-    /// From the wish to stop to the end of the containers.
+    /// From the request to stop to the end of the containers.
     pub pod_stop: Duration,
-    /// From the wish for a volume to the volume.
+    /// From the request for a volume to its creation.
     pub provision: Duration,
 }
 
@@ -41,16 +41,15 @@ pub struct ClusterConfig {
     pub epoch: Timestamp,
     /// The feature gate `MaxUnavailableStatefulSet`, off in v1.36.
     pub max_unavailable_statefulset: bool,
-    /// How long a node may be silent: `--node-monitor-grace-period`.
+    /// How long a node may go without a heartbeat: `--node-monitor-grace-period`.
     pub node_monitor_grace: Duration,
-    /// How often the nodes are looked at: `--node-monitor-period`.
+    /// How often the nodes are checked: `--node-monitor-period`.
     pub node_monitor_period: Duration,
-    /// How many requests a second each loop may send, and how many at once: `--kube-api-qps`, `--kube-api-burst`. Without
-    /// limits if it is nothing.
+    /// Requests per second and burst of each loop's client: `--kube-api-qps`, `--kube-api-burst`. `None` for no limit.
     pub client_limit: Option<(f64, u32)>,
-    /// So many Pods that have ended are kept: `--terminated-pod-gc-threshold`.
+    /// Number of terminated Pods kept: `--terminated-pod-gc-threshold`.
     pub ended_pods_kept: usize,
-    /// How long Pods stay on a node that is not ready, unless they say otherwise.
+    /// How long Pods stay on a node that is not ready, unless their tolerations say otherwise.
     pub default_toleration_seconds: i64,
 }
 
@@ -77,7 +76,7 @@ impl ClusterConfig {
         }
     }
 
-    /// The API objects that are there before the first command.
+    /// The API objects that exist before the first command.
     pub fn objects(&self) -> Vec<Value> {
         let mut objects = Vec::new();
         for name in ["default", "kube-node-lease", "kube-public", "kube-system"] {
@@ -91,10 +90,10 @@ impl ClusterConfig {
     }
 }
 
-// As text: to be read it costs the page a third of what it takes to be put together.
+// As text: parsing it costs the page a third of what code that builds it would.
 const NAMESPACE: &str = r#"{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"$name","labels":{"kubernetes.io/metadata.name":"$name"}},"spec":{"finalizers":["kubernetes"]},"status":{"phase":"Active"}}"#;
 const ACCOUNT: &str = r#"{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"default","namespace":"$name"}}"#;
-/// The certificate that Pods know the API server by. There are no certificates here.
+/// The CA certificate that Pods verify the API server with; its content is a placeholder.
 const ROOT_CA: &str = r#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"kube-root-ca.crt","namespace":"$name","annotations":{"kubernetes.io/description":"Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters."}},"data":{"ca.crt":"-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n"}}"#;
 const API_SERVER: &str = r#"{"apiVersion":"v1","kind":"Service","metadata":{"name":"kubernetes","namespace":"default","labels":{"component":"apiserver","provider":"kubernetes"}},"spec":{"type":"ClusterIP","ports":[{"name":"https","port":443,"protocol":"TCP","targetPort":6443}]}}"#;
 const STANDARD: &str = r#"{"apiVersion":"storage.k8s.io/v1","kind":"StorageClass","metadata":{"name":"standard","annotations":{"storageclass.kubernetes.io/is-default-class":"true"}},"provisioner":"loopscope.dev/provisioner","reclaimPolicy":"Delete","volumeBindingMode":"Immediate","allowVolumeExpansion":false}"#;
@@ -105,12 +104,12 @@ const NODE: &str = r#"{"apiVersion":"v1","kind":"Node","metadata":{"name":"$name
 const CONDITION: &str =
     r#"{"type":"$type","status":"$status","reason":"$reason","message":"$message","lastHeartbeatTime":"$at","lastTransitionTime":"$at"}"#;
 
-/// A text with what stands for its holes.
+/// Fills the placeholders of a template.
 fn filled(text: &str, holes: &[(&str, &str)]) -> String {
     holes.iter().fold(text.to_string(), |text, (hole, with)| text.replace(hole, with))
 }
 
-/// The object that a text says, with what stands for its holes.
+/// The object of a template with its placeholders filled.
 fn made(text: &str, holes: &[(&str, &str)]) -> Value {
     serde_json::from_str(&filled(text, holes)).unwrap_or_default()
 }
@@ -136,7 +135,7 @@ pub fn node(n: usize, config: &NodeConfig, at: Timestamp) -> Value {
     };
     let conditions = HEALTHY.map(condition).join(",");
     let (ip, n) = ((10 + n).to_string(), n.to_string());
-    // A scenario may call a node anything.
+    // A scenario may give a node any name.
     let name = Value::from(config.name.as_str()).to_string();
     let mut node = made(NODE, &[("$conditions", &conditions), ("$cidr", &n), ("$ip", &ip), ("\"$name\"", &name)]);
     for (name, amount) in &config.allocatable {

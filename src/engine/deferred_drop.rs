@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 /// Collections with fewer parts are dropped at once.
-const SMALL: usize = 16;
+const MIN_DEFERRED_PARTS: usize = 16;
 
 /// A collection that can be dropped part by part.
 pub trait DropInParts: 'static {
@@ -64,7 +64,7 @@ pub fn drop_some() -> bool {
 
 /// Queues a collection to be dropped in idle time, if deferral is enabled and it is large.
 pub fn drop_later(parts: impl DropInParts) {
-    if parts.parts() < SMALL {
+    if parts.parts() < MIN_DEFERRED_PARTS {
         return;
     }
     // While the thread ends, the queue is gone and everything is dropped at once.
@@ -85,7 +85,7 @@ mod tests {
     use std::rc::Rc;
 
     #[test]
-    fn what_is_large_goes_in_parts_and_wholly_and_what_is_shared_stays() {
+    fn large_collections_are_dropped_in_parts_and_shared_ones_stay() {
         let life = Rc::new(());
         let large = || {
             let (mut chunks, mut tree) = (Chunks::<Rc<()>, 4>::default(), Tree::default());

@@ -1,7 +1,7 @@
-//! How a component shows itself: data beside its code, so that adding a loop touches its own file and the registry.
+//! How the page presents a component: data beside its code, so that adding a loop touches its own file and the registry.
 
-/// A line of the pseudo-code, what lights it, and whose value stands beside it: a row of what the loop saw by its name,
-/// `act` for what it wrote, or nothing.
+/// A line of the pseudo-code, what highlights it, and the value shown beside it: the name of a row of the loop's input,
+/// `act` for what it wrote, or empty.
 pub type CodeLine = (&'static str, &'static str, &'static str);
 
 /// A component that writes: a control loop, the scheduler, the kubelets.
@@ -11,11 +11,11 @@ pub struct Descriptor {
     pub name: &'static str,
     /// Other names under which it records Events.
     pub aliases: &'static [&'static str],
-    /// What it is called where there is little room.
+    /// Short name.
     pub title: &'static str,
     /// Its icon in `static/icons`.
     pub icon: &'static str,
-    /// Its lane of the timeline; empty for the lane of all that have none of their own.
+    /// Its lane of the timeline; empty for the shared lane.
     pub lane: &'static str,
     /// Whether it is on the ring of loops before it has written.
     pub always_shown: bool,

@@ -1,6 +1,6 @@
-//! What Pods have written: files on volumes, which outlive a Pod, and in containers, which do not.
+//! Files written by Pods: on volumes, where they outlive a Pod, and in containers, where they do not.
 //!
-//! Containers do not run here; files come from commands a person runs in them.
+//! Containers do not run here; files come from commands that a user runs in them.
 
 use super::store::ApiServer;
 use crate::api::pod::Pod;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Limit for all files together, in bytes.
-const ROOM: usize = 1 << 20;
+const MAX_TOTAL_BYTES: usize = 1 << 20;
 
 /// Files by the disk they are on and their path below its mount point.
 #[derive(Clone, Debug, Default)]
@@ -33,7 +33,7 @@ impl Disks {
     /// Writes a file; `false` if the limit is reached.
     pub fn write(&mut self, disk: &str, path: &str, text: &str) -> bool {
         let others: usize = self.files.iter().filter(|((d, p), _)| d != disk || p != path).map(|((_, p), text)| p.len() + text.len()).sum();
-        if others + path.len() + text.len() > ROOM {
+        if others + path.len() + text.len() > MAX_TOTAL_BYTES {
             return false;
         }
         self.files.insert((disk.into(), path.into()), text.into());

@@ -9,21 +9,21 @@ use crate::api::{Kind, Object, Str};
 
 /// The address of the cluster's name server.
 pub const SERVER: &str = "10.96.0.10";
-/// What every name of the cluster ends with.
+/// Suffix of every DNS name of the cluster.
 pub const ZONE: &str = "svc.cluster.local";
 
-/// What a name stands for.
+/// A DNS record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DnsRecord {
     /// The full name, without the last dot.
     pub name: String,
-    /// Its address; for an ExternalName the other name.
+    /// Its address; the target name for an ExternalName.
     pub address: Str,
     /// The Pod behind it, if it is one Pod's.
     pub pod: Str,
 }
 
-/// The records that a Service makes out of its EndpointSlices.
+/// The records of a Service and its EndpointSlices.
 pub fn records<'a>(service: &Object, slices: impl Iterator<Item = &'a EndpointSlice>) -> Vec<DnsRecord> {
     let Some(body) = service.get::<Service>() else { return Vec::new() };
     let name = format!("{}.{}.{ZONE}", service.meta.name, service.meta.namespace);
@@ -43,7 +43,7 @@ pub fn records<'a>(service: &Object, slices: impl Iterator<Item = &'a EndpointSl
         }
     }
     all.append(&mut own);
-    // A Pod of two port numbers is in two slices, and has its name once.
+    // A Pod with two port numbers is in two slices, but has one record.
     let mut once: Vec<DnsRecord> = Vec::new();
     for record in all {
         if !once.contains(&record) {
@@ -62,7 +62,7 @@ pub fn zone(server: &ApiServer) -> Vec<DnsRecord> {
     server.list(Kind::Service).flat_map(|service| of(service)).collect()
 }
 
-/// What a Pod of this namespace gets for a name: the search domains are tried in turn.
+/// The result of a lookup from a Pod of this namespace: the search domains are tried in turn.
 pub fn lookup(server: &ApiServer, namespace: &str, name: &str) -> Vec<DnsRecord> {
     let zone = zone(server);
     let name = name.trim_end_matches('.');

@@ -18,13 +18,13 @@ const SIMILAR_WINDOW_US: u64 = 600 * SECOND;
 const SPAM_BURST: u32 = 25;
 const SPAM_REFILL_US: u64 = 300 * SECOND;
 
-/// What has been said about one object. Hashes stand for the texts.
+/// Events recorded about one object. Texts are stored as hashes.
 #[derive(Clone, Debug, Default)]
 struct Said {
     groups: Vec<EventGroup>,
-    /// The moment in the name of the Event that said this, by its group, its field and its message.
+    /// The timestamp in the Event's name, by a hash of its group, field and message.
     events: Vec<(u64, u64)>,
-    /// Events spent of each source's burst, and when the last refill was.
+    /// Events used of each source's burst, and the time of the last refill.
     spent: Vec<(&'static str, u32, Time)>,
 }
 
@@ -37,10 +37,10 @@ struct EventGroup {
     last: Time,
 }
 
-/// Remembers what has been said, so that repeats become counts.
+/// Tracks recorded Events, so that repeats are counted.
 #[derive(Clone, Debug, Default)]
 pub struct EventRecorder {
-    /// Shared, so that a leaf of the tree that is copied for one of them costs little for its neighbours.
+    /// In an `Rc`, so that copying a leaf of the tree is cheap for the neighbours of the changed entry.
     about: Tree<Uid, Rc<Said>>,
 }
 
@@ -84,20 +84,20 @@ impl EventRecorder {
         }
     }
 
-    /// The keys that the Events about an object have, or had.
+    /// The keys of the Events about an object; some may be deleted.
     pub fn keys_about(&self, about: &Object) -> impl Iterator<Item = ObjectRef> {
         let said = self.about.get(&about.meta.uid).into_iter().flat_map(|said| &said.events);
         said.map(|(_, stamp)| ObjectRef::new(Kind::Event, namespace_of(about), &name_of(about, *stamp)))
     }
 
-    /// Forgets what was said about an object that is gone.
+    /// Drops the state of a deleted object.
     pub fn forget(&mut self, about: Uid) {
         self.about.remove(&about);
     }
 }
 
 impl Said {
-    /// Whether a message of this kind has had too many variants lately.
+    /// Whether an Event of this kind has had too many distinct messages recently.
     fn is_flood(&mut self, now: Time, source: u64, message: u64) -> bool {
         let at = self.groups.iter().position(|group| group.source == source).unwrap_or_else(|| {
             self.groups.push(EventGroup { source, messages: Vec::with_capacity(1), last: now });
@@ -114,12 +114,12 @@ impl Said {
         if group.messages.len() < SIMILAR_LIMIT {
             return false;
         }
-        // Upstream forgets one of them, so that one said before may still be said as it is.
+        // Upstream drops one of them, so that a repeated message may still be recorded unchanged.
         group.messages.remove(0);
         true
     }
 
-    /// Whether this source may still speak about the object: a burst of 25, then one in five minutes.
+    /// Whether this source may still record Events about the object: a burst of 25, then one every five minutes.
     fn may_speak(&mut self, now: Time, component: &'static str) -> bool {
         let at = self.spent.iter().position(|(source, ..)| *source == component).unwrap_or_else(|| {
             self.spent.push((component, 0, now));
@@ -139,7 +139,7 @@ impl Said {
     }
 }
 
-/// The name of an Event about an object: its own, and a moment.
+/// The name of an Event about an object: the object's name and a timestamp.
 fn name_of(about: &Object, stamp: u64) -> Str {
     format_smolstr!("{}.{stamp:016x}", about.meta.name)
 }

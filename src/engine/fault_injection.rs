@@ -1,23 +1,23 @@
-//! Watch events that are lost or late, loops that are slow, and what repairs them.
+//! Faults in watches and loops: lost and delayed events, slow loops, and the relist that repairs them.
 //!
-//! A program that only reacts to events stays wrong for ever when one is lost. A control loop is put right by the next
-//! list of everything. Both can be tried out with words, as faults are:
+//! A program that only reacts to events stays wrong forever when one is lost. A control loop recovers with the next
+//! relist. Both can be tried out with these faults:
 //!
-//! | words | what happens |
+//! | fault | what happens |
 //! |---|---|
-//! | `lose pod/web-0`, `lose pod` | the next watch event about this object of the namespace `default`, or of this kind, does not reach the loops |
-//! | `lose pod/web-0 kube-scheduler` | nor this component: `kube-controller-manager`, `kube-scheduler`, `kubelet` |
-//! | `delay pod/web-0 10s`, `delay pod 10s` | that event reaches the loops so much later, and what comes behind it of this kind with it |
-//! | `delay pod/web-0 10s kube-scheduler` | or this component; `none` instead of a time: it is late no longer |
-//! | `slow replicaset-controller 2s` | each pass of this loop takes so long, one key after another; `none`: no longer |
-//! | `slow kube-scheduler 1s` | each cycle of the scheduler; `slow kube-controller-manager 1s`: each loop in it |
-//! | `relist 30s` | so long after a loss the component lists everything anew (10 s unless told) |
-//! | `relist never` | nobody ever lists anew: events alone |
-//! | `restart kube-scheduler` | the component forgets all it knew and lists everything anew |
-//! | `conflict replicaset/web` | the next update of this object by a loop is refused, as if somebody had written meanwhile |
+//! | `lose pod/web-0`, `lose pod` | the next watch event for this object (namespace `default`) or this kind does not reach the loops |
+//! | `lose pod/web-0 kube-scheduler` | it does not reach this component: `kube-controller-manager`, `kube-scheduler` or `kubelet` |
+//! | `delay pod/web-0 10s`, `delay pod 10s` | that event reaches the loops that much later, and later events of this kind wait behind it |
+//! | `delay pod/web-0 10s kube-scheduler` | the same for this component; `none` instead of a time ends the delay |
+//! | `slow replicaset-controller 2s` | each pass of this loop takes this long, one key after another; `none` ends it |
+//! | `slow kube-scheduler 1s` | the same for each cycle of the scheduler; `slow kube-controller-manager 1s`: for each loop in it |
+//! | `relist 30s` | delay from a lost event to the component's relist (default: 10 s) |
+//! | `relist never` | components never relist and depend on events alone |
+//! | `restart kube-scheduler` | the component loses its state and relists everything |
+//! | `conflict replicaset/web` | the next update of this object by a loop is refused, as if another client had written first |
 //!
-//! A slow pass reads and writes at its end, at one instant, as all passes here do: what changes meanwhile it has seen, where a real one
-//! would run into a conflict and begin again. Kubelets are slow by what their containers take, and cannot be slowed.
+//! A slow pass reads and writes at its end, at one instant, as all passes here do: it sees changes made in the meantime, where a real one
+//! would get a conflict and start again. Kubelets take as long as their containers do, and cannot be slowed.
 //!
 //! Models `client-go/tools/cache/reflector.go` and `delta_fifo.go`.
 
@@ -35,54 +35,54 @@ use std::rc::Rc;
 
 const SCHEDULER_NAME: &str = "kube-scheduler";
 
-/// It has two names: the component's, and the one in a Pod's `schedulerName`.
+/// The scheduler has two names: the component's, and the one in a Pod's `schedulerName`.
 fn is_scheduler(name: &str) -> bool {
     name == SCHEDULER_NAME || name == "default-scheduler"
 }
 
-/// Nobody waits longer than this.
-const MOST_US: u64 = 1_000_000_000 * SECOND;
+/// Longest delay that can be set.
+const MAX_DELAY_US: u64 = 1_000_000_000 * SECOND;
 
-/// A loop that a person has slowed.
+/// A loop slowed by a fault.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Slowed {
-    /// Its name, as the words have it.
+    /// Its name.
     pub name: &'static str,
     /// What each of its passes takes.
     pub span: Duration,
-    /// When a person asked for that.
+    /// When the fault was injected.
     pub asked: Time,
-    /// The keys that wait for it.
+    /// Number of keys that wait for it.
     pub waiting: usize,
-    /// What its pass under way is over, and when that ends.
+    /// The key of the pass in progress, and when the pass ends.
     pub pass: Option<(ObjectRef, Time)>,
 }
 
-/// How an object waits for a loop that a person has slowed.
+/// An object's place in the queue of a slowed loop.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct InLine {
     /// The loop.
     pub slowed: Slowed,
-    /// The keys before it; of none the pass is its own.
+    /// Number of keys before it; 0 if the pass in progress is its own.
     pub before: usize,
-    /// What the pass under way has taken so far, and takes in all.
+    /// Elapsed and total time of the pass in progress.
     pub pass: (Duration, Duration),
     /// Whether its pass would write anything now.
     pub works: bool,
 }
 
-/// What has to be told to a component: what happened, the object, and how it was known before.
+/// A change found by a relist: the operation, the object, and its previous state in the cache.
 type Difference = (Op, Rc<Object>, Option<Rc<Object>>);
 
 impl Sim {
-    /// Whether components list everything anew after a loss: controller mode. Without it they know events alone.
+    /// Whether components relist after a lost event. Otherwise they depend on events alone.
     pub fn relists(&self) -> bool {
         self.relist.is_some()
     }
 
-    /// Does what words of this module's table say; `None` if they are not of it.
+    /// Injects a fault of this module's table; `None` if the line is not one.
     pub(super) fn inject_fault(&mut self, line: &str, words: &[&str]) -> Option<Result<(), String>> {
-        // The command is noted when it is done.
+        // The command is recorded when it is done.
         let fault = self.journal().len() as EntryId;
         let result = match *words {
             ["lose", what, ref component @ ..] if component.len() < 2 => {
@@ -92,7 +92,7 @@ impl Sim {
                 let late = span("delay", late);
                 self.watch_of(what, component).and_then(|(i, meant)| late.map(|late| self.delay(i, meant, late, fault)))
             }
-            // Some names are of two words.
+            // Some names have two words.
             ["slow", ref name @ .., each] if !name.is_empty() => {
                 span("slow", each).and_then(|each| self.slow(&name.join(" "), each, fault))
             }
@@ -117,7 +117,7 @@ impl Sim {
         Some(result)
     }
 
-    /// Whose watch is meant, and which events in it: of the loops unless told.
+    /// The component whose watch is affected (the loops by default), and the events in it.
     fn watch_of(&self, what: &str, component: &[&str]) -> Result<(usize, FaultTarget), String> {
         let meant = meant(what)?;
         component.first().map_or(Ok(MANAGER), |name| self.component(name)).map(|i| (i, meant))
@@ -127,7 +127,7 @@ impl Sim {
         self.informers.iter().position(|i| i.name == name).ok_or_else(|| format!("no component {name:?}"))
     }
 
-    /// Has the next watch event that is meant come late, or, without a time, those that are late come now.
+    /// Delays the next matching watch event, or, without a time, delivers the delayed ones now.
     fn delay(&mut self, i: usize, meant: FaultTarget, late: Option<Duration>, fault: EntryId) {
         let now = self.now();
         match late {
@@ -141,7 +141,7 @@ impl Sim {
         }
     }
 
-    /// Sees to what a component's watch has lost and what has stopped in it.
+    /// Schedules the relist and the deliveries that a component's watch needs.
     pub(super) fn troubled(&mut self, i: usize) {
         let (now, informer) = (self.now(), &mut self.informers[i]);
         let Some(trouble) = &mut informer.trouble else { return };
@@ -159,7 +159,7 @@ impl Sim {
         }
     }
 
-    /// Delivers the late events whose time has come; `false` if there is more.
+    /// Delivers the delayed events that are due; `false` if more are left.
     pub(super) fn release(&mut self, i: usize) -> bool {
         for _ in 0..DELIVERY_BATCH {
             let now = self.now();
@@ -179,17 +179,17 @@ impl Sim {
         false
     }
 
-    /// Whether a loop has seen what it wrote itself for a key, although events are late.
+    /// Whether a loop has seen its own writes for a key while events are delayed.
     pub(super) fn sees_own_late(&self, name: &'static str, key: &ObjectRef) -> bool {
         self.informers[MANAGER].trouble.as_ref().is_none_or(|trouble| !trouble.awaits(name, key))
     }
 
-    /// What faults have made late.
+    /// The delays caused by faults.
     pub fn delays(&self) -> &DelayLog {
         &self.delays
     }
 
-    /// Has each pass of a loop take so long from now on, or no longer than by itself.
+    /// Sets how long each pass of a loop takes, or restores its normal speed.
     fn slow(&mut self, name: &str, each: Option<Duration>, fault: EntryId) -> Result<(), String> {
         let now = self.now();
         if is_scheduler(name) {
@@ -211,7 +211,7 @@ impl Sim {
         Ok(())
     }
 
-    /// A key of a slowed loop waits until those before it have had their passes; when the loop is slow no longer, it has had to wait.
+    /// Queues a key of a slowed loop behind the others; if the loop is no longer slow, runs the pass and records how long it had to wait.
     pub(super) fn line_up(&mut self, i: usize, key: &ObjectRef, cause: Option<EntryId>) {
         let now = self.now();
         if self.queues[i].slowed().is_some() {
@@ -230,7 +230,7 @@ impl Sim {
         }
     }
 
-    /// The pass of a slowed loop over the first in line.
+    /// Runs the pass of a slowed loop for the first key in line.
     pub(super) fn slow_pass(&mut self, i: usize) {
         let now = self.now();
         if let Some((key, waited)) = self.queues[i].take_first(now) {
@@ -246,7 +246,7 @@ impl Sim {
         }
     }
 
-    /// How slow a person has made a loop, if so.
+    /// The slowdown of a loop, if any.
     pub fn slowed(&self, name: &str) -> Option<Slowed> {
         if is_scheduler(name) {
             let (span, asked) = self.scheduler.slowed()?;
@@ -256,13 +256,13 @@ impl Sim {
         queue.slowed().map(|(span, asked)| Slowed { name, span, asked, waiting: queue.len(), pass: queue.under_way() })
     }
 
-    /// Whether any loop is slow, or any watch has lost or held back something.
+    /// Whether any loop is slow, or any watch has lost or delayed events.
     pub fn is_held_up(&self) -> bool {
         let slow = self.scheduler.slowed().is_some() || self.queues.iter().any(|queue| queue.slowed().is_some());
         slow || self.informers.iter().any(|informer| informer.trouble.is_some())
     }
 
-    /// The slowed loop that an object waits for: one that has something to do for it, before one that has not.
+    /// The slowed loop that an object waits for: one that has work for it is preferred.
     pub fn waits_for_slow(&self, object: &Object) -> Option<InLine> {
         let turn = |name: &str, (before, due): (usize, Option<(Time, Time)>), works: bool| {
             let slowed = self.slowed(name)?;
@@ -288,7 +288,7 @@ impl Sim {
         found
     }
 
-    /// Whether a pass over a key would write anything now. It is tried on a copy: nobody knows better what a loop would do.
+    /// Whether a pass over a key would write anything now, found by running it on a copy.
     fn has_work(&self, i: usize, key: &ObjectRef) -> bool {
         let mut copy = self.clone();
         copy.server.now = copy.now();
@@ -296,7 +296,7 @@ impl Sim {
         copy.journal().len() > self.journal().len()
     }
 
-    /// The first watch event that is late or lost and is about something that is looked for.
+    /// The first delayed or lost watch event about a matching object.
     pub fn late(&self, about: &dyn Fn(&'static str, &Object) -> bool) -> Option<Late> {
         self.informers.iter().find_map(|informer| {
             let trouble = informer.trouble.as_ref()?;
@@ -306,19 +306,19 @@ impl Sim {
         })
     }
 
-    /// Whether the watch event of one entry is late or lost, and for whom.
+    /// Whether the watch event of one entry is delayed or lost, and for which component.
     pub fn late_event(&self, id: EntryId) -> Option<Late> {
         let journal = self.server.journal();
         self.informers.iter().find_map(|informer| informer.trouble.as_ref()?.late_event(informer.name, journal, id))
     }
 
-    /// Whether a person has the loops get events late about an object, or about any of a kind if the name is empty.
+    /// Whether a fault delays events for the loops about an object, or about any of a kind if the name is empty.
     pub fn is_delayed(&self, kind: Kind, name: &Str) -> bool {
         let meant = FaultTarget { kind, name: name.clone() };
         self.informers[MANAGER].trouble.as_ref().is_some_and(|trouble| trouble.delays(&meant, self.server.journal()))
     }
 
-    /// A component forgets all it knew, and lists everything anew.
+    /// Restarts a component: it loses its state and relists everything.
     fn restart(&mut self, i: usize) {
         self.informers[i].cache = Cache::new();
         if i == MANAGER {
@@ -331,7 +331,7 @@ impl Sim {
         }
         self.relist(i);
         if i == MANAGER {
-            // Endpoints whose Service went meanwhile have no owner that says so: the loop looks at all of them once.
+            // Endpoints whose Service was deleted in the meantime have no owner reference: the loop checks all of them once.
             let left: Vec<ObjectRef> = self.list(Kind::Endpoints).map(|o| ObjectRef { kind: Kind::Service, ..o.key() }).collect();
             for key in left {
                 self.wake_loop("endpoint-controller", &key, None);
@@ -339,7 +339,7 @@ impl Sim {
         }
     }
 
-    /// Lists everything: what differs from what the component knew becomes an event.
+    /// Relists: every difference from the component's cache becomes an event.
     pub(super) fn relist(&mut self, i: usize) {
         self.informers[i].catch_up(self.server.journal().len());
         match i {
@@ -380,7 +380,7 @@ impl Sim {
     }
 }
 
-/// Whether what becomes of objects of a kind waits for a loop; others look at them on behalf of something else.
+/// Whether a loop is responsible for the object; other loops only read it on behalf of another object.
 fn serves(name: &str, object: &Object) -> bool {
     match object.kind {
         Kind::Service => name.starts_with("endpoint"),
@@ -393,7 +393,7 @@ fn serves(name: &str, object: &Object) -> bool {
     }
 }
 
-/// `pod/web-0`, or `pod` for any.
+/// Parses `pod/web-0`, or `pod` for any Pod.
 fn meant(word: &str) -> Result<FaultTarget, String> {
     let (kind, name) = word.split_once('/').unwrap_or((word, ""));
     let kind: Kind = Kind::from_word(kind).ok_or_else(|| format!("no kind {kind:?}"))?;
@@ -401,10 +401,10 @@ fn meant(word: &str) -> Result<FaultTarget, String> {
 }
 
 fn time(word: &str) -> Option<Duration> {
-    duration(word).filter(|span| *span < MOST_US)
+    duration(word).filter(|span| *span < MAX_DELAY_US)
 }
 
-/// A time, or nothing for `none` and `0s`.
+/// Parses a duration; `None` for `none` and `0s`.
 fn span(what: &str, word: &str) -> Result<Option<Duration>, String> {
     match time(word) {
         _ if word == "none" => Ok(None),
@@ -413,7 +413,7 @@ fn span(what: &str, word: &str) -> Result<Option<Duration>, String> {
     }
 }
 
-/// The write that made the object what it is.
+/// The entry that wrote this version of the object.
 fn written_by(journal: Journal<'_>, object: &Object) -> EntryId {
     let version = object.meta.resource_version;
     let at = journal.iter().rposition(|e| e.write().is_some_and(|(_, o)| o.meta.resource_version <= version));
@@ -421,7 +421,7 @@ fn written_by(journal: Journal<'_>, object: &Object) -> EntryId {
 }
 
 impl ApiServer {
-    /// Whether a person has asked for this write to be refused.
+    /// Whether a fault makes this write fail with a conflict.
     pub(super) fn is_disturbed(&mut self, actor: &'static str, object: &Object) -> bool {
         if self.conflicts.is_empty() || actor == "user" || actor == "kubelet" {
             return false;

@@ -1,4 +1,4 @@
-//! Faults: what a person breaks on purpose.
+//! Faults that a user injects.
 
 use super::cluster::{self, HEALTHY, NodeConfig};
 use super::component::KUBELETS;
@@ -18,14 +18,14 @@ const KNOWN: &str = "exit pod/NAME CODE, unready pod/NAME, ready pod/NAME, fail-
                      lose KIND[/NAME] [COMPONENT], delay KIND[/NAME] TIME|none [COMPONENT], slow LOOP TIME|none, relist TIME|never, restart COMPONENT, conflict KIND[/NAME]";
 
 impl Sim {
-    /// Injects a fault given as words: `exit pod/P CODE`, `node-down N`, `cpu-load app=web 700m` and their like.
+    /// Injects a fault given as a line: `exit pod/P CODE`, `node-down N`, `cpu-load app=web 700m` and so on.
     pub fn fault(&mut self, line: &str) -> Result<(), String> {
         let words: Vec<&str> = line.split_whitespace().collect();
         if let Some(result) = self.inject_fault(line, &words) {
             return result;
         }
         if let [what @ ("cpu-load" | "memory-load"), selector, total] = words[..] {
-            // `none` takes back what was said.
+            // `none` removes the load.
             let said = total != "none";
             let load = Load::parse(if what == "cpu-load" { "cpu" } else { "memory" }, selector, if said { total } else { "0" })?;
             self.command(&format!("fault {line}"));
@@ -92,14 +92,14 @@ impl Sim {
             "node-notready" => self.report(&key, &origin, Some(("KubeletNotReady", "container runtime is down"))),
             _ => {
                 self.kubelets.leave(name);
-                // That it exists was seen above.
+                // Its existence was checked above.
                 let _ = self.request(|server| server.delete(&asked, &key, Delete::default(), Why::Asked));
             }
         }
         Ok(())
     }
 
-    /// So much memory is missing on a node; at least so much that one Pod has to go. With 0 nothing is missing any more.
+    /// Puts a node under memory pressure by an amount, at least enough to evict one Pod; 0 ends it.
     fn memory_fault(&mut self, line: &str, node: &str, amount: &[&str]) -> Result<(), String> {
         let missing = match amount {
             [] => 1,
@@ -116,7 +116,7 @@ impl Sim {
         Ok(())
     }
 
-    /// The kubelet writes what it knows of its node: all is well, or it is not ready and why.
+    /// Writes the node's conditions as its kubelet reports them: healthy, or not ready and why.
     fn report(&mut self, key: &ObjectRef, origin: &Origin, trouble: Option<(&'static str, &'static str)>) {
         let wall = self.server().wall_at(self.now());
         let Some(mut object) = self.get(key).map(|o| (**o).clone()) else { return };
@@ -133,11 +133,11 @@ impl Sim {
             condition.last_heartbeat_time = Some(wall);
             (condition.status, condition.reason, condition.message) = (status.into(), reason.into(), message.into());
         }
-        // The node was there a moment ago, and nobody else writes in between.
+        // The node existed a moment ago, and no other write comes in between.
         let _ = self.request(|server| server.update_status(origin, object, Why::NodeReport));
     }
 
-    /// A node joins, larger than others if that is asked for: `cpu=8`.
+    /// Adds a node, larger than the others if requested: `cpu=8`.
     fn add_node(&mut self, line: &str, name: &str, has: &[&str]) -> Result<(), String> {
         if self.get(&ObjectRef::new(Kind::Node, "", name)).is_some() {
             return Err(format!("nodes {name:?} already exists"));
@@ -164,7 +164,7 @@ impl Sim {
         let number = self.kubelets.join(name);
         let config = NodeConfig { name: name.into(), allocatable };
         let mut value = cluster::node(number, &config, self.server().wall_at(self.now()));
-        // Until the node controller has looked at it, nothing may be placed there.
+        // No Pod may be placed there until the node controller has checked it.
         value["spec"]["taints"] = json!([{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}]);
         if let Ok(object) = Object::from_value(Kind::Node, value) {
             let _ = self.request(|server| server.create(origin, object, Why::NodeReport));

@@ -1,18 +1,18 @@
-//! Places by a hash, in small buckets that copies share.
+//! A hash index in small buckets that copies share.
 //!
-//! Guarantees: it grows by one bucket at a time (linear hashing), so that no insertion takes long, however many there are; a
-//! copy costs one count a bucket and never changes.
+//! Guarantees: it grows by one bucket at a time (linear hashing), so that no insertion takes long, however many entries there are; a
+//! copy costs one reference count per bucket and never changes.
 
 use super::chunks::own;
 use std::rc::Rc;
 
-/// Entries a bucket, on average.
-const FULL: usize = 16;
+/// Average number of entries per bucket.
+const ENTRIES_PER_BUCKET: usize = 16;
 
 /// Numbers by a hash; several may have the same.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Index {
-    /// Its number is the lowest bits of the hash: as many as the largest number has, or one less where there is no such bucket yet.
+    /// A bucket's number is the lowest bits of the hash: as many as the largest number has, or one less if that bucket does not exist yet.
     buckets: Vec<Rc<Vec<(u32, u32)>>>,
     len: usize,
 }
@@ -44,7 +44,7 @@ impl Index {
 
     /// Adds a number.
     pub fn insert(&mut self, hash: u32, number: u32) {
-        if self.len >= self.buckets.len() * FULL {
+        if self.len >= self.buckets.len() * ENTRIES_PER_BUCKET {
             self.grow();
         }
         let at = self.bucket(hash);
@@ -82,11 +82,11 @@ mod tests {
             assert_eq!(index.find(*hash, |n| n == *number), Some(*number));
             assert_eq!(index.find(*hash ^ 1 << 31, |n| n == *number), None);
         }
-        assert!(index.buckets.iter().all(|bucket| bucket.len() < FULL * 8), "buckets stay small");
+        assert!(index.buckets.iter().all(|bucket| bucket.len() < ENTRIES_PER_BUCKET * 8), "buckets stay small");
     }
 
     #[test]
-    fn what_is_put_in_is_found_and_copies_stay_as_they_were() {
+    fn entries_are_found_and_copies_do_not_change() {
         let (mut index, mut plain, mut rng) = (Index::default(), Vec::new(), Rng::new(2));
         assert_eq!(index.find(1, |_| true), None);
         index.remove(1, 1);

@@ -103,7 +103,7 @@ impl Cache {
     /// The Pods of a namespace whose labels match, in unspecified order; owners without any matching label set are skipped.
     pub fn pods_labelled(&self, namespace: &Str, passes: &dyn Fn(&Labels) -> bool) -> Vec<&Rc<Object>> {
         let mut found = Vec::new();
-        // Pods of one template share their labels: what the last one said holds for the next.
+        // Pods of one template share their labels: the last result holds for the next Pod.
         let mut last: Option<(&Labels, bool)> = None;
         for (uid, owned) in self.owned.iter() {
             if uid.0 != 0 && owned.tally.alike().is_some_and(|alike| !alike.iter().any(|alike| passes(&alike.labels))) {
@@ -114,7 +114,7 @@ impl Cache {
                 let known = last.filter(|(known, _)| Rc::ptr_eq(known, labels)).map(|(_, passed)| passed);
                 let passed = known.unwrap_or_else(|| passes(labels));
                 last = Some((labels, passed));
-                // Under whichever other owners it has, it is passed over.
+                // Under its other owners it is skipped, so that it is returned once.
                 if passed && pod.meta.namespace == *namespace && pod.meta.controller().map_or(Uid::default(), |owner| owner.uid) == *uid {
                     found.push(pod);
                 }
@@ -275,10 +275,10 @@ mod tests {
     use crate::api::{Body, ObjectMeta, OwnerReference, Timestamp};
     use crate::engine::rng::Rng;
 
-    /// A Pod of some owner or of none, as it may come in some watch event.
+    /// A random Pod with or without an owner, as a watch event may carry.
     fn pod(name: u64, rng: &mut Rng) -> Rc<Object> {
         let mut meta = ObjectMeta { name: format!("web-{name}").into(), namespace: "default".into(), ..Default::default() };
-        // A new Pod of the same name, whose predecessor's end nobody has told, is another Pod.
+        // A new Pod of the same name, whose predecessor's deletion was not delivered, is a different Pod.
         meta.uid = Uid(u128::from(name * 10 + rng.below(2) + 100));
         let owner = rng.below(4);
         if owner > 0 {
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_counted_and_what_is_owned_is_what_is_there() {
+    fn tallies_and_the_owner_index_match_the_objects() {
         let (mut cache, mut rng) = (Cache::new(), Rng::new(3));
         for step in 0..5_000 {
             let object = pod(rng.below(40), &mut rng);

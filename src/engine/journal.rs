@@ -9,12 +9,12 @@ use std::rc::Rc;
 /// Position of an entry in the journal.
 pub type EntryId = u32;
 
-/// Entries that checkpoints share.
-const SHARED: usize = 256;
-/// The journal as it is kept.
-pub(super) type Entries = Chunks<Entry, SHARED>;
-/// The journal, or some of it, as it is read.
-pub type Journal<'a> = Part<'a, Entry, SHARED>;
+/// Entries per chunk shared between checkpoints.
+const CHUNK_ENTRIES: usize = 256;
+/// The journal as stored.
+pub(super) type Entries = Chunks<Entry, CHUNK_ENTRIES>;
+/// A view of the journal or of a part of it.
+pub type Journal<'a> = Part<'a, Entry, CHUNK_ENTRIES>;
 
 /// Who acts.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -64,10 +64,10 @@ impl Op {
     }
 }
 
-/// What an entry tells.
+/// Content of an entry.
 #[derive(Clone, Debug)]
 pub enum Record {
-    /// A person's command, as kubectl would have it.
+    /// A user's command, as a kubectl line.
     Command(Str),
     /// A write that the API server accepted: a watch event.
     Write {
@@ -78,7 +78,7 @@ pub enum Record {
         /// The object before it.
         before: Option<Rc<Object>>,
     },
-    /// A write that the API server refused; in a box, for they are rare and large.
+    /// A write that the API server refused; boxed, since refusals are rare and large.
     Refused(Box<Refused>),
 }
 
@@ -106,7 +106,7 @@ pub struct Entry {
     pub cause: Option<EntryId>,
     /// The pass of a loop that this belongs to; entries of one pass have one number.
     pub pass: u32,
-    /// In whose name fields were set, if a client said so.
+    /// The field manager, if a client named one.
     pub manager: Option<Rc<super::store::Manager>>,
 }
 
@@ -122,7 +122,7 @@ impl Entry {
 
     /// Whether it only records a Kubernetes Event, or belongs to the cluster's bootstrap.
     pub fn is_event(&self) -> bool {
-        // The reason alone tells it most of the time; the object may be far away in memory.
+        // The reason alone is enough most of the time; reading the object may miss the CPU cache.
         matches!(self.why, Why::Bootstrap | Why::Said { .. }) || self.write().is_some_and(|(_, object)| object.kind == Kind::Event)
     }
 

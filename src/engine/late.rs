@@ -1,8 +1,8 @@
 //! Watch faults: events that are lost and events that arrive late.
 //!
-//! A watch is one ordered stream for each kind, so what comes behind a late event waits for it, and its component sees all of them in
-//! their order, later. Each kubelet has streams of its own, of its Pods and its Node. A list of everything takes the place of what still
-//! waits. Models the watch of `client-go/tools/cache/reflector.go` on a slow connection.
+//! A watch is one ordered stream per kind, so later events wait behind a delayed one, and the component sees all of them in
+//! order, later. Each kubelet has its own streams of its Pods and its Node. A relist replaces all events that still
+//! wait. Models the watch of `client-go/tools/cache/reflector.go` on a slow connection.
 
 use super::component::{KUBELETS, MANAGER, SCHEDULER};
 use super::journal::{Entry, EntryId, Journal};
@@ -12,7 +12,7 @@ use crate::api::{Duration, Kind, Object, ObjectRef, Str, Time, Uid};
 use std::collections::VecDeque;
 
 /// Delays of at least this many microseconds are reported.
-const NOTICED_US: u64 = 100 * MS;
+const MIN_REPORTED_DELAY_US: u64 = 100 * MS;
 
 /// Target of a fault: all objects of a kind, or the one with this name (in namespace `default` if namespaced).
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -118,14 +118,14 @@ pub struct DelayLog {
 impl DelayLog {
     /// Records the arrival of a delayed event.
     pub(super) fn event(&mut self, component: usize, event: EntryId, fault: EntryId, due: Time, now: Time) {
-        if now >= due.after(NOTICED_US) {
+        if now >= due.after(MIN_REPORTED_DELAY_US) {
             self.events.insert((component, event), (fault, now));
         }
     }
 
     /// Records a pass whose key had to wait for a slowed loop.
     pub(super) fn pass(&mut self, pass: u32, fault: EntryId, since: Time, now: Time) {
-        if now >= since.after(NOTICED_US) {
+        if now >= since.after(MIN_REPORTED_DELAY_US) {
             self.passes.insert(pass, fault);
         }
     }
@@ -143,7 +143,7 @@ impl DelayLog {
         };
         let woke = entry.cause?;
         let (fault, arrived) = self.events.get(&(component, woke))?;
-        // What a timer brought about much later has the same cause: most of the wait has to be the fault's.
+        // A much later timer has the same cause: most of the wait must be due to the fault.
         let waited = arrived.0.saturating_sub(journal.get(woke as usize)?.time.0);
         (entry.time <= arrived.after(waited)).then_some(*fault)
     }
@@ -176,8 +176,8 @@ impl WatchFaults {
         self.orders.push(Order { meant, late, fault });
     }
 
-    /// Takes back that events are late: those that are meant may arrive now. What was to befall any of the kind is taken back with it,
-    /// for it might befall those that are meant.
+    /// Ends delays: matching events may arrive now. A fault for the whole kind is removed too, since it might affect
+    /// matching events.
     pub fn hasten(&mut self, meant: &FaultTarget, journal: Journal<'_>, now: Time) {
         self.orders.retain(|order| order.late.is_none() || !meant.covers(&order.meant) && !order.meant.covers(meant));
         for event in self.streams.iter_mut().flat_map(|stream| &mut stream.events) {
@@ -192,7 +192,7 @@ impl WatchFaults {
         let Some((_, object)) = entry.write() else { return false };
         let Some(of) = stream_of(component, object) else { return false };
         let order = self.orders.iter().position(|order| order.meant.is(object)).map(|at| self.orders.remove(at));
-        // What comes later tells all that the lost one did.
+        // A later event carries everything that the lost one did.
         self.missed.retain(|missed| missed.of != object.meta.uid);
         let late = match &order {
             Some(Order { late: None, fault, .. }) => {
@@ -209,7 +209,7 @@ impl WatchFaults {
             None if late > 0 => self.streams.push(Stream { of, events: VecDeque::from([held]), held_up: None }),
             None => return false,
         }
-        // Only a loop asks.
+        // Only control loops need this.
         if component == "kube-controller-manager" {
             awaits(entry).for_each(|key| *self.awaited.get_or_insert_with(key, || 0) += 1);
         }
@@ -222,7 +222,7 @@ impl WatchFaults {
         let stream = &mut self.streams[at];
         let event = stream.events.pop_front()?;
         let own = event.fault.map(|fault| (event.from, fault));
-        // Of those before it the one that came last.
+        // The latest of those before it.
         stream.held_up = stream.held_up.filter(|(from, _)| own.is_none_or(|own| own.0 < *from)).or(own);
         let fault = stream.held_up.map(|(_, fault)| fault);
         if stream.events.is_empty() {
@@ -250,7 +250,7 @@ impl WatchFaults {
     /// When the next stream resumes, if that has to be scheduled.
     pub fn next_release(&mut self, now: Time) -> Option<Time> {
         let next = self.streams.iter().filter_map(|stream| stream.events.front()).map(|event| event.from).min()?.max(now);
-        // What was planned and is past has been done.
+        // A release planned for the past has been done.
         if self.due.is_some_and(|due| due > now && due <= next) {
             return None;
         }
@@ -303,7 +303,7 @@ impl WatchFaults {
 impl Stream {
     /// Describes the delay of the event at a place.
     fn late(&self, at: usize, component: &'static str, journal: Journal<'_>) -> Option<Late> {
-        // Of those before it the one that comes last.
+        // The latest of those before it.
         let last = self.events.iter().take(at + 1).max_by_key(|event| event.from)?;
         let asked = last.fault.and_then(|fault| journal.get(fault as usize)).map(|fault| fault.time);
         let (event, behind) = (self.events[at].id, last.id);
@@ -332,7 +332,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_a_loop_waits_to_see_is_what_a_look_at_each_late_event_tells() {
+    fn awaited_writes_match_a_scan_of_the_delayed_events() {
         let mut sim = Sim::new(ClusterConfig::default(), 1);
         let (mut waits, mut waits_not) = (0, 0);
         for round in 0..24 {
@@ -345,7 +345,7 @@ mod tests {
             let spec = json!({"replicas": 3, "selector": {"matchLabels": labels}, "template": template});
             let set = json!({"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": key.name.as_str(), "namespace": "default"}, "spec": spec});
             sim.request(|server| {
-                // It is made once.
+                // It is created only once.
                 let _ = server.create_value(&origin, set, Why::Asked);
                 server.scale(&origin, &key, 1 + round as i64 % 5, Why::Asked).expect("a ReplicaSet");
             });

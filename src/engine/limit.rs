@@ -1,8 +1,8 @@
-//! Client-side rate limits of the control loops, where a cluster sets them.
+//! Client-side rate limits of the control loops, if the cluster sets them.
 //!
-//! A loop that has sent as many as it may stops in the middle of its pass, and goes on with the next pass when there is room for one
-//! more request. Events go out behind and are not counted. Models `client-go/util/flowcontrol/throttle.go` with the clients that
-//! `cmd/kube-controller-manager` makes: one for each loop.
+//! A loop that has used up its limit stops in the middle of its pass, and continues with the next pass when one more request is
+//! allowed. Events are sent separately and are not counted. Models `client-go/util/flowcontrol/throttle.go` with the clients that
+//! `cmd/kube-controller-manager` creates: one per loop.
 
 use crate::api::time::SECOND;
 use crate::api::{ObjectRef, Time};
@@ -79,7 +79,7 @@ mod tests {
         assert!(!limit.take(&b, slot(1)), "a is first");
         assert!(limit.take(&a, slot(1)) && !limit.take(&a, slot(2)), "now it is b's turn");
         assert!(limit.take(&b, slot(2)));
-        // What is not used is saved, but no more than a burst.
+        // Unused tokens accumulate up to the burst.
         let later = Time(60 * SECOND);
         assert_eq!((0..100).filter(|_| limit.take(&a, later)).count(), 30);
     }

@@ -1,4 +1,4 @@
-//! Everything that writes by itself, by its name: control loops, the scheduler, the kubelets.
+//! All components that write, by name: control loops, the scheduler, the kubelets.
 
 use super::descriptor::Descriptor;
 use super::{controllers, kubelet, scheduler};

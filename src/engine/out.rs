@@ -1,4 +1,4 @@
-//! What a loop may do: write through the API server, each write with its reason, and record Events.
+//! The interface through which a loop writes to the API server, each write with its reason, and records Events.
 
 use super::cluster::{ClusterConfig, Timing};
 use super::events::EventRecorder;
@@ -22,26 +22,26 @@ pub struct View<'a> {
     pub now: Time,
     /// The same instant as objects record it.
     pub wall: Timestamp,
-    /// How long what the control plane does not decide takes.
+    /// Durations that the control plane does not decide.
     pub timing: Timing,
-    /// What Pods use, as the resource metrics API shows it.
+    /// Resource usage of Pods, as the resource metrics API shows it.
     pub loads: &'a [Load],
     /// The options of the cluster.
     pub config: &'a ClusterConfig,
-    /// When kubelets were last heard.
+    /// Heartbeats of the kubelets.
     pub heartbeats: &'a dyn Heartbeats,
     /// Whether everything it wrote for this key has come back through its informer.
     pub sees_own_writes: bool,
 }
 
 impl View<'_> {
-    /// How long ago a moment was that an object records, to the microsecond; negative if it is still to come.
+    /// Microseconds since a timestamp recorded in an object; negative if it is in the future.
     pub fn since(&self, moment: Timestamp) -> i64 {
         let second = SECOND as i64;
         (self.wall.0.saturating_sub(moment.0)).saturating_mul(second).saturating_add(self.now.0 as i64 % second)
     }
 
-    /// How long it is until so many seconds after a moment; nothing if that is past.
+    /// Time until `seconds` after a timestamp; 0 if that is past.
     pub fn until(&self, moment: Timestamp, seconds: i64) -> Duration {
         seconds.saturating_mul(SECOND as i64).saturating_sub(self.since(moment)).max(0) as u64
     }
@@ -52,9 +52,9 @@ impl View<'_> {
 pub enum Action {
     /// Nothing to do until something changes.
     AwaitChange,
-    /// Look again after this time even if nothing changes.
+    /// Reconcile again after this time even if nothing changes.
     RequeueAfter(Duration),
-    /// It did not succeed: try again after the back-off, or after this time if that is sooner.
+    /// It failed: retry after the back-off, or after this time if that is sooner.
     RetryWithin(Duration),
 }
 
@@ -68,23 +68,23 @@ pub struct Out<'a> {
     pub origin: Origin,
     /// Writes of this pass that were accepted and changed something.
     pub writes: u32,
-    /// How many of them had to wait for one another: writes of one batch go out together.
+    /// Number of sequential round trips: the writes of a batch count as one.
     pub round_trips: u32,
-    /// What the loop remembers about this key from pass to pass; most remember nothing.
+    /// State of this key kept between passes; most loops keep none.
     pub memory: &'a mut Memory,
-    /// What its client may still send, if that is limited.
+    /// The rate limit of its client, if there is one.
     pub limit: Option<(&'a mut Limit, &'a ObjectRef)>,
-    /// Whether a write had to wait for the limit: then nothing more is written in this pass.
+    /// Whether the limit was reached: then nothing more is written in this pass.
     pub waits: bool,
 }
 
-/// Moments a loop remembers about one key.
+/// Timestamps and numbers that a loop keeps about one key.
 pub type Memory = BTreeMap<Str, i64>;
 
 /// A way to write an object.
 type Write = fn(&mut ApiServer, &Origin, Object, Why) -> Result<Rc<Object>, ApiError>;
 
-/// A change that can be handed over without its type.
+/// Type-erases a change.
 fn once(change: impl FnOnce(&mut Object)) -> impl FnMut(&mut Object) {
     let mut change = Some(change);
     move |object| {
@@ -130,7 +130,7 @@ impl Out<'_> {
         self.write(current, why, ApiServer::update_all, &mut once(change))
     }
 
-    /// Gives a Pod its node, if it is the Pod that was read and has none.
+    /// Binds a Pod to its node, if it is the Pod that was read and has none.
     pub fn bind(&mut self, pod: &Object, why: Why, change: impl FnOnce(&mut Object)) -> Result<Rc<Object>, ApiError> {
         let key = pod.key();
         if let Some(error) = self.server.get(&key).and_then(|stored| ApiError::not_bound(stored, pod)) {
@@ -140,7 +140,7 @@ impl Out<'_> {
         self.patch(&key, why, change)
     }
 
-    /// One write for all changes: code made anew for each of them would weigh on the page.
+    /// One function for all changes: an instance per closure would make the page larger.
     fn write(&mut self, mut new: Object, why: Why, how: Write, change: &mut dyn FnMut(&mut Object)) -> Result<Rc<Object>, ApiError> {
         self.may_write()?;
         let before = self.server.version();
@@ -181,13 +181,13 @@ impl Out<'_> {
 
     /// Records an Event about an object.
     pub fn event(&mut self, about: &Object, kind: &'static str, reason: &'static str, message: impl Into<Str>) {
-        // What would be told of a write that waits is told when it is made.
+        // Events about a postponed write are recorded when it is made.
         if !self.waits {
             self.recorder.record(self.server, &self.origin, about, &Str::default(), (kind, reason), message.into());
         }
     }
 
-    /// Records an Event under another name than the loop's own: some loops have two.
+    /// Records an Event under a name other than the loop's own: some loops have two.
     pub fn event_as(&mut self, name: &'static str, about: &Object, kind: &'static str, reason: &'static str, message: impl Into<Str>) {
         let own = std::mem::replace(&mut self.origin.actor, Actor::component(name));
         self.event(about, kind, reason, message);
@@ -201,7 +201,7 @@ impl Out<'_> {
         }
     }
 
-    /// Makes several writes that do not wait for one another: together they cost one round trip.
+    /// Makes several concurrent writes: together they cost one round trip.
     pub fn together<R>(&mut self, write: impl FnOnce(&mut Self) -> R) -> R {
         let before = self.round_trips;
         let result = write(self);

@@ -7,7 +7,7 @@ use crate::api::pod::Pod;
 use crate::api::{Object, Str, Timestamp, Uid};
 use std::rc::Rc;
 
-/// The annotation that makes a Pod go earlier or later.
+/// The annotation that makes the deletion of a Pod earlier or later.
 pub const COST: &str = "controller.kubernetes.io/pod-deletion-cost";
 
 /// The values of a Pod that decide when it is deleted.

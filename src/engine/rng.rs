@@ -1,4 +1,4 @@
-//! The only source of chance: a seeded generator (splitmix64), so that a seed is a history.
+//! The only source of randomness: a seeded generator (splitmix64), so that a seed determines the history.
 
 use crate::api::{Str, Uid};
 

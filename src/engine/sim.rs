@@ -54,11 +54,11 @@ pub(super) enum Task {
 }
 
 /// Objects sorted and Pods read in one slice of idle work.
-const TIDIED: usize = 1_000;
+const IDLE_WORK_ITEMS: usize = 1_000;
 /// Delay from the arrival of a watch event to the pass it triggers.
 const DISPATCH_US: u64 = MS;
 /// Tasks searched for the next one that concerns an object.
-const SOON: usize = 20_000;
+const MAX_SCANNED_TASKS: usize = 20_000;
 /// Virtual time a pass keeps its key busy: minimum, per round trip to the API server, per owned object.
 const PASS_COST_US: u64 = MS;
 const ROUND_TRIP_US: u64 = 7 * MS;
@@ -192,8 +192,8 @@ impl Sim {
     /// Idle work: sorts part of a long list and reads part of the Pods to rank, so that a later list or pass does not have to do all
     /// of it at once. Has no observable effect.
     pub fn run_idle_work(&mut self) {
-        self.server.settle(TIDIED);
-        self.informers[MANAGER].cache.read_ahead(TIDIED);
+        self.server.settle(IDLE_WORK_ITEMS);
+        self.informers[MANAGER].cache.read_ahead(IDLE_WORK_ITEMS);
     }
 
     /// The cache that the control loops read.
@@ -269,7 +269,7 @@ impl Sim {
         match task {
             Task::Deliver(i) => {
                 if !self.deliver(usize::from(i)) {
-                    // It goes on before anything else happens.
+                    // The rest is delivered before anything else happens.
                     self.tasks.insert((time, number), Task::Deliver(i));
                     return 1;
                 }
@@ -445,7 +445,7 @@ impl Sim {
         let result = controller.reconcile(key, &view, &mut out);
         let (writes, round_trips, waits) = (out.writes, out.round_trips, out.waits);
         if waits && let Some(before) = before {
-            // What it would have learnt, it learns again.
+            // What it stored in this pass, it stores again when it resumes.
             memory = before;
         }
         if !memory.is_empty() {

@@ -1,8 +1,8 @@
-//! Objects of one kind: found by their key in one step, listed in the order of namespace and name.
+//! Objects of one kind: looked up by a hash of the key, listed by namespace and name.
 //!
-//! Guarantees: an object keeps its place as long as it exists, whatever is written to it; what a list gives depends
-//! on the keys alone. A tree of names would do as well, but the names of one owner's Pods differ in their last letters
-//! only, and each of the searches that a write needs would compare them all the way down.
+//! Guarantees: an object keeps its place as long as it exists, whatever is written to it; the order of a list depends
+//! on the keys alone. A tree of names would work too, but the names of one owner's Pods differ only in their last
+//! letters, and every search that a write needs would compare them almost to the end.
 
 use super::chunks::{Chunks, Part};
 use super::index::Index;
@@ -20,7 +20,7 @@ pub struct Table {
     places: Chunks<Option<Rc<Object>>, 64>,
     /// The places by the hash of their keys.
     index: Index,
-    /// The places in the order of their keys, once somebody asks for a list; some may have been left since then.
+    /// The places in key order, once a list was requested; some may have been vacated since then.
     order: OnceCell<Rc<[Place]>>,
     /// The order at the last list, the places added since, and how many of those are sorted already.
     before: Rc<[Place]>,
@@ -148,7 +148,7 @@ impl Table {
         let (mut from, mut to) = (0, listed.len());
         while from < to {
             let middle = from.midpoint(to);
-            // A place that has been left tells nothing: the next that is taken speaks for it.
+            // A vacant place has no key: the next occupied place is used instead.
             match listed[middle..to].iter().find_map(|place| self.at(*place)) {
                 Some(object) if passes(object) => from = middle + 1,
                 _ => to = middle,
@@ -165,8 +165,8 @@ impl Table {
         }
     }
 
-    /// Where nobody has asked for a list since very many objects came: puts so many of them into their order, so that the list
-    /// takes no long then. True if it did.
+    /// Sorts up to `most` of the objects added since the last list, if there are very many, so that the next list is fast.
+    /// True if it did.
     pub fn settle(&mut self, most: usize) -> bool {
         let recent = self.recent.all().from(self.ahead);
         if self.order.get().is_some() || recent.len() <= most {
@@ -177,7 +177,7 @@ impl Table {
         true
     }
 
-    /// Makes the order without the places that have been left, and gives these free.
+    /// Rebuilds the order without the vacant places, and frees these.
     fn sweep(&mut self) {
         self.before = self.listed().iter().copied().filter(|place| self.at(*place).is_some()).collect();
         self.order = OnceCell::new();
@@ -187,7 +187,7 @@ impl Table {
     }
 }
 
-/// What a list gives at one instant, whatever is written later: it is made at once, however long it is.
+/// A snapshot of a list at one instant, unaffected by later writes; cheap to create, however long it is.
 #[derive(Clone, Debug)]
 pub struct Listing {
     places: Chunks<Option<Rc<Object>>, 64>,
@@ -222,7 +222,7 @@ fn key(object: &Rc<Object>) -> (&str, &str) {
     (&object.meta.namespace, &object.meta.name)
 }
 
-/// A hash of two texts, eight bytes at a time: they are short and many.
+/// A hash of two strings, eight bytes at a time: they are short and many.
 pub(super) fn hash(first: &str, second: &str) -> u64 {
     let mix = |hash: u64, word: u64| (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
     let mut hash = first.len() as u64;
@@ -233,7 +233,7 @@ pub(super) fn hash(first: &str, second: &str) -> u64 {
         }
         hash = mix(hash, rest.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)));
     }
-    // The high bits know most of the texts; whoever looks at the low ones shall know as much.
+    // The high bits are mixed best; fold them into the low ones.
     hash ^ hash >> 32
 }
 
@@ -250,13 +250,13 @@ mod tests {
     }
 
     #[test]
-    fn a_table_does_what_a_tree_of_names_does() {
+    fn a_table_behaves_like_a_btree_map_by_name() {
         let (mut table, mut tree, mut rng) = (Table::default(), BTreeMap::new(), Rng::new(7));
         let mut lists: Vec<(Listing, Vec<Rc<Object>>)> = Vec::new();
         for step in 0..20_000 {
             let (namespace, name) = (format!("ns-{}", rng.below(3)), format!("web-{}", rng.below(300)));
             let key = (namespace.clone(), name.clone());
-            // It grows and shrinks, so that places are left in numbers and taken again.
+            // It grows and shrinks, so that many places are vacated and reused.
             let removes = if step / 2_000 % 2 == 0 { 3 } else { 7 };
             if rng.below(10) < removes {
                 assert_eq!(table.remove(&namespace, &name).map(|(_, o)| o), tree.remove(&key), "{step}");
@@ -281,7 +281,7 @@ mod tests {
                 assert!(own.eq(of("ns-2").into_iter().cloned()), "{step}");
             }
         }
-        // What was listed then is what was there then.
+        // Each list shows the objects of its instant.
         for (list, then) in lists {
             assert!(list.eq(then));
         }

@@ -7,7 +7,7 @@ use crate::api::{Labels, Object, Uid};
 use std::rc::Rc;
 
 /// Label sets tracked per owner: those of its template, times the zones its Pods run in.
-const MOST_LABELS: usize = 16;
+const MAX_LABEL_SETS: usize = 16;
 
 /// Totals of an owner's Pods with equal labels.
 #[derive(Clone, Debug, Default)]
@@ -69,7 +69,7 @@ impl Tally {
         count(&mut alike.terminating, !ended && leaving);
         if alike.pods == 0 {
             self.alike.remove(at);
-        } else if self.alike.len() > MOST_LABELS {
+        } else if self.alike.len() > MAX_LABEL_SETS {
             self.unknown = true;
             self.alike = Vec::new();
         }
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn too_many_sets_of_labels_are_not_counted() {
         let mut tally = Tally::default();
-        for i in 0..=MOST_LABELS {
+        for i in 0..=MAX_LABEL_SETS {
             assert!(tally.alike().is_some(), "{i}");
             tally.change(OWNER, None, Some(&pod(&format!("web-{i}"), true, true, false, "Running")));
         }

@@ -1,14 +1,14 @@
-//! A sorted map whose copies share its leaves, so that a checkpoint does not copy what each Pod has.
+//! A sorted map whose copies share its leaves, so that a checkpoint does not copy per-Pod state.
 //!
-//! Guarantees: it gives what `BTreeMap` gives, in the same order; a copy costs one count a leaf and never changes, for
-//! who writes to a leaf that others hold takes a leaf of its own first.
+//! Guarantees: it behaves like `BTreeMap`, with the same order; a copy costs one reference count per leaf and never changes,
+//! because a shared leaf is cloned before it is written.
 
 use super::chunks::own;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
 /// Maximum entries per leaf.
-const MOST: usize = 32;
+const MAX_LEAF_ENTRIES: usize = 32;
 
 /// A sorted map.
 #[derive(Clone, Debug)]
@@ -65,25 +65,25 @@ impl<K: Ord + Clone, V: Clone> Tree<K, V> {
         self.get(key).is_some()
     }
 
-    /// The value of a key, for change.
+    /// Mutable access to the value of a key.
     pub fn get_mut(&mut self, key: &K) -> Option<&mut V> {
         let (at, Ok(place)) = self.find(key) else { return None };
-        Some(&mut own(&mut self.leaves[at].entries, MOST)[place].1)
+        Some(&mut own(&mut self.leaves[at].entries, MAX_LEAF_ENTRIES)[place].1)
     }
 
-    /// The value of a key, inserted if missing, for change.
+    /// Mutable access to the value of a key, inserted if missing.
     pub fn get_or_insert_with(&mut self, key: K, make: impl FnOnce() -> V) -> &mut V {
         let (at, place) = match self.find(&key) {
             (at, Ok(place)) => (at, place),
             (at, Err(place)) => self.put(at, place, key, make()),
         };
-        &mut own(&mut self.leaves[at].entries, MOST)[place].1
+        &mut own(&mut self.leaves[at].entries, MAX_LEAF_ENTRIES)[place].1
     }
 
     /// Inserts a value; returns the previous one.
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
         match self.find(&key) {
-            (at, Ok(place)) => Some(std::mem::replace(&mut own(&mut self.leaves[at].entries, MOST)[place].1, value)),
+            (at, Ok(place)) => Some(std::mem::replace(&mut own(&mut self.leaves[at].entries, MAX_LEAF_ENTRIES)[place].1, value)),
             (at, Err(place)) => {
                 self.put(at, place, key, value);
                 None
@@ -94,20 +94,20 @@ impl<K: Ord + Clone, V: Clone> Tree<K, V> {
     /// Inserts a new entry and returns its position.
     fn put(&mut self, mut at: usize, mut place: usize, key: K, value: V) -> (usize, usize) {
         let is_last = at + 1 >= self.leaves.len();
-        let full = self.leaves.get(at).is_none_or(|leaf| leaf.entries.len() == MOST);
+        let full = self.leaves.get(at).is_none_or(|leaf| leaf.entries.len() == MAX_LEAF_ENTRIES);
         if full && is_last && place == self.leaves.get(at).map_or(0, |leaf| leaf.entries.len()) {
-            // What comes in order leaves full leaves behind.
+            // Entries inserted in order leave full leaves behind.
             self.leaves.push_back(Leaf { from: key.clone(), entries: Rc::default() });
             (at, place) = (self.leaves.len() - 1, 0);
         } else if full {
-            let entries = own(&mut self.leaves[at].entries, MOST);
-            let rest = entries.split_off(MOST / 2);
+            let entries = own(&mut self.leaves[at].entries, MAX_LEAF_ENTRIES);
+            let rest = entries.split_off(MAX_LEAF_ENTRIES / 2);
             self.leaves.insert(at + 1, Leaf { from: rest[0].0.clone(), entries: Rc::new(rest) });
-            if place > MOST / 2 {
-                (at, place) = (at + 1, place - MOST / 2);
+            if place > MAX_LEAF_ENTRIES / 2 {
+                (at, place) = (at + 1, place - MAX_LEAF_ENTRIES / 2);
             }
         }
-        own(&mut self.leaves[at].entries, MOST).insert(place, (key, value));
+        own(&mut self.leaves[at].entries, MAX_LEAF_ENTRIES).insert(place, (key, value));
         self.len += 1;
         (at, place)
     }
@@ -125,15 +125,16 @@ impl<K: Ord + Clone, V: Clone> Tree<K, V> {
 
     fn take(&mut self, at: usize, place: usize) -> (K, V) {
         self.len -= 1;
-        let entries = own(&mut self.leaves[at].entries, MOST);
+        let entries = own(&mut self.leaves[at].entries, MAX_LEAF_ENTRIES);
         let entry = entries.remove(place);
         let left = entries.len();
         if left == 0 {
             self.leaves.remove(at);
-        } else if left < MOST / 4
-            && let Some(next) = self.leaves.get(at + 1).filter(|next| next.entries.len() <= MOST / 2).map(|next| next.entries.clone())
+        } else if left < MAX_LEAF_ENTRIES / 4
+            && let Some(next) =
+                self.leaves.get(at + 1).filter(|next| next.entries.len() <= MAX_LEAF_ENTRIES / 2).map(|next| next.entries.clone())
         {
-            own(&mut self.leaves[at].entries, MOST).extend_from_slice(&next);
+            own(&mut self.leaves[at].entries, MAX_LEAF_ENTRIES).extend_from_slice(&next);
             self.leaves.remove(at + 1);
         }
         entry
@@ -178,11 +179,11 @@ mod tests {
         assert!(tree.iter().eq(plain));
         assert_eq!((tree.len(), tree.is_empty(), tree.first()), (plain.len(), plain.is_empty(), plain.first_key_value()));
         assert_eq!((tree.get(&key), tree.contains_key(&key)), (plain.get(&key), plain.contains_key(&key)));
-        assert!(tree.leaves.iter().all(|leaf| (1..=MOST).contains(&leaf.entries.len())));
+        assert!(tree.leaves.iter().all(|leaf| (1..=MAX_LEAF_ENTRIES).contains(&leaf.entries.len())));
     }
 
     #[test]
-    fn it_does_what_a_plain_map_does_and_its_copies_stay_as_they_were() {
+    fn a_tree_behaves_like_a_btree_map_and_its_copies_do_not_change() {
         let (mut tree, mut plain, mut rng) = (Tree::default(), BTreeMap::new(), Rng::new(9));
         let mut copies = Vec::new();
         for step in 0..20_000 {

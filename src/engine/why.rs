@@ -1,11 +1,11 @@
-//! Why a write was made: data, not words. `i18n` turns it into sentences.
+//! Why a write was made, as data. `explain` turns it into messages.
 
 use crate::api::{Str, Timestamp};
 
 /// The reason of one write, with the values that decided it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Why {
-    /// A person asked for it.
+    /// A user asked for it.
     Asked,
     /// Part of the cluster from the start.
     Bootstrap,
@@ -49,7 +49,7 @@ pub enum Why {
         /// Size after.
         to: i32,
     },
-    /// deployment: Pods of an old ReplicaSet that are not ready go first.
+    /// deployment: unavailable Pods of an old ReplicaSet are removed first.
     CleanUnhealthy {
         /// Pods that are not available.
         unhealthy: i32,
@@ -65,7 +65,7 @@ pub enum Why {
         /// Size after.
         to: i32,
     },
-    /// deployment: the strategy is Recreate, so the old Pods go before new ones come.
+    /// deployment: the strategy is Recreate, so old Pods are deleted before new ones are created.
     Recreate {
         /// Size before.
         from: i32,
@@ -104,7 +104,7 @@ pub enum Why {
         want: i32,
         /// What put this Pod before the next one that stays.
         rank: DeletionRank,
-        /// The next one that stays; none if all go.
+        /// The next one that stays; empty if all are deleted.
         stays: Str,
     },
     /// An object without a controller matches the selector.
@@ -160,14 +160,14 @@ pub enum Why {
         nodes: u32,
         /// Its score.
         score: i64,
-        /// The best of the others; none if no other fits.
+        /// The second best; empty if no other fits.
         next: Str,
-        /// The score of that.
+        /// Its score.
         next_score: i64,
     },
     /// scheduler: no node fits.
     NoNode {
-        /// The scheduler's words.
+        /// The scheduler's message.
         message: Str,
     },
 
@@ -175,7 +175,7 @@ pub enum Why {
     Bound,
     /// kubelet: the Pod has its address; its init containers come next.
     Sandbox,
-    /// kubelet: an init container has done its work.
+    /// kubelet: an init container has completed.
     InitDone,
     /// kubelet: a sidecar has started.
     Sidecar,
@@ -185,12 +185,12 @@ pub enum Why {
     StartedUp,
     /// kubelet: a container is ready.
     BecameReady {
-        /// What its readiness probe asked and was told; empty if it has none.
+        /// Request and response of its readiness probe; empty if it has none.
         probe: Str,
     },
     /// kubelet: a container is not ready any more.
     BecameUnready,
-    /// kubelet: a container is not ready any more, for a probe has failed often enough.
+    /// kubelet: a container is not ready any more, because a probe has reached its failure threshold.
     ProbeFailed {
         /// `readiness`
         probe: &'static str,
@@ -200,12 +200,12 @@ pub enum Why {
         /// Its code.
         code: i32,
     },
-    /// kubelet: a container is started again.
+    /// kubelet: a container is restarted.
     Restarted {
-        /// How often until now.
+        /// Restart count.
         count: i32,
     },
-    /// kubelet: a container is started again because its Pod names another image now.
+    /// kubelet: a container is restarted because its Pod has another image now.
     NewImage {
         /// The image.
         image: Str,
@@ -214,7 +214,7 @@ pub enum Why {
     EvictedByNode,
     /// kubelet: the image cannot be pulled.
     ImagePull,
-    /// kubelet: what a container's environment is made of is not there.
+    /// kubelet: a source of a container's environment is missing.
     SourceMissing,
     /// kubelet: the Pod's containers have been stopped.
     Stopped,
@@ -236,12 +236,12 @@ pub enum Why {
     },
     /// volume binder: one of the writes that complete a binding.
     Binding,
-    /// volume binder: the class has a provisioner, which is asked.
+    /// volume binder: the class has a provisioner, which creates the volume.
     NeedsProvisioning {
         /// The class.
         class: Str,
     },
-    /// resizer: the claim asks for more than its volume has.
+    /// resizer: the claim requests more than its volume has.
     Expanding,
     /// provisioner: a volume is made for a claim.
     Provisioned {
@@ -279,14 +279,14 @@ pub enum Why {
     },
 
     // Jobs, CronJobs, autoscalers.
-    /// job: the Job ends, well or badly, and its Pods with it.
+    /// job: the Job ends, completed or failed, and its Pods with it.
     JobEnds {
-        /// The reason of the condition that says so.
+        /// The reason of its condition.
         reason: Str,
     },
     /// job: the Job was suspended, and its Pods end.
     JobSuspended,
-    /// job: the status names the Pod, which need not be held any more.
+    /// job: the status lists the Pod, so its finalizer is removed.
     Counted,
     /// job: the Job of this Pod is gone or has ended, and will not count it.
     NobodyCounts,
@@ -297,14 +297,14 @@ pub enum Why {
     },
     /// cronjob: the run before this one has not ended, and concurrencyPolicy is Replace.
     Replaced,
-    /// ttl-after-finished: the Job ended so long ago.
+    /// ttl-after-finished: the TTL of the finished Job has expired.
     Expired {
         /// `ttlSecondsAfterFinished`.
         seconds: i64,
     },
-    /// horizontal-pod-autoscaler: the metrics ask for another size.
+    /// horizontal-pod-autoscaler: the metrics lead to another size.
     Autoscaled {
-        /// What asked for it.
+        /// What led to it.
         reason: Str,
         /// Size before.
         from: i32,
@@ -351,11 +351,11 @@ pub enum Why {
         /// Nodes that may be without one.
         at_most: i64,
     },
-    /// kubelet: what it reports of its node.
+    /// kubelet: a report of its node.
     NodeReport,
-    /// kubelet: it is back and says anew what it finds.
+    /// kubelet: it is back and reports the actual status.
     BackAgain,
-    /// node-lifecycle: nothing was heard of the node for so long.
+    /// node-lifecycle: the node has sent no heartbeat for this long.
     NodeSilent {
         /// Seconds.
         seconds: u64,
@@ -374,14 +374,14 @@ pub enum Why {
         /// Seconds that were tolerated.
         seconds: i64,
     },
-    /// disruption: how many Pods are healthy, and how many have to be.
+    /// disruption: how many Pods are healthy, and how many must be.
     Budget {
         /// Healthy Pods.
         healthy: i32,
         /// Pods that must stay healthy.
         desired: i32,
     },
-    /// scheduler: a Pod of higher priority needs the room.
+    /// scheduler: a Pod of higher priority needs the resources.
     Preempted {
         /// That Pod.
         by: Str,
@@ -400,7 +400,7 @@ pub enum Why {
     },
 }
 
-/// What a Job that tries again goes by.
+/// Evidence of a Job's retry.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Retry {
     /// Active Pods.
@@ -411,11 +411,11 @@ pub struct Retry {
     pub pod: Str,
     /// How: `exit code 1`, or the reason of its status.
     pub how: Str,
-    /// How long no new Pod was made since, in seconds.
+    /// Back-off since then, in seconds.
     pub back_off: u64,
 }
 
-/// What decides which of two Pods of a ReplicaSet goes first, in the order it is looked at.
+/// Criteria for which of two Pods of a ReplicaSet is deleted first, in order of precedence.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[allow(missing_docs)]
 pub enum DeletionRank {

@@ -1,8 +1,8 @@
-//! The work queue of one loop: keys, each at most once, at the earliest time anybody asked for.
+//! The work queue of one loop: keys, each at most once, at the earliest requested time.
 //!
-//! Models `client-go/util/workqueue`: a key that is being worked on is queued again only when that
-//! pass is over, and a failing key comes back after 5 ms, 10 ms, 20 ms… up to 1000 s. Keys do not wait for one another: a pass is over in
-//! no time, so that it makes no difference that upstream works on five of them at once. A loop that a person has slowed has one worker.
+//! Models `client-go/util/workqueue`: a key that is being processed is queued again only when that
+//! pass is over, and a failing key comes back after 5 ms, 10 ms, 20 ms… up to 1000 s. Keys do not wait for one another: a pass takes
+//! no virtual time, so upstream's five concurrent workers make no difference. A slowed loop has one worker.
 
 use super::journal::EntryId;
 use super::tree::Tree;
@@ -62,7 +62,7 @@ impl WorkQueue {
         let at = self.busy.get(key).map_or(at, |free| at.max(*free));
         match self.ready.get_mut(key) {
             Some(item) => {
-                // The newest change is what the pass will have seen.
+                // The pass will have seen the newest change.
                 item.cause = cause.or(item.cause);
                 if item.at <= at {
                     return None;

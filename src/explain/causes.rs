@@ -1,13 +1,13 @@
-//! Which earlier write a decision follows from: the one that changed what the loop decided by.
+//! Finds the earlier write that a decision follows from: the one that changed the loop's inputs.
 //!
-//! The journal notes which write woke a loop. A loop is level-triggered: whatever woke it, it acts on all that it sees, and
-//! what woke it may be any Pod of many. So of the writes before, the newest is looked for that counts.
+//! The journal records which write woke a loop. A loop is level-triggered: whatever woke it, it acts on the whole state, and
+//! it may have been woken by any of many Pods. So this searches for the newest earlier write that changed the inputs.
 
 use crate::api::{Body, Object, OwnerReference};
 use crate::engine::Why;
 use crate::engine::journal::{Entry, EntryId, Journal, Op, Record};
 
-/// The entry that this one follows from. So many entries are left to look at for the whole chain; who has none asks what woke the loop.
+/// The entry that this one follows from. `left` entries may still be searched for the whole chain; then the waking entry is used.
 pub fn cause(journal: Journal<'_>, id: EntryId, left: &mut usize) -> Option<EntryId> {
     let entry = journal.get(id as usize)?;
     let woke = entry.cause.filter(|cause| *cause < id);
@@ -21,7 +21,7 @@ pub fn cause(journal: Journal<'_>, id: EntryId, left: &mut usize) -> Option<Entr
     found.map(|at| (from + at) as EntryId).or(woke)
 }
 
-/// What a decision goes by.
+/// The inputs of a decision.
 enum Inputs<'e> {
     /// The size that a ReplicaSet should have, and its Pods: whether they were too few.
     Size(&'e OwnerReference, i32, bool),
@@ -53,7 +53,7 @@ impl<'e> Inputs<'e> {
         }
     }
 
-    /// Whether a write has changed what is gone by.
+    /// Whether a write has changed these inputs.
     fn have(&self, entry: &Entry) -> bool {
         let Record::Write { op, object, before } = &entry.record else { return false };
         let is = |owner: &OwnerReference| object.meta.uid == owner.uid;

@@ -1,4 +1,4 @@
-//! What the inspector says about an object: facts, one plain sentence, and what can be done with it.
+//! The inspector's view of an object: facts, a one-line summary, and available actions.
 
 use crate::api::{Body, Kind, Object, ObjectRef, Timestamp};
 use crate::i18n::{Constant, Message, Word, msg};
@@ -9,9 +9,9 @@ use serde_json::Value;
 /// A fact about an object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fact {
-    /// What it is called.
+    /// Its name.
     pub name: Message,
-    /// What it says.
+    /// Its value.
     pub value: Message,
     /// Whether that is a name or a number, to be set in mono.
     pub mono: bool,

@@ -1,4 +1,4 @@
-//! What has not happened, as messages: what is missing, what decides, what would help.
+//! Messages of a diagnosis: what is missing, what decides, what would help.
 
 use super::why::Row;
 use crate::api::Str;

@@ -1,4 +1,4 @@
-//! Why something is so: chains of causes, evidence, diagnosis and remedies. All of it is messages and data, never text.
+//! Explanations: chains of causes, evidence, diagnosis and remedies, as messages and data, never text.
 
 mod causes;
 pub mod diagnose;

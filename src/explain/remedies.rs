@@ -1,4 +1,4 @@
-//! What can be broken about an object or a loop, and mended again. Each is a line that a person could type, and says what it will do.
+//! Faults that can be injected into an object or a loop, and reverted. Each is a line that a user could type, with its effect.
 
 use crate::api::node::Node;
 use crate::api::pod::{Pod, image_parts};
@@ -32,10 +32,10 @@ impl Offer {
 /// Probes that a fault can force.
 const PROBES: [&str; 3] = ["startup", "readiness", "liveness"];
 
-/// A Ready one is looked for among so many.
-const LOOKED: usize = 1_000;
+/// Number of Pods searched for a ready one.
+const MAX_PODS_SCANNED: usize = 1_000;
 
-/// What can be broken about an object.
+/// Faults offered for an object.
 pub fn of(sim: &Sim, object: &Object) -> Vec<Offer> {
     let mut offers = match &object.body {
         Body::Pod(pod) if object.meta.namespace == "default" => of_pod(sim, object, pod),
@@ -72,7 +72,7 @@ pub fn of(sim: &Sim, object: &Object) -> Vec<Offer> {
     offers
 }
 
-/// What can be done to the pace of a loop; nothing for a kubelet, whose pace is that of its containers.
+/// The slowdown offered for a loop; `None` for a kubelet, which is as fast as its containers.
 pub fn of_loop(sim: &Sim, name: &str) -> Option<Offer> {
     let slow = sim.slowed(name).is_some();
     (!name.starts_with("kubelet")).then(|| match slow {
@@ -134,14 +134,14 @@ fn of_pod(sim: &Sim, object: &Object, pod: &Pod) -> Vec<Offer> {
     offers
 }
 
-/// What strikes one of its Pods, or all that come.
+/// Faults for one Pod of a workload, or for all new ones.
 fn of_workload(sim: &Sim, object: &Object) -> Vec<Offer> {
     let mut offers = Vec::new();
     let sets = sim.owned(object.meta.uid, Kind::ReplicaSet).map(|set| set.meta.uid);
     let owners = sets.chain([object.meta.uid]);
     let pod = owners
         .flat_map(|owner| sim.owned(owner, Kind::Pod))
-        .take(LOOKED)
+        .take(MAX_PODS_SCANNED)
         .find(|pod| pod.pod().is_some_and(Pod::is_ready) && !pod.meta.is_deleting());
     if let Some(pod) = pod {
         offers.push(Offer::new(msg::offer_crash_one(), msg::offer_crash_one_title(), ["fault exit pod/", &pod.meta.name, " 1"].concat()));

@@ -6,7 +6,7 @@ use crate::engine::{Op, Record, Sim};
 use crate::scenario::{Finished, Observer};
 use std::io::Write;
 
-/// Tells a run as it goes on.
+/// Writes the story of a run while it runs.
 pub struct Story<W: Write> {
     to: W,
     told: usize,

@@ -128,7 +128,7 @@ pub enum Waits {
     OtherScheduler(Str),
     /// A Pod fits no node.
     NoNode {
-        /// So many refuse.
+        /// Number of nodes that refuse it.
         nodes: usize,
     },
     /// Others go so that it fits on this node.
@@ -173,14 +173,14 @@ pub enum Waits {
     Held(Str),
 
     // Faults.
-    /// A person has slowed the loop that it waits for, and others are before it.
+    /// A fault has slowed the loop that it waits for, and others are before it.
     SlowLoop {
         /// The loop.
         name: Str,
         /// What each pass takes.
         each: Str,
     },
-    /// A person has slowed the loop that works on it.
+    /// A fault has slowed the loop that is processing it.
     SlowPass {
         /// The loop.
         name: Str,
@@ -189,21 +189,21 @@ pub enum Waits {
     },
     /// It is in the queue of a slowed loop, which has nothing to do for it.
     SlowIdle(Str),
-    /// A person has a watch event come late.
+    /// A fault delays a watch event.
     LateEvent {
         /// Whose watch it is.
         component: Str,
         /// Of which kind.
         kind: Str,
     },
-    /// A person has a watch event of the very object come late: what it tells.
+    /// A fault delays a watch event about the object itself.
     OwnLate {
         /// Whose watch it is.
         component: Str,
         /// What happened to it.
         told: Op,
     },
-    /// A person has a watch event be lost.
+    /// A fault has dropped a watch event.
     LostEvent {
         /// Whose watch it is.
         component: Str,
@@ -307,7 +307,7 @@ pub enum Waits {
     ClassMissing(Str),
     /// The class waits for a Pod that uses the claim.
     FirstConsumer,
-    /// Nobody answers for the class's provisioner.
+    /// The class's provisioner is not running.
     NoProvisioner(Str),
     /// The volume that it names does not exist or does not fit.
     NamedVolume(Str),

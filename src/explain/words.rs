@@ -339,7 +339,7 @@ fn reason(journal: Journal<'_>, id: EntryId) -> Option<Reason> {
 /// the numbers it wrote down.
 fn newest(journal: Journal<'_>, key: &ObjectRef, version: u64) -> Option<usize> {
     let telling = |entry: &Entry| !matches!(entry.why, Why::Observed) || !matches!(entry.record, Record::Write { op: Op::Modified, .. });
-    let near = journal.from(journal.len().saturating_sub(NEAR));
+    let near = journal.from(journal.len().saturating_sub(MAX_SCANNED_ENTRIES));
     let own = |entry: &Entry| concerns(entry, key);
     let found = near.iter().rposition(|entry| own(entry) && telling(entry)).or_else(|| near.iter().rposition(own));
     found.map(|at| at + journal.len() - near.len()).or_else(|| written(journal, version))
@@ -359,7 +359,7 @@ pub fn concerns(entry: &Entry, key: &ObjectRef) -> bool {
 
 /// In a longer history the newest decision about an object is looked for among so many entries, and what led from one to
 /// another as well: some seconds of a very large cluster.
-const NEAR: usize = 20_000;
+const MAX_SCANNED_ENTRIES: usize = 20_000;
 
 /// The entry that wrote this version.
 fn written(journal: Journal<'_>, version: u64) -> Option<usize> {
@@ -387,7 +387,7 @@ pub fn last(journal: Journal<'_>, key: &ObjectRef, version: u64) -> Option<Reaso
 pub fn chain(journal: Journal<'_>, held_up: &DelayLog, key: &ObjectRef, version: u64) -> Vec<Reason> {
     let newest = newest(journal, key, version);
     let mut out: Vec<Reason> = Vec::new();
-    let (mut at, mut left) = (newest.map(|at| at as EntryId), NEAR);
+    let (mut at, mut left) = (newest.map(|at| at as EntryId), MAX_SCANNED_ENTRIES);
     let mut faults: Vec<EntryId> = Vec::new();
     while let Some(id) = at {
         let Some(entry) = journal.get(id as usize) else { break };
@@ -426,7 +426,7 @@ pub fn chain(journal: Journal<'_>, held_up: &DelayLog, key: &ObjectRef, version:
 pub fn led_to(journal: Journal<'_>, id: EntryId, since: EntryId, most: usize) -> Vec<Reason> {
     let since = since.max(id + 1);
     (since..)
-        .zip(journal.from(since as usize).first(NEAR).iter())
+        .zip(journal.from(since as usize).first(MAX_SCANNED_ENTRIES).iter())
         .filter(|(_, entry)| entry.cause == Some(id) && !entry.is_event() && !matches!(entry.why, Why::Observed))
         .take(most)
         .filter_map(|(at, _)| reason(journal, at))
@@ -506,7 +506,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn in_a_narrow_place_a_name_gives_way_to_what_was_done() {
+    fn a_short_effect_shortens_the_name() {
         let scaled = |name: &str| in_short(&msg::effect_scaled(name, "3 → 2")).english();
         assert_eq!(scaled("nginx-deployment-6c5f67b5f7"), "…6c5f67b5f7 scaled 3 → 2");
         assert_eq!(scaled("a-very-long-database-0"), "…database-0 scaled 3 → 2");
@@ -514,7 +514,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_that_is_written_is_told_by_the_field_that_changed() {
+    fn a_status_write_names_the_changed_field() {
         let mut told = std::collections::BTreeMap::new();
         for example in crate::session::examples::ALL {
             let mut state = crate::session::State::new((example.text)(), 1);
@@ -542,7 +542,7 @@ mod tests {
     }
 
     #[test]
-    fn only_counts_are_grouped_and_a_secret_keeps_what_it_holds() {
+    fn only_counts_are_grouped_and_secret_values_are_hidden() {
         let of = |port: u16, pass: &str| {
             format!(
                 "apiVersion: v1\nkind: Service\nmetadata: {{name: s}}\nspec: {{ports: [{{port: {port}}}]}}\n---\n\

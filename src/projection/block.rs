@@ -9,13 +9,13 @@ use std::cmp::Ordering;
 use std::ops::{Index, Range};
 use std::rc::Rc;
 
-/// So many Pods lie together; with one more they part.
-const MOST: usize = 128;
+/// Maximum number of Pods per chunk; a larger chunk is split.
+const MAX_CHUNK_PODS: usize = 128;
 
-/// So many are compared one by one.
-const FEW: usize = 200;
+/// Up to this many Pods are compared one by one.
+const MAX_COMPARED_PODS: usize = 200;
 
-/// Pods in order, shared by whoever shows them, with what is counted of them.
+/// Pods in order with their counts, shared between pictures.
 #[derive(Clone, Debug, Default)]
 pub struct Block(Rc<Members>);
 
@@ -28,18 +28,18 @@ struct Members {
     mounting: usize,
     /// How many of them have ended.
     ended: usize,
-    /// How many of them have neither ended nor leave.
+    /// How many of them are active: neither ended nor terminating.
     active: usize,
-    /// How many of them have succeeded, and failed, and stay.
+    /// How many of them have succeeded and failed without being deleted.
     outcomes: [usize; 2],
-    /// What is wrong with those that fail, and with how many.
+    /// The reasons of failing Pods, with their counts.
     reasons: Vec<(Message, usize)>,
 }
 
 #[derive(Clone, Debug, Default)]
 struct Chunk {
     pods: Vec<Rc<Pod>>,
-    /// What is painted of them, beside each other.
+    /// Their states, stored contiguously for painting.
     states: Vec<PodState>,
 }
 
@@ -70,7 +70,7 @@ impl Members {
         }
     }
 
-    /// The chunk that holds a place, and which of its own that is. The end is in the last.
+    /// The chunk of a position, and the position within it. The end belongs to the last chunk.
     fn chunk(&self, at: usize) -> (usize, usize) {
         let mut from = 0;
         for (i, chunk) in self.chunks.iter().enumerate() {
@@ -128,7 +128,7 @@ impl Block {
         PodState::ALL.into_iter().map(|state| (state, self.0.counts[state as usize])).filter(|(_, n)| *n > 0).collect()
     }
 
-    /// What those in a state are counted as: the reason why they fail, if it is the same for all.
+    /// The label of a state's count: the reason of the failures, if it is the same for all.
     pub fn word(&self, state: PodState) -> Message {
         match &self.0.reasons[..] {
             [(reason, _)] if state == PodState::Failed => reason.clone(),
@@ -147,11 +147,11 @@ impl Block {
         self.0.ended
     }
 
-    /// What they come to, as loops count them.
+    /// Their totals, as the loops count them.
     pub fn totals(&self) -> crate::projection::totals::PodTotals {
         let [ready, leaving] = [PodState::Ready, PodState::Terminating].map(|state| self.0.counts[state as usize]);
-        // Of very many it is not looked at: what they come to is counted as they are written.
-        let looks = leaving > 0 && self.len() <= FEW;
+        // Not computed for very many: their totals are counted as they are written.
+        let looks = leaving > 0 && self.len() <= MAX_COMPARED_PODS;
         let ended = |pod: &&Rc<Pod>| pod.state == PodState::Terminating && pod.ended;
         let stopped = if looks { self.iter().filter(ended).count() } else { 0 };
         let [succeeded, failed] = self.0.outcomes;
@@ -163,14 +163,14 @@ impl Block {
         self.0.mounting > 0
     }
 
-    /// Where the Pod stands that compares as equal, or where it should; the Pods are in that order.
+    /// Position of the Pod that compares equal, or where to insert it; the Pods must be in that order.
     pub fn search(&self, compare: impl Fn(&Pod) -> Ordering) -> Result<usize, usize> {
         let Some((chunk, from)) = self.chunk_for(&compare) else { return Err(0) };
         let found = self.0.chunks[chunk].pods.binary_search_by(|pod| compare(pod));
         found.map(|at| from + at).map_err(|at| from + at)
     }
 
-    /// Where this very Pod stands. Among so few neighbours it is found sooner by its address than by its name.
+    /// Position of this very Pod. Among few neighbours comparing pointers is faster than comparing names.
     pub fn place_of(&self, pod: &Rc<Pod>) -> Option<usize> {
         let (chunk, from) = self.chunk_for(|other| other.order(pod))?;
         self.0.chunks[chunk].pods.iter().position(|other| Rc::ptr_eq(other, pod)).map(|at| from + at)
@@ -195,16 +195,16 @@ impl Block {
         let here = Rc::make_mut(&mut own.chunks[chunk]);
         here.states.insert(at, pod.state);
         here.pods.insert(at, pod);
-        if here.pods.len() > MOST {
+        if here.pods.len() > MAX_CHUNK_PODS {
             // Pods mostly come at the end: the first of the two stays full, and is left alone from then on.
-            let keep = if chunk + 1 == own.chunks.len() { MOST } else { MOST / 2 };
+            let keep = if chunk + 1 == own.chunks.len() { MAX_CHUNK_PODS } else { MAX_CHUNK_PODS / 2 };
             let here = Rc::make_mut(&mut own.chunks[chunk]);
             let rest = Chunk { pods: here.pods.split_off(keep), states: here.states.split_off(keep) };
             own.chunks.insert(chunk + 1, Rc::new(rest));
         }
     }
 
-    /// Takes the Pod at a place away.
+    /// Removes the Pod at a position.
     pub fn remove(&mut self, at: usize) {
         let own = Rc::make_mut(&mut self.0);
         let (chunk, at) = own.chunk(at);
@@ -228,12 +228,12 @@ impl Block {
         own.count(&old, -1);
     }
 
-    /// Whether it is the very same.
+    /// Whether both are the same block, by pointer.
     pub fn is(&self, other: &Block) -> bool {
         Rc::ptr_eq(&self.0, &other.0)
     }
 
-    /// The places where this may differ from another block: all but those that both share.
+    /// The ranges where this may differ from another block: all except shared chunks.
     pub fn changed_since(&self, other: &Block) -> Vec<Range<usize>> {
         let places = |block: &Block| {
             let mut at = 0;
@@ -272,13 +272,13 @@ impl Index<usize> for Block {
 
 impl PartialEq for Block {
     fn eq(&self, other: &Block) -> bool {
-        // What differs mostly differs in a state, which is told without a look at the Pods.
+        // Most differences are in the state, which can be compared without reading the Pods.
         let same = |(a, b): (&Rc<Pod>, &Rc<Pod>)| Rc::ptr_eq(a, b) || a == b;
         let alike = || self.changed_since(other).into_iter().all(|places| self.states_of(places.clone()).eq(other.states_of(places)));
         let shared =
             || self.0.chunks.len() == other.0.chunks.len() && self.0.chunks.iter().zip(&other.0.chunks).all(|(a, b)| Rc::ptr_eq(a, b));
-        // Of many that were all read anew it costs more to find that they are alike than to draw them.
-        let few = self.len() <= FEW;
+        // For many Pods that were all read again, comparing costs more than drawing.
+        let few = self.len() <= MAX_COMPARED_PODS;
         self.is(other) || self.0.counts == other.0.counts && (shared() || few && alike() && self.iter().zip(other.iter()).all(same))
     }
 }
@@ -287,7 +287,7 @@ impl FromIterator<Rc<Pod>> for Block {
     fn from_iter<I: IntoIterator<Item = Rc<Pod>>>(pods: I) -> Block {
         let (mut all, mut chunk) = (Members::default(), Chunk::default());
         for pod in pods {
-            if chunk.pods.len() == MOST {
+            if chunk.pods.len() == MAX_CHUNK_PODS {
                 all.chunks.push(Rc::new(std::mem::take(&mut chunk)));
             }
             all.count(&pod, 1);
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_does_what_a_list_does_and_tells_where_it_has_changed() {
+    fn a_block_behaves_like_a_vec_and_reports_changed_ranges() {
         let (mut block, mut list, mut rng) = (Block::default(), Vec::<Rc<Pod>>::new(), Rng::new(5));
         let (mut kept, mut was) = (block.clone(), list.clone());
         for step in 0..20_000u64 {
@@ -352,7 +352,7 @@ mod tests {
             }
             assert!(block.iter().eq(&list) && block.states().eq(list.iter().map(|pod| pod.state)), "{step}");
             let again: Block = list.iter().cloned().collect();
-            assert!(block == again || list.len() > FEW, "{step}");
+            assert!(block == again || list.len() > MAX_COMPARED_PODS, "{step}");
             let counted = |state| list.iter().filter(|pod| pod.state == state).count();
             assert!(block.counts().iter().all(|(state, n)| counted(*state) == *n), "{step}");
             let changed = kept.clone().changed_since(&block);
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn those_that_fail_for_one_reason_are_counted_as_that() {
+    fn failures_with_one_reason_are_counted_by_reason() {
         let fails = |at: u64, reason: &str| Rc::new(Pod { word: reason.into(), ..(*pod(at, PodState::Failed)).clone() });
         let mut block: Block = [pod(0, PodState::Ready), fails(1, "ErrImagePull"), fails(2, "ErrImagePull")].into_iter().collect();
         assert_eq!(block.word(PodState::Failed), "ErrImagePull");
@@ -399,7 +399,7 @@ mod tests {
         let mut next = block.clone();
         next.replace(5_000, pod(5_000, PodState::Failed));
         let changed = next.changed_since(&block);
-        assert!(changed.len() == 1 && changed[0].len() <= MOST && changed[0].contains(&5_000), "{changed:?}");
+        assert!(changed.len() == 1 && changed[0].len() <= MAX_CHUNK_PODS && changed[0].contains(&5_000), "{changed:?}");
         assert_ne!(next, block);
     }
 }

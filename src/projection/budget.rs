@@ -36,26 +36,26 @@ pub struct Budget {
     pub at_most: usize,
     /// Old revision first, then new and ready, then new and not ready. Leaving Pods do not count.
     pub cells: Vec<Cell>,
-    /// What the controller is at.
+    /// What the controller is doing.
     pub head: Message,
     /// What it waits for.
     pub text: Message,
 }
 
-/// What the Deployment reckons with: not Pods, but what its ReplicaSets are asked for and say of themselves.
+/// The sizes that the Deployment controller uses: spec and status of its ReplicaSets, not the Pods themselves.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sizes {
-    /// Pods there are to be.
+    /// Desired Pods.
     pub desired: usize,
-    /// Replicas that the old ReplicaSets are asked for.
+    /// Requested replicas of the old ReplicaSets.
     pub old: usize,
-    /// Replicas that the newest is asked for.
+    /// Requested replicas of the newest ReplicaSet.
     pub new: usize,
-    /// How many of those it says are available.
+    /// Available replicas in its status.
     pub available: usize,
     /// Whether the rollout is paused.
     pub paused: bool,
-    /// Whether an older revision is being replaced: its last Pods may have been asked to go.
+    /// Whether an older revision is being replaced; its last Pods may already be terminating.
     pub rolling: bool,
     /// The generation of the spec, if the controller has not observed it yet: what it has done so far is for an older one.
     pub unobserved: Option<i64>,
@@ -83,7 +83,7 @@ impl Sizes {
         at_most.saturating_sub(self.old + self.new).min(self.desired.saturating_sub(self.new))
     }
 
-    /// Replicas that count as available or may be: what is not available yet of the newest is taken off.
+    /// Replicas that count as available: unavailable replicas of the newest ReplicaSet are subtracted.
     fn steady(self) -> usize {
         self.old + self.available.min(self.new)
     }
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_is_what_the_deployment_reckons_with() {
+    fn the_text_follows_the_deployments_own_accounting() {
         assert_eq!(said(0, 8, 0, [0, 8, 8]), "All Pods run the newest revision: Up to date");
         // Nothing is replaced when Pods come up for the first time.
         assert_eq!(said(0, 0, 3, [0, 8, 0]), "No rollout in progress: 0 of 8 Pods are ready");

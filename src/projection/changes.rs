@@ -26,7 +26,7 @@ impl Field {
         self.path == "metadata.deletionTimestamp" && self.to.is_some()
     }
 
-    /// What tells most of an object, and what is kept for who wants to know: what a status counts, and what the machinery writes.
+    /// Whether the field is shown first; status counters and fields written by the system are only shown on request.
     pub fn is_key(&self, kind: Kind) -> bool {
         let told = |of: &[&str]| of.iter().any(|end| self.path.ends_with(end));
         match kind {
@@ -48,7 +48,7 @@ impl Field {
         }
     }
 
-    /// What the machinery keeps for itself: identity, counts of writes, times.
+    /// Whether the field is internal bookkeeping: identity, write counters, times.
     pub fn is_technical(&self) -> bool {
         let last = self.path.rsplit('.').next().unwrap_or("");
         if self.is_deletion() {
@@ -70,15 +70,15 @@ pub struct Change {
     pub fields: Vec<Field>,
 }
 
-/// Nobody reads more fields of one object than this.
-const FIELDS: usize = 40;
+/// Maximum number of fields listed per object.
+const MAX_FIELDS: usize = 40;
 /// Longer values are cut in the middle.
-const VALUE: usize = 60;
-/// What every write changes, and what kubectl keeps for itself.
-const DULL: [&str; 3] = ["metadata.resourceVersion", "metadata.generation", "metadata.managedFields"];
+const MAX_VALUE_CHARS: usize = 60;
+/// Fields that every write changes, and kubectl's own bookkeeping.
+const IGNORED_FIELDS: [&str; 3] = ["metadata.resourceVersion", "metadata.generation", "metadata.managedFields"];
 
 fn is_dull(path: &str) -> bool {
-    DULL.contains(&path) || path.strip_prefix("metadata.annotations.") == Some(LAST_APPLIED)
+    IGNORED_FIELDS.contains(&path) || path.strip_prefix("metadata.annotations.") == Some(LAST_APPLIED)
 }
 
 /// The fields in which two objects differ.
@@ -89,7 +89,7 @@ pub fn fields(before: &Object, after: &Object) -> Vec<Field> {
 }
 
 fn compare(path: &mut String, before: Option<&Value>, after: Option<&Value>, out: &mut Vec<Field>) {
-    if before == after || out.len() >= FIELDS || is_dull(path) {
+    if before == after || out.len() >= MAX_FIELDS || is_dull(path) {
         return;
     }
     match (before, after) {
@@ -122,7 +122,7 @@ fn within(path: &mut String, step: &str, before: Option<&Value>, after: Option<&
     path.truncate(length);
 }
 
-/// What the elements of a list are known by: their names or types, or what they stand for, where they have them; else their places.
+/// The keys of a list's elements: their names, types or other identifying fields, or else their indexes.
 fn names(list: &[Value]) -> Vec<String> {
     let name = |element: &Value| {
         let found = ["/name", "/type", "/targetRef/name"].iter().find_map(|key| element.pointer(key).and_then(Value::as_str));
@@ -133,10 +133,10 @@ fn names(list: &[Value]) -> Vec<String> {
 }
 
 fn shown(value: &Value) -> String {
-    middle(&value.as_str().map_or_else(|| value.to_string(), str::to_string), VALUE)
+    middle(&value.as_str().map_or_else(|| value.to_string(), str::to_string), MAX_VALUE_CHARS)
 }
 
-/// What the entries of a journal did to objects: each object once, as it was before the first and after the last.
+/// The net effect of journal entries: each object once, compared before the first and after the last entry.
 pub fn written(entries: Journal<'_>) -> Vec<Change> {
     // Before, and after.
     type Pair = (Option<Rc<Object>>, Option<Rc<Object>>);
@@ -174,7 +174,7 @@ pub fn between(before: &[Rc<Object>], after: &[Rc<Object>], detail: usize) -> Ve
         let was = before.get(i).filter(|_| side.is_le());
         let is = after.get(j).filter(|_| side.is_ge());
         let found = change(was, is, out.len() < detail);
-        // What was changed and changed back is as it was.
+        // An object that was changed back is not listed.
         out.extend(found.filter(|change| change.op != Op::Modified || !change.fields.is_empty() || out.len() >= detail));
         i += usize::from(side.is_le());
         j += usize::from(side.is_ge());
@@ -182,7 +182,7 @@ pub fn between(before: &[Rc<Object>], after: &[Rc<Object>], detail: usize) -> Ve
     out
 }
 
-/// What a person writes first, then what is mostly made of it, then Pods, then what mostly the machinery writes.
+/// Sort rank: kinds that users write first, then those created from them, then Pods, then kinds that mostly controllers write.
 pub fn rank(kind: Kind) -> u8 {
     match kind {
         Kind::ReplicaSet | Kind::Job => 1,
@@ -207,7 +207,7 @@ fn order_of(a: &Rc<Object>, b: &Rc<Object>) -> std::cmp::Ordering {
     place(a.kind, &a.meta.namespace, &a.meta.name, (b.kind, &b.meta.namespace, &b.meta.name)).then_with(|| a.meta.uid.cmp(&b.meta.uid))
 }
 
-/// What became of the object of a name, in what [`between`] found: one that was replaced under its name has changed.
+/// What happened to the object with a name, in the result of [`between`]; one replaced under the same name counts as modified.
 pub fn fate(all: &[Change], (kind, namespace, name): (Kind, &str, &str)) -> Option<Op> {
     let order = |change: &Change| place(change.key.kind, &change.key.namespace, &change.key.name, (kind, namespace, name));
     let from = all.partition_point(|change| order(change).is_lt());
@@ -219,7 +219,7 @@ pub fn fate(all: &[Change], (kind, namespace, name): (Kind, &str, &str)) -> Opti
     }
 }
 
-/// Changes that are told together: one, two of the same name, or so many that are alike that they are counted.
+/// Groups changes shown together: a single one, two with the same name, or many similar ones that are only counted.
 pub fn together(all: &[Change]) -> Vec<&[Change]> {
     let named = |a: &Change, b: &Change| a.key == b.key;
     // What one owner has made is called alike but for its end.
@@ -237,7 +237,7 @@ pub fn together(all: &[Change]) -> Vec<&[Change]> {
         let pair = left.get(1).is_some_and(|next| named(first, next));
         let many = if pair {
             2
-        } else if run > ALIKE {
+        } else if run > MAX_LISTED_ALIKE {
             run
         } else {
             1
@@ -249,8 +249,8 @@ pub fn together(all: &[Change]) -> Vec<&[Change]> {
     out
 }
 
-/// More of a kind than this that came or went are told in one line.
-const ALIKE: usize = 3;
+/// More added or removed objects of a kind than this are shown in one line.
+const MAX_LISTED_ALIKE: usize = 3;
 
 fn change(was: Option<&Rc<Object>>, is: Option<&Rc<Object>>, detail: bool) -> Option<Change> {
     let (op, object) = match (was, is) {
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn two_instants_differ_by_what_came_went_and_changed() {
+    fn a_comparison_lists_added_removed_and_changed_objects() {
         let mut state = State::new((examples::ALL[0].text)(), 1);
         state.update(TimelineMsg::Seconds(10));
         let before = state.timeline.run.objects();
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_machinery_keeps_for_itself_comes_last() {
+    fn technical_fields_come_last() {
         let mut state = State::new((examples::ALL[2].text)(), 1);
         let before = state.timeline.run.objects();
         state.update(TimelineMsg::Seconds(100));

@@ -35,23 +35,23 @@ pub struct Mark {
     pub count: u32,
 }
 
-/// More marks than this are not kept: neighbours become one.
-const MOST: usize = 20_000;
+/// Maximum number of marks: with more, neighbours are merged.
+const MAX_MARKS: usize = 20_000;
 
 /// The marks of a history, in order of time.
 #[derive(Debug)]
 pub struct Marks {
     all: Rc<Vec<Mark>>,
-    /// Entries of a lane within so many milliseconds have one mark.
+    /// Entries of a lane within this many milliseconds share one mark.
     grain: u64,
-    /// With more than this they become fewer.
+    /// With more marks than this they are thinned out.
     most: usize,
     last: [Option<usize>; LANES.len()],
 }
 
 impl Default for Marks {
     fn default() -> Self {
-        Marks { all: Rc::default(), grain: 1, most: MOST, last: [None; LANES.len()] }
+        Marks { all: Rc::default(), grain: 1, most: MAX_MARKS, last: [None; LANES.len()] }
     }
 }
 
@@ -79,13 +79,13 @@ impl Marks {
     }
 
     fn thin(&mut self) {
-        // Of what people have done none is lost: should it be all there is, it may be many.
-        while self.all.len() > MOST / 2 && self.grain < 1 << 32 {
+        // Marks of users are never merged, so there may be many of them.
+        while self.all.len() > MAX_MARKS / 2 && self.grain < 1 << 32 {
             let finer = std::mem::take(&mut self.all);
             *self = Marks { grain: self.grain * 2, most: usize::MAX, ..Marks::default() };
             finer.iter().for_each(|mark| self.push(*mark));
         }
-        self.most = MOST.max(self.all.len() * 2);
+        self.most = MAX_MARKS.max(self.all.len() * 2);
     }
 }
 
@@ -104,7 +104,7 @@ mod tests {
             }
         }
         let all = marks.all();
-        assert!(all.len() <= MOST && all.len() > MOST / 8, "{}", all.len());
+        assert!(all.len() <= MAX_MARKS && all.len() > MAX_MARKS / 8, "{}", all.len());
         assert_eq!(all.iter().map(|mark| mark.count as usize).sum::<usize>(), 200_000 + people);
         assert_eq!((all.iter().filter(|mark| mark.lane == 0).count(), all.iter().filter(|mark| mark.bad).count()), (people, 1));
         assert!(all.is_sorted_by_key(|mark| mark.at));

@@ -67,14 +67,14 @@ pub struct Track {
     pub revisions: Vec<Revision>,
     /// In order of time.
     pub points: Vec<Point>,
-    /// Pods that were made to go last: when, the first of those that one made go at that instant, how many, and by whom.
+    /// The last deletions of Pods: when, the first Pod deleted at that instant by one actor, how many, and by whom.
     pub left: Vec<(u64, String, u32, Message)>,
     /// The instant shown.
     pub now: u64,
 }
 
-/// Which of the points stand for all where there are several in a stretch: the one with the fewest ready Pods under its limit, the one
-/// with the most Pods, and the last. What was below a limit or above one is not forgotten. The first of all stays.
+/// Selects the points that represent each stretch: the one furthest below its lower limit, the one
+/// with the most Pods, and the last, so that no violation of a limit is lost. The very first point is kept.
 pub fn fewer<S: PartialEq>(points: &[Point], stretch: impl Fn(usize) -> S) -> Vec<usize> {
     let missing = |i: usize| (points[i].limits.0.saturating_sub(points[i].ready()), std::cmp::Reverse(points[i].ready()));
     let over = |i: usize| (points[i].all().saturating_sub(points[i].limits.1), points[i].all());
@@ -92,7 +92,7 @@ pub fn fewer<S: PartialEq>(points: &[Point], stretch: impl Fn(usize) -> S) -> Ve
     out
 }
 
-/// When the update that runs began: Pods of two revisions there have been since.
+/// When the current update began: since then there have been Pods of two revisions.
 pub fn began(track: &Track) -> Option<u64> {
     let mixed = |point: &Point| point.counts.iter().filter(|count| count.ready + count.unready > 0).count() > 1;
     let after = track.points.iter().rposition(|point| !mixed(point)).map_or(0, |last| last + 1);
@@ -113,7 +113,7 @@ pub struct Tracker {
     sets: Vec<Uid>,
     hashes: Vec<Str>,
     pods: BTreeMap<Uid, Seen>,
-    /// What they come to, by revision.
+    /// Totals by revision.
     counts: Vec<Count>,
     scanned: usize,
     /// Whether there is more to read.
@@ -122,13 +122,13 @@ pub struct Tracker {
     track: Track,
 }
 
-/// The most changes that are kept apart; older ones are thinned out.
-const MOST: usize = 10_000;
-/// So many times it is remembered who made Pods go.
-const LEFT: usize = 64;
+/// Maximum number of points; older ones are thinned out.
+const MAX_POINTS: usize = 10_000;
+/// Maximum number of remembered deletions.
+const MAX_DEPARTURES: usize = 64;
 
 impl Tracker {
-    /// The track of a workload at the instant shown, so many entries further than before.
+    /// The track of a workload at the instant shown, after reading up to `most` more entries.
     pub fn read(&mut self, object: &Object, journal: Journal<'_>, epoch: u64, now: u64, most: usize) -> &Track {
         if self.subject != Some(object.meta.uid) || self.epoch != epoch || self.scanned > journal.len() {
             *self = Tracker { subject: Some(object.meta.uid), epoch, ..Tracker::default() };
@@ -211,7 +211,7 @@ impl Tracker {
             Some(last) => last.2 += 1,
             None => self.track.left.push((at, name.into(), 1, by)),
         }
-        if self.track.left.len() > LEFT {
+        if self.track.left.len() > MAX_DEPARTURES {
             self.track.left.remove(0);
         }
     }
@@ -244,24 +244,25 @@ impl Tracker {
             Some(last) if last.at == at => *last = point,
             _ => self.track.points.push(point),
         }
-        if self.track.points.len() > MOST {
+        if self.track.points.len() > MAX_POINTS {
             thin(&mut self.track);
         }
     }
 }
 
-/// Makes the points fewer, so that none is missed on an axis of all of them, or of the update that runs: a stretch of which few are kept
-/// is a pixel or two wide there, and the same past is drawn alike whenever it is looked at. Idle time does not count: an axis folds it.
+/// Thins out the points without a visible difference on an axis of all of them, or of the current update: a thinned stretch
+/// is a pixel or two wide there, and the same past is always drawn the same. Idle time does not count, since an axis folds it.
 fn thin(track: &mut Track) {
-    /// Of an axis of so many stretches.
-    const WIDE: u64 = 620;
+    /// Number of stretches on the axis.
+    const AXIS_STRETCHES: u64 = 620;
     /// Idle time that counts.
-    const IDLE: u64 = 2_000;
+    const COUNTED_IDLE_MS: u64 = 2_000;
     let began = began(track).unwrap_or(u64::MAX);
     let points = &mut track.points;
-    let mut wide = WIDE;
-    while points.len() > MOST * 3 / 4 && wide > 0 {
-        let busy = |after: u64| points.windows(2).filter(|two| two[0].at >= after).map(|two| (two[1].at - two[0].at).min(IDLE)).sum();
+    let mut wide = AXIS_STRETCHES;
+    while points.len() > MAX_POINTS * 3 / 4 && wide > 0 {
+        let busy =
+            |after: u64| points.windows(2).filter(|two| two[0].at >= after).map(|two| (two[1].at - two[0].at).min(COUNTED_IDLE_MS)).sum();
         // A power of two: what was one stretch stays one.
         let grain = |span: u64| 1 << (span / wide).max(1).ilog2();
         let [all, update] = [0, began].map(|after| grain(busy(after)));
@@ -332,13 +333,13 @@ mod tests {
                 _ => point(at, 9 + (at % 2) as u32, 1),
             };
             tracker.track.points.push(last);
-            if tracker.track.points.len() > MOST {
+            if tracker.track.points.len() > MAX_POINTS {
                 thin(&mut tracker.track);
             }
-            assert!(tracker.track.points.len() <= MOST);
+            assert!(tracker.track.points.len() <= MAX_POINTS);
         }
         let points = &tracker.track.points;
-        assert!(points.is_sorted_by_key(|point| point.at) && points.len() > MOST / 2, "{}", points.len());
+        assert!(points.is_sorted_by_key(|point| point.at) && points.len() > MAX_POINTS / 2, "{}", points.len());
         let at = |time: u64| points.iter().find(|point| point.at == time).map(|point| point.counts[0]);
         assert_eq!(at(1_234), Some(Count { ready: 2, unready: 3 }));
         assert_eq!(at(51_111), Some(Count { ready: 9, unready: 8 }));
@@ -351,7 +352,7 @@ mod tests {
         let push = |track: &mut Track, at: u64, old: u32, new: u32| {
             let counts = vec![Count { ready: old, unready: 0 }, Count { ready: new, unready: at as u32 % 50 }];
             track.points.push(Point { at, counts, limits: (3_750, 6_250), desired: 5_000 });
-            if track.points.len() > MOST {
+            if track.points.len() > MAX_POINTS {
                 thin(track);
             }
         };
@@ -369,7 +370,7 @@ mod tests {
                 assert!(off(1_000) <= 2 * pixel, "{} off at {time} after {update} updates, {pixel} ms a pixel", off(1_000));
                 assert!(off(began) <= 2 * pixel, "{} off at {time} of update {update}, {pixel} ms a pixel", off(began));
             }
-            assert!(track.points[0].at == 1_000 && track.points.len() <= MOST, "{}", track.points.len());
+            assert!(track.points[0].at == 1_000 && track.points.len() <= MAX_POINTS, "{}", track.points.len());
         }
     }
 

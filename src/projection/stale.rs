@@ -8,8 +8,8 @@ use crate::projection::model::Model;
 use crate::projection::totals::{self, PodTotals};
 use std::rc::Rc;
 
-/// Marks the counters that differ from the Pods. With a filter nothing is marked: what is left of a tree is not what its status
-/// tells of.
+/// Marks the counters that differ from the Pods. With a filter nothing is marked: a filtered tree does not match its
+/// status.
 pub fn mark(model: &mut Model, sim: &Sim, pods: &Pods, scope: &Scope, all_read: bool) {
     if !scope.filter.trim().is_empty() {
         return;
@@ -35,7 +35,7 @@ pub fn mark(model: &mut Model, sim: &Sim, pods: &Pods, scope: &Scope, all_read: 
     });
 }
 
-/// Leaves out of what the Pods of a Job come to what the Job does not count.
+/// Removes from the totals of a Job's Pods those that the Job does not count.
 fn as_its_job_counts(sim: &Sim, object: &Object, pods: &mut PodTotals) {
     let Some(job) = object.get::<Job>() else { return };
     // Where a policy may let a failure pass, not every one of them is to be counted.

@@ -1,7 +1,7 @@
 //! Marks the counters of a card that its Pods have overtaken.
 //!
-//! The numbers of a card are those of the status, which its loop writes some time after what it tells of; the Pods beside it are
-//! those that are there. Where both differ the counter keeps what the status says and gets a mark.
+//! The numbers of a card are those of the status, which its loop writes with some delay; the Pods beside it are the current
+//! ones. Where both differ the counter keeps the value of the status and is marked.
 
 use crate::i18n::format::{count, short_count};
 use crate::i18n::msg;
@@ -9,22 +9,22 @@ use crate::projection::model::Metric;
 use crate::projection::model::{Controller, Id, Root, Tone};
 use std::rc::Rc;
 
-/// What the Pods of one owner come to, as the loops count them.
+/// Totals of one owner's Pods, as the loops count them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PodTotals {
     /// All of them.
     pub all: usize,
-    /// Those that have neither ended nor leave.
+    /// Neither ended nor terminating.
     pub active: usize,
-    /// Those of them that are ready.
+    /// Active and ready.
     pub ready: usize,
-    /// Those that leave.
+    /// Terminating.
     pub leaving: usize,
-    /// Those of them whose containers have ended, as far as that is known: they are not ready.
+    /// Terminating with all containers ended, as far as known: not ready.
     pub stopped: usize,
-    /// Those that have ended well, and stay.
+    /// Succeeded and not terminating.
     pub succeeded: usize,
-    /// Those that have ended otherwise, and stay.
+    /// Failed and not terminating.
     pub failed: usize,
 }
 
@@ -50,7 +50,7 @@ pub fn indexes(of_pods: impl Iterator<Item = i64>, completions: i64) -> usize {
     all.len()
 }
 
-/// Marks what lags. `pods` tells of an owner; nothing where it does not know.
+/// Marks stale counters. `pods` returns the totals of an owner, if known.
 pub fn mark_stale_counters(roots: &mut [Root], pods: &dyn Fn(&Id) -> Option<PodTotals>) {
     for root in roots {
         let mut sum = Some(PodTotals::default());
@@ -98,7 +98,7 @@ fn check(of: &mut Rc<Controller>, pods: Option<PodTotals>) {
         if !fits {
             let words = msg::status_lags(&counter.value, least);
             let counter = &mut Rc::make_mut(of).counters[at];
-            // What is no longer so is not praised.
+            // A stale value is not shown as satisfied.
             (counter.lags, counter.tone) = (words, Tone::Off);
         }
     }
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_job_what_its_pods_have_come_to_is_compared_with_what_it_has_counted() {
+    fn job_counters_are_compared_with_its_pods() {
         let of = |done: &str, active: u64, failed: u64| {
             let mut counters = counters(active, active, failed);
             for (counter, word) in counters.iter_mut().zip([Metric::Done, Metric::Active, Metric::Failed]) {

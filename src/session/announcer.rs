@@ -1,4 +1,4 @@
-//! What is announced to a screen reader: once, politely.
+//! Announcements for screen readers, each once, in a polite live region.
 
 use super::journal_marks::JournalMarks;
 use super::run::{QUIET_US, Run};
@@ -26,8 +26,8 @@ pub struct Announcer {
 }
 
 impl Announcer {
-    /// Announces what is worth it while the clock runs: a failure, that the cluster is settled, and, with `all`, the newest decision.
-    /// `standing` says how the workloads stand. True when there is a new notice.
+    /// Announces news while the clock runs: a failure, that the cluster has settled, and, with `all`, the newest decision.
+    /// `standing` returns the status of the workloads. True when there is a new notice.
     pub fn announce(&mut self, all: bool, run: &Run, marks: &JournalMarks, standing: impl FnOnce() -> Message) -> bool {
         let (happened, epoch, settled) = (run.happened(), run.epoch, run.sim().last_change());
         let before = self.announced;
@@ -67,7 +67,7 @@ mod tests {
     use crate::session::timeline::TimelineMsg;
 
     #[test]
-    fn what_fails_and_what_settles_is_said_once() {
+    fn failures_and_settling_are_announced_once() {
         let mut state = State::new((examples::ALL[0].text)(), 1);
         let said = |state: &mut State, all: bool| {
             state.picture();

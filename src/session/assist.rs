@@ -1,10 +1,10 @@
-//! What may be written at a place of a manifest: the names of fields from the schema, by the indentation of the lines above.
+//! Completion for manifests: field names from the schema, by the indentation of the lines above.
 
 use crate::api::kind;
 use crate::api::schema::{Schema, list_element, map_element, schema};
 use crate::sort;
 
-/// What may be written.
+/// A completion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
     /// The name of a field, or a value.
@@ -130,7 +130,7 @@ fn fields(kind: &str, out: &mut Vec<Offer>) {
     }
 }
 
-/// What may be written at a line (from 1) and column (from 0).
+/// The completions at a line (from 1) and column (from 0).
 pub fn offers(text: &str, line: usize, column: usize) -> Vec<Offer> {
     let (lines, at) = document(text, line);
     let before: String = lines[at].chars().take(column).collect();
@@ -179,13 +179,13 @@ pub fn about(text: &str, line: usize, column: usize) -> Option<(String, String)>
     let required = if field.required { ", required" } else { "" };
     let path = path.join(".");
     let ends = |end: &str| path.strip_suffix(end).is_some_and(|before| before.is_empty() || before.ends_with('.'));
-    let said = SAID.iter().find(|(end, _)| ends(end)).map(|(_, words)| [" · ", words].concat()).unwrap_or_default();
+    let said = FIELD_HELP.iter().find(|(end, _)| ends(end)).map(|(_, words)| [" · ", words].concat()).unwrap_or_default();
     let kind = spoken(schema(), field.kind);
     Some((path, [&kind, required, &said].concat()))
 }
 
-/// What fields of the examples do, and what holds without them.
-const SAID: [(&str, &str); 20] = [
+/// Help for the fields of the examples, with their defaults.
+const FIELD_HELP: [(&str, &str); 20] = [
     ("strategy.rollingUpdate.maxSurge", "Pods that an update may add beyond replicas; 25% unless said"),
     ("strategy.rollingUpdate.maxUnavailable", "Pods that an update may do without; 25% unless said"),
     ("strategy.type", "RollingUpdate replaces Pods step by step, Recreate all at once; RollingUpdate unless said"),

@@ -7,7 +7,7 @@ use crate::i18n::{Message, msg};
 /// A condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Breakpoint {
-    /// As the person said it.
+    /// As the user wrote it.
     pub text: String,
     kind: Kind,
     /// Of this name alone.
@@ -18,7 +18,7 @@ pub struct Breakpoint {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum When {
     Did(Op),
-    /// It was Ready and is so no more.
+    /// It was Ready and no longer is.
     NotReady,
     /// A condition of its status has just got this value.
     Condition(String, String),
@@ -63,7 +63,7 @@ impl Breakpoint {
         Ok(Breakpoint { text, kind, name, when })
     }
 
-    /// Whether an entry of the journal is what one waits for.
+    /// Whether a journal entry meets the condition.
     pub fn hit(&self, entry: &Entry) -> bool {
         let Record::Write { op, object, before } = &entry.record else { return false };
         if object.kind != self.kind || self.name.as_ref().is_some_and(|name| *name != *object.meta.name) {
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_says_what_can() {
+    fn an_invalid_condition_lists_valid_ones() {
         for bad in ["", "event", "pod", "thing deleted", "pod vanished", "pod deleted now"] {
             assert!(Breakpoint::parse(bad).is_err(), "{bad}");
         }

@@ -52,7 +52,7 @@ pub struct Drawing {
     pub stage: (f64, f64),
     pub(super) pods: PodCache,
     pub(super) drawn: Option<(Key, Rc<Picture>)>,
-    /// Scenes that were drawn before and that somebody may still look at.
+    /// Earlier scenes that may still be in use.
     retired_scenes: Vec<Rc<Scene>>,
     pub(super) memory: Memory,
 }
@@ -75,7 +75,7 @@ impl Drawing {
         }
     }
 
-    /// The history is another one than before.
+    /// Resets the caches for another history.
     pub fn forget(&mut self) {
         self.drawn = None;
     }
@@ -180,7 +180,7 @@ impl Drawing {
         picture
     }
 
-    /// A scene of thousands of shapes is taken apart in parts, once nobody looks at it.
+    /// Frees a large scene in parts, once it is no longer in use.
     fn retire(&mut self, scene: Rc<Scene>) {
         self.retired_scenes.push(scene);
         for scene in std::mem::take(&mut self.retired_scenes) {
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_that_has_followed_the_writes_is_the_one_that_is_read_anew() {
+    fn an_incremental_picture_equals_one_read_from_scratch() {
         let mut state = settled((examples::ALL[2].text)());
         state.timeline.playing = false;
         for line in ["kubectl delete pod web-0", "kubectl scale sts/web --replicas=5", "fault node-down node-1", "kubectl delete sts web"] {

@@ -1,4 +1,4 @@
-//! In which fields that the manifest sets the cluster is no longer as it was when that was applied.
+//! Drift: fields set by the manifest that differ in the cluster from when it was applied.
 
 use crate::api::{Kind, Labels, ObjectRef, Uid};
 use crate::engine::Sim;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// Longest text whose drift is computed.
 const MAX_TEXT_BYTES: usize = 20_000;
-/// What is not set by a person, or names the object; labels and annotations are looked at for themselves.
+/// Fields not set by a user, or that identify the object; labels and annotations are compared separately.
 const IGNORED_FIELDS: [&str; 4] = ["apiVersion", "kind", "metadata", "status"];
 
 /// An object of the manifest.

@@ -1,4 +1,4 @@
-//! Manifests to begin with: those of the notes this simulator was made for.
+//! Example manifests, from the course notes this simulator was made for.
 
 use crate::i18n::{Constant, Message, msg};
 

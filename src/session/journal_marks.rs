@@ -69,7 +69,7 @@ impl JournalMarks {
         self.abandoned.get_or_insert_with(read).clone()
     }
 
-    /// The branches are other ones than before.
+    /// Discards the abandoned branch when the branches have changed.
     pub fn forget_branch(&mut self) {
         self.abandoned = None;
     }
@@ -84,7 +84,7 @@ mod tests {
     use crate::session::timeline::TimelineMsg;
 
     #[test]
-    fn a_question_leaves_no_mark_and_is_no_step_of_ones_own() {
+    fn a_read_only_command_leaves_no_mark_and_no_step() {
         let mut state = settled((examples::ALL[0].text)());
         let user = |state: &mut State| state.marks().iter().filter(|mark| mark.lane == 0).count();
         let before = user(&mut state);

@@ -1,4 +1,4 @@
-//! What the page is, without a page: its state, its messages, and what they do.
+//! The state of the page without a DOM: its sub-states, their messages, and their effects.
 //!
 //! No web crate is named here, so all of it is tested natively.
 

@@ -1,6 +1,6 @@
 //! Frame pacing: how long the engine runs at a time, when the next picture is made, and how much is read before it.
 //!
-//! Times are milliseconds of a clock that the caller has; nothing here looks at one by itself.
+//! Times are milliseconds of the caller's clock; nothing here reads a clock by itself.
 
 use crate::api::Time;
 use crate::engine::deferred_drop;
@@ -17,11 +17,11 @@ const READ_BUDGET_MS: f64 = 4.0;
 const PICTURE_BUDGET_MS: f64 = 16.0;
 /// Milliseconds for which the next picture waits for Pods that are not read yet.
 const PICTURE_WAIT_MS: f64 = 100.0;
-/// A frame that comes so long after it was requested is late.
+/// A frame that comes later than this after its request is late.
 const LATE_FRAME_MS: f64 = 20.0;
 /// Milliseconds for giving back memory.
 const DROP_BUDGET_MS: f64 = 2.0;
-/// A picture is followed by so many times its cost without a new one: more where frames come late, for the browser paints when the
+/// After a picture, none is made for this multiple of its cost: more where frames are late, since the browser paints after the
 /// picture is made.
 const REST_FACTOR: f64 = 4.0;
 const MAX_REST_FACTOR: f64 = 16.0;
@@ -89,12 +89,12 @@ impl FramePacing {
         }
     }
 
-    /// The speed that is reached, if it is lower than what was asked for.
+    /// The actual speed, if it is lower than requested.
     pub fn reached(&self) -> Option<f64> {
         self.rate.pace.reached()
     }
 
-    /// What the engine may take of the tick at a time: the frame with the next picture has enough to do.
+    /// The engine's slice: shorter before the frame with the next picture, which has enough to do.
     fn slice_at(&self, now_ms: f64) -> f64 {
         let busy = self.requested_ms.is_some() && self.picture_cost_ms > EXPENSIVE_PICTURE_MS && now_ms + 16.0 > self.rest_until_ms;
         if busy { self.slice_ms.min(LEAST_SLICE_MS) } else { self.slice_ms }
@@ -248,7 +248,7 @@ mod tests {
             assert!(slice(&mut pacing, &mut state, &|| now.get()));
         }
         assert_eq!(state.timeline.run.now() - from, 160);
-        // A pause of the browser's is not made up for.
+        // A pause of the browser is not caught up.
         now.set(now.get() + 60_000.0);
         slice(&mut pacing, &mut state, &|| now.get());
         assert_eq!(state.timeline.run.now() - from, 260);
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_is_not_seen_rests() {
+    fn a_hidden_page_pauses() {
         let now = Cell::new(0.0);
         let (mut pacing, mut state) = (FramePacing::new(0.0), playing());
         assert!(pacing.request(&state, 0.0));

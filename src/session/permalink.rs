@@ -7,7 +7,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 
 /// More than this is not unpacked: a link is untrusted input.
-const LIMIT: usize = 4 << 20;
+const MAX_UNPACKED_BYTES: usize = 4 << 20;
 
 /// What a link holds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -49,8 +49,10 @@ fn unpack(text: &str) -> Result<Link, Message> {
     let bytes =
         URL_SAFE_NO_PAD.decode(body.trim_end_matches('=').replace('+', "-").replace('/', "_")).map_err(|_| msg::link_not_base64())?;
     let json = match prefix {
-        "pako" => miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(&bytes, LIMIT).map_err(|_| msg::link_not_deflate())?,
-        "base64" if bytes.len() <= LIMIT => bytes,
+        "pako" => {
+            miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(&bytes, MAX_UNPACKED_BYTES).map_err(|_| msg::link_not_deflate())?
+        }
+        "base64" if bytes.len() <= MAX_UNPACKED_BYTES => bytes,
         _ => return Err(msg::link_prefix(format!("{prefix}:"))),
     };
     let link: Link = serde_json::from_slice(&json).map_err(|_| msg::link_not_json())?;
@@ -65,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_link_comes_back_as_it_went() {
+    fn a_link_round_trips() {
         let link = Link { v: 1, manifest: Some("kind: Pod\n# 控制器\n".into()), seed: Some(7), view: Some("storage".into()) };
         let text = encode(&link);
         assert!(text.starts_with("#pako:"));
@@ -91,8 +93,8 @@ mod tests {
     }
 
     #[test]
-    fn a_bomb_is_not_unpacked() {
-        let packed = miniz_oxide::deflate::compress_to_vec_zlib(&vec![b' '; LIMIT + 1], 9);
+    fn a_decompression_bomb_is_not_unpacked() {
+        let packed = miniz_oxide::deflate::compress_to_vec_zlib(&vec![b' '; MAX_UNPACKED_BYTES + 1], 9);
         assert!(decode(&format!("#pako:{}", URL_SAFE_NO_PAD.encode(packed))).is_err());
     }
 }

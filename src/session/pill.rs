@@ -66,7 +66,7 @@ impl Drawing {
     }
 }
 
-/// The place of a state where the worst is told.
+/// Sort rank of a state, worst first.
 fn worst_first(state: PodState) -> u8 {
     match state {
         PodState::Failed => 0,

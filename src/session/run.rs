@@ -1,4 +1,4 @@
-//! A run: the simulation at its newest instant, what the person did, and checkpoints to go back from.
+//! A run: the simulation at its newest instant, the user's commands, and checkpoints to go back to.
 //!
 //! The history depends on the cluster, the seed and the commands alone, so an instant of the past is found by
 //! replaying the commands from the checkpoint before it.
@@ -37,7 +37,7 @@ struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Goes on with the manifest that is being applied, by one document; what came of it when there are no more.
+    /// Applies the next document of the manifest in progress; returns the result when none is left.
     fn apply_next(&mut self) -> Option<(ApplyJob, actions::Answer)> {
         let answer = self.applying.as_mut()?.step(&mut self.sim)?;
         Some((self.applying.take()?, answer))
@@ -249,8 +249,8 @@ impl Run {
         false
     }
 
-    /// Runs until one pass of a loop has written something. False if nothing would happen any more: then the clock stays
-    /// where it is, for an hour in which loops only look is nothing to be shown.
+    /// Runs until one pass of a loop has written something. False if none would: then the clock stays where it is, since an hour
+    /// of passes without a write is not worth showing.
     pub fn step_reconcile(&mut self, limit: Time) -> bool {
         if self.past.is_some() {
             let written = self.sim().journal().len();
@@ -385,8 +385,8 @@ impl Run {
         self.epoch += 1;
     }
 
-    /// Forks the history at the instant shown: from here on it is the newest. What came after it is kept as a
-    /// branch that one can return to.
+    /// Forks the history at the instant shown, which becomes the newest. Everything after it is kept as a
+    /// branch that can be restored.
     pub fn branch(&mut self) {
         if let Some(mut point) = self.past.take() {
             // A manifest is applied wholly or not at all.

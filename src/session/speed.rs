@@ -38,7 +38,7 @@ pub fn label(speed: f64) -> String {
     format!("{}×", Px(if speed < 1.0 { (speed * digits).round() / digits } else { speed.round() }))
 }
 
-/// How fast the clock really goes: the engine may not keep up with a large cluster.
+/// Measures the actual speed of the clock: the engine may not keep up with a large cluster.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pace {
     /// Milliseconds of the wall, and microseconds of the cluster that were wanted and that went by.

@@ -205,7 +205,7 @@ fn a_short_manifest_is_applied_at_once() {
 }
 
 #[test]
-fn what_happens_meanwhile_is_as_if_it_came_after() {
+fn actions_during_an_apply_run_after_it() {
     let other = long().replace("web-", "other-");
     let cases: Vec<Vec<Msg>> = vec![
         vec![TimelineMsg::Restart.into()],

@@ -1,14 +1,14 @@
-//! The axis of time: from times to pixels and back, with a fold where nothing happens for long. Pure arithmetic.
+//! The time axis: times to pixels and back, with long idle stretches folded. Pure arithmetic.
 
-/// A stretch at least so long in which nothing happens may be folded, in milliseconds; so much of it stays on either side.
-const LONG: u64 = 20_000;
-const REST: u64 = 1_000;
-/// As many are folded at most, the longest.
-const FOLDS: usize = 8;
-/// How wide a folded stretch is drawn.
+/// Idle stretches of at least this length may be folded; the margin stays visible on either side.
+const MIN_IDLE_MS: u64 = 20_000;
+const IDLE_MARGIN_MS: u64 = 1_000;
+/// Maximum number of folds: the longest stretches.
+const MAX_FOLDS: usize = 8;
+/// Width of a folded stretch, in pixels.
 pub const FOLD: f64 = 24.0;
-/// Nearer to the middle of a fold its duration is written, and no time.
-const BESIDE: f64 = 44.0;
+/// No tick is closer than this to the middle of a fold, where its duration is written.
+const TICK_CLEARANCE_PX: f64 = 44.0;
 
 /// The stretches of a history in which nothing happens.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,24 +24,24 @@ impl Idle {
         Idle { start, last: start, ..Idle::default() }
     }
 
-    /// Something happened, not before what was seen last.
+    /// Records an event; times must not decrease.
     pub fn see(&mut self, at: u64) {
-        if at >= self.last + LONG {
-            self.gaps.push((self.last + REST, at - REST));
+        if at >= self.last + MIN_IDLE_MS {
+            self.gaps.push((self.last + IDLE_MARGIN_MS, at - IDLE_MARGIN_MS));
         }
         self.last = at;
     }
 
-    /// What is folded up to an instant, in order of time: what takes more than a tenth of the axis. The axis grows shorter with
-    /// each, so others are long by comparison then.
+    /// The folds up to an instant, in order of time: stretches that take more than a tenth of the axis. Each fold shortens the
+    /// axis, so others become long by comparison.
     pub fn folds(&self, end: u64) -> Vec<(u64, u64)> {
         let mut rest = self.gaps.clone();
-        if end >= self.last + LONG {
-            rest.push((self.last + REST, end));
+        if end >= self.last + MIN_IDLE_MS {
+            rest.push((self.last + IDLE_MARGIN_MS, end));
         }
         crate::sort::sort_by_key(&mut rest, |(from, to)| u64::MAX - (to - from));
         let (mut span, mut count) = (end.saturating_sub(self.start), 0);
-        for (from, to) in rest.iter().take(FOLDS) {
+        for (from, to) in rest.iter().take(MAX_FOLDS) {
             if (to - from) * 10 <= span {
                 break;
             }
@@ -58,7 +58,7 @@ impl Idle {
 pub struct Axis {
     /// The time at the left, in milliseconds.
     pub from: u64,
-    /// Milliseconds a pixel.
+    /// Milliseconds per pixel.
     pub per: f64,
     /// Pixels.
     pub width: f64,
@@ -67,13 +67,13 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// From an instant on, for so many milliseconds beside those that are folded.
+    /// An axis from an instant on, for `busy` milliseconds besides those that are folded.
     pub fn new(from: u64, busy: f64, width: f64, folds: Vec<(u64, u64)>) -> Axis {
         let room = (width - FOLD * folds.len() as f64).max(1.0);
         Axis { from, per: busy.max(1.0) / room, width: width.max(1.0), folds }
     }
 
-    /// So many milliseconds without those that are folded.
+    /// A span in milliseconds without the folded stretches.
     pub fn busy(span: u64, folds: &[(u64, u64)]) -> u64 {
         span.saturating_sub(folds.iter().map(|(from, to)| to - from).sum())
     }
@@ -135,7 +135,7 @@ impl Axis {
         self.ticks_apart(110.0)
     }
 
-    /// The same about so many pixels apart.
+    /// The same, about `apart` pixels apart.
     pub fn ticks_apart(&self, apart: f64) -> (Vec<u64>, u64) {
         const STEPS: [u64; 20] = [
             10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 30_000, 60_000, 120_000, 300_000, 600_000, 1_800_000, 3_600_000,
@@ -147,7 +147,7 @@ impl Axis {
         let ends = self.folds.iter().copied().filter(|fold| fold.1 > self.from).chain([(last, last)]);
         for (to, next) in ends {
             let some = (from.div_ceil(step)..).map(|i| i * step).take_while(|at| *at <= to.min(last));
-            out.extend(some.filter(|at| self.breaks().all(|(x, _)| (x - self.x(*at)).abs() > BESIDE)));
+            out.extend(some.filter(|at| self.breaks().all(|(x, _)| (x - self.x(*at)).abs() > TICK_CLEARANCE_PX)));
             from = next;
         }
         (out, step)
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn an_hour_without_a_write_takes_no_room_and_every_time_still_has_its_place() {
+    fn an_idle_hour_is_folded_and_every_time_still_has_a_position() {
         let hour = 3_600_000;
         let axis = whole(2 * hour + 4_000, 1000.0, &[0, 3_000, hour, hour + 3_000, 2 * hour, 2 * hour + 4_000]);
         assert_eq!(axis.folds, [(4_000, hour - 1_000), (hour + 4_000, 2 * hour - 1_000)]);
@@ -188,7 +188,10 @@ mod tests {
         assert!(axis.time(axis.x(hour / 2)).abs_diff(hour / 2) < 100);
         // No time is written where the duration of a fold stands, and a tick costs nothing in between.
         let (ticks, _) = axis.ticks();
-        assert!(ticks.len() < 20 && ticks.iter().all(|at| axis.breaks().all(|(x, _)| (axis.x(*at) - x).abs() > BESIDE)), "{ticks:?}");
+        assert!(
+            ticks.len() < 20 && ticks.iter().all(|at| axis.breaks().all(|(x, _)| (axis.x(*at) - x).abs() > TICK_CLEARANCE_PX)),
+            "{ticks:?}"
+        );
         // What is short beside the rest stays as it is: an update every minute of an hour.
         let minutes: Vec<u64> = (0..60).map(|minute| minute * 60_000).collect();
         assert_eq!(whole(hour, 1000.0, &minutes).folds, []);
@@ -197,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_under_the_pointer_stays_there_while_the_scale_changes() {
+    fn zooming_keeps_the_time_under_the_pointer() {
         let axis = Axis::new(0, 100_000.0, 1000.0, Vec::new());
         let near = axis.scaled(10.0, 50_000, 500.0, 100_000);
         assert!((near.x(50_000) - 500.0).abs() < 0.2);

@@ -17,7 +17,7 @@ pub fn service_form(service: &Service) -> Message {
 /// A Pod as a card.
 pub fn pod_body(pod: &Pod, most: usize) -> Body {
     let (lead, tail) = pod.parts(most);
-    // The node goes before a letter of the status does.
+    // The node is dropped before the status is cut.
     let long = pod.note == Message::name(&pod.node) && pod.word.length() + pod.note.length() > most + 2;
     let note = if long { Message::default() } else { pod.note.clone() };
     // Less than six pixels a letter of it: of what is left of the grace period only how long.

@@ -1,4 +1,4 @@
-//! What a hover card says of an object: its state in words, a few counts, and why it last changed.
+//! The content of an object's hover card: its state, a few counts, and why it last changed.
 
 use crate::api::{Body, Kind, Object, ObjectRef};
 use crate::engine::Sim;
@@ -28,8 +28,8 @@ pub struct Card {
     pub by: Option<(Message, u64)>,
 }
 
-/// No more facts than this: the inspector has them all.
-const FACTS: usize = 3;
+/// Maximum number of facts: the inspector has them all.
+const MAX_FACTS: usize = 3;
 
 /// The card of an object at the instant shown.
 pub fn read(sim: &Sim, ready: &dyn Fn(&Object) -> usize, key: &ObjectRef) -> Option<Card> {
@@ -49,14 +49,14 @@ pub fn read(sim: &Sim, ready: &dyn Fn(&Object) -> usize, key: &ObjectRef) -> Opt
         },
         name: key.name.to_string(),
         pill: pill(object),
-        facts: lag.into_iter().chain(shown.map(|fact| (fact.name, fact.value))).take(FACTS).collect(),
+        facts: lag.into_iter().chain(shown.map(|fact| (fact.name, fact.value))).take(MAX_FACTS).collect(),
         by: last.as_ref().map(|last| (last.actor.clone(), last.at)),
         short: last.as_ref().map(|last| last.short.clone()).unwrap_or_default(),
         effect: last.map(|last| last.effect).unwrap_or_default(),
     })
 }
 
-/// A status is written after what it tells of: for a moment the Pods are further.
+/// The message for a status that lags behind its Pods.
 pub fn lag(ready: usize, object: &Object) -> Option<Message> {
     let said = match &object.body {
         Body::Deployment(body) => body.status.ready_replicas,

@@ -3,8 +3,8 @@
 use crate::actions::Line;
 use crate::api::{Kind, ObjectRef};
 
-/// Names are looked for in so many of the last lines.
-const NAMED: usize = 400;
+/// Number of last lines searched for names.
+const MAX_SCANNED_LINES: usize = 400;
 
 /// The names of objects in what was printed, each with its line and the number of its word there, in their order: `kind/name`
 /// anywhere, else what stands where a table or a description has a name, and is one of the kind that was asked for.
@@ -25,7 +25,7 @@ pub fn names<'a>(lines: &'a [Line], exists: &dyn Fn(&ObjectRef) -> bool) -> Vec<
             all = words.iter().any(|word| matches!(*word, "-A" | "--all-namespaces"));
             continue;
         }
-        if at + NAMED < lines.len() || line.error || line.text.is_empty() {
+        if at + MAX_SCANNED_LINES < lines.len() || line.error || line.text.is_empty() {
             continue;
         }
         let words: Vec<&str> = line.text.split_whitespace().collect();

@@ -1,5 +1,5 @@
-//! The diagrams, one folder each: what it shows, and where. Pure geometry, no DOM, no randomness: the same state draws the same
-//! picture, and what stays keeps its key.
+//! The diagrams, one folder each, with model and layout. Pure geometry, no DOM, no randomness: the same state draws the same
+//! picture, and an item that stays keeps its key.
 
 pub mod axis;
 mod bodies;

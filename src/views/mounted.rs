@@ -4,12 +4,12 @@ use crate::views::shape::{Item, Scene};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// Of more items than this, those far out of sight are not put into the page.
+/// With more items than this, those far out of sight are not in the document.
 pub const MAX_WHOLE_ITEMS: usize = 150;
-/// Items that come at a time where there are many, and that go.
+/// Items added and removed per frame where there are many.
 const ITEMS_ADDED: usize = 12;
 const ITEMS_REMOVED: usize = 48;
-/// Items that come at a time of what is saved whole.
+/// Items added per frame for a saved picture.
 const ITEMS_SAVED: usize = 30;
 
 /// The items in the document.
@@ -26,14 +26,14 @@ impl Mounted {
         self.shown.iter().filter_map(|index| Some((*index, scene.items.get(*index)?)))
     }
 
-    /// Another picture: nothing of it is there yet.
+    /// Resets for another picture: none of its items are mounted yet.
     pub fn clear(&mut self) {
         self.uids.clear();
     }
 
-    /// Decides which items are in the document next: where many come at once, they come one part after the other, and what is there
-    /// stays; they leave in parts too, for to take very many out at once takes long. `stop` has the keyboard's focus; `saves`: all of
-    /// the scene is needed. True when more is to come or to go.
+    /// Updates which items are in the document: many new items are added in parts while mounted ones stay, and items are
+    /// removed in parts too, since removing very many at once is slow. `stop` has the keyboard focus; `saves`: the whole scene
+    /// is needed. True if more items are to be added or removed.
     pub fn admit(&mut self, scene: &Scene, stop: usize, saves: bool, sees: &dyn Fn(&Item) -> bool) -> bool {
         let items = &scene.items;
         let all = items.len() <= MAX_WHOLE_ITEMS;
@@ -91,14 +91,14 @@ mod tests {
     }
 
     #[test]
-    fn of_a_few_items_all_are_there_at_once() {
+    fn few_items_are_mounted_at_once() {
         let (mut mounted, scene) = (Mounted::default(), scene(MAX_WHOLE_ITEMS));
         assert!(!mounted.admit(&scene, 0, false, &|_| false));
         assert_eq!(mounted.shown(&scene).count(), MAX_WHOLE_ITEMS);
     }
 
     #[test]
-    fn of_many_those_in_sight_come_in_parts() {
+    fn many_visible_items_are_mounted_in_parts() {
         let (mut mounted, scene) = (Mounted::default(), scene(400));
         let mut rounds = 0;
         while mounted.admit(&scene, 0, false, &first(100)) {
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn those_out_of_sight_leave_in_parts_and_what_has_the_focus_stays() {
+    fn hidden_items_are_unmounted_in_parts_except_the_focused_one() {
         let (mut mounted, scene) = (Mounted::default(), scene(400));
         while mounted.admit(&scene, 5, false, &first(100)) {}
         assert!(mounted.admit(&scene, 5, false, &|_| false));
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_saved_comes_whole() {
+    fn a_saved_picture_mounts_every_item() {
         let (mut mounted, scene) = (Mounted::default(), scene(400));
         while mounted.admit(&scene, 0, true, &|_| false) {}
         assert_eq!(mounted.shown(&scene).count(), 400);

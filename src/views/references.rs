@@ -1,5 +1,5 @@
-//! ConfigMaps, Secrets and service accounts: each a small card below what names it, or below everything if several trees
-//! do, with a line from every user. What is named and does not exist has a card too. Many fold to a few and "+N more".
+//! ConfigMaps, Secrets and service accounts: each a small card below the tree that references it, or below everything if
+//! several trees do, with a line from every user. A missing object has a card too. Many fold to a few and "+N more".
 
 use crate::i18n::{Message, dotted, msg};
 use crate::projection::model::{Id, Model, Used};
@@ -7,27 +7,27 @@ use crate::views::shape::{Body, Line, Rect, Scene};
 use std::collections::BTreeMap;
 
 /// The height of a card, from one to the next, and from a tree to its first.
-const CARD: f64 = 40.0;
+const CARD_HEIGHT: f64 = 40.0;
 const PITCH: f64 = 48.0;
 pub const BELOW: f64 = 14.0;
 /// A row of those that several trees name: from one to the next, and the width of a card.
 const ACROSS: f64 = 196.0;
 const WIDE: f64 = 180.0;
 const ROW: f64 = 60.0;
-/// So many stand below a tree, and below all trees; of more the last place says how many are left out.
-const OWN: usize = 6;
-const SHARED: usize = 24;
+/// Maximum number of cards below a tree, and below all trees; with more the last one says how many are left out.
+const MAX_PER_TREE: usize = 6;
+const MAX_SHARED: usize = 24;
 /// So far beside a card its line goes down; those to what several name stand further out.
 const RAIL: f64 = 10.0;
 const OUTER: f64 = 15.0;
 const NEXT: f64 = 4.0;
 const ROUND: f64 = 8.0;
-/// So many users are named to those who do not see the lines.
-const NAMED: usize = 3;
+/// Maximum number of users named in the accessible label.
+const MAX_NAMED_USERS: usize = 3;
 
-/// The height of so many below a tree.
+/// The height of `uses` cards below a tree.
 pub fn height(uses: usize) -> f64 {
-    if uses == 0 { 0.0 } else { BELOW + uses.min(OWN) as f64 * PITCH - (PITCH - CARD) }
+    if uses == 0 { 0.0 } else { BELOW + uses.min(MAX_PER_TREE) as f64 * PITCH - (PITCH - CARD_HEIGHT) }
 }
 
 /// For each the tree that all its users are of, if they are of one.
@@ -64,18 +64,18 @@ fn fold<'a>(uses: &[&'a Used], most: usize) -> (Vec<&'a Used>, usize) {
 
 /// Puts the cards of what one tree names, one below the other.
 pub fn put(uses: &[&Used], (x, y, w): (f64, f64, f64), parent: Option<usize>, out: &mut Scene) {
-    let (shown, more) = fold(uses, OWN);
-    let rect = |row: usize| Rect::new(x, y + BELOW + row as f64 * PITCH, w, CARD);
+    let (shown, more) = fold(uses, MAX_PER_TREE);
+    let rect = |row: usize| Rect::new(x, y + BELOW + row as f64 * PITCH, w, CARD_HEIGHT);
     shown.iter().enumerate().for_each(|(row, used)| card(used, rect(row), parent, out));
     rest(more, Rect { h: 20.0, ..rect(shown.len()) }, parent, out);
 }
 
 /// Puts the cards of what several trees name, side by side as far as there is room, and gives their bottom.
 pub fn put_shared(uses: &[&Used], (x, y, w): (f64, f64, f64), out: &mut Scene) -> f64 {
-    let (shown, more) = fold(uses, SHARED);
+    let (shown, more) = fold(uses, MAX_SHARED);
     let across = ((w / ACROSS) as usize).max(1);
     let wide = if across == 1 { w } else { WIDE };
-    let rect = |at: usize| Rect::new(x + (at % across) as f64 * ACROSS, y + (at / across) as f64 * ROW, wide, CARD);
+    let rect = |at: usize| Rect::new(x + (at % across) as f64 * ACROSS, y + (at / across) as f64 * ROW, wide, CARD_HEIGHT);
     shown.iter().enumerate().for_each(|(at, used)| card(used, rect(at), None, out));
     rest(more, Rect { h: 20.0, ..rect(shown.len()) }, None, out);
     y + (shown.len() + usize::from(more > 0)).div_ceil(across) as f64 * ROW
@@ -83,7 +83,7 @@ pub fn put_shared(uses: &[&Used], (x, y, w): (f64, f64, f64), out: &mut Scene) -
 
 /// The height of so many of them.
 pub fn shared_height(uses: usize, w: f64) -> f64 {
-    uses.min(SHARED).div_ceil(((w / ACROSS) as usize).max(1)) as f64 * ROW
+    uses.min(MAX_SHARED).div_ceil(((w / ACROSS) as usize).max(1)) as f64 * ROW
 }
 
 fn rest(more: usize, rect: Rect, parent: Option<usize>, out: &mut Scene) {
@@ -100,11 +100,11 @@ fn card(used: &Used, rect: Rect, parent: Option<usize>, out: &mut Scene) {
     let state = if used.missing { "missing" } else { "inert" };
     let mut parts = vec![msg::kind_name(&used.id.kind, &used.id.name)];
     parts.extend((!fact.is_empty()).then(|| fact.clone()));
-    let users: Vec<Message> = used.users.iter().take(NAMED).map(|user| msg::kind_name(&user.kind, &user.name)).collect();
+    let users: Vec<Message> = used.users.iter().take(MAX_NAMED_USERS).map(|user| msg::kind_name(&user.kind, &user.name)).collect();
     if !users.is_empty() {
         parts.push(msg::used_by(users));
     }
-    let more = used.users.len().saturating_sub(NAMED);
+    let more = used.users.len().saturating_sub(MAX_NAMED_USERS);
     parts.extend((more > 0).then(|| msg::and_more(more)));
     let told = dotted([Some(fact), shared].into_iter().flatten().collect());
     out.put(&used.id, rect, Body::Stored { fact: told, missing: used.missing }, parent, state, Message::list(parts));

@@ -3,12 +3,12 @@
 use crate::projection::marks::{LANES, Mark, OTHERS};
 use crate::views::axis::Axis;
 
-/// Lanes that are shown even while they are empty, as long as there is room.
-const USUAL: [u8; 8] = [0, 1, 2, 3, 7, 8, 9, 10];
-/// Which lanes keep a row of their own when there are too many, the most telling first.
-const FIRST: [u8; 12] = [0, 1, 2, 3, 8, 7, 5, 4, 10, 9, 11, 6];
-/// As many lanes have room.
-const ROOM: usize = 8;
+/// Lanes shown even while they are empty, as long as there is space.
+const DEFAULT_LANES: [u8; 8] = [0, 1, 2, 3, 7, 8, 9, 10];
+/// Priority of lanes for a row of their own, highest first.
+const LANE_PRIORITY: [u8; 12] = [0, 1, 2, 3, 8, 7, 5, 4, 10, 9, 11, 6];
+/// Maximum number of rows.
+const MAX_ROWS: usize = 8;
 
 /// Which row each lane is drawn in, and the lanes that have a row. A lane that finds no room is drawn among the others.
 pub fn rows(all: &[&[Mark]]) -> ([u8; LANES.len()], Vec<u8>) {
@@ -21,13 +21,13 @@ pub fn rows(all: &[&[Mark]]) -> ([u8; LANES.len()], Vec<u8>) {
     used[0] = true;
     let count = used.iter().filter(|used| **used).count();
     let mut shown: Vec<u8> = (0..OTHERS).filter(|lane| used[usize::from(*lane)]).collect();
-    if count > ROOM {
-        shown = FIRST.into_iter().filter(|lane| used[usize::from(*lane)]).take(ROOM - 1).collect();
+    if count > MAX_ROWS {
+        shown = LANE_PRIORITY.into_iter().filter(|lane| used[usize::from(*lane)]).take(MAX_ROWS - 1).collect();
         crate::sort::sort(&mut shown);
         shown.push(OTHERS);
     } else {
         shown.extend(used[usize::from(OTHERS)].then_some(OTHERS));
-        let more: Vec<u8> = USUAL.into_iter().filter(|lane| !used[usize::from(*lane)]).take(ROOM - count).collect();
+        let more: Vec<u8> = DEFAULT_LANES.into_iter().filter(|lane| !used[usize::from(*lane)]).take(MAX_ROWS - count).collect();
         shown.extend(more);
         crate::sort::sort(&mut shown);
     }
@@ -56,8 +56,8 @@ pub struct Block {
     pub fault: bool,
 }
 
-/// A mark that is so far out of sight may still reach into it.
-const REACH: f64 = 8.0;
+/// A mark up to this far out of sight may still reach into it.
+const BLOCK_OVERHANG_PX: f64 = 8.0;
 
 /// Merges marks that would touch: all of them, and on those the failures. `marks` must be in order of time.
 pub fn blocks(marks: &[Mark], axis: &Axis) -> Vec<Block> {
@@ -76,7 +76,7 @@ fn merge(marks: &[Mark], axis: &Axis, failed: bool, out: &mut Vec<Block>) {
         let bad = mark.bad && (failed || mark.lane == 0);
         let Some(slot) = open.get_mut(usize::from(mark.lane)) else { continue };
         let x = axis.x(mark.at);
-        if x < -REACH || x > axis.width + REACH {
+        if x < -BLOCK_OVERHANG_PX || x > axis.width + BLOCK_OVERHANG_PX {
             continue;
         }
         match slot {
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn lanes_that_are_used_have_a_row_and_the_rest_shares_the_last() {
         let (rows, shown) = rows(&[&[]]);
-        assert_eq!(shown, USUAL);
+        assert_eq!(shown, DEFAULT_LANES);
         assert_eq!((rows[0], rows[7]), (0, 4));
         let all: Vec<Mark> = (0..LANES.len() as u8).map(|lane| Mark { at: 0, lane, bad: false, fault: false, count: 1 }).collect();
         let (rows, shown) = super::rows(&[&[], &all]);

@@ -1,4 +1,4 @@
-//! The variant in which a shape is drawn, by the room it has: what draws it compares no width.
+//! Chooses the variant of a shape by its size, so that the drawing code compares no widths.
 
 use crate::views::shape::{Body, Item, Look, Rect};
 

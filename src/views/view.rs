@@ -1,4 +1,4 @@
-//! What a diagram is: its descriptor, what it may read, and what it remembers from one picture to the next.
+//! The descriptor of a diagram, its input, and the state it keeps from one picture to the next.
 
 use crate::api::ObjectRef;
 use crate::engine::Sim;
@@ -27,11 +27,11 @@ pub struct View {
     pub fit: Fit,
     /// The pill in its head.
     pub status: Status,
-    /// What it can be narrowed down by.
+    /// What it can be filtered by.
     pub filter: Filter,
     /// What else of the page depends on it.
     pub uses: Uses,
-    /// Milliseconds after which it is another picture although nothing was written; `None` if only writes change it.
+    /// Milliseconds after which it changes without a write; `None` if only writes change it.
     pub refresh_ms: fn(&Sim) -> Option<i64>,
     /// Reads the projection and lays it out.
     pub draw: fn(&mut Model, &Source, &mut Memory) -> Scene,
@@ -124,7 +124,7 @@ pub enum Status {
     Of(Workloads),
 }
 
-/// What a diagram can be narrowed down by.
+/// What a diagram can be filtered by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Filter {
     /// Nothing.
@@ -179,7 +179,7 @@ pub struct Source<'a> {
     pub read_limit: usize,
 }
 
-/// What diagrams remember from one picture to the next.
+/// State that diagrams keep from one picture to the next.
 #[derive(Default)]
 pub struct Memory {
     /// Nodes as they were last laid out.

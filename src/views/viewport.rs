@@ -7,25 +7,25 @@ use std::rc::Rc;
 /// A frame lower than this has lower cards.
 pub const LOW_FRAME: f64 = 400.0;
 /// The height of the controls at the foot.
-const FOOT: f64 = 44.0;
-/// What is a little too large is made so much smaller to be seen whole: letters of 12 px are 10.5 then, and smaller ones are made larger
+const CONTROLS_HEIGHT: f64 = 44.0;
+/// A picture slightly too large is scaled down to this at most: text of 12 px is 10.5 px then, and smaller text is enlarged
 /// (`views.css`).
-const NEARLY: f64 = 0.875;
+const MIN_SHRINK_SCALE: f64 = 0.875;
 /// The scale at which all of a picture may be shown, and the largest.
 const SCALES: (f64, f64) = (0.25, 2.0);
 /// A narrower stage that is not lower is a phone's.
-const PHONE: f64 = 560.0;
-/// Items so far out of sight are not put into the page.
-const FAR: f64 = 160.0;
+const PHONE_WIDTH: f64 = 560.0;
+/// Items further out of sight than this are not mounted.
+const MOUNT_MARGIN: f64 = 160.0;
 /// Width of a hover card, and the height it may have.
-const CARD: f64 = 264.0;
-const TALL: f64 = 256.0;
+const HOVER_CARD_WIDTH: f64 = 264.0;
+const HOVER_CARD_HEIGHT: f64 = 256.0;
 /// Size of a stage with room for a legend.
-const LEGEND: (f64, f64) = (620.0, 300.0);
+const MIN_LEGEND_STAGE: (f64, f64) = (620.0, 300.0);
 /// Height of a stage with room for controls.
-const CONTROLS: f64 = 300.0;
+const MIN_CONTROLS_STAGE_HEIGHT: f64 = 300.0;
 /// The largest size of the map.
-const LARGEST_MAP: (f64, f64) = (152.0, 104.0);
+const MAX_MAP_SIZE: (f64, f64) = (152.0, 104.0);
 
 /// What the viewport needs to know of what it shows.
 #[derive(Clone, Copy)]
@@ -49,7 +49,7 @@ pub enum Side {
 
 /// The scale of the map of a diagram.
 pub fn map_scale(scene: &Scene) -> f64 {
-    (LARGEST_MAP.0 / scene.width).min(LARGEST_MAP.1 / scene.height)
+    (MAX_MAP_SIZE.0 / scene.width).min(MAX_MAP_SIZE.1 / scene.height)
 }
 
 /// How large the map of a diagram is.
@@ -57,7 +57,7 @@ pub fn map_size(scene: &Scene) -> (f64, f64) {
     (scene.width * map_scale(scene), scene.height * map_scale(scene))
 }
 
-/// A pan that leaves no more than `over` empty, and nothing out of sight that has room.
+/// Clamps a pan: no more than `over` is empty, and nothing that fits is out of sight.
 fn slide(pan: f64, over: f64) -> f64 {
     pan.clamp(over.min(0.0), over.max(0.0))
 }
@@ -73,9 +73,9 @@ pub struct Viewport {
     pub pan: (f64, f64),
     /// Its scale.
     pub zoom: f64,
-    /// Whether a person moved it.
+    /// Whether the user moved it.
     pub touched: bool,
-    /// Whether a person wants all of it in sight.
+    /// Whether the user asked to fit everything.
     pub all: bool,
     /// The corner of the map, if there is one.
     pub map: Option<u8>,
@@ -138,7 +138,7 @@ impl Viewport {
             return;
         }
         let room = self.room_in(of, h);
-        let narrow = w < PHONE && h >= w;
+        let narrow = w < PHONE_WIDTH && h >= w;
         let (across, down) = (w / scene.width, room / scene.height);
         // What does not fit is panned; letters that nobody can read help nobody. Loops are laid out for the width there is.
         let least = match () {
@@ -147,10 +147,10 @@ impl Viewport {
             // In a frame nobody makes them larger; a low one has lower cards.
             () if of.embed && h < LOW_FRAME && !scene.dense() => 1.0,
             () if of.embed => 0.85,
-            () if w < PHONE => 0.8,
+            () if w < PHONE_WIDTH => 0.8,
             // A column is read as a whole, and what is beside it is panned to.
-            () if of.fit.scale == Scale::WholeOrFixed && across.min(down) < NEARLY => 1.0,
-            () => NEARLY,
+            () if of.fit.scale == Scale::WholeOrFixed && across.min(down) < MIN_SHRINK_SCALE => 1.0,
+            () => MIN_SHRINK_SCALE,
         };
         // Where it has to be panned down anyway, it may be as wide as there is room; in a low frame little would be seen then.
         // Nodes with cells get higher and lower as Pods come and go, and keep their scale.
@@ -174,7 +174,7 @@ impl Viewport {
         self.whole = self.size.1 + if of.fit.fills { 0.0 } else { taken };
     }
 
-    /// A panel at the foot has opened or closed: what is in sight stays where it is.
+    /// Keeps the visible part in place when a panel at the foot opens or closes.
     fn give_way(&mut self, of: &Picture, before: f64) {
         if self.size.1 > before {
             return self.place(of);
@@ -184,7 +184,7 @@ impl Viewport {
 
     /// Ownership grows to all sides; columns and tables hang from the top, and so does all of a phone.
     fn hangs(&self, of: &Picture) -> bool {
-        self.size.0 < PHONE && self.size.1 >= self.size.0 || !of.embed && of.fit.hangs
+        self.size.0 < PHONE_WIDTH && self.size.1 >= self.size.0 || !of.embed && of.fit.hangs
     }
 
     /// Another height, as with a line more at the foot: as long as all of it stays in sight nothing moves.
@@ -194,8 +194,8 @@ impl Viewport {
             && self.pan.1 + of.scene.height * self.zoom <= self.room(of)
     }
 
-    /// The picture has become another. It keeps its place and scale as long as it is in sight. True if it could be larger, or nearer to
-    /// the middle: that is worth a move only if it lasts.
+    /// Updates the viewport for a changed picture, which keeps its position and scale as long as it is in sight. True if it could
+    /// be larger or more centered, which is worth a move only if it lasts.
     pub fn settle(&mut self, of: &Picture, opens: bool) -> bool {
         let (pan, zoom) = (self.pan, self.zoom);
         self.fit(of);
@@ -224,10 +224,10 @@ impl Viewport {
 
     /// The same in a stage of another height.
     fn room_in(&self, of: &Picture, height: f64) -> f64 {
-        if self.controlled(of, height) { height - FOOT } else { height }
+        if self.controlled(of, height) { height - CONTROLS_HEIGHT } else { height }
     }
 
-    /// Whether so much is out of sight that a map helps.
+    /// Whether enough is out of sight for a map to help.
     fn hides(&self, scene: &Scene) -> bool {
         let seen = |pan: f64, length: f64, size: f64| (pan + length * self.zoom).min(size) - pan.max(0.0);
         let (across, down) = (seen(self.pan.0, scene.width, self.size.0), seen(self.pan.1, scene.height, self.size.1));
@@ -284,7 +284,7 @@ impl Viewport {
     }
 
     fn controlled(&self, of: &Picture, height: f64) -> bool {
-        self.size.0 >= PHONE && height >= CONTROLS && !of.embed
+        self.size.0 >= PHONE_WIDTH && height >= MIN_CONTROLS_STAGE_HEIGHT && !of.embed
     }
 
     /// Zooms by a factor about a point of the stage.
@@ -338,7 +338,7 @@ impl Viewport {
 
     /// Whether there is room for a legend.
     pub fn has_legend(&self, of: &Picture) -> bool {
-        self.size.0 >= LEGEND.0 && self.size.1 >= LEGEND.1 && !of.embed && !of.scene.dense()
+        self.size.0 >= MIN_LEGEND_STAGE.0 && self.size.1 >= MIN_LEGEND_STAGE.1 && !of.embed && !of.scene.dense()
     }
 
     /// Where the hover card of a place stands: from the left, and from the top or the bottom.
@@ -347,19 +347,19 @@ impl Viewport {
         let (w, h) = (rect.w * self.zoom, rect.h * self.zoom);
         let (width, height) = self.size;
         // Below, above, or beside it: where there is room.
-        let middle = (x + w / 2.0 - CARD / 2.0).clamp(8.0, (width - CARD - 8.0).max(8.0));
-        if height - y - h >= TALL {
+        let middle = (x + w / 2.0 - HOVER_CARD_WIDTH / 2.0).clamp(8.0, (width - HOVER_CARD_WIDTH - 8.0).max(8.0));
+        if height - y - h >= HOVER_CARD_HEIGHT {
             (middle, Side::Top(y + h + 10.0))
-        } else if y >= TALL {
+        } else if y >= HOVER_CARD_HEIGHT {
             (middle, Side::Bottom(height - y + 10.0))
         } else {
             let right = x + w + 10.0;
-            let left = if right + CARD <= width { right } else { (x - CARD - 10.0).max(8.0) };
-            (left, Side::Top(y.clamp(8.0, (height - TALL).max(8.0))))
+            let left = if right + HOVER_CARD_WIDTH <= width { right } else { (x - HOVER_CARD_WIDTH - 10.0).max(8.0) };
+            (left, Side::Top(y.clamp(8.0, (height - HOVER_CARD_HEIGHT).max(8.0))))
         }
     }
 
-    /// Moves the picture until a place of it is in sight; whether it had to be moved.
+    /// Moves the picture until a rectangle is in sight; returns whether it had to move.
     pub fn bring(&mut self, of: &Picture, rect: Rect) -> bool {
         let (w, h) = (self.size.0, self.room(of));
         let (x, y) = (rect.x * self.zoom + self.pan.0, rect.y * self.zoom + self.pan.1);
@@ -380,7 +380,8 @@ impl Viewport {
 
     /// Whether an item is in sight, or nearly.
     pub fn sees(&self, rect: Rect) -> bool {
-        let near = |from: f64, to: f64, pan: f64, size: f64| to * self.zoom + pan > -FAR && from * self.zoom + pan < size + FAR;
+        let near =
+            |from: f64, to: f64, pan: f64, size: f64| to * self.zoom + pan > -MOUNT_MARGIN && from * self.zoom + pan < size + MOUNT_MARGIN;
         near(rect.x, rect.right(), self.pan.0, self.size.0) && near(rect.y, rect.bottom(), self.pan.1, self.size.1)
     }
 }
@@ -412,7 +413,7 @@ mod tests {
         let (fits, wide, far) = (scene(400.0, 300.0), scene(1_100.0, 300.0), scene(4_000.0, 300.0));
         assert_eq!(opened(&shown(&fits, "ownership"), (1_000.0, 700.0)).zoom, 1.0);
         assert_eq!(opened(&shown(&wide, "ownership"), (1_000.0, 700.0)).zoom, 1_000.0 / 1_100.0);
-        assert_eq!(opened(&shown(&far, "ownership"), (1_000.0, 700.0)).zoom, NEARLY);
+        assert_eq!(opened(&shown(&far, "ownership"), (1_000.0, 700.0)).zoom, MIN_SHRINK_SCALE);
         assert_eq!(opened(&shown(&wide, "loops"), (1_000.0, 700.0)).zoom, 1.0);
         let of = shown(&far, "ownership");
         let mut port = opened(&of, (1_000.0, 700.0));
@@ -423,7 +424,7 @@ mod tests {
     #[test]
     fn ownership_stands_in_the_middle_and_tables_hang_from_the_top() {
         let of = scene(400.0, 300.0);
-        assert_eq!(opened(&shown(&of, "ownership"), (1_000.0, 700.0)).pan, (300.0, (700.0 - FOOT - 300.0) / 2.0));
+        assert_eq!(opened(&shown(&of, "ownership"), (1_000.0, 700.0)).pan, (300.0, (700.0 - CONTROLS_HEIGHT - 300.0) / 2.0));
         assert_eq!(opened(&shown(&of, "network"), (1_000.0, 700.0)).pan, (300.0, 0.0));
     }
 

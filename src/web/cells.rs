@@ -1,4 +1,4 @@
-//! Pods as cells on a canvas, with their counts above. What has not changed is not painted again, and what is much is
+//! Pods as cells on a canvas, with their counts above. Unchanged cells are not repainted, and large changes are
 //! painted in parts, so that no task is long.
 
 use super::dom;
@@ -10,13 +10,13 @@ use wasm_bindgen::JsCast;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 use yew::prelude::*;
 
-/// So many cells are painted at a time.
-const PART: usize = 4_000;
-/// A canvas grows by so many pixels: another size loses what is on it.
-const STEP: f64 = 128.0;
+/// Cells painted per task.
+const CELLS_PER_TASK: usize = 4_000;
+/// A canvas grows in steps of this many pixels, since resizing clears it.
+const CANVAS_STEP_PX: f64 = 128.0;
 
-/// How much of their colour ready Pods of an older revision have.
-const OLD: f64 = 0.4;
+/// Opacity of ready Pods of an older revision.
+const OLD_REVISION_ALPHA: f64 = 0.4;
 
 /// The square that explains a cell.
 pub fn swatch(state: PodState, old: bool) -> Classes {
@@ -76,7 +76,7 @@ impl Painted {
             for dim in [0, DIM] {
                 let own = changed.iter().filter(|(_, look)| *look == state as Look + 1 + dim).map(|(at, _)| place(*at));
                 if own.clone().next().is_some() {
-                    context.set_global_alpha(if dim > 0 { OLD } else { 1.0 });
+                    context.set_global_alpha(if dim > 0 { OLD_REVISION_ALPHA } else { 1.0 });
                     draw(context, state, cells.side, own);
                 }
             }
@@ -88,11 +88,11 @@ impl Painted {
 
 /// A canvas in at least a size: it grows in steps. True if it is another one, with nothing on it.
 fn fit(canvas: &HtmlCanvasElement, context: &CanvasRenderingContext2d, size: &mut (f64, f64), (w, h): (f64, f64), fresh: bool) -> bool {
-    if !fresh && w <= size.0 && h <= size.1 && h + 5.0 * STEP > size.1 {
+    if !fresh && w <= size.0 && h <= size.1 && h + 5.0 * CANVAS_STEP_PX > size.1 {
         return false;
     }
     let scale = dom::window().device_pixel_ratio().max(1.0);
-    *size = (w, (h / STEP).ceil().max(1.0) * STEP);
+    *size = (w, (h / CANVAS_STEP_PX).ceil().max(1.0) * CANVAS_STEP_PX);
     canvas.set_width((size.0 * scale) as u32);
     canvas.set_height((size.1 * scale) as u32);
     let _ = canvas.style().set_property("width", &format!("{}px", size.0));
@@ -182,7 +182,7 @@ impl Component for Sheet {
 }
 
 impl Sheet {
-    /// Paints; nothing of it is drawn anew.
+    /// Paints without rendering the component again.
     fn paint(&mut self, ctx: &Context<Self>) -> bool {
         let Some((canvas, context)) = pen(&self.node).filter(|_| self.more.is_none()) else { return false };
         let SheetProps { origin, items, .. } = ctx.props();
@@ -197,7 +197,7 @@ impl Sheet {
             self.painted.clear();
         }
         self.painted.resize_with(items.len(), Painted::default);
-        let mut room = PART;
+        let mut room = CELLS_PER_TASK;
         for (item, painted) in items.iter().zip(&mut self.painted) {
             let Body::Cells(cells) = &item.body else { continue };
             if !painted.paint(&context, cells, (item.rect.x - origin.0, item.rect.y - origin.1), &mut room) {

@@ -1,5 +1,5 @@
-//! The browser, in the few words the components need. Everything that may be refused (storage in a sandboxed
-//! frame, the clipboard) is refused silently or told to the caller.
+//! The few browser functions that the components need. Whatever may be denied (storage in a sandboxed
+//! frame, the clipboard) fails silently or is reported to the caller.
 
 use super::language::Lang;
 use crate::i18n::Catalogue;
@@ -31,7 +31,7 @@ pub fn now() -> f64 {
     window().performance().map_or(0.0, |performance| performance.now())
 }
 
-/// Counts what is drawn anew, in `loopscope.renders`, if the page was built to be measured (scripts/drawing.mjs).
+/// Counts renders in `loopscope.renders`, if the page was built for measuring (`make drawing`).
 #[cfg(feature = "renders")]
 pub fn renders(what: &str) {
     let get = |of: &JsValue, key: &str| js_sys::Reflect::get(of, &key.into()).unwrap_or(JsValue::UNDEFINED);
@@ -144,7 +144,7 @@ pub fn token(name: &str) -> String {
     })
 }
 
-/// Tells the reader that the simulator has stopped; the box is drawn by `start.js`, without this module.
+/// Shows that the simulator has stopped; the box is drawn by `start.js`, without this module.
 pub fn tell_stopped(at: &str, report: &str) {
     web_sys::console::error_1(&report.into());
     if let Ok(tell) = js_sys::Reflect::get(&window(), &"loopscopeStopped".into())

@@ -14,8 +14,8 @@ use wasm_bindgen::JsCast;
 use web_sys::Element;
 use yew::prelude::*;
 
-/// So many rows at a time: a row costs the page some six elements.
-const PAGE: usize = 100;
+/// Rows per page: a row takes about six elements.
+const ROWS_PER_PAGE: usize = 100;
 
 /// What the list shows.
 #[derive(Properties)]
@@ -50,10 +50,10 @@ pub fn List(props: &ListProps) -> Html {
     // What a node's row has counted is not told again.
     let told = |item: &Item| matches!(item.body, Body::Node(_)) || !nodes.is_empty() && matches!(item.body, Body::Cells(_));
     let others: Vec<usize> = (0..scene.items.len()).filter(|at| !scene.items[*at].label.is_empty() && !told(&scene.items[*at])).collect();
-    let (most, first) = (nodes.len() + others.len(), *at * PAGE);
+    let (most, first) = (nodes.len() + others.len(), *at * ROWS_PER_PAGE);
     // There may be fewer than there were.
-    let first = if first < most { first } else { most.saturating_sub(1) / PAGE * PAGE };
-    let last = most.min(first + PAGE);
+    let first = if first < most { first } else { most.saturating_sub(1) / ROWS_PER_PAGE * ROWS_PER_PAGE };
+    let last = most.min(first + ROWS_PER_PAGE);
     let of = |rows: usize, before: usize| first.saturating_sub(before).min(rows)..last.saturating_sub(before).min(rows);
     let rows = others[of(others.len(), nodes.len())].iter().map(|index| {
         let item = &scene.items[*index];
@@ -82,7 +82,7 @@ pub fn List(props: &ListProps) -> Html {
         let at = at.clone();
         let onclick = Callback::from(move |event: MouseEvent| {
             let Some(to) = to else { return };
-            at.set(to / PAGE);
+            at.set(to / ROWS_PER_PAGE);
             let button = event.target().and_then(|target| target.dyn_into::<Element>().ok());
             if let Some(stage) = button.and_then(|button| button.closest(".stage").ok().flatten()) {
                 stage.set_scroll_top(0);
@@ -95,9 +95,9 @@ pub fn List(props: &ListProps) -> Html {
         <>
             if !shown.is_empty() { { table() } }
             <ul class="aslist" aria-label={say(&scene.summary)}>{ for rows }if last == most { { for revisions } }</ul>
-            if most > PAGE {
+            if most > ROWS_PER_PAGE {
                 <div class="pages" role="group" aria-label={say(msg::list_pages())}>
-                    { turn(msg::list_previous(), first.checked_sub(PAGE)) }
+                    { turn(msg::list_previous(), first.checked_sub(ROWS_PER_PAGE)) }
                     <span role="status">{ say(msg::list_range(first + 1, last, most)) }</span>
                     { turn(msg::list_next(), (last < most).then_some(last)) }
                 </div>

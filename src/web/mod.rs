@@ -1,4 +1,4 @@
-//! The only place that names yew, web-sys, gloo: components, diagrams, the window's interface.
+//! Yew components, the drawing of diagrams, and `window.loopscope`. The only module that names yew, web-sys and gloo.
 
 mod cells;
 mod chart;
@@ -37,7 +37,7 @@ pub fn open() {
     }
 }
 
-/// The whole module is there: what other scripts have asked for happens now.
+/// The whole module is loaded: runs what other scripts have requested.
 #[wasm_bindgen]
 pub fn whole() {
     window::whole();

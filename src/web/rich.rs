@@ -1,5 +1,5 @@
-//! The code editor of `editor/editor.mjs`, a file of its own: fetched when a manifest is shown, and done without where it
-//! cannot be.
+//! The code editor of `editor/editor.mjs`, a separate file: fetched when a manifest is shown; without it the text area
+//! stays.
 
 use super::dom;
 use super::language::say;

@@ -1,4 +1,4 @@
-//! What the panic hook needs to know of the page, and the page of it.
+//! State shared between the panic hook and the page.
 
 use std::cell::Cell;
 

@@ -1,4 +1,4 @@
-//! What one does with time besides playing it: stop it where a condition holds, and compare two instants.
+//! Panels of the timeline: breakpoints, and the comparison of two instants.
 
 use super::dom::icon;
 use super::editor::change;
@@ -52,7 +52,7 @@ pub struct Props {
 }
 
 /// More objects than this are counted, not listed.
-const MOST: usize = 100;
+const MAX_LISTED_CHANGES: usize = 100;
 
 /// The panel.
 #[component]
@@ -118,7 +118,7 @@ fn groups(all: &[Change], on: &Callback<Do>) -> Vec<Html> {
     let mut out = Vec::new();
     let mut own = true;
     let mut groups = together(all);
-    let more = groups.split_off(groups.len().min(MOST)).into_iter().map(<[Change]>::len).sum::<usize>();
+    let more = groups.split_off(groups.len().min(MAX_LISTED_CHANGES)).into_iter().map(<[Change]>::len).sum::<usize>();
     for these in groups {
         let first = &these[0];
         // Of each kind it is known who mostly writes it.
@@ -153,7 +153,7 @@ fn alike(many: &[Change], on: &Callback<Do>) -> Html {
     let name = &first.key.name[..first.key.name.rfind('-').map_or(0, |at| at + 1)];
     html! {
         <li class={class}><details class="many"><summary><i aria-hidden="true">{ sign }</i><span>{ format!("{} × {}", count(many.len()), first.key.kind.name()) }</span><b class="mono">{ format!("{name}…") }</b><small>{ say(word) }</small></summary>
-            <ul>{ for many.iter().take(MOST).map(|one| change(one, Some(on))) }if many.len() > MOST { <li class="dim">{ say(msg::and_more(many.len() - MOST)) }</li> }</ul></details>
+            <ul>{ for many.iter().take(MAX_LISTED_CHANGES).map(|one| change(one, Some(on))) }if many.len() > MAX_LISTED_CHANGES { <li class="dim">{ say(msg::and_more(many.len() - MAX_LISTED_CHANGES)) }</li> }</ul></details>
         </li>
     }
 }

@@ -1,4 +1,4 @@
-//! Which Pods stand behind a Service, and on which ports: shared by the endpoints and endpointslice loops.
+//! Which Pods back a Service, and on which ports: shared by the endpoints and endpointslice loops.
 //!
 //! Models `k8s.io/endpointslice` (`utils.go`, `trigger_time_tracker.go`).
 
@@ -53,7 +53,7 @@ pub(super) fn has_address(pod: &Pod) -> bool {
     !pod.is_terminal() && !pod.status.pod_ip.is_empty()
 }
 
-/// The ports of a Service as this Pod has them; a named port that the Pod lacks is left out.
+/// The ports of a Service resolved for this Pod; a named port that the Pod lacks is left out.
 pub(super) fn ports_for(service: &Service, pod: &Pod, keep_empty_name: bool) -> Vec<EndpointPort> {
     let mut ports: Vec<EndpointPort> = service
         .spec
@@ -98,7 +98,7 @@ pub(super) fn labels(object: &Object, service: &Service, own: &[(&'static str, &
     Rc::new(labels)
 }
 
-/// When the earliest change happened that the loop has not yet taken in; remembered from pass to pass.
+/// Time of the earliest change that the loop has not processed yet; kept between passes.
 pub(super) fn trigger_time(object: &Object, pods: &[&Rc<Object>], memory: &mut Memory) -> Option<Timestamp> {
     let (mut earliest, mut count): (Option<i64>, usize) = (None, 0);
     let mut seen: Vec<(&Str, i64)> = Vec::new();
@@ -116,7 +116,7 @@ pub(super) fn trigger_time(object: &Object, pods: &[&Rc<Object>], memory: &mut M
         count += usize::from(known.is_some());
         seen.push((name, time));
     }
-    // Most passes see almost what the last one saw.
+    // Most passes see almost the same Pods as the last one.
     if count < memory.len() {
         memory.clear();
     }

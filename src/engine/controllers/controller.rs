@@ -1,4 +1,4 @@
-//! What a control loop is: the interface that the simulation runs.
+//! The interface of a control loop.
 
 use crate::api::{Duration, Kind, ObjectRef};
 use crate::engine::descriptor::Descriptor;
@@ -18,11 +18,11 @@ pub enum Watch {
     Maps(Kind),
 }
 
-/// A control loop: it gets a key and a view and says what it wants written, and why.
+/// A control loop: it gets a key and a view, and writes through `Out` with a reason for each write.
 ///
 /// It never sleeps, never reads a clock and never calls another loop.
 pub trait Controller {
-    /// Its name, and how it shows itself.
+    /// Its name, and how the page presents it.
     fn descriptor(&self) -> &'static Descriptor;
 
     /// The name it writes under.
@@ -36,17 +36,17 @@ pub trait Controller {
     /// Keys that an event wakes beyond the object itself and its controller.
     fn also_wakes(&self, _event: &Event<'_>, _cache: &Cache, _wake: &mut dyn FnMut(ObjectRef)) {}
 
-    /// How long a key that an event wakes has to wait, so that many events make one pass. The clock is the cluster's,
-    /// in microseconds since 1970.
+    /// How long a key waits after an event, so that many events lead to one pass. `clock` is the cluster's wall clock, in
+    /// microseconds since 1970.
     fn delay(&self, _event: &Event<'_>, _key: &ObjectRef, _clock: i64) -> Duration {
         0
     }
 
-    /// Seconds after which every object of these kinds is looked at again, changed or not.
+    /// Resync period in seconds, and the kinds whose objects are reconciled again, changed or not.
     fn resync(&self) -> Option<(u64, &'static [Kind])> {
         None
     }
 
-    /// One pass: brings the world a step closer to what the object asks for.
+    /// One pass: moves the actual state a step closer to the desired state.
     fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError>;
 }

@@ -1,7 +1,7 @@
-//! Which Pods go first where there are too many of them: what decides, one after the other.
+//! The order in which surplus Pods are deleted.
 //!
-//! Guarantees: the same Pods give the same order. What is read off a Pod is read once for each of its versions: of twenty
-//! thousand, a pass reads those that have changed since the last one.
+//! Guarantees: the same Pods give the same order. A Pod is ranked once per version: of twenty thousand, a pass ranks only
+//! those that have changed since the last one.
 //! Models `ActivePodsWithRanks` of `pkg/controller/controller_utils.go`.
 
 use crate::api::{Kind, Object, Timestamp, Uid};
@@ -11,7 +11,7 @@ use crate::engine::why::DeletionRank;
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-/// What decides, one after the other.
+/// The criteria, in order of precedence.
 const RANKS: [DeletionRank; 8] = [
     DeletionRank::Unassigned,
     DeletionRank::Pending,
@@ -23,17 +23,17 @@ const RANKS: [DeletionRank; 8] = [
     DeletionRank::Younger,
 ];
 
-/// A Pod with what decides how early it goes.
+/// A Pod with its ranks.
 pub struct Ranked<'p> {
     /// The Pod.
     pub pod: &'p Rc<Object>,
     uid: Uid,
-    /// A number for each of [`RANKS`]; the smaller goes first.
+    /// One value per [`RANKS`]; the smallest is deleted first.
     by: [i32; RANKS.len()],
 }
 
 impl Ranked<'_> {
-    /// Which of two Pods goes first, and what decided it.
+    /// Which of two Pods is deleted first, and the rank that decided it.
     pub fn compare(&self, other: &Ranked<'_>) -> (Ordering, DeletionRank) {
         match self.by.iter().zip(&other.by).position(|(a, b)| a != b) {
             Some(at) => (self.by[at].cmp(&other.by[at]), RANKS[at]),
@@ -42,8 +42,8 @@ impl Ranked<'_> {
     }
 }
 
-/// The active Pods that an object controls, as the cache has them, in the order in which they would go: so many, and the
-/// first of those that stay.
+/// The active Pods that an object controls, from the cache, in deletion order: the first `count`, and the first of those
+/// that stay.
 pub fn of_controlled<'v>(object: &Object, count: usize, view: &View<'v>) -> Vec<Ranked<'v>> {
     let known = &mut *view.cache.known.borrow_mut();
     let own = view.cache.owned_pods(object.meta.uid).map(|(uid, place, pod)| (pod, uid, known.of(place, pod)));
@@ -70,7 +70,7 @@ fn rank<'v>(
     let mut ranked: Vec<Ranked<'v>> =
         own.into_iter().map(|(pod, uid, seen)| Ranked { pod, uid, by: seen.ranks(on(seen.node), view.wall) }).collect();
     if count < ranked.len() {
-        // A few of many: the others need no order.
+        // Only a few of many are needed: the others need no order.
         ranked.select_nth_unstable_by(count, |a, b| a.compare(b).0);
         ranked.truncate(count + 1);
     }
@@ -78,7 +78,7 @@ fn rank<'v>(
     ranked
 }
 
-/// How many active Pods of all ReplicaSets of the same owner each node has; nothing for a bare ReplicaSet.
+/// Number of active Pods per node over all ReplicaSets of the same owner; empty for a bare ReplicaSet.
 fn neighbours(object: &Object, own: &[(&Rc<Object>, Uid, PodRank)], view: &View<'_>, known: &mut RankCache) -> Vec<i32> {
     let mut nodes = Vec::new();
     let Some(owner) = object.meta.controller() else { return nodes };
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn the_deletion_order_looks_at_one_thing_after_another() {
+    fn deletion_ranks_are_compared_in_order() {
         let ready = || (pod("n", "Running", Some(0), 1), 0);
         let mut cheap = pod("n", "Running", Some(0), 1);
         Rc::make_mut(&mut cheap.meta.annotations).insert(COST.into(), "-1".into());

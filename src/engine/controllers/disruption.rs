@@ -1,6 +1,6 @@
 //! Counts how many Pods of each PodDisruptionBudget may be disrupted.
 //!
-//! Guarantees: a Pod that was evicted does not count as healthy, even before it is seen to go; after a failure nothing
+//! Guarantees: an evicted Pod does not count as healthy, even before its deletion is observed; after a failure nothing
 //! may be disrupted.
 //! Models `pkg/controller/disruption/disruption.go`.
 
@@ -21,9 +21,9 @@ use smol_str::format_smolstr;
 use std::rc::Rc;
 
 /// The name its Events carry.
-const EVENTS: &str = "controllermanager";
-/// A Pod that was evicted and is still there after this counts again.
-const DELETION_TIMEOUT: i64 = 120;
+const EVENT_SOURCE: &str = "controllermanager";
+/// Seconds after which an evicted Pod that still exists counts again.
+const DELETION_TIMEOUT_S: i64 = 120;
 
 /// How the page shows the loop.
 static DESCRIPTOR: Descriptor = Descriptor {
@@ -71,7 +71,7 @@ impl Controller for DisruptionController {
         let (spec, old) = (BudgetSpec::of(object), BudgetStatus::of(object));
         let pods: Vec<_> = view.cache.list_in(Kind::Pod, &key.namespace).filter(|p| spec.selects(p)).cloned().collect();
         if pods.is_empty() {
-            out.event_as(EVENTS, object, "Normal", "NoPods", "No matching pods found");
+            out.event_as(EVENT_SOURCE, object, "Normal", "NoPods", "No matching pods found");
         }
         say_several(key, &pods, view.cache, out);
         let generation = object.meta.generation;
@@ -79,7 +79,7 @@ impl Controller for DisruptionController {
             Ok(counts) => counts,
             Err(text) => {
                 let message = format_smolstr!("Failed to calculate the number of expected pods: {text}");
-                out.event_as(EVENTS, object, "Warning", "CalculateExpectedPodCountFailed", message);
+                out.event_as(EVENT_SOURCE, object, "Warning", "CalculateExpectedPodCountFailed", message);
                 let mut status = BudgetStatus { disruptions_allowed: 0, ..old.clone() };
                 status.set_condition(Some(&text), generation, view.wall);
                 write(object, &old, status, out)?;
@@ -100,7 +100,7 @@ impl Controller for DisruptionController {
             }
             let name = pod.meta.name.as_str();
             if let Some(since) = old.disrupted_pods.get(name) {
-                let gone_by = since.as_str().and_then(Timestamp::parse).unwrap_or_default().0 + DELETION_TIMEOUT;
+                let gone_by = since.as_str().and_then(Timestamp::parse).unwrap_or_default().0 + DELETION_TIMEOUT_S;
                 if gone_by >= view.wall.0 {
                     status.disrupted_pods.insert(name.to_owned(), since.clone());
                     again = Some(again.map_or(gone_by, |earlier| earlier.min(gone_by)));
@@ -108,7 +108,7 @@ impl Controller for DisruptionController {
                 }
                 let namespace = &key.namespace;
                 let message = format_smolstr!("Pod was expected by PDB {namespace}/{namespace} to be deleted but it wasn't");
-                out.event_as(EVENTS, pod, "Warning", "NotDeleted", message);
+                out.event_as(EVENT_SOURCE, pod, "Warning", "NotDeleted", message);
             }
             status.current_healthy += i32::from(pod.body::<Pod>().is_ready());
         }
@@ -121,17 +121,17 @@ impl Controller for DisruptionController {
     }
 }
 
-/// Since when a Pod is to be disrupted that is not on its way out.
+/// Since when a Pod that is not terminating has the condition DisruptionTarget.
 fn marked(object: &Object) -> Option<Timestamp> {
     let pod: &Pod = object.body();
     let condition = pod.status.condition("DisruptionTarget").filter(|c| c.status == "True")?;
     (!object.meta.is_deleting() && !pod.is_terminal()).then_some(condition.last_transition_time.unwrap_or_default())
 }
 
-/// A Pod that was to be disrupted and is still there after two minutes is not meant any more.
+/// Clears the condition of a Pod that still exists two minutes later.
 fn forget_stale(object: &Rc<Object>, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
     let Some(since) = marked(object) else { return Ok(Action::AwaitChange) };
-    let left = view.until(since, DELETION_TIMEOUT);
+    let left = view.until(since, DELETION_TIMEOUT_S);
     if left > 0 {
         return Ok(Action::RequeueAfter(left));
     }
@@ -150,7 +150,7 @@ fn forget_stale(object: &Rc<Object>, view: &View<'_>, out: &mut Out<'_>) -> Resu
     Ok(Action::AwaitChange)
 }
 
-/// Says of each Pod that several budgets select that this one, the first, was taken.
+/// Records for each Pod selected by several budgets that this one, the first, was used.
 fn say_several(key: &ObjectRef, pods: &[Rc<Object>], cache: &Cache, out: &mut Out<'_>) {
     let budgets: Vec<BudgetSpec> = cache.list_in(Kind::PodDisruptionBudget, &key.namespace).map(|b| BudgetSpec::of(b)).collect();
     let first = cache.list_in(Kind::PodDisruptionBudget, &key.namespace).next().is_some_and(|b| b.meta.name == key.name);
@@ -163,7 +163,7 @@ fn say_several(key: &ObjectRef, pods: &[Rc<Object>], cache: &Cache, out: &mut Ou
             "Pod {namespace:?}/{name:?} matches multiple PodDisruptionBudgets.  Chose {:?} arbitrarily.",
             key.name.as_str()
         );
-        out.event_as(EVENTS, pod, "Warning", "MultiplePodDisruptionBudgets", message);
+        out.event_as(EVENT_SOURCE, pod, "Warning", "MultiplePodDisruptionBudgets", message);
     }
 }
 
@@ -175,7 +175,7 @@ fn write(object: &Rc<Object>, old: &BudgetStatus, status: BudgetStatus, out: &mu
     out.update_status(object, why, |o| status.put(o)).map(drop)
 }
 
-/// How many Pods there should be, and how many of them must stay healthy.
+/// Expected number of Pods, and how many of them must stay healthy.
 fn expected(spec: &BudgetSpec, pods: &[Rc<Object>], cache: &Cache) -> Result<(i64, i64), String> {
     if let Some(max) = &spec.max_unavailable {
         let all = wanted_by_owners(pods, cache)?;
@@ -191,7 +191,7 @@ fn expected(spec: &BudgetSpec, pods: &[Rc<Object>], cache: &Cache) -> Result<(i6
     }
 }
 
-/// The replicas that the Pods' controllers want, each counted once; bare Pods do not count.
+/// Desired replicas of the Pods' controllers, each counted once; bare Pods do not count.
 fn wanted_by_owners(pods: &[Rc<Object>], cache: &Cache) -> Result<i64, String> {
     let (mut seen, mut sum): (Vec<Uid>, i64) = (Vec::new(), 0);
     for pod in pods {
@@ -205,7 +205,7 @@ fn wanted_by_owners(pods: &[Rc<Object>], cache: &Cache) -> Result<i64, String> {
     Ok(sum)
 }
 
-/// What the controller of a Pod, or the Deployment above it, wants.
+/// Desired replicas of a Pod's controller, or of the Deployment above it.
 fn scale(pod: &Object, cache: &Cache) -> Result<Option<i64>, String> {
     let owner_of = |object: &Object| {
         let owner = object.meta.controller()?;
@@ -237,14 +237,14 @@ mod tests {
     use crate::api::ObjectMeta;
 
     #[test]
-    fn a_number_counts_the_pods_that_are_there() {
+    fn an_absolute_number_counts_existing_pods() {
         let pod = || Rc::new(Object { kind: Kind::Pod, meta: ObjectMeta::default(), body: Body::Pod(Box::default()) });
         let sim = crate::engine::Sim::new(Default::default(), 1);
         let cache = sim.manager_cache();
         let spec = |min, max| BudgetSpec { min_available: min, max_unavailable: max, ..Default::default() };
         let cases = [
             (spec(Some(IntOrPercent::Int(2)), None), (3, 2)),
-            // Bare Pods have no controller that says how many there should be.
+            // Bare Pods have no controller with a desired number of replicas.
             (spec(Some(IntOrPercent::Percent(50)), None), (0, 0)),
             (spec(None, Some(IntOrPercent::Int(1))), (0, 0)),
             (spec(None, None), (0, 0)),

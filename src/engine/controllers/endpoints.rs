@@ -1,4 +1,4 @@
-//! Lists the ready and the unready addresses behind every Service with a selector, in the old form.
+//! Lists the ready and the unready addresses behind every Service with a selector, in the legacy Endpoints API.
 //!
 //! Models `pkg/controller/endpoint/endpoints_controller.go`.
 
@@ -46,7 +46,7 @@ impl Controller for EndpointsController {
     fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
         let endpoints = ObjectRef { kind: Kind::Endpoints, ..key.clone() };
         let Some((object, service)) = view.cache.get::<Service>(key) else {
-            // The Endpoints of a Service that is gone go with it.
+            // The Endpoints of a deleted Service are deleted too.
             if out.server.get(&endpoints).is_some() {
                 out.delete(&endpoints, Default::default(), Why::OwnerGone { owner: format_smolstr!("Service {}", key.name) })?;
             }

@@ -1,4 +1,4 @@
-//! Lists the addresses behind every Service with a selector, with what each can do, in slices of at most 100.
+//! Lists the addresses behind every Service with a selector, with their conditions, in slices of at most 100.
 //!
 //! Guarantees: an address stays in its slice; a Service without addresses keeps one empty slice.
 //! Models `pkg/controller/endpointslice/endpointslice_controller.go` and `k8s.io/endpointslice/reconciler.go`.
@@ -79,7 +79,7 @@ fn sync(object: &Rc<Object>, service: &Service, view: &View<'_>, out: &mut Out<'
 
 type ByPorts = BTreeMap<Vec<EndpointPort>, BTreeMap<Uid, Endpoint>>;
 
-/// Every address that belongs to the Service, by its ports and its Pod.
+/// Desired endpoints of the Service, by ports and Pod.
 fn wanted(object: &Object, service: &Service, pods: &[&Rc<Object>], cache: &Cache) -> ByPorts {
     let mut by_ports = ByPorts::new();
     for pod in pods {
@@ -93,7 +93,7 @@ fn wanted(object: &Object, service: &Service, pods: &[&Rc<Object>], cache: &Cach
     by_ports
 }
 
-/// A Pod on its way out still serves, but is not ready for new requests.
+/// A terminating Pod may still serve, but is not ready for new requests.
 fn endpoint(object: &Object, service: &Service, pod: &Object, cache: &Cache) -> Endpoint {
     let body: &Pod = pod.body();
     let node = cache.object(&ObjectRef::new(Kind::Node, "", &body.node_name));
@@ -141,7 +141,7 @@ impl SlicePlan<'_> {
             .cloned()
             .collect();
         if wanted.is_empty() {
-            // One empty slice tells that there is nobody.
+            // One empty slice says that there are no endpoints.
             wanted.insert(Vec::new(), BTreeMap::new());
         }
         let mut spare: Vec<&Rc<Object>> = Vec::new();
@@ -165,7 +165,7 @@ impl SlicePlan<'_> {
         self.place_rest(wanted, &mine, spare, out)
     }
 
-    /// Fills slices that lost their addresses, makes new ones, and deletes what is left over.
+    /// Fills slices that lost addresses, creates new ones, and deletes surplus slices.
     fn place_rest(&self, wanted: ByPorts, mine: &[Rc<Object>], mut spare: Vec<&Rc<Object>>, out: &mut Out<'_>) -> Result<(), ApiError> {
         let kept = mine.len() - spare.len();
         let placeholder = wanted.len() == 1 && wanted.contains_key(&Vec::new()) && kept == 0;

@@ -1,7 +1,7 @@
-//! Deletes what has lost its last owner, and finishes foreground and orphaning deletions.
+//! Deletes objects that have lost their last owner, and completes foreground and orphaning deletions.
 //!
-//! Guarantees: an object with one living owner stays; a foreground deletion ends only when no dependent that blocks
-//! it is left; dependents of an orphaning owner keep living without it.
+//! Guarantees: an object with an existing owner stays; a foreground deletion ends only when no dependent that blocks
+//! it is left; dependents of an orphaning owner are kept without it.
 //! Models `pkg/controller/garbagecollector/garbagecollector.go`.
 
 use super::{Controller, Event, Watch};
@@ -16,7 +16,7 @@ use std::rc::Rc;
 
 const FOREGROUND: &str = "foregroundDeletion";
 const ORPHAN: &str = "orphan";
-/// Upstream reads the owner and its dependents anew from the API server before it goes on.
+/// Upstream reads the owner and its dependents from the API server again before it continues.
 const LOOK_AGAIN_US: u64 = 15 * crate::api::time::MS;
 
 /// The pseudo-code of a pass.
@@ -43,7 +43,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     code: CODE,
 };
 
-/// The garbage collector's loop; its keys are objects that may have to go, or to let others go.
+/// The garbage collector's loop; its keys are objects to delete, and owners that wait for dependents.
 pub struct GarbageCollector;
 
 impl Controller for GarbageCollector {
@@ -97,7 +97,7 @@ impl Controller for GarbageCollector {
         ]
     }
 
-    /// What is gone wakes its dependents and the owners that wait for it; what is new or is being deleted looks after itself.
+    /// A deleted object wakes its dependents and the owners that wait for it; a new or terminating object wakes itself.
     fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         let object = event.object;
         match event.op {
@@ -110,7 +110,7 @@ impl Controller for GarbageCollector {
             _ => {
                 let waits = object.meta.is_deleting() && (object.meta.has_finalizer(FOREGROUND) || object.meta.has_finalizer(ORPHAN));
                 let released = event.before.is_some_and(|b| b.meta.owner_references != object.meta.owner_references);
-                // An owner that goes later wakes its dependents itself.
+                // An owner deleted later wakes its dependents itself.
                 let looked_up = released || event.before.is_none();
                 let lost_owner = looked_up && object.meta.owner_references.iter().any(|o| owner_in(object, o, cache).is_none());
                 if waits || lost_owner {
@@ -138,7 +138,7 @@ impl Controller for GarbageCollector {
     }
 }
 
-/// The living owner that a reference means, as a cache knows it.
+/// The existing owner that a reference points to, from the cache.
 fn owner_in<'a>(object: &Object, owner: &OwnerReference, cache: &'a Cache) -> Option<&'a Rc<Object>> {
     let key = ObjectRef::new(Kind::from_name(&owner.kind)?, &object.meta.namespace, &owner.name);
     cache.object(&key).filter(|o| o.meta.uid == owner.uid)
@@ -155,7 +155,7 @@ fn wake_waiting_owners(object: &Object, cache: &Cache, wake: &mut dyn FnMut(Obje
     }
 }
 
-/// Deletes an object none of whose owners lives; drops references to dead owners if another one does.
+/// Deletes an object if none of its owners exists; drops references to deleted owners if another one does.
 fn collect(object: &Rc<Object>, out: &mut Out<'_>) -> Result<Action, ApiError> {
     let mut living: Vec<Uid> = Vec::new();
     let mut dead: Option<Str> = None;
@@ -196,7 +196,7 @@ fn has_dependents(object: &Object, out: &Out<'_>) -> bool {
     kinds.iter().any(|kind| out.server.list(*kind).any(|o| o.meta.owner_references.iter().any(|r| r.uid == object.meta.uid)))
 }
 
-/// Foreground: dependents go first; when none blocks any more, so does the owner.
+/// Foreground: dependents are deleted first, and the owner when none blocks it any more.
 fn delete_dependents(object: &Rc<Object>, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
     let dependents: Vec<_> = view.cache.owned_by(object.meta.uid).cloned().collect();
     let blocks = |o: &Object| o.meta.owner_references.iter().any(|r| r.uid == object.meta.uid && r.block_owner_deletion == Some(true));
@@ -210,7 +210,7 @@ fn delete_dependents(object: &Rc<Object>, view: &View<'_>, out: &mut Out<'_>) ->
     Ok(Action::AwaitChange)
 }
 
-/// Orphan: dependents lose their reference to the owner, then the owner goes.
+/// Orphan: dependents lose their reference to the owner, then the owner is deleted.
 fn orphan_dependents(object: &Rc<Object>, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
     let owner: Str = object.key().to_string().into();
     let dependents: Vec<_> = view.cache.owned_by(object.meta.uid).map(|d| d.key()).collect();
@@ -220,7 +220,7 @@ fn orphan_dependents(object: &Rc<Object>, view: &View<'_>, out: &mut Out<'_>) ->
         })?;
     }
     if !dependents.is_empty() {
-        // The finalizer goes only when the cache shows that nobody is left.
+        // The finalizer is removed only when the cache shows that no dependent is left.
         return Ok(Action::RequeueAfter(LOOK_AGAIN_US));
     }
     out.patch(&object.key(), Why::Orphaned { owner }, |o| o.meta.finalizers.retain(|f| f != ORPHAN))?;

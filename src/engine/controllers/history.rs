@@ -1,4 +1,4 @@
-//! ControllerRevisions: the remembered templates of StatefulSets and DaemonSets.
+//! ControllerRevisions: the revision history of StatefulSets and DaemonSets.
 //!
 //! Models `pkg/controller/history/controller_history.go`.
 
@@ -15,7 +15,7 @@ pub(super) fn number(revision: &Object) -> i64 {
     revision.body::<ControllerRevision>().revision
 }
 
-/// A revision of a template; the end of its name stands in the label of the given key.
+/// A revision of a template; the suffix of its name is also the value of the label with the given key.
 pub(super) fn new_revision(
     owner: &Object,
     template: &PodTemplate,
@@ -49,7 +49,7 @@ pub(super) fn renumber(revision: &Object, number: i64, out: &mut Out<'_>) -> Res
     })
 }
 
-/// Deletes the oldest of the idle revisions, so many.
+/// Deletes the `surplus` oldest of the unused revisions.
 pub(super) fn delete_oldest(mut idle: Vec<Rc<Object>>, surplus: usize, limit: i64, out: &mut Out<'_>) -> Result<(), ApiError> {
     crate::sort::sort_by_key(&mut idle, |r| number(r));
     for revision in idle.iter().take(surplus) {

@@ -1,4 +1,4 @@
-//! Empties a namespace that is being deleted, then lets it go.
+//! Deletes the content of a terminating namespace, then removes its finalizer.
 //!
 //! Models `pkg/controller/namespace/deletion/namespaced_resources_deleter.go`.
 
@@ -10,7 +10,7 @@ use crate::engine::out::{Action, Out, View};
 use crate::engine::store::{ApiError, FINALIZED_BY_LOOP};
 use crate::engine::why::Why;
 
-/// How soon it looks again for what is still there.
+/// Delay until remaining objects are checked again.
 const LOOK_AGAIN_US: u64 = 100 * MS;
 
 /// How the page shows the loop.

@@ -1,6 +1,6 @@
-//! Adoption and release: which objects a controller's selector makes its own.
+//! Adoption and release of objects by a controller's selector.
 //!
-//! Guarantees: an object has at most one controller; what is being deleted is never adopted.
+//! Guarantees: an object has at most one controller; a terminating object is never adopted.
 //! Models `pkg/controller/controller_ref_manager.go`.
 
 use crate::api::selector::LabelSelector;
@@ -13,7 +13,7 @@ use std::rc::Rc;
 /// Holds a Pod of a Job until the Job has counted it.
 pub const JOB_TRACKING: &str = "batch.kubernetes.io/job-tracking";
 
-/// The objects of a kind that belong to the owner, after orphans that match were adopted and others released.
+/// The objects of a kind that belong to the owner, after adopting orphans that match and releasing others.
 pub fn claim(
     owner: &Object,
     selector: &LabelSelector,
@@ -34,7 +34,7 @@ fn claim_by(
     mine: &dyn Fn(&Object) -> bool,
 ) -> Result<Vec<Rc<Object>>, ApiError> {
     let mut claimed = Vec::with_capacity(view.cache.owned_count(owner.meta.uid));
-    // Pods of one template share their labels: what has matched once need not be matched again.
+    // Pods of one template share their labels: labels that have matched need not be matched again.
     let mut matched: Option<&Labels> = None;
     for object in view.cache.owned_of_kind(owner.meta.uid, kind) {
         if !object.meta.is_controlled_by(owner.meta.uid) {
@@ -64,7 +64,7 @@ fn claim_by(
     Ok(claimed)
 }
 
-/// Makes the owner the controller of an orphan, unless somebody was faster.
+/// Makes the owner the controller of an orphan, unless another controller was faster.
 fn adopt(owner: &Object, orphan: &Object, out: &mut Out<'_>) -> Result<Option<Rc<Object>>, ApiError> {
     let key = orphan.key();
     let still_free = out.server.get(&key).is_some_and(|now| now.meta.uid == orphan.meta.uid && now.meta.controller().is_none());
@@ -81,9 +81,9 @@ fn adopt(owner: &Object, orphan: &Object, out: &mut Out<'_>) -> Result<Option<Rc
     .map(Some)
 }
 
-/// Lets go of an object that no longer matches.
+/// Releases an object that no longer matches.
 fn release(owner: &Object, object: &Object, out: &mut Out<'_>) {
-    // Gone or changed meanwhile is as good as released.
+    // An object deleted or changed in the meantime counts as released.
     let _ = out.patch(&object.key(), Why::Release, |o| {
         Rc::make_mut(&mut o.meta.owner_references).retain(|r| r.uid != owner.meta.uid);
         if owner.kind == Kind::Job {

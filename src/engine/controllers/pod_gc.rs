@@ -1,7 +1,7 @@
-//! Removes Pods whose node does not exist, and ended Pods where there are too many.
+//! Deletes Pods whose node does not exist, and terminated Pods above the threshold.
 //!
-//! Guarantees: a node is given 40 s to come back; the Pods are marked as failed before they go. Of the ended ones the evicted go
-//! first, then the oldest.
+//! Guarantees: a node has 40 s to come back; its Pods are marked as failed before they are deleted. Of the terminated Pods the
+//! evicted are deleted first, then the oldest.
 //! Models `pkg/controller/podgc/gc_controller.go`.
 
 use super::{Controller, Event, Watch};
@@ -15,7 +15,7 @@ use crate::engine::out::{Action, Out, View};
 use crate::engine::store::{ApiError, Delete, Reason};
 use crate::engine::why::Why;
 
-/// How often upstream looks, and its first look after time 0.
+/// Period of upstream's checks, and the first check after time 0.
 const PERIOD_US: u64 = 20 * SECOND;
 const FIRST_US: u64 = 5 * SECOND;
 const QUARANTINE_US: u64 = 40 * SECOND;
@@ -32,7 +32,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     code: GENERIC,
 };
 
-/// The loop; its keys are nodes, and one that stands for all Pods that have ended.
+/// The loop; its keys are nodes, and one that stands for all terminated Pods.
 pub struct PodGarbageCollector;
 
 impl Controller for PodGarbageCollector {
@@ -44,7 +44,7 @@ impl Controller for PodGarbageCollector {
         &[Watch::Maps(Kind::Node), Watch::Maps(Kind::Pod)]
     }
 
-    /// A node that goes, and a Pod that comes to a node that does not exist.
+    /// A deleted node, and a Pod bound to a node that does not exist.
     fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         let object = event.object;
         let Some(pod) = object.pod() else {
@@ -103,12 +103,12 @@ impl Controller for PodGarbageCollector {
     }
 }
 
-/// The key of the ended Pods.
+/// The key of the terminated Pods.
 fn all_ended() -> ObjectRef {
     ObjectRef::new(Kind::Pod, "", "ended")
 }
 
-/// Deletes as many of the ended Pods as are more than may be kept, when upstream would look next.
+/// Deletes the terminated Pods above the threshold, at the time of upstream's next check.
 fn collect_ended(view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
     let now = view.now.0;
     let due = *out.memory.entry(DUE.into()).or_insert_with(|| next_look(view.now) as i64) as u64;
@@ -133,7 +133,7 @@ fn collect_ended(view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError>
     Ok(Action::AwaitChange)
 }
 
-/// When upstream looks next.
+/// Time of upstream's next check.
 fn next_look(now: Time) -> u64 {
     let passed = now.0.saturating_sub(FIRST_US).div_ceil(PERIOD_US);
     FIRST_US + passed * PERIOD_US

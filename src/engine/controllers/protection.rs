@@ -1,4 +1,4 @@
-//! Keep claims and volumes that are in use from going away.
+//! Protects claims and volumes that are in use from deletion.
 //!
 //! Models `pkg/controller/volume/pvcprotection` and `pvprotection`.
 
@@ -15,7 +15,7 @@ use crate::engine::why::Why;
 
 const CLAIM_FINALIZER: &str = "kubernetes.io/pvc-protection";
 const VOLUME_FINALIZER: &str = "kubernetes.io/pv-protection";
-/// Before a claim may go, the API server is asked for its Pods: that round trip comes before the write.
+/// Before a claim is removed, its Pods are listed from the API server: that round trip precedes the write.
 const LIVE_LIST_US: Duration = 7 * MS;
 
 /// How the page shows the loop.
@@ -40,7 +40,7 @@ static CLAIMS: Descriptor = Descriptor {
     code: GENERIC,
 };
 
-/// Lets a claim that is being deleted go when no Pod on a node uses it any more.
+/// Removes the finalizer of a terminating claim when no scheduled Pod uses it any more.
 pub struct ClaimProtection;
 
 impl Controller for ClaimProtection {
@@ -52,7 +52,7 @@ impl Controller for ClaimProtection {
         &[Watch::For(Kind::PersistentVolumeClaim), Watch::Maps(Kind::Pod)]
     }
 
-    /// A Pod that goes wakes the claims it used.
+    /// A deleted Pod wakes the claims it used.
     fn also_wakes(&self, event: &Event<'_>, _cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         if event.op == crate::engine::Op::Deleted {
             for name in event.object.body::<Pod>().spec.claims() {
@@ -74,7 +74,7 @@ impl Controller for ClaimProtection {
             let body: &Pod = pod.body();
             !body.node_name.is_empty() && body.spec.claims().any(|name| *name == key.name)
         };
-        // The cache may not yet have a Pod that uses it.
+        // The cache may not have a Pod that uses it yet.
         let live = out.server.list(Kind::Pod).filter(|pod| pod.meta.namespace == key.namespace).any(uses);
         if !live && !view.cache.list_in(Kind::Pod, &key.namespace).any(uses) {
             out.update(claim, Why::Unused, |o| o.meta.finalizers.retain(|f| f != CLAIM_FINALIZER))?;
@@ -83,7 +83,7 @@ impl Controller for ClaimProtection {
     }
 }
 
-/// Lets a volume that is being deleted go when it is not bound any more.
+/// Removes the finalizer of a terminating volume when it is no longer bound.
 pub struct VolumeProtection;
 
 impl Controller for VolumeProtection {

@@ -1,4 +1,4 @@
-//! Makes a volume for every claim that asks this provisioner, and deletes it again.
+//! Creates a volume for every claim of its classes, and deletes it again.
 //!
 //! Stands in for an external provisioner such as those built with `sig-storage-lib-external-provisioner`.
 
@@ -17,9 +17,9 @@ use serde_json::json;
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
-/// The name under which classes ask for it.
+/// Its name in StorageClasses.
 pub(super) const NAME: &str = "loopscope.dev/provisioner";
-/// When work for a key that has begun will be done.
+/// Memory key: when work in progress completes.
 const DUE: Str = Str::new_static("due");
 const DELETE_AFTER_US: u64 = 200 * MS;
 
@@ -50,7 +50,7 @@ impl Controller for Provisioner {
     }
 }
 
-/// Whether a claim waits for a volume to be made, or a volume to be deleted.
+/// Whether a claim waits for a volume to be created, or a volume to be deleted.
 pub(super) fn works_on(object: &Object) -> bool {
     match &object.body {
         Body::PersistentVolumeClaim(claim) => {
@@ -63,7 +63,7 @@ pub(super) fn works_on(object: &Object) -> bool {
     }
 }
 
-/// Whether the wait of `span` that began with the first call is over; says how long it still lasts.
+/// Whether the wait of `span` that began with the first call is over; the error is the time remaining.
 pub(super) fn waited(span: u64, view: &View<'_>, out: &mut Out<'_>) -> Result<(), u64> {
     let now = view.now.0 as i64;
     let due = *out.memory.entry(DUE).or_insert(now + span as i64);
@@ -109,7 +109,7 @@ fn new_volume(object: &Object, claim: &PersistentVolumeClaim, class: &StorageCla
     )
 }
 
-/// Deletes a volume of its own whose claim is gone, if its policy says so.
+/// Deletes one of its volumes whose claim is gone, if the reclaim policy says so.
 fn reclaim(object: &Rc<Object>, volume: &PersistentVolume, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
     let ours = object.meta.annotation(PROVISIONED_BY).is_some_and(|p| p == NAME);
     let policy = volume.spec.persistent_volume_reclaim_policy.clone();

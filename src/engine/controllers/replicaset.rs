@@ -1,7 +1,7 @@
 //! Keeps `spec.replicas` Pods alive for every ReplicaSet, and for every ReplicationController: one loop serves both kinds.
 //!
 //! Guarantees: Pods are created in batches of 1, 2, 4, 8…, and a refusal stops the batches; no Pod is created or
-//! deleted until the loop has seen what it did before; at most 500 of either in one pass.
+//! deleted until the loop has observed its earlier writes; at most 500 of either in one pass.
 //! Models `pkg/controller/replicaset/replica_set.go` and `pkg/controller/replication`.
 
 use super::ownership::claim;
@@ -126,10 +126,10 @@ impl Controller for ReplicaLoop {
     }
 }
 
-/// The active Pods where some may have been adopted just now; else they are those that the cache has.
+/// The active Pods if some may have just been adopted; `None` if they are those in the cache.
 type Active = Option<Vec<Rc<Object>>>;
 
-/// How many Pods there are, and which.
+/// Counts the Pods, and lists them if needed.
 fn look(object: &Object, set: &ReplicaSet, view: &View<'_>, out: &mut Out<'_>) -> Result<(ReplicaSetStatus, Active), ApiError> {
     if let Some(counts) = counted(object, set, view) {
         return Ok((counts, None));
@@ -140,7 +140,7 @@ fn look(object: &Object, set: &ReplicaSet, view: &View<'_>, out: &mut Out<'_>) -
     Ok((count(set, &active, terminating, view.wall), Some(active)))
 }
 
-/// The counts without a look at each Pod: if there is none to adopt or to release, and none that has to wait for its time.
+/// The counts without visiting each Pod, if none is to be adopted or released and `minReadySeconds` is 0.
 fn counted(object: &Object, set: &ReplicaSet, view: &View<'_>) -> Option<ReplicaSetStatus> {
     let selector = &set.spec.selector;
     let mut adoptable = view.cache.orphans(Kind::Pod, &object.meta.namespace).filter(|pod| selector.matches(&pod.meta.labels));
@@ -180,7 +180,7 @@ fn has_labels(labels: &Labels, set: &ReplicaSet) -> bool {
     Rc::ptr_eq(labels, wanted) || crate::api::selector::contains_all(labels, wanted)
 }
 
-/// Creates the Pods that are missing, or deletes those that are too many.
+/// Creates missing Pods, or deletes surplus ones.
 fn manage(
     object: &Rc<Object>,
     set: &ReplicaSet,
@@ -217,7 +217,7 @@ fn manage(
     })
 }
 
-/// Slow start: a batch of 1, then 2, 4, 8… as long as all of one succeed.
+/// Slow start: a batch of 1, then 2, 4, 8… as long as every creation succeeds.
 fn create_pods(object: &Rc<Object>, set: &ReplicaSet, have: usize, want: usize, out: &mut Out<'_>) -> Result<(), ApiError> {
     let missing = (want - have).min(BURST);
     let (mut made, mut batch) = (0, 1);
@@ -267,7 +267,7 @@ fn pod_from_template(object: &Rc<Object>, set: &ReplicaSet) -> Object {
     }
 }
 
-/// The status that tells these counts, and what went wrong.
+/// The status with these counts and the failure, if any.
 fn status_of(object: &Object, set: &ReplicaSet, counts: ReplicaSetStatus, failure: Option<&ApiError>, now: Timestamp) -> ReplicaSetStatus {
     let mut status = ReplicaSetStatus {
         terminating_replicas: counts.terminating_replicas.filter(|_| object.kind == Kind::ReplicaSet),

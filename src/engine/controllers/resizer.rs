@@ -1,8 +1,8 @@
-//! Expands the volume of a claim that asks for more than it has; its file system grows where a Pod uses it.
+//! Expands the volume of a claim that requests more than it has; the file system grows on a node where a Pod uses it.
 //!
 //! Guarantees: the volume grows first, the claim's capacity last; without a Pod the claim waits for one.
-//! Stands in for the `external-resizer` of a storage driver and for the kubelet's part, `NodeExpandVolume`; says what
-//! `pkg/controller/volume/expand/expand_controller.go` says of such claims.
+//! Stands in for the `external-resizer` of a storage driver and for the kubelet's part, `NodeExpandVolume`; records the Events
+//! of `pkg/controller/volume/expand/expand_controller.go`.
 
 use super::provisioner::{self, waited};
 use super::volume_binder::PROVISIONED_BY;
@@ -48,7 +48,7 @@ impl Controller for Resizer {
         &[Watch::For(Kind::PersistentVolumeClaim), Watch::Maps(Kind::Pod)]
     }
 
-    /// A Pod that runs mounts its claims.
+    /// A running Pod wakes the claims it mounts.
     fn also_wakes(&self, event: &Event<'_>, _cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         let pod: &Pod = event.object.body();
         if pod.status.phase == "Running" && event.before.is_none_or(|before| before.body::<Pod>().status.phase != "Running") {
@@ -77,7 +77,7 @@ impl Controller for Resizer {
     }
 }
 
-/// Whether a claim asks for more than it has.
+/// Whether a claim requests more than it has.
 pub(super) fn works_on(object: &Object) -> bool {
     object.get::<PersistentVolumeClaim>().is_some_and(|claim| {
         let has = claim.status.capacity.get(STORAGE).map_or(0, crate::api::quantity::units_of);
@@ -89,7 +89,7 @@ fn has_condition(claim: &PersistentVolumeClaim, kind: &str) -> bool {
     claim.status.conditions.iter().any(|condition| condition.kind == kind)
 }
 
-/// The volume itself grows.
+/// Grows the volume itself.
 fn expand(
     object: &Rc<Object>,
     claim: &PersistentVolumeClaim,
@@ -145,7 +145,7 @@ fn expand(
     Ok(Action::AwaitChange)
 }
 
-/// The kubelet of a node where a Pod uses the claim lets its file system grow.
+/// Grows the file system, as the kubelet does on a node where a Pod uses the claim.
 fn grow_file_system(object: &Rc<Object>, claim: &PersistentVolumeClaim, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
     let uses = |pod: &&Rc<Object>| {
         let body: &Pod = pod.body();

@@ -1,6 +1,6 @@
-//! Keeps the status of every ResourceQuota equal to what its namespace holds. The refusals are the API server's.
+//! Keeps the status of every ResourceQuota equal to the usage of its namespace. Admission enforces the limits.
 //!
-//! Creations are counted by admission; this loop sees new quotas, changed limits, and what has gone or ended.
+//! Creations are counted by admission; this loop handles new quotas, changed limits, and objects that were deleted or have ended.
 //! Models `pkg/controller/resourcequota/resource_quota_controller.go`.
 
 use super::{Controller, Event, Watch};
@@ -52,7 +52,7 @@ impl Controller for QuotaController {
         ]
     }
 
-    /// What goes, a Pod that ends and a Service of another type wake the quotas of their namespace.
+    /// A deletion, a Pod that ends and a changed Service type wake the quotas of their namespace.
     fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         let object = event.object;
         let frees = event.op == Op::Deleted

@@ -1,4 +1,4 @@
-//! Gives every namespace the ConfigMap `kube-root-ca.crt`, and puts back what somebody changes in it.
+//! Gives every namespace the ConfigMap `kube-root-ca.crt`, and reverts changes to it.
 //!
 //! Models `pkg/controller/certificates/rootcacertpublisher/publisher.go`.
 
@@ -35,7 +35,7 @@ impl Controller for RootCaPublisher {
         &[Watch::For(Kind::Namespace), Watch::Maps(Kind::ConfigMap)]
     }
 
-    /// One that is changed or goes wakes its namespace.
+    /// A changed or deleted one wakes its namespace.
     fn also_wakes(&self, event: &super::Event<'_>, _: &crate::engine::informer::Cache, wake: &mut dyn FnMut(ObjectRef)) {
         if event.op != crate::engine::Op::Added && event.object.meta.name == "kube-root-ca.crt" {
             wake(ObjectRef::new(Kind::Namespace, "", &event.object.meta.namespace));
@@ -49,7 +49,7 @@ impl Controller for RootCaPublisher {
         let wanted = root_ca(&key.name);
         let Some(found) = view.cache.object(&ObjectRef::new(Kind::ConfigMap, &key.name, "kube-root-ca.crt")) else {
             return match out.create_value(wanted, Why::NamespaceNeeds) {
-                // Somebody was faster, or the namespace goes.
+                // Another client was faster, or the namespace is terminating.
                 Err(error) if !matches!(error.reason, Reason::AlreadyExists | Reason::NotFound | Reason::Forbidden) => Err(error),
                 _ => Ok(Action::AwaitChange),
             };

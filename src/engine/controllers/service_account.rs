@@ -32,7 +32,7 @@ impl Controller for ServiceAccountController {
         &[Watch::For(Kind::Namespace), Watch::Maps(Kind::ServiceAccount)]
     }
 
-    /// A service account that goes wakes its namespace.
+    /// A deleted service account wakes its namespace.
     fn also_wakes(&self, event: &super::Event<'_>, _: &crate::engine::informer::Cache, wake: &mut dyn FnMut(ObjectRef)) {
         if event.op == crate::engine::Op::Deleted {
             wake(ObjectRef::new(Kind::Namespace, "", &event.object.meta.namespace));

@@ -1,7 +1,7 @@
 //! Deletes Pods that do not tolerate a NoExecute taint of their node, at once or when their time is up.
 //!
-//! Guarantees: of several tolerations the shortest counts, from the moment the first taint was seen; a node that
-//! loses its taints lets its Pods live.
+//! Guarantees: the shortest of several tolerations counts, from the time the first taint was observed; when a node
+//! loses its taints, the eviction of its Pods is cancelled.
 //! Models `pkg/controller/tainteviction/taint_eviction.go`.
 
 use super::{Controller, Event, Watch};
@@ -20,7 +20,7 @@ use smol_str::format_smolstr;
 use std::rc::Rc;
 
 const REASON: &str = "TaintManagerEviction";
-/// When the first taint was seen, when the Pod is to go, and whether it was told to.
+/// Memory keys: when the first taint was observed, when the Pod is to be evicted, and whether it was.
 const SINCE: &str = "since";
 const DUE: &str = "due";
 const DONE: &str = "done";
@@ -48,7 +48,7 @@ impl Controller for TaintEviction {
         &[Watch::Maps(Kind::Node), Watch::Maps(Kind::Pod)]
     }
 
-    /// A change of NoExecute taints wakes the Pods of the node; a Pod is woken when it comes to a tainted one.
+    /// A change of NoExecute taints wakes the Pods of the node; a Pod bound to a tainted node is woken too.
     fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         let object = event.object;
         if event.op == Op::Deleted {
@@ -90,7 +90,7 @@ impl Controller for TaintEviction {
         }
         let Some(seconds) = tolerated_for(&pod.spec.tolerations, &taints) else { return Ok(Action::AwaitChange) };
         let since = *out.memory.entry(SINCE.into()).or_insert(now);
-        // A later, longer toleration does not put off what is due earlier.
+        // A longer toleration added later does not postpone an eviction that is already due earlier.
         let due = since.saturating_add(seconds.saturating_mul(SECOND as i64));
         let due = *out.memory.entry(DUE.into()).and_modify(|earlier| *earlier = due.min(*earlier)).or_insert(due);
         if now < due {
@@ -108,11 +108,11 @@ pub fn forcing(node: &Rc<Object>) -> impl Iterator<Item = &Taint> {
     taints.iter().filter(|t| t.effect == "NoExecute")
 }
 
-/// For how many seconds the taints are tolerated together; none if for ever.
+/// Seconds for which all taints are tolerated; `None` if indefinitely.
 pub fn tolerated_for(tolerations: &[Toleration], taints: &[&Taint]) -> Option<i64> {
     let mut shortest: Option<i64> = None;
     for taint in taints {
-        // Of several tolerations of one taint the first counts.
+        // The first of several tolerations of a taint counts.
         let toleration = tolerations.iter().find(|t| tolerates(std::slice::from_ref(t), taint));
         let Some(toleration) = toleration else { return Some(0) };
         if let Some(seconds) = toleration.toleration_seconds {

@@ -1,7 +1,7 @@
-//! Binds claims to volumes, two writes on either side, and tells volumes whose claim is gone.
+//! Binds claims to volumes, with two writes on each side, and releases volumes whose claim is gone.
 //!
 //! Guarantees: a bound claim's volume never changes; the smallest volume that fits is taken; a new volume does not
-//! wake a waiting claim, the next look at everything does, every 15 s.
+//! wake a pending claim, the resync does, every 15 s.
 //! Models `pkg/controller/volume/persistentvolume/pv_controller.go`.
 
 use super::{Controller, Event, Watch};
@@ -45,7 +45,7 @@ static DESCRIPTOR: Descriptor = Descriptor {
     code: CODE,
 };
 
-/// The loop that joins claims and volumes.
+/// The loop that binds claims and volumes.
 pub struct VolumeBinder;
 
 impl Controller for VolumeBinder {
@@ -58,7 +58,7 @@ impl Controller for VolumeBinder {
         &[Watch::For(Claim), Watch::For(Volume), Watch::Maps(Claim), Watch::Maps(Volume)]
     }
 
-    /// A claim that goes wakes its volume; a volume that goes or is kept for a claim wakes that claim.
+    /// A deleted claim wakes its volume; a volume that is deleted or reserved for a claim wakes that claim.
     fn also_wakes(&self, event: &Event<'_>, _cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         match &event.object.body {
             Body::PersistentVolumeClaim(claim) if event.op == crate::engine::Op::Deleted && !claim.spec.volume_name.is_empty() => {
@@ -98,7 +98,7 @@ fn volume_key(name: &str) -> ObjectRef {
     ObjectRef::new(Kind::PersistentVolume, "", name)
 }
 
-/// Whether the volume is bound to or kept for this very claim.
+/// Whether the volume is bound to or reserved for this very claim.
 fn is_for(volume: &PersistentVolume, object: &Object) -> bool {
     volume.spec.claim_ref.as_ref().is_some_and(|r| {
         r.name == object.meta.name && r.namespace == object.meta.namespace && r.uid.is_none_or(|uid| uid.0 == 0 || uid == object.meta.uid)
@@ -135,7 +135,7 @@ fn sync_unbound(object: &Rc<Object>, claim: &PersistentVolumeClaim, view: &View<
     }
 }
 
-/// A claim whose class waits for its first consumer says what it waits for.
+/// Records for a claim with `WaitForFirstConsumer` what it waits for.
 fn tell_waiting(object: &Rc<Object>, view: &View<'_>, out: &mut Out<'_>) {
     let consumer = view.cache.list_in(Kind::Pod, &object.meta.namespace).find(|pod| {
         let body: &crate::api::pod::Pod = pod.body();
@@ -167,7 +167,7 @@ fn ask_provisioner(object: &Rc<Object>, claim: &PersistentVolumeClaim, class: &S
     Ok(())
 }
 
-/// Whether the volume could serve the claim, its size aside from nothing else.
+/// Whether the volume could serve the claim, apart from its size.
 fn fits(volume: &PersistentVolume, claim: &PersistentVolumeClaim) -> bool {
     let mode = |m: &str| if m.is_empty() { "Filesystem" } else { m }.to_string();
     volume.capacity() >= claim.request()
@@ -176,9 +176,9 @@ fn fits(volume: &PersistentVolume, claim: &PersistentVolumeClaim) -> bool {
         && claim.spec.access_modes.iter().all(|m| volume.spec.access_modes.contains(m))
 }
 
-/// The volume kept for this claim, or the smallest free one that fits; by name among equals.
+/// The volume reserved for this claim, or the smallest free one that fits; by name among equals.
 ///
-/// The loop keeps its own account of volumes, which has its own writes at once: so it is with the API server's copy here.
+/// Upstream keeps its own cache of volumes, which shows its writes at once; reading the API server's copy has the same effect.
 fn best_match(object: &Rc<Object>, claim: &PersistentVolumeClaim, delayed: bool, cache: &Cache, server: &ApiServer) -> Option<Rc<Object>> {
     let volumes = || cache.list(Kind::PersistentVolume).filter_map(|v| server.get(&v.key())).filter(|v| !v.meta.is_deleting());
     if let Some(kept) = volumes().find(|v| is_for(v.body(), object)) {
@@ -200,7 +200,7 @@ fn best_match(object: &Rc<Object>, claim: &PersistentVolumeClaim, delayed: bool,
         .cloned()
 }
 
-/// The four writes of a binding; each is left out if it has been made before.
+/// The four writes of a binding; each is skipped if already done.
 fn bind(volume: &Rc<Object>, claim: &Rc<Object>, wall: Timestamp, out: &mut Out<'_>) -> Result<(), ApiError> {
     let volume = point_volume_at(volume, claim, out)?;
     let volume = set_volume_phase(&volume, "Bound", Why::Binding, wall, out)?;
@@ -209,7 +209,7 @@ fn bind(volume: &Rc<Object>, claim: &Rc<Object>, wall: Timestamp, out: &mut Out<
     let (size, modes) = (body.spec.capacity.get("storage").cloned(), body.spec.access_modes.clone());
     out.update_status(&claim, Why::Binding, |o| {
         if let Body::PersistentVolumeClaim(c) = &mut o.body {
-            // Of a claim that is bound the capacity follows its file system, not the volume.
+            // The capacity of a bound claim follows its file system, not the volume.
             if c.status.phase != "Bound" {
                 c.status.capacity.clear();
                 if let Some(size) = size {
@@ -261,7 +261,7 @@ fn point_claim_at(claim: &Rc<Object>, volume: &Object, out: &mut Out<'_>) -> Res
     })
 }
 
-/// A bound claim whose volume is gone, or given to another, is lost.
+/// A bound claim whose volume is gone, or bound to another claim, is Lost.
 fn sync_bound(object: &Rc<Object>, claim: &PersistentVolumeClaim, view: &View<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
     match view.cache.get::<PersistentVolume>(&volume_key(&claim.spec.volume_name)) {
         Some((volume_object, volume)) if volume.spec.claim_ref.is_none() || is_for(volume, object) => {
@@ -302,7 +302,7 @@ fn sync_volume(object: &Rc<Object>, volume: &PersistentVolume, view: &View<'_>, 
     }
 }
 
-/// The claim has taken another volume: this one is free again.
+/// Frees a volume whose claim has taken another one.
 fn unbind(object: &Rc<Object>, view: &View<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
     let ours = object.meta.annotation(BOUND_BY_US).is_some();
     let free = out.update(object, Why::Observed, |o| {
@@ -329,7 +329,7 @@ fn release(object: &Rc<Object>, volume: &PersistentVolume, view: &View<'_>, out:
     }
     let released = set_volume_phase(object, "Released", Why::ClaimGone { policy: policy.clone() }, view.wall, out)?;
     let path = volume.spec.raw.pointer("/hostPath/path").and_then(serde_json::Value::as_str);
-    // Volumes of the provisioner are deleted by it; of the others only hostPath has a deleter, for one folder.
+    // Provisioned volumes are deleted by their provisioner; of the others only hostPath has a deleter, for one directory.
     if let (true, true, Some(path)) = (policy == "Delete", object.meta.annotation(PROVISIONED_BY).is_none(), path) {
         if path.starts_with("/tmp/") {
             out.delete(&released.key(), Default::default(), Why::ClaimGone { policy })?;

@@ -1,6 +1,6 @@
-//! What containers would do if they ran: modelled, since nothing runs.
+//! Modelled behaviour of containers, since nothing runs here.
 //!
-//! Annotations `loopscope.dev/…` say it outright; image names and commands that a reader can predict say it otherwise.
+//! It is set by `loopscope.dev/…` annotations, and otherwise derived from image names and commands with a predictable outcome.
 
 use crate::api::ObjectMeta;
 use crate::api::pod::Container;
@@ -11,11 +11,11 @@ use crate::api::time::SECOND;
 pub(super) struct Behaviour {
     /// Whether its image can be pulled.
     pub pulls: bool,
-    /// When it counts as started; never, if its startup probe fails.
+    /// When it counts as started; `None` if its startup probe fails.
     pub started_after: Option<u64>,
-    /// When it becomes ready; never, if it does not.
+    /// When it becomes ready; `None` if never.
     pub ready_after: Option<u64>,
-    /// When it ends and with which code, if it does.
+    /// When it ends and with which exit code, if it does.
     pub exits: Option<(u64, i32)>,
 }
 
@@ -49,7 +49,7 @@ impl Behaviour {
     }
 }
 
-/// `exit-code`, or what `exit-code-by-index` says for this Pod's completion index.
+/// `exit-code`, or the value in `exit-code-by-index` for this Pod's completion index.
 fn exit_code(meta: &ObjectMeta) -> i32 {
     let index = meta.annotation("batch.kubernetes.io/job-completion-index");
     let by_index = annotation(meta, "exit-code-by-index").and_then(|list| {
@@ -58,12 +58,12 @@ fn exit_code(meta: &ObjectMeta) -> i32 {
     by_index.or_else(|| annotation(meta, "exit-code")).and_then(|code| code.trim().parse().ok()).unwrap_or(0)
 }
 
-/// Whether an image exists: all do but `broken`, `nonexist…`, and the mistyped tag of the Kubernetes documentation.
+/// Whether an image exists: all do except `broken`, `nonexist…`, and the mistyped tag of the Kubernetes documentation.
 pub fn can_be_pulled(image: &str) -> bool {
     !(image.contains("broken") || image.contains("nonexist") || image.ends_with(":1.161"))
 }
 
-/// The runtime's words for an image that cannot be pulled.
+/// The runtime's error message for an image that cannot be pulled.
 pub(super) fn pull_error(image: &str) -> String {
     let first = image.split('/').next().unwrap_or("");
     let full = if !image.contains('/') {
@@ -76,7 +76,7 @@ pub(super) fn pull_error(image: &str) -> String {
     format!("rpc error: code = NotFound desc = failed to pull and unpack image {full:?}: failed to resolve image: {full}: not found")
 }
 
-/// The end of a container whose command says when and how: `sleep 30`, `exit 1`, `false`, a shell with nothing to do.
+/// When and how a container ends if its command tells: `sleep 30`, `exit 1`, `false`, a shell with nothing to do.
 pub(super) fn predicted_exit(container: &Container) -> Option<(u64, i32)> {
     let words: Vec<&str> = container.command.iter().chain(&container.args).map(|s| s.as_str()).collect();
     if words.is_empty() {
@@ -99,12 +99,12 @@ fn script(container: &Container) -> Option<&str> {
     }
 }
 
-/// Whether the first process is one that does not pass signals on.
+/// Whether the first process does not forward signals.
 pub(super) fn ignores_signals(container: &Container) -> bool {
     script(container).is_some() || container.command.iter().chain(&container.args).next().is_some_and(|word| word == "sleep")
 }
 
-/// From when on a file that the container's script makes and removes is missing: times from its start, with whether it is.
+/// When a file that the container's script creates and removes is missing: times from its start, each with whether it is missing then.
 pub(super) fn file_missing(container: &Container, file: &str) -> Option<Vec<(u64, bool)>> {
     let script = script(container)?;
     let mut time = 0;
@@ -117,11 +117,11 @@ pub(super) fn file_missing(container: &Container, file: &str) -> Option<Vec<(u64
             _ => time += predicted_command(&words).map_or(0, |(after, _)| after),
         }
     }
-    // Who never makes it may have it all the same.
+    // A container that never creates the file may have it in its image.
     (missing.len() > 1).then_some(missing)
 }
 
-/// The end of a command that a probe or a hook runs.
+/// When and how a command of a probe or a hook ends.
 pub(super) fn predicted_words(words: &[&str]) -> Option<(u64, i32)> {
     match words {
         ["/bin/sh" | "sh" | "/bin/bash" | "bash", "-c", script] => predicted_script(script),
@@ -129,7 +129,7 @@ pub(super) fn predicted_words(words: &[&str]) -> Option<(u64, i32)> {
     }
 }
 
-/// A script of commands each of which can be predicted.
+/// The outcome of a script if all its commands are predictable.
 fn predicted_script(script: &str) -> Option<(u64, i32)> {
     if script.contains(['|', '$', '`', '(', '{', '<', '>']) || script.contains("while") || script.contains("for ") {
         return None;

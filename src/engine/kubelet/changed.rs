@@ -1,7 +1,7 @@
-//! A Pod whose spec was changed: its containers run what it says now.
+//! Changes of a Pod's spec: its containers are restarted to match.
 //!
-//! Guarantees: only another image starts a container again, and then whatever the restart policy says; one that waits for
-//! the end of a back-off waits no longer. Models `containerChanged` and what `computePodActions` makes of it in
+//! Guarantees: only a changed image restarts a container, and then regardless of the restart policy; a container in
+//! back-off starts at once. Models `containerChanged` and its use by `computePodActions` in
 //! `pkg/kubelet/kuberuntime/kuberuntime_manager.go`.
 
 use super::containers::{self, After, after};
@@ -9,13 +9,13 @@ use super::{Jobs, PodPass, Step, pulls};
 use crate::api::pod::{ContainerState, Pod};
 use crate::engine::why::Why;
 
-/// Whether a container runs, or waits to run, another image than its Pod asks for.
+/// Whether a container runs, or waits to run, an image other than the one in its Pod's spec.
 pub(super) fn differs(pod: &Pod, i: u32) -> bool {
     let wanted = containers::container(pod, i).map(|(_, container)| &container.image);
     containers::seen(pod, i).zip(wanted).is_some_and(|(status, image)| status.image != *image)
 }
 
-/// Whether a container has ended and is to be started again.
+/// Whether a container has ended and waits to be restarted.
 fn held_back(pod: &Pod, i: u32) -> bool {
     let state = containers::seen(pod, i).map(|status| &status.state);
     let waits = |state: &ContainerState| state.waiting.as_ref().is_some_and(|waiting| waiting.reason == "CrashLoopBackOff");
@@ -33,7 +33,7 @@ impl PodPass<'_, '_> {
         }
         self.write(Why::Observed, |_| {});
         for i in containers::all(pod).filter(|i| differs(pod, *i)) {
-            // An init container that runs is let end.
+            // A running init container may finish.
             let stays = containers::number(i).is_none()
                 || containers::container(pod, i).is_some_and(|(_, container)| containers::is_sidecar(container));
             if containers::seen(pod, i).is_some_and(|status| status.state.running.is_some()) {
@@ -56,7 +56,7 @@ impl PodPass<'_, '_> {
         jobs
     }
 
-    /// Another image is not held back for what the one before did.
+    /// A new image does not inherit the back-off of the previous one.
     fn forget_restarts(&mut self, i: u32) {
         if let Some(running) = self.kubelets.running(self.job.uid) {
             running.held_back.remove(&i);

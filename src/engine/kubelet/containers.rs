@@ -1,14 +1,14 @@
-//! Containers of a Pod by their number, whether init containers or others, and what decides when one ends.
+//! Containers of a Pod by number, init containers included, and what happens when one ends.
 
 use super::behaviour::predicted_exit;
 use crate::api::pod::{Container, ContainerStatus, Pod};
 use crate::api::time::MS;
 use serde_json::Value;
 
-/// One init container takes at least so long.
+/// Minimum duration of an init container.
 const INIT_TIME_US: u64 = 500 * MS;
 
-/// Marks the number of an init container where any container may stand.
+/// Flag in a container number that marks init containers.
 pub(super) const FLAG: u32 = 1 << 16;
 
 /// The number of an init container, if it is one.
@@ -24,7 +24,7 @@ pub(super) fn container(pod: &Pod, i: u32) -> Option<(&'static str, &Container)>
     }
 }
 
-/// The numbers of all containers of a Pod, those that come first first.
+/// The numbers of all containers of a Pod, init containers first.
 pub(super) fn all(pod: &Pod) -> impl Iterator<Item = u32> + use<> {
     (0..pod.spec.init_containers.len() as u32).map(|n| n | FLAG).chain(0..pod.spec.containers.len() as u32)
 }
@@ -37,7 +37,7 @@ pub(super) fn status(pod: &mut Pod, i: u32) -> Option<&mut ContainerStatus> {
     }
 }
 
-/// The status of a container of either list, to be looked at.
+/// The status of a container of either list, read-only.
 pub(super) fn seen(pod: &Pod, i: u32) -> Option<&ContainerStatus> {
     match number(i) {
         Some(n) => pod.status.init_container_statuses.get(n as usize),
@@ -45,17 +45,17 @@ pub(super) fn seen(pod: &Pod, i: u32) -> Option<&ContainerStatus> {
     }
 }
 
-/// Whether an init container stays: the others need not wait for its end.
+/// Whether an init container is a sidecar: the others need not wait for its end.
 pub(super) fn is_sidecar(container: &Container) -> bool {
     container.restart_policy == "Always"
 }
 
-/// Whether a container says what it runs; a sidecar that does not is taken to stay, whatever its image would do.
+/// Whether a container has a command; a sidecar without one is assumed to keep running, whatever its image would do.
 pub(super) fn has_command(container: &Container) -> bool {
     !container.command.is_empty() || !container.args.is_empty()
 }
 
-/// Whether all that comes before the containers is over: one of them no longer waits for it.
+/// Whether initialization is complete: one of the main containers no longer waits for it.
 pub(super) fn has_ended(pod: &Pod) -> bool {
     let waits = |s: &ContainerStatus| s.state.waiting.as_ref().is_some_and(|waiting| waiting.reason == "PodInitializing");
     pod.status.container_statuses.iter().any(|s| !waits(s))
@@ -67,18 +67,18 @@ pub(super) fn time(container: &Container) -> u64 {
     predicted.map_or(INIT_TIME_US, |(after, _)| after.max(INIT_TIME_US))
 }
 
-/// What follows the end of a container.
+/// What happens after a container ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum After {
-    /// It is not started again.
+    /// It is not restarted.
     Nothing,
-    /// It is started again.
+    /// It is restarted.
     Again,
-    /// All containers of its Pod are stopped and started again.
+    /// All containers of its Pod are restarted.
     All,
 }
 
-/// What follows when this container ends with this code.
+/// What happens when this container ends with this exit code.
 pub(super) fn after(pod: &Pod, i: u32, code: i32) -> After {
     match container(pod, i) {
         Some((list, container)) if !container.restart_policy.is_empty() => by_rule(pod, list, container, i, code),
@@ -102,18 +102,18 @@ fn by_rule(pod: &Pod, list: &str, container: &Container, i: u32, code: i32) -> A
     }
 }
 
-/// The policy that holds for a container that the kubelet itself has stopped.
+/// The restart policy that applies to a container stopped by the kubelet.
 pub(super) fn policy(pod: &Pod, i: u32) -> &str {
     let own = container(pod, i).map_or("", |(_, container)| container.restart_policy.as_str());
     if own.is_empty() { &pod.spec.restart_policy } else { own }
 }
 
-/// Whether anything asks this container how it is.
+/// Whether a container has a probe.
 pub(super) fn has_probe(container: &Container) -> bool {
     container.startup_probe.is_some() || container.readiness_probe.is_some() || container.liveness_probe.is_some()
 }
 
-/// Whether a container with this code is not started again.
+/// Whether a container with this exit code is not restarted.
 pub(super) fn ends(policy: &str, code: i32) -> bool {
     policy == "Never" || (policy == "OnFailure" && code == 0)
 }

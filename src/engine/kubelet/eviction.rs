@@ -1,7 +1,7 @@
-//! A node that runs short of memory: its kubelet says so and ends Pods until enough is free again.
+//! Node-pressure eviction: a kubelet short of memory reports it and evicts Pods until enough is free again.
 //!
-//! Guarantees: first those that use more than they request, of these the least important, of these the one that exceeds
-//! its request most; one at a time; what is critical stays. Five minutes after enough is free the node is well again.
+//! Guarantees: Pods that use more than they request are evicted first, among them by priority, then by how far they exceed
+//! their request; one at a time; critical Pods stay. The condition ends five minutes after enough memory is free.
 //! Models `pkg/kubelet/eviction/{eviction_manager,helpers}.go`.
 
 use super::state::Pressure;
@@ -18,23 +18,23 @@ use crate::engine::why::Why;
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
-/// How often a kubelet under pressure looks what is still missing.
+/// How often a kubelet under pressure checks again.
 const LOOK_AGAIN_US: u64 = 10 * SECOND;
-/// How long pressure is said to last after it has gone.
+/// How long the condition is kept after the pressure has ended.
 const TRANSITION_US: u64 = 300 * SECOND;
 /// Pods of this priority and above are critical.
-const CRITICAL: i64 = 2_000_000_000;
+const CRITICAL_PRIORITY: i64 = 2_000_000_000;
 const MI: i64 = 1024 * 1024;
 /// `memory.available<100Mi`
-const THRESHOLD: i64 = 100 * MI;
-/// What a container without a request uses if nobody says.
-const LITTLE: i64 = 16 * MI;
-/// A Pod that is evicted at once has a second to stop.
+const THRESHOLD_BYTES: i64 = 100 * MI;
+/// Assumed usage of a container without a request or a load fault.
+const DEFAULT_USAGE_BYTES: i64 = 16 * MI;
+/// Grace period of a hard eviction.
 const GRACE_US: u64 = SECOND;
 const TAINT: &str = "node.kubernetes.io/memory-pressure";
 
 impl Kubelets {
-    /// Something outside the Pods takes so much that this many bytes are missing; none if it has given back what it took.
+    /// Makes a process outside the Pods take so much memory that `missing` bytes are lacking; 0 ends that.
     pub(in crate::engine) fn press(&mut self, node: &str, missing: i64, now: Time) {
         if missing == 0 {
             let ended = self.pressed.iter_mut().find(|p| p.node == node && p.relieved.is_none());
@@ -44,7 +44,7 @@ impl Kubelets {
         self.pressed.push(Pressure { node: node.into(), missing, relieved: None });
     }
 
-    /// The kubelet of a node under pressure does what is next; gives when it looks again, and what is to be done to Pods.
+    /// Runs the next step of a kubelet under pressure; returns when it checks again, and the jobs for its Pods.
     pub(in crate::engine) fn relieve(&mut self, node: &str, now: Time, loads: &[Load], out: &mut Out<'_>) -> (Option<Time>, Jobs) {
         let Some(at) = self.pressed.iter().position(|p| p.node == node) else { return (None, Vec::new()) };
         if self.silent.iter().any(|s| s.node == node) {
@@ -65,7 +65,7 @@ impl Kubelets {
         }
         say(&object, true, out);
         let victim = first_to_go(node, loads, out);
-        let available = (THRESHOLD - pressure.missing).max(0);
+        let available = (THRESHOLD_BYTES - pressure.missing).max(0);
         pressure.missing -= victim.as_ref().map_or(pressure.missing, |(_, used)| *used);
         if pressure.missing <= 0 {
             pressure.relieved = Some(now);
@@ -85,7 +85,7 @@ impl Kubelets {
     }
 }
 
-/// Says on the node whether memory is short, if it does not say so yet.
+/// Updates the node's MemoryPressure condition, if it differs.
 fn say(object: &Rc<Object>, short: bool, out: &mut Out<'_>) {
     let (kind, _, enough, told) = HEALTHY[0];
     let (status, reason, message) = match short {
@@ -100,7 +100,7 @@ fn say(object: &Rc<Object>, short: bool, out: &mut Out<'_>) {
         out.event(object, "Warning", "EvictionThresholdMet", "Attempting to reclaim memory");
     }
     let wall = out.server.wall();
-    // Nobody else writes between the look and the write.
+    // No other write comes between the read and this write.
     let _ = out.update_status(object, Why::NodeReport, |o| {
         let Body::Node(node) = &mut o.body else { return };
         for condition in node.status.conditions.iter_mut().filter(|c| c.kind == kind) {
@@ -112,16 +112,16 @@ fn say(object: &Rc<Object>, short: bool, out: &mut Out<'_>) {
     out.event(object, "Normal", reason, format_smolstr!("Node {} status is now: {reason}", object.meta.name));
 }
 
-/// The Pod that is ended first, and what it uses.
+/// The Pod that is evicted first, and its memory usage.
 fn first_to_go(node: &str, loads: &[Load], out: &Out<'_>) -> Option<(Rc<Object>, i64)> {
     let here = out.server.list(Kind::Pod).filter(|o| {
         let mirror = o.meta.annotation("kubernetes.io/config.mirror").is_some();
-        o.is_active_pod() && o.body::<Pod>().node_name == node && priority(o) < CRITICAL && !mirror
+        o.is_active_pod() && o.body::<Pod>().node_name == node && priority(o) < CRITICAL_PRIORITY && !mirror
     });
     let rank = |o: &Rc<Object>| {
         let pod: &Pod = o.body();
         let requested = pod.spec.requests.memory;
-        let used = load::memory(loads, o, out.server).unwrap_or(if requested > 0 { requested } else { LITTLE });
+        let used = load::memory(loads, o, out.server).unwrap_or(if requested > 0 { requested } else { DEFAULT_USAGE_BYTES });
         ((used <= requested, priority(o), requested - used, o.meta.creation_timestamp), used)
     };
     let (_, used, pod) = here.map(|o| (rank(o), o)).map(|((rank, used), o)| (rank, used, o)).min_by_key(|(rank, ..)| *rank)?;
@@ -129,8 +129,11 @@ fn first_to_go(node: &str, loads: &[Load], out: &Out<'_>) -> Option<(Rc<Object>,
 }
 
 fn message(pod: &Pod, used: i64, available: i64) -> Str {
-    let mut text =
-        format!("The node was low on resource: memory. Threshold quantity: {}, available: {}. ", amount(THRESHOLD), amount(available));
+    let mut text = format!(
+        "The node was low on resource: memory. Threshold quantity: {}, available: {}. ",
+        amount(THRESHOLD_BYTES),
+        amount(available)
+    );
     let each = used / pod.spec.containers.len().max(1) as i64;
     for container in pod.spec.containers.iter() {
         let request = container.resources.requests.get("memory").map_or(0, crate::api::quantity::units_of);
@@ -142,7 +145,7 @@ fn message(pod: &Pod, used: i64, available: i64) -> Str {
     text.into()
 }
 
-/// Bytes as the kubelet writes them: in the largest unit that is whole.
+/// Formats bytes as the kubelet does: in the largest unit without a fraction.
 fn amount(bytes: i64) -> String {
     match bytes {
         0 => "0".to_owned(),
@@ -153,7 +156,7 @@ fn amount(bytes: i64) -> String {
 }
 
 impl PodPass<'_, '_> {
-    /// The containers of an evicted Pod have been stopped.
+    /// Handles an evicted Pod whose containers have been stopped.
     pub(super) fn evicted(&mut self) -> Jobs {
         let Some(message) = self.kubelets.running(self.job.uid).and_then(|running| running.evicted.take()) else { return Vec::new() };
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
@@ -169,7 +172,7 @@ impl PodPass<'_, '_> {
         Vec::new()
     }
 
-    /// A Pod that comes to a node under pressure, asks for nothing and tolerates nothing is sent away.
+    /// Rejects a BestEffort Pod without a toleration on a node under pressure; returns whether it did.
     pub(super) fn is_turned_away(&mut self) -> bool {
         let pod = self.pod();
         let Some((_, node)) = self.node() else { return false };

@@ -1,6 +1,6 @@
-//! Lifecycle hooks: what runs after a container's start and before its end, as far as a reader can predict it.
+//! Lifecycle hooks: postStart and preStop, as far as their outcome is predictable.
 //!
-//! Models `pkg/kubelet/lifecycle/handlers.go` and the use that `kuberuntime_container.go` makes of them.
+//! Models `pkg/kubelet/lifecycle/handlers.go` and its use in `kuberuntime_container.go`.
 
 use super::{Jobs, PodPass, behaviour};
 use crate::api::Str;
@@ -19,7 +19,7 @@ fn predicted(hook: &Value) -> Option<(u64, i32)> {
 }
 
 impl PodPass<'_, '_> {
-    /// A container whose first hook fails is killed.
+    /// Runs the postStart hook; a container whose hook fails is killed.
     pub(super) fn post_start(&mut self, i: u32, container: &Container) -> Jobs {
         if predicted(&container.lifecycle["postStart"]).is_none_or(|(_, code)| code == 0) {
             return Vec::new();
@@ -28,7 +28,7 @@ impl PodPass<'_, '_> {
         self.kill_container(i, "FailedPostStartHook", None, true)
     }
 
-    /// Runs the hooks of the containers that are about to be stopped; gives how long the slowest takes.
+    /// Runs the preStop hooks of containers; returns the duration of the slowest.
     pub(super) fn pre_stop(&mut self, names: &[Str]) -> u64 {
         let object = self.object.clone();
         let mut longest = 0;

@@ -1,4 +1,4 @@
-//! Init containers: one after the other, each until it has done its work; one that fails is started again, or fails its Pod.
+//! Init containers: one after the other, each to completion; one that fails is restarted, or fails its Pod.
 
 use super::behaviour::{Behaviour, predicted_exit, pull_error};
 use super::containers::{self, FLAG, has_command, has_ended, is_sidecar, time};
@@ -18,13 +18,13 @@ impl PodPass<'_, '_> {
         self.next_init(0)
     }
 
-    /// The next init container runs, if its image can be had.
+    /// Starts the next init container, if its image can be pulled.
     pub(super) fn next_init(&mut self, n: u32) -> Jobs {
         let Some(container) = self.pod().spec.init_containers.get(n as usize).cloned() else { return Vec::new() };
         if let Some(jobs) = self.wait_for_environment(n | FLAG) {
             return jobs;
         }
-        // Annotations speak of the containers, not of these.
+        // The annotations apply to the main containers, not to init containers.
         if Behaviour::of(&container, &ObjectMeta::default(), (0, 0)).pulls {
             return vec![self.then(time(&container), Step::Init(n))];
         }
@@ -37,7 +37,7 @@ impl PodPass<'_, '_> {
         vec![self.pull_failed()]
     }
 
-    /// An init container has ended, or a sidecar is up.
+    /// Handles an init container that has ended, or a sidecar that has started.
     pub(super) fn init(&mut self, n: u32) -> Jobs {
         let Some(container) = self.pod().spec.init_containers.get(n as usize).cloned() else { return Vec::new() };
         let ends = predicted_exit(&container);
@@ -60,7 +60,7 @@ impl PodPass<'_, '_> {
         self.next_init(n + 1)
     }
 
-    /// A sidecar that its probes, or its own end, have a say in.
+    /// Starts a sidecar that has probes or ends by itself.
     fn start_sidecar(&mut self, n: u32, container: &Container) -> Jobs {
         let plan = self.behaviour(container, n | FLAG);
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
@@ -80,10 +80,10 @@ impl PodPass<'_, '_> {
         jobs
     }
 
-    /// An init container has ended or a sidecar has started: the next one follows, or the containers.
+    /// Continues after an init container or sidecar: with the next one, or with the main containers.
     pub(super) fn after_init(&mut self, n: u32) -> Jobs {
         match (n as usize) + 1 == self.pod().spec.init_containers.len() {
-            // A sidecar that was started again holds nobody up.
+            // A restarted sidecar does not block the others.
             _ if has_ended(self.pod()) => Vec::new(),
             true => self.start_containers(None),
             false => self.next_init(n + 1),

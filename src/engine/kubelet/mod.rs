@@ -1,6 +1,6 @@
-//! The kubelets: they run the Pods of their nodes, in the order of status writes that real ones make.
+//! The kubelets: they run the Pods of their nodes, with the status writes of real kubelets in the same order.
 //!
-//! Guarantees: a Pod's status goes forward only; a Pod that is being deleted reports a terminal phase before it goes.
+//! Guarantees: a Pod's status never moves backwards; a terminating Pod reports a terminal phase before it is removed.
 //! Models `pkg/kubelet` (`kubelet_pods.go`, `status/generate.go`, `status/status_manager.go`) as far as the API shows it.
 
 mod behaviour;
@@ -44,14 +44,14 @@ use std::rc::Rc;
 
 /// From a Pod's arrival at its kubelet to the first status.
 const ADMIT_US: u64 = 4 * MS;
-/// From the end of a container to the status that says so.
+/// From the end of a container to the status that reports it.
 const NOTICE_EXIT_US: u64 = 4 * MS;
-/// What is left to do for a Pod whose containers have ended before it was stopped.
+/// Cleanup time of a Pod whose containers had ended before it was stopped.
 const LEFT_TO_STOP_US: u64 = 100 * MS;
 const FIRST_RESTART_US: u64 = 300 * MS;
 const BACK_OFF_SHOWN_US: u64 = 500 * MS;
-/// A container that has run so many seconds is not held back after its end.
-const BACK_OFF_FORGOTTEN: i64 = 600;
+/// A container that ran at least this many seconds restarts without back-off.
+const BACK_OFF_RESET_S: i64 = 600;
 
 impl Kubelets {
     /// Kubelets that have no Pods yet.
@@ -74,7 +74,7 @@ impl Kubelets {
         }
     }
 
-    /// Takes in a watch event; gives what is to be done about it.
+    /// Handles a watch event; returns the jobs that follow.
     pub fn observe(&mut self, event: &Event<'_>, id: EntryId, now: Time) -> Jobs {
         let object = event.object;
         let Some(pod) = object.pod() else { return Vec::new() };
@@ -111,7 +111,7 @@ impl Kubelets {
         } else if event.before.is_some_and(|before| before.meta.generation != object.meta.generation) && !object.meta.is_deleting() {
             jobs.push(job(ADMIT_US, Step::Changed));
         }
-        // Somebody else has said that the Pod is over: then its containers are not to run on.
+        // Another client has set a terminal phase: the containers must be stopped.
         let over = pod.is_terminal() && pod.status.container_statuses.iter().any(|s| s.state.running.is_some());
         if (object.meta.is_deleting() || over) && !stopping {
             self.running(uid).into_iter().for_each(|running| running.stopping = true);
@@ -120,17 +120,17 @@ impl Kubelets {
         jobs
     }
 
-    /// What is known of a Pod, to be changed.
+    /// Mutable state of a Pod.
     fn running(&mut self, uid: Uid) -> Option<&mut Running> {
         self.pods.get_mut(&uid).map(Rc::make_mut)
     }
 
-    /// Forgets the Pods that are no longer there.
+    /// Drops the Pods that no longer exist.
     pub fn forget_gone(&mut self, is_there: impl Fn(&ObjectRef, Uid) -> bool) {
         self.pods.retain(|uid, running| is_there(&running.pod, *uid));
     }
 
-    /// The step that carries out what a person forces on a Pod.
+    /// The step for a fault injected into a Pod.
     pub fn forced(uid: Uid, what: Forced, cause: Option<EntryId>) -> PodJob {
         let step = match what {
             Forced::Exit(code) => Step::Exit(0, code, None),
@@ -140,7 +140,7 @@ impl Kubelets {
         PodJob { uid, step, cause }
     }
 
-    /// Does a step; gives what follows from it.
+    /// Runs a step; returns the jobs that follow.
     pub fn run(&mut self, job: PodJob, cache: &Cache, now: Time, out: &mut Out<'_>) -> Jobs {
         let Some(running) = self.pods.get(&job.uid) else { return Vec::new() };
         if let Some(silent) = self.silent.iter_mut().find(|s| s.node == running.node) {
@@ -149,7 +149,7 @@ impl Kubelets {
         }
         let stopping = matches!(job.step, Step::Kill | Step::Stopped | Step::Remove);
         let Some(object) = out.server.get(&running.pod).filter(|o| o.meta.uid == job.uid).cloned() else { return Vec::new() };
-        // A container may end by itself whatever becomes of its Pod.
+        // A container may end by itself in any state of its Pod.
         let ends = matches!(job.step, Step::Exit(..) | Step::Killed(..));
         if !ends && (running.stopping != stopping || (object.meta.is_deleting() && !stopping)) {
             return Vec::new();
@@ -207,7 +207,7 @@ impl PodPass<'_, '_> {
         }
     }
 
-    /// Writes a status; what the API server refuses, a later write makes up for.
+    /// Writes a status; if the API server refuses it, a later write repairs it.
     fn write(&mut self, why: Why, change: impl FnOnce(&mut Pod)) {
         let generation = self.object.meta.generation;
         let changed = self.out.update_status(&self.object.clone(), why, |o| {
@@ -218,7 +218,7 @@ impl PodPass<'_, '_> {
         });
         if let Ok(object) = changed {
             self.object = object;
-            // Events said meanwhile cause nothing: what follows follows from this write.
+            // Events recorded in between are no cause: later steps follow from this write.
             self.wrote = (self.out.server.journal().len() as EntryId).checked_sub(1);
         }
     }
@@ -244,7 +244,7 @@ impl PodPass<'_, '_> {
         vec![self.then(delay, Step::Start)]
     }
 
-    /// The sandbox is up: the Pod has its address; init containers or containers start.
+    /// The sandbox is ready: the Pod gets its address, and init or main containers start.
     fn start(&mut self) -> Jobs {
         if sources::has_volumes(self.pod())
             && let Some(jobs) = self.wait_for_volumes()
@@ -320,7 +320,7 @@ impl PodPass<'_, '_> {
         jobs
     }
 
-    /// What a started container will do by itself.
+    /// Schedules what a started container will do by itself.
     fn follow(&mut self, i: u32, plan: &Behaviour) -> Jobs {
         let mut jobs = Vec::new();
         if !plan.pulls {
@@ -347,7 +347,7 @@ impl PodPass<'_, '_> {
         jobs
     }
 
-    /// How often a container has been started again: what was planned for an earlier run does not happen to a later one.
+    /// Restart count of a container: steps planned for an earlier run do not apply to a later one.
     fn run_number(&self, i: u32) -> i32 {
         self.kubelets.pods.get(&self.job.uid).and_then(|r| r.restarts.get(&i)).copied().unwrap_or(0)
     }
@@ -363,7 +363,7 @@ impl PodPass<'_, '_> {
         Vec::new()
     }
 
-    /// A container has ended by itself, or because the kubelet killed it: then it is started again unless its Pod says never.
+    /// Handles the end of a container, by itself or killed by the kubelet; a killed one is restarted unless the policy is Never.
     fn exit(&mut self, i: u32, code: i32, run: Option<i32>, killed: bool) -> Jobs {
         if run.is_some_and(|run| run != self.run_number(i)) {
             return Vec::new();
@@ -428,12 +428,12 @@ impl PodPass<'_, '_> {
 
     fn remove(&mut self) -> Jobs {
         let how = Delete { grace_seconds: Some(0), uid: Some(self.job.uid), ..Default::default() };
-        // Gone already is what was wanted.
+        // A Pod that is already gone needs no deletion.
         let _ = self.out.delete(&self.object.key(), how, Why::Removed);
         Vec::new()
     }
 
-    /// Says anew what holds: somebody may have written otherwise while the node was silent.
+    /// Writes the actual status again: it may have been changed while the node did not respond.
     fn report(&mut self) -> Jobs {
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
         if self.pod().status.phase == "Running" {

@@ -1,6 +1,6 @@
-//! Kubelets as agents of their nodes: they come, fall silent, come back and go.
+//! Kubelets as node agents: they join, stop responding, come back and leave.
 //!
-//! A silent kubelet does nothing at all; when it is back it carries on with what has piled up. Leases are not kept as
+//! A kubelet that is down does nothing at all; when it is back it processes the backlog. Leases are not stored as
 //! objects: a heartbeat that changes nothing would only fill the history. Models `pkg/kubelet/kubelet_node_status.go`.
 
 use super::state::Silent;
@@ -10,13 +10,13 @@ use crate::api::time::SECOND;
 use crate::engine::heartbeats::Heartbeats;
 use crate::engine::journal::EntryId;
 
-/// From a kubelet's return to its comparing every Pod's status with the API server's.
+/// From a kubelet's return until it compares every Pod's status with the API server's.
 const COMPARE_US: u64 = 10 * SECOND;
 
-/// From one renewal of a Lease to the next.
+/// Interval between renewals of a Lease.
 const LEASE_US: u64 = 10 * SECOND;
 
-/// How often a kubelet is heard, so that several times fit into the grace period.
+/// Interval of heartbeats, short enough for several within the grace period.
 pub(super) fn heartbeat(grace: u64) -> u64 {
     (grace / 4).clamp(1, 5 * SECOND)
 }
@@ -36,18 +36,18 @@ impl Heartbeats for Kubelets {
 }
 
 impl Kubelets {
-    /// When this node's kubelet last renewed its Lease, which it does a quarter of 40 seconds apart; nothing if it has none.
+    /// When this node's kubelet last renewed its Lease, which it does every quarter of 40 seconds; `None` without a kubelet.
     pub fn renewed(&self, node: &str, now: Time) -> Option<Time> {
         if !self.has(node) {
             return None;
         }
         let until = self.silent_since(node).unwrap_or(now);
-        // One that has come back renews it at once, and goes on from there.
+        // A kubelet that has come back renews it at once, and continues from there.
         let from = self.back.get(node).map_or(0, |back| back.0);
         Some(Time(from + until.0.saturating_sub(from) / LEASE_US * LEASE_US))
     }
 
-    /// The kubelet falls silent; its last heartbeat was some time ago.
+    /// Stops the kubelet; its last heartbeat was some time ago.
     pub(in crate::engine) fn silence(&mut self, node: &str, now: Time) {
         if self.silent.iter().all(|s| s.node != node) {
             let since = Time(now.0 / self.heartbeat * self.heartbeat).max(self.back.get(node).copied().unwrap_or_default());
@@ -55,7 +55,7 @@ impl Kubelets {
         }
     }
 
-    /// The kubelet is back; gives what it does now.
+    /// Starts the kubelet again; returns its next jobs.
     pub(in crate::engine) fn wake(&mut self, node: &str, now: Time, cause: Option<EntryId>) -> Vec<(Time, PodJob)> {
         let Some(at) = self.silent.iter().position(|s| s.node == node) else { return Vec::new() };
         let parked = self.silent.remove(at).parked;
@@ -69,14 +69,14 @@ impl Kubelets {
         jobs
     }
 
-    /// A new kubelet; gives the number of its node.
+    /// Adds a kubelet; returns the number of its node.
     pub(in crate::engine) fn join(&mut self, node: &str) -> usize {
         self.next_ip.insert(node.into(), 1);
         self.registered += 1;
         self.registered
     }
 
-    /// The kubelet is gone for good, and so are its Pods' containers.
+    /// Removes the kubelet for good, with the containers of its Pods.
     pub(in crate::engine) fn leave(&mut self, node: &str) {
         self.next_ip.remove(node);
         self.back.remove(node);
@@ -91,7 +91,7 @@ mod tests {
     use crate::engine::Sim;
     use crate::engine::cluster::ClusterConfig;
 
-    /// No Lease was renewed while nobody could renew it.
+    /// No Lease is renewed while its kubelet is down.
     #[test]
     fn a_kubelet_that_is_back_renews_its_lease_then_and_not_before() {
         let mut sim = Sim::new(ClusterConfig::with_nodes(1), 1);
@@ -106,11 +106,11 @@ mod tests {
         assert_eq!(renewed(&sim), Some(10));
         assert!(sim.fault("node-up node-1").is_ok());
         to(&mut sim, 53);
-        // At 50 it would be had it never been silent, at 40 within its silence.
+        // Without the outage it would be 50; 40 would be during the outage.
         assert_eq!(renewed(&sim), Some(47));
         to(&mut sim, 58);
         assert_eq!(renewed(&sim), Some(57));
-        // Silent again at once, it was last heard when it came back or later.
+        // Down again at once, its last heartbeat is at its return or later.
         assert!(sim.fault("node-down node-1").is_ok() && sim.fault("node-up node-1").is_ok() && sim.fault("node-down node-1").is_ok());
         to(&mut sim, 90);
         assert_eq!(renewed(&sim), Some(58));

@@ -1,8 +1,8 @@
 //! Startup, readiness and liveness probes.
 //!
-//! Guarantees: a probe that succeeds costs nothing, so that a quiet cluster stays quiet. What it would answer is known
-//! (an annotation, a fault, a command that can be predicted); only while it fails is it run, period by period.
-//! Models `pkg/kubelet/prober/{worker,prober}.go` and what `kuberuntime_manager.go` does about the results.
+//! Guarantees: a probe that succeeds costs nothing, so that a quiet cluster stays quiet. Its result is known in advance
+//! (from an annotation, a fault or a predictable command); it runs, period by period, only while it fails.
+//! Models `pkg/kubelet/prober/{worker,prober}.go` and how `kuberuntime_manager.go` handles the results.
 
 use super::behaviour::{self, Behaviour};
 use super::containers;
@@ -16,7 +16,7 @@ use serde_json::Value;
 use smol_str::format_smolstr;
 use std::borrow::Cow;
 
-/// A probe's numbers; times in microseconds.
+/// A probe's parameters; times in microseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ProbePlan {
     delay: u64,
@@ -39,7 +39,7 @@ impl ProbePlan {
         }
     }
 
-    /// From the container's start to its first success, if it answers well at once.
+    /// From the container's start to the probe's success, if it never fails.
     fn first_success(self) -> u64 {
         self.delay + self.period * (self.successes as u64 - 1)
     }
@@ -51,7 +51,7 @@ impl ProbePlan {
     }
 }
 
-/// A container of a Pod as it is written.
+/// The raw JSON of a container.
 fn raw(pod: &Pod, i: u32) -> &Value {
     match containers::number(i) {
         Some(n) => &pod.spec.raw["initContainers"][n as usize],
@@ -71,8 +71,8 @@ pub(super) fn delays(container: &Container, pod: &Pod, i: u32) -> (u64, u64) {
     (started, of(container.readiness_probe.is_some(), Probed::Readiness).max(started))
 }
 
-/// When a probe fails, by annotation or because its command can be predicted: times from the container's start, with
-/// whether it fails from then on.
+/// When a probe fails, by annotation or predictable command: times from the container's start, each with whether it fails
+/// from then on.
 fn answers(container: &Container, pod: &Pod, i: u32, meta: &ObjectMeta, kind: Probed) -> Vec<(u64, bool)> {
     let probe = &raw(pod, i)[kind.field()];
     let named =
@@ -92,7 +92,7 @@ fn fails_at(answers: &[(u64, bool)], age: u64) -> bool {
     answers.iter().rev().find(|(from, _)| *from <= age).is_some_and(|(_, fails)| *fails)
 }
 
-/// `GET /healthz → 200`: what a readiness probe asks, and the answer that lets its container be ready.
+/// `GET /healthz → 200`: a readiness probe's request, and its successful response.
 fn answer(pod: &Pod, i: u32) -> Str {
     let probe = &raw(pod, i)[Probed::Readiness.field()];
     let port = |of: &Value| match &of["port"] {
@@ -113,7 +113,7 @@ fn answer(pod: &Pod, i: u32) -> Str {
 }
 
 impl super::Kubelets {
-    /// Whether a person makes this probe of a Pod fail.
+    /// Whether a fault makes this probe of a Pod fail.
     pub(in crate::engine) fn is_forced(&self, uid: crate::api::Uid, probe: &str) -> bool {
         let standing = self.pods.get(&uid).into_iter().flat_map(|running| &running.probes);
         standing.into_iter().any(|((_, kind), standing)| kind.word() == probe && standing.forced.is_some())
@@ -125,7 +125,7 @@ impl PodPass<'_, '_> {
         Some(self.kubelets.running(self.job.uid)?.probes.entry((i, kind)).or_default())
     }
 
-    /// How a probe fails now, if it does: `true` if it does not answer in time.
+    /// Whether a probe fails now, and if so, whether by timeout.
     fn failing(&mut self, i: u32, kind: Probed) -> Option<bool> {
         if let Some(slow) = self.standing(i, kind)?.forced {
             return Some(slow);
@@ -135,12 +135,12 @@ impl PodPass<'_, '_> {
         fails_at(&answers, self.age(i).unwrap_or(0)).then_some(false)
     }
 
-    /// The annotations that speak of a container: those of a Pod do not speak of its sidecars.
+    /// The annotations that apply to a container: those of a Pod do not apply to its sidecars.
     fn meta_for(&self, i: u32) -> Cow<'_, ObjectMeta> {
         if containers::number(i).is_none() { Cow::Borrowed(&self.object.meta) } else { Cow::default() }
     }
 
-    /// What a container will do by itself, its probes considered.
+    /// Behaviour of a container, with its probes taken into account.
     pub(super) fn behaviour(&mut self, container: &Container, i: u32) -> Behaviour {
         if !containers::has_probe(container) {
             return Behaviour::of(container, &self.meta_for(i), (0, 0));
@@ -163,7 +163,7 @@ impl PodPass<'_, '_> {
         plan
     }
 
-    /// Why containers start: if they are ready at once, what the first of their probes has answered.
+    /// The reason for starting containers: if they are ready at once, with the response of their first probe.
     pub(super) fn why_started(&self, containers: &[Container], plans: &[Behaviour]) -> Why {
         let probed = containers.iter().find(|container| container.readiness_probe.is_some());
         let Some(probed) = probed.filter(|_| plans.iter().all(|plan| plan.ready_after == Some(0))) else { return Why::Started };
@@ -171,7 +171,7 @@ impl PodPass<'_, '_> {
         Why::BecameReady { probe: at.map(|i| answer(self.pod(), i as u32)).unwrap_or_default() }
     }
 
-    /// Why a container becomes ready: what its probe has answered, if it has one.
+    /// The reason for becoming ready: the response of its probe, if it has one.
     fn why_ready(&self, i: u32) -> Why {
         let probed = containers::container(self.pod(), i).is_some_and(|(_, container)| container.readiness_probe.is_some());
         Why::BecameReady { probe: if probed { answer(self.pod(), i) } else { Str::default() } }
@@ -183,7 +183,7 @@ impl PodPass<'_, '_> {
         Some(self.now.0.saturating_sub(started.0))
     }
 
-    /// A container has started: the probes that will fail are run from then on.
+    /// Starts the probes of a container that will fail.
     pub(super) fn watch_probes(&mut self, i: u32) -> Jobs {
         let now = self.now;
         if let Some(running) = self.kubelets.running(self.job.uid) {
@@ -191,7 +191,7 @@ impl PodPass<'_, '_> {
             running.probes.iter_mut().filter(|((of, _), _)| *of == i).for_each(|(_, standing)| (standing.due, standing.row) = (None, 0));
         }
         let mut jobs = self.watch(i, Probed::Startup);
-        // Until it has started, nothing else is asked.
+        // Until the startup probe has succeeded, no other probe runs.
         if jobs.is_empty() {
             jobs = self.watch(i, Probed::Readiness);
             jobs.extend(self.watch(i, Probed::Liveness));
@@ -199,7 +199,7 @@ impl PodPass<'_, '_> {
         jobs
     }
 
-    /// Runs a probe when it next fails, if it ever does.
+    /// Schedules a probe for its next failure, if it ever fails.
     fn watch(&mut self, i: u32, kind: Probed) -> Jobs {
         let Some(container) = containers::container(self.pod(), i).map(|(_, c)| c.clone()) else { return Vec::new() };
         let Some(plan) = plan(self.pod(), i, kind) else { return Vec::new() };
@@ -210,12 +210,12 @@ impl PodPass<'_, '_> {
             _ if forced || fails_at(&answers, age) => Some(age),
             later => later.map(|(from, _)| *from),
         };
-        // What is made good again before anybody asks has never failed.
+        // A failure that ends before the probe runs has no effect.
         let Some(at) = since.map(|since| plan.next(since)).filter(|at| forced || fails_at(&answers, *at)) else { return Vec::new() };
         self.schedule(i, kind, at)
     }
 
-    /// Runs a probe at some age of its container.
+    /// Schedules a probe for an age of its container.
     fn schedule(&mut self, i: u32, kind: Probed, age: u64) -> Jobs {
         let slow = self.standing(i, kind).and_then(|s| s.forced) == Some(true);
         let timeout = plan(self.pod(), i, kind).filter(|_| slow).map_or(0, |plan| plan.timeout);
@@ -227,7 +227,7 @@ impl PodPass<'_, '_> {
         vec![self.then(after, Step::Probe(i, kind))]
     }
 
-    /// A probe has run.
+    /// Handles the result of a probe.
     pub(super) fn probe(&mut self, i: u32, kind: Probed) -> Jobs {
         let now = self.now;
         let runs = containers::seen(self.pod(), i).is_some_and(|s| s.state.running.is_some());
@@ -271,7 +271,7 @@ impl PodPass<'_, '_> {
         self.watch(i, kind)
     }
 
-    /// The startup probe has succeeded: the others begin.
+    /// The startup probe has succeeded: the others start.
     pub(super) fn has_started(&mut self, i: u32) -> Jobs {
         if self.failing(i, Probed::Startup).is_some() {
             return Vec::new();
@@ -300,12 +300,12 @@ impl PodPass<'_, '_> {
         jobs
     }
 
-    /// The readiness that was to be expected at the start comes about, unless the probe fails by now.
+    /// Makes a container ready as planned at its start, unless the probe fails by now.
     pub(super) fn ready(&mut self, i: u32) -> Jobs {
         if self.failing(i, Probed::Readiness).is_some() { Vec::new() } else { self.set_ready(i, true, self.why_ready(i)) }
     }
 
-    /// A person makes a probe fail or succeed; it shows when the probe next runs.
+    /// Forces a probe to fail or succeed; this takes effect when the probe next runs.
     pub(super) fn force_probe(&mut self, kind: Probed, fails: Option<bool>) -> Jobs {
         let count = |list: &[Container]| list.len() as u32;
         let all = 0..count(&self.pod().spec.containers);
@@ -318,7 +318,7 @@ impl PodPass<'_, '_> {
         let Some(status) = status else { return Vec::new() };
         let (started, ready) = (status.started == Some(true), status.ready);
         let (Some(plan), Some(age)) = (plan(self.pod(), i, kind), self.age(i)) else { return Vec::new() };
-        // Only a result that changes something is waited for; before it has started, the startup probe alone is asked.
+        // Only a result that changes something is scheduled; before startup only the startup probe runs.
         let matters = match (kind, fails.is_some()) {
             (Probed::Startup, _) => !started,
             (Probed::Readiness, false) => started && !ready,
@@ -337,8 +337,8 @@ impl PodPass<'_, '_> {
         self.out.event_at(&object, &format_smolstr!("spec.{list}{{{name}}}"), "Warning", "Unhealthy", message);
     }
 
-    /// The kubelet stops one container, perhaps because of a probe; `{}` in the message is its name. It is started again
-    /// unless the Pod says never.
+    /// Stops one container, possibly because of a probe; `{}` in the message is its name. It is restarted
+    /// unless the policy is Never.
     pub(super) fn kill_container(&mut self, i: u32, message: &str, probe: Option<Probed>, at_once: bool) -> Jobs {
         let object = self.object.clone();
         let pod = object.body::<Pod>();
@@ -352,7 +352,7 @@ impl PodPass<'_, '_> {
         self.out.event_at(&object, &field, "Normal", "Killing", Str::from(message.replacen("{}", &container.name, 1)));
         let own = probe.and_then(|probe| raw(pod, i)[probe.field()]["terminationGracePeriodSeconds"].as_i64());
         let grace = own.or(pod.spec.termination_grace_period_seconds).unwrap_or(30).clamp(0, 1_000_000) as u64 * SECOND;
-        // A shell does not pass the signal on: it is killed when its time is over.
+        // A shell does not forward the signal: it is killed when the grace period is over.
         let (after, code) = match behaviour::ignores_signals(container) {
             _ if at_once => (MS, 137),
             true => (grace, 137),
@@ -362,7 +362,7 @@ impl PodPass<'_, '_> {
     }
 }
 
-/// What a failing probe prints.
+/// Output of a failing probe.
 fn output(probe: &Value, container: &Value, ip: &str, slow: Option<u64>) -> String {
     let port = |port: &Value| -> String {
         let named = container["ports"].as_array().into_iter().flatten().find(|p| p["name"] == *port && port.is_string());

@@ -1,8 +1,8 @@
-//! Images that cannot be pulled: they are tried again, after 10 s, 20 s, 40 s… up to 5 min.
+//! Failed image pulls: they are retried after 10 s, 20 s, 40 s… up to 5 min.
 //!
-//! Guarantees: a container stands at ErrImagePull after each try and at ImagePullBackOff until the next; an image that
-//! can be pulled by then starts. Models `pkg/kubelet/images/image_manager.go` and when `pod_workers.go` looks at a Pod
-//! again: after an error or at the end of a back-off, within a minute, each stretched by up to a half.
+//! Guarantees: a container is in ErrImagePull after each try and in ImagePullBackOff until the next; if the image can be
+//! pulled by then, it starts. Models `pkg/kubelet/images/image_manager.go` and when `pod_workers.go` syncs a Pod
+//! again: after an error or at the end of a back-off, within a minute, with a jitter of up to a half.
 
 use super::behaviour::{can_be_pulled, pull_error};
 use super::containers::{self, policy};
@@ -14,24 +14,24 @@ use crate::api::{Str, Time};
 use crate::engine::why::Why;
 use smol_str::format_smolstr;
 
-/// The start of its sandbox makes the kubelet look at a Pod once more.
+/// The start of the sandbox makes the kubelet sync a Pod once more.
 const FIRST_LOOK_US: u64 = SECOND;
 const AFTER_ERROR_US: u64 = 10 * SECOND;
 const AT_LEAST_EVERY_US: u64 = 60 * SECOND;
 
-/// Whether the status says that the image could not be pulled.
+/// Whether the status shows a failed pull.
 pub(super) fn fails(pod: &Pod, i: u32) -> bool {
     let waiting = containers::seen(pod, i).and_then(|s| s.state.waiting.as_ref());
     waiting.is_some_and(|waiting| waiting.reason == "ErrImagePull" || waiting.reason == "ImagePullBackOff")
 }
 
-/// A wait at its longest: real ones are spread between this and two thirds of it.
+/// A delay with its maximum jitter: real ones are between two thirds of this and this.
 fn stretched(wait: u64) -> u64 {
     wait + wait / 2
 }
 
 impl PodPass<'_, '_> {
-    /// Images could not be pulled: what follows.
+    /// Handles failed pulls.
     pub(super) fn pull_failed(&mut self) -> (Time, PodJob) {
         let mut tries = self.kubelets.pods.get(&self.job.uid).map_or_else(Tries::default, |running| running.pulls);
         let back_off = (10 << tries.count.clamp(0, 5)).min(MAX_BACK_OFF) as u64 * SECOND;
@@ -41,7 +41,7 @@ impl PodPass<'_, '_> {
         self.then(look, Step::PullBackOff(tries.until))
     }
 
-    /// Another image is to be pulled: it is not backed off from.
+    /// Pulls a changed image without back-off.
     pub(super) fn pull_anew(&mut self) -> (Time, PodJob) {
         self.set_tries(Tries { count: 0, until: self.now });
         self.then(0, Step::PullBackOff(self.now))
@@ -53,7 +53,7 @@ impl PodPass<'_, '_> {
         }
     }
 
-    /// Looks at a Pod whose images could not be pulled: they are backed off from, or tried again.
+    /// Syncs a Pod with failed pulls: they are in back-off, or retried.
     pub(super) fn pull_back_off(&mut self, until: Time) -> Jobs {
         let object = self.object.clone();
         let pod = object.body::<Pod>();
@@ -83,13 +83,13 @@ impl PodPass<'_, '_> {
         jobs
     }
 
-    /// A container that has run before would start again, and its image cannot be pulled.
+    /// Handles a container that would restart but whose image cannot be pulled.
     pub(super) fn cannot_restart(&mut self, i: u32, ended: Option<i32>) -> Jobs {
         self.no_image(&[i], ended);
         vec![self.pull_failed()]
     }
 
-    /// Whether a container that is never started again was stopped for an image that cannot be pulled: then that was its end.
+    /// Whether a container that is never restarted was stopped for an image that cannot be pulled: then it has ended.
     pub(super) fn has_lost_its_image(&mut self, i: u32) -> bool {
         let object = self.object.clone();
         let pod = object.body::<Pod>();
@@ -100,7 +100,7 @@ impl PodPass<'_, '_> {
         lost.is_some()
     }
 
-    /// Says of containers that their images could not be pulled.
+    /// Reports containers whose images could not be pulled.
     fn no_image(&mut self, failing: &[u32], ended: Option<i32>) {
         let object = self.object.clone();
         let of = |i: &u32| containers::container(object.body(), *i).map(|(list, container)| (*i, list, container));

@@ -1,11 +1,11 @@
-//! Containers that have ended are started again, after a back-off that doubles.
+//! Restarts of containers, with exponential back-off.
 //!
 //! Models `doBackOff` of `pkg/kubelet/kuberuntime/kuberuntime_manager.go`.
 
 use super::behaviour::Behaviour;
 use super::containers;
 use super::state::Running;
-use super::{BACK_OFF_FORGOTTEN, BACK_OFF_SHOWN_US, FIRST_RESTART_US, Jobs, MAX_BACK_OFF, PodPass, Step, status};
+use super::{BACK_OFF_RESET_S, BACK_OFF_SHOWN_US, FIRST_RESTART_US, Jobs, MAX_BACK_OFF, PodPass, Step, status};
 use crate::api::Str;
 use crate::api::pod::{ContainerState, ContainerStatus, Waiting};
 use crate::api::time::SECOND;
@@ -14,11 +14,11 @@ use smol_str::format_smolstr;
 use std::collections::BTreeMap;
 
 impl PodPass<'_, '_> {
-    /// What follows the end of a container that is started again: at first at once, then after a back-off.
+    /// Restarts a container that has ended: the first time at once, then after a back-off.
     pub(super) fn hold_back(&mut self, i: u32, ran: i64) -> Jobs {
         let mut held_back = 0;
         if let Some(running) = self.kubelets.running(self.job.uid) {
-            if ran >= BACK_OFF_FORGOTTEN {
+            if ran >= BACK_OFF_RESET_S {
                 running.held_back.remove(&i);
             }
             held_back = running.held_back.get(&i).copied().unwrap_or(0);
@@ -27,7 +27,7 @@ impl PodPass<'_, '_> {
         vec![if held_back == 0 { self.then(FIRST_RESTART_US, restart) } else { self.then(BACK_OFF_SHOWN_US, Step::BackOff(i)) }]
     }
 
-    /// The container has failed before: it waits 10 s, 20 s, 40 s… up to 5 min.
+    /// Puts a container into back-off: 10 s, 20 s, 40 s… up to 5 min.
     pub(super) fn back_off(&mut self, i: u32) -> Jobs {
         let known = self.kubelets.pods.get(&self.job.uid);
         let count = |map: fn(&Running) -> &BTreeMap<u32, i32>| known.and_then(|r| map(r).get(&i)).copied().unwrap_or(1);
@@ -62,13 +62,13 @@ impl PodPass<'_, '_> {
         vec![self.then(seconds as u64 * SECOND, Step::Restart(i, self.run_number(i)))]
     }
 
-    /// Starts a container again, or late for the first time; `ended`: it has just been stopped for this, with this code.
+    /// Restarts a container, or starts a delayed one for the first time; `ended`: exit code, if it has just been stopped for this.
     pub(super) fn restart(&mut self, i: u32, ended: Option<i32>) -> Jobs {
         let Some((list, container)) = containers::container(self.pod(), i).map(|(list, c)| (list, c.clone())) else { return Vec::new() };
         if self.pod().is_terminal() {
             return Vec::new();
         }
-        // One that could not be made until now starts for the first time.
+        // A container that could not be created until now starts for the first time.
         let never_ran = |s: &ContainerStatus| s.state.terminated.is_none() && s.last_state.terminated.is_none();
         let first = ended.is_none() && containers::seen(self.pod(), i).is_some_and(never_ran);
         if first && let Some(n) = containers::number(i) {

@@ -1,6 +1,6 @@
-//! ConfigMaps and Secrets that a Pod names, whole or by key: it does not start while something is missing that is not optional.
+//! ConfigMaps and Secrets that a Pod references, whole or by key: it does not start while a required one is missing.
 //!
-//! Guarantees: volumes hold up the whole Pod, a variable only its own container; the kubelet tries again by itself, so what is
+//! Guarantees: a volume blocks the whole Pod, a variable only its own container; the kubelet retries by itself, so an object
 //! created later is found. Models `pkg/volume/{configmap,secret,projected}`, `makeEnvironmentVariables` in
 //! `pkg/kubelet/kubelet_pods.go` and the retries of both.
 
@@ -14,17 +14,17 @@ use crate::engine::why::Why;
 use serde_json::Value;
 use smol_str::format_smolstr;
 
-/// Between two tries to mount: twice as long each time, up to two minutes.
-const FIRST_MOUNT_US: u64 = 500 * MS;
-const MOST_MOUNT_US: u64 = 122 * SECOND;
-/// Between two tries to start a container.
-const AGAIN_US: u64 = 12 * SECOND;
-/// Where the tries to mount are counted.
-const TRIES: u32 = u32::MAX;
+/// Delay between tries to mount: doubled each time, up to about two minutes.
+const FIRST_MOUNT_RETRY_US: u64 = 500 * MS;
+const MAX_MOUNT_RETRY_US: u64 = 122 * SECOND;
+/// Delay between tries to start a container.
+const CONTAINER_RETRY_US: u64 = 12 * SECOND;
+/// Key under which tries to mount are counted, in place of a container number.
+const MOUNT_TRIES: u32 = u32::MAX;
 const MISCONFIGURED: &str = "CreateContainerConfigError";
 
 impl Source {
-    /// Whether a Pod can do without it, or it is there.
+    /// Whether it is optional or exists.
     fn is_there(&self, server: &ApiServer, namespace: &str) -> bool {
         if self.optional {
             return true;
@@ -34,7 +34,7 @@ impl Source {
         ["data", "binaryData"].into_iter().any(|part| body.get(part).is_some_and(|data| data.get(key.as_str()).is_some()))
     }
 
-    /// The kubelet's words when it is missing: for a volume, or for a variable.
+    /// The kubelet's message when it is missing: for a volume, or for a variable.
     fn words(&self, server: &ApiServer, namespace: &str, mounted: bool) -> String {
         let (kind, name) = (self.kind.name(), &self.name);
         match &self.key {
@@ -48,14 +48,14 @@ impl Source {
     }
 }
 
-/// A container as it was written; most name nothing.
+/// The raw JSON of a container; most reference nothing.
 fn written(pod: &Pod, i: u32) -> Option<&Value> {
     let (list, n) = containers::number(i).map_or(("containers", i), |n| ("initContainers", n));
     let container = pod.spec.raw.get(list)?.get(n as usize)?;
     (container.get("env").is_some() || container.get("envFrom").is_some()).then_some(container)
 }
 
-/// A volume that cannot be mounted, with the words for all that its sources lack.
+/// The messages of a volume that cannot be mounted, for everything its sources lack.
 fn unmounted(volume: &Value, server: &ApiServer, namespace: &str) -> Option<String> {
     let lack = |sources: Vec<Source>| sources.into_iter().find(|source| !source.is_there(server, namespace));
     let mut words: Vec<String> = mounted(volume).into_iter().filter_map(lack).map(|source| source.words(server, namespace, true)).collect();
@@ -63,21 +63,21 @@ fn unmounted(volume: &Value, server: &ApiServer, namespace: &str) -> Option<Stri
     if words.len() < 2 { words.pop() } else { Some(format!("[{}]", words.join(", "))) }
 }
 
-/// What a Pod waits for: the first thing that is missing, the container or else the volume that wants it, and all the
-/// keys that the Pod wants of that ConfigMap or Secret and that are not there.
+/// What a Pod waits for: the first missing source, the container or the volume that needs it, and all missing
+/// keys that the Pod needs from that ConfigMap or Secret.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lack {
     /// What is missing.
     pub source: Source,
-    /// Whether the ConfigMap or Secret is there, and only the key is not.
+    /// Whether the ConfigMap or Secret exists and only the key is missing.
     pub only_key: bool,
-    /// The container, if it is a variable of one.
+    /// The container, if a variable needs it.
     pub container: Option<Str>,
-    /// The volume otherwise.
+    /// The volume, otherwise.
     pub volume: Option<Str>,
-    /// The keys that are wanted of it in vain.
+    /// The missing keys.
     pub missing: Vec<Str>,
-    /// The kubelet's words.
+    /// The kubelet's message.
     pub words: String,
 }
 
@@ -91,7 +91,7 @@ pub fn lack(object: &Object, server: &ApiServer) -> Option<Lack> {
         let source = environment(written(pod, i)?).into_iter().find(missing)?;
         Some((source, Some(containers::container(pod, i)?.1.name.clone()), None))
     });
-    // Before anything has started, it is the volumes.
+    // Before anything has started, volumes are what is missing.
     let of_volume = || {
         let starts = all().all(|i| waits(i).is_some_and(|w| w.reason == "ContainerCreating" || w.reason == "PodInitializing"));
         let mut held = volumes(&pod.spec.raw).filter(|_| starts && pod.status.pod_ip.is_empty());
@@ -108,14 +108,14 @@ pub fn lack(object: &Object, server: &ApiServer) -> Option<Lack> {
     Some(Lack { source, only_key, container, volume, missing: keys, words })
 }
 
-/// Whether a Pod has volumes that could lack something. Every Pod asks this as it starts.
+/// Whether a Pod has volumes with sources. Called for every Pod as it starts.
 #[inline(always)]
 pub(super) fn has_volumes(pod: &Pod) -> bool {
     volumes(&pod.spec.raw).next().is_some()
 }
 
 impl PodPass<'_, '_> {
-    /// What is done instead of starting, while a volume cannot be mounted.
+    /// The jobs instead of starting, while a volume cannot be mounted.
     pub(super) fn wait_for_volumes(&mut self) -> Option<Jobs> {
         let object = self.object.clone();
         let mut held = false;
@@ -129,14 +129,14 @@ impl PodPass<'_, '_> {
             return None;
         }
         let tries = self.kubelets.running(self.job.uid).map_or(0, |running| {
-            let tries = running.held_back.entry(TRIES).or_default();
+            let tries = running.held_back.entry(MOUNT_TRIES).or_default();
             *tries += 1;
             *tries - 1
         });
-        Some(vec![self.then((FIRST_MOUNT_US << tries.clamp(0, 9)).min(MOST_MOUNT_US), Step::Start)])
+        Some(vec![self.then((FIRST_MOUNT_RETRY_US << tries.clamp(0, 9)).min(MAX_MOUNT_RETRY_US), Step::Start)])
     }
 
-    /// What a container's environment lacks. Every container asks this as it starts.
+    /// What a container's environment lacks. Called for every container as it starts.
     #[inline(always)]
     pub(super) fn lacks(&self, i: u32) -> Option<String> {
         written(self.pod(), i).and_then(|container| self.lacks_of(container))
@@ -148,17 +148,17 @@ impl PodPass<'_, '_> {
         Some(source.words(server, namespace, false))
     }
 
-    /// The image is there, the container cannot be made; it is tried again.
+    /// Reports a container that cannot be created although its image is present, and schedules a retry.
     pub(super) fn say_lacks(&mut self, i: u32, words: &str) -> Jobs {
         let object = self.object.clone();
         let Some((list, container)) = containers::container(object.body(), i) else { return Vec::new() };
         let field = format_smolstr!("spec.{list}{{{}}}", container.name);
         self.say_present(&object, &field, &container.image);
         self.out.event_at(&object, &field, "Warning", "Failed", format_smolstr!("Error: {words}"));
-        vec![self.then(AGAIN_US, Step::Restart(i, self.run_number(i)))]
+        vec![self.then(CONTAINER_RETRY_US, Step::Restart(i, self.run_number(i)))]
     }
 
-    /// What is done instead of starting a container alone, while its environment lacks something.
+    /// The jobs instead of starting a single container, while its environment lacks something.
     pub(super) fn wait_for_environment(&mut self, i: u32) -> Option<Jobs> {
         let words = self.lacks(i)?;
         Some(self.misconfigured(i, &words))
@@ -180,7 +180,7 @@ impl PodPass<'_, '_> {
     }
 }
 
-/// The state of a container whose environment cannot be made.
+/// The state of a container whose environment is incomplete.
 pub(super) fn waiting(words: &str) -> crate::api::pod::ContainerState {
     status::waiting_for(MISCONFIGURED, words)
 }

@@ -1,4 +1,4 @@
-//! What the kubelets know, and the steps they take.
+//! State of the kubelets, and the steps they take.
 
 use crate::api::pod::{Container, Pod};
 use crate::api::{Object, ObjectRef, Str, Time, Uid};
@@ -10,17 +10,17 @@ use crate::engine::tree::Tree;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// What a kubelet does next for a Pod.
+/// A step of a kubelet for a Pod.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Step {
     Admit,
     Start,
     Init(u32),
-    /// Images could not be pulled, and are not tried again before this time.
+    /// Image pulls have failed, and are not retried before this time.
     PullBackOff(Time),
     /// A container's startup probe has succeeded.
     Started(u32),
-    /// A container has become ready as it was to be expected when it started.
+    /// A container becomes ready as planned at its start.
     Ready(u32),
     /// A container ends with a code, in the run of this number.
     Exit(u32, i32, Option<i32>),
@@ -28,18 +28,18 @@ pub(super) enum Step {
     Killed(u32, i32, i32),
     /// A probe that fails, or failed, runs.
     Probe(u32, Probed),
-    /// A person makes a probe fail, `true` by not answering, or succeed.
+    /// A fault makes a probe fail (`true`: by timeout), or succeed.
     ForceProbe(Probed, Option<bool>),
-    /// A person sets the readiness of the first container.
+    /// A fault sets the readiness of the first container.
     ForceReady(bool),
-    /// The containers of a Pod that had to go for its node's sake have stopped.
+    /// The containers of an evicted Pod have stopped.
     Evicted,
     BackOff(u32),
-    /// A container starts again, unless it has done so since its run of this number.
+    /// A container restarts, unless it has restarted since the run of this number.
     Restart(u32, i32),
-    /// What its Pod asks for has changed.
+    /// The Pod's spec has changed.
     Changed,
-    /// All containers have been stopped, to be started again.
+    /// All containers have been stopped, to be restarted.
     Anew,
     Kill,
     Stopped,
@@ -47,14 +47,14 @@ pub(super) enum Step {
     Report,
 }
 
-/// What a person forces on the first container of a Pod.
+/// A fault injected into the first container of a Pod.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Forced {
     /// It ends with this code.
     Exit(i32),
     /// Its readiness is set by hand.
     Ready(bool),
-    /// The first probe of this kind fails, `true` by not answering in time, or succeeds again.
+    /// The first probe of this kind fails (`true`: by timeout), or succeeds again.
     Probe(Probed, Option<bool>),
 }
 
@@ -72,28 +72,28 @@ impl PodJob {
         self.uid == uid
     }
 
-    /// Whether it asks once more what was answered badly before.
+    /// Whether it repeats a failing probe.
     pub(in crate::engine) fn is_probe(&self) -> bool {
         matches!(self.step, Step::Probe(..))
     }
 }
 
-/// What a kubelet knows of a Pod of its own.
+/// A kubelet's state of one of its Pods.
 #[derive(Clone, Debug)]
 pub(super) struct Running {
     pub(super) pod: ObjectRef,
     pub(super) node: Str,
     pub(super) stopping: bool,
     pub(super) restarts: BTreeMap<u32, i32>,
-    /// Restarts since a container last ran for long: they decide how long it is held back.
+    /// Restarts since a container last ran long enough to reset its back-off.
     pub(super) held_back: BTreeMap<u32, i32>,
-    /// The run of a container that is being stopped: the kubelet syncs a Pod anew only when that is done.
+    /// The run of each container that is being stopped: the kubelet syncs a Pod again only when that is done.
     pub(super) stops: BTreeMap<u32, i32>,
     pub(super) pulls: Tries,
     /// When the containers that have probes started.
     pub(super) started: BTreeMap<u32, Time>,
     pub(super) probes: BTreeMap<(u32, Probed), ProbeState>,
-    /// Why it has to go for its node's sake.
+    /// The message of its eviction, if it is being evicted.
     pub(super) evicted: Option<Str>,
 }
 
@@ -105,12 +105,12 @@ pub struct Kubelets {
     /// The last address given out on each node that has a kubelet.
     pub(super) next_ip: BTreeMap<Str, u32>,
     pub(super) silent: Vec<Silent>,
-    /// When those came back that have been silent.
+    /// When kubelets that were down came back.
     pub(super) back: BTreeMap<Str, Time>,
     pub(super) pressed: Vec<Pressure>,
     /// How often a kubelet renews its Lease.
     pub(super) heartbeat: u64,
-    /// Nodes there have ever been: each gets a network of its own.
+    /// Number of nodes ever registered: each gets its own network.
     pub(super) registered: usize,
 }
 
@@ -137,7 +137,7 @@ pub enum Probed {
 }
 
 impl Probed {
-    /// The probe that a word means: `liveness`.
+    /// Parses `liveness`.
     pub fn named(word: &str) -> Option<Probed> {
         [Probed::Startup, Probed::Readiness, Probed::Liveness].into_iter().find(|kind| kind.word() == word)
     }
@@ -177,32 +177,32 @@ impl Probed {
     }
 }
 
-/// How one probe of a container stands.
+/// State of a container's probe.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ProbeState {
-    /// A person made it fail; `true` by not answering in time.
+    /// Forced to fail by a fault; `true`: by timeout.
     pub(super) forced: Option<bool>,
-    /// When it runs next, if anybody waits for its result.
+    /// When it runs next, if scheduled.
     pub(super) due: Option<Time>,
-    /// Failures in a row, or successes as a negative number.
+    /// Consecutive failures, or consecutive successes as a negative number.
     pub(super) row: i32,
 }
 
-/// How often the images of a Pod have been tried in vain.
+/// Failed tries to pull a Pod's images.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tries {
     pub(super) count: i32,
-    /// Until when the last one is backed off from: what was planned after an earlier one is void.
+    /// End of the back-off after the last one; steps planned after an earlier one are void.
     pub(super) until: Time,
 }
 
-/// A kubelet that says nothing.
+/// A kubelet that is down.
 #[derive(Clone, Debug)]
 pub(super) struct Silent {
     pub(super) node: Str,
     /// Its last heartbeat.
     pub(super) since: Time,
-    /// What fell due meanwhile.
+    /// Jobs that fell due while it was down.
     pub(super) parked: Vec<PodJob>,
 }
 
@@ -210,7 +210,7 @@ pub(super) struct Silent {
 #[derive(Clone, Debug)]
 pub(super) struct Pressure {
     pub(super) node: Str,
-    /// Bytes still to be had from Pods.
+    /// Bytes still to be reclaimed from Pods.
     pub(super) missing: i64,
     /// When it had enough again.
     pub(super) relieved: Option<Time>,

@@ -68,7 +68,7 @@ pub(super) fn terminate(status: &mut ContainerStatus, code: i32, now: Timestamp)
     status.started = Some(false);
 }
 
-/// The last end of a container, which may be just now, moves to `lastState`: what it does next takes its place.
+/// Moves the last termination of a container to `lastState`; `ended`: it terminates just now, with this exit code.
 pub(super) fn keep_end(status: &mut ContainerStatus, ended: Option<i32>, now: Timestamp) {
     if let Some(code) = ended {
         terminate(status, code, now);
@@ -78,7 +78,7 @@ pub(super) fn keep_end(status: &mut ContainerStatus, ended: Option<i32>, now: Ti
     }
 }
 
-/// An init container has done its work; a sidecar runs on.
+/// Marks an init container as completed; a sidecar keeps running.
 pub(super) fn finish_init(pod: &mut Pod, n: usize, id: Str, now: Timestamp) {
     let (Some(container), Some(status)) = (pod.spec.init_containers.get(n), pod.status.init_container_statuses.get_mut(n)) else { return };
     status.ready = true;
@@ -98,14 +98,14 @@ pub(super) fn finish_init(pod: &mut Pod, n: usize, id: Str, now: Timestamp) {
     status.state = ContainerState { terminated: Some(ended), ..Default::default() };
 }
 
-/// A Pod runs from the moment on when every container has been started once.
+/// Sets the phase to Running once every container has been started.
 pub(super) fn begin_phase(pod: &mut Pod) {
     let waits = |s: &ContainerStatus| s.state.waiting.is_some() && s.last_state.terminated.is_none();
     let waits = pod.status.container_statuses.iter().any(waits);
     pod.status.phase = Str::new_static(if waits { "Pending" } else { "Running" });
 }
 
-/// When all containers have ended for good: Failed if one failed, else Succeeded. Sidecars end with them.
+/// Sets the terminal phase when all containers have ended for good: Failed if one failed, otherwise Succeeded. Sidecars end with them.
 pub(super) fn end_phase(pod: &mut Pod, now: Timestamp) {
     let codes: Vec<Option<i32>> = pod.status.container_statuses.iter().map(|s| Some(s.state.terminated.as_ref()?.exit_code)).collect();
     let over = |(i, code): (usize, &Option<i32>)| code.is_some_and(|code| after(pod, i as u32, code) == After::Nothing);
@@ -119,12 +119,12 @@ pub(super) fn end_phase(pod: &mut Pod, now: Timestamp) {
     pod.status.phase = Str::new_static(if failed { "Failed" } else { "Succeeded" });
 }
 
-/// All containers have been stopped; those that never ran could not be found.
+/// Writes the status of stopped containers; those that never ran have `ContainerStatusUnknown`.
 pub(super) fn stop(pod: &mut Pod, now: Timestamp, generation: i64) {
     let mut failed = false;
     let ended = pod.is_terminal();
     let policies: Vec<Str> = (0..pod.status.container_statuses.len()).map(|i| policy(pod, i as u32).into()).collect();
-    // One that would have been started again is looked for in vain; what came before the containers is over.
+    // A container that would have been restarted is not found; init containers have completed.
     let lost = |status: &ContainerStatus, policy: Option<&Str>| match &status.state.terminated {
         Some(state) => !ended && policy.is_some_and(|policy| !ends(policy, state.exit_code)),
         None => status.state.waiting.is_some(),
@@ -190,7 +190,7 @@ pub(super) fn set_conditions(pod: &mut Pod, sandbox: bool, now: Timestamp, gener
     let is_ours = |kind: &str| order.iter().any(|(ours, _)| *ours == kind);
     // Conditions of others, such as DisruptionTarget, stay.
     let others = old.iter().filter(|c| !is_ours(&c.kind)).cloned();
-    // Who says that a Pod is scheduled is the scheduler; one that names its node has no such condition.
+    // PodScheduled is set by the scheduler; a Pod created with a node name does not have it.
     let scheduled = old.iter().any(|c| c.kind == "PodScheduled");
     let ours = order.iter().filter(|(kind, _)| *kind != "PodScheduled" || scheduled).map(|(kind, (status, reason, message))| {
         let since = old.iter().find(|c| c.kind == *kind && c.status == *status).and_then(|c| c.last_transition_time);
@@ -204,13 +204,13 @@ pub(super) fn set_conditions(pod: &mut Pod, sandbox: bool, now: Timestamp, gener
             ..Default::default()
         }
     });
-    // Made as large as it will be: each Pod keeps several of these for ever.
+    // Allocated at its final size: each Pod keeps several of these forever.
     let mut all = Vec::with_capacity(old.len().max(order.len()));
     all.extend(ours.chain(others));
     pod.status.conditions = all;
 }
 
-/// Init containers have a part in both: sidecars are to be started and ready, the others are to end.
+/// Init containers count in both: sidecars must be started and ready, the others must have completed.
 fn init_conditions<'p>(pod: &'p Pod, unready: &mut Vec<&'p str>, incomplete: &mut Vec<&'p str>) {
     let statuses = pod.spec.init_containers.iter().zip(&pod.status.init_container_statuses);
     let (sidecars, others): (Vec<_>, Vec<_>) = statuses.partition(|(container, _)| is_sidecar(container));
@@ -218,7 +218,7 @@ fn init_conditions<'p>(pod: &'p Pod, unready: &mut Vec<&'p str>, incomplete: &mu
     let mut all: Vec<&str> = late.collect();
     all.append(unready);
     *unready = all;
-    // Where a container has been started, all this is over.
+    // Once a main container has started, initialization is complete.
     if has_ended(pod) {
         return;
     }

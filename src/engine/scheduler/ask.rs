@@ -1,4 +1,4 @@
-//! What each node answers to a Pod: filters first, then scores.
+//! Evaluates the nodes for a Pod: filters first, then scores.
 //!
 //! Models `findNodesThatFitPod` and `prioritizeNodes` of `pkg/scheduler/schedule_one.go`.
 
@@ -27,7 +27,7 @@ impl<'c> Cycle<'c> {
     }
 }
 
-/// What a node has against a Pod; room kept for a nominated Pod that is not less important counts as taken.
+/// A node's refusal of a Pod; resources reserved for a nominated Pod of at least the same priority count as used.
 pub(super) fn refusal(cycle: &Cycle<'_>, name: &Str, node: &Rc<Object>, info: &NodeInfo) -> Option<Refusal> {
     let ask = |info: &NodeInfo| {
         let refused = |(at, filter): &(usize, &Filter)| {
@@ -52,11 +52,11 @@ pub(super) fn refusal(cycle: &Cycle<'_>, name: &Str, node: &Rc<Object>, info: &N
     ask(info)
 }
 
-/// The best node for a Pod, or what each has against it.
+/// The best node for a Pod, or the refusal of each.
 pub(super) fn ask_all(cycle: &Cycle<'_>) -> Result<NodeChoice, Vec<(Str, Refusal)>> {
     let mut feasible: Vec<(&Str, &NodeInfo)> = Vec::with_capacity(cycle.nodes.real);
     let mut refused = Vec::new();
-    // The node that others were preempted on comes first: if the Pod fits there, no other is looked at.
+    // The nominated node comes first: if the Pod fits there, no other is evaluated.
     let nominee = cycle.nodes.find(&cycle.pod.status.nominated_node_name);
     if let Some((name, info)) = nominee
         && info.node.as_ref().is_some_and(|node| refusal(cycle, name, node, info).is_none())

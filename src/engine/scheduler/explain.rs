@@ -1,4 +1,4 @@
-//! What each node has against a Pod: all filters asked, with the values that decide. Reads, writes nothing.
+//! Explains the refusals of each node, from all filters, with the values that decide. Read-only.
 
 use super::Scheduler;
 use super::ask::refusal;
@@ -11,7 +11,7 @@ use crate::engine::scheduler::refuses::Refuses;
 use std::rc::Rc;
 
 impl Scheduler {
-    /// For every node, or for so many, what its filters say; a node without refusals would do.
+    /// The refusals of up to `most` nodes; a node without refusals fits.
     pub fn explain(&self, object: &Rc<Object>, cache: &Cache, most: usize) -> Vec<(Str, Vec<Refuses>)> {
         let Some(pod) = object.pod() else { return Vec::new() };
         let cycle = Cycle::new(object, pod, cache, &self.nodes, &self.nominated);
@@ -21,7 +21,7 @@ impl Scheduler {
             let (mut found, mut last) = (Vec::new(), None);
             for (_, filter) in &cycle.filters {
                 let Some(refusal) = (filter.filter)(&cycle, node, node.body::<Node>(), info) else { continue };
-                // Pinned to another node: the affinity says so twice.
+                // A Pod pinned to another node is refused twice by its affinity.
                 if last.replace(filter.name) != Some(filter.name) {
                     let told = found.len();
                     (filter.explain)(&cycle, node, info, &mut found);

@@ -1,4 +1,4 @@
-//! What a scheduling cycle, a filter and a score are.
+//! The interfaces of a scheduling cycle, a filter and a score.
 //!
 //! Models `pkg/scheduler/framework/interface.go`.
 
@@ -12,7 +12,7 @@ use crate::engine::informer::Cache;
 use crate::engine::scheduler::refuses::Refuses;
 use std::rc::Rc;
 
-/// What a cycle looks at.
+/// Input of a cycle.
 pub(super) struct Cycle<'c> {
     pub object: &'c Rc<Object>,
     pub pod: &'c Pod,
@@ -22,24 +22,24 @@ pub(super) struct Cycle<'c> {
     pub spread: Vec<spread::Counted<'c>>,
     /// Pods that others were preempted for.
     pub nominated: &'c [(Str, Rc<Object>)],
-    /// The filters that have something to say about the Pod, each with its place in the registry.
+    /// The filters that apply to the Pod, each with its index in the registry.
     pub filters: Vec<(usize, &'static Filter)>,
 }
 
-/// Changes of the cluster that can turn a refusal, as a set: upstream's `EventsToRegister`.
+/// Changes of the cluster that can resolve a refusal, as a set: upstream's `EventsToRegister`.
 pub(super) type ClusterChanges = u8;
 
 /// A Pod has left its node.
 pub(super) const POD_GONE: ClusterChanges = 1;
-/// A Pod has come to a node, or has other labels.
+/// A Pod was bound to a node, or its labels have changed.
 pub(super) const POD_PLACED: ClusterChanges = 1 << 1;
 /// A node is gone.
 pub(super) const NODE_GONE: ClusterChanges = 1 << 2;
-/// A node has other labels.
+/// A node's labels have changed.
 pub(super) const NODE_LABELS: ClusterChanges = 1 << 3;
-/// A node has other taints, or was cordoned or uncordoned.
+/// A node's taints have changed, or it was cordoned or uncordoned.
 pub(super) const NODE_TAINTS: ClusterChanges = 1 << 4;
-/// A node has other resources to give.
+/// A node's allocatable resources have changed.
 pub(super) const NODE_ALLOCATABLE: ClusterChanges = 1 << 5;
 /// A volume, a claim or a class has changed.
 pub(super) const STORAGE: ClusterChanges = 1 << 6;
@@ -50,14 +50,14 @@ pub(super) const ANY: ClusterChanges = u8::MAX;
 pub(super) struct Filter {
     /// Upstream's name of the plugin.
     pub name: &'static str,
-    /// Whether it has anything to say about the Pod, on whatever node: what upstream's PreFilter answers with Skip.
-    /// A filter without this question always has, and judges by the Pod's template and the node alone.
+    /// Whether it applies to the Pod on any node; otherwise upstream's PreFilter returns Skip.
+    /// A filter without this function always applies, and depends on the Pod's template and the node alone.
     pub asks: Option<fn(&Cycle<'_>) -> bool>,
     /// The refusal, if it refuses.
     pub filter: fn(&Cycle<'_>, &Object, &Node, &NodeInfo) -> Option<Refusal>,
-    /// The values behind a refusal: found only when somebody asks, for a cycle may refuse thousands of nodes.
+    /// The values behind a refusal: computed only on demand, since a cycle may refuse thousands of nodes.
     pub explain: fn(&Cycle<'_>, &Rc<Object>, &NodeInfo, &mut Vec<Refuses>),
-    /// What can turn its refusal: when this happens, Pods it refused are tried again.
+    /// The changes that can resolve its refusal: Pods it refused are then retried.
     pub requeue_on: ClusterChanges,
 }
 
@@ -76,25 +76,25 @@ type Compare = fn(&Cycle<'_>, &[(&Str, &NodeInfo)]) -> Vec<i64>;
 
 /// How a score compares nodes.
 pub(super) enum Scoring {
-    /// A node by itself: the value depends on the Pod and this node alone.
+    /// Scores one node: the value depends on the Pod and this node alone.
     Node(fn(&Cycle<'_>, &NodeInfo) -> i64),
-    /// All nodes that fit, normalised against each other; only for Pods for which the first answers yes.
+    /// Scores all nodes that fit, normalised against each other; only for Pods for which `asks` is true.
     Among {
-        /// Whether it tells nodes apart for this Pod.
+        /// Whether its scores can differ between nodes for this Pod.
         asks: fn(&Cycle<'_>) -> bool,
         /// A value for each of the nodes.
         score: Compare,
     },
-    /// The same, and `memo` knows how the value changes with the Pods of one controller.
+    /// The same, but `memo` can derive the value from the number of a controller's Pods.
     Spread(Compare),
 }
 
 /// A node's refusal of a Pod.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Refusal {
-    /// Who refuses: a set of filters by their places in the registry. Filled in by whoever asked.
+    /// The refusing filters, as a set of indexes in the registry. Filled in by the caller.
     pub by: u16,
-    /// The scheduler's words; several for resources.
+    /// The scheduler's messages; several for resources.
     pub reasons: Vec<Str>,
     /// Whether removing other Pods could help.
     pub preemption_helps: bool,
@@ -106,7 +106,7 @@ impl Refusal {
         Refusal { by: 0, reasons: vec![Str::new_static("Preemption is not helpful for scheduling")], preemption_helps: false }
     }
 
-    /// Nobody on the node has a lower priority.
+    /// No Pod on the node has a lower priority.
     pub fn no_victims() -> Refusal {
         let reasons = vec![Str::new_static("No preemption victims found for incoming pod")];
         Refusal { by: 0, reasons, preemption_helps: false }
@@ -121,26 +121,26 @@ impl Refusal {
     }
 }
 
-/// A node for a Pod, and the best of the others.
+/// The node chosen for a Pod, and the second best.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct NodeChoice {
     pub node: Str,
     pub score: i64,
     pub next: Str,
     pub next_score: i64,
-    /// How many nodes would do.
+    /// Number of nodes that fit.
     pub feasible: usize,
 }
 
 impl NodeChoice {
-    /// The first of the best by name: every tie is broken in one way. The scores are those of nodes in the order of their names.
+    /// The best node; ties are broken by name. The scores must be in the order of the nodes' names.
     pub fn of<'n>(scores: impl Iterator<Item = (&'n Str, i64)>) -> Option<NodeChoice> {
         let mut best: Option<(&Str, i64)> = None;
         let (mut next, mut feasible) = (best, 0);
         for (name, score) in scores {
             feasible += 1;
             if best.is_none_or(|(_, most)| score > most) {
-                // Who was the best came before all that are as good as it.
+                // The previous best precedes by name all nodes with the same score.
                 (next, best) = (best, Some((name, score)));
             } else if next.is_none_or(|(_, most)| score > most) {
                 next = Some((name, score));

@@ -22,7 +22,7 @@ pub(super) fn term_matches(term: &NodeSelectorTerm, node: &Object) -> bool {
     term.match_expressions.iter().all(|r| r.matches(&node.meta.labels)) && term.match_fields.iter().all(|r| r.matches(&fields))
 }
 
-/// Whether a node has the labels a Pod asks for and is one of those its affinity requires.
+/// Whether a node matches a Pod's node selector and required node affinity.
 pub(in crate::engine) fn fits_affinity(spec: &PodSpec, node: &Object) -> bool {
     let required = spec.affinity.node_affinity.required_during_scheduling_ignored_during_execution.as_ref();
     contains_all(&node.meta.labels, &spec.node_selector) && required.is_none_or(|selector| selects(selector, node))

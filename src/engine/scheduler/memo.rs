@@ -1,7 +1,7 @@
-//! What is known of every node for Pods of one template: a cycle for one more looks only at the nodes that have changed.
+//! Cached verdicts of every node for Pods of one template: a cycle for another such Pod evaluates only nodes that have changed.
 //!
-//! Guarantees: the choice is that of a cycle that asks every node, which debug builds compare; Pods whose nodes depend
-//! on more than their own template and the node's sums are left to that one.
+//! Guarantees: the choice equals that of a full cycle, which debug builds verify; Pods whose placement depends
+//! on more than their template and the node's totals use a full cycle.
 
 use super::ask::refusal;
 use super::filters;
@@ -13,20 +13,20 @@ use crate::api::pod::PodSpec;
 use crate::api::{Str, Uid};
 use std::rc::Rc;
 
-/// Templates that are remembered.
-const MOST: usize = 256;
+/// Maximum number of templates in the cache.
+const MAX_TEMPLATES: usize = 256;
 const NO_ZONE: u16 = u16::MAX;
 
-/// A node for one template.
+/// Verdict of a node for one template.
 #[derive(Clone, Copy, Debug)]
 struct NodeVerdict {
     fits: bool,
-    /// Whether the template's affinity allows the node, room or not.
+    /// Whether the template's affinity allows the node, regardless of free resources.
     eligible: bool,
     zone: u16,
     /// Pods of the same controller.
     alike: i32,
-    /// What does not depend on other nodes.
+    /// The part of the score that does not depend on other nodes.
     score: i32,
 }
 
@@ -36,13 +36,13 @@ struct TemplateClass {
     spec: Rc<PodSpec>,
     /// The controller whose Pods are spread.
     owner: Option<Uid>,
-    /// How far the changes of nodes have been taken in.
+    /// Number of node changes already applied.
     seen: u64,
     verdicts: Vec<NodeVerdict>,
     zones: Vec<Str>,
 }
 
-/// The templates of the last cycles, the latest last. A copy has forgotten them.
+/// The templates of the last cycles, the latest last. A clone starts empty.
 #[derive(Debug, Default)]
 pub(super) struct Memo {
     classes: Vec<TemplateClass>,
@@ -55,7 +55,7 @@ impl Clone for Memo {
 }
 
 impl Memo {
-    /// The node for a Pod; nothing if every node has to be asked.
+    /// The node for a Pod; `None` if a full cycle is needed.
     pub fn choose(&mut self, cycle: &Cycle<'_>) -> Option<NodeChoice> {
         if !is_plain(cycle) {
             return None;
@@ -68,7 +68,7 @@ impl Memo {
         };
         class.catch_up(cycle);
         let choice = class.choose(cycle);
-        if self.classes.len() >= MOST {
+        if self.classes.len() >= MAX_TEMPLATES {
             self.classes.remove(0);
         }
         self.classes.push(class);
@@ -76,7 +76,7 @@ impl Memo {
     }
 }
 
-/// Whether what a node is for a Pod depends on the Pod's template and the node alone, but for the spread of its controller's Pods.
+/// Whether a node's verdict depends on the Pod's template and the node alone, apart from the spread of its controller's Pods.
 fn is_plain(cycle: &Cycle<'_>) -> bool {
     cycle.nominated.is_empty()
         && cycle.pod.status.nominated_node_name.is_empty()
@@ -86,7 +86,7 @@ fn is_plain(cycle: &Cycle<'_>) -> bool {
 }
 
 impl TemplateClass {
-    /// Judges those nodes anew that have changed since the last time.
+    /// Evaluates the nodes that have changed since the last time.
     fn catch_up(&mut self, cycle: &Cycle<'_>) {
         match cycle.nodes.changed_since(self.seen).filter(|_| self.verdicts.len() == cycle.nodes.len()) {
             Some(changed) => {
@@ -122,10 +122,10 @@ impl TemplateClass {
         NodeVerdict { fits, eligible, zone, alike, score }
     }
 
-    /// The best node, the spread of the controller's Pods considered.
+    /// The best node, including the spread of the controller's Pods.
     fn choose(&self, cycle: &Cycle<'_>) -> Option<NodeChoice> {
         let fitting = || self.verdicts.iter().filter(|verdict| verdict.fits);
-        // Of each zone that has a node: the Pods there.
+        // Number of Pods in each zone that has a node.
         let mut zones: Vec<Option<i64>> = vec![None; self.zones.len()];
         if !zones.is_empty() {
             fitting().filter(|verdict| verdict.zone != NO_ZONE).for_each(|verdict| zones[verdict.zone as usize] = Some(0));
@@ -136,7 +136,7 @@ impl TemplateClass {
             }
         }
         let spread = topology_spread::Defaults::new(fitting().count(), zones.iter().flatten().count());
-        // Neighbours are mostly alike.
+        // Neighbouring nodes mostly have the same counts.
         let mut last = (0, NO_ZONE, spread.cost(0, None));
         let mut cost = |verdict: &NodeVerdict| {
             if (verdict.alike, verdict.zone) != (last.0, last.1) {
@@ -167,7 +167,7 @@ mod tests {
     use crate::engine::{Sim, Why};
     use serde_json::{Value, json};
 
-    /// Something happens to a cluster.
+    /// Makes a random change to a cluster.
     fn disturb(sim: &mut Sim, rng: &mut Rng) {
         let origin = sim.command("something");
         let (node, set) = (format!("node-{}", 1 + rng.below(9)), format!("web-{}", rng.below(3)));
@@ -195,9 +195,9 @@ mod tests {
         }
     }
 
-    /// Each choice is compared with that of a cycle that asks every node: where it is made.
+    /// Each choice is compared with that of a full cycle at the point where it is made.
     #[test]
-    fn what_is_remembered_is_what_asking_every_node_would_give() {
+    fn cached_verdicts_match_a_full_cycle() {
         for seed in 0..12 {
             let (mut sim, mut rng) = (Sim::new(ClusterConfig::with_nodes(9), seed), Rng::new(seed));
             let origin = sim.command("kubectl apply -f -");

@@ -1,7 +1,7 @@
-//! kube-scheduler: one Pod a cycle, filtered and scored over all nodes, then bound.
+//! kube-scheduler: one Pod per cycle, filtered and scored over all nodes, then bound.
 //!
-//! Guarantees: a Pod is bound to a node at most once; the sum of the requests on a node stays within what it has;
-//! a Pod that fits nowhere says so in its condition and in an Event, and is tried again when something changes.
+//! Guarantees: a Pod is bound to a node at most once; the sum of the requests on a node stays within its allocatable
+//! resources; an unschedulable Pod gets a condition and an Event, and is retried when something changes.
 //! Models `pkg/scheduler/schedule_one.go` and `internal/queue/scheduling_queue.go`.
 
 mod ask;
@@ -43,13 +43,13 @@ use nodes::Nodes;
 use std::cmp::Reverse;
 use std::rc::Rc;
 
-/// What one cycle takes.
+/// Duration of one cycle.
 const CYCLE_US: u64 = MS;
 
 /// A Pod in the active queue: by priority, then by arrival.
 type QueueKey = (Reverse<i32>, u64, Uid);
 
-/// The scheduler: its queue and its own count of what is on each node.
+/// The scheduler: its queue and its own accounting of each node.
 #[derive(Clone, Debug, Default)]
 pub struct Scheduler {
     nodes: Nodes,
@@ -59,23 +59,23 @@ pub struct Scheduler {
     unschedulable: Tree<Uid, ()>,
     /// Pods placed but waiting for their claims to be bound.
     placed: Tree<Uid, Str>,
-    /// Pods bound here of which the watch has not said so yet: what it still tells of them is older.
+    /// Pods bound here whose binding the watch has not delivered yet: its events about them are older.
     assumed: Tree<Uid, ()>,
     /// Pods that others were preempted for, each with its node.
     nominated: Vec<(Str, Rc<Object>)>,
     memo: Memo,
     arrivals: u64,
-    /// When the next cycle is, if one is planned.
+    /// When the next cycle runs, if one is planned.
     awake: Option<Time>,
-    /// Since when it is.
+    /// When it was planned.
     planned: Time,
-    /// What each cycle takes since a person has slowed it, and since when.
+    /// Duration of a cycle set by a fault, and since when.
     slow: Option<(Duration, Time)>,
-    /// The last fault that has slowed it, and until when.
+    /// The last fault that slowed it, and until when.
     slowed: Option<(EntryId, Time)>,
-    /// When it was last told something.
+    /// Time of the last event.
     now: Time,
-    /// When those that have waited too long are tried again, if that is planned.
+    /// When unschedulable Pods are flushed, if that is planned.
     flush: Option<Time>,
 }
 
@@ -88,30 +88,30 @@ struct PendingPod {
     queued: Option<QueueKey>,
     /// Since when.
     since: Time,
-    /// When it first came, in the order of all.
+    /// Sequence number of its arrival.
     arrived: u64,
-    /// Who refused it last, as a set.
+    /// The filters that refused it last, as a set.
     refused_by: u16,
-    /// When it was set aside last.
+    /// When it was last moved to the unschedulable Pods.
     aside: Time,
 }
 
-/// A Pod that fits nowhere and that nothing has woken so long is tried again, at the next of these ticks:
+/// An unschedulable Pod that no event has woken for this long is retried at the next flush:
 /// `flushUnschedulablePodsLeftover`.
-const LEFT_OVER_US: u64 = 300 * SECOND;
+const UNSCHEDULABLE_RETRY_US: u64 = 300 * SECOND;
 const FLUSH_PERIOD_US: u64 = 30 * SECOND;
-/// The names that upstream gives the filters, in the order in which they are asked.
+/// Upstream's names of the filters, in the order in which they run.
 pub fn filter_names() -> impl Iterator<Item = &'static str> {
     filters::ALL.iter().map(|filter| filter.name)
 }
 
-/// The names and weights that upstream gives the scores.
+/// Upstream's names and weights of the scores.
 pub fn score_names() -> impl Iterator<Item = (&'static str, i64)> {
     scores::ALL.iter().map(|score| (score.name, score.weight))
 }
 
 impl Scheduler {
-    /// Takes in a watch event; gives the time of the next cycle if one has to be planned.
+    /// Handles a watch event; returns the time of the next cycle if one has to be planned.
     pub fn observe(&mut self, event: &Event<'_>, id: EntryId, now: Time) -> Option<Time> {
         self.now = now;
         match event.object.kind {
@@ -157,7 +157,7 @@ impl Scheduler {
         if !pod.spec.scheduling_gates.is_empty() || pod.spec.scheduler_name != "default-scheduler" || self.assumed.contains_key(&uid) {
             return;
         }
-        // Its own status, written by this scheduler, is no reason to try again.
+        // A Pod's status, written by this scheduler, is no reason to retry.
         let changed = event.before.is_none_or(|b| b.pod().is_none_or(|p| p.spec != pod.spec) || b.meta.labels != object.meta.labels);
         self.arrivals += 1;
         let (arrived, now) = (self.arrivals, self.now);
@@ -176,7 +176,7 @@ impl Scheduler {
         }
     }
 
-    /// Drops what is known of a Pod without a node; gives the node it was placed on.
+    /// Drops the state of a Pod without a node; returns the node it was placed on.
     fn forget(&mut self, uid: Uid) -> Option<Str> {
         if let Some(waiting) = self.pending.remove(&uid).and_then(|p| p.queued) {
             self.active.remove(&waiting);
@@ -205,7 +205,7 @@ impl Scheduler {
         }
     }
 
-    /// Tries those again that a change may help, in the order in which they came.
+    /// Requeues the Pods that a change may help, in order of arrival.
     fn retry(&mut self, cause: EntryId, changes: ClusterChanges, may_help: &dyn Fn(&Pod) -> bool) {
         if !self.unschedulable.is_empty() {
             self.retry_some(cause, filters::helped_by(changes), may_help);
@@ -226,30 +226,31 @@ impl Scheduler {
         }
     }
 
-    /// When those that nothing has woken for five minutes are to be tried all the same, if that is not planned yet.
+    /// When to flush Pods that no event has woken for five minutes, if that is not planned yet.
     pub fn plan_flush(&mut self) -> Option<Time> {
-        // Asked after each cycle, so that what is planned must cost nothing, however many wait.
+        // Called after each cycle: must be cheap once planned, however many Pods wait.
         if self.flush.is_some() {
             return None;
         }
         let first = self.unschedulable.keys().filter_map(|uid| self.pending.get(uid)).map(|p| p.aside).min()?;
-        self.flush = Some(Time(first.after(LEFT_OVER_US).0.next_multiple_of(FLUSH_PERIOD_US)));
+        self.flush = Some(Time(first.after(UNSCHEDULABLE_RETRY_US).0.next_multiple_of(FLUSH_PERIOD_US)));
         self.flush
     }
 
-    /// Tries those again that have waited too long; gives the time of the next cycle if one has to be planned.
+    /// Requeues Pods that have waited too long; returns the time of the next cycle if one has to be planned.
     pub fn flush(&mut self, now: Time) -> Option<Time> {
         self.flush = None;
         self.now = now;
         let waiting = self.unschedulable.keys().filter_map(|uid| Some((*uid, self.pending.get(uid)?)));
-        let due: Vec<(Uid, EntryId)> = waiting.filter(|(_, p)| p.aside.after(LEFT_OVER_US) <= now).map(|(uid, p)| (uid, p.cause)).collect();
+        let due: Vec<(Uid, EntryId)> =
+            waiting.filter(|(_, p)| p.aside.after(UNSCHEDULABLE_RETRY_US) <= now).map(|(uid, p)| (uid, p.cause)).collect();
         for (uid, cause) in due {
             self.enqueue(uid, cause);
         }
         self.plan_cycle(now)
     }
 
-    /// Schedules the next Pod; gives the time of the next cycle if there are more.
+    /// Schedules the next Pod; returns the time of the next cycle if there are more.
     pub fn cycle(&mut self, cache: &Cache, now: Time, out: &mut Out<'_>, late: &mut DelayLog) -> Option<Time> {
         self.now = now;
         if let Some(((_, _, uid), ())) = self.active.pop_first()
@@ -282,7 +283,7 @@ impl Scheduler {
         self.awake == Some(now)
     }
 
-    /// How many Pods are before this one, if it waits for its cycle; and when the next one began and ends.
+    /// Number of Pods before this one, if it waits for its cycle; and when the planned cycle began and ends.
     pub fn in_line(&self, uid: Uid) -> Option<(usize, Option<(Time, Time)>)> {
         let own = self.pending.get(&uid)?.queued?;
         Some((self.active.keys().take_while(|other| **other < own).count(), self.awake.map(|ends| (self.planned, ends))))
@@ -303,18 +304,18 @@ impl Scheduler {
         self.pending.len()
     }
 
-    /// The Pod whose cycle is planned, as far as is known: another may come before it. And when that ends.
+    /// The Pod whose cycle is planned and when that ends; another Pod may still come before it.
     pub fn under_way(&self) -> Option<(ObjectRef, Time)> {
         let (_, _, uid) = self.active.keys().next()?;
         Some((self.pending.get(uid)?.object.key(), self.awake?))
     }
 
-    /// What each cycle takes, and since when, if a person has slowed it.
+    /// Duration of a cycle and since when, if a fault has slowed it.
     pub fn slowed(&self) -> Option<(Duration, Time)> {
         self.slow
     }
 
-    /// Has each cycle take so long from now on; nothing for as long as it does by itself. Gives the time of the next one if it comes sooner.
+    /// Sets the duration of a cycle; `None` restores normal speed. Returns the time of the next cycle if it comes sooner.
     pub fn slow_down(&mut self, span: Option<Duration>, now: Time, fault: EntryId) -> Option<Time> {
         self.slow = span.map(|span| (span, now));
         if span.is_some() {
@@ -326,7 +327,7 @@ impl Scheduler {
         self.plan_cycle(now)
     }
 
-    /// Forgets everything but that it is slow.
+    /// Clears everything but the slowdown.
     pub fn restart(&mut self) {
         *self = Scheduler { slow: self.slow, slowed: self.slowed, ..Scheduler::default() };
     }
@@ -373,7 +374,7 @@ impl Scheduler {
         }
     }
 
-    /// The API server has refused the binding: the room is free again. What the Pod has become, the watch will tell.
+    /// Handles a refused binding: frees the reserved resources. The watch delivers the Pod's current state.
     fn unassigned(&mut self, object: &Rc<Object>, error: &ApiError, out: &mut Out<'_>) {
         if let Some(node) = self.placed.remove(&object.meta.uid) {
             self.nodes.change(&node, |info| info.remove(object));
@@ -385,10 +386,10 @@ impl Scheduler {
     }
 }
 
-/// What is said, who refused as a set, and the node where room can be made.
+/// The message, the refusing filters as a set, and the node where preemption can help.
 type NoFit = (String, u16, Option<preemption::Candidate>);
 
-/// What a watch event changes of a node.
+/// The changes of a node in a watch event.
 fn changes_of_node(event: &Event<'_>) -> ClusterChanges {
     let (Some(new), Some(before)) = (event.object.get::<Node>(), event.before) else { return ANY };
     if event.op == Op::Deleted {

@@ -1,4 +1,4 @@
-//! What the scheduler counts on one node.
+//! The scheduler's accounting of one node.
 
 use crate::api::node::Node;
 use crate::api::pod::{Affinity, Pod, Resources};
@@ -9,43 +9,43 @@ use std::rc::Rc;
 
 pub(super) const REGION: &str = "topology.kubernetes.io/region";
 pub(super) const ZONE: &str = "topology.kubernetes.io/zone";
-/// For scoring, a container that requests nothing counts as a little.
+/// For scoring, a container without requests counts with these defaults.
 const DEFAULT_CPU: i64 = 100;
 const DEFAULT_MEMORY: i64 = 200 << 20;
 
 /// One node with its Pods.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NodeInfo {
-    /// The Node object; none if only Pods are known of it.
+    /// The Node object; `None` if only Pods of the node are known.
     pub node: Option<Rc<Object>>,
     /// Its Pods that have not ended.
     pub pods: Tree<Uid, Rc<Object>>,
-    /// What Pods may request here together, and how many they may be: read once from the Node.
+    /// Allocatable resources and number of Pods, read once from the Node.
     pub allocatable: Resources,
     /// See `allocatable`.
     pub max_pods: i64,
-    /// How many of its Pods refuse to be near others.
+    /// Number of its Pods with required anti-affinity.
     pub unsociable: usize,
-    /// How many of its Pods would rather be near others, or not.
+    /// Number of its Pods with preferred affinity or anti-affinity.
     pub choosy: usize,
-    /// Whether it has a taint that says `PreferNoSchedule`.
+    /// Whether it has a `PreferNoSchedule` taint.
     pub repelling: bool,
-    /// Grows with whatever makes it another choice for a Pod.
+    /// Incremented with every change that may affect a scheduling decision.
     pub version: u64,
     /// The zone it is in.
     pub zone: Option<Str>,
-    /// What they request.
+    /// Total requests of its Pods.
     pub requested: Resources,
-    /// What they request, with a little for containers that request nothing.
+    /// Total requests, with defaults for containers without requests.
     pub counted: Resources,
-    /// How many Pods have each priority.
+    /// Number of Pods by priority.
     pub by_priority: BTreeMap<i64, usize>,
-    /// Pods by their controller.
+    /// Number of Pods by controller.
     pub by_controller: BTreeMap<Uid, i64>,
 }
 
 impl NodeInfo {
-    /// Takes in the Node object, or its end.
+    /// Sets or removes the Node object.
     pub fn set_node(&mut self, node: Option<&Rc<Object>>) {
         self.version += 1;
         self.node = node.cloned();
@@ -58,14 +58,14 @@ impl NodeInfo {
         }
     }
 
-    /// Counts a Pod, once; `true` if its assignment is news.
+    /// Counts a Pod once; `true` if its assignment is new.
     pub fn add(&mut self, object: &Rc<Object>) -> bool {
         let pod: &Pod = object.body();
         if let Some(known) = self.pods.insert(object.meta.uid, object.clone()) {
             if object.meta.is_deleting() && !known.meta.is_deleting() {
                 self.leave_controller(object);
             }
-            // What the scheduler itself has just bound is news when the watch brings it.
+            // A Pod that the scheduler itself has just bound is new when the watch delivers it.
             return known.meta.resource_version == object.meta.resource_version;
         }
         self.version += 1;
@@ -80,7 +80,7 @@ impl NodeInfo {
         true
     }
 
-    /// Forgets a Pod; `true` if it was counted.
+    /// Removes a Pod; `true` if it was counted.
     pub fn remove(&mut self, object: &Rc<Object>) -> bool {
         let Some(known) = self.pods.remove(&object.meta.uid) else { return false };
         let pod: &Pod = known.body();
@@ -98,12 +98,12 @@ impl NodeInfo {
         true
     }
 
-    /// Whether a Pod here is less important than that.
+    /// Whether a Pod here has a lower priority.
     pub fn has_lower(&self, than: i64) -> bool {
         self.by_priority.range(..than).any(|(_, count)| *count > 0)
     }
 
-    /// A Pod that is on its way out does not count where Pods of a controller are spread.
+    /// A terminating Pod does not count for the spread of a controller's Pods.
     fn leave_controller(&mut self, object: &Object) {
         if let Some(owner) = object.meta.controller()
             && let Some(count) = self.by_controller.get_mut(&owner.uid)

@@ -4,19 +4,19 @@ use super::node_info::NodeInfo;
 use crate::api::Str;
 use std::rc::Rc;
 
-/// The nodes, and what a cycle asks of all of them, counted as they change.
+/// The nodes, with totals over all of them that are updated as they change.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Nodes {
     /// In the order of their names.
     all: Vec<(Str, Rc<NodeInfo>)>,
-    /// Those that are there; of others only Pods are known.
+    /// Number of nodes that exist; of others only Pods are known.
     pub real: usize,
-    /// Pods that refuse to be near others, and Pods that would rather be near others, or not.
+    /// Pods with required anti-affinity, and Pods with preferred affinity or anti-affinity.
     pub unsociable: usize,
     pub choosy: usize,
-    /// Nodes that would rather not be taken.
+    /// Nodes with a `PreferNoSchedule` taint.
     pub repelling: usize,
-    /// The places of the last nodes that changed, and how many changes there were before those.
+    /// Indexes of the last nodes that changed, and the number of changes before those.
     log: Vec<u32>,
     before: u64,
 }
@@ -31,7 +31,7 @@ impl Nodes {
         self.place(name).ok().map(|at| (&self.all[at].0, &*self.all[at].1))
     }
 
-    /// What is known of the node of this name.
+    /// The state of the node with this name.
     pub fn get(&self, name: &str) -> Option<&NodeInfo> {
         self.find(name).map(|(_, info)| info)
     }
@@ -41,12 +41,12 @@ impl Nodes {
         self.all.iter().map(|(name, info)| (name, &**info))
     }
 
-    /// What is known of each.
+    /// The state of each node.
     pub fn values(&self) -> impl Iterator<Item = &NodeInfo> {
         self.all.iter().map(|(_, info)| &**info)
     }
 
-    /// How many names there are, also of nodes that are not there.
+    /// Number of names, including those of nodes that do not exist.
     pub fn len(&self) -> usize {
         self.all.len()
     }
@@ -56,23 +56,23 @@ impl Nodes {
         self.all.get(at).map(|(name, info)| (name, &**info))
     }
 
-    /// How often nodes have changed so that they may be another choice for a Pod.
+    /// Number of changes so far that may affect a scheduling decision.
     pub fn changes(&self) -> u64 {
         self.before + self.log.len() as u64
     }
 
-    /// The places of the nodes that have changed since there were so many changes; nothing if that is too long ago.
+    /// Indexes of the nodes that have changed since that number of changes; `None` if that is too long ago.
     pub fn changed_since(&self, changes: u64) -> Option<&[u32]> {
         self.log.get(changes.checked_sub(self.before)? as usize..)
     }
 
     fn forget_changes(&mut self) {
-        // One more, so that nobody takes what it has seen for all there was.
+        // One more, so that no reader takes itself for up to date.
         self.before += self.log.len() as u64 + 1;
         self.log.clear();
     }
 
-    /// Changes a node, which is made if nothing is known of it.
+    /// Changes a node's state, which is created if missing.
     pub fn change<R>(&mut self, name: &Str, change: impl FnOnce(&mut NodeInfo) -> R) -> R {
         let at = self.place(name).unwrap_or_else(|at| {
             self.all.insert(at, (name.clone(), Rc::default()));

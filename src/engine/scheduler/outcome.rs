@@ -1,4 +1,4 @@
-//! What a cycle ends with: a binding, a preemption, or a Pod that is set aside.
+//! Outcomes of a cycle: a binding, a preemption, or an unschedulable Pod.
 //!
 //! Models `bindingCycle` and `handleSchedulingFailure` of `pkg/scheduler/schedule_one.go`.
 
@@ -14,7 +14,7 @@ use smol_str::format_smolstr;
 use std::rc::Rc;
 
 impl Scheduler {
-    /// What is said of a Pod that fits nowhere, who refused it, and where room could be made.
+    /// The message of an unschedulable Pod, the filters that refused it, and a candidate for preemption.
     pub(super) fn preempt(&self, cycle: &Cycle<'_>, refused: Vec<(Str, Refusal)>, real: usize, now: Timestamp) -> NoFit {
         let refusals: Vec<Refusal> = refused.iter().map(|(_, r)| r.clone()).collect();
         let mut text = filters::reasons(real, &refusals);
@@ -32,7 +32,7 @@ impl Scheduler {
         }
     }
 
-    /// Says that the Pod fits nowhere; where Pods of lower priority have to go for it, they are told to.
+    /// Records that the Pod is unschedulable, and preempts Pods of lower priority if that helps.
     pub(super) fn give_up(&mut self, object: &Rc<Object>, failure: NoFit, out: &mut Out<'_>) {
         let (message, refused_by, candidate) = failure;
         let Some(candidate) = candidate else { return self.fail(object, (message, refused_by, None), out) };
@@ -41,7 +41,7 @@ impl Scheduler {
         let why = || Why::Preempted { by: object.meta.name.clone() };
         for victim in candidate.victims.iter().filter(|v| !v.meta.is_deleting()) {
             let (wall, generation) = (out.server.wall(), victim.meta.generation);
-            // A victim that is gone meanwhile has made room already.
+            // A victim that is already gone has freed its resources.
             let _ = out.patch(&victim.key(), why(), |o| {
                 if let Body::Pod(pod) = &mut o.body {
                     let message = "default-scheduler: preempting to accommodate a higher priority pod";
@@ -53,7 +53,7 @@ impl Scheduler {
                 out.event(victim, "Normal", "Preempted", format_smolstr!("Preempted by pod {uid} on node {node}"));
             }
         }
-        // Less important Pods that were to have this room look for another.
+        // Pods of lower priority nominated to this node lose their nomination.
         let (lost, kept) =
             std::mem::take(&mut self.nominated).into_iter().partition(|(at, o)| *at == node && priority(o) < priority(object));
         self.nominated = kept;
@@ -73,7 +73,7 @@ impl Scheduler {
         let (wall, generation) = (out.server.wall(), object.meta.generation);
         let home = self.nodes.get(node).and_then(|info| info.node.clone());
         let bound = out.bind(object, why, |o| {
-            // A Pod is told the region and the zone it has come to.
+            // A Pod gets the region and zone labels of its node.
             for key in [node_info::REGION, node_info::ZONE] {
                 if let Some(value) = home.as_ref().and_then(|home| home.meta.label(key)) {
                     Rc::make_mut(&mut o.meta.labels).insert(key.into(), value.clone());
@@ -96,7 +96,7 @@ impl Scheduler {
         self.nominated.retain(|(_, o)| o.meta.uid != object.meta.uid);
         match bound {
             Ok(bound) => {
-                // Counted at once, not when the watch brings it: the next cycle must see it.
+                // Counted at once, not when the watch delivers it: the next cycle must see it.
                 self.nodes.change(node, |info| info.add(&bound));
                 self.assumed.insert(object.meta.uid, ());
                 out.event(
@@ -114,12 +114,12 @@ impl Scheduler {
         out.event(object, "Warning", "FailedScheduling", message.clone());
         let (wall, generation) = (out.server.wall(), object.meta.generation);
         let why = Why::NoNode { message: message.as_str().into() };
-        // While a victim is still going, the Pod keeps the node it was promised.
+        // While a victim is still terminating, the Pod keeps its nominated node.
         let keeps = message.ends_with("nominated node.") || message.ends_with("=Never.");
         if !keeps {
             self.nominated.retain(|(_, o)| o.meta.uid != object.meta.uid);
         }
-        // A Pod that is gone meanwhile needs no condition.
+        // A Pod deleted in the meantime needs no condition.
         let _ = out.update_status(&out.server.get(&object.key()).cloned().unwrap_or_else(|| object.clone()), why, |o| {
             if let Body::Pod(pod) = &mut o.body {
                 if !keeps {
@@ -144,7 +144,7 @@ impl Scheduler {
         self.set_aside(object, refused_by, out.server.now);
     }
 
-    /// The Pod waits until something changes that may help against those who refused it.
+    /// Parks the Pod until a change that may resolve the refusals.
     pub(super) fn set_aside(&mut self, object: &Object, refused_by: u16, now: Time) {
         if let Some(pending) = self.pending.get_mut(&object.meta.uid) {
             pending.refused_by = refused_by;

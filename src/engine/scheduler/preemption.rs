@@ -1,7 +1,7 @@
-//! Preemption: which Pods of lower priority would have to go so that one more fits.
+//! Preemption: which Pods of lower priority to evict so that a Pod fits.
 //!
-//! Guarantees: no Pod of the same or a higher priority is a victim; a Pod that need not go stays; of all nodes the one
-//! is chosen where budgets, priorities and numbers suffer least.
+//! Guarantees: no Pod of the same or a higher priority is a victim; no Pod is evicted needlessly; the chosen node is the one
+//! with the fewest violated budgets, the lowest priorities and the fewest victims.
 //! Models `pkg/scheduler/framework/preemption` and `framework/plugins/defaultpreemption`.
 
 use super::ask::refusal;
@@ -15,18 +15,18 @@ use crate::api::{Kind, Object, Str, Timestamp};
 use std::cmp::Reverse;
 use std::rc::Rc;
 
-/// No more candidates than this are looked for, or a tenth of the nodes.
-const ENOUGH: usize = 100;
+/// Candidates searched for: this number or a tenth of the nodes, whichever is larger.
+const MIN_CANDIDATES: usize = 100;
 
-/// A node that would have room without these Pods.
+/// A node where the Pod would fit without these Pods.
 pub(super) struct Candidate {
     pub node: Str,
-    /// The most important first.
+    /// Highest priority first.
     pub victims: Vec<Rc<Object>>,
     violations: usize,
 }
 
-/// Finds the best node to make room on, or says why there is none.
+/// Finds the best node for preemption, or why there is none.
 pub(super) fn find(cycle: &Cycle<'_>, refused: &[(Str, Refusal)], now: Timestamp) -> Result<Candidate, String> {
     if cycle.pod.spec.preemption_policy == "Never" {
         return Err("not eligible due to preemptionPolicy=Never.".into());
@@ -39,7 +39,7 @@ pub(super) fn find(cycle: &Cycle<'_>, refused: &[(Str, Refusal)], now: Timestamp
         return Err("not eligible due to a terminating pod on the nominated node.".into());
     }
     let budgets: Vec<Rc<Object>> = cycle.cache.list(Kind::PodDisruptionBudget).cloned().collect();
-    let most = ENOUGH.max(refused.len() / 10);
+    let most = MIN_CANDIDATES.max(refused.len() / 10);
     let (mut candidates, mut left, mut nodes) = (Vec::new(), Vec::new(), None);
     for (name, refusal) in refused {
         if !refusal.preemption_helps {
@@ -66,14 +66,14 @@ pub(super) fn find(cycle: &Cycle<'_>, refused: &[(Str, Refusal)], now: Timestamp
     best.ok_or_else(|| reasons(refused.len(), &left))
 }
 
-/// Whether a Pod on the nominated node is already on its way out for this one.
+/// Whether a Pod on the nominated node is already terminating for this one.
 fn is_leaving_for(cycle: &Cycle<'_>, other: &Object) -> bool {
     let for_preemption =
         || other.pod().and_then(|p| p.status.condition("DisruptionTarget")).is_some_and(|c| c.reason == "PreemptionByScheduler");
     priority(other) < priority(cycle.object) && other.meta.is_deleting() && for_preemption()
 }
 
-/// What is compared: budgets violated, the highest priority, the sum of priorities, the number, and who has run longest.
+/// Sort key: violated budgets, highest priority, sum of priorities, number of victims, and their earliest start (later is better).
 fn cost(candidate: &Candidate, now: Timestamp) -> (usize, i64, i64, usize, Reverse<Timestamp>) {
     let victims = &candidate.victims;
     let highest = victims.first().map_or(0, |o| priority(o));
@@ -87,7 +87,7 @@ fn started(object: &Object, now: Timestamp) -> Timestamp {
     object.body::<Pod>().status.start_time.unwrap_or(now)
 }
 
-/// Takes all Pods of lower priority away and puts back, the most important first, those that may stay.
+/// Removes all Pods of lower priority and adds back, highest priority first, those that may stay.
 fn select_victims(
     cycle: &Cycle<'_>,
     name: &Str,
@@ -122,14 +122,14 @@ fn select_victims(
     result
 }
 
-/// What a node of a changed cluster has against the Pod.
+/// A node's refusal of the Pod in a changed cluster.
 fn fits(cycle: &Cycle<'_>, name: &Str, nodes: &Nodes) -> Option<Refusal> {
     let changed = Cycle::new(cycle.object, cycle.pod, cycle.cache, nodes, cycle.nominated);
     let info = nodes.get(name)?;
     refusal(&changed, name, info.node.as_ref()?, info)
 }
 
-/// Splits Pods by whether their going violates a budget.
+/// Splits Pods by whether their eviction violates a budget.
 fn by_budget(pods: Vec<Rc<Object>>, budgets: &[Rc<Object>]) -> (Vec<Rc<Object>>, Vec<Rc<Object>>) {
     let mut allowed: Vec<i32> = budgets.iter().map(|b| BudgetStatus::of(b).disruptions_allowed).collect();
     let mut violates = |pod: &Rc<Object>| {

@@ -1,8 +1,8 @@
-//! Why a node cannot run a Pod: data, which `explain` makes messages of.
+//! Why a node cannot run a Pod, as data; `explain` turns it into messages.
 
 use crate::api::Str;
 
-/// What one node has against a Pod, with the values that decide.
+/// A node's reason to refuse a Pod, with the values that decide.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Refuses {
     /// It is cordoned.
@@ -18,11 +18,11 @@ pub enum Refuses {
         /// Its effect.
         effect: Str,
     },
-    /// `nodeSelector` asks for a label.
+    /// `nodeSelector` requires a label.
     Label {
         /// Its key.
         key: Str,
-        /// The value asked for.
+        /// The required value.
         want: Str,
         /// What the node has.
         has: Option<Str>,
@@ -33,12 +33,12 @@ pub enum Refuses {
     Port {
         /// The port.
         port: i32,
-        /// By this Pod.
+        /// The Pod that uses it.
         by: Str,
     },
-    /// It has as many Pods as it may.
+    /// It has reached its Pod limit.
     Pods {
-        /// So many.
+        /// The limit.
         most: i64,
     },
     /// Too little is free.
@@ -49,16 +49,16 @@ pub enum Refuses {
         asks: i64,
         /// What is free.
         free: i64,
-        /// What the node has in all.
+        /// The node's total.
         all: i64,
     },
-    /// What is free is kept for a Pod that others were preempted for.
+    /// The free resources are reserved for a nominated Pod.
     Kept,
     /// A claim's volume is not reachable from it.
     VolumeElsewhere,
     /// No volume there fits a claim.
     NoVolume,
-    /// A claim that only one Pod may use is used.
+    /// A claim that only one Pod may use is in use.
     ClaimTaken,
     /// A spread constraint: too many in this domain already.
     Spread {
@@ -73,24 +73,24 @@ pub enum Refuses {
         /// `maxSkew`.
         most: i64,
     },
-    /// A spread constraint asks for a label that the node lacks.
+    /// A spread constraint requires a label that the node lacks.
     NoDomain {
         /// The topology key.
         key: Str,
     },
-    /// Pod affinity finds nobody here.
+    /// Pod affinity finds no matching Pod here.
     Alone {
         /// The topology key.
         key: Str,
     },
-    /// Pod anti-affinity, its own or another Pod's, finds somebody here.
+    /// Pod anti-affinity, its own or another Pod's, is violated here.
     Apart {
         /// The topology key.
         key: Str,
         /// That Pod.
         from: Str,
     },
-    /// The words of a filter that gives no values.
+    /// The message of a filter without values.
     Said {
         /// As kube-scheduler prints them.
         reason: Str,

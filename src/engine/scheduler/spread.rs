@@ -1,4 +1,4 @@
-//! Topology spread constraints: how many Pods each domain has, counted once a cycle.
+//! Topology spread constraints: the number of Pods per domain, counted once per cycle.
 //!
 //! Models `pkg/scheduler/framework/plugins/podtopologyspread/common.go` and `filtering.go` (`calPreFilterState`).
 
@@ -16,26 +16,26 @@ pub(in crate::engine) struct Counted<'c> {
 }
 
 impl Counted<'_> {
-    /// The Pods in a domain; none are known of one that no eligible node is in.
+    /// Number of Pods in a domain; 0 for a domain without an eligible node.
     pub fn in_domain(&self, value: &str) -> i64 {
         self.domains.iter().find(|(v, _)| v == value).map_or(0, |(_, n)| *n)
     }
 
-    /// The Pods of the emptiest domain; 0 while there are fewer domains than the constraint asks for.
+    /// Number of Pods in the emptiest domain; 0 while there are fewer domains than `minDomains`.
     pub fn fewest(&self) -> i64 {
         let few = self.constraint.min_domains.is_some_and(|wanted| (self.domains.len() as i64) < wanted);
         if few { 0 } else { self.domains.iter().map(|(_, n)| *n).min().unwrap_or(0) }
     }
 }
 
-/// The Pods of a node that a constraint of a Pod counts; those on their way out do not count.
+/// Number of Pods on a node that a constraint counts; terminating Pods do not count.
 pub(super) fn matching(constraint: &TopologySpreadConstraint, object: &Object, info: &NodeInfo) -> i64 {
     let Some(selector) = constraint.label_selector.as_ref().filter(|s| !s.is_empty()) else { return 0 };
     let counts = |o: &Object| !o.meta.is_deleting() && o.meta.namespace == object.meta.namespace && selector.matches(&o.meta.labels);
     info.pods.values().filter(|o| counts(o)).count() as i64
 }
 
-/// Whether a constraint looks at a node at all.
+/// Whether a constraint includes a node.
 pub(super) fn includes(constraint: &TopologySpreadConstraint, pod: &Pod, node: &Object) -> bool {
     let repels = |t: &crate::api::node::Taint| t.effect != "PreferNoSchedule" && !tolerates(&pod.spec.tolerations, t);
     (constraint.node_affinity_policy == "Ignore" || fits_affinity(&pod.spec, node))
@@ -76,7 +76,7 @@ mod tests {
     use serde_json::json;
     use std::rc::Rc;
 
-    /// Nodes a, b in zone x and c in zone y with so many Pods of `app=web`.
+    /// Nodes a, b in zone x and c in zone y with these numbers of Pods of `app=web`.
     fn nodes(counts: [usize; 3]) -> Nodes {
         let mut nodes = Nodes::default();
         for ((name, zone), n) in [("a", "x"), ("b", "x"), ("c", "y")].into_iter().zip(counts) {

@@ -1,4 +1,4 @@
-//! What the terms of Pod affinity select: shared by the filter and the score.
+//! Matching of Pod affinity terms, shared by the filter and the score.
 //!
 //! Models `pkg/scheduler/framework/types.go` (`AffinityTerm`).
 
@@ -6,7 +6,7 @@ use super::framework::Cycle;
 use crate::api::pod::PodAffinityTerm;
 use crate::api::{Kind, Object, ObjectRef, Str};
 
-/// Whether a term of a Pod in `namespace` means the other Pod.
+/// Whether a term of a Pod in `namespace` selects the other Pod.
 pub(super) fn selects(term: &PodAffinityTerm, namespace: &Str, other: &Object, cycle: &Cycle<'_>) -> bool {
     let theirs = &other.meta.namespace;
     let by_selector = || {

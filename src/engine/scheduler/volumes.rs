@@ -1,4 +1,4 @@
-//! What the scheduler knows of claims: whether they are bound, where their volumes are, and who binds them.
+//! Claims in scheduling: whether they are bound, where their volumes are, and how they get bound.
 //!
 //! Models `pkg/scheduler/framework/plugins/volumebinding/binder.go`.
 
@@ -35,7 +35,7 @@ fn class_of<'a>(claim: &Object, cache: &'a Cache) -> Option<&'a StorageClass> {
     cache.get::<StorageClass>(&ObjectRef::new(Kind::StorageClass, "", &name)).map(|(_, class)| class)
 }
 
-/// Whether every claim exists and is bound, or will be when the Pod has a node.
+/// Checks that every claim exists and is bound, or will be bound once the Pod has a node.
 pub(super) fn check(object: &Object, pod: &Pod, cache: &Cache) -> Result<(), String> {
     let mut unbound = false;
     for (name, claim) in claims(object, pod, cache) {
@@ -52,12 +52,12 @@ pub(super) fn check(object: &Object, pod: &Pod, cache: &Cache) -> Result<(), Str
     if unbound { Err("pod has unbound immediate PersistentVolumeClaims".into()) } else { Ok(()) }
 }
 
-/// Whether no claim is left to be bound.
+/// Whether all claims are bound.
 pub(super) fn all_bound(object: &Object, pod: &Pod, cache: &Cache) -> bool {
     claims(object, pod, cache).all(|(_, claim)| claim.is_some_and(|c| is_bound(c)))
 }
 
-/// Whether a claim that only one Pod may use is used by another.
+/// Whether a ReadWriteOncePod claim is used by another Pod.
 pub(super) fn taken_by_another(cycle: &Cycle<'_>) -> bool {
     let exclusive = |claim: &Object| claim.body::<PersistentVolumeClaim>().spec.access_modes.iter().any(|m| m == "ReadWriteOncePod");
     claims(cycle.object, cycle.pod, cycle.cache).filter(|(_, claim)| claim.is_some_and(|c| exclusive(c))).any(|(name, _)| {
@@ -92,7 +92,7 @@ fn is_on(volume: &PersistentVolume, node: &Object) -> bool {
     volume.spec.node_affinity.as_ref().and_then(|a| a.required.as_ref()).is_none_or(|selector| selects(selector, node))
 }
 
-/// The smallest free volume that the node reaches and the claim may have.
+/// The smallest free volume that the node can reach and that fits the claim.
 fn find_volume<'a>(claim: &Object, node: &Object, cache: &'a Cache) -> Option<&'a Rc<Object>> {
     let body: &PersistentVolumeClaim = claim.body();
     cache
@@ -109,12 +109,12 @@ fn find_volume<'a>(claim: &Object, node: &Object, cache: &'a Cache) -> Option<&'
         .min_by_key(|object| object.body::<PersistentVolume>().capacity())
 }
 
-/// Binds free volumes, or says to the provisioner on which node the volume is wanted.
+/// Binds free volumes, or tells the provisioner on which node to create the volume.
 pub(super) fn reserve(object: &Object, pod: &Pod, node: &Str, cache: &Cache, out: &mut Out<'_>) {
     let Some(node_object) = cache.object(&ObjectRef::new(Kind::Node, "", node)) else { return };
     let waiting: Vec<Rc<Object>> = claims(object, pod, cache).filter_map(|(_, c)| c.filter(|c| !is_bound(c)).cloned()).collect();
     for claim in waiting {
-        // A write that is refused is made again when the Pod is tried again.
+        // A refused write is repeated when the Pod is retried.
         let _ = match find_volume(&claim, node_object, cache) {
             Some(volume) => out.update(volume, Why::SmallestFit { volume: volume.meta.name.clone() }, |o| {
                 o.meta.annotate("pv.kubernetes.io/bound-by-controller", "yes");

@@ -1,6 +1,6 @@
 //! Read-only queries on a running simulation.
 
-use super::{MANAGER, SCHEDULER, SOON, Sim, Task};
+use super::{MANAGER, MAX_SCANNED_TASKS, SCHEDULER, Sim, Task};
 use crate::api::pod::{Pod, PodSpec, Resources};
 use crate::api::{Body, Kind, Object, ObjectMeta, ObjectRef, Str, Time, Uid};
 use crate::engine::heartbeats::Heartbeats;
@@ -116,8 +116,8 @@ impl Sim {
     pub fn kubelet_looks(&self, uid: Uid) -> Option<Time> {
         let of_pod =
             |((at, _), task): (&(Time, u64), &Task)| matches!(task, Task::Kubelet(job) if job.is_of(uid) && !job.is_probe()).then_some(*at);
-        // What is due first comes first.
-        self.tasks.iter().take(SOON).find_map(of_pod)
+        // Tasks are in order of time.
+        self.tasks.iter().take(MAX_SCANNED_TASKS).find_map(of_pod)
     }
 
     /// Last heartbeat of a node's kubelet, if it is silent.

@@ -15,7 +15,7 @@ use crate::api::{Body, Kind, Labels, Object, ObjectRef, Str, Timestamp};
 use serde_json::{Value, json};
 use std::rc::Rc;
 
-/// Marks the class that claims without one get.
+/// Marks the default StorageClass.
 const DEFAULT_CLASS: &str = "storageclass.kubernetes.io/is-default-class";
 
 impl ApiServer {
@@ -32,7 +32,7 @@ impl ApiServer {
             && !pod.node_name.is_empty()
             && let Some(node) = self.get(&ObjectRef::new(Kind::Node, "", &pod.node_name))
         {
-            // A Pod is told the region and the zone of its node; those the scheduler places are told then.
+            // A Pod gets the region and zone labels of its node; scheduled Pods get them when they are bound.
             for key in ["topology.kubernetes.io/region", "topology.kubernetes.io/zone"] {
                 if let Some(value) = node.meta.label(key) {
                     Rc::make_mut(&mut object.meta.labels).insert(Str::new_static(key), value.clone());
@@ -54,7 +54,7 @@ impl ApiServer {
         Ok(())
     }
 
-    /// Only one class is for all Pods that name none.
+    /// Only one priority class may be the default.
     fn check_default_priority(&self, object: &Object) -> Result<(), ApiError> {
         let Body::Other(body) = &object.body else { return Ok(()) };
         match self.default_priority().filter(|_| body.get("globalDefault") == Some(&Value::Bool(true))) {
@@ -67,7 +67,7 @@ impl ApiServer {
         }
     }
 
-    /// What no Pod and no Service is.
+    /// Admits objects other than Pods and Services.
     fn admit_other(&self, object: &mut Object, default_class: Option<Str>) {
         match &mut object.body {
             Body::PersistentVolumeClaim(claim) => {
@@ -96,7 +96,7 @@ impl ApiServer {
         }
     }
 
-    /// A claim may only grow where its class allows it; a Service is given what its new type needs.
+    /// A claim may only grow if its class allows it; a Service is allocated what its new type needs.
     ///
     /// Models `plugin/pkg/admission/storage/persistentvolume/resize` and `pkg/registry/core/service/storage/alloc.go`.
     pub(super) fn admit_update(&mut self, new: &mut Object, old: &Object) -> Result<(), ApiError> {
@@ -132,14 +132,14 @@ impl ApiServer {
         )))
     }
 
-    /// The class that Pods have that name none: of several the one of the lowest value.
+    /// The default priority class: the one with the lowest value if there are several.
     fn default_priority(&self) -> Option<&Rc<Object>> {
         let says = |o: &Rc<Object>, field: &str| if let Body::Other(body) = &o.body { body.get(field).cloned() } else { None };
         let is_default = |o: &&Rc<Object>| says(o, "globalDefault") == Some(Value::Bool(true));
         self.list(Kind::PriorityClass).filter(is_default).min_by_key(|o| says(o, "value").and_then(|value| value.as_i64()))
     }
 
-    /// Puts the number of its priority class into a Pod that names one, or of the class that is for all others.
+    /// Sets a Pod's priority from its priority class, or from the default class.
     fn resolve_priority(&self, name: &str, pod: &mut Pod) -> Result<(), ApiError> {
         let said = |field: &str| pod.spec.raw.get(field).is_some_and(|value| !value.is_null() && value != "");
         let asked = ["priorityClassName", "priority", "preemptionPolicy"].into_iter().any(said);
@@ -244,7 +244,7 @@ impl ApiServer {
                 for port in raw.get_mut("ports").and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut) {
                     if port.get("nodePort").is_none_or(|p| p == 0) {
                         let mut number = 0;
-                        // When all are taken, the last one tried is given twice rather than searching for ever.
+                        // When all are taken, the last one tried is allocated twice rather than searching forever.
                         for _ in 0..2768 {
                             if number != 0 && !node_ports.contains(&number) {
                                 break;
@@ -265,7 +265,7 @@ impl ApiServer {
     }
 }
 
-/// The cluster has IPv4 alone: who insists on more is refused. A headless Service without a selector may ask for anything.
+/// The cluster is IPv4 only: a Service that requires more is refused. A headless Service without a selector may ask for anything.
 ///
 /// Models `initIPFamilyFields` of `pkg/registry/core/service/storage/alloc.go`.
 fn check_families(name: &str, service: &Service) -> Result<(), ApiError> {
@@ -313,7 +313,7 @@ fn admit_pod(pod: &mut Pod, suffix: Str, wall: Timestamp, toleration_seconds: i6
     }
 }
 
-/// Puts the values of the Pod's own labels, as `matchLabelKeys` and `mismatchLabelKeys` ask, into the selectors.
+/// Merges the values of the Pod's own labels into the selectors, for `matchLabelKeys` and `mismatchLabelKeys`.
 fn merge_label_keys(pod: &mut Pod, labels: &Labels) {
     let affinity = &pod.spec.affinity;
     let sociable = |a: &PodAffinity| {
@@ -359,7 +359,7 @@ fn merge_label_keys(pod: &mut Pod, labels: &Labels) {
     }
 }
 
-/// Completes the spec of a Pod that is being created; the token volume gets the name that stands for every Pod's own.
+/// Completes the spec of a Pod that is being created; the token volume gets a fixed name instead of a random one.
 fn complete_spec(spec: &mut Value, toleration_seconds: i64) {
     let mut pod = json!({ "apiVersion": "v1", "kind": "Pod", "spec": spec.take() });
     defaults::apply_defaults(&mut pod);
@@ -371,7 +371,7 @@ fn complete_spec(spec: &mut Value, toleration_seconds: i64) {
 fn qos_class(pod: &Pod) -> Str {
     let shared = &pod.spec.resources;
     let containers = pod.spec.containers.iter().chain(&pod.spec.init_containers).map(|c| &c.resources);
-    // What the Pod says as a whole counts in place of what its containers say.
+    // Resources set on the Pod replace those of its containers.
     let all: Vec<&ResourceRequirements> =
         if shared.requests.is_empty() && shared.limits.is_empty() { containers.collect() } else { vec![shared] };
     if all.iter().all(|r| r.requests.is_empty() && r.limits.is_empty()) {
@@ -383,7 +383,7 @@ fn qos_class(pod: &Pod) -> Str {
     if guaranteed { "Guaranteed" } else { "Burstable" }.into()
 }
 
-/// A Service asks for a value that another has.
+/// The error for a value that another Service already has.
 fn taken_value(name: &str, field: String, value: String, detail: String) -> ApiError {
     let error = validation::FieldError { field, fault: validation::Fault::Invalid, value, detail };
     ApiError::invalid_fields(&Kind::Service.group_kind(), name, &[error])

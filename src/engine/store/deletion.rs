@@ -1,26 +1,26 @@
-//! How a client asks for a deletion.
+//! Options of a deletion.
 
 use crate::api::Uid;
 
-/// What becomes of the objects that a deleted one owns.
+/// What happens to the dependents of a deleted object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Propagation {
-    /// They are collected after it is gone.
+    /// They are garbage-collected after it is gone.
     #[default]
     Background,
     /// It waits until they are gone.
     Foreground,
-    /// They live on without it.
+    /// They are kept without it.
     Orphan,
 }
 
 /// How to delete.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Delete {
-    /// Seconds a Pod gets to stop; none: as its spec says.
+    /// Grace period in seconds; `None`: as in the Pod's spec.
     pub grace_seconds: Option<i64>,
-    /// What becomes of dependents.
+    /// What happens to dependents.
     pub propagation: Propagation,
-    /// Only if the object is still this one.
+    /// Precondition: the object's uid.
     pub uid: Option<Uid>,
 }

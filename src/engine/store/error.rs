@@ -1,4 +1,4 @@
-//! Refusals of the API server, in its words.
+//! Errors of the API server, with its messages.
 
 use super::validation::{FieldError, invalid_message};
 use crate::api::quantity::Quantity;
@@ -24,9 +24,9 @@ pub enum Reason {
 /// A refusal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ApiError {
-    /// The machine's word for it.
+    /// The machine-readable reason.
     pub reason: Reason,
-    /// The person's words for it.
+    /// The human-readable message.
     pub message: String,
     /// What it is about, where programs go by that.
     pub cause: Option<Box<Cause>>,
@@ -82,7 +82,7 @@ pub struct InvalidObject {
     pub group_kind: String,
     /// Its name.
     pub name: String,
-    /// What is wrong with which fields, each once.
+    /// The errors of its fields, each once.
     pub causes: Vec<FieldError>,
 }
 
@@ -100,7 +100,7 @@ impl ApiError {
         ApiError { reason: Reason::NotFound, message: format!("{} {name:?} not found", kind.group_resource()), cause: None }
     }
 
-    /// Every name that was made up for an object is in use.
+    /// Every generated name is in use.
     pub fn no_unique_name(kind: Kind, name: &str) -> ApiError {
         let mut error = ApiError::already_exists(kind, name);
         error.message.push_str(", the server was not able to generate a unique name for the object");
@@ -124,7 +124,7 @@ impl ApiError {
         }
     }
 
-    /// What a Pod has against a binding that was made for the Pod that was read: `setPodHostAndAnnotations`.
+    /// Why a Pod cannot be bound, if it has changed since it was read: `setPodHostAndAnnotations`.
     pub(in crate::engine) fn not_bound(stored: &Object, read: &Object) -> Option<Self> {
         let (name, node) = (&read.meta.name, stored.pod().map(|pod| &pod.node_name).filter(|node| !node.is_empty()));
         let (resource, what) = if stored.meta.uid != read.meta.uid {
@@ -145,7 +145,7 @@ impl ApiError {
         })
     }
 
-    /// The request breaks a rule that is about no field; the message is complete.
+    /// The request breaks a rule that is not about a field; the message is complete.
     pub fn invalid(message: String) -> Self {
         ApiError { reason: Reason::Invalid, message, cause: None }
     }
@@ -154,7 +154,7 @@ impl ApiError {
     pub fn invalid_fields(group_kind: &str, name: &str, errors: &[FieldError]) -> Self {
         let mut causes: Vec<FieldError> = Vec::new();
         for error in errors {
-            // Two that read the same are one.
+            // Errors with the same text are reported once.
             let text = error.to_string();
             if causes.iter().all(|known| known.to_string() != text) {
                 causes.push(error.clone());
@@ -170,7 +170,7 @@ impl ApiError {
         ApiError { reason: Reason::BadRequest, message, cause: None }
     }
 
-    /// Not now; the client may try again.
+    /// The client may retry later.
     pub fn too_many_requests(message: &str) -> Self {
         ApiError { reason: Reason::TooManyRequests, message: message.into(), cause: None }
     }

@@ -1,6 +1,6 @@
-//! The eviction of a Pod: a deletion that asks the disruption budget first.
+//! The eviction of a Pod: a deletion that checks the disruption budget first.
 //!
-//! Guarantees: a budget is spent before the Pod goes, in one step, so that two evictions never share one allowance.
+//! Guarantees: a budget is charged before the Pod is deleted, in one step, so that two evictions never share one allowance.
 //! Models `pkg/registry/core/pod/storage/eviction.go`.
 
 use super::deletion::Delete;
@@ -15,8 +15,8 @@ use std::rc::Rc;
 
 const REFUSED: &str = "Cannot evict pod as it would violate the pod's disruption budget.";
 const SEVERAL: &str = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
-/// More evictions than this wait for the disruption loop.
-const MOST_DISRUPTED: usize = 2000;
+/// With more disrupted Pods than this, evictions wait for the disruption loop.
+const MAX_DISRUPTED_PODS: usize = 2000;
 
 impl ApiServer {
     /// Evicts a Pod if its budget allows it.
@@ -31,7 +31,7 @@ impl ApiServer {
     fn try_evict(&mut self, origin: &Origin, key: &ObjectRef, how: Delete, why: &Why) -> Result<(), ApiError> {
         let Some(object) = self.get(key).cloned() else { return Err(ApiError::not_found(key.kind, &key.name)) };
         let Some(pod) = object.pod() else { return Err(ApiError::not_found(Kind::Pod, &key.name)) };
-        // What has ended, does not run yet or is on its way out disrupts nothing.
+        // A Pod that has ended, is pending or is terminating needs no budget.
         if !(pod.is_terminal() || pod.status.phase == "Pending" || object.meta.is_deleting()) {
             let budgets = self.list(Kind::PodDisruptionBudget).filter(|b| b.meta.namespace == key.namespace);
             let budgets: Vec<Rc<Object>> = budgets.filter(|b| BudgetSpec::of(b).selects(&object)).cloned().collect();
@@ -52,7 +52,7 @@ impl ApiServer {
         self.delete(origin, key, how, why.clone()).map(drop)
     }
 
-    /// Takes one disruption from the budget, if the Pod needs one and there is one.
+    /// Charges one disruption to the budget, if the Pod needs one and one is left.
     fn spend(&mut self, origin: &Origin, budget: &Rc<Object>, pod: &Object, healthy: bool, why: &Why) -> Result<(), ApiError> {
         let (spec, mut status) = (BudgetSpec::of(budget), BudgetStatus::of(budget));
         if !healthy {
@@ -70,7 +70,7 @@ impl ApiServer {
         if status.disruptions_allowed < 0 {
             return forbidden("pdb disruptions allowed is negative");
         }
-        if status.disrupted_pods.len() > MOST_DISRUPTED {
+        if status.disrupted_pods.len() > MAX_DISRUPTED_PODS {
             return forbidden("DisruptedPods map too big - too many evictions not confirmed by PDB controller");
         }
         status.disruptions_allowed -= 1;

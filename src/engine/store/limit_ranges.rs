@@ -1,4 +1,4 @@
-//! LimitRanges: what is filled in and what is refused when a Pod or a claim is created.
+//! LimitRanges: defaults and limits applied when a Pod or a claim is created.
 //!
 //! Models `plugin/pkg/admission/limitranger`; the messages follow `pods "x" is forbidden: `.
 
@@ -18,7 +18,7 @@ impl ApiServer {
         ranges.filter_map(|r| if let Body::Other(body) = &r.body { Some(Value::Object(body.clone())) } else { None }).collect()
     }
 
-    /// Fills in what a client's new Pod leaves open; this comes before validation.
+    /// Fills in the defaults of a client's new Pod, before validation.
     pub(super) fn fill_limits(&self, kind: Kind, value: &mut Value) {
         if kind == Kind::Pod {
             let namespace = value["metadata"]["namespace"].as_str().filter(|n| !n.is_empty()).unwrap_or("default").to_owned();
@@ -26,7 +26,7 @@ impl ApiServer {
         }
     }
 
-    /// Holds a new object to the LimitRanges of its namespace.
+    /// Checks a new object against the LimitRanges of its namespace.
     pub(super) fn limit(&self, object: &mut Object) -> Result<(), ApiError> {
         if !matches!(object.kind, Kind::Pod | Kind::PersistentVolumeClaim) {
             return Ok(());
@@ -71,7 +71,7 @@ fn limits_of<'a>(ranges: &'a [Value], kind: &'a str) -> impl Iterator<Item = &'a
     ranges.iter().flat_map(|range| list(&range["spec"], "limits")).filter(move |limit| limit["type"] == kind)
 }
 
-/// Fills in the requests and limits that a Pod's containers do not have, and says so in an annotation.
+/// Fills in missing requests and limits of a Pod's containers, and records that in an annotation.
 fn fill_limits(pod: &mut Value, ranges: &[Value]) {
     let mut said = Vec::new();
     for kind in ["containers", "initContainers"] {
@@ -157,7 +157,7 @@ fn aggregate(errors: Vec<String>) -> Result<(), String> {
     }
 }
 
-/// Compares what is asked for (by `requests` or `limits` and resource) with one range.
+/// Compares the amounts asked for (by `requests` or `limits` and resource) with one range.
 fn check(errors: &mut Vec<String>, limit: &Value, kind: &str, asked: &dyn Fn(&str, &str) -> Option<Quantity>) {
     let bounds =
         |name: &str| limit[name].as_object().into_iter().flatten().filter_map(|(name, value)| Some((name.clone(), amount(value)?)));

@@ -1,4 +1,4 @@
-//! The API server: the only truth, and the only thing that can refuse a write.
+//! The API server: the single source of truth, and the only component that can refuse a write.
 
 pub mod admission;
 pub mod defaults;

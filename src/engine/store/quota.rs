@@ -1,4 +1,4 @@
-//! ResourceQuotas: what an object counts, whether there is room for it, and what a quota's status says.
+//! ResourceQuotas: an object's usage, whether it fits, and a quota's status.
 //!
 //! Models `pkg/quota/v1/evaluator/core` and `plugin/pkg/admission/resourcequota`; the messages follow
 //! `pods "x" is forbidden: `.
@@ -35,7 +35,7 @@ impl std::fmt::Display for Refusal {
 pub type Usage = Vec<(String, Quantity)>;
 
 impl ApiServer {
-    /// Counts a new object in every quota of its namespace that has to do with it, or refuses it.
+    /// Charges a new object to every matching quota of its namespace, or refuses it.
     pub(super) fn charge_quotas(&mut self, origin: &Origin, object: &Object) -> Result<(), ApiError> {
         if object.kind == Kind::Event {
             return Ok(());
@@ -134,7 +134,7 @@ pub fn in_scope(quota: &Map<String, Value>, object: &Object) -> bool {
     })
 }
 
-/// What an object counts in a quota.
+/// Usage of an object.
 pub fn usage(object: &Object) -> Usage {
     let one = Quantity::units(1);
     let resource = object.kind.group_resource();
@@ -226,7 +226,7 @@ pub fn quota_status<'a>(quota: &Map<String, Value>, objects: impl Iterator<Item 
     Value::Object(status)
 }
 
-/// Whether a quota has room for one more object; gives the `used` that follows, or the refusal. Nothing where the quota
+/// Charges one more object to a quota; returns the resulting `used`, or the refusal. `None` if the quota
 /// does not count such objects. Before its loop has written its status, a quota limits nothing.
 fn charge(name: &Str, quota: &Map<String, Value>, wanted: &Usage, pod: Option<&Pod>) -> Result<Option<Value>, Refusal> {
     let Some(status) = quota.get("status") else { return Ok(None) };
@@ -251,7 +251,7 @@ fn charge(name: &Str, quota: &Map<String, Value>, wanted: &Usage, pod: Option<&P
     Ok(counts.then_some(used))
 }
 
-/// A quota on cpu or memory needs every container to say how much it wants.
+/// A quota on CPU or memory requires every container to have requests or limits.
 fn missing(hard: &Value, pod: &Pod) -> Option<String> {
     let mut faults = Vec::new();
     for (resource, _) in entries(hard) {

@@ -1,4 +1,4 @@
-//! What clients ask for: creation from JSON, patches, deletion.
+//! Requests of clients: creation from JSON, patches, deletion.
 
 use super::error::ApiError;
 use super::managers::Unknown;
@@ -25,7 +25,7 @@ impl ApiServer {
     pub fn create_value(&mut self, origin: &Origin, value: Value, why: Why) -> Result<Rc<Object>, ApiError> {
         let object = self.read(origin, value, None)?;
         let Some(manager) = &origin.manager else { return self.create(origin, object, why) };
-        // What admission adds later is not the client's.
+        // Fields that admission adds later do not belong to the client.
         let fields = managers::fields_created(object.kind, &object.to_value());
         let origin = Origin { manager: managers::with_fields(manager, fields, false), ..origin.clone() };
         self.create(&origin, object, why)
@@ -60,7 +60,7 @@ impl ApiServer {
                 patch::strategic_merge(key.kind.name(), &current, change).map_err(|e| ApiError::bad_request(e.to_string()))?
             }
         };
-        // Metadata of the server's own cannot be patched away.
+        // Server-managed metadata cannot be patched.
         if let Some(meta) = patched.get_mut("metadata").and_then(Value::as_object_mut) {
             meta.insert("name".into(), key.name.as_str().into());
             if key.kind.info().namespaced {
@@ -98,7 +98,7 @@ impl ApiServer {
             let dropped = schema::drop_unknown(&kind.api_version(), kind.name(), &mut value);
             self.warnings.extend(dropped.into_iter().filter(|_| unknown == Unknown::Warn));
         }
-        // Strict decoding: unknown fields and wrong types are refused before anything else is looked at.
+        // Strict decoding: unknown fields and wrong types are refused before anything else is checked.
         if let Some(message) = schema::decode_error(&kind.api_version(), kind.name(), &value) {
             let error = ApiError::bad_request(message);
             self.refuse(origin, ObjectRef::new(kind, "", &name), &error, Why::Asked);
@@ -150,7 +150,7 @@ fn or_default(namespace: &str) -> &str {
     if namespace.is_empty() { "default" } else { namespace }
 }
 
-/// What a client may not choose when an object is created.
+/// Resets fields that a client may not set on creation.
 fn reset_on_create(kind: Kind, map: &mut serde_json::Map<String, Value>) {
     if !matches!(kind, Kind::Node | Kind::Namespace | Kind::PersistentVolume) {
         map.remove("status");
@@ -171,7 +171,7 @@ fn reset_on_create(kind: Kind, map: &mut serde_json::Map<String, Value>) {
     }
 }
 
-/// The kind that a client's JSON says it is.
+/// The kind in a client's JSON.
 pub(super) fn kind_of(value: &Value) -> Result<Kind, ApiError> {
     let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or("");
     Kind::from_api(text("apiVersion"), text("kind"))

@@ -1,6 +1,6 @@
 //! The store and its write path.
 //!
-//! Guarantees: `resourceVersion` grows with every write; a write that changes nothing writes nothing;
+//! Guarantees: `resourceVersion` grows with every write; an update without changes is not written;
 //! `uid` and `creationTimestamp` never change; `generation` counts changes of the spec; an object with
 //! finalizers outlives its deletion until the last one is gone.
 //! Models `staging/src/k8s.io/apiserver/pkg/registry/generic/registry/store.go`.
@@ -17,14 +17,14 @@ use crate::engine::why::Why;
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
-/// Holds a namespace until its loop has emptied it; in the API it stands in `spec.finalizers`, not in the metadata.
+/// Holds a namespace until its loop has emptied it; in the API it is in `spec.finalizers`, not in the metadata.
 pub const FINALIZED_BY_LOOP: &str = "kubernetes";
-/// A grace period counts at most as so many seconds (a century): the clock must stay in the range of dates.
-const MOST_GRACE: i64 = 3_155_760_000;
-/// More Pods than this are refused: a slip of the finger must not fill the memory of the page.
-const MOST_PODS: usize = 200_000;
-/// A name that is made up and in use is made up anew: so often at most (RetryGenerateName, GA in v1.32).
-const MOST_NAMES: usize = 8;
+/// Maximum grace period in seconds (a century): the clock must stay in the range of dates.
+const MAX_GRACE_S: i64 = 3_155_760_000;
+/// Maximum number of Pods: a typo must not fill the memory of the page.
+const MAX_PODS: usize = 200_000;
+/// Tries to generate an unused name (RetryGenerateName, GA in v1.32).
+const MAX_NAME_TRIES: usize = 8;
 
 /// On whose behalf a write is made.
 #[derive(Clone, Debug)]
@@ -35,7 +35,7 @@ pub struct Origin {
     pub cause: Option<EntryId>,
     /// The pass of its loop.
     pub pass: u32,
-    /// In whose name it sets fields, if it is not its own.
+    /// The field manager, if it differs from the actor.
     pub manager: Option<Rc<Manager>>,
 }
 
@@ -50,11 +50,11 @@ pub struct ApiServer {
     epoch: Timestamp,
     /// Names, uids and ties are drawn from here.
     pub rng: Rng,
-    /// Writes of loops that are to be refused once, as a person asks.
+    /// Injected conflicts: writes of loops to be refused once.
     pub(in crate::engine) conflicts: Vec<crate::engine::late::FaultTarget>,
-    /// How long Pods stay on a node that is not ready or not reachable, unless they say otherwise.
+    /// Default toleration of a node that is not ready or not reachable, in seconds.
     pub toleration_seconds: i64,
-    /// What the client whose request is served is warned of.
+    /// Warnings for the client whose request is being served.
     pub warnings: Vec<String>,
     pub(super) next_service_ip: u32,
     pub(super) next_node_port: u16,
@@ -88,7 +88,7 @@ impl ApiServer {
         Timestamp(self.epoch.0 + (time.0 / 1_000_000) as i64)
     }
 
-    /// Everything that has happened.
+    /// The journal of everything that has happened.
     pub fn journal(&self) -> Journal<'_> {
         self.journal.all()
     }
@@ -103,7 +103,7 @@ impl ApiServer {
         self.objects[key.kind as usize].get(&key.namespace, &key.name)
     }
 
-    /// Whether an object is there as it was written then.
+    /// Whether this is the current version of an object.
     pub fn is_newest(&self, object: &Object) -> bool {
         let now = self.objects[object.kind as usize].get(&object.meta.namespace, &object.meta.name);
         now.is_some_and(|now| now.meta.resource_version == object.meta.resource_version)
@@ -114,22 +114,22 @@ impl ApiServer {
         self.objects[kind as usize].iter()
     }
 
-    /// All objects of a kind, in no order that means anything.
+    /// All objects of a kind, in unspecified order.
     pub fn each(&self, kind: Kind) -> impl Iterator<Item = &Rc<Object>> {
         self.objects[kind as usize].each()
     }
 
-    /// Some of them at a time: those at so many places from one on. None beyond the last place.
+    /// The objects at up to `most` places starting at `from`; `None` beyond the last place.
     pub fn some(&self, kind: Kind, from: usize, most: usize) -> Option<impl Iterator<Item = &Rc<Object>>> {
         self.objects[kind as usize].some(from, most)
     }
 
-    /// What a list gives now, all or those of a namespace, to be read later.
+    /// A snapshot of a list, of all objects or those of a namespace, to be read later.
     pub fn listing(&self, kind: Kind, namespace: Option<&str>) -> Listing {
         self.objects[kind as usize].listing(namespace)
     }
 
-    /// Puts some of what has come into its order, so many at a time.
+    /// Sorts up to `most` new objects in advance.
     pub fn settle(&mut self, most: usize) {
         for table in &mut self.objects {
             if table.settle(most) {
@@ -138,12 +138,12 @@ impl ApiServer {
         }
     }
 
-    /// How many objects of a kind there are.
+    /// Number of objects of a kind.
     pub fn count(&self, kind: Kind) -> usize {
         self.objects[kind as usize].len()
     }
 
-    /// Writes a line that is no write: a command, a fault.
+    /// Records an entry that is not a write: a command, a fault.
     pub fn note(&mut self, origin: &Origin, text: &str, why: Why) -> EntryId {
         self.push(origin, Record::Command(text.into()), why)
     }
@@ -172,7 +172,7 @@ impl ApiServer {
         }
         let generated = meta.name.is_empty() && !meta.generate_name.is_empty();
         let mut taken = !generated && self.get(&object.key()).is_some();
-        for _ in 0..if generated { MOST_NAMES } else { 0 } {
+        for _ in 0..if generated { MAX_NAME_TRIES } else { 0 } {
             object.meta.name = format_smolstr!("{}{}", object.meta.generate_name, self.rng.suffix());
             taken = self.get(&object.key()).is_some();
             if !taken {
@@ -189,9 +189,9 @@ impl ApiServer {
         if info.namespaced {
             self.check_namespace(object)?;
         }
-        if object.kind == Kind::Pod && self.count(Kind::Pod) >= MOST_PODS {
+        if object.kind == Kind::Pod && self.count(Kind::Pod) >= MAX_PODS {
             let name = object.meta.name.as_str();
-            return Err(ApiError::forbidden(format!("pods {name:?} is forbidden: this cluster holds at most {MOST_PODS} Pods")));
+            return Err(ApiError::forbidden(format!("pods {name:?} is forbidden: this cluster holds at most {MAX_PODS} Pods")));
         }
         if taken {
             let error = if generated { ApiError::no_unique_name } else { ApiError::already_exists };
@@ -202,10 +202,10 @@ impl ApiServer {
         self.charge_quotas(origin, object)
     }
 
-    /// A namespace must exist and not be on its way out.
+    /// Checks that the namespace exists and is not terminating.
     fn check_namespace(&self, object: &Object) -> Result<(), ApiError> {
         let name = &object.meta.namespace;
-        // The namespace of almost everything; it is there from the start and may not be deleted.
+        // The most common namespace; it exists from the start and may not be deleted.
         if name == "default" {
             return Ok(());
         }
@@ -265,7 +265,7 @@ impl ApiServer {
         self.replace(origin, &old, object, old.meta.generation, why)
     }
 
-    /// The same for updates, which a person may have refused.
+    /// The same for updates, which a fault may refuse with a conflict.
     fn read_before(&mut self, origin: &Origin, object: &Object, why: &Why) -> Result<Rc<Object>, ApiError> {
         if self.is_disturbed(origin.actor.name, object) {
             let error = ApiError::conflict(object.kind, &object.meta.name);
@@ -275,7 +275,7 @@ impl ApiServer {
         self.current(origin, object, why)
     }
 
-    /// The stored object a write means, if the write was made from its current version.
+    /// The stored object of a write, if the write is based on its current version.
     fn current(&mut self, origin: &Origin, object: &Object, why: &Why) -> Result<Rc<Object>, ApiError> {
         let key = object.key();
         let error = match self.get(&key) {
@@ -298,7 +298,7 @@ impl ApiServer {
         new.meta.generate_name = old.meta.generate_name.clone();
         new.meta.resource_version = old.meta.resource_version;
         new.meta.generation = old.meta.generation;
-        // Who applies becomes a manager even of what does not change.
+        // An apply makes its client a manager even of unchanged fields.
         if new == **old && !origin.manager.as_ref().is_some_and(|m| m.applies) {
             return Ok(old.clone());
         }
@@ -332,7 +332,7 @@ impl ApiServer {
         object
     }
 
-    /// Deletes an object, or begins to: Pods get their grace period, finalizers are waited for.
+    /// Deletes an object, or starts to: Pods get their grace period, finalizers block.
     pub fn delete(&mut self, origin: &Origin, key: &ObjectRef, how: Delete, why: Why) -> Result<Rc<Object>, ApiError> {
         let Some(old) = self.get(key).cloned() else {
             let error = ApiError::not_found(key.kind, &key.name);
@@ -369,7 +369,7 @@ impl ApiServer {
         }
         let begun = old.meta.deletion_timestamp.is_some();
         if !begun || earlier.is_some_and(|g| grace < g) {
-            new.meta.deletion_timestamp = Some(Timestamp(self.wall().0.saturating_add(grace.clamp(0, MOST_GRACE))));
+            new.meta.deletion_timestamp = Some(Timestamp(self.wall().0.saturating_add(grace.clamp(0, MAX_GRACE_S))));
             new.meta.deletion_grace_period_seconds = Some(grace);
         }
         if !begun && new.meta.generation > 0 {
@@ -378,7 +378,7 @@ impl ApiServer {
         Ok(self.write(origin, &old, new, why))
     }
 
-    /// The end of an object; a Pod shows its deletion, with a grace period of 0, before it goes.
+    /// Removes an object; a Pod first gets a deletion timestamp with a grace period of 0.
     fn delete_now(&mut self, origin: &Origin, old: &Rc<Object>, mut new: Object, why: Why) -> Rc<Object> {
         if old.kind == Kind::Pod && old.meta.deletion_grace_period_seconds.is_none_or(|g| g > 0) {
             if old.meta.deletion_timestamp.is_none() {
@@ -392,7 +392,7 @@ impl ApiServer {
         self.remove(origin, old, new, why)
     }
 
-    /// Seconds a Pod is given to stop: none if no kubelet has it or its containers have ended.
+    /// Grace period of a Pod in seconds: 0 without a kubelet or if its containers have ended.
     fn grace(&self, object: &Object, asked: Option<i64>) -> i64 {
         let Body::Pod(pod) = &object.body else { return 0 };
         if pod.node_name.is_empty() || pod.is_terminal() {
@@ -405,7 +405,7 @@ impl ApiServer {
         }
     }
 
-    /// Whether a kubelet has still to stop this Pod.
+    /// Whether a kubelet still has to stop this Pod.
     fn is_graceful(&self, object: &Object) -> bool {
         object.kind == Kind::Pod && object.meta.deletion_grace_period_seconds.is_some_and(|g| g > 0)
     }
@@ -439,7 +439,7 @@ fn add_finalizer(object: &mut Object, name: &'static str) {
     }
 }
 
-/// Whether what `generation` counts differs: everything but metadata and status.
+/// Whether `generation` changes: everything but metadata and status counts.
 fn spec_changed(old: &Object, new: &Object) -> bool {
     match (&old.body, &new.body) {
         // The scheduler's binding is a subresource and does not count.
@@ -455,7 +455,7 @@ fn spec_changed(old: &Object, new: &Object) -> bool {
     }
 }
 
-/// Puts the stored status under a new spec.
+/// Keeps the stored status with a new spec.
 fn keep_status(new: &mut Object, old: &Object) {
     match (&mut new.body, &old.body) {
         (Body::Pod(n), Body::Pod(o)) => n.status = o.status.clone(),
@@ -478,7 +478,7 @@ fn keep_status(new: &mut Object, old: &Object) {
     }
 }
 
-/// Puts the stored spec over a new status.
+/// Keeps the stored spec with a new status.
 fn keep_spec(new: &mut Object, old: &Object) {
     match (&mut new.body, &old.body) {
         (Body::Pod(n), Body::Pod(o)) => {
@@ -505,7 +505,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_name_that_is_made_up_and_in_use_is_made_up_anew() {
+    fn a_generated_name_in_use_is_generated_again() {
         let origin = Origin { actor: Actor::SERVER, cause: None, pass: 0, manager: None };
         let made = |taken: &[Str]| {
             let mut server = ApiServer::new(Timestamp(0), 1);
@@ -518,7 +518,7 @@ mod tests {
             server.create(&origin, object, Why::Asked).map(|object| object.meta.name.clone())
         };
         let mut taken = Vec::new();
-        for _ in 0..MOST_NAMES {
+        for _ in 0..MAX_NAME_TRIES {
             let name = made(&taken).unwrap();
             assert!(name.starts_with("a-") && !taken.contains(&name));
             taken.push(name);

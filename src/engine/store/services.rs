@@ -1,5 +1,5 @@
-//! What becomes of a Service's addresses and ports when it is replaced: what its new type cannot have is dropped if nobody
-//! has touched it, and what was given out before is kept.
+//! A Service's addresses and ports when it is replaced: fields that its new type cannot have are dropped if they are
+//! unchanged, and allocated values are kept.
 //!
 //! Models `dropTypeDependentFields` and `patchAllocatedValues` of `pkg/registry/core/service`.
 
@@ -30,7 +30,7 @@ fn ports(spec: &Value) -> Vec<i64> {
     spec["ports"].as_array().into_iter().flatten().map(|port| port["nodePort"].as_i64().unwrap_or(0)).collect()
 }
 
-/// Brings a Service that is about to replace another one into the form that is validated.
+/// Prepares a Service that replaces another one for validation.
 pub(super) fn settle(new: &mut Value, old: &Value) {
     let (Some(spec), before) = (new.get_mut("spec").filter(|spec| spec.is_object()), &old["spec"]) else { return };
     keep(spec, before);
@@ -61,7 +61,7 @@ pub(super) fn settle(new: &mut Value, old: &Value) {
     }
 }
 
-/// Addresses and ports that the new one does not name are those of the old one.
+/// Copies addresses and ports that the new one leaves out from the old one.
 fn keep(spec: &mut Value, before: &Value) {
     if has_address(before) && has_address(spec) && spec["clusterIP"].as_str().is_none_or(str::is_empty) {
         for name in ["clusterIP", "clusterIPs"].into_iter().filter(|name| !before[*name].is_null()) {

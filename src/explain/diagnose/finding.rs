@@ -34,7 +34,7 @@ impl std::ops::Deref for Context<'_> {
     }
 }
 
-/// What is said of an object that waits or fails.
+/// Diagnosis of an object that waits or fails.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Diagnosis {
     /// The object.
@@ -49,7 +49,7 @@ pub struct Diagnosis {
     pub since: Option<u64>,
     /// What could help.
     pub remedies: Vec<Remedy>,
-    /// What nobody has touched, a sentence.
+    /// A sentence about what is unaffected.
     pub spared: Option<Message>,
 }
 
@@ -60,7 +60,7 @@ pub struct Remedy {
     pub cure: Cure,
     /// To which object, or with which value.
     pub name: String,
-    /// What is said of that.
+    /// More about that.
     pub more: String,
     /// How, in this order: kubectl lines, faults (`fault node-up node-1`) or manifests.
     pub steps: Vec<String>,
@@ -93,7 +93,7 @@ impl Diagnosis {
         self.since = time.map(|time| time.since(sim.config.epoch));
     }
 
-    /// One remedy of a sort is enough, and a handful in all.
+    /// Adds a remedy: one of each kind is enough, and a handful in total.
     pub fn cure(&mut self, cure: Cure, name: &str, more: &str, steps: &[String]) {
         if self.remedies.len() < 5 && self.remedies.iter().all(|known| known.cure != cure) {
             self.remedies.push(Remedy { cure, name: name.into(), more: more.into(), steps: steps.to_vec() });

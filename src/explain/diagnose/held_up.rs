@@ -1,4 +1,4 @@
-//! What a person's faults hold up: a loop that is slow, a watch event that is late or lost.
+//! Delays caused by injected faults: a slow loop, a watch event that is delayed or lost.
 
 use super::finding::Diagnosis;
 use crate::api::network::Service;
@@ -11,13 +11,13 @@ use crate::explain::waits::{Cure, Fact, Label, Waits};
 use crate::explain::words;
 use crate::i18n::format;
 
-/// What an object waits for because a person has slowed a loop, or has a watch event be late or lost.
+/// What an object waits for because a fault has slowed a loop, or delayed or dropped a watch event.
 pub fn held_up(sim: &Sim, object: &Object) -> Option<Diagnosis> {
     held_up_or_idle(sim, object).filter(|found| !matches!(found.waits, Waits::SlowIdle(_)))
 }
 
-/// The same, or that it is in the queue of a slowed loop that has nothing to do for it. The line is asked for once: to know whether
-/// a loop has something to do, a pass of it is tried on a copy of all.
+/// The same, or that it is in the queue of a slowed loop that has no work for it. The queue is queried only once, since finding
+/// out whether a loop has work runs a pass on a copy of the simulation.
 pub fn held_up_or_idle(sim: &Sim, object: &Object) -> Option<Diagnosis> {
     if !sim.is_held_up() {
         return None;
@@ -32,7 +32,7 @@ fn duration(micros: u64) -> String {
     format::span(micros / 1000)
 }
 
-/// Its loop works on others first, or still on it.
+/// Its loop processes other keys first, or still processes it.
 fn slow(object: &Object, line: &InLine) -> Diagnosis {
     let (slowed, (took, takes)) = (&line.slowed, line.pass);
     let (name, each): (Str, Str) = (slowed.name.into(), duration(slowed.span).into());
@@ -56,7 +56,7 @@ fn slow(object: &Object, line: &InLine) -> Diagnosis {
     out
 }
 
-/// A component has not been told of it, or of what it has to do with.
+/// A component has not received an event about it or about a related object.
 fn late(sim: &Sim, object: &Object) -> Option<Diagnosis> {
     let uid = object.meta.uid;
     // Of what happened to the object itself first: that is what was asked about.

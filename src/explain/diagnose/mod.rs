@@ -1,6 +1,6 @@
 //! Why an object waits or fails at the instant shown, what decides, and what would help.
 //!
-//! The chain of `words` tells how things came about; this tells what has not come about. Facts are read at once; whether
+//! The chain of `words` explains what has happened; this explains what has not. Facts are read at once; whether
 //! a remedy helps is found by trying it on a copy of the simulation ([`works`]).
 
 mod batch;
@@ -21,7 +21,7 @@ use crate::explain::waits::{Cure, Waits};
 use finding::{Context, owners};
 pub use finding::{Diagnosis, Remedy};
 
-/// What an object waits for or why it failed; nothing if all is well or on its way.
+/// What an object waits for or why it failed; `None` if it is healthy or progressing.
 pub fn diagnose(sim: &Sim, key: &ObjectRef) -> Option<Diagnosis> {
     let context = &Context::new(sim, diagnose);
     let Some(object) = sim.get(key) else { return held_up::gone(sim, key).or_else(|| pods::waits_for(context, key)) };
@@ -69,13 +69,13 @@ pub fn command(step: &str) -> Command {
     }
 }
 
-/// When it is looked whether a remedy has helped, in seconds: what is watched comes at once, what is looked at from time
-/// to time within half a minute, what has been backed off from after some minutes.
-const LOOKS: [u64; 9] = [1, 3, 8, 20, 40, 80, 160, 320, 640];
-/// What has helped must last so long.
-const LASTS: u64 = 30;
+/// Seconds after which to check whether a remedy has helped: watched changes act at once, periodic checks
+/// within half a minute, back-offs after some minutes.
+const CHECK_AFTER_S: [u64; 9] = [1, 3, 8, 20, 40, 80, 160, 320, 640];
+/// Seconds for which the effect of a remedy must last.
+const MUST_LAST_S: u64 = 30;
 
-/// Whether a remedy helps, by trying it on a copy with so many tasks at most.
+/// Whether a remedy helps, by trying it on a copy with at most `tasks` tasks.
 pub fn works(sim: &Sim, found: &Diagnosis, remedy: &Remedy, mut tasks: usize) -> bool {
     let mut copy = sim.clone();
     // Whose Pod it is: where a Pod is replaced, the new one has to do better.
@@ -88,7 +88,7 @@ pub fn works(sim: &Sim, found: &Diagnosis, remedy: &Remedy, mut tasks: usize) ->
             return false;
         }
     }
-    // A CronJob that runs waits for its next run: that is as it should be.
+    // A resumed CronJob waits for its next run, as expected.
     if found.object.kind == Kind::CronJob && remedy.cure == Cure::Unsuspend {
         copy.advance(Time(copy.now().0 + 1_000_000), tasks);
         return diagnose(&copy, &found.object).is_none_or(|now| now.waits == Waits::NotDue);
@@ -112,13 +112,13 @@ pub fn works(sim: &Sim, found: &Diagnosis, remedy: &Remedy, mut tasks: usize) ->
         went.done
     };
     let mut before = 0;
-    for at in LOOKS {
+    for at in CHECK_AFTER_S {
         if !run(&mut copy, &mut talk, at - before) {
             return false;
         }
         before = at;
         if well(&copy) {
-            return run(&mut copy, &mut talk, LASTS) && well(&copy);
+            return run(&mut copy, &mut talk, MUST_LAST_S) && well(&copy);
         }
     }
     false

@@ -1,4 +1,4 @@
-//! Services that reach nothing.
+//! Services without endpoints.
 
 use super::finding::{Context, Diagnosis, all_in, line, owners};
 use crate::api::network::{EndpointSlice, Service, is_slice_of};

@@ -1,4 +1,4 @@
-//! Pods that have no node: gates, claims, and what each node has against them.
+//! Pods without a node: gates, claims, and the refusals of each node.
 
 use super::finding::{Context, Diagnosis, free_name, free_names, line, owners};
 use super::held_up;
@@ -15,13 +15,13 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// So many nodes are asked: of thousands, the first tell it too.
-const LOOKED: usize = 100;
-/// So many Pods without a node are counted, and so many nodes are offered for them at most: more Pods than these have no room there.
-const WAITING: usize = 20_000;
-const MOST_NODES: i64 = 200;
+/// Number of nodes evaluated: with thousands, the first are representative.
+const MAX_NODES_ASKED: usize = 100;
+/// Limits for counted Pods without a node, and for nodes offered for them: more Pods would not fit on those nodes.
+const MAX_WAITING_PODS: usize = 20_000;
+const MAX_NEW_NODES: i64 = 200;
 /// More nodes than this are not listed.
-const NODES: usize = 12;
+const MAX_LISTED_NODES: usize = 12;
 
 /// The claim of a Pod that keeps it from being scheduled.
 fn claim(sim: &Context<'_>, object: &Object, pod: &Pod) -> Option<(Waits, ObjectRef)> {
@@ -41,7 +41,7 @@ fn claim(sim: &Context<'_>, object: &Object, pod: &Pod) -> Option<(Waits, Object
     })
 }
 
-/// A Pod without a node: what each node has against it, and what would give it one.
+/// A Pod without a node: the refusals of each node, and the remedies.
 pub fn unbound(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {
     let key = object.key();
     if let [first, ..] = &pod.spec.scheduling_gates[..] {
@@ -76,14 +76,14 @@ pub fn unbound(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diag
     if let Some(found) = held_up::held_up(sim, object) {
         return Some(found);
     }
-    let nodes = sim.explain(object, LOOKED);
+    let nodes = sim.explain(object, MAX_NODES_ASKED);
     // It will have been told of what has changed in a moment.
     if nodes.iter().any(|(_, refuses)| refuses.is_empty()) && sim.scheduler_busy() {
         return None;
     }
     let mut out = Diagnosis::new(object, Waits::NoNode { nodes: sim.server().count(Kind::Node) });
     out.since(sim, said.last_transition_time);
-    for (node, refuses) in nodes.iter().take(NODES) {
+    for (node, refuses) in nodes.iter().take(MAX_LISTED_NODES) {
         match &refuses[..] {
             [] => out.facts.push(Fact::Fits(node.clone())),
             all => out.facts.extend(all.iter().map(|one| Fact::Node(node.clone(), one.clone()))),
@@ -107,14 +107,14 @@ fn missing_claim(sim: &Context<'_>, claim: &ObjectRef, out: &mut Diagnosis) {
     }
 }
 
-/// What would give the Pod a node: where one thing alone is against it, its opposite. What harms nobody comes first.
+/// Remedies for a Pod without a node: the opposite of a node's only refusal. Harmless ones come first.
 fn place(sim: &Context<'_>, object: &Rc<Object>, nodes: &[(Str, Vec<Refuses>)], out: &mut Diagnosis) {
     let alone: Vec<(&Str, &Refuses)> =
         nodes.iter().filter_map(|(node, refuses)| if let [one] = &refuses[..] { Some((node, one)) } else { None }).collect();
     // Of many alike all have to find room: what makes room for some of them is no remedy.
     let waiting = Waiting::count(sim, object);
     let alike = waiting.alike;
-    // What keeps it from a node that is there, and is nothing against a new one.
+    // Refusals of existing nodes that do not apply to a new node.
     let fills = |one: &Refuses| match one {
         Refuses::Short { asks, all, .. } => asks <= all,
         Refuses::Cordoned | Refuses::Taint { .. } | Refuses::Label { .. } => false,
@@ -132,7 +132,7 @@ fn place(sim: &Context<'_>, object: &Rc<Object>, nodes: &[(Str, Vec<Refuses>)], 
         return;
     }
     let harmless = out.remedies.len();
-    // A few nodes are enough: these cost somebody something, and finding them costs time.
+    // A few nodes are enough: these remedies affect others, and finding them takes time.
     for (node, one) in alone.iter().take(3) {
         match one {
             Refuses::Port { by, .. } | Refuses::Apart { from: by, .. } => {
@@ -198,7 +198,7 @@ fn free_up(sim: &Context<'_>, object: &Object, alone: &[(&Str, &Refuses)], alike
     }
 }
 
-/// The first node that so many have room on, or else as few as have room for them together; none if all have not.
+/// The first node with room for `many` Pods, or else the fewest nodes that have it together; empty if all together do not.
 fn enough(nodes: Vec<Room<'_>>, many: i64) -> Vec<&Str> {
     if let Some((node, _)) = nodes.iter().find(|(_, room)| *room >= many) {
         return vec![node];
@@ -239,7 +239,7 @@ impl Waiting {
         let own = object.meta.controller().map(|owner| owner.uid);
         let node = cluster::node(1, &NodeConfig { name: "new".into(), allocatable: Vec::new() }, Timestamp::default());
         let node = Object::from_value(Kind::Node, node).ok();
-        if sim.waiting() > WAITING {
+        if sim.waiting() > MAX_WAITING_PODS {
             // Those that are not ready are no fewer.
             let unready = own.and_then(|own| sim.unready_of(own)).unwrap_or(1);
             return Waiting { alike: unready.max(1) as i64, others: None, node };
@@ -302,13 +302,13 @@ fn new_node(sim: &Context<'_>, node: &Object) -> (Resources, i64) {
     (free, node.max_pods() - daemons.len() as i64)
 }
 
-/// Whether nothing but a node's size is against a Pod.
+/// Whether only a node's size keeps the Pod away.
 fn outgrown(refuses: &[Refuses]) -> bool {
     let short = |one: &Refuses| if let Refuses::Short { asks, all, .. } = one { Some(asks > all) } else { None };
     refuses.iter().all(|one| short(one).is_some()) && refuses.iter().any(|one| short(one) == Some(true))
 }
 
-/// A node larger than all there are, if such machines are sold, for those Pods alike that no other could take.
+/// Offers a node larger than all existing ones, up to realistic sizes, for similar Pods that fit no other node.
 fn add_larger(sim: &Context<'_>, object: &Object, waiting: &Waiting, out: &mut Diagnosis) {
     let (Some(pod), Some(node), alike) = (object.pod(), &waiting.node, waiting.alike) else { return };
     let (asks, (free, places)) = (pod.spec.requests, new_node(sim, node));
@@ -362,7 +362,7 @@ fn add_nodes(sim: &Context<'_>, object: &Object, waiting: &Waiting, out: &mut Di
     let Some(own) = need(pod.spec.requests, waiting.alike + together) else { return };
     let nodes = if apart { waiting.alike } else { own }
         + others.iter().filter(|(asks, _)| !same(asks)).filter_map(|(asks, many)| need(*asks, *many)).sum::<i64>();
-    if !(1..=MOST_NODES).contains(&nodes) {
+    if !(1..=MAX_NEW_NODES).contains(&nodes) {
         return;
     }
     let names: Vec<String> = free_names(sim, Kind::Node, "", "node").take(nodes as usize).collect();

@@ -64,7 +64,7 @@ fn failed(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis
     Some(out)
 }
 
-/// A Pod whose kubelet says nothing.
+/// A Pod whose kubelet does not respond.
 fn silent(sim: &Context<'_>, object: &Object, pod: &Pod) -> Option<Diagnosis> {
     let node = ObjectRef::new(Kind::Node, "", &pod.node_name);
     if sim.get(&node).is_none() {
@@ -84,8 +84,8 @@ fn silent(sim: &Context<'_>, object: &Object, pod: &Pod) -> Option<Diagnosis> {
     Some(out)
 }
 
-/// So many objects are asked whether they wait for one.
-const ASKED: usize = 1_000;
+/// Maximum number of objects checked for waiting on one.
+const MAX_OBJECTS_ASKED: usize = 1_000;
 
 /// Who waits for a ConfigMap, a Secret or a service account that does not exist: the first of them.
 pub fn waits_for(sim: &Context<'_>, key: &ObjectRef) -> Option<Diagnosis> {
@@ -96,14 +96,14 @@ pub fn waits_for(sim: &Context<'_>, key: &ObjectRef) -> Option<Diagnosis> {
                 lack(pod, sim.server()).is_some_and(|lack| (lack.source.kind, &lack.source.name) == (key.kind, &key.name))
             };
             let unready = near(Kind::Pod).filter(|object| object.pod().is_some_and(|pod| !pod.is_ready()));
-            unready.take(ASKED).filter(lacks).find_map(|pod| sources(sim, pod, pod.pod()?))
+            unready.take(MAX_OBJECTS_ASKED).filter(lacks).find_map(|pod| sources(sim, pod, pod.pod()?))
         }
         // Without it no Pod is made: those who make them wait.
         Kind::ServiceAccount => {
             let names =
                 |object: &&Rc<Object>| api::sources::of(object).iter().any(|one| one.kind == Kind::ServiceAccount && one.name == key.name);
             let makers = [Kind::ReplicaSet, Kind::StatefulSet, Kind::DaemonSet, Kind::Job].into_iter().flat_map(near);
-            makers.take(ASKED).filter(names).find_map(|object| sim.diagnose(&object.key()))
+            makers.take(MAX_OBJECTS_ASKED).filter(names).find_map(|object| sim.diagnose(&object.key()))
         }
         _ => None,
     }

@@ -13,10 +13,10 @@ use crate::projection::adapt::status;
 use crate::projection::model::PodState;
 use std::rc::Rc;
 
-/// Of many Pods that are not ready so many are looked at.
-const LOOKED: usize = 1_000;
-/// So many are passed over to find them.
-const PASSED: usize = 20_000;
+/// Maximum number of unready Pods examined.
+const MAX_PODS_EXAMINED: usize = 1_000;
+/// Maximum number of Pods skipped to find them.
+const MAX_PODS_SKIPPED: usize = 20_000;
 
 /// The Pod of an owner that is worst off, with what is wrong with it: one that fails before one that waits. Whether one
 /// that is being deleted is waited for depends on the owner: a ReplicaSet has counted it out, a DaemonSet has not.
@@ -24,8 +24,8 @@ pub fn stuck(sim: &Context<'_>, owner: Uid, leaving: bool) -> Option<Diagnosis> 
     let mut all: Vec<(bool, &Rc<Object>)> = Vec::new();
     let well = |pod: &&Rc<Object>| !pod.meta.is_deleting() && pod.pod().is_some_and(|pod| pod.is_ready());
     // All that are not well have been seen: there is no need to look at the rest.
-    let most = sim.unready_of(owner).map_or(LOOKED, |unready| unready.min(LOOKED));
-    let unwell = sim.owned(owner, Kind::Pod).take(PASSED).filter(|pod| !well(pod)).take(most);
+    let most = sim.unready_of(owner).map_or(MAX_PODS_EXAMINED, |unready| unready.min(MAX_PODS_EXAMINED));
+    let unwell = sim.owned(owner, Kind::Pod).take(MAX_PODS_SKIPPED).filter(|pod| !well(pod)).take(most);
     for pod in unwell.filter(|pod| leaving || !pod.meta.is_deleting()) {
         let (state, _) = status(pod);
         // Those that are well, or on their way, are not looked at any closer.

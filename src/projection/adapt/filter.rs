@@ -1,4 +1,4 @@
-//! What a filter leaves of a model.
+//! Applies the filter to a model.
 
 use super::pod_filter::{PodFilter, Words};
 use super::pods::Pods;
@@ -7,14 +7,14 @@ use crate::api::Kind;
 use crate::projection::model::{Controller, Id, Model, Pod};
 use std::rc::Rc;
 
-/// Leaves out what the words do not ask for, and gives what is left of the Pods on each node.
+/// Removes objects that do not match the filter, also from the Pods of each node.
 pub(super) fn filter(model: &mut Model, list: List, pods: &mut Pods, scope: &Scope) {
     let words = Words::of(&scope.filter);
     let mut pod_filter = pods.pod_filter.take().unwrap_or_default();
     if words.is_none() {
         pod_filter.groups = Default::default();
     }
-    // Of a node that is named all Pods stay, and no other node.
+    // A node that matches keeps all its Pods; other nodes are removed.
     let named = words.as_ref().filter(|_| scope.nodes).map_or_else(Vec::new, |words| words.nodes(&model.nodes));
     let all = model.nodes.len();
     if !named.is_empty() {
@@ -97,7 +97,7 @@ pub(super) fn narrow(model: &mut Model, list: List, (words, named): (&Words, &[S
     whole
 }
 
-/// What is used stays with its users, or alone if it is asked for itself.
+/// A referenced object stays with its users, or alone if it matches itself.
 pub(super) fn filter_references(model: &mut Model, is: &dyn Fn(&Id) -> bool) {
     let bare = model.roots.iter().filter(|root| root.controller.is_none()).flat_map(|root| &root.groups);
     let bare = bare.flat_map(|group| group.pods.iter()).map(|pod| pod.id.uid.clone());

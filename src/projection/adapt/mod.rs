@@ -84,7 +84,7 @@ pub fn model(list: List, pods: &mut Pods, scope: &Scope) -> Model {
         let info = kind.info();
         (!info.animated && info.namespaced || **kind == Kind::ServiceAccount) && **kind != Kind::Lease
     });
-    // What every namespace has by itself says nothing.
+    // Objects that every namespace has by default do not count.
     let made = |object: &Rc<Object>| {
         !matches!((object.kind, object.meta.name.as_str()), (Kind::ServiceAccount, "default") | (Kind::ConfigMap, "kube-root-ca.crt"))
     };
@@ -106,7 +106,7 @@ pub fn model(list: List, pods: &mut Pods, scope: &Scope) -> Model {
     out
 }
 
-/// Namespaces that hold something a person has made.
+/// Namespaces that contain objects created by a user.
 pub fn namespaces(list: List, pods: &Pods) -> Vec<String> {
     let mut names = std::collections::BTreeSet::new();
     names.insert("default".to_string());

@@ -1,15 +1,15 @@
-//! What the words of the filter leave of the Pods. Each block is looked through again when it has changed, and so many
-//! Pods at a time: a frame costs what has changed here too.
+//! Filters the Pods. A block is checked again only when it has changed, and a limited number of Pods per picture, so that
+//! a frame costs only what has changed.
 
 use crate::api::{Kind, Object};
 use crate::projection::model::{Block, Node, Pod};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// So many Pods are looked at for a picture.
-const MOST: usize = 8_000;
+/// Pods checked per picture.
+const MAX_PODS_PER_PICTURE: usize = 8_000;
 
-/// What a person asks for: part of a name, `kind:pod`, `app=nginx`; all of them must hold.
+/// The terms of a filter: part of a name, `kind:pod`, `app=nginx`; all of them must match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Words {
     kinds: Vec<String>,
@@ -31,14 +31,14 @@ impl Words {
         (words != Words::default()).then_some(words)
     }
 
-    /// Whether an object is what they ask for.
+    /// Whether an object matches.
     pub fn want(&self, object: &Object) -> bool {
         let has =
             |label: &String| label.split_once('=').is_some_and(|(key, value)| object.meta.label(key).is_some_and(|label| label == value));
         self.want_named(object.kind, &object.meta.name) && self.labels.iter().all(has)
     }
 
-    /// The nodes that they name, in the order of their letters: by how their names begin, or by their kind.
+    /// The names of the matching nodes, sorted: by prefix of the name, or by kind.
     pub fn nodes(&self, all: &[Rc<Node>]) -> Vec<String> {
         let begins = |node: &&Rc<Node>| self.parts.iter().all(|part| node.id.name.starts_with(part.as_str()));
         let kind = self.kinds.iter().all(|word| Kind::from_word(word) == Some(Kind::Node));
@@ -50,21 +50,21 @@ impl Words {
         named
     }
 
-    /// Whether a Pod is.
+    /// Whether a Pod matches.
     pub fn want_pod(&self, pod: &Pod) -> bool {
         self.want_named(Kind::Pod, &pod.id.name) && self.labels.iter().all(|label| pod.labels.contains(label))
     }
 
     fn want_named(&self, kind: Kind, name: &str) -> bool {
         let is = |word: &String| Kind::from_word(word) == Some(kind) || kind.name().to_ascii_lowercase().starts_with(word);
-        // Names are short: to prepare a search takes longer than to look at each place.
+        // Names are short: preparing a search takes longer than comparing at each position.
         let holds =
             |word: &String| word.is_empty() || name.as_bytes().windows(word.len()).any(|part| part.eq_ignore_ascii_case(word.as_bytes()));
         self.kinds.iter().all(is) && self.parts.iter().all(holds)
     }
 }
 
-/// What is left of the Pods of owners, and of those on nodes.
+/// The matching Pods, by owner and by node.
 #[derive(Clone, Debug, Default)]
 pub struct PodFilter {
     pub(super) groups: Sifted<(Words, Vec<String>)>,
@@ -72,20 +72,20 @@ pub struct PodFilter {
 }
 
 impl PodFilter {
-    /// Whether some Pods have not been looked at yet.
+    /// Whether some Pods have not been checked yet.
     pub fn lags(&self) -> bool {
         self.groups.lags || self.nodes.lags
     }
 }
 
-/// Blocks as they were, and what was left of them, for what was asked.
+/// Blocks at their last check, and their matching Pods, for one query.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sifted<Q> {
     asked: Q,
     blocks: BTreeMap<String, (Block, Block)>,
     looked: usize,
     lags: bool,
-    /// Blocks that were put off in the picture before, and in this one: those go first that waited.
+    /// Blocks postponed in the previous picture and in this one: those that waited go first.
     waited: BTreeSet<String>,
     waits: BTreeSet<String>,
 }
@@ -100,14 +100,14 @@ impl<Q: Clone + PartialEq> Sifted<Q> {
         (self.looked, self.lags, self.waited) = (0, false, std::mem::take(&mut self.waits));
     }
 
-    /// What is left of a block; what it was before, if too many have been looked at for this picture.
+    /// The matching Pods of a block; the previous result if this picture's limit is reached.
     pub fn pass(&mut self, of: &str, block: &Block, keeps: &dyn Fn(&Pod) -> bool) -> Block {
         let known = self.blocks.get(of);
         if let Some((_, left)) = known.filter(|(seen, _)| seen.is(block)) {
             return left.clone();
         }
         let after_others = !self.waited.is_empty() && !self.waited.contains(of);
-        if self.looked > MOST || after_others {
+        if self.looked > MAX_PODS_PER_PICTURE || after_others {
             self.lags = true;
             self.waits.insert(of.to_string());
             return known.map(|(_, left)| left.clone()).unwrap_or_default();
@@ -167,7 +167,7 @@ mod tests {
         let words = Words::of("-1").expect("a word");
         let mut picture = || {
             sifted.begin(&words);
-            let blocks = [("large", block("large", MOST + 1)), ("small", block("small", 3))];
+            let blocks = [("large", block("large", MAX_PODS_PER_PICTURE + 1)), ("small", block("small", 3))];
             blocks.map(|(of, block)| sifted.pass(of, &block, &|pod| words.want_pod(pod)).len())
         };
         assert_eq!(picture()[1], 0);
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn blocks_are_looked_through_in_turns_and_again_when_they_change() {
         let mut sifted = Sifted::default();
-        let (large, small) = (block("large", MOST + 1), block("small", 3));
+        let (large, small) = (block("large", MAX_PODS_PER_PICTURE + 1), block("small", 3));
         let words = Words::of("-1").expect("a word");
         let mut picture = |small: &Block, words: &Words| {
             sifted.begin(words);

@@ -1,4 +1,4 @@
-//! The Pods as the diagrams need them. Each is read when it is written, not when it is drawn: a frame costs what has changed.
+//! View models of the Pods. Each is read when it is written, not when it is drawn, so that a frame costs only what has changed.
 
 use super::id;
 use super::pod_filter::PodFilter;
@@ -13,10 +13,10 @@ use crate::projection::totals::PodTotals;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// So many controllers are remembered, also such as are gone.
-const KNOWN: usize = 4_096;
+/// Maximum number of cached controllers, including deleted ones.
+const MAX_CONTROLLERS: usize = 4_096;
 
-/// What a template or a Pod names.
+/// The references of a template or a Pod.
 pub(super) type Names = Rc<[Reference]>;
 
 /// All Pods of an instant, by owner.
@@ -24,18 +24,18 @@ pub(super) type Names = Rc<[Reference]>;
 pub struct Pods {
     known: BTreeMap<Uid, (Uid, Rc<Pod>)>,
     blocks: BTreeMap<Uid, Block>,
-    /// By node; those of the system are not among them.
+    /// By node, without those of system namespaces.
     on: Rc<BTreeMap<String, Block>>,
     /// The uids of owners, each once, and the labels that their Pods mostly have.
     owners: BTreeMap<Uid, Rc<str>>,
     labels: BTreeMap<Uid, (Labels, Rc<[String]>)>,
-    /// Those on their way out count down.
+    /// Terminating Pods, which show a countdown.
     leaving: BTreeMap<Uid, Rc<Object>>,
     /// Nodes that do not answer.
     silent: Vec<String>,
-    /// Controllers and what their templates name, and which version of each was read.
+    /// Controllers with the references of their templates, and the version that was read.
     controllers: BTreeMap<Uid, (u64, (Rc<Controller>, Names))>,
-    /// What Pods without an owner name: those that name something.
+    /// References of Pods without an owner, if they have any.
     lone: BTreeMap<Uid, (Id, Names)>,
     alike: Option<Names>,
     /// The nodes, and what was read of each, in the order of their objects.
@@ -70,7 +70,7 @@ impl Drop for Pods {
 pub const NOBODY: Uid = Uid(0);
 
 impl Pods {
-    /// Takes over a write.
+    /// Applies a write.
     pub fn take(&mut self, object: &Rc<Object>, gone: bool, get: &dyn Fn(&ObjectRef) -> Option<Rc<Object>>) {
         let uid = object.meta.uid;
         if gone {
@@ -104,7 +104,7 @@ impl Pods {
         self.put(owner.map_or(NOBODY, |owner| owner.uid), uid, Rc::new(pod));
     }
 
-    /// What it names, if it has no owner among the workloads that names it.
+    /// Records its references, unless a workload that owns it has them.
     fn note(&mut self, object: &Object, owner: Option<&str>) {
         let stands_alone = owner.is_none_or(|kind| !super::ROOTS.iter().any(|root| root.name() == kind));
         let named = if stands_alone { sources::of(object) } else { Vec::new() };
@@ -131,7 +131,7 @@ impl Pods {
         told
     }
 
-    /// Pods of one template share them.
+    /// The labels of a Pod; Pods of one template share them.
     fn labels_of(&mut self, owner: Uid, labels: &Labels) -> Rc<[String]> {
         if let Some((_, words)) = self.labels.get(&owner).filter(|(known, _)| Rc::ptr_eq(known, labels) || known == labels) {
             return words.clone();
@@ -141,14 +141,14 @@ impl Pods {
         words
     }
 
-    /// Whether the filter has still to look at some.
+    /// Whether the filter still has Pods to check.
     pub fn lags(&self) -> bool {
         self.pod_filter.as_ref().is_some_and(|pod_filter| pod_filter.lags())
     }
 
     fn put(&mut self, owner: Uid, uid: Uid, pod: Rc<Pod>) {
         let old = self.known.get(&uid).map(|(_, old)| old.clone());
-        // Much is written that is not seen.
+        // Many writes change nothing visible.
         if old.as_ref() == Some(&pod) && self.known.get(&uid).is_some_and(|(before, _)| *before == owner) {
             return;
         }
@@ -180,7 +180,7 @@ impl Pods {
         }
     }
 
-    /// Takes a Pod from the place where it stood, and puts it where it stands now.
+    /// Moves a Pod from its old position to its new one.
     fn put_on_node(&mut self, old: Option<Rc<Pod>>, new: Option<&Rc<Pod>>) {
         let on = Rc::make_mut(&mut self.on);
         let stays = old.as_ref().zip(new).is_some_and(|(old, new)| old.node == new.node);
@@ -202,10 +202,10 @@ impl Pods {
         }
     }
 
-    /// The card of a controller. It is read again when that was written.
+    /// The card of a controller, read again when the controller was written.
     pub fn controller(&mut self, object: &Object) -> (Rc<Controller>, Names) {
         let version = object.meta.resource_version;
-        if self.controllers.len() > KNOWN {
+        if self.controllers.len() > MAX_CONTROLLERS {
             self.controllers.clear();
         }
         let read = || (version, (Rc::new(super::controller(object)), sources::of(object).into()));
@@ -237,7 +237,7 @@ impl Pods {
         self.nodes.clone()
     }
 
-    /// Says which nodes do not answer, and what time it is.
+    /// Sets the unresponsive nodes and the current time.
     pub fn look(&mut self, silent: Vec<String>, now: i64) {
         if self.silent != silent {
             let turned: Vec<(Uid, Uid, Pod)> = self
@@ -267,7 +267,7 @@ impl Pods {
         }
     }
 
-    /// Whether a Pod is on its way out.
+    /// Whether any Pod is terminating.
     pub fn leave(&self) -> bool {
         !self.leaving.is_empty()
     }
@@ -277,7 +277,7 @@ impl Pods {
         self.blocks.get(&owner).cloned().unwrap_or_default()
     }
 
-    /// What the Pods of an owner come to.
+    /// Totals of an owner's Pods.
     pub fn totals(&self, owner: Uid) -> PodTotals {
         self.blocks.get(&owner).map(Block::totals).unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! ConfigMaps, Secrets and service accounts, and who names them.
+//! ConfigMaps, Secrets and service accounts, and their users.
 
 use super::pods::Names;
 use super::pods::Pods;
@@ -12,7 +12,7 @@ use crate::projection::model::{Controller, Group, Id, Root, Used};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// Who names something: a root with its template and those of its revisions, or a Pod without an owner.
+/// A user of references: a root with its template and those of its revisions, or a Pod without an owner.
 pub(super) struct User {
     pub(super) id: Id,
     pub(super) names: Names,
@@ -20,9 +20,9 @@ pub(super) struct User {
     pub(super) old: bool,
 }
 
-/// What users name, taken out of what is stored; and what they name in vain.
+/// The objects that users reference, removed from `stored`, and references to missing objects.
 pub(super) fn uses(users: &[User], stored: &mut Vec<Id>) -> Vec<Used> {
-    // Whether they can do without it, and whether only older revisions name it.
+    // Whether it is optional, and whether only older revisions reference it.
     let mut found: BTreeMap<(String, String, String), (Used, bool, bool)> = BTreeMap::new();
     for user in users {
         for one in user.names.iter() {

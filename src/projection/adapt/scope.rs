@@ -10,11 +10,11 @@ use std::rc::Rc;
 pub struct Scope {
     /// One namespace, or all but the system's.
     pub namespace: Option<String>,
-    /// Words that objects are chosen by: part of a name, `kind:pod`, `app=nginx`; all of them must hold.
+    /// The filter: part of a name, `kind:pod`, `app=nginx`; all terms must match.
     pub filter: String,
     /// Now, in milliseconds since 1970, as timestamps of objects count.
     pub now: i64,
-    /// Whether the Pods are still being read: one that is not known yet may be there.
+    /// Whether the Pods are still being read: a Pod that is not known yet may exist.
     pub lags: bool,
     /// Whether nodes are drawn: words may name them too.
     pub nodes: bool,
@@ -24,12 +24,12 @@ pub struct Scope {
 pub const ROOTS: [Kind; 7] =
     [Kind::Deployment, Kind::StatefulSet, Kind::DaemonSet, Kind::CronJob, Kind::Job, Kind::ReplicaSet, Kind::ReplicationController];
 
-/// What a person applies first of all, in the order in which pictures show it.
+/// Kinds of workloads, in the order in which diagrams show them.
 pub fn workloads() -> impl Iterator<Item = Kind> {
     ROOTS.into_iter().chain([Kind::Pod])
 }
 
-/// What a reader will want to look at first.
+/// The workload to select first.
 pub fn first_workload(sim: &Sim) -> Option<ObjectRef> {
     let all = workloads().flat_map(|kind| sim.list(kind));
     all.filter(|object| object.meta.controller().is_none() && !object.meta.namespace.starts_with(SYSTEM)).map(|object| object.key()).next()

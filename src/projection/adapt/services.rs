@@ -21,7 +21,7 @@ pub(super) fn services(services: &[Rc<Object>], slices: &[Rc<Object>], of: List,
         let selector: Vec<String> = body.spec.selector.iter().map(|(key, value)| format!("{key}={value}")).collect();
         let own: Vec<&Rc<Object>> = slices.iter().filter(|slice| is_slice_of(slice, object)).collect();
         let all = || own.iter().filter_map(|slice| slice.get::<EndpointSlice>()).flat_map(|slice| &slice.endpoints);
-        // Of very many nobody looks at each.
+        // Very many are not checked one by one.
         let few = all().count() <= SEEN;
         // What a person wrote may lead to something else, or say only what a Pod is called.
         let leads = |one: &TargetRef| few && one.kind == "Pod" && one.uid != Uid::default();
@@ -95,7 +95,7 @@ pub(super) fn no_endpoints(object: &Object, body: &crate::api::network::Service,
 /// A label: key and value.
 pub(super) type Label<'a> = (&'a Str, &'a Str);
 
-/// The first of the Pods that have most of the labels, and the label in which it differs, if it does.
+/// The first Pod with the most matching labels, and the first label that differs, if any.
 pub fn nearest<'a, 'b>(
     wanted: &'b BTreeMap<Str, Str>,
     pods: impl Iterator<Item = &'a Rc<Object>>,

@@ -12,8 +12,8 @@ pub(super) fn revision(object: &Object) -> i64 {
     object.meta.annotation("deployment.kubernetes.io/revision").and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
-/// How many Pods more than wanted there may be in an update, with those that are on their way out: each time new ones are ready
-/// as many old ones go as both limits let, and end while the next are made. None more where all are replaced at once.
+/// How many Pods beyond the desired number can exist in an update, terminating ones included: whenever new Pods become ready,
+/// as many old ones as both limits allow are deleted, and terminate while the next are created. 0 for Recreate.
 pub(super) fn surplus(body: &Deployment) -> i64 {
     let (surge, unavailable) = body.limits();
     2 * surge + unavailable

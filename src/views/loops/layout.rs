@@ -49,7 +49,7 @@ pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
     let wide = width >= 1150.0;
     // More than a dozen need a wider ring.
     let wider = (of.loops.len() as f64 / 12.0).max(1.0);
-    // Letters are not made smaller for the sake of room: where ring and panel do not fit beside each other, the loops stand in rows.
+    // Text is never made smaller to fit: where ring and panel do not fit side by side, the loops are in rows.
     if width < BESIDE.0 || height < BESIDE.1 || !wide && of.loops.len() >= 12 {
         return rows(of, (width, height), out);
     }

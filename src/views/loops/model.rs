@@ -19,9 +19,9 @@ pub struct Loop {
     pub writes: bool,
     /// Whether the panel is about it although nobody has chosen it.
     pub told: bool,
-    /// What a person has each of its passes take; nothing if it is as fast as it can.
+    /// Duration of each pass set by a fault; empty at full speed.
     pub slow: Message,
-    /// How much of its pass that is under way is over, in hundredths; nothing if it has none that takes time.
+    /// Progress of the current pass in percent, if the loop is slowed.
     pub part: Option<u8>,
 }
 
@@ -38,7 +38,7 @@ pub struct Code {
     pub skipped: bool,
 }
 
-/// How the panel of a pass is laid out, by the room there is.
+/// Layout of the panel of a pass, by the available space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
     /// The steps beside each other, the code below them.

@@ -14,7 +14,7 @@ use crate::session::timeline::TimelineMsg;
 use std::collections::BTreeSet;
 
 #[test]
-fn a_pass_tells_its_key_how_many_there_were_and_what_it_changed() {
+fn a_pass_shows_its_key_its_number_and_its_changes() {
     let network = examples::ALL.iter().find(|example| example.view == "network").expect("an example with Services");
     let mut state = State::new((network.text)(), 1);
     state.update(TimelineMsg::Seconds(20));
@@ -52,7 +52,7 @@ fn a_slowed_pass_tells_how_far_it_is() {
 }
 
 #[test]
-fn a_slice_that_is_written_always_differs_and_says_in_what() {
+fn a_written_slice_always_differs_and_says_how() {
     let network = examples::ALL.iter().find(|example| example.view == "network").expect("an example with Services");
     let mut state = State::new((network.text)(), 1);
     let mut told = BTreeSet::new();
@@ -145,7 +145,7 @@ fn what_a_pass_has_written_is_executed() {
 }
 
 #[test]
-fn what_somebody_else_wrote_later_is_not_this_write() {
+fn later_writes_of_others_are_not_this_write() {
     let mut state = State::new((examples::ALL[0].text)(), 1);
     state.update(TimelineMsg::Seconds(10));
     let set = state.timeline.run.sim().list(Kind::ReplicaSet).next().expect("a ReplicaSet").meta.name.to_string();
@@ -167,7 +167,7 @@ fn what_somebody_else_wrote_later_is_not_this_write() {
 }
 
 #[test]
-fn a_replicaset_that_only_notes_its_status_has_compared_all_the_same() {
+fn a_status_only_pass_of_a_replicaset_still_compares() {
     let mut state = State::new((examples::ALL[0].text)(), 1);
     state.update(TimelineMsg::Seconds(20));
     let pass = read(state.timeline.run.sim(), Some("replicaset-controller")).pass.expect("a pass");

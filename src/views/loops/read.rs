@@ -1,4 +1,4 @@
-//! The loops as they stand at an instant: queues, and the last pass of each as Observe, Diff and Act.
+//! Reads the loops at an instant: queues, and the last pass of each as Observe, Diff and Act.
 
 use super::pass::{code, full_name, pass};
 use crate::api::Kind;
@@ -121,7 +121,7 @@ pub(super) fn ahead() -> Vec<Step> {
     ]
 }
 
-/// What faults of a person have to do with the pass shown: the watch event of its write is held up or lost.
+/// The effect of watch faults on the pass shown: the event of its write is delayed or lost.
 pub(super) fn held(sim: &Sim, at: usize) -> Message {
     let Some(late) = sim.late_event(at as EntryId) else { return Message::default() };
     match late.until.filter(|_| !late.lost) {

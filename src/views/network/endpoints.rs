@@ -1,10 +1,10 @@
-//! What Network shows of a Service: its endpoints, its client, and the Pods that are not listed yet.
+//! The parts of a Service in Network: its endpoints, its client, and Pods that are not listed yet.
 
 use super::measures::{LOOKED, MOST};
 use crate::projection::model::{Controller, Endpoint, Group, Model, Pod, PodState, Root, Service, natural};
 use std::rc::Rc;
 
-/// Pods that a Service asks for and that are in none of its EndpointSlices: mostly they have no address yet.
+/// Pods that a Service selects but that are in none of its EndpointSlices, mostly because they have no address yet.
 pub(super) fn awaited<'a>(model: &'a Model, service: &'a Service) -> Vec<Endpoint> {
     // Among so many there is no room for one that is not reached.
     if service.endpoints.len() >= MOST {
@@ -49,7 +49,7 @@ pub(super) fn behind<'a>(model: &'a Model, service: &Service, endpoint: &Endpoin
     model.pods().filter(|_| !endpoint.gone).find(|pod| pod.id.name == endpoint.pod && pod.id.namespace == service.id.namespace)
 }
 
-/// Of a revision of which no Pod is an endpoint yet, the first that are to become some.
+/// The first Pods of a revision without any endpoint yet.
 pub(super) fn newcomers(model: &Model, service: &Service) -> Vec<Endpoint> {
     let mut groups = model.roots.iter().flat_map(|root| &root.groups);
     let all_new = |group: &&Group| {
@@ -105,10 +105,10 @@ pub(super) fn drawn(model: &Model, service: &Service, follows: Option<&str>) -> 
     (shown, more)
 }
 
-/// Of more endpoints than can be drawn those that tell most: some that get traffic and some that do not, of each of two revisions.
+/// A representative choice of more endpoints than can be drawn: some with and some without traffic, from each of two revisions.
 ///
-/// Each row is for one sort of endpoint and, by their names, for a part of those: it keeps its Pod as long as that is there and of
-/// that sort, and no other row moves when it takes the next. Sorts that do not occur leave their rows to those that get traffic.
+/// Each row is for one class of endpoints and, by name, for a part of it: it keeps its Pod as long as the Pod exists in
+/// that class, and no other row moves when it takes the next. Rows of empty classes go to endpoints with traffic.
 pub(super) fn telling(endpoints: &[Endpoint]) -> Vec<Endpoint> {
     let family = |one: &Endpoint| one.pod.rfind('-').map_or(0, |at| at + 1);
     // Endpoints are sorted by name: those of one owner stand together.

@@ -1,4 +1,4 @@
-//! A headless Service: the way of a lookup.
+//! A headless Service: the path of a lookup.
 
 use super::endpoints::{behind, drawn};
 use super::measures::{CLOSE, Columns, HEAD, LEFT, POD, ROW, Row, TABLE, WIDE};

@@ -1,4 +1,4 @@
-//! Who answers to a name: a band for each Service, with the way of a lookup or of a request.
+//! Which Pods are behind a name: a band for each Service, with the path of a lookup or of a request.
 //!
 //! At most two bands, the selected Service (or the one behind the selected Pod) first; the others stand as cards below.
 //! Rows of DNS, of the EndpointSlice and the Pods share one height, so that what is derived from what is a straight line.

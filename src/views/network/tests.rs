@@ -242,7 +242,7 @@ fn on_a_phone_a_pod_in_no_endpoint_slice_has_no_port() {
 }
 
 #[test]
-fn a_choice_moves_no_band() {
+fn selecting_moves_no_band() {
     let mut model = some("ClusterIP", "10.96.0.7");
     let mut other = model.services[0].clone();
     (other.id, other.endpoints, other.form) =

@@ -1,4 +1,4 @@
-//! A Service with a virtual IP: the way of a request.
+//! A Service with a virtual IP: the path of a request.
 
 use super::endpoints::{behind, drawn};
 use super::measures::{HEAD, LEFT, POD, WAY, Way};

@@ -1,4 +1,4 @@
-//! The Pods of each node in their order, kept from one picture to the next.
+//! The sorted Pods of each node, cached from one picture to the next.
 
 use crate::projection::model::{Block, Group, Model, Node, Pod, PodState, natural};
 use crate::views::shape::{Item, Rect};
@@ -36,14 +36,14 @@ impl On {
     }
 }
 
-/// What was laid out before of each node: what nothing has happened to is not made again.
+/// The last layout of each node: unchanged nodes are not laid out again.
 #[derive(Debug)]
 pub struct LayoutCache {
     pub(super) nodes: BTreeMap<String, Known>,
     /// The owners of older revisions, and how often they have changed.
     pub(super) older: Vec<String>,
     pub(super) turn: u64,
-    /// So many nodes are put in order anew at a time; those of which more has happened have to wait for the next picture.
+    /// Number of nodes sorted again per picture; the others wait for the next picture.
     pub budget: usize,
     /// Whether some have to wait, and which is the next.
     pub lags: bool,
@@ -90,7 +90,7 @@ pub(super) fn groups(model: &Model) -> impl Iterator<Item = (&Group, bool)> {
     model.roots.iter().flat_map(|root| root.groups.iter().map(move |group| (group, root.older(group) == 0)))
 }
 
-/// Tiles by name. Cells so that a rollout is cache as a wave: the newest revision, what is on its way, the older ones.
+/// Tiles by name. Cells so that a rollout is seen as a wave: the newest revision, Pods in transition, the older ones.
 pub(super) fn by_node<'a>(model: &'a Model, dense: bool, cache: &mut LayoutCache) -> ByNode<'a> {
     if !dense || model.on.is_empty() {
         let mut on: BTreeMap<&str, Vec<(bool, &Rc<Pod>)>> = BTreeMap::new();
@@ -105,7 +105,7 @@ pub(super) fn by_node<'a>(model: &'a Model, dense: bool, cache: &mut LayoutCache
     if cache.older != uids {
         (cache.older, cache.turn) = (uids, cache.turn + 1);
     }
-    // Nodes that are gone are forgotten now and then.
+    // Deleted nodes are dropped from time to time.
     if cache.nodes.len() > 2 * (model.nodes.len() + model.on.len()) + 2 {
         cache.nodes.clear();
     }

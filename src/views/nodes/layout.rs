@@ -1,4 +1,4 @@
-//! Where the Pods are: a card a Node with its requests, and the tray of those that no node took.
+//! Where the Pods are: a card per Node with its requests, and the tray of unscheduled Pods.
 
 use super::cache::{ByNode, LayoutCache, Look, On, by_node, groups};
 use super::tray::{Waiting, tray};
@@ -111,7 +111,7 @@ pub(super) fn many(
     out.finish(margin)
 }
 
-/// What all the cells come to: numbers, and a bar of the revisions and states. Returns where the nodes begin.
+/// Totals of all cells: numbers, and a bar of the revisions and states. Returns where the nodes begin.
 pub(super) fn strip(model: &Model, (x, y): (f64, f64), width: f64, out: &mut Scene) -> f64 {
     let mut parts: Vec<(PodState, bool, usize)> = Vec::new();
     let (mut pods, mut ready, mut leaving) = (0, 0, 0);

@@ -1,4 +1,4 @@
-//! Where the Pods are: a card a Node with its requests, and the tray of those that no node took.
+//! Where the Pods are: a card per Node with its requests, and the tray of unscheduled Pods.
 
 mod cache;
 mod layout;

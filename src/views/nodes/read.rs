@@ -18,7 +18,7 @@ pub fn refresh_ms(sim: &Sim) -> Option<i64> {
     sim.list(Kind::Node).any(silent).then_some(1000)
 }
 
-/// A node that is not ready tells when the first of its Pods is driven away.
+/// Sets when the first Pod of a node that is not ready is evicted.
 pub fn count_down(model: &mut Model, source: &Source) {
     if model.nodes.iter().all(|node| node.ready) {
         return;

@@ -1,4 +1,4 @@
-//! The Pods that no node took, and why.
+//! The tray of unscheduled Pods, with the reasons.
 
 use super::cache::{ByNode, On};
 use super::words::{cores, gib};
@@ -60,7 +60,7 @@ pub(super) fn tray(model: &Model, on: &ByNode<'_>, waiting: &Waiting, (x, y): (f
     }
 }
 
-/// Why a node does not take a Pod, as far as its state and its room tell.
+/// Why a node does not accept a Pod, as far as its state and free resources tell.
 pub(super) fn refuses(node: &Node, on: &On, pod: &Pod) -> Option<[Message; 3]> {
     let (cpu, memory, pods) = (node.cpu.saturating_sub(on.cpu), node.memory.saturating_sub(on.memory), on.live as u64);
     let (why, detail) = match () {

@@ -1,4 +1,4 @@
-//! What Ownership reads: what Pods lack, how ReplicaSets were last scaled, and which counters are out of date.
+//! Reads of Ownership: missing sources of Pods, the last scale of ReplicaSets, and stale counters.
 
 use crate::api::{Kind, ObjectRef, Uid, sources};
 use crate::engine::Record;
@@ -11,7 +11,7 @@ use crate::views::view::{Memory, Source};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// Pods that are at most asked what they lack.
+/// Maximum number of Pods checked for missing sources.
 const MAX_LACKING: usize = 24;
 /// Entries looked back for the last scale of a ReplicaSet.
 const SCALE_LOOKBACK: usize = 100_000;
@@ -30,7 +30,7 @@ fn updates(root: &Root) -> bool {
     root.groups.len() > 1 && root.controller.as_ref().is_some_and(|of| of.id.kind == "Deployment")
 }
 
-/// A Pod that cannot start for want of a ConfigMap or a Secret names it on its card; those of many are cells.
+/// Names the missing ConfigMap or Secret on the card of a Pod that cannot start; with many Pods they are cells.
 fn say_lacks(model: &mut Model, source: &Source) {
     let mut left = MAX_LACKING;
     let creates =

@@ -1,4 +1,4 @@
-//! What holds the data: a column per ordinal with Pod, claim and volume; the class that provisioned them.
+//! Where the data is: a column per ordinal with Pod, claim and volume; the class that provisioned them.
 
 use super::measures::{
     APART, ASIDE, Across, BARS, BETWEEN, CHIP, CLAIM, CLOSE, COMING, Down, HIGH, LOW, NARROW, POD, ROOM, TALL, THREE, VIA, WIDE, bar,
@@ -69,8 +69,8 @@ pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)
     out.finish(if low { 8.0 } else { 16.0 })
 }
 
-/// A Pod of a set has been deleted, and what it mounted is still there: this is what a claim is for. The line has its room also
-/// where there is nothing to say, so that nothing moves when there is.
+/// The note that a deleted Pod's claims are kept. The line has its space even when empty, so that nothing moves when it
+/// appears.
 pub(super) fn kept(model: &Model, across: Across, out: &mut Scene) {
     if !model.claims.iter().any(|claim| claim.member.is_some()) {
         return;

@@ -1,4 +1,4 @@
-//! What holds the data: a column per ordinal with Pod, claim and volume; the class that provisioned them.
+//! Where the data is: a column per ordinal with Pod, claim and volume; the class that provisioned them.
 
 mod layout;
 mod measures;
@@ -18,7 +18,7 @@ use crate::views::shape::Scene;
 use crate::views::view::{Empty, Filter, Fit, Legend, Memory, Scale, Source, Status, Uses, View, Workloads};
 
 /// A frame lower than this shows claims beside their Pods.
-const LOWEST: f64 = 420.0;
+const MIN_ROWS_HEIGHT: f64 = 420.0;
 
 /// The diagram.
 pub static VIEW: View = View {
@@ -40,7 +40,7 @@ fn draw(model: &mut Model, source: &Source, _: &mut Memory) -> Scene {
     stale::mark(model, source.sim, source.pods, source.scope, source.all_read);
     let (width, height) = source.stage;
     // A low frame has no room for three rows; claims stand beside their Pods there.
-    if height < LOWEST && width > height && !model.claims.is_empty() {
+    if height < MIN_ROWS_HEIGHT && width > height && !model.claims.is_empty() {
         return ownership::claims(model, source.uid, source.stage);
     }
     layout(model, source.uid, source.stage)

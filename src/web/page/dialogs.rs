@@ -10,8 +10,8 @@ use crate::web::language::{Lang, say};
 use crate::web::tools::Tool;
 use yew::prelude::*;
 
-/// A second simulation of more Pods would leave the first no time.
-const PREVIEW: usize = 2_000;
+/// Maximum number of Pods for a preview: a second simulation of more would starve the first.
+const MAX_PREVIEW_PODS: usize = 2_000;
 
 impl Page {
     fn snippet(&self, ctx: &Context<Self>) -> Html {
@@ -26,7 +26,7 @@ impl Page {
             <>
                 <p>{ say(msg::embed_instructions()) }</p>
                 { embed::choices(&self.panels.frame_like, state.selection.view, ctx.link().callback(|_: Event| Msg::FrameLike)) }
-                if state.timeline.run.sim().list(crate::api::Kind::Pod).take(PREVIEW + 1).count() > PREVIEW { <p class="meta">{ say(msg::embed_no_preview()) }</p> } else { <iframe key={text.clone()} class="preview" title={say(msg::embed_preview())} tabindex="-1" sandbox="allow-scripts" src={embed::address(&base, &hash, state.selection.view, &self.panels.frame_like)} height={embed::height(&self.panels.frame_like)} /> }
+                if state.timeline.run.sim().list(crate::api::Kind::Pod).take(MAX_PREVIEW_PODS + 1).count() > MAX_PREVIEW_PODS { <p class="meta">{ say(msg::embed_no_preview()) }</p> } else { <iframe key={text.clone()} class="preview" title={say(msg::embed_preview())} tabindex="-1" sandbox="allow-scripts" src={embed::address(&base, &hash, state.selection.view, &self.panels.frame_like)} height={embed::height(&self.panels.frame_like)} /> }
                 <textarea class="snippet mono" readonly=true aria-label={say(msg::embed_snippet())} value={text} />
                 <div class="row"><button type="button" class="btn primary" onclick={copy}>{ say(msg::button_copy()) }</button></div>
             </>

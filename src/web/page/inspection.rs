@@ -13,11 +13,11 @@ use std::rc::Rc;
 
 /// Milliseconds between two looks at what an object waits for, while the clock runs.
 const DIAGNOSIS_INTERVAL_MS: f64 = 300.0;
-/// A look that took long is followed by so many times that without another.
+/// After a slow diagnosis none runs for this multiple of its duration.
 const DIAGNOSIS_REST_FACTOR: f64 = 40.0;
-/// More Events than so many are not looked through one by one.
+/// With more Events than this they are not scanned one by one.
 const MAX_SCANNED_EVENTS: usize = 20_000;
-/// So many consequences of a decision are told.
+/// Maximum number of consequences listed for a decision.
 const MAX_CONSEQUENCES: usize = 6;
 
 /// The selected object at an instant: what is kept of it is made anew for another.

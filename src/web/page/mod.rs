@@ -48,9 +48,9 @@ use yew::prelude::*;
 
 /// Milliseconds after the last key until a text is tried.
 const TYPING_DELAY_MS: u32 = 350;
-/// The clock stops where the history fills so many pages of 64 KiB: three of the four gigabytes that a module may have.
+/// The clock stops when the history fills this many pages of 64 KiB: three of the four gigabytes that a module may have.
 const MAX_MEMORY_PAGES: usize = 49_152;
-/// So many nodes are put in order anew for a picture.
+/// Nodes laid out again per picture.
 const NODES_PER_PICTURE: usize = 100;
 /// The page.
 pub struct Page {

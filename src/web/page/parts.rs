@@ -32,7 +32,7 @@ use wasm_bindgen::JsCast;
 use web_sys::{Event, HtmlSelectElement};
 use yew::prelude::*;
 
-/// What the panels call: made once, so that a panel whose values are the same is not drawn again.
+/// The callbacks of the panels: created once, so that a panel with equal values is not rendered again.
 pub(super) struct Calls {
     on: Callback<Do>,
     view: Callback<&'static View>,

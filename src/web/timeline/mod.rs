@@ -97,7 +97,7 @@ pub(super) type Lens = (usize, usize);
 /// A fold that still grows moves no mark.
 pub(super) type Key = (Lens, u64, f64, f64, usize);
 
-/// Milliseconds a pixel, at least.
+/// Minimum of milliseconds per pixel.
 pub(super) const FINEST: f64 = 0.25;
 
 impl Lanes {

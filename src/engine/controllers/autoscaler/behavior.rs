@@ -9,8 +9,8 @@ use crate::engine::out::Memory;
 use serde_json::Value;
 use smol_str::format_smolstr;
 
-/// Seconds that a smaller size waits where nothing else is said.
-const DOWN_WINDOW: i64 = 300;
+/// Default stabilization window of a scale-down, in seconds.
+const DEFAULT_DOWN_WINDOW_S: i64 = 300;
 
 record! {
     #[derive(Default)]
@@ -36,7 +36,7 @@ record! {
     }
 }
 
-/// What is remembered of one autoscaler: what was wanted, and what was done, when.
+/// History of one autoscaler: its recommendations and its scaling events, with their times.
 pub struct History<'m> {
     /// Keys are a letter and the time in microseconds.
     pub memory: &'m mut Memory,
@@ -45,12 +45,12 @@ pub struct History<'m> {
 }
 
 impl History<'_> {
-    /// Remembers that this size was wanted.
+    /// Records a recommended size.
     pub fn recommend(&mut self, replicas: i32) {
         self.note('r', replicas);
     }
 
-    /// Remembers a change of size.
+    /// Records a scaling event.
     pub fn scaled(&mut self, from: i32, to: i32) {
         if to > from { self.note('u', to - from) } else { self.note('d', from - to) }
     }
@@ -59,7 +59,7 @@ impl History<'_> {
         self.memory.insert(format_smolstr!("{kind}{:020}", self.now), i64::from(value));
     }
 
-    /// Forgets what is too old to matter, in seconds.
+    /// Drops recommendations and changes older than these ages, in seconds.
     fn forget(&mut self, wants: i64, changes: i64) {
         let now = self.now;
         self.memory.retain(|key, _| {
@@ -70,7 +70,7 @@ impl History<'_> {
         });
     }
 
-    /// Values of one kind that are younger than so many seconds.
+    /// Values of one kind from the last `seconds`.
     fn since(&self, kind: char, seconds: i64) -> impl Iterator<Item = i64> {
         let after = self.now.saturating_sub(seconds.saturating_mul(SECOND as i64));
         let values = self.memory.iter().filter(move |(key, _)| {
@@ -99,7 +99,7 @@ const TOO_MANY: ConditionText = ("True", "TooManyReplicas", "the desired replica
 const DOWN_LIMIT: ConditionText = ("True", "ScaleDownLimit", "the desired replica count is decreasing faster than the maximum scale rate");
 const TOO_FEW: ConditionText = ("True", "TooFewReplicas", "the desired replica count is less than the minimum replica count");
 
-/// The size allowed now for the one wanted, with what is to be said as `AbleToScale` and `ScalingLimited`.
+/// The size allowed now for the desired one, with the conditions `AbleToScale` and `ScalingLimited`.
 pub fn normalize(
     behavior: Option<&Behavior>,
     history: &mut History<'_>,
@@ -114,20 +114,20 @@ pub fn normalize(
         None => limit_simply(current, stable, least, most),
         Some(behavior) => limit(behavior, history, current, stable, least, most),
     };
-    // A limit that changes nothing is none.
+    // A limit that changes nothing is reported as False.
     (allowed, able, if allowed == stable { ("False", limited.1, limited.2) } else { limited })
 }
 
 fn stabilize_down(history: &mut History<'_>, wanted: i32) -> (i32, ConditionText) {
-    history.forget(DOWN_WINDOW, 0);
-    let highest = history.since('r', DOWN_WINDOW).max().unwrap_or(0).max(i64::from(wanted)) as i32;
+    history.forget(DEFAULT_DOWN_WINDOW_S, 0);
+    let highest = history.since('r', DEFAULT_DOWN_WINDOW_S).max().unwrap_or(0).max(i64::from(wanted)) as i32;
     history.recommend(wanted);
     (highest, if highest == wanted { READY } else { DOWN_STABILIZED })
 }
 
 fn stabilize(behavior: &Behavior, history: &mut History<'_>, current: i32, wanted: i32) -> (i32, ConditionText) {
     let up = behavior.scale_up.stabilization_window_seconds.unwrap_or(0);
-    let down = behavior.scale_down.stabilization_window_seconds.unwrap_or(DOWN_WINDOW);
+    let down = behavior.scale_down.stabilization_window_seconds.unwrap_or(DEFAULT_DOWN_WINDOW_S);
     let longest = |rules: &Rules| rules.policies.iter().map(|p| p.period_seconds).max().unwrap_or(0);
     history.forget(up.max(down), longest(&behavior.scale_up).max(longest(&behavior.scale_down)));
     let lowest = history.since('r', up).min().unwrap_or(i64::MAX).min(i64::from(wanted)) as i32;
@@ -170,7 +170,7 @@ fn limit(behavior: &Behavior, history: &History<'_>, current: i32, wanted: i32, 
     (wanted, WITHIN)
 }
 
-/// The size that the policies allow: of several the one that `selectPolicy` says.
+/// The size that the policies allow, chosen among them by `selectPolicy`.
 fn fastest(rules: &Rules, history: &History<'_>, current: i32, up: bool) -> i32 {
     if rules.select_policy == "Disabled" {
         return current;
@@ -180,7 +180,7 @@ fn fastest(rules: &Rules, history: &History<'_>, current: i32, up: bool) -> i32 
         match (policy.kind.as_str(), up) {
             ("Pods", true) => start + policy.value,
             ("Pods", false) => start - policy.value,
-            // Rounded up, lest it never grows: 1 Pod and 10 % are 2.
+            // Rounded up, or it would never grow: 1 Pod plus 10 % is 2.
             (_, true) => (start as f64 * (1.0 + policy.value as f64 / 100.0)).ceil() as i64,
             (_, false) => (start as f64 * (1.0 - policy.value as f64 / 100.0)) as i64,
         }

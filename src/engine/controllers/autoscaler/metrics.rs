@@ -11,12 +11,12 @@ use crate::engine::load::{is_known, usage};
 use crate::engine::out::View;
 use std::rc::Rc;
 
-/// A Pod that young counts only when it is ready.
-const INITIALIZATION: i64 = 300;
-/// A Pod that became unready so soon after its start has never been ready.
-const FIRST_READINESS: i64 = 30;
-/// A sample covers so many seconds.
-const WINDOW: i64 = 1;
+/// For this long after its start a Pod counts only when it is ready, in seconds.
+const CPU_INITIALIZATION_S: i64 = 300;
+/// A Pod that became unready within this time of its start is taken as never ready, in seconds.
+const INITIAL_READINESS_S: i64 = 30;
+/// Seconds covered by a sample.
+const SAMPLE_WINDOW_S: i64 = 1;
 
 /// How far usage may be from the target without a change.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +31,7 @@ impl Tolerances {
     }
 }
 
-/// What is wanted of a resource.
+/// Target for a resource.
 #[derive(Clone, Debug)]
 pub struct Target {
     pub resource: Str,
@@ -40,7 +40,7 @@ pub struct Target {
     pub goal: MetricGoal,
 }
 
-/// The average that is aimed at.
+/// The target average.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MetricGoal {
     /// In percent of what the Pods request.
@@ -49,7 +49,7 @@ pub enum MetricGoal {
     Value(i64),
 }
 
-/// What came out.
+/// Result of the calculation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Proposal {
     pub replicas: i32,
@@ -102,7 +102,7 @@ fn unavailable(target: &Target, cause: &str) -> String {
     format!("unable to get metrics for resource {}: {cause}", target.resource)
 }
 
-/// What the calculation makes of a Pod.
+/// How the calculation classifies a Pod.
 enum PodReadiness {
     Sampled(i64),
     Unready,
@@ -116,7 +116,7 @@ fn group(target: &Target, pods: &[&Rc<Object>], view: &View<'_>) -> Result<Group
     }
     let mut groups = Groups::default();
     for (object, standing) in pods.iter().zip(standing) {
-        // Pods that go or have failed are not counted, but have to say what they request like the others.
+        // Terminating and failed Pods are not counted, but must have requests like the others.
         let request = if let MetricGoal::Utilization(_) = target.goal { request(target, object, object.body())? } else { 0 };
         match standing {
             Some(PodReadiness::Sampled(used)) => {
@@ -140,7 +140,7 @@ fn stand(target: &Target, object: &Object, view: &View<'_>) -> Option<PodReadine
         return Some(PodReadiness::Unready);
     }
     let Some(used) = used(target, object, pod, view) else { return Some(PodReadiness::Missing) };
-    // Memory says something from the first moment on, CPU does not while a Pod starts.
+    // Memory is meaningful from the start, CPU is not while a Pod starts.
     Some(if target.resource == "cpu" && is_unready(pod, view) { PodReadiness::Unready } else { PodReadiness::Sampled(used) })
 }
 
@@ -178,14 +178,14 @@ fn request(target: &Target, object: &Object, pod: &Pod) -> Result<i64, String> {
     }
 }
 
-/// Whether the sample of a Pod says nothing yet.
+/// Whether a Pod's sample is not meaningful yet.
 fn is_unready(pod: &Pod, view: &View<'_>) -> bool {
     let (Some(ready), Some(start)) = (pod.status.condition("Ready"), pod.status.start_time) else { return true };
     let since = ready.last_transition_time.unwrap_or_default();
-    if view.since(start) < INITIALIZATION * SECOND as i64 {
-        return ready.status == "False" || view.since(since) < WINDOW * SECOND as i64;
+    if view.since(start) < CPU_INITIALIZATION_S * SECOND as i64 {
+        return ready.status == "False" || view.since(since) < SAMPLE_WINDOW_S * SECOND as i64;
     }
-    ready.status == "False" && start.0 + FIRST_READINESS > since.0
+    ready.status == "False" && start.0 + INITIAL_READINESS_S > since.0
 }
 
 /// Usage against the target: ratio, percent and average.
@@ -203,7 +203,7 @@ fn ratio(goal: MetricGoal, samples: &[(i64, i64)]) -> Option<(f64, Option<i64>, 
     })
 }
 
-/// Pods without samples make a change smaller, never larger, and never turn it round.
+/// Pods without samples make a change smaller, never larger, and never reverse it.
 fn weigh(goal: MetricGoal, tolerances: Tolerances, current: i32, groups: Groups) -> Option<Proposal> {
     let (first, utilization, average) = ratio(goal, &groups.samples)?;
     let answer = |replicas: i32| Some(Proposal { replicas, utilization, average });
@@ -213,7 +213,7 @@ fn weigh(goal: MetricGoal, tolerances: Tolerances, current: i32, groups: Groups)
     }
     let mut samples = groups.samples;
     if first < 1.0 {
-        // Going down, they are taken to use all they requested, or the target.
+        // Scaling down, they are assumed to use all they requested, or the target.
         samples.extend(groups.missing.iter().map(|request| match goal {
             MetricGoal::Utilization(target) => (request.saturating_mul(target.max(100)) / 100, *request),
             MetricGoal::Value(target) => (target, 0),

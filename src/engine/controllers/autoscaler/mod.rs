@@ -1,6 +1,6 @@
-//! Sets the size of a workload by what its Pods use.
+//! Scales workloads by the resource usage of their Pods.
 //!
-//! Guarantees: every autoscaler is looked at every 15 seconds, and at no other time; the size stays between the
+//! Guarantees: every autoscaler is evaluated every 15 seconds, and at no other time; the size stays between the
 //! minimum and the maximum, and changes no faster than the behavior allows.
 //! Models `pkg/controller/podautoscaler/horizontal.go`.
 
@@ -79,7 +79,7 @@ impl Controller for HorizontalPodAutoscaler {
         let mut pass = AutoscalerPass { object, spec: &spec, status, now: view.wall };
         pass.run(view, out);
         let status = Value::Object(pass.status);
-        // A change meanwhile is seen next time.
+        // A concurrent change is seen in the next pass.
         let _ = out.update_status(object, Why::Observed, |o| {
             if let Body::Other(body) = &mut o.body {
                 body.insert("status".into(), status);
@@ -97,10 +97,10 @@ struct AutoscalerPass<'a> {
     now: Timestamp,
 }
 
-/// What the metrics come to.
+/// Desired size computed from the metrics.
 struct Wanted {
     replicas: i32,
-    /// The metric that asked for most.
+    /// The metric with the highest proposal.
     metric: String,
 }
 
@@ -120,7 +120,7 @@ impl AutoscalerPass<'_> {
         let current = scale["spec"]["replicas"].as_i64().unwrap_or(0) as i32;
         let least = self.spec.min_replicas.unwrap_or(1);
         if out.memory.is_empty() {
-            // A moment ago: what is wanted now is remembered beside it.
+            // One microsecond earlier: the current recommendation is recorded separately.
             History { memory: out.memory, now: view.now.0 as i64 - 1 }.recommend(current);
         }
         let mut metrics = Value::Null;
@@ -175,7 +175,7 @@ impl AutoscalerPass<'_> {
         out.server.get(&key).cloned().ok_or_else(|| ApiError::not_found(kind, &key.name).message)
     }
 
-    /// What each metric asks for: the largest size counts.
+    /// Evaluates each metric: the largest proposal wins.
     fn ask(
         &mut self,
         current: i32,
@@ -226,7 +226,7 @@ impl AutoscalerPass<'_> {
         (Ok(wanted), statuses)
     }
 
-    /// Whether other autoscalers mean the same Pods: then none of them scales.
+    /// Whether other autoscalers select the same Pods: then none of them scales.
     fn rivals(&self, namespace: &Str, selector: &LabelSelector, view: &View<'_>, out: &Out<'_>) -> Option<String> {
         let kind = Kind::HorizontalPodAutoscaler;
         let others = || view.cache.list_in(kind, namespace).filter(|other| other.meta.uid != self.object.meta.uid);
@@ -253,7 +253,7 @@ impl AutoscalerPass<'_> {
         Tolerances { up: one(behavior.map(|b| &b.scale_up.tolerance)), down: one(behavior.map(|b| &b.scale_down.tolerance)) }
     }
 
-    /// Sets the new size; says whether the API server took it.
+    /// Sets the new size; returns whether the API server accepted it.
     fn rescale(&mut self, key: &ObjectRef, (from, to): (i32, i32), reason: &str, view: &View<'_>, out: &mut Out<'_>) -> bool {
         if let Err(error) = out.scale(key, to, Why::Autoscaled { reason: reason.into(), from, to }) {
             out.event(self.object, "Warning", "FailedRescale", format_smolstr!("New size: {to}; reason: {reason}; error: {error}"));
@@ -339,7 +339,7 @@ impl<'a> MetricSource<'a> {
         }
     }
 
-    /// What it aims at. Metrics of other sources have no API here.
+    /// Its target. Metrics of other sources have no API here.
     fn target(&self) -> Result<Target, String> {
         let (resource, metric) = (self.text("/name"), self.text("/metric/name"));
         let custom = "unable to fetch metrics from custom metrics API: no custom metrics API (custom.metrics.k8s.io) registered";
@@ -369,13 +369,13 @@ impl<'a> MetricSource<'a> {
         Ok(Target { resource: resource.into(), container, goal })
     }
 
-    /// Why a resource could not be had.
+    /// The error for a resource metric that is unavailable.
     fn failure(&self, cause: &str) -> String {
         let what = if self.part["target"]["averageValue"].is_null() { "utilization" } else { "usage" };
         format!("failed to get {} {what}: {cause}", self.text("/name"))
     }
 
-    /// The failure as the whole computation tells it.
+    /// The failure as reported for the whole computation.
     fn outer(&self, message: &str) -> String {
         match self.kind {
             "Resource" => format!("failed to get {} resource metric value: {message}", self.text("/name")),
@@ -386,7 +386,7 @@ impl<'a> MetricSource<'a> {
         }
     }
 
-    /// How the reason of a new size names it.
+    /// Its name in the reason of a new size.
     fn name(&self, target: &Target) -> String {
         let container = if target.container.is_some() { "container " } else { "" };
         match target.goal {

@@ -1,7 +1,7 @@
-//! Makes the Jobs of a CronJob when its schedule says so.
+//! Creates the Jobs of a CronJob on its schedule.
 //!
-//! Guarantees: a Job is named after the minute it was due, so none is made twice; of several missed runs only the last
-//! is made up for; finished Jobs beyond the history limits are deleted, the oldest first.
+//! Guarantees: a Job is named after the minute it was due, so none is created twice; of several missed runs only the last
+//! is started; finished Jobs beyond the history limits are deleted, the oldest first.
 //! Models `pkg/controller/cronjob/cronjob_controllerv2.go` and `utils.go`.
 
 use super::{Controller, Event, Watch};
@@ -19,7 +19,7 @@ use serde_json::{Map, Value, json};
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
-/// A run begins so long after it is due: clocks may differ.
+/// Delay of a run after it is due, since clocks may differ.
 const SKEW_US: Duration = 100 * MS;
 const SETTLE_US: Duration = 2 * MS;
 const TOO_MANY_MISSED: i64 = 100;
@@ -79,7 +79,7 @@ impl Controller for CronJobController {
         &[Watch::For(Kind::CronJob), Watch::Owns(Kind::CronJob, Kind::Job)]
     }
 
-    /// A new schedule is looked at when it is due, so that it makes up for nothing.
+    /// A new schedule takes effect when it is next due, so that no past run is started.
     fn delay(&self, event: &Event<'_>, _key: &ObjectRef, clock: i64) -> Duration {
         let Some(before) = event.before.filter(|b| event.op == Op::Modified && b.kind == Kind::CronJob) else { return 0 };
         let (Some(old), Some(new)) = (CronSpec::of(before), CronSpec::of(event.object)) else { return 0 };
@@ -212,7 +212,7 @@ impl CronJobPass<'_> {
         }
     }
 
-    /// Starts the run that is due, if there is one; gives the time until the next.
+    /// Starts the run that is due, if any; returns the time until the next.
     fn start(&mut self, view: &View<'_>, out: &mut Out<'_>) -> Result<Option<Duration>, ApiError> {
         if self.object.meta.is_deleting() {
             return Ok(None);
@@ -274,7 +274,7 @@ impl CronJobPass<'_> {
         Ok(true)
     }
 
-    /// Makes the Job that was due, and puts it into the list of the active ones.
+    /// Creates the Job that was due, and adds it to the list of active Jobs.
     fn create(&mut self, name: Str, due: i64, zone: Zone, out: &mut Out<'_>) -> Result<bool, ApiError> {
         let mut job = json!({ "apiVersion": "batch/v1", "kind": "Job", "metadata": {
             "name": name.as_str(), "namespace": self.object.meta.namespace.as_str() } });
@@ -350,7 +350,7 @@ impl StartPlan {
         let earliest = deadline.map_or(self.earliest, |seconds| self.earliest.max(now.saturating_sub(seconds)));
         let first = self.next(earliest).filter(|first| *first <= now)?;
         let Some(second) = self.next(first).filter(|second| *second <= now) else { return Some(first) };
-        // The interval of the first two tells roughly how many were missed: start two before the last.
+        // The interval between the first two gives a rough count of those missed: start two before the last.
         let interval = (second - first).max(1);
         self.missed = (now - first) / interval + 1;
         let mut last = None;
@@ -366,7 +366,7 @@ impl StartPlan {
     fn until_next(&self) -> Duration {
         let mut plan = StartPlan { schedule: self.schedule.clone(), missed: 0, ..*self };
         let last = plan.due(None).unwrap_or(if plan.missed > 0 { self.now() } else { self.earliest });
-        // A schedule without a next run is looked at again in a year.
+        // A schedule without a next run is checked again in a year.
         let next = self.next(last).unwrap_or(self.now() + 31_536_000);
         (next * SECOND as i64 - self.clock).max(0) as u64 + SKEW_US
     }
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_beyond_the_deadline_is_not_due() {
+    fn runs_beyond_the_deadline_are_not_due() {
         assert_eq!(plan("0 * * * *", 0, 3700).due(Some(200)), Some(3600));
         assert_eq!(plan("0 * * * *", 0, 3700).due(Some(50)), None);
     }

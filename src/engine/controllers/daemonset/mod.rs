@@ -1,6 +1,6 @@
-//! Keeps one Pod on every node that a DaemonSet wants.
+//! Keeps one Pod on every node that should run a DaemonSet's Pod.
 //!
-//! Guarantees: at most one Pod a node, beside a second one while an update surges; a Pod is pinned to its node by
+//! Guarantees: at most one Pod per node, or two while an update surges; a Pod is pinned to its node by
 //! affinity and placed by the scheduler; failed Pods are replaced after 1 s, 2 s, 4 s… up to 15 min.
 //! Models `pkg/controller/daemon/daemon_controller.go`.
 
@@ -27,10 +27,10 @@ use std::rc::Rc;
 
 /// The most Pods created or deleted in one pass.
 const BURST: usize = 250;
-const FIRST_BACK_OFF: i64 = SECOND as i64;
-const MOST_BACK_OFF: i64 = 900 * SECOND as i64;
+const FIRST_BACK_OFF_US: i64 = SECOND as i64;
+const MAX_BACK_OFF_US: i64 = 900 * SECOND as i64;
 
-/// A Pod as the set would make it, for asking the nodes.
+/// A Pod as the set would create it, to check it against nodes.
 pub(in crate::engine) fn specimen(object: &Object) -> Option<Rc<Object>> {
     let set = object.get::<DaemonSet>()?;
     let mut meta = object.meta.clone();
@@ -62,7 +62,7 @@ impl Controller for DaemonSetController {
         &[Watch::For(Kind::DaemonSet), Watch::Owns(Kind::DaemonSet, Kind::Pod), Watch::Maps(Kind::Pod), Watch::Maps(Kind::Node)]
     }
 
-    /// An orphaned Pod wakes the sets that could adopt it; a node wakes those that want it, or want it no more.
+    /// An orphaned Pod wakes the sets that could adopt it; a node wakes those that should run on it, or no longer should.
     fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         let object = event.object;
         if object.kind == Kind::Pod {
@@ -75,7 +75,7 @@ impl Controller for DaemonSetController {
             }
             return;
         }
-        // Of a node only labels and taints matter here.
+        // Only a node's labels and taints matter here.
         let same = |before: &Object| {
             before.meta.labels == object.meta.labels && before.body::<Node>().spec.taints == object.body::<Node>().spec.taints
         };
@@ -126,7 +126,7 @@ struct NodePods {
     name: Str,
     /// Whether it should get a Pod.
     run: bool,
-    /// Whether a Pod that is there may stay.
+    /// Whether an existing Pod may stay.
     stay: bool,
     pods: Vec<Rc<Object>>,
 }
@@ -140,7 +140,7 @@ struct DaemonSetPass<'p> {
     /// Pods for nodes that do not exist.
     strays: Vec<Rc<Object>>,
     wall: Timestamp,
-    /// When to look again.
+    /// When to requeue the key.
     again: Option<u64>,
 }
 
@@ -149,7 +149,7 @@ impl DaemonSetPass<'_> {
         pod.body::<Pod>().is_available(self.set.spec.min_ready_seconds, self.wall)
     }
 
-    /// Gives every node its Pods, the oldest first; those that only wait for their end are left out.
+    /// Groups the Pods by node, the oldest first; Pods that have ended and are being deleted are left out.
     fn sort_by_node(&mut self, pods: &[Rc<Object>], cache: &Cache) {
         let spec = daemon_spec(self.set);
         for node in cache.list(Kind::Node) {
@@ -177,7 +177,7 @@ impl DaemonSetPass<'_> {
         let plan = self.manage(out);
         let quiet = plan.delete.is_empty() && plan.create.is_empty();
         self.carry_out(plan, out)?;
-        // What was done now must be seen before an update goes on.
+        // The writes of this pass must be observed before an update continues.
         if quiet && self.set.spec.update_strategy.kind == "RollingUpdate" {
             let plan = update::plan(self);
             self.carry_out(plan, out)?;
@@ -245,7 +245,7 @@ impl DaemonSetPass<'_> {
         }
     }
 
-    /// Whether a Pod that has ended may go now; failed ones of a node back off.
+    /// Whether a Pod that has ended may be deleted now; failed Pods of a node back off.
     fn may_replace(&mut self, pod: &Rc<Object>, node: &Str, out: &mut Out<'_>) -> bool {
         let (namespace, name) = (&pod.meta.namespace, &pod.meta.name);
         if pod.body::<Pod>().status.phase == "Succeeded" {
@@ -261,8 +261,8 @@ impl DaemonSetPass<'_> {
                 self.look_again(delay as u64);
                 return false;
             }
-            Some((at, delay)) if now - at <= 2 * MOST_BACK_OFF => (delay * 2).min(MOST_BACK_OFF),
-            _ => FIRST_BACK_OFF,
+            Some((at, delay)) if now - at <= 2 * MAX_BACK_OFF_US => (delay * 2).min(MAX_BACK_OFF_US),
+            _ => FIRST_BACK_OFF_US,
         };
         out.memory.insert(since, now);
         out.memory.insert(delay, waits);

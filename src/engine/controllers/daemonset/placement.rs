@@ -1,4 +1,4 @@
-//! Which nodes a DaemonSet wants, and the Pod each of them gets.
+//! Which nodes run a DaemonSet's Pods, and the Pod each of them gets.
 //!
 //! Models `NodeShouldRunDaemonPod` and `pkg/controller/daemon/util/daemonset_util.go`.
 
@@ -45,7 +45,7 @@ pub(super) fn daemon_spec(set: &DaemonSet) -> Rc<PodSpec> {
     PodSpec::from_raw(raw).unwrap_or_else(|_| set.template.spec.clone())
 }
 
-/// Whether a node should get a Pod of the set, and whether one that is there may stay.
+/// Whether a node should get a Pod of the set, and whether an existing one may stay.
 pub(super) fn wants(set: &DaemonSet, spec: &PodSpec, node: &Object) -> (bool, bool) {
     let named = &set.template.spec.node_name;
     if !(named.is_empty() || *named == node.meta.name) || !fits_affinity(spec, node) {

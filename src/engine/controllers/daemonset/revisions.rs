@@ -1,7 +1,7 @@
-//! The remembered templates of a DaemonSet.
+//! Revision history of a DaemonSet.
 //!
 //! Models `constructHistory` and `cleanupHistory` of `pkg/controller/daemon/update.go`. Unlike those of StatefulSets,
-//! revisions are named by the hash of the Pod template, and of two with one template the older goes.
+//! revisions are named by the hash of the Pod template, and of two with the same template the older is deleted.
 
 use super::placement::HASH_LABEL;
 use crate::api::daemonset::DaemonSet;
@@ -14,7 +14,7 @@ use crate::engine::why::Why;
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
-/// Finds or makes the revision of the current template; gives its hash and the older revisions.
+/// Finds or creates the revision of the current template; returns its hash and the older revisions.
 pub(super) fn sync(
     object: &Rc<Object>,
     set: &DaemonSet,
@@ -51,7 +51,7 @@ fn create(object: &Rc<Object>, set: &DaemonSet, next: i64, out: &mut Out<'_>) ->
     let new = new_revision(object, &set.template, (&name, HASH_LABEL), object.meta.annotations.clone(), next);
     match out.create(new, Why::NewRevision { revision: next }) {
         Err(error) if error.reason == Reason::AlreadyExists => {
-            // Another template has the same hash: the count of collisions makes a new one.
+            // Another template has the same hash: the collision count leads to a new one.
             out.update_status(object, Why::Observed, |o| {
                 if let Body::DaemonSet(set) = &mut o.body {
                     set.status.collision_count = Some(set.status.collision_count.unwrap_or(0) + 1);

@@ -21,7 +21,7 @@ pub(super) struct UpdatePlan {
 /// The new and the old Pod of a node.
 type Pair<'a> = (Option<&'a Rc<Object>>, Option<&'a Rc<Object>>);
 
-/// The Pods of a node that are not being deleted; none if there are two of a kind.
+/// The Pods of a node that are not terminating; `None` if there are two old or two new ones.
 fn pair<'a>(pass: &DaemonSetPass<'_>, pods: &'a [Rc<Object>]) -> Option<Pair<'a>> {
     let (mut new, mut old) = (None, None);
     for pod in pods.iter().filter(|p| !p.meta.is_deleting()) {
@@ -33,7 +33,7 @@ fn pair<'a>(pass: &DaemonSetPass<'_>, pods: &'a [Rc<Object>]) -> Option<Pair<'a>
     Some((new, old))
 }
 
-/// `maxSurge` and `maxUnavailable` of so many nodes; both are rounded up, and at least one is not 0.
+/// `maxSurge` and `maxUnavailable` for a number of nodes; both are rounded up, and at least one is not 0.
 pub(super) fn limits(rolling: Option<&RollingUpdate>, nodes: i64) -> (i64, i64) {
     let of = |value: Option<&IntOrPercent>, default: i64| value.map_or(default, |v| v.resolve(nodes, true));
     let surge = of(rolling.and_then(|r| r.max_surge.as_ref()), 0);
@@ -89,7 +89,7 @@ fn add(pass: &DaemonSetPass<'_>, at_most: i64, wanted: i64) -> UpdatePlan {
             Some(_) => plan.delete.push((old.clone(), Why::NodeHasPod { node: name })),
         }
     }
-    // Where the Pods may no longer run they stay until others are available instead.
+    // Pods on nodes that should no longer run them stay until others are available instead.
     leaving.truncate((available - wanted).max(0) as usize);
     plan.delete.extend(leaving);
     candidates.truncate((at_most - surging).max(0) as usize);

@@ -1,7 +1,7 @@
-//! Keeps one ReplicaSet a Pod template, and moves replicas from old ones to the newest.
+//! Keeps one ReplicaSet per Pod template, and moves replicas from old ones to the newest.
 //!
-//! Guarantees: within a rolling update there are never more Pods wanted than `replicas + maxSurge`, and old
-//! Pods are let go only while `replicas - maxUnavailable` stay available.
+//! Guarantees: a rolling update never requests more Pods than `replicas + maxSurge`, and scales old ReplicaSets
+//! down only while `replicas - maxUnavailable` Pods stay available.
 //! Models `pkg/controller/deployment/deployment_controller.go`.
 
 mod progress;
@@ -108,7 +108,7 @@ fn wake_recreate(pod: &Object, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
     }
 }
 
-/// One pass over one Deployment; it works on its own copy, as its writes change it.
+/// One pass over one Deployment; it works on its own copy, which its writes update.
 struct DeploymentPass<'p, 'v, 'o> {
     object: Rc<Object>,
     wall: Timestamp,

@@ -1,4 +1,4 @@
-//! Progress: whether a rollout moves, is complete, is paused or has run out of time.
+//! Progress: whether a rollout is progressing, complete, paused or past its deadline.
 //!
 //! Models `pkg/controller/deployment/progress.go`.
 
@@ -36,7 +36,7 @@ impl DeploymentPass<'_, '_, '_> {
                 set_condition(&mut d.status.conditions, "Progressing", "Unknown", reason, message, wall);
             }
         })?;
-        // Upstream goes on with the version it had read: the next write of this pass is refused as a conflict.
+        // Upstream continues with the version it had read: the next write of this pass is refused with a conflict.
         let mut stale = (*noted).clone();
         stale.meta.resource_version = object.meta.resource_version;
         self.object = std::rc::Rc::new(stale);
@@ -52,7 +52,7 @@ impl DeploymentPass<'_, '_, '_> {
             && status.observed_generation >= self.object.meta.generation
     }
 
-    /// Writes the status of a rollout, and asks to look again when the deadline comes.
+    /// Writes the status of a rollout, and requeues the key for its deadline.
     pub(super) fn sync_rollout_status(&mut self, sets: &Sets) -> Result<Action, ApiError> {
         let mut status = self.status_of(sets);
         let deadline = self.deployment().spec.progress_deadline_seconds;
@@ -82,7 +82,7 @@ impl DeploymentPass<'_, '_, '_> {
             let message = format!("{subject} has successfully progressed.");
             set_condition(&mut status.conditions, "Progressing", "True", AVAILABLE, &message, wall);
         } else if self.is_progressing(status) {
-            // The update time moves with every step, so the condition is made anew.
+            // The update time changes with every step, so the condition is replaced.
             status.conditions.retain(|c| c.kind != "Progressing");
             let since = current.filter(|c| c.status == "True").and_then(|c| c.last_transition_time).unwrap_or(wall);
             status.conditions.push(Condition {
@@ -134,7 +134,7 @@ impl DeploymentPass<'_, '_, '_> {
         }
     }
 
-    /// A rollout that does not move is looked at again one second after its deadline.
+    /// A rollout without progress is checked again one second after its deadline.
     fn look_again(&self, status: &DeploymentStatus) -> Action {
         let (Some(condition), Some(deadline)) = (status.condition("Progressing"), self.deployment().spec.progress_deadline_seconds) else {
             return Action::AwaitChange;

@@ -1,4 +1,4 @@
-//! Recreate: all old Pods end before the first new one begins.
+//! Recreate: all old Pods end before the first new one is created.
 //!
 //! Models `pkg/controller/deployment/recreate.go`.
 
@@ -34,7 +34,7 @@ impl DeploymentPass<'_, '_, '_> {
         self.sync_rollout_status(&sets)
     }
 
-    /// Whether any old Pod has not ended; one whose phase is terminal counts as ended even while it is still there.
+    /// Whether any old Pod has not ended; a Pod in a terminal phase counts as ended even while it still exists.
     fn old_pods_run(&self, sets: &Sets) -> bool {
         sets.old.iter().any(|set| {
             set_of(set).status.replicas > 0

@@ -30,7 +30,7 @@ pub(super) fn by_creation(a: &Rc<Object>, b: &Rc<Object>) -> std::cmp::Ordering 
 }
 
 impl DeploymentPass<'_, '_, '_> {
-    /// Splits the ReplicaSets into the new one and the old ones; makes the new one if it is missing and wanted.
+    /// Splits the ReplicaSets into the new one and the old ones; creates the new one if it is missing and `create` is set.
     pub(super) fn sync_revision(&mut self, sets: &[Rc<Object>], create: bool) -> Result<Sets, ApiError> {
         let mut sorted = sets.to_vec();
         crate::sort::sort_by(&mut sorted, by_creation);
@@ -146,7 +146,7 @@ impl DeploymentPass<'_, '_, '_> {
         Ok(())
     }
 
-    /// Copies the Deployment's annotations and counts the revision; `true` if anything changed.
+    /// Copies the Deployment's annotations and sets the revision; `true` if anything changed.
     fn annotate_set(&self, meta: &mut ObjectMeta, newest: i64, exists: bool) -> bool {
         let mut changed = false;
         for (key, value) in self.object.meta.annotations.iter() {
@@ -188,7 +188,7 @@ impl DeploymentPass<'_, '_, '_> {
     }
 }
 
-/// The two annotations that remember for which size of the Deployment a ReplicaSet was sized.
+/// The two annotations that record the Deployment's size for which a ReplicaSet was scaled.
 pub(super) fn annotate_size(meta: &mut ObjectMeta, desired: i32, max: i32) -> bool {
     let desired = meta.annotate(DESIRED, &desired.to_string());
     meta.annotate(MAX, &max.to_string()) || desired

@@ -1,4 +1,4 @@
-//! The rolling update: one step a pass, up or down.
+//! The rolling update: one step per pass, up or down.
 //!
 //! Models `pkg/controller/deployment/rolling.go`.
 
@@ -37,7 +37,7 @@ impl DeploymentPass<'_, '_, '_> {
         Ok(self.scale_set(&mut sets.new, to, why)? || to != from)
     }
 
-    /// Lets old Pods go: first those that are not available, then as many as the available ones allow.
+    /// Scales old ReplicaSets down: first their unavailable Pods, then as many as the available ones allow.
     fn shrink_old(&mut self, sets: &mut Sets) -> Result<bool, ApiError> {
         if total(sets.old.iter()) == 0 {
             return Ok(false);

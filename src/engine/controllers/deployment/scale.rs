@@ -54,7 +54,7 @@ impl DeploymentPass<'_, '_, '_> {
         self.scale_proportionally(sets)
     }
 
-    /// One ReplicaSet has Pods, or none: it, the new one or the newest old one takes the whole size.
+    /// At most one ReplicaSet has Pods: it, the new one or the newest old one gets the whole size.
     fn scale_only(&mut self, sets: &mut Sets, wanted: i32) -> Result<(), ApiError> {
         let is_active = |set: &Rc<Object>| replicas(set) > 0;
         let why = |from| Why::Scaled { from, to: wanted };
@@ -76,7 +76,7 @@ impl DeploymentPass<'_, '_, '_> {
         replicas(new) == wanted && annotated(new, DESIRED) == Some(wanted) && set_of(new).status.available_replicas == wanted
     }
 
-    /// In mid rollout every ReplicaSet takes its share of the difference, the largest one the rest.
+    /// During a rollout every ReplicaSet takes its share of the difference, the largest one the rest.
     ///
     /// 10 to 15 with surge 3, old 8 and new 5 of 13: `18 - 13 = 5` more; old `8 * 18 / 13 = 11` (+3), new
     /// `5 * 18 / 13 = 7` (+2).

@@ -8,35 +8,35 @@ use crate::api::{Duration, Object, Timestamp};
 use crate::engine::out::{Memory, View};
 use std::rc::Rc;
 
-const FIRST: u64 = 10;
-const LONGEST: u64 = 600;
+const FIRST_BACK_OFF_S: u64 = 10;
+const MAX_BACK_OFF_S: u64 = 600;
 
-/// What a Job remembers about failures.
+/// State of a Job's back-off, kept between passes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct BackoffRecord {
     /// Failures since the last success.
     pub failures: i64,
     /// When the last of them was.
     pub last: Timestamp,
-    /// Those of them that no new Pod has come after yet.
+    /// Those of them that have not been replaced by a new Pod yet.
     pub unreplaced: i64,
 }
 
 impl BackoffRecord {
-    /// What is remembered from earlier passes.
+    /// Loads the state from earlier passes.
     pub fn load(memory: &Memory) -> BackoffRecord {
         let get = |key: &str| memory.get(key).copied().unwrap_or(0);
         BackoffRecord { failures: get("failures"), last: Timestamp(get("failed at")), unreplaced: get("unreplaced") }
     }
 
-    /// Remembers it for later passes.
+    /// Stores the state for later passes.
     pub fn store(self, memory: &mut Memory) {
         memory.insert("failures".into(), self.failures);
         memory.insert("failed at".into(), self.last.0);
         memory.insert("unreplaced".into(), self.unreplaced);
     }
 
-    /// What is to be remembered after these Pods have ended: a success makes earlier failures forgotten.
+    /// The state after these Pods have ended: a success resets earlier failures.
     pub fn after(mut self, succeeded: &[Rc<Object>], failed: &[Rc<Object>]) -> BackoffRecord {
         if let Some(success) = succeeded.iter().map(|pod| ended_at(pod)).max() {
             (self.failures, self.unreplaced) = (0, 0);
@@ -56,7 +56,7 @@ impl BackoffRecord {
         self
     }
 
-    /// How long until the next Pod may be made.
+    /// Time until the next Pod may be created.
     pub fn remaining(self, view: &View<'_>) -> Duration {
         if self.failures == 0 {
             return 0;
@@ -64,13 +64,13 @@ impl BackoffRecord {
         (self.seconds() * SECOND).saturating_add_signed(-view.since(self.last))
     }
 
-    /// How long no Pod is made after the last failure.
+    /// Back-off after the last failure, in seconds.
     pub fn seconds(self) -> u64 {
-        (FIRST << (self.failures - 1).clamp(0, 10)).min(LONGEST)
+        (FIRST_BACK_OFF_S << (self.failures - 1).clamp(0, 10)).min(MAX_BACK_OFF_S)
     }
 }
 
-/// When a Pod has ended: its last container, or else what comes nearest.
+/// When a Pod ended: the end of its last container, or the best estimate.
 pub fn ended_at(object: &Object) -> Timestamp {
     let created = object.meta.creation_timestamp.unwrap_or_default();
     let Some(pod) = object.pod() else { return created };
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_success_makes_earlier_failures_forgotten() {
+    fn a_success_resets_earlier_failures() {
         let record = BackoffRecord::default().after(&[], &[ended(5), ended(3)]);
         assert_eq!(record, BackoffRecord { failures: 2, last: Timestamp(5), unreplaced: 2 });
         assert_eq!(record.after(&[], &[]), record);

@@ -7,7 +7,7 @@ use crate::api::Object;
 /// The index of a Pod of an Indexed Job.
 pub const INDEX: &str = "batch.kubernetes.io/job-completion-index";
 
-/// The completion index of a Pod, if it has a good one.
+/// The completion index of a Pod, if it has a valid one.
 pub fn index_of(pod: &Object) -> Option<i64> {
     pod.meta.annotation(INDEX)?.parse().ok().filter(|i| *i >= 0)
 }
@@ -17,7 +17,7 @@ pub fn index_of(pod: &Object) -> Option<i64> {
 pub struct Indexes(Vec<(i64, i64)>);
 
 impl Indexes {
-    /// Reads the text of a status or a rule; what does not fit in, or is beyond the completions, is left out.
+    /// Parses the text of a status or a rule; invalid parts, and indexes beyond the completions, are left out.
     pub fn parse(text: &str, completions: i64) -> Indexes {
         let mut set = Indexes::default();
         for part in text.split(',') {
@@ -80,7 +80,7 @@ impl Indexes {
         missing
     }
 
-    /// The text of it: `0,2-5`; two neighbours are no range.
+    /// Formats it: `0,2-5`; two adjacent indexes are not written as a range.
     pub fn text(&self) -> String {
         let mut text = String::new();
         for (first, last) in &self.0 {

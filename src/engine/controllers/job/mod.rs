@@ -1,7 +1,7 @@
 //! Runs the Pods of a Job until enough have succeeded, or too many have failed.
 //!
-//! Guarantees: each Pod is counted once, because its finalizer goes only after the status holds its uid; the status
-//! says that the Job will end before it says that it has ended; a Job that has ended stays as it is.
+//! Guarantees: each Pod is counted once, because its finalizer is removed only after the status holds its uid; the status
+//! says that the Job will end before it says that it has ended; a Job that has ended no longer changes.
 //! Models `pkg/controller/job/job_controller.go`.
 
 mod backoff;
@@ -37,7 +37,7 @@ const MANAGER: &str = "kubernetes.io/job-controller";
 static DESCRIPTOR: Descriptor =
     Descriptor { name: "job-controller", aliases: &[], title: "job", icon: "i-job", lane: "job", always_shown: false, code: GENERIC };
 
-/// The job loop; its keys are Jobs, and Pods that no Job counts any more.
+/// The job loop; its keys are Jobs, and Pods that no Job will count.
 pub struct JobController;
 
 impl Controller for JobController {
@@ -49,7 +49,7 @@ impl Controller for JobController {
         &[Watch::For(Kind::Job), Watch::Owns(Kind::Job, Kind::Pod), Watch::Maps(Kind::Pod), Watch::Maps(Kind::Job)]
     }
 
-    /// Pods that nobody will count are released; Pods without a controller wake the Jobs whose selector they match.
+    /// Pods that no Job will count are released; Pods without a controller wake the Jobs whose selector they match.
     fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         let object = event.object;
         if let Some(job) = object.get::<Job>() {
@@ -185,7 +185,7 @@ impl<'a> JobPass<'a> {
         self.spec.completions.map_or(0, i64::from)
     }
 
-    /// A Pod is replaced only when it has ended, not when it begins to.
+    /// Whether a Pod is replaced only when it has ended, not when it starts terminating.
     fn only_replaces_failed(&self) -> bool {
         self.spec.pod_replacement_policy == "Failed" || self.spec.pod_failure_policy.is_some()
     }
@@ -195,7 +195,7 @@ impl<'a> JobPass<'a> {
         phase(pod) == "Failed" || deleted && !self.only_replaces_failed()
     }
 
-    /// The index of a Pod, if it is one that this Job has.
+    /// The index of a Pod, if it is valid for this Job.
     fn good_index(&self, pod: &Object) -> Option<i64> {
         index_of(pod).filter(|index| *index < self.completions())
     }
@@ -205,7 +205,7 @@ impl<'a> JobPass<'a> {
         pod.meta.has_finalizer(JOB_TRACKING) && (!self.is_indexed() || self.good_index(pod).is_some())
     }
 
-    /// Decides whether the Job ends; if so, stops its Pods, else makes or deletes Pods.
+    /// Decides whether the Job ends; if so, stops its Pods, otherwise creates or deletes Pods.
     fn run(&mut self, view: &View<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
         self.decide_end(view);
         if self.is_indexed() {
@@ -268,7 +268,7 @@ impl<'a> JobPass<'a> {
         None
     }
 
-    /// With restartPolicy OnFailure it is the restarts of containers that count.
+    /// With restartPolicy OnFailure the restarts of containers count against the limit.
     fn restarts_exceed(&self, limit: i64) -> bool {
         if self.spec.template.spec.restart_policy != "OnFailure" {
             return false;
@@ -313,7 +313,7 @@ impl<'a> JobPass<'a> {
         self.indexes = Some((before, now));
     }
 
-    /// Whether the failure of this Pod is the last that its index may have.
+    /// Whether the failure of this Pod reaches the limit of its index.
     fn fails_index(&self, pod: &Object, limit: i32) -> bool {
         self.is_failed(pod)
             && match judge(self.spec, pod) {
@@ -323,7 +323,7 @@ impl<'a> JobPass<'a> {
             }
     }
 
-    /// The last failed Pod of each index that has neither ended nor an active Pod, in the order of the indexes: the Pods are in it.
+    /// The last failed Pod of each index that has neither ended nor an active Pod, by index, as the Pods are sorted.
     fn awaiting_replacement(&self, succeeded: &Indexes, failed: &Indexes) -> Vec<(i64, Rc<Object>)> {
         let mut last: Vec<(i64, Rc<Object>)> = Vec::new();
         for pod in self.pods.iter().filter(|pod| self.is_tracked(pod) && self.is_failed(pod)) {
@@ -343,7 +343,7 @@ impl<'a> JobPass<'a> {
         last
     }
 
-    /// Says when a Job was suspended or resumed.
+    /// Records that a Job was suspended or resumed.
     fn tell_suspension(&mut self, now: Timestamp, out: &mut Out<'_>) {
         let (status, reason, message) =
             if self.spec.suspend { ("True", "JobSuspended", "Job suspended") } else { ("False", "JobResumed", "Job resumed") };
@@ -351,7 +351,7 @@ impl<'a> JobPass<'a> {
             return;
         }
         self.needs_flush = true;
-        // The time that a Job is suspended does not count against its deadline.
+        // Time spent suspended does not count against the deadline.
         self.status.start_time = (!self.spec.suspend).then_some(now);
         out.event(&self.object, "Normal", if self.spec.suspend { "Suspended" } else { "Resumed" }, message);
     }

@@ -1,4 +1,4 @@
-//! What one pass over a Job looks at.
+//! State of one pass over a Job.
 
 use super::backoff::BackoffRecord;
 use super::indexes::Indexes;
@@ -12,10 +12,10 @@ use crate::engine::store::{ApiError, Reason};
 use crate::engine::why::Why;
 use std::rc::Rc;
 
-/// Events of Pods, and of the Job's own status, are worked on together.
+/// Delay that batches events of Pods and of the Job's own status.
 pub(super) const BATCH_US: Duration = SECOND;
 
-/// Takes the finalizer off a Pod; one that is gone has none.
+/// Removes the tracking finalizer from a Pod; a deleted Pod has none.
 pub(super) fn untrack(key: &ObjectRef, why: Why, out: &mut Out<'_>) -> Result<(), ApiError> {
     match out.patch(key, why, |o| o.meta.finalizers.retain(|f| f != JOB_TRACKING)) {
         Err(error) if error.reason != Reason::NotFound => Err(error),
@@ -50,7 +50,7 @@ pub(super) struct JobPass<'a> {
     /// The Job as it was last written.
     pub(super) object: Rc<Object>,
     pub(super) spec: &'a JobSpec,
-    /// The status as it is to be.
+    /// The status to be written.
     pub(super) status: JobStatus,
     pub(super) pods: Vec<Rc<Object>>,
     pub(super) active: Vec<Rc<Object>>,

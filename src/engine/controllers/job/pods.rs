@@ -1,7 +1,7 @@
-//! Makes and deletes the Pods of a Job.
+//! Creates and deletes the Pods of a Job.
 //!
-//! Guarantees: a Pod is made with the finalizer that holds it until it is counted; no Pod is made during the back-off
-//! after a failure; Pods are either made or deleted in one pass.
+//! Guarantees: a Pod is created with the finalizer that holds it until it is counted; no Pod is created during the back-off
+//! after a failure; a pass either creates or deletes Pods.
 //! Models `manageJob` of `pkg/controller/job/job_controller.go`.
 
 use super::super::deletion_order;
@@ -20,14 +20,14 @@ use smol_str::format_smolstr;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// The most Pods made or deleted in one pass.
+/// Maximum number of Pods created or deleted in one pass.
 const BURST: usize = 500;
-/// How often the Pods of an index have failed before, and how often that did not count.
+/// Annotations: earlier failures of an index, and those of them that were ignored.
 pub const FAILURES: &str = "batch.kubernetes.io/job-index-failure-count";
 const IGNORED: &str = "batch.kubernetes.io/job-index-ignored-failure-count";
 const INDEX_VARIABLE: &str = "JOB_COMPLETION_INDEX";
-/// Generated names are cut to this before their random end.
-const LONGEST_PREFIX: usize = 58;
+/// Length to which generated names are cut before their random suffix.
+const MAX_NAME_PREFIX_LEN: usize = 58;
 
 /// The number in an annotation of a Pod.
 pub fn count_of(pod: &Object, annotation: &str) -> i64 {
@@ -40,7 +40,7 @@ pub fn all_failures(pod: &Object) -> i64 {
 }
 
 impl JobPass<'_> {
-    /// Brings the number of active Pods to what is wanted; gives the number it comes to.
+    /// Adjusts the number of active Pods to the desired one; returns the resulting number.
     pub(super) fn manage(&mut self, view: &View<'_>, out: &mut Out<'_>) -> (i32, Result<(), ApiError>) {
         let active = self.active.len() as i32;
         if self.spec.suspend {
@@ -61,7 +61,7 @@ impl JobPass<'_> {
             return (active - deleted, result);
         }
         let missing = wanted - active - if self.only_replaces_failed() { self.terminating } else { 0 };
-        // Failures that a smaller Job makes up for are not made up for by new Pods later.
+        // Failures covered by a reduced parallelism are not replaced by new Pods later.
         self.record.unreplaced = self.record.unreplaced.min(i64::from(missing.max(0)));
         if missing <= 0 {
             return (active, Ok(()));
@@ -74,14 +74,14 @@ impl JobPass<'_> {
             }
             Err(remaining) => {
                 self.look_again(remaining.max(BATCH_US));
-                // So v1.36.2 does it; when others of its Pods are ready, the API server refuses that status, and
+                // v1.36.2 does this; when other Pods of the Job are ready, the API server refuses that status, and
                 // nothing is counted until the back-off is over (issue 139428).
                 (0, Ok(()))
             }
         }
     }
 
-    /// The indexes that get a Pod now, or none for each Pod without an index; or how long the back-off lasts.
+    /// The indexes that get a Pod now, `None` for each Pod without an index; or the remaining back-off.
     fn places(&self, missing: usize, view: &View<'_>) -> Result<Vec<Option<i64>>, Duration> {
         let per_index = self.spec.backoff_limit_per_index.is_some();
         if !per_index {
@@ -123,7 +123,7 @@ impl JobPass<'_> {
         self.replaced.get(at).map(|(_, pod)| pod)
     }
 
-    /// Pods to delete: those without a good index of their own, then as the ReplicaSet ranks them.
+    /// Pods to delete: those without a valid index of their own, then in the ReplicaSet's deletion order.
     fn surplus(&self, at_least: usize, view: &View<'_>) -> Vec<Rc<Object>> {
         let (mut gone, mut left, mut seen) = (Vec::new(), Vec::new(), BTreeSet::new());
         if at_least == 0 && !self.is_indexed() {
@@ -140,7 +140,7 @@ impl JobPass<'_> {
         gone
     }
 
-    /// Deletes Pods, releasing them first if they shall not count; gives how many.
+    /// Deletes Pods, releasing them first if they must not be counted; returns how many.
     pub(super) fn delete_pods(&mut self, pods: &[Rc<Object>], release: bool, why: Why, out: &mut Out<'_>) -> (i32, Result<(), ApiError>) {
         let object = self.object.clone();
         let (mut deleted, mut result) = (0, Ok(()));
@@ -165,7 +165,7 @@ impl JobPass<'_> {
         (deleted, result)
     }
 
-    /// Slow start: a batch of 1, then 2, 4, 8… as long as all of one succeed; gives how many were made.
+    /// Slow start: a batch of 1, then 2, 4, 8… as long as every creation succeeds; returns how many were created.
     fn create_pods(&self, places: &[Option<i64>], (have, want): (i32, i32), out: &mut Out<'_>) -> (i32, Result<(), ApiError>) {
         let template = self.indexes.as_ref().map(|_| indexed_spec(&self.spec.template.spec.raw));
         let (mut made, mut batch, mut rest) = (0, 1, places);
@@ -198,7 +198,7 @@ impl JobPass<'_> {
         (made, Ok(()))
     }
 
-    /// The Pod that failed last, if none has succeeded since; indexes with limits of their own have each their own.
+    /// The Pod that failed last, if none has succeeded since; per index if each index has its own limit.
     fn last_failed(&self) -> Option<&Rc<Object>> {
         if self.record.failures == 0 || self.spec.backoff_limit_per_index.is_some() {
             return None;
@@ -206,7 +206,7 @@ impl JobPass<'_> {
         self.pods.iter().filter(|pod| self.is_failed(pod)).max_by_key(|pod| backoff::ended_at(pod))
     }
 
-    /// The failure that a new Pod comes after, if there was one since the last success.
+    /// The failure that a new Pod retries, if there was one since the last success.
     fn retries(&self, place: Option<i64>, last: Option<&Rc<Object>>, have: i32, want: i32) -> Option<Why> {
         let (failed, record) = match place.filter(|_| self.spec.backoff_limit_per_index.is_some()) {
             Some(index) => {
@@ -233,7 +233,7 @@ impl JobPass<'_> {
         let mut spec = template.spec.clone();
         if let (Some(index), Some(raw)) = (place, indexed) {
             let end = format_smolstr!("-{index}-");
-            let stem = meta.name.get(..LONGEST_PREFIX - end.len()).unwrap_or(&meta.name);
+            let stem = meta.name.get(..MAX_NAME_PREFIX_LEN - end.len()).unwrap_or(&meta.name);
             new.generate_name = format_smolstr!("{stem}{end}");
             put(&mut new.labels, INDEX, index);
             put(&mut new.annotations, INDEX, index);
@@ -247,7 +247,7 @@ impl JobPass<'_> {
         Object { kind: Kind::Pod, meta: new, body: Body::Pod(Box::new(Pod::new(spec))) }
     }
 
-    /// A new Pod knows how often its index has failed.
+    /// Annotates a new Pod with the failures of its index.
     fn put_failures(&self, annotations: &mut Labels, before: Option<&Rc<Object>>) {
         let (mut failures, mut ignored) = before.map_or((0, 0), |pod| (count_of(pod, FAILURES), count_of(pod, IGNORED)));
         match before.map(|pod| judge(self.spec, pod)) {

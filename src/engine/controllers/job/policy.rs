@@ -1,4 +1,4 @@
-//! What a failed Pod means to its Job, and which indexes are enough.
+//! Pod failure policy and success policy of a Job.
 //!
 //! Models `pkg/controller/job/{pod_failure_policy,success_policy}.go`.
 
@@ -8,7 +8,7 @@ use crate::api::pod::{ContainerStatus, Pod};
 use crate::api::{Object, Str};
 use smol_str::format_smolstr;
 
-/// What a failure means.
+/// Effect of a Pod's failure on its Job.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum PolicyVerdict {
     /// It counts against the limits.
@@ -65,7 +65,7 @@ fn first_match<'a>(policy: &FailurePolicy, pod: &'a Pod) -> Option<(usize, Match
     })
 }
 
-/// The code of a container that has failed as the rule says.
+/// The exit code of a container that failed as the rule requires.
 fn exit_code(status: &ContainerStatus, wanted: &OnExitCodes) -> Option<i32> {
     let code = status.state.terminated.as_ref()?.exit_code;
     let named = wanted.container_name.as_ref().is_none_or(|name| *name == status.name);

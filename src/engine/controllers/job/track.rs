@@ -1,5 +1,5 @@
-//! Counts the Pods that have ended, in two writes: first the status names them, then, when their finalizers are gone,
-//! it counts them. So none is forgotten and none counted twice.
+//! Counts the Pods that have ended, in two writes: first the status lists them, then, when their finalizers are removed,
+//! it counts them. No Pod is missed and none is counted twice.
 //!
 //! Models `trackJobStatusAndRemoveFinalizers` of `pkg/controller/job/job_controller.go`.
 
@@ -17,10 +17,10 @@ use std::rc::Rc;
 
 /// From the status that names Pods to their release: two round trips.
 const RELEASE_US: Duration = 12 * MS;
-/// Begins the keys under which Pods are remembered.
-const NAMED: &str = "pod ";
-/// The status names at most so many Pods at once.
-const MOST_UNCOUNTED: usize = 500;
+/// Prefix of the memory keys of Pods.
+const POD_KEY_PREFIX: &str = "pod ";
+/// Maximum number of Pods that the status lists at once.
+const MAX_UNCOUNTED_PODS: usize = 500;
 
 impl JobPass<'_> {
     /// Writes the status, releases the Pods that it names, and counts them.
@@ -34,7 +34,7 @@ impl JobPass<'_> {
             self.record.store(out.memory);
             self.needs_flush = false;
             if !ended.is_empty() {
-                // Others see what was announced before the Pods are released and the Job may end.
+                // The status is visible to others before the Pods are released and the Job may end.
                 remember(&ended, all, out.memory);
                 self.look_again(RELEASE_US);
                 return Ok(());
@@ -78,7 +78,7 @@ impl JobPass<'_> {
         result
     }
 
-    /// Names the Pods that have ended in the status; gives them, and whether these are all.
+    /// Lists the Pods that have ended in the status; returns them, and whether these are all.
     fn name_ended(&mut self) -> (Vec<Rc<Object>>, bool) {
         let mut uncounted = self.status.uncounted_terminated_pods.take().unwrap_or_default();
         let mut indexes = self.indexes.take();
@@ -115,7 +115,7 @@ impl JobPass<'_> {
                 uncounted.failed.push(uid);
                 self.needs_flush = true;
             }
-            if new_indexes + uncounted.succeeded.len() + uncounted.failed.len() >= MOST_UNCOUNTED {
+            if new_indexes + uncounted.succeeded.len() + uncounted.failed.len() >= MAX_UNCOUNTED_PODS {
                 all = false;
                 break;
             }
@@ -135,7 +135,7 @@ impl JobPass<'_> {
         self.status.succeeded = total;
     }
 
-    /// Whether nobody needs this Pod any more: it has ended, or its Job does.
+    /// Whether this Pod is no longer needed: it has ended, or its Job is ending.
     fn may_release(&self, pod: &Rc<Object>, failed: bool) -> bool {
         if self.object.meta.is_deleting() || self.end.is_some() || phase(pod) == "Succeeded" {
             return true;
@@ -143,7 +143,7 @@ impl JobPass<'_> {
         failed && !self.replaced.iter().any(|(_, waiting)| Rc::ptr_eq(waiting, pod))
     }
 
-    /// Says that the Job will end, before it has; what is left to say is how it has ended.
+    /// Writes that the Job will end, before it has; the final condition follows.
     fn announce_end(&mut self, now: Timestamp) {
         let Some(end) = &mut self.end else { return };
         let last = match end.kind {
@@ -158,7 +158,7 @@ impl JobPass<'_> {
         end.kind = last;
     }
 
-    /// Says that the Job has ended, when all its Pods are gone or counted.
+    /// Writes that the Job has ended, once all its Pods are gone or counted.
     fn finish(&mut self, now: Timestamp) -> Option<JobEnd> {
         let uncounted = self.status.uncounted_terminated_pods.as_ref()?;
         if self.terminating > 0 || !uncounted.failed.is_empty() || !uncounted.succeeded.is_empty() {
@@ -198,18 +198,18 @@ impl JobPass<'_> {
     }
 }
 
-/// Remembers which Pods to release, and whether they are all that have ended.
+/// Stores which Pods to release, and whether they are all that have ended.
 fn remember(ended: &[Rc<Object>], all: bool, memory: &mut Memory) {
     for pod in ended {
-        memory.insert(format_smolstr!("{NAMED}{}", pod.meta.uid), i64::from(all));
+        memory.insert(format_smolstr!("{POD_KEY_PREFIX}{}", pod.meta.uid), i64::from(all));
     }
 }
 
-/// The Pods to release; they are remembered once.
+/// Takes the Pods to release out of the memory.
 pub fn recall(memory: &mut Memory) -> (Vec<Uid>, bool) {
     let (mut named, mut all) = (Vec::new(), true);
     memory.retain(|key, value| {
-        let uid = key.strip_prefix(NAMED).and_then(Uid::parse);
+        let uid = key.strip_prefix(POD_KEY_PREFIX).and_then(Uid::parse);
         named.extend(uid);
         all &= uid.is_none() || *value != 0;
         uid.is_none()
@@ -217,7 +217,7 @@ pub fn recall(memory: &mut Memory) -> (Vec<Uid>, bool) {
     (named, all)
 }
 
-/// Moves Pods that are not held any more from the list of the uncounted to the counters.
+/// Moves Pods without a finalizer from the list of uncounted Pods to the counters.
 fn count_released(status: &mut JobStatus, held: &[Uid]) -> bool {
     let Some(uncounted) = &mut status.uncounted_terminated_pods else { return false };
     let mut changed = false;
@@ -230,7 +230,7 @@ fn count_released(status: &mut JobStatus, held: &[Uid]) -> bool {
     changed
 }
 
-/// Sets a condition; one that is not there is not added as `False`. Says whether that changed anything.
+/// Sets a condition; a missing one is not added as `False`. Returns whether anything changed.
 pub fn ensure(
     conditions: &mut Vec<JobCondition>,
     kind: &'static str,

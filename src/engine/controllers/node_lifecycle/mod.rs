@@ -1,7 +1,7 @@
-//! Watches over the nodes: who is silent too long is Unknown, and conditions become taints.
+//! Monitors node health: a node without heartbeats becomes Unknown, and conditions become taints.
 //!
-//! Guarantees: a node that was heard within the grace period is never touched; taints against scheduling follow the
-//! conditions at once, those that drive Pods away at the next look, one node of a zone in ten seconds, and none while
+//! Guarantees: a node with a heartbeat within the grace period is never marked; NoSchedule taints follow the
+//! conditions at once, NoExecute taints at the next check, one node per zone every ten seconds, and none while
 //! no node at all is ready.
 //! Models `pkg/controller/nodelifecycle/node_lifecycle_controller.go`.
 
@@ -23,23 +23,23 @@ use std::rc::Rc;
 /// The name of the loop.
 pub const NAME: &str = "node-lifecycle-controller";
 /// The name its Events carry.
-const EVENTS: &str = "node-controller";
+const EVENT_SOURCE: &str = "node-controller";
 /// How long a node may take to report for the first time.
 const STARTUP_GRACE_US: u64 = 60 * SECOND;
 /// The conditions a kubelet reports.
 const REPORTED: [&str; 4] = ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure"];
-/// The nodes of the cluster's beginning have been seen by then.
-const BEGINNING_US: u64 = 10 * MS;
-/// How far into its period a look falls.
-const PHASE_US: u64 = 200 * MS;
+/// The initial nodes have been observed by this time.
+const BOOTSTRAP_US: u64 = 10 * MS;
+/// Offset of the check within its period.
+const CHECK_OFFSET_US: u64 = 200 * MS;
 const TAINT_PASS_US: u64 = 100 * MS;
 const KNOWN: &str = "known";
-const LOOK: &str = "look";
+const NEXT_CHECK: &str = "look";
 
 /// How the page shows the loop.
 static DESCRIPTOR: Descriptor = Descriptor {
     name: NAME,
-    aliases: &[EVENTS],
+    aliases: &[EVENT_SOURCE],
     title: "node lifecycle",
     icon: "i-node",
     lane: "node",
@@ -59,7 +59,7 @@ impl Controller for NodeLifecycle {
         &[Watch::For(Kind::Node), Watch::Maps(Kind::Node)]
     }
 
-    /// A node that turns ready or not may change what is done about the others: with none left nobody is driven away.
+    /// A node that becomes ready or not ready may change the handling of the others: with none ready no Pod is evicted.
     fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         let ready = |object: &Object| object.body::<Node>().is_ready();
         if event.before.is_some_and(|before| ready(before) != ready(event.object)) {
@@ -71,7 +71,7 @@ impl Controller for NodeLifecycle {
 
     fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
         let Some((object, node)) = view.cache.get::<Node>(key) else { return Ok(gone(view, out)) };
-        if view.now < Time(BEGINNING_US) {
+        if view.now < Time(BOOTSTRAP_US) {
             out.memory.insert(KNOWN.into(), 1);
         }
         taints::sync_no_schedule(object, node, view.wall, out)?;
@@ -82,26 +82,27 @@ impl Controller for NodeLifecycle {
         let overdue = silent.is_some_and(|until| view.now >= until);
         let pending = !known || overdue || change.is_some();
         if !pending {
-            if out.memory.get(LOOK).is_some_and(|look| view.now.0 >= *look as u64) {
-                out.memory.remove(LOOK);
+            if out.memory.get(NEXT_CHECK).is_some_and(|look| view.now.0 >= *look as u64) {
+                out.memory.remove(NEXT_CHECK);
             }
             return Ok(silent.map_or(Action::AwaitChange, |until| Action::RequeueAfter(until.0 - view.now.0)));
         }
-        // The rest is done when upstream looks at all nodes, every few seconds.
-        let look = *out.memory.entry(LOOK.into()).or_insert_with(|| next_look(view.now, view.config.node_monitor_period).0 as i64) as u64;
+        // The rest happens when upstream checks all nodes, every few seconds.
+        let look =
+            *out.memory.entry(NEXT_CHECK.into()).or_insert_with(|| next_look(view.now, view.config.node_monitor_period).0 as i64) as u64;
         if view.now.0 < look {
             return Ok(Action::RequeueAfter(look - view.now.0));
         }
-        out.memory.remove(LOOK);
+        out.memory.remove(NEXT_CHECK);
         if !known {
             out.memory.insert(KNOWN.into(), 1);
             let message = format_smolstr!("Node {0} event: Registered Node {0} in Controller", key.name);
-            out.event_as(EVENTS, object, "Normal", "RegisteredNode", message);
+            out.event_as(EVENT_SOURCE, object, "Normal", "RegisteredNode", message);
         }
         if overdue {
             mark_silent(object, node, view, out)?;
-            // The taint that drives Pods away follows from the same look, a moment later.
-            out.memory.insert(LOOK.into(), view.now.after(TAINT_PASS_US).0 as i64);
+            // The NoExecute taint follows from the same check, shortly after.
+            out.memory.insert(NEXT_CHECK.into(), view.now.after(TAINT_PASS_US).0 as i64);
             return Ok(Action::RequeueAfter(TAINT_PASS_US));
         }
         let Some((add, remove)) = change else { return Ok(Action::AwaitChange) };
@@ -117,9 +118,9 @@ impl Controller for NodeLifecycle {
     }
 }
 
-/// A node that has been removed; its last state is what woke the loop.
+/// Handles a removed node; its last state is what woke the loop.
 fn gone(view: &View<'_>, out: &mut Out<'_>) -> Action {
-    let look = *out.memory.entry(LOOK.into()).or_insert_with(|| next_look(view.now, view.config.node_monitor_period).0 as i64) as u64;
+    let look = *out.memory.entry(NEXT_CHECK.into()).or_insert_with(|| next_look(view.now, view.config.node_monitor_period).0 as i64) as u64;
     if view.now.0 < look {
         return Action::RequeueAfter(look - view.now.0);
     }
@@ -127,24 +128,24 @@ fn gone(view: &View<'_>, out: &mut Out<'_>) -> Action {
     let entry = out.origin.cause.and_then(|id| out.server.journal().get(id as usize));
     if let Some(object) = entry.and_then(|e| e.write()).map(|(_, object)| object.clone()).filter(|o| o.kind == Kind::Node) {
         let message = format_smolstr!("Node {0} event: Removing Node {0} from Controller", object.meta.name);
-        out.event_as(EVENTS, &object, "Normal", "RemovingNode", message);
+        out.event_as(EVENT_SOURCE, &object, "Normal", "RemovingNode", message);
     }
     Action::AwaitChange
 }
 
 fn next_look(now: Time, period: u64) -> Time {
-    let phase = PHASE_US % period;
+    let phase = CHECK_OFFSET_US % period;
     Time(now.0.saturating_sub(phase).div_ceil(period) * period + phase)
 }
 
-/// When a silent node counts as dead, if it does not already.
+/// When an unresponsive node is marked Unknown, if it is not already.
 fn silent_until(object: &Object, node: &Node, view: &View<'_>) -> Option<Time> {
     if node.status.conditions.iter().any(|c| c.kind == "Ready" && c.status == "Unknown") {
         return None;
     }
     let period = view.config.node_monitor_period;
     if !view.heartbeats.has(&object.meta.name) && node.status.conditions.is_empty() {
-        // Nobody has ever reported for it.
+        // No kubelet has ever reported for it.
         let since = object.meta.creation_timestamp.map_or(0, |t| t.since(view.config.epoch) * MS);
         return Some(next_look(Time(since + STARTUP_GRACE_US), period));
     }
@@ -152,7 +153,7 @@ fn silent_until(object: &Object, node: &Node, view: &View<'_>) -> Option<Time> {
     Some(next_look(Time(next_look(heard, period).0 + view.config.node_monitor_grace), period))
 }
 
-/// All that the kubelet has said of its node is Unknown from now on, and its Pods are not ready.
+/// Sets all conditions reported by the kubelet to Unknown, and marks its Pods not ready.
 fn mark_silent(object: &Rc<Object>, node: &Node, view: &View<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
     let name = &object.meta.name;
     let was_ready = node.is_ready();
@@ -184,7 +185,7 @@ fn mark_silent(object: &Rc<Object>, node: &Node, view: &View<'_>, out: &mut Out<
     if !was_ready {
         return Ok(());
     }
-    out.event_as(EVENTS, object, "Normal", "NodeNotReady", format_smolstr!("Node {name} status is now: NodeNotReady"));
+    out.event_as(EVENT_SOURCE, object, "Normal", "NodeNotReady", format_smolstr!("Node {name} status is now: NodeNotReady"));
     let pods: Vec<_> = view.cache.list(Kind::Pod).filter(|o| o.body::<Pod>().node_name == *name).cloned().collect();
     for pod in pods.iter().filter(|p| p.body::<Pod>().is_ready()) {
         let marked = out.update_status(pod, Why::OnSilentNode { node: name.clone() }, |o| {
@@ -195,7 +196,7 @@ fn mark_silent(object: &Rc<Object>, node: &Node, view: &View<'_>, out: &mut Out<
             }
         });
         if let Ok(marked) = marked {
-            out.event_as(EVENTS, &marked, "Warning", "NodeNotReady", "Node is not ready");
+            out.event_as(EVENT_SOURCE, &marked, "Warning", "NodeNotReady", "Node is not ready");
         }
     }
     Ok(())

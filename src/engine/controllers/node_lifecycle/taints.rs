@@ -15,7 +15,7 @@ use std::rc::Rc;
 pub(super) const NOT_READY: &str = "node.kubernetes.io/not-ready";
 pub(super) const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
 const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
-/// Which status of which condition means which taint.
+/// Condition, status, and the taint they lead to.
 const BY_CONDITION: [(&str, &str, &str); 6] = [
     ("Ready", "False", NOT_READY),
     ("Ready", "Unknown", UNREACHABLE),
@@ -24,11 +24,11 @@ const BY_CONDITION: [(&str, &str, &str); 6] = [
     ("NetworkUnavailable", "True", "node.kubernetes.io/network-unavailable"),
     ("PIDPressure", "True", "node.kubernetes.io/pid-pressure"),
 ];
-/// One node of a zone in so many seconds gets the taint that drives Pods away.
-const PACE: i64 = 10;
-/// The same where more than half of a large zone is down; small zones wait.
-const SLOW_PACE: i64 = 100;
-const LARGE: usize = 50;
+/// Seconds between two nodes of a zone that get the NoExecute taint.
+const TAINT_INTERVAL_S: i64 = 10;
+/// The same while more than half of a large zone is down; small zones wait.
+const SLOW_TAINT_INTERVAL_S: i64 = 100;
+const LARGE_ZONE_NODES: usize = 50;
 
 fn status<'a>(node: &'a Node, kind: &str) -> &'a str {
     node.status.conditions.iter().find(|c| c.kind == kind).map_or("", |c| c.status.as_str())
@@ -46,7 +46,7 @@ fn keys() -> impl Iterator<Item = &'static str> {
     BY_CONDITION.iter().map(|(.., key)| *key).chain([UNSCHEDULABLE])
 }
 
-/// Makes the taints against scheduling say what the conditions say.
+/// Brings the NoSchedule taints in line with the conditions.
 pub(super) fn sync_no_schedule(object: &Rc<Object>, node: &Node, now: Timestamp, out: &mut Out<'_>) -> Result<(), ApiError> {
     let (mut add, mut remove) = (Vec::new(), Vec::new());
     for key in keys() {
@@ -59,19 +59,19 @@ pub(super) fn sync_no_schedule(object: &Rc<Object>, node: &Node, now: Timestamp,
     swap(object, (&add, &remove), "NoSchedule", now, out)
 }
 
-/// Which NoExecute taint a node should get and which lose, if that differs from what it has.
+/// Which NoExecute taint a node should get and which it should lose, if that differs from those it has.
 pub(super) fn no_execute_change(node: &Node, all_down: bool) -> Option<(Option<&'static str>, Vec<&'static str>)> {
-    // With no node ready it is rather the network: nobody is driven away.
+    // With no node ready the network is more likely at fault: no Pod is evicted.
     let wanted = if all_down { None } else { [NOT_READY, UNREACHABLE].into_iter().find(|key| wants(node, key)) };
     let add = wanted.filter(|key| !has(node, key, "NoExecute"));
     let remove: Vec<_> = [NOT_READY, UNREACHABLE].into_iter().filter(|key| wanted != Some(*key) && has(node, key, "NoExecute")).collect();
     if add.is_none() && remove.is_empty() { None } else { Some((add, remove)) }
 }
 
-/// Seconds until this node may get the taint that drives its Pods away; none while its zone is too badly off.
+/// Seconds until this node may get the NoExecute taint; `None` while too much of its zone is down.
 pub(super) fn wait_for_turn(object: &Object, server: &ApiServer, now: Timestamp) -> Option<i64> {
     let (mut ready, mut down, mut last) = (0, 0, None);
-    // The cache does not show yet what another node got a moment ago.
+    // The cache does not show yet the taint that another node has just received.
     for other in server.list(Kind::Node).filter(|o| zone(o) == zone(object)) {
         let node: &Node = other.body();
         if node.is_ready() {
@@ -83,10 +83,10 @@ pub(super) fn wait_for_turn(object: &Object, server: &ApiServer, now: Timestamp)
         last = last.max(since.filter_map(|t| t.time_added).max());
     }
     let partial = down > 2 && down * 100 >= (down + ready) * 55;
-    if partial && down + ready <= LARGE {
+    if partial && down + ready <= LARGE_ZONE_NODES {
         return None;
     }
-    let pace = if partial { SLOW_PACE } else { PACE };
+    let pace = if partial { SLOW_TAINT_INTERVAL_S } else { TAINT_INTERVAL_S };
     Some(last.map_or(0, |last: Timestamp| (last.0 + pace - now.0).max(0)))
 }
 

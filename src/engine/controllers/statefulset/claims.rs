@@ -1,7 +1,7 @@
 //! The claims of each ordinal, and who owns them.
 //!
-//! Guarantees: a claim is created before its Pod; a claim that is being deleted is not used again; claims are owned
-//! by the set or the Pod only where the retention policy says `Delete`.
+//! Guarantees: a claim is created before its Pod; a terminating claim is not used again; claims are owned
+//! by the set or the Pod only if the retention policy is `Delete`.
 //! Models `pkg/controller/statefulset/stateful_pod_control.go` and the retention helpers of `stateful_set_utils.go`.
 
 use super::identity::{claim_name, pod_name};
@@ -22,7 +22,7 @@ fn claim_keys<'a>(pass: &'a StatefulSetPass<'_, '_, '_>, pod: &'a str) -> impl I
         .map(move |t| (t, ObjectRef::new(Kind::PersistentVolumeClaim, &namespace, &claim_name(t, pod))))
 }
 
-/// Whether a claim of the Pod still belongs to a Pod that is gone and is about to be collected.
+/// Whether a claim of the Pod still belongs to a deleted Pod and is about to be garbage-collected.
 pub(super) fn is_stale(pass: &StatefulSetPass<'_, '_, '_>, pod: &str) -> bool {
     claim_keys(pass, pod).any(|(_, key)| {
         pass.view.cache.object(&key).is_some_and(|claim| {
@@ -34,12 +34,12 @@ pub(super) fn is_stale(pass: &StatefulSetPass<'_, '_, '_>, pod: &str) -> bool {
     })
 }
 
-/// Creates claims that a Pod that exists lacks.
+/// Creates claims that an existing Pod lacks.
 pub(super) fn create_missing(pass: &mut StatefulSetPass<'_, '_, '_>, ordinal: i32, pod: &Str) -> Result<(), ApiError> {
     create_missing_for_new(pass, ordinal, pod).map(|_| ())
 }
 
-/// Creates claims before their Pod; the inner error is why the Pod cannot be created now.
+/// Creates the claims of a new Pod; the inner error is why the Pod cannot be created now.
 pub(super) fn create_missing_for_new(
     pass: &mut StatefulSetPass<'_, '_, '_>,
     ordinal: i32,
@@ -90,7 +90,7 @@ fn new_claim(pass: &StatefulSetPass<'_, '_, '_>, template: &Value, key: &ObjectR
     Ok(claim)
 }
 
-/// Makes the owner references of all claims say what the retention policy says.
+/// Brings the owner references of all claims in line with the retention policy.
 pub(super) fn sync_retention(pass: &mut StatefulSetPass<'_, '_, '_>, roles: &Roles) -> Result<(), ApiError> {
     let kept = roles.replicas.iter().map(|(ordinal, pod)| (*ordinal, pod.clone(), false));
     let all: Vec<_> = kept.chain(roles.condemned.iter().map(|(ordinal, pod)| (*ordinal, Some(pod.clone()), true))).collect();
@@ -109,7 +109,7 @@ pub(super) fn sync_retention(pass: &mut StatefulSetPass<'_, '_, '_>, roles: &Rol
     Ok(())
 }
 
-/// Who should own a claim: the condemned Pod, the set, or nobody; and which field says so.
+/// The owner a claim should have: the condemned Pod, the set, or none; and the field that decides it.
 fn wanted_owner(pass: &StatefulSetPass<'_, '_, '_>, pod: Option<&Rc<Object>>, condemned: bool) -> Option<(OwnerReference, &'static str)> {
     let policy = &pass.set.spec.persistent_volume_claim_retention_policy;
     if condemned && policy.when_scaled == "Delete" {

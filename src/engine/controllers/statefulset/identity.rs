@@ -1,4 +1,4 @@
-//! What makes a Pod the one of its ordinal: its name, labels, host name and claims.
+//! Identity of an ordinal's Pod: its name, labels, host name and claims.
 //!
 //! Models `pkg/controller/statefulset/stateful_set_utils.go`.
 
@@ -20,7 +20,7 @@ pub(super) fn pod_name(set: &Object, ordinal: i32) -> Str {
     format_smolstr!("{}-{ordinal}", set.meta.name)
 }
 
-/// The ordinal that a Pod's name says, if the name begins with the set's.
+/// The ordinal in a Pod's name, if the name begins with the set's.
 pub(super) fn ordinal(set: &Object, pod: &Object) -> Option<i32> {
     let (parent, number) = pod.meta.name.rsplit_once('-')?;
     if parent != set.meta.name { None } else { number.parse().ok() }
@@ -70,7 +70,7 @@ pub(super) fn new_pod(object: &Object, set: &StatefulSet, ordinal: i32, template
     }
 }
 
-/// The volumes of the claim templates, then the template's own that have other names.
+/// The volumes of the claim templates, then those of the Pod template with other names.
 fn claim_volumes(set: &StatefulSet, pod: &str, own: Option<&Value>) -> Vec<Value> {
     let templates = &set.spec.volume_claim_templates;
     let name_of = |t: &Value| t.pointer("/metadata/name").and_then(Value::as_str).unwrap_or("").to_string();
@@ -86,7 +86,7 @@ fn claim_volumes(set: &StatefulSet, pod: &str, own: Option<&Value>) -> Vec<Value
     volumes
 }
 
-/// Gives a Pod back the labels of its identity, if somebody took them.
+/// Restores the identity labels of a Pod if they were changed.
 pub(super) fn repair(pass: &mut StatefulSetPass<'_, '_, '_>, ordinal: i32, pod: &Rc<Object>) -> Result<(), ApiError> {
     let index = ordinal.to_string();
     let whole = pod.meta.label(NAME_LABEL).is_some_and(|v| *v == pod.meta.name) && pod.meta.label(INDEX_LABEL).is_some_and(|v| *v == index);

@@ -1,4 +1,4 @@
-//! Keeps one Pod an ordinal, with a name, an address and claims that stay.
+//! Keeps one Pod per ordinal, with a stable name, network identity and claims.
 //!
 //! Guarantees: never two Pods of one ordinal; in ordered mode no Pod before its predecessor is Running, Ready and
 //! available, and none is removed before its successors are gone; claims outlive their Pods unless the retention
@@ -27,7 +27,7 @@ use smol_str::format_smolstr;
 use std::rc::Rc;
 
 /// The most Pods created in one pass.
-const MOST_NEW: i32 = 500;
+const MAX_NEW_PODS: i32 = 500;
 
 /// The pseudo-code of a pass.
 const CODE: &[CodeLine] = &[
@@ -90,7 +90,7 @@ impl Controller for StatefulSetController {
 
     fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
         let Some((object, set)) = view.cache.get::<StatefulSet>(key) else { return Ok(Action::AwaitChange) };
-        // The template's Pods must be seen as they are: an own write that has not come back would be repeated.
+        // The cache must be up to date: a write of its own that has not arrived yet would be repeated.
         if !view.sees_own_writes {
             return Ok(Action::RequeueAfter(crate::api::time::MS));
         }
@@ -121,8 +121,8 @@ impl StatefulSetPass<'_, '_, '_> {
     fn roles(&self, pods: &[Rc<Object>]) -> Roles {
         let start = self.set.spec.ordinals.start;
         let end = start.saturating_add(self.set.spec.replicas);
-        // More slots than can be filled in one pass would only cost memory.
-        let shown = start.saturating_add(pods.len() as i32 + MOST_NEW).min(end);
+        // Slots beyond those that one pass can fill would only cost memory.
+        let shown = start.saturating_add(pods.len() as i32 + MAX_NEW_PODS).min(end);
         let mut roles = Roles { replicas: (start..shown).map(|ordinal| (ordinal, None)).collect(), condemned: Vec::new() };
         for pod in pods {
             match identity::ordinal(self.object, pod) {
@@ -136,7 +136,7 @@ impl StatefulSetPass<'_, '_, '_> {
         roles
     }
 
-    /// The step this pass takes: create what is missing, remove what is too much, then update.
+    /// The step of this pass: create what is missing, remove what is surplus, then update.
     fn act(&mut self, pods: &[Rc<Object>]) -> Result<(), ApiError> {
         if self.object.meta.is_deleting() {
             return Ok(());
@@ -163,7 +163,7 @@ impl StatefulSetPass<'_, '_, '_> {
         self.update(&roles)
     }
 
-    /// Makes an ordinal's Pod exist, run and be itself.
+    /// Ensures that an ordinal's Pod exists, runs and has its identity.
     fn keep(&mut self, ordinal: i32, pod: Option<&Rc<Object>>) -> Result<Proceed, ApiError> {
         let Some(pod) = pod else { return self.create(ordinal) };
         let body: &Pod = pod.body();
@@ -220,7 +220,7 @@ impl StatefulSetPass<'_, '_, '_> {
         Ok(Proceed::Wait)
     }
 
-    /// Below the partition an ordinal keeps the current revision; the others get the new one.
+    /// The template of an ordinal: the current revision below the partition, the new one otherwise.
     fn template_for(&self, ordinal: i32) -> (Rc<PodTemplate>, Str) {
         let strategy = &self.set.spec.update_strategy;
         let start = self.set.spec.ordinals.start;
@@ -236,7 +236,7 @@ impl StatefulSetPass<'_, '_, '_> {
         }
     }
 
-    /// Removes a Pod whose ordinal is not wanted any more, the highest first.
+    /// Removes a Pod whose ordinal is no longer needed, the highest first.
     fn remove(&mut self, ordinal: i32, pod: &Rc<Object>, first_unhealthy: Option<crate::api::Uid>) -> Result<Proceed, ApiError> {
         if pod.meta.is_deleting() {
             return Ok(Proceed::Wait);

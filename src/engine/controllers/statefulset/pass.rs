@@ -1,4 +1,4 @@
-//! What one pass over a StatefulSet looks at.
+//! State of one pass over a StatefulSet.
 
 use super::revisions::Revisions;
 use crate::api::pod::Pod;
@@ -16,13 +16,13 @@ pub(super) struct StatefulSetPass<'p, 'v, 'o> {
     pub(super) revisions: Revisions,
 }
 
-/// The Pods by role: one slot an ordinal, and those to be removed, highest ordinal first.
+/// The Pods by role: one slot per ordinal, and those to be removed, highest ordinal first.
 pub(super) struct Roles {
     pub(super) replicas: Vec<(i32, Option<Rc<Object>>)>,
     pub(super) condemned: Vec<(i32, Rc<Object>)>,
 }
 
-/// Whether a pass has done what it may do for now.
+/// Whether a pass may continue.
 #[derive(PartialEq, Eq)]
 pub(super) enum Proceed {
     Continue,

@@ -1,4 +1,4 @@
-//! Remembered templates: one ControllerRevision each, named by a hash of its data.
+//! Revision history: one ControllerRevision per template, named by a hash of its data.
 //!
 //! Models `getStatefulSetRevisions` of `pkg/controller/statefulset/stateful_set_control.go`.
 
@@ -14,7 +14,7 @@ use std::rc::Rc;
 
 const HASH_LABEL: &str = "controller.kubernetes.io/hash";
 
-/// The revision that is left and the one that is wanted; equal when no update is under way.
+/// The current and the update revision; equal when no update is in progress.
 pub(super) struct Revisions {
     pub current: Str,
     pub update: Str,
@@ -32,7 +32,7 @@ impl Revisions {
     }
 }
 
-/// Finds or makes the revision of the current template.
+/// Finds or creates the revision of the current template.
 pub(super) fn sync(object: &Rc<Object>, set: &StatefulSet, known: &[Rc<Object>], out: &mut Out<'_>) -> Result<Revisions, ApiError> {
     let mut sorted = known.to_vec();
     crate::sort::sort_by_key(&mut sorted, |r| (number(r), r.meta.creation_timestamp, r.meta.name.clone()));
@@ -42,7 +42,7 @@ pub(super) fn sync(object: &Rc<Object>, set: &StatefulSet, known: &[Rc<Object>],
         format!("{}-{}", object.meta.name, hash::controller_revision_hash(&text, set.status.collision_count.unwrap_or(0))).into();
     let update = match sorted.iter().rev().find(|r| r.meta.name == name) {
         Some(equal) if number(equal) + 1 == next => equal.clone(),
-        // An older template is wanted again: its revision becomes the newest.
+        // An older template is restored: its revision becomes the newest.
         Some(equal) => renumber(equal, next, out)?,
         None => {
             let new = new_revision(object, &set.spec.template, (&name, HASH_LABEL), Default::default(), next);

@@ -35,10 +35,10 @@ fn filter(cycle: &Cycle<'_>, node: &Object, _: &Node, _: &NodeInfo) -> Option<Re
     let (object, affinity) = (cycle.object, &cycle.pod.spec.affinity);
     let namespace = &object.meta.namespace;
     let near = &affinity.pod_affinity.required_during_scheduling_ignored_during_execution;
-    // A Pod counts only if all terms mean it.
+    // A Pod counts only if all terms select it.
     let is_meant = |other: &Object| near.iter().all(|term| selects(term, namespace, other, cycle));
     if !near.iter().all(|term| any_in_domain(cycle, node, &term.topology_key, is_meant)) {
-        // The first Pod of a group that wants to be together may start anywhere.
+        // The first Pod of a group with affinity to itself may start anywhere.
         let first = || {
             is_meant(object)
                 && near.iter().all(|term| node.meta.label(&term.topology_key).is_some())
@@ -72,7 +72,7 @@ fn explain(cycle: &Cycle<'_>, object: &Rc<Object>, _: &NodeInfo, out: &mut Vec<R
     out.push(neighbour(cycle, object));
 }
 
-/// Whose nearness is wanted or not.
+/// The term and Pod behind the refusal.
 fn neighbour(cycle: &Cycle<'_>, node: &Rc<Object>) -> Refuses {
     let (affinity, namespace) = (&cycle.pod.spec.affinity, &cycle.object.meta.namespace);
     let homes = || cycle.nodes.values().filter_map(|info| Some((info.node.as_ref()?, info)));

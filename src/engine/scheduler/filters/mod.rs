@@ -1,4 +1,4 @@
-//! Filters: may this Pod run on this node? Each in its own file, with its own words for a refusal.
+//! Filters: may this Pod run on this node? One file each, with the messages of its refusals.
 
 mod inter_pod_affinity;
 mod node_affinity;
@@ -13,7 +13,7 @@ mod volume_binding;
 use super::framework::{ANY, ClusterChanges, Cycle, Filter, Refusal};
 use crate::api::Str;
 
-/// All filters, in the order they are asked; the first refusal counts.
+/// All filters, in upstream's order; the first refusal counts.
 pub(super) const ALL: &[&Filter] = &[
     &node_affinity::PINNED,
     &unschedulable::FILTER,
@@ -27,24 +27,24 @@ pub(super) const ALL: &[&Filter] = &[
     &inter_pod_affinity::FILTER,
 ];
 
-/// The volume binder as a set of one filter: it also refuses before and after the filters are asked.
+/// The volume binder as a set of one filter: it also refuses before and after the filters run.
 pub(super) fn volume_binding() -> u16 {
     ALL.iter().position(|filter| filter.name == volume_binding::FILTER.name).map_or(0, |at| 1 << at)
 }
 
-/// The filters that have something to say about the Pod.
+/// The filters that apply to the Pod.
 pub(super) fn asked(cycle: &Cycle<'_>) -> Vec<(usize, &'static Filter)> {
     let mut asked = Vec::with_capacity(ALL.len());
     asked.extend(ALL.iter().copied().enumerate().filter(|(_, filter)| filter.asks.is_none_or(|asks| asks(cycle))));
     asked
 }
 
-/// Whether one of those has something to say that not every Pod has to pass: they look at more than the template and the node's sums.
+/// Whether a filter applies that not every Pod has to pass: such filters depend on more than the template and the node's totals.
 pub(super) fn any_special(cycle: &Cycle<'_>) -> bool {
     ALL.iter().filter_map(|filter| filter.asks).any(|asks| asks(cycle))
 }
 
-/// The filters whose refusals these changes may turn, as a set.
+/// The filters whose refusals these changes may resolve, as a set.
 pub(super) fn helped_by(changes: ClusterChanges) -> u16 {
     if changes == ANY {
         return u16::MAX;
@@ -52,7 +52,7 @@ pub(super) fn helped_by(changes: ClusterChanges) -> u16 {
     ALL.iter().enumerate().filter(|(_, filter)| filter.requeue_on & changes != 0).fold(0, |set, (at, _)| set | 1 << at)
 }
 
-/// The beginning of the text of a FailedScheduling Event: what each node has against the Pod.
+/// The first part of a FailedScheduling message: the reasons of the nodes, counted.
 pub fn reasons(nodes: usize, refusals: &[Refusal]) -> String {
     if nodes == 0 {
         return "no nodes available to schedule pods".into();

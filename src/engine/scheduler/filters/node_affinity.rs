@@ -14,12 +14,12 @@ use std::rc::Rc;
 /// The filter.
 pub(super) const FILTER: Filter = Filter { name: "NodeAffinity", asks: None, filter, explain, requeue_on: NODE_LABELS };
 
-/// The filter's part that upstream asks before all others.
+/// The part of the filter that upstream evaluates before all others.
 pub(super) const PINNED: Filter = Filter { filter: pinned, ..FILTER };
 
 /// Whether the affinity names nodes of which this is none, in every term.
 ///
-/// Upstream then never looks at the others; a DaemonSet's Pods are pinned so.
+/// Upstream then never evaluates other nodes; a DaemonSet's Pods are pinned this way.
 fn pinned(cycle: &Cycle<'_>, object: &Object, _: &Node, _: &NodeInfo) -> Option<Refusal> {
     let required = cycle.pod.spec.affinity.node_affinity.required_during_scheduling_ignored_during_execution.as_ref()?;
     let elsewhere = |term: &NodeSelectorTerm| {

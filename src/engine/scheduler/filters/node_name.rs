@@ -1,4 +1,4 @@
-//! A Pod that names its node fits no other.
+//! A Pod with `nodeName` fits no other node.
 //!
 //! Models `pkg/scheduler/framework/plugins/nodename`.
 

@@ -1,4 +1,4 @@
-//! Host ports can be taken once a node.
+//! A host port can be used once per node.
 //!
 //! Models `pkg/scheduler/framework/plugins/nodeports`.
 
@@ -18,7 +18,7 @@ fn host_ports(pod: &Pod) -> impl Iterator<Item = &ContainerPort> {
     pod.spec.containers.iter().chain(sidecars).flat_map(|c| &c.ports).filter(|p| p.host_port > 0)
 }
 
-/// Whether two host addresses can be one; none means all.
+/// Whether two host addresses overlap; an empty one means all.
 fn overlap(a: &str, b: &str) -> bool {
     let all = |ip: &str| ip.is_empty() || ip == "0.0.0.0";
     a == b || all(a) || all(b)

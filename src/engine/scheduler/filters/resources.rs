@@ -1,4 +1,4 @@
-//! The requests of all Pods of a node stay within what it has.
+//! The requests of all Pods on a node stay within its allocatable resources.
 //!
 //! Models `pkg/scheduler/framework/plugins/noderesources/fit.go`.
 

@@ -15,7 +15,7 @@ pub(super) const FILTER: Filter = Filter { name: "TaintToleration", asks: None, 
 
 fn filter(cycle: &Cycle<'_>, _: &Object, node: &Node, _: &NodeInfo) -> Option<Refusal> {
     let hard = node.spec.taints.iter().filter(|t| t.effect == "NoSchedule" || t.effect == "NoExecute");
-    // A cordoned node carries this taint as well; the filter before has spoken of it.
+    // A cordoned node has this taint as well; the filter for cordoned nodes reports it.
     let mut hard = hard.filter(|t| t.key != "node.kubernetes.io/unschedulable");
     if hard.any(|taint| !tolerates(&cycle.pod.spec.tolerations, taint)) {
         return Refusal::final_("node(s) had untolerated taint(s)");

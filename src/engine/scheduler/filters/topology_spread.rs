@@ -1,4 +1,4 @@
-//! A hard spread constraint keeps a Pod out of a domain that has too many more than the emptiest.
+//! A hard spread constraint keeps a Pod out of a domain that would exceed `maxSkew`.
 //!
 //! Models `pkg/scheduler/framework/plugins/podtopologyspread/filtering.go`.
 

@@ -1,4 +1,4 @@
-//! A cordoned node takes no new Pods, except such that tolerate it.
+//! A cordoned node accepts no new Pods except those that tolerate it.
 //!
 //! Models `pkg/scheduler/framework/plugins/nodeunschedulable`.
 

@@ -1,4 +1,4 @@
-//! Volumes that only some nodes reach.
+//! Volumes that only some nodes can reach.
 //!
 //! Models `pkg/scheduler/framework/plugins/volumebinding` and, for claims of one Pod, `volumerestrictions`.
 

@@ -1,4 +1,4 @@
-//! Prefers nodes whose cpu and memory would be used alike.
+//! Prefers nodes whose CPU and memory would be used evenly.
 //!
 //! Models `pkg/scheduler/framework/plugins/noderesources/balanced_allocation.go`.
 

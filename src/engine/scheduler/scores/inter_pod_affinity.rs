@@ -1,5 +1,5 @@
-//! Prefers nodes near Pods, or far from them: as the Pod would like, as the others would like, and near Pods that
-//! require such as this one.
+//! Prefers nodes near or away from other Pods: by the Pod's preferences, by those of the others, and near Pods that
+//! require Pods like this one.
 //!
 //! Models `pkg/scheduler/framework/plugins/interpodaffinity/scoring.go`.
 
@@ -15,10 +15,10 @@ const WEIGHT: i64 = 2;
 /// The score.
 pub(super) const SCORE: Score = Score { name: "InterPodAffinity", weight: WEIGHT, score: Scoring::Among { asks, score } };
 
-/// The home of a Pod, a key, and what being in one domain with it is worth.
+/// A Pod's node, a topology key, and the weight of sharing that domain.
 type Worth<'c> = (&'c Object, &'c str, i64);
 
-/// Whether the Pod has wishes of its own.
+/// Whether the Pod has preferences of its own.
 fn prefers(cycle: &Cycle<'_>) -> bool {
     let own = &cycle.pod.spec.affinity;
     !own.pod_affinity.preferred_during_scheduling_ignored_during_execution.is_empty()
@@ -29,7 +29,7 @@ fn asks(cycle: &Cycle<'_>) -> bool {
     cycle.nodes.choosy > 0 || prefers(cycle)
 }
 
-/// 100 for the node that is liked most, nothing for the one that is liked least.
+/// 100 for the most preferred node, 0 for the least preferred.
 fn score(cycle: &Cycle<'_>, feasible: &[(&Str, &NodeInfo)]) -> Vec<i64> {
     let own = &cycle.pod.spec.affinity;
     let near = &own.pod_affinity.preferred_during_scheduling_ignored_during_execution;

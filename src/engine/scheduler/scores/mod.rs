@@ -1,4 +1,4 @@
-//! Scores: which of the nodes that fit is best? Each in its own file, 0 to 100, with upstream's weights.
+//! Scores: which of the nodes that fit is best? One file each, 0 to 100, with upstream's weights.
 
 mod balanced_allocation;
 mod inter_pod_affinity;

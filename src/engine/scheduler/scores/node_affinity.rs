@@ -1,4 +1,4 @@
-//! Prefers nodes of the labels a Pod would like.
+//! Prefers nodes that match a Pod's preferred node affinity.
 //!
 //! Models `pkg/scheduler/framework/plugins/nodeaffinity/node_affinity.go`, its scoring.
 

@@ -1,4 +1,4 @@
-//! Prefers nodes without taints that say `PreferNoSchedule`.
+//! Prefers nodes without `PreferNoSchedule` taints.
 //!
 //! Models `pkg/scheduler/framework/plugins/tainttoleration/taint_toleration.go`, its scoring.
 
@@ -18,7 +18,7 @@ fn asks(cycle: &Cycle<'_>) -> bool {
     cycle.nodes.repelling > 0
 }
 
-/// 100 for a node without such taints, less for others, nothing for the worst.
+/// 100 for a node without such taints, less for others, 0 for the worst.
 fn score(cycle: &Cycle<'_>, feasible: &[(&Str, &NodeInfo)]) -> Vec<i64> {
     let count = |info: &NodeInfo| {
         let taints = info.node.as_ref().map_or(&[][..], |node| &node.body::<Node>().spec.taints);

@@ -1,4 +1,4 @@
-//! Spreads Pods over domains: as their soft constraints ask, or those of one controller over nodes and zones.
+//! Spreads Pods over domains by their soft constraints, or else those of one controller over nodes and zones.
 //!
 //! Models `pkg/scheduler/framework/plugins/podtopologyspread/scoring.go` with its system defaults.
 
@@ -36,13 +36,13 @@ fn scores(cycle: &Cycle<'_>, feasible: &[(&Str, &NodeInfo)]) -> Vec<i64> {
 pub(in crate::engine::scheduler) struct CostRange(Option<(i64, i64)>);
 
 impl CostRange {
-    /// Takes in one more cost.
+    /// Adds a cost.
     pub fn take(&mut self, cost: i64) {
         let (min, max) = self.0.unwrap_or((cost, cost));
         self.0 = Some((min.min(cost), max.max(cost)));
     }
 
-    /// What a cost is worth.
+    /// The score of a cost.
     pub fn score(&self, cost: i64) -> i64 {
         let (min, max) = self.0.unwrap_or_default();
         if max == 0 { 100 } else { 100 * (max + min - cost) / max }
@@ -51,7 +51,7 @@ impl CostRange {
 
 /// The controller whose Pods are spread by default.
 pub(in crate::engine::scheduler) fn owner(cycle: &Cycle<'_>) -> Option<Uid> {
-    // Only these are asked for their selectors when defaults are made.
+    // Defaults use the selectors of these kinds only.
     let kinds = |kind: &str| matches!(kind, "ReplicaSet" | "StatefulSet" | "ReplicationController");
     cycle.object.meta.controller().filter(|owner| kinds(&owner.kind)).map(|owner| owner.uid)
 }
@@ -61,7 +61,7 @@ pub(in crate::engine::scheduler) fn alike(info: &NodeInfo, owner: Uid) -> i64 {
     info.by_controller.get(&owner).copied().unwrap_or(0)
 }
 
-/// What the Pods of the same controller on a node cost by default, and those in its zone.
+/// Cost of a node by default: from the controller's Pods on it and in its zone.
 ///
 /// With counts 2, 0, 1 on three nodes and weight `ln(5) = 1.61`: costs 5, 2, 4; scores `100 * (5 + 2 - cost) / 5` = 40, 100, 60.
 pub(in crate::engine::scheduler) struct Defaults {
@@ -70,12 +70,12 @@ pub(in crate::engine::scheduler) struct Defaults {
 }
 
 impl Defaults {
-    /// For so many nodes and zones.
+    /// For a number of nodes and zones.
     pub fn new(nodes: usize, zones: usize) -> Defaults {
         Defaults { node_weight: weight(nodes), zone_weight: weight(zones) }
     }
 
-    /// The cost of a node with so many Pods, and so many in its zone if it has one.
+    /// The cost of a node with `count` Pods, and `in_zone` Pods in its zone if it has one.
     pub fn cost(&self, count: i64, in_zone: Option<i64>) -> i64 {
         let mut cost = count as f64 * self.node_weight + (NODE_SKEW - 1.0);
         if let Some(n) = in_zone {
@@ -85,12 +85,12 @@ impl Defaults {
     }
 }
 
-/// Rare domains weigh less.
+/// Weight of a topology key: fewer domains weigh less.
 fn weight(domains: usize) -> f64 {
     ((domains + 2) as f64).ln()
 }
 
-/// What the defaults cost on each node.
+/// Default cost of each node.
 fn by_default(cycle: &Cycle<'_>, owner: Uid, feasible: &[(&Str, &NodeInfo)]) -> Vec<Option<i64>> {
     let count = |info: &NodeInfo| alike(info, owner);
     let mut zones: Vec<(&Str, i64)> = Vec::new();
@@ -111,7 +111,7 @@ fn by_default(cycle: &Cycle<'_>, owner: Uid, feasible: &[(&Str, &NodeInfo)]) -> 
     feasible.iter().map(|(_, info)| Some(defaults.cost(count(info), in_zone(info)))).collect()
 }
 
-/// What the Pod's own soft constraints cost; none for a node that lacks one of their keys.
+/// Cost of the Pod's own soft constraints; `None` for a node that lacks one of their keys.
 fn by_constraints(cycle: &Cycle<'_>, feasible: &[(&Str, &NodeInfo)]) -> Vec<Option<i64>> {
     let soft: Vec<_> = cycle.pod.spec.topology_spread_constraints.iter().filter(|c| c.when_unsatisfiable == "ScheduleAnyway").collect();
     if soft.is_empty() {

@@ -1,4 +1,4 @@
-//! What admission and the storage strategy add to an object when it is created.
+//! Fields that admission and the storage strategy add to an object when it is created.
 //!
 //! Models `plugin/pkg/admission/{serviceaccount,defaulttolerationseconds,priority}` and
 //! `pkg/registry/batch/job` (the generated selector).
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 const TOKEN_PATH: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 /// Completes a Pod that is being created: service account and its token volume (named with the suffix),
-/// the tolerations of dead nodes (for so many seconds), priority. Priority classes are resolved before.
+/// the tolerations for not-ready and unreachable nodes, priority. Priority classes are resolved before.
 pub fn admit_pod(pod: &mut Value, token_suffix: &str, toleration_seconds: i64) {
     let Some(object) = pod.as_object_mut() else {
         return;
@@ -70,7 +70,7 @@ fn push(object: &mut JsonObject, name: &str, value: Value) {
     }
 }
 
-/// Gives a Job its selector and its Pods' labels, which hold the Job's uid; a Job without labels shows those of its Pods.
+/// Gives a Job its selector and its Pods' labels, which hold the Job's uid; a Job without labels gets those of its Pods.
 pub fn prepare_job(job: &mut Value, uid: &str) {
     let name = job["metadata"]["name"].as_str().unwrap_or("").to_owned();
     let Some(object) = job.as_object_mut() else {

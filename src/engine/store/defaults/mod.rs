@@ -1,4 +1,4 @@
-//! Server-side defaults: what the API server fills in before it validates and stores an object.
+//! Server-side defaults: fields that the API server fills in before it validates and stores an object.
 //!
 //! Models `pkg/apis/*/v1/defaults.go`. What admission adds to a Pod (token, tolerations, priority) is in
 //! `admit`; a Pod template is defaulted without it.
@@ -70,7 +70,7 @@ fn set(object: &mut JsonObject, name: &str, value: impl Into<Value>) {
     }
 }
 
-/// The object in a field; made if it is not there.
+/// The object in a field, created if missing.
 fn child<'a>(object: &'a mut JsonObject, name: &str) -> &'a mut JsonObject {
     let slot = object.entry(name).or_insert(Value::Null);
     if !slot.is_object() {
@@ -82,7 +82,7 @@ fn child<'a>(object: &'a mut JsonObject, name: &str) -> &'a mut JsonObject {
     }
 }
 
-/// The object in a field, if it is there.
+/// The object in a field, if present.
 fn part<'a>(object: &'a mut JsonObject, name: &str) -> Option<&'a mut JsonObject> {
     object.get_mut(name).and_then(Value::as_object_mut)
 }
@@ -96,7 +96,7 @@ fn text<'a>(object: &'a JsonObject, name: &str) -> &'a str {
     object.get(name).and_then(Value::as_str).unwrap_or("")
 }
 
-/// Limits and requests are stored in whole thousandths.
+/// Rounds limits and requests to thousandths, as they are stored.
 fn round_resources(resources: &mut JsonObject) {
     for name in ["limits", "requests"] {
         for amount in part(resources, name).into_iter().flat_map(JsonObject::values_mut) {
@@ -166,7 +166,7 @@ fn namespace(object: &mut JsonObject) {
     set(child(object, "status"), "phase", "Active");
 }
 
-/// `stringData` is written only: it lands in `data`, as base64.
+/// `stringData` is write-only: it is stored in `data`, as base64.
 fn secret(object: &mut JsonObject) {
     set(object, "type", "Opaque");
     if let Some(Value::Object(plain)) = object.remove("stringData") {
@@ -210,7 +210,7 @@ fn slice(object: &mut JsonObject) {
     }
 }
 
-/// What a container gets by default follows from what it may have at most, and at least.
+/// A LimitRange's defaults follow from its maximum, and its default requests from the default or minimum.
 fn limit_range(object: &mut JsonObject) {
     for limit in items(child(object, "spec"), "limits") {
         if text(limit, "type") != "Container" {

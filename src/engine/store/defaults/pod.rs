@@ -24,7 +24,7 @@ pub fn spec(spec: &mut JsonObject) {
     }
 }
 
-/// Defaults of a Pod that is created, which its template did not have.
+/// Defaults of a Pod that its template does not have.
 pub fn created(spec: &mut JsonObject) {
     set(spec, "enableServiceLinks", true);
     let host = spec.get("hostNetwork").and_then(Value::as_bool).unwrap_or(false);
@@ -49,7 +49,7 @@ fn requests_from_limits(resources: &mut JsonObject) {
     }
 }
 
-/// The old name of a field lives on beside the new one.
+/// The deprecated field is kept in sync with the new one.
 fn same_account(spec: &mut JsonObject) {
     let name = match text(spec, "serviceAccountName") {
         "" => text(spec, "serviceAccount"),
@@ -86,7 +86,7 @@ fn container(container: &mut JsonObject) {
     }
 }
 
-/// `latest`, said or unsaid, is pulled each time; a digest never is.
+/// `latest`, explicit or implied, is always pulled; a digest only if not present.
 pub fn pull_policy(image: &str) -> &'static str {
     let name = image.rsplit('/').next().unwrap_or(image);
     let latest = !image.contains('@') && name.split_once(':').is_none_or(|(_, tag)| tag == "latest");

@@ -1,5 +1,5 @@
-//! Server-side apply: the fields a client names become its own, those it no longer names go, and what others own is
-//! not taken without force.
+//! Server-side apply: the fields a client applies become its own, those it no longer applies are removed, and fields of
+//! other managers are not taken without force.
 //!
 //! Models `structured-merge-diff/v6/merge/{update,conflict}.go` and `managedfields/internal/{conflict,lastappliedmanager}.go`.
 
@@ -14,7 +14,7 @@ use crate::engine::why::Why;
 use serde_json::{Value, json};
 use std::rc::Rc;
 
-/// The manager that kubectl applies as, if no other is named.
+/// The default field manager of kubectl.
 const KUBECTL: &str = "kubectl";
 
 impl ApiServer {
@@ -87,7 +87,7 @@ impl ApiServer {
         if own.is_some_and(|m| m.name == KUBECTL)
             && let Some(last) = live.meta.annotation(LAST_APPLIED).and_then(|text| serde_json::from_str::<Value>(text).ok())
         {
-            // What kubectl itself applied in its older way is its own.
+            // Fields from kubectl's own client-side apply are no conflict.
             changed = fields::difference(&changed, &fields_of(key.kind, &last));
         }
         let mut conflicts: Vec<(String, Vec<String>)> = Vec::new();
@@ -132,7 +132,7 @@ fn told(conflicts: &[(String, Vec<String>)]) -> String {
     format!("Apply failed with {count} conflicts: {}", each.collect::<Vec<_>>().join("\n"))
 }
 
-/// The set of the annotation that remembers what was applied.
+/// The field set of the last-applied annotation.
 fn annotation() -> FieldSet {
     let mut set = FieldSet::new();
     set.insert("f:metadata".into(), json!({"f:annotations": {".": {}, format!("f:{LAST_APPLIED}"): {}}}));

@@ -7,10 +7,10 @@
 use crate::api::schema::{Omit, list_element, map_element, schema};
 use serde_json::{Map, Value, json};
 
-/// A set of fields, and what is below each.
+/// A set of fields, with the sets below each.
 pub type FieldSet = Map<String, Value>;
 
-/// Says that an element is in the set, and not only what is below it.
+/// Marks that an element itself is in the set, not only fields below it.
 const SELF: &str = ".";
 
 /// Structs and maps that are replaced as a whole.
@@ -38,12 +38,12 @@ const KEYS: [(&str, &[&str]); 3] = [
     ("v1.TopologySpreadConstraint", &["topologyKey", "whenUnsatisfiable"]),
 ];
 
-/// What is known of a field.
+/// Schema of a field.
 #[derive(Clone, Copy)]
 pub struct Shape {
     /// Go type of the value; of the elements for a list.
     name: &'static str,
-    /// One field, whatever is in it.
+    /// One field, whatever it contains.
     atomic: bool,
     /// Names the elements of a list; empty for a list of values.
     key: &'static str,
@@ -102,7 +102,7 @@ impl Shape {
         format!("k:{}", Value::Object(map))
     }
 
-    /// What is below a value, by the name that the set gives it. Nothing for a value that is one field.
+    /// The children of a value, by their names in the set. Empty for an atomic value.
     fn parts(self, value: Option<&Value>) -> Vec<(String, Shape, &Value)> {
         match value {
             Some(Value::Object(map)) if !self.atomic => map.iter().map(|(name, v)| (format!("f:{name}"), self.child(name), v)).collect(),
@@ -201,7 +201,7 @@ fn insert(set: &mut FieldSet, path: &[String]) {
     let Some((name, rest)) = path.split_first() else { return };
     let known = set.contains_key(name);
     let Some(below) = set.entry(name.as_str()).or_insert_with(|| json!({})).as_object_mut() else { return };
-    // What was in the set by itself says so once something is below it.
+    // An element that is itself in the set is marked once something is below it.
     if known && below.is_empty() && !rest.is_empty() || rest.is_empty() && !below.is_empty() {
         below.insert(SELF.into(), json!({}));
     }
@@ -271,7 +271,7 @@ fn step(name: &str) -> String {
     format!("[{}]", keys.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(","))
 }
 
-/// Puts what is applied over what is there: structs and maps field by field, lists by the names of their elements.
+/// Merges an applied value into another: structs and maps field by field, lists by the keys of their elements.
 pub fn merge(shape: Shape, target: &mut Value, applied: &Value) {
     match (target, applied) {
         (Value::Object(map), Value::Object(new)) if !shape.atomic => {
@@ -287,7 +287,7 @@ pub fn merge(shape: Shape, target: &mut Value, applied: &Value) {
     }
 }
 
-/// Applied elements come in the order in which they are applied; those of others stay before what followed them.
+/// Applied elements keep their applied order; other elements stay before the element that followed them.
 fn merge_lists(shape: Shape, list: &mut Vec<Value>, applied: &[Value]) {
     let names: Vec<String> = applied.iter().map(|item| shape.element_name(item)).collect();
     let mut old: Vec<(String, Value)> = list.drain(..).map(|item| (shape.element_name(&item), item)).collect();
@@ -304,7 +304,7 @@ fn merge_lists(shape: Shape, list: &mut Vec<Value>, applied: &[Value]) {
     list.extend(old.into_iter().map(|(_, item)| item));
 }
 
-/// Removes what was applied last time and is not now, unless somebody else owns it.
+/// Removes fields applied last time but not now, unless another manager owns them.
 pub fn prune(shape: Shape, value: &mut Value, last: &FieldSet, kept: &FieldSet) {
     let gone = |name: &str| last.contains_key(name) && !kept.contains_key(name);
     let both = |name: &str| Some((last.get(name)?.as_object()?, kept.get(name)?.as_object()?));

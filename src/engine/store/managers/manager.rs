@@ -1,9 +1,9 @@
-//! In whose name a client writes.
+//! The field manager of a client's writes.
 
 use super::fields::FieldSet;
 use crate::api::Str;
 
-/// In whose name a client writes.
+/// The field manager of a client's writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Manager {
     /// `kubectl-client-side-apply`, or what `--field-manager` says.
@@ -12,13 +12,13 @@ pub struct Manager {
     pub subresource: &'static str,
     /// The fields it applies, or those it set on creation.
     pub(in crate::engine::store) fields: Option<FieldSet>,
-    /// It applies: what it leaves out goes.
+    /// Whether it applies: fields it leaves out are removed.
     pub(in crate::engine::store) applies: bool,
-    /// What becomes of fields that the server does not know.
+    /// What happens to unknown fields.
     pub(in crate::engine::store) unknown: Unknown,
 }
 
-/// What becomes of fields that the server does not know: `fieldValidation` of a request.
+/// What happens to unknown fields: `fieldValidation` of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unknown {
     /// The request is refused.
@@ -30,12 +30,12 @@ pub enum Unknown {
 }
 
 impl Manager {
-    /// A client that writes fields as it likes.
+    /// A client that updates fields.
     pub fn update(name: &str, subresource: &'static str) -> Manager {
         Manager { name: name.into(), subresource, fields: None, applies: false, unknown: Unknown::Refuse }
     }
 
-    /// The same with another wish for fields that do not exist.
+    /// The same with another treatment of unknown fields.
     pub fn with_unknown(self, unknown: Unknown) -> Manager {
         Manager { unknown, ..self }
     }

@@ -1,7 +1,7 @@
-//! Who set which field of an object, and server-side apply.
+//! Managed fields, and server-side apply.
 //!
-//! Guarantees: managers cost ordinary writes nothing. They are read off the journal when somebody asks: each write
-//! of an object is compared with what was before; only what was applied, which no comparison tells, is kept there.
+//! Guarantees: managed fields cost ordinary writes nothing. They are derived from the journal on demand: each write
+//! of an object is compared with the version before; only applied field sets, which no comparison shows, are stored there.
 //! Models `apimachinery/pkg/util/managedfields` and `structured-merge-diff/v6/merge`.
 
 mod apply;
@@ -17,7 +17,7 @@ pub use manager::{Manager, Unknown};
 use serde_json::{Map, Value, json};
 use std::rc::Rc;
 
-/// What the server writes into metadata; nobody manages it.
+/// Metadata written by the server, which has no manager.
 const OWN: [&str; 10] = [
     "name",
     "namespace",
@@ -114,7 +114,7 @@ fn record(all: &mut Vec<Managed>, entry: &Entry, written: (Kind, Value), changes
     };
     all.push(Managed { manager: name, subresource, applies, time: entry.time, fields });
     if applies && migrates {
-        // kubectl hands the fields of its older way to apply over to the new one, but for what it remembers.
+        // kubectl migrates the fields of client-side apply to server-side apply, except the last-applied annotation.
         let migrated = all.iter().any(|m| m.is(CLIENT_SIDE, "", false));
         all.retain(|m| !m.is(CLIENT_SIDE, "", false));
         if migrated && all.last().is_some_and(|m| m.manager == "kubectl") {
@@ -126,10 +126,10 @@ fn record(all: &mut Vec<Managed>, entry: &Entry, written: (Kind, Value), changes
     all.retain(|m| !m.fields.is_empty());
 }
 
-/// How kubectl applies without the server's help.
+/// kubectl's manager for client-side apply.
 const CLIENT_SIDE: &str = "kubectl-client-side-apply";
 
-/// In whose name it keeps the annotation of that way when it applies with the server's help.
+/// kubectl's manager for the last-applied annotation under server-side apply.
 const REMEMBERS: &str = "kubectl-last-applied";
 
 /// The program that a loop is part of.
@@ -153,7 +153,7 @@ fn part(actor: &Actor, kind: Kind, touched: &FieldSet) -> &'static str {
     }
 }
 
-/// An object without what nobody manages.
+/// An object without its unmanaged fields.
 fn plain(mut value: Value) -> Value {
     let Some(map) = value.as_object_mut() else { return value };
     map.remove("apiVersion");
@@ -172,14 +172,14 @@ pub(super) fn fields_of(kind: Kind, value: &Value) -> FieldSet {
     fields::of_value(Shape::of_kind(kind.name()), &plain(value.clone()))
 }
 
-/// The fields that the creation of an object sets, the server's defaults among them.
+/// The fields that the creation of an object sets, including the server's defaults.
 pub(super) fn fields_created(kind: Kind, value: &Value) -> FieldSet {
     let mut value = plain(value.clone());
     value.as_object_mut().map(|map: &mut Map<String, Value>| map.remove("status"));
     fields::compare(Shape::of_kind(kind.name()), &json!({}), &value).changed
 }
 
-/// The same client, which now writes these fields.
+/// The same manager, writing these fields.
 pub(super) fn with_fields(manager: &Manager, fields: FieldSet, applies: bool) -> Option<Rc<Manager>> {
     Some(Rc::new(Manager { fields: Some(fields), applies, ..manager.clone() }))
 }

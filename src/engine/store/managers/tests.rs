@@ -36,7 +36,7 @@ fn managed(server: &ApiServer, name: &str) -> Value {
 }
 
 #[test]
-fn what_is_applied_is_managed_and_defaults_are_nobodys() {
+fn applied_fields_are_managed_and_defaults_are_not() {
     let mut server = server();
     apply(&mut server, "a", json!({"replicas": 2, "strategy": {"rollingUpdate": {"maxSurge": 1}}})).unwrap();
     let all = server.managed_fields(&key());
@@ -75,13 +75,13 @@ fn others_fields_are_not_taken_without_force() {
     let forced = server.apply(&origin("b"), deployment(json!({"replicas": 5})), true, Why::Asked).unwrap();
     assert_eq!(forced.to_value()["spec"]["replicas"], 5);
     assert_eq!(managed(&server, "a")["fieldsV1"]["f:spec"].get("f:replicas"), None);
-    // Who loses a field may leave it out; whoever owns it keeps it.
+    // A manager that loses a field may leave it out; its owner keeps it.
     apply(&mut server, "a", json!({})).unwrap();
     assert_eq!(server.get(&key()).unwrap().to_value()["spec"]["replicas"], 5);
 }
 
 #[test]
-fn what_is_no_longer_applied_goes_unless_shared() {
+fn fields_no_longer_applied_are_removed_unless_shared() {
     let mut server = server();
     let sidecars = |extra: Value| {
         let mut spec = deployment(json!({"minReadySeconds": 5}))["spec"].clone();
@@ -113,7 +113,7 @@ fn a_loop_that_writes_takes_the_field() {
 }
 
 #[test]
-fn kubectl_takes_over_what_it_applied_in_its_older_way() {
+fn server_side_apply_takes_over_client_side_fields() {
     let mut server = server();
     let old = deployment(json!({"replicas": 2, "minReadySeconds": 7}));
     let mut annotated = old.clone();
@@ -148,7 +148,7 @@ fn merged_lists_keep_the_applied_order() {
 }
 
 #[test]
-fn paths_are_told_as_people_write_them() {
+fn paths_are_formatted_readably() {
     let mut server = server();
     apply(&mut server, "a", json!({})).unwrap();
     let patch = json!({"spec": {"template": {"spec": {"containers": [{"name": "c", "image": "other", "ports": [{"containerPort": 80, "name": "w"}]}]}}}});

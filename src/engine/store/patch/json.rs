@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// Applies the operations of a patch in order; after an error the target is as it was.
+/// Applies the operations of a patch in order; on an error the target is unchanged.
 pub fn json_patch(target: &mut Value, patch: &Value) -> Result<(), String> {
     let operations = patch.as_array().ok_or("the patch is not a list of operations")?;
     let mut copy = target.clone();

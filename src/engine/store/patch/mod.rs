@@ -1,7 +1,7 @@
 //! JSON, merge and strategic merge patches, and the three-way merge of apply.
 //!
-//! `json` and `merge_patch` know nothing of kinds. Strategic merges take from the field table how a list is
-//! merged. Models `apimachinery/pkg/util/{strategicpatch,jsonmergepatch}`.
+//! `json` and `merge_patch` are independent of kinds. Strategic merges use the field table to merge
+//! lists. Models `apimachinery/pkg/util/{strategicpatch,jsonmergepatch}`.
 
 mod json;
 mod strategic;

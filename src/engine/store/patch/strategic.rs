@@ -21,7 +21,7 @@ pub fn strategic_merge(kind: &str, original: &Value, patch: &Value) -> Result<Va
     Ok(Value::Object(result))
 }
 
-/// What is known of a field: its type, whether its list is merged, and by which key.
+/// Merge rule of a field: its type, whether its list is merged, and by which key.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct MergeRule {
     /// Struct of the value, or of the elements of the list.
@@ -146,7 +146,7 @@ fn merge_list(rule: MergeRule, list: &mut Vec<Value>, patch: &[Value]) -> Result
     Ok(())
 }
 
-/// A value of a patch as it appears where nothing was before.
+/// A value of a patch as it appears where no value existed.
 fn without_directives(value: &Value) -> Value {
     match value {
         Value::Object(map) => {
@@ -161,7 +161,7 @@ fn without_directives(value: &Value) -> Value {
     }
 }
 
-/// Puts the elements that the patch names in its order; the others stay where they were among them.
+/// Sorts the elements named by the patch into its order; the others keep their positions among them.
 fn reorder(list: &mut Vec<Value>, before: &[Value], order: &Value, key: &str) {
     let Some(order) = order.as_array() else {
         return;

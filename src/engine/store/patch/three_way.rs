@@ -1,6 +1,6 @@
-//! The patch that `kubectl apply` sends: what was applied last, what is applied now, what the server has.
+//! The patch that `kubectl apply` sends, from the last applied, the modified and the current object.
 //!
-//! A field goes when it was applied last and is not applied now; a field that others set stays.
+//! A field is removed when it was applied last and is not applied now; fields set by others stay.
 
 use super::merge_patch;
 use super::strategic::{DELETE_FROM, MergeRule, ORDER, PATCH, RETAIN, rule};

@@ -1,11 +1,11 @@
-//! What the levels `baseline` and `restricted` ask of a Pod, each check with the words of its refusal.
+//! Checks of the levels `baseline` and `restricted`, each with its error message.
 //!
 //! Models `k8s.io/pod-security-admission/policy/check_*.go`.
 
 use super::Level;
 use serde_json::Value;
 
-/// The Pod that is looked at, for a minor version of Kubernetes.
+/// The Pod to check, for a minor version of Kubernetes.
 pub struct Subject<'a> {
     pub annotations: &'a Value,
     pub spec: &'a Value,
@@ -16,7 +16,7 @@ pub struct Subject<'a> {
 pub type Finding = Option<(&'static str, String)>;
 type Check = fn(&Subject<'_>) -> Finding;
 
-/// A check of a level from a minor version on; `true` where a check of the next level says more.
+/// Checks by level and the minor version that introduced them; `true` if a check of the next level replaces it.
 const CHECKS: [(Level, u32, bool, Check); 18] = [
     (Level::Restricted, 8, false, privilege_escalation),
     (Level::Baseline, 0, false, app_armor),
@@ -38,7 +38,7 @@ const CHECKS: [(Level, u32, bool, Check); 18] = [
     (Level::Baseline, 0, false, host_process),
 ];
 
-/// What a level finds wrong with a Pod, in the order in which the server says it.
+/// The violations of a level, in the server's order.
 pub fn findings(level: Level, subject: &Subject<'_>) -> Vec<(&'static str, String)> {
     let run = |wanted: Level, overlapping: bool| {
         let due =
@@ -59,7 +59,7 @@ impl Subject<'_> {
         all.map(|container| (container["name"].as_str().unwrap_or(""), container))
     }
 
-    /// The names of the containers that a test finds.
+    /// The names of the containers that match.
     fn those(&self, is_bad: impl Fn(&Value) -> bool) -> Vec<&str> {
         self.containers().filter(|(_, container)| is_bad(container)).map(|(name, _)| name).collect()
     }
@@ -87,7 +87,7 @@ impl Subject<'_> {
         self.minor >= 25 && self.spec["os"]["name"] == "windows"
     }
 
-    /// A Pod with users of its own may do more.
+    /// Whether a Pod has its own user namespace, which relaxes some checks.
     fn has_own_users(&self) -> bool {
         self.minor >= 34 && self.spec["hostUsers"] == false
     }
@@ -327,7 +327,7 @@ fn seccomp_restricted(subject: &Subject<'_>) -> Finding {
     })
 }
 
-/// Safe parameters of the kernel, and the minor version since which they are thought so.
+/// Safe sysctls, and the minor version since which they count as safe.
 const SYSCTLS: [(&str, u32); 12] = [
     ("kernel.shm_rmid_forced", 0),
     ("net.ipv4.ip_local_port_range", 0),

@@ -1,6 +1,6 @@
-//! Pod security by the labels of the namespace: what is enforced is refused, what is warned of is said.
+//! Pod security by namespace labels: violations of `enforce` are refused, those of `warn` lead to warnings.
 //!
-//! Guarantees: Pods alone are refused; whoever writes a workload whose Pods would be is warned.
+//! Guarantees: only Pods are refused; a client that writes a workload whose Pods would be refused gets a warning.
 //! Models `staging/src/k8s.io/pod-security-admission`.
 
 mod checks;
@@ -16,18 +16,18 @@ const PREFIX: &str = "pod-security.kubernetes.io/";
 /// The minor version that `latest` means.
 const LATEST: u32 = 36;
 
-/// How much is asked of a Pod.
+/// A Pod security level.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Level {
-    /// Nothing.
+    /// No restrictions.
     Privileged,
-    /// What is known to lift privileges is forbidden.
+    /// Known privilege escalations are forbidden.
     Baseline,
-    /// Best practice is demanded.
+    /// Hardening best practices are required.
     Restricted,
 }
 
-/// A level as a version of Kubernetes understood it.
+/// A level at a version of Kubernetes.
 #[derive(Clone, PartialEq, Debug)]
 struct Policy {
     level: Level,
@@ -37,7 +37,7 @@ struct Policy {
 }
 
 impl Policy {
-    /// The policy that two labels give, and their faults.
+    /// The policy of the two labels of a mode; invalid labels are added to `errors`.
     fn of(labels: &Value, mode: &str, errors: &mut Vec<FieldError>) -> Option<Policy> {
         let mut complain = |label: &str, value: &str, detail: &str| {
             let field = format!("metadata.labels[{PREFIX}{label}]");
@@ -84,7 +84,7 @@ impl Policy {
     }
 }
 
-/// What is enforced and what is warned of. Who says nothing about warnings is warned of what is enforced.
+/// The policies for `enforce` and `warn`; without a `warn` label, the enforced policy applies to both.
 fn policies(labels: &Value, errors: &mut Vec<FieldError>) -> (Option<Policy>, Option<Policy>) {
     let enforce = Policy::of(labels, "enforce", errors);
     Policy::of(labels, "audit", errors);
@@ -93,7 +93,7 @@ fn policies(labels: &Value, errors: &mut Vec<FieldError>) -> (Option<Policy>, Op
 }
 
 impl ApiServer {
-    /// Refuses a Pod that its namespace forbids.
+    /// Refuses a Pod that violates the policy of its namespace.
     pub(super) fn check_pod_security(&self, object: &Object) -> Result<(), ApiError> {
         let Some(pod) = object.pod() else { return Ok(()) };
         let (Some(enforce), _) = self.policies_of(&object.meta.namespace) else { return Ok(()) };
@@ -113,7 +113,7 @@ impl ApiServer {
         policies(&Value::Object(crate::sort::map(labels)), &mut Vec::new())
     }
 
-    /// Warns a client of what it writes, and checks the labels of a namespace.
+    /// Adds warnings about a written object, and validates the labels of a namespace.
     pub(super) fn warn_of_security(&mut self, origin: &Origin, kind: Kind, value: &Value, old: Option<&Object>) -> Vec<FieldError> {
         if kind == Kind::Namespace {
             return self.warn_of_level(value, old);
@@ -138,7 +138,7 @@ impl ApiServer {
         Vec::new()
     }
 
-    /// Who asks more of a namespace is told which of its Pods fall short.
+    /// Warns which existing Pods violate a policy that is being tightened.
     fn warn_of_level(&mut self, value: &Value, old: Option<&Object>) -> Vec<FieldError> {
         let mut errors = Vec::new();
         let (enforce, _) = policies(&value["metadata"]["labels"], &mut errors);

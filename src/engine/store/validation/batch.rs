@@ -30,7 +30,7 @@ pub fn job(errors: &mut Errors, spec: &Value, field: &str, uid: &str) {
     restart_policy(errors, spec, field);
 }
 
-/// A Job that is only described, inside a CronJob: it has no selector yet.
+/// The Job template of a CronJob: it has no selector yet.
 fn job_template(errors: &mut Errors, spec: &Value, field: &str) {
     numbers(errors, spec, field);
     if has(spec, "selector") {
@@ -55,10 +55,10 @@ fn numbers(errors: &mut Errors, spec: &Value, field: &str) {
     }
 }
 
-/// Indexed Jobs run at most so many Pods at once.
-const MOST_INDEXED: i64 = 100_000;
+/// Maximum parallelism of Indexed Jobs.
+const MAX_INDEXED_PARALLELISM: i64 = 100_000;
 
-/// What the modes of completion, failure and replacement need of each other.
+/// Dependencies between completion mode, failure policy and replacement policy.
 fn policies(errors: &mut Errors, spec: &Value, field: &str) {
     let indexed = text(spec, "completionMode") == "Indexed";
     let at = |name: &str| format!("{field}.{name}");
@@ -67,7 +67,7 @@ fn policies(errors: &mut Errors, spec: &Value, field: &str) {
         errors.required(&at("backoffLimitPerIndex"), "when maxFailedIndexes is specified");
     }
     if indexed {
-        if spec["parallelism"].as_i64() > Some(MOST_INDEXED) {
+        if spec["parallelism"].as_i64() > Some(MAX_INDEXED_PARALLELISM) {
             invalid(errors, "parallelism", "must be less than or equal to 100000 when completion mode is Indexed");
         }
         if has(spec, "completions") && spec["maxFailedIndexes"].as_i64() > spec["completions"].as_i64() {
@@ -177,7 +177,7 @@ fn restart_policy(errors: &mut Errors, spec: &Value, field: &str) {
     }
 }
 
-/// Eleven characters are kept for the suffix of the Jobs' names.
+/// Eleven characters are reserved for the suffix of the Jobs' names.
 const NAME_LIMIT: usize = 52;
 
 pub fn cron_job(errors: &mut Errors, object: &Value) {

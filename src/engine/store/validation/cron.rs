@@ -1,4 +1,4 @@
-//! Cron schedules: what is wrong with one, in the words of the library that Kubernetes uses, and when the next run is.
+//! Cron schedules: parsing, with the error messages of the library that Kubernetes uses, and the time of the next run.
 //!
 //! Models `github.com/robfig/cron/v3` (`parser.go`, `spec.go`).
 
@@ -28,8 +28,8 @@ const DESCRIPTORS: [(&str, &str); 7] = [
     ("@midnight", "0 0 * * *"),
     ("@hourly", "0 * * * *"),
 ];
-/// A schedule that is not met in so many days never is: 29 February comes at least every eight years.
-const HORIZON: i64 = 366 * 8 + 2;
+/// A schedule without a match in this many days never matches: 29 February comes at least every eight years.
+const SEARCH_DAYS: i64 = 366 * 8 + 2;
 /// Marks a field that names every value.
 const STAR: u64 = 1 << 63;
 
@@ -38,11 +38,11 @@ const STAR: u64 = 1 << 63;
 pub enum Schedule {
     /// Minute, hour, day of month, month, day of week: a bit for each value.
     Fields([u64; 5]),
-    /// So many seconds after the last time.
+    /// This many seconds after the last run.
     Every(i64),
 }
 
-/// Says what is wrong with a schedule of five fields or a descriptor such as `@hourly`.
+/// The error in a schedule of five fields or a descriptor such as `@hourly`.
 pub fn schedule_error(schedule: &str) -> Option<String> {
     Schedule::parse(schedule).err()
 }
@@ -71,7 +71,7 @@ impl Schedule {
         Ok(Schedule::Fields(fields))
     }
 
-    /// The first time after a moment, both in seconds since 1970; `offset` tells by how much local time is ahead of UTC.
+    /// The first run after a time, both in seconds since 1970; `offset` is how far local time is ahead of UTC.
     pub fn next(&self, after: i64, offset: &dyn Fn(i64) -> i64) -> Option<i64> {
         let fields = match self {
             Schedule::Every(seconds) => return Some(after + seconds),
@@ -79,7 +79,7 @@ impl Schedule {
         };
         let local = after + offset(after);
         let first = local.div_euclid(86_400);
-        for day in first..first + HORIZON {
+        for day in first..first + SEARCH_DAYS {
             if !names_day(fields, day) {
                 continue;
             }
@@ -88,7 +88,7 @@ impl Schedule {
                     continue;
                 }
                 let at = day * 86_400 + minute * 60;
-                // What the clock shows may come twice or never on the day it is changed.
+                // A local time may occur twice or never on the day the clock is changed.
                 let utc = at - offset(at - offset(at));
                 if utc > after && utc + offset(utc) == at {
                     return Some(utc);
@@ -103,7 +103,7 @@ fn has(bits: u64, value: i64) -> bool {
     bits >> value & 1 == 1
 }
 
-/// Whether a day is meant: if both days of month and days of week are named, either will do.
+/// Whether a day matches: if both days of month and days of week are restricted, either is enough.
 fn names_day(fields: &[u64; 5], day: i64) -> bool {
     let (_, month, of_month) = civil(day);
     let (by_month, by_week) = (has(fields[2], of_month), has(fields[4], (day + 4).rem_euclid(7)));

@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::fmt::Write;
 
 /// Lines around a change.
-const CONTEXT: usize = 3;
+const CONTEXT_LINES: usize = 3;
 
 /// A unified difference of two values of a type, with a line break before it.
 pub fn of(kind: &'static str, old: &Value, new: &Value) -> String {
@@ -16,13 +16,13 @@ pub fn of(kind: &'static str, old: &Value, new: &Value) -> String {
     let mut text = String::from("\n");
     let mut at = 0;
     while let Some(first) = (at..edits.len()).find(|i| edits[*i].0 != ' ') {
-        let start = first.saturating_sub(CONTEXT).max(at);
+        let start = first.saturating_sub(CONTEXT_LINES).max(at);
         let mut end = first;
         // Changes that stand near each other share a hunk.
-        while let Some(next) = (end + 1..edits.len().min(end + 2 + 2 * CONTEXT)).find(|i| edits[*i].0 != ' ') {
+        while let Some(next) = (end + 1..edits.len().min(end + 2 + 2 * CONTEXT_LINES)).find(|i| edits[*i].0 != ' ') {
             end = next;
         }
-        let stop = (end + 1 + CONTEXT).min(edits.len());
+        let stop = (end + 1 + CONTEXT_LINES).min(edits.len());
         hunk(&mut text, &edits, start, stop);
         at = stop;
     }

@@ -1,16 +1,16 @@
-//! The faults of an object's fields, in the API server's words, and how validators collect them.
+//! Field errors with the API server's messages, and how validators collect them.
 
 use super::inner;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// What kind of fault a field has.
+/// Type of a field error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// Missing.
     Required,
-    /// Of a value that is not allowed here.
+    /// Invalid value.
     Invalid,
     /// Not one of a fixed set.
     NotSupported,
@@ -20,19 +20,19 @@ pub enum Fault {
     Duplicate,
     /// Refers to nothing.
     NotFound,
-    /// Longer than allowed.
+    /// Too long.
     TooLong,
     TooMany,
 }
 
-/// One fault of one field.
+/// One error of one field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldError {
     /// Path such as `spec.template.spec.containers[0].image`.
     pub field: String,
-    /// Kind of fault.
+    /// Type of error.
     pub fault: Fault,
-    /// The value at fault as JSON text, for the kinds that show it.
+    /// The invalid value as JSON text, for the types that show it.
     pub value: String,
     /// What follows the value; may be empty.
     pub detail: String,

@@ -165,13 +165,13 @@ fn ip_block(errors: &mut Errors, block: &Value, at: &str) {
     }
 }
 
-/// Classes of a person's own stay below those of the system.
-const HIGHEST: i64 = 1_000_000_000;
+/// Maximum value of user-defined priority classes, below those of the system.
+const MAX_USER_PRIORITY: i64 = 1_000_000_000;
 
 pub fn priority_class(errors: &mut Errors, object: &Value) {
     let system = text(&object["metadata"], "name").starts_with("system-");
-    if !system && object["value"].as_i64().is_some_and(|value| value > HIGHEST) {
-        errors.forbidden("value", format!("maximum allowed value of a user defined priority is {HIGHEST}"));
+    if !system && object["value"].as_i64().is_some_and(|value| value > MAX_USER_PRIORITY) {
+        errors.forbidden("value", format!("maximum allowed value of a user defined priority is {MAX_USER_PRIORITY}"));
     }
     if has(object, "preemptionPolicy") {
         errors.one_of("preemptionPolicy", text(object, "preemptionPolicy"), &["PreemptLowerPriority", "Never"]);

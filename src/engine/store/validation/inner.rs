@@ -1,7 +1,7 @@
-//! Values as the API server shows them in errors: in the form that it keeps inside, with Go's field names and absent
+//! Values as the API server shows them in errors: in its internal form, with Go's field names and absent
 //! fields too.
 //!
-//! The inner types have the fields of v1 but for a few that stand elsewhere. Models `pkg/apis/*/types.go` and the
+//! The internal types have the fields of v1, except for a few in other places. Models `pkg/apis/*/types.go` and the
 //! conversions beside them.
 
 use crate::api::schema::{list_element, map_element, schema};
@@ -21,9 +21,9 @@ pub fn lines(kind: &'static str, value: &Value) -> String {
     printer.text
 }
 
-/// What the inner Pod has in its security context.
+/// Fields that the internal Pod has in its security context.
 const OF_HOST: [&str; 5] = ["hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers"];
-/// Fields that the inner type has directly behind another one.
+/// Fields that the internal type has directly after another one.
 const BEHIND: [(&str, &str, &str); 7] = [
     ("v1.PodSpec", "setHostnameAsFQDN", "subdomain"),
     ("v1.PodSpec", "preemptionPolicy", "priority"),
@@ -94,7 +94,7 @@ impl Printer {
     }
 }
 
-/// The spec of a Pod with what it says of its host moved to where the inner type has it.
+/// A Pod's spec with its host fields moved to their place in the internal type.
 fn with_host_in_context(spec: &Map<String, Value>) -> Value {
     let mut spec = spec.clone();
     let mut context = spec.get("securityContext").and_then(Value::as_object).cloned().unwrap_or_default();
@@ -157,7 +157,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_stands_elsewhere_inside_is_shown_there() {
+    fn internal_fields_are_shown_in_their_internal_place() {
         let pod = json!({"hostNetwork": true, "serviceAccount": "a", "overhead": {"cpu": "1"}, "runtimeClassName": "r", "priority": 5,
             "preemptionPolicy": "Never", "volumes": [{"name": "v", "emptyDir": {}}]});
         let shown = text("v1.PodSpec", &pod);

@@ -1,4 +1,4 @@
-//! Validation of objects on create and update, in the API server's words.
+//! Validation of objects on create and update, with the API server's messages.
 //!
 //! An object is validated after `defaults` has brought it to its stored form. Errors come in the order in
 //! which the API server finds them. Models `pkg/apis/*/validation`.
@@ -48,8 +48,8 @@ fn validate(object: &Value) -> Errors {
 
 type Validate = fn(&mut Errors, &Value);
 
-/// What each kind is asked. A table and no `match`: each stays a function of its own, and the page opens with those of its objects
-/// (scripts/split.mjs).
+/// The validators by kind. A table instead of a `match`: each stays a separate function, so that the first part of the module has
+/// only those that its opening needs (scripts/split.mjs).
 const KINDS: [(&str, Validate); 23] = [
     ("Pod", |errors, object| pod::new_pod(errors, &object["spec"])),
     ("PodTemplate", |errors, object| pod::template(errors, &object["template"], "template", &[])),
@@ -76,7 +76,7 @@ const KINDS: [(&str, Validate); 23] = [
     ("Node", |errors, object| scheduling::taints(errors, &object["spec"], "spec.taints")),
 ];
 
-/// What is refused only of an object that is new.
+/// Checks that apply only to new objects.
 fn only_new(errors: &mut Errors, object: &Value) {
     let old_way = "kubernetes.io/ingress.class";
     let class = text(&object["metadata"]["annotations"], old_way);

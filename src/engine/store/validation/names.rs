@@ -1,4 +1,4 @@
-//! What a name, a label or a percentage may look like; each check says what is wrong.
+//! Formats of names, labels and percentages; each check returns what is wrong.
 //!
 //! Models `apimachinery/pkg/util/validation`. Written without regular expressions.
 

@@ -50,7 +50,7 @@ pub fn service(errors: &mut Errors, spec: &Value) {
 
 const NEEDS_BALANCER: &str = "may only be used when `type` is 'LoadBalancer'";
 
-/// What only Services have that are reached from outside.
+/// Fields that only externally reachable Services may have.
 fn outside(errors: &mut Errors, spec: &Value, kind: &str) {
     let balanced = kind == "LoadBalancer";
     if !balanced && !list(spec, "loadBalancerSourceRanges").is_empty() {

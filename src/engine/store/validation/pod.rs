@@ -83,7 +83,7 @@ pub fn spec(errors: &mut Errors, spec: &Value, field: &str, claims: &[String]) {
     shared_resources(errors, spec, &format!("{field}.resources"));
 }
 
-/// Users of its own go with no other namespace of the host.
+/// A Pod user namespace excludes the host's other namespaces.
 fn host_users(errors: &mut Errors, spec: &Value, field: &str) {
     if spec["hostUsers"] != false {
         return;
@@ -93,7 +93,7 @@ fn host_users(errors: &mut Errors, spec: &Value, field: &str) {
     }
 }
 
-/// What the containers share must be enough for what each of them asks.
+/// Pod-level resources must cover those of each container.
 fn shared_resources(errors: &mut Errors, spec: &Value, field: &str) {
     let shared = &spec["resources"];
     if !shared.is_object() {
@@ -307,7 +307,7 @@ fn mounts(errors: &mut Errors, container: &Value, field: &str, volumes: &BTreeSe
 
 const HANDLERS: [&str; 5] = ["exec", "httpGet", "tcpSocket", "grpc", "sleep"];
 
-/// The one thing that a probe or a hook does.
+/// The single action of a probe or a hook.
 fn handler(errors: &mut Errors, spec: &Value, probe: &Value, field: &str) {
     let mut handlers = 0;
     for name in HANDLERS.into_iter().filter(|name| has(probe, name)) {
@@ -392,7 +392,7 @@ pub fn resources(errors: &mut Errors, resources: &Value, field: &str) {
     }
 }
 
-/// What device plugins offer: whole pieces, which nobody shares.
+/// Whether a resource is extended, as offered by device plugins: only whole units, not overcommitted.
 fn is_extended(name: &str) -> bool {
     name.contains('/') && !name.contains("kubernetes.io/")
 }
@@ -440,7 +440,7 @@ const SOURCES: [&str; 30] = [
     "image",
 ];
 
-/// What a source cannot do without.
+/// Required fields of volume sources.
 const NEEDED: [(&str, &str); 5] =
     [("hostPath", "path"), ("secret", "secretName"), ("persistentVolumeClaim", "claimName"), ("configMap", "name"), ("nfs", "server")];
 

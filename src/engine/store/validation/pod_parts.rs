@@ -38,7 +38,7 @@ fn config_key(errors: &mut Errors, key: &str, field: &str) {
     }
 }
 
-/// A field of a Pod that its containers may be told.
+/// Whether a Pod field is available through the downward API.
 fn is_downward(path: &str) -> bool {
     let known = [
         "metadata.name",
@@ -183,7 +183,7 @@ fn seccomp(errors: &mut Errors, profile: &Value, field: &str) {
     }
 }
 
-/// Who may do anything cannot be kept from getting more rights.
+/// A privileged container cannot disallow privilege escalation.
 pub fn escalation(errors: &mut Errors, context: &Value, field: &str) {
     if context["allowPrivilegeEscalation"] != false {
         return;
@@ -198,7 +198,7 @@ pub fn escalation(errors: &mut Errors, context: &Value, field: &str) {
     }
 }
 
-/// No two containers have one port of the node.
+/// No two containers use the same host port.
 pub fn host_ports(errors: &mut Errors, containers: &[Value], field: &str) {
     let mut seen: Vec<String> = Vec::new();
     for (c, container) in containers.iter().enumerate() {
@@ -253,7 +253,7 @@ pub fn dns(errors: &mut Errors, spec: &Value, field: &str) {
     }
 }
 
-/// What a Pod waits for, before it is ready and before it is scheduled.
+/// Readiness gates and scheduling gates.
 pub fn gates(errors: &mut Errors, spec: &Value, field: &str) {
     for (index, gate) in list(spec, "readinessGates").iter().enumerate() {
         let name = text(gate, "conditionType");
@@ -286,7 +286,7 @@ pub fn host_aliases(errors: &mut Errors, spec: &Value, field: &str) {
 
 const HOST_PATHS: [&str; 8] = ["", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"];
 
-/// What a source of a volume says besides what it needs.
+/// Optional fields of a volume source.
 pub fn volume_source(errors: &mut Errors, name: &str, source: &Value, field: &str) {
     match name {
         "hostPath" => {
@@ -324,7 +324,7 @@ pub fn volume_source(errors: &mut Errors, name: &str, source: &Value, field: &st
     }
 }
 
-/// What only Linux knows, in the Pod and in its containers; the path of the first kind begins at the spec.
+/// Linux-only fields of the Pod and of its containers; the paths of the former begin at the spec.
 const LINUX_ONLY: [&str; 14] = [
     "securityContext.appArmorProfile",
     "securityContext.seLinuxOptions",
@@ -354,7 +354,7 @@ const LINUX_ONLY_IN_CONTAINERS: [&str; 10] = [
     "runAsGroup",
 ];
 
-/// What goes with the operating system that the Pod names, and with processes of a Windows host.
+/// Fields allowed for the Pod's operating system and for Windows HostProcess containers.
 pub fn system(errors: &mut Errors, spec: &Value, field: &str) {
     let containers = || {
         let lists = ["initContainers", "containers"].into_iter();
@@ -364,7 +364,7 @@ pub fn system(errors: &mut Errors, spec: &Value, field: &str) {
         "windows" => {
             let set = |path: &str| match spec.pointer(&format!("/{}", path.replace('.', "/"))) {
                 None | Some(Value::Null) => false,
-                // Who shares nothing with the host need not say so.
+                // An explicit `false` is the same as an absent field.
                 Some(value) => !matches!(path, "hostPID" | "hostIPC") || *value == true,
             };
             for path in LINUX_ONLY.into_iter().filter(|path| set(path)) {

@@ -49,7 +49,7 @@ pub fn autoscaler(errors: &mut Errors, spec: &Value) {
     }
 }
 
-/// How fast an autoscaler may go one way.
+/// Scaling rules of an autoscaler for one direction.
 fn scaling(errors: &mut Errors, rules: &Value, field: &str) {
     let (window, at) = (&rules["stabilizationWindowSeconds"], format!("{field}.stabilizationWindowSeconds"));
     if window.as_i64().is_some_and(|n| n < 0) {
@@ -99,7 +99,7 @@ fn metric_source(errors: &mut Errors, metric: &Value, field: &str) {
     elsewhere(errors, &metric[&source], &source, &at);
 }
 
-/// What metrics that are not of resources need.
+/// Required fields of metrics other than resource metrics.
 fn elsewhere(errors: &mut Errors, source: &Value, kind: &str, field: &str) {
     let (target, at) = (&source["target"], format!("{field}.target.averageValue"));
     let (value, average) = (has(target, "value"), has(target, "averageValue"));
@@ -177,21 +177,21 @@ pub fn keys(errors: &mut Errors, object: &Value) {
     let of = |name: &str| object[name].as_object().into_iter().flatten();
     let decoded = |value: &Value| value.as_str().map_or(0, |text| text.trim_end_matches('=').len() * 3 / 4);
     if text(object, "kind") == "Secret" {
-        if of("data").map(|(_, value)| decoded(value)).sum::<usize>() > MOST_DATA {
-            errors.add(Fault::TooLong, "data", "", format!("may not be more than {MOST_DATA} bytes"));
+        if of("data").map(|(_, value)| decoded(value)).sum::<usize>() > MAX_DATA_BYTES {
+            errors.add(Fault::TooLong, "data", "", format!("may not be more than {MAX_DATA_BYTES} bytes"));
         }
         return of_type(errors, object);
     }
     let plain: usize = of("data").map(|(_, value)| value.as_str().map_or(0, str::len)).sum();
-    if plain + of("binaryData").map(|(_, value)| decoded(value)).sum::<usize>() > MOST_DATA {
-        // The whole object is meant.
-        errors.add(Fault::TooLong, "[]", "", format!("may not be more than {MOST_DATA} bytes"));
+    if plain + of("binaryData").map(|(_, value)| decoded(value)).sum::<usize>() > MAX_DATA_BYTES {
+        // The error is about the whole object.
+        errors.add(Fault::TooLong, "[]", "", format!("may not be more than {MAX_DATA_BYTES} bytes"));
     }
 }
 
-const MOST_DATA: usize = 1024 * 1024;
+const MAX_DATA_BYTES: usize = 1024 * 1024;
 
-/// The keys that a Secret of a known type cannot do without.
+/// The required keys of a Secret of a known type.
 fn of_type(errors: &mut Errors, object: &Value) {
     let kind = text(object, "type");
     let needed: &[&str] = match kind {
@@ -209,7 +209,7 @@ fn of_type(errors: &mut Errors, object: &Value) {
     }
 }
 
-/// What a quota can limit without a group in its name, besides `count/…`.
+/// Resources that a quota can limit without a group in the name, besides `count/…`.
 const LIMITED: [&str; 19] = [
     "cpu",
     "memory",

@@ -1,4 +1,4 @@
-//! What says where Pods may run: affinity, tolerations, spread constraints, taints.
+//! Scheduling fields: affinity, tolerations, spread constraints, taints.
 //!
 //! Models the scheduling part of `pkg/apis/core/validation/validation.go`.
 
@@ -93,7 +93,7 @@ fn pod_term(errors: &mut Errors, term: &Value, field: &str) {
     label_keys(errors, term, &term["labelSelector"], field);
 }
 
-/// Keys whose values are the Pod's own need a selector to be added to.
+/// `matchLabelKeys` and `mismatchLabelKeys` need a selector to be merged into.
 fn label_keys(errors: &mut Errors, of: &Value, selector: &Value, field: &str) {
     for name in ["matchLabelKeys", "mismatchLabelKeys"] {
         let at = format!("{field}.{name}");

@@ -52,7 +52,7 @@ fn positive(errors: &mut Errors, size: &Value, field: &str) {
     }
 }
 
-/// Volume sources, in the order in which they are looked at.
+/// Volume sources, in the order in which they are checked.
 pub const SOURCES: [&str; 22] = [
     "hostPath",
     "gcePersistentDisk",

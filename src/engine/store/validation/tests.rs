@@ -15,9 +15,9 @@ const ELSEWHERE: [&str; 8] = [
     "no-kind",
     "no-apiversion",
 ];
-/// Where the lines of a whole Pod are counted; the recorded Pod had eighteen more, which nothing else tells of.
+/// Here the lines of a whole Pod are counted; the recorded Pod had eighteen more, which nothing else in the recording shows.
 const SHOWN_OTHERWISE: [&str; 1] = ["pod-immutable-field"];
-/// A random uid is as good as another.
+/// Masks random uids.
 fn masked(text: &str) -> String {
     let uid =
         |word: &str| if word.len() == 36 && word.matches('-').count() == 4 || word == "u" { "UID".to_owned() } else { word.to_owned() };
@@ -129,7 +129,7 @@ fn strange_shapes_are_refused_without_harm() {
 }
 
 #[test]
-fn what_is_too_large_to_be_kept_is_told() {
+fn oversized_objects_are_refused() {
     let large = "x".repeat(1024 * 1024 + 1);
     let of = |kind: &str, data: Value| {
         validate_create(&serde_json::json!({"apiVersion": "v1", "kind": kind, "metadata": {"name": "x"}, "data": data}))

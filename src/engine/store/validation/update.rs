@@ -1,4 +1,4 @@
-//! What may not change once an object exists.
+//! Fields that may not change once an object exists.
 //!
 //! Models the `Validate...Update` functions of `pkg/apis/*/validation`.
 
@@ -35,7 +35,7 @@ fn immutable(errors: &mut Errors, new: &Value, old: &Value, names: &[&str]) {
     }
 }
 
-/// A part that may not change, shown as the server keeps it.
+/// Checks an immutable part, shown in the server's internal form.
 fn fixed(errors: &mut Errors, new: &Value, old: &Value, (name, kind): (&str, &'static str)) {
     if new[name] != old[name] {
         errors.invalid_struct(&format!("spec.{name}"), kind, &new[name], IMMUTABLE);
@@ -112,7 +112,7 @@ fn pod(errors: &mut Errors, new: &Value, old: &Value) {
         }
         if let Some(map) = spec.as_object_mut() {
             map.remove("activeDeadlineSeconds");
-            // Gates may go, never come.
+            // Scheduling gates may be removed, never added.
             map.remove("schedulingGates");
             map.retain(|_, value| !value.is_null());
         }
@@ -124,7 +124,7 @@ fn pod(errors: &mut Errors, new: &Value, old: &Value) {
     } else if before.is_i64() && after.is_null() {
         errors.invalid(at, Value::Null, "must not update from a positive integer to nil value");
     }
-    // Only for how long a taint is tolerated may change.
+    // Of existing tolerations only `tolerationSeconds` may change.
     let kept = |spec: &Value| -> Vec<Map<String, Value>> {
         list(spec, "tolerations").iter().map(|toleration| without(toleration, &["tolerationSeconds"])).collect()
     };
@@ -137,7 +137,7 @@ fn pod(errors: &mut Errors, new: &Value, old: &Value) {
         errors.forbidden(&format!("spec.schedulingGates[{index}].name"), detail);
     }
     let mut settled = vec!["tolerations"];
-    // A Pod that is held back may still be told where to run.
+    // A gated Pod may still get narrower scheduling directives.
     if !gates.is_empty() {
         settled.push("nodeSelector");
         let labels = |spec: &Value| spec["nodeSelector"].as_object().cloned().unwrap_or_default();
@@ -181,7 +181,7 @@ fn claim(errors: &mut Errors, spec: &Value, before: &Value, status: &Value) {
         errors.forbidden("spec", format!("{detail}{shown}"));
     } else if bound {
         let amount = |list: &Value| crate::api::quantity::Quantity::parse(list["storage"].as_str().unwrap_or("0")).ok();
-        // An expansion that does not succeed may be taken back, as far as it has not come.
+        // A failed expansion may be reduced, but not below the current capacity.
         if amount(&size(spec)) < amount(&size(before)) && amount(&size(spec)) <= amount(&status["capacity"]) {
             errors.forbidden("spec.resources.requests.storage", "field can not be less than status.capacity");
         }

@@ -32,7 +32,7 @@ fn selector(errors: &mut Errors, spec: &Value, empty: &str) {
     }
 }
 
-/// The template fits the selector, is valid, and its Pods run for ever.
+/// The template matches the selector, is valid, and has restartPolicy Always.
 fn template(errors: &mut Errors, spec: &Value, claims: &[String]) {
     let template = &spec["template"];
     if !meta::is_empty_selector(&spec["selector"]) {
@@ -97,7 +97,7 @@ pub fn int_or_percent(errors: &mut Errors, value: &Value, field: &str) {
     }
 }
 
-/// A percentage of at most all.
+/// A percentage of at most 100 %.
 pub fn not_above_hundred(errors: &mut Errors, value: &Value, field: &str) {
     if value.is_string() && percent_or_int(value).is_some_and(|n| n > 100) {
         errors.invalid(field, value.clone(), "must not be greater than 100%");
