@@ -3,7 +3,8 @@
 //! The journal records which write woke a loop. A loop is level-triggered: whatever woke it, it acts on the whole state, and
 //! it may have been woken by any of many Pods. So this searches for the newest earlier write that changed the inputs.
 
-use crate::api::{Body, Object, OwnerReference};
+use crate::api::workload::StatefulSet;
+use crate::api::{Body, Kind, Object, OwnerReference};
 use crate::engine::Why;
 use crate::engine::journal::{Entry, EntryId, Journal, Op, Record};
 
@@ -32,7 +33,11 @@ enum Inputs<'e> {
     /// A Deployment, and how many Pods of its ReplicaSets are available.
     Available(&'e OwnerReference),
     /// A StatefulSet, and a Pod that it makes: one of its name has to be gone, or one before it ready.
-    Ordinal(&'e OwnerReference, &'e Object),
+    Ordinal(&'e OwnerReference, &'e Object, i32),
+    /// A StatefulSet that no longer has this ordinal.
+    Beyond(&'e OwnerReference, i32),
+    /// The Pods of a Job, of which one has ended.
+    Ended(&'e Object),
     /// The Pods of a ReplicaSet: whether more of them are available, fewer, or as many.
     Pods(&'e Object, std::cmp::Ordering),
 }
@@ -45,7 +50,9 @@ impl<'e> Inputs<'e> {
             Why::TooFew { want, .. } => Some(Inputs::Size(owner()?, *want, true)),
             Why::TooMany { want, .. } => Some(Inputs::Size(owner()?, *want, false)),
             Why::Retry(of) => Some(Inputs::Failure(owner()?, &of.pod)),
-            Why::MissingOrdinal { .. } => Some(Inputs::Ordinal(owner()?, object)),
+            Why::MissingOrdinal { ordinal } => Some(Inputs::Ordinal(owner()?, object, *ordinal)),
+            Why::CondemnedOrdinal { ordinal, .. } => Some(Inputs::Beyond(owner()?, *ordinal)),
+            Why::JobEnds { .. } if object.kind == Kind::Job => Some(Inputs::Ended(object)),
             Why::RolloutUp { .. } | Why::Scaled { .. } => Some(Inputs::Room(owner()?)),
             Why::RolloutDown { .. } | Why::CleanUnhealthy { .. } => Some(Inputs::Available(owner()?)),
             Why::Observed => Some(Inputs::Pods(object, available(object)?.cmp(&available(before.as_deref()?)?))),
@@ -73,8 +80,20 @@ impl<'e> Inputs<'e> {
                 object.meta.name == *pod && of(owner) && !active(*op, object) && before.is_some_and(|b| active(Op::Modified, b))
             }
             Inputs::Size(owner, ..) => matches!(entry.why, Why::Adopt) && of(owner),
-            Inputs::Room(owner) | Inputs::Available(owner) | Inputs::Ordinal(owner, _) if is(owner) => meant(),
-            Inputs::Ordinal(owner, pod) => {
+            Inputs::Room(owner) | Inputs::Available(owner) if is(owner) => meant(),
+            // Of several commands in a row the last that made the StatefulSet large or small enough decides.
+            Inputs::Ordinal(owner, _, ordinal) if is(owner) => {
+                has_ordinal(object, *ordinal) && before.is_none_or(|before| !has_ordinal(before, *ordinal))
+            }
+            Inputs::Beyond(owner, ordinal) => {
+                is(owner) && !has_ordinal(object, *ordinal) && before.is_some_and(|before| has_ordinal(before, *ordinal))
+            }
+            Inputs::Ended(job) => {
+                object.meta.controller().is_some_and(|owner| owner.uid == job.meta.uid)
+                    && !active(*op, object)
+                    && before.is_none_or(|before| active(Op::Modified, before))
+            }
+            Inputs::Ordinal(owner, pod, _) => {
                 let gone = *op == Op::Deleted && object.meta.name == pod.meta.name;
                 object.pod().is_some() && of(owner) && (gone || ready(object) && before.is_some_and(|before| !ready(before)))
             }
@@ -102,6 +121,14 @@ fn active(op: Op, object: &Object) -> bool {
 
 fn ready(object: &Object) -> bool {
     object.pod().is_some_and(|pod| pod.is_ready()) && !object.meta.is_deleting()
+}
+
+/// Whether a StatefulSet has a Pod of this ordinal.
+fn has_ordinal(set: &Object, ordinal: i32) -> bool {
+    set.get::<StatefulSet>().is_some_and(|set| {
+        let start = set.spec.ordinals.start;
+        (start..start.saturating_add(set.spec.replicas)).contains(&ordinal)
+    })
 }
 
 fn size(object: &Object) -> Option<i32> {

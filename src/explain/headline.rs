@@ -57,6 +57,7 @@ pub fn headline(waits: &Waits) -> Message {
         StillRuns(job) => msg::wait_last_run_active(job),
         Zone(name) => msg::wait_unknown_time_zone(name),
         NoScaling(_) => msg::wait_cannot_scale(),
+        NamespaceContent { objects, kind, name } => msg::wait_namespace_content(objects, kind, name),
         NoDisruption => msg::wait_no_evictions_allowed(),
         EvictionRefused { pod, budget } => msg::wait_eviction_refused(pod, budget),
         NodeNotReady => msg::wait_node_not_ready(),

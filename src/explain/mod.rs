@@ -2,6 +2,7 @@
 
 mod causes;
 pub mod diagnose;
+pub mod effect;
 pub mod evidence;
 pub mod headline;
 pub mod progress;

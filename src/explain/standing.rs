@@ -5,8 +5,10 @@ use super::progress;
 use crate::api::network::{EndpointSlice, Service, is_slice_of};
 use crate::api::{Body, Kind, Object, ObjectRef};
 use crate::engine::Sim;
+use crate::engine::journal::Journal;
 use crate::explain::diagnose;
 use crate::explain::waits::Health;
+use crate::explain::words::{self, Reason};
 use crate::i18n::{Message, msg};
 use crate::projection::adapt::status;
 use crate::projection::model::PodState;
@@ -59,6 +61,12 @@ pub fn of(sim: &Sim, key: &ObjectRef) -> Standing {
     standing(sim, key, &diagnose::chain_of_waiting(sim, key), &[])
 }
 
+/// How an object came to be as it is, newest first. Asked about the root cause where something is wrong.
+pub fn chain(sim: &Sim, journal: Journal<'_>, key: &ObjectRef) -> Vec<Reason> {
+    let version = sim.get(key).map_or(0, |object| object.meta.resource_version);
+    words::chain(journal, sim.delays(), key, version)
+}
+
 /// The state of an object that waits for nothing.
 fn state(sim: &Sim, object: &Object) -> (Message, Health) {
     let pods = |ready: i32, desired: i32| {
@@ -87,7 +95,7 @@ fn state(sim: &Sim, object: &Object) -> (Message, Health) {
         Body::DaemonSet(body) => pods(body.status.number_ready, body.status.desired_number_scheduled),
         Body::Job(job) => {
             let (words, state) = progress::of_job(job, PodTotals::default());
-            (words, if matches!(state, PodState::Ready | PodState::Succeeded) { Health::Well } else { Health::Waiting })
+            (msg::progress_job(words), if matches!(state, PodState::Ready | PodState::Succeeded) { Health::Well } else { Health::Waiting })
         }
         Body::PersistentVolumeClaim(body) if body.status.phase == "Bound" => {
             (msg::standing_claim_bound(body.spec.volume_name.as_str()), Health::Well)

@@ -284,6 +284,15 @@ pub enum Waits {
     Zone(Str),
     /// An autoscaler cannot work.
     NoScaling(Str),
+    /// A namespace is deleted and not empty yet.
+    NamespaceContent {
+        /// Objects in it.
+        objects: usize,
+        /// The kind of the one that is in the way.
+        kind: Str,
+        /// Its name.
+        name: Str,
+    },
     /// A budget lets no Pod go.
     NoDisruption,
     /// A person drains a node, and a budget refuses the eviction of a Pod.
@@ -400,6 +409,7 @@ impl Waits {
                 | OwnLate { .. }
                 | LostEvent { lists: true, .. }
                 | RefusedBefore
+                | NamespaceContent { .. }
                 | NodeSilentUnnoticed
         )
     }

@@ -1,13 +1,14 @@
 //! The journal in words: what an entry did, what the loop saw, and the chain of causes behind a write.
 
-use super::why::{self, Row, sizes};
-use crate::api::{Body, Kind, Object, ObjectRef};
+use super::effect::{effect, power_fault};
+use super::why::{self, Row};
+use crate::api::{Kind, Object, ObjectRef};
 use crate::engine::Why;
 use crate::engine::journal::{Entry, EntryId, Journal, Op, Record};
 use crate::engine::late::DelayLog;
 use crate::explain::causes::cause;
-use crate::i18n::format::{count, front, volume};
-use crate::i18n::{Arg, Message, msg};
+use crate::i18n::format::count;
+use crate::i18n::{Message, msg};
 use crate::projection::adapt::status;
 use crate::projection::changes::{Field, fields};
 use crate::projection::marks::{LANES, Mark, OTHERS};
@@ -34,11 +35,6 @@ pub struct Reason {
     pub saw: Vec<Row>,
     /// The object it wrote.
     pub object: Option<ObjectRef>,
-}
-
-/// What an object is called in a sentence: a long name keeps its end.
-fn name(object: &Object) -> String {
-    if matches!(object.body, Body::PersistentVolume(_)) { volume(&object.meta.name) } else { front(&object.meta.name, 26) }
 }
 
 /// The same message for a narrow place: of a name only its end, which tells it apart, so that what was done to it stays in sight.
@@ -110,205 +106,6 @@ pub fn is_bad(entry: &Entry) -> bool {
     }
 }
 
-fn replicas(object: &Object) -> Option<i32> {
-    match &object.body {
-        Body::ReplicaSet(body) => Some(body.spec.replicas),
-        Body::Deployment(body) => Some(body.spec.replicas),
-        Body::StatefulSet(body) => Some(body.spec.replicas),
-        _ => None,
-    }
-}
-
-/// From how many replicas to how many a write took a workload, if it did: `3 → 2`.
-pub fn scaled(before: &Object, after: &Object) -> Option<String> {
-    let (from, to) = (replicas(before)?, replicas(after)?);
-    (from != to).then(|| sizes(from, to))
-}
-
-/// What an entry did, as a sentence.
-pub fn effect(entry: &Entry) -> Message {
-    match &entry.record {
-        Record::Command(line) => command(line),
-        Record::Refused(refused) => msg::effect_rejected(refused.key.to_string(), &refused.error.message),
-        Record::Write { op, object, before } => write(entry, *op, object, before.as_deref()),
-    }
-}
-
-/// What a person did.
-fn command(line: &str) -> Message {
-    let words: Vec<&str> = line.split_whitespace().collect();
-    match words[..] {
-        ["fault", "node-down", node] => msg::effect_powered_off(node),
-        ["fault", "node-up", node] => msg::effect_powered_on(node),
-        _ => msg::effect_ran(line),
-    }
-}
-
-fn write(entry: &Entry, op: Op, object: &Object, before: Option<&Object>) -> Message {
-    let (kind, of) = (object.kind, name(object));
-    match op {
-        Op::Added => return msg::effect_created(kind, of),
-        Op::Deleted => return msg::effect_deleted(kind, of),
-        Op::Modified => {}
-    }
-    let Some(before) = before else { return msg::effect_changed(kind, of) };
-    if let Why::Revision { revision } = &entry.why {
-        return msg::effect_revision(of, revision);
-    }
-    if !before.meta.is_deleting() && object.meta.is_deleting() {
-        return msg::effect_marked_for_deletion(kind, of);
-    }
-    if let Some(sizes) = scaled(before, object) {
-        return msg::effect_scaled(of, sizes);
-    }
-    if let (Some(was), Some(is)) = (before.pod(), object.pod()) {
-        if was.node_name.is_empty() && !is.node_name.is_empty() {
-            return msg::effect_bound(kind, of, &is.node_name);
-        }
-        let (from, to) = (status(before), status(object));
-        if from.1 != to.1 {
-            return match to.0 {
-                PodState::Ready => msg::effect_became(kind, of, "Ready"),
-                PodState::NotReady => msg::effect_running(kind, of),
-                PodState::Succeeded => msg::effect_succeeded(kind, of),
-                _ => msg::effect_state_changed(kind, of, from.1, to.1),
-            };
-        }
-        if let Why::NoNode { .. } = &entry.why {
-            return msg::effect_not_scheduled(kind, of);
-        }
-        if let Why::Stopped = &entry.why {
-            return msg::effect_containers_stopped(kind, of);
-        }
-        let gone = before.meta.finalizers.iter().find(|finalizer| !object.meta.finalizers.contains(finalizer));
-        if let Some(finalizer) = gone {
-            return msg::effect_finalizer_removed(kind, of, finalizer);
-        }
-    }
-    if let Some(phase) = phases(before, object) {
-        return msg::effect_became(kind, of, phase);
-    }
-    if let Some(turned) = turned(before, object, &of) {
-        return turned;
-    }
-    let images = |object: &Object| match &object.body {
-        Body::Deployment(body) => body.spec.template.spec.containers.first().map(|c| c.image.clone()),
-        Body::StatefulSet(body) => body.spec.template.spec.containers.first().map(|c| c.image.clone()),
-        _ => None,
-    };
-    if let (Some(from), Some(to)) = (images(before), images(object))
-        && from != to
-    {
-        return msg::effect_image(of, format!("{from} → {to}"));
-    }
-    if let Some(taint) = tainted(before, object) {
-        return taint;
-    }
-    match field(before, object) {
-        Some((path, change)) => msg::effect_field(kind, of, path, change),
-        None => msg::effect_changed(kind, of),
-    }
-}
-
-/// Which taint a write added to a Node, or removed.
-fn tainted(before: &Object, object: &Object) -> Option<Message> {
-    let (Body::Node(was), Body::Node(is)) = (&before.body, &object.body) else { return None };
-    let of = |taint: &crate::api::node::Taint| match taint.value.is_empty() {
-        true => format!("{}:{}", taint.key, taint.effect),
-        false => format!("{}={}:{}", taint.key, taint.value, taint.effect),
-    };
-    let same = |a: &crate::api::node::Taint, b: &crate::api::node::Taint| (&a.key, &a.value, &a.effect) == (&b.key, &b.value, &b.effect);
-    let (was, is) = (&was.spec.taints, &is.spec.taints);
-    let node = name(object);
-    if let Some(new) = is.iter().find(|taint| !was.iter().any(|old| same(old, taint))) {
-        return Some(msg::effect_tainted(node, of(new)));
-    }
-    let gone = was.iter().find(|taint| !is.iter().any(|new| same(new, taint)))?;
-    Some(msg::effect_untainted(of(gone), node))
-}
-
-/// Of the fields that a write changed the one that tells most, and how it changed.
-fn field(before: &Object, object: &Object) -> Option<(Message, Message)> {
-    // In this order; of what else there is, first what is said of the object, then what is noted of the writing.
-    const TELLING: [&str; 8] = [
-        "status.readyReplicas",
-        "status.availableReplicas",
-        "status.updatedReplicas",
-        "status.replicas",
-        "status.succeeded",
-        "status.failed",
-        "status.active",
-        "].status",
-    ];
-    let rank = |field: &Field| match TELLING.iter().position(|end| field.path.ends_with(end)) {
-        Some(place) => place,
-        None if field.is_technical() => 10,
-        None if field.path.starts_with("spec.") => 8,
-        None => 9,
-    };
-    let found = fields(before, object).into_iter().min_by_key(rank)?;
-    let set = |value: Option<String>| value.filter(|value| value != "null");
-    let counts = |value: &Option<String>| value.as_ref().is_none_or(|value| value.parse::<u64>().is_ok());
-    let (from, to) = (set(found.from), set(found.to));
-    // A count of nothing is left out.
-    let none = (found.path.starts_with("status.") && counts(&from) && counts(&to)).then(|| "0".to_string());
-    // Only a count is one: a port, a year or a label's value is left as it was written. A Secret's value is not told at all.
-    let is_count = found.path.starts_with("status.") || found.path.ends_with("replicas");
-    let said = |value: &str| if is_count { grouped(value) } else { value.to_string() };
-    let secret = object.kind == Kind::Secret && ["data.", "stringData."].iter().any(|of| found.path.starts_with(of));
-    let value = |text: String| Message::only(Arg::Change(text.into()));
-    let change = match (from.or(none.clone()), to.or(none)) {
-        (_, None) => msg::field_removed(),
-        (None, _) if secret => msg::field_set(),
-        (_, _) if secret => msg::field_changed(),
-        // An object within another says too much.
-        (None, Some(to)) if to.starts_with(['{', '[']) => msg::field_set(),
-        (None, Some(to)) => value(said(&to)),
-        (Some(from), Some(to)) if from.starts_with(['{', '[']) || to.starts_with(['{', '[']) => msg::field_changed(),
-        (Some(from), Some(to)) => value(format!("{} → {}", said(&from), said(&to))),
-    };
-    // Of a condition its type is the name.
-    let path = match found.path.strip_prefix("status.conditions[").and_then(|rest| rest.split_once(']')) {
-        Some((of, "" | ".status")) => msg::field_condition(of),
-        Some((of, rest)) => msg::field_condition([of, rest].concat()),
-        // In a narrow place the field's own name is enough.
-        None => Message::state(found.path.strip_prefix("status.").unwrap_or(&found.path)),
-    };
-    Some((path, change))
-}
-
-/// What became of a Node or of a Job.
-fn turned(before: &Object, object: &Object, of: &str) -> Option<Message> {
-    let kind = object.kind;
-    match (&before.body, &object.body) {
-        (Body::Node(was), Body::Node(is)) if was.is_ready() != is.is_ready() => {
-            let state = if is.is_ready() { "Ready" } else { "NotReady" };
-            Some(msg::effect_became(kind, of, state))
-        }
-        (Body::Node(was), Body::Node(is)) if was.spec.unschedulable != is.spec.unschedulable => Some(match is.spec.unschedulable {
-            true => msg::effect_cordoned(kind, of),
-            false => msg::effect_uncordoned(kind, of),
-        }),
-        (Body::Job(was), Body::Job(is)) if was.status.met("Complete").is_none() && is.status.met("Complete").is_some() => {
-            Some(msg::effect_completed(kind, of))
-        }
-        (Body::Job(was), Body::Job(is)) if was.status.met("Failed").is_none() && is.status.met("Failed").is_some() => {
-            Some(msg::effect_failed(kind, of))
-        }
-        _ => None,
-    }
-}
-
-fn phases(before: &Object, object: &Object) -> Option<String> {
-    let phase = |object: &Object| match &object.body {
-        Body::PersistentVolumeClaim(body) => Some(body.status.phase.to_string()),
-        Body::PersistentVolume(body) => Some(body.status.phase.to_string()),
-        _ => None,
-    };
-    let (from, to) = (phase(before)?, phase(object)?);
-    (from != to).then_some(to)
-}
-
 /// The reason in a few words.
 pub fn because(entry: &Entry) -> Message {
     match &entry.why {
@@ -338,11 +135,22 @@ fn reason(journal: Journal<'_>, id: EntryId) -> Option<Reason> {
 /// The entry that last decided about an object: what a loop did to the objects it keeps is its newest decision, more than
 /// the numbers it wrote down.
 fn newest(journal: Journal<'_>, key: &ObjectRef, version: u64) -> Option<usize> {
-    let telling = |entry: &Entry| !matches!(entry.why, Why::Observed) || !matches!(entry.record, Record::Write { op: Op::Modified, .. });
     let near = journal.from(journal.len().saturating_sub(MAX_SCANNED_ENTRIES));
     let own = |entry: &Entry| concerns(entry, key);
-    let found = near.iter().rposition(|entry| own(entry) && telling(entry)).or_else(|| near.iter().rposition(own));
+    let found = near.iter().rposition(|entry| own(entry) && !only_records(entry)).or_else(|| near.iter().rposition(own));
     found.map(|at| at + journal.len() - near.len()).or_else(|| written(journal, version))
+}
+
+/// Whether an entry only records something: a status, a revision, a quota's usage, annotations. Such a write decides nothing.
+fn only_records(entry: &Entry) -> bool {
+    let Record::Write { op: Op::Modified, object, before: Some(before) } = &entry.record else { return false };
+    let annotates = |field: &Field| field.is_technical() || field.path.starts_with("metadata.annotations.");
+    match entry.why {
+        Why::Observed | Why::Revision { .. } | Why::QuotaCharged { .. } | Why::Budget { .. } => true,
+        // What a loop notes in an annotation may be a decision.
+        Why::Asked => fields(before, object).iter().all(annotates),
+        _ => false,
+    }
 }
 
 /// Whether an entry wrote the object, or is what the loop of its kind did to what it keeps.
@@ -354,6 +162,9 @@ pub fn concerns(entry: &Entry, key: &ObjectRef) -> bool {
             && object.meta.namespace == key.namespace
             && object.meta.controller().is_some_and(|owner| owner.name == key.name && owner.kind == key.kind.name())
     };
+    if let Record::Command(line) = &entry.record {
+        return key.kind == Kind::Node && power_fault(line).is_some_and(|(_, node)| *node == *key.name);
+    }
     !entry.is_event() && entry.write().is_some_and(|(_, object)| itself(object) || kept(object))
 }
 

@@ -22,6 +22,8 @@ struct Announced {
 pub struct Announcer {
     /// The latest notice.
     pub notice: Message,
+    /// Whether the notice is about something that failed.
+    pub failed: bool,
     announced: Announced,
 }
 

@@ -22,6 +22,7 @@ pub mod selection;
 pub mod speed;
 pub mod state;
 pub mod timeline;
+mod trial;
 
 #[cfg(test)]
 mod tests;

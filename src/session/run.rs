@@ -310,6 +310,11 @@ impl Run {
         answer
     }
 
+    /// Commands in the history.
+    pub fn command_count(&self) -> usize {
+        self.commands.len()
+    }
+
     /// Puts a command into the history; it took no time.
     fn record(&mut self, command: Command) {
         self.commands.push((self.live.steps, self.live.sim.now(), command));

@@ -2,6 +2,7 @@
 
 use super::effect::Effect;
 use super::run::Run;
+use super::trial::Trial;
 use crate::actions::Command;
 use crate::api::{Kind, Object, ObjectRef};
 use crate::explain::diagnose::{self, Diagnosis, Remedy};
@@ -9,9 +10,6 @@ use crate::i18n::{Message, msg};
 use crate::projection::adapt;
 use crate::views::view::View;
 use std::rc::Rc;
-
-/// Tasks spent on trying a remedy.
-const REMEDY_BUDGET_TASKS: usize = 20_000;
 
 /// Which page of the inspector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -98,8 +96,7 @@ pub struct Selection {
     pub selected_loop: Option<String>,
     /// A person has selected an object since the apply in progress began.
     selected_by_person: bool,
-    /// The remedies that were tried: for which diagnosis, and which of them help.
-    tried: Option<(Diagnosis, Rc<Vec<bool>>)>,
+    trial: Trial,
 }
 
 impl Selection {
@@ -123,7 +120,10 @@ impl Selection {
                     self.selected = created.or_else(|| first_workload(run));
                 }
             }
-            SelectionMsg::TryRemedies => self.try_remedies(run),
+            SelectionMsg::TryRemedies => {
+                let found = self.found(run);
+                while self.trial.step(run, &found) {}
+            }
             SelectionMsg::Remedy(remedy) => return remedy.steps.iter().flat_map(|step| effects_of(diagnose::command(step))).collect(),
         }
         Vec::new()
@@ -138,13 +138,15 @@ impl Selection {
         self.filter.clone_from(&other.filter);
     }
 
-    fn try_remedies(&mut self, run: &Run) {
-        let found = self.selected.as_ref().and_then(|key| diagnose::diagnose(run.sim(), key));
-        self.tried = found.map(|found| {
-            let works = |remedy: &Remedy| diagnose::works(run.sim(), &found, remedy, REMEDY_BUDGET_TASKS);
-            let helps = found.remedies.iter().map(works).collect();
-            (found, Rc::new(helps))
-        });
+    /// Tries the next remedy of the selected object where something is wrong with it and that takes a moment. True while there are more.
+    pub fn try_next(&mut self, run: &Run) -> bool {
+        let found = self.found(run);
+        let stuck = found.iter().any(|found| found.waits.is_bad());
+        stuck && Trial::is_short(run) && self.trial.step(run, &found)
+    }
+
+    fn found(&self, run: &Run) -> Vec<Diagnosis> {
+        self.selected.as_ref().map(|key| diagnose::chain_of_waiting(run.sim(), key)).unwrap_or_default()
     }
 
     /// The object that is selected, if it exists at the instant shown.
@@ -154,13 +156,8 @@ impl Selection {
 
     /// What the selected object waits for, down to the root, and which remedies were found to help.
     pub fn diagnosis(&self, run: &Run) -> (Vec<Diagnosis>, Rc<Vec<bool>>) {
-        let found = self.selected.as_ref().map(|key| diagnose::chain_of_waiting(run.sim(), key)).unwrap_or_default();
-        let same = |tried: &&(Diagnosis, Rc<Vec<bool>>)| {
-            found
-                .first()
-                .is_some_and(|found| (&found.object, &found.waits, &found.remedies) == (&tried.0.object, &tried.0.waits, &tried.0.remedies))
-        };
-        let helps = self.tried.as_ref().filter(same).map(|(_, helps)| helps.clone()).unwrap_or_default();
+        let found = self.found(run);
+        let helps = self.trial.verdicts(run, &found);
         (found, helps)
     }
 

@@ -15,6 +15,7 @@ use super::timeline::{Timeline, TimelineMsg};
 use crate::actions::Command;
 use crate::api::{Object, ObjectRef, Time};
 use crate::explain::diagnose::Diagnosis;
+use crate::explain::standing::{self, Standing};
 use crate::i18n::{Message, msg};
 use crate::projection::marks::Mark;
 use crate::views::card::{self, Card};
@@ -129,6 +130,7 @@ impl State {
     /// Does what a message says.
     pub fn update(&mut self, msg: impl Into<Msg>) {
         let msg = msg.into();
+        self.announcer.failed = false;
         if self.timeline.run.applies() && !msg.keeps_apply() {
             self.finish_apply();
         }
@@ -216,7 +218,9 @@ impl State {
         };
         let prints = matches!(command, Command::Kubectl(_));
         let answer = self.timeline.run.command(command);
-        self.announcer.notice = answer.lines.first().map_or(silent, |line| Message::name(&line.text));
+        let told = answer.lines.iter().find(|line| line.error || !answer.failed);
+        self.announcer.notice = told.map_or(silent, |line| Message::name(&line.text));
+        self.announcer.failed = answer.failed;
         if prints {
             self.type_in(ConsoleMsg::Print(answer.lines));
         }
@@ -306,6 +310,16 @@ impl State {
     /// What the selected object waits for, down to the root, and which remedies were found to help.
     pub fn diagnosis(&self) -> (Vec<Diagnosis>, Rc<Vec<bool>>) {
         self.selection.diagnosis(&self.timeline.run)
+    }
+
+    /// Where the selected object stands, given its diagnosis and which remedies help.
+    pub fn standing(&self, found: &[Diagnosis], helps: &[bool]) -> Option<Standing> {
+        self.selection.selected.as_ref().map(|key| standing::standing(self.timeline.run.sim(), key, found, helps))
+    }
+
+    /// Tries the next remedy of the selected object on a copy, where that takes a moment. True while there are more.
+    pub fn try_next_remedy(&mut self) -> bool {
+        self.selection.try_next(&self.timeline.run)
     }
 
     /// Workloads whose rollout can be followed: uids and keys.

@@ -5,6 +5,7 @@ use super::effect::Effect;
 use super::run::Run;
 use super::speed;
 use crate::api::{Kind, Time};
+use crate::explain::effect;
 use crate::explain::words;
 use crate::i18n::{Message, msg};
 
@@ -266,7 +267,7 @@ impl Timeline {
             Some(crate::api::Body::Event(event)) => {
                 (event.involved_object.key().or(entry.key()), msg::event_message(&event.reason, &event.message))
             }
-            _ => (entry.key(), words::effect(entry)),
+            _ => (entry.key(), effect::effect(entry)),
         };
         let at = entry.time.0 / 1000;
         let notice = msg::notice_paused(at, &breakpoint.text, &words);

@@ -7,6 +7,8 @@ use crate::explain::diagnose::{Diagnosis, Remedy};
 use crate::explain::evidence;
 use crate::explain::headline;
 use crate::explain::remedies::Offer;
+use crate::explain::standing::Standing;
+use crate::explain::waits::Health;
 use crate::explain::why::Row;
 use crate::explain::words::{self, Reason};
 use crate::i18n::format::{clock, count, stamp};
@@ -37,6 +39,8 @@ pub struct Props {
     pub chain: Rc<Vec<Reason>>,
     /// What the newest led to.
     pub led: Rc<Vec<Reason>>,
+    /// Where it stands.
+    pub standing: Option<Rc<Standing>>,
     /// What it waits for, down to the root.
     pub found: Rc<Vec<Diagnosis>>,
     /// Which of the remedies help, if they were tried.
@@ -121,6 +125,7 @@ pub fn Inspector(props: &Props) -> Html {
     html! {
         <aside class="panel right" aria-label={say(msg::panel_inspector())} id="inspector">
             { head }
+            if let Some(standing) = &props.standing { { stands(props, standing) } }
             <div class="itabs" role="tablist" aria-label={say(msg::inspector_tabs())} onkeydown={keys}>{ for tabs }</div>
             <div class="i-body" id="i-body" role="tabpanel" aria-labelledby={format!("itab-{}", props.tab.word())} tabindex="0">{ body }</div>
             if let Some(object) = &props.object { <Actions lang={props.lang} key={format!("{key}")} object={object.clone()} offers={props.offers.clone()} on_command={props.on_command.clone()} /> }
@@ -203,37 +208,68 @@ fn events(props: &Props) -> Html {
     html! { <ol class="events">{ for rows }</ol> }
 }
 
-/// What the object waits for: the state, what decides, the way down to the root, what would help.
+/// Where the object stands: the sentence, since when, and the remedy to try first.
+fn stands(props: &Props, standing: &Standing) -> Html {
+    let (class, glyph) = match standing.health {
+        Health::Well => ("well", "i-check"),
+        Health::Note => ("note", "i-info"),
+        Health::Waiting => ("waiting", "i-cronjob"),
+        Health::Stuck => ("stuck", "i-warn"),
+    };
+    let first = props.found.first();
+    let remedy = standing.remedy.and_then(|at| first?.remedies.get(at));
+    html! {
+        <section class={classes!("standing", class)} aria-label={say(msg::standing_title())}>
+            <p>{ icon(glyph, 16) }<span><span class="vh">{ say(headline::health(standing.health)) }{ ": " }</span>{ marked(&words::in_short(&standing.sentence)) }</span></p>
+            if remedy.is_some() || first.is_some_and(|first| first.since.is_some()) {
+                <div class="row wrap">
+                    if let Some(remedy) = remedy { { cure(props, remedy, props.helps.contains(&true)) } }
+                    if let Some(since) = first.and_then(|first| first.since) { <span class="meta">{ say(msg::found_since(stamp(since))) }</span> }
+                </div>
+            }
+        </section>
+    }
+}
+
+/// A remedy as a button; ticked if it was seen to help on a copy.
+fn cure(props: &Props, remedy: &Remedy, helps: bool) -> Html {
+    let (on_cure, own) = (props.on_cure.clone(), remedy.clone());
+    let onclick = Callback::from(move |_: MouseEvent| on_cure.emit(Some(own.clone())));
+    html! { <button type="button" class="btn sm" title={remedy.steps.join("\n")} onclick={onclick}>if helps { { icon("i-check", 12) } }{ say(remedy.words()) }</button> }
+}
+
+/// What the object waits for: what decides at the root, the way down to it, what would help.
 fn found(props: &Props) -> Html {
-    let Some((first, rest)) = props.found.split_first() else { return Html::default() };
-    let class = if first.waits.is_bad() { "failed" } else { "notready" };
-    let rows = first.rows();
+    let (Some(first), Some(last)) = (props.found.first(), props.found.last()) else { return Html::default() };
+    let root = props.found.iter().rev().find(|one| one.waits.is_bad()).unwrap_or(last);
     let link = |key: &ObjectRef, words: Option<Message>| {
         let (on_select, own) = (props.on_select.clone(), key.clone());
         let onclick = Callback::from(move |_: MouseEvent| on_select.emit(Some(own.clone())));
         html! { <button type="button" class="linkrow" onclick={onclick}>{ icon(dom::kind_icon(key.kind.name()).0, 14) }<span><span class="mono">{ key.name.as_str() }</span>{ for words.iter().map(|words| html! { <>{ ": " }{ say(words) }</> }) }</span></button> }
     };
-    let mut links: Vec<Html> = rest.iter().map(|next| link(&next.object, Some(next.headline()))).collect();
+    let mut links: Vec<Html> = props.found[1..].iter().map(|next| link(&next.object, Some(next.headline()))).collect();
     // The last may wait for something that has nothing to say for itself.
-    if let Some(root) = props.found.last().and_then(|last| last.waits_for.as_ref()) {
-        links.push(link(root, None));
+    if let Some(next) = &last.waits_for {
+        links.push(link(next, None));
     }
-    // What does not help is not offered any more.
-    let cures = first.remedies.iter().enumerate().filter(|(at, _)| props.helps.get(*at) != Some(&false)).map(|(_, remedy)| {
-        let (on_cure, own) = (props.on_cure.clone(), remedy.clone());
-        let onclick = Callback::from(move |_: MouseEvent| on_cure.emit(Some(own.clone())));
-        html! { <button type="button" class="btn sm" title={remedy.steps.join("\n")} onclick={onclick}>if !props.helps.is_empty() { { icon("i-check", 12) } }{ say(remedy.words()) }</button> }
-    });
+    let rows = |of: &Diagnosis| if of.facts.is_empty() { Html::default() } else { table(&of.rows(), false) };
+    // What does not help is not offered.
+    let helps = |at: usize| props.helps.get(at) != Some(&false);
+    let offered: Vec<&Remedy> = first.remedies.iter().enumerate().filter(|(at, _)| helps(*at)).map(|(_, remedy)| remedy).collect();
+    let title = match (props.helps.is_empty(), offered.is_empty()) {
+        (true, _) => msg::remedies_title(),
+        (false, false) => msg::remedies_tested(),
+        (false, true) => msg::remedies_none_works(),
+    };
     let on_try = props.on_cure.reform(|_: MouseEvent| None);
     html! {
         <section class="found" aria-label={say(msg::diagnosis_title())}>
-            <p class="row"><span class={classes!("pill", class)}>{ icon("i-warn", 12) }{ say(headline::health(first.waits.health())) }</span>if let Some(since) = first.since { <span class="meta">{ say(msg::found_since(stamp(since))) }</span> }</p>
-            <p class="semi">{ marked(&first.headline()) }</p>
-            if !rows.is_empty() { { table(&rows, false) } }
+            { rows(root) }
             if !links.is_empty() { <p class="h-cap">{ say(msg::diagnosis_waiting_for()) }</p><div class="led">{ for links }</div> }
+            if root.object != first.object { { rows(first) } }
             if !first.remedies.is_empty() {
-                <p class="h-cap">{ if props.helps.is_empty() { say(msg::remedies_title()) } else if props.helps.contains(&true) { say(msg::remedies_tested()) } else { say(msg::remedies_none_works()) } }</p>
-                <div class="row wrap">{ for cures }if props.helps.is_empty() { <button type="button" class="btn ghost sm" onclick={on_try}>{ say(msg::button_test_remedies()) }</button> }</div>
+                <p class="h-cap">{ say(title) }</p>
+                <div class="row wrap">{ for offered.iter().map(|remedy| cure(props, remedy, !props.helps.is_empty())) }if props.helps.is_empty() { <button type="button" class="btn ghost sm" onclick={on_try}>{ say(msg::button_test_remedies()) }</button> }</div>
             }
             if let Some(spared) = &first.spared { <p class="meta">{ say(spared) }</p> }
             <div class="rule" />

@@ -30,7 +30,7 @@ const LARGEST_CIRCLE: usize = 3;
 /// Lines of a file without its tests, at most.
 const LONGEST_FILE: usize = 500;
 /// Longer files; these numbers only go down.
-const LONG_FILES: &[(&str, usize)] = &[("explain/words.rs", 503), ("engine/sim.rs", 574), ("kubectl/exec.rs", 572), ("api/pod.rs", 568)];
+const LONG_FILES: &[(&str, usize)] = &[("engine/sim.rs", 574), ("kubectl/exec.rs", 572), ("api/pod.rs", 568)];
 
 /// Where state lies, and the fields that a struct there has at most.
 const STATE_FLOORS: [&str; 2] = ["session", "web"];

@@ -118,6 +118,22 @@ impl Remedy {
     }
 }
 
+/// An object that is deleted and held by a finalizer that no controller here removes.
+pub fn held_by_finalizer(object: &Object) -> Option<Diagnosis> {
+    let finalizer = object.meta.finalizers.iter().find(|name| !OWN_FINALIZERS.contains(&name.as_str()))?;
+    if !object.meta.is_deleting() {
+        return None;
+    }
+    let mut out = Diagnosis::new(object, Waits::Held(finalizer.clone()));
+    let rest = " --type=merge -p '{\"metadata\":{\"finalizers\":null}}'";
+    out.cure(Cure::Unfinalize, finalizer, "", &[line("patch", &object.key(), rest)]);
+    Some(out)
+}
+
+/// Finalizers that the control plane removes by itself.
+const OWN_FINALIZERS: [&str; 5] =
+    ["kubernetes", "foregroundDeletion", "orphan", "kubernetes.io/pvc-protection", "kubernetes.io/pv-protection"];
+
 /// The controllers of an object, nearest first.
 pub fn owners(sim: &Sim, key: &ObjectRef) -> Vec<ObjectRef> {
     let mut out = Vec::new();

@@ -8,7 +8,7 @@ use crate::engine::fault_injection::InLine;
 use crate::engine::journal::{Op, Record};
 use crate::engine::late::Late;
 use crate::explain::waits::{Cure, Fact, Label, Waits};
-use crate::explain::words;
+use crate::explain::{effect, words};
 use crate::i18n::format;
 
 /// What an object waits for because a fault has slowed a loop, or delayed or dropped a watch event.
@@ -104,7 +104,7 @@ fn told_late(sim: &Sim, of: &ObjectRef, late: &Late, own: bool) -> Diagnosis {
         None => Waits::LateEvent { component, kind },
     };
     let mut out = Diagnosis::of(of.clone(), waits);
-    let behind = words::effect(&journal[late.behind as usize]);
+    let behind = effect::effect(&journal[late.behind as usize]);
     out.facts.push(Fact::Said(if late.lost { Label::LostOf } else { Label::DelayLogBy }, words::in_short(&behind)));
     out.at(if late.lost { Label::ListsAt } else { Label::ArrivesAt }, late.until);
     out.at(Label::AskedAt, late.asked);

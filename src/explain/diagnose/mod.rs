@@ -6,6 +6,7 @@
 mod batch;
 mod finding;
 mod held_up;
+mod namespace;
 mod network;
 mod placement;
 mod pods;
@@ -40,8 +41,10 @@ pub fn diagnose(sim: &Sim, key: &ObjectRef) -> Option<Diagnosis> {
         Kind::PersistentVolumeClaim => storage::claim(context, object),
         Kind::PersistentVolume => storage::volume(object),
         Kind::Service => network::service(context, object),
+        Kind::Namespace => namespace::namespace(context, object),
         _ => None,
     };
+    let found = found.or_else(|| finding::held_by_finalizer(object));
     found.or_else(|| held_up::held_up_or_idle(sim, object))
 }
 

@@ -38,13 +38,8 @@ pub fn pod(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
 
 /// Ended, stopped, and still there: a finalizer.
 fn held(object: &Object) -> Option<Diagnosis> {
-    let finalizer = object.meta.finalizers.first()?;
-    if !object.pod().is_some_and(|pod| pod.is_terminal() || pod.node_name.is_empty()) {
-        return None;
-    }
-    let mut out = Diagnosis::new(object, Waits::Held(finalizer.clone()));
-    out.cure(Cure::Unfinalize, finalizer, "", &[line("patch", &object.key(), " --type=merge -p '{\"metadata\":{\"finalizers\":null}}'")]);
-    Some(out)
+    let gone = object.pod().is_some_and(|pod| pod.is_terminal() || pod.node_name.is_empty());
+    super::finding::held_by_finalizer(object).filter(|_| gone)
 }
 
 fn failed(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis> {

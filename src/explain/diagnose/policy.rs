@@ -3,7 +3,6 @@
 use super::finding::{Context, Diagnosis, all_in, line, target};
 use super::workloads::follow;
 use crate::api::policy::{BudgetSpec, BudgetStatus};
-use crate::api::workload::ReplicaSet;
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Time};
 use crate::engine::Sim;
 use crate::engine::journal::{Entry, Record};
@@ -109,9 +108,15 @@ pub fn drained(sim: &Context<'_>, object: &Object) -> Option<Diagnosis> {
 
 /// A quota without room for the Pods of a workload.
 pub fn quota(sim: &Context<'_>, object: &Object) -> Option<Diagnosis> {
-    let refused = |set: &&Rc<Object>| set.get::<ReplicaSet>().is_some_and(|set| set.status.replicas < set.spec.replicas);
-    let sets = all_in(sim, Kind::ReplicaSet, &object.meta.namespace).filter(refused).take(MAX_SCANNED_SETS);
+    let small = |set: &&Rc<Object>| match &set.body {
+        Body::ReplicaSet(set) => set.status.replicas < set.spec.replicas,
+        Body::StatefulSet(set) => set.status.replicas < set.spec.replicas,
+        _ => false,
+    };
+    let sets = [Kind::ReplicaSet, Kind::StatefulSet].into_iter().flat_map(|kind| all_in(sim, kind, &object.meta.namespace));
     let waiting: Vec<Diagnosis> = sets
+        .filter(small)
+        .take(MAX_SCANNED_SETS)
         .filter_map(|set| sim.diagnose(&set.key()))
         .filter(|found| matches!(&found.waits, Waits::Quota { name, .. } if *name == object.meta.name))
         .collect();

@@ -3,7 +3,7 @@
 use crate::api::{Kind, ObjectRef, Uid, sources};
 use crate::engine::Record;
 use crate::engine::kubelet::lack;
-use crate::explain::words;
+use crate::explain::effect;
 use crate::i18n::{Arg, Message, msg};
 use crate::projection::model::{Group, Model, Pod, PodState, Root};
 use crate::projection::stale;
@@ -79,7 +79,7 @@ impl LastScales {
         for entry in source.history.from(from).iter() {
             let Record::Write { object, before: Some(before), .. } = &entry.record else { continue };
             if object.kind == Kind::ReplicaSet
-                && let Some(sizes) = words::scaled(before, object)
+                && let Some(sizes) = effect::scaled(before, object)
             {
                 self.sizes.insert(object.meta.uid, sizes);
             }

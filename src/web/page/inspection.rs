@@ -4,9 +4,9 @@ use super::{Over, Page};
 use crate::api::{Body, Kind, Object, ObjectRef};
 use crate::engine::{Entry, Op};
 use crate::explain::diagnose::Diagnosis;
+use crate::explain::standing::{self, Standing};
 use crate::explain::words::{self, Reason};
 use crate::session::State;
-use crate::session::selection::Tab;
 use crate::views::view::View;
 use crate::web::dom;
 use std::rc::Rc;
@@ -20,8 +20,8 @@ const MAX_SCANNED_EVENTS: usize = 20_000;
 /// Maximum number of consequences listed for a decision.
 const MAX_CONSEQUENCES: usize = 6;
 
-/// The selected object at an instant: what is kept of it is made anew for another.
-type Subject = (Option<ObjectRef>, usize, (u64, &'static View));
+/// The selected object and the one with the root cause, at an instant: what is kept of them is made anew for others.
+type Subject = ([Option<ObjectRef>; 2], usize, (u64, &'static View));
 
 /// What the inspector tells of the selected object.
 #[derive(Default)]
@@ -31,12 +31,16 @@ pub(super) struct Inspection {
     pub(super) led: Rc<Vec<Reason>>,
     pub(super) led_read: usize,
     pub(super) chain_of: Option<Subject>,
+    /// Where the selected object stands.
+    pub(super) standing: Option<Rc<Standing>>,
     pub(super) found: Rc<Vec<Diagnosis>>,
     pub(super) helps: Rc<Vec<bool>>,
     /// In what the cluster differs from the manifest that was applied.
     pub(super) drift: Rc<Vec<String>>,
     pub(super) causes: Rc<Vec<(u64, u8)>>,
     pub(super) events: Rc<Vec<Rc<Object>>>,
+    /// Whether a remedy has still to be tried on a copy.
+    pub(super) tries: bool,
     /// When it is looked again for what the object waits for.
     pub(super) diagnose_ms: f64,
 }
@@ -61,17 +65,19 @@ impl Page {
         let state = self.state.borrow();
         let happened = state.timeline.run.happened();
         // What is told beside the clock is of what the diagram shows.
-        let of = (state.selection.selected.clone(), happened, (state.timeline.run.epoch, state.selection.view));
+        let selected = state.selection.selected.clone();
+        let standing = self.inspection.standing.as_ref().filter(|standing| Some(&standing.object) == selected.as_ref());
+        let root = standing.and_then(|standing| standing.root.clone()).or(selected.clone());
+        let of = ([selected, root], happened, (state.timeline.run.epoch, state.selection.view));
         if self.inspection.chain_of.as_ref() == Some(&of) {
             return;
         }
         let history = state.timeline.run.journal().first(happened);
         let read = self.inspection.chain_of.take().filter(|old| (&old.0, old.2) == (&of.0, of.2) && old.1 <= happened).map(|old| old.1);
-        let news = |since: usize| of.0.as_ref().is_some_and(|key| history.from(since).iter().any(|entry| words::concerns(entry, key)));
+        let news = |since: usize| of.0[1].as_ref().is_some_and(|key| history.from(since).iter().any(|entry| words::concerns(entry, key)));
         if read.is_none_or(news) {
-            let version = state.object().map_or(0, |object| object.meta.resource_version);
-            let chain = |key| words::chain(history, state.timeline.run.sim().delays(), key, version);
-            self.inspection.chain = Rc::new(of.0.as_ref().map(chain).unwrap_or_default());
+            let chain = |key| standing::chain(state.timeline.run.sim(), history, key);
+            self.inspection.chain = Rc::new(of.0[1].as_ref().map(chain).unwrap_or_default());
             (self.inspection.led, self.inspection.led_read) = (Rc::default(), 0);
         }
         if let Some(first) = self.inspection.chain.first().filter(|_| self.inspection.led.len() < MAX_CONSEQUENCES) {
@@ -98,9 +104,16 @@ impl Page {
             self.inspection.drift = Rc::new(drift);
         }
         let state = self.state.borrow();
-        let asked = state.selection.tab == Tab::Why && (self.panels.right || self.panels.over == Over::Inspector);
+        let asked = state.selection.selected.is_some() && (self.panels.right || self.panels.over == Over::Inspector || self.narrow());
+        drop(state);
         let begun = dom::now();
+        let mut state = self.state.borrow_mut();
+        self.inspection.tries = asked && state.try_next_remedy();
         let (found, helps) = if asked { state.diagnosis() } else { Default::default() };
+        let standing = if asked { state.standing(&found, &helps) } else { None };
+        if self.inspection.standing.as_deref() != standing.as_ref() {
+            self.inspection.standing = standing.map(Rc::new);
+        }
         // An equal answer keeps its pointer, so that its component need not look.
         if *self.inspection.found != found {
             self.inspection.found = Rc::new(found);

@@ -303,7 +303,10 @@ impl Component for Page {
         let paced = matches!(msg, Msg::Frame);
         match msg {
             Msg::Tick => {
-                if window::is_whole() && dom::now() > self.inspection.diagnose_ms && self.state.borrow().timeline.playing {
+                if window::is_whole()
+                    && dom::now() > self.inspection.diagnose_ms
+                    && (self.inspection.tries || self.state.borrow().timeline.playing)
+                {
                     self.diagnose();
                 } else if self.tick() {
                     self.draw();
@@ -451,7 +454,11 @@ impl Component for Page {
         } else {
             self.full(ctx)
         };
-        let said = self.timers.said.as_ref().map(|_| html! { <div class="toast said" aria-hidden="true">{ icon("i-check", 16) }<span>{ say(&self.state.borrow().announcer.notice) }</span></div> });
+        let said = self.timers.said.as_ref().map(|_| {
+            let announcer = &self.state.borrow().announcer;
+            let glyph = if announcer.failed { "i-error" } else { "i-check" };
+            html! { <div class={classes!("toast", "said", announcer.failed.then_some("failed"))} aria-hidden="true">{ icon(glyph, 16) }<span>{ say(&announcer.notice) }</span></div> }
+        });
         // What is not there keeps its place: otherwise the page would be made anew when something is said.
         let (error, said) = (error.unwrap_or_default(), said.unwrap_or_default());
         html! { <>{ page }if self.panels.over != Over::Nothing { { self.dialog(ctx) } }{ error }{ said }{ live }</> }

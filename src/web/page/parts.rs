@@ -189,6 +189,7 @@ impl Page {
                 tab={state.selection.tab}
                 chain={self.inspection.chain.clone()}
                 led={self.inspection.led.clone()}
+                standing={self.inspection.standing.clone()}
                 found={self.inspection.found.clone()}
                 helps={self.inspection.helps.clone()}
                 offers={state.object().map(|object| remedies::of(state.timeline.run.sim(), object)).unwrap_or_default()}

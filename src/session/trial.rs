@@ -1,0 +1,70 @@
+//! Remedies of the selected object, tried on copies of the simulation one after another.
+
+use super::run::Run;
+use crate::explain::diagnose::{self, Diagnosis};
+use crate::explain::waits::{Fact, Label};
+use std::rc::Rc;
+
+/// Tasks that a copy may run for one remedy.
+const REMEDY_BUDGET_TASKS: usize = 20_000;
+/// Remedies are tried unasked where no more Pods than this make a trial long.
+const MAX_UNASKED_PODS: usize = 40;
+
+/// The remedies of one diagnosis, and which of them help.
+#[derive(Default)]
+pub struct Trial {
+    subject: Option<Subject>,
+    helps: Rc<Vec<bool>>,
+}
+
+/// What a verdict is about: it is dropped when any of this changes.
+#[derive(Clone, PartialEq)]
+struct Subject {
+    epoch: u64,
+    /// Commands in the history.
+    commands: usize,
+    /// The diagnoses down to the root, without what changes with the clock.
+    found: Vec<Diagnosis>,
+}
+
+impl Subject {
+    fn of(run: &Run, found: &[Diagnosis]) -> Subject {
+        let lasting = |found: &Diagnosis| {
+            let changes =
+                |fact: &Fact| matches!(fact, Fact::At(..) | Fact::Count(Label::Restarts, _) | Fact::Word(Label::Message | Label::Pass, _));
+            let facts = found.facts.iter().filter(|fact| !changes(fact)).cloned().collect();
+            Diagnosis { facts, since: None, ..found.clone() }
+        };
+        Subject { epoch: run.epoch, commands: run.command_count(), found: found.iter().map(lasting).collect() }
+    }
+}
+
+impl Trial {
+    /// Which remedies of the first diagnosis help; empty unless all were tried on what is found now.
+    pub fn verdicts(&self, run: &Run, found: &[Diagnosis]) -> Rc<Vec<bool>> {
+        let all = found.first().map_or(0, |found| found.remedies.len());
+        match &self.subject {
+            Some(subject) if self.helps.len() == all && *subject == Subject::of(run, found) => self.helps.clone(),
+            _ => Rc::default(),
+        }
+    }
+
+    /// Whether trying a remedy unasked keeps within a task of the page.
+    pub fn is_short(run: &Run) -> bool {
+        run.sim().server().count(crate::api::Kind::Pod) <= MAX_UNASKED_PODS
+    }
+
+    /// Tries the next remedy. True while there are more.
+    pub fn step(&mut self, run: &Run, found: &[Diagnosis]) -> bool {
+        let Some(first) = found.first() else { return false };
+        let subject = Subject::of(run, found);
+        if self.subject.as_ref() != Some(&subject) {
+            (self.subject, self.helps) = (Some(subject), Rc::default());
+        }
+        if let Some(remedy) = first.remedies.get(self.helps.len()) {
+            let helps = diagnose::works(run.sim(), first, remedy, REMEDY_BUDGET_TASKS);
+            Rc::make_mut(&mut self.helps).push(helps);
+        }
+        self.helps.len() < first.remedies.len()
+    }
+}
