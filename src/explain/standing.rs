@@ -61,6 +61,12 @@ pub fn of(sim: &Sim, key: &ObjectRef) -> Standing {
     standing(sim, key, &diagnose::chain_of_waiting(sim, key), &[])
 }
 
+/// The first of several objects that is stuck, with its name and where it stands.
+pub fn first_stuck<'a>(sim: &Sim, keys: impl IntoIterator<Item = &'a ObjectRef>) -> Option<Message> {
+    let stuck = keys.into_iter().map(|key| of(sim, key)).find(|standing| standing.health == Health::Stuck)?;
+    Some(msg::standing_of_object(stuck.object.kind, &stuck.object.name, stuck.sentence))
+}
+
 /// How an object came to be as it is, newest first. Asked about the root cause where something is wrong.
 pub fn chain(sim: &Sim, journal: Journal<'_>, key: &ObjectRef) -> Vec<Reason> {
     let version = sim.get(key).map_or(0, |object| object.meta.resource_version);

@@ -2,8 +2,9 @@
 
 use super::journal_marks::JournalMarks;
 use super::run::{QUIET_US, Run};
-use crate::api::Time;
-use crate::explain::words;
+use super::selection::workloads;
+use crate::api::{ObjectRef, Time};
+use crate::explain::{diagnose, standing, words};
 use crate::i18n::{Message, msg};
 
 /// How much has been announced.
@@ -29,8 +30,8 @@ pub struct Announcer {
 
 impl Announcer {
     /// Announces news while the clock runs: a failure, that the cluster has settled, and, with `all`, the newest decision.
-    /// `standing` returns the status of the workloads. True when there is a new notice.
-    pub fn announce(&mut self, all: bool, run: &Run, marks: &JournalMarks, standing: impl FnOnce() -> Message) -> bool {
+    /// `progress` returns the status of the workloads. True when there is a new notice.
+    pub fn announce(&mut self, all: bool, run: &Run, marks: &JournalMarks, progress: impl FnOnce() -> Message) -> bool {
         let (happened, epoch, settled) = (run.happened(), run.epoch, run.sim().last_change());
         let before = self.announced;
         if before.epoch != epoch || before.entries > happened {
@@ -46,10 +47,13 @@ impl Announcer {
             bad => bad,
         };
         if let Some(bad) = bad {
-            self.notice = words::narrate(journal.first(bad + 1));
+            self.notice = stuck_because(run, bad).unwrap_or_else(|| words::narrate(journal.first(bad + 1)));
         } else if settled != before.settled && run.sim().now().0 >= settled.after(QUIET_US).0 {
             self.announced.settled = settled;
-            self.notice = msg::notice_stable_at(settled.0 / 1000, standing());
+            self.notice = match stuck(run) {
+                Some(standing) => msg::notice_stuck_since(settled.0 / 1000, standing),
+                None => msg::notice_stable_at(settled.0 / 1000, progress()),
+            };
         } else if all && new.iter().any(|entry| !entry.is_event()) {
             self.notice = words::narrate(journal);
         } else {
@@ -58,6 +62,22 @@ impl Announcer {
         self.announced.entries = marks.scanned().clamp(before.entries, happened).max(bad.map_or(0, |bad| bad + 1));
         true
     }
+}
+
+/// Workloads asked whether they are stuck.
+const MAX_WORKLOADS_ASKED: usize = 20;
+
+/// The first workload that is stuck.
+fn stuck(run: &Run) -> Option<Message> {
+    let keys: Vec<ObjectRef> = workloads(run).map(|object| object.key()).take(MAX_WORKLOADS_ASKED).collect();
+    standing::first_stuck(run.sim(), &keys)
+}
+
+/// Where the workload stands whose object an entry wrote, if that is stuck.
+fn stuck_because(run: &Run, entry: usize) -> Option<Message> {
+    let key = run.journal().get(entry)?.key()?;
+    let owner = diagnose::owners(run.sim(), &key).pop().unwrap_or(key);
+    standing::first_stuck(run.sim(), [&owner])
 }
 
 #[cfg(test)]

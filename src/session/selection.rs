@@ -188,10 +188,15 @@ pub fn workload_rank(kind: Kind) -> Option<usize> {
     workload_kinds().position(|other| other == kind)
 }
 
+/// The workloads and Pods that nothing owns, outside the system's namespaces.
+pub fn workloads(run: &Run) -> impl Iterator<Item = &Rc<Object>> {
+    let all = workload_kinds().flat_map(|kind| run.sim().list(kind));
+    all.filter(|object| object.meta.controller().is_none() && !object.meta.namespace.starts_with("kube-"))
+}
+
 /// The workload that a reader looks at first.
 pub fn first_workload(run: &Run) -> Option<ObjectRef> {
-    let all = workload_kinds().flat_map(|kind| run.sim().list(kind));
-    all.filter(|object| object.meta.controller().is_none() && !object.meta.namespace.starts_with("kube-")).map(|object| object.key()).next()
+    workloads(run).map(|object| object.key()).next()
 }
 
 #[cfg(test)]

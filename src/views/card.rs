@@ -3,6 +3,8 @@
 use crate::api::{Body, Kind, Object, ObjectRef};
 use crate::engine::Sim;
 use crate::explain::evidence::{facts, pill};
+use crate::explain::standing;
+use crate::explain::waits::Health;
 use crate::explain::why::Row;
 use crate::explain::words;
 use crate::i18n::{Message, msg};
@@ -20,7 +22,7 @@ pub struct Card {
     pub pill: Option<(Message, &'static str, &'static str)>,
     /// Name and value.
     pub facts: Vec<Row>,
-    /// What last happened to it.
+    /// Where it stands if it waits or fails, otherwise what last happened to it.
     pub effect: Message,
     /// Why.
     pub short: Message,
@@ -39,7 +41,10 @@ pub fn read(sim: &Sim, ready: &dyn Fn(&Object) -> usize, key: &ObjectRef) -> Opt
         [msg::fact_namespace(), msg::fact_node(), msg::fact_labels(), msg::fact_created_at(), msg::fact_status(), Message::default()];
     let node = all.iter().find(|fact| fact.name == msg::fact_node()).map(|fact| fact.value.clone());
     let shown = all.into_iter().filter(|fact| !elsewhere.contains(&fact.name) && fact.value != Message::name("0"));
-    let last = words::last(sim.journal(), key, object.meta.resource_version);
+    // What is wrong or under way says more than what was done last.
+    let standing = standing::of(sim, key);
+    let waits = matches!(standing.health, Health::Stuck | Health::Waiting).then_some(standing.sentence);
+    let last = words::last(sim.journal(), key, object.meta.resource_version).filter(|_| waits.is_none());
     let lag = lag(ready(object), object).map(|words| (msg::fact_status_lags(), words));
     Some(Card {
         kind: key.kind,
@@ -52,7 +57,7 @@ pub fn read(sim: &Sim, ready: &dyn Fn(&Object) -> usize, key: &ObjectRef) -> Opt
         facts: lag.into_iter().chain(shown.map(|fact| (fact.name, fact.value))).take(MAX_FACTS).collect(),
         by: last.as_ref().map(|last| (last.actor.clone(), last.at)),
         short: last.as_ref().map(|last| last.short.clone()).unwrap_or_default(),
-        effect: last.map(|last| last.effect).unwrap_or_default(),
+        effect: waits.or(last.map(|last| last.effect)).unwrap_or_default(),
     })
 }
 

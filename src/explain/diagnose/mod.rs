@@ -19,8 +19,8 @@ use crate::actions::Command;
 use crate::api::{Kind, ObjectRef, Time};
 use crate::engine::Sim;
 use crate::explain::waits::{Cure, Waits};
-use finding::{Context, owners};
-pub use finding::{Diagnosis, Remedy};
+use finding::Context;
+pub use finding::{Diagnosis, Remedy, owners};
 
 /// What an object waits for or why it failed; `None` if it is healthy or progressing.
 pub fn diagnose(sim: &Sim, key: &ObjectRef) -> Option<Diagnosis> {
