@@ -200,6 +200,13 @@ pub enum Why {
         /// Its code.
         code: i32,
     },
+    /// kubelet: a container that exited is restarted only after a back-off.
+    BackOff {
+        /// Length of the back-off.
+        seconds: i64,
+        /// Restarts until now.
+        count: i32,
+    },
     /// kubelet: a container is restarted.
     Restarted {
         /// Restart count.

@@ -46,12 +46,15 @@ pub fn standing(sim: &Sim, key: &ObjectRef, found: &[Diagnosis], helps: &[bool])
         true => first.headline(),
         false => msg::standing_because(first.headline(), root.headline(), root.object.kind, &root.object.name),
     };
+    // A Pod of its own may be awaited though nothing is wrong with it.
+    let awaited = found.last().and_then(|last| last.waits_for.as_ref()).filter(|_| !root.waits.is_bad());
+    let cause = awaited.filter(|awaited| diagnose::owners(sim, awaited).contains(key)).unwrap_or(&root.object);
     let tried = helps.iter().position(|helps| *helps);
     Standing {
         object: key.clone(),
         health,
         sentence,
-        root: (root.object != *key && sim.get(&root.object).is_some()).then(|| root.object.clone()),
+        root: (cause != key && sim.get(cause).is_some()).then(|| cause.clone()),
         remedy: if helps.is_empty() { (!first.remedies.is_empty()).then_some(0) } else { tried },
     }
 }

@@ -55,6 +55,7 @@ pub fn reason(why: &Why) -> Message {
         Why::EvictedByNode => msg::why_evicted_by_node(),
         Why::Exited { code } => msg::why_exited(code),
         Why::NewImage { image } => msg::why_new_image(image),
+        Why::BackOff { seconds, .. } => msg::why_back_off(seconds * 1000),
         Why::Restarted { count } => msg::why_restarted(count),
         Why::ImagePull => msg::why_image_pull(),
         Why::SourceMissing => msg::why_source_missing(),
@@ -269,7 +270,7 @@ pub fn evidence(why: &Why) -> Vec<Row> {
         Why::Expired { seconds } => vec![(Message::name("ttlSecondsAfterFinished"), Message::only(Arg::Span(seconds * 1000)))],
         Why::Exited { code } => vec![(msg::row_exit_code(), Message::only(Arg::Number(i64::from(*code))))],
         Why::NewImage { image } => vec![(msg::row_image(), Message::name(image))],
-        Why::Restarted { count } => vec![(msg::row_restarts(), number(count))],
+        Why::Restarted { count } | Why::BackOff { count, .. } => vec![(msg::row_restarts(), number(count))],
         Why::SmallestFit { volume } => vec![(msg::row_smallest_fit(), Message::name(volume))],
         Why::ClaimGone { policy } => vec![(msg::row_reclaim_policy(), Message::state(policy))],
         Why::OldRevision { have, want } => {

@@ -1,7 +1,7 @@
 //! The inspector: facts, YAML, Events and the chain of causes of what is selected, and what can be done with it.
 
 use super::dom::{self, icon, tile};
-use super::language::{Lang, marked, say, say_some};
+use super::language::{Lang, marked, say};
 use crate::api::{Body, Kind, Object, ObjectRef, Timestamp};
 use crate::explain::diagnose::{Diagnosis, Remedy};
 use crate::explain::evidence;
@@ -47,6 +47,8 @@ pub struct Props {
     pub helps: Rc<Vec<bool>>,
     /// What can be broken about it, or mended.
     pub offers: Vec<Offer>,
+    /// Whether it has a revision to roll back to.
+    pub undoes: bool,
     /// A remedy was chosen, or all are to be tried on a copy.
     pub on_cure: Callback<Option<Remedy>>,
     /// Events about it.
@@ -128,7 +130,7 @@ pub fn Inspector(props: &Props) -> Html {
             if let Some(standing) = &props.standing { { stands(props, standing) } }
             <div class="itabs" role="tablist" aria-label={say(msg::inspector_tabs())} onkeydown={keys}>{ for tabs }</div>
             <div class="i-body" id="i-body" role="tabpanel" aria-labelledby={format!("itab-{}", props.tab.word())} tabindex="0">{ body }</div>
-            if let Some(object) = &props.object { <Actions lang={props.lang} key={format!("{key}")} object={object.clone()} offers={props.offers.clone()} on_command={props.on_command.clone()} /> }
+            if let Some(object) = &props.object { <Actions lang={props.lang} key={format!("{key}")} object={object.clone()} offers={props.offers.clone()} undoes={props.undoes} on_command={props.on_command.clone()} /> }
         </aside>
     }
 }
@@ -340,6 +342,7 @@ fn table(rows: &[Row], sums: bool) -> Html {
 struct ActionProps {
     object: Rc<Object>,
     offers: Vec<Offer>,
+    undoes: bool,
     lang: Lang,
     on_command: Callback<String>,
 }
@@ -361,7 +364,8 @@ fn Actions(props: &ActionProps) -> Html {
         let on_command = props.on_command.clone();
         Callback::from(move |_: MouseEvent| on_command.emit(line.clone()))
     };
-    let button = |words: Message, title: Message, line: String| button(&words, &title, run(line));
+    // The tooltip is the command that the button enters.
+    let button = |words: Message, line: String| html! { <button type="button" class="btn sm" title={line.clone()} onclick={run(line)}>{ say(words) }</button> };
     let mut rows: Vec<Html> = Vec::new();
     if let Some(replicas) = replicas {
         let scale = |to: i32| run(format!("kubectl scale {word}/{name} --replicas={to}{namespace}"));
@@ -404,29 +408,31 @@ fn Actions(props: &ActionProps) -> Html {
     }
     let mut buttons: Vec<Html> = Vec::new();
     if matches!(kind, Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet) {
-        buttons.push(button(msg::action_roll_back(), Message::default(), format!("kubectl rollout undo {word}/{name}{namespace}")));
-        buttons.push(button(msg::action_restart(), Message::default(), format!("kubectl rollout restart {word}/{name}{namespace}")));
+        if props.undoes {
+            buttons.push(button(msg::action_roll_back(), format!("kubectl rollout undo {word}/{name}{namespace}")));
+        }
+        buttons.push(button(msg::action_restart(), format!("kubectl rollout restart {word}/{name}{namespace}")));
     }
     if object.pod().is_some_and(|pod| object.meta.namespace == "default" && !pod.node_name.is_empty()) {
-        buttons.push(button(msg::action_evict(), msg::action_evict_title(), format!("fault evict pod/{name}")));
+        let (title, onclick) = (say(msg::action_evict_title()), run(format!("fault evict pod/{name}")));
+        buttons.push(html! { <button type="button" class="btn sm" title={title} onclick={onclick}>{ say(msg::action_evict()) }</button> });
     }
     if kind == Kind::Node {
-        buttons.push(button(
-            msg::action_drain(),
-            Message::default(),
-            format!("kubectl drain {name} --ignore-daemonsets --delete-emptydir-data --force"),
-        ));
+        buttons.push(button(msg::action_drain(), format!("kubectl drain {name} --ignore-daemonsets")));
         let cordoned = matches!(&object.body, Body::Node(node) if node.spec.unschedulable);
         let verb = if cordoned { "uncordon" } else { "cordon" };
-        buttons.push(button(
-            if cordoned { msg::button_uncordon() } else { msg::button_cordon() },
-            Message::default(),
-            format!("kubectl {verb} {name}"),
-        ));
+        let words = if cordoned { msg::button_uncordon() } else { msg::button_cordon() };
+        buttons.push(button(words, format!("kubectl {verb} {name}")));
     }
     // What breaks something stands apart from what a person would do to a cluster.
     if !props.offers.is_empty() {
-        let fault = |offer: &Offer| html! { <button type="button" onclick={run(offer.line.clone())}><b>{ say(&offer.words) }</b><span>{ say(&offer.title) }</span></button> };
+        let choose = |run: Callback<MouseEvent>| {
+            Callback::from(move |event: MouseEvent| {
+                close_menu(event.target_dyn_into());
+                run.emit(event);
+            })
+        };
+        let fault = |offer: &Offer| html! { <button type="button" onclick={choose(run(offer.line.clone()))}><b>{ say(&offer.words) }</b><span>{ say(&offer.title) }</span></button> };
         // What strikes it, what its watchers learn of it, and what holds for the whole cluster.
         let of = |offer: &&Offer| match offer.line.strip_prefix("fault ").and_then(|line| line.split(' ').next()) {
             Some("lose" | "delay") => 1,
@@ -441,6 +447,11 @@ fn Actions(props: &ActionProps) -> Html {
             let mut all = props.offers.iter().filter(|offer| of(offer) == at).map(fault).peekable();
             all.peek().is_some().then(|| html! { <><h4>{ say(words) }</h4>{ for all }</> })
         };
+        let keys = Callback::from(|event: KeyboardEvent| {
+            if event.key() == "Escape" && close_menu(event.target_dyn_into()) {
+                event.stop_propagation();
+            }
+        });
         // Once the focus is elsewhere it closes.
         let left = Callback::from(|event: FocusEvent| {
             let of = event.target_dyn_into::<web_sys::Element>().and_then(|target| target.closest("details").ok().flatten());
@@ -449,7 +460,7 @@ fn Actions(props: &ActionProps) -> Html {
                 let _ = of.remove_attribute("open");
             }
         });
-        buttons.push(html! { <details class="faults" onfocusout={left}><summary class="btn sm">{ icon("i-warn", 14) }{ say(msg::button_faults()) }</summary><div><h3>{ say(msg::faults_of(kind, crate::i18n::format::front(&name, 17))) }</h3>{ group(0, own) }{ group(1, msg::fault_watch()) }{ group(2, msg::fault_cluster()) }</div></details> });
+        buttons.push(html! { <details class="faults" onfocusout={left} onkeydown={keys}><summary class="btn sm">{ icon("i-warn", 14) }{ say(msg::button_faults()) }</summary><div><h3>{ say(msg::faults_of(kind, crate::i18n::format::front(&name, 17))) }</h3>{ group(0, own) }{ group(1, msg::fault_watch()) }{ group(2, msg::fault_cluster()) }</div></details> });
     }
     if !matches!(kind, Kind::Node | Kind::Namespace) {
         buttons.push(html! { <button type="button" class="btn sm danger" aria-label={say(msg::delete_kind(kind))} onclick={run(format!("kubectl delete {word} {name} --wait=false{namespace}"))}>{ say(msg::button_delete()) }</button> });
@@ -457,7 +468,12 @@ fn Actions(props: &ActionProps) -> Html {
     html! { <div class="actions">{ for rows }<div class="row wrap">{ for buttons }</div></div> }
 }
 
-/// One of many buttons.
-fn button(words: &Message, title: &Message, onclick: Callback<MouseEvent>) -> Html {
-    html! { <button type="button" class="btn sm" title={say_some(title)} onclick={onclick}>{ say(words) }</button> }
+/// Closes the menu that an element is in and gives the focus back to its button; true if there was one to close.
+fn close_menu(element: Option<web_sys::HtmlElement>) -> bool {
+    let Some(menu) = element.and_then(|element| element.closest("details[open]").ok().flatten()) else { return false };
+    let _ = menu.remove_attribute("open");
+    if let Some(button) = menu.query_selector("summary").ok().flatten() {
+        dom::focus(&button);
+    }
+    true
 }

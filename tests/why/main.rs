@@ -70,6 +70,8 @@ struct Question {
     headline: String,
     /// The sentence that selecting the object shows; not checked where it is left out.
     standing: Option<String>,
+    /// The reason of the newest of the chain; not checked where it is left out.
+    because: Option<String>,
     /// What the last of the chain did; not checked where it is left out.
     began: Option<String>,
     #[serde(default)]
@@ -104,6 +106,10 @@ fn questions(file: &str) {
             if let Some(standing) = &one.standing {
                 let is = standing::of(&sim, &key(&sim, &one.of)).sentence.english();
                 assert!(reads(&is, standing), "{is:?} is not {standing:?}");
+            }
+            if let Some(because) = &one.because {
+                let chain = standing::chain(&sim, sim.journal(), &key(&sim, &one.of));
+                assert_eq!(chain.first().map(|reason| reason.short.english()).as_ref(), Some(because), "{}", print(&[], &chain));
             }
             if let Some(began) = &one.began {
                 let chain = standing::chain(&sim, sim.journal(), &key(&sim, &one.of));

@@ -48,7 +48,7 @@ impl PodPass<'_, '_> {
             "BackOff",
             format_smolstr!("Back-off restarting failed container {name} in pod {pod}_{namespace}({uid})"),
         );
-        self.write(Why::Restarted { count: restarts }, |body| {
+        self.write(Why::BackOff { seconds: i64::from(seconds), count: restarts }, |body| {
             let Some(status) = containers::status(body, i) else { return };
             status.last_state = ContainerState { terminated: status.state.terminated.take(), ..Default::default() };
             let message = format!("back-off {}restarting failed container={name} pod={pod}_{namespace}({uid})", span(seconds));

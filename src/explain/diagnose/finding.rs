@@ -134,6 +134,12 @@ pub fn held_by_finalizer(object: &Object) -> Option<Diagnosis> {
 const OWN_FINALIZERS: [&str; 5] =
     ["kubernetes", "foregroundDeletion", "orphan", "kubernetes.io/pvc-protection", "kubernetes.io/pv-protection"];
 
+/// Whether a workload has a revision to roll back to.
+pub fn has_earlier_revision(sim: &Sim, workload: &Object) -> bool {
+    let kind = if workload.kind == Kind::Deployment { Kind::ReplicaSet } else { Kind::ControllerRevision };
+    sim.owned(workload.meta.uid, kind).nth(1).is_some()
+}
+
 /// The controllers of an object, nearest first.
 pub fn owners(sim: &Sim, key: &ObjectRef) -> Vec<ObjectRef> {
     let mut out = Vec::new();

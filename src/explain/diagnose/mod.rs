@@ -20,7 +20,7 @@ use crate::api::{Kind, ObjectRef, Time};
 use crate::engine::Sim;
 use crate::explain::waits::{Cure, Waits};
 use finding::Context;
-pub use finding::{Diagnosis, Remedy, owners};
+pub use finding::{Diagnosis, Remedy, has_earlier_revision, owners};
 
 /// What an object waits for or why it failed; `None` if it is healthy or progressing.
 pub fn diagnose(sim: &Sim, key: &ObjectRef) -> Option<Diagnosis> {

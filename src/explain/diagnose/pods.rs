@@ -1,6 +1,6 @@
 //! Pods that fail or are not ready, and nodes. Those that have no node yet: `placement`.
 
-use super::finding::{Context, Diagnosis, flag, line, owner, owners};
+use super::finding::{Context, Diagnosis, flag, has_earlier_revision, line, owner, owners};
 use super::workloads::revision;
 use super::{placement, policy};
 use crate::api::node::Node;
@@ -174,9 +174,7 @@ fn undo(sim: &Context<'_>, object: &Rc<Object>, out: &mut Diagnosis) {
     else {
         return;
     };
-    let Some(uid) = sim.get(&top).map(|top| top.meta.uid) else { return };
-    let kind = if top.kind == Kind::Deployment { Kind::ReplicaSet } else { Kind::ControllerRevision };
-    if sim.owned(uid, kind).nth(1).is_none() {
+    if !sim.get(&top).is_some_and(|top| has_earlier_revision(sim, top)) {
         return;
     }
     let mut steps = vec![line("rollout undo", &top, "")];

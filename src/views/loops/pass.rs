@@ -319,6 +319,7 @@ pub(super) fn lights(why: &Why) -> &'static str {
         | Why::ProbeFailed { .. }
         | Why::EvictedByNode
         | Why::Exited { .. }
+        | Why::BackOff { .. }
         | Why::ImagePull => "status",
         Why::Endpoints { .. } => "write",
         Why::SmallestFit { .. } => "fit",

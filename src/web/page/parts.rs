@@ -2,7 +2,7 @@
 
 use super::{Msg, Over, Page};
 use crate::api::{Object, ObjectRef};
-use crate::explain::diagnose::Remedy;
+use crate::explain::diagnose::{Remedy, has_earlier_revision};
 use crate::explain::remedies;
 use crate::explain::words;
 use crate::i18n::{Message, msg};
@@ -193,6 +193,7 @@ impl Page {
                 found={self.inspection.found.clone()}
                 helps={self.inspection.helps.clone()}
                 offers={state.object().map(|object| remedies::of(state.timeline.run.sim(), object)).unwrap_or_default()}
+                undoes={state.object().is_some_and(|object| has_earlier_revision(state.timeline.run.sim(), object))}
                 on_cure={calls.cure.clone()}
                 events={self.inspection.events.clone()}
                 on_tab={calls.tab.clone()}
