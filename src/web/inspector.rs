@@ -20,6 +20,21 @@ use wasm_bindgen::JsCast;
 use web_sys::{HtmlInputElement, KeyboardEvent, SubmitEvent};
 use yew::prelude::*;
 
+/// Why the selected object is as it is.
+#[derive(Clone, Default, PartialEq)]
+pub struct Explanation {
+    /// Where it stands.
+    pub standing: Option<Rc<Standing>>,
+    /// What it waits for, down to the root.
+    pub found: Rc<Vec<Diagnosis>>,
+    /// Which of the remedies help, if they were tried.
+    pub helps: Rc<Vec<bool>>,
+    /// How it came about, newest first.
+    pub chain: Rc<Vec<Reason>>,
+    /// What the newest led to.
+    pub led: Rc<Vec<Reason>>,
+}
+
 /// What the inspector shows.
 #[derive(Properties, PartialEq)]
 pub struct Props {
@@ -35,16 +50,8 @@ pub struct Props {
     pub epoch: Timestamp,
     /// The page.
     pub tab: Tab,
-    /// Newest first; empty on other pages.
-    pub chain: Rc<Vec<Reason>>,
-    /// What the newest led to.
-    pub led: Rc<Vec<Reason>>,
-    /// Where it stands.
-    pub standing: Option<Rc<Standing>>,
-    /// What it waits for, down to the root.
-    pub found: Rc<Vec<Diagnosis>>,
-    /// Which of the remedies help, if they were tried.
-    pub helps: Rc<Vec<bool>>,
+    /// Why it is as it is.
+    pub why: Explanation,
     /// What can be broken about it, or mended.
     pub offers: Vec<Offer>,
     /// Whether it has a revision to roll back to.
@@ -88,7 +95,7 @@ pub fn Inspector(props: &Props) -> Html {
                 if let Some((words, class, glyph)) = pill {
                     <span class={classes!("pill", class)} title={props.late.as_ref().map(say)}>if !glyph.is_empty() { { icon(glyph, 12) } }<span class="ell">{ say(words) }</span></span>
                 } else if props.object.is_none() {
-                    <span class="pill">{ if props.chain.is_empty() { say(msg::pill_not_found()) } else { say(msg::pill_deleted()) } }</span>
+                    <span class="pill">{ if props.why.chain.is_empty() { say(msg::pill_not_found()) } else { say(msg::pill_deleted()) } }</span>
                 }
             </small><b title={key.name.to_string()}>{ key.name.as_str() }</b></div>
             { fold }
@@ -127,7 +134,7 @@ pub fn Inspector(props: &Props) -> Html {
     html! {
         <aside class="panel right" aria-label={say(msg::panel_inspector())} id="inspector">
             { head }
-            if let Some(standing) = &props.standing { { stands(props, standing) } }
+            if let Some(standing) = &props.why.standing { { stands(props, standing) } }
             <div class="itabs" role="tablist" aria-label={say(msg::inspector_tabs())} onkeydown={keys}>{ for tabs }</div>
             <div class="i-body" id="i-body" role="tabpanel" aria-labelledby={format!("itab-{}", props.tab.word())} tabindex="0">{ body }</div>
             if let Some(object) = &props.object { <Actions lang={props.lang} key={format!("{key}")} object={object.clone()} offers={props.offers.clone()} undoes={props.undoes} on_command={props.on_command.clone()} /> }
@@ -218,14 +225,14 @@ fn stands(props: &Props, standing: &Standing) -> Html {
         Health::Waiting => ("waiting", "i-cronjob"),
         Health::Stuck => ("stuck", "i-warn"),
     };
-    let first = props.found.first();
+    let first = props.why.found.first();
     let remedy = standing.remedy.and_then(|at| first?.remedies.get(at));
     html! {
         <section class={classes!("standing", class)} aria-label={say(msg::standing_title())}>
             <p>{ icon(glyph, 16) }<span><span class="vh">{ say(headline::health(standing.health)) }{ ": " }</span>{ marked(&words::in_short(&standing.sentence)) }</span></p>
             if remedy.is_some() || first.is_some_and(|first| first.since.is_some()) {
                 <div class="row wrap">
-                    if let Some(remedy) = remedy { { cure(props, remedy, props.helps.contains(&true)) } }
+                    if let Some(remedy) = remedy { { cure(props, remedy, props.why.helps.contains(&true)) } }
                     if let Some(since) = first.and_then(|first| first.since) { <span class="meta">{ say(msg::found_since(stamp(since))) }</span> }
                 </div>
             }
@@ -242,23 +249,23 @@ fn cure(props: &Props, remedy: &Remedy, helps: bool) -> Html {
 
 /// What the object waits for: what decides at the root, the way down to it, what would help.
 fn found(props: &Props) -> Html {
-    let (Some(first), Some(last)) = (props.found.first(), props.found.last()) else { return Html::default() };
-    let root = props.found.iter().rev().find(|one| one.waits.is_bad()).unwrap_or(last);
+    let (Some(first), Some(last)) = (props.why.found.first(), props.why.found.last()) else { return Html::default() };
+    let root = props.why.found.iter().rev().find(|one| one.waits.is_bad()).unwrap_or(last);
     let link = |key: &ObjectRef, words: Option<Message>| {
         let (on_select, own) = (props.on_select.clone(), key.clone());
         let onclick = Callback::from(move |_: MouseEvent| on_select.emit(Some(own.clone())));
         html! { <button type="button" class="linkrow" onclick={onclick}>{ icon(dom::kind_icon(key.kind.name()).0, 14) }<span><span class="mono">{ key.name.as_str() }</span>{ for words.iter().map(|words| html! { <>{ ": " }{ say(words) }</> }) }</span></button> }
     };
-    let mut links: Vec<Html> = props.found[1..].iter().map(|next| link(&next.object, Some(next.headline()))).collect();
+    let mut links: Vec<Html> = props.why.found[1..].iter().map(|next| link(&next.object, Some(next.headline()))).collect();
     // The last may wait for something that has nothing to say for itself.
     if let Some(next) = &last.waits_for {
         links.push(link(next, None));
     }
     let rows = |of: &Diagnosis| if of.facts.is_empty() { Html::default() } else { table(&of.rows(), false) };
     // What does not help is not offered.
-    let helps = |at: usize| props.helps.get(at) != Some(&false);
+    let helps = |at: usize| props.why.helps.get(at) != Some(&false);
     let offered: Vec<&Remedy> = first.remedies.iter().enumerate().filter(|(at, _)| helps(*at)).map(|(_, remedy)| remedy).collect();
-    let title = match (props.helps.is_empty(), offered.is_empty()) {
+    let title = match (props.why.helps.is_empty(), offered.is_empty()) {
         (true, _) => msg::remedies_title(),
         (false, false) => msg::remedies_tested(),
         (false, true) => msg::remedies_none_works(),
@@ -271,7 +278,7 @@ fn found(props: &Props) -> Html {
             if root.object != first.object { { rows(first) } }
             if !first.remedies.is_empty() {
                 <p class="h-cap">{ say(title) }</p>
-                <div class="row wrap">{ for offered.iter().map(|remedy| cure(props, remedy, !props.helps.is_empty())) }if props.helps.is_empty() { <button type="button" class="btn ghost sm" onclick={on_try}>{ say(msg::button_test_remedies()) }</button> }</div>
+                <div class="row wrap">{ for offered.iter().map(|remedy| cure(props, remedy, !props.why.helps.is_empty())) }if props.why.helps.is_empty() { <button type="button" class="btn ghost sm" onclick={on_try}>{ say(msg::button_test_remedies()) }</button> }</div>
             }
             if let Some(spared) = &first.spared { <p class="meta">{ say(spared) }</p> }
             <div class="rule" />
@@ -280,15 +287,15 @@ fn found(props: &Props) -> Html {
 }
 
 fn why(props: &Props) -> Html {
-    html! { <>if !props.found.is_empty() { { found(props) } }{ chain(props) }</> }
+    html! { <>if !props.why.found.is_empty() { { found(props) } }{ chain(props) }</> }
 }
 
 fn chain(props: &Props) -> Html {
-    if props.chain.is_empty() {
+    if props.why.chain.is_empty() {
         let words = if props.object.is_some() { msg::chain_bootstrap() } else { msg::chain_absent() };
         return html! { <p class="dim">{ say(words) }</p> };
     }
-    let items = props.chain.iter().enumerate().map(|(at, reason)| {
+    let items = props.why.chain.iter().enumerate().map(|(at, reason)| {
         let on_seek = props.on_seek.clone();
         let time = reason.at;
         let onclick = Callback::from(move |_: MouseEvent| on_seek.emit(time));
@@ -310,10 +317,10 @@ fn chain(props: &Props) -> Html {
     html! {
         <>
             <ol class="why">{ for items }</ol>
-            if !props.led.is_empty() {
+            if !props.why.led.is_empty() {
                 <div class="rule led-rule" />
                 <p class="h-cap">{ say(msg::chain_led_to()) }</p>
-                <div class="led">{ for props.led.iter().map(|reason| {
+                <div class="led">{ for props.why.led.iter().map(|reason| {
                     let (on_seek, on_select, time, object) = (props.on_seek.clone(), props.on_select.clone(), reason.at, reason.object.clone());
                     let onclick = Callback::from(move |_: MouseEvent| { on_select.emit(object.clone()); on_seek.emit(time); });
                     html! { <button type="button" class="linkrow" onclick={onclick}>{ icon("i-arrow-right", 14) }<span>{ marked(&reason.effect) }{ " " }<span class="mono">{ clock(reason.at) }</span></span></button> }

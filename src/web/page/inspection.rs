@@ -3,12 +3,12 @@
 use super::{Over, Page};
 use crate::api::{Body, Kind, Object, ObjectRef};
 use crate::engine::{Entry, Op};
-use crate::explain::diagnose::Diagnosis;
-use crate::explain::standing::{self, Standing};
+use crate::explain::standing;
 use crate::explain::words::{self, Reason};
 use crate::session::State;
 use crate::views::view::View;
 use crate::web::dom;
+use crate::web::inspector::Explanation;
 use std::rc::Rc;
 
 /// Milliseconds between two looks at what an object waits for, while the clock runs.
@@ -26,15 +26,10 @@ type Subject = ([Option<ObjectRef>; 2], usize, (u64, &'static View));
 /// What the inspector tells of the selected object.
 #[derive(Default)]
 pub(super) struct Inspection {
-    pub(super) chain: Rc<Vec<Reason>>,
-    /// The consequences, and how much of the history was read for them.
-    pub(super) led: Rc<Vec<Reason>>,
+    pub(super) why: Explanation,
+    /// How much of the history was read for consequences.
     pub(super) led_read: usize,
     pub(super) chain_of: Option<Subject>,
-    /// Where the selected object stands.
-    pub(super) standing: Option<Rc<Standing>>,
-    pub(super) found: Rc<Vec<Diagnosis>>,
-    pub(super) helps: Rc<Vec<bool>>,
     /// In what the cluster differs from the manifest that was applied.
     pub(super) drift: Rc<Vec<String>>,
     pub(super) causes: Rc<Vec<(u64, u8)>>,
@@ -66,7 +61,7 @@ impl Page {
         let happened = state.timeline.run.happened();
         // What is told beside the clock is of what the diagram shows.
         let selected = state.selection.selected.clone();
-        let standing = self.inspection.standing.as_ref().filter(|standing| Some(&standing.object) == selected.as_ref());
+        let standing = self.inspection.why.standing.as_ref().filter(|standing| Some(&standing.object) == selected.as_ref());
         let root = standing.and_then(|standing| standing.root.clone()).or(selected.clone());
         let of = ([selected, root], happened, (state.timeline.run.epoch, state.selection.view));
         if self.inspection.chain_of.as_ref() == Some(&of) {
@@ -77,18 +72,18 @@ impl Page {
         let news = |since: usize| of.0[1].as_ref().is_some_and(|key| history.from(since).iter().any(|entry| words::concerns(entry, key)));
         if read.is_none_or(news) {
             let chain = |key| standing::chain(state.timeline.run.sim(), history, key);
-            self.inspection.chain = Rc::new(of.0[1].as_ref().map(chain).unwrap_or_default());
-            (self.inspection.led, self.inspection.led_read) = (Rc::default(), 0);
+            self.inspection.why.chain = Rc::new(of.0[1].as_ref().map(chain).unwrap_or_default());
+            (self.inspection.why.led, self.inspection.led_read) = (Rc::default(), 0);
         }
-        if let Some(first) = self.inspection.chain.first().filter(|_| self.inspection.led.len() < MAX_CONSEQUENCES) {
+        if let Some(first) = self.inspection.why.chain.first().filter(|_| self.inspection.why.led.len() < MAX_CONSEQUENCES) {
             let since = std::mem::replace(&mut self.inspection.led_read, happened);
-            let more = words::led_to(history, first.entry, since as u32, MAX_CONSEQUENCES - self.inspection.led.len());
+            let more = words::led_to(history, first.entry, since as u32, MAX_CONSEQUENCES - self.inspection.why.led.len());
             if !more.is_empty() {
-                Rc::make_mut(&mut self.inspection.led).extend(more);
+                Rc::make_mut(&mut self.inspection.why.led).extend(more);
             }
         }
         let lane = |reason: &Reason| words::lane(&state.timeline.run.journal()[reason.entry as usize]).map(|lane| (reason.at, lane));
-        self.inspection.causes = Rc::new(self.inspection.chain.iter().filter_map(lane).collect());
+        self.inspection.causes = Rc::new(self.inspection.why.chain.iter().filter_map(lane).collect());
         events(&mut self.inspection.events, &state, read);
         // Records behind a Service have a diagram of their own; what is written of an object that is gone tells nothing of what is there.
         let behind = |kind| matches!(kind, Kind::EndpointSlice | Kind::Endpoints) && !state.selection.view.uses.endpoints;
@@ -111,14 +106,14 @@ impl Page {
         self.inspection.tries = asked && state.try_next_remedy();
         let (found, helps) = if asked { state.diagnosis() } else { Default::default() };
         let standing = if asked { state.standing(&found, &helps) } else { None };
-        if self.inspection.standing.as_deref() != standing.as_ref() {
-            self.inspection.standing = standing.map(Rc::new);
+        if self.inspection.why.standing.as_deref() != standing.as_ref() {
+            self.inspection.why.standing = standing.map(Rc::new);
         }
         // An equal answer keeps its pointer, so that its component need not look.
-        if *self.inspection.found != found {
-            self.inspection.found = Rc::new(found);
+        if *self.inspection.why.found != found {
+            self.inspection.why.found = Rc::new(found);
         }
-        self.inspection.helps = helps;
+        self.inspection.why.helps = helps;
         let now = dom::now();
         self.inspection.diagnose_ms = now + DIAGNOSIS_INTERVAL_MS.max(DIAGNOSIS_REST_FACTOR * (now - begun));
     }

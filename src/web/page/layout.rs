@@ -124,7 +124,7 @@ impl Page {
     pub(super) fn phone(&self, ctx: &Context<Self>) -> Html {
         let link = ctx.link();
         let state = self.state.borrow();
-        let sheet = match (&state.selection.selected, &self.inspection.standing) {
+        let sheet = match (&state.selection.selected, &self.inspection.why.standing) {
             (Some(key), Some(standing)) => html! {
                 <div class="row sh">{ dom::tile(key.kind.name()) }<div class="grow"><p>{ marked(&words::in_short(&standing.sentence)) }</p><p class="dim mono">{ key.name.as_str() }</p></div>
                     <button type="button" class="btn sm" onclick={link.callback(|_| Msg::Over(Over::Inspector))}>{ say(msg::button_why()) }{ icon("i-up", 14) }</button></div>

@@ -187,12 +187,8 @@ impl Page {
                 object={object}
                 epoch={state.timeline.run.sim().config.epoch}
                 tab={state.selection.tab}
-                chain={self.inspection.chain.clone()}
-                led={self.inspection.led.clone()}
-                standing={self.inspection.standing.clone()}
-                found={self.inspection.found.clone()}
-                helps={self.inspection.helps.clone()}
                 offers={state.object().map(|object| remedies::of(state.timeline.run.sim(), object)).unwrap_or_default()}
+                why={self.inspection.why.clone()}
                 undoes={state.object().is_some_and(|object| has_earlier_revision(state.timeline.run.sim(), object))}
                 on_cure={calls.cure.clone()}
                 events={self.inspection.events.clone()}
