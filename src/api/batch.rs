@@ -1,7 +1,7 @@
 //! Jobs.
 
 use super::json::{self, Json, record};
-use super::pod::PodTemplate;
+use super::pod_template::PodTemplate;
 use super::selector::LabelSelector;
 use super::spec::Spec;
 use super::{Str, Timestamp, Uid};

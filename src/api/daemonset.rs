@@ -1,7 +1,7 @@
 //! DaemonSets.
 
 use super::json::{self, record};
-use super::pod::PodTemplate;
+use super::pod_template::PodTemplate;
 use super::selector::LabelSelector;
 use super::spec::Spec;
 use super::workload::UpdateStrategy;

@@ -16,6 +16,7 @@ pub mod node;
 pub mod normalize;
 pub mod object;
 pub mod pod;
+pub mod pod_template;
 pub mod policy;
 pub mod quantity;
 pub mod references;

@@ -1,7 +1,7 @@
 //! Workloads: Deployment, ReplicaSet, StatefulSet, ControllerRevision.
 
 use super::json::{self, Json, record};
-use super::pod::PodTemplate;
+use super::pod_template::PodTemplate;
 use super::selector::LabelSelector;
 use super::spec::Spec;
 use super::{Str, Timestamp};

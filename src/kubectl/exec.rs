@@ -2,6 +2,8 @@
 //! `echo`, `cat`, `ls`, `env`, `nslookup`, `ping`, `curl` and `wget`, `touch`, `rm`, `mkdir`, in a small shell with
 //! variables, `$(…)`, `;`, `&&`, `||` and redirections. Files on a volume are still there for the next Pod.
 
+mod network;
+
 use super::client::Client;
 use super::parse::Args;
 use super::targets;
@@ -400,121 +402,6 @@ impl Shell<'_, '_> {
             "pwd" => Done::said("/\n"),
             "date" => Done::said(format!("{}\n", crate::api::Timestamp(self.client.wall()).rfc3339())),
             other => Done::failed(format!("sh: {other}: not found\n"), 127),
-        }
-    }
-
-    /// The name under a headless Service, if the Pod has one.
-    fn full_name(&self) -> String {
-        let spec = &self.pod.body::<Pod>().spec;
-        if spec.subdomain.is_empty() {
-            return self.hostname();
-        }
-        format!("{}.{}.{}.{}", self.hostname(), spec.subdomain, self.pod.meta.namespace, dns::ZONE)
-    }
-
-    fn ls(&self, path: &str) -> Done {
-        let mut names: Vec<String> = match place(self.client.sim.server(), &self.pod, self.container, path) {
-            FilePlace::Projected { kind, name, .. } => self.projected(kind, &name).into_iter().map(|(key, _)| key).collect(),
-            FilePlace::Disk { disk, path } => {
-                let under = |file: &str| {
-                    let of = path.trim_end_matches('/');
-                    let rest = file.strip_prefix(of).filter(|rest| of.is_empty() || rest.starts_with('/'))?;
-                    rest.trim_start_matches('/').split('/').next().filter(|name| !name.is_empty()).map(str::to_string)
-                };
-                self.client.sim.disks.list(&disk).filter_map(|(file, _)| under(file)).collect()
-            }
-        };
-        crate::sort::sort(&mut names);
-        names.dedup();
-        Done::said(names.iter().map(|name| format!("{name}\n")).collect::<String>())
-    }
-
-    fn nslookup(&self, name: &str) -> Done {
-        let found = dns::lookup(self.client.sim.server(), &self.pod.meta.namespace, name);
-        let mut out = format!("Server:    {s}\nAddress 1: {s} kube-dns.kube-system.svc.cluster.local\n\n", s = dns::SERVER);
-        if found.is_empty() {
-            out.push_str(&format!("nslookup: can't resolve '{name}'\n"));
-            return Done { out, code: 1, ..Done::default() };
-        }
-        out.push_str(&format!("Name:      {name}\n"));
-        let zone = dns::zone(self.client.sim.server());
-        for (i, record) in found.iter().enumerate() {
-            // The name of the Pod itself, where it has one.
-            let own = zone.iter().rfind(|other| other.address == record.address).map_or(record.name.as_str(), |other| other.name.as_str());
-            out.push_str(&format!("Address {}: {} {own}\n", i + 1, record.address));
-        }
-        Done::said(out)
-    }
-
-    /// The Pod that a host name or an address leads to from here.
-    fn reach(&self, host: &str) -> Result<(String, Option<Rc<Object>>), Done> {
-        let sim = &self.client.sim;
-        if matches!(host, "localhost" | "127.0.0.1") {
-            return Ok(("127.0.0.1".into(), Some(self.pod.clone())));
-        }
-        let is_address = host.split('.').count() == 4 && host.chars().all(|c| c.is_ascii_digit() || c == '.');
-        let found = dns::lookup(sim.server(), &self.pod.meta.namespace, host);
-        let address = match (is_address, found.first()) {
-            (true, _) => host.to_string(),
-            (false, Some(record)) => record.address.to_string(),
-            (false, None) => return Err(Done::failed(format!("bad address '{host}'\n"), 1)),
-        };
-        let with = |address: &str| {
-            sim.list(Kind::Pod).find(|pod| pod.pod().is_some_and(|p| p.status.pod_ip == address && !p.is_terminal())).cloned()
-        };
-        let pod = with(&address).or_else(|| {
-            let service = sim
-                .list(Kind::Service)
-                .find(|s| s.get::<crate::api::network::Service>().is_some_and(|s| s.spec.cluster_ip == address.as_str()))?;
-            let slices = sim.list(Kind::EndpointSlice).filter(|slice| is_slice_of(slice, service));
-            let ready =
-                slices.filter_map(|slice| slice.get::<crate::api::network::EndpointSlice>()).flat_map(|slice| slice.endpoints.iter());
-            let all: Vec<_> = ready.filter(|e| e.conditions.ready.unwrap_or(true)).filter_map(|e| e.addresses.first()).collect();
-            // One request after another goes round the endpoints.
-            let turn = sim.journal().len();
-            with(all.get(turn % all.len().max(1))?)
-        });
-        Ok((address, pod))
-    }
-
-    fn ping(&self, host: &str) -> Done {
-        match self.reach(host) {
-            Err(done) => Done { err: format!("ping: {}", done.err), ..done },
-            Ok((address, Some(_))) => {
-                let mut out = format!("PING {host} ({address}): 56 data bytes\n");
-                (0..3).for_each(|n| out.push_str(&format!("64 bytes from {address}: seq={n} ttl=62 time=0.5 ms\n")));
-                out.push_str(&format!("\n--- {host} ping statistics ---\n3 packets transmitted, 3 packets received, 0% packet loss\n"));
-                Done::said(out)
-            }
-            Ok((address, None)) => Done {
-                out: format!(
-                    "PING {host} ({address}): 56 data bytes\n\n--- {host} ping statistics ---\n3 packets transmitted, 0 packets received, 100% packet loss\n"
-                ),
-                code: 1,
-                ..Done::default()
-            },
-        }
-    }
-
-    /// What a web server would answer: the index page of its Pod, if somebody wrote one.
-    fn fetch(&self, tool: &str, url: &str) -> Done {
-        let host = url.trim_start_matches("http://").split(['/', ':']).next().unwrap_or("");
-        let refused = |address: &str| match tool {
-            "curl" => Done::failed(format!("curl: (7) Failed to connect to {host} port 80: Connection refused\n"), 7),
-            _ => Done::failed(format!("wget: can't connect to remote host ({address}): Connection refused\n"), 1),
-        };
-        match self.reach(host) {
-            Err(_) if tool == "curl" => Done::failed(format!("curl: (6) Could not resolve host: {host}\n"), 6),
-            Err(done) => Done { err: format!("wget: {}", done.err), ..done },
-            Ok((address, None)) => refused(&address),
-            Ok((_, Some(pod))) => {
-                const INDEX: &str = "/usr/share/nginx/html/index.html";
-                let text = match place(self.client.sim.server(), &pod, 0, INDEX) {
-                    FilePlace::Disk { disk, path } => self.client.sim.disks.read(&disk, &path).map(|text| text.to_string()),
-                    FilePlace::Projected { .. } => None,
-                };
-                Done::said(text.unwrap_or_else(|| format!("<html><body><h1>Welcome to {}!</h1></body></html>\n", pod.meta.name)))
-            }
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Models `pkg/controller/history/controller_history.go`.
 
-use crate::api::pod::PodTemplate;
+use crate::api::pod_template::PodTemplate;
 use crate::api::workload::ControllerRevision;
 use crate::api::{Body, Kind, Labels, Object, ObjectMeta, Str};
 use crate::engine::out::Out;

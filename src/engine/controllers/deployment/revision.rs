@@ -5,7 +5,7 @@
 
 use super::{DeploymentPass, Sets, replicas, set_of, total};
 use crate::api::json::Json as _;
-use crate::api::pod::PodTemplate;
+use crate::api::pod_template::PodTemplate;
 use crate::api::workload::{Condition, ReplicaSet, WorkloadSpec};
 use crate::api::{Body, Kind, Object, ObjectMeta, Str};
 use crate::engine::store::{ApiError, Reason};

@@ -3,7 +3,8 @@
 //! Models `pkg/controller/statefulset/stateful_set_utils.go`.
 
 use super::pass::{REVISION_LABEL, StatefulSetPass};
-use crate::api::pod::{Pod, PodSpec, PodTemplate};
+use crate::api::pod::{Pod, PodSpec};
+use crate::api::pod_template::PodTemplate;
 use crate::api::workload::StatefulSet;
 use crate::api::{Body, Kind, Object, ObjectMeta, Str};
 use crate::engine::store::ApiError;

@@ -13,7 +13,8 @@ mod status;
 
 use super::ownership::claim;
 use super::{Controller, Event, Watch};
-use crate::api::pod::{Pod, PodTemplate};
+use crate::api::pod::Pod;
+use crate::api::pod_template::PodTemplate;
 use crate::api::time::SECOND;
 use crate::api::workload::{StatefulSet, StatefulSetStatus};
 use crate::api::{Kind, Object, ObjectRef, Str};

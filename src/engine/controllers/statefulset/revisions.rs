@@ -2,7 +2,7 @@
 //!
 //! Models `getStatefulSetRevisions` of `pkg/controller/statefulset/stateful_set_control.go`.
 
-use crate::api::pod::PodTemplate;
+use crate::api::pod_template::PodTemplate;
 use crate::api::workload::{ControllerRevision, StatefulSet};
 use crate::api::{Object, Str, hash};
 use crate::engine::controllers::history::{delete_oldest, new_revision, number, renumber};
