@@ -55,6 +55,8 @@ pub struct Answer {
     pub changed: bool,
     /// Whether it failed, or a part of it.
     pub failed: bool,
+    /// The first line of what it failed with.
+    pub failure: Option<String>,
     /// What came of each object that it applied.
     pub applied: Vec<Applied>,
     /// What it printed.
@@ -115,7 +117,8 @@ pub fn run(sim: &mut Sim, talk: &mut Option<Session>, command: &Command) -> Answ
 fn answer_of(session: &mut Session, changed: bool) -> Answer {
     let failed = session.exit.is_some_and(|exit| exit != 0);
     let applied = std::mem::take(&mut session.applied);
-    Answer { changed, failed, applied, lines: take(session), diagnostics: Vec::new() }
+    let failure = session.failure.as_ref().and_then(|failure| failure.message.lines().next().map(str::to_string));
+    Answer { changed, failed, failure, applied, lines: take(session), diagnostics: Vec::new() }
 }
 
 /// What a command has printed since it was last asked.

@@ -39,7 +39,7 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
         return Err(Failure::error(format!("Unexpected args: [{word}]\nSee 'kubectl apply -h' for help and examples")));
     }
     let documents = read(client, stdin);
-    if documents.is_empty() && !client.failed {
+    if documents.is_empty() && client.failure.is_none() {
         return Err(Failure::error("no objects passed to apply"));
     }
     for value in documents {

@@ -19,8 +19,8 @@ pub struct Client<'a> {
     pub out: String,
     /// Complained about since the last poll.
     pub err: String,
-    /// An error was printed although the command went on.
-    pub failed: bool,
+    /// The first failure that was printed although the command goes on.
+    pub failure: Option<Failure>,
     /// What came of the objects it applied.
     pub applied: Vec<Applied>,
     /// How many rows of a table it reads or prints at a time.
@@ -30,7 +30,7 @@ pub struct Client<'a> {
 impl<'a> Client<'a> {
     /// A client that writes on behalf of a command.
     pub fn new(sim: &'a mut Sim, origin: Origin, namespace: String, rows: usize) -> Client<'a> {
-        Client { sim, origin, namespace, out: String::new(), err: String::new(), failed: false, applied: Vec::new(), rows }
+        Client { sim, origin, namespace, out: String::new(), err: String::new(), failure: None, applied: Vec::new(), rows }
     }
 
     /// Prints a line.
@@ -46,7 +46,7 @@ impl<'a> Client<'a> {
     /// Prints a failure and goes on; the exit code will tell.
     pub fn fail(&mut self, failure: &Failure) {
         self.err.push_str(&failure.message);
-        self.failed = true;
+        self.failure.get_or_insert_with(|| failure.clone());
     }
 
     /// Takes the namespace and the name of the field manager from the flags.

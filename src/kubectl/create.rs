@@ -73,7 +73,7 @@ pub fn finish(client: &mut Client<'_>, args: &Args, value: Value) -> Result<Outc
 
 fn from_text(client: &mut Client<'_>, args: &Args, stdin: &str) -> Result<Outcome, Failure> {
     let documents = apply::read(client, stdin);
-    if documents.is_empty() && !client.failed {
+    if documents.is_empty() && client.failure.is_none() {
         return Err(Failure::error("no objects passed to create"));
     }
     for value in documents {

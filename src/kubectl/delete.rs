@@ -38,7 +38,7 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
     for (kind, object) in objects {
         delete_one(client, &args, kind, &object, how, &mut pending);
     }
-    if !found && !client.failed && !args.on("ignore-not-found") {
+    if !found && client.failure.is_none() && !args.on("ignore-not-found") {
         client.say("No resources found");
     }
     if args.get("wait").is_some_and(|wait| wait == "false") || args.get("dry-run").is_some_and(|dry| dry != "none") {

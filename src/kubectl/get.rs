@@ -151,7 +151,7 @@ impl GetWatch {
 
     fn first(&mut self, client: &mut Client<'_>) -> Result<(), Failure> {
         let objects = self.targets.fetch(client);
-        if objects.is_empty() && client.failed {
+        if objects.is_empty() && client.failure.is_some() {
             return Err(Failure::exit("", 1));
         }
         objects.iter().try_for_each(|(kind, object)| self.print(client, *kind, object))
@@ -339,7 +339,14 @@ pub struct GetTable {
 
 impl GetTable {
     fn new(client: &Client<'_>, watch: GetWatch, objects: VecDeque<Listing>, args: &Args) -> GetTable {
-        GetTable { watch, objects, tables: Vec::new(), at: 0, now: client.wall(), told: client.failed || args.on("ignore-not-found") }
+        GetTable {
+            watch,
+            objects,
+            tables: Vec::new(),
+            at: 0,
+            now: client.wall(),
+            told: client.failure.is_some() || args.on("ignore-not-found"),
+        }
     }
 
     fn read(&mut self, object: &Object) {

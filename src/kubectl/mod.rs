@@ -56,13 +56,13 @@ pub struct Session {
     pub stderr: String,
     /// Its exit code, once it has ended.
     pub exit: Option<i32>,
+    /// The first failure that it printed.
+    pub failure: Option<Failure>,
     /// What came of the objects it applied.
     pub applied: Vec<Applied>,
     origin: crate::engine::store::Origin,
     namespace: String,
     task: Outcome,
-    /// An error was printed although the command goes on.
-    failed: bool,
     rows: usize,
 }
 
@@ -97,12 +97,12 @@ impl Session {
         Session {
             stdout: String::new(),
             stderr: String::new(),
+            failure: None,
             exit: None,
             applied: Vec::new(),
             origin,
             namespace: "default".to_owned(),
             task: Outcome::Done,
-            failed: false,
             rows,
         }
     }
@@ -151,10 +151,10 @@ impl Session {
         self.stdout.push_str(&client.out);
         self.stderr.push_str(&client.err);
         self.applied.append(&mut client.applied);
-        self.failed |= client.failed;
+        self.failure = self.failure.take().or(client.failure);
         self.namespace = client.namespace;
         match result {
-            Ok(Outcome::Done) if self.failed => Err(Failure::exit("", 1)),
+            Ok(Outcome::Done) if self.failure.is_some() => Err(Failure::exit("", 1)),
             other => other,
         }
     }
@@ -166,6 +166,7 @@ impl Session {
             Err(failure) => {
                 self.stderr.push_str(&failure.message);
                 self.exit = Some(failure.exit);
+                self.failure.get_or_insert(failure);
             }
         }
     }

@@ -53,7 +53,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
             left.push((kind, ObjectRef::new(kind, object["metadata"]["namespace"].as_str().unwrap_or(""), name_of(&object))));
         }
     }
-    if left.is_empty() && !client.failed {
+    if left.is_empty() && client.failure.is_none() {
         return Err(Failure::error("no matching resources found"));
     }
     let span = args.duration("timeout")?.unwrap_or(PATIENCE_US);

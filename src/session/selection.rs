@@ -228,4 +228,32 @@ mod tests {
         state.update(TimelineMsg::Seconds(10));
         assert_eq!((state.diagnosis().0, ready(&state.timeline.run)), (vec![], 2));
     }
+
+    #[test]
+    fn a_verdict_is_dropped_when_what_it_was_tried_on_changes() {
+        let mut state = settled("");
+        state.update(ConsoleMsg::Enter("kubectl cordon node-1 node-2 node-3".into()));
+        state.update(EditorMsg::Edit((examples::ALL[0].text)().into()));
+        state.update(Msg::Apply);
+        state.update(TimelineMsg::Seconds(10));
+        // What is wrong in a small cluster is tried unasked, one remedy after another.
+        while state.try_next_remedy() {}
+        assert!(state.diagnosis().1.contains(&true));
+        // The clock alone changes nothing.
+        state.update(TimelineMsg::Seconds(5));
+        assert!(state.diagnosis().1.contains(&true));
+        state.update(ConsoleMsg::Enter("kubectl taint nodes node-1 a=b:NoSchedule".into()));
+        let (found, helps) = state.diagnosis();
+        assert!(!found.is_empty() && helps.is_empty(), "{found:#?}");
+    }
+
+    #[test]
+    fn a_command_that_fails_is_told_as_kubectl_tells_it() {
+        let mut state = settled((examples::ALL[0].text)());
+        state.update(ConsoleMsg::Enter("kubectl rollout undo deployment/nginx-deployment".into()));
+        assert!(state.announcer.failed);
+        assert_eq!(state.announcer.notice, "error: no rollout history found for deployment \"nginx-deployment\"");
+        state.update(ConsoleMsg::Enter("kubectl get pods".into()));
+        assert!(!state.announcer.failed);
+    }
 }

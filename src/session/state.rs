@@ -218,8 +218,8 @@ impl State {
         };
         let prints = matches!(command, Command::Kubectl(_));
         let answer = self.timeline.run.command(command);
-        let told = answer.lines.iter().find(|line| line.error || !answer.failed);
-        self.announcer.notice = told.map_or(silent, |line| Message::name(&line.text));
+        let told = answer.failure.as_ref().or(answer.lines.first().map(|line| &line.text));
+        self.announcer.notice = told.map_or(silent, Message::name);
         self.announcer.failed = answer.failed;
         if prints {
             self.type_in(ConsoleMsg::Print(answer.lines));

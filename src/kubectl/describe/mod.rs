@@ -39,7 +39,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     }
     let targets = Targets::parse(client, &args, &args.words)?;
     let objects = targets.fetch(client);
-    if objects.is_empty() && !client.failed {
+    if objects.is_empty() && client.failure.is_none() {
         client.warn(format!("No resources found in {} namespace.", client.namespace));
     }
     let endpoints = objects.iter().any(|(kind, _)| *kind == Kind::Endpoints);
