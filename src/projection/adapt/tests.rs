@@ -135,6 +135,22 @@ fn a_deployment_that_is_replaced_at_once_has_no_budget_and_shows_no_other() {
 }
 
 #[test]
+fn the_budget_is_that_of_the_selected_workload_or_of_none() {
+    let mut objects = rollout();
+    let meta = |name: &str, n: u128| json!({ "name": name, "namespace": "default", "uid": uid(n) });
+    objects.push(object(Kind::StatefulSet, json!({ "metadata": meta("db", 40), "spec": { "replicas": 1 } })));
+    objects.push(pod("db-0", 41, owner("StatefulSet", "db", 40), ready()));
+    objects.push(object(Kind::Pod, json!({ "metadata": meta("lone", 42), "spec": { "containers": [] } })));
+    objects.push(object(Kind::ConfigMap, json!({ "metadata": meta("settings", 43) })));
+    let (list, pods) = read(&objects);
+    let of = |at: usize| budget(&list, &pods, &Scope::default(), Some(&objects[at])).map(|budget| budget.name);
+    let end = objects.len();
+    assert_eq!([end - 4, end - 3, end - 2].map(of), [None, None, None]);
+    // What is no workload leaves the strip as it was.
+    assert_eq!([0, 1, 4, end - 1].map(of), [(); 4].map(|()| Some("nginx".into())));
+}
+
+#[test]
 fn the_budget_names_the_only_pod_that_an_update_waits_for() {
     let mut objects = rollout();
     let mut old = (*objects[1]).clone();
