@@ -39,6 +39,8 @@ fn drawing(of: &Chart, (width, height): (f64, f64)) -> Html {
     html! {
         <svg width={Px(width).to_string()} height={Px(height).to_string()} aria-hidden="true">
             <pattern id="unready" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="line" d="M1 0V6" /></pattern>
+            // With forced colours an older revision is striped.
+            <pattern id="older" width="4" height="4" patternUnits="userSpaceOnUse"><path class="line" d="M0 1H4" /></pattern>
             { for of.paths.iter().map(|(class, d)| html! { <path class={class.clone()} d={d.clone()} /> }) }
             { for of.words.iter().map(|(x, y, anchor, class, text)| html! { <text x={Px(*x).to_string()} y={Px(*y).to_string()} text-anchor={*anchor} class={*class}>{ say(text) }</text> }) }
         </svg>
