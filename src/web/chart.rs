@@ -62,7 +62,7 @@ fn revisions(of: &Chart, at: u64, asked: bool) -> Html {
     let small = of.left < of.plot.x;
     html! {
         <div class={classes!("keys-of", small.then_some("small"), of.low.then_some("low"))} style={format!("left:{}px", Px(of.left))}>
-            <p><b>{ say(&of.title) }</b>if asked || small { <span class="mono at">{ clock(at) }</span> }<span>{ say(of.wants(at)) }</span></p>
+            <p><b>{ say(&of.title) }</b>if asked || small { <span class="mono at">{ clock(at) }</span> }<span>{ say(of.line(at, asked)) }</span></p>
             <table aria-label={say(&of.title)}><thead><tr>{ for heads.iter().map(|(words, class)| html! { <th scope="col">if !class.is_empty() { <i class={*class} /> }{ say(words) }</th> }) }</tr></thead>
             <tbody>{ for of.keys.iter().map(row) }</tbody></table>
         </div>

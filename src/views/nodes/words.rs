@@ -23,3 +23,37 @@ pub(super) fn short(pod: &Pod, most: usize) -> String {
         _ => tail,
     }
 }
+
+/// What tells a workload from the others within so many letters: its name, what is left of it without the words at either end that all
+/// have in common, the beginning of that, the initials of its words, or the beginning and the end.
+pub(super) fn mark(family: &str, all: &[&str], most: usize) -> String {
+    let words = |name: &str| name.split('-').map(str::to_string).collect::<Vec<_>>();
+    let own = words(family);
+    if family.len() <= most {
+        return family.into();
+    }
+    let others: Vec<Vec<String>> = all.iter().filter(|other| **other != family).map(|other| words(other)).collect();
+    let shared = |same: &dyn Fn(&Vec<String>, usize) -> bool| (0..own.len()).take_while(|at| others.iter().all(|other| same(other, *at))).count();
+    let (first, last) = if others.is_empty() {
+        (0, 0)
+    } else {
+        let first = shared(&|other, at| other.get(at) == own.get(at));
+        let last = shared(&|other, at| at < other.len() && other[other.len() - 1 - at] == own[own.len() - 1 - at]);
+        (first, last)
+    };
+    let rest = own.get(first..own.len().saturating_sub(last)).filter(|rest| !rest.is_empty()).unwrap_or(&own).join("-");
+    if rest.len() <= most {
+        return rest;
+    }
+    let start: String = rest.chars().take(most.saturating_sub(1)).collect();
+    let alike = |other: &Vec<String>| other.get(first..).is_some_and(|words| words.join("-").starts_with(&start));
+    if !others.iter().any(alike) {
+        return format!("{start}…");
+    }
+    let initials = |name: &str| name.split('-').filter_map(|word| word.chars().next()).collect::<String>();
+    let short = initials(family);
+    if short.len() <= most && all.iter().filter(|other| initials(other) == short).count() < 2 {
+        return short;
+    }
+    crate::i18n::format::middle(&rest, most)
+}

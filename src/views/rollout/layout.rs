@@ -63,6 +63,7 @@ pub(super) fn draw(track: &Track, extent: &Extent, width: f64, height: f64) -> C
     let points = &track.points[track.points.partition_point(|point| point.at <= axis.from).saturating_sub(1)..];
     let keys = keys(track, small, if low { if small { 2 } else { 3 } } else { KEYS });
     let mut out = Chart { left, low, plot, keys, points: points.to_vec(), now: track.now, ..Chart::default() };
+    out.back = back(track);
     out.title = msg::kind_name(&track.id.kind, format::middle(&track.id.name, if small { 20 } else { 63 }));
     let all = Point::all;
     let changes = &extent.changes[extent.changes.partition_point(|(at, _)| *at <= axis.from).saturating_sub(1)..];
@@ -314,9 +315,9 @@ pub(super) fn keys(track: &Track, small: bool, most: usize) -> Vec<(&'static str
         let hash = if small { Message::default() } else { Message::name(&revision.hash) };
         let current = rank + 1 == order.len() && revision.number == track.current;
         let standing = match revision.rolled_back_from {
-            Some(from) if current => msg::chart_rolled_back(revision.number, from),
-            None if current && !small => msg::chart_newest(),
-            _ => Message::default(),
+            _ if small || !current => Message::default(),
+            Some(from) => msg::chart_rolled_back(revision.number, from),
+            None => msg::chart_newest(),
         };
         let image = Message::name(format::middle(&revision.image, if small { 18 } else { 30 }));
         (shade(rank, order.len()), at, [image, dotted(vec![hash, standing])])
@@ -371,7 +372,13 @@ pub(super) fn summary(track: &Track) -> Message {
     };
     let order = track.by_number();
     let of = msg::chart_summary(&track.id.kind, &track.id.name, point.desired);
-    let current = order.last().map(|at| &track.revisions[*at]).filter(|revision| revision.number == track.current);
-    let back = current.and_then(|revision| Some(msg::chart_rolled_back(revision.number, revision.rolled_back_from?)));
+    let back = Some(back(track)).filter(|back| !back.is_empty());
     clauses(std::iter::once(of).chain(order.iter().map(|at| counts(*at))).chain(back).collect())
+}
+
+/// If the workload was rolled back: to which revision, and from which.
+fn back(track: &Track) -> Message {
+    let current = track.revisions.iter().find(|revision| revision.number == track.current);
+    let back = current.and_then(|revision| Some(msg::chart_rolled_back(revision.number, revision.rolled_back_from?)));
+    back.unwrap_or_default()
 }

@@ -152,7 +152,10 @@ fn a_revision_that_was_rolled_back_to_is_told_from_the_newest_and_stands_last() 
     };
     let back = "r0 1.14 revision 3, rolled back from 2";
     assert_eq!(said(&track, 900.0), ["r1 1.16 ", back]);
-    assert_eq!(said(&track, 400.0)[1], back);
+    // On a phone the row has no room: the line under the title says it.
+    let phone = draw(&track, &Extent::of(&track), 358.0, 508.0);
+    assert_eq!(phone.line(5_500, false), "revision 3, rolled back from 2");
+    assert_eq!(phone.line(5_500, true), phone.wants(5_500));
     assert!(super::layout::summary(&track).ends_with("revision 3, rolled back from 2"));
     // What the workload rolls out next is the newest again, also before it has its first Pod.
     track.current = 4;
