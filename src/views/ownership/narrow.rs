@@ -2,7 +2,7 @@
 
 use super::cards::{card_height, chosen, claims_of, line, orphans, pod_line, put_controller};
 use super::leaves::counts_height;
-use super::measures::{BRIEF, DENSE, LIFTED, PAD};
+use super::measures::{BRIEF, DENSE, PAD};
 use super::rows::{endpoints, policy_label};
 use super::words::summary;
 use crate::i18n::{Arg, Message, msg};
@@ -41,16 +41,16 @@ pub(super) fn narrow(model: &Model, selected: Option<&str>, width: f64, low: boo
         if let Some(of) = &root.controller {
             let (of, look) = match model.budget.as_ref().filter(|budget| budget.uid == of.id.uid) {
                 Some(budget) => (with_updated(of), Look::Stacked(budget.clone())),
-                None => (of.clone(), if low { Look::Wide } else { Look::Tall }),
+                None => (of.clone(), if low { Look::Low } else { Look::Tall }),
             };
             let high = match look {
                 Look::Tall => card_height(&of),
                 Look::Stacked(_) => STACKED,
-                _ => LIFTED,
+                _ => BRIEF,
             };
             from = Rect::new(m, y, w, high);
             parent = Some(put_controller(&mut out, &of, from, None, look));
-            y = from.bottom() + if low { 14.0 } else { 40.0 };
+            y = from.bottom() + if low { 12.0 } else { 40.0 };
         }
         let across = if root.groups.len() > 1 { 2 } else { 1 };
         let group_w = (w - 16.0 * (across - 1) as f64) / across as f64;
@@ -71,7 +71,7 @@ pub(super) fn narrow(model: &Model, selected: Option<&str>, width: f64, low: boo
                     let index = put_controller(&mut out, &Rc::new(small), rect, parent, look);
                     let on = chosen(selected, &of.id) || model.place(group, selected).is_some();
                     out.link(of.id.uid.clone(), drop(from.cx(), from.bottom(), rect.cx(), rect.y, (from.bottom() + rect.y) / 2.0), line(on, of.leaving));
-                    at = rect.bottom() + if low { 10.0 } else { 21.0 };
+                    at = rect.bottom() + if low { 8.0 } else { 21.0 };
                     owner = (Some(index), rect);
                 }
                 let look = (total, root.older(group), model.place(group, selected));

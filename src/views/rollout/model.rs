@@ -59,9 +59,9 @@ impl Chart {
         }
     }
 
-    /// The line under the title. On a small page it tells of a rollback, for which the rows have no room, until an instant is asked for.
+    /// The line under the title. Where the rows have no room for it, it tells of a rollback, until an instant is asked for.
     pub fn line(&self, at: u64, asked: bool) -> Message {
-        if self.left < self.plot.x && !asked && !self.back.is_empty() { self.back.clone() } else { self.wants(at) }
+        if (self.low || self.left < self.plot.x) && !asked && !self.back.is_empty() { self.back.clone() } else { self.wants(at) }
     }
 
     /// Ready and not ready Pods of a revision at an instant.
