@@ -107,9 +107,10 @@ impl Extent {
     /// Of one chart.
     pub fn of(track: &Track) -> Extent {
         let most = |point: &Point| point.all().max(point.limits.1).max(point.desired);
-        let limits = track.points.iter().fold((0, 0), |(least, most), Point { limits, desired, .. }| {
-            (limits.0.max(least), limits.1.max(*desired).max(most))
-        });
+        let limits = track
+            .points
+            .iter()
+            .fold((0, 0), |(least, most), Point { limits, desired, .. }| (limits.0.max(least), limits.1.max(*desired).max(most)));
         Extent {
             first: track.points.first().map(|point| point.at),
             began: began(track),

@@ -419,7 +419,10 @@ mod tests {
                 let mut port = opened(&of, stage);
                 port.refit(&of, true);
                 let (right, bottom) = (port.pan.0 + width * port.zoom, port.pan.1 + height * port.zoom);
-                assert!(port.pan.0 >= 0.0 && port.pan.1 >= 0.0 && right <= stage.0 + 1.0 && bottom <= port.room(&of) + 1.0, "{view} {port:?}");
+                assert!(
+                    port.pan.0 >= 0.0 && port.pan.1 >= 0.0 && right <= stage.0 + 1.0 && bottom <= port.room(&of) + 1.0,
+                    "{view} {port:?}"
+                );
                 // Further out there is nothing, and back in it goes on from there.
                 let before = port.zoom;
                 port.zoom_middle(&all, 1.25);

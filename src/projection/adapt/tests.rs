@@ -278,13 +278,15 @@ fn a_pod_past_its_grace_period_says_what_holds_it() {
     let note = |finalizers: Value, containers: Value, silent: &[&str], now: i64| {
         let meta = json!({ "name": "a", "namespace": "default", "uid": uid(1), "finalizers": finalizers, "deletionTimestamp": "1970-01-01T00:00:30Z" });
         let spec = json!({ "containers": [{ "name": "c", "image": "nginx:1.27" }], "nodeName": "node-1" });
-        let pod = object(Kind::Pod, json!({ "metadata": meta, "spec": spec, "status": { "phase": "Running", "containerStatuses": containers } }));
+        let pod =
+            object(Kind::Pod, json!({ "metadata": meta, "spec": spec, "status": { "phase": "Running", "containerStatuses": containers } }));
         let mut pods = Pods::default();
         pods.take(&pod, false, &|_| None);
         pods.look(silent.iter().map(|node| node.to_string()).collect(), now);
         pods.get(Uid(1)).expect("the Pod").note.to_string()
     };
-    let (runs, ended) = (json!([{ "name": "c", "state": { "running": {} } }]), json!([{ "name": "c", "state": { "terminated": { "exitCode": 0 } } }]));
+    let (runs, ended) =
+        (json!([{ "name": "c", "state": { "running": {} } }]), json!([{ "name": "c", "state": { "terminated": { "exitCode": 0 } } }]));
     let held = json!(["example.com/backup"]);
     assert_eq!(note(json!([]), runs.clone(), &[], 10_000), "up to 20.0 s left");
     assert_eq!(note(held.clone(), runs.clone(), &["node-1"], 29_950), "its kubelet does not respond");

@@ -187,7 +187,9 @@ fn a_pod_on_a_node_tells_its_workload_also_where_its_tile_is_narrow() {
     assert_eq!(narrow, ["0sd2k backend", "1sd2k backend", "0sd2k frontend", "1sd2k frontend", "0sd2k recomme…", "1sd2k recomme…"]);
     use super::words::mark;
     let all = ["payments-worker-eu-central", "payments-worker-eu-west", "payments-worker-eastern-region"];
-    assert_eq!(all.map(|name| mark(name, &all, 8)), ["eu-cent…", "eu-west", "eastern…"]);
+    assert_eq!(all.map(|name| mark(name, &all, 8)), ["central", "west", "eastern…"]);
+    let mixed = ["shop-backend", "shop-frontend", "payments-backend", "payments-worker"];
+    assert_eq!(mixed.map(|name| mark(name, &mixed, 8)), ["shop-ba…", "frontend", "pb", "worker"]);
     // Where the beginnings are the same, the initials may differ.
     assert_eq!(mark("customer-orders", &["customer-orders", "customerdata"], 7), "co");
     // Of one workload there is nothing to tell apart, and in one line there is room on a wide card.

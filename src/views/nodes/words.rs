@@ -24,8 +24,8 @@ pub(super) fn short(pod: &Pod, most: usize) -> String {
     }
 }
 
-/// What tells a workload from the others within so many letters: its name, what is left of it without the words at either end that all
-/// have in common, the beginning of that, the initials of its words, or the beginning and the end.
+/// What tells a workload from the others within so many letters: its name, what is left of it without the words that it shares at
+/// either end, the beginning of that, the initials of its words, or the beginning and the end.
 pub(super) fn mark(family: &str, all: &[&str], most: usize) -> String {
     let words = |name: &str| name.split('-').map(str::to_string).collect::<Vec<_>>();
     let own = words(family);
@@ -33,15 +33,15 @@ pub(super) fn mark(family: &str, all: &[&str], most: usize) -> String {
         return family.into();
     }
     let others: Vec<Vec<String>> = all.iter().filter(|other| **other != family).map(|other| words(other)).collect();
-    let shared = |same: &dyn Fn(&Vec<String>, usize) -> bool| (0..own.len()).take_while(|at| others.iter().all(|other| same(other, *at))).count();
-    let (first, last) = if others.is_empty() {
-        (0, 0)
-    } else {
-        let first = shared(&|other, at| other.get(at) == own.get(at));
-        let last = shared(&|other, at| at < other.len() && other[other.len() - 1 - at] == own[own.len() - 1 - at]);
-        (first, last)
-    };
-    let rest = own.get(first..own.len().saturating_sub(last)).filter(|rest| !rest.is_empty()).unwrap_or(&own).join("-");
+    // The words at the beginning that it shares with any other, unless what follows is the end of another too.
+    let leading = |other: &Vec<String>| own.iter().zip(other).take_while(|(a, b)| a == b).count();
+    let tells = |first: &usize| own.len() > *first && !others.iter().any(|other| other.ends_with(&own[*first..]));
+    let all_share = others.iter().map(leading).min();
+    let first = others.iter().map(leading).max().filter(tells).or(all_share.filter(tells)).unwrap_or(0);
+    // The words at the end that all have.
+    let trailing = |other: &Vec<String>| own[first..].iter().rev().zip(other.iter().rev()).take_while(|(a, b)| a == b).count();
+    let last = others.iter().map(trailing).min().unwrap_or(0);
+    let rest = own.get(first..own.len() - last).filter(|rest| !rest.is_empty()).unwrap_or(&own[first..]).join("-");
     if rest.len() <= most {
         return rest;
     }

@@ -70,7 +70,11 @@ pub(super) fn narrow(model: &Model, selected: Option<&str>, width: f64, low: boo
                     let rect = Rect::new(x, at, group_w, high);
                     let index = put_controller(&mut out, &Rc::new(small), rect, parent, look);
                     let on = chosen(selected, &of.id) || model.place(group, selected).is_some();
-                    out.link(of.id.uid.clone(), drop(from.cx(), from.bottom(), rect.cx(), rect.y, (from.bottom() + rect.y) / 2.0), line(on, of.leaving));
+                    out.link(
+                        of.id.uid.clone(),
+                        drop(from.cx(), from.bottom(), rect.cx(), rect.y, (from.bottom() + rect.y) / 2.0),
+                        line(on, of.leaving),
+                    );
                     at = rect.bottom() + if low { 8.0 } else { 21.0 };
                     owner = (Some(index), rect);
                 }

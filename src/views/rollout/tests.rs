@@ -143,7 +143,8 @@ fn layers_stand_on_each_other_and_end_at_the_instant_shown() {
 #[test]
 fn a_revision_that_was_rolled_back_to_is_told_from_the_newest_and_stands_last() {
     let numbered = |image: &str, number, from| Revision { image: image.into(), number, rolled_back_from: from, ..Revision::default() };
-    let point = |at, old, new| Point { at, counts: [old, new].map(|ready| Count { ready, unready: 0 }).to_vec(), limits: (2, 4), desired: 3 };
+    let point =
+        |at, old, new| Point { at, counts: [old, new].map(|ready| Count { ready, unready: 0 }).to_vec(), limits: (2, 4), desired: 3 };
     let revisions = vec![numbered("1.14", 3, Some(2)), numbered("1.16", 2, None)];
     let mut track = Track { revisions, current: 3, points: vec![point(0, 0, 3), point(5_000, 3, 0)], now: 6_000, ..Track::default() };
     let said = |track: &Track, width: f64| {
