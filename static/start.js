@@ -151,10 +151,12 @@
     });
   }
 
-  // The page measures itself and paints with the colours of its style sheets: it opens when they are there.
-  function styles() {
-    return Array.prototype.filter.call(document.querySelectorAll('link[rel="stylesheet"]'), function (link) { return !link.sheet; })
-      .map(function (link) { return new Promise(function (resolve) { link.onload = link.onerror = resolve; }); });
+  // The page measures itself and paints with the colours of its style sheets: it opens when they are there, or have failed.
+  function styled() {
+    var missing = Array.prototype.filter.call(document.querySelectorAll('link[rel="stylesheet"]'), function (link) { return !link.sheet; });
+    if (!missing.length || document.readyState === 'complete') return null;
+    var each = missing.map(function (link) { return new Promise(function (resolve) { link.onload = link.onerror = resolve; }); });
+    return Promise.race([Promise.all(each), new Promise(function (resolve) { window.addEventListener('load', resolve); })]);
   }
 
   function start() {
@@ -164,7 +166,7 @@
     var navigation = performance.getEntriesByType('navigation')[0];
     // After a reload the files are in the cache.
     var waits = navigation && navigation.type === 'reload';
-    Promise.all([first, glue].concat(styles()))
+    Promise.all([first, glue, styled()])
       .then(function (loaded) { return instantiate(loaded[0]); })
       .then(function (bringRest) {
         var rest = bringRest();
