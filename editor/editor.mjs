@@ -262,7 +262,11 @@ function mount(host, on) {
   // The first thing in the root that may have the focus is the scroller.
   host.focus = () => view.focus();
   // The page's own keys rest while one types.
-  const keys = (event) => { if (event.key !== 'F6') event.stopPropagation(); };
+  const keys = (event) => {
+    if (event.key !== 'F6') event.stopPropagation();
+    // After Escape the next Tab leaves, however late it comes.
+    if (event.key === 'Escape') view.setTabFocusMode(86_400_000);
+  };
   host.addEventListener('keydown', keys);
   // Another language: a panel's words are those of its opening, so it is opened anew.
   const speaks = () => {

@@ -4,6 +4,7 @@
 //   src       address of a manifest on this site (or write the manifest between the tags, in a <script type="text/yaml">)
 //   hash      the fragment of a link copied from Loopscope (#pako:…)
 //   view, theme, speed, autoplay, height, title
+//   lang      en or zh; otherwise the language of the page around it
 (function () {
   'use strict';
   var home = new URL('.', document.currentScript.src).href;
@@ -140,6 +141,8 @@
       ['view', 'theme', 'speed', 'autoplay'].forEach(function (name) {
         if (this.hasAttribute(name)) query.set(name, this.getAttribute(name) || '1');
       }, this);
+      var spoken = this.closest('[lang]');
+      if (spoken && spoken.lang) query.set('lang', spoken.lang);
       var self = this;
       var frame = document.createElement('iframe');
       frame.setAttribute('sandbox', 'allow-scripts');

@@ -151,6 +151,14 @@
     });
   }
 
+  // The page measures itself and paints with the colours of its style sheets: it opens when they are there, or have failed.
+  function styled() {
+    var missing = Array.prototype.filter.call(document.querySelectorAll('link[rel="stylesheet"]'), function (link) { return !link.sheet; });
+    if (!missing.length || document.readyState === 'complete') return null;
+    var each = missing.map(function (link) { return new Promise(function (resolve) { link.onload = link.onerror = resolve; }); });
+    return Promise.race([Promise.all(each), new Promise(function (resolve) { window.addEventListener('load', resolve); })]);
+  }
+
   function start() {
     var app = document.getElementById('app');
     var note = document.getElementById('boot-note');
@@ -158,7 +166,7 @@
     var navigation = performance.getEntriesByType('navigation')[0];
     // After a reload the files are in the cache.
     var waits = navigation && navigation.type === 'reload';
-    Promise.all([first, glue])
+    Promise.all([first, glue, styled()])
       .then(function (loaded) { return instantiate(loaded[0]); })
       .then(function (bringRest) {
         var rest = bringRest();

@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn the_text_follows_the_deployments_own_accounting() {
-        assert_eq!(said(0, 8, 0, [0, 8, 8]), "All Pods run the newest revision: Up to date");
+        assert_eq!(said(0, 8, 0, [0, 8, 8]), "All Pods run the current revision: Up to date");
         // Nothing is replaced when Pods come up for the first time.
         assert_eq!(said(0, 0, 3, [0, 8, 0]), "No rollout in progress: 0 of 8 Pods are ready");
         // The Pods that the ReplicaSets are asked for count, before they are made.

@@ -50,6 +50,10 @@ pub struct Revision {
     pub image: String,
     /// The end of the hash of its template.
     pub hash: String,
+    /// Its number in the history of the workload, 0 if that has none.
+    pub number: i64,
+    /// If the workload was rolled back to it: from which number.
+    pub rolled_back_from: Option<i64>,
 }
 
 impl std::fmt::Display for Revision {
@@ -63,14 +67,72 @@ impl std::fmt::Display for Revision {
 pub struct Track {
     /// Which workload.
     pub id: Id,
-    /// The revisions, oldest first.
+    /// The revisions, in the order in which they first had Pods.
     pub revisions: Vec<Revision>,
+    /// The number of the current revision, which may have no Pods yet.
+    pub current: i64,
     /// In order of time.
     pub points: Vec<Point>,
     /// The last deletions of Pods: when, the first Pod deleted at that instant by one actor, how many, and by whom.
     pub left: Vec<(u64, String, u32, Message)>,
     /// The instant shown.
     pub now: u64,
+}
+
+impl Track {
+    /// The revisions by their numbers, the current one last: a revision that was rolled back to has a new number.
+    pub fn by_number(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.revisions.len()).collect();
+        crate::sort::sort_by_key(&mut order, |i| (self.revisions[*i].number, *i));
+        order
+    }
+}
+
+/// What the axes of a chart have to hold. Charts side by side share one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Extent {
+    /// When there was the first Pod.
+    pub first: Option<u64>,
+    /// When the current update began.
+    pub began: Option<u64>,
+    /// When something changed, and the most Pods that there were or might be then.
+    pub changes: Vec<(u64, u32)>,
+    /// The largest limits.
+    pub limits: (u32, u32),
+    /// How many revisions there are.
+    pub revisions: usize,
+}
+
+impl Extent {
+    /// Of one chart.
+    pub fn of(track: &Track) -> Extent {
+        let most = |point: &Point| point.all().max(point.limits.1).max(point.desired);
+        let limits = track
+            .points
+            .iter()
+            .fold((0, 0), |(least, most), Point { limits, desired, .. }| (limits.0.max(least), limits.1.max(*desired).max(most)));
+        Extent {
+            first: track.points.first().map(|point| point.at),
+            began: began(track),
+            changes: track.points.iter().map(|point| (point.at, most(point))).collect(),
+            limits,
+            revisions: track.revisions.len(),
+        }
+    }
+
+    /// Of two charts.
+    pub fn with(mut self, other: &Extent) -> Extent {
+        let least = |a: Option<u64>, b: Option<u64>| a.into_iter().chain(b).min();
+        self.changes.extend_from_slice(&other.changes);
+        crate::sort::sort(&mut self.changes);
+        Extent {
+            first: least(self.first, other.first),
+            began: least(self.began, other.began),
+            changes: self.changes,
+            limits: (self.limits.0.max(other.limits.0), self.limits.1.max(other.limits.1)),
+            revisions: self.revisions.max(other.revisions),
+        }
+    }
 }
 
 /// Selects the points that represent each stretch: the one furthest below its lower limit, the one
@@ -112,6 +174,8 @@ pub struct Tracker {
     subject: Option<Uid>,
     sets: Vec<Uid>,
     hashes: Vec<Str>,
+    /// The numbers of the revisions by the end of their hash, and from which the workload was rolled back to them.
+    numbers: BTreeMap<Str, (i64, Option<i64>)>,
     pods: BTreeMap<Uid, Seen>,
     /// Totals by revision.
     counts: Vec<Count>,
@@ -163,8 +227,11 @@ impl Tracker {
                     self.push(at, Some((limits, desired)));
                 }
             }
-            Kind::ReplicaSet if object.meta.is_controlled_by(subject) && !self.sets.contains(&object.meta.uid) => {
-                self.sets.push(object.meta.uid)
+            Kind::ReplicaSet | Kind::ControllerRevision if object.meta.is_controlled_by(subject) => {
+                if object.kind == Kind::ReplicaSet && !self.sets.contains(&object.meta.uid) {
+                    self.sets.push(object.meta.uid);
+                }
+                self.number(object);
             }
             Kind::Pod => {
                 let Some(owner) = object.meta.controller().map(|owner| owner.uid) else { return };
@@ -225,9 +292,30 @@ impl Tracker {
             self.hashes.push(hash.clone());
             self.counts.push(Count::default());
             let last = |text: &str, by: char| text.rsplit(by).next().unwrap_or(text).to_string();
-            self.track.revisions.push(Revision { image: last(image, '/'), hash: last(&hash, '-') });
+            let hash = last(&hash, '-');
+            let (number, rolled_back_from) = self.numbers.get(hash.as_str()).copied().unwrap_or_default();
+            self.track.revisions.push(Revision { image: last(image, '/'), hash, number, rolled_back_from });
             self.hashes.len() - 1
         })
+    }
+
+    /// Takes over the number of a revision. One that gets a higher number than it had is rolled back to.
+    fn number(&mut self, object: &Object) {
+        let number = match &object.body {
+            Body::ControllerRevision(body) => body.revision,
+            _ => adapt::revision(object),
+        };
+        let hash = Str::from(object.meta.name.rsplit('-').next().unwrap_or_default());
+        let (before, back) = self.numbers.get(&hash).copied().unwrap_or_default();
+        if number <= before {
+            return;
+        }
+        let back = if before > 0 { self.numbers.values().map(|(other, _)| *other).max().filter(|other| *other > before) } else { back };
+        self.numbers.insert(hash.clone(), (number, back));
+        self.track.current = self.track.current.max(number);
+        if let Some(revision) = self.track.revisions.iter_mut().find(|revision| revision.hash == hash) {
+            (revision.number, revision.rolled_back_from) = (number, back);
+        }
     }
 
     fn count(&mut self, seen: Seen, by: i32) {

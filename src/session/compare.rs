@@ -100,6 +100,14 @@ impl Compare {
         effects
     }
 
+    /// Lets the diagrams of both branches share their axes.
+    pub fn share_axes(&mut self, drawing: &mut Drawing, run: &Run, selection: &Selection, most: usize) {
+        let Some(other) = &mut self.branch else { return drawing.set_beside(None) };
+        let (own, others) = (drawing.extent(run, selection, most), other.drawing.extent(&other.run, &other.selection, most));
+        drawing.set_beside(others);
+        other.drawing.set_beside(own);
+    }
+
     /// Brings the other branch to the instant shown, with a budget of tasks. True when it is there.
     pub fn sync_branch(&mut self, run: &Run, selection: &Selection, budget: usize) -> bool {
         let Some(other) = &mut self.branch else { return true };
@@ -125,9 +133,13 @@ mod tests {
     use crate::session::State;
     use crate::session::compare::CompareMsg;
     use crate::session::console::ConsoleMsg;
+    use crate::session::drawing::Picture;
     use crate::session::examples;
+    use crate::session::selection::SelectionMsg;
     use crate::session::tests::{ready, settled};
     use crate::session::timeline::TimelineMsg;
+    use crate::views::shape::Body;
+    use std::rc::Rc;
 
     #[test]
     fn two_instants_are_compared_also_of_two_branches() {
@@ -166,6 +178,19 @@ mod tests {
         assert_eq!(counts(&mut state), (1, 5));
         state.update(TimelineMsg::Seek(25_000));
         assert_eq!(counts(&mut state), (1, 2));
+        // Their charts have the same time axis.
+        state.update(SelectionMsg::View(&crate::views::rollout::VIEW));
+        state.update(CompareMsg::Stage(state.drawing.stage.0, state.drawing.stage.1));
+        let axis = |picture: Rc<Picture>| match &picture.scene.items[0].body {
+            Body::Chart(chart) => chart.axis.clone(),
+            _ => panic!("a chart"),
+        };
+        for to in [25_000, 60_000, 110_000] {
+            state.update(TimelineMsg::Seek(to));
+            while !state.sync_branch(1_000) {}
+            let own = axis(state.draw(usize::MAX));
+            assert_eq!(own, axis(state.compare.branch.as_mut().expect("another branch").picture()), "{to}");
+        }
         state.update(TimelineMsg::Live);
         assert_eq!(counts(&mut state), (1, 5));
         let end = state.timeline.run.end();

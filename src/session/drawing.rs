@@ -9,6 +9,7 @@ use crate::engine::deferred_drop;
 use crate::i18n::{Message, msg};
 use crate::projection::adapt::{self, Scope};
 use crate::projection::budget::Budget;
+use crate::projection::rollout_track::Extent;
 use crate::views::shape::Scene;
 use crate::views::view::{Memory, Source, View};
 use std::rc::Rc;
@@ -42,6 +43,7 @@ pub(super) struct Key {
     namespace: Option<String>,
     filter: String,
     stage: (f64, f64),
+    beside: Option<Rc<Extent>>,
     /// Grows with time while the picture changes without a write.
     tick: i64,
 }
@@ -111,6 +113,7 @@ impl Drawing {
             namespace: selection.namespace.clone(),
             filter: selection.filter.clone(),
             stage: self.stage,
+            beside: self.memory.beside.clone(),
             tick: match (selection.view.refresh_ms)(run.sim()) {
                 Some(ms) if self.pods.pods.leave() => run.wall() / ms.min(100),
                 Some(ms) => run.wall() / ms,
@@ -141,19 +144,7 @@ impl Drawing {
         if self.stage.0 < 560.0 && self.stage.1 >= self.stage.0 {
             model.budget = budget.clone();
         }
-        let source = Source {
-            sim: run.sim(),
-            history: run.journal().first(run.happened()),
-            epoch: run.epoch,
-            pods: &self.pods.pods,
-            all_read: self.pods.is_current(run),
-            scope: &scope,
-            selected: selection.selected.as_ref(),
-            uid: uid.as_deref(),
-            chosen: selection.selected_loop.as_deref(),
-            stage: self.stage,
-            read_limit: READ_ENTRIES.max(most),
-        };
+        let source = source(run, selection, (&self.pods, &scope), uid.as_deref(), self.stage, most);
         let mut scene = (selection.view.draw)(&mut model, &source, &mut self.memory);
         scene.stage = self.stage;
         scene.failed = self.pods.pods.failed();
@@ -180,6 +171,18 @@ impl Drawing {
         picture
     }
 
+    /// What the axes of the diagram have to hold, if it has axes.
+    pub fn extent(&mut self, run: &Run, selection: &Selection, most: usize) -> Option<Rc<Extent>> {
+        let read = selection.view.extent?;
+        let scope = self.scope(run, selection);
+        read(&source(run, selection, (&self.pods, &scope), None, self.stage, most), &mut self.memory).map(Rc::new)
+    }
+
+    /// What the axes of the diagram beside it have to hold.
+    pub fn set_beside(&mut self, extent: Option<Rc<Extent>>) {
+        self.memory.beside = extent;
+    }
+
     /// Frees a large scene in parts, once it is no longer in use.
     fn retire(&mut self, scene: Rc<Scene>) {
         self.retired_scenes.push(scene);
@@ -189,6 +192,30 @@ impl Drawing {
                 Err(scene) => self.retired_scenes.push(scene),
             }
         }
+    }
+}
+
+/// What a diagram is drawn from.
+fn source<'a>(
+    run: &'a Run,
+    selection: &'a Selection,
+    (pods, scope): (&'a PodCache, &'a Scope),
+    uid: Option<&'a str>,
+    stage: (f64, f64),
+    most: usize,
+) -> Source<'a> {
+    Source {
+        sim: run.sim(),
+        history: run.journal().first(run.happened()),
+        epoch: run.epoch,
+        pods: &pods.pods,
+        all_read: pods.is_current(run),
+        scope,
+        selected: selection.selected.as_ref(),
+        uid,
+        chosen: selection.selected_loop.as_deref(),
+        stage,
+        read_limit: READ_ENTRIES.max(most),
     }
 }
 
@@ -238,6 +265,26 @@ mod tests {
         assert!(before.ends_with("2 ready, 0 not ready") && !before.contains("1.9.1"), "{before}");
         state.update(TimelineMsg::Live);
         assert_eq!(words(&mut state), end);
+    }
+
+    #[test]
+    fn a_revision_that_was_rolled_back_to_is_not_called_the_newest() {
+        for (example, of) in [(0, "deployment/nginx-deployment nginx"), (2, "statefulset/web nginx")] {
+            let (name, container) = of.split_once(' ').unwrap();
+            let mut state = settled((examples::ALL[example].text)());
+            state.update(SelectionMsg::View(&crate::views::rollout::VIEW));
+            let mut enter = |line: String| {
+                state.update(ConsoleMsg::Enter(line));
+                state.update(TimelineMsg::Seconds(60));
+                state.picture().scene.summary.to_string()
+            };
+            let updated = enter(format!("kubectl set image {name} {container}=nginx:1.9.9"));
+            assert!(!updated.contains("rolled back"), "{updated}");
+            let back = enter(format!("kubectl rollout undo {name}"));
+            assert!(back.ends_with("revision 3, rolled back from 2"), "{back}");
+            let again = enter(format!("kubectl rollout undo {name}"));
+            assert!(again.ends_with("revision 4, rolled back from 3"), "{again}");
+        }
     }
 
     #[test]

@@ -210,7 +210,8 @@ impl FramePacing {
     /// The page has been rendered: what its picture cost decides when the next is made.
     pub fn rendered(&mut self, now_ms: f64) {
         if let Some(begun) = self.making_ms.take() {
-            self.picture_cost_ms = now_ms - begun;
+            // One that took unusually long, as when the browser was busy elsewhere, tells nothing of the next.
+            self.picture_cost_ms = (now_ms - begun).min((2.0 * self.picture_cost_ms).max(PICTURE_BUDGET_MS));
             self.rest_until_ms = now_ms + self.rest_factor * self.picture_cost_ms;
         }
     }
@@ -336,6 +337,31 @@ mod tests {
         pacing.rendered(1_049.0);
         now.set(1_051.0);
         assert!(pacing.read(&mut state, true, &clock));
+    }
+
+    #[test]
+    fn one_slow_picture_does_not_stop_those_after_it_and_many_do_rest() {
+        let now = Cell::new(1_000.0);
+        let clock = || now.get();
+        let (mut pacing, mut state) = (FramePacing::new(1_000.0), playing());
+        pacing.rest_factor = MAX_REST_FACTOR;
+        let picture = |pacing: &mut FramePacing, state: &mut State, cost: f64| {
+            let from = now.get();
+            while !pacing.read(state, true, &clock) {
+                now.set(now.get() + 1.0);
+            }
+            let waited = now.get() - from;
+            now.set(now.get() + cost);
+            pacing.rendered(now.get());
+            waited
+        };
+        picture(&mut pacing, &mut state, 3.0);
+        picture(&mut pacing, &mut state, 130.0);
+        assert!(picture(&mut pacing, &mut state, 3.0) < 300.0);
+        for _ in 0..5 {
+            picture(&mut pacing, &mut state, 130.0);
+        }
+        assert!(picture(&mut pacing, &mut state, 130.0) > 2_000.0);
     }
 
     #[test]

@@ -350,12 +350,14 @@ impl State {
 
     /// What is on the stage. The same pointer as before if nothing that it shows has changed.
     pub fn picture(&mut self) -> Rc<Picture> {
+        self.compare.share_axes(&mut self.drawing, &self.timeline.run, &self.selection, usize::MAX);
         self.drawing.picture(&self.timeline.run, &self.selection)
     }
 
     /// The same from what was read of the Pods, with so many nodes put in order anew; where Pods have not been read since a jump, the
     /// picture before it.
     pub fn draw(&mut self, most: usize) -> Rc<Picture> {
+        self.compare.share_axes(&mut self.drawing, &self.timeline.run, &self.selection, most);
         self.drawing.draw(&self.timeline.run, &self.selection, most)
     }
 

@@ -73,13 +73,15 @@ pub fn classes(item: &Item) -> Vec<&'static str> {
             let thin = (w < SLENDER && h > 40.0).then_some("thin");
             present([Some("pod"), Some(state.class()), (h < 40.0).then_some("line"), thin, stale.then_some("stale")])
         }
-        Body::Tile { state, stale, kin, old, .. } => {
+        Body::Tile { state, note, stale, kin, old, .. } => {
             let slim = (w < 60.0).then_some("slim");
+            let two = (w < 120.0 && h > 28.0 && !note.is_empty()).then_some("two");
             present([
                 Some("pod"),
                 Some("tile"),
                 Some(state.class()),
                 slim,
+                two,
                 stale.then_some("stale"),
                 kin.then_some("kin"),
                 old.then_some("older"),

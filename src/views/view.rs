@@ -6,10 +6,11 @@ use crate::engine::journal::Journal;
 use crate::i18n::Message;
 use crate::projection::adapt::{Pods, Scope};
 use crate::projection::model::Model;
-use crate::projection::rollout_track::Tracker;
+use crate::projection::rollout_track::{Extent, Tracker};
 use crate::views::nodes::LayoutCache;
 use crate::views::ownership::LastScales;
 use crate::views::shape::Scene;
+use std::rc::Rc;
 
 /// A diagram. Each folder of `views/` has one as `VIEW`; `views::ALL` lists them.
 pub struct View {
@@ -33,6 +34,8 @@ pub struct View {
     pub uses: Uses,
     /// Milliseconds after which it changes without a write; `None` if only writes change it.
     pub refresh_ms: fn(&Sim) -> Option<i64>,
+    /// What its axes have to hold, if it has axes: two branches side by side share them.
+    pub extent: Option<fn(&Source, &mut Memory) -> Option<Extent>>,
     /// Reads the projection and lays it out.
     pub draw: fn(&mut Model, &Source, &mut Memory) -> Scene,
 }
@@ -186,6 +189,8 @@ pub struct Memory {
     pub nodes: LayoutCache,
     /// The rollout that is followed.
     pub rollout: Tracker,
+    /// What the axes of the chart beside it have to hold.
+    pub beside: Option<Rc<Extent>>,
     /// How ReplicaSets were last scaled.
     pub scales: LastScales,
     /// Whether the diagram is still being read.

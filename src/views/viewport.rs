@@ -11,7 +11,7 @@ const CONTROLS_HEIGHT: f64 = 44.0;
 /// A picture slightly too large is scaled down to this at most: text of 12 px is 10.5 px then, and smaller text is enlarged
 /// (`views.css`).
 const MIN_SHRINK_SCALE: f64 = 0.875;
-/// The scale at which all of a picture may be shown, and the largest.
+/// The least scale that a picture is made smaller to by hand, and the largest.
 const SCALES: (f64, f64) = (0.25, 2.0);
 /// A narrower stage that is not lower is a phone's.
 const PHONE_WIDTH: f64 = 560.0;
@@ -142,7 +142,8 @@ impl Viewport {
         let (across, down) = (w / scene.width, room / scene.height);
         // What does not fit is panned; letters that nobody can read help nobody. Loops are laid out for the width there is.
         let least = match () {
-            () if self.all => SCALES.0,
+            // Whatever it takes.
+            () if self.all => f64::MIN_POSITIVE,
             () if of.fit.scale == Scale::Fixed => 1.0,
             // In a frame nobody makes them larger; a low one has lower cards.
             () if of.embed && h < LOW_FRAME && !scene.dense() => 1.0,
@@ -289,7 +290,8 @@ impl Viewport {
 
     /// Zooms by a factor about a point of the stage.
     pub fn zoom_about(&mut self, scene: &Scene, factor: f64, x: f64, y: f64) {
-        let zoom = (self.zoom * factor).clamp(SCALES.0, SCALES.1);
+        // All of a very large picture is smaller than one would make it by hand.
+        let zoom = (self.zoom * factor).clamp(SCALES.0.min(self.zoom), SCALES.1);
         let grown = zoom / self.zoom;
         self.zoom = zoom;
         // What fits stays in sight, and what does not fills the stage.
@@ -406,6 +408,27 @@ mod tests {
         let mut port = Viewport::default();
         assert!(port.resize(size, 0.0, of));
         port
+    }
+
+    #[test]
+    fn everything_fits_at_any_size() {
+        for (width, height) in [(400.0, 300.0), (60_000.0, 300.0), (900.0, 80_000.0), (60_000.0, 80_000.0)] {
+            for (view, stage) in [("ownership", (1_000.0, 700.0)), ("nodes", (600.0, 320.0)), ("loops", (900.0, 500.0))] {
+                let all = scene(width, height);
+                let of = shown(&all, view);
+                let mut port = opened(&of, stage);
+                port.refit(&of, true);
+                let (right, bottom) = (port.pan.0 + width * port.zoom, port.pan.1 + height * port.zoom);
+                assert!(
+                    port.pan.0 >= 0.0 && port.pan.1 >= 0.0 && right <= stage.0 + 1.0 && bottom <= port.room(&of) + 1.0,
+                    "{view} {port:?}"
+                );
+                // Further out there is nothing, and back in it goes on from there.
+                let before = port.zoom;
+                port.zoom_middle(&all, 1.25);
+                assert!(port.zoom > before && port.zoom < before * 1.26);
+            }
+        }
     }
 
     #[test]

@@ -39,6 +39,8 @@ fn drawing(of: &Chart, (width, height): (f64, f64)) -> Html {
     html! {
         <svg width={Px(width).to_string()} height={Px(height).to_string()} aria-hidden="true">
             <pattern id="unready" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="line" d="M1 0V6" /></pattern>
+            // With forced colours an older revision is striped.
+            <pattern id="older" width="4" height="4" patternUnits="userSpaceOnUse"><path class="line" d="M0 1H4" /></pattern>
             { for of.paths.iter().map(|(class, d)| html! { <path class={class.clone()} d={d.clone()} /> }) }
             { for of.words.iter().map(|(x, y, anchor, class, text)| html! { <text x={Px(*x).to_string()} y={Px(*y).to_string()} text-anchor={*anchor} class={*class}>{ say(text) }</text> }) }
         </svg>
@@ -60,7 +62,7 @@ fn revisions(of: &Chart, at: u64, asked: bool) -> Html {
     let small = of.left < of.plot.x;
     html! {
         <div class={classes!("keys-of", small.then_some("small"), of.low.then_some("low"))} style={format!("left:{}px", Px(of.left))}>
-            <p><b>{ say(&of.title) }</b>if asked || small { <span class="mono at">{ clock(at) }</span> }<span>{ say(of.wants(at)) }</span></p>
+            <p><b>{ say(&of.title) }</b>if asked || small { <span class="mono at">{ clock(at) }</span> }<span>{ say(of.line(at, asked)) }</span></p>
             <table aria-label={say(&of.title)}><thead><tr>{ for heads.iter().map(|(words, class)| html! { <th scope="col">if !class.is_empty() { <i class={*class} /> }{ say(words) }</th> }) }</tr></thead>
             <tbody>{ for of.keys.iter().map(row) }</tbody></table>
         </div>

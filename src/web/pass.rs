@@ -16,7 +16,7 @@ pub fn view(pass: &Pass) -> Html {
     let steps = pass.steps.iter().enumerate().map(|(i, (title, rows))| {
         html! {
             <section class={classes!("step", (i == 2 && pass.newest).then_some("on"))}>
-                <h4>{ icon(ICONS[i.min(2)], 16) }{ say(title.title()) }</h4>
+                <h2>{ icon(ICONS[i.min(2)], 16) }{ say(title.title()) }</h2>
                 { for rows.iter().filter(|row| pass.form != Form::Lines || row.0 != resource_version()).map(|(name, value)| html! { <p><span>{ say(name) }</span><b>{ say(value) }</b></p> }) }
             </section>
         }

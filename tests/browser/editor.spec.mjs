@@ -164,3 +164,25 @@ for (const scheme of ['light', 'dark']) {
     expect(found.violations.filter((v) => ['serious', 'critical'].includes(v.impact)).map((v) => `${v.id}: ${v.nodes.map((node) => node.html).join('; ')}`)).toEqual([]);
   });
 }
+
+for (const plain of [false, true]) {
+  test(`Tab leaves the ${plain ? 'text area' : 'code editor'} after Escape and changes nothing, and a hint says so`, async ({ page }) => {
+    if (plain) await page.goto('index.html?editor=plain');
+    else await open(page);
+    await page.waitForFunction(() => window.loopscope?.ready);
+    const hint = page.locator('#manifest .leave');
+    await expect(hint).toBeHidden();
+    const area = plain ? page.locator('#manifest textarea') : page.locator('.cm-content');
+    await area.click();
+    await expect(hint).toBeVisible();
+    await expect(hint).toHaveText('Esc, then Tab leaves the editor');
+    const before = await text(page);
+    await page.keyboard.press('Escape');
+    // However long one waits: CodeMirror itself forgets it after two seconds.
+    await page.evaluate(() => { const now = Date.now; Date.now = () => now() + 60_000; });
+    await page.keyboard.press('Tab');
+    await expect(hint).toBeHidden();
+    expect(await page.evaluate(() => !!document.activeElement.closest('.code'))).toBe(false);
+    expect(await text(page)).toBe(before);
+  });
+}

@@ -209,4 +209,14 @@ mod tests {
         assert_eq!(predicted_exit(&container("busybox:1.36", &[])), Some((0, 0)));
         assert_eq!(predicted_exit(&container("nginx:1.27", &[])), None);
     }
+    #[test]
+    fn the_sentence_about_images_names_exactly_those_that_cannot_be_pulled() {
+        let said = crate::i18n::msg::inspector_image_note().to_string();
+        let quoted: Vec<&str> = said.split('“').skip(1).filter_map(|rest| rest.split('”').next()).collect();
+        assert_eq!(quoted, ["broken", "nonexist", "1.161"]);
+        let examples = said.split([' ', ',', '.']).filter(|word| word.starts_with("nginx:")).count();
+        assert_eq!(examples, 2, "{said}");
+        assert!(quoted.iter().all(|word| !can_be_pulled(&format!("nginx:{word}"))));
+        assert!(["nginx:1.16.1", "nginx:1.1610", "1.161/nginx:1", "nginx"].iter().all(|image| can_be_pulled(image)));
+    }
 }

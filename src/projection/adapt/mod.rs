@@ -30,6 +30,7 @@ pub use status::status;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 pub use strip::budget;
+pub use workloads::revision;
 
 /// Reads the objects. Nodes show the Pods of all namespaces; the other diagrams those of the scope.
 pub fn model(list: List, pods: &mut Pods, scope: &Scope) -> Model {

@@ -257,7 +257,7 @@ impl Pods {
         let mut told = Vec::new();
         for (uid, object) in &self.leaving {
             let Some((owner, pod)) = self.known.get(uid) else { continue };
-            let note = left(object, now);
+            let note = left(object, now, pod.stale);
             if pod.note != note {
                 told.push((*uid, *owner, Pod { note, ..(**pod).clone() }));
             }
@@ -308,16 +308,19 @@ fn place(block: &Block, pod: &Pod) -> usize {
     block.search(|other| other.order(pod)).unwrap_or_else(|at| at)
 }
 
-/// The grace that is left; once the containers have ended, nothing waits for it.
-fn left(object: &Object, now: i64) -> Message {
-    if let Some(pod) = object.pod()
-        && (pod.is_terminal() || ended(&pod.status.container_statuses))
-    {
-        return Message::name(&pod.node_name);
-    }
+/// The grace that is left, and after it what still holds the Pod: a finalizer, or a kubelet that does not respond. Once the containers
+/// have ended, nothing waits for the grace.
+fn left(object: &Object, now: i64, stale: bool) -> Message {
+    let ended = object.pod().is_some_and(|pod| pod.is_terminal() || ended(&pod.status.container_statuses));
     let end = object.meta.deletion_timestamp.map_or(0, |end| end.0 * 1000);
-    let left = (end - now).max(0) / 100 * 100;
-    if left == 0 { msg::pod_kill_due() } else { msg::pod_grace_left(left) }
+    let left = if ended { 0 } else { (end - now).max(0) / 100 * 100 };
+    match (object.meta.finalizers.first(), object.pod()) {
+        _ if left > 0 => msg::pod_grace_left(left),
+        _ if stale && !ended => msg::pod_held_by_kubelet(),
+        (Some(finalizer), _) => msg::pod_held_by_finalizer(finalizer.rsplit('/').next().unwrap_or(finalizer)),
+        (None, Some(pod)) if ended => Message::name(&pod.node_name),
+        _ => msg::pod_kill_due(),
+    }
 }
 
 /// Whether all containers that there are have ended.

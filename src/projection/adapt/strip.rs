@@ -2,7 +2,7 @@
 
 use super::pods::Pods;
 use super::scope::SEEN;
-use super::scope::{List, Scope, sorted};
+use super::scope::{List, Scope, sorted, workloads};
 use super::workloads::revision;
 use crate::api::workload::{Deployment, IntOrPercent, ReplicaSet};
 use crate::api::{Kind, Object, Uid};
@@ -10,18 +10,16 @@ use crate::projection::budget::{Budget, Sizes};
 use crate::projection::model::PodState;
 use std::rc::Rc;
 
-/// The rollout budget of a Deployment: the selected one or the owner of what is selected, else the first.
+/// The rollout budget of a Deployment: the selected one or the owner of what is selected; none if another workload is selected. If no
+/// workload is selected, the first that is being updated, else the first.
 pub fn budget(list: List, pods: &Pods, scope: &Scope, selected: Option<&Object>) -> Option<Budget> {
     let mut rolling = list(Kind::Deployment);
     rolling.retain(|object| scope.holds(object) && object.get::<Deployment>().is_some_and(|body| body.spec.strategy.kind != "Recreate"));
     let sets = list(Kind::ReplicaSet);
-    // Of a Pod its ReplicaSet's owner, of a ReplicaSet its owner, of a Deployment itself.
-    let owner = |uid: Uid| sets.iter().find(|set| set.meta.uid == uid).and_then(|set| set.meta.controller()).map(|owner| owner.uid);
-    let chosen = selected.and_then(|object| match object.kind {
-        Kind::Deployment => Some(object.meta.uid),
-        Kind::ReplicaSet => Some(object.meta.controller()?.uid),
-        _ => owner(object.meta.controller()?.uid),
-    });
+    // Of a Pod its ReplicaSet's owner, of a ReplicaSet its owner, of any other workload itself.
+    let owner = |uid: Uid| sets.iter().find(|set| set.meta.uid == uid).and_then(|set| set.meta.controller()).map_or(uid, |owner| owner.uid);
+    let workload = selected.filter(|object| workloads().any(|kind| kind == object.kind));
+    let chosen = workload.map(|object| owner(object.meta.controller().map_or(object.meta.uid, |owner| owner.uid)));
     // Without a choice, one that is on its way tells more than one that is done.
     let moving = |object: &&Rc<Object>| {
         object.get::<Deployment>().is_some_and(|d| d.status.updated_replicas != d.spec.replicas || d.status.replicas != d.spec.replicas)

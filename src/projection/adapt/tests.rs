@@ -135,6 +135,22 @@ fn a_deployment_that_is_replaced_at_once_has_no_budget_and_shows_no_other() {
 }
 
 #[test]
+fn the_budget_is_that_of_the_selected_workload_or_of_none() {
+    let mut objects = rollout();
+    let meta = |name: &str, n: u128| json!({ "name": name, "namespace": "default", "uid": uid(n) });
+    objects.push(object(Kind::StatefulSet, json!({ "metadata": meta("db", 40), "spec": { "replicas": 1 } })));
+    objects.push(pod("db-0", 41, owner("StatefulSet", "db", 40), ready()));
+    objects.push(object(Kind::Pod, json!({ "metadata": meta("lone", 42), "spec": { "containers": [] } })));
+    objects.push(object(Kind::ConfigMap, json!({ "metadata": meta("settings", 43) })));
+    let (list, pods) = read(&objects);
+    let of = |at: usize| budget(&list, &pods, &Scope::default(), Some(&objects[at])).map(|budget| budget.name);
+    let end = objects.len();
+    assert_eq!([end - 4, end - 3, end - 2].map(of), [None, None, None]);
+    // What is no workload leaves the strip as it was.
+    assert_eq!([0, 1, 4, end - 1].map(of), [(); 4].map(|()| Some("nginx".into())));
+}
+
+#[test]
 fn the_budget_names_the_only_pod_that_an_update_waits_for() {
     let mut objects = rollout();
     let mut old = (*objects[1]).clone();
@@ -255,4 +271,27 @@ fn a_member_of_a_statefulset_has_an_ordinal_and_its_claims() {
     assert_eq!(model.pods().map(|pod| pod.ordinal).collect::<Vec<_>>(), [Some(2), Some(10)]);
     assert_eq!(model.claims[0].member, Some(("web".into(), 3)));
     assert_eq!(model.claims[0].mode, "RWO");
+}
+
+#[test]
+fn a_pod_past_its_grace_period_says_what_holds_it() {
+    let note = |finalizers: Value, containers: Value, silent: &[&str], now: i64| {
+        let meta = json!({ "name": "a", "namespace": "default", "uid": uid(1), "finalizers": finalizers, "deletionTimestamp": "1970-01-01T00:00:30Z" });
+        let spec = json!({ "containers": [{ "name": "c", "image": "nginx:1.27" }], "nodeName": "node-1" });
+        let pod =
+            object(Kind::Pod, json!({ "metadata": meta, "spec": spec, "status": { "phase": "Running", "containerStatuses": containers } }));
+        let mut pods = Pods::default();
+        pods.take(&pod, false, &|_| None);
+        pods.look(silent.iter().map(|node| node.to_string()).collect(), now);
+        pods.get(Uid(1)).expect("the Pod").note.to_string()
+    };
+    let (runs, ended) =
+        (json!([{ "name": "c", "state": { "running": {} } }]), json!([{ "name": "c", "state": { "terminated": { "exitCode": 0 } } }]));
+    let held = json!(["example.com/backup"]);
+    assert_eq!(note(json!([]), runs.clone(), &[], 10_000), "up to 20.0 s left");
+    assert_eq!(note(held.clone(), runs.clone(), &["node-1"], 29_950), "its kubelet does not respond");
+    assert_eq!(note(held.clone(), runs.clone(), &[], 60_000), "held by finalizer backup");
+    assert_eq!(note(held, ended.clone(), &[], 10_000), "held by finalizer backup");
+    assert_eq!(note(json!([]), runs, &[], 60_000), "grace period over");
+    assert_eq!(note(json!([]), ended, &[], 10_000), "node-1");
 }

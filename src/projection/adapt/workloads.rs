@@ -8,7 +8,7 @@ use crate::i18n::format::short_count;
 use crate::i18n::{Message, msg};
 use crate::projection::model::{Controller, Counter, Metric, Tone, counters};
 
-pub(super) fn revision(object: &Object) -> i64 {
+pub fn revision(object: &Object) -> i64 {
     object.meta.annotation("deployment.kubernetes.io/revision").and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 

@@ -30,6 +30,7 @@ pub static VIEW: View = View {
     filter: Filter::Nothing,
     uses: Uses { loops: true, endpoints: true, ..Uses::NOTHING },
     refresh_ms: |_| Some(1),
+    extent: None,
     draw,
 };
 

@@ -2,7 +2,7 @@
 
 use super::cache::{ByNode, LayoutCache, Look, On, by_node, groups};
 use super::tray::{Waiting, tray};
-use super::words::{cores, gib, short};
+use super::words::{cores, gib, mark, short};
 use crate::i18n::format;
 use crate::i18n::{Message, msg};
 use crate::projection::model::{Id, Model, Node, Pod, PodState};
@@ -29,6 +29,7 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64, cache: &mut Lay
     let room = width - 2.0 * margin;
     let dense = pods > 200;
     let kin = if dense { Vec::new() } else { model.kin(selected) };
+    let families = if dense { Vec::new() } else { families(model) };
     let on = by_node(model, dense, cache);
     let waiting = Waiting::of(model, on.get(""));
     let chosen = model.pod(selected);
@@ -52,7 +53,7 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64, cache: &mut Lay
         let tallest = pods.iter().map(|pods| body_height(pods.pods.len(), dense, wide)).fold(0.0, f64::max);
         for (column, (node, pods)) in row.iter().zip(&pods).enumerate() {
             let rect = Rect::new(margin + column as f64 * (wide + 16.0), y, wide, HEAD + tallest + 12.0);
-            card(node, pods, (&waiting, &kin, chosen), rect, dense, &mut out);
+            card(node, pods, (&waiting, &kin, &families, chosen), rect, dense, &mut out);
         }
         y += HEAD + tallest + 12.0 + 16.0;
     }
@@ -60,6 +61,20 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64, cache: &mut Lay
         tray(model, &on, &waiting, (margin, y + 8.0), across, &mut out);
     }
     out.finish(margin)
+}
+
+/// The name of the workload that a Pod is of, as far as its own name holds it.
+fn family(pod: &Pod) -> &str {
+    pod.id.name.get(..pod.family.saturating_sub(1)).unwrap_or_default()
+}
+
+/// The names of all workloads that have Pods.
+fn families(model: &Model) -> Vec<&str> {
+    let pods = model.roots.iter().flat_map(|root| root.groups.iter()).filter_map(|group| group.pods.first());
+    let mut all: Vec<&str> = pods.map(|pod| family(pod)).filter(|name| !name.is_empty()).collect();
+    crate::sort::sort(&mut all);
+    all.dedup();
+    all
 }
 
 /// Many nodes: a small tile each, its Pods as cells.
@@ -187,7 +202,7 @@ pub(super) fn across(wide: f64) -> usize {
 pub(super) fn card(
     node: &Node,
     on: &On,
-    (waiting, kin, chosen): (&Waiting, &[&str], Option<&Pod>),
+    (waiting, kin, families, chosen): (&Waiting, &[&str], &[&str], Option<&Pod>),
     rect: Rect,
     dense: bool,
     out: &mut Scene,
@@ -224,13 +239,21 @@ pub(super) fn card(
         return squares(node, on, across(rect.w), (x, y), (parent, chosen), out);
     }
     let wide = (rect.w - 30.0) / 2.0;
+    let most = ((wide - 31.0) / 7.0) as usize;
     for (i, pod) in pods.iter().enumerate() {
         let at = Rect::new(x + (i % 2) as f64 * (wide + 6.0), y + (i / 2) as f64 * (TILE + 6.0), wide, TILE);
-        let tail = short(pod, ((wide - 31.0) / 7.0) as usize);
+        let mut tail = short(pod, most);
+        // Of several workloads each Pod tells which is its own: on a line of its own where both have no room in one.
+        let (family, own) = (family(pod), pod.parts(most).1);
+        let cut = families.len() > 1 && !family.is_empty() && !tail.starts_with(family);
+        let note = if cut { Message::name(mark(family, families, ((wide - 31.0) / 6.0) as usize)) } else { Message::default() };
+        if cut {
+            tail = own;
+        }
         let older = on.older.get(i) == Some(&true);
         let label = if older { Message::list(vec![pod_label(pod), msg::used_older()]) } else { pod_label(pod) };
         let kin = kin.contains(&pod.id.uid.as_str());
-        let body = Body::Tile { state: pod.state, tail, note: Message::default(), stale: pod.stale || !node.ready, kin, old: older };
+        let body = Body::Tile { state: pod.state, tail, note, stale: pod.stale || !node.ready, kin, old: older };
         out.put(&pod.id, at, body, Some(parent), pod.state.class(), label);
     }
 }

@@ -29,6 +29,7 @@ pub static VIEW: View = View {
     filter: Filter::Words,
     uses: Uses { nodes: true, ..Uses::NOTHING },
     refresh_ms: read::refresh_ms,
+    extent: None,
     draw,
 };
 

@@ -157,3 +157,41 @@ fn the_schedulers_message_is_split_by_reason() {
     assert_eq!(rows, [["1 node", "Insufficient cpu", ""], ["2 nodes", "node(s) were unschedulable", ""]]);
     assert!(reasons("").is_empty());
 }
+
+#[test]
+fn a_pod_on_a_node_tells_its_workload_also_where_its_tile_is_narrow() {
+    let names = ["shop-frontend", "shop-backend", "shop-recommendations"];
+    let pod = |name: &str, i: usize| Pod {
+        id: Id::named("Pod", &format!("{name}-5d59d67564-{i}sd2k")),
+        prefix: name.len() + 12,
+        family: name.len() + 1,
+        node: "n".into(),
+        ..Pod::default()
+    };
+    let roots = |names: &[&str]| -> Vec<Root> {
+        let group = |name: &str| Group { controller: None, pods: (0..2).map(|i| pod(name, i)).collect() };
+        names.iter().map(|name| Root { controller: None, groups: vec![group(name)], folded: 0 }).collect()
+    };
+    let node = Node { id: Id::named("Node", "n"), ready: true, pods: 110, ..Node::default() };
+    let nodes = Rc::new((0..6).map(|_| Rc::new(node.clone())).collect::<Vec<_>>());
+    let said = |names: &[&str], width: f64| -> Vec<String> {
+        let model = Model { roots: roots(names), nodes: nodes.clone(), ..Model::default() };
+        let scene = layout(&model, None, width, &mut LayoutCache::default());
+        let of = |item: &Rc<crate::views::shape::Item>| match &item.body {
+            Body::Tile { tail, note, .. } => Some(format!("{tail} {note}")),
+            _ => None,
+        };
+        scene.items.iter().filter_map(of).take(names.len() * 2).collect()
+    };
+    let narrow = said(&names, 1320.0);
+    assert_eq!(narrow, ["0sd2k backend", "1sd2k backend", "0sd2k frontend", "1sd2k frontend", "0sd2k recomme…", "1sd2k recomme…"]);
+    use super::words::mark;
+    let all = ["payments-worker-eu-central", "payments-worker-eu-west", "payments-worker-eastern-region"];
+    assert_eq!(all.map(|name| mark(name, &all, 8)), ["central", "west", "eastern…"]);
+    let mixed = ["shop-backend", "shop-frontend", "payments-backend", "payments-worker"];
+    assert_eq!(mixed.map(|name| mark(name, &mixed, 8)), ["shop-ba…", "frontend", "pb", "worker"]);
+    // Where the beginnings are the same, the initials may differ.
+    assert_eq!(mark("customer-orders", &["customer-orders", "customerdata"], 7), "co");
+    // Of one workload there is nothing to tell apart, and in one line there is room on a wide card.
+    assert!(said(&names[..1], 1320.0).iter().all(|words| words.ends_with(' ')));
+}

@@ -3,7 +3,7 @@
 
 use super::bundle::{Bundle, bundles};
 use super::cards::orphans;
-use super::measures::{FLAT, Frame, LEAST, Measures, USUAL};
+use super::measures::{FLAT, Frame, LEAST, Measures, NARROWEST, USUAL};
 use super::narrow::narrow;
 use super::words::summary;
 use crate::projection::model::Model;
@@ -13,8 +13,8 @@ use crate::views::viewport::LOW_FRAME;
 
 /// Lays the trees out. `selected` is a uid; the size is the viewport's.
 pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)) -> Scene {
-    if width < 560.0 && height >= width {
-        return narrow(model, selected, width);
+    if width < if height < width { NARROWEST } else { 560.0 } {
+        return narrow(model, selected, width, height < width.min(LOW_FRAME));
     }
     let measures = if height < LOW_FRAME { &FLAT } else { &USUAL };
     let Measures { left, apart, .. } = *measures;

@@ -77,6 +77,8 @@ pub(super) const FLAT: Measures = Measures {
     low: true,
 };
 
+/// The least width of a low frame in which a tree fits: its root, a set and a Pod beside each other.
+pub(super) const NARROWEST: f64 = 458.0;
 /// A controller's card there.
 pub(super) const BRIEF: f64 = 62.0;
 /// From this many Pods in the whole view, all of them are cells.

@@ -35,6 +35,7 @@ pub static VIEW: View = View {
     filter: Filter::Words,
     uses: Uses { budget: true, ..Uses::NOTHING },
     refresh_ms: |_| None,
+    extent: None,
     draw,
 };
 

@@ -1,8 +1,8 @@
-//! Ownership on a phone: one column.
+//! Ownership on a phone and in a frame too narrow for a tree: one column.
 
-use super::cards::{card_height, chosen, claims_of, line, orphans, put_controller};
+use super::cards::{card_height, chosen, claims_of, line, orphans, pod_line, put_controller};
 use super::leaves::counts_height;
-use super::measures::{DENSE, PAD};
+use super::measures::{BRIEF, DENSE, PAD};
 use super::rows::{endpoints, policy_label};
 use super::words::summary;
 use crate::i18n::{Arg, Message, msg};
@@ -12,12 +12,13 @@ use crate::views::references;
 use crate::views::shape::{Body, Cells, Line, Look, Rect, Scene, drop};
 use std::rc::Rc;
 
-/// The stacked layout of a phone: cards in full width, children below.
-pub(super) fn narrow(model: &Model, selected: Option<&str>, width: f64) -> Scene {
-    let (m, w) = (16.0, (width - 32.0).max(280.0));
+/// The stacked layout: cards in full width, children below. In a low frame all are lower, so that root and Pods are seen together.
+pub(super) fn narrow(model: &Model, selected: Option<&str>, width: f64, low: bool) -> Scene {
+    let m = if low { 8.0 } else { 16.0 };
+    let w = (width - 2.0 * m).max(280.0);
     let total = model.population();
     let mut out = Scene { summary: summary(model), ..Scene::default() };
-    let (mut y, mut drawn) = (16.0, Vec::new());
+    let (mut y, mut drawn) = (m, Vec::new());
     let homes = references::homes(model);
     let of_home =
         |at: Option<usize>| model.uses.iter().zip(&homes).filter(|(_, home)| **home == at).map(|(used, _)| used).collect::<Vec<_>>();
@@ -40,11 +41,16 @@ pub(super) fn narrow(model: &Model, selected: Option<&str>, width: f64) -> Scene
         if let Some(of) = &root.controller {
             let (of, look) = match model.budget.as_ref().filter(|budget| budget.uid == of.id.uid) {
                 Some(budget) => (with_updated(of), Look::Stacked(budget.clone())),
-                None => (of.clone(), Look::Tall),
+                None => (of.clone(), if low { Look::Low } else { Look::Tall }),
             };
-            from = Rect::new(m, y, w, if look == Look::Tall { card_height(&of) } else { STACKED });
+            let high = match look {
+                Look::Tall => card_height(&of),
+                Look::Stacked(_) => STACKED,
+                _ => BRIEF,
+            };
+            from = Rect::new(m, y, w, high);
             parent = Some(put_controller(&mut out, &of, from, None, look));
-            y = from.bottom() + 40.0;
+            y = from.bottom() + if low { 12.0 } else { 40.0 };
         }
         let across = if root.groups.len() > 1 { 2 } else { 1 };
         let group_w = (w - 16.0 * (across - 1) as f64) / across as f64;
@@ -60,17 +66,22 @@ pub(super) fn narrow(model: &Model, selected: Option<&str>, width: f64) -> Scene
                     if let [Arg::Number(revision)] = small.caption.args() {
                         small.caption = msg::why_revision(*revision);
                     }
-                    let rect = Rect::new(x, at, group_w, card_height(&small));
-                    let index = put_controller(&mut out, &Rc::new(small), rect, parent, Look::Tall);
+                    let (high, look) = if low { (BRIEF, Look::Low) } else { (card_height(&small), Look::Tall) };
+                    let rect = Rect::new(x, at, group_w, high);
+                    let index = put_controller(&mut out, &Rc::new(small), rect, parent, look);
                     let on = chosen(selected, &of.id) || model.place(group, selected).is_some();
-                    out.link(of.id.uid.clone(), drop(from.cx(), from.bottom(), rect.cx(), rect.y, rect.y - 20.0), line(on, of.leaving));
-                    at = rect.bottom() + 21.0;
+                    out.link(
+                        of.id.uid.clone(),
+                        drop(from.cx(), from.bottom(), rect.cx(), rect.y, (from.bottom() + rect.y) / 2.0),
+                        line(on, of.leaving),
+                    );
+                    at = rect.bottom() + if low { 8.0 } else { 21.0 };
                     owner = (Some(index), rect);
                 }
                 let look = (total, root.older(group), model.place(group, selected));
-                lowest = lowest.max(stack(group, (x, at, group_w), owner, look, &mut out));
+                lowest = lowest.max(stack(group, (x, at, group_w, low), owner, look, &mut out));
             }
-            y = lowest + 24.0;
+            y = lowest + if low { 4.0 } else { 24.0 };
         }
         // Claims below their Pods, each with the name of its volume.
         let pods = root.groups.iter().filter(|group| group.pods.mounts()).flat_map(|group| group.pods.iter());
@@ -102,7 +113,7 @@ pub(super) fn narrow(model: &Model, selected: Option<&str>, width: f64) -> Scene
     out.width = w;
     orphans(model, (m, y), 1, &mut out, &drawn);
     out.width = 0.0;
-    out.finish(16.0)
+    out.finish(m)
 }
 
 /// With one counter more, for which there is room in the whole width of a phone.
@@ -124,7 +135,7 @@ pub(super) const STACKED: f64 = 164.0;
 
 pub(super) fn stack(
     group: &Group,
-    (x, top, w): (f64, f64, f64),
+    (x, top, w, low): (f64, f64, f64, bool),
     (parent, from): (Option<usize>, Rect),
     (total, old, ring): (usize, usize, Option<usize>),
     out: &mut Scene,
@@ -132,6 +143,16 @@ pub(super) fn stack(
     let mut y = top;
     if let (Some(first), true) = (group.pods.first(), from.h > 0.0) {
         out.link(format!("{}/stem", first.id.uid), drop(from.cx(), from.bottom(), x + w / 2.0, top, top - 12.0), Line::Owns);
+    }
+    if group.pods.len() <= 6 && low {
+        let across = if w > 240.0 { 2 } else { 1 };
+        let wide = (w - 8.0 * (across - 1) as f64) / across as f64;
+        for (i, pod) in group.pods.iter().enumerate() {
+            let (column, row) = ((i % across) as f64, (i / across) as f64);
+            let rect = Rect::new(x + column * (wide + 8.0), y + row * 34.0, wide, 30.0);
+            out.put(&pod.id, rect, pod_line(pod, wide), parent, pod.state.class(), pod_label(pod));
+        }
+        return y + group.pods.len().div_ceil(across) as f64 * 34.0;
     }
     if group.pods.len() <= 6 {
         for pod in group.pods.iter() {

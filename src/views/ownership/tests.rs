@@ -480,3 +480,19 @@ fn a_phone_gets_a_stack_that_fits_its_width() {
     nothing_overlaps(&scene);
     assert!(scene.width <= 390.0, "{}", scene.width);
 }
+
+#[test]
+fn a_frame_too_narrow_for_a_tree_shows_the_root_and_its_pods() {
+    // The stage of an embed of 320 by 300 pixels.
+    let size = (320.0, 212.0);
+    for groups in [vec![group("a", 2)], vec![group("a", 4)], vec![group("a", 1), group("b", 2)]] {
+        let scene = layout(&deployment(groups), None, size);
+        nothing_overlaps(&scene);
+        lines_cross_no_card(&scene);
+        assert!(scene.width <= size.0 && scene.height <= size.1 + 12.0, "{} {}", scene.width, scene.height);
+        assert_eq!(scene.items[0].id.kind, "Deployment");
+    }
+    let many = layout(&deployment(vec![group("a", 3), group("b", 40)]), None, size);
+    nothing_overlaps(&many);
+    assert!(many.width <= size.0, "{}", many.width);
+}

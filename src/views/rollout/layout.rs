@@ -4,7 +4,7 @@ use super::model::{Chart, Word};
 use crate::i18n::format;
 use crate::i18n::{Message, clauses, dotted, msg};
 use crate::projection::model::Id;
-use crate::projection::rollout_track::{Point, Revision, Track, began, fewer};
+use crate::projection::rollout_track::{Extent, Point, Track, fewer};
 use crate::views::axis::{Axis, FOLD, Idle};
 use crate::views::shape::{Body, Rect, Scene};
 use std::fmt::Write as _;
@@ -19,8 +19,8 @@ pub(super) const LEADER: f64 = 14.0;
 /// Where the plot is within the chart.
 pub(super) const PLOT: Rect = Rect { x: 56.0, y: 34.0, w: 0.0, h: 0.0 };
 
-/// Lays the chart out.
-pub fn layout(track: &Track, width: f64, height: f64) -> Scene {
+/// Lays the chart out; `beside` is what a chart beside it has to hold, with which it shares its axes.
+pub fn layout(track: &Track, beside: Option<&Extent>, width: f64, height: f64) -> Scene {
     let mut out = Scene { summary: summary(track), ..Scene::default() };
     if track.points.is_empty() {
         return out;
@@ -28,43 +28,46 @@ pub fn layout(track: &Track, width: f64, height: f64) -> Scene {
     // A low frame has no controls at the foot.
     let foot = if height < crate::views::viewport::LOW_FRAME { 0.0 } else { 44.0 };
     let rect = Rect::new(16.0, 16.0, (width - 32.0).clamp(300.0, 1400.0), (height - 32.0 - foot).clamp(236.0, 720.0));
-    let chart = draw(track, rect.w, rect.h);
+    let own = Extent::of(track);
+    let extent = match beside {
+        Some(other) => own.with(other),
+        None => own,
+    };
+    let chart = draw(track, &extent, rect.w, rect.h);
     let id = Id { uid: format!("rollout/{}", track.id.uid), ..track.id.clone() };
     out.put(&id, rect, Body::Chart(Rc::new(chart)), None, "", out.summary.clone());
     out.finish(16.0)
 }
 
 /// Height of the table of revisions.
-pub(super) fn head(track: &Track) -> f64 {
-    track.revisions.len().min(KEYS) as f64 * 20.0 + 28.0
+pub(super) fn head(revisions: usize) -> f64 {
+    revisions.min(KEYS) as f64 * 20.0 + 28.0
 }
 
 /// Room beside the plot for the words of its limits, the longest they have been.
-pub(super) fn beside(track: &Track, small: bool) -> f64 {
-    let (least, most) = track
-        .points
-        .iter()
-        .fold((0, 0), |(least, most), Point { limits, desired, .. }| (limits.0.max(least), limits.1.max(*desired).max(most)));
+pub(super) fn beside((least, most): (u32, u32), small: bool) -> f64 {
     let words = [msg::chart_at_least(least), msg::chart_at_most(most)].map(|words| long(&words)).into_iter();
     (words.fold(0.0, f64::max) + AFTER + 10.0).max(if small { 72.0 } else { 104.0 })
 }
 
-pub(super) fn draw(track: &Track, width: f64, height: f64) -> Chart {
+pub(super) fn draw(track: &Track, extent: &Extent, width: f64, height: f64) -> Chart {
     let small = width < 520.0;
     let left = if small { 16.0 } else { PLOT.x };
     // A low frame leaves as much as it can to the plot.
     let low = height < crate::views::viewport::LOW_FRAME - 32.0;
     // There the title has a line of its own.
-    let top = if low { PLOT.y + 32.0 } else { PLOT.y + head(track) + if small { 20.0 } else { 0.0 } };
-    let plot = Rect::new(PLOT.x, top, width - PLOT.x - beside(track, small), height - top - if low { 28.0 } else { 44.0 });
-    let axis = axis(track, plot.w);
+    let top = if low { PLOT.y + 32.0 } else { PLOT.y + head(extent.revisions) + if small { 20.0 } else { 0.0 } };
+    let plot = Rect::new(PLOT.x, top, width - PLOT.x - beside(extent.limits, small), height - top - if low { 28.0 } else { 44.0 });
+    let axis = axis(extent, track.now, plot.w);
     // With what held when the axis begins.
     let points = &track.points[track.points.partition_point(|point| point.at <= axis.from).saturating_sub(1)..];
     let keys = keys(track, small, if low { if small { 2 } else { 3 } } else { KEYS });
     let mut out = Chart { left, low, plot, keys, points: points.to_vec(), now: track.now, ..Chart::default() };
+    out.back = back(track);
     out.title = msg::kind_name(&track.id.kind, format::middle(&track.id.name, if small { 20 } else { 63 }));
     let all = Point::all;
-    let most = points.iter().map(|point| all(point).max(point.limits.1).max(point.desired)).max().unwrap_or(1).max(1);
+    let changes = &extent.changes[extent.changes.partition_point(|(at, _)| *at <= axis.from).saturating_sub(1)..];
+    let most = changes.iter().map(|(_, most)| *most).max().unwrap_or(1).max(1);
     // Above all there is room for a note.
     let top = f64::from(most) / (1.0 - (26.0 / plot.h).min(0.15));
     let x = |at: u64| plot.x + axis.x(at.clamp(axis.from, track.now.max(axis.from)));
@@ -94,10 +97,10 @@ pub(super) fn draw(track: &Track, width: f64, height: f64) -> Chart {
     }
     // Layers from the bottom: the newest revision's ready Pods stand on the older ones, so that it is seen to take over. On all that are
     // ready stand those that are not: one edge is to be compared with the lower limit, the uppermost with the upper.
-    let revisions = track.revisions.len();
+    let order = track.by_number();
     let mut below = vec![0u32; points.len()];
     for ready in [true, false] {
-        for revision in 0..revisions {
+        for (rank, revision) in order.iter().copied().enumerate() {
             let heights: Vec<u32> = points
                 .iter()
                 .map(|point| point.counts.get(revision).map_or(0, |count| if ready { count.ready } else { count.unready }))
@@ -108,7 +111,7 @@ pub(super) fn draw(track: &Track, width: f64, height: f64) -> Chart {
             let over: Vec<u32> = below.iter().zip(&heights).map(|(below, height)| below + height).collect();
             let mut d = String::new();
             steps(&mut d, (points, track.now), &over, x, y, true);
-            let class = format!("{} {}", if ready { "rdy" } else { "unr" }, shade(revision, revisions));
+            let class = format!("{} {}", if ready { "rdy" } else { "unr" }, shade(rank, order.len()));
             let mut top = String::new();
             for (i, over) in over.iter().enumerate().filter(|(i, _)| heights[*i] > 0) {
                 let to = points.get(i + 1).map_or(track.now, |next| next.at);
@@ -277,8 +280,7 @@ pub(super) fn gap(track: &Track, points: &[Point], all: &dyn Fn(&Point) -> u32) 
     };
     let begins = (1..points.len()).filter(|i| missing(&points[*i]) && !missing(&points[i - 1]));
     let gaps = begins.filter_map(|i| {
-        // Of several the one who made most go.
-        // Of a long history not every instant is left.
+        // Of several the one who made most go; of a long history not every instant is left.
         let left = track.left.iter().rev().filter(|left| left.0 <= points[i].at && left.0 > points[i - 1].at);
         let (_, name, pods, by) = left.max_by_key(|left| left.2)?;
         let to = points[i..].iter().find(|point| !missing(point)).map_or(track.now, |point| point.at);
@@ -293,34 +295,37 @@ pub(super) fn gap(track: &Track, points: &[Point], all: &dyn Fn(&Point) -> u32) 
 
 /// The time from the first Pod to a little after the instant shown, without what is long and idle. While an update runs, from
 /// a little before that: what was before takes no room from it.
-pub(super) fn axis(track: &Track, width: f64) -> Axis {
-    let first = track.points.first().map_or(0, |point| point.at);
-    let before = |at: u64| at.saturating_sub(300.max((track.now.saturating_sub(at)) / 12));
-    let began = began(track);
-    let first = began.map_or(first, |at| before(at).max(first));
+pub(super) fn axis(extent: &Extent, now: u64, width: f64) -> Axis {
+    let first = extent.first.unwrap_or_default();
+    let before = |at: u64| at.saturating_sub(300.max((now.saturating_sub(at)) / 12));
+    let first = extent.began.map_or(first, |at| before(at).max(first));
     let mut idle = Idle::since(first);
-    track.points.iter().filter(|point| point.at > first).for_each(|point| idle.see(point.at));
-    let folds = idle.folds(track.now);
-    let busy = Axis::busy(track.now.saturating_sub(first), &folds).max(if began.is_some() { 1_500 } else { 4_000 }) as f64;
+    extent.changes.iter().filter(|(at, _)| *at > first).for_each(|(at, _)| idle.see(*at));
+    let folds = idle.folds(now);
+    let busy = Axis::busy(now.saturating_sub(first), &folds).max(if extent.began.is_some() { 1_500 } else { 4_000 }) as f64;
     Axis::new(first, busy * 1.05, width, folds)
 }
 
 /// The newest revisions, in their colours.
 pub(super) fn keys(track: &Track, small: bool, most: usize) -> Vec<(&'static str, usize, [Message; 2])> {
-    let revisions = track.revisions.len();
-    let words = |(revision, Revision { image, hash }): (usize, &Revision)| {
+    let order = track.by_number();
+    let words = |(rank, at): (usize, usize)| {
+        let revision = &track.revisions[at];
         // On a small page the hash goes: the image tells enough.
-        let hash = match revision + 1 == revisions {
-            _ if small => Message::default(),
-            true => dotted(vec![Message::name(hash), msg::chart_newest()]),
-            false => Message::name(hash),
+        let hash = if small { Message::default() } else { Message::name(&revision.hash) };
+        let current = rank + 1 == order.len() && revision.number == track.current;
+        let standing = match revision.rolled_back_from {
+            _ if small || !current => Message::default(),
+            Some(from) => msg::chart_rolled_back(revision.number, from),
+            None => msg::chart_newest(),
         };
-        (shade(revision, revisions), revision, [Message::name(format::middle(image, if small { 18 } else { 30 })), hash])
+        let image = Message::name(format::middle(&revision.image, if small { 18 } else { 30 }));
+        (shade(rank, order.len()), at, [image, dotted(vec![hash, standing])])
     };
-    track.revisions.iter().enumerate().skip(revisions.saturating_sub(most)).map(words).collect()
+    order.iter().copied().enumerate().skip(order.len().saturating_sub(most)).map(words).collect()
 }
 
-/// The newest revision has the full colour, those before it paler ones.
+/// The current revision has the full colour, those before it paler ones.
 pub(super) fn shade(revision: usize, revisions: usize) -> &'static str {
     match revisions - 1 - revision.min(revisions - 1) {
         0 => "r0",
@@ -360,11 +365,20 @@ pub(super) fn summary(track: &Track) -> Message {
     let Some(point) = track.points.last() else {
         return msg::chart_empty();
     };
-    let revision = |(revision, count): (&Revision, &crate::projection::rollout_track::Count)| {
+    let counts = |at: usize| {
+        let count = point.counts.get(at).copied().unwrap_or_default();
         let counts = msg::chart_counts(format::count(count.ready as usize), format::count(count.unready as usize));
-        msg::chart_revision(revision.to_string(), counts)
+        msg::chart_revision(track.revisions[at].to_string(), counts)
     };
-    let parts = track.revisions.iter().zip(&point.counts).map(revision);
+    let order = track.by_number();
     let of = msg::chart_summary(&track.id.kind, &track.id.name, point.desired);
-    clauses(std::iter::once(of).chain(parts).collect())
+    let back = Some(back(track)).filter(|back| !back.is_empty());
+    clauses(std::iter::once(of).chain(order.iter().map(|at| counts(*at))).chain(back).collect())
+}
+
+/// If the workload was rolled back: to which revision, and from which.
+fn back(track: &Track) -> Message {
+    let current = track.revisions.iter().find(|revision| revision.number == track.current);
+    let back = current.and_then(|revision| Some(msg::chart_rolled_back(revision.number, revision.rolled_back_from?)));
+    back.unwrap_or_default()
 }

@@ -13,7 +13,7 @@ use crate::api::ObjectRef;
 use crate::i18n::msg;
 use crate::projection::adapt;
 use crate::projection::model::Model;
-use crate::projection::rollout_track::subject;
+use crate::projection::rollout_track::{Extent, Track, subject};
 use crate::views::shape::Scene;
 use crate::views::view::{Empty, Filter, Fit, Legend, Memory, Source, Status, Uses, View, Workloads};
 
@@ -29,18 +29,28 @@ pub static VIEW: View = View {
     filter: Filter::Namespace,
     uses: Uses::NOTHING,
     refresh_ms: |_| Some(50),
+    extent: Some(extent),
     draw,
 };
 
-/// The chart of the selected workload, or of the first there is.
-fn draw(_: &mut Model, source: &Source, memory: &mut Memory) -> Scene {
+/// Reads the history of the selected workload, or of the first there is.
+fn track<'m>(source: &Source, memory: &'m mut Memory) -> Option<&'m Track> {
     let sim = source.sim;
     let get = |key: &ObjectRef| sim.get(key).cloned();
     let selected = source.selected.and_then(|key| subject(key, &get));
-    let Some(object) = selected.or_else(|| subject(&adapt::first_workload(sim)?, &get)) else { return Scene::default() };
-    let tracker = &mut memory.rollout;
-    let track = tracker.read(&object, source.history, source.epoch, sim.now().0 / 1000, source.read_limit);
-    let scene = layout(track, source.stage.0, source.stage.1);
-    memory.lags = tracker.lags;
-    scene
+    let object = selected.or_else(|| subject(&adapt::first_workload(sim)?, &get))?;
+    Some(memory.rollout.read(&object, source.history, source.epoch, sim.now().0 / 1000, source.read_limit))
+}
+
+/// What the axes of its chart have to hold.
+pub fn extent(source: &Source, memory: &mut Memory) -> Option<Extent> {
+    track(source, memory).map(Extent::of)
+}
+
+/// The chart.
+fn draw(_: &mut Model, source: &Source, memory: &mut Memory) -> Scene {
+    let beside = memory.beside.clone();
+    let scene = track(source, memory).map(|track| layout(track, beside.as_deref(), source.stage.0, source.stage.1));
+    memory.lags = scene.is_some() && memory.rollout.lags;
+    scene.unwrap_or_default()
 }

@@ -18,6 +18,8 @@ pub struct Chart {
     pub words: Vec<Word>,
     /// Whose Pods they are.
     pub title: Message,
+    /// If the workload was rolled back: to which revision, and from which.
+    pub back: Message,
     /// The revisions that are named: the class of their layer, which one, image and hash.
     pub keys: Vec<(&'static str, usize, [Message; 2])>,
     /// Where they are named, from the left.
@@ -55,6 +57,11 @@ impl Chart {
             true => msg::chart_desired(desired),
             false => msg::chart_limits(desired, least, most),
         }
+    }
+
+    /// The line under the title. Where the rows have no room for it, it tells of a rollback, until an instant is asked for.
+    pub fn line(&self, at: u64, asked: bool) -> Message {
+        if (self.low || self.left < self.plot.x) && !asked && !self.back.is_empty() { self.back.clone() } else { self.wants(at) }
     }
 
     /// Ready and not ready Pods of a revision at an instant.

@@ -32,6 +32,7 @@ pub static VIEW: View = View {
     filter: Filter::Words,
     uses: Uses::NOTHING,
     refresh_ms: |_| None,
+    extent: None,
     draw,
 };
 

@@ -320,6 +320,7 @@ impl Component for Editor {
                             onfocus={link.callback(|_: FocusEvent| Msg::Load)}
                         />
                     }
+                    <p class="leave" aria-hidden="true">{ say(msg::editor_leave()) }</p>
                 </div>
                 if !props.diagnostics.is_empty() {
                     <ul class="problems" role={if props.standing == ApplyStatus::Edited { "list" } else { "alert" }}>

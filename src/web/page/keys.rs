@@ -114,10 +114,11 @@ impl Page {
             }
             // The diagram's own keys, wherever the focus is.
             key @ ("+" | "=" | "-" | "0") => {
+                // By the key, not by the words: those are of the language.
                 let name = match key {
-                    "-" => ".zoom [aria-label='Zoom out']",
-                    "0" => ".zoom [aria-label='Fit']",
-                    _ => ".zoom [aria-label='Zoom in']",
+                    "-" => ".zoom [data-key='-']",
+                    "0" => ".zoom [data-key='0']",
+                    _ => ".zoom [data-key='+']",
                 };
                 let button = dom::document().query_selector(name).ok().flatten();
                 if let Some(button) = button.and_then(|button| button.dyn_into::<web_sys::HtmlElement>().ok()) {

@@ -153,12 +153,13 @@ impl Page {
         let mut state = self.state.borrow_mut();
         SHOWN.set(state.timeline.run.now());
         let playing = state.timeline.playing;
+        // Both branches are drawn at one instant, with the same axes.
+        state.sync_branch(TASKS_PER_CHECK);
         let draws = self.pacing.read(&mut state, paced, &dom::now);
         if draws {
             self.drawing.picture = state.draw(NODES_PER_PICTURE);
             self.drawing.selected = state.object().map(|object| (object.clone(), state.status_lag(object)));
         }
-        state.sync_branch(TASKS_PER_CHECK);
         self.drawing.beside = state.compare.branch.as_mut().map(|other| other.picture());
         self.drawing.marks = state.marks();
         self.drawing.left_branch = state.abandoned_branch();

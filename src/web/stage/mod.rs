@@ -437,10 +437,10 @@ impl Component for Stage {
                     }
                     if self.port.controls(&props.picture()) {
                         <div class="zoom" onclick={Callback::from(|event: MouseEvent| event.stop_propagation())} onpointerdown={Callback::from(|event: PointerEvent| event.stop_propagation())}>
-                            <button type="button" aria-label={say(msg::button_zoom_out())} onclick={link.callback(|_| Msg::Zoom(0.8))}>{ icon("i-minus", 14) }</button>
+                            <button type="button" data-key="-" aria-label={say(msg::button_zoom_out())} onclick={link.callback(|_| Msg::Zoom(0.8))}>{ icon("i-minus", 14) }</button>
                             <button type="button" class="pc" aria-label={say(msg::button_zoom_readable())} onclick={link.callback(|_| Msg::Fit)}>{ format!("{}%", (self.port.zoom * 100.0).round() as i64) }</button>
-                            <button type="button" aria-label={say(msg::button_zoom_in())} onclick={link.callback(|_| Msg::Zoom(1.25))}>{ icon("i-plus", 14) }</button>
-                            <button type="button" aria-label={say(msg::button_zoom_to_fit())} onclick={link.callback(|_| Msg::All)}>{ icon("i-fit", 14) }</button>
+                            <button type="button" data-key="+" aria-label={say(msg::button_zoom_in())} onclick={link.callback(|_| Msg::Zoom(1.25))}>{ icon("i-plus", 14) }</button>
+                            <button type="button" data-key="0" aria-label={say(msg::button_zoom_to_fit())} onclick={link.callback(|_| Msg::All)}>{ icon("i-fit", 14) }</button>
                             <button type="button" id="export" aria-label={say(msg::button_save_image())} aria-haspopup="menu" aria-expanded={self.menu.to_string()} onclick={link.callback(|_| Msg::Menu)}>{ icon("i-save", 14) }</button>
                             if self.menu { { Self::menu(link) } }
                         </div>
