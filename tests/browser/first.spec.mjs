@@ -9,7 +9,7 @@ test.use({ storageState: { cookies: [], origins: [] } });
 
 const example = (name) => readFileSync(new URL(`../../src/session/examples/${name}.yaml`, import.meta.url), 'utf8');
 const pods = (page) => page.locator('.item[data-kind="Pod"]:not(.ghost)');
-const offers = (page) => page.locator('.offers');
+const offers = (page) => page.locator('.offers > div');
 const kubectl = (page, line) => page.evaluate((line) => window.loopscope.kubectl(line), line);
 const manifest = (page) => page.getByRole('textbox', { name: /Manifest/ });
 const config = (name) => `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${name}\n`;
@@ -79,7 +79,9 @@ test('the opening example goes on until a person acts, and then never again', as
 
 test('neither an embed nor a link has suggestions or moves by itself', async ({ page }) => {
   await open(page);
-  const hash = await page.evaluate(() => { document.querySelector('.top-right .btn.sm').click(); return location.hash; });
+  await page.getByRole('button', { name: 'Share' }).click();
+  await page.waitForFunction(() => location.hash.startsWith('#pako:'));
+  const hash = await page.evaluate(() => location.hash);
   for (const query of ['?embed&autoplay=1', hash]) {
     await page.goto('about:blank');
     await open(page, query);
