@@ -14,6 +14,8 @@ export default defineConfig({
     baseURL: `http://127.0.0.1:${port}/loopscope/`,
     viewport: { width: 1440, height: 900 },
     launchOptions: chromium,
+    // A reader who has been here before: the opening example rests (tests/browser/first.spec.mjs has first visits).
+    storageState: { cookies: [], origins: [{ origin: `http://127.0.0.1:${port}`, localStorage: [{ name: 'loopscope.offers', value: '1' }] }] },
     permissions: ['clipboard-read', 'clipboard-write'],
   },
   webServer: {

@@ -1,7 +1,7 @@
 //! What a person asks for, carried out on a simulation: manifests and kubectl lines.
 
-use crate::api::Kind;
 use crate::api::schema::{schema, strict_errors};
+use crate::api::{Kind, ObjectRef};
 use crate::engine::Sim;
 use crate::i18n::{Message, msg};
 use crate::kubectl::{Applied, ApplyResult, Failure, Progress, Session, distance, parse};
@@ -63,6 +63,10 @@ pub struct Answer {
     pub lines: Vec<Line>,
     /// What it says about the manifest.
     pub diagnostics: Vec<Diagnostic>,
+    /// Objects that the manifest names, accepted or not.
+    pub named: Vec<ObjectRef>,
+    /// A part of the manifest is not YAML: it may name more.
+    pub unread: bool,
 }
 
 impl Answer {
@@ -118,7 +122,7 @@ fn answer_of(session: &mut Session, changed: bool) -> Answer {
     let failed = session.exit.is_some_and(|exit| exit != 0);
     let applied = std::mem::take(&mut session.applied);
     let failure = session.failure.as_ref().and_then(|failure| failure.message.lines().next().map(str::to_string));
-    Answer { changed, failed, failure, applied, lines: take(session), diagnostics: Vec::new() }
+    Answer { changed, failed, failure, applied, lines: take(session), ..Answer::default() }
 }
 
 /// What a command has printed since it was last asked.
@@ -181,6 +185,7 @@ impl ApplyJob {
     /// Reads the next document of the text; a list has several objects, a fault none.
     fn read(&mut self) -> bool {
         let Some(parsed) = self.reader.next(self.text.as_bytes()) else { return false };
+        self.answer.unread |= !parsed.diagnostics.is_empty();
         for fault in parsed.diagnostics {
             let end = self.text.lines().nth(fault.line.saturating_sub(1)).map_or(0, |line| line.chars().count());
             self.faults.push(Diagnostic {
@@ -191,9 +196,25 @@ impl ApplyJob {
                 fix: None,
             });
         }
+        self.answer.named.extend(parsed.documents.iter().filter_map(|document| key_of(&document.value)));
         self.documents = parsed.documents.into();
         true
     }
+}
+
+/// The object that a document names, in the namespace it would be applied to.
+pub fn key_of(document: &Value) -> Option<ObjectRef> {
+    let at = |path: &str| document.pointer(path).and_then(Value::as_str);
+    let kind = Kind::from_api(at("/apiVersion")?, at("/kind")?)?;
+    let namespace = if kind.info().namespaced { at("/metadata/namespace").unwrap_or("default") } else { "" };
+    Some(ObjectRef::new(kind, namespace, at("/metadata/name")?))
+}
+
+/// Objects that the first documents of a text name.
+pub fn first_named(text: &str, documents: usize) -> Vec<ObjectRef> {
+    let mut reader = Reader::default();
+    let parts = (0..documents).map_while(|_| reader.next(text.as_bytes()));
+    parts.flat_map(|part| part.documents).filter_map(|document| key_of(&document.value)).collect()
 }
 
 fn apply_document(sim: &mut Sim, text: &str, document: &Document, answer: &mut Answer) {
@@ -254,6 +275,8 @@ pub struct Plan {
     pub unchanged: usize,
     /// What is wrong with the text.
     pub diagnostics: Rc<Vec<Diagnostic>>,
+    /// Objects that the text names; nothing if a part of it is not YAML.
+    pub named: Option<Vec<ObjectRef>>,
 }
 
 impl DryRun {
@@ -267,7 +290,8 @@ impl DryRun {
         let answer = self.applying.step(&mut self.sim)?;
         let unchanged = answer.unchanged();
         let changes = changes::written(self.sim.journal().from(self.applying.begun));
-        Some(Plan { changes, unchanged, diagnostics: Rc::new(answer.diagnostics) })
+        let named = (!answer.unread).then_some(answer.named);
+        Some(Plan { changes, unchanged, diagnostics: Rc::new(answer.diagnostics), named })
     }
 }
 
@@ -327,12 +351,16 @@ fn nearest(kind: &'static str, name: &str) -> Option<String> {
     close.map(|(_, known)| known.to_string())
 }
 
+/// Whether anything here acts on objects of a kind: a loop, or a kubelet, which waits for ConfigMaps and Secrets.
+pub fn is_simulated(kind: Kind) -> bool {
+    kind.info().animated || matches!(kind, Kind::ConfigMap | Kind::Secret)
+}
+
 /// Fields that are accepted and have no effect in this simulation: said once, never silent.
 fn without_effect(value: &Value) -> Vec<(String, Message)> {
     let kind = value["kind"].as_str().unwrap_or("");
     let known = Kind::from_api(value["apiVersion"].as_str().unwrap_or(""), kind);
-    // Kubelets wait for ConfigMaps and Secrets.
-    if known.is_some_and(|kind| !kind.info().animated && !matches!(kind, Kind::ConfigMap | Kind::Secret)) {
+    if known.is_some_and(|kind| !is_simulated(kind)) {
         return vec![("kind".into(), msg::diagnostic_not_simulated(kind))];
     }
     Vec::new()

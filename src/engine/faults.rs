@@ -18,6 +18,11 @@ const KNOWN: &str = "exit pod/NAME CODE, unready pod/NAME, ready pod/NAME, fail-
                      lose KIND[/NAME] [COMPONENT], delay KIND[/NAME] TIME|none [COMPONENT], slow LOOP TIME|none, relist TIME|never, restart COMPONENT, conflict KIND[/NAME]";
 
 impl Sim {
+    /// The CPU load that a fault has set for a selector, in thousandths of a core.
+    pub fn cpu_load(&self, selector: &str) -> Option<i64> {
+        super::load::amount(&self.loads, "cpu", selector)
+    }
+
     /// Injects a fault given as a line: `exit pod/P CODE`, `node-down N`, `cpu-load app=web 700m` and so on.
     pub fn fault(&mut self, line: &str) -> Result<(), String> {
         let words: Vec<&str> = line.split_whitespace().collect();

@@ -42,6 +42,12 @@ pub fn is_said(loads: &[Load], what: &'static str, selector: &str) -> bool {
     Load::parse(what, selector, "0").is_ok_and(|load| loads.iter().any(|old| load.replaces(old)))
 }
 
+/// The total usage that is set for these labels, in thousandths.
+pub fn amount(loads: &[Load], what: &'static str, selector: &str) -> Option<i64> {
+    let load = Load::parse(what, selector, "0").ok()?;
+    loads.iter().rev().find(|old| load.replaces(old)).map(|old| old.amount)
+}
+
 fn is_running(object: &Object) -> bool {
     object.pod().is_some_and(|pod: &Pod| pod.status.phase == "Running")
 }

@@ -1,6 +1,6 @@
 //! Drift: fields set by the manifest that differ in the cluster from when it was applied.
 
-use crate::api::{Kind, Labels, ObjectRef, Uid};
+use crate::api::{Labels, ObjectRef, Uid};
 use crate::engine::Sim;
 use crate::projection::changes::Field;
 use serde_json::Value;
@@ -42,10 +42,7 @@ impl Drift {
         let documents = if text.len() > MAX_TEXT_BYTES { Vec::new() } else { crate::manifest::parse(text.as_bytes()).documents };
         let set = |document: crate::manifest::Document| {
             let text = document.value;
-            let at = |path: &str| text.pointer(path).and_then(Value::as_str);
-            let kind = Kind::from_api(at("/apiVersion")?, at("/kind")?)?;
-            let namespace = if kind.info().namespaced { at("/metadata/namespace").unwrap_or("default") } else { "" };
-            let key = ObjectRef::new(kind, namespace, at("/metadata/name")?);
+            let key = crate::actions::key_of(&text)?;
             let then = sim.get(&key)?.to_value();
             Some(Set { key, text, then, observed: None, fields: Vec::new() })
         };

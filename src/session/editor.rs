@@ -2,6 +2,7 @@
 
 use super::drift::Drift;
 use super::effect::Effect;
+use super::leftovers::Leftovers;
 use super::run::Run;
 use super::selection::workload_rank;
 use crate::actions::{Answer, ApplyJob, Diagnostic, DryRun, Plan};
@@ -48,13 +49,17 @@ pub enum EditorMsg {
     Revert,
     /// Replaces the text, which is then applied to an empty cluster.
     Load(String),
+    /// Whether the next apply deletes the objects that left the manifest.
+    Prune(bool),
 }
 
 /// State of an apply still in progress.
-#[derive(Clone, Copy, Default)]
+#[derive(Default)]
 struct PendingApply {
     /// The page opens with it.
     opens: bool,
+    /// Objects that had left the manifest when it began, and whether they are deleted.
+    asked: (Rc<Vec<ObjectRef>>, bool),
 }
 
 /// The manifest.
@@ -70,6 +75,8 @@ pub struct Editor {
     pub diagnostics: Rc<Vec<Diagnostic>>,
     /// What applying the text would do, after a dry run.
     pub plan: Option<Rc<Plan>>,
+    /// Objects that left the manifest.
+    pub leftovers: Leftovers,
     drift: Option<Drift>,
     dry_run: Option<DryRun>,
     pending: PendingApply,
@@ -96,6 +103,7 @@ impl Editor {
                 self.discard_dry_run();
             }
             EditorMsg::Load(text) => self.text = text.into(),
+            EditorMsg::Prune(delete) => self.leftovers.delete = delete,
         }
         Vec::new()
     }
@@ -109,13 +117,15 @@ impl Editor {
 
     fn discard_dry_run(&mut self) {
         (self.dry_run, self.plan, self.diagnostics) = (None, None, Rc::default());
+        self.leftovers.forget();
     }
 
     /// Goes on with the dry run by one document. True when it has just finished.
-    pub fn dry_run_next(&mut self) -> bool {
+    pub fn dry_run_next(&mut self, run: &Run) -> bool {
         let Some(plan) = self.dry_run.as_mut().and_then(DryRun::step) else { return false };
         self.dry_run = None;
         self.diagnostics = plan.diagnostics.clone();
+        self.leftovers.compare(plan.named.as_deref(), run);
         self.plan = Some(Rc::new(plan));
         true
     }
@@ -135,8 +145,9 @@ impl Editor {
 
     /// Begins to apply the text; a short one is applied at once.
     fn apply(&mut self, opens: bool, run: &mut Run) -> Vec<Effect> {
+        let asked = (self.leftovers.found.clone(), self.leftovers.delete);
         self.discard_dry_run();
-        (self.status, self.pending) = (ApplyStatus::Applying, PendingApply { opens });
+        (self.status, self.pending) = (ApplyStatus::Applying, PendingApply { opens, asked });
         run.begin(&self.text);
         let mut effects = vec![Effect::ApplyStarted, Effect::Announce(Message::default())];
         // The step after the last document finds that there are no more.
@@ -173,6 +184,7 @@ impl Editor {
         } else if self.status != ApplyStatus::Rejected {
             self.drift = Some(Drift::of(&self.applied, run.sim()));
         }
+        let deletes = self.settle_leftovers(&answer, refused == 0 && !nothing, &pending.asked, run);
         let created = created_since(run, job.begun);
         let notice = Message::list(answer.lines.iter().map(|line| Message::name(&line.text)).collect());
         self.diagnostics = Rc::new(answer.diagnostics);
@@ -185,7 +197,18 @@ impl Editor {
             self.text_changed();
             self.check(run);
         }
-        vec![Effect::SelectCreated(created), Effect::AnnounceIfSilent(notice)]
+        let mut effects = vec![Effect::SelectCreated(created), Effect::AnnounceIfSilent(notice)];
+        effects.extend(deletes.into_iter().map(Effect::Enter));
+        effects
+    }
+
+    /// What is done about objects that left the manifest. Where a part of it was refused, nothing is deleted, and the question stays.
+    fn settle_leftovers(&mut self, answer: &Answer, whole: bool, asked: &(Rc<Vec<ObjectRef>>, bool), run: &Run) -> Vec<String> {
+        if answer.unread || answer.named.is_empty() {
+            return Vec::new();
+        }
+        let asked = (whole && !asked.0.is_empty()).then_some((asked.0.as_slice(), asked.1));
+        self.leftovers.applied(&answer.named, asked, run)
     }
 
     /// Fields that the manifest sets and the cluster has changed since it was applied.

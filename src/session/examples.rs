@@ -13,7 +13,31 @@ pub struct Example {
     pub text: fn() -> &'static str,
     /// The diagram to look at.
     pub view: &'static str,
+    /// What it does by itself until a person acts.
+    pub script: Option<&'static Script>,
 }
+
+/// kubectl lines on the clock.
+#[derive(Debug)]
+pub struct Script {
+    /// Seconds since the step before, and the line; `POD` stands for the oldest Pod.
+    pub steps: &'static [(u64, &'static str)],
+    /// How many times.
+    pub times: usize,
+}
+
+/// Pods are deleted and come back, and are replaced in a rolling restart: nothing that the manifest says is changed. For some minutes: a
+/// page left alone comes to rest.
+const LIFE: Script = Script {
+    steps: &[
+        (3, "kubectl delete pod POD --wait=false"),
+        (3, "kubectl delete pod POD --wait=false"),
+        (3, "kubectl rollout restart deployment/nginx-deployment"),
+    ],
+    times: 40,
+};
+
+const ROLLOUT: Script = Script { steps: &[(6, "kubectl set image deployment/nginx nginx=nginx:1.27")], times: 1 };
 
 /// All of them; the page opens with the first.
 pub const ALL: [Example; 8] = [
@@ -22,23 +46,56 @@ pub const ALL: [Example; 8] = [
         file: "nginx.yaml",
         text: || include_str!("examples/deployment.yaml"),
         view: "ownership",
+        script: Some(&LIFE),
     },
-    Example { title: || msg::example_rollout(), file: "rollout.yaml", text: || include_str!("examples/rollout.yaml"), view: "ownership" },
-    Example { title: || msg::example_storage(), file: "web.yaml", text: || include_str!("examples/statefulset.yaml"), view: "storage" },
+    Example {
+        title: || msg::example_rollout(),
+        file: "rollout.yaml",
+        text: || include_str!("examples/rollout.yaml"),
+        view: "ownership",
+        script: Some(&ROLLOUT),
+    },
+    Example {
+        title: || msg::example_storage(),
+        file: "web.yaml",
+        text: || include_str!("examples/statefulset.yaml"),
+        view: "storage",
+        script: None,
+    },
     Example {
         title: || msg::example_unschedulable(),
         file: "report.yaml",
         text: || include_str!("examples/unschedulable.yaml"),
         view: "nodes",
+        script: None,
     },
-    Example { title: || msg::example_network(), file: "network.yaml", text: || include_str!("examples/network.yaml"), view: "network" },
-    Example { title: || Message::name("Jobs"), file: "jobs.yaml", text: || include_str!("examples/jobs.yaml"), view: "ownership" },
-    Example { title: || msg::example_nodes(), file: "daemonset.yaml", text: || include_str!("examples/daemonset.yaml"), view: "nodes" },
+    Example {
+        title: || msg::example_network(),
+        file: "network.yaml",
+        text: || include_str!("examples/network.yaml"),
+        view: "network",
+        script: None,
+    },
+    Example {
+        title: || Message::name("Jobs"),
+        file: "jobs.yaml",
+        text: || include_str!("examples/jobs.yaml"),
+        view: "ownership",
+        script: None,
+    },
+    Example {
+        title: || msg::example_nodes(),
+        file: "daemonset.yaml",
+        text: || include_str!("examples/daemonset.yaml"),
+        view: "nodes",
+        script: None,
+    },
     Example {
         title: || msg::example_autoscaler(),
         file: "autoscaler.yaml",
         text: || include_str!("examples/autoscaler.yaml"),
         view: "ownership",
+        script: None,
     },
 ];
 

@@ -3,12 +3,14 @@
 use super::announcer::Announcer;
 use super::compare::{Compare, CompareMsg};
 use super::console::{Console, ConsoleMsg};
+use super::demo::Demo;
 use super::drawing::{Drawing, Picture};
 use super::editor::{Editor, EditorMsg};
 use super::effect::Effect;
 use super::examples;
 use super::journal_marks::{AbandonedBranch, JournalMarks};
 use super::permalink::Link;
+use super::replace::{ReplaceMsg, Replacing};
 use super::run::Run;
 use super::selection::{Selection, SelectionMsg};
 use super::timeline::{Timeline, TimelineMsg};
@@ -35,6 +37,15 @@ pub enum Msg {
     Selection(SelectionMsg),
     /// To what is compared.
     Compare(CompareMsg),
+    /// To a new beginning.
+    Replace(ReplaceMsg),
+    /// Plays what the opening example does by itself, and offers things to try.
+    Begin {
+        /// The example moves by itself.
+        moves: bool,
+    },
+    /// The things to try are not wanted any more.
+    CloseOffers,
     /// Applies the manifest at the instant shown.
     Apply,
     /// Replaces the manifest, starts over with it and perhaps shows another diagram.
@@ -56,7 +67,7 @@ macro_rules! part {
     };
 }
 
-part! { Timeline(TimelineMsg), Editor(EditorMsg), Console(ConsoleMsg), Selection(SelectionMsg), Compare(CompareMsg), }
+part! { Timeline(TimelineMsg), Editor(EditorMsg), Console(ConsoleMsg), Selection(SelectionMsg), Compare(CompareMsg), Replace(ReplaceMsg), }
 
 impl Msg {
     /// Whether an apply in progress may go on after a message: it leaves the cluster and its clock alone, or replaces both.
@@ -64,12 +75,12 @@ impl Msg {
         use TimelineMsg::{Break, Pause, Play, Restart, Settle, Speed, Toggle, Unbreak};
         match self {
             Msg::Timeline(msg) => matches!(msg, Toggle | Play | Pause | Speed(_) | Settle | Break(_) | Unbreak(_) | Restart),
-            Msg::Editor(msg) => matches!(msg, EditorMsg::Edit(_) | EditorMsg::Check),
+            Msg::Editor(msg) => matches!(msg, EditorMsg::Edit(_) | EditorMsg::Check | EditorMsg::Prune(_)),
             Msg::Console(msg) => matches!(msg, ConsoleMsg::Interrupt),
             Msg::Selection(msg) => !matches!(msg, SelectionMsg::TryRemedies | SelectionMsg::Remedy(_)),
             Msg::Compare(msg) => matches!(msg, CompareMsg::Unmark | CompareMsg::Stage(..)),
             Msg::Apply | Msg::Fault(_) => false,
-            Msg::Load(..) | Msg::Stage(..) => true,
+            Msg::Load(..) | Msg::Stage(..) | Msg::Replace(_) | Msg::Begin { .. } | Msg::CloseOffers => true,
         }
     }
 }
@@ -90,6 +101,10 @@ pub struct State {
     pub announcer: Announcer,
     /// What is on the stage.
     pub drawing: Drawing,
+    /// What the example does by itself.
+    pub demo: Demo,
+    /// The question before a new beginning, and the way back.
+    pub replacing: Replacing,
     marks: JournalMarks,
 }
 
@@ -104,6 +119,8 @@ impl State {
             compare: Compare::default(),
             announcer: Announcer::default(),
             drawing: Drawing::default(),
+            demo: Demo::default(),
+            replacing: Replacing::default(),
             marks: JournalMarks::default(),
         };
         state.edit(EditorMsg::Apply { opens: true });
@@ -115,6 +132,7 @@ impl State {
         let first = &examples::ALL[0];
         let text = link.and_then(|link| link.manifest.as_deref()).unwrap_or_else(first.text);
         let mut state = State::new(text, link.and_then(|link| link.seed).unwrap_or(1));
+        state.editor.leftovers.from_page = link.is_none();
         if let Some(view) = link.and_then(|link| link.view.as_deref()).and_then(crate::views::by_id) {
             state.selection.view = view;
         }
@@ -134,7 +152,12 @@ impl State {
         if self.timeline.run.applies() && !msg.keeps_apply() {
             self.finish_apply();
         }
+        self.note(&msg);
         match msg {
+            Msg::Apply if self.editor.leftovers.is_replaced_by(&self.editor.text) => self.apply_fresh(),
+            Msg::Replace(msg) => self.replace(msg),
+            Msg::Begin { moves } => self.begin(moves),
+            Msg::CloseOffers => self.demo.offers = false,
             Msg::Timeline(msg) => self.clock(msg),
             Msg::Editor(msg) => self.edit(msg),
             Msg::Console(msg) => self.type_in(msg),
@@ -151,22 +174,54 @@ impl State {
         }
     }
 
-    fn clock(&mut self, msg: TimelineMsg) {
+    /// Whether a message acts on the cluster, so that beginning again would lose something.
+    fn acts(&self, msg: &Msg) -> bool {
+        match msg {
+            Msg::Console(ConsoleMsg::Enter(line)) => {
+                let line = line.trim();
+                !line.is_empty() && line != "clear" && !crate::kubectl::only_reads(line)
+            }
+            Msg::Timeline(TimelineMsg::Branch) => self.timeline.run.in_past(),
+            Msg::Timeline(TimelineMsg::Switch(_)) | Msg::Selection(SelectionMsg::Remedy(_)) | Msg::Apply | Msg::Fault(_) => true,
+            _ => false,
+        }
+    }
+
+    /// The example stops moving once a person does something with the cluster, its clock or the manifest.
+    fn note(&mut self, msg: &Msg) {
+        use TimelineMsg::{Live, Pause, Play, Speed, Toggle};
+        let acts = self.acts(msg);
+        if acts {
+            (self.replacing.acted, self.replacing.before) = (true, None);
+            self.editor.leftovers.from_page &= matches!(msg, Msg::Apply);
+        }
+        let ends = match msg {
+            Msg::Timeline(msg) => !matches!(msg, Toggle | Play | Pause | Speed(_) | Live),
+            Msg::Editor(EditorMsg::Edit(text)) => **text != *self.editor.text,
+            Msg::Load(..) => true,
+            _ => acts,
+        };
+        if ends {
+            self.demo.end();
+        }
+    }
+
+    pub(super) fn clock(&mut self, msg: TimelineMsg) {
         let effects = self.timeline.update(msg);
         self.perform(effects);
     }
 
-    fn edit(&mut self, msg: EditorMsg) {
+    pub(super) fn edit(&mut self, msg: EditorMsg) {
         let effects = self.editor.update(msg, &mut self.timeline.run);
         self.perform(effects);
     }
 
-    fn type_in(&mut self, msg: ConsoleMsg) {
+    pub(super) fn type_in(&mut self, msg: ConsoleMsg) {
         let effects = self.console.update(msg, &mut self.timeline.run);
         self.perform(effects);
     }
 
-    fn select(&mut self, msg: SelectionMsg) {
+    pub(super) fn select(&mut self, msg: SelectionMsg) {
         let effects = self.selection.update(msg, &self.timeline.run);
         self.perform(effects);
     }
@@ -176,7 +231,7 @@ impl State {
         self.perform(effects);
     }
 
-    fn perform(&mut self, effects: Vec<Effect>) {
+    pub(super) fn perform(&mut self, effects: Vec<Effect>) {
         for effect in effects {
             match effect {
                 Effect::Announce(notice) => self.announcer.notice = notice,
@@ -259,9 +314,13 @@ impl State {
     /// Runs towards a time with a budget of tasks, and no further than a breakpoint. True when there is nothing left to run.
     pub fn advance(&mut self, to: Time, budget: usize) -> bool {
         self.finish_apply();
-        let (done, effects) = self.timeline.advance(to, budget);
+        let due = self.demo.due(&self.timeline.run).filter(|due| *due <= to);
+        let (done, effects) = self.timeline.advance(due.unwrap_or(to), budget);
         self.perform(effects);
-        done
+        if due.is_some() && done {
+            self.play_demo();
+        }
+        done && due.is_none()
     }
 
     /// Runs a slice of the way to where the clock runs as fast as it can.
@@ -289,7 +348,7 @@ impl State {
 
     /// Goes on with the dry run by one document. True when it has just finished.
     pub fn dry_run_next(&mut self) -> bool {
-        self.editor.dry_run_next()
+        self.editor.dry_run_next(&self.timeline.run)
     }
 
     /// Whether a dry run is in progress.

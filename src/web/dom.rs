@@ -51,6 +51,16 @@ pub fn keep(key: &str, value: &str) {
     }
 }
 
+/// A preference that was kept.
+pub fn kept(key: &str) -> Option<String> {
+    window().local_storage().ok()??.get_item(key).ok()?
+}
+
+/// Whether a media query holds.
+pub fn prefers(query: &str) -> bool {
+    window().match_media(query).ok().flatten().is_some_and(|list| list.matches())
+}
+
 /// A parameter of the address.
 pub fn query(name: &str) -> Option<String> {
     let search = window().location().search().ok()?;
@@ -166,8 +176,7 @@ pub fn fetch_script(name: &str, then: impl FnOnce() + 'static) {
 
 /// The language that is wanted: said in the address, chosen before, or the browser's.
 pub fn wanted_language() -> Lang {
-    let kept = || window().local_storage().ok().flatten().and_then(|storage| storage.get_item("loopscope.lang").ok().flatten());
-    let said = query("lang").or_else(kept).or_else(|| window().navigator().language());
+    let said = query("lang").or_else(|| kept("loopscope.lang")).or_else(|| window().navigator().language());
     said.map_or(Lang::English, |tag| Lang::of(&tag))
 }
 

@@ -72,7 +72,7 @@ pub fn Tools(props: &Props) -> Html {
     });
     html! {
         <section class="tools" role="dialog" aria-label={say(&title)} onkeydown={onkeydown}>
-            <div class="row"><h2>{ say(title) }</h2><span class="grow" /><button type="button" class="btn ghost icon" aria-label={say(msg::button_close())} onclick={props.on_close.reform(|_: MouseEvent| ())}>{ icon("i-cross", 14) }</button></div>
+            <div class="row"><h2>{ say(title) }</h2><span class="grow" /><button type="button" class="btn ghost icon" aria-label={say(msg::button_close())} title={say(msg::button_close_key())} onclick={props.on_close.reform(|_: MouseEvent| ())}>{ icon("i-cross", 14) }</button></div>
             { if props.tool == Tool::Breaks { breaks(props) } else { compare(props) } }
         </section>
     }

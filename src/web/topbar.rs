@@ -41,18 +41,20 @@ pub struct Props {
     pub on_manifest: Callback<()>,
     /// Open the console (small windows).
     pub on_console: Callback<()>,
+    /// Open the help.
+    pub on_help: Callback<()>,
     /// Open what has no room in the bar (small windows).
     pub on_more: Callback<()>,
 }
 
 /// The tabs of the diagrams; ← and → move between them.
 pub fn tabs(current: &'static View, on_view: &Callback<&'static View>, size: u32, class: &'static str) -> Html {
-    let all = views::ALL.iter().copied().map(|view| {
+    let all = views::ALL.iter().copied().enumerate().map(|(at, view)| {
         let on = view == current;
         let choose = on_view.clone();
         let onclick = Callback::from(move |_: MouseEvent| choose.emit(view));
         html! {
-            <button type="button" role="tab" id={(class == "tabs").then(|| format!("tab-{}", view.id))} aria-selected={on.to_string()} aria-label={say((view.title)())} title={say((view.title)())} aria-controls="stage" tabindex={if on { "0" } else { "-1" }} onclick={onclick}>
+            <button type="button" role="tab" id={(class == "tabs").then(|| format!("tab-{}", view.id))} aria-selected={on.to_string()} aria-label={say((view.title)())} title={format!("{} ({})", say((view.title)()), at + 1)} aria-controls="stage" tabindex={if on { "0" } else { "-1" }} onclick={onclick}>
                 { icon(view.icon, size) }<span>{ say((view.title)()) }</span>
             </button>
         }
@@ -82,10 +84,13 @@ pub fn tabs(current: &'static View, on_view: &Callback<&'static View>, size: u32
 pub fn Topbar(props: &Props) -> Html {
     super::dom::renders("Topbar");
     let on_example = props.on_example.clone();
+    let shown = props.example.map(|at| at.to_string()).unwrap_or_default();
     let onchange = Callback::from(move |event: Event| {
         if let Some(select) = event.target().and_then(|target| target.dyn_into::<HtmlSelectElement>().ok())
             && let Ok(index) = select.value().parse()
         {
+            // Until the page has begun with it, it is not what is shown: the page may ask first.
+            select.set_value(&shown);
             on_example.emit(index);
         }
     });
@@ -99,7 +104,7 @@ pub fn Topbar(props: &Props) -> Html {
     };
     let click = |callback: &Callback<()>| callback.reform(|_: MouseEvent| ());
     let theme = html! {
-        <button type="button" class="btn ghost icon" aria-label={if props.dark { say(msg::button_light_theme()) } else { say(msg::button_dark_theme()) }} onclick={click(&props.on_theme)}>{ icon(if props.dark { "i-moon" } else { "i-sun" }, 16) }</button>
+        <button type="button" class="btn ghost icon" aria-label={if props.dark { say(msg::button_light_theme()) } else { say(msg::button_dark_theme()) }} title={if props.dark { say(msg::button_light_theme()) } else { say(msg::button_dark_theme()) }} onclick={click(&props.on_theme)}>{ icon(if props.dark { "i-moon" } else { "i-sun" }, 16) }</button>
     };
     let choice = |lang: Lang, name: &'static str, short: &'static str| {
         let onclick = props.on_language.reform(move |_: MouseEvent| lang);
@@ -112,7 +117,7 @@ pub fn Topbar(props: &Props) -> Html {
         return html! {
             <header><svg width="24" height="24" role="img" aria-label="Loopscope"><use href="#logo" /></svg>{ picker }<span class="grow" />
                 <button type="button" class="btn sm" onclick={click(&props.on_manifest)}>{ icon("i-file", 14) }{ say(msg::panel_manifest()) }</button>
-                <button type="button" class="btn ghost icon" aria-label={say(msg::console_title())} onclick={click(&props.on_console)}>{ icon("i-terminal", 16) }</button>
+                <button type="button" class="btn ghost icon" aria-label={say(msg::console_title())} title={say(msg::console_title())} onclick={click(&props.on_console)}>{ icon("i-terminal", 16) }</button>
                 <button type="button" class="btn ghost icon" id="more" aria-label={say(msg::button_more())} aria-haspopup="dialog" onclick={click(&props.on_more)}>{ icon("i-more", 18) }</button>
             </header>
         };
@@ -126,6 +131,7 @@ pub fn Topbar(props: &Props) -> Html {
             <div class="row flush"><span class="brand">{ logo(22) }{ "Loopscope" }</span><span class="sep" />{ picker }</div>
             { tabs(props.view, &props.on_view, 14, "tabs") }
             <div class="top-right">
+                <button type="button" class="btn ghost icon" id="help" aria-label={say(msg::button_help())} title={say(msg::button_help_key())} aria-haspopup="dialog" onclick={click(&props.on_help)}>{ "?" }</button>
                 { language }{ theme }
                 <button type="button" class="btn sm" onclick={click(&props.on_share)}>{ icon(if props.copied { "i-check" } else { "i-share" }, 14) }{ if props.copied { say(msg::share_link_copied()) } else { say(msg::button_share()) } }</button>
                 <button type="button" class="btn sm" onclick={click(&props.on_embed)}>{ icon("i-embed", 14) }{ say(msg::button_embed()) }</button>

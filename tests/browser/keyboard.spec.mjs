@@ -130,6 +130,8 @@ test('what the pages of time offer is reached too', async ({ page }) => {
   await open(page);
   await page.evaluate(() => loopscope.pause());
   await press(page, '.', '.', '.');
+  await reach(page, '#history');
+  await page.keyboard.press('Enter');
   await reach(page, '#break');
   await page.keyboard.press('Enter');
   const panel = page.getByRole('dialog', { name: 'Pause when' });
@@ -140,7 +142,7 @@ test('what the pages of time offer is reached too', async ({ page }) => {
   await expect(panel.locator('.set li')).toHaveCount(1);
   await page.keyboard.press('Escape');
   await expect(panel).toHaveCount(0);
-  await expect(page.locator('#break')).toBeFocused();
+  await expect(page.locator('#history')).toBeFocused();
   // The timeline is a slider.
   await reach(page, '.timeline canvas');
   await press(page, 'Home');

@@ -89,6 +89,8 @@ for (const [name, steps] of [['deployment', 5], ['network', 8], ['statefulset', 
     await page.keyboard.press('?');
     for (const run of await english(page)) left.add(run);
     await page.keyboard.press('Escape');
+    await page.locator('#history').click();
+    for (const run of await english(page)) left.add(run);
     await page.locator('#break').click();
     for (const run of await english(page)) left.add(run);
     expect([...left]).toEqual([]);

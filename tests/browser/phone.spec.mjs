@@ -29,7 +29,7 @@ test('where the clock stops, comparisons and branches are in a sheet', async ({ 
     expect(box[1].right, box[0]).toBeLessThanOrEqual(390);
   }
   expect(await serious(page)).toEqual([]);
-  await sheet.getByRole('button', { name: 'Pause when…' }).tap();
+  await sheet.getByRole('button', { name: 'Breakpoints: pause when…' }).tap();
   await expect(sheet).toHaveCount(0);
   const breaks = page.getByRole('dialog', { name: 'Pause when' });
   await breaks.getByRole('button', { name: 'pod deleted' }).tap();

@@ -14,6 +14,8 @@ const example = (name) => readFileSync(new URL(`../../src/session/examples/${nam
 
 async function picture(name, [width, height], scheme, query, prepare) {
   const page = await browser.newPage({ viewport: { width, height }, colorScheme: scheme, reducedMotion: 'reduce' });
+  // The opening example rests, as for a reader who has been here before.
+  await page.addInitScript(() => { try { localStorage.setItem('loopscope.offers', '1'); } catch { /* a frame */ } });
   await page.goto(`http://127.0.0.1:${port}/loopscope/index.html${query}`);
   await page.waitForFunction(() => window.loopscope?.ready);
   await page.evaluate(() => window.loopscope.pause());

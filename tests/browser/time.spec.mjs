@@ -5,10 +5,10 @@ import { frames, settled } from './wait.mjs';
 const pods = (page, stage = '#stage') => page.locator(`${stage} .item[data-kind="Pod"]:not(.ghost)`);
 const kubectl = (page, line) => page.evaluate((line) => loopscope.kubectl(line), line);
 
-/** Opens the menu of the head, where it has one: a second branch takes the room of a row. */
-async function view(page) {
-  const opens = page.getByRole('button', { name: 'View', exact: true });
-  if (await opens.isVisible() && await opens.getAttribute('aria-expanded') === 'false') await opens.click();
+/** Chooses from the menu of the history. */
+async function choose(page, name) {
+  await page.getByRole('button', { name: 'History', exact: true }).click();
+  await page.getByRole('group', { name: 'History' }).getByRole('button', { name }).click();
 }
 
 async function open(page, seconds = 5) {
@@ -24,7 +24,7 @@ async function open(page, seconds = 5) {
 
 test('the clock stops at a condition, and says where and why', async ({ page }) => {
   await open(page);
-  await page.getByRole('button', { name: 'Pause when…' }).click();
+  await choose(page, 'Breakpoints');
   const panel = page.getByRole('dialog', { name: 'Pause when' });
   await panel.getByRole('textbox', { name: 'Condition' }).fill('pod vanished');
   await page.keyboard.press('Enter');
@@ -170,8 +170,7 @@ test('what was left behind a fork stays faintly on the lanes, with the place of 
   expect((await marks()).count).toBeGreaterThan(0);
   await page.mouse.move(box.x + at, box.y + 20);
   await expect(page.locator('.tip')).toHaveText('Branch 2 starts here');
-  await view(page);
-  await page.getByLabel('History branch').selectOption('1');
+  await choose(page, 'Branch 1');
   await expect.poll(async () => (await marks()).dark).toBeLessThan(140);
 });
 
@@ -186,8 +185,7 @@ test('two branches side by side on one clock, one above the other where it is na
   await page.getByRole('button', { name: 'Branch from here' }).click();
   await expect(page.locator('.toast')).toHaveText('Branch 2 starts here. Branch 1 is kept');
   await kubectl(page, 'scale deployment nginx-deployment --replicas=1');
-  await view(page);
-  await page.getByRole('button', { name: 'Side by side' }).click();
+  await choose(page, 'Side by side');
   await expect(page.locator('.side')).toHaveCount(2);
   for (let i = 0; i < 8; i++) await page.keyboard.press('.');
   await expect(pods(page)).toHaveCount(1);
@@ -205,8 +203,7 @@ test('two branches side by side on one clock, one above the other where it is na
   [a, b] = await boxes();
   expect(b.y).toBeGreaterThanOrEqual(a.bottom - 1);
   await page.setViewportSize({ width: 1440, height: 900 });
-  await view(page);
-  await page.getByRole('button', { name: 'Side by side' }).click();
+  await choose(page, 'Side by side');
   await expect(page.locator('.side')).toHaveCount(0);
   expect(problems).toEqual([]);
 });
@@ -221,15 +218,14 @@ for (const scheme of ['light', 'dark']) {
     await page.keyboard.press('b');
     await page.evaluate(() => loopscope.seek(5));
     await kubectl(page, 'scale deployment nginx-deployment --replicas=1');
-    await view(page);
-  await page.getByRole('button', { name: 'Side by side' }).click();
+    await choose(page, 'Side by side');
     const look = async () => {
       await settled(page);
       const found = await new AxeBuilder({ page }).analyze();
       expect(found.violations.filter((v) => ['serious', 'critical'].includes(v.impact)).map((v) => `${v.id}: ${v.nodes.map((node) => node.html).join('; ')}`)).toEqual([]);
     };
     await look();
-    await page.getByRole('button', { name: 'Pause when…' }).click();
+    await choose(page, 'Breakpoints');
     await page.getByRole('button', { name: 'pod deleted' }).click();
     await look();
   });

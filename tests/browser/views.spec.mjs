@@ -8,12 +8,6 @@ const example = (name) => readFileSync(new URL(`../../src/session/examples/${nam
 const item = (page, kind, name) => page.locator(`.item[data-kind="${kind}"][data-name="${name}"]:not(.ghost)`);
 const scope = (page, f, argument) => page.evaluate(f, argument);
 
-/** Opens the menu of the head, where it has one: a second branch takes the room of a row. */
-async function view(page) {
-  const opens = page.getByRole('button', { name: 'View', exact: true });
-  if (await opens.isVisible() && await opens.getAttribute('aria-expanded') === 'false') await opens.click();
-}
-
 async function open(page, text, seconds = 12) {
   await page.goto('index.html');
   await expect(page.locator('.item[data-kind="Pod"]').first()).toBeVisible();
@@ -163,10 +157,13 @@ test('a change in the past forks the history, and both branches can be visited',
   await on(page, 5);
   const pods = page.locator('.item[data-kind="Pod"]:not(.ghost)');
   await expect(pods).toHaveCount(1);
-  await view(page);
-  await page.getByLabel('History branch').selectOption('1');
+  const choose = async (name) => {
+    await page.getByRole('button', { name: 'History', exact: true }).click();
+    await page.getByRole('button', { name }).click();
+  };
+  await choose('Branch 1');
   await expect(pods).toHaveCount(5);
-  await page.getByLabel('History branch').selectOption('2');
+  await choose('Branch 2');
   await expect(pods).toHaveCount(1);
 });
 

@@ -4,6 +4,7 @@
 mod plan;
 
 use crate::actions::{Diagnostic, Plan};
+use crate::api::ObjectRef;
 use crate::engine::Op;
 use crate::i18n::{Counted, Message, msg};
 use crate::session::editor::ApplyStatus;
@@ -14,7 +15,7 @@ use crate::web::rich::{self, On, Rich};
 use crate::web::window;
 use gloo_timers::callback::Timeout;
 pub use plan::change;
-use plan::{AFTER, changed, dropped, label, message, replaced};
+use plan::{AFTER, changed, dropped, label, leftovers, message, replaced};
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use web_sys::{Event, HtmlElement, HtmlTextAreaElement, InputEvent, KeyboardEvent};
@@ -35,6 +36,14 @@ pub struct Props {
     pub diagnostics: Rc<Vec<Diagnostic>>,
     /// What applying the text would do.
     pub plan: Option<Rc<Plan>>,
+    /// Objects that left the manifest.
+    pub left: Rc<Vec<ObjectRef>>,
+    /// Whether applying deletes them.
+    pub prune: bool,
+    /// Applying begins with an empty cluster.
+    pub fresh: bool,
+    /// Whether they are deleted was chosen.
+    pub on_prune: Callback<bool>,
     /// The language.
     pub lang: Lang,
     /// The name of its file.
@@ -166,12 +175,13 @@ impl Component for Editor {
 
     fn changed(&mut self, ctx: &Context<Self>, old: &Props) -> bool {
         // The callbacks are new each time and do the same.
-        let Props { text, applied, standing, diagnostics, plan, file, narrow, drift, lang, .. } = ctx.props();
+        let Props { text, applied, standing, diagnostics, plan, file, narrow, drift, lang, left, prune, fresh, .. } = ctx.props();
         !(Rc::ptr_eq(drift, &old.drift)
             && Rc::ptr_eq(text, &old.text)
             && Rc::ptr_eq(applied, &old.applied)
             && Rc::ptr_eq(diagnostics, &old.diagnostics))
             || (standing, plan, file, narrow, lang) != (&old.standing, &old.plan, &old.file, &old.narrow, &old.lang)
+            || (left, prune, fresh) != (&old.left, &old.prune, &old.fresh)
     }
 
     fn update(&mut self, ctx: &Context<Self>, msg: Msg) -> bool {
@@ -300,7 +310,7 @@ impl Component for Editor {
                     if props.narrow {
                         <button type="button" class="btn" onclick={close}>{ say(msg::button_done()) }</button>
                     } else {
-                        <button type="button" class="btn ghost icon" aria-label={say(msg::button_hide_manifest())} onclick={close}>{ icon("i-panel-l", 16) }</button>
+                        <button type="button" class="btn ghost icon" aria-label={say(msg::button_hide_manifest())} title={say(msg::button_hide_manifest())} onclick={close}>{ icon("i-panel-l", 16) }</button>
                     }
                 </div>
                 <div class={classes!("code", self.rich.is_some().then_some("rich"), (props.standing == ApplyStatus::Edited).then_some("trying"))} ondragover={Callback::from(|event: DragEvent| event.prevent_default())} ondrop={link.callback(Msg::Dropped)}>
@@ -328,6 +338,7 @@ impl Component for Editor {
                     </ul>
                 }
                 if let Some(plan) = &props.plan { { self.plan(ctx, plan) } }
+                { leftovers(props) }
                 <div class="p-foot">
                     <button type="button" class="btn primary" id="apply" onclick={apply}>{ say(msg::button_apply()) }if !props.narrow { { " " }<kbd>{ if mac { "⌘⏎" } else { "Ctrl ⏎" } }</kbd> }</button>
                     <button type="button" class="btn" onclick={revert}>{ say(msg::button_reset()) }</button>

@@ -1,10 +1,10 @@
 //! What applying the text would do, in rows.
 
-use super::{Editor, Msg};
+use super::{Editor, Msg, Props};
 use crate::actions::Diagnostic;
 use crate::api::Kind;
 use crate::engine::Op;
-use crate::i18n::msg;
+use crate::i18n::{Message, msg};
 use crate::projection::changes::{Change, Field};
 use crate::session::Msg as Do;
 use crate::session::selection::SelectionMsg;
@@ -101,6 +101,28 @@ pub fn change(change: &Change, on: Option<&Callback<Do>>) -> Html {
             { for key.into_iter().map(line) }
             if !counted.is_empty() || !technical.is_empty() { <details><summary>{ say(folded) }</summary>{ for counted.into_iter().chain(technical).map(line) }</details> }
         </li>
+    }
+}
+
+/// What becomes of the objects that left the manifest, before it is applied.
+pub(super) fn leftovers(props: &Props) -> Html {
+    if props.fresh {
+        return html! { <p class="prune">{ say(msg::plan_fresh()) }</p> };
+    }
+    if props.left.is_empty() {
+        return Html::default();
+    }
+    let choice = |delete: bool, words: Message| {
+        let onchange = props.on_prune.reform(move |_: Event| delete);
+        html! { <label><input type="radio" name="prune" checked={props.prune == delete} onchange={onchange} />{ say(words) }</label> }
+    };
+    let names: Vec<String> = props.left.iter().map(|key| format!("{} {}", key.kind.name(), key.name)).collect();
+    html! {
+        <fieldset class="prune" title={names.join(", ")}>
+            <legend>{ say(msg::prune_question(props.left.len())) }</legend>
+            <p class="ell mono">{ names.join(", ") }</p>
+            <div class="row">{ choice(false, msg::prune_keep()) }{ choice(true, msg::prune_delete()) }</div>
+        </fieldset>
     }
 }
 

@@ -1,8 +1,9 @@
 //! What lies over the page.
 
 use super::{Msg, Over, Page};
-use crate::i18n::{Constant, Message, msg};
+use crate::i18n::{Message, msg};
 use crate::session::permalink;
+use crate::session::replace::{ReplaceMsg, Replacement};
 use crate::session::timeline::TimelineMsg;
 use crate::web::dom::{self, icon};
 use crate::web::embed;
@@ -44,10 +45,12 @@ impl Page {
         html! {
             <>
                 <div class="grid">
-                    { button(msg::pause_when(), "break", "i-breakpoint", || Msg::Tool(Some(Tool::Breaks))) }
+                    { button(msg::history_breaks(), "break", "i-breakpoint", || Msg::Tool(Some(Tool::Breaks))) }
                     { button(msg::tools_compare(), "compare", "i-diff", || Msg::Tool(Some(Tool::Compare))) }
                     { button(msg::button_previous_reconcile(), "back", "i-stepback", || Msg::Do(TimelineMsg::StepBack.into())) }
                     { button(msg::button_until_stable(), "settle", "i-check", || Msg::Do(TimelineMsg::Settle.into())) }
+                    { button(msg::button_start_over(), "restart", "i-stepback", || Msg::Do(ReplaceMsg::Ask(Replacement::StartOver).into())) }
+                    { button(msg::button_help(), "help", "i-info", || Msg::Over(Over::Help)) }
                 </div>
                 { self.branches(ctx) }
                 <div class="grid">{ self.workloads(ctx) }{ self.filter(ctx) }{ self.namespaces(ctx) }</div>
@@ -67,49 +70,40 @@ impl Page {
         let close = link.callback(|_: MouseEvent| Msg::Over(Over::Nothing));
         let (title, body) = match self.panels.over {
             Over::Embed => (msg::button_embed(), self.snippet(ctx)),
-            Over::Keys => {
-                const KEYS: [(&str, Constant); 20] = [
-                    ("Space", || msg::key_play()),
-                    ("→ ←", || msg::key_reconcile()),
-                    (".  ,", || msg::key_second()),
-                    ("]  [", || msg::key_action()),
-                    (">  <", || msg::key_speed()),
-                    ("a  b", || msg::key_mark()),
-                    ("Home  End", || msg::key_start_and_live()),
-                    ("1 … 6", || msg::key_views()),
-                    ("↓  ↑", || msg::key_next_object()),
-                    ("Shift ↓  ↑", || msg::key_enter_and_leave()),
-                    ("Enter", || msg::key_select()),
-                    ("W", || msg::key_why()),
-                    ("+  -  0", || msg::key_zoom()),
-                    ("/", || msg::key_filter()),
-                    ("`", || msg::key_console()),
-                    ("Ctrl ⏎", || msg::key_apply()),
-                    ("F6", || msg::key_panel()),
-                    ("f", || msg::key_full()),
-                    ("?", || msg::keyboard_shortcuts()),
-                    ("Esc", || msg::key_close()),
-                ];
-                (
-                    msg::keyboard_shortcuts(),
-                    html! { <dl class="kv keys">{ for KEYS.iter().map(|(key, words)| html! { <><dt>{ for key.split_whitespace().map(|key| if key == "…" { key.into() } else { html! { <kbd class="k">{ key }</kbd> } }) }</dt><dd>{ say(words()) }</dd></> }) }</dl> },
-                )
-            }
+            Over::Help => (msg::button_help(), crate::web::help::help(&self.tries(), &link.callback(Msg::Try))),
+            Over::Ask => match self.state.borrow().replacing.asked {
+                Some(asked) => ask(ctx, asked),
+                None => return Html::default(),
+            },
             Over::More => (msg::button_more(), self.more(ctx)),
             _ => return Html::default(),
         };
         let low = match self.panels.over {
             Over::More => Some("low"),
-            Over::Embed => Some("wide"),
+            Over::Embed | Over::Help => Some("wide"),
             _ => None,
         };
         html! {
             <div class={classes!("dialogbox", low)} onclick={close.clone()}>
                 <div class="dialog" role="dialog" aria-modal="true" aria-label={say(&title)} onclick={Callback::from(|event: MouseEvent| event.stop_propagation())}>
-                    <div class="row"><h2>{ say(title) }</h2><span class="grow" /><button type="button" class="btn ghost icon" aria-label={say(msg::button_close())} onclick={close}>{ icon("i-cross", 16) }</button></div>
+                    <div class="row"><h2>{ say(title) }</h2><span class="grow" /><button type="button" class="btn ghost icon" aria-label={say(msg::button_close())} title={say(msg::button_close_key())} onclick={close}>{ icon("i-cross", 16) }</button></div>
                     { body }
                 </div>
             </div>
         }
     }
+}
+
+/// Whether to begin again: title and body.
+fn ask(ctx: &Context<Page>, asked: Replacement) -> (Message, Html) {
+    let (title, means, words) = match asked.example() {
+        Some(example) => (msg::ask_example((example.title)()), msg::ask_example_means(), msg::button_open_example()),
+        None => (msg::ask_start_over(), msg::ask_start_over_means(), msg::button_start_over()),
+    };
+    let to = |msg: ReplaceMsg| ctx.link().callback(move |_: MouseEvent| Msg::Do(msg.into()));
+    let body = html! {
+        <><p>{ say(means) }</p>
+        <div class="row"><button type="button" class="btn primary" onclick={to(ReplaceMsg::Confirm)}>{ say(words) }</button><button type="button" class="btn" onclick={to(ReplaceMsg::Cancel)}>{ say(msg::button_cancel()) }</button></div></>
+    };
+    (title, body)
 }

@@ -1,5 +1,6 @@
 //! The page's keys.
 
+use super::menu::Menu;
 use super::{Msg, Over, Page};
 use crate::session::Msg as Do;
 use crate::session::compare::CompareMsg;
@@ -18,10 +19,19 @@ impl Page {
     pub(super) fn home(&self) {
         let document = dom::document();
         let inside = document.active_element().is_some_and(|element| element.closest(".tools").ok().flatten().is_some());
-        let button = document.query_selector(".clock [aria-expanded='true']").ok().flatten();
+        let button = document.query_selector("#history").ok().flatten();
         if let Some(button) = button.filter(|_| inside) {
             dom::focus(&button);
         }
+    }
+
+    /// Closes the menu that is open; the focus goes to its button. True if one was.
+    pub(super) fn close_menu(&mut self) -> bool {
+        let open = std::mem::take(&mut self.panels.menu) != Menu::None;
+        if let Some(opener) = dom::document().query_selector(".opens[aria-expanded='true']").ok().flatten().filter(|_| open) {
+            dom::focus(&opener);
+        }
+        open
     }
 
     /// What has come over the page takes the focus, and gives it back when it goes.
@@ -34,7 +44,7 @@ impl Page {
         let found = match self.panels.over {
             Over::Nothing => self.panels.left_from.take().filter(|element| element.is_connected()),
             Over::Console => return console::focus(),
-            Over::Embed | Over::Keys | Over::More => document.query_selector(STOPS).ok().flatten(),
+            Over::Embed | Over::Help | Over::Ask | Over::More => document.query_selector(STOPS).ok().flatten(),
             Over::Manifest | Over::Inspector => document.query_selector(".fullscreen button").ok().flatten(),
         };
         if let Some(element) = found {
@@ -50,7 +60,7 @@ impl Page {
             landmarks(event.shift_key());
             return false;
         }
-        if event.key() == "Tab" && matches!(self.panels.over, Over::Embed | Over::Keys | Over::More) {
+        if event.key() == "Tab" && matches!(self.panels.over, Over::Embed | Over::Help | Over::Ask | Over::More) {
             return stay(event);
         }
         if event.ctrl_key()
@@ -63,6 +73,7 @@ impl Page {
         }
         let button = tag == "BUTTON"
             || tag == "A"
+            || tag == "SUMMARY"
             || target.as_ref().is_some_and(|target| target.get_attribute("role").as_deref() == Some("button"));
         let now = self.state.borrow().timeline.speed;
         let many = if event.shift_key() { 10 } else { 1 };
@@ -99,7 +110,7 @@ impl Page {
                 return true;
             }
             "?" => {
-                self.panels.over = Over::Keys;
+                self.panels.over = Over::Help;
                 return true;
             }
             "f" => {
@@ -128,10 +139,10 @@ impl Page {
             }
             "Escape" => {
                 if self.panels.over != Over::Nothing {
-                    self.panels.over = Over::Nothing;
+                    self.close_over();
                     return true;
                 }
-                if std::mem::take(&mut self.panels.views) || self.panels.tool.take().is_some() || std::mem::take(&mut self.panels.console) {
+                if self.close_menu() || self.panels.tool.take().is_some() || std::mem::take(&mut self.panels.console) {
                     return true;
                 }
                 vec![SelectionMsg::Select(None).into()]
@@ -156,7 +167,7 @@ fn filters() -> bool {
 }
 
 /// What may have the focus in a dialog.
-const STOPS: &str = ".dialog button:not(:disabled), .dialog input, .dialog select, .dialog textarea, .dialog a[href]";
+const STOPS: &str = ".dialog button:not(:disabled), .dialog summary, .dialog input, .dialog select, .dialog textarea, .dialog a[href]";
 
 /// Keeps the focus in the dialog that is open. Nothing is drawn anew.
 fn stay(event: &KeyboardEvent) -> bool {

@@ -1,5 +1,6 @@
 //! How the panels lie: the full page, a phone, an embed.
 
+use super::menu::Menu;
 use super::{Msg, Over, Page};
 use crate::explain::words;
 use crate::i18n::format::clock;
@@ -32,16 +33,16 @@ impl Page {
         );
         let state = self.state.borrow();
         let rail = |side: &'static str, words: Message, show: Message, name: &'static str, open: Callback<MouseEvent>| {
-            html! { <div class={classes!("rail", side)}><button type="button" class="btn ghost icon" aria-label={say(show)} onclick={open}>{ icon(name, 16) }</button><span aria-hidden="true">{ say(words) }</span></div> }
+            html! { <div class={classes!("rail", side)}><button type="button" class="btn ghost icon" aria-label={say(&show)} title={say(&show)} onclick={open}>{ icon(name, 16) }</button><span aria-hidden="true">{ say(words) }</span></div> }
         };
         html! {
             <div class={class}>
                 { self.topbar(ctx) }
                 if self.panels.left { { self.editor(ctx) } } else { { rail("left", msg::panel_manifest(), msg::show_manifest(), "i-panel-l", link.callback(|_| Msg::Left(true))) } }
-                <main class="canvas" id="canvas">{ self.head(ctx) }{ self.budget() }{ self.stages(ctx) }{ self.past(ctx) }</main>
+                <main class="canvas" id="canvas">{ self.head(ctx) }{ self.budget() }{ self.load(ctx) }{ self.offers(ctx) }{ self.stages(ctx) }{ self.past(ctx) }</main>
                 if self.panels.right { { self.inspector(ctx) } } else { { rail("right", msg::panel_inspector(), msg::show_inspector(), "i-panel-r", link.callback(|_| Msg::Right(true))) } }
                 <section class="timeline" aria-label={say(msg::timeline_title())}>
-                    <Transport lang={self.settings.lang} now={state.timeline.run.now()} playing={state.timeline.playing} live={!state.timeline.run.in_past()} speed={state.timeline.speed} reached={self.reached()} breaks={!state.timeline.breakpoints.is_empty()} tool={self.panels.tool} on={self.on(ctx)} on_tool={self.calls(ctx).tool.clone()} />
+                    <Transport lang={self.settings.lang} now={state.timeline.run.now()} playing={state.timeline.playing} live={!state.timeline.run.in_past()} speed={state.timeline.speed} reached={self.reached()} breaks={!state.timeline.breakpoints.is_empty()} open={self.panels.menu == Menu::History} menu={self.history(ctx)} on={self.on(ctx)} on_menu={ctx.link().callback(Msg::Menu)} />
                     <Lanes marks={self.drawing.marks.clone()} flags={self.flags()} only={state.selection.selected_loop.as_deref().filter(|_| state.selection.view.uses.loops).and_then(words::lane_of)} now={state.timeline.run.now()} end={state.timeline.run.end()} chain={self.inspection.causes.clone()} dark={self.settings.dark} lang={self.settings.lang} left={self.drawing.left_branch.clone()} on_seek={self.calls(ctx).seek.clone()} on_tell={self.calls(ctx).tell.clone()} />
                     if let Some(tool) = self.panels.tool { { self.tools(ctx, tool) } }
                 </section>
@@ -144,7 +145,7 @@ impl Page {
         html! {
             <div class="mob">
                 { self.topbar(ctx) }
-                <main class="stagebox">{ self.stages(ctx) }{ self.past(ctx) }</main>
+                <main class="stagebox">{ self.load(ctx) }{ self.stages(ctx) }{ self.offers(ctx) }{ self.past(ctx) }</main>
                 <section class="sheet" aria-label={say(msg::sheet_selection())}><i class="grab" />{ sheet }</section>
                 { self.bar(ctx) }
                 { tabs(state.selection.view, &link.callback(|view| Msg::Do(SelectionMsg::View(view).into())), 20, "mobtabs") }

@@ -1,5 +1,6 @@
 //! What happens to the page.
 
+use super::menu::Menu;
 use crate::api::ObjectRef;
 use crate::session::Msg as Do;
 use crate::web::language::Lang;
@@ -47,9 +48,12 @@ pub enum Msg {
     List,
     /// Something was chosen about the frame for other pages.
     FrameLike,
-    /// Opens or closes the menu of the head, or closes it.
-    Views,
-    Unview,
+    /// Opens a menu, or closes it.
+    Menu(Menu),
+    /// Tries one of the things that are offered.
+    Try(usize),
+    /// The things to try are not wanted any more.
+    CloseOffers,
     /// Why this object?
     Why(ObjectRef),
     /// A button of the inspector: a kubectl line, or a fault.
@@ -74,8 +78,10 @@ pub enum Over {
     Nothing,
     /// The snippet for other pages.
     Embed,
-    /// The keys.
-    Keys,
+    /// What the page is, its keys and words.
+    Help,
+    /// Whether to begin again.
+    Ask,
     /// Small windows: the manifest.
     Manifest,
     /// Small windows: the inspector.

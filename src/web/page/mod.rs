@@ -7,9 +7,13 @@ mod dialogs;
 mod inspection;
 mod keys;
 mod layout;
+mod menu;
 mod message;
+mod offers;
 mod panels;
 mod parts;
+
+pub use self::menu::{Menu, has_left};
 
 use self::inspection::Inspection;
 use self::message::{Msg, Over};
@@ -25,6 +29,7 @@ use crate::i18n::{Message, msg};
 use crate::projection::marks::Mark;
 use crate::session::Msg as Do;
 use crate::session::State;
+use crate::session::compare::CompareMsg;
 use crate::session::console::ConsoleMsg;
 use crate::session::drawing::Picture;
 use crate::session::editor::EditorMsg;
@@ -246,6 +251,7 @@ impl Component for Page {
         }
         if embed {
             state.update(SelectionMsg::Select(None));
+            state.editor.leftovers.from_page = false;
             state.timeline.playing = dom::query("autoplay").is_some_and(|value| value != "0" && value != "false");
         }
         let picture = state.picture();
@@ -323,8 +329,16 @@ impl Component for Page {
                     let to = ctx.link().clone();
                     self.timers.trying = Some(Timeout::new(TYPING_DELAY_MS, move || to.send_message(Msg::Do(EditorMsg::Check.into()))));
                 }
+                let menu = matches!(msg, Do::Timeline(_) | Do::Compare(CompareMsg::With(_)));
                 if self.carry_out(msg) {
                     self.toast(ctx);
+                }
+                if menu {
+                    self.close_menu();
+                }
+                let asks = self.state.borrow().replacing.asked.is_some();
+                if asks || self.panels.over == Over::Ask {
+                    self.panels.over = if asks { Over::Ask } else { Over::Nothing };
                 }
                 if talk && self.panels.size.1 >= 700.0 && !self.narrow() {
                     self.panels.console = true;
@@ -342,6 +356,7 @@ impl Component for Page {
             // The first of these says that the whole module is there; the opening asks for no storage, which a sandbox refuses.
             Msg::Changed if !std::mem::replace(&mut self.settings.greeted, true) => {
                 dom::speak(dom::wanted_language(), ctx.link().callback(Msg::Spoken));
+                self.begin();
             }
             Msg::Changed => {}
             Msg::Act(line) => {
@@ -385,8 +400,10 @@ impl Component for Page {
                 self.timers.copied = Some(Timeout::new(1600, move || to.send_message(Msg::Shared)));
             }
             Msg::Shared => self.timers.copied = None,
+            Msg::Over(Over::Nothing) => self.close_over(),
             Msg::Over(over) => self.panels.over = over,
             Msg::Tool(tool) => {
+                self.close_menu();
                 self.panels.tool = if self.panels.tool == tool { None } else { tool };
                 if self.panels.tool.is_none() && !self.narrow() {
                     self.home();
@@ -394,14 +411,18 @@ impl Component for Page {
                 self.panels.over = Over::Nothing;
             }
             Msg::Other(msg) => self.state.borrow_mut().update(msg),
-            Msg::List => (self.panels.as_list, self.panels.views) = (!self.panels.as_list, false),
-            Msg::FrameLike => self.panels.frame_like = super::embed::chosen(),
-            Msg::Views => self.panels.views = !self.panels.views,
-            Msg::Unview => {
-                if !std::mem::take(&mut self.panels.views) {
-                    return false;
-                }
+            Msg::List => {
+                self.panels.as_list = !self.panels.as_list;
+                self.close_menu();
             }
+            Msg::FrameLike => self.panels.frame_like = super::embed::chosen(),
+            Msg::Menu(Menu::None) if std::mem::take(&mut self.panels.menu) == Menu::None => return false,
+            Msg::Menu(menu) => self.panels.menu = if self.panels.menu == menu { Menu::None } else { menu },
+            Msg::Try(at) => {
+                self.attempt(at);
+                self.toast(ctx);
+            }
+            Msg::CloseOffers => self.close_offers(),
             Msg::Why(key) => {
                 let mut state = self.state.borrow_mut();
                 state.update(SelectionMsg::Select(Some(key)));
@@ -462,7 +483,7 @@ impl Component for Page {
         });
         // What is not there keeps its place: otherwise the page would be made anew when something is said.
         let (error, said) = (error.unwrap_or_default(), said.unwrap_or_default());
-        html! { <>{ page }if self.panels.over != Over::Nothing { { self.dialog(ctx) } }{ error }{ said }{ live }</> }
+        html! { <>{ page }if self.panels.over != Over::Nothing { { self.dialog(ctx) } }{ self.undo(ctx) }{ error }{ said }{ live }</> }
     }
 
     fn rendered(&mut self, ctx: &Context<Self>, first: bool) {

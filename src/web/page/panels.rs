@@ -1,5 +1,6 @@
 //! Which panels are open.
 
+use super::menu::Menu;
 use super::message::Over;
 use crate::web::tools::Tool;
 use web_sys::Element;
@@ -22,7 +23,7 @@ pub(super) struct Panels {
     pub(super) left_from: Option<Element>,
     pub(super) tool: Option<Tool>,
     pub(super) as_list: bool,
-    pub(super) views: bool,
+    pub(super) menu: Menu,
     /// What was chosen about the frame for other pages.
     pub(super) frame_like: Vec<String>,
     pub(super) size: (f64, f64),
@@ -41,7 +42,7 @@ impl Panels {
             left_from: None,
             tool: None,
             as_list: false,
-            views: false,
+            menu: Menu::None,
             frame_like: Vec::new(),
             size,
         }

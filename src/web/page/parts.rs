@@ -1,5 +1,6 @@
 //! The panels with what they are given.
 
+use super::menu::{Menu, has_left};
 use super::{Msg, Over, Page};
 use crate::api::{Object, ObjectRef};
 use crate::explain::diagnose::{Remedy, has_earlier_revision};
@@ -7,15 +8,14 @@ use crate::explain::remedies;
 use crate::explain::words;
 use crate::i18n::{Message, msg};
 use crate::session::Msg as Do;
-use crate::session::compare::CompareMsg;
 use crate::session::console::ConsoleMsg;
 use crate::session::drawing::Picture;
 use crate::session::editor::EditorMsg;
 use crate::session::examples;
+use crate::session::replace::{ReplaceMsg, Replacement};
 use crate::session::selection::SelectionMsg;
 use crate::session::selection::Tab;
 use crate::session::timeline::TimelineMsg;
-use crate::views;
 use crate::views::shape::Body;
 use crate::views::view::{Filter, View};
 use crate::web::console::Console;
@@ -40,7 +40,7 @@ pub(super) struct Calls {
     speak: Callback<Lang>,
     theme: Callback<()>,
     share: Callback<()>,
-    over: [Callback<()>; 4],
+    over: [Callback<()>; 5],
     edit: Callback<String>,
     apply: Callback<()>,
     revert: Callback<()>,
@@ -57,7 +57,6 @@ pub(super) struct Calls {
     find: Callback<ObjectRef, bool>,
     stop: Callback<()>,
     console: Callback<bool>,
-    pub(super) tool: Callback<Tool>,
     shut: Callback<()>,
 }
 
@@ -69,14 +68,11 @@ impl Page {
             Calls {
                 on: link.callback(Msg::Do),
                 view: link.callback(|view| Msg::Do(SelectionMsg::View(view).into())),
-                example: link.callback(|index: usize| {
-                    let example = &examples::ALL[index.min(examples::ALL.len() - 1)];
-                    Msg::Do(Do::Load((example.text)().into(), views::by_id(example.view)))
-                }),
+                example: link.callback(|index: usize| Msg::Do(ReplaceMsg::Ask(Replacement::Example(index)).into())),
                 speak: link.callback(Msg::Speak),
                 theme: link.callback(|()| Msg::Theme),
                 share: link.callback(|()| Msg::Share),
-                over: [over(Over::Embed), over(Over::Manifest), over(Over::Console), over(Over::More)],
+                over: [over(Over::Embed), over(Over::Manifest), over(Over::Console), over(Over::More), over(Over::Help)],
                 edit: link.callback(|text| Msg::Do(EditorMsg::Edit(text).into())),
                 apply: link.callback(|()| Msg::Do(Do::Apply)),
                 revert: link.callback(|()| Msg::Do(EditorMsg::Revert.into())),
@@ -102,7 +98,6 @@ impl Page {
                 },
                 stop: link.callback(|()| Msg::Do(ConsoleMsg::Interrupt.into())),
                 console: link.callback(Msg::Console),
-                tool: link.callback(|tool| Msg::Tool(Some(tool))),
                 shut: link.callback(|()| Msg::Tool(None)),
             }
         })
@@ -133,6 +128,7 @@ impl Page {
                 on_manifest={calls.over[1].clone()}
                 on_console={calls.over[2].clone()}
                 on_more={calls.over[3].clone()}
+                on_help={calls.over[4].clone()}
             />
         }
     }
@@ -150,6 +146,10 @@ impl Page {
                 standing={state.editor.status}
                 diagnostics={state.editor.diagnostics.clone()}
                 plan={state.editor.plan.clone()}
+                left={state.editor.leftovers.found.clone()}
+                prune={state.editor.leftovers.delete}
+                fresh={state.editor.leftovers.fresh}
+                on_prune={calls.on.reform(|delete| EditorMsg::Prune(delete).into())}
                 drift={self.inspection.drift.clone()}
                 narrow={narrow}
                 file={file.to_string()}
@@ -234,11 +234,10 @@ impl Page {
                 { self.workloads(ctx) }
                 { self.pace(ctx) }
                 { self.filter(ctx) }
-                <span class="views" onfocusout={link.batch_callback(left_views)}>
-                    <button type="button" class="btn sm ghost opens" aria-expanded={self.panels.views.to_string()} onclick={link.callback(|_| Msg::Views)}>{ say(msg::picker_view()) }{ icon("i-down", 14) }</button>
-                    <div class={self.panels.views.then_some("open")}>
+                <span class="views pops" onfocusout={link.batch_callback(|event: FocusEvent| has_left(&event).then_some(Msg::Menu(Menu::None)))}>
+                    <button type="button" class="btn sm ghost opens" aria-expanded={(self.panels.menu == Menu::View).to_string()} onclick={link.callback(|_| Msg::Menu(Menu::View))}>{ say(msg::picker_view()) }{ icon("i-down", 14) }</button>
+                    <div class={(self.panels.menu == Menu::View).then_some("open")}>
                         <button type="button" class="btn sm ghost" title={list.clone()} aria-label={list.clone()} aria-pressed={self.panels.as_list.to_string()} onclick={link.callback(|_| Msg::List)}>{ icon("i-endpointslice", 14) }{ list }</button>
-                        { self.branches(ctx) }
                         if state.selection.view.filter >= Filter::Namespace { { self.namespaces(ctx) } }
                     </div>
                 </span>
@@ -314,12 +313,6 @@ impl Page {
         html! { <label class="picker small"><select aria-label={say(msg::picker_workload())} onchange={onchange}>{ options }</select>{ icon("i-down", 14) }</label> }
     }
 
-    /// The branches of the history, once there is more than one.
-    pub(super) fn branches(&self, ctx: &Context<Self>) -> Html {
-        let (shown, others) = self.state.borrow().timeline.run.branches();
-        if others.is_empty() { Html::default() } else { branch_picker(ctx, shown, others, self.drawing.beside.is_some()) }
-    }
-
     pub(super) fn stage(&self, ctx: &Context<Self>) -> Html {
         let link = ctx.link();
         let state = self.state.borrow();
@@ -330,9 +323,8 @@ impl Page {
         } else {
             html! {
                 <>if let Some(title) = words(of.title) { <h2>{ title }</h2> }if let Some(text) = words(of.text) { <p>{ text }</p> }
-                { for examples::ALL.iter().filter(|_| of.examples).map(|example| {
-                    let (text, view) = (example.text, example.view);
-                    html! { <button type="button" class="linkrow" onclick={link.callback(move |_: MouseEvent| Msg::Do(Do::Load(text().into(), views::by_id(view))))}>{ say((example.title)()) }</button> }
+                { for examples::ALL.iter().enumerate().filter(|_| of.examples).map(|(at, example)| {
+                    html! { <button type="button" class="linkrow" onclick={link.callback(move |_: MouseEvent| Msg::Do(ReplaceMsg::Ask(Replacement::Example(at)).into()))}>{ say((example.title)()) }</button> }
                 }) }</>
             }
         };
@@ -376,13 +368,6 @@ impl Page {
     }
 }
 
-/// The focus has gone from the menu of the head: it closes.
-fn left_views(event: FocusEvent) -> Option<Msg> {
-    let to = event.related_target().and_then(|to| to.dyn_into::<web_sys::Element>().ok());
-    let inside = to.is_some_and(|to| to.closest(".views").ok().flatten().is_some());
-    (!inside).then_some(Msg::Unview)
-}
-
 /// In place of a diagram that the filter has emptied.
 fn nothing_matches(ctx: &Context<Page>, count: usize) -> Html {
     let words = msg::filter_hides(count);
@@ -396,25 +381,4 @@ fn hidden(ctx: &Context<Page>, count: usize) -> Html {
 fn pace(ctx: &Context<Page>, offer: Option<remedies::Offer>) -> Html {
     let Some(remedies::Offer { words, title, line }) = offer else { return Html::default() };
     html! { <button type="button" class="btn sm" id="pace" title={say(title)} onclick={ctx.link().callback(move |_: MouseEvent| Msg::Act(line.clone()))}>{ icon("i-cronjob", 14) }{ say(words) }</button> }
-}
-
-/// The branches of the history, to choose from.
-fn branch_picker(ctx: &Context<Page>, shown: u32, others: Vec<u32>, beside: bool) -> Html {
-    let mut all: Vec<u32> = others.into_iter().chain([shown]).collect();
-    crate::sort::sort(&mut all);
-    let onchange = ctx.link().batch_callback(|event: Event| {
-        let value = event.target()?.dyn_into::<HtmlSelectElement>().ok()?.value();
-        Some(Msg::Do(TimelineMsg::Switch(value.parse().ok()?).into()))
-    });
-    let other = if beside { None } else { all.iter().rev().find(|number| **number != shown).copied() };
-    html! {
-        <>
-            <label class="picker small">
-                <select aria-label={say(msg::picker_branch())} onchange={onchange}>
-                    { for all.iter().map(|number| html! { <option value={number.to_string()} selected={*number == shown}>{ say(msg::branch_option(*number)) }</option> }) }
-                </select>{ icon("i-down", 14) }
-            </label>
-            <button type="button" class="btn sm ghost" id="beside" title={say(msg::button_side_by_side())} aria-label={say(msg::button_side_by_side())} aria-pressed={beside.to_string()} onclick={ctx.link().callback(move |_| Msg::Do(CompareMsg::With(other).into()))}>{ icon("i-branch", 14) }{ say(msg::button_side_by_side()) }</button>
-        </>
-    }
 }

@@ -2,13 +2,14 @@
 
 use crate::i18n::format::Px;
 use crate::i18n::format::clock;
-use crate::i18n::{Message, msg};
+use crate::i18n::msg;
 use crate::session::Msg as Do;
+use crate::session::replace::{ReplaceMsg, Replacement};
 use crate::session::speed;
 use crate::session::timeline::TimelineMsg;
 use crate::web::dom::{self, icon};
 use crate::web::language::{Lang, say};
-use crate::web::tools::Tool;
+use crate::web::page::{Menu, has_left};
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlInputElement, InputEvent};
 use yew::prelude::*;
@@ -30,12 +31,14 @@ pub struct TransportProps {
     pub reached: Option<String>,
     /// Whether breakpoints are set.
     pub breaks: bool,
-    /// Which panel is open.
-    pub tool: Option<Tool>,
+    /// Whether the menu of the history is open.
+    pub open: bool,
+    /// The menu.
+    pub menu: Html,
     /// What a button does.
     pub on: Callback<Do>,
-    /// A panel is to be opened or closed.
-    pub on_tool: Callback<Tool>,
+    /// The menu is to be opened or closed.
+    pub on_menu: Callback<Menu>,
 }
 
 /// Clock, buttons, speed.
@@ -52,29 +55,32 @@ pub fn Transport(props: &TransportProps) -> Html {
             on.emit(TimelineMsg::Speed(speed::at(input.value_as_number() / 100.0)).into());
         }
     });
-    let tool = |of: Tool, id: &'static str, glyph: &'static str, words: Message| {
-        let open = props.tool == Some(of);
-        let onclick = props.on_tool.reform(move |_: MouseEvent| of);
-        let set = (of == Tool::Breaks && props.breaks).then_some("set");
-        html! { <button type="button" class={classes!("t", set)} id={id} aria-label={say(&words)} title={say(&words)} aria-expanded={open.to_string()} onclick={onclick}>{ icon(glyph, 16) }</button> }
-    };
+    let left = props.on_menu.clone();
+    let onfocusout = Callback::from(move |event: FocusEvent| {
+        if has_left(&event) {
+            left.emit(Menu::None);
+        }
+    });
     html! {
         <div class="transport">
             <div class="clock"><b id="clock">{ clock(props.now) }</b><span class="grow" />
-                { tool(Tool::Breaks, "break", "i-breakpoint", msg::pause_when()) }{ tool(Tool::Compare, "compare", "i-diff", msg::compare_keys()) }
+                <span class="pops up" onfocusout={onfocusout}>
+                    <button type="button" class={classes!("btn", "sm", "ghost", "opens", props.breaks.then_some("set"))} id="history" title={say(msg::history_menu())} aria-expanded={props.open.to_string()} onclick={props.on_menu.reform(|_: MouseEvent| Menu::History)}>{ say(msg::history_title()) }{ icon("i-up", 14) }</button>
+                    if props.open { { props.menu.clone() } }
+                </span>
                 if props.live { <span class="live"><i />{ say(msg::clock_live()) }</span> } else { <span class="live rew"><i />{ say(msg::clock_past()) }</span> }
             </div>
             <div class="tbtns">
                 <button type="button" class="t" aria-label={say(msg::button_previous_reconcile())} title={say(msg::button_previous_reconcile_key())} onclick={emit(TimelineMsg::StepBack.into())}>{ icon("i-stepback", 16) }</button>
-                <button type="button" class="play" id="play" aria-label={if props.playing { say(msg::button_pause()) } else { say(msg::button_play()) }} onclick={emit(TimelineMsg::Toggle.into())}>{ icon(if props.playing { "i-pause" } else { "i-play" }, 16) }</button>
+                <button type="button" class="play" id="play" aria-label={if props.playing { say(msg::button_pause()) } else { say(msg::button_play()) }} title={if props.playing { say(msg::button_pause_key()) } else { say(msg::button_play_key()) }} onclick={emit(TimelineMsg::Toggle.into())}>{ icon(if props.playing { "i-pause" } else { "i-play" }, 16) }</button>
                 <button type="button" class="t" id="step" aria-label={say(msg::button_next_reconcile())} title={say(msg::button_next_reconcile_key())} onclick={emit(TimelineMsg::Step.into())}>{ icon("i-step", 16) }</button>
                 <button type="button" class="t wide" id="second" aria-label={say(msg::button_forward_second())} title={say(msg::button_forward_second_key())} onclick={emit(TimelineMsg::Seconds(1).into())}>{ "+1 s" }</button>
                 <button type="button" class="t wide" id="settle" aria-label={say(msg::button_run_until_stable())} title={say(msg::button_run_until_stable_title())} onclick={emit(TimelineMsg::Settle.into())}>{ say(msg::button_until_stable()) }</button>
                 <span class="grow" />
-                <button type="button" class="btn sm ghost" id="restart" title={say(msg::button_start_over_title())} onclick={emit(TimelineMsg::Restart.into())}>{ say(msg::button_start_over()) }</button>
+                <button type="button" class="btn sm ghost" id="restart" title={say(msg::button_start_over_title())} onclick={emit(ReplaceMsg::Ask(Replacement::StartOver).into())}>{ say(msg::button_start_over()) }</button>
             </div>
             <div class="speed"><span>{ "0.1×" }</span>
-                <input type="range" min="0" max="100" step="1" aria-label={say(msg::slider_speed())} aria-valuetext={speed::label(props.speed)} value={Px(speed::position(props.speed) * 100.0).to_string()} oninput={slide} />
+                <input type="range" min="0" max="100" step="1" aria-label={say(msg::slider_speed())} title={say(msg::slider_speed_key())} aria-valuetext={speed::label(props.speed)} value={Px(speed::position(props.speed) * 100.0).to_string()} oninput={slide} />
                 <span>{ "1000×" }</span><b class="mono">{ speed::label(props.speed) }</b>{ late(props.reached.clone()) }
             </div>
         </div>

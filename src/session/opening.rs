@@ -1,0 +1,100 @@
+//! How the page begins, and begins again: the example that moves by itself, a manifest that takes its place, starting over and its undo.
+
+use super::console::ConsoleMsg;
+use super::editor::ApplyStatus;
+use super::effect::Effect;
+use super::examples;
+use super::replace::{Before, ReplaceMsg, Replacement, Replacing};
+use super::run::Run;
+use super::selection::{Selection, SelectionMsg};
+use super::state::{Msg, State};
+use super::timeline::{Timeline, TimelineMsg};
+use crate::actions::Command;
+use crate::i18n::msg;
+
+impl State {
+    /// The opening example offers things to try, and moves by itself.
+    pub(super) fn begin(&mut self, moves: bool) {
+        if self.editor.leftovers.from_page && examples::of(&self.editor.text) == Some(0) {
+            self.demo.offers = true;
+            self.demo.begin(examples::ALL[0].script.filter(|_| moves), &self.timeline.run);
+        }
+    }
+
+    /// Applies a text that has nothing in common with the example that the page opened with: to an empty cluster, unless it is refused.
+    pub(super) fn apply_fresh(&mut self) {
+        let (run, playing, selection) = (self.timeline.run.clone(), self.timeline.playing, self.selection.selected.clone());
+        let (applied, leftovers) = (self.editor.applied.clone(), self.editor.leftovers.clone());
+        self.editor.leftovers = Default::default();
+        self.select(SelectionMsg::Load(None));
+        self.clock(TimelineMsg::Restart);
+        if self.editor.status == ApplyStatus::Rejected {
+            let epoch = self.timeline.run.epoch + 1;
+            (self.timeline.run, self.timeline.playing, self.selection.selected) = (run, playing, selection);
+            self.timeline.run.epoch = epoch;
+            (self.editor.applied, self.editor.leftovers) = (applied, leftovers);
+            self.perform(vec![Effect::HistoryChanged]);
+        }
+    }
+
+    /// Whether beginning again would lose text that is not applied, or something that a person did.
+    fn has_work(&self) -> bool {
+        self.replacing.acted || self.editor.text != self.editor.applied
+    }
+
+    pub(super) fn replace(&mut self, msg: ReplaceMsg) {
+        match msg {
+            ReplaceMsg::Ask(with) if self.has_work() => self.replacing.asked = Some(with),
+            ReplaceMsg::Ask(with) => self.begin_again(with, false),
+            ReplaceMsg::Confirm => {
+                if let Some(with) = self.replacing.asked.take() {
+                    self.begin_again(with, true);
+                }
+            }
+            ReplaceMsg::Cancel => self.replacing.asked = None,
+            ReplaceMsg::Undo => self.undo(),
+            ReplaceMsg::Dismiss => self.replacing.before = None,
+        }
+    }
+
+    fn begin_again(&mut self, with: Replacement, keeps: bool) {
+        let text = with.example().map_or_else(|| self.editor.text.to_string(), |example| (example.text)().into());
+        let view = with.example().and_then(|example| crate::views::by_id(example.view));
+        let mut timeline = Timeline::new(Run::new(self.timeline.run.seed()));
+        (timeline.run.epoch, timeline.speed) = (self.timeline.run.epoch, self.timeline.speed);
+        timeline.breakpoints.clone_from(&self.timeline.breakpoints);
+        let mut selection = Selection::default();
+        selection.view = self.selection.view;
+        let before = Before {
+            timeline: std::mem::replace(&mut self.timeline, timeline),
+            editor: std::mem::take(&mut self.editor),
+            selection: std::mem::replace(&mut self.selection, selection),
+            acted: self.replacing.acted,
+        };
+        self.replacing = Replacing { before: keeps.then(|| Box::new(before)), ..Replacing::default() };
+        self.update(Msg::Load(text, view));
+        if let Some(example) = with.example() {
+            self.editor.leftovers.from_page = true;
+            self.demo.begin(example.script, &self.timeline.run);
+        }
+    }
+
+    fn undo(&mut self) {
+        let Some(before) = self.replacing.before.take() else { return };
+        self.demo.end();
+        let epoch = self.timeline.run.epoch + 1;
+        (self.timeline, self.editor, self.selection) = (before.timeline, before.editor, before.selection);
+        self.timeline.run.epoch = epoch;
+        self.replacing.acted = before.acted;
+        self.perform(vec![Effect::HistoryChanged, Effect::Announce(msg::notice_undone())]);
+    }
+
+    /// Plays the step of the example that is due.
+    pub(super) fn play_demo(&mut self) {
+        if let Some(line) = self.demo.step(&self.timeline.run) {
+            let answer = self.timeline.run.command(Command::Kubectl(line.as_str().into()));
+            let entered = crate::actions::Line { text: ["$ ", &line].concat(), error: false };
+            self.type_in(ConsoleMsg::Print([vec![entered], answer.lines].concat()));
+        }
+    }
+}

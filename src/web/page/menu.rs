@@ -1,0 +1,22 @@
+//! The menus of the page: one is open at a time, and it closes when the focus leaves it.
+
+use wasm_bindgen::JsCast;
+use yew::prelude::*;
+
+/// Which menu is open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Menu {
+    /// None.
+    #[default]
+    None,
+    /// What has no room in the head of the diagram.
+    View,
+    /// Breakpoints, comparison and branches.
+    History,
+}
+
+/// Whether the focus has gone from a menu.
+pub fn has_left(event: &FocusEvent) -> bool {
+    let to = event.related_target().and_then(|to| to.dyn_into::<web_sys::Element>().ok());
+    to.is_none_or(|to| to.closest(".pops").ok().flatten().is_none())
+}

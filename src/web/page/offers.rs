@@ -1,0 +1,151 @@
+//! What the page offers: things to try first, the load that an autoscaler reacts to, the way back after a new beginning, and the menu of
+//! the history.
+
+use super::Page;
+use super::menu::Menu;
+use super::message::{Msg, Over};
+use crate::i18n::{Message, msg};
+use crate::session::Msg as Do;
+use crate::session::compare::CompareMsg;
+use crate::session::console::ConsoleMsg;
+use crate::session::demo;
+use crate::session::load::{self, MAX_LOAD};
+use crate::session::replace::ReplaceMsg;
+use crate::session::timeline::TimelineMsg;
+use crate::web::dom::{self, icon};
+use crate::web::help;
+use crate::web::language::say;
+use crate::web::tools::Tool;
+use crate::web::window;
+use wasm_bindgen::JsCast;
+use web_sys::{Event, HtmlInputElement};
+use yew::prelude::*;
+
+/// The preference that says that the things to try were closed.
+const CLOSED: &str = "loopscope.offers";
+
+impl Page {
+    /// The opening example begins to move, unless the page was visited before, or motion is not wanted.
+    pub(super) fn begin(&self) {
+        if !self.settings.embed && dom::kept(CLOSED).is_none() {
+            let moves = !dom::prefers("(prefers-reduced-motion: reduce)");
+            self.state.borrow_mut().update(Do::Begin { moves });
+        }
+    }
+
+    /// The things to try are closed for good.
+    pub(super) fn close_offers(&self) {
+        self.state.borrow_mut().update(Do::CloseOffers);
+        dom::keep(CLOSED, "1");
+    }
+
+    /// Closes what lies over the page; a question is answered with no.
+    pub(super) fn close_over(&mut self) {
+        if std::mem::take(&mut self.panels.over) == Over::Ask {
+            self.state.borrow_mut().update(ReplaceMsg::Cancel);
+        }
+    }
+
+    /// Names of the things to try.
+    pub(super) fn tries(&self) -> Vec<Message> {
+        demo::tries(&self.state.borrow().timeline.run).into_iter().map(|(words, _)| words).collect()
+    }
+
+    /// Tries one of them, with what is there now.
+    pub(super) fn attempt(&mut self, at: usize) {
+        self.close_over();
+        let line = demo::tries(&self.state.borrow().timeline.run).into_iter().nth(at);
+        if let Some((_, line)) = line {
+            self.carry_out(ConsoleMsg::Enter(line).into());
+        }
+    }
+
+    /// What the page is and what to try, until the first action.
+    pub(super) fn offers(&self, ctx: &Context<Self>) -> Html {
+        if !window::is_whole() || !self.state.borrow().demo.offers {
+            return Html::default();
+        }
+        let close = ctx.link().callback(|_: MouseEvent| Msg::CloseOffers);
+        html! {
+            <aside class="offers" aria-label={say(msg::help_try())}><div>
+                <p>{ say(msg::help_what()) }</p>
+                <button type="button" class="btn ghost icon" aria-label={say(msg::offers_close())} title={say(msg::offers_close())} onclick={close}>{ icon("i-cross", 14) }</button>
+                { help::offers(&self.tries(), &ctx.link().callback(Msg::Try)) }
+            </div></aside>
+        }
+    }
+
+    /// The load that the autoscaler reacts to.
+    pub(super) fn load(&self, ctx: &Context<Self>) -> Html {
+        if !window::is_whole() || self.drawing.beside.is_some() {
+            return Html::default();
+        }
+        let Some(load) = load::read(&self.state.borrow().timeline.run) else { return Html::default() };
+        let words = say(msg::load_label(&load.selector));
+        let value = load.milli.to_string();
+        let onchange = ctx.link().batch_callback(move |event: Event| {
+            let input = event.target()?.dyn_into::<HtmlInputElement>().ok()?;
+            Some(Msg::Do(Do::Fault(load.line(input.value_as_number() as i64))))
+        });
+        html! {
+            <div class="load"><label for="load">{ words }</label><span class="dim mono">{ "0" }</span>
+                <input type="range" id="load" min="0" max={MAX_LOAD.to_string()} step="50" value={value.clone()} aria-valuetext={format!("{value}m")} onchange={onchange} />
+                <span class="dim mono">{ format!("{MAX_LOAD}m") }</span><b class="mono">{ format!("{value}m") }</b></div>
+        }
+    }
+
+    /// The way back after a new beginning.
+    pub(super) fn undo(&self, ctx: &Context<Self>) -> Html {
+        if self.state.borrow().replacing.before.is_none() {
+            return Html::default();
+        }
+        let to = |msg: ReplaceMsg| ctx.link().callback(move |_: MouseEvent| Msg::Do(msg.into()));
+        html! {
+            <div class="toast undo" role="status"><span>{ say(msg::undo_replaced()) }</span>
+                <button type="button" class="btn sm" onclick={to(ReplaceMsg::Undo)}>{ say(msg::button_undo()) }</button>
+                <button type="button" class="btn ghost icon" aria-label={say(msg::button_close())} title={say(msg::button_close())} onclick={to(ReplaceMsg::Dismiss)}>{ icon("i-cross", 14) }</button>
+            </div>
+        }
+    }
+
+    /// Breakpoints, comparison and branches: whatever is done with the history.
+    pub(super) fn history(&self, ctx: &Context<Self>) -> Html {
+        if self.panels.menu != Menu::History {
+            return Html::default();
+        }
+        let tool = |tool: Tool, id: &'static str, glyph: &'static str, words: Message| {
+            let open = self.panels.tool == Some(tool);
+            html! { <button type="button" class="btn ghost" id={id} aria-pressed={open.to_string()} onclick={ctx.link().callback(move |_: MouseEvent| Msg::Tool(Some(tool)))}>{ icon(glyph, 16) }{ say(words) }</button> }
+        };
+        html! {
+            <div class="open" role="group" aria-label={say(msg::history_title())}>
+                { tool(Tool::Breaks, "break", "i-breakpoint", msg::history_breaks()) }
+                { tool(Tool::Compare, "compare", "i-diff", msg::tools_compare()) }
+                <h3>{ say(msg::history_branches()) }</h3>
+                { self.branches(ctx) }
+            </div>
+        }
+    }
+
+    /// The branches of the history, to choose from, and one beside the other.
+    pub(super) fn branches(&self, ctx: &Context<Self>) -> Html {
+        let (shown, others) = self.state.borrow().timeline.run.branches();
+        if others.is_empty() {
+            return html! { <p class="dim">{ say(msg::history_one_branch()) }</p> };
+        }
+        let mut all: Vec<u32> = others.into_iter().chain([shown]).collect();
+        crate::sort::sort(&mut all);
+        let beside = self.drawing.beside.is_some();
+        let other = if beside { None } else { all.iter().rev().find(|number| **number != shown).copied() };
+        let link = ctx.link();
+        let branch = |number: u32| {
+            html! { <button type="button" class="btn ghost" aria-pressed={(number == shown).to_string()} onclick={link.callback(move |_: MouseEvent| Msg::Do(TimelineMsg::Switch(number).into()))}>{ icon(if number == shown { "i-check" } else { "i-branch" }, 16) }{ say(msg::branch_title(number)) }</button> }
+        };
+        html! {
+            <>
+                { for all.iter().copied().map(branch) }
+                <button type="button" class="btn ghost" id="beside" aria-pressed={beside.to_string()} onclick={link.callback(move |_: MouseEvent| Msg::Do(CompareMsg::With(other).into()))}>{ icon(if beside { "i-check" } else { "i-diff" }, 16) }{ say(msg::button_side_by_side()) }</button>
+            </>
+        }
+    }
+}
