@@ -79,7 +79,10 @@ test('a whole visit without a pointer', async ({ page }) => {
   await reach(page, '.past .btn');
   await page.keyboard.press('Enter');
   await expect(page.getByText('You are viewing the past')).toBeHidden();
-  await expect(page.getByLabel('History branch')).toHaveValue('2');
+  await reach(page, '#history');
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('group', { name: 'History' }).getByRole('button', { name: 'Branch 2' })).toHaveAttribute('aria-pressed', 'true');
+  await page.keyboard.press('Escape');
 
   // The console, and out of it.
   await page.keyboard.press('`');
@@ -105,10 +108,11 @@ test('a dialog takes the focus, keeps it, and gives it back', async ({ page }) =
   await page.keyboard.press('1');
   await panel(page, '#stage');
   await page.keyboard.press('?');
-  const keys = page.getByRole('dialog', { name: 'Keys' });
+  const keys = page.getByRole('dialog', { name: 'Help' });
   await expect(keys).toBeVisible();
   await expect(keys.getByRole('button', { name: 'Close' })).toBeFocused();
-  await press(page, 'Tab', 'Tab');
+  // From its first stop back to its last, and on to the first again.
+  await press(page, 'Shift+Tab', 'Tab');
   await expect(keys.getByRole('button', { name: 'Close' })).toBeFocused();
   await page.keyboard.press('Escape');
   await expect(keys).toHaveCount(0);
