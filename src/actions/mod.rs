@@ -351,16 +351,11 @@ fn nearest(kind: &'static str, name: &str) -> Option<String> {
     close.map(|(_, known)| known.to_string())
 }
 
-/// Whether anything here acts on objects of a kind: a loop, or a kubelet, which waits for ConfigMaps and Secrets.
-pub fn is_simulated(kind: Kind) -> bool {
-    kind.info().animated || matches!(kind, Kind::ConfigMap | Kind::Secret)
-}
-
 /// Fields that are accepted and have no effect in this simulation: said once, never silent.
 fn without_effect(value: &Value) -> Vec<(String, Message)> {
     let kind = value["kind"].as_str().unwrap_or("");
     let known = Kind::from_api(value["apiVersion"].as_str().unwrap_or(""), kind);
-    if known.is_some_and(|kind| !is_simulated(kind)) {
+    if known.is_some_and(|kind| !kind.is_simulated()) {
         return vec![("kind".into(), msg::diagnostic_not_simulated(kind))];
     }
     Vec::new()

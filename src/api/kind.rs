@@ -103,6 +103,11 @@ impl Kind {
         &INFOS[self as usize]
     }
 
+    /// Whether anything here acts on objects of this kind: a loop, or a kubelet, which reads ConfigMaps and Secrets.
+    pub fn is_simulated(self) -> bool {
+        self.info().animated || matches!(self, Kind::ConfigMap | Kind::Secret)
+    }
+
     /// `Deployment`.
     pub fn name(self) -> &'static str {
         self.info().name

@@ -114,14 +114,9 @@ fn state(sim: &Sim, object: &Object) -> (Message, Health) {
         Body::Service(service) => (service_state(sim, object, service), Health::Well),
         Body::Node(node) if node.spec.unschedulable => (msg::standing_node_cordoned(pods_on(sim, object)), Health::Note),
         Body::Node(_) => (msg::standing_node(pods_on(sim, object)), Health::Well),
-        _ if !acts(object.kind) => (msg::standing_inert(object.kind), Health::Note),
+        _ if !object.kind.is_simulated() => (msg::standing_inert(object.kind), Health::Note),
         _ => (msg::standing_stored(object.kind), Health::Well),
     }
-}
-
-/// Whether the simulation acts on objects of a kind: a loop does, or the kubelets and the scheduler read them.
-fn acts(kind: Kind) -> bool {
-    kind.info().animated || matches!(kind, Kind::ConfigMap | Kind::Secret | Kind::Lease | Kind::PodTemplate)
 }
 
 fn pods_on(sim: &Sim, node: &Object) -> usize {

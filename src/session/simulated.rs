@@ -1,6 +1,5 @@
 //! What is simulated here, what is only stored, and what is refused: the table of the help and of `docs/simulated.md`.
 
-use crate::actions::is_simulated;
 use crate::api::Kind;
 use crate::api::kind::ALL;
 use crate::i18n::{Message, msg};
@@ -41,7 +40,7 @@ pub struct Row {
 /// The table.
 pub fn table() -> Vec<Row> {
     use Treatment::{Refused, Simulated, Stored};
-    let kinds = |simulated: bool| list(ALL.iter().filter(|kind| is_simulated(**kind) == simulated).map(|kind| Kind::name(*kind)));
+    let kinds = |simulated: bool| list(ALL.iter().filter(|kind| kind.is_simulated() == simulated).map(|kind| Kind::name(*kind)));
     let verbs = |runs: bool| list(VERBS.iter().filter(|verb| verb.run.is_some() == runs).map(|verb| verb.name));
     let row = |what: Message, treatment: Treatment, which: Message| Row { what, treatment, which };
     vec![
