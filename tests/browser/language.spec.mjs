@@ -41,7 +41,7 @@ test('the page speaks Chinese where it is asked for, and names stay as they are'
   await expect(page.locator('.item[data-kind="Deployment"]')).toContainText('nginx-deployment');
   await page.locator('.item[data-kind="Pod"]').first().click();
   await expect(page.locator('.why li').first()).toContainText('变为 Ready');
-  await expect(page.locator('.why')).toContainText('2 个 Pod 中有 0 个');
+  await expect(page.locator('.why')).toContainText('期望 2 个 Pod，现有 0 个');
   expect(problems).toEqual([]);
 });
 

@@ -67,7 +67,7 @@ test('two instants are compared object by object', async ({ page }) => {
   await expect(page.locator('.item.came[data-kind="Pod"]')).toHaveCount(1);
   await expect(page.locator('.item.differs[data-kind="Deployment"]')).toHaveCount(1);
   const deployment = panel.locator('.changes li').filter({ hasText: '~Deployment' });
-  await expect(deployment.locator('summary')).toHaveText(/^\+\d+ in status, \d+ technical$/);
+  await expect(deployment.locator('summary')).toHaveText(/^\+\d+ in status, \d+ system$/);
   await expect(deployment.getByText('observedGeneration')).toBeHidden();
   await deployment.getByRole('button', { name: 'nginx-deployment' }).click();
   await expect(page.locator('.i-head')).toContainText('Deployment');

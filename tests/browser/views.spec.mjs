@@ -182,11 +182,18 @@ test('a node is powered off and on by its buttons, and its Pods say so', async (
   await item(page, 'Node', 'node-2').click();
   await page.locator('.faults summary').click();
   await page.getByRole('button', { name: 'Power off' }).click();
-  // What is said of it for a moment leaves the page as it is: the menu stays open.
   await expect(page.locator('.toast')).toContainText('Its kubelet stops responding');
-  await expect(page.locator('.faults')).toHaveAttribute('open', '');
+  // The menu closes after a choice, and gives the focus back.
+  await expect(page.locator('.faults')).not.toHaveAttribute('open');
+  await expect(page.locator('.faults summary')).toBeFocused();
+  // Escape closes the menu and nothing else.
+  await page.locator('.faults summary').click();
+  await page.keyboard.press('Escape');
+  await expect(page.locator('.faults')).not.toHaveAttribute('open');
+  await expect(page.locator('.i-head')).toContainText('node-2');
   await on(page, 60);
   await expect(item(page, 'Node', 'node-2')).toHaveAttribute('data-state', 'notready');
+  await page.locator('.faults summary').click();
   await page.locator('.faults').getByRole('button', { name: /^Power on/ }).click();
   await on(page, 15);
   await expect(item(page, 'Node', 'node-2')).toHaveAttribute('data-state', 'ready');
@@ -200,7 +207,7 @@ test('a lost event is made up for by the next list of everything, and stays lost
       await item(page, 'Deployment', 'nginx-deployment').click();
       await page.locator('.faults summary').click();
       await page.getByRole('button', { name: /^Disable relisting/ }).click();
-      await expect(page.locator('.toast')).toHaveText(/^Disable relisting: No component relists/);
+      await expect(page.locator('.toast')).toHaveText(/^Disable relisting: Components no longer relist/);
     }
     await scope(page, () => loopscope.fault('lose deployment/nginx-deployment'));
     await scope(page, () => loopscope.kubectl('scale deployment nginx-deployment --replicas=3'));
@@ -219,7 +226,8 @@ test('a late event and a slow loop are made by their buttons, and taken back', a
   await scope(page, () => loopscope.kubectl('scale deployment nginx-deployment --replicas=3'));
   await on(page, 8);
   await expect(pods).toHaveCount(2);
-  await page.locator('.faults').getByRole('button', { name: /^Deliver its event/ }).click();
+  await page.locator('.faults summary').click();
+  await page.locator('.faults').getByRole('button', { name: /^Deliver its delayed event/ }).click();
   await on(page, 1);
   await expect(pods).toHaveCount(3);
   // A loop is chosen on the ring.
@@ -227,7 +235,7 @@ test('a late event and a slow loop are made by their buttons, and taken back', a
   await expect(page.locator('#pace')).toHaveCount(0);
   await item(page, 'Loop', 'replicaset-controller').click();
   await page.locator('#pace').click();
-  await expect(page.locator('.toast')).toHaveText(/^Slow it down: Each of its passes takes two seconds/);
+  await expect(page.locator('.toast')).toHaveText(/^Slow down: Each reconcile takes two seconds/);
   await scope(page, () => loopscope.kubectl('scale deployment nginx-deployment --replicas=5'));
   await on(page, 1);
   expect(await scope(page, () => loopscope.kubectl('get rs --no-headers'))).toMatch(/ 5 +3 /);
@@ -268,7 +276,7 @@ test('Nodes: a Pod says why it is on its node, and one that fits nowhere why on 
   await page.locator('.item[data-kind="Pod"]:not(.ghost)').first().click();
   await page.getByRole('tab', { name: 'Why' }).click();
   const bound = page.locator('.why > li').filter({ hasText: 'default-scheduler' });
-  await expect(bound).toContainText(/3 of 3 nodes fit; this one scored highest \(\d+\)/);
+  await expect(bound).toContainText(/3 of 3 nodes fit; this node scored highest \(\d+\)/);
   // Its instant shows the filters and the scores.
   await bound.getByRole('button').click();
   await expect(page.locator('.why > li').first()).toContainText('bound to');
@@ -276,7 +284,7 @@ test('Nodes: a Pod says why it is on its node, and one that fits nowhere why on 
   await open(page, example('unschedulable'));
   await page.keyboard.press('2');
   await page.locator('.item[data-kind="Pod"]:not(.ghost)').first().click();
-  await expect(page.locator('.found')).toContainText('No node can run this Pod');
+  await expect(page.locator('.standing')).toContainText('No node can run this Pod');
   await expect(page.locator('.found .saw')).toContainText('requests 6 CPU, 4 free');
 });
 
