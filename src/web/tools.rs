@@ -168,7 +168,7 @@ fn compare(props: &Props) -> Html {
             true => msg::tools_instant(instant.at, instant.branch),
             false => Message::only(Arg::Clock(instant.at as i64)),
         });
-        html! { <div class="row"><button type="button" class="btn sm" onclick={send(props, CompareMsg::Mark(second).into())}>{ say(msg::tools_mark(name)) }<kbd>{ name.to_lowercase() }</kbd></button><span class="mono dim">{ say(words) }</span></div> }
+        html! { <div class="row"><button type="button" class="btn sm" onclick={send(props, CompareMsg::Mark(second).into())}>{ say(msg::tools_mark(name)) }<kbd>{ name.to_ascii_lowercase() }</kbd></button><span class="mono dim">{ say(words) }</span></div> }
     };
     let list = props.difference.as_ref().map(|all| {
         let of = |op: Op| all.iter().filter(|change| change.op == op).count();
