@@ -44,7 +44,9 @@ impl Leftovers {
     }
 
     fn missing(&self, named: &[ObjectRef], run: &Run) -> Vec<ObjectRef> {
-        let gone = self.owned.iter().filter(|key| !named.contains(key));
+        let mut named: Vec<&ObjectRef> = named.iter().collect();
+        crate::sort::sort(&mut named);
+        let gone = self.owned.iter().filter(|key| named.binary_search(key).is_err());
         gone.filter(|key| run.get(key).is_some_and(|object| object.meta.deletion_timestamp.is_none())).cloned().collect()
     }
 
