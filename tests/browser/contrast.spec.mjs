@@ -1,7 +1,7 @@
 // Forced colours, large letters and narrow frames: what is chosen can be told, and nothing is out of reach.
 import { expect, test } from '@playwright/test';
 import { readFileSync } from 'node:fs';
-import { settled } from './wait.mjs';
+import { forward, settled } from './wait.mjs';
 
 const example = (name) => readFileSync(new URL(`../../src/session/examples/${name}.yaml`, import.meta.url), 'utf8');
 const style = (locator, name) => locator.evaluate((element, name) => getComputedStyle(element)[name], name);
@@ -10,7 +10,7 @@ async function open(page, query = '', seconds = 8) {
   await page.goto(`index.html${query}`);
   await page.waitForFunction(() => window.loopscope?.ready);
   await page.evaluate(() => loopscope.pause());
-  for (let i = 0; i < seconds; i++) await page.keyboard.press('.');
+  await forward(page, seconds);
 }
 
 test('with forced colours the selected tab, language and object and the revisions can be told', async ({ page }) => {
@@ -26,7 +26,7 @@ test('with forced colours the selected tab, language and object and the revision
   await page.keyboard.press('ArrowDown');
   expect(await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle)).toBe('solid');
   await page.evaluate(() => loopscope.kubectl('set image deployment/nginx-deployment nginx=nginx:1.9.1'));
-  for (let i = 0; i < 3; i++) await page.keyboard.press('.');
+  await forward(page, 3);
   await page.evaluate(() => document.activeElement?.blur());
   await page.keyboard.press('5');
   const swatches = page.locator('.keys-of tbody i');

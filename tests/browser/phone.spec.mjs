@@ -2,7 +2,7 @@
 import { expect, test } from '@playwright/test';
 import AxeBuilder from '@axe-core/playwright';
 import { readFileSync } from 'node:fs';
-import { settled } from './wait.mjs';
+import { forward, settled } from './wait.mjs';
 
 const example = (name) => readFileSync(new URL(`../../src/session/examples/${name}.yaml`, import.meta.url), 'utf8');
 const pods = (page) => page.locator('#stage .item[data-kind="Pod"]:not(.ghost)');
@@ -12,7 +12,7 @@ async function open(page, text, seconds = 8) {
   await page.goto('index.html?editor=plain');
   await page.waitForFunction(() => window.loopscope?.ready);
   await page.evaluate((text) => { if (text) loopscope.load(text); loopscope.pause(); }, text);
-  for (let i = 0; i < seconds; i++) await page.keyboard.press('.');
+  await forward(page, seconds);
 }
 const serious = async (page) => {
   const found = await new AxeBuilder({ page }).analyze();
@@ -41,7 +41,7 @@ test('where the clock stops, comparisons and branches are in a sheet', async ({ 
   const compare = page.getByRole('dialog', { name: 'Compare two points in time' });
   await compare.getByRole('button', { name: /Mark A/ }).tap();
   await page.evaluate(() => loopscope.kubectl('scale deployment nginx-deployment --replicas=3'));
-  for (let i = 0; i < 5; i++) await page.keyboard.press('.');
+  await forward(page, 5);
   await compare.getByRole('button', { name: /Mark B/ }).tap();
   await expect(compare.locator('.sum')).toContainText('1 created');
   await compare.getByRole('button', { name: 'Close' }).tap();
@@ -53,7 +53,7 @@ test('where the clock stops, comparisons and branches are in a sheet', async ({ 
     expect(box.x + box.width).toBeLessThanOrEqual(390);
   }
   await page.evaluate(() => loopscope.kubectl('scale deployment nginx-deployment --replicas=1'));
-  for (let i = 0; i < 5; i++) await page.keyboard.press('.');
+  await forward(page, 5);
   await expect(pods(page)).toHaveCount(1);
   await page.locator('#more').tap();
   await sheet.getByRole('button', { name: 'Branch 1' }).tap();

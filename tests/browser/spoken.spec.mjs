@@ -1,6 +1,6 @@
 import { expect, test } from '@playwright/test';
 import { readFileSync } from 'node:fs';
-import { link } from './wait.mjs';
+import { forward, link } from './wait.mjs';
 
 const example = (name) => readFileSync(new URL(`../../src/session/examples/${name}.yaml`, import.meta.url), 'utf8');
 
@@ -39,7 +39,7 @@ for (const [view, name, words] of [[1, 'network', 'StatefulSet web 3 desired'], 
   test(`the diagram ${view} is read as a list, and its objects can be chosen there`, async ({ page }) => {
     await open(page);
     await page.evaluate((text) => { loopscope.load(text); loopscope.pause(); document.activeElement?.blur(); }, example(name));
-    for (let i = 0; i < 8; i++) await page.keyboard.press('.');
+    await forward(page, 8);
     await page.keyboard.press(String(view));
     expect((await page.locator('.world').getAttribute('aria-label')).length).toBeGreaterThan(20);
     await page.getByRole('button', { name: 'Show as list' }).click();

@@ -1,6 +1,6 @@
 import { expect, test } from '@playwright/test';
 import { readFileSync } from 'node:fs';
-import { settled } from './wait.mjs';
+import { forward, settled } from './wait.mjs';
 
 const example = (name) => readFileSync(new URL(`../../src/session/examples/${name}.yaml`, import.meta.url), 'utf8');
 const item = (page, kind, name = '') => page.locator(`.item[data-kind="${kind}"]:not(.ghost)${name && `[data-name="${name}"]`}`);
@@ -12,7 +12,7 @@ async function open(page, text, seconds = 10) {
   await page.waitForFunction(() => window.loopscope?.ready);
   await page.evaluate((text) => { if (text) loopscope.load(text); loopscope.pause(); }, text);
   await page.evaluate(() => document.activeElement?.blur());
-  for (let i = 0; i < seconds; i++) await page.keyboard.press('.');
+  await forward(page, seconds);
   return problems;
 }
 
@@ -181,7 +181,7 @@ test('of many Pods both revisions are in sight, and neither the map nor the cont
   const place = async (n) => blocks.nth(n).evaluate((block) => block.style.cssText + block.getAttribute('style'));
   const before = await place(0);
   await page.evaluate(() => { loopscope.kubectl('set image deployment/nginx-deployment nginx=nginx:1.26'); loopscope.pause(); });
-  for (let i = 0; i < 2; i++) await page.keyboard.press('.');
+  await forward(page, 2);
   await expect(blocks).toHaveCount(2);
   await settled(page);
   const box = (of) => page.locator(of).boundingBox();

@@ -1,6 +1,6 @@
 import { expect, test } from '@playwright/test';
 import AxeBuilder from '@axe-core/playwright';
-import { frames, settled } from './wait.mjs';
+import { forward, frames, settled } from './wait.mjs';
 
 const pods = (page, stage = '#stage') => page.locator(`${stage} .item[data-kind="Pod"]:not(.ghost)`);
 const kubectl = (page, line) => page.evaluate((line) => loopscope.kubectl(line), line);
@@ -18,7 +18,7 @@ async function open(page, seconds = 5) {
   await page.waitForFunction(() => window.loopscope?.ready);
   await page.evaluate(() => loopscope.pause());
   await page.evaluate(() => document.activeElement?.blur());
-  for (let i = 0; i < seconds; i++) await page.keyboard.press('.');
+  await forward(page, seconds);
   return problems;
 }
 
@@ -56,7 +56,7 @@ test('two instants are compared object by object', async ({ page }) => {
   const panel = page.getByRole('dialog', { name: 'Compare two points in time' });
   await expect(panel).toContainText('00:05.');
   await kubectl(page, 'scale deployment nginx-deployment --replicas=3');
-  for (let i = 0; i < 5; i++) await page.keyboard.press('.');
+  await forward(page, 5);
   await page.keyboard.press('b');
   await expect(panel.locator('.sum')).toContainText('1 created, 0 deleted');
   await expect(panel.locator('.changes li.new')).toContainText('Pod');
@@ -149,7 +149,7 @@ test('the timeline is made larger and smaller by wheel, buttons and keys, and go
 test('what was left behind a fork stays faintly on the lanes, with the place of the fork', async ({ page }) => {
   await open(page, 8);
   await kubectl(page, 'scale deployment nginx-deployment --replicas=5');
-  for (let i = 0; i < 4; i++) await page.keyboard.press('.');
+  await forward(page, 4);
   const box = await page.locator('canvas.lanes').boundingBox();
   const end = await playhead(page);
   await page.evaluate(() => loopscope.seek(6));
@@ -177,17 +177,14 @@ test('what was left behind a fork stays faintly on the lanes, with the place of 
 test('two branches side by side on one clock, one above the other where it is narrow', async ({ page }) => {
   const problems = await open(page);
   await kubectl(page, 'scale deployment nginx-deployment --replicas=5');
-  const from = await page.evaluate(() => loopscope.now());
-  for (let i = 0; i < 6; i++) await page.keyboard.press('.');
-  // A busy page may hear keys late.
-  await expect.poll(() => page.evaluate(() => loopscope.now())).toBeGreaterThan(from + 5);
+  await forward(page, 6);
   await page.evaluate(() => loopscope.seek(5));
   await page.getByRole('button', { name: 'Branch from here' }).click();
   await expect(page.locator('.toast')).toHaveText('Branch 2 starts here. Branch 1 is kept');
   await kubectl(page, 'scale deployment nginx-deployment --replicas=1');
   await choose(page, 'Side by side');
   await expect(page.locator('.side')).toHaveCount(2);
-  for (let i = 0; i < 8; i++) await page.keyboard.press('.');
+  await forward(page, 8);
   await expect(pods(page)).toHaveCount(1);
   await expect(pods(page, '#stage-beside')).toHaveCount(5);
   // Back in time both show that instant; forward again both are where they were.
@@ -214,7 +211,7 @@ for (const scheme of ['light', 'dark']) {
     await open(page);
     await page.keyboard.press('a');
     await kubectl(page, 'scale deployment nginx-deployment --replicas=3');
-    for (let i = 0; i < 5; i++) await page.keyboard.press('.');
+    await forward(page, 5);
     await page.keyboard.press('b');
     await page.evaluate(() => loopscope.seek(5));
     await kubectl(page, 'scale deployment nginx-deployment --replicas=1');

@@ -24,6 +24,13 @@ export const settled = (page) => page.evaluate(() => new Promise((resolve) => {
   look();
 }));
 
+/** So many seconds on, by the key for one second; a busy page hears keys late. */
+export async function forward(page, seconds) {
+  const from = await page.evaluate(() => window.loopscope.now());
+  for (let i = 0; i < seconds; i++) await page.keyboard.press('.');
+  await page.waitForFunction((to) => window.loopscope.now() >= to, from + seconds - 0.01);
+}
+
 /** What the page's address holds. */
 export async function link(page) {
   const hash = await page.evaluate(() => location.hash);
