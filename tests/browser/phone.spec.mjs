@@ -41,7 +41,7 @@ test('where the clock stops, comparisons and branches are in a sheet', async ({ 
   const compare = page.getByRole('dialog', { name: 'Compare two points in time' });
   await compare.getByRole('button', { name: /Mark A/ }).tap();
   await page.evaluate(() => loopscope.kubectl('scale deployment nginx-deployment --replicas=3'));
-  await forward(page, 5);
+  for (let i = 0; i < 5; i++) await page.keyboard.press('.');
   await compare.getByRole('button', { name: /Mark B/ }).tap();
   await expect(compare.locator('.sum')).toContainText('1 created');
   await compare.getByRole('button', { name: 'Close' }).tap();
@@ -53,7 +53,8 @@ test('where the clock stops, comparisons and branches are in a sheet', async ({ 
     expect(box.x + box.width).toBeLessThanOrEqual(390);
   }
   await page.evaluate(() => loopscope.kubectl('scale deployment nginx-deployment --replicas=1'));
-  await forward(page, 5);
+  // The clock stops at the breakpoint, where a Pod is deleted.
+  for (let i = 0; i < 5; i++) await page.keyboard.press('.');
   await expect(pods(page)).toHaveCount(1);
   await page.locator('#more').tap();
   await sheet.getByRole('button', { name: 'Branch 1' }).tap();
