@@ -2,10 +2,10 @@
 
 use super::journal_marks::JournalMarks;
 use super::run::{QUIET_US, Run};
-use super::selection::workloads;
 use crate::api::{ObjectRef, Time};
 use crate::explain::{diagnose, standing, words};
 use crate::i18n::{Message, msg};
+use crate::projection::adapt;
 
 /// How much has been announced.
 #[derive(Clone, Copy, Default)]
@@ -22,13 +22,33 @@ struct Announced {
 #[derive(Default)]
 pub struct Announcer {
     /// The latest notice.
-    pub notice: Message,
+    notice: Message,
     /// Whether the notice is about something that failed.
-    pub failed: bool,
+    failed: bool,
     announced: Announced,
 }
 
 impl Announcer {
+    /// The latest notice.
+    pub fn notice(&self) -> &Message {
+        &self.notice
+    }
+
+    /// Whether the latest notice is about something that failed.
+    pub fn failed(&self) -> bool {
+        self.failed
+    }
+
+    /// Says that something happened.
+    pub fn say(&mut self, notice: Message) {
+        (self.notice, self.failed) = (notice, false);
+    }
+
+    /// Says that something failed.
+    pub fn say_failed(&mut self, notice: Message) {
+        (self.notice, self.failed) = (notice, true);
+    }
+
     /// Announces news while the clock runs: a failure, that the cluster has settled, and, with `all`, the newest decision.
     /// `progress` returns the status of the workloads. True when there is a new notice.
     pub fn announce(&mut self, all: bool, run: &Run, marks: &JournalMarks, progress: impl FnOnce() -> Message) -> bool {
@@ -47,15 +67,15 @@ impl Announcer {
             bad => bad,
         };
         if let Some(bad) = bad {
-            self.notice = stuck_because(run, bad).unwrap_or_else(|| words::narrate(journal.first(bad + 1)));
+            self.say(stuck_because(run, bad).unwrap_or_else(|| words::narrate(journal.first(bad + 1))));
         } else if settled != before.settled && run.sim().now().0 >= settled.after(QUIET_US).0 {
             self.announced.settled = settled;
-            self.notice = match stuck(run) {
+            self.say(match stuck(run) {
                 Some(standing) => msg::notice_stuck_since(settled.0 / 1000, standing),
                 None => msg::notice_stable_at(settled.0 / 1000, progress()),
-            };
+            });
         } else if all && new.iter().any(|entry| !entry.is_event()) {
-            self.notice = words::narrate(journal);
+            self.say(words::narrate(journal));
         } else {
             return false;
         }
@@ -69,7 +89,7 @@ const MAX_WORKLOADS_ASKED: usize = 20;
 
 /// The first workload that is stuck.
 fn stuck(run: &Run) -> Option<Message> {
-    let keys: Vec<ObjectRef> = workloads(run).map(|object| object.key()).take(MAX_WORKLOADS_ASKED).collect();
+    let keys: Vec<ObjectRef> = adapt::roots(run.sim()).map(|object| object.key()).take(MAX_WORKLOADS_ASKED).collect();
     standing::first_stuck(run.sim(), &keys)
 }
 
@@ -93,15 +113,15 @@ mod tests {
         let said = |state: &mut State, all: bool| {
             state.picture();
             state.marks();
-            if state.announce(all) { state.announcer.notice.to_string() } else { String::new() }
+            if state.announce(all) { state.announcer.notice().to_string() } else { String::new() }
         };
         said(&mut state, false);
         state.update(TimelineMsg::Seconds(1));
         assert_eq!(said(&mut state, false), "");
         assert!(
-            said(&mut state, true).contains("-controller: ") || state.announcer.notice.contains("kubelet"),
+            said(&mut state, true).contains("-controller: ") || state.announcer.notice().contains("kubelet"),
             "{}",
-            state.announcer.notice
+            state.announcer.notice()
         );
         state.update(TimelineMsg::Seconds(10));
         let settled = said(&mut state, true);

@@ -117,11 +117,11 @@ impl Selection {
                 // changes no selection.
                 let by_person = std::mem::take(&mut self.selected_by_person);
                 if !by_person && (created.is_some() || self.selected.is_none()) {
-                    self.selected = created.or_else(|| first_workload(run));
+                    self.selected = created.or_else(|| adapt::first_workload(run.sim()));
                 }
             }
             SelectionMsg::TryRemedies => {
-                let found = self.found(run);
+                let found = self.diagnosis(run);
                 while self.trial.step(run, &found) {}
             }
             SelectionMsg::Remedy(remedy) => return remedy.steps.iter().flat_map(|step| effects_of(diagnose::command(step))).collect(),
@@ -139,13 +139,13 @@ impl Selection {
     }
 
     /// Tries the next remedy of the selected object where something is wrong with it and that takes a moment. True while there are more.
-    pub fn try_next(&mut self, run: &Run) -> bool {
-        let found = self.found(run);
+    pub fn try_next(&mut self, run: &Run, found: &[Diagnosis]) -> bool {
         let stuck = found.iter().any(|found| found.waits.is_bad());
-        stuck && Trial::is_short(run) && self.trial.step(run, &found)
+        stuck && Trial::is_short(run) && self.trial.step(run, found)
     }
 
-    fn found(&self, run: &Run) -> Vec<Diagnosis> {
+    /// What the selected object waits for, down to the root.
+    pub fn diagnosis(&self, run: &Run) -> Vec<Diagnosis> {
         self.selected.as_ref().map(|key| diagnose::chain_of_waiting(run.sim(), key)).unwrap_or_default()
     }
 
@@ -154,11 +154,9 @@ impl Selection {
         run.get(self.selected.as_ref()?)
     }
 
-    /// What the selected object waits for, down to the root, and which remedies were found to help.
-    pub fn diagnosis(&self, run: &Run) -> (Vec<Diagnosis>, Rc<Vec<bool>>) {
-        let found = self.found(run);
-        let helps = self.trial.verdicts(run, &found);
-        (found, helps)
+    /// Which of its remedies were found to help.
+    pub fn verdicts(&self, run: &Run, found: &[Diagnosis]) -> Rc<Vec<bool>> {
+        self.trial.verdicts(run, found)
     }
 
     /// Workloads whose rollout can be followed: uids and keys.
@@ -178,36 +176,23 @@ fn effects_of(command: Command) -> Vec<Effect> {
     }
 }
 
-/// Kinds that are applied first, in the order in which pictures show them.
-fn workload_kinds() -> impl Iterator<Item = Kind> {
-    adapt::ROOTS.into_iter().chain([Kind::Pod])
-}
-
-/// The place of a kind of workload in a picture.
-pub fn workload_rank(kind: Kind) -> Option<usize> {
-    workload_kinds().position(|other| other == kind)
-}
-
-/// The workloads and Pods that nothing owns, outside the system's namespaces.
-pub fn workloads(run: &Run) -> impl Iterator<Item = &Rc<Object>> {
-    let all = workload_kinds().flat_map(|kind| run.sim().list(kind));
-    all.filter(|object| object.meta.controller().is_none() && !object.meta.namespace.starts_with("kube-"))
-}
-
-/// The workload that a reader looks at first.
-pub fn first_workload(run: &Run) -> Option<ObjectRef> {
-    workloads(run).map(|object| object.key()).next()
-}
-
 #[cfg(test)]
 mod tests {
-    use crate::session::Msg;
+    use crate::explain::diagnose::Diagnosis;
     use crate::session::console::ConsoleMsg;
     use crate::session::editor::EditorMsg;
     use crate::session::examples;
     use crate::session::selection::SelectionMsg;
     use crate::session::tests::{ready, settled};
     use crate::session::timeline::TimelineMsg;
+    use crate::session::{Msg, State};
+    use std::rc::Rc;
+
+    fn diagnosed(state: &State) -> (Vec<Diagnosis>, Rc<Vec<bool>>) {
+        let found = state.diagnosis();
+        let helps = state.verdicts(&found);
+        (found, helps)
+    }
 
     #[test]
     fn a_remedy_is_tried_on_a_copy_and_then_applied() {
@@ -216,17 +201,17 @@ mod tests {
         state.update(EditorMsg::Edit((examples::ALL[0].text)().into()));
         state.update(Msg::Apply);
         state.update(TimelineMsg::Seconds(10));
-        let (found, helps) = state.diagnosis();
+        let (found, helps) = diagnosed(&state);
         let kinds: Vec<&str> = found.iter().map(|found| found.object.kind.name()).collect();
         assert_eq!((kinds, helps.len()), (vec!["Deployment", "ReplicaSet", "Pod"], 0), "{found:#?}");
         let (commands, objects) = (state.timeline.run.journal().len(), state.timeline.run.objects());
         state.update(SelectionMsg::TryRemedies);
         assert_eq!((state.timeline.run.journal().len(), state.timeline.run.objects()), (commands, objects));
-        let (found, helps) = state.diagnosis();
+        let (found, helps) = diagnosed(&state);
         let at = helps.iter().position(|helps| *helps).expect("one helps");
         state.update(SelectionMsg::Remedy(found[0].remedies[at].clone()));
         state.update(TimelineMsg::Seconds(10));
-        assert_eq!((state.diagnosis().0, ready(&state.timeline.run)), (vec![], 2));
+        assert_eq!((state.diagnosis(), ready(&state.timeline.run)), (vec![], 2));
     }
 
     #[test]
@@ -237,13 +222,13 @@ mod tests {
         state.update(Msg::Apply);
         state.update(TimelineMsg::Seconds(10));
         // What is wrong in a small cluster is tried unasked, one remedy after another.
-        while state.try_next_remedy() {}
-        assert!(state.diagnosis().1.contains(&true));
+        while state.try_next_remedy(&state.diagnosis()) {}
+        assert!(diagnosed(&state).1.contains(&true));
         // The clock alone changes nothing.
         state.update(TimelineMsg::Seconds(5));
-        assert!(state.diagnosis().1.contains(&true));
+        assert!(diagnosed(&state).1.contains(&true));
         state.update(ConsoleMsg::Enter("kubectl taint nodes node-1 a=b:NoSchedule".into()));
-        let (found, helps) = state.diagnosis();
+        let (found, helps) = diagnosed(&state);
         assert!(!found.is_empty() && helps.is_empty(), "{found:#?}");
     }
 
@@ -251,9 +236,9 @@ mod tests {
     fn a_command_that_fails_is_told_as_kubectl_tells_it() {
         let mut state = settled((examples::ALL[0].text)());
         state.update(ConsoleMsg::Enter("kubectl rollout undo deployment/nginx-deployment".into()));
-        assert!(state.announcer.failed);
-        assert_eq!(state.announcer.notice, "error: no rollout history found for deployment \"nginx-deployment\"");
+        assert!(state.announcer.failed());
+        assert_eq!(state.announcer.notice(), "error: no rollout history found for deployment \"nginx-deployment\"");
         state.update(ConsoleMsg::Enter("kubectl get pods".into()));
-        assert!(!state.announcer.failed);
+        assert!(!state.announcer.failed());
     }
 }

@@ -148,7 +148,6 @@ impl State {
     /// Does what a message says.
     pub fn update(&mut self, msg: impl Into<Msg>) {
         let msg = msg.into();
-        self.announcer.failed = false;
         if self.timeline.run.applies() && !msg.keeps_apply() {
             self.finish_apply();
         }
@@ -234,8 +233,8 @@ impl State {
     pub(super) fn perform(&mut self, effects: Vec<Effect>) {
         for effect in effects {
             match effect {
-                Effect::Announce(notice) => self.announcer.notice = notice,
-                Effect::AnnounceIfSilent(notice) if self.announcer.notice.is_empty() => self.announcer.notice = notice,
+                Effect::Announce(notice) => self.announcer.say(notice),
+                Effect::AnnounceIfSilent(notice) if self.announcer.notice().is_empty() => self.announcer.say(notice),
                 Effect::AnnounceIfSilent(_) => {}
                 Effect::Select(key) => self.select(SelectionMsg::BreakpointHit(key)),
                 Effect::ApplyStarted => self.select(SelectionMsg::ApplyStarted),
@@ -274,8 +273,12 @@ impl State {
         let prints = matches!(command, Command::Kubectl(_));
         let answer = self.timeline.run.command(command);
         let told = answer.failure.as_ref().or(answer.lines.first().map(|line| &line.text));
-        self.announcer.notice = told.map_or(silent, Message::name);
-        self.announcer.failed = answer.failed;
+        let notice = told.map_or(silent, Message::name);
+        if answer.failed {
+            self.announcer.say_failed(notice)
+        } else {
+            self.announcer.say(notice)
+        }
         if prints {
             self.type_in(ConsoleMsg::Print(answer.lines));
         }
@@ -285,7 +288,7 @@ impl State {
     fn execute_fault(&mut self, line: &str) {
         self.fork();
         let error = self.execute(Command::Fault(line.into()));
-        let text = self.announcer.notice.english();
+        let text = self.announcer.notice().english();
         self.type_in(ConsoleMsg::Print(vec![crate::actions::Line { error, text }]));
     }
 
@@ -366,9 +369,14 @@ impl State {
         self.selection.object(&self.timeline.run)
     }
 
-    /// What the selected object waits for, down to the root, and which remedies were found to help.
-    pub fn diagnosis(&self) -> (Vec<Diagnosis>, Rc<Vec<bool>>) {
+    /// What the selected object waits for, down to the root.
+    pub fn diagnosis(&self) -> Vec<Diagnosis> {
         self.selection.diagnosis(&self.timeline.run)
+    }
+
+    /// Which remedies of its diagnosis were found to help.
+    pub fn verdicts(&self, found: &[Diagnosis]) -> Rc<Vec<bool>> {
+        self.selection.verdicts(&self.timeline.run, found)
     }
 
     /// Where the selected object stands, given its diagnosis and which remedies help.
@@ -377,8 +385,8 @@ impl State {
     }
 
     /// Tries the next remedy of the selected object on a copy, where that takes a moment. True while there are more.
-    pub fn try_next_remedy(&mut self) -> bool {
-        self.selection.try_next(&self.timeline.run)
+    pub fn try_next_remedy(&mut self, found: &[Diagnosis]) -> bool {
+        self.selection.try_next(&self.timeline.run, found)
     }
 
     /// Workloads whose rollout can be followed: uids and keys.

@@ -71,7 +71,7 @@ fn seen(state: &State) -> String {
     let told = (
         &state.editor.status,
         &state.editor.diagnostics,
-        &state.announcer.notice,
+        state.announcer.notice(),
         &state.selection.selected,
         &state.editor.text,
         &state.editor.applied,
@@ -162,7 +162,7 @@ fn a_long_manifest_is_applied_in_parts_as_it_is_in_one_go() {
         assert!(finish(&mut state) > 40);
         assert_eq!(state.timeline.run.sim().now(), now);
         assert_eq!(*state.editor.diagnostics, answer.diagnostics);
-        assert_eq!(state.announcer.notice, answer.lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join(", "));
+        assert_eq!(*state.announcer.notice(), answer.lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join(", "));
         let refused = answer.diagnostics.iter().filter(|diagnostic| diagnostic.error).count();
         let (written, unchanged) = (answer.written(), answer.unchanged());
         assert_eq!(state.editor.status, ApplyStatus::Partly(written, unchanged, refused));

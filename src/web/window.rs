@@ -70,7 +70,7 @@ fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
             answer(&state);
             changed.emit(());
             if !print {
-                return JsValue::from_str(&say(&state.borrow().announcer.notice));
+                return JsValue::from_str(&say(state.borrow().announcer.notice()));
             }
             let lines: Vec<String> = state.borrow().console.lines.iter().skip(before + 1).map(|line| line.text.clone()).collect();
             JsValue::from_str(&lines.join("\n"))
@@ -104,7 +104,7 @@ fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
             .iter()
             .map(|diagnostic| format!("line {}: {}", diagnostic.line, say(&diagnostic.message)))
             .collect();
-        JsValue::from_str(&if words.is_empty() { say(&of.borrow().announcer.notice) } else { words.join("\n") })
+        JsValue::from_str(&if words.is_empty() { say(of.borrow().announcer.notice()) } else { words.join("\n") })
     });
     put("apply", &apply.into_js_value());
 

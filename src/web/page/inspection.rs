@@ -41,17 +41,22 @@ pub(super) struct Inspection {
 }
 
 impl Page {
-    /// What the card says of the object that the pointer or the focus rests on.
+    /// What the card says of the object that the pointer or the focus rests on. It asks where the object stands, which rests as
+    /// long as a diagnosis does while the clock runs.
     pub(super) fn describe(&mut self) {
         let Some(key) = &self.hover.key else { return };
         let state = self.state.borrow();
         let at = (state.timeline.run.happened(), state.timeline.run.epoch);
-        if self.hover.card.is_none() || self.hover.card_of != at {
+        let begun = dom::now();
+        let rests = state.timeline.playing && begun < self.hover.rests_until;
+        if self.hover.card.is_none() || self.hover.card_of != at && !rests {
             let card = state.card(key);
             if self.hover.card.as_deref() != card.as_ref() {
                 self.hover.card = card.map(Rc::new);
             }
             self.hover.card_of = at;
+            let now = dom::now();
+            self.hover.rests_until = now + rest(now - begun);
         }
     }
 
@@ -103,8 +108,9 @@ impl Page {
         drop(state);
         let begun = dom::now();
         let mut state = self.state.borrow_mut();
-        self.inspection.tries = asked && state.try_next_remedy();
-        let (found, helps) = if asked { state.diagnosis() } else { Default::default() };
+        let found = if asked { state.diagnosis() } else { Vec::new() };
+        self.inspection.tries = state.try_next_remedy(&found);
+        let helps = state.verdicts(&found);
         let standing = if asked { state.standing(&found, &helps) } else { None };
         if self.inspection.why.standing.as_deref() != standing.as_ref() {
             self.inspection.why.standing = standing.map(Rc::new);
@@ -115,8 +121,13 @@ impl Page {
         }
         self.inspection.why.helps = helps;
         let now = dom::now();
-        self.inspection.diagnose_ms = now + DIAGNOSIS_INTERVAL_MS.max(DIAGNOSIS_REST_FACTOR * (now - begun));
+        self.inspection.diagnose_ms = now + rest(now - begun);
     }
+}
+
+/// How long no diagnosis runs after one that took so many milliseconds.
+fn rest(took_ms: f64) -> f64 {
+    DIAGNOSIS_INTERVAL_MS.max(DIAGNOSIS_REST_FACTOR * took_ms)
 }
 
 /// The Events about what is selected, or what has been written of them since an entry: there may be tens of thousands about others.

@@ -95,6 +95,8 @@ struct Hover {
     card: Option<Rc<Card>>,
     /// The instant the card was read at.
     card_of: (usize, u64),
+    /// While the clock runs the card is not read again before.
+    rests_until: f64,
 }
 
 /// What ends by itself.
@@ -204,7 +206,7 @@ impl Page {
         let (number, others) = state.timeline.run.branches();
         let forked = !known.contains(&number) && others.contains(&before);
         if forked {
-            state.announcer.notice = msg::notice_branch(number, before);
+            state.announcer.say(msg::notice_branch(number, before));
         }
         forked
     }
@@ -368,8 +370,8 @@ impl Component for Page {
                 self.carry_out(msg);
                 let mut state = self.state.borrow_mut();
                 // Where nothing is answered, what happens now is told in a sentence.
-                if let Some(words) = offered.filter(|_| state.announcer.notice.id() == msg::notice_fault("").id()) {
-                    state.announcer.notice = words;
+                if let Some(words) = offered.filter(|_| state.announcer.notice().id() == msg::notice_fault("").id()) {
+                    state.announcer.say(words);
                 }
                 drop(state);
                 self.toast(ctx);
@@ -464,7 +466,7 @@ impl Component for Page {
 
     fn view(&self, ctx: &Context<Self>) -> Html {
         dom::renders("Page");
-        let live = html! { <div class="vh" aria-live="polite" id="notice">{ say(&self.state.borrow().announcer.notice) }</div> };
+        let live = html! { <div class="vh" aria-live="polite" id="notice">{ say(self.state.borrow().announcer.notice()) }</div> };
         let error = self
             .error
             .as_ref()
@@ -478,8 +480,8 @@ impl Component for Page {
         };
         let said = self.timers.said.as_ref().map(|_| {
             let announcer = &self.state.borrow().announcer;
-            let glyph = if announcer.failed { "i-error" } else { "i-check" };
-            html! { <div class={classes!("toast", "said", announcer.failed.then_some("failed"))} aria-hidden="true">{ icon(glyph, 16) }<span>{ say(&announcer.notice) }</span></div> }
+            let glyph = if announcer.failed() { "i-error" } else { "i-check" };
+            html! { <div class={classes!("toast", "said", announcer.failed().then_some("failed"))} aria-hidden="true">{ icon(glyph, 16) }<span>{ say(announcer.notice()) }</span></div> }
         });
         // What is not there keeps its place: otherwise the page would be made anew when something is said.
         let (error, said) = (error.unwrap_or_default(), said.unwrap_or_default());
