@@ -12,6 +12,7 @@ use super::storage::{PersistentVolume, PersistentVolumeClaim, StorageClass};
 use super::workload::{ControllerRevision, Deployment, ReplicaSet, StatefulSet};
 use super::{Kind, ObjectMeta, ObjectRef, OwnerReference};
 use serde_json::{Map, Value};
+use smol_str::format_smolstr;
 use std::rc::Rc;
 
 /// An object: what every kind has, and what this kind has.
@@ -128,6 +129,23 @@ impl Object {
             Body::Job(body) => Some(&body.spec.template),
             _ => None,
         }
+    }
+
+    /// Metadata of a new Pod of this workload; its name is generated.
+    pub fn pod_meta(&self, template: &PodTemplate) -> ObjectMeta {
+        ObjectMeta {
+            generate_name: format_smolstr!("{}-", self.meta.name),
+            namespace: self.meta.namespace.clone(),
+            labels: template.labels.clone(),
+            annotations: template.annotations.clone(),
+            owner_references: Rc::new(vec![self.controller_reference()]),
+            ..ObjectMeta::default()
+        }
+    }
+
+    /// A new Pod of this workload.
+    pub fn new_pod(&self, template: &PodTemplate) -> Object {
+        Object { kind: Kind::Pod, meta: self.pod_meta(template), body: Body::Pod(Box::new(Pod::new(template.spec.clone()))) }
     }
 
     /// Whether this Pod counts: it is not on its way out and has not ended.

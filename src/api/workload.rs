@@ -168,6 +168,11 @@ impl DeploymentStatus {
 }
 
 impl Deployment {
+    /// Whether Pods of an older template are left. Pods that are merely added are of the same one.
+    pub fn is_updating(&self) -> bool {
+        self.status.updated_replicas < self.status.replicas
+    }
+
     /// How many Pods more and how many fewer than wanted there may be in an update. Both zero would never move, so one may be
     /// unavailable then.
     pub fn limits(&self) -> (i64, i64) {

@@ -4,7 +4,7 @@
 //! hostname under it, a name of their own. Models CoreDNS' `plugin/kubernetes` and the cluster's `resolv.conf`.
 
 use super::store::ApiServer;
-use crate::api::network::{EndpointSlice, Service, is_slice_of};
+use crate::api::network::{EndpointSlice, Service};
 use crate::api::{Kind, Object, Str};
 
 /// The address of the cluster's name server.
@@ -55,10 +55,7 @@ pub fn records<'a>(service: &Object, slices: impl Iterator<Item = &'a EndpointSl
 
 /// All records of the cluster.
 pub fn zone(server: &ApiServer) -> Vec<DnsRecord> {
-    let of = |service: &Object| {
-        let own = server.list(Kind::EndpointSlice).filter(|slice| is_slice_of(slice, service));
-        records(service, own.filter_map(|slice| slice.get::<EndpointSlice>()))
-    };
+    let of = |service: &Object| records(service, server.slices_of(service));
     server.list(Kind::Service).flat_map(|service| of(service)).collect()
 }
 

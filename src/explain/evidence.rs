@@ -282,7 +282,7 @@ pub fn pill(object: &Object) -> Option<(Message, &'static str, &'static str)> {
             Some((word, state.class(), state.glyph()))
         }
         // An update is done when no old Pod is left, and all are available.
-        Body::Deployment(body) if body.status.updated_replicas < body.status.replicas => {
+        Body::Deployment(body) if body.is_updating() => {
             let (updated, desired) = (body.status.updated_replicas, body.spec.replicas);
             let state = PodState::Creating;
             // Thousands stand closer: beside the kind there is room for so much.

@@ -288,7 +288,7 @@ mod tests {
                 let now = offer(&state).expect("an offer");
                 assert_eq!(now.words, words);
                 state.update(Msg::Fault(now.line["fault ".len()..].into()));
-                assert_eq!(offer(&state).map(|offer| offer.words), Some(then), "{}", state.announcer.notice);
+                assert_eq!(offer(&state).map(|offer| offer.words), Some(then), "{}", state.announcer.notice());
             }
             assert_eq!(offer(&state), Some(slows));
         }

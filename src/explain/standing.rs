@@ -2,8 +2,8 @@
 
 use super::diagnose::Diagnosis;
 use super::progress;
-use crate::api::network::{EndpointSlice, Service, is_slice_of};
-use crate::api::{Body, Kind, Object, ObjectRef};
+use crate::api::network::Service;
+use crate::api::{Body, Object, ObjectRef};
 use crate::engine::Sim;
 use crate::engine::journal::Journal;
 use crate::explain::diagnose;
@@ -78,23 +78,19 @@ pub fn chain(sim: &Sim, journal: Journal<'_>, key: &ObjectRef) -> Vec<Reason> {
 
 /// The state of an object that waits for nothing.
 fn state(sim: &Sim, object: &Object) -> (Message, Health) {
-    let pods = |ready: i32, desired: i32| {
-        let health = if ready == desired { Health::Well } else { Health::Waiting };
-        (msg::wait_pods(ready, desired), health)
-    };
+    let well_if = |well: bool| if well { Health::Well } else { Health::Waiting };
+    let pods = |ready: i32, desired: i32| (msg::wait_pods(ready, desired), well_if(ready == desired));
+    let of_state = |state: PodState| well_if(matches!(state, PodState::Ready | PodState::Succeeded));
     if object.meta.is_deleting() {
         return (msg::standing_deleting(), Health::Waiting);
     }
     match &object.body {
         Body::Pod(pod) => {
             let (state, word) = status(object);
-            let health = if matches!(state, PodState::Ready | PodState::Succeeded) { Health::Well } else { Health::Waiting };
-            match pod.node_name.is_empty() {
-                true => (word, health),
-                false => (msg::standing_on_node(word, &pod.node_name), health),
-            }
+            let words = if pod.node_name.is_empty() { word } else { msg::standing_on_node(word, &pod.node_name) };
+            (words, of_state(state))
         }
-        Body::Deployment(body) if body.status.updated_replicas < body.spec.replicas => {
+        Body::Deployment(body) if body.is_updating() => {
             (msg::standing_rolling(body.status.updated_replicas, body.spec.replicas), Health::Waiting)
         }
         Body::Deployment(body) => pods(body.status.ready_replicas, body.spec.replicas),
@@ -104,7 +100,7 @@ fn state(sim: &Sim, object: &Object) -> (Message, Health) {
         Body::DaemonSet(body) => pods(body.status.number_ready, body.status.desired_number_scheduled),
         Body::Job(job) => {
             let (words, state) = progress::of_job(job, PodTotals::default());
-            (msg::progress_job(words), if matches!(state, PodState::Ready | PodState::Succeeded) { Health::Well } else { Health::Waiting })
+            (msg::progress_job(words), of_state(state))
         }
         Body::PersistentVolumeClaim(body) if body.status.phase == "Bound" => {
             (msg::standing_claim_bound(body.spec.volume_name.as_str()), Health::Well)
@@ -127,7 +123,6 @@ fn service_state(sim: &Sim, object: &Object, service: &Service) -> Message {
     if service.spec.kind == "ExternalName" {
         return msg::standing_external_name();
     }
-    let slices = sim.list(Kind::EndpointSlice).filter(|slice| slice.meta.namespace == object.meta.namespace && is_slice_of(slice, object));
-    let ready = |slice: &EndpointSlice| slice.endpoints.iter().filter(|endpoint| endpoint.conditions.ready != Some(false)).count();
-    msg::standing_service(slices.filter_map(|slice| slice.get::<EndpointSlice>()).map(ready).sum::<usize>())
+    let endpoints = sim.server().slices_of(object).flat_map(|slice| &slice.endpoints);
+    msg::standing_service(endpoints.filter(|endpoint| endpoint.conditions.ready != Some(false)).count())
 }

@@ -8,7 +8,6 @@ use super::client::Client;
 use super::parse::Args;
 use super::targets;
 use super::{Failure, Outcome, Reads, Verb};
-use crate::api::network::is_slice_of;
 use crate::api::pod::Pod;
 use crate::api::selector::LabelSelector;
 use crate::api::{Kind, Object};

@@ -4,11 +4,11 @@ use super::drift::Drift;
 use super::effect::Effect;
 use super::leftovers::Leftovers;
 use super::run::Run;
-use super::selection::workload_rank;
 use crate::actions::{Answer, ApplyJob, Diagnostic, DryRun, Plan};
 use crate::api::ObjectRef;
 use crate::engine::Op;
 use crate::i18n::Message;
+use crate::projection::adapt;
 use crate::projection::model::natural;
 use std::rc::Rc;
 
@@ -229,7 +229,9 @@ impl Editor {
 /// Of the workloads created since an entry of the journal, the one that stands first in a picture.
 fn created_since(run: &Run, entry: usize) -> Option<ObjectRef> {
     let new = run.sim().journal().from(entry).iter().filter_map(|entry| entry.write());
-    let created = new.filter(|(op, _)| *op == Op::Added).filter_map(|(_, object)| Some((workload_rank(object.kind)?, object.key())));
+    let created = new
+        .filter(|(op, _)| *op == Op::Added)
+        .filter_map(|(_, object)| Some((adapt::workloads().position(|kind| kind == object.kind)?, object.key())));
     let first = created
         .min_by(|(a, one), (b, other)| (a, &one.namespace).cmp(&(b, &other.namespace)).then_with(|| natural(&one.name, &other.name)));
     first.map(|(_, key)| key)

@@ -2,7 +2,7 @@
 
 use super::run::Run;
 use crate::api::workload::Deployment;
-use crate::api::{Kind, ObjectRef};
+use crate::api::{Body, Kind, Object, ObjectRef};
 use crate::engine::Sim;
 
 /// The most that the slider sets, in thousandths of a core.
@@ -27,19 +27,20 @@ impl CpuLoad {
 /// The load that the first autoscaler of a Deployment by CPU reacts to.
 pub fn read(run: &Run) -> Option<CpuLoad> {
     let sim = run.sim();
-    let selector = sim.list(Kind::HorizontalPodAutoscaler).find_map(|scaler| selector_of(sim, &scaler.key()))?;
+    let selector = sim.list(Kind::HorizontalPodAutoscaler).find_map(|scaler| selector_of(sim, scaler))?;
     let milli = sim.cpu_load(&selector).unwrap_or(0);
     Some(CpuLoad { selector, milli })
 }
 
-fn selector_of(sim: &Sim, scaler: &ObjectRef) -> Option<String> {
-    let value = sim.get(scaler)?.to_value();
-    let target = &value["spec"]["scaleTargetRef"];
-    let by_cpu = value["spec"]["metrics"].as_array()?.iter().any(|metric| metric["resource"]["name"] == "cpu");
+fn selector_of(sim: &Sim, scaler: &Object) -> Option<String> {
+    let Body::Other(body) = &scaler.body else { return None };
+    let spec = body.get("spec")?;
+    let target = &spec["scaleTargetRef"];
+    let by_cpu = spec["metrics"].as_array()?.iter().any(|metric| metric["resource"]["name"] == "cpu");
     if !by_cpu || target["kind"] != "Deployment" {
         return None;
     }
-    let key = ObjectRef::new(Kind::Deployment, &scaler.namespace, target["name"].as_str()?);
+    let key = ObjectRef::new(Kind::Deployment, &scaler.meta.namespace, target["name"].as_str()?);
     let labels = &sim.get(&key)?.get::<Deployment>()?.spec.selector.match_labels;
     let pairs: Vec<String> = labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
     (!pairs.is_empty()).then(|| pairs.join(","))

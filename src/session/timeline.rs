@@ -328,7 +328,7 @@ mod tests {
         let (now, written) = (state.timeline.run.now(), state.timeline.run.journal().len());
         for _ in 0..3 {
             state.update(TimelineMsg::Step);
-            assert!(state.announcer.notice.starts_with("Stable"), "{}", state.announcer.notice);
+            assert!(state.announcer.notice().starts_with("Stable"), "{}", state.announcer.notice());
         }
         assert!(state.timeline.run.now() < now + 4_000, "{now} {}", state.timeline.run.now());
         assert_eq!(state.timeline.run.journal().len(), written);
@@ -425,7 +425,7 @@ mod tests {
         assert_eq!((state.timeline.playing, state.timeline.run_until), (false, None));
         assert!(
             state.timeline.stopped.as_ref().is_some_and(|stop| stop.text == "The history is full")
-                && state.announcer.notice.contains("3 GB")
+                && state.announcer.notice().contains("3 GB")
         );
         // What was is still there, and a new beginning goes.
         state.update(TimelineMsg::Restart);

@@ -9,7 +9,7 @@ use super::{Controller, Event, Watch, deletion_order};
 use crate::api::pod::Pod;
 use crate::api::time::SECOND;
 use crate::api::workload::{Condition, ReplicaSet, ReplicaSetStatus};
-use crate::api::{Body, Kind, Labels, Object, ObjectMeta, ObjectRef, Str, Timestamp};
+use crate::api::{Body, Kind, Labels, Object, ObjectRef, Str, Timestamp};
 use crate::engine::descriptor::{CodeLine, Descriptor};
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
@@ -240,7 +240,7 @@ fn create_batch(
     let mut failed = None;
     for _ in 0..size {
         let why = Why::TooFew { have: have as i32, want: want as i32 };
-        match out.create(pod_from_template(object, set), why) {
+        match out.create(object.new_pod(&set.spec.template), why) {
             Ok(pod) => out.event(object, "Normal", "SuccessfulCreate", format_smolstr!("Created pod: {}", pod.meta.name)),
             Err(error) => {
                 out.event(object, "Warning", "FailedCreate", format_smolstr!("Error creating: {error}"));
@@ -249,22 +249,6 @@ fn create_batch(
         }
     }
     failed.map_or(Ok(()), Err)
-}
-
-fn pod_from_template(object: &Rc<Object>, set: &ReplicaSet) -> Object {
-    let template = &set.spec.template;
-    Object {
-        kind: Kind::Pod,
-        meta: ObjectMeta {
-            generate_name: format_smolstr!("{}-", object.meta.name),
-            namespace: object.meta.namespace.clone(),
-            labels: template.labels.clone(),
-            annotations: template.annotations.clone(),
-            owner_references: Rc::new(vec![object.controller_reference()]),
-            ..Default::default()
-        },
-        body: Body::Pod(Box::new(Pod::new(template.spec.clone()))),
-    }
 }
 
 /// The status with these counts and the failure, if any.

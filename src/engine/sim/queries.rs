@@ -1,8 +1,8 @@
 //! Read-only queries on a running simulation.
 
 use super::{MANAGER, MAX_SCANNED_TASKS, SCHEDULER, Sim, Task};
-use crate::api::pod::{Pod, PodSpec, Resources};
-use crate::api::{Body, Kind, Object, ObjectMeta, ObjectRef, Str, Time, Uid};
+use crate::api::pod::{PodSpec, Resources};
+use crate::api::{Kind, Object, ObjectRef, Str, Time, Uid};
 use crate::engine::heartbeats::Heartbeats;
 use crate::engine::journal::Actor;
 use crate::engine::scheduler::refuses::Refuses;
@@ -93,16 +93,7 @@ impl Sim {
 
     /// The API server's refusal of a Pod of a workload at this instant, found by creating one on a copy.
     pub fn refusal_of_pod(&self, workload: &Object) -> Option<ApiError> {
-        let template = workload.pod_template()?;
-        let meta = ObjectMeta {
-            generate_name: [&workload.meta.name, "-"].concat().into(),
-            namespace: workload.meta.namespace.clone(),
-            labels: template.labels.clone(),
-            annotations: template.annotations.clone(),
-            owner_references: Rc::new(vec![workload.controller_reference()]),
-            ..ObjectMeta::default()
-        };
-        let pod = Object { kind: Kind::Pod, meta, body: Body::Pod(Box::new(Pod::new(template.spec.clone()))) };
+        let pod = workload.new_pod(workload.pod_template()?);
         let origin = Origin { actor: Actor::SERVER, cause: None, pass: 0, manager: None };
         self.server.clone().create(&origin, pod, Why::Asked).err()
     }

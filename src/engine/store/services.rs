@@ -1,9 +1,20 @@
-//! A Service's addresses and ports when it is replaced: fields that its new type cannot have are dropped if they are
-//! unchanged, and allocated values are kept.
+//! A Service's EndpointSlices, and its addresses and ports when it is replaced: fields that its new type cannot have are dropped
+//! if they are unchanged, and allocated values are kept.
 //!
 //! Models `dropTypeDependentFields` and `patchAllocatedValues` of `pkg/registry/core/service`.
 
+use super::server::ApiServer;
+use crate::api::network::{EndpointSlice, is_slice_of};
+use crate::api::{Kind, Object};
 use serde_json::Value;
+
+impl ApiServer {
+    /// The EndpointSlices of a Service.
+    pub fn slices_of<'a>(&'a self, service: &'a Object) -> impl Iterator<Item = &'a EndpointSlice> {
+        let own = self.list(Kind::EndpointSlice).filter(|slice| is_slice_of(slice, service));
+        own.filter_map(|slice| slice.get::<EndpointSlice>())
+    }
+}
 
 fn kind(spec: &Value) -> &str {
     spec["type"].as_str().filter(|kind| !kind.is_empty()).unwrap_or("ClusterIP")

@@ -1,7 +1,7 @@
 //! Services without endpoints.
 
 use super::finding::{Context, Diagnosis, all_in, line, owners};
-use crate::api::network::{EndpointSlice, Service, is_slice_of};
+use crate::api::network::Service;
 use crate::api::pod::Pod;
 use crate::api::{Kind, Object, Str};
 use crate::explain::waits::{Cure, Fact, Label, Waits};
@@ -15,11 +15,8 @@ pub fn service(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     if body.spec.kind == "ExternalName" || api || object.meta.is_deleting() {
         return None;
     }
-    let slices = all_in(sim, Kind::EndpointSlice, &object.meta.namespace)
-        .filter(|slice| is_slice_of(slice, object))
-        .filter_map(|slice| slice.get::<EndpointSlice>());
     let (mut ready, mut ports) = (false, false);
-    for slice in slices {
+    for slice in sim.server().slices_of(object) {
         let any = slice.endpoints.iter().any(|endpoint| endpoint.conditions.ready != Some(false));
         ready |= any;
         // A headless Service without ports has none in its slices either.

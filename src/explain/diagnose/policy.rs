@@ -53,11 +53,11 @@ pub fn autoscaler(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
 
 /// The resource of the first metric in the spec without a current value in the status.
 fn unread_metric(body: &serde_json::Map<String, Value>) -> Option<&str> {
-    let list = |path: &str| body.get(path.split('/').next()?)?.get(path.split('/').nth(1)?)?.as_array();
-    let name = |metric: &'_ Value| metric["resource"]["name"].as_str().map(str::to_string);
-    let current: Vec<String> = list("status/currentMetrics").into_iter().flatten().filter_map(name).collect();
-    let wanted = list("spec/metrics").into_iter().flatten().filter_map(|metric| metric["resource"]["name"].as_str());
-    wanted.into_iter().find(|metric| !current.iter().any(|known| known == metric))
+    let names = |part: &str, list: &str| {
+        let metrics = body.get(part).and_then(|part| part[list].as_array()).into_iter().flatten();
+        metrics.filter_map(|metric| metric["resource"]["name"].as_str())
+    };
+    names("spec", "metrics").find(|wanted| !names("status", "currentMetrics").any(|known| known == *wanted))
 }
 
 /// An eviction that a budget has refused, and that the person's `kubectl drain` will try again.

@@ -66,9 +66,7 @@ impl Shell<'_, '_> {
             let service = sim
                 .list(Kind::Service)
                 .find(|s| s.get::<crate::api::network::Service>().is_some_and(|s| s.spec.cluster_ip == address.as_str()))?;
-            let slices = sim.list(Kind::EndpointSlice).filter(|slice| is_slice_of(slice, service));
-            let ready =
-                slices.filter_map(|slice| slice.get::<crate::api::network::EndpointSlice>()).flat_map(|slice| slice.endpoints.iter());
+            let ready = sim.server().slices_of(service).flat_map(|slice| slice.endpoints.iter());
             let all: Vec<_> = ready.filter(|e| e.conditions.ready.unwrap_or(true)).filter_map(|e| e.addresses.first()).collect();
             // One request after another goes round the endpoints.
             let turn = sim.journal().len();

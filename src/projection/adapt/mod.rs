@@ -24,7 +24,7 @@ use crate::api::storage::StorageClass;
 use crate::api::{Kind, Object, Uid};
 use crate::projection::model::{Block, Class, Group, Model, Root, natural};
 pub use pods::Pods;
-pub use scope::{List, ROOTS, Scope, first_workload, id, workloads};
+pub use scope::{List, ROOTS, Scope, first_workload, id, roots, workloads};
 pub use services::nearest;
 pub use status::status;
 use std::collections::BTreeMap;

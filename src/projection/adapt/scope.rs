@@ -29,10 +29,15 @@ pub fn workloads() -> impl Iterator<Item = Kind> {
     ROOTS.into_iter().chain([Kind::Pod])
 }
 
+/// Workloads and Pods without an owner, outside the system's namespaces, in that order.
+pub fn roots(sim: &Sim) -> impl Iterator<Item = &Rc<Object>> {
+    let all = workloads().flat_map(|kind| sim.list(kind));
+    all.filter(|object| object.meta.controller().is_none() && !object.meta.namespace.starts_with(SYSTEM))
+}
+
 /// The workload to select first.
 pub fn first_workload(sim: &Sim) -> Option<ObjectRef> {
-    let all = workloads().flat_map(|kind| sim.list(kind));
-    all.filter(|object| object.meta.controller().is_none() && !object.meta.namespace.starts_with(SYSTEM)).map(|object| object.key()).next()
+    roots(sim).map(|object| object.key()).next()
 }
 
 /// Where namespaces of the system begin.

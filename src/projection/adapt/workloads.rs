@@ -38,8 +38,7 @@ pub(super) fn controller(object: &Object) -> Controller {
             out.footer = if body.spec.paused { msg::card_paused() } else { Message::state(&body.spec.strategy.kind) };
             out.surplus = surplus(body).clamp(0, 100_000) as usize;
             out.updated = Some(whole(body.status.updated_replicas) as usize);
-            // Pods that are merely added are of the same template; until the last old one is gone, an update is under way.
-            if body.status.updated_replicas < body.status.replicas {
+            if body.is_updating() {
                 out.chip = msg::card_updated(short_count(whole(body.status.updated_replicas)), short_count(whole(desired)));
             }
         }

@@ -8,7 +8,6 @@ use crate::api::pod::{Pod, PodSpec};
 use crate::api::{Body, Kind, Object, ObjectMeta, Str};
 use crate::engine::scheduler::{fits_affinity, tolerates};
 use serde_json::{Value, json};
-use smol_str::format_smolstr;
 use std::rc::Rc;
 
 pub(super) const HASH_LABEL: &str = "controller-revision-hash";
@@ -84,14 +83,7 @@ pub(super) fn new_pod(object: &Object, set: &DaemonSet, spec: &PodSpec, hash: &S
     let node_name = set.template.spec.node_name.clone();
     Object {
         kind: Kind::Pod,
-        meta: ObjectMeta {
-            generate_name: format_smolstr!("{}-", object.meta.name),
-            namespace: object.meta.namespace.clone(),
-            labels: Rc::new(labels),
-            annotations: set.template.annotations.clone(),
-            owner_references: Rc::new(vec![object.controller_reference()]),
-            ..Default::default()
-        },
+        meta: ObjectMeta { labels: Rc::new(labels), ..object.pod_meta(&set.template) },
         body: Body::Pod(Box::new(Pod { node_name, ..Pod::new(spec) })),
     }
 }

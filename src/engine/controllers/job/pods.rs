@@ -221,15 +221,7 @@ impl JobPass<'_> {
 
     fn new_pod(&self, place: Option<i64>, indexed: Option<&Value>) -> Object {
         let (meta, template) = (&self.object.meta, &self.spec.template);
-        let mut new = ObjectMeta {
-            generate_name: format_smolstr!("{}-", meta.name),
-            namespace: meta.namespace.clone(),
-            labels: template.labels.clone(),
-            annotations: template.annotations.clone(),
-            owner_references: Rc::new(vec![self.object.controller_reference()]),
-            finalizers: vec![Str::new_static(JOB_TRACKING)],
-            ..Default::default()
-        };
+        let mut new = ObjectMeta { finalizers: vec![Str::new_static(JOB_TRACKING)], ..self.object.pod_meta(template) };
         let mut spec = template.spec.clone();
         if let (Some(index), Some(raw)) = (place, indexed) {
             let end = format_smolstr!("-{index}-");
