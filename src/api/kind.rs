@@ -65,9 +65,9 @@ kinds! {
     Event "" "v1" "events" "ev" true true;
     PodTemplate "" "v1" "podtemplates" "" true false;
     Lease "coordination.k8s.io" "v1" "leases" "" true false;
-    Ingress "networking.k8s.io" "v1" "ingresses" "ing" true false;
-    IngressClass "networking.k8s.io" "v1" "ingressclasses" "" false false;
-    NetworkPolicy "networking.k8s.io" "v1" "networkpolicies" "netpol" true false;
+    Ingress "networking.k8s.io" "v1" "ingresses" "ing" true true;
+    IngressClass "networking.k8s.io" "v1" "ingressclasses" "" false true;
+    NetworkPolicy "networking.k8s.io" "v1" "networkpolicies" "netpol" true true;
     Role "rbac.authorization.k8s.io" "v1" "roles" "" true false;
     RoleBinding "rbac.authorization.k8s.io" "v1" "rolebindings" "" true false;
     ClusterRole "rbac.authorization.k8s.io" "v1" "clusterroles" "" false false;

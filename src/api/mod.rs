@@ -5,13 +5,16 @@
 //! spec, and a write makes one new object.
 
 pub mod batch;
+pub mod cidr;
 pub mod daemonset;
 pub mod event;
 pub mod hash;
+pub mod ingress;
 pub mod json;
 pub mod kind;
 pub mod meta;
 pub mod network;
+pub mod network_policy;
 pub mod node;
 pub mod normalize;
 pub mod object;

@@ -43,6 +43,20 @@ impl LabelSelector {
     }
 }
 
+/// As kubectl prints it: `app=web,tier in (a,b)`; nothing for an empty one.
+impl std::fmt::Display for LabelSelector {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let labels = self.match_labels.iter().map(|(key, value)| [key, "=", value].concat());
+        let sets = self.match_expressions.iter().map(|of| match of.operator.as_str() {
+            "In" => [of.key.as_str(), " in (", &of.values.join(","), ")"].concat(),
+            "NotIn" => [of.key.as_str(), " notin (", &of.values.join(","), ")"].concat(),
+            "Exists" => of.key.to_string(),
+            _ => ["!", &of.key].concat(),
+        });
+        f.write_str(&labels.chain(sets).collect::<Vec<_>>().join(","))
+    }
+}
+
 impl Requirement {
     /// Whether the labels satisfy this requirement. `Gt` and `Lt` are for node affinity.
     pub fn matches(&self, labels: &Labels) -> bool {

@@ -7,6 +7,7 @@
 pub mod chunks;
 pub mod cluster;
 mod component;
+pub mod connectivity;
 pub mod controllers;
 pub mod descriptor;
 pub mod disk;

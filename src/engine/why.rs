@@ -265,6 +265,17 @@ pub enum Why {
     /// A finalizer held the object until nothing used it.
     Unused,
 
+    /// ingress: the class of the Ingress exists, so its controller serves it.
+    IngressServed {
+        /// The class.
+        class: Str,
+    },
+    /// ingress: the class of the Ingress does not exist any more.
+    IngressUnserved {
+        /// The class.
+        class: Str,
+    },
+
     /// service account, root CA publisher: every namespace has one of these.
     NamespaceNeeds,
     /// garbage collector: the owner is gone.

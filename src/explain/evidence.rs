@@ -1,6 +1,9 @@
 //! The inspector's view of an object: facts, a one-line summary, and available actions.
 
+use crate::api::ingress::{IngressSpec, address};
+use crate::api::network_policy::NetworkPolicySpec;
 use crate::api::{Body, Kind, Object, ObjectRef, Timestamp};
+use crate::explain::rules;
 use crate::i18n::{Constant, Message, Word, msg};
 use crate::projection::adapt::status;
 use crate::projection::model::PodState;
@@ -226,6 +229,21 @@ pub fn facts(object: &Object, epoch: Timestamp) -> Vec<Fact> {
             for name in ["cpu", "memory", "pods"] {
                 out.put(Message::name(name), text(body.status.allocatable.get(name)), true);
             }
+        }
+        _ if object.kind == Kind::Ingress => {
+            out.link(msg::fact_ingress_class(), Kind::IngressClass, IngressSpec::of(object).class(object));
+            out.put(msg::fact_address(), address(object).unwrap_or("").to_owned(), true);
+            for (path, to) in rules::of_ingress(object) {
+                out.put(Message::name(path), to, true);
+            }
+        }
+        _ if object.kind == Kind::NetworkPolicy => {
+            let spec = NetworkPolicySpec::of(object);
+            match spec.pod_selector.is_empty() {
+                true => out.said(msg::fact_pod_selector(), msg::fact_every_pod()),
+                false => out.put(msg::fact_pod_selector(), spec.pod_selector.to_string(), true),
+            }
+            rules::of_spec(&spec).into_iter().for_each(|(name, rule)| out.said(name, rule));
         }
         _ => {
             let value = object.to_value();

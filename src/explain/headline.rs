@@ -77,6 +77,11 @@ pub fn headline(waits: &Waits) -> Message {
         LabelDiffers { key, value } => msg::wait_label_differs(key, value),
         NoneReady(pods) => msg::wait_none_ready(pods),
         NoPort(name) => msg::wait_no_port(name),
+        NoIngressClass => msg::wait_no_ingress_class(),
+        IngressClassMissing(class) => msg::wait_ingress_class_missing(class),
+        BackendMissing { path, service } => msg::wait_backend_missing(path, service),
+        BackendPort { path, service, port } => msg::wait_backend_port(path, service, port),
+        BackendNotReady { path, service } => msg::wait_backend_not_ready(path, service),
     }
 }
 
@@ -198,6 +203,7 @@ pub fn label(label: Label) -> Message {
         Label::RetriesAllowed => Message::name("backoffLimit"),
         Label::RunsAgain => msg::label_next_run(),
         Label::Schedule => msg::label_schedule(),
+        Label::Services => msg::label_services(),
         Label::Updated => msg::label_new_pods(),
         Label::Used => msg::label_used(),
         Label::Volume => msg::label_volume(),
@@ -274,6 +280,9 @@ pub fn cure(cure: Cure, name: &str, more: &str) -> Message {
         Cure::DeleteVolume => msg::cure_delete(name),
         Cure::SetSelector => msg::cure_set_selector(name),
         Cure::SetPort => msg::cure_set_port(name),
+        Cure::MakeIngressClass => msg::cure_create_ingress_class(name),
+        Cure::SetBackendPort => msg::cure_set_backend_port(name),
+        Cure::SetBackendService => msg::cure_set_backend_service(name),
         Cure::MakeSource => msg::cure_create_source(name),
         Cure::AddKey if bare => msg::cure_add_key_bare(name),
         Cure::AddKey => msg::cure_add_key(name, more),

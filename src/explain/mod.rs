@@ -1,12 +1,14 @@
 //! Explanations: chains of causes, evidence, diagnosis and remedies, as messages and data, never text.
 
 mod causes;
+mod cure;
 pub mod diagnose;
 pub mod effect;
 pub mod evidence;
 pub mod headline;
 pub mod progress;
 pub mod remedies;
+pub mod rules;
 pub mod standing;
 pub mod story;
 pub mod waits;

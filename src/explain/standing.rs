@@ -2,11 +2,15 @@
 
 use super::diagnose::Diagnosis;
 use super::progress;
+use crate::api::ingress::address;
 use crate::api::network::Service;
-use crate::api::{Body, Object, ObjectRef};
+use crate::api::network_policy::NetworkPolicySpec;
+use crate::api::{Body, Kind, Object, ObjectRef};
 use crate::engine::Sim;
+use crate::engine::connectivity::{self, Direction};
 use crate::engine::journal::Journal;
 use crate::explain::diagnose;
+use crate::explain::rules;
 use crate::explain::waits::Health;
 use crate::explain::words::{self, Reason};
 use crate::i18n::{Message, msg};
@@ -110,6 +114,8 @@ fn state(sim: &Sim, object: &Object) -> (Message, Health) {
         Body::Service(service) => (service_state(sim, object, service), Health::Well),
         Body::Node(node) if node.spec.unschedulable => (msg::standing_node_cordoned(pods_on(sim, object)), Health::Note),
         Body::Node(_) => (msg::standing_node(pods_on(sim, object)), Health::Well),
+        _ if object.kind == Kind::Ingress => ingress_state(object),
+        _ if object.kind == Kind::NetworkPolicy => policy_state(sim, object),
         _ if !object.kind.is_simulated() => (msg::standing_inert(object.kind), Health::Note),
         _ => (msg::standing_stored(object.kind), Health::Well),
     }
@@ -124,5 +130,28 @@ fn service_state(sim: &Sim, object: &Object, service: &Service) -> Message {
         return msg::standing_external_name();
     }
     let endpoints = sim.server().slices_of(object).flat_map(|slice| &slice.endpoints);
-    msg::standing_service(endpoints.filter(|endpoint| endpoint.conditions.ready != Some(false)).count())
+    let ready: Vec<_> = endpoints.filter(|endpoint| endpoint.conditions.ready != Some(false)).collect();
+    let said = msg::standing_service(ready.len());
+    let pod = ready.first().and_then(|one| one.target_ref.as_ref()).map(|to| ObjectRef::new(Kind::Pod, &to.namespace, &to.name));
+    let isolating = pod.and_then(|key| sim.get(&key)).map(|pod| connectivity::policies_of(sim.server(), Direction::Ingress, pod));
+    match isolating.filter(|all| !all.is_empty()) {
+        Some(all) => msg::standing_service_isolated(said, all.iter().map(|(key, _)| Message::name(&key.name)).collect::<Vec<_>>()),
+        None => said,
+    }
+}
+
+fn ingress_state(ingress: &Object) -> (Message, Health) {
+    match address(ingress) {
+        Some(address) => (msg::standing_ingress(address, rules::of_ingress(ingress).len()), Health::Well),
+        None => (msg::standing_stored(ingress.kind), Health::Waiting),
+    }
+}
+
+fn policy_state(sim: &Sim, policy: &Object) -> (Message, Health) {
+    let spec = NetworkPolicySpec::of(policy);
+    let here = sim.list(Kind::Pod).filter(|pod| pod.meta.namespace == policy.meta.namespace);
+    match here.filter(|pod| spec.pod_selector.matches(&pod.meta.labels)).count() {
+        0 => (msg::standing_policy_selects_none(), Health::Note),
+        pods => (msg::standing_policy(pods, spec.policy_types.iter().map(Message::name).collect::<Vec<_>>()), Health::Well),
+    }
 }

@@ -4,6 +4,7 @@ use crate::api::Str;
 use crate::engine::journal::Op;
 use crate::i18n::Message;
 
+pub use super::cure::Cure;
 pub use crate::engine::scheduler::refuses::Refuses;
 
 /// What a volume lacks to serve a claim.
@@ -112,6 +113,7 @@ pub enum Label {
     RetriesAllowed,
     RunsAgain,
     Schedule,
+    Services,
     Updated,
     Used,
     Volume,
@@ -347,6 +349,35 @@ pub enum Waits {
     NoneReady(usize),
     /// No container has a port of this name.
     NoPort(Str),
+
+    // Ingresses.
+    /// It names no class.
+    NoIngressClass,
+    /// The class that it names does not exist.
+    IngressClassMissing(Str),
+    /// A path leads to a Service that does not exist.
+    BackendMissing {
+        /// Host and path.
+        path: Str,
+        /// The Service.
+        service: Str,
+    },
+    /// A path leads to a port that its Service does not have.
+    BackendPort {
+        /// Host and path.
+        path: Str,
+        /// The Service.
+        service: Str,
+        /// The port.
+        port: Str,
+    },
+    /// A path leads to a Service without a ready endpoint.
+    BackendNotReady {
+        /// Host and path.
+        path: Str,
+        /// The Service.
+        service: Str,
+    },
 }
 
 /// How an object is.
@@ -413,59 +444,4 @@ impl Waits {
                 | NodeSilentUnnoticed
         )
     }
-}
-
-/// What would help.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[allow(missing_docs)]
-pub enum Cure {
-    Uncordon,
-    Untaint,
-    LabelNode,
-    AddNode,
-    AddNodes,
-    AddLarger,
-    NodeUp,
-    MakeRoom,
-    ScaleDown,
-    Ungate,
-    Undo,
-    SetImage,
-    OwnCommand,
-    NoExit,
-    Annotated,
-    MakeReady,
-    DeletePod,
-    ForceDelete,
-    Resume,
-    Unsuspend,
-    RaiseQuota,
-    ScaleUp,
-    RelaxBudget,
-    LeaveOne,
-    DropPartition,
-    MakeService,
-    RunNow,
-    EndRun,
-    KnownZone,
-    SetRequests,
-    Metrics,
-    MemoryMetrics,
-    DefaultClass,
-    MakeClass,
-    MakeVolume,
-    RemakeVolume,
-    MakeClaim,
-    MakePod,
-    FreeVolume,
-    DeleteVolume,
-    SetSelector,
-    LabelPod,
-    SetPort,
-    Unfinalize,
-    MakeSource,
-    AddKey,
-    FullSpeed,
-    LetThrough,
-    ListAnew,
 }

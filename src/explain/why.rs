@@ -70,6 +70,8 @@ pub fn reason(why: &Why) -> Message {
         Why::ClaimGone { policy } => msg::why_claim_gone(policy),
         Why::VolumeGone => msg::why_volume_gone(),
         Why::Unused => msg::why_not_in_use(),
+        Why::IngressServed { class } => msg::why_ingress_served(class),
+        Why::IngressUnserved { class } => msg::why_ingress_unserved(class),
         Why::NamespaceNeeds => msg::why_one_per_namespace(),
         Why::OwnerGone { owner } => msg::why_owner_gone(owner),
         Why::OwnerWaits { owner } => msg::why_foreground_deletion(owner),
@@ -312,6 +314,8 @@ pub fn evidence(why: &Why) -> Vec<Row> {
         | Why::Provisioned { .. }
         | Why::VolumeGone
         | Why::Unused
+        | Why::IngressServed { .. }
+        | Why::IngressUnserved { .. }
         | Why::NamespaceNeeds
         | Why::OwnerGone { .. }
         | Why::OwnerWaits { .. }

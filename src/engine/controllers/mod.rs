@@ -13,6 +13,7 @@ mod endpointslice;
 mod garbage_collector;
 mod job;
 mod history;
+mod ingress;
 mod namespace;
 mod node_lifecycle;
 mod ownership;
@@ -49,6 +50,7 @@ pub static ALL: &[&(dyn Controller + Sync)] = &[
     &daemonset::DaemonSetController,
     &endpoints::EndpointsController,
     &endpointslice::EndpointSliceController,
+    &ingress::IngressController,
     &volume_binder::VolumeBinder,
     &provisioner::Provisioner,
     &resizer::Resizer,

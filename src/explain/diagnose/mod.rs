@@ -6,6 +6,7 @@
 mod batch;
 mod finding;
 mod held_up;
+mod ingress;
 mod namespace;
 mod network;
 mod placement;
@@ -41,6 +42,7 @@ pub fn diagnose(sim: &Sim, key: &ObjectRef) -> Option<Diagnosis> {
         Kind::PersistentVolumeClaim => storage::claim(context, object),
         Kind::PersistentVolume => storage::volume(object),
         Kind::Service => network::service(context, object),
+        Kind::Ingress => ingress::ingress(context, object),
         Kind::Namespace => namespace::namespace(context, object),
         _ => None,
     };

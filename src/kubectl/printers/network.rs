@@ -99,5 +99,7 @@ fn ingress(row: Row<'_>) -> Vec<String> {
     let hosts: Vec<&str> = row.list("/spec/rules").iter().filter_map(|r| r["host"].as_str()).collect();
     let hosts = if hosts.is_empty() { "*".to_owned() } else { hosts.join(",") };
     let ports = if row.list("/spec/tls").is_empty() { "80" } else { "80, 443" };
-    vec![row.name(), row.or_none("/spec/ingressClassName"), hosts, String::new(), ports.to_owned(), row.created()]
+    let address = |one: &Value| one["ip"].as_str().filter(|ip| !ip.is_empty()).or(one["hostname"].as_str()).map(str::to_owned);
+    let addresses: Vec<String> = row.list("/status/loadBalancer/ingress").iter().filter_map(address).collect();
+    vec![row.name(), row.or_none("/spec/ingressClassName"), hosts, addresses.join(","), ports.to_owned(), row.created()]
 }

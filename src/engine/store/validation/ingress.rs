@@ -3,6 +3,7 @@
 //! Models `pkg/apis/{networking,scheduling}/validation`.
 
 use super::{Errors, has, list, meta, names, pod, text};
+use crate::api::cidr;
 use serde_json::Value;
 
 pub fn ingress(errors: &mut Errors, object: &Value) {
@@ -150,16 +151,16 @@ fn policy_port(errors: &mut Errors, port: &Value, at: &str) {
 }
 
 fn ip_block(errors: &mut Errors, block: &Value, at: &str) {
-    let cidr = text(block, "cidr");
-    if cidr.is_empty() {
+    let range = text(block, "cidr");
+    if range.is_empty() {
         return errors.required(&format!("{at}.cidr"), "");
     }
-    errors.checked(&format!("{at}.cidr"), cidr, names::cidr);
-    let Some(whole) = names::network(cidr) else { return };
+    errors.checked(&format!("{at}.cidr"), range, names::cidr);
+    let Some(whole) = cidr::network(range) else { return };
     for (index, except) in list(block, "except").iter().enumerate() {
         let (at, except) = (format!("{at}.except[{index}]"), except.as_str().unwrap_or(""));
         errors.checked(&at, except, names::cidr);
-        if names::network(except).is_some_and(|(address, bits)| !names::contains(whole, address) || whole.1 >= bits) {
+        if cidr::network(except).is_some_and(|(address, bits)| !cidr::contains(whole, address) || whole.1 >= bits) {
             errors.invalid(&at, except, "must be a strict subset of `cidr`");
         }
     }

@@ -2,6 +2,8 @@
 //!
 //! Models `apimachinery/pkg/util/validation`. Written without regular expressions.
 
+use crate::api::cidr::network;
+
 fn alnum(c: u8) -> bool {
     c.is_ascii_lowercase() || c.is_ascii_digit()
 }
@@ -175,30 +177,12 @@ pub fn config_key(text: &str) -> Option<String> {
     }
 }
 
-/// An address.
-/// The network and the number of fixed bits of `10.0.0.0/8`.
-pub fn network(text: &str) -> Option<(std::net::IpAddr, u8)> {
-    let (address, bits) = text.split_once('/')?;
-    let (address, bits) = (address.parse::<std::net::IpAddr>().ok()?, bits.parse::<u8>().ok()?);
-    (bits <= if address.is_ipv4() { 32 } else { 128 }).then_some((address, bits))
-}
-
-/// Whether the address is in the network.
-pub fn contains(network: (std::net::IpAddr, u8), address: std::net::IpAddr) -> bool {
-    let number = |address: std::net::IpAddr| match address {
-        std::net::IpAddr::V4(v4) => (u128::from(u32::from(v4)) << 96, true),
-        std::net::IpAddr::V6(v6) => (u128::from(v6), false),
-    };
-    let ((base, four), (other, also_four)) = (number(network.0), number(address));
-    let mask = u128::MAX.checked_shl(128 - u32::from(network.1)).unwrap_or(0);
-    four == also_four && base & mask == other & mask
-}
-
 /// A network as older fields take it.
 pub fn cidr(text: &str) -> Option<String> {
     network(text).is_none().then(|| "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)".to_owned())
 }
 
+/// An address.
 pub fn ip(text: &str) -> Option<String> {
     let good = text.parse::<std::net::IpAddr>().is_ok();
     (!good).then(|| "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)".to_owned())

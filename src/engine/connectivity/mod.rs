@@ -1,0 +1,12 @@
+//! Whether a request reaches what it is meant for: names, Services, ports, NetworkPolicies and Ingress rules.
+//!
+//! Nothing is sent: every question is answered from the objects as they are. Only what the simulation itself asks (a command in a
+//! container, the path that a diagram follows) is decided here; no control loop depends on it.
+
+mod policy;
+mod request;
+mod routing;
+
+pub use policy::{Direction, Peer, Verdict, policies_of, verdict};
+pub use request::{Attempt, Outcome, connect, listens};
+pub use routing::{Backend, Routed, backend, class_of, route};

@@ -1,0 +1,143 @@
+//! The way of a request from a Pod: the name is looked up, the Service picks an endpoint, policies are asked at both ends, and
+//! something has to listen there.
+//!
+//! Models what `pkg/proxy/iptables/proxier.go` makes of Services: without a ready endpoint a connection is rejected; a port that the
+//! Service does not have leads nowhere.
+
+use super::policy::{Direction, Peer, Verdict, verdict};
+use crate::api::network::{EndpointSlice, Service};
+use crate::api::pod::{Pod, image_parts};
+use crate::api::{Kind, Object, ObjectRef, Str};
+use crate::engine::dns;
+use crate::engine::store::ApiServer;
+use std::rc::Rc;
+
+/// How a request ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// Something answers.
+    Answered,
+    /// DNS has no record of the name.
+    NoName,
+    /// The name server cannot be asked.
+    NoNameServer,
+    /// Nothing listens there, or the Service has no ready endpoint.
+    Refused,
+    /// A policy drops it, or there is no such address or port.
+    TimedOut,
+}
+
+/// A request and what became of it.
+#[derive(Clone, Debug)]
+pub struct Attempt {
+    /// How it ends.
+    pub outcome: Outcome,
+    /// The address that was asked; empty if the name has none.
+    pub address: Str,
+    /// The Service that has this address.
+    pub service: Option<ObjectRef>,
+    /// The Pod that it was sent to.
+    pub pod: Option<Rc<Object>>,
+    /// The port of that Pod.
+    pub port: i32,
+    /// At the end of the Pod that asks.
+    pub egress: Verdict,
+    /// At the end of the Pod that is asked.
+    pub ingress: Verdict,
+}
+
+impl Attempt {
+    fn of(outcome: Outcome, address: &str) -> Attempt {
+        let (egress, ingress) = (Verdict::Open, Verdict::Open);
+        Attempt { outcome, address: address.into(), service: None, pod: None, port: 0, egress, ingress }
+    }
+}
+
+/// A TCP request from a Pod to a host name or an address. `turn` picks one of several endpoints.
+pub fn connect(server: &ApiServer, from: &Rc<Object>, host: &str, port: i32, turn: usize) -> Attempt {
+    if matches!(host, "localhost" | "127.0.0.1") {
+        return arrive(server, from, Attempt::of(Outcome::Answered, "127.0.0.1"), from, port);
+    }
+    if host.parse::<std::net::IpAddr>().is_ok() {
+        return to_address(server, from, host, port, turn);
+    }
+    let asks = verdict(server, Direction::Egress, from, &Peer::name_server(), 53, "UDP");
+    if asks.is_denied() {
+        return Attempt { egress: asks, ..Attempt::of(Outcome::NoNameServer, "") };
+    }
+    let found = dns::lookup(server, &from.meta.namespace, host);
+    match found.get(turn % found.len().max(1)) {
+        Some(record) => to_address(server, from, &record.address, port, turn),
+        None => Attempt::of(Outcome::NoName, ""),
+    }
+}
+
+fn to_address(server: &ApiServer, from: &Object, address: &str, port: i32, turn: usize) -> Attempt {
+    let attempt = Attempt::of(Outcome::TimedOut, address);
+    let with = |address: &str| server.list(Kind::Pod).find(|pod| pod.pod().is_some_and(|p| p.status.pod_ip == address && !p.is_terminal()));
+    if let Some(pod) = with(address) {
+        return arrive(server, from, attempt, pod, port);
+    }
+    let has = |object: &&Rc<Object>| object.get::<Service>().is_some_and(|service| service.spec.cluster_ip == address);
+    let Some(service) = server.list(Kind::Service).find(has) else { return attempt };
+    let attempt = Attempt { service: Some(service.key()), ..attempt };
+    let body: &Service = service.body();
+    let Some(wanted) = body.spec.ports.iter().find(|one| one.port == port) else { return attempt };
+    let ready = |slice: &EndpointSlice| {
+        let of = |one: &&crate::api::network::EndpointPort| one.name.as_deref().unwrap_or("") == wanted.name;
+        let port = slice.ports.iter().find(of).map(|one| one.port)?;
+        let ready = slice.endpoints.iter().filter(|one| one.conditions.ready != Some(false));
+        Some(ready.filter_map(|one| Some((one.addresses.first()?.clone(), port))).collect::<Vec<_>>())
+    };
+    let all: Vec<(Str, i32)> = server.slices_of(service).filter_map(ready).flatten().collect();
+    // One request after another goes round the endpoints.
+    match all.get(turn % all.len().max(1)) {
+        None => Attempt { outcome: Outcome::Refused, ..attempt },
+        Some((address, port)) => match with(address) {
+            Some(pod) => arrive(server, from, attempt, pod, *port),
+            None => Attempt { port: *port, ..attempt },
+        },
+    }
+}
+
+/// The last leg: policies at both ends, then a container that listens.
+fn arrive(server: &ApiServer, from: &Object, attempt: Attempt, pod: &Rc<Object>, port: i32) -> Attempt {
+    let mut attempt = Attempt { pod: Some(pod.clone()), port, ..attempt };
+    // What a Pod asks of itself leaves it for no policy to see.
+    if from.meta.uid != pod.meta.uid {
+        attempt.egress = verdict(server, Direction::Egress, from, &Peer::pod(pod), port, "TCP");
+        attempt.ingress = verdict(server, Direction::Ingress, pod, &Peer::pod(from), port, "TCP");
+    }
+    attempt.outcome = match () {
+        () if attempt.egress.is_denied() || attempt.ingress.is_denied() => Outcome::TimedOut,
+        () if listens(pod.body(), port) => Outcome::Answered,
+        () => Outcome::Refused,
+    };
+    attempt
+}
+
+/// Ports of images that are known to teach with: no manifest says what a process listens on.
+const KNOWN_PORTS: [(&str, i32); 9] = [
+    ("nginx", 80),
+    ("httpd", 80),
+    ("redis", 6379),
+    ("mysql", 3306),
+    ("mariadb", 3306),
+    ("postgres", 5432),
+    ("mongo", 27017),
+    ("hpa-example", 80),
+    ("wordpress", 80),
+];
+
+/// Whether a container of the Pod listens on a port: one that it declares or that its image is known for. Of a Pod about which neither
+/// is known, every port is taken to be meant.
+pub fn listens(pod: &Pod, port: i32) -> bool {
+    let known = |image: &str| {
+        let name = image_parts(image).0;
+        let name = name.rsplit('/').next().unwrap_or(name);
+        KNOWN_PORTS.iter().find(|(of, _)| *of == name).map(|(_, port)| *port)
+    };
+    let declared = pod.spec.containers.iter().flat_map(|one| one.ports.iter().map(|port| port.container_port));
+    let ports: Vec<i32> = declared.chain(pod.spec.containers.iter().filter_map(|one| known(&one.image))).collect();
+    ports.is_empty() || ports.contains(&port)
+}

@@ -1,0 +1,116 @@
+//! Ingress rules: which of them matches a host and a path, and what is behind it.
+//!
+//! Hosts and paths match as the API says (`staging/src/k8s.io/api/networking/v1/types.go`): an exact host before a wildcard before
+//! none, an exact path before the longest prefix.
+
+use crate::api::ingress::{IngressBackend, IngressPath, IngressSpec, address};
+use crate::api::network::Service;
+use crate::api::{Kind, Object, ObjectRef, Str};
+use crate::engine::store::ApiServer;
+use std::rc::Rc;
+
+/// What is behind a backend of an Ingress.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Backend {
+    /// There is no Service of this name: 503.
+    NoService,
+    /// The Service has no such port: 503.
+    NoPort,
+    /// The Service has no ready endpoint: 503.
+    NoEndpoints,
+    /// So many endpoints are ready.
+    Ready(usize),
+}
+
+/// Where a request for a host and a path is led.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Routed {
+    /// No rule matches: 404.
+    NoRule,
+    /// A rule, or the default backend, names a Service.
+    To {
+        /// The Ingress.
+        ingress: ObjectRef,
+        /// The Service, if the backend is one.
+        service: Option<ObjectRef>,
+        /// What is behind it.
+        backend: Backend,
+    },
+}
+
+/// The IngressClass of an Ingress, if it exists: only then a controller serves it.
+pub fn class_of<'a>(server: &'a ApiServer, ingress: &Object) -> Option<&'a Rc<Object>> {
+    let spec = IngressSpec::of(ingress);
+    let class = spec.class(ingress);
+    server.get(&ObjectRef::new(Kind::IngressClass, "", class)).filter(|_| !class.is_empty())
+}
+
+/// What is behind a backend of an Ingress in this namespace.
+pub fn backend(server: &ApiServer, namespace: &str, backend: &IngressBackend) -> (Option<ObjectRef>, Backend) {
+    let Some(named) = &backend.service else { return (None, Backend::NoService) };
+    let key = ObjectRef::new(Kind::Service, namespace, &named.name);
+    let Some(object) = server.get(&key) else { return (Some(key), Backend::NoService) };
+    let body: &Service = object.body();
+    let is = |name: &Str, number: i32| if named.port.name.is_empty() { number == named.port.number } else { *name == named.port.name };
+    let Some(port) = body.spec.ports.iter().find(|port| is(&port.name, port.port)) else { return (Some(key), Backend::NoPort) };
+    let listed = server.slices_of(object).filter(|slice| slice.ports.iter().any(|one| one.name.as_deref().unwrap_or("") == port.name));
+    let ready = listed.flat_map(|slice| &slice.endpoints).filter(|one| one.conditions.ready != Some(false)).count();
+    (Some(key), if ready == 0 { Backend::NoEndpoints } else { Backend::Ready(ready) })
+}
+
+/// Where the controller leads a request for a host and a path. Only Ingresses that have an address are served.
+pub fn route(server: &ApiServer, host: &str, wanted: &str) -> Routed {
+    let served: Vec<(&Rc<Object>, IngressSpec)> = server
+        .list(Kind::Ingress)
+        .filter(|ingress| address(ingress).is_some())
+        .map(|ingress| (ingress, IngressSpec::of(ingress)))
+        .collect();
+    // The best match of the host alone decides which rules are read: a path of another host is not fallen back to.
+    let hosts = served.iter().flat_map(|(_, spec)| &spec.rules).filter_map(|rule| host_rank(&rule.host, host));
+    let of_host = hosts.max();
+    let mut best: Option<(PathRank, &Object, &IngressBackend)> = None;
+    for (ingress, spec) in &served {
+        let rules = spec.rules.iter().filter(|rule| of_host.is_some() && host_rank(&rule.host, host) == of_host);
+        for path in rules.flat_map(|rule| &rule.http.paths) {
+            // Of equals the first by name wins here; upstream the oldest.
+            if let Some(rank) = path_rank(path, wanted).filter(|rank| best.is_none_or(|(other, ..)| *rank > other)) {
+                best = Some((rank, ingress, &path.backend));
+            }
+        }
+    }
+    let default = || served.iter().find_map(|(ingress, spec)| Some((&***ingress, spec.default_backend.as_ref()?)));
+    let Some((ingress, of)) = best.map(|(_, ingress, of)| (ingress, of)).or_else(default) else { return Routed::NoRule };
+    let (service, backend) = backend(server, &ingress.meta.namespace, of);
+    Routed::To { ingress: ingress.key(), service, backend }
+}
+
+/// How well a path matches: its length, then whether it is exact.
+type PathRank = (usize, bool);
+
+/// How well the host of a rule matches.
+fn host_rank(rule: &str, host: &str) -> Option<u8> {
+    if rule.is_empty() {
+        return Some(1);
+    }
+    if rule.eq_ignore_ascii_case(host) {
+        return Some(3);
+    }
+    // A wildcard stands for one label.
+    let (rest, (label, domain)) = (rule.strip_prefix("*.")?, host.split_once('.')?);
+    (!label.is_empty() && rest.eq_ignore_ascii_case(domain)).then_some(2)
+}
+
+fn path_rank(rule: &IngressPath, path: &str) -> Option<PathRank> {
+    let wanted = rule.path.as_str();
+    let exact = rule.path_type == "Exact";
+    let fits = match rule.path_type.as_str() {
+        "Exact" => wanted == path,
+        // Whole elements: `/foo` matches `/foo/bar` and not `/foobar`.
+        "Prefix" => {
+            let wanted = wanted.trim_end_matches('/');
+            path.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        }
+        _ => path.starts_with(wanted),
+    };
+    fits.then_some((wanted.len(), exact))
+}

@@ -1,0 +1,95 @@
+//! The rules of NetworkPolicies and Ingresses, in messages.
+
+use crate::api::ingress::{IngressBackend, IngressPath};
+use crate::api::network_policy::{NetworkPolicySpec, PolicyPeer, PolicyPort, PolicyRule};
+use crate::api::{Object, Str};
+use crate::engine::connectivity::{Direction, Verdict};
+use crate::i18n::{Message, msg};
+
+/// A rule of a NetworkPolicy: who, and on which ports.
+pub fn of_policy(rule: &PolicyRule, direction: Direction) -> Message {
+    let peers = if direction == Direction::Ingress { &rule.from } else { &rule.to };
+    let who = match (peers.is_empty(), direction) {
+        (false, _) => Message::list(peers.iter().map(peer).collect()),
+        (true, Direction::Ingress) => msg::rule_any_source(),
+        (true, Direction::Egress) => msg::rule_any_destination(),
+    };
+    if rule.ports.is_empty() { msg::rule_all_ports(who) } else { msg::rule_ports(who, rule.ports.iter().map(port).collect::<Vec<_>>()) }
+}
+
+/// What a policy allows in each direction that it isolates: the direction with the number of the rule, and the rule.
+pub fn of_spec(spec: &NetworkPolicySpec) -> Vec<(Message, Message)> {
+    let mut out = Vec::new();
+    for (direction, rules) in [(Direction::Ingress, &spec.ingress), (Direction::Egress, &spec.egress)] {
+        let name = direction.name();
+        if !spec.policy_types.iter().any(|kind| kind == name) {
+            continue;
+        }
+        if rules.is_empty() {
+            out.push((Message::name(name), msg::rule_nothing()));
+        }
+        out.extend(rules.iter().enumerate().map(|(at, rule)| (msg::rule_numbered(name, at + 1), of_policy(rule, direction))));
+    }
+    out
+}
+
+fn peer(peer: &PolicyPeer) -> Message {
+    match (&peer.ip_block, &peer.namespace_selector, &peer.pod_selector) {
+        (Some(block), ..) if block.except.is_empty() => Message::name(&block.cidr),
+        (Some(block), ..) => msg::rule_except(&block.cidr, block.except.join(", ")),
+        (None, Some(of), Some(pods)) if of.is_empty() => msg::rule_pods_anywhere(pods.to_string()),
+        (None, Some(of), Some(pods)) => msg::rule_pods_of_namespaces(pods.to_string(), of.to_string()),
+        (None, Some(of), None) if of.is_empty() => msg::rule_any_namespace(),
+        (None, Some(of), None) => msg::rule_namespaces(of.to_string()),
+        (None, None, Some(pods)) if pods.is_empty() => msg::rule_all_pods(),
+        (None, None, Some(pods)) => msg::rule_pods(pods.to_string()),
+        (None, None, None) => msg::rule_nothing(),
+    }
+}
+
+fn port(port: &PolicyPort) -> Message {
+    let protocol: &str = if port.protocol.is_empty() { "TCP" } else { &port.protocol };
+    let number = match &port.port {
+        serde_json::Value::Null => return Message::name(protocol),
+        serde_json::Value::String(name) => name.clone(),
+        number => number.to_string(),
+    };
+    let last = port.end_port.map(|last| format!("-{last}")).unwrap_or_default();
+    Message::name(format!("{protocol} {number}{last}"))
+}
+
+/// Whether a connection is allowed at one end, and by what; nothing where no policy isolates it.
+pub fn of_verdict(verdict: &Verdict, direction: Direction) -> Option<Message> {
+    match verdict {
+        Verdict::Open => None,
+        Verdict::Allowed { policy, rule } => Some(msg::verdict_allowed(msg::rule_numbered(direction.name(), *rule), &policy.name)),
+        Verdict::Denied { policies } => {
+            let names: Vec<Message> = policies.iter().map(|policy| Message::name(&policy.name)).collect();
+            Some(msg::verdict_denied(direction.name(), names))
+        }
+    }
+}
+
+/// `shop.example.com/cart`; any host is a star.
+pub fn of_path(host: &Str, path: &IngressPath) -> String {
+    let host: &str = if host.is_empty() { "*" } else { host };
+    format!("{host}{}", if path.path.is_empty() { "/" } else { path.path.as_str() })
+}
+
+/// `web:80`
+pub fn of_backend(backend: &IngressBackend) -> String {
+    let Some(service) = &backend.service else { return "<resource>".to_owned() };
+    match service.port.name.as_str() {
+        "" => format!("{}:{}", service.name, service.port.number),
+        name => format!("{}:{name}", service.name),
+    }
+}
+
+/// Facts about an Ingress: each path and where it leads.
+pub fn of_ingress(ingress: &Object) -> Vec<(String, String)> {
+    let spec = crate::api::ingress::IngressSpec::of(ingress);
+    let paths =
+        spec.rules.iter().flat_map(|rule| rule.http.paths.iter().map(|path| (of_path(&rule.host, path), of_backend(&path.backend))));
+    let default = spec.default_backend.iter().map(|backend| ("*".to_owned(), of_backend(backend)));
+    paths.chain(default).collect()
+}
