@@ -3,7 +3,7 @@
 use crate::api::ingress::{IngressBackend, IngressPath};
 use crate::api::network_policy::{NetworkPolicySpec, PolicyPeer, PolicyPort, PolicyRule};
 use crate::api::{Object, Str};
-use crate::engine::connectivity::{Direction, Verdict};
+use crate::engine::connectivity::{Attempt, Direction, Outcome, Verdict};
 use crate::i18n::{Message, msg};
 
 /// A rule of a NetworkPolicy: who, and on which ports.
@@ -58,14 +58,26 @@ fn port(port: &PolicyPort) -> Message {
     Message::name(format!("{protocol} {number}{last}"))
 }
 
+/// What decided a request: the rules that allow it or the policies that deny it, at each end that is isolated; else why it failed.
+pub fn of_attempt(attempt: &Attempt) -> Vec<Message> {
+    let ends = [(&attempt.egress, Direction::Egress), (&attempt.ingress, Direction::Ingress)];
+    let mut out: Vec<Message> = ends.into_iter().filter_map(|(verdict, direction)| of_verdict(verdict, direction)).collect();
+    match (attempt.outcome, &attempt.pod) {
+        (Outcome::NoNameServer, _) => out.push(msg::verdict_no_name_server()),
+        (Outcome::Refused, Some(pod)) => out.push(msg::verdict_not_listening(&pod.meta.name, attempt.port)),
+        _ => {}
+    }
+    out
+}
+
 /// Whether a connection is allowed at one end, and by what; nothing where no policy isolates it.
-pub fn of_verdict(verdict: &Verdict, direction: Direction) -> Option<Message> {
+fn of_verdict(verdict: &Verdict, direction: Direction) -> Option<Message> {
     match verdict {
         Verdict::Open => None,
-        Verdict::Allowed { policy, rule } => Some(msg::verdict_allowed(msg::rule_numbered(direction.name(), *rule), &policy.name)),
+        Verdict::Allowed { policy, rule } => Some(msg::verdict_allowed(&policy.name, direction.name(), *rule)),
         Verdict::Denied { policies } => {
             let names: Vec<Message> = policies.iter().map(|policy| Message::name(&policy.name)).collect();
-            Some(msg::verdict_denied(direction.name(), names))
+            Some(msg::verdict_denied(names, direction.name()))
         }
     }
 }

@@ -83,7 +83,8 @@ pub fn model(list: List, pods: &mut Pods, scope: &Scope) -> Model {
     out.nodes = all_nodes;
     let still = crate::api::kind::ALL.iter().filter(|kind| {
         let info = kind.info();
-        (!info.animated && info.namespaced || **kind == Kind::ServiceAccount) && **kind != Kind::Lease
+        (!info.animated && info.namespaced || matches!(kind, Kind::ServiceAccount | Kind::Ingress | Kind::NetworkPolicy))
+            && **kind != Kind::Lease
     });
     // Objects that every namespace has by default do not count.
     let made = |object: &Rc<Object>| {

@@ -3,10 +3,14 @@
 //! At most two bands, the selected Service (or the one behind the selected Pod) first; the others stand as cards below.
 //! Rows of DNS, of the EndpointSlice and the Pods share one height, so that what is derived from what is a straight line.
 
+use super::endpoints::client;
+use super::fronts;
 use super::headless::headless;
 use super::measures::{ABOVE, CLOSE, FAR_WAY, LEFT, NARROW, TIGHT, TIGHT_WAY, WAY, WIDE};
 use super::narrow::narrow;
 use super::parts::put_service;
+use super::policies;
+use super::read::Traffic;
 use super::virtual_ip::virtual_ip;
 use super::words::summary;
 use crate::i18n::msg;
@@ -15,9 +19,10 @@ use crate::views::shape::{Body, Label, Rect, Scene};
 use std::rc::Rc;
 
 /// Lays the network out. `selected` is a uid.
-pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
+pub fn layout(model: &Model, traffic: &Traffic<'_>, selected: Option<&str>, width: f64) -> Scene {
     let mut out = Scene { summary: summary(model), ..Scene::default() };
-    if model.services.is_empty() {
+    let fronts = traffic.fronts();
+    if model.services.is_empty() && fronts.is_empty() {
         return out;
     }
     let chosen_pod = model.pod(selected);
@@ -27,9 +32,16 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
     // A Service that reaches something tells more than one that does not.
     let rank = |service: &Service| if service.ready() == 0 { 2 } else { usize::from(service.form != "headless") };
     let mut order: Vec<&Service> = model.services.iter().collect();
-    crate::sort::sort_by_key(&mut order, |service| rank(service));
+    // What an Ingress leads to stands below it.
+    let led_to =
+        |service: &Service| fronts.iter().any(|front| front.routes.iter().any(|route| route.service.as_ref() == Some(&service.id.uid)));
+    crate::sort::sort_by_key(&mut order, |service| (!led_to(service), rank(service)));
     // What is selected is drawn: in its place, or, if it has none, in the second.
-    let is_it = |service: &&Service| Some(service.id.uid.as_str()) == selected || chosen_pod.is_some_and(|pod| serves(service, pod));
+    let is_it = |service: &&Service| {
+        Some(service.id.uid.as_str()) == selected
+            || chosen_pod.is_some_and(|pod| serves(service, pod))
+            || traffic.isolates(selected, service)
+    };
     if let Some(at) = order.iter().position(is_it).filter(|at| *at > 1) {
         let it = order.remove(at);
         order.insert(1, it);
@@ -42,7 +54,12 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
     };
     let rule = (width - 2.0 * LEFT).min(1100.0);
     let mut y = 20.0;
+    for front in &fronts {
+        y = fronts::put(front, (y, width), &mut out) + 52.0;
+        out.bands.push(Rect::new(LEFT, y - 22.0, rule, 1.0));
+    }
     for (n, service) in order.iter().take(2).enumerate() {
+        let lines = out.edges.len();
         let follows = chosen_pod.filter(|pod| serves(service, pod)).map(|pod| pod.id.name.as_str());
         if n > 0 {
             out.bands.push(Rect::new(LEFT, y - 22.0, rule, 1.0));
@@ -53,7 +70,12 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64) -> Scene {
             headless(model, service, follows, c, y, &mut out)
         } else {
             virtual_ip(model, service, follows, way, y, &mut out)
-        } + 52.0;
+        };
+        let request = traffic.request(service, client(model, service), follows);
+        y = policies::put(&request, service, (y, width), lines, &mut out) + 52.0;
+        if n == 0 {
+            fronts.iter().for_each(|front| fronts::link(front, &service.id, &mut out));
+        }
     }
     if order.len() > 2 {
         out.labels.push(Label { x: LEFT, y, text: msg::net_others(), class: "", centred: false });

@@ -4,11 +4,14 @@
 //! Rows of DNS, of the EndpointSlice and the Pods share one height, so that what is derived from what is a straight line.
 
 mod endpoints;
+mod fronts;
 mod headless;
 mod layout;
 mod measures;
 mod narrow;
 mod parts;
+mod policies;
+mod read;
 mod virtual_ip;
 mod words;
 
@@ -16,6 +19,7 @@ mod words;
 mod tests;
 
 pub use layout::layout;
+pub use read::Traffic;
 
 use crate::i18n::msg;
 use crate::projection::model::Model;
@@ -41,5 +45,6 @@ pub static VIEW: View = View {
 
 fn draw(model: &mut Model, source: &Source, _: &mut Memory) -> Scene {
     let (width, height) = source.stage;
-    layout(model, source.uid, if height < LOW_FRAME { width.min(measures::NARROW) } else { width })
+    let traffic = Traffic::of(source.sim, source.scope);
+    layout(model, &traffic, source.uid, if height < LOW_FRAME { width.min(measures::NARROW) } else { width })
 }

@@ -1,12 +1,16 @@
 //! What the layout of Network keeps.
 
+use super::Traffic;
 use super::endpoints::{drawn, telling};
 use super::layout::layout;
 use super::measures::{MOST, NARROW, PAIR, ROW};
 use super::words::rest;
+use crate::api::{Kind, ObjectRef};
 use crate::i18n::Message;
 use crate::projection::model::{Controller, Endpoint, Group, Id, Model, PENDING, Pod, PodState, Root, Service, natural};
-use crate::views::shape::{Body, Line, Rect, Table};
+use crate::session::console::ConsoleMsg;
+use crate::session::timeline::TimelineMsg;
+use crate::views::shape::{Body, Line, Rect, Scene, Table};
 use std::rc::Rc;
 
 fn endpoint(pod: &str, address: &str, ready: bool) -> Endpoint {
@@ -28,7 +32,7 @@ fn some(form: &str, address: &str) -> Model {
 
 #[test]
 fn a_headless_service_answers_with_the_ready_pods() {
-    let scene = layout(&some("headless", ""), None, 1200.0);
+    let scene = layout(&some("headless", ""), &Traffic::NONE, None, 1200.0);
     let tables: Vec<&Table> =
         scene.items.iter().filter_map(|item| if let Body::Table(of) = &item.body { Some(of) } else { None }).collect();
     assert_eq!(tables[0].rows[0], (vec!["web-0.nginx".into(), "A".into(), "10.244.1.2".into()], true));
@@ -43,7 +47,7 @@ fn a_headless_service_answers_with_the_ready_pods() {
 #[test]
 fn in_a_small_frame_dns_answers_beside_the_service_and_the_connection_passes_it_by() {
     for width in [390.0, 480.0, 619.0] {
-        let scene = layout(&some("headless", ""), None, width);
+        let scene = layout(&some("headless", ""), &Traffic::NONE, None, width);
         let of = |kind: &str| scene.items.iter().find(|item| item.id.kind == kind || item.id.uid.starts_with(kind)).unwrap();
         let (dns, service, pod) = (of("dns/"), of("Service"), of("Pod"));
         let Body::Table(table) = &dns.body else { panic!("DNS is a table") };
@@ -65,7 +69,7 @@ fn without_names_of_their_own_the_service_is_asked_for_and_its_answer_is_whole()
     model.services[0].id.name = "wordpress-mysql".into();
     model.services[0].endpoints.iter_mut().for_each(|one| one.hostname.clear());
     for width in [700.0, 800.0, 1000.0, 1200.0] {
-        let scene = layout(&model, None, width);
+        let scene = layout(&model, &Traffic::NONE, None, width);
         let Body::Terminal { lines, .. } = &scene.items[0].body else { panic!("the client") };
         assert_eq!(lines[0], "/ # nslookup wordpress-mysql");
         assert_eq!(lines.last().unwrap(), "Address:  10.244.1.2");
@@ -80,7 +84,7 @@ fn without_names_of_their_own_the_service_is_asked_for_and_its_answer_is_whole()
 fn a_pod_that_is_replaced_keeps_its_row_and_is_asked_for_while_it_has_no_record() {
     let mut model = some("headless", "");
     let rows = |model: &Model| -> Vec<String> {
-        let scene = layout(model, None, 1200.0);
+        let scene = layout(model, &Traffic::NONE, None, 1200.0);
         let Body::Terminal { lines, .. } = &scene.items[0].body else { panic!("the client") };
         let pods = scene.items.iter().filter(|item| item.id.kind == "Pod").map(|item| item.id.name.clone());
         pods.chain([lines[0].clone(), lines[3].clone()]).collect()
@@ -101,7 +105,7 @@ fn a_pod_that_is_replaced_keeps_its_row_and_is_asked_for_while_it_has_no_record(
 
 #[test]
 fn a_virtual_ip_reaches_ready_pods_only() {
-    let scene = layout(&some("ClusterIP", "10.96.0.7"), None, 1200.0);
+    let scene = layout(&some("ClusterIP", "10.96.0.7"), &Traffic::NONE, None, 1200.0);
     let to: Vec<&str> =
         scene.edges.iter().filter(|edge| edge.key.starts_with("to/")).map(|edge| edge.key.rsplit('/').next().unwrap()).collect();
     assert_eq!(to, ["web-0"]);
@@ -115,7 +119,7 @@ fn where_nothing_is_ready_kube_proxy_sends_to_those_that_end_and_still_serve() {
         (one.ready, one.terminating, one.serving) = (false, true, true);
     }
     let told = |model: &Model, width: f64| {
-        let scene = layout(model, None, width);
+        let scene = layout(model, &Traffic::NONE, None, width);
         let tables = scene.items.iter().filter_map(|item| if let Body::Table(of) = &item.body { Some(&of.rows) } else { None });
         let cells: Vec<String> = tables.flatten().flat_map(|(cells, _)| cells).map(Message::to_string).collect();
         let reached = scene.edges.iter().filter(|edge| edge.key.starts_with("to/")).count();
@@ -142,7 +146,7 @@ fn an_endpoint_whose_pod_is_gone_is_not_one_that_ends() {
             // Another Pod may have the name already.
             let mut model = some(form, address);
             model.services[0].endpoints[0].gone = true;
-            let scene = layout(&model, None, width);
+            let scene = layout(&model, &Traffic::NONE, None, width);
             let gone: Vec<&str> = scene.items.iter().filter(|item| item.state == "gone").map(|item| item.label.as_str()).collect();
             assert_eq!(gone, ["Pod web-0, deleted"], "{form} {width}");
             assert!(!scene.items.iter().any(|item| item.state == "terminating") && !scene.states().contains(&PodState::Terminating));
@@ -157,7 +161,7 @@ fn an_endpoint_whose_pod_is_gone_is_not_one_that_ends() {
 fn kube_proxy_reads_the_endpoint_slices() {
     let mut model = some("ClusterIP", "10.96.0.7");
     let slices = |model: &Model| {
-        let scene = layout(model, None, 800.0);
+        let scene = layout(model, &Traffic::NONE, None, 800.0);
         assert!(scene.edges.iter().any(|edge| edge.key == "reads/Service/nginx" && edge.line == Line::Watches));
         let find = |item: &Rc<crate::views::shape::Item>| match &item.body {
             Body::Table(of) if of.kind == "EndpointSlice" => Some((item.id.kind.clone(), of.caption.clone(), of.title.clone())),
@@ -169,14 +173,14 @@ fn kube_proxy_reads_the_endpoint_slices() {
     assert_eq!(slices(&model), ("EndpointSlice".into(), "EndpointSlice".into(), "nginx-x7k2p".into()));
     (model.services[0].slices, model.services[0].slice) = (50, None);
     assert_eq!(slices(&model).1, "50 EndpointSlices");
-    let scene = layout(&model, None, 800.0);
+    let scene = layout(&model, &Traffic::NONE, None, 800.0);
     assert!(scene.items.iter().any(|item| item.label == "50 EndpointSlices, 1 ready, 0 terminating, 1 not ready"));
 }
 
 #[test]
 fn kube_proxy_is_no_hop() {
     for width in [656.0, 800.0, 1200.0] {
-        let scene = layout(&some("ClusterIP", "10.96.0.7"), None, width);
+        let scene = layout(&some("ClusterIP", "10.96.0.7"), &Traffic::NONE, None, width);
         let service = scene.items.iter().find(|item| item.id.kind == "Service").unwrap().rect;
         let to = scene.edges.iter().find(|edge| edge.key.starts_with("to/")).unwrap();
         assert!(to.d.starts_with(&format!("M{} {}", service.right(), service.cy())), "from the Service straight to a Pod: {}", to.d);
@@ -198,7 +202,7 @@ fn opened(form: &str, external: &str) -> Model {
 #[test]
 fn the_outside_comes_in_by_the_port_of_a_node_while_there_is_no_address() {
     for (form, external, ways) in [("NodePort", "", 3), ("LoadBalancer", PENDING, 3), ("LoadBalancer", "203.0.113.7", 4)] {
-        let scene = layout(&opened(form, external), None, 800.0);
+        let scene = layout(&opened(form, external), &Traffic::NONE, None, 800.0);
         assert_eq!(scene.edges.iter().filter(|edge| edge.key.starts_with("outside/")).count(), ways, "{form} {external}");
         assert_eq!(scene.labels.iter().any(|label| label.text.contains("cloud provider")), external == PENDING);
         let outside = scene.items.iter().find(|item| item.label.starts_with("outside the cluster")).unwrap();
@@ -209,7 +213,9 @@ fn the_outside_comes_in_by_the_port_of_a_node_while_there_is_no_address() {
         }
     }
     // One that is for the cluster alone has no outside.
-    assert!(!layout(&some("ClusterIP", "10.96.0.7"), None, 800.0).items.iter().any(|item| item.label.starts_with("outside")));
+    assert!(
+        !layout(&some("ClusterIP", "10.96.0.7"), &Traffic::NONE, None, 800.0).items.iter().any(|item| item.label.starts_with("outside"))
+    );
 }
 
 #[test]
@@ -220,7 +226,7 @@ fn nothing_is_wider_than_the_stage() {
         let other = Service { id: Id::named("Service", "other"), ..model.services[0].clone() };
         model.services.extend([other.clone(), Service { id: Id::named("Service", "third"), ..other }]);
         for width in [390.0, 656.0, 700.0, 800.0, 1000.0, 1020.0, 1080.0, 1200.0, 1500.0] {
-            let wide = layout(&model, None, width).width;
+            let wide = layout(&model, &Traffic::NONE, None, width).width;
             assert!(wide <= width + 1.0, "{form:?} {width}: {wide}");
         }
     }
@@ -235,7 +241,7 @@ fn on_a_phone_a_pod_in_no_endpoint_slice_has_no_port() {
     let mut pod = (**group.pods.get(1).unwrap()).clone();
     (pod.state, pod.labels) = (PodState::Pending, Rc::new(["app=web".to_string()]));
     group.pods.replace(1, Rc::new(pod));
-    let scene = layout(&model, None, 390.0);
+    let scene = layout(&model, &Traffic::NONE, None, 390.0);
     assert_eq!(scene.ports.len(), 1);
     let said: Vec<&str> = scene.labels.iter().filter(|label| label.class == "under").map(|label| label.text.as_str()).collect();
     assert_eq!(said, ["in no EndpointSlice", "not ready: gets no traffic"]);
@@ -249,7 +255,7 @@ fn selecting_moves_no_band() {
         (Id::named("Service", "other"), vec![endpoint("busybox", "10.244.1.9", true)], "headless".into());
     model.services.push(other);
     let bands = |selected| {
-        let scene = layout(&model, selected, 800.0);
+        let scene = layout(&model, &Traffic::NONE, selected, 800.0);
         let at = |uid: &str| scene.items.iter().find(|item| item.id.uid == uid).unwrap().rect;
         (at("Service/nginx"), at("Service/other"), scene.width)
     };
@@ -261,7 +267,7 @@ fn selecting_moves_no_band() {
 fn a_selected_pod_is_the_one_that_is_asked_for() {
     let mut model = some("headless", "");
     model.services[0].endpoints[1].ready = true;
-    let scene = layout(&model, Some("Pod/web-1"), 1200.0);
+    let scene = layout(&model, &Traffic::NONE, Some("Pod/web-1"), 1200.0);
     let Body::Terminal { lines, .. } = &scene.items[0].body else { panic!("the client") };
     assert_eq!(lines[0], "/ # nslookup web-1.nginx");
 }
@@ -336,4 +342,67 @@ fn a_row_keeps_its_pod_while_others_change() {
         let changed: Vec<usize> = (0..MOST).filter(|row| after[*row] != before[*row]).collect();
         assert_eq!(changed, [gone]);
     }
+}
+
+const TRAFFIC: &str = "
+{apiVersion: v1, kind: Pod, metadata: {name: client}, spec: {containers: [{name: c, image: busybox, command: [sleep, '9999']}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: web, labels: {app: web}}, spec: {containers: [{name: c, image: nginx}]}}
+---
+{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {selector: {app: web}, ports: [{port: 80}]}}
+---
+{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: wall}, spec: {podSelector: {matchLabels: {app: web}}, ingress: [{from: [{podSelector: {matchLabels: {role: guest}}}], ports: [{port: 80}]}]}}
+---
+{apiVersion: networking.k8s.io/v1, kind: IngressClass, metadata: {name: nginx}, spec: {controller: k8s.io/ingress-nginx}}
+---
+{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: door}, spec: {ingressClassName: nginx, rules: [{host: a.example.com, http: {paths: [
+  {path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}, {path: /none, pathType: Exact, backend: {service: {name: none, port: {number: 80}}}}]}}]}}
+";
+
+fn settled(text: &str) -> crate::session::State {
+    let mut state = crate::session::State::new(text, 1);
+    state.update(TimelineMsg::Seconds(10));
+    state
+}
+
+/// The scene of Network in a real cluster.
+fn drawn_of(state: &mut crate::session::State) -> Rc<Scene> {
+    use crate::session::selection::SelectionMsg;
+    state.update(SelectionMsg::View(crate::views::by_id("network").unwrap()));
+    state.picture().scene.clone()
+}
+
+#[test]
+fn a_policy_decides_the_request_that_is_drawn() {
+    let mut state = settled(TRAFFIC);
+    let scene = drawn_of(&mut state);
+    let texts = |scene: &Scene| scene.labels.iter().map(|label| label.text.english()).collect::<Vec<_>>();
+    assert!(texts(&scene).contains(&"client → web: Denied by wall (Ingress)".to_string()), "{:?}", texts(&scene));
+    let travels = |scene: &Scene, key: &str| scene.edges.iter().any(|edge| edge.line == Line::Travels && edge.key.starts_with(key));
+    let web = state.timeline.run.sim().get(&ObjectRef::new(Kind::Service, "default", "web")).unwrap().meta.uid.to_string();
+    assert!(!travels(&scene, &format!("to/{web}")));
+    let card = scene.items.iter().find(|item| item.id.kind == "NetworkPolicy").unwrap();
+    assert_eq!(card.label.english(), "NetworkPolicy wall, Ingress: Pods role=guest, on TCP 80");
+    assert!(scene.edges.iter().any(|edge| edge.line == Line::Selects && edge.key.starts_with("isolates/")));
+
+    state.update(ConsoleMsg::Enter("kubectl label pod client role=guest".into()));
+    state.update(TimelineMsg::Seconds(3));
+    let scene = drawn_of(&mut state);
+    assert!(texts(&scene).contains(&"client → web: Allowed by wall, Ingress rule 1".to_string()), "{:?}", texts(&scene));
+    assert!(travels(&scene, &format!("to/{web}")));
+}
+
+#[test]
+fn an_ingress_tells_what_each_path_gets() {
+    let mut state = settled(TRAFFIC);
+    let scene = drawn_of(&mut state);
+    let item = scene.items.iter().find(|item| item.id.kind == "Ingress").unwrap();
+    let Body::Table(table) = &item.body else { panic!("a table") };
+    let rows: Vec<String> = table.rows.iter().map(|(cells, _)| Message::list(cells.clone()).english()).collect();
+    assert_eq!(
+        rows,
+        ["a.example.com/, web:80, 1 ready endpoint", "a.example.com/none, none:80, 503: no such Service", "any other request, , 404"]
+    );
+    let way = scene.edges.iter().find(|edge| edge.key.starts_with(&format!("to/{}/", item.id.uid)));
+    assert_eq!(way.map(|edge| edge.line), Some(Line::Travels), "on to the Service below");
 }

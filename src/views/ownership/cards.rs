@@ -1,6 +1,7 @@
 //! Cards of controllers, Pods, claims and volumes.
 
 use super::measures::{Columns, USUAL};
+use crate::api::Kind;
 use crate::i18n::{Message, dotted, msg};
 use crate::projection::model::{Claim, Controller, Id, Metric, Model, Pod, PodState};
 use crate::views::bodies::{numbers, put_claim};
@@ -121,12 +122,17 @@ pub(super) fn orphans(model: &Model, (left, top): (f64, f64), least: usize, out:
         }
         y += 22.0 + waiting.len().div_ceil(tickets) as f64 * 76.0 + 12.0;
     }
-    if !model.inert.is_empty() {
-        out.labels.push(Label { x: left, y, text: msg::not_simulated_title(), class: "", centred: false });
-        for (i, id) in model.inert.iter().enumerate() {
+    let (traffic, inert): (Vec<&Id>, Vec<&Id>) =
+        model.inert.iter().partition(|id| matches!(Kind::from_name(&id.kind), Some(Kind::Ingress | Kind::NetworkPolicy)));
+    let rows = [(traffic, msg::traffic_rules_title(), true), (inert, msg::not_simulated_title(), false)];
+    for (ids, text, acts) in rows.into_iter().filter(|(ids, ..)| !ids.is_empty()) {
+        out.labels.push(Label { x: left, y, text, class: "", centred: false });
+        for (i, id) in ids.iter().enumerate() {
             let rect = Rect::new(left + (i % chips) as f64 * 184.0, y + 22.0 + (i / chips) as f64 * 36.0, 176.0, 28.0);
             let body = Body::Stored { fact: Message::default(), missing: false };
-            out.put(id, rect, body, None, "inert", msg::not_simulated_label(&id.kind, &id.name));
+            let label = if acts { msg::kind_name(&id.kind, &id.name) } else { msg::not_simulated_label(&id.kind, &id.name) };
+            out.put(id, rect, body, None, "inert", label);
         }
+        y += 22.0 + ids.len().div_ceil(chips) as f64 * 36.0 + 12.0;
     }
 }

@@ -53,7 +53,7 @@ pub fn over(scene: &Scene, hidden: f64) -> Html {
             "stop" | "bandname" => text.split_once(if label.class == "stop" { " " } else { " — " }).unwrap_or((&text, "")),
             _ => ("", text.as_str()),
         };
-        let dash = if label.class == "bandname" { " — " } else { "" };
+        let dash = if label.class == "bandname" && !rest.is_empty() { " — " } else { "" };
         html! { <span class={classes!("lbl", label.class, label.centred.then_some("mid-x"))} style={style}><span>if !first.is_empty() { <b>{ first }</b>{ dash } }{ rest }</span></span> }
     });
     html! {

@@ -1,0 +1,93 @@
+//! An Ingress: which requests it leads to which Service.
+
+use super::measures::{HEAD, LEFT};
+use super::parts::title;
+use super::read::Front;
+use super::words::titled;
+use crate::i18n::format::middle;
+use crate::i18n::{Message, dotted, msg};
+use crate::projection::model::Id;
+use crate::views::shape::{Body, Line, Rect, Scene, Table};
+
+/// Rows of a card.
+const MAX_ROUTES: usize = 6;
+const ROW: f64 = 32.0;
+/// Width of the card at most, and of the client beside it.
+const CARD: f64 = 520.0;
+const CLIENT: f64 = 232.0;
+const GAP: f64 = 72.0;
+/// A narrower card has two columns.
+const SHORT: f64 = 420.0;
+
+/// Draws an Ingress; returns where it ends. A client beside it asks the first path, where there is room for one.
+pub(super) fn put(front: &Front, (top, width): (f64, f64), out: &mut Scene) -> f64 {
+    title(out, top, msg::net_front());
+    let beside = width >= LEFT * 2.0 + CLIENT + GAP + 360.0;
+    let x = if beside { LEFT + CLIENT + GAP } else { LEFT };
+    let w = (width - x - LEFT).min(CARD);
+    // The path, the backend and the answer share a row.
+    let letters = |part: f64| (((w - 40.0) * part / 7.4) as usize).max(10);
+    let mut rows: Vec<_> = front
+        .routes
+        .iter()
+        .take(MAX_ROUTES)
+        .map(|route| {
+            let name = |text: &str, part: f64| Message::name(middle(text, letters(part)));
+            let cells = match w < SHORT {
+                // A phone has room for two: what is wrong tells more than where it leads.
+                true if route.serves => vec![name(&route.path, 0.5), name(&route.to, 0.4)],
+                true => vec![name(&route.path, 0.4), route.answer.clone()],
+                false => vec![name(&route.path, 0.4), name(&route.to, 0.25), route.answer.clone()],
+            };
+            (cells, route.serves)
+        })
+        .collect();
+    if !front.routes.iter().any(|route| route.path == "*") {
+        rows.push((vec![msg::net_no_match(), msg::net_not_found()], false));
+        if w >= SHORT {
+            rows.iter_mut().filter(|(cells, _)| cells.len() < 3).for_each(|(cells, _)| cells.insert(1, Message::default()));
+        }
+    }
+    let served = if front.address.is_empty() { msg::net_unserved() } else { msg::net_served(&front.class) };
+    let rect = Rect::new(x, top + 32.0, w, HEAD + rows.len() as f64 * ROW + 10.0);
+    let label = msg::net_front_label(
+        &front.id.name,
+        served.clone(),
+        rows.iter().map(|(cells, _)| Message::list(cells.clone())).collect::<Vec<_>>(),
+    );
+    let table = Table {
+        kind: "Ingress",
+        caption: dotted(vec![Message::name("Ingress"), Message::name(&front.address)]),
+        title: Message::name(titled(&front.id.name, &served, w)),
+        pill: served,
+        head: Vec::new(),
+        rows,
+    };
+    out.put(&front.id, rect, Body::Table(table), None, if front.address.is_empty() { "none" } else { "ready" }, label);
+    if !beside {
+        return rect.bottom();
+    }
+    let path = front.routes.first().map_or("", |route| route.path.as_str()).replacen('*', &front.address, 1);
+    let asks = Rect::new(LEFT, rect.y, CLIENT, 96.0);
+    let id = Id { uid: format!("client/{}", front.id.uid), ..Id::default() };
+    let lines = vec![format!("$ curl {}", middle(&path, 22))];
+    let label = msg::net_client_runs(msg::net_outside(), lines.join("; "));
+    out.put(&id, asks, Body::Terminal { state: None, title: msg::net_outside(), lines }, None, "", label);
+    if !front.address.is_empty() {
+        let y = asks.cy();
+        out.link(format!("ask/{}", front.id.uid), super::parts::arrow(asks.right() + 2.0, x - 3.0, y), Line::Travels);
+    }
+    rect.bottom().max(asks.bottom())
+}
+
+/// The way on from an Ingress to the Service of the band below it, if it leads there.
+pub(super) fn link(front: &Front, service: &Id, out: &mut Scene) {
+    if front.address.is_empty() || !front.routes.iter().any(|route| route.service.as_deref() == Some(service.uid.as_str())) {
+        return;
+    }
+    let rect = |uid: &str| out.items.iter().find(|item| item.id.uid == uid).map(|item| item.rect);
+    if let (Some(from), Some(to)) = (rect(&front.id.uid), rect(&service.uid)) {
+        let x = (from.x.max(to.x) + 40.0).min(from.right().min(to.right()) - 12.0);
+        out.link(format!("to/{}/{}", front.id.uid, service.uid), super::parts::down(x, from.bottom() + 2.0, to.y - 3.0), Line::Travels);
+    }
+}

@@ -1,0 +1,115 @@
+//! The NetworkPolicies below a band: which ends of its request they isolate, what they allow, and what that makes of the request.
+
+use super::measures::{HEAD, LEFT};
+use super::parts::say;
+use super::read::{Isolation, Request};
+use crate::engine::connectivity::Direction;
+use crate::i18n::{Message, dotted, msg};
+use crate::projection::model::Service;
+use crate::views::shape::{Body, Line, Port, Rect, Scene, Table};
+use std::fmt::Write as _;
+
+/// Width of a policy's card, from card to card, and from the band to the cards.
+const CARD: f64 = 400.0;
+const APART: f64 = 16.0;
+const BELOW: f64 = 30.0;
+/// Rules that a card lists.
+const MAX_RULES: usize = 4;
+
+/// Where the parts of a band stand that policies isolate.
+struct Ends {
+    client: Option<Rect>,
+    pods: Vec<(String, Rect)>,
+}
+
+impl Ends {
+    fn of(service: &Service, out: &Scene) -> Ends {
+        let (client, pods) = (["client/", &service.id.uid].concat(), [&service.id.uid, "/"].concat());
+        let tiles = out.items.iter().filter(|item| matches!(item.body, Body::Tile { .. }) && item.id.uid.starts_with(&pods));
+        Ends {
+            client: out.items.iter().find(|item| item.id.uid == client).map(|item| item.rect),
+            pods: tiles.map(|item| (item.id.name.clone(), item.rect)).collect(),
+        }
+    }
+}
+
+/// Adds what policies make of a band that ends at `top`; returns where it ends then. `drawn` tells how many lines stood before it.
+pub(super) fn put(request: &Request, service: &Service, (top, width): (f64, f64), drawn: usize, out: &mut Scene) -> f64 {
+    let ends = Ends::of(service, out);
+    let (class, mut y) = (if request.fails { "hint" } else { "" }, top);
+    if !request.verdict.is_empty() {
+        y += 8.0 + say([msg::net_verdict(&request.client, &service.id.name, request.verdict.clone())], (LEFT, y + 8.0), class, out);
+    }
+    if request.fails {
+        // What does not arrive does not travel.
+        let uid = &service.id.uid;
+        let last = |key: &str| ["to/", "go/"].iter().any(|way| key.strip_prefix(way).is_some_and(|rest| rest.starts_with(uid.as_str())));
+        for edge in out.edges.iter_mut().skip(drawn).filter(|edge| edge.line == Line::Travels && last(&edge.key)) {
+            edge.line = Line::Derives;
+        }
+    }
+    if request.isolations.is_empty() {
+        return y;
+    }
+    let card = CARD.min(width - 2.0 * LEFT);
+    let columns = (((width - 2.0 * LEFT + APART) / (card + APART)) as usize).max(1);
+    let (mut row, mut bottom) = (y + BELOW, y);
+    for (n, isolation) in request.isolations.iter().enumerate() {
+        if n > 0 && n % columns == 0 {
+            row = bottom + APART;
+        }
+        let rows = isolation.rules.len().clamp(1, MAX_RULES);
+        let rect = Rect::new(LEFT + (n % columns) as f64 * (card + APART), row, card, HEAD + rows as f64 * 32.0 + 10.0);
+        put_card(isolation, service, rect, out);
+        link(isolation, service, &ends, (rect, y + BELOW - 10.0), n, out);
+        bottom = bottom.max(rect.bottom());
+    }
+    bottom
+}
+
+fn put_card(of: &Isolation, service: &Service, rect: Rect, out: &mut Scene) {
+    let mut rules = of.rules.clone();
+    rules.truncate(MAX_RULES);
+    if rules.is_empty() {
+        rules.push(msg::rule_nothing());
+    }
+    let isolates = if of.direction == Direction::Egress { msg::net_isolates_client() } else { msg::net_isolates(of.pods.len()) };
+    let label = msg::net_policy_label(&of.id.name, of.direction.name(), rules.clone());
+    let table = Table {
+        kind: "NetworkPolicy",
+        caption: dotted(vec![Message::name("NetworkPolicy"), isolates]),
+        title: Message::name(&of.id.name),
+        pill: Message::name(of.direction.name()),
+        head: Vec::new(),
+        rows: rules.into_iter().map(|rule| (vec![rule], false)).collect(),
+    };
+    // The same policy may stand below both bands, and for both directions.
+    let mut id = of.id.clone();
+    id.uid = format!("{}/{}/{}", service.id.uid, of.direction.name(), of.id.uid);
+    out.put(&id, rect, Body::Table(table), None, "", label);
+}
+
+/// From a policy to each end that it isolates: around the band, so that it crosses no way of the request.
+fn link(of: &Isolation, service: &Service, ends: &Ends, (card, bus): (Rect, f64), n: usize, out: &mut Scene) {
+    let key = format!("isolates/{}/{}/{}", service.id.uid, of.direction.name(), of.id.uid);
+    if of.direction == Direction::Egress {
+        if let Some(client) = ends.client {
+            let (x, y) = (client.x - 10.0, client.cy());
+            out.link(key, format!("M{} {}V{bus}H{x}V{y}H{}", card.x + 24.0, card.y, client.x), Line::Selects);
+            out.ports.push(Port { x: client.x, y, full: true, network: true });
+        }
+        return;
+    }
+    let rects: Vec<Rect> = ends.pods.iter().filter(|(name, _)| of.pods.contains(name)).map(|(_, rect)| *rect).collect();
+    let Some(highest) = rects.iter().map(Rect::cy).reduce(f64::min) else { return };
+    let right = rects.iter().map(Rect::right).fold(0.0, f64::max);
+    // A direct connection comes in beside the Pods of a headless Service.
+    let x = right + if service.address.is_empty() { 28.0 } else { 12.0 } + n as f64 * 6.0;
+    let mut d = format!("M{} {}V{bus}H{x}V{highest}", card.right() - 24.0, card.y);
+    for rect in &rects {
+        let _ = write!(d, "M{x} {}H{}", rect.cy(), rect.right());
+        out.ports.push(Port { x: rect.right(), y: rect.cy(), full: true, network: true });
+    }
+    out.width = out.width.max(x);
+    out.link(key, d, Line::Selects);
+}

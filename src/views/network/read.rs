@@ -1,0 +1,166 @@
+//! What the bands tell beyond the model: what becomes of the request that is drawn, and where Ingresses lead.
+
+use crate::api::ingress::{IngressSpec, address};
+use crate::api::network::Service as Body;
+use crate::api::network_policy::NetworkPolicySpec;
+use crate::api::{Kind, Object, ObjectRef};
+use crate::engine::Sim;
+use crate::engine::connectivity::{Backend, Direction, Outcome, backend, class_of, connect, policies_of};
+use crate::explain::rules;
+use crate::i18n::{Message, msg};
+use crate::projection::adapt::{self, Scope};
+use crate::projection::model::{Endpoint, Id, Pod, Service};
+use std::rc::Rc;
+
+/// Maximum number of endpoints asked for the policies that isolate them: those of one Service are mostly alike.
+const MAX_ENDPOINTS_ASKED: usize = 8;
+/// Maximum number of Ingresses drawn.
+const MAX_FRONTS: usize = 2;
+
+/// A NetworkPolicy that isolates an end of the request that is drawn.
+pub(super) struct Isolation {
+    pub(super) id: Id,
+    pub(super) direction: Direction,
+    /// Names of the endpoints that it isolates; none where it isolates the Pod that asks.
+    pub(super) pods: Vec<String>,
+    /// What it allows in this direction.
+    pub(super) rules: Vec<Message>,
+}
+
+/// What becomes of the request that a band draws.
+#[derive(Default)]
+pub(super) struct Request {
+    pub(super) isolations: Vec<Isolation>,
+    /// Who asks.
+    pub(super) client: String,
+    /// Whether it is allowed, and by which rule; or why it fails. Empty where nothing is to be told.
+    pub(super) verdict: Vec<Message>,
+    /// Whether it does not arrive.
+    pub(super) fails: bool,
+}
+
+/// A path of an Ingress.
+pub(super) struct Route {
+    /// `shop.example.com/cart`
+    pub(super) path: String,
+    /// `web:80`
+    pub(super) to: String,
+    /// What the client gets.
+    pub(super) answer: Message,
+    /// The uid of the Service, if it exists.
+    pub(super) service: Option<String>,
+    /// Whether requests are answered.
+    pub(super) serves: bool,
+}
+
+/// An Ingress.
+pub(super) struct Front {
+    pub(super) id: Id,
+    /// Where it is served; empty if no controller serves it.
+    pub(super) address: String,
+    pub(super) class: String,
+    pub(super) routes: Vec<Route>,
+}
+
+/// What the diagram asks of the cluster; nothing where only the model is drawn.
+#[derive(Clone, Copy)]
+pub struct Traffic<'a>(Option<(&'a Sim, &'a Scope)>);
+
+impl<'a> Traffic<'a> {
+    /// Draws the model alone.
+    pub const NONE: Traffic<'static> = Traffic(None);
+
+    /// Asks a cluster.
+    pub fn of(sim: &'a Sim, scope: &'a Scope) -> Traffic<'a> {
+        Traffic(Some((sim, scope)))
+    }
+
+    /// What becomes of a request from a client, or from any Pod, to a Service; `followed` names the Pod that is selected.
+    pub(super) fn request(&self, service: &Service, client: Option<&Pod>, followed: Option<&str>) -> Request {
+        let Some((sim, _)) = self.0 else { return Request::default() };
+        let namespace = &service.id.namespace;
+        let find = |kind: Kind, name: &str| sim.get(&ObjectRef::new(kind, namespace, name));
+        let client = client.and_then(|pod| find(Kind::Pod, &pod.id.name));
+        let mut out = Request::default();
+        if let Some(client) = client {
+            out.client = client.meta.name.to_string();
+            isolate(&mut out, sim, Direction::Egress, client, None);
+        }
+        let first = |one: &&Endpoint| followed.is_none_or(|name| name == one.pod);
+        let (chosen, others): (Vec<&Endpoint>, Vec<&Endpoint>) = service.endpoints.iter().filter(|one| !one.gone).partition(first);
+        for endpoint in chosen.iter().chain(&others).take(MAX_ENDPOINTS_ASKED) {
+            if let Some(pod) = find(Kind::Pod, &endpoint.pod) {
+                isolate(&mut out, sim, Direction::Ingress, pod, Some(&endpoint.pod));
+            }
+        }
+        let port = find(Kind::Service, &service.id.name).and_then(|object| object.get::<Body>()?.spec.ports.first().map(|port| port.port));
+        let (Some(client), Some(port)) = (client, port) else { return out };
+        let at = chosen.iter().find(|one| one.ready).map(|one| one.address.as_str());
+        // The one that is selected is asked itself.
+        let host = at.filter(|_| followed.is_some() && service.address.is_empty()).unwrap_or(&service.id.name);
+        let attempt = connect(sim.server(), client, host, port, 0);
+        // Without an endpoint the Service itself says so.
+        out.fails = attempt.outcome != Outcome::Answered && service.ready() > 0;
+        out.verdict = if out.fails || !out.isolations.is_empty() { rules::of_attempt(&attempt) } else { Vec::new() };
+        out
+    }
+
+    /// Whether the selected object is a NetworkPolicy that isolates the first Pod of a Service.
+    pub(super) fn isolates(&self, selected: Option<&str>, service: &Service) -> bool {
+        let Some(((sim, _), uid)) = self.0.zip(selected) else { return false };
+        let chosen = sim.list(Kind::NetworkPolicy).find(|policy| policy.meta.uid.to_string() == uid);
+        let pod = service.endpoints.first().and_then(|one| sim.get(&ObjectRef::new(Kind::Pod, &service.id.namespace, &one.pod)));
+        chosen.zip(pod).is_some_and(|(policy, pod)| {
+            policy.meta.namespace == pod.meta.namespace && NetworkPolicySpec::of(policy).pod_selector.matches(&pod.meta.labels)
+        })
+    }
+
+    /// The Ingresses, those that are served first.
+    pub(super) fn fronts(&self) -> Vec<Front> {
+        let Some((sim, scope)) = self.0 else { return Vec::new() };
+        let here = |object: &&Rc<Object>| scope.namespace.as_deref().is_none_or(|namespace| object.meta.namespace == namespace);
+        let mut all: Vec<&Rc<Object>> = sim.list(Kind::Ingress).filter(here).collect();
+        crate::sort::sort_by_key(&mut all, |object| address(object).is_none());
+        all.into_iter().take(MAX_FRONTS).map(|object| front(sim, object)).collect()
+    }
+}
+
+fn isolate(out: &mut Request, sim: &Sim, direction: Direction, pod: &Object, name: Option<&str>) {
+    for (key, spec) in policies_of(sim.server(), direction, pod) {
+        let known = out.isolations.iter_mut().find(|one| one.direction == direction && one.id.name == key.name);
+        match (known, name) {
+            (Some(known), name) => known.pods.extend(name.map(str::to_owned)),
+            (None, name) => {
+                let Some(object) = sim.get(&key) else { continue };
+                let of = if direction == Direction::Ingress { &spec.ingress } else { &spec.egress };
+                let rules = of.iter().map(|rule| rules::of_policy(rule, direction)).collect();
+                let pods = name.map(str::to_owned).into_iter().collect();
+                out.isolations.push(Isolation { id: adapt::id(object), direction, pods, rules });
+            }
+        }
+    }
+}
+
+fn front(sim: &Sim, object: &Rc<Object>) -> Front {
+    let spec = IngressSpec::of(object);
+    let served = class_of(sim.server(), object).is_some();
+    let paths = spec.rules.iter().flat_map(|rule| rule.http.paths.iter().map(|path| (rules::of_path(&rule.host, path), &path.backend)));
+    let default = spec.default_backend.iter().map(|backend| ("*".to_owned(), backend));
+    let routes = paths.chain(default).map(|(path, to)| {
+        let (key, found) = backend(sim.server(), &object.meta.namespace, to);
+        let service = key.and_then(|key| sim.get(&key)).map(|object| object.meta.uid.to_string());
+        let answer = match found {
+            Backend::Ready(pods) => msg::ready_endpoints(pods),
+            Backend::NoService => msg::net_no_service(),
+            Backend::NoPort => msg::net_no_service_port(),
+            Backend::NoEndpoints => msg::net_no_endpoints(),
+        };
+        Route { path, to: rules::of_backend(to), answer, service, serves: matches!(found, Backend::Ready(_)) }
+    });
+    Front {
+        id: adapt::id(object),
+        address: address(object).filter(|_| served).unwrap_or("").to_owned(),
+        class: spec.class(object).to_owned(),
+        routes: routes.collect(),
+    }
+}
