@@ -21,6 +21,8 @@ const TYPES: [(&str, &str, &str); 13] = [
     ("list", "List", "List"),
 ];
 
+include!("../src/i18n/ids.rs");
+
 struct Entry {
     id: String,
     text: String,
@@ -64,7 +66,7 @@ fn holes(text: &str) -> Vec<(&str, Option<&str>, bool)> {
 pub fn generate() {
     let english = read("src/i18n/en.txt");
     let mut known: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    let (mut table, mut out) = (String::new(), String::new());
+    let (mut all, mut out) = (Vec::new(), String::new());
     for (index, entry) in english.iter().enumerate() {
         let Entry { id, text, line } = entry;
         let place = format!("src/i18n/en.txt:{line}: {id}");
@@ -89,16 +91,18 @@ pub fn generate() {
                 |(name, of, _)| if *of == "Text" { format!("Arg::Text({name}.into()), ") } else { format!("Arg::{of}({name}.into().0), ") },
             )
             .collect();
-        let list: String = arguments.iter().map(|(name, of, _)| format!("(\"{name}\", Sort::{of}), ")).collect();
-        let _ = writeln!(table, "    Entry {{ id: {id:?}, text: {text:?}, args: &[{list}] }},");
+        all.push(text.as_str());
         let values = if arguments.is_empty() { "None".to_string() } else { format!("Some(std::rc::Rc::new([{values}]))") };
         let _ =
             writeln!(out, "#[doc = {text:?}]\n#[inline]\npub fn {id}({parameters}) -> Message {{\n    Message::new({index}, {values})\n}}");
         assert!(known.insert(id, names).is_none(), "{place}: defined twice");
     }
+    // One text for all: a table of them would cost the page as much again.
+    let ids = english.iter().fold(IDS_SEED, |hash, entry| hashed(hash, &entry.id));
     let generated = format!(
-        "/// All messages, in the order of the English catalogue.\npub static TABLE: [Entry; {}] = [\n{table}];\n{out}",
-        english.len()
+        "/// The English texts in the order of the catalogue, a line each.\npub static ENGLISH: &str = {:?};\n\
+         /// A hash of their ids: a catalogue of another version has other ids.\npub const IDS: u32 = {ids};\n{out}",
+        all.join("\n")
     );
     for language in ["zh"] {
         let path = format!("src/i18n/{language}.txt");
@@ -113,6 +117,10 @@ pub fn generate() {
         }
         let missing: Vec<&str> = english.iter().map(|entry| entry.id.as_str()).filter(|id| !said.contains(id)).collect();
         assert!(missing.is_empty(), "{path} lacks: {}", missing.join(", "));
+        // The page finds a text by its place.
+        if let Some((one, other)) = texts.iter().zip(&english).find(|(one, other)| one.id != other.id) {
+            panic!("{path}:{}: {} stands where the English catalogue has {}", one.line, one.id, other.id);
+        }
     }
     let to = std::env::var("OUT_DIR").expect("cargo sets OUT_DIR");
     std::fs::write(Path::new(&to).join("messages.rs"), generated).expect("OUT_DIR can be written");

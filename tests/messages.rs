@@ -1,7 +1,7 @@
 //! Messages keep names verbatim in every language, and every message is used.
 
 use loopscope::api::Str;
-use loopscope::i18n::{Arg, Catalogue, Message, Sort, msg::TABLE};
+use loopscope::i18n::{Arg, Catalogue, Message, holes};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -29,47 +29,57 @@ fn chinese() -> Catalogue {
     Catalogue::read(&fs::read_to_string(root().join("i18n/zh.txt")).unwrap())
 }
 
-/// An argument of a sort that says `word`, where it can.
-fn argument(sort: Sort, word: &str) -> Arg {
-    let word = Str::from(word);
-    match sort {
-        Sort::Name => Arg::Name(word),
-        Sort::Kind => Arg::Kind(word),
-        Sort::State => Arg::State(word),
-        Sort::Quantity => Arg::Quantity(word),
-        Sort::Command => Arg::Command(word),
-        Sort::Change => Arg::Change(word),
-        Sort::Count => Arg::Count(3),
-        Sort::Number => Arg::Number(7),
-        Sort::Clock => Arg::Clock(61_000),
-        Sort::Duration => Arg::Duration(1_500),
-        Sort::Span => Arg::Span(2_000),
-        Sort::Text => Arg::Text(Message::name(word)),
-        Sort::List => Arg::List(vec![Message::name(word)]),
+/// The messages of a catalogue in their order: id and text.
+fn messages() -> Vec<(String, String)> {
+    let text = fs::read_to_string(root().join("i18n/en.txt")).unwrap();
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
+    lines.filter_map(|line| line.split_once(" = ")).map(|(id, text)| (id.into(), text.into())).collect()
+}
+
+/// An argument of a type that says `word`, where it can.
+fn argument(kind: &str, word: &str) -> Arg {
+    let text = Str::from(word);
+    match kind {
+        "name" => Arg::Name(text),
+        "kind" => Arg::Kind(text),
+        "state" => Arg::State(text),
+        "quantity" => Arg::Quantity(text),
+        "command" => Arg::Command(text),
+        "change" => Arg::Change(text),
+        "count" => Arg::Count(3),
+        "number" => Arg::Number(7),
+        "clock" => Arg::Clock(61_000),
+        "duration" => Arg::Duration(1_500),
+        "span" => Arg::Span(2_000),
+        "text" => Arg::Text(Message::name(word)),
+        "list" => Arg::List(vec![Message::name(word)]),
+        other => panic!("no type {other}"),
     }
 }
 
 /// Whether what an argument says is never translated.
-fn is_verbatim(sort: Sort) -> bool {
-    !matches!(sort, Sort::Count | Sort::Number | Sort::Clock | Sort::Duration | Sort::Span)
+fn is_verbatim(kind: &str) -> bool {
+    !["count", "number", "clock", "duration", "span"].contains(&kind)
 }
 
 #[test]
 fn every_name_survives_verbatim_and_once_in_every_sentence_of_both_languages() {
     const MARK: &str = "\u{1}";
-    assert!(TABLE.len() > 900, "{}", TABLE.len());
+    let all = messages();
+    assert!(all.len() > 900, "{}", all.len());
     for (language, words) in [("en", Catalogue::ENGLISH), ("zh", chinese())] {
-        for (id, entry) in TABLE.iter().enumerate() {
-            for (at, (name, _)) in entry.args.iter().enumerate().filter(|(_, (_, sort))| is_verbatim(*sort)) {
+        for (n, (id, text)) in all.iter().enumerate() {
+            let args: Vec<(&str, &str)> = holes(text).collect();
+            for (at, (name, _)) in args.iter().enumerate().filter(|(_, (_, kind))| is_verbatim(kind)) {
                 let say = |word: &str| {
-                    let args = entry.args.iter().enumerate().map(|(i, (_, sort))| argument(*sort, if i == at { word } else { "-" }));
-                    Message::of(id, args.collect()).say(&words)
+                    let args = args.iter().enumerate().map(|(i, (_, kind))| argument(kind, if i == at { word } else { "-" }));
+                    Message::of(n, args.collect()).say(&words)
                 };
                 let marked = say(MARK);
-                assert_eq!(marked.matches(MARK).count(), 1, "{language}: {}: {name} is not said once: {marked:?}", entry.id);
-                assert!(!marked.contains(['{', '}']), "{language}: {}: an unrendered hole: {marked:?}", entry.id);
+                assert_eq!(marked.matches(MARK).count(), 1, "{language}: {id}: {name} is not said once: {marked:?}");
+                assert!(!marked.contains(['{', '}']), "{language}: {id}: an unrendered hole: {marked:?}");
                 for word in NAMES {
-                    assert_eq!(say(word), marked.replace(MARK, word), "{language}: {}", entry.id);
+                    assert_eq!(say(word), marked.replace(MARK, word), "{language}: {id}");
                 }
             }
         }
@@ -79,12 +89,20 @@ fn every_name_survives_verbatim_and_once_in_every_sentence_of_both_languages() {
 #[test]
 fn every_message_without_arguments_is_said_in_both_languages() {
     let chinese = chinese();
-    for (id, entry) in TABLE.iter().enumerate().filter(|(_, entry)| entry.args.is_empty()) {
-        let message = Message::of(id, Vec::new());
+    for (n, (id, _)) in messages().iter().enumerate().filter(|(_, (_, text))| holes(text).next().is_none()) {
+        let message = Message::of(n, Vec::new());
         for text in [message.english(), message.say(&chinese)] {
-            assert!(!text.trim().is_empty() && !text.contains(['{', '}']), "{}: {text:?}", entry.id);
+            assert!(!text.trim().is_empty() && !text.contains(['{', '}']), "{id}: {text:?}");
         }
     }
+}
+
+#[test]
+fn a_catalogue_of_another_version_is_not_used() {
+    let text = fs::read_to_string(root().join("i18n/zh.txt")).unwrap();
+    assert_ne!(Catalogue::read(&text), Catalogue::ENGLISH);
+    let line = text.lines().find(|line| line.starts_with("net_none")).unwrap();
+    assert_eq!(Catalogue::read(&text.replace(&format!("{line}\n"), "")), Catalogue::ENGLISH);
 }
 
 #[test]
@@ -110,6 +128,6 @@ fn sources(folder: &Path, found: &mut String) {
 fn every_message_is_used() {
     let mut all = String::new();
     sources(&root(), &mut all);
-    let unused: Vec<&str> = TABLE.iter().map(|entry| entry.id).filter(|id| !all.contains(&format!("msg::{id}"))).collect();
-    assert_eq!(unused, Vec::<&str>::new());
+    let unused: Vec<String> = messages().into_iter().map(|(id, _)| id).filter(|id| !all.contains(&format!("msg::{id}"))).collect();
+    assert_eq!(unused, Vec::<String>::new());
 }

@@ -61,7 +61,9 @@ fn port(port: &PolicyPort) -> Message {
 /// What decided a request: the rules that allow it or the policies that deny it, at each end that is isolated; else why it failed.
 pub fn of_attempt(attempt: &Attempt) -> Vec<Message> {
     let ends = [(&attempt.egress, Direction::Egress), (&attempt.ingress, Direction::Ingress)];
-    let mut out: Vec<Message> = ends.into_iter().filter_map(|(verdict, direction)| of_verdict(verdict, direction)).collect();
+    let denied = ends.iter().any(|(verdict, _)| verdict.is_denied());
+    let told = ends.into_iter().filter(|(verdict, _)| verdict.is_denied() == denied);
+    let mut out: Vec<Message> = told.filter_map(|(verdict, direction)| of_verdict(verdict, direction)).collect();
     match (attempt.outcome, &attempt.pod) {
         (Outcome::NoNameServer, _) => out.push(msg::verdict_no_name_server()),
         (Outcome::Refused, Some(pod)) => out.push(msg::verdict_not_listening(&pod.meta.name, attempt.port)),

@@ -35,35 +35,6 @@ pub enum Arg {
     List(Vec<Message>),
 }
 
-/// What an argument is, in the table of messages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum Sort {
-    Name,
-    Kind,
-    State,
-    Quantity,
-    Command,
-    Change,
-    Count,
-    Number,
-    Clock,
-    Duration,
-    Span,
-    Text,
-    List,
-}
-
-/// A message of the catalogues.
-pub struct Entry {
-    /// Its name in each catalogue.
-    pub id: &'static str,
-    /// English.
-    pub text: &'static str,
-    /// Its arguments.
-    pub args: &'static [(&'static str, Sort)],
-}
-
 /// A text that is never translated, as the argument of a message.
 pub struct Word(pub Str);
 /// A number, as the argument of a message.
@@ -224,9 +195,9 @@ impl Message {
         if let (ALONE, [Arg::Count(number)]) = (self.id, self.args()) { Some(*number) } else { None }
     }
 
-    /// Its name in the catalogues; none for one argument alone.
-    pub fn id(&self) -> Option<&'static str> {
-        super::TABLE.get(usize::from(self.id)).map(|entry| entry.id)
+    /// Whether the other says the same with perhaps other arguments.
+    pub fn is_like(&self, other: &Message) -> bool {
+        self.id == other.id && self.id != ALONE
     }
 
     /// Its arguments, in the order of the English text.
@@ -255,14 +226,11 @@ impl Message {
 
     /// The text in parts, each with how it is set.
     pub fn parts(&self, words: &Catalogue, out: &mut dyn FnMut(Part, &str)) {
-        let Some(entry) = super::TABLE.get(usize::from(self.id)) else {
+        let Some(english) = english(self.id) else {
             return self.args().iter().for_each(|arg| write(arg, words, out));
         };
-        let value = |name: &str| {
-            let at = entry.args.iter().position(|(own, _)| *own == name)?;
-            self.args().get(at)
-        };
-        let mut rest = words.text(self.id, entry);
+        let value = |name: &str| self.args().get(holes(english).position(|(own, _)| own == name)?);
+        let mut rest = words.text(self.id).unwrap_or(english);
         while let Some((before, tail)) = rest.split_once('{') {
             if !before.is_empty() {
                 out(Part::Plain, before);
@@ -311,32 +279,53 @@ fn write(arg: &Arg, words: &Catalogue, out: &mut dyn FnMut(Part, &str)) {
     }
 }
 
+/// The arguments of an English text, in their order: name and type.
+pub fn holes(english: &str) -> impl Iterator<Item = (&str, &str)> {
+    let inner = english.split('{').skip(1).map(|part| part.split('}').next().unwrap_or(part));
+    // A plural names an argument that is declared elsewhere.
+    inner.filter(|inner| !inner.contains('?')).filter_map(|inner| inner.split_once(':'))
+}
+
+include!("ids.rs");
+
+thread_local! {
+    static ENGLISH: Vec<&'static str> = super::msg::ENGLISH.split('\n').collect();
+}
+
+/// The English text of a message.
+fn english(id: u16) -> Option<&'static str> {
+    ENGLISH.with(|all| all.get(usize::from(id)).copied())
+}
+
 /// The texts of a language. English is compiled in; another is a file of lines `id = text`, loaded by those who read it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Catalogue {
-    texts: Vec<Option<Box<str>>>,
+    texts: Vec<Box<str>>,
 }
 
 impl Catalogue {
     /// English.
     pub const ENGLISH: Catalogue = Catalogue { texts: Vec::new() };
 
-    /// Reads a catalogue. What it does not have is said in English.
+    /// Reads a catalogue, whose texts are in the order of the English one. One of another version is not used: English is.
     pub fn read(file: &str) -> Catalogue {
-        let all: std::collections::BTreeMap<&str, &str> = file.lines().filter_map(|line| line.split_once(" = ")).collect();
-        Catalogue { texts: super::TABLE.iter().map(|entry| all.get(entry.id).map(|text| Box::from(*text))).collect() }
+        let (mut texts, mut ids) = (Vec::new(), IDS_SEED);
+        for (id, text) in file.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(" = ")) {
+            ids = hashed(ids, id);
+            texts.push(text.into());
+        }
+        if ids == super::msg::IDS { Catalogue { texts } } else { Catalogue::ENGLISH }
     }
 
-    fn text<'a>(&'a self, id: u16, entry: &Entry) -> &'a str {
-        self.texts.get(usize::from(id)).and_then(Option::as_deref).unwrap_or(entry.text)
+    fn text(&self, id: u16) -> Option<&str> {
+        self.texts.get(usize::from(id)).map(|text| &**text)
     }
 
     /// What stands between the members of an enumeration.
     fn between(&self) -> &str {
         // The catalogue says it as the text of a message.
         let of = super::msg::list_separator();
-        let text = self.texts.get(usize::from(of.id)).and_then(Option::as_deref);
-        text.map_or(", ", |text| text.trim_matches('"'))
+        self.text(of.id).map_or(", ", |text| text.trim_matches('"'))
     }
 }
 

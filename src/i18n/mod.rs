@@ -4,8 +4,7 @@
 pub mod format;
 mod message;
 
-pub use message::{Arg, Catalogue, Entry, Int, List, Message, Part, Sort, Word};
-pub use msg::TABLE;
+pub use message::{Arg, Catalogue, Int, List, Message, Part, Word, holes};
 
 /// The constructor of a message without arguments.
 pub type Constant = fn() -> Message;
@@ -15,7 +14,7 @@ pub type Counted = fn(usize) -> Message;
 /// The constructors of all messages.
 pub mod msg {
     #[allow(unused_imports)]
-    use super::{Arg, Entry, Int, List, Message, Sort, Word};
+    use super::{Arg, Int, List, Message, Word};
     include!(concat!(env!("OUT_DIR"), "/messages.rs"));
 }
 

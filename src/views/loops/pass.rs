@@ -49,7 +49,7 @@ pub(super) fn pass(journal: Journal<'_>, at: usize, entry: &Entry, newest: bool,
     }
     let mut seen = all.clone();
     if let Some(row) = winner(main) {
-        let at = seen.iter().position(|(name, _)| name.id() == row.0.id()).unwrap_or(seen.len() - 1);
+        let at = seen.iter().position(|(name, _)| name.is_like(&row.0)).unwrap_or(seen.len() - 1);
         seen.insert(at, row);
     }
     let concludes = seen.pop_if(|(name, value)| *name != msg::row_desired() && (told || matches!(value.args(), [Arg::Change(_)])));

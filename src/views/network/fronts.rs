@@ -1,6 +1,6 @@
 //! An Ingress: which requests it leads to which Service.
 
-use super::measures::{HEAD, LEFT};
+use super::measures::{HEAD, LEFT, NARROW};
 use super::parts::title;
 use super::read::Front;
 use super::words::titled;
@@ -23,8 +23,9 @@ const SHORT: f64 = 420.0;
 pub(super) fn put(front: &Front, (top, width): (f64, f64), out: &mut Scene) -> f64 {
     title(out, top, msg::net_front());
     let beside = width >= LEFT * 2.0 + CLIENT + GAP + 360.0;
-    let x = if beside { LEFT + CLIENT + GAP } else { LEFT };
-    let w = (width - x - LEFT).min(CARD);
+    let left = if width <= NARROW { 16.0 } else { LEFT };
+    let x = if beside { left + CLIENT + GAP } else { left };
+    let w = (width - x - left).min(CARD);
     // The path, the backend and the answer share a row.
     let letters = |part: f64| (((w - 40.0) * part / 7.4) as usize).max(10);
     let mut rows: Vec<_> = front
@@ -87,7 +88,8 @@ pub(super) fn link(front: &Front, service: &Id, out: &mut Scene) {
     }
     let rect = |uid: &str| out.items.iter().find(|item| item.id.uid == uid).map(|item| item.rect);
     if let (Some(from), Some(to)) = (rect(&front.id.uid), rect(&service.uid)) {
-        let x = (from.x.max(to.x) + 40.0).min(from.right().min(to.right()) - 12.0);
+        // Right of the words over the band.
+        let x = from.right().min(to.right()) - 24.0;
         out.link(format!("to/{}/{}", front.id.uid, service.uid), super::parts::down(x, from.bottom() + 2.0, to.y - 3.0), Line::Travels);
     }
 }

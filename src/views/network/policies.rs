@@ -1,6 +1,6 @@
 //! The NetworkPolicies below a band: which ends of its request they isolate, what they allow, and what that makes of the request.
 
-use super::measures::{HEAD, LEFT};
+use super::measures::{HEAD, LEFT, NARROW};
 use super::parts::say;
 use super::read::{Isolation, Request};
 use crate::engine::connectivity::Direction;
@@ -36,9 +36,11 @@ impl Ends {
 /// Adds what policies make of a band that ends at `top`; returns where it ends then. `drawn` tells how many lines stood before it.
 pub(super) fn put(request: &Request, service: &Service, (top, width): (f64, f64), drawn: usize, out: &mut Scene) -> f64 {
     let ends = Ends::of(service, out);
-    let (class, mut y) = (if request.fails { "hint" } else { "" }, top);
+    let (class, mut y) = (if request.fails { "under" } else { "" }, top);
+    let narrow = width <= NARROW;
+    let left = if narrow { 16.0 } else { LEFT };
     if !request.verdict.is_empty() {
-        y += 8.0 + say([msg::net_verdict(&request.client, &service.id.name, request.verdict.clone())], (LEFT, y + 8.0), class, out);
+        y += 8.0 + say([msg::net_verdict(&request.client, &service.id.name, request.verdict.clone())], (left, y + 8.0), class, out);
     }
     if request.fails {
         // What does not arrive does not travel.
@@ -51,17 +53,20 @@ pub(super) fn put(request: &Request, service: &Service, (top, width): (f64, f64)
     if request.isolations.is_empty() {
         return y;
     }
-    let card = CARD.min(width - 2.0 * LEFT);
-    let columns = (((width - 2.0 * LEFT + APART) / (card + APART)) as usize).max(1);
+    let card = CARD.min(width - 2.0 * left);
+    let columns = (((width - 2.0 * left + APART) / (card + APART)) as usize).max(1);
     let (mut row, mut bottom) = (y + BELOW, y);
     for (n, isolation) in request.isolations.iter().enumerate() {
         if n > 0 && n % columns == 0 {
             row = bottom + APART;
         }
         let rows = isolation.rules.len().clamp(1, MAX_RULES);
-        let rect = Rect::new(LEFT + (n % columns) as f64 * (card + APART), row, card, HEAD + rows as f64 * 32.0 + 10.0);
+        let rect = Rect::new(left + (n % columns) as f64 * (card + APART), row, card, HEAD + rows as f64 * 32.0 + 10.0);
         put_card(isolation, service, rect, out);
-        link(isolation, service, &ends, (rect, y + BELOW - 10.0), n, out);
+        // A phone has no room around the band: the card says how many it isolates.
+        if !narrow {
+            link(isolation, service, &ends, (rect, y + BELOW - 10.0), n, out);
+        }
         bottom = bottom.max(rect.bottom());
     }
     bottom
@@ -105,7 +110,11 @@ fn link(of: &Isolation, service: &Service, ends: &Ends, (card, bus): (Rect, f64)
     let right = rects.iter().map(Rect::right).fold(0.0, f64::max);
     // A direct connection comes in beside the Pods of a headless Service.
     let x = right + if service.address.is_empty() { 28.0 } else { 12.0 } + n as f64 * 6.0;
-    let mut d = format!("M{} {}V{bus}H{x}V{highest}", card.right() - 24.0, card.y);
+    let mut d = match card.y - bus < BELOW {
+        true => format!("M{} {}V{bus}H{x}V{highest}", card.right() - 24.0, card.y),
+        // Below another card it leaves at the side.
+        false => format!("M{} {}H{x}V{highest}", card.right(), card.cy()),
+    };
     for rect in &rects {
         let _ = write!(d, "M{x} {}H{}", rect.cy(), rect.right());
         out.ports.push(Port { x: rect.right(), y: rect.cy(), full: true, network: true });

@@ -370,7 +370,7 @@ impl Component for Page {
                 self.carry_out(msg);
                 let mut state = self.state.borrow_mut();
                 // Where nothing is answered, what happens now is told in a sentence.
-                if let Some(words) = offered.filter(|_| state.announcer.notice().id() == msg::notice_fault("").id()) {
+                if let Some(words) = offered.filter(|_| state.announcer.notice().is_like(&msg::notice_fault(""))) {
                     state.announcer.say(words);
                 }
                 drop(state);
