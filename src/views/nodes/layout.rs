@@ -189,8 +189,17 @@ pub(super) fn squares(node: &Node, on: &On, columns: usize, (x, y): (f64, f64), 
 pub(super) fn body_height(pods: usize, dense: bool, wide: f64) -> f64 {
     match pods {
         0 => 0.0,
-        n if dense || n > 24 => n.div_ceil(across(wide)) as f64 * 8.0 + 8.0,
-        n => n.div_ceil(2) as f64 * (TILE + 6.0) - 6.0,
+        n if dense || tiles_across(n) == 0 => n.div_ceil(across(wide)) as f64 * 8.0 + 8.0,
+        n => n.div_ceil(tiles_across(n)) as f64 * (TILE + 6.0) - 6.0,
+    }
+}
+
+/// Tiles in a row of a card with so many Pods; none where the Pods are cells.
+fn tiles_across(pods: usize) -> usize {
+    match pods {
+        0..=24 => 2,
+        25..=45 => 3,
+        _ => 0,
     }
 }
 
@@ -235,18 +244,19 @@ pub(super) fn card(
     };
     let parent = put(node, body, count as usize, rect, out);
     let (x, y) = (rect.x + 12.0, rect.y + HEAD);
-    if dense || pods.len() > 24 {
+    let columns = tiles_across(pods.len());
+    if dense || columns == 0 {
         return squares(node, on, across(rect.w), (x, y), (parent, chosen), out);
     }
-    let wide = (rect.w - 30.0) / 2.0;
+    let wide = (rect.w - 24.0 - (columns - 1) as f64 * 6.0) / columns as f64;
     let most = ((wide - 31.0) / 7.0) as usize;
     for (i, pod) in pods.iter().enumerate() {
-        let at = Rect::new(x + (i % 2) as f64 * (wide + 6.0), y + (i / 2) as f64 * (TILE + 6.0), wide, TILE);
+        let at = Rect::new(x + (i % columns) as f64 * (wide + 6.0), y + (i / columns) as f64 * (TILE + 6.0), wide, TILE);
         let mut tail = short(pod, most);
         // Of several workloads each Pod tells which is its own: on a line of its own where both have no room in one.
         let (family, own) = (family(pod), pod.parts(most).1);
         let cut = families.len() > 1 && !family.is_empty() && !tail.starts_with(family);
-        let note = if cut { Message::name(mark(family, families, ((wide - 31.0) / 6.0) as usize)) } else { Message::default() };
+        let note = if cut { Message::name(mark(family, families, ((wide - 31.0) / 6.4) as usize)) } else { Message::default() };
         if cut {
             tail = own;
         }

@@ -5,6 +5,7 @@ use super::bundle::{Bundle, bundles};
 use super::cards::orphans;
 use super::measures::{FLAT, Frame, LEAST, Measures, NARROWEST, USUAL};
 use super::narrow::narrow;
+use super::overview;
 use super::words::summary;
 use crate::projection::model::Model;
 use crate::views::references;
@@ -22,6 +23,12 @@ pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)
     let wide = width - 2.0 * left;
     let frame = Frame { model, selected, measures, total, width: wide, room: if measures.low { wide } else { wide / LEAST - 1.0 } };
     let mut out = Scene { summary: summary(model), ..Scene::default() };
+    if overview::is_wanted(model, (width, height)) {
+        let mut drawn = Vec::new();
+        let bottom = overview::put(&frame, (left, measures.top), &mut out, &mut drawn);
+        orphans(model, (left, bottom), 3, &mut out, &drawn);
+        return out.finish(left);
+    }
     let homes = references::homes(model);
     let (loose, bundles, shared) = bundles(&frame, &homes);
     let mut top = measures.top;

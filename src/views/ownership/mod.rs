@@ -7,6 +7,7 @@ mod layout;
 mod leaves;
 mod measures;
 mod narrow;
+mod overview;
 mod read;
 mod rows;
 mod tree;

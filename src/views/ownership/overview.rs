@@ -1,0 +1,198 @@
+//! Many workloads at once: a chip with its Pods for each, in rows by namespace or kind, and the whole tree of the selected one above
+//! them. As trees, most of them would be out of sight.
+
+use super::cards::{chosen, claims_of};
+use super::measures::{Frame, LEAST, Measures};
+use super::tree::Tree;
+use crate::i18n::{Message, dotted, msg};
+use crate::projection::model::{Block, Controller, Id, Metric, Model, PodState, Root};
+use crate::views::bodies::numbers;
+use crate::views::shape::{Body, Cells, Label, Rect, Scene};
+
+/// From so many roots on an overview is drawn where their trees would be higher than this many stages.
+const MIN_ROOTS: usize = 16;
+const MAX_STAGES: f64 = 2.2;
+/// About the room that a small tree takes.
+const TREE: (f64, f64) = (760.0, 150.0);
+/// A workload with more Pods is a tree, wherever it stands.
+const MAX_PODS: usize = 92;
+/// Of more pairs of workloads and Services none is compared.
+const MAX_PAIRS: usize = 40_000;
+/// A chip, and the gaps between chips.
+const CHIP: (f64, f64) = (184.0, 40.0);
+const GAP: (f64, f64) = (16.0, 14.0);
+/// The room of a heading.
+const HEADING: f64 = 28.0;
+
+/// Whether the trees of a model would be too many to be seen together.
+pub(super) fn is_wanted(model: &Model, (width, height): (f64, f64)) -> bool {
+    let beside = (width / TREE.0).floor().max(1.0);
+    model.roots.len() >= MIN_ROOTS
+        && model.roots.len() as f64 * TREE.1 / beside > MAX_STAGES * height
+        && model.roots.iter().flat_map(|root| &root.groups).all(|group| group.pods.len() <= MAX_PODS)
+}
+
+/// Draws the overview and returns where it ends.
+pub(super) fn put<'a>(frame: &Frame<'a>, (left, top): (f64, f64), out: &mut Scene, claims: &mut Vec<String>) -> f64 {
+    let Measures { apart, .. } = *frame.measures;
+    let mut y = top;
+    let selected = frame.model.roots.iter().find(|root| holds(root, frame.selected));
+    if let Some(root) = selected {
+        let mut tree = Tree::new(frame, root);
+        tree.measure(frame);
+        y = tree.put(frame, (left, y), out, claims, &mut Vec::new()) + apart;
+    }
+    // Claims stand beside the Pods of a tree alone; those of the others are not without a Pod.
+    let pods = frame.model.roots.iter().flat_map(|root| &root.groups).flat_map(|group| group.pods.iter());
+    claims.extend(pods.flat_map(|pod| claims_of(frame.model, pod)).map(|claim| claim.id.uid.clone()));
+    let across = (((frame.width / LEAST + GAP.0) / (CHIP.0 + GAP.0)) as usize).max(1);
+    for (heading, roots) in grouped(&frame.model.roots) {
+        let ready = roots.iter().filter(|root| root.controller.as_deref().is_some_and(is_ready)).count();
+        let text = msg::overview_group(heading, ready, roots.len());
+        out.labels.push(Label { x: left, y, text, class: "", centred: false });
+        y += HEADING;
+        // Its tree stands in place of its chip.
+        let chips: Vec<&Root> = roots.into_iter().filter(|root| selected.is_none_or(|of| !std::ptr::eq(of, *root))).collect();
+        for row in chips.chunks(across) {
+            let mut high = 0.0f64;
+            for (i, root) in row.iter().enumerate() {
+                high = high.max(chip(frame, root, (left + i as f64 * (CHIP.0 + GAP.0), y), out));
+            }
+            y += high + GAP.1;
+        }
+        y += GAP.1;
+    }
+    y
+}
+
+/// Whether the selected object is a part of the tree.
+fn holds(root: &Root, selected: Option<&str>) -> bool {
+    let is = |of: &Controller| chosen(selected, &of.id);
+    let group = |of: &crate::projection::model::Group| {
+        of.controller.as_deref().is_some_and(is) || of.pods.iter().any(|pod| chosen(selected, &pod.id))
+    };
+    selected.is_some() && (root.controller.as_deref().is_some_and(is) || root.groups.iter().any(group))
+}
+
+fn is_ready(of: &Controller) -> bool {
+    let value = |metric: Metric| of.counters.iter().find(|counter| counter.metric == metric).map(|counter| &counter.value);
+    value(Metric::Desired) == value(Metric::Ready)
+}
+
+/// By namespace where there are several, else by kind.
+fn grouped(roots: &[Root]) -> Vec<(Message, Vec<&Root>)> {
+    let id = |root: &Root| root.controller.as_ref().map(|of| of.id.clone()).unwrap_or_else(|| Id { kind: "Pod".into(), ..Id::default() });
+    let named: Vec<Id> = roots.iter().filter_map(|root| root.controller.as_ref()).map(|of| of.id.clone()).collect();
+    let several = named.windows(2).any(|pair| pair[0].namespace != pair[1].namespace);
+    let mut out: Vec<(String, Vec<&Root>)> = Vec::new();
+    for root in roots {
+        let id = id(root);
+        let key = if several { id.namespace } else { id.kind };
+        match out.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, all)) => all.push(root),
+            None => out.push((key, vec![root])),
+        }
+    }
+    let heading = |key: String| if several { msg::kind_name("Namespace", key) } else { Message::name(key) };
+    out.into_iter().map(|(key, roots)| (heading(key), roots)).collect()
+}
+
+/// A workload and its Pods; the height that they take.
+fn chip(frame: &Frame<'_>, root: &Root, (x, y): (f64, f64), out: &mut Scene) -> f64 {
+    let rect = Rect::new(x, y, CHIP.0, CHIP.1);
+    let owner = root.controller.as_deref();
+    let parent = match owner {
+        Some(of) => {
+            let all = numbers(of);
+            let value = |metric: Metric| of.counters.iter().find(|counter| counter.metric == metric).map(|counter| counter.value.as_str());
+            let ready = value(Metric::Ready)
+                .map_or_else(Message::default, |ready| msg::overview_ready(ready, value(Metric::Desired).unwrap_or("0")));
+            // What selects it is named: its card has no room for more.
+            let few = frame.model.roots.len() * frame.model.services.len() <= MAX_PAIRS;
+            let service = frame.model.services.iter().filter(|_| few).find(|service| service.asks_for(&of.id, &of.labels));
+            let fact = dotted(vec![ready, service.map_or_else(Message::default, |service| msg::kind_name("Service", &service.id.name))]);
+            let state = if of.leaving {
+                "terminating"
+            } else if is_ready(of) {
+                "settled"
+            } else {
+                "progressing"
+            };
+            let label = msg::controller_label(&of.caption, &of.id.name, all);
+            out.put(&of.id, rect, Body::Stored { fact, missing: false }, None, state, label)
+        }
+        None => {
+            let id = Id { uid: "bare".into(), ..Id::default() };
+            out.put(&id, rect, Body::Note(msg::summary_bare(root.pods())), None, "", msg::summary_bare(root.pods()))
+        }
+    };
+    let (mut at, mut bottom) = (x, rect.bottom());
+    for group in root.groups.iter().filter(|group| !group.pods.is_empty()) {
+        let own = group.controller.as_deref().or(owner);
+        let (side, pitch) = if root.pods() <= 24 { (12.0, 15.0) } else { (6.0, 8.0) };
+        let free = (((x + CHIP.0 - at) / pitch) as usize).max(1);
+        let columns = free.min(group.pods.len());
+        let rows = group.pods.len().div_ceil(columns);
+        let pods: Block = group.pods.clone();
+        let ring = frame.model.place(group, frame.selected);
+        let counted = |(state, n): &(PodState, usize)| msg::pods_in_state(n, pods.word(*state));
+        let label = msg::pods_label(pods.len(), pods.counts().iter().map(counted).collect::<Vec<_>>());
+        let uid = format!("{}/pods", own.map_or("bare", |of| &of.id.uid));
+        let namespace = pods.first().map(|pod| pod.id.namespace.clone()).unwrap_or_default();
+        let id = Id { kind: "Pods".into(), namespace, name: own.map(|of| of.id.name.clone()).unwrap_or_default(), uid };
+        let rect = Rect::new(at, rect.bottom() + 5.0, columns as f64 * pitch, rows as f64 * pitch);
+        let state = if matches!(pods.counts()[..], [(PodState::Ready, _)]) { "ready" } else { "progressing" };
+        let cells = Cells { pods, columns, side, pitch, at: (0.0, 0.0), old: root.older(group), ring };
+        out.put(&id, rect, Body::Cells(cells), Some(parent), state, label);
+        (at, bottom) = (rect.right() + 4.0, bottom.max(rect.bottom()));
+    }
+    bottom.max(rect.bottom() + 20.0) - y
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::session::State;
+    use crate::session::selection::SelectionMsg;
+    use crate::session::timeline::TimelineMsg;
+    use crate::views::shape::Scene;
+    use std::rc::Rc;
+
+    fn workloads(count: usize) -> State {
+        let one = |n: usize| {
+            format!(
+                "{{apiVersion: apps/v1, kind: Deployment, metadata: {{name: app-{n}}}, spec: {{replicas: 2, selector: {{matchLabels: {{app: app-{n}}}}}, \
+                 template: {{metadata: {{labels: {{app: app-{n}}}}}, spec: {{containers: [{{name: c, image: nginx}}]}}}}}}}}\n---\n"
+            )
+        };
+        let mut state = State::new(&(0..count).map(one).collect::<String>(), 1);
+        state.update(crate::session::Msg::Stage(770.0, 560.0));
+        state.update(TimelineMsg::Seconds(10));
+        state.update(SelectionMsg::Select(None));
+        state
+    }
+
+    fn kinds(scene: &Scene, kind: &str) -> usize {
+        scene.items.iter().filter(|item| item.id.kind == kind).count()
+    }
+
+    #[test]
+    fn forty_deployments_are_seen_together() {
+        let mut state = workloads(40);
+        let scene: Rc<Scene> = state.picture().scene.clone();
+        assert_eq!((kinds(&scene, "Deployment"), kinds(&scene, "Pods"), kinds(&scene, "ReplicaSet")), (40, 40, 0));
+        assert!(scene.height < 1.6 * 560.0 && scene.width <= 770.0 / 0.9, "{} x {}", scene.width, scene.height);
+        assert!(scene.labels.iter().any(|label| label.text.english() == "Deployment — 40 of 40 ready"));
+        // The selected one is a tree.
+        let pod = state.timeline.run.sim().list(crate::api::Kind::Pod).nth(30).unwrap().key();
+        state.update(SelectionMsg::Select(Some(pod)));
+        let scene = state.picture().scene.clone();
+        assert_eq!((kinds(&scene, "Deployment"), kinds(&scene, "ReplicaSet"), kinds(&scene, "Pod")), (40, 1, 2));
+    }
+
+    #[test]
+    fn a_few_are_trees() {
+        let mut state = workloads(5);
+        let scene = state.picture().scene.clone();
+        assert_eq!((kinds(&scene, "ReplicaSet"), kinds(&scene, "Pod")), (5, 10));
+    }
+}
