@@ -33,4 +33,4 @@ mod trial;
 #[cfg(test)]
 mod tests;
 
-pub use state::{Msg, State};
+pub use state::{Msg, Standings, State};

@@ -15,14 +15,22 @@ use super::run::Run;
 use super::selection::{Selection, SelectionMsg};
 use super::timeline::{Timeline, TimelineMsg};
 use crate::actions::Command;
-use crate::api::{Object, ObjectRef, Time};
+use crate::api::{Kind, Object, ObjectRef, Time};
 use crate::explain::diagnose::Diagnosis;
 use crate::explain::standing::{self, Standing};
+use crate::explain::waits::Health;
 use crate::i18n::{Message, msg};
 use crate::projection::marks::Mark;
 use crate::views::card::{self, Card};
+use crate::views::shape::Scene;
 use crate::views::view::View;
+use std::collections::BTreeMap;
 use std::rc::Rc;
+
+/// Where objects stand, by uid.
+pub type Standings = BTreeMap<String, Message>;
+/// Objects of a list that are asked where they stand.
+const MAX_STANDINGS: usize = 20;
 
 /// What happens to the page: to one part of it, or to several.
 #[derive(Clone, Debug, PartialEq)]
@@ -382,6 +390,21 @@ impl State {
     /// Where the selected object stands, given its diagnosis and which remedies help.
     pub fn standing(&self, found: &[Diagnosis], helps: &[bool]) -> Option<Standing> {
         self.selection.selected.as_ref().map(|key| standing::standing(self.timeline.run.sim(), key, found, helps))
+    }
+
+    /// Where the objects of a diagram stand that are stuck or wait, by uid; the first of them where there are many.
+    pub fn standings(&self, scene: &Scene) -> Standings {
+        let sim = self.timeline.run.sim();
+        // A workload whose old Pods are ready may be stuck all the same; a ready Pod is not.
+        let keys = scene.items.iter().filter_map(|item| {
+            let kind = Kind::from_name(&item.id.kind).filter(|kind| *kind != Kind::Pod || item.state != "ready")?;
+            Some((item.id.uid.clone(), ObjectRef::new(kind, &item.id.namespace, &item.id.name)))
+        });
+        let asked = keys.filter(|(_, key)| sim.get(key).is_some()).take(MAX_STANDINGS);
+        let told = asked.map(|(uid, key)| (uid, standing::of(sim, &key)));
+        told.filter(|(_, standing)| matches!(standing.health, Health::Stuck | Health::Waiting))
+            .map(|(uid, of)| (uid, of.sentence))
+            .collect()
     }
 
     /// Tries the next remedy of the selected object on a copy, where that takes a moment. True while there are more.

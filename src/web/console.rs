@@ -161,7 +161,7 @@ impl Component for Console {
                 <div class="bar"><span class="ps" aria-hidden="true">{ "$" }</span>
                     <input ref={self.input.clone()} type="text" aria-label={say(msg::console_input())} placeholder={"kubectl get pods"} spellcheck="false" autocomplete="off" autocapitalize="off" onkeydown={ctx.link().callback(Msg::Key)} />
                     <span class="hint">{ say(msg::console_title()) }<kbd class="k">{ "`" }</kbd></span>
-                    <button type="button" class="btn ghost icon" aria-label={if open { say(msg::button_close_console()) } else { say(msg::button_open_console()) }} aria-expanded={open.to_string()} onclick={toggle}>{ icon(if open { "i-down" } else { "i-up" }, 14) }</button>
+                    <button type="button" class="btn ghost icon" aria-label={say(if open { msg::button_close_console() } else { msg::button_open_console() })} title={say(if open { msg::with_key(msg::button_close_console(), "Esc") } else { msg::with_key(msg::button_open_console(), "`") })} aria-expanded={open.to_string()} onclick={toggle}>{ icon(if open { "i-down" } else { "i-up" }, 14) }</button>
                 </div>
                 if open {
                     <pre ref={self.output.clone()} tabindex="0" role="log" aria-label={say(msg::console_output())}>{ for props.lines.iter().enumerate().map(|(at, line)| html! { <span class={classes!(line.error.then_some("err"), line.text.starts_with("$ ").then_some("cmdline"))}>{ words(at, line) }{ "\n" }</span> }) }</pre>

@@ -6,7 +6,7 @@ use crate::i18n::{Constant, Message, msg};
 use crate::session::simulated::{self, Treatment};
 use yew::prelude::*;
 
-const KEYS: [(&str, Constant); 20] = [
+const KEYS: [(&str, Constant); 23] = [
     ("Space", || msg::key_play()),
     ("→ ←", || msg::key_reconcile()),
     (".  ,", || msg::key_second()),
@@ -24,6 +24,9 @@ const KEYS: [(&str, Constant); 20] = [
     ("`", || msg::key_console()),
     ("Ctrl ⏎", || msg::key_apply()),
     ("F6", || msg::key_panel()),
+    ("s", || msg::key_stable()),
+    ("r", || msg::key_restart()),
+    ("l", || msg::key_list()),
     ("f", || msg::key_full()),
     ("?", || msg::button_help()),
     ("Esc", || msg::key_close()),

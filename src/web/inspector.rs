@@ -82,7 +82,7 @@ pub fn Inspector(props: &Props) -> Html {
     let fold = match props.narrow {
         true => html! { <button type="button" class="btn" onclick={close}>{ say(msg::button_done()) }</button> },
         false => {
-            html! { <button type="button" class="btn ghost icon" aria-label={say(msg::button_hide_inspector())} onclick={close}>{ icon("i-panel-r", 16) }</button> }
+            html! { <button type="button" class="btn ghost icon" aria-label={say(msg::button_hide_inspector())} title={say(msg::button_hide_inspector())} onclick={close}>{ icon("i-panel-r", 16) }</button> }
         }
     };
     let Some(key) = &props.key_of else { return idle(fold) };
@@ -378,9 +378,9 @@ fn Actions(props: &ActionProps) -> Html {
         let scale = |to: i32| run(format!("kubectl scale {word}/{name} --replicas={to}{namespace}"));
         rows.push(html! {
             <div class="row act"><span class="dim">{ say(msg::fact_replicas()) }</span><span class="grow" />
-                <button type="button" class="btn icon" aria-label={say(msg::button_remove_replica())} disabled={replicas == 0} onclick={scale((replicas - 1).max(0))}>{ icon("i-minus", 14) }</button>
+                <button type="button" class="btn icon" aria-label={say(msg::button_remove_replica())} title={say(msg::button_remove_replica())} disabled={replicas == 0} onclick={scale((replicas - 1).max(0))}>{ icon("i-minus", 14) }</button>
                 <b class="mono">{ count(replicas.max(0) as usize) }</b>
-                <button type="button" class="btn icon" aria-label={say(msg::button_add_replica())} onclick={scale(replicas + 1)}>{ icon("i-plus", 14) }</button>
+                <button type="button" class="btn icon" aria-label={say(msg::button_add_replica())} title={say(msg::button_add_replica())} onclick={scale(replicas + 1)}>{ icon("i-plus", 14) }</button>
             </div>
         });
     }

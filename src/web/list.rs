@@ -7,6 +7,7 @@ use crate::api::ObjectRef;
 use crate::i18n::format::count;
 use crate::i18n::{Message, msg};
 use crate::projection::model::Tone;
+use crate::session::Standings;
 use crate::views::roster;
 use crate::views::shape::{Body, Item, Scene};
 use std::rc::Rc;
@@ -22,6 +23,8 @@ const ROWS_PER_PAGE: usize = 100;
 pub struct ListProps {
     /// The diagram.
     pub scene: Rc<Scene>,
+    /// Where objects stand that are not well.
+    pub standings: Rc<Standings>,
     /// The language.
     pub lang: Lang,
     /// An object is chosen.
@@ -30,7 +33,10 @@ pub struct ListProps {
 
 impl PartialEq for ListProps {
     fn eq(&self, other: &Self) -> bool {
-        Rc::ptr_eq(&self.scene, &other.scene) && self.lang == other.lang && self.on_select == other.on_select
+        Rc::ptr_eq(&self.scene, &other.scene)
+            && Rc::ptr_eq(&self.standings, &other.standings)
+            && self.lang == other.lang
+            && self.on_select == other.on_select
     }
 }
 
@@ -55,12 +61,16 @@ pub fn List(props: &ListProps) -> Html {
     let first = if first < most { first } else { most.saturating_sub(1) / ROWS_PER_PAGE * ROWS_PER_PAGE };
     let last = most.min(first + ROWS_PER_PAGE);
     let of = |rows: usize, before: usize| first.saturating_sub(before).min(rows)..last.saturating_sub(before).min(rows);
+    let standing = |item: &Item| {
+        let said = props.standings.get(&item.id.uid)?;
+        Some(html! { <p class="stands">{ say(said) }</p> })
+    };
     let rows = others[of(others.len(), nodes.len())].iter().map(|index| {
         let item = &scene.items[*index];
         // Those on a node stand alone: it is in the table.
         let depth = scene.depth(*index).saturating_sub(usize::from(!nodes.is_empty()));
         let onclick = click(item);
-        html! { <li key={item.id.uid.clone()} aria-level={(depth + 1).to_string()} style={format!("padding-left:{}px", depth * 20)}><button type="button" onclick={onclick}>{ row(item) }</button></li> }
+        html! { <li key={item.id.uid.clone()} aria-level={(depth + 1).to_string()} style={format!("padding-left:{}px", depth * 20)}><button type="button" onclick={onclick}>{ row(item) }</button>{ for standing(item) }</li> }
     });
     let revisions = scene.items.iter().find_map(|item| if let Body::Chart(chart) = &item.body { Some(chart.rows()) } else { None });
     let revisions = revisions.into_iter().flatten().map(|[image, hash, counts]| {

@@ -522,3 +522,52 @@ for (const [width, height] of [[480, 320], [480, 360], [720, 420]]) {
     await expect(page.locator('.cap .mid')).not.toContainText(/Endpoint|status written/);
   });
 }
+
+test('the list says where those stand that are stuck; keys show it, run until stable and begin again', async ({ page }) => {
+  await open(page);
+  await scope(page, () => loopscope.kubectl('set image deployment/nginx-deployment nginx=nginx:nonexistent'));
+  await on(page, 15);
+  await page.keyboard.press('l');
+  const list = page.locator('.aslist').first();
+  await expect(list.locator('li', { has: page.getByRole('button', { name: /^Deployment nginx-deployment/ }) }).locator('.stands'))
+    .toContainText('Image nginx:nonexistent cannot be pulled');
+  await page.keyboard.press('l');
+  await expect(list).toBeHidden();
+  await scope(page, () => loopscope.kubectl('set image deployment/nginx-deployment nginx=nginx:1.27'));
+  await page.keyboard.press('s');
+  await expect(item(page, 'Deployment', 'nginx-deployment')).toHaveAttribute('data-state', 'settled');
+  await page.keyboard.press('r');
+  await expect(page.getByRole('dialog')).toContainText('Start over');
+});
+
+const TRAFFIC = `
+{apiVersion: v1, kind: Pod, metadata: {name: client}, spec: {containers: [{name: c, image: busybox, command: [sleep, '9999']}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: web, labels: {app: web}}, spec: {containers: [{name: c, image: nginx}]}}
+---
+{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {selector: {app: web}, ports: [{port: 80}]}}
+---
+{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: wall}, spec: {podSelector: {matchLabels: {app: web}}, ingress: [{from: [{podSelector: {matchLabels: {role: guest}}}]}]}}
+---
+{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: door}, spec: {ingressClassName: nginx, rules: [{host: a.example.com, http: {paths: [{path: /, pathType: Prefix, backend: {service: {name: web, port: {number: 80}}}}]}}]}}
+`;
+
+test('Network: a policy denies the request until its peer has the label; an Ingress is served once its class exists', async ({ page }) => {
+  await open(page, TRAFFIC);
+  await page.keyboard.press('3');
+  await expect(page.locator('.lbl', { hasText: 'client → web: Denied by wall (Ingress)' })).toBeVisible();
+  await page.keyboard.press('0');
+  await settled(page);
+  await item(page, 'NetworkPolicy', 'wall').click();
+  await expect(page.locator('.panel.inspector, #inspector, aside').filter({ hasText: 'wall' }).first()).toContainText('Isolates 1 Pod (Ingress)');
+  await scope(page, () => loopscope.kubectl('label pod client role=guest'));
+  await on(page, 1);
+  await expect(page.locator('.lbl', { hasText: 'client → web: Allowed by wall, Ingress rule 1' })).toBeVisible();
+  const door = item(page, 'Ingress', 'door');
+  await expect(door).toContainText('not served');
+  await door.click();
+  await page.getByRole('button', { name: /Create IngressClass nginx/ }).first().click();
+  await on(page, 2);
+  await expect(door).toContainText('192.168.49.11');
+  await expect(door).toContainText('1 ready endpoint');
+});

@@ -5,7 +5,7 @@ use crate::api::{Body, Kind, Object, ObjectRef};
 use crate::engine::{Entry, Op};
 use crate::explain::standing;
 use crate::explain::words::{self, Reason};
-use crate::session::State;
+use crate::session::{Standings, State};
 use crate::views::view::View;
 use crate::web::dom;
 use crate::web::inspector::Explanation;
@@ -32,6 +32,8 @@ pub(super) struct Inspection {
     pub(super) chain_of: Option<Subject>,
     /// In what the cluster differs from the manifest that was applied.
     pub(super) drift: Rc<Vec<String>>,
+    /// Where the objects of the list stand.
+    pub(super) standings: Rc<Standings>,
     pub(super) causes: Rc<Vec<(u64, u8)>>,
     pub(super) events: Rc<Vec<Rc<Object>>>,
     /// Whether a remedy has still to be tried on a copy.
@@ -120,6 +122,12 @@ impl Page {
             self.inspection.why.found = Rc::new(found);
         }
         self.inspection.why.helps = helps;
+        if self.panels.as_list {
+            let standings = state.standings(&self.drawing.picture.scene);
+            if *self.inspection.standings != standings {
+                self.inspection.standings = Rc::new(standings);
+            }
+        }
         let now = dom::now();
         self.inspection.diagnose_ms = now + rest(now - begun);
     }

@@ -4,6 +4,7 @@ use super::menu::Menu;
 use super::{Msg, Over, Page};
 use crate::session::Msg as Do;
 use crate::session::compare::CompareMsg;
+use crate::session::replace::{ReplaceMsg, Replacement};
 use crate::session::selection::SelectionMsg;
 use crate::session::speed;
 use crate::session::timeline::TimelineMsg;
@@ -89,6 +90,12 @@ impl Page {
             ">" => vec![TimelineMsg::Speed(speed::next(now, true)).into()],
             "a" => vec![CompareMsg::Mark(false).into()],
             "b" => vec![CompareMsg::Mark(true).into()],
+            "s" => vec![TimelineMsg::Settle.into()],
+            "r" => vec![ReplaceMsg::Ask(Replacement::StartOver).into()],
+            "l" => {
+                ctx.link().send_message(Msg::List);
+                return false;
+            }
             "Home" => vec![TimelineMsg::Seek(0).into()],
             "End" => vec![TimelineMsg::Live.into()],
             key @ ("1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9") => {

@@ -84,7 +84,7 @@ impl Page {
                         animate={state.timeline.speed <= 100.0}
                         embed={false}
                         empty={html! { <p>{ say(msg::branch_empty()) }</p> }}
-                        as_list={self.panels.as_list}
+                        list={self.panels.as_list.then(Rc::default)}
                 dark={self.settings.dark}
                         whole=true
                         on_select={link.callback(|key| Msg::Do(SelectionMsg::Select(key).into()))}

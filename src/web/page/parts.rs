@@ -237,7 +237,7 @@ impl Page {
                 <span class="views pops" onfocusout={link.batch_callback(|event: FocusEvent| has_left(&event).then_some(Msg::Menu(Menu::None)))}>
                     <button type="button" class="btn sm ghost opens" aria-expanded={(self.panels.menu == Menu::View).to_string()} onclick={link.callback(|_| Msg::Menu(Menu::View))}>{ say(msg::picker_view()) }{ icon("i-down", 14) }</button>
                     <div class={(self.panels.menu == Menu::View).then_some("open")}>
-                        <button type="button" class="btn sm ghost" title={list.clone()} aria-label={list.clone()} aria-pressed={self.panels.as_list.to_string()} onclick={link.callback(|_| Msg::List)}>{ icon("i-endpointslice", 14) }{ list }</button>
+                        <button type="button" class="btn sm ghost" title={say(msg::with_key(msg::button_show_as_list(), "l"))} aria-label={list.clone()} aria-pressed={self.panels.as_list.to_string()} onclick={link.callback(|_| Msg::List)}>{ icon("i-endpointslice", 14) }{ list }</button>
                         if state.selection.view.filter >= Filter::Namespace { { self.namespaces(ctx) } }
                     </div>
                 </span>
@@ -338,7 +338,7 @@ impl Page {
                 embed={self.settings.embed}
                 follow={self.drawing.told_of.clone().filter(|_| self.settings.embed)}
                 empty={empty}
-                as_list={self.panels.as_list}
+                list={self.panels.as_list.then(|| self.inspection.standings.clone())}
                 dark={self.settings.dark}
                 whole={window::is_whole()}
                 on_select={link.callback(|key| Msg::Do(SelectionMsg::Select(key).into()))}

@@ -117,7 +117,7 @@ impl Stage {
     /// Decides which items are in the page, and when the next come.
     fn admit(&mut self, ctx: &Context<Self>) {
         let props = ctx.props();
-        self.port.place_map(&props.picture(), !props.as_list);
+        self.port.place_map(&props.picture(), props.list.is_none());
         let sees = |item: &Item| self.port.sees(item.rect);
         if !self.mounted.admit(&props.scene, self.stop, self.saves.is_some(), &sees) {
             self.more = None;
@@ -161,7 +161,7 @@ impl Stage {
             }
             Msg::Wheel(event) => {
                 let zooming = event.ctrl_key() || event.meta_key();
-                if ctx.props().embed && !zooming || ctx.props().as_list {
+                if ctx.props().embed && !zooming || ctx.props().list.is_some() {
                     return false;
                 }
                 event.prevent_default();
@@ -288,7 +288,7 @@ impl Component for Stage {
         }
         let props = ctx.props();
         // The callbacks are new each time and do the same.
-        let plain = |props: &Props| (props.animate, props.embed, props.as_list, props.dark, props.whole, props.lang);
+        let plain = |props: &Props| (props.animate, props.embed, props.list.clone(), props.dark, props.whole, props.lang);
         let same = Rc::ptr_eq(&old.scene, &props.scene)
             && (&old.selected, &old.scope, &old.card, plain(old)) == (&props.selected, &props.scope, &props.card, plain(props))
             && (&old.changes, &old.follow) == (&props.changes, &props.follow);
@@ -404,7 +404,7 @@ impl Component for Stage {
         html! {
             <div
                 ref={self.node.clone()}
-                class={classes!("stage", props.as_list.then_some("listed"))}
+                class={classes!("stage", props.list.is_some().then_some("listed"))}
                 id={props.id}
                 tabindex={if nothing { Some("-1") } else { None }}
                 onpointerdown={link.callback(Msg::Down)}
@@ -418,8 +418,8 @@ impl Component for Stage {
             >
                 if nothing {
                     <div class="nothing">{ props.empty.clone() }</div>
-                } else if props.as_list {
-                    <List lang={props.lang} key={format!("{:?}", props.scope)} scene={scene.clone()} on_select={props.on_select.clone()} />
+                } else if let Some(standings) = &props.list {
+                    <List standings={standings.clone()} lang={props.lang} key={format!("{:?}", props.scope)} scene={scene.clone()} on_select={props.on_select.clone()} />
                 } else {
                     { drawing }
                     if self.port.has_legend(&props.picture()) {
@@ -437,11 +437,11 @@ impl Component for Stage {
                     }
                     if self.port.controls(&props.picture()) {
                         <div class="zoom" onclick={Callback::from(|event: MouseEvent| event.stop_propagation())} onpointerdown={Callback::from(|event: PointerEvent| event.stop_propagation())}>
-                            <button type="button" data-key="-" aria-label={say(msg::button_zoom_out())} onclick={link.callback(|_| Msg::Zoom(0.8))}>{ icon("i-minus", 14) }</button>
-                            <button type="button" class="pc" aria-label={say(msg::button_zoom_readable())} onclick={link.callback(|_| Msg::Fit)}>{ format!("{}%", (self.port.zoom * 100.0).round() as i64) }</button>
-                            <button type="button" data-key="+" aria-label={say(msg::button_zoom_in())} onclick={link.callback(|_| Msg::Zoom(1.25))}>{ icon("i-plus", 14) }</button>
-                            <button type="button" data-key="0" aria-label={say(msg::button_zoom_to_fit())} onclick={link.callback(|_| Msg::All)}>{ icon("i-fit", 14) }</button>
-                            <button type="button" id="export" aria-label={say(msg::button_save_image())} aria-haspopup="menu" aria-expanded={self.menu.to_string()} onclick={link.callback(|_| Msg::Menu)}>{ icon("i-save", 14) }</button>
+                            <button type="button" data-key="-" aria-label={say(msg::button_zoom_out())} title={say(msg::with_key(msg::button_zoom_out(), "-"))} onclick={link.callback(|_| Msg::Zoom(0.8))}>{ icon("i-minus", 14) }</button>
+                            <button type="button" class="pc" aria-label={say(msg::button_zoom_readable())} title={say(msg::button_zoom_readable())} onclick={link.callback(|_| Msg::Fit)}>{ format!("{}%", (self.port.zoom * 100.0).round() as i64) }</button>
+                            <button type="button" data-key="+" aria-label={say(msg::button_zoom_in())} title={say(msg::with_key(msg::button_zoom_in(), "+"))} onclick={link.callback(|_| Msg::Zoom(1.25))}>{ icon("i-plus", 14) }</button>
+                            <button type="button" data-key="0" aria-label={say(msg::button_zoom_to_fit())} title={say(msg::with_key(msg::button_zoom_to_fit(), "0"))} onclick={link.callback(|_| Msg::All)}>{ icon("i-fit", 14) }</button>
+                            <button type="button" id="export" aria-label={say(msg::button_save_image())} title={say(msg::button_save_image())} aria-haspopup="menu" aria-expanded={self.menu.to_string()} onclick={link.callback(|_| Msg::Menu)}>{ icon("i-save", 14) }</button>
                             if self.menu { { Self::menu(link) } }
                         </div>
                     }

@@ -4,6 +4,7 @@ use crate::api::{Kind, ObjectRef};
 use crate::engine::Op;
 use crate::projection::changes::{Change, fate};
 use crate::projection::model::Id;
+use crate::session::Standings;
 use crate::views::card::Card;
 use crate::views::shape::{Item, Scene};
 use crate::views::view::View;
@@ -45,8 +46,8 @@ pub struct Props {
     pub follow: Option<ObjectRef>,
     /// Said where nothing is drawn.
     pub empty: Html,
-    /// Objects as a nested list instead of a drawing.
-    pub as_list: bool,
+    /// Objects as a nested list instead of a drawing, with where those stand that are not well.
+    pub list: Option<Rc<Standings>>,
     /// The theme.
     pub dark: bool,
     /// Whether all of the page is there.

@@ -75,9 +75,9 @@ pub fn Transport(props: &TransportProps) -> Html {
                 <button type="button" class="play" id="play" aria-label={if props.playing { say(msg::button_pause()) } else { say(msg::button_play()) }} title={if props.playing { say(msg::button_pause_key()) } else { say(msg::button_play_key()) }} onclick={emit(TimelineMsg::Toggle.into())}>{ icon(if props.playing { "i-pause" } else { "i-play" }, 16) }</button>
                 <button type="button" class="t" id="step" aria-label={say(msg::button_next_reconcile())} title={say(msg::button_next_reconcile_key())} onclick={emit(TimelineMsg::Step.into())}>{ icon("i-step", 16) }</button>
                 <button type="button" class="t wide" id="second" aria-label={say(msg::button_forward_second())} title={say(msg::button_forward_second_key())} onclick={emit(TimelineMsg::Seconds(1).into())}>{ "+1 s" }</button>
-                <button type="button" class="t wide" id="settle" aria-label={say(msg::button_run_until_stable())} title={say(msg::button_run_until_stable_title())} onclick={emit(TimelineMsg::Settle.into())}>{ say(msg::button_until_stable()) }</button>
+                <button type="button" class="t wide" id="settle" aria-label={say(msg::button_run_until_stable())} title={say(msg::with_key(msg::button_run_until_stable_title(), "s"))} onclick={emit(TimelineMsg::Settle.into())}>{ say(msg::button_until_stable()) }</button>
                 <span class="grow" />
-                <button type="button" class="btn sm ghost" id="restart" title={say(msg::button_start_over_title())} onclick={emit(ReplaceMsg::Ask(Replacement::StartOver).into())}>{ say(msg::button_start_over()) }</button>
+                <button type="button" class="btn sm ghost" id="restart" title={say(msg::with_key(msg::button_start_over_title(), "r"))} onclick={emit(ReplaceMsg::Ask(Replacement::StartOver).into())}>{ say(msg::button_start_over()) }</button>
             </div>
             <div class="speed"><span>{ "0.1×" }</span>
                 <input type="range" min="0" max="100" step="1" aria-label={say(msg::slider_speed())} title={say(msg::slider_speed_key())} aria-valuetext={speed::label(props.speed)} value={Px(speed::position(props.speed) * 100.0).to_string()} oninput={slide} />
