@@ -3,7 +3,7 @@
 use super::apply::{self, prepare, with_last_applied};
 use super::client::{Client, server_error, source_error};
 use super::parse::Args;
-use super::targets::{self, label};
+use super::targets;
 use super::{Failure, Outcome, Reads, Verb};
 use crate::api::{Kind, ObjectRef};
 use serde_json::{Map, Value, json};
@@ -34,7 +34,7 @@ pub const REPLACE: Verb = Verb {
 
 fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("create", FLAGS, words)?;
-    client.use_flags(&args);
+    client.use_flags(&args)?;
     if args.get("filename").is_some() {
         return from_text(client, &args, stdin);
     }
@@ -48,26 +48,12 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
 /// Creates a generated object, or shows it.
 pub fn finish(client: &mut Client<'_>, args: &Args, value: Value) -> Result<Outcome, Failure> {
     let (kind, value) = prepare(client, args, value)?;
-    let name = value["metadata"]["name"].as_str().unwrap_or("").to_owned();
-    let dry = args.get("dry-run").filter(|how| *how != "none");
-    if dry.is_some() {
-        match args.get("output") {
-            Some("yaml") => client.out.push_str(&super::printers::yaml::print(&value)),
-            Some("json") => client.out.push_str(&format!("{value:#}\n")),
-            _ => client.say(format!("{} created (dry run)", label(kind, &name))),
-        }
-        return Ok(Outcome::Done);
-    }
     let value = if args.on("save-config") { with_last_applied(&value) } else { value };
     let created = client.create(value).map_err(|error| match error.reason {
         crate::engine::store::Reason::Invalid => server_error(&error),
         _ => Failure::error(format!("failed to create {}: {}", kind.name().to_ascii_lowercase(), error.message)),
     })?;
-    match args.get("output") {
-        Some("yaml") => client.out.push_str(&super::printers::yaml::print(&created)),
-        Some("name") => client.say(label(kind, &name)),
-        _ => client.say(format!("{} created", label(kind, &name))),
-    }
+    client.report_typed(kind, &created, "created")?;
     Ok(Outcome::Done)
 }
 
@@ -80,8 +66,7 @@ fn from_text(client: &mut Client<'_>, args: &Args, stdin: &str) -> Result<Outcom
         let result = prepare(client, args, value).and_then(|(kind, value)| {
             let value = if args.on("save-config") { with_last_applied(&value) } else { value };
             let created = client.create(value).map_err(|error| source_error(&error, "error when creating \"STDIN\""))?;
-            client.say(format!("{} created", label(kind, created["metadata"]["name"].as_str().unwrap_or(""))));
-            Ok(())
+            client.report(kind, &created, "created")
         });
         if let Err(failure) = result {
             client.fail(&failure);
@@ -92,7 +77,7 @@ fn from_text(client: &mut Client<'_>, args: &Args, stdin: &str) -> Result<Outcom
 
 fn replace(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("replace", apply::FLAGS, words)?;
-    client.use_flags(&args);
+    client.use_flags(&args)?;
     for value in apply::read(client, stdin) {
         let result = prepare(client, &args, value).and_then(|(kind, value)| {
             let name = value["metadata"]["name"].as_str().unwrap_or("").to_owned();
@@ -101,9 +86,8 @@ fn replace(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Out
                 let error = crate::engine::store::ApiError::not_found(kind, &name);
                 return Err(source_error(&error, "error when replacing \"STDIN\""));
             }
-            client.update(value).map_err(|error| source_error(&error, "error when replacing \"STDIN\""))?;
-            client.say(format!("{} replaced", label(kind, &name)));
-            Ok(())
+            let replaced = client.update(value).map_err(|error| source_error(&error, "error when replacing \"STDIN\""))?;
+            client.report(kind, &replaced, "replaced")
         });
         if let Err(failure) = result {
             client.fail(&failure);

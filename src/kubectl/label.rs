@@ -2,10 +2,10 @@
 
 use super::client::{Client, server_error};
 use super::parse::Args;
-use super::targets::{Targets, label, name_of};
+use super::targets::{Targets, name_of};
 use super::{Failure, Outcome, Reads, Verb};
 use crate::api::ObjectRef;
-use crate::engine::store::{Patch, validation};
+use crate::engine::store::{Patch, Subresource, validation};
 use serde_json::{Map, Value, json};
 
 const FLAGS: &str = "overwrite selector/l= field-selector= all all-namespaces/A list local resource-version= dry-run?unchanged output/o= \
@@ -45,7 +45,7 @@ pub const ANNOTATIONS: MetadataVerb = MetadataVerb { verb: "annotate", field: "a
 
 fn run(client: &mut Client<'_>, words: &[String], how: &MetadataVerb) -> Result<Outcome, Failure> {
     let args = Args::parse(how.verb, FLAGS, words)?;
-    client.use_flags(&args);
+    client.use_flags(&args)?;
     let is_change =
         |word: &String| word.contains('=') || word.ends_with('-') && !word.contains('/') || word.ends_with('-') && word.contains('.');
     // The first words name objects, even when a name ends in a dash.
@@ -65,8 +65,8 @@ fn run(client: &mut Client<'_>, words: &[String], how: &MetadataVerb) -> Result<
         }
         let said = said(client, &present, &change, how);
         let key = ObjectRef::new(kind, object["metadata"]["namespace"].as_str().unwrap_or(""), &name);
-        match client.patch(&key, Patch::Merge, &json!({"metadata": {how.field: change}})) {
-            Ok(_) => client.say(format!("{} {said}", label(kind, &name))),
+        match client.patch(&key, Subresource::Main, Patch::Merge, &json!({"metadata": {how.field: change}})) {
+            Ok(changed) => client.report(kind, &changed, said)?,
             Err(error) => client.fail(&server_error(&error)),
         }
     }

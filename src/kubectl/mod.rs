@@ -18,6 +18,7 @@ mod failure;
 mod get;
 mod label;
 mod nodes;
+mod output;
 pub mod parse;
 mod patch;
 pub mod printers;
@@ -28,6 +29,7 @@ mod scale;
 mod select;
 mod set;
 mod targets;
+mod typed;
 mod verb;
 mod wait;
 
@@ -62,6 +64,7 @@ pub struct Session {
     pub applied: Vec<Applied>,
     origin: crate::engine::store::Origin,
     namespace: String,
+    mode: output::Mode,
     task: Outcome,
     rows: usize,
 }
@@ -102,6 +105,7 @@ impl Session {
             applied: Vec::new(),
             origin,
             namespace: "default".to_owned(),
+            mode: output::Mode::default(),
             task: Outcome::Done,
             rows,
         }
@@ -146,13 +150,14 @@ impl Session {
     }
 
     fn with_client(&mut self, sim: &mut Sim, run: impl FnOnce(&mut Client<'_>) -> Result<Outcome, Failure>) -> Result<Outcome, Failure> {
-        let mut client = Client::new(sim, self.origin.clone(), std::mem::take(&mut self.namespace), self.rows);
+        let mut client =
+            Client::new(sim, self.origin.clone(), (std::mem::take(&mut self.namespace), std::mem::take(&mut self.mode)), self.rows);
         let result = run(&mut client);
         self.stdout.push_str(&client.out);
         self.stderr.push_str(&client.err);
         self.applied.append(&mut client.applied);
         self.failure = self.failure.take().or(client.failure);
-        self.namespace = client.namespace;
+        (self.namespace, self.mode) = (client.namespace, client.mode);
         match result {
             Ok(Outcome::Done) if self.failure.is_some() => Err(Failure::exit("", 1)),
             other => other,

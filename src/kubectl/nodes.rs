@@ -6,7 +6,7 @@ use super::select::Selection;
 use super::targets::name_of;
 use super::{Failure, Outcome, Reads, Verb};
 use crate::api::{Kind, ObjectRef};
-use crate::engine::store::Patch;
+use crate::engine::store::{Patch, Subresource};
 use serde_json::{Value, json};
 
 const CORDON_FLAGS: &str = "selector/l= dry-run?unchanged";
@@ -45,6 +45,7 @@ pub const TAINT: Verb = Verb {
 fn cordon(client: &mut Client<'_>, words: &[String], on: bool) -> Result<Outcome, Failure> {
     let verb = if on { "cordon" } else { "uncordon" };
     let args = Args::parse(verb, CORDON_FLAGS, words)?;
+    client.use_flags(&args)?;
     if args.words.is_empty() && args.get("selector").is_none() {
         return Err(Failure::error(format!("USAGE: {verb} NODE [flags]\nSee 'kubectl {verb} -h' for help and examples")));
     }
@@ -69,14 +70,13 @@ pub fn set_cordon(client: &mut Client<'_>, name: &str, on: bool) -> Result<(), F
     let node = client.get(Kind::Node, name)?;
     let word = if on { "cordoned" } else { "uncordoned" };
     if (node["spec"]["unschedulable"] == true) == on {
-        client.say(format!("node/{name} already {word}"));
-        return Ok(());
+        return client.report(Kind::Node, &node, &format!("already {word}"));
     }
     let value = if on { json!(true) } else { Value::Null };
     let key = ObjectRef::new(Kind::Node, "", name);
-    client.patch(&key, Patch::Strategic, &json!({"spec": {"unschedulable": value}})).map_err(|error| server_error(&error))?;
-    client.say(format!("node/{name} {word}"));
-    Ok(())
+    let change = json!({"spec": {"unschedulable": value}});
+    let node = client.patch(&key, Subresource::Main, Patch::Strategic, &change).map_err(|error| server_error(&error))?;
+    client.report(Kind::Node, &node, word)
 }
 
 struct TaintChange {
@@ -90,6 +90,7 @@ const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
 fn taint(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("taint", TAINT_FLAGS, words)?;
+    client.use_flags(&args)?;
     let Some((kind, rest)) = args.words.split_first() else { return Err(Failure::error("at least one taint update is required")) };
     if super::targets::kind(kind.split('/').next().unwrap_or(kind))? != Kind::Node {
         return Err(Failure::error(format!("invalid resource type {kind}, only node(s) is supported")));
@@ -164,13 +165,12 @@ fn taint_one(client: &mut Client<'_>, name: &str, changes: &[TaintChange], overw
         (added, replaced) = (added || !exists, replaced || exists);
     }
     node["spec"]["taints"] = if taints.is_empty() { Value::Null } else { Value::Array(taints) };
-    client.update(node).map_err(|error| server_error(&error))?;
+    let node = client.update(node).map_err(|error| server_error(&error))?;
     let word = match (added || replaced, removed) {
         (true, true) => "modified",
         (true, false) if replaced => "modified",
         (true, false) => "tainted",
         _ => "untainted",
     };
-    client.say(format!("node/{name} {word}"));
-    Ok(())
+    client.report_plainly(Kind::Node, &node, word)
 }

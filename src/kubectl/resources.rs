@@ -96,7 +96,7 @@ fn version(client: &mut Client<'_>, _: &[String], _: &str) -> Result<Outcome, Fa
 /// No container ever prints anything here, but a Pod that is not there is still not there.
 fn logs(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("logs", LOGS_FLAGS, words)?;
-    client.use_flags(&args);
+    client.use_flags(&args)?;
     let Some(name) = args.words.first() else {
         return Err(Failure::error(
             "expected 'logs [-f] [-p] (POD | TYPE/NAME) [-c CONTAINER]'.\nPOD or TYPE/NAME is a required argument for the logs command\nSee 'kubectl logs -h' for help and examples",

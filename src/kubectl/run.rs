@@ -15,7 +15,7 @@ pub const VERB: Verb =
 
 fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("run", FLAGS, words)?;
-    client.use_flags(&args);
+    client.use_flags(&args)?;
     let Some((name, rest)) = args.words.split_first() else { return Err(Failure::error("NAME is required for run")) };
     args.require(&["image"])?;
     let mut labels = crate::sort::map([("run".to_owned(), Value::from(name.as_str()))].into_iter());

@@ -19,7 +19,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         return Err(Failure::error("must specify one of: env, image, resources, selector, serviceaccount, subject"));
     };
     let args = Args::parse(&format!("set {topic}"), FLAGS, rest)?;
-    client.use_flags(&args);
+    client.use_flags(&args)?;
     match topic.as_str() {
         "image" => change(client, &args, |word| word.contains('=') && !word.starts_with('/'), "image updated", image),
         "env" => change(client, &args, |word| word.contains('=') || word.ends_with('-'), "env updated", env),
@@ -64,19 +64,20 @@ fn change(client: &mut Client<'_>, args: &Args, is_change: fn(&str) -> bool, don
             client.fail(&failure);
             continue;
         }
-        write(client, kind, &object, edited, done);
+        write(client, kind, &object, edited, done)?;
     }
     Ok(Outcome::Done)
 }
 
-fn write(client: &mut Client<'_>, kind: Kind, before: &Value, after: Value, done: &str) {
+fn write(client: &mut Client<'_>, kind: Kind, before: &Value, after: Value, done: &str) -> Result<(), Failure> {
     if *before == after {
-        return;
+        return Ok(());
     }
     match client.update(after) {
-        Ok(_) => client.say(format!("{} {done}", label(kind, name_of(before)))),
+        Ok(written) => client.report(kind, &written, done)?,
         Err(error) => client.fail(&server_error(&error)),
     }
+    Ok(())
 }
 
 /// The Pod spec inside an object.
@@ -165,7 +166,7 @@ fn account(client: &mut Client<'_>, args: &Args) -> Result<Outcome, Failure> {
             spec.insert("serviceAccountName".to_owned(), Value::from(account.as_str()));
             spec.remove("serviceAccount");
         }
-        write(client, kind, &object, edited, "serviceaccount updated");
+        write(client, kind, &object, edited, "serviceaccount updated")?;
     }
     Ok(Outcome::Done)
 }
@@ -182,7 +183,7 @@ fn selector(client: &mut Client<'_>, args: &Args) -> Result<Outcome, Failure> {
         }
         let mut edited = object.clone();
         edited["spec"]["selector"] = Value::Object(pairs.clone());
-        write(client, kind, &object, edited, "selector updated");
+        write(client, kind, &object, edited, "selector updated")?;
     }
     Ok(Outcome::Done)
 }

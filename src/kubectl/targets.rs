@@ -91,7 +91,7 @@ impl Targets {
                 found.push_back(client.listing(*kind, &self.namespace));
                 continue;
             };
-            match client.sim.get(&client.key(*kind, name)) {
+            match client.sim().get(&client.key(*kind, name)) {
                 Some(object) => found.push_back(Listing::of([object.clone()])),
                 None => client.fail(&not_found(*kind, name)),
             }

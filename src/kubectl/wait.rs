@@ -41,7 +41,7 @@ pub struct WaitCommand {
 
 fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("wait", FLAGS, words)?;
-    client.use_flags(&args);
+    client.use_flags(&args)?;
     let goal = goal(args.get("for").unwrap_or(""))?;
     let targets = Targets::parse(client, &args, &args.words)?;
     let mut left = Vec::new();
@@ -57,7 +57,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         return Err(Failure::error("no matching resources found"));
     }
     let span = args.duration("timeout")?.unwrap_or(PATIENCE_US);
-    Ok(Outcome::pending(WaitCommand { left, goal, deadline: client.sim.now().after(span) }))
+    Ok(Outcome::pending(WaitCommand { left, goal, deadline: client.sim().now().after(span) }))
 }
 
 fn goal(text: &str) -> Result<WaitGoal, Failure> {
@@ -120,7 +120,7 @@ impl PendingCommand for WaitCommand {
         if self.left.is_empty() {
             return Ok(true);
         }
-        if client.sim.now() < self.deadline {
+        if client.sim().now() < self.deadline {
             return Ok(false);
         }
         let lines = self

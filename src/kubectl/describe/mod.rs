@@ -31,7 +31,7 @@ pub const VERB: Verb = Verb {
 
 fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("describe", FLAGS, words)?;
-    client.use_flags(&args);
+    client.use_flags(&args)?;
     if args.words.is_empty() {
         return Err(Failure::error(
             "You must specify the type of resource to describe. Use \"kubectl api-resources\" for a complete list of supported resources.",

@@ -58,14 +58,14 @@ pub fn node(page: &mut DescribePage<'_>) {
 /// Leases are not kept as objects; what one would say is known.
 fn lease(page: &mut DescribePage<'_>) {
     let holder = name(page.row.object);
-    let Some(renewed) = page.client.sim.lease_renewed(&holder) else {
+    let Some(renewed) = page.client.sim().lease_renewed(&holder) else {
         return page.line(format!("Lease:\tFailed to get lease: leases.coordination.k8s.io \"{holder}\" not found"));
     };
     page.line("Lease:");
     page.line(format!("  HolderIdentity:\t{holder}"));
     page.line("  AcquireTime:\t<unset>");
     // The first comes with the node.
-    let (renewed, made) = (page.client.sim.server().wall_at(renewed).rfc3339(), page.row.text("/metadata/creationTimestamp"));
+    let (renewed, made) = (page.client.sim().server().wall_at(renewed).rfc3339(), page.row.text("/metadata/creationTimestamp"));
     page.line(format!("  RenewTime:\t{}", age::long(renewed.as_str().max(made))));
 }
 
