@@ -5,7 +5,7 @@ use super::applied::Applied;
 use super::output::{DryRun, Mode, OutputFormat, named};
 use super::typed;
 use crate::api::{Kind, Object, ObjectRef};
-use crate::engine::disk::Disks;
+use crate::engine::disk::{CONSOLE, Disks};
 use crate::engine::store::{ApiError, ApiServer, Cause, Delete, Manager, Origin, Patch, Reason, Subresource, Unknown};
 use crate::engine::{Listing, Sim, Why};
 use serde_json::Value;
@@ -73,6 +73,11 @@ impl<'a> Client<'a> {
     pub fn disks(&mut self) -> &mut Disks {
         self.sim.sweep_disks();
         &mut self.sim.disks
+    }
+
+    /// A file of the terminal's session.
+    pub fn file(&self, path: &str) -> Option<String> {
+        self.sim.disks.read(CONSOLE, path.trim_start_matches("./")).map(|text| text.to_string())
     }
 
     /// The wall clock of the cluster, in seconds since 1970.
