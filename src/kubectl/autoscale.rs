@@ -24,6 +24,13 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     let args = Args::parse("autoscale", FLAGS, words)?;
     client.use_flags(&args)?;
     args.require(&["max"])?;
+    let (least, most) = (args.number("min")?.unwrap_or(-1), args.number("max")?.unwrap_or(-1));
+    if most < 1 {
+        return Err(Failure::error(format!("--max=MAXPODS is required and must be at least 1, max: {most}")));
+    }
+    if most < least {
+        return Err(Failure::error(format!("--max=MAXPODS must be larger or equal to --min=MINPODS, max: {most}, min: {least}")));
+    }
     if args.get("cpu-percent").is_some() {
         client.warn(
             "Flag --cpu-percent has been deprecated, Use --cpu with percentage or resource quantity format (e.g., '70%' for utilization or \

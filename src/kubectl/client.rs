@@ -11,6 +11,9 @@ use crate::engine::{Listing, Sim, Why};
 use serde_json::Value;
 use std::rc::Rc;
 
+/// The file with the namespace of the current context.
+pub const NAMESPACE: &str = ".kube/namespace";
+
 /// A client of the API server, with its terminal.
 pub struct Client<'a> {
     /// The cluster. Only `send` writes to it.
@@ -60,6 +63,8 @@ impl<'a> Client<'a> {
         self.mode = Mode::parse(args)?;
         if let Some(namespace) = args.get("namespace").filter(|n| !n.is_empty()) {
             self.namespace = namespace.to_owned();
+        } else if let Some(namespace) = self.file(NAMESPACE).filter(|namespace| !namespace.is_empty()) {
+            self.namespace = namespace;
         }
         Ok(())
     }

@@ -5,6 +5,7 @@ use super::client::{Client, server_error};
 use super::output::DryRun;
 use super::parse::Args;
 use super::targets::{Targets, name_of};
+use super::unavailable::NO_OBJECTS;
 use super::{Failure, Outcome, PendingCommand, Reads, Verb};
 use crate::api::{Kind, ObjectRef, Time, Uid};
 use crate::engine::store::{ApiError, Delete, Propagation};
@@ -77,9 +78,10 @@ fn how(args: &Args) -> Result<Delete, Failure> {
 
 fn named(client: &mut Client<'_>, args: &Args) -> Result<Vec<(Kind, Value)>, Failure> {
     if args.words.is_empty() {
-        return Err(Failure::error(
-            "You must provide one or more resources by argument or filename.\nExample resource specifications include:\n   '-f rsrc.yaml'\n   '--filename=rsrc.json'\n   '<resource> <name>'\n   '<resource>'",
-        ));
+        return Err(Failure::error(NO_OBJECTS));
+    }
+    if args.on("all") && args.get("selector").is_some() {
+        return Err(Failure::error("setting 'all' parameter but found a non empty selector. "));
     }
     let mut targets = Targets::parse(client, args, &args.words)?;
     let unnamed = targets.list.iter().any(|(_, name)| name.is_none());

@@ -48,6 +48,9 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     if args.words.is_empty() && args.get("selector").is_none() {
         return Err(Failure::error("USAGE: drain NODE [flags]\nSee 'kubectl drain -h' for help and examples"));
     }
+    if !args.words.is_empty() && args.get("selector").is_some() {
+        return Err(Failure::usage("drain", "cannot specify both a node name and a --selector option"));
+    }
     let nodes = named(client, &args)?;
     for name in &nodes {
         client.get(Kind::Node, name)?;
@@ -66,7 +69,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
 impl Drain {
     fn begin(&mut self, client: &mut Client<'_>, node: &str) -> Result<(), Failure> {
         let pods: Vec<Value> = client.list(Kind::Pod, "").into_iter().filter(|pod| pod["spec"]["nodeName"] == node).collect();
-        let wanted = Selection::parse(self.args.get("pod-selector"), None)?;
+        let wanted = Selection::parse(self.args.get("pod-selector"), None).map_err(Failure::error)?;
         let pods: Vec<Value> = pods.into_iter().filter(|pod| wanted.matches(pod)).collect();
         let (chosen, errors, warnings) = self.choose(&pods);
         if !errors.is_empty() {

@@ -30,7 +30,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     let args = Args::parse("exec", FLAGS, &words[..split])?;
     client.use_flags(&args)?;
     let Some((target, rest)) = args.words.split_first() else {
-        return Err(Failure::error("pod, type/name or --filename must be specified\nSee 'kubectl exec -h' for help and examples"));
+        return Err(Failure::error("pod, type/name or --filename must be specified"));
     };
     let command: Vec<String> = rest.iter().chain(words.get(split + 1..).unwrap_or_default()).cloned().collect();
     if command.is_empty() {
@@ -80,7 +80,7 @@ pub fn finish(client: &mut Client<'_>, pod: &Rc<Object>, container: usize, comma
 }
 
 /// The Pod that a word names: itself, or the first of a workload.
-fn find(client: &Client<'_>, target: &str) -> Result<Rc<Object>, Failure> {
+pub fn find(client: &Client<'_>, target: &str) -> Result<Rc<Object>, Failure> {
     let (kind, name) = match target.split_once('/') {
         Some((kind, name)) => (targets::kind(kind)?, name),
         None => (Kind::Pod, target),

@@ -48,7 +48,8 @@ fn service(args: &Args, kind: Kind, object: &Value, name: &str) -> Result<Value,
         _ => return Err(Failure::error(format!("cannot expose a {}", kind.name()))),
     };
     if selector.as_object().is_none_or(serde_json::Map::is_empty) {
-        return Err(Failure::error("couldn't retrieve selectors via --selector flag or introspection: the object has no labels"));
+        let fault = if kind == Kind::Pod { "the pod has no labels and cannot be exposed" } else { "the object has no selector" };
+        return Err(Failure::error(format!("couldn't retrieve selectors via --selector flag or introspection: {fault}")));
     }
     let containers = if kind == Kind::Pod { &object["spec"]["containers"] } else { &object["spec"]["template"]["spec"]["containers"] };
     let known: Vec<Value> =

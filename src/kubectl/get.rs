@@ -5,7 +5,7 @@ use super::output::{OutputFormat, kind_of};
 use super::parse::Args;
 use super::printers::table::Widths;
 use super::printers::{self, Row, jsonpath};
-use super::targets::{self, Targets, label};
+use super::targets::{Targets, label};
 use super::{Failure, Outcome, PendingCommand, Reads, Verb};
 use crate::api::{Kind, Object};
 use crate::engine::{Listing, Record};
@@ -30,6 +30,9 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     let args = Args::parse("get", FLAGS, words)?;
     client.use_flags(&args)?;
     let format = client.mode.format.clone().unwrap_or(OutputFormat::Table { wide: false });
+    if let Some(path) = args.get("raw") {
+        return raw(client, path);
+    }
     if args.words.is_empty() {
         return Err(Failure::error(
             "You must specify the type of resource to get. Use \"kubectl api-resources\" for a complete list of supported resources.\n\n\
@@ -39,6 +42,9 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     let targets = Targets::parse(client, &args, &args.words)?;
     let mut watch = GetWatch::new(client, targets, format, &args);
     if args.on("watch") || args.on("watch-only") {
+        if watch.targets.list.iter().any(|(kind, _)| *kind != watch.targets.list[0].0) {
+            return Err(Failure::error("you may only specify a single resource type"));
+        }
         if !args.on("watch-only") {
             watch.first(client)?;
         }
@@ -47,13 +53,31 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     list(client, watch, &args)
 }
 
+/// Paths of the server that are no objects.
+fn raw(client: &mut Client<'_>, path: &str) -> Result<Outcome, Failure> {
+    match path.trim_end_matches('/') {
+        "/healthz" | "/livez" | "/readyz" => client.out.push_str("ok"),
+        _ => return Err(Failure::plain("Error from server (NotFound): the server could not find the requested resource")),
+    }
+    Ok(Outcome::Done)
+}
+
 fn events(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("events", EVENTS_FLAGS, words)?;
     client.use_flags(&args)?;
     let namespace = if args.on("all-namespaces") { String::new() } else { client.namespace.clone() };
     let mut events = client.list(Kind::Event, &namespace);
+    for wanted in args.all("types").flat_map(|types| types.split(',')) {
+        if !["normal", "warning"].contains(&wanted.to_ascii_lowercase().as_str()) {
+            return Err(Failure::error("valid --types are Normal or Warning"));
+        }
+    }
+    if args.get("types").is_some() {
+        let wanted: Vec<&str> = args.all("types").flat_map(|types| types.split(',')).collect();
+        events.retain(|e| wanted.iter().any(|kind| e["type"].as_str().is_some_and(|found| found.eq_ignore_ascii_case(kind))));
+    }
     if let Some((kind, name)) = args.get("for").and_then(|target| target.split_once('/')) {
-        let kind = targets::kind(kind)?;
+        let kind = Kind::from_word(kind).ok_or_else(|| Failure::plain(format!("the server doesn't have a resource type {kind:?}")))?;
         events.retain(|e| e["involvedObject"]["kind"] == kind.name() && e["involvedObject"]["name"] == name);
     }
     if events.is_empty() {

@@ -56,8 +56,24 @@ fn run(client: &mut Client<'_>, words: &[String], how: &MetadataVerb) -> Result<
         return Err(Failure::error(format!("at least one {noun} update is required")));
     }
     let change = changes_of(changes, how)?;
+    let noun = how.field.trim_end_matches('s');
+    let keys = |removes: bool| {
+        changes
+            .iter()
+            .filter(move |word| word.contains('=') != removes)
+            .map(|word| word.split('=').next().unwrap_or(word).trim_end_matches('-'))
+    };
+    if keys(true).any(|removed| keys(false).any(|set| set == removed)) {
+        return Err(Failure::error(format!("can not both modify and remove a {noun} in the same command")));
+    }
     for (kind, object) in Targets::parse(client, &args, names)?.fetch(client) {
         let name = name_of(&object).to_owned();
+        if args.on("list") {
+            for (key, value) in object["metadata"][how.field].as_object().into_iter().flatten() {
+                client.say(format!("{key}={}", value.as_str().unwrap_or("")));
+            }
+            continue;
+        }
         let present = object["metadata"][how.field].as_object().cloned().unwrap_or_default();
         if let Some(failure) = taken(&present, &change, &args, how) {
             client.fail(&failure);

@@ -7,6 +7,7 @@ mod applied;
 mod apply;
 mod autoscale;
 mod client;
+mod config;
 mod create;
 mod delete;
 mod describe;
@@ -29,7 +30,9 @@ mod scale;
 mod select;
 mod set;
 mod targets;
+mod top;
 mod typed;
+mod unavailable;
 mod verb;
 mod wait;
 
@@ -185,13 +188,14 @@ pub const VERBS: &[&Verb] = &[
     &set::VERB,
     &explain::VERB,
     &get::VERB,
-    &inert("edit", Reads::No, "Edit a resource on the server"),
+    &unavailable::EDIT,
     &delete::VERB,
     &rollout::VERB,
     &scale::VERB,
     &autoscale::VERB,
+    &unavailable::CERTIFICATE,
     &inert("cluster-info", Reads::Yes, "Display cluster information"),
-    &inert("top", Reads::Yes, "Display resource (CPU/memory) usage"),
+    &top::VERB,
     &nodes::CORDON,
     &nodes::UNCORDON,
     &drain::VERB,
@@ -199,6 +203,8 @@ pub const VERBS: &[&Verb] = &[
     &describe::VERB,
     &resources::LOGS,
     &exec::VERB,
+    &unavailable::PORT_FORWARD,
+    &unavailable::DEBUG,
     &patch::VERB,
     &create::REPLACE,
     &apply::VERB,
@@ -207,7 +213,7 @@ pub const VERBS: &[&Verb] = &[
     &label::ANNOTATE,
     &resources::API_RESOURCES,
     &resources::API_VERSIONS,
-    &inert("config", Reads::Yes, "Modify kubeconfig files"),
+    &config::VERB,
     &resources::VERSION,
     &get::EVENTS,
     &inert("diff", Reads::Yes, "Diff the live version against a would-be applied version"),

@@ -60,7 +60,7 @@ pub fn named(client: &Client<'_>, args: &Args) -> Result<Vec<String>, Failure> {
     let Some(labels) = args.get("selector") else {
         return Ok(args.words.iter().map(|word| word.trim_start_matches("node/").to_owned()).collect());
     };
-    let selection = Selection::parse(Some(labels), None)?;
+    let selection = Selection::parse(Some(labels), None).map_err(Failure::error)?;
     let found = client.list(Kind::Node, "").into_iter().filter(|node| selection.matches(node));
     Ok(found.map(|node| name_of(&node).to_owned()).collect())
 }
@@ -99,7 +99,15 @@ fn taint(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, 
     let mut changes = Vec::new();
     for word in rest {
         match change(word)? {
-            Some(change) => changes.push(change),
+            Some(change) => {
+                let same =
+                    |other: &TaintChange| !change.remove && !other.remove && other.key == change.key && other.effect == change.effect;
+                if changes.iter().any(same) {
+                    let taint = format!("{{{} {} {} <nil>}}", change.key, change.value, change.effect);
+                    return Err(Failure::usage("taint", format!("duplicated taints with the same key and effect: {taint}")));
+                }
+                changes.push(change);
+            }
             None => nodes.push(word.clone()),
         }
     }
@@ -128,7 +136,7 @@ fn change(word: &str) -> Result<Option<TaintChange>, Failure> {
         return if pair.contains('=') { Err(Failure::error(format!("unknown taint spec: {word}"))) } else { Ok(None) };
     }
     if !effect.is_empty() && !EFFECTS.contains(&effect) {
-        return Err(Failure::error(format!("invalid taint effect: {effect}, unsupported taint effect")));
+        return Err(Failure::usage("taint", format!("invalid taint effect: {effect}, unsupported taint effect")));
     }
     let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
     Ok(Some(TaintChange { key: key.to_owned(), value: value.to_owned(), effect: effect.to_owned(), remove }))

@@ -6,6 +6,7 @@ use super::printers::table::Widths;
 use super::{Failure, Outcome, Reads, Verb};
 use crate::api::Kind;
 use crate::api::kind::ALL;
+use serde_json::json;
 
 const RESOURCES_FLAGS: &str = "namespaced= output/o= no-headers api-group= verbs= cached sort-by= categories=";
 const LOGS_FLAGS: &str = "container/c= follow/f previous/p tail= since= all-containers selector/l= timestamps";
@@ -60,7 +61,11 @@ fn api_resources(client: &mut Client<'_>, words: &[String], _: &str) -> Result<O
     crate::sort::sort_by_key(&mut kinds, |kind| (kind.info().group, kind.info().plural));
     for kind in kinds {
         let info = kind.info();
-        let wanted = args.get("namespaced").is_none_or(|only| (only == "true") == info.namespaced)
+        // What every stored kind can do.
+        const VERBS: &[&str] = &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+        let can = args.all("verbs").flat_map(|verbs| verbs.split(',')).all(|verb| VERBS.contains(&verb));
+        let wanted = can
+            && args.get("namespaced").is_none_or(|only| (only == "true") == info.namespaced)
             && args.get("api-group").is_none_or(|group| group == info.group);
         if wanted && args.get("output") == Some("name") {
             client.say(kind.group_resource());
@@ -88,8 +93,20 @@ fn api_versions(client: &mut Client<'_>, _: &[String], _: &str) -> Result<Outcom
     Ok(Outcome::Done)
 }
 
-fn version(client: &mut Client<'_>, _: &[String], _: &str) -> Result<Outcome, Failure> {
-    client.say("Client Version: v1.36.2\nKustomize Version: v5.8.1\nServer Version: v1.36.2");
+fn version(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
+    let args = Args::parse("version", "output/o= client short", words)?;
+    let parts = json!({"major": "1", "minor": "36", "gitVersion": "v1.36.2", "platform": "linux/amd64"});
+    let mut all = json!({"clientVersion": parts, "kustomizeVersion": "v5.8.1"});
+    if !args.on("client") {
+        all["serverVersion"] = parts;
+    }
+    match args.get("output") {
+        Some("yaml") => client.out.push_str(&super::printers::yaml::print(&all)),
+        Some("json") => client.out.push_str(&format!("{all:#}\n")),
+        Some(other) if !other.is_empty() => return Err(Failure::error("--output must be 'yaml' or 'json'")),
+        _ if args.on("client") => client.say("Client Version: v1.36.2\nKustomize Version: v5.8.1"),
+        _ => client.say("Client Version: v1.36.2\nKustomize Version: v5.8.1\nServer Version: v1.36.2"),
+    }
     Ok(Outcome::Done)
 }
 

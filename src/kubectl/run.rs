@@ -78,7 +78,8 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     }
     let mut pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": labels},
         "spec": {"containers": [container], "restartPolicy": policy, "dnsPolicy": "ClusterFirst"}});
-    let annotations = crate::sort::map(args.all("annotations").filter_map(|pair| pair.split_once('=')).map(|(k, v)| (k.to_owned(), v.into())));
+    let annotations =
+        crate::sort::map(args.all("annotations").filter_map(|pair| pair.split_once('=')).map(|(k, v)| (k.to_owned(), v.into())));
     if !annotations.is_empty() {
         pod["metadata"]["annotations"] = annotations.into();
     }

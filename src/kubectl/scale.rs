@@ -29,7 +29,11 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     }
     let current = args.number("current-replicas")?.filter(|n| *n >= 0);
     let targets = Targets::parse(client, &args, &args.words)?;
-    for (kind, object) in targets.fetch(client) {
+    let found = targets.fetch(client);
+    if found.is_empty() && client.failure.is_none() {
+        return Err(Failure::error("no objects passed to scale"));
+    }
+    for (kind, object) in found {
         let name = name_of(&object).to_owned();
         if !matches!(kind, Kind::Deployment | Kind::ReplicaSet | Kind::StatefulSet | Kind::ReplicationController) {
             client.fail(&Failure::plain("Error from server (NotFound): the server could not find the requested resource"));

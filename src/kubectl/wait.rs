@@ -61,7 +61,8 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
 }
 
 fn goal(text: &str) -> Result<WaitGoal, Failure> {
-    let wrong = || Failure::error(format!("unrecognized condition: \"{text}\""));
+    let wrong =
+        || Failure::error(format!("unrecognized condition: {}", if text.is_empty() { "[]".to_owned() } else { format!("{text:?}") }));
     match text {
         "delete" => return Ok(WaitGoal::Delete),
         "create" => return Ok(WaitGoal::Create),
@@ -122,6 +123,9 @@ impl PendingCommand for WaitCommand {
         }
         if client.sim().now() < self.deadline {
             return Ok(false);
+        }
+        if let WaitGoal::Create = self.goal {
+            return Err(Failure::error("timed out waiting for the condition"));
         }
         let lines = self
             .left

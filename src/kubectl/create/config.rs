@@ -60,7 +60,11 @@ fn sources(client: &Client<'_>, args: &Args, add: &mut dyn FnMut(&str, &str) -> 
 
 /// What a key of both kinds may be.
 fn is_key(key: &str) -> bool {
-    !key.is_empty() && key.len() <= 253 && key.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)) && !key.starts_with("..") && key != "."
+    !key.is_empty()
+        && key.len() <= 253
+        && key.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+        && !key.starts_with("..")
+        && key != "."
 }
 
 const KEY_RULE: &str = "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', \

@@ -10,17 +10,21 @@ const fn service_of(name: &'static str, flags: &'static str, fails: &'static str
 type Make = fn(&mut Client<'_>, &Args, &str) -> Result<Value, Failure>;
 
 pub const CLUSTER_IP: Generator =
-    service_of("service clusterip", "tcp= clusterip=", "failed to create ClusterIP service:", |_, args, name| service(args, "ClusterIP", name));
+    service_of("service clusterip", "tcp= clusterip=", "failed to create ClusterIP service:", |_, args, name| {
+        service(args, "ClusterIP", name)
+    });
 pub const NODE_PORT: Generator =
-    service_of("service nodeport", "tcp= node-port=", "failed to create NodePort service:", |_, args, name| service(args, "NodePort", name));
+    service_of("service nodeport", "tcp= node-port=", "failed to create NodePort service:", |_, args, name| {
+        service(args, "NodePort", name)
+    });
 pub const LOAD_BALANCER: Generator =
-    service_of("service loadbalancer", "tcp=", "failed to create LoadBalancer service:", |_, args, name| service(args, "LoadBalancer", name));
-pub const EXTERNAL_NAME: Generator = service_of(
-    "service externalname",
-    "tcp= external-name=",
-    "failed to create ExternalName service:",
-    |_, args, name| service(args, "ExternalName", name),
-);
+    service_of("service loadbalancer", "tcp=", "failed to create LoadBalancer service:", |_, args, name| {
+        service(args, "LoadBalancer", name)
+    });
+pub const EXTERNAL_NAME: Generator =
+    service_of("service externalname", "tcp= external-name=", "failed to create ExternalName service:", |_, args, name| {
+        service(args, "ExternalName", name)
+    });
 
 pub const INGRESS: Generator = Generator {
     name: "ingress",

@@ -49,7 +49,8 @@ fn budget(_: &mut Client<'_>, args: &Args, name: &str) -> Result<Value, Failure>
         _ => {}
     }
     let mut budget = object("policy/v1", "PodDisruptionBudget", name);
-    budget["spec"] = json!({"minAvailable": least.map(amount), "maxUnavailable": most.map(amount), "selector": {"matchLabels": pairs(selector)}});
+    budget["spec"] =
+        json!({"minAvailable": least.map(amount), "maxUnavailable": most.map(amount), "selector": {"matchLabels": pairs(selector)}});
     Ok(budget)
 }
 

@@ -67,8 +67,22 @@ pub const TOKEN: Generator = Generator {
     make: token,
 };
 
-const VERBS: &[&str] =
-    &["*", "get", "delete", "list", "create", "update", "patch", "watch", "proxy", "deletecollection", "use", "bind", "escalate", "impersonate"];
+const VERBS: &[&str] = &[
+    "*",
+    "get",
+    "delete",
+    "list",
+    "create",
+    "update",
+    "patch",
+    "watch",
+    "proxy",
+    "deletecollection",
+    "use",
+    "bind",
+    "escalate",
+    "impersonate",
+];
 
 /// The verbs, each once; `*` alone if it is among them.
 fn verbs(args: &Args) -> Result<Vec<&str>, Failure> {

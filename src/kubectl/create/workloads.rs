@@ -15,16 +15,10 @@ pub const DEPLOYMENT: Generator = Generator {
     make: deployment,
 };
 
-pub const JOB: Generator =
-    Generator { name: "job", alias: "", flags: "image= from=", fails: "failed to create job:", make: job };
+pub const JOB: Generator = Generator { name: "job", alias: "", flags: "image= from=", fails: "failed to create job:", make: job };
 
-pub const CRON_JOB: Generator = Generator {
-    name: "cronjob",
-    alias: "cj",
-    flags: "image= schedule= restart=",
-    fails: "failed to create cronjob:",
-    make: cron_job,
-};
+pub const CRON_JOB: Generator =
+    Generator { name: "cronjob", alias: "cj", flags: "image= schedule= restart=", fails: "failed to create cronjob:", make: cron_job };
 
 /// The words after `--`.
 fn command(args: &Args) -> Value {
@@ -97,6 +91,7 @@ fn cron_job(_: &mut Client<'_>, args: &Args, name: &str) -> Result<Value, Failur
     let container = json!({"name": name, "image": args.get("image"), "command": command(args)});
     let pod = json!({"containers": [container], "restartPolicy": args.get("restart").unwrap_or("OnFailure")});
     let mut cron = object("batch/v1", "CronJob", name);
-    cron["spec"] = json!({"schedule": args.get("schedule"), "jobTemplate": {"metadata": {"name": name}, "spec": {"template": {"spec": pod}}}});
+    cron["spec"] =
+        json!({"schedule": args.get("schedule"), "jobTemplate": {"metadata": {"name": name}, "spec": {"template": {"spec": pod}}}});
     Ok(cron)
 }

@@ -37,11 +37,11 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     let Some((topic, rest)) = words.split_first() else {
         return Err(Failure::error("must specify one of: history, pause, restart, resume, status, undo"));
     };
+    if !matches!(topic.as_str(), "status" | "history" | "undo" | "pause" | "resume" | "restart") {
+        return Err(Failure::usage("rollout", format!("unknown command {:?}", words.join(" "))));
+    }
     let args = Args::parse(&format!("rollout {topic}"), flags(topic), rest)?;
     client.use_flags(&args)?;
-    if !matches!(topic.as_str(), "status" | "history" | "undo" | "pause" | "resume" | "restart") {
-        return Err(Failure::error(format!("unknown command \"{topic}\" for \"kubectl rollout\"")));
-    }
     if args.words.is_empty() && args.get("filename").is_none() {
         return Err(Failure::error("required resource not specified"));
     }
@@ -92,6 +92,10 @@ fn restart(client: &mut Client<'_>, kind: Kind, object: &Value) -> Result<(), Fa
     }
     let mut edited = object.clone();
     let now = Timestamp(client.wall()).rfc3339();
+    if object["spec"]["template"]["metadata"]["annotations"]["kubectl.kubernetes.io/restartedAt"] == now.as_str() {
+        let again = "if restart has already been triggered within the past second, please wait before attempting to trigger another";
+        return Err(Failure::error(format!("failed to create patch for {}: {again}", name_of(object))));
+    }
     edited["spec"]["template"]["metadata"]["annotations"]["kubectl.kubernetes.io/restartedAt"] = Value::from(now);
     let edited = client.update(edited).map_err(|error| server_error(&error))?;
     client.report(kind, &edited, "restarted")
