@@ -51,32 +51,42 @@ pub const API_RESOURCES: Verb = Verb {
     help: "Print the supported API resources on the server",
 };
 
+/// Resources that are no stored kind: group, name, short name, version, whether they live in a namespace, kind.
+const TRANSIENT: &[(&str, &str, &str, &str, bool, &str)] = &[
+    ("", "bindings", "", "v1", true, "Binding"),
+    ("", "componentstatuses", "cs", "v1", false, "ComponentStatus"),
+    ("authentication.k8s.io", "selfsubjectreviews", "", "v1", false, "SelfSubjectReview"),
+    ("authentication.k8s.io", "tokenreviews", "", "v1", false, "TokenReview"),
+    ("authorization.k8s.io", "localsubjectaccessreviews", "", "v1", true, "LocalSubjectAccessReview"),
+    ("authorization.k8s.io", "selfsubjectaccessreviews", "", "v1", false, "SelfSubjectAccessReview"),
+    ("authorization.k8s.io", "selfsubjectrulesreviews", "", "v1", false, "SelfSubjectRulesReview"),
+    ("authorization.k8s.io", "subjectaccessreviews", "", "v1", false, "SubjectAccessReview"),
+    ("events.k8s.io", "events", "ev", "v1", true, "Event"),
+];
+
 fn api_resources(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("api-resources", RESOURCES_FLAGS, words)?;
     let mut rows = Vec::new();
     if !args.on("no-headers") {
         rows.push(["NAME", "SHORTNAMES", "APIVERSION", "NAMESPACED", "KIND"].map(str::to_owned).to_vec());
     }
-    let mut kinds: Vec<Kind> = ALL.to_vec();
-    crate::sort::sort_by_key(&mut kinds, |kind| (kind.info().group, kind.info().plural));
-    for kind in kinds {
-        let info = kind.info();
-        // What every stored kind can do.
+    let stored =
+        ALL.iter().map(|kind| kind.info()).map(|info| (info.group, info.plural, info.short, info.version, info.namespaced, info.name));
+    let mut all: Vec<_> = stored.chain(TRANSIENT.iter().copied()).collect();
+    crate::sort::sort(&mut all);
+    for (group, plural, short, version, namespaced, name) in all {
+        // What every stored kind can do; the others can only be created, but for events.
         const VERBS: &[&str] = &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
-        let can = args.all("verbs").flat_map(|verbs| verbs.split(',')).all(|verb| VERBS.contains(&verb));
-        let wanted = can
-            && args.get("namespaced").is_none_or(|only| (only == "true") == info.namespaced)
-            && args.get("api-group").is_none_or(|group| group == info.group);
+        let verbs = if TRANSIENT.iter().any(|kind| kind.5 == name) && name != "Event" { &VERBS[..1] } else { VERBS };
+        let wanted = args.all("verbs").flat_map(|verbs| verbs.split(',')).all(|verb| verbs.contains(&verb))
+            && args.get("namespaced").is_none_or(|only| (only == "true") == namespaced)
+            && args.get("api-group").is_none_or(|wanted| wanted == group);
+        let dot = if group.is_empty() { "" } else { "." };
         if wanted && args.get("output") == Some("name") {
-            client.say(kind.group_resource());
+            client.say(format!("{plural}{dot}{group}"));
         } else if wanted {
-            rows.push(vec![
-                info.plural.to_owned(),
-                info.short.to_owned(),
-                kind.api_version(),
-                info.namespaced.to_string(),
-                info.name.to_owned(),
-            ]);
+            let version = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
+            rows.push(vec![plural.to_owned(), short.to_owned(), version, namespaced.to_string(), name.to_owned()]);
         }
     }
     if args.get("output") != Some("name") {

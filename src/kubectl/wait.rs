@@ -34,6 +34,8 @@ enum WaitGoal {
 #[derive(Clone, Debug)]
 pub struct WaitCommand {
     left: Vec<(Kind, ObjectRef)>,
+    /// Those that were there when it began.
+    seen: Vec<ObjectRef>,
     goal: WaitGoal,
     /// When patience ends.
     pub deadline: Time,
@@ -57,7 +59,8 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         return Err(Failure::error("no matching resources found"));
     }
     let span = args.duration("timeout")?.unwrap_or(PATIENCE_US);
-    Ok(Outcome::pending(WaitCommand { left, goal, deadline: client.sim().now().after(span) }))
+    let seen = left.iter().map(|(_, key)| key.clone()).filter(|key| client.find(key).is_some()).collect();
+    Ok(Outcome::pending(WaitCommand { left, seen, goal, deadline: client.sim().now().after(span) }))
 }
 
 fn goal(text: &str) -> Result<WaitGoal, Failure> {
@@ -113,6 +116,12 @@ impl PendingCommand for WaitCommand {
     fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
         for (kind, key) in std::mem::take(&mut self.left) {
             if self.met(client.find(&key).as_ref())? {
+                if let WaitGoal::Delete = self.goal
+                    && !self.seen.contains(&key)
+                {
+                    // What was never there needs no word.
+                    continue;
+                }
                 client.say(format!("{} condition met", label(kind, &key.name)));
             } else {
                 self.left.push((kind, key));
