@@ -233,6 +233,11 @@ impl<'a> Client<'a> {
         self.send(|server, origin| server.evict(origin, key, how, Why::Asked))
     }
 
+    /// Ends the first process of a Pod.
+    pub fn end_process(&mut self, key: &ObjectRef, code: i32) {
+        self.sim.end_process(key, code, &self.origin);
+    }
+
     /// In whose name a verb writes, unless `--field-manager` says another.
     fn write_as(&mut self, args: &super::parse::Args) {
         let usual = match args.verb.as_str() {

@@ -29,6 +29,7 @@ mod run;
 mod scale;
 mod select;
 mod set;
+pub mod shell;
 mod targets;
 mod top;
 mod typed;
@@ -89,6 +90,45 @@ impl Session {
         session
     }
 
+    /// Starts a line of the terminal: a kubectl command, with or without the word, or a line of the shell.
+    pub fn line(sim: &mut Sim, line: &str, rows: usize) -> Session {
+        let first = line.split_whitespace().next().unwrap_or("");
+        let is_verb = verb_named(first).is_some();
+        let mut session = Session::noted(sim, &if is_verb { format!("kubectl {line}") } else { line.to_owned() }, rows);
+        let result = match shell::parse::parse(line) {
+            Ok(script) => {
+                let machine = shell::Machine::new(shell::room::Place::Console, script);
+                Ok(Outcome::pending(shell::LineCommand { machine, remote: false }))
+            }
+            Err(fault) => Err(Failure::exit(format!("sh: {fault}\n"), 2)),
+        };
+        session.settle(result);
+        session.poll(sim);
+        session
+    }
+
+    /// Whether it waits for a line to be typed.
+    pub fn takes_input(&self) -> bool {
+        matches!(&self.task, Outcome::Pending(command) if command.takes_input())
+    }
+
+    /// Gives it a line that was typed; nothing is the end of the input. False if it takes none.
+    pub fn input(&mut self, sim: &mut Sim, line: Option<&str>) -> bool {
+        let mut task = std::mem::replace(&mut self.task, Outcome::Done);
+        let mut taken = false;
+        let result = self.with_client(sim, |client| {
+            if let Outcome::Pending(command) = &mut task {
+                taken = command.input(client, line);
+            }
+            Ok(task)
+        });
+        self.settle(result);
+        if taken {
+            self.poll(sim);
+        }
+        taken
+    }
+
     /// `kubectl apply -f -` of an object that has been read from a manifest.
     pub fn apply(sim: &mut Sim, object: serde_json::Value) -> Session {
         let args = ["apply".to_owned(), "-f".to_owned(), "-".to_owned()];
@@ -99,7 +139,12 @@ impl Session {
     }
 
     fn new(sim: &mut Sim, args: &[String], rows: usize) -> Session {
-        let origin = sim.command(&format!("kubectl {}", args.join(" ")));
+        Session::noted(sim, &format!("kubectl {}", args.join(" ")), rows)
+    }
+
+    /// A command that the history has under this text.
+    fn noted(sim: &mut Sim, text: &str, rows: usize) -> Session {
+        let origin = sim.command(text);
         Session {
             stdout: String::new(),
             stderr: String::new(),
@@ -203,6 +248,7 @@ pub const VERBS: &[&Verb] = &[
     &describe::VERB,
     &resources::LOGS,
     &exec::VERB,
+    &exec::ATTACH,
     &unavailable::PORT_FORWARD,
     &unavailable::DEBUG,
     &patch::VERB,
@@ -257,7 +303,11 @@ fn dispatch(client: &mut Client<'_>, args: &[String], stdin: &str) -> Result<Out
 
 /// Whether a line only looks: in the past it is answered about the instant shown, and the timeline has no mark of it.
 pub fn only_reads(line: &str) -> bool {
-    let words: Vec<String> = line.strip_prefix("kubectl ").unwrap_or(line).split_whitespace().map(String::from).collect();
+    shell::only_reads(line)
+}
+
+fn command_only_reads(words: &[String]) -> bool {
+    let words = if words.first().is_some_and(|word| matches!(word.as_str(), "kubectl" | "k")) { &words[1..] } else { words };
     let words = &words[verb_position(&words).min(words.len())..];
     match words.first().and_then(|word| verb_named(word)).map(|verb| verb.reads) {
         Some(Reads::Sub(reads)) => words[1..].iter().find(|word| !word.starts_with('-')).is_some_and(|word| reads.contains(&word.as_str())),

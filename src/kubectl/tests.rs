@@ -289,3 +289,106 @@ fn a_dry_run_writes_nothing() {
             .contains("must be greater than or equal to 0")
     );
 }
+
+/// Runs lines of a terminal to their end, or until they wait for input; gives what is printed.
+fn terminal(sim: &mut Sim, lines: &[&str]) -> String {
+    let (mut shown, mut open): (String, Option<Session>) = (String::new(), None);
+    for line in lines {
+        let mut session = match open.take() {
+            Some(mut session) => {
+                assert!(session.input(sim, Some(line)), "{line}");
+                session
+            }
+            None => Session::line(sim, line, usize::MAX),
+        };
+        for _ in 0..1000 {
+            if session.takes_input() || session.poll(sim) == Progress::Done {
+                break;
+            }
+            sim.advance(sim.now().after(100_000), usize::MAX);
+        }
+        shown.push_str(&std::mem::take(&mut session.stdout));
+        shown.push_str(&std::mem::take(&mut session.stderr));
+        open = session.takes_input().then_some(session);
+    }
+    shown
+}
+
+/// The Service and the StatefulSet of the notes.
+const NOTES: &str = "apiVersion: v1\nkind: Service\nmetadata: {name: nginx, labels: {app: nginx}}\nspec:\n  ports: [{port: 80, name: web}]\n  clusterIP: None\n  selector: {app: nginx}\n---\napiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: web}\nspec:\n  serviceName: nginx\n  replicas: 2\n  selector: {matchLabels: {app: nginx}}\n  template:\n    metadata: {labels: {app: nginx}}\n    spec:\n      containers:\n      - name: nginx\n        image: nginx:1.9.1\n        ports: [{containerPort: 80, name: web}]\n";
+
+#[test]
+fn the_sessions_of_the_notes_run_line_by_line() {
+    let mut sim = sim();
+    assert_eq!(kubectl(&mut sim, "apply -f -", NOTES).0, 0);
+    sim.advance(sim.now().after(10_000_000), usize::MAX);
+    assert_eq!(terminal(&mut sim, &["kubectl exec web-0 -- sh -c 'hostname'"]), "web-0\n");
+    assert_eq!(terminal(&mut sim, &["kubectl exec web-1 -- sh -c 'hostname'"]), "web-1\n");
+    let ip = out(&mut sim, "get pod web-0 -o jsonpath={.status.podIP}");
+    let shown = terminal(
+        &mut sim,
+        &[
+            "kubectl run -i --tty --image busybox dns-test --restart=Never --rm /bin/sh",
+            "nslookup web-0.nginx.default.svc.cluster.local",
+            "nslookup web-0.nginx | grep Address | tail -1",
+            "exit",
+        ],
+    );
+    assert!(shown.starts_with("If you don't see a command prompt, try pressing enter.\n"), "{shown}");
+    assert_eq!(shown.matches(&format!("Address 1: {ip} web-0.nginx.default.svc.cluster.local")).count(), 2, "{shown}");
+    assert!(shown.ends_with("pod \"dns-test\" deleted from default namespace\n"), "{shown}");
+    sim.advance(sim.now().after(40_000_000), usize::MAX);
+    assert_eq!(out(&mut sim, "get pod dns-test --ignore-not-found"), "");
+    assert!(terminal(&mut sim, &["kubectl delete pod -l app=nginx", "kubectl get pods -w -l app=nginx"]).contains("web-1"), "");
+    let lines = ["kubectl exec -it web-0 -- /bin/sh", "echo $HOSTNAME > /tmp/a", "cat /tmp/a", "exit"];
+    sim.advance(sim.now().after(10_000_000), usize::MAX);
+    assert_eq!(terminal(&mut sim, &lines), "web-0\n");
+    assert!(terminal(&mut sim, &["kubectl get pvc -l app=nginx", "kubectl rollout undo sts/web"]).contains("No resources found"));
+}
+
+#[test]
+fn the_terminal_is_a_small_shell() {
+    let mut sim = sim();
+    let text = format!("cat > nginx.yaml <<EOF\n{DEPLOYMENT}EOF");
+    for (line, shown) in [
+        (text.as_str(), ""),
+        (
+            "kubectl apply -f nginx.yaml && k rollout status deploy/nginx | tail -1",
+            "deployment.apps/nginx created\ndeployment \"nginx\" successfully rolled out\n",
+        ),
+        ("get pods --no-headers | wc -l", "3\n"),
+        ("kubectl get pods | grep Running | awk '{print $3}' | sort | uniq -c", "      3 Running\n"),
+        ("for i in 1 2; do echo n$i; done", "n1\nn2\n"),
+        ("POD=$(kubectl get pods -o name | head -n1); kubectl exec $POD -- sh -c 'hostname' | cut -d- -f1", "nginx\n"),
+        ("kubectl get deploy nope 2>/dev/null || echo none", "none\n"),
+        ("kubectl get deploy nginx -o yaml | grep -c image:", "1\n"),
+        (
+            "kubectl create deployment x --image=x --dry-run=client -o yaml > x.yaml; sed -i 's/replicas: 1/replicas: 2/' x.yaml; grep replicas x.yaml | tr -d ' '",
+            "replicas:2\n",
+        ),
+        ("i=0; while [ $i -lt 3 ]; do i=$((i+1)); if [ $i = 2 ]; then continue; fi; echo $i; done", "1\n3\n"),
+        ("for x in a b c; do if [ $x = b ]; then break; fi; echo $x; done; echo end", "a\nend\n"),
+        ("sleep 2; echo later", "later\n"),
+        ("ls", "nginx.yaml\nx.yaml\n"),
+        ("kubectl apply -f nowhere.yaml", "error: the path \"nowhere.yaml\" does not exist\n"),
+        ("nosuch", "sh: nosuch: not found\n"),
+        ("echo 'a", "sh: syntax error: unterminated quoted string\n"),
+        ("while true; do true; done", "sh: this script does not end; it is stopped\n"),
+        ("kubectl config set-context --current --namespace=kube-system", "Context \"kubernetes-admin@kubernetes\" modified.\n"),
+        ("kubectl get deploy", "No resources found in kube-system namespace.\n"),
+        (
+            "kubectl run t --rm -i --restart=Never --image=busybox -n default -- sh -c 'hostname'",
+            "t\npod \"t\" deleted from default namespace\n",
+        ),
+    ] {
+        assert_eq!(terminal(&mut sim, &[line]), shown, "{line}");
+    }
+    for (line, reads) in [
+        ("kubectl get pods | grep x", true),
+        ("get pods -o yaml > f", false),
+        ("k delete pod x", false),
+        ("for i in 1; do kubectl get pods; done", true),
+    ] {
+        assert_eq!(only_reads(line), reads, "{line}");
+    }
+}

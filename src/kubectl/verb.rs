@@ -66,6 +66,16 @@ pub trait PendingCommand: Debug {
         false
     }
 
+    /// Gives it a line that was typed; nothing is the end of the input. False if it takes none.
+    fn input(&mut self, _: &mut Client<'_>, _: Option<&str>) -> bool {
+        false
+    }
+
+    /// Whether it waits for a line to be typed.
+    fn takes_input(&self) -> bool {
+        false
+    }
+
     /// A copy: a command is part of a checkpoint.
     fn copy(&self) -> Box<dyn PendingCommand>;
 }
