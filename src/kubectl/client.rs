@@ -100,6 +100,11 @@ impl<'a> Client<'a> {
         self.find(&self.key(kind, name)).ok_or_else(|| not_found(kind, name))
     }
 
+    /// The same by its key.
+    pub fn get_at(&self, key: &ObjectRef) -> Result<Value, Failure> {
+        self.find(key).ok_or_else(|| not_found(key.kind, &key.name))
+    }
+
     /// An object as JSON, if it is there.
     pub fn find(&self, key: &ObjectRef) -> Option<Value> {
         self.sim.get(key).map(|object| object.to_value())
@@ -173,6 +178,20 @@ impl<'a> Client<'a> {
         result
     }
 
+    /// What the server answers: in a dry run the object keeps its version, and a new one has none.
+    fn shown(&self, object: &Object) -> Value {
+        let mut value = object.to_value();
+        if self.mode.dry != DryRun::No
+            && let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut)
+        {
+            match self.sim.get(&object.key()) {
+                Some(old) => drop(metadata.insert("resourceVersion".to_owned(), old.meta.resource_version.to_string().into())),
+                None => drop(metadata.remove("resourceVersion")),
+            }
+        }
+        value
+    }
+
     /// Whether requests that write are not even sent.
     fn keeps(&self) -> bool {
         self.mode.dry == DryRun::Client
@@ -183,7 +202,8 @@ impl<'a> Client<'a> {
         if self.keeps() {
             return Ok(value);
         }
-        self.send(|server, origin| server.create_value(origin, value, Why::Asked)).map(shown)
+        let created = self.send(|server, origin| server.create_value(origin, value, Why::Asked));
+        created.map(|object| self.shown(&object))
     }
 
     /// Replaces an object.
@@ -191,7 +211,8 @@ impl<'a> Client<'a> {
         if self.keeps() {
             return Ok(value);
         }
-        self.send(|server, origin| server.update_value(origin, value, Why::Asked)).map(shown)
+        let updated = self.send(|server, origin| server.update_value(origin, value, Why::Asked));
+        updated.map(|object| self.shown(&object))
     }
 
     /// Patches an object, or a subresource of it.
@@ -200,7 +221,8 @@ impl<'a> Client<'a> {
             let object = self.find(key).ok_or_else(|| ApiError::not_found(key.kind, &key.name))?;
             return how.merged(key.kind, object, patch);
         }
-        self.send(|server, origin| server.patch_part(origin, key, part, (how, patch), Why::Asked)).map(shown)
+        let patched = self.send(|server, origin| server.patch_part(origin, key, part, (how, patch), Why::Asked));
+        patched.map(|object| self.shown(&object))
     }
 
     /// Sets the number of replicas.
@@ -221,7 +243,8 @@ impl<'a> Client<'a> {
 
     /// Applies a configuration on the server.
     pub fn apply(&mut self, value: Value, force: bool) -> Result<Value, ApiError> {
-        self.send(|server, origin| server.apply(origin, value, force, Why::Asked)).map(shown)
+        let applied = self.send(|server, origin| server.apply(origin, value, force, Why::Asked));
+        applied.map(|object| self.shown(&object))
     }
 
     /// Evicts a Pod, if its disruption budget allows it.
@@ -257,10 +280,6 @@ impl<'a> Client<'a> {
         };
         self.origin.manager = Some(Rc::new(manager.with_unknown(unknown)));
     }
-}
-
-fn shown(object: Rc<Object>) -> Value {
-    object.to_value()
 }
 
 /// `Error from server (NotFound): pods "x" not found`

@@ -18,7 +18,7 @@ const FLAGS: &str = "container/c= stdin/i tty/t quiet/q filename/f= pod-running-
 
 /// `kubectl exec`.
 pub const VERB: Verb =
-    Verb { name: "exec", aliases: &[], flags: FLAGS, reads: Reads::No, run: Some(run), help: "Execute a command in a container" };
+    Verb { name: "exec", aliases: &[], flags: FLAGS, reads: Reads::No, run: run, help: "Execute a command in a container" };
 
 fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     // Flags of the command in the container are not kubectl's.
@@ -71,6 +71,14 @@ fn in_container(pod: &Object, container: usize, command: &[String], stdin: bool)
     LineCommand { machine, remote: true }
 }
 
+/// The Pods that a workload selects.
+pub fn pods_of(client: &Client<'_>, kind: Kind, name: &str) -> Vec<Rc<Object>> {
+    let Some(object) = client.sim().get(&client.key(kind, name)) else { return Vec::new() };
+    let selector = LabelSelector::of_pods(&object.to_value()["spec"]["selector"]);
+    let matches = |pod: &Object| pod.meta.namespace == object.meta.namespace && selector.matches(&pod.meta.labels);
+    client.sim().list(Kind::Pod).filter(|pod| !selector.is_empty() && matches(pod)).cloned().collect()
+}
+
 /// The Pod that a word names: itself, or the first of a workload.
 pub fn find(client: &Client<'_>, target: &str) -> Result<Rc<Object>, Failure> {
     let (kind, name) = match target.split_once('/') {
@@ -82,10 +90,8 @@ pub fn find(client: &Client<'_>, target: &str) -> Result<Rc<Object>, Failure> {
     if kind == Kind::Pod {
         return Ok(object);
     }
-    let selector = LabelSelector::of_pods(&object.to_value()["spec"]["selector"]);
-    let matches = |pod: &Object| pod.meta.namespace == object.meta.namespace && selector.matches(&pod.meta.labels);
-    let pods = || client.sim().list(Kind::Pod).filter(|pod| !selector.is_empty() && matches(pod));
-    let best = pods().find(|pod| pod.pod().is_some_and(Pod::is_ready)).or_else(|| pods().next());
+    let pods = pods_of(client, kind, name);
+    let best = pods.iter().find(|pod| pod.pod().is_some_and(Pod::is_ready)).or(pods.first());
     best.cloned().ok_or_else(|| Failure::error(format!("unable to get pods for {target}: no pods found")))
 }
 
@@ -93,7 +99,7 @@ const ATTACH_FLAGS: &str = "container/c= stdin/i tty/t quiet/q pod-running-timeo
 
 /// `kubectl attach`.
 pub const ATTACH: Verb =
-    Verb { name: "attach", aliases: &[], flags: ATTACH_FLAGS, reads: Reads::No, run: Some(attach), help: "Attach to a running container" };
+    Verb { name: "attach", aliases: &[], flags: ATTACH_FLAGS, reads: Reads::No, run: attach, help: "Attach to a running container" };
 
 fn attach(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("attach", ATTACH_FLAGS, words)?;

@@ -11,6 +11,7 @@ mod config;
 mod create;
 mod delete;
 mod describe;
+mod diff;
 pub mod drain;
 mod exec;
 mod explain;
@@ -18,6 +19,7 @@ mod expose;
 mod failure;
 mod get;
 mod label;
+mod logs;
 mod nodes;
 mod output;
 pub mod parse;
@@ -239,14 +241,14 @@ pub const VERBS: &[&Verb] = &[
     &scale::VERB,
     &autoscale::VERB,
     &unavailable::CERTIFICATE,
-    &inert("cluster-info", Reads::Yes, "Display cluster information"),
+    &resources::CLUSTER_INFO,
     &top::VERB,
     &nodes::CORDON,
     &nodes::UNCORDON,
     &drain::VERB,
     &nodes::TAINT,
     &describe::VERB,
-    &resources::LOGS,
+    &logs::VERB,
     &exec::VERB,
     &exec::ATTACH,
     &unavailable::PORT_FORWARD,
@@ -262,12 +264,14 @@ pub const VERBS: &[&Verb] = &[
     &config::VERB,
     &resources::VERSION,
     &get::EVENTS,
-    &inert("diff", Reads::Yes, "Diff the live version against a would-be applied version"),
+    &diff::VERB,
 ];
 
-/// A verb that kubectl has and that has no effect here.
-const fn inert(name: &'static str, reads: Reads, help: &'static str) -> Verb {
-    Verb { name, aliases: &[], flags: "", reads, run: None, help }
+impl Verb {
+    /// Whether it does here what kubectl does; others check their words and say why not.
+    pub fn is_simulated(&self) -> bool {
+        !unavailable::VERBS.iter().any(|verb| verb.name == self.name)
+    }
 }
 
 /// The verb that a word means.
@@ -295,10 +299,7 @@ fn dispatch(client: &mut Client<'_>, args: &[String], stdin: &str) -> Result<Out
         client.say(format!("Usage:\n  kubectl {} [options]\n\nUse \"kubectl options\" for a list of global command-line options (applies to all commands).", verb.name));
         return Ok(Outcome::Done);
     }
-    match verb.run {
-        Some(run) => run(client, &rest, stdin),
-        None => Err(Failure::error(format!("\"{}\" has no effect in this simulation", verb.name))),
-    }
+    (verb.run)(client, &rest, stdin)
 }
 
 /// Whether a line only looks: in the past it is answered about the instant shown, and the timeline has no mark of it.
@@ -361,7 +362,7 @@ const HELP_WIDTH: usize = 102;
 fn help() -> String {
     let mut text = String::from("kubectl controls the Kubernetes cluster manager.\n\nCommands:");
     let mut column = HELP_WIDTH;
-    for verb in VERBS.iter().filter(|verb| verb.run.is_some()) {
+    for verb in VERBS.iter().filter(|verb| verb.is_simulated()) {
         let wraps = column + 1 + verb.name.len() > HELP_WIDTH;
         text.push_str(if wraps { "\n  " } else { " " });
         text.push_str(verb.name);

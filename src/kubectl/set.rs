@@ -12,7 +12,7 @@ const FLAGS: &str = "container/c= containers/c= env/e= requests= limits= all sel
 
 /// `kubectl set`.
 pub const VERB: Verb =
-    Verb { name: "set", aliases: &[], flags: FLAGS, reads: Reads::No, run: Some(run), help: "Set specific features on objects" };
+    Verb { name: "set", aliases: &[], flags: FLAGS, reads: Reads::No, run: run, help: "Set specific features on objects" };
 
 fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let Some((topic, rest)) = words.split_first() else {

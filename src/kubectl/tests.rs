@@ -204,7 +204,7 @@ fn a_long_table_comes_in_parts_and_is_the_same_table() {
 fn the_help_lists_the_verbs_that_do_something_in_lines() {
     let help = super::help();
     let listed: Vec<&str> = help.lines().skip(3).take_while(|line| !line.is_empty()).flat_map(str::split_whitespace).collect();
-    assert_eq!(listed, super::VERBS.iter().filter(|verb| verb.run.is_some()).map(|verb| verb.name).collect::<Vec<_>>());
+    assert_eq!(listed, super::VERBS.iter().filter(|verb| verb.is_simulated()).map(|verb| verb.name).collect::<Vec<_>>());
     assert!(help.contains("\n  create expose ") && help.lines().all(|line| line.len() <= super::HELP_WIDTH), "{help}");
 }
 
@@ -390,5 +390,39 @@ fn the_terminal_is_a_small_shell() {
         ("for i in 1; do kubectl get pods; done", true),
     ] {
         assert_eq!(only_reads(line), reads, "{line}");
+    }
+}
+
+#[test]
+fn logs_are_what_a_known_command_would_have_printed() {
+    let mut sim = sim();
+    let pod = "kubectl run t --image=busybox --restart=Never -- sh -c 'echo begin; i=0; while true; do i=$((i+1)); echo $i; sleep 2; done'";
+    terminal(&mut sim, &[pod]);
+    sim.advance(sim.now().after(10_000_000), usize::MAX);
+    let shown = terminal(&mut sim, &["kubectl logs t"]);
+    assert!(shown.starts_with("begin\n1\n2\n3\n") && shown.lines().count() < 8, "{shown}");
+    assert_eq!(terminal(&mut sim, &["kubectl logs t --tail=1 | wc -l"]), "1\n");
+    assert_eq!(terminal(&mut sim, &["logs t -c no"]), "error: container no is not valid for pod t out of: t\n");
+    assert_eq!(
+        terminal(&mut sim, &["logs t -p"]),
+        "Error from server (BadRequest): previous terminated container \"t\" in pod \"t\" not found\n"
+    );
+    assert_eq!(kubectl(&mut sim, "apply -f -", DEPLOYMENT).0, 0);
+    sim.advance(sim.now().after(5_000_000), usize::MAX);
+    let shown = terminal(&mut sim, &["kubectl logs deploy/nginx"]);
+    assert!(shown.contains("start worker processes") && shown.contains("Found 3 pods, using pod/nginx-"), "{shown}");
+}
+
+#[test]
+fn diff_shows_what_applying_would_change() {
+    let mut sim = sim();
+    assert_eq!(kubectl(&mut sim, "apply -f -", DEPLOYMENT).0, 0);
+    assert_eq!(kubectl(&mut sim, "diff -f -", DEPLOYMENT), (0, String::new(), String::new()));
+    let version = sim.server().version();
+    let (code, shown, _) = kubectl(&mut sim, "diff -f -", &DEPLOYMENT.replace("1.14.2", "1.16.1"));
+    assert_eq!((code, sim.server().version()), (1, version));
+    assert!(shown.starts_with("diff -u -N /tmp/LIVE/apps.v1.Deployment.default.nginx "), "{shown}");
+    for line in ["-  generation: 1\n", "+  generation: 2\n", "-      - image: nginx:1.14.2\n+      - image: nginx:1.16.1\n", "@@ -"] {
+        assert!(shown.contains(line), "{line}: {shown}");
     }
 }

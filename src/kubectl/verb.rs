@@ -15,8 +15,8 @@ pub struct Verb {
     pub flags: &'static str,
     /// Whether it leaves the cluster as it is.
     pub reads: Reads,
-    /// Runs it on the words after the verb and on stdin; nothing for a verb without effect in this simulation.
-    pub run: Option<RunVerb>,
+    /// Runs it on the words after the verb and on stdin.
+    pub run: RunVerb,
     /// What it does, in kubectl's words.
     pub help: &'static str,
 }

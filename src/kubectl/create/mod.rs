@@ -60,14 +60,8 @@ const GENERATORS: &[&Generator] = &[
 ];
 
 /// `kubectl create`.
-pub const VERB: Verb = Verb {
-    name: "create",
-    aliases: &[],
-    flags: FLAGS,
-    reads: Reads::No,
-    run: Some(run),
-    help: "Create a resource from a file or from stdin",
-};
+pub const VERB: Verb =
+    Verb { name: "create", aliases: &[], flags: FLAGS, reads: Reads::No, run: run, help: "Create a resource from a file or from stdin" };
 
 /// `kubectl replace`.
 pub const REPLACE: Verb = Verb {
@@ -75,7 +69,7 @@ pub const REPLACE: Verb = Verb {
     aliases: &[],
     flags: apply::FLAGS,
     reads: Reads::No,
-    run: Some(replace),
+    run: replace,
     help: "Replace a resource by file name or stdin",
 };
 

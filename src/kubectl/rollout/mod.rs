@@ -29,7 +29,7 @@ pub const VERB: Verb = Verb {
     aliases: &[],
     flags: FLAGS,
     reads: Reads::Sub(&["status", "history"]),
-    run: Some(run),
+    run: run,
     help: "Manage the rollout of a resource",
 };
 

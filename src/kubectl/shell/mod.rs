@@ -68,6 +68,8 @@ pub struct Machine {
     watched: Option<Rc<Script>>,
     /// The exit code of the last command.
     pub code: i32,
+    /// A rehearsal: the time that it has come to and the end of it, in seconds since 1970.
+    rehearsed: Option<(i64, i64)>,
     /// The last failure of a kubectl command, which it has printed.
     failure: Option<Failure>,
     steps: usize,
@@ -90,6 +92,7 @@ impl Machine {
             watched: None,
             code: 0,
             failure: None,
+            rehearsed: None,
             steps: 0,
             interactive: false,
             ended: false,
@@ -130,6 +133,15 @@ impl Machine {
     /// Whether it waits for a line.
     pub fn takes_input(&self) -> bool {
         self.interactive && !self.ended && self.frames.is_empty()
+    }
+
+    /// What a script prints from one second to another, without time passing and without a trace.
+    pub fn rehearse(mut self, client: &mut Client<'_>, began: i64, until: i64) -> String {
+        self.rehearsed = Some((began, until));
+        let (out, err) = (client.out.len(), client.err.len());
+        self.run(client);
+        // A log has both streams.
+        client.out.split_off(out) + &client.err.split_off(err)
     }
 
     /// When it goes on by itself.
@@ -212,7 +224,9 @@ impl Machine {
     fn step(&mut self, client: &mut Client<'_>, step: Step) {
         self.steps += 1;
         if self.steps > MOST_STEPS {
-            client.warn("sh: this script does not end; it is stopped");
+            if self.rehearsed.is_none() {
+                client.warn("sh: this script does not end; it is stopped");
+            }
             (self.code, self.ended) = (1, !self.interactive);
             self.frames.clear();
             return;
@@ -331,7 +345,7 @@ impl Machine {
                         continue;
                     }
                     let pod = self.room_pod(client);
-                    let mut room = Room { client, pod, vars: &self.vars };
+                    let mut room = Room { client, pod, vars: &self.vars, rehearsed: self.rehearsed.map(|(now, _)| now) };
                     let old = if *append { room.read(&file).unwrap_or_default() } else { String::new() };
                     if let Err(error) = room.write(&file, &(old + &text)) {
                         (done.err, done.code) = (done.err.clone() + &error, 1);
@@ -357,7 +371,7 @@ impl Machine {
             if let Redirect::From(file) = redirect {
                 let file = self.expand_in(client, file, depth).join(" ");
                 let pod = self.room_pod(client);
-                match (Room { client, pod, vars: &self.vars }).read(&file) {
+                match (Room { client, pod, vars: &self.vars, rehearsed: self.rehearsed.map(|(now, _)| now) }).read(&file) {
                     Some(text) => input = text,
                     None => return Flow::Done(Done::failed(format!("sh: can't open {file}: no such file\n"), 1)),
                 }
@@ -392,7 +406,8 @@ impl Machine {
             }
             "cd" => {
                 let pod = self.room_pod(client);
-                let to = Room { client, pod, vars: &self.vars }.absolute(rest.first().map_or("/", String::as_str));
+                let to = Room { client, pod, vars: &self.vars, rehearsed: self.rehearsed.map(|(now, _)| now) }
+                    .absolute(rest.first().map_or("/", String::as_str));
                 self.vars.insert("PWD".to_owned(), to);
                 return Flow::Done(Done::default());
             }
@@ -400,6 +415,13 @@ impl Machine {
                 let span = rest.first().map_or("", String::as_str);
                 let text = if span.ends_with(|c: char| c.is_ascii_digit()) { format!("{span}s") } else { span.to_owned() };
                 return match crate::api::time::duration(&text) {
+                    Some(span) if self.rehearsed.is_some() => {
+                        let (now, end) = self.rehearsed.unwrap_or_default();
+                        let now = now.saturating_add((span / SECOND) as i64);
+                        self.rehearsed = Some((now, end));
+                        self.ended = now >= end;
+                        Flow::Done(Done::default())
+                    }
                     Some(span) if alone => Flow::Sleeps(client.sim().now().after(span)),
                     Some(_) => Flow::Done(Done::default()),
                     None => Flow::Done(Done::failed(format!("sleep: invalid number '{span}'\n"), 1)),
@@ -425,7 +447,7 @@ impl Machine {
         }
         let pod = self.room_pod(client);
         if let Some(tool) = TOOLS.iter().find(|tool| tool.name == short) {
-            let mut room = Room { client, pod, vars: &self.vars };
+            let mut room = Room { client, pod, vars: &self.vars, rehearsed: self.rehearsed.map(|(now, _)| now) };
             return Flow::Done((tool.run)(&mut Call { room: &mut room, name: short, words: rest, stdin: &input }));
         }
         if self.place == Place::Console && super::verb_named(short).is_some() {
@@ -442,7 +464,7 @@ impl Machine {
             None => match rest.iter().find(|word| !word.starts_with('-')) {
                 Some(file) => {
                     let pod = self.room_pod(client);
-                    match (Room { client, pod, vars: &self.vars }).read(file) {
+                    match (Room { client, pod, vars: &self.vars, rehearsed: self.rehearsed.map(|(now, _)| now) }).read(file) {
                         Some(text) => text,
                         None => return Flow::Done(Done::failed(format!("sh: can't open '{file}'\n"), 2)),
                     }
@@ -462,7 +484,12 @@ impl Machine {
         if depth >= DEEPEST {
             return Done::failed("sh: too deeply nested\n", 2);
         }
-        let mut inner = Machine { vars: self.vars.clone(), steps: self.steps, ..Machine::new(self.place.clone(), script.clone()) };
+        let mut inner = Machine {
+            vars: self.vars.clone(),
+            steps: self.steps,
+            rehearsed: self.rehearsed,
+            ..Machine::new(self.place.clone(), script.clone())
+        };
         let (out, err) = (client.out.len(), client.err.len());
         // A command that waits gets no time here.
         let mut ended = inner.run(client);
@@ -522,7 +549,7 @@ impl Machine {
             return value.clone();
         }
         let pod = self.room_pod(client);
-        let room = Room { client, pod, vars: &self.vars };
+        let room = Room { client, pod, vars: &self.vars, rehearsed: self.rehearsed.map(|(now, _)| now) };
         room.env().into_iter().rev().find(|(known, _)| known == name).map(|(_, value)| value).unwrap_or_default()
     }
 

@@ -53,6 +53,8 @@ pub struct Room<'r, 'c> {
     /// The Pod and the index of its container; none at the terminal.
     pub pod: Option<(Rc<Object>, usize)>,
     pub vars: &'r Variables,
+    /// In a rehearsal, the time it has come to: nothing is written then.
+    pub rehearsed: Option<i64>,
 }
 
 impl Room<'_, '_> {
@@ -175,6 +177,9 @@ impl Room<'_, '_> {
 
     /// Writes a file.
     pub fn write(&mut self, path: &str, text: &str) -> Result<(), String> {
+        if self.rehearsed.is_some() {
+            return Ok(());
+        }
         match self.place(path) {
             FilePlace::Disk { disk, path: at } => {
                 let written = self.client.disks().write(&disk, &at, text);
@@ -182,6 +187,20 @@ impl Room<'_, '_> {
             }
             FilePlace::Projected { .. } => Err(format!("sh: can't create {path}: Read-only file system\n")),
         }
+    }
+
+    /// Removes a file; false if it is not there.
+    pub fn remove(&mut self, path: &str) -> bool {
+        match self.place(path) {
+            _ if self.rehearsed.is_some() => true,
+            FilePlace::Disk { disk, path } => self.client.disks().remove(&disk, &path),
+            FilePlace::Projected { .. } => false,
+        }
+    }
+
+    /// The time of the clock, in seconds since 1970.
+    pub fn now(&self) -> i64 {
+        self.rehearsed.unwrap_or_else(|| self.client.wall())
     }
 
     /// The names in a folder.

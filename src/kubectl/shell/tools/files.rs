@@ -1,7 +1,6 @@
 //! `cat`, `tee`, `ls`, `touch`, `rm`, `mkdir`, `cp`: files.
 
 use super::{Done, Tool};
-use crate::engine::disk::FilePlace;
 
 pub const CAT: Tool = Tool {
     name: "cat",
@@ -64,11 +63,7 @@ pub const RM: Tool = Tool {
     run: |call| {
         let mut done = Done::default();
         for path in call.plain() {
-            let removed = match call.room.place(path) {
-                FilePlace::Disk { disk, path } => call.room.client.disks().remove(&disk, &path),
-                FilePlace::Projected { .. } => false,
-            };
-            if !removed && !call.has('f') {
+            if !call.room.remove(path) && !call.has('f') {
                 done.err.push_str(&format!("rm: can't remove '{path}': No such file or directory\n"));
                 done.code = 1;
             }

@@ -30,7 +30,7 @@ pub const PRINTF: Tool = Tool {
     },
 };
 
-pub const DATE: Tool = Tool { name: "date", run: |call| Done::said(format!("{}\n", Timestamp(call.room.client.wall()).rfc3339())) };
+pub const DATE: Tool = Tool { name: "date", run: |call| Done::said(format!("{}\n", Timestamp(call.room.now()).rfc3339())) };
 
 fn environment(call: &mut Call<'_, '_, '_>) -> Vec<(String, String)> {
     let mut all = call.room.env();
