@@ -99,7 +99,8 @@ impl Session {
         let mut session = Session::noted(sim, &if is_verb { format!("kubectl {line}") } else { line.to_owned() }, rows);
         let result = match shell::parse::parse(line) {
             Ok(script) => {
-                let machine = shell::Machine::new(shell::room::Place::Console, script);
+                let kubectl = shell::Kubectl { run: dispatch, is_verb: |word| verb_named(word).is_some() };
+                let machine = shell::Machine::terminal(script, kubectl);
                 Ok(Outcome::pending(shell::LineCommand { machine, remote: false }))
             }
             Err(fault) => Err(Failure::exit(format!("sh: {fault}\n"), 2)),
@@ -304,7 +305,7 @@ fn dispatch(client: &mut Client<'_>, args: &[String], stdin: &str) -> Result<Out
 
 /// Whether a line only looks: in the past it is answered about the instant shown, and the timeline has no mark of it.
 pub fn only_reads(line: &str) -> bool {
-    shell::only_reads(line)
+    shell::only_reads(line, command_only_reads)
 }
 
 fn command_only_reads(words: &[String]) -> bool {

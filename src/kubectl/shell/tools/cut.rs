@@ -1,7 +1,8 @@
 //! `cut`, `awk '{print $2}'`, `tr`: parts of lines.
 
 use super::grep::finds;
-use super::{Done, Tool};
+use super::tool::Tool;
+use crate::kubectl::shell::room::Done;
 
 pub const CUT: Tool = Tool {
     name: "cut",

@@ -1,6 +1,7 @@
 //! `cat`, `tee`, `ls`, `touch`, `rm`, `mkdir`, `cp`: files.
 
-use super::{Done, Tool};
+use super::tool::Tool;
+use crate::kubectl::shell::room::Done;
 
 pub const CAT: Tool = Tool {
     name: "cat",

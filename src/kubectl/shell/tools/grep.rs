@@ -1,6 +1,7 @@
 //! `grep`, with the parts of regular expressions that are used on lines: `.`, `*`, `^`, `$`, `[…]`, `\|`.
 
-use super::{Done, Tool};
+use super::tool::Tool;
+use crate::kubectl::shell::room::Done;
 
 pub const GREP: Tool = Tool {
     name: "grep",

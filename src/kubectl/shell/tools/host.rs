@@ -1,8 +1,9 @@
 //! `echo`, `printf`, `date`, `env`, `hostname`, `ps`, `id`, `test`: what a machine says of itself.
 
-use super::{Call, Done, Tool};
+use super::tool::{Call, Tool};
 use crate::api::Timestamp;
 use crate::api::pod::Pod;
+use crate::kubectl::shell::room::Done;
 use serde_json::Value;
 
 pub const ECHO: Tool = Tool {

@@ -1,6 +1,7 @@
 //! `head`, `tail`, `wc`, `sort`, `uniq`, `seq`: whole lines.
 
-use super::{Call, Done, Tool};
+use super::tool::{Call, Tool};
+use crate::kubectl::shell::room::Done;
 
 pub const HEAD: Tool = Tool { name: "head", run: |call| part(call, true) };
 pub const TAIL: Tool = Tool { name: "tail", run: |call| part(call, false) };

@@ -1,6 +1,6 @@
 //! `nslookup`, `dig`, `ping`, `curl`, `wget`, `nc`: names, addresses, requests as a container sees them.
 
-use super::{Call, Tool};
+use super::tool::{Call, Tool};
 use crate::api::{Kind, Object};
 use crate::engine::disk::{FilePlace, place};
 use crate::engine::dns;

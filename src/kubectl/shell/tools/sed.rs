@@ -1,7 +1,8 @@
 //! `sed s/old/new/`, `sed -n 2p`, `sed 1d`.
 
 use super::grep::finds;
-use super::{Done, Tool};
+use super::tool::Tool;
+use crate::kubectl::shell::room::Done;
 
 pub const SED: Tool = Tool {
     name: "sed",
