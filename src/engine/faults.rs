@@ -18,6 +18,18 @@ const KNOWN: &str = "exit pod/NAME CODE, unready pod/NAME, ready pod/NAME, fail-
                      lose KIND[/NAME] [COMPONENT], delay KIND[/NAME] TIME|none [COMPONENT], slow LOOP TIME|none, relist TIME|never, restart COMPONENT, conflict KIND[/NAME]";
 
 impl Sim {
+    /// What Pods use, where it is set.
+    pub fn loads(&self) -> &[super::load::Load] {
+        &self.loads
+    }
+
+    /// Ends the first process of a Pod's first container, as a client that was attached to it does when it leaves.
+    pub fn end_process(&mut self, pod: &ObjectRef, code: i32, origin: &Origin) {
+        if let Some(uid) = self.get(pod).map(|pod| pod.meta.uid) {
+            self.force(uid, Forced::Exit(code), origin.cause);
+        }
+    }
+
     /// The CPU load that a fault has set for a selector, in thousandths of a core.
     pub fn cpu_load(&self, selector: &str) -> Option<i64> {
         super::load::amount(&self.loads, "cpu", selector)

@@ -7,9 +7,11 @@ mod applied;
 mod apply;
 mod autoscale;
 mod client;
+mod config;
 mod create;
 mod delete;
 mod describe;
+mod diff;
 pub mod drain;
 mod exec;
 mod explain;
@@ -17,7 +19,9 @@ mod expose;
 mod failure;
 mod get;
 mod label;
+mod logs;
 mod nodes;
+mod output;
 pub mod parse;
 mod patch;
 pub mod printers;
@@ -27,7 +31,11 @@ mod run;
 mod scale;
 mod select;
 mod set;
+pub mod shell;
 mod targets;
+mod top;
+mod typed;
+mod unavailable;
 mod verb;
 mod wait;
 
@@ -62,6 +70,7 @@ pub struct Session {
     pub applied: Vec<Applied>,
     origin: crate::engine::store::Origin,
     namespace: String,
+    mode: output::Mode,
     task: Outcome,
     rows: usize,
 }
@@ -83,6 +92,46 @@ impl Session {
         session
     }
 
+    /// Starts a line of the terminal: a kubectl command, with or without the word, or a line of the shell.
+    pub fn line(sim: &mut Sim, line: &str, rows: usize) -> Session {
+        let first = line.split_whitespace().next().unwrap_or("");
+        let is_verb = verb_named(first).is_some();
+        let mut session = Session::noted(sim, &if is_verb { format!("kubectl {line}") } else { line.to_owned() }, rows);
+        let result = match shell::parse::parse(line) {
+            Ok(script) => {
+                let kubectl = shell::Kubectl { run: dispatch, is_verb: |word| verb_named(word).is_some() };
+                let machine = shell::Machine::terminal(script, kubectl);
+                Ok(Outcome::pending(shell::LineCommand { machine, remote: false }))
+            }
+            Err(fault) => Err(Failure::exit(format!("sh: {fault}\n"), 2)),
+        };
+        session.settle(result);
+        session.poll(sim);
+        session
+    }
+
+    /// Whether it waits for a line to be typed.
+    pub fn takes_input(&self) -> bool {
+        matches!(&self.task, Outcome::Pending(command) if command.takes_input())
+    }
+
+    /// Gives it a line that was typed; nothing is the end of the input. False if it takes none.
+    pub fn input(&mut self, sim: &mut Sim, line: Option<&str>) -> bool {
+        let mut task = std::mem::replace(&mut self.task, Outcome::Done);
+        let mut taken = false;
+        let result = self.with_client(sim, |client| {
+            if let Outcome::Pending(command) = &mut task {
+                taken = command.input(client, line);
+            }
+            Ok(task)
+        });
+        self.settle(result);
+        if taken {
+            self.poll(sim);
+        }
+        taken
+    }
+
     /// `kubectl apply -f -` of an object that has been read from a manifest.
     pub fn apply(sim: &mut Sim, object: serde_json::Value) -> Session {
         let args = ["apply".to_owned(), "-f".to_owned(), "-".to_owned()];
@@ -93,7 +142,12 @@ impl Session {
     }
 
     fn new(sim: &mut Sim, args: &[String], rows: usize) -> Session {
-        let origin = sim.command(&format!("kubectl {}", args.join(" ")));
+        Session::noted(sim, &format!("kubectl {}", args.join(" ")), rows)
+    }
+
+    /// A command that the history has under this text.
+    fn noted(sim: &mut Sim, text: &str, rows: usize) -> Session {
+        let origin = sim.command(text);
         Session {
             stdout: String::new(),
             stderr: String::new(),
@@ -102,6 +156,7 @@ impl Session {
             applied: Vec::new(),
             origin,
             namespace: "default".to_owned(),
+            mode: output::Mode::default(),
             task: Outcome::Done,
             rows,
         }
@@ -146,13 +201,14 @@ impl Session {
     }
 
     fn with_client(&mut self, sim: &mut Sim, run: impl FnOnce(&mut Client<'_>) -> Result<Outcome, Failure>) -> Result<Outcome, Failure> {
-        let mut client = Client::new(sim, self.origin.clone(), std::mem::take(&mut self.namespace), self.rows);
+        let mut client =
+            Client::new(sim, self.origin.clone(), (std::mem::take(&mut self.namespace), std::mem::take(&mut self.mode)), self.rows);
         let result = run(&mut client);
         self.stdout.push_str(&client.out);
         self.stderr.push_str(&client.err);
         self.applied.append(&mut client.applied);
         self.failure = self.failure.take().or(client.failure);
-        self.namespace = client.namespace;
+        (self.namespace, self.mode) = (client.namespace, client.mode);
         match result {
             Ok(Outcome::Done) if self.failure.is_some() => Err(Failure::exit("", 1)),
             other => other,
@@ -180,20 +236,24 @@ pub const VERBS: &[&Verb] = &[
     &set::VERB,
     &explain::VERB,
     &get::VERB,
-    &inert("edit", Reads::No, "Edit a resource on the server"),
+    &unavailable::EDIT,
     &delete::VERB,
     &rollout::VERB,
     &scale::VERB,
     &autoscale::VERB,
-    &inert("cluster-info", Reads::Yes, "Display cluster information"),
-    &inert("top", Reads::Yes, "Display resource (CPU/memory) usage"),
+    &unavailable::CERTIFICATE,
+    &resources::CLUSTER_INFO,
+    &top::VERB,
     &nodes::CORDON,
     &nodes::UNCORDON,
     &drain::VERB,
     &nodes::TAINT,
     &describe::VERB,
-    &resources::LOGS,
+    &logs::VERB,
     &exec::VERB,
+    &exec::ATTACH,
+    &unavailable::PORT_FORWARD,
+    &unavailable::DEBUG,
     &patch::VERB,
     &create::REPLACE,
     &apply::VERB,
@@ -202,15 +262,17 @@ pub const VERBS: &[&Verb] = &[
     &label::ANNOTATE,
     &resources::API_RESOURCES,
     &resources::API_VERSIONS,
-    &inert("config", Reads::Yes, "Modify kubeconfig files"),
+    &config::VERB,
     &resources::VERSION,
     &get::EVENTS,
-    &inert("diff", Reads::Yes, "Diff the live version against a would-be applied version"),
+    &diff::VERB,
 ];
 
-/// A verb that kubectl has and that has no effect here.
-const fn inert(name: &'static str, reads: Reads, help: &'static str) -> Verb {
-    Verb { name, aliases: &[], flags: "", reads, run: None, help }
+impl Verb {
+    /// Whether it does here what kubectl does; others check their words and say why not.
+    pub fn is_simulated(&self) -> bool {
+        !unavailable::VERBS.iter().any(|verb| verb.name == self.name)
+    }
 }
 
 /// The verb that a word means.
@@ -238,15 +300,16 @@ fn dispatch(client: &mut Client<'_>, args: &[String], stdin: &str) -> Result<Out
         client.say(format!("Usage:\n  kubectl {} [options]\n\nUse \"kubectl options\" for a list of global command-line options (applies to all commands).", verb.name));
         return Ok(Outcome::Done);
     }
-    match verb.run {
-        Some(run) => run(client, &rest, stdin),
-        None => Err(Failure::error(format!("\"{}\" has no effect in this simulation", verb.name))),
-    }
+    (verb.run)(client, &rest, stdin)
 }
 
 /// Whether a line only looks: in the past it is answered about the instant shown, and the timeline has no mark of it.
 pub fn only_reads(line: &str) -> bool {
-    let words: Vec<String> = line.strip_prefix("kubectl ").unwrap_or(line).split_whitespace().map(String::from).collect();
+    shell::only_reads(line, command_only_reads)
+}
+
+fn command_only_reads(words: &[String]) -> bool {
+    let words = if words.first().is_some_and(|word| matches!(word.as_str(), "kubectl" | "k")) { &words[1..] } else { words };
     let words = &words[verb_position(&words).min(words.len())..];
     match words.first().and_then(|word| verb_named(word)).map(|verb| verb.reads) {
         Some(Reads::Sub(reads)) => words[1..].iter().find(|word| !word.starts_with('-')).is_some_and(|word| reads.contains(&word.as_str())),
@@ -300,7 +363,7 @@ const HELP_WIDTH: usize = 102;
 fn help() -> String {
     let mut text = String::from("kubectl controls the Kubernetes cluster manager.\n\nCommands:");
     let mut column = HELP_WIDTH;
-    for verb in VERBS.iter().filter(|verb| verb.run.is_some()) {
+    for verb in VERBS.iter().filter(|verb| verb.is_simulated()) {
         let wraps = column + 1 + verb.name.len() > HELP_WIDTH;
         text.push_str(if wraps { "\n  " } else { " " });
         text.push_str(verb.name);

@@ -1,24 +1,17 @@
-//! `kubectl api-resources`, `api-versions`, `version`, and what cannot be simulated.
+//! `kubectl api-resources`, `api-versions`, `version`, `cluster-info`.
 
 use super::client::Client;
 use super::parse::Args;
 use super::printers::table::Widths;
 use super::{Failure, Outcome, Reads, Verb};
-use crate::api::Kind;
 use crate::api::kind::ALL;
+use serde_json::json;
 
 const RESOURCES_FLAGS: &str = "namespaced= output/o= no-headers api-group= verbs= cached sort-by= categories=";
-const LOGS_FLAGS: &str = "container/c= follow/f previous/p tail= since= all-containers selector/l= timestamps";
 
-/// `kubectl logs`.
-pub const LOGS: Verb = Verb {
-    name: "logs",
-    aliases: &[],
-    flags: LOGS_FLAGS,
-    reads: Reads::Yes,
-    run: Some(logs),
-    help: "Print the logs for a container in a pod",
-};
+/// `kubectl cluster-info`.
+pub const CLUSTER_INFO: Verb =
+    Verb { name: "cluster-info", aliases: &[], flags: "", reads: Reads::Yes, run: cluster_info, help: "Display cluster information" };
 
 /// `kubectl version`.
 pub const VERSION: Verb = Verb {
@@ -26,7 +19,7 @@ pub const VERSION: Verb = Verb {
     aliases: &[],
     flags: "",
     reads: Reads::Yes,
-    run: Some(version),
+    run: version,
     help: "Print the client and server version information",
 };
 
@@ -36,7 +29,7 @@ pub const API_VERSIONS: Verb = Verb {
     aliases: &[],
     flags: "",
     reads: Reads::Yes,
-    run: Some(api_versions),
+    run: api_versions,
     help: "Print the supported API versions on the server",
 };
 
@@ -46,9 +39,22 @@ pub const API_RESOURCES: Verb = Verb {
     aliases: &[],
     flags: RESOURCES_FLAGS,
     reads: Reads::Yes,
-    run: Some(api_resources),
+    run: api_resources,
     help: "Print the supported API resources on the server",
 };
+
+/// Resources that are no stored kind: group, name, short name, version, whether they live in a namespace, kind.
+const TRANSIENT: &[(&str, &str, &str, &str, bool, &str)] = &[
+    ("", "bindings", "", "v1", true, "Binding"),
+    ("", "componentstatuses", "cs", "v1", false, "ComponentStatus"),
+    ("authentication.k8s.io", "selfsubjectreviews", "", "v1", false, "SelfSubjectReview"),
+    ("authentication.k8s.io", "tokenreviews", "", "v1", false, "TokenReview"),
+    ("authorization.k8s.io", "localsubjectaccessreviews", "", "v1", true, "LocalSubjectAccessReview"),
+    ("authorization.k8s.io", "selfsubjectaccessreviews", "", "v1", false, "SelfSubjectAccessReview"),
+    ("authorization.k8s.io", "selfsubjectrulesreviews", "", "v1", false, "SelfSubjectRulesReview"),
+    ("authorization.k8s.io", "subjectaccessreviews", "", "v1", false, "SubjectAccessReview"),
+    ("events.k8s.io", "events", "ev", "v1", true, "Event"),
+];
 
 fn api_resources(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("api-resources", RESOURCES_FLAGS, words)?;
@@ -56,22 +62,23 @@ fn api_resources(client: &mut Client<'_>, words: &[String], _: &str) -> Result<O
     if !args.on("no-headers") {
         rows.push(["NAME", "SHORTNAMES", "APIVERSION", "NAMESPACED", "KIND"].map(str::to_owned).to_vec());
     }
-    let mut kinds: Vec<Kind> = ALL.to_vec();
-    crate::sort::sort_by_key(&mut kinds, |kind| (kind.info().group, kind.info().plural));
-    for kind in kinds {
-        let info = kind.info();
-        let wanted = args.get("namespaced").is_none_or(|only| (only == "true") == info.namespaced)
-            && args.get("api-group").is_none_or(|group| group == info.group);
+    let stored =
+        ALL.iter().map(|kind| kind.info()).map(|info| (info.group, info.plural, info.short, info.version, info.namespaced, info.name));
+    let mut all: Vec<_> = stored.chain(TRANSIENT.iter().copied()).collect();
+    crate::sort::sort(&mut all);
+    for (group, plural, short, version, namespaced, name) in all {
+        // What every stored kind can do; the others can only be created, but for events.
+        const VERBS: &[&str] = &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+        let verbs = if TRANSIENT.iter().any(|kind| kind.5 == name) && name != "Event" { &VERBS[..1] } else { VERBS };
+        let wanted = args.all("verbs").flat_map(|verbs| verbs.split(',')).all(|verb| verbs.contains(&verb))
+            && args.get("namespaced").is_none_or(|only| (only == "true") == namespaced)
+            && args.get("api-group").is_none_or(|wanted| wanted == group);
+        let dot = if group.is_empty() { "" } else { "." };
         if wanted && args.get("output") == Some("name") {
-            client.say(kind.group_resource());
+            client.say(format!("{plural}{dot}{group}"));
         } else if wanted {
-            rows.push(vec![
-                info.plural.to_owned(),
-                info.short.to_owned(),
-                kind.api_version(),
-                info.namespaced.to_string(),
-                info.name.to_owned(),
-            ]);
+            let version = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
+            rows.push(vec![plural.to_owned(), short.to_owned(), version, namespaced.to_string(), name.to_owned()]);
         }
     }
     if args.get("output") != Some("name") {
@@ -88,26 +95,25 @@ fn api_versions(client: &mut Client<'_>, _: &[String], _: &str) -> Result<Outcom
     Ok(Outcome::Done)
 }
 
-fn version(client: &mut Client<'_>, _: &[String], _: &str) -> Result<Outcome, Failure> {
-    client.say("Client Version: v1.36.2\nKustomize Version: v5.8.1\nServer Version: v1.36.2");
+fn version(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
+    let args = Args::parse("version", "output/o= client short", words)?;
+    let parts = json!({"major": "1", "minor": "36", "gitVersion": "v1.36.2", "platform": "linux/amd64"});
+    let mut all = json!({"clientVersion": parts, "kustomizeVersion": "v5.8.1"});
+    if !args.on("client") {
+        all["serverVersion"] = parts;
+    }
+    match args.get("output") {
+        Some("yaml") => client.out.push_str(&super::printers::yaml::print(&all)),
+        Some("json") => client.out.push_str(&format!("{all:#}\n")),
+        Some(other) if !other.is_empty() => return Err(Failure::error("--output must be 'yaml' or 'json'")),
+        _ if args.on("client") => client.say("Client Version: v1.36.2\nKustomize Version: v5.8.1"),
+        _ => client.say("Client Version: v1.36.2\nKustomize Version: v5.8.1\nServer Version: v1.36.2"),
+    }
     Ok(Outcome::Done)
 }
 
-/// No container ever prints anything here, but a Pod that is not there is still not there.
-fn logs(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
-    let args = Args::parse("logs", LOGS_FLAGS, words)?;
-    client.use_flags(&args);
-    let Some(name) = args.words.first() else {
-        return Err(Failure::error(
-            "expected 'logs [-f] [-p] (POD | TYPE/NAME) [-c CONTAINER]'.\nPOD or TYPE/NAME is a required argument for the logs command\nSee 'kubectl logs -h' for help and examples",
-        ));
-    };
-    let pod = name.rsplit('/').next().unwrap_or(name);
-    if client.find(&client.key(Kind::Pod, pod)).is_none() {
-        return Err(Failure::error(format!(
-            "error from server (NotFound): pods \"{pod}\" not found in namespace \"{}\"",
-            client.namespace
-        )));
-    }
+fn cluster_info(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
+    Args::parse("cluster-info", "", words)?;
+    client.say("Kubernetes control plane is running at https://10.96.0.1:6443\n\nTo further debug and diagnose cluster problems, use 'kubectl cluster-info dump'.");
     Ok(Outcome::Done)
 }
