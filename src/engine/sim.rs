@@ -153,7 +153,7 @@ impl Sim {
         for (i, controller) in controllers::ALL.iter().enumerate() {
             if let Some((seconds, _)) = controller.resync() {
                 // Its timer was started some time before the first command.
-                sim.push(Time(seconds * SECOND / 2), Task::Resync(i as u8));
+                sim.push(Time(seconds * SECOND / 4), Task::Resync(i as u8));
             }
         }
         sim.pump();

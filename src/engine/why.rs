@@ -243,6 +243,11 @@ pub enum Why {
     },
     /// volume binder: one of the writes that complete a binding.
     Binding,
+    /// volume binder: a claim without a class gets the one that has become the default.
+    DefaultClass {
+        /// The class.
+        class: Str,
+    },
     /// volume binder: the class has a provisioner, which creates the volume.
     NeedsProvisioning {
         /// The class.

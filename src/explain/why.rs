@@ -64,6 +64,7 @@ pub fn reason(why: &Why) -> Message {
         Why::Endpoints { ready, all } => msg::why_endpoints(ready, all),
         Why::SmallestFit { volume } => msg::why_smallest_fit(volume),
         Why::Binding => msg::why_binding(),
+        Why::DefaultClass { class } => msg::why_default_class(class),
         Why::NeedsProvisioning { class } => msg::why_needs_provisioning(class),
         Why::Expanding => msg::why_expanding(),
         Why::Provisioned { claim } => msg::why_provisioned(claim),
@@ -307,6 +308,7 @@ pub fn evidence(why: &Why) -> Vec<Row> {
         | Why::Stopped
         | Why::Removed
         | Why::Binding
+        | Why::DefaultClass { .. }
         | Why::NeedsProvisioning { .. }
         | Why::Expanding
         | Why::Provisioned { .. }

@@ -18,6 +18,7 @@ pattern!(OVER, r"\bx\d+ over");
 pattern!(NODE_PORT, r":3[0-2]\d{3}/");
 pattern!(CONTAINER, r"containerd://[0-9a-f]+");
 pattern!(OWN, r"^\S*\bkubernetes\s");
+pattern!(VERSION, r#"((?:"resourceVersion"|resourceVersion|Resource Version):\s+)"?\d+"?"#);
 pattern!(GAP, r"\s{2,}");
 
 pub fn node_names(text: &str) -> String {
@@ -28,6 +29,7 @@ pub fn node_names(text: &str) -> String {
 pub fn normal(command: &str, text: &str, names: &Names) -> Value {
     let verb = command.split_whitespace().next().unwrap_or("apply");
     let mut text = LONG_TIME.replace_all(&names.sub(text), "<time>").into_owned();
+    text = VERSION.replace_all(&text, "${1}<rv>").into_owned();
     if (verb == "get" || verb == "describe") && !command.contains("jsonpath") {
         text = mask_columns(verb, &text);
         if !command.contains(" node") {
@@ -36,21 +38,23 @@ pub fn normal(command: &str, text: &str, names: &Names) -> Value {
     }
     let mut lines: Vec<String> =
         text.trim_end_matches('\n').split('\n').map(|l| GAP.replace_all(l.trim_end(), "  ").into_owned()).collect();
-    lines.dedup();
     match verb {
         "drain" | "delete" => lines.sort(),
         "get" if !command.contains("-w") => {
             let (mut head, mut rest): (Vec<_>, Vec<_>) = lines.into_iter().partition(|l| l.starts_with("NAME"));
+            head.dedup();
             rest.sort();
+            rest.dedup();
             head.extend(rest);
-            lines = head;
-        }
-        "describe" => {
-            if let Some(cut) = lines.iter().position(|l| l == "Events:").filter(|cut| cut + 1 < lines.len()) {
-                lines[cut + 1..].sort();
-            }
+            return json!(head);
         }
         _ => {}
+    }
+    lines.dedup();
+    if verb == "describe"
+        && let Some(cut) = lines.iter().position(|l| l == "Events:").filter(|cut| cut + 1 < lines.len())
+    {
+        lines[cut + 1..].sort();
     }
     json!(lines)
 }

@@ -28,7 +28,7 @@ use super::tree::Tree;
 use super::watch::Event;
 use super::why::Why;
 use crate::api::node::Node;
-use crate::api::pod::Pod;
+use crate::api::pod::{ContainerStatus, Pod};
 use crate::api::time::{MS, SECOND};
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Time, Uid};
 use behaviour::Behaviour;
@@ -403,17 +403,7 @@ impl PodPass<'_, '_> {
 
     fn kill(&mut self) -> Jobs {
         let object = self.object.clone();
-        let running: Vec<Str> =
-            self.pod().status.container_statuses.iter().filter(|s| s.state.running.is_some()).map(|s| s.name.clone()).collect();
-        for name in &running {
-            self.out.event_at(
-                &object,
-                &format_smolstr!("spec.containers{{{name}}}"),
-                "Normal",
-                "Killing",
-                format_smolstr!("Stopping container {name}"),
-            );
-        }
+        let running = self.say_stopping();
         let stop = behaviour::seconds(&object.meta, "stop-delay").unwrap_or(self.kubelets.timing.pod_stop) + self.pre_stop(&running);
         let grace = (object.meta.deletion_grace_period_seconds.unwrap_or(30).max(0) as u64).saturating_mul(SECOND);
         let delay = if running.is_empty() { 5 * MS } else { stop.min(grace.max(MS)) };
@@ -445,6 +435,23 @@ impl PodPass<'_, '_> {
     fn container_id(&mut self) -> Str {
         let (a, b) = (self.out.server.rng.uid().0, self.out.server.rng.uid().0);
         format_smolstr!("containerd://{a:032x}{b:032x}")
+    }
+
+    /// Records that every running container is stopped: sidecars after the others. Returns the main ones.
+    pub(super) fn say_stopping(&mut self) -> Vec<Str> {
+        let object = self.object.clone();
+        let status = &object.body::<Pod>().status;
+        let running = |list: &[ContainerStatus]| -> Vec<Str> {
+            list.iter().filter(|s| s.state.running.is_some()).map(|s| s.name.clone()).collect()
+        };
+        let (own, sidecars) = (running(&status.container_statuses), running(&status.init_container_statuses));
+        for (list, names) in [("containers", &own), ("initContainers", &sidecars)] {
+            for name in names {
+                let field = format_smolstr!("spec.{list}{{{name}}}");
+                self.out.event_at(&object, &field, "Normal", "Killing", format_smolstr!("Stopping container {name}"));
+            }
+        }
+        own
     }
 
     fn say_started(&mut self, name: &str, image: &str, list: &str) {

@@ -16,13 +16,13 @@ use serde_json::{Value, json};
 use std::rc::Rc;
 
 /// Marks the default StorageClass.
-const DEFAULT_CLASS: &str = "storageclass.kubernetes.io/is-default-class";
 
 impl ApiServer {
     /// Admits a new object, changed as the stock plugins change it.
     pub(super) fn admit(&mut self, object: &mut Object) -> Result<(), ApiError> {
         self.limit(object)?;
-        let default_class = if object.kind == Kind::PersistentVolumeClaim { self.default_class() } else { None };
+        let claims = object.kind == Kind::PersistentVolumeClaim;
+        let default_class = claims.then(|| StorageClass::default_of(self.list(Kind::StorageClass)).map(|c| c.meta.name.clone())).flatten();
         let suffix = if object.kind == Kind::Pod { self.rng.suffix() } else { Str::default() };
         if let Body::Pod(pod) = &object.body {
             self.check_account(&object.meta.name, &object.meta.namespace, pod)?;
@@ -187,13 +187,6 @@ impl ApiServer {
         }
         pod.spec = PodSpec::from_raw(raw).map_err(ApiError::bad_request)?;
         Ok(())
-    }
-
-    fn default_class(&self) -> Option<Str> {
-        self.list(Kind::StorageClass)
-            .rfind(|class| class.meta.annotation(DEFAULT_CLASS).is_some_and(|v| v == "true"))
-            .filter(|class| class.get::<StorageClass>().is_some())
-            .map(|class| class.meta.name.clone())
     }
 
     /// Gives a Service its addresses and node ports.

@@ -15,7 +15,7 @@ pub fn validate_update(new: &Value, old: &Value) -> Vec<FieldError> {
     match text(new, "kind") {
         "Deployment" | "ReplicaSet" | "DaemonSet" => immutable(&mut errors, spec, before, &["selector"]),
         "StatefulSet" => stateful_set(&mut errors, spec, before),
-        "Job" => job(&mut errors, spec, before),
+        "Job" => job(&mut errors, spec, before, old["status"]["active"].as_i64().unwrap_or(0) > 0),
         "Pod" => pod(&mut errors, spec, before),
         "PersistentVolumeClaim" => claim(&mut errors, spec, before, &old["status"]),
         "PersistentVolume" => volume(&mut errors, spec, before),
@@ -69,27 +69,46 @@ fn stateful_set(errors: &mut Errors, new: &Value, old: &Value) {
     }
 }
 
-fn job(errors: &mut Errors, new: &Value, old: &Value) {
+fn job(errors: &mut Errors, new: &Value, old: &Value, running: bool) {
     let elastic = text(new, "completionMode") == "Indexed" && new["completions"] == new["parallelism"];
     if !elastic {
         immutable(errors, new, old, &["completions"]);
     }
     immutable(errors, new, old, &["selector"]);
-    // A suspended Job may still be told where to run.
-    let hints = ["nodeSelector", "affinity", "tolerations", "schedulingGates"];
-    let suspended = old["suspend"] == Value::Bool(true);
-    let same = if suspended {
-        without(&new["template"]["spec"], &hints) == without(&old["template"]["spec"], &hints)
-    } else {
-        new["template"] == old["template"]
-    };
-    if !same {
-        errors.invalid_struct("spec.template", "v1.PodTemplateSpec", &new["template"], IMMUTABLE);
-    }
+    job_template(errors, new, old, running);
     immutable(errors, new, old, &["completionMode"]);
     fixed(errors, new, old, ("podFailurePolicy", "batchv1.PodFailurePolicy"));
     immutable(errors, new, old, &["backoffLimitPerIndex"]);
     fixed(errors, new, old, ("successPolicy", "batchv1.SuccessPolicy"));
+}
+
+/// A suspended Job without active Pods may still be told where to run and with which resources.
+fn job_template(errors: &mut Errors, new: &Value, old: &Value, running: bool) {
+    let (template, before) = (&new["template"], &old["template"]);
+    if running || old["suspend"] != Value::Bool(true) {
+        if template != before {
+            errors.invalid_struct("spec.template", "v1.PodTemplateSpec", template, IMMUTABLE);
+        }
+        return;
+    }
+    let fixed = |template: &Value| {
+        let mut spec = without(&template["spec"], &["nodeSelector", "tolerations", "schedulingGates"]);
+        for kind in ["containers", "initContainers"] {
+            for container in spec.get_mut(kind).and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut) {
+                container.remove("resources");
+            }
+        }
+        if let Some(affinity) = spec.get_mut("affinity").and_then(Value::as_object_mut) {
+            affinity.remove("nodeAffinity");
+            if affinity.is_empty() {
+                spec.remove("affinity");
+            }
+        }
+        spec
+    };
+    if fixed(template) != fixed(before) {
+        errors.invalid_struct("spec.template.spec", "v1.PodSpec", &template["spec"], IMMUTABLE);
+    }
 }
 
 const POD_FORBIDDEN: &str = "pod updates may not change fields other than `spec.containers[*].image`,\
