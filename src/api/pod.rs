@@ -321,12 +321,16 @@ record! {
     /// What became of one container.
     #[derive(Clone, PartialEq, Debug, Default)]
     pub struct ContainerStatus {
+        /// What the node has set aside; reported since the container was resized.
+        pub allocated_resources: Option<Rc<Value>> = "allocatedResources" omitempty,
         pub container_id: Str = "containerID" omitempty,
         pub image: Str = "image",
         pub image_id: Str = "imageID",
         pub last_state: ContainerState = "lastState",
         pub name: Str = "name",
         pub ready: bool = "ready",
+        /// The requests and limits it runs with; reported since it was resized.
+        pub resources: Option<Rc<Value>> = "resources" omitempty,
         pub restart_count: i32 = "restartCount",
         pub started: Option<bool> = "started" omitempty,
         pub state: ContainerState = "state",

@@ -221,6 +221,13 @@ pub enum Why {
     EvictedByNode,
     /// kubelet: the image cannot be pulled.
     ImagePull,
+    /// kubelet: the node has set aside what the Pod asks for now.
+    Resized,
+    /// kubelet: the node has no room for what the Pod asks for now.
+    ResizePending {
+        /// `Infeasible` or `Deferred`.
+        reason: &'static str,
+    },
     /// kubelet: a source of a container's environment is missing.
     SourceMissing,
     /// kubelet: the Pod's containers have been stopped.

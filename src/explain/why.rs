@@ -58,6 +58,8 @@ pub fn reason(why: &Why) -> Message {
         Why::BackOff { seconds, .. } => msg::why_back_off(seconds * 1000),
         Why::Restarted { count } => msg::why_restarted(count),
         Why::ImagePull => msg::why_image_pull(),
+        Why::Resized => msg::why_resized(),
+        Why::ResizePending { reason } => msg::why_resize_pending(*reason),
         Why::SourceMissing => msg::why_source_missing(),
         Why::Stopped => msg::why_stopped(),
         Why::Removed => msg::why_removed(),
@@ -304,6 +306,8 @@ pub fn evidence(why: &Why) -> Vec<Row> {
         | Why::ProbeFailed { .. }
         | Why::EvictedByNode
         | Why::ImagePull
+        | Why::Resized
+        | Why::ResizePending { .. }
         | Why::SourceMissing
         | Why::Stopped
         | Why::Removed

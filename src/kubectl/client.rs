@@ -118,6 +118,13 @@ impl<'a> Client<'a> {
         self.answered(result)
     }
 
+    /// Patches the resources of a Pod's containers.
+    pub fn resize(&mut self, key: &ObjectRef, change: &Value) -> Result<Value, ApiError> {
+        let origin = self.origin.clone();
+        let result = self.sim.request(|server| server.patch_resize(&origin, key, change, Why::Asked));
+        self.answered(result)
+    }
+
     /// Prints what the server warned of.
     fn answered(&mut self, result: Result<Rc<Object>, ApiError>) -> Result<Value, ApiError> {
         for warning in self.sim.request(|server| std::mem::take(&mut server.warnings)) {

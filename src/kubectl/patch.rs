@@ -33,6 +33,8 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         let before = object["metadata"]["resourceVersion"].clone();
         let result = if args.get("subresource") == Some("status") {
             status(client, &key, &object, how, &change)
+        } else if args.get("subresource") == Some("resize") {
+            client.resize(&key, &change)
         } else {
             checked(kind, how, &change).and_then(|()| client.patch(&key, how, &change))
         };

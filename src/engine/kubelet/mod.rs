@@ -13,6 +13,7 @@ mod init;
 mod nodes;
 mod probes;
 mod pulls;
+mod resize;
 mod restart;
 mod rules;
 mod sources;
@@ -106,6 +107,7 @@ impl Kubelets {
                 started: BTreeMap::new(),
                 probes: BTreeMap::new(),
                 evicted: None,
+                allocated: pod.spec.clone(),
             };
             self.pods.insert(uid, Rc::new(running));
         } else if event.before.is_some_and(|before| before.meta.generation != object.meta.generation) && !object.meta.is_deleting() {

@@ -1,6 +1,6 @@
 //! State of the kubelets, and the steps they take.
 
-use crate::api::pod::{Container, Pod};
+use crate::api::pod::{Container, Pod, PodSpec};
 use crate::api::{Object, ObjectRef, Str, Time, Uid};
 use crate::engine::cluster::Timing;
 use crate::engine::informer::Cache;
@@ -95,6 +95,8 @@ pub(super) struct Running {
     pub(super) probes: BTreeMap<(u32, Probed), ProbeState>,
     /// The message of its eviction, if it is being evicted.
     pub(super) evicted: Option<Str>,
+    /// The spec whose resources the node has set aside.
+    pub(super) allocated: Rc<PodSpec>,
 }
 
 /// All kubelets of the cluster.

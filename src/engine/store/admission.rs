@@ -15,8 +15,6 @@ use crate::api::{Body, Kind, Labels, Object, ObjectRef, Str, Timestamp};
 use serde_json::{Value, json};
 use std::rc::Rc;
 
-/// Marks the default StorageClass.
-
 impl ApiServer {
     /// Admits a new object, changed as the stock plugins change it.
     pub(super) fn admit(&mut self, object: &mut Object) -> Result<(), ApiError> {
@@ -361,7 +359,7 @@ fn complete_spec(spec: &mut Value, toleration_seconds: i64) {
 }
 
 /// `Guaranteed` if every container's limits equal its requests, `BestEffort` if there are none, else `Burstable`.
-fn qos_class(pod: &Pod) -> Str {
+pub(super) fn qos_class(pod: &Pod) -> Str {
     let shared = &pod.spec.resources;
     let containers = pod.spec.containers.iter().chain(&pod.spec.init_containers).map(|c| &c.resources);
     // Resources set on the Pod replace those of its containers.

@@ -11,6 +11,7 @@ pub mod patch;
 mod pod_security;
 pub mod quota;
 mod requests;
+mod resize;
 mod server;
 mod services;
 pub mod validation;

@@ -71,6 +71,13 @@ impl ApiServer {
         self.update(origin, object, why)
     }
 
+    /// Patches the resources of a Pod's containers.
+    pub fn patch_resize(&mut self, origin: &Origin, key: &ObjectRef, change: &Value, why: Why) -> Result<Rc<Object>, ApiError> {
+        let Some(old) = self.get(key).cloned() else { return Err(ApiError::not_found(key.kind, &key.name)) };
+        let patched = patch::strategic_merge(key.kind.name(), &old.to_value(), change).map_err(ApiError::bad_request)?;
+        self.resize(origin, &old, patched, why)
+    }
+
     /// A Job's selector and its Pods' labels hold its name and uid: it gets both before it is validated.
     fn identify_job(&mut self, value: &mut Value) {
         let uid = self.rng.uid().to_string();

@@ -312,7 +312,7 @@ impl ApiServer {
         Ok(self.write(origin, old, new, why))
     }
 
-    fn write(&mut self, origin: &Origin, old: &Rc<Object>, mut new: Object, why: Why) -> Rc<Object> {
+    pub(super) fn write(&mut self, origin: &Origin, old: &Rc<Object>, mut new: Object, why: Why) -> Rc<Object> {
         self.version += 1;
         new.meta.resource_version = self.version;
         let object = Rc::new(new);

@@ -14,9 +14,7 @@ use std::rc::Rc;
 pub(super) const FILTER: Filter = Filter { name: "TaintToleration", asks: None, filter, explain, requeue_on: NODE_TAINTS };
 
 fn filter(cycle: &Cycle<'_>, _: &Object, node: &Node, _: &NodeInfo) -> Option<Refusal> {
-    let hard = node.spec.taints.iter().filter(|t| t.effect == "NoSchedule" || t.effect == "NoExecute");
-    // A cordoned node has this taint as well; the filter for cordoned nodes reports it.
-    let mut hard = hard.filter(|t| t.key != "node.kubernetes.io/unschedulable");
+    let mut hard = node.spec.taints.iter().filter(|t| t.effect == "NoSchedule" || t.effect == "NoExecute");
     if hard.any(|taint| !tolerates(&cycle.pod.spec.tolerations, taint)) {
         return Refusal::final_("node(s) had untolerated taint(s)");
     }
@@ -24,9 +22,7 @@ fn filter(cycle: &Cycle<'_>, _: &Object, node: &Node, _: &NodeInfo) -> Option<Re
 }
 
 fn explain(cycle: &Cycle<'_>, object: &Rc<Object>, _: &NodeInfo, out: &mut Vec<Refuses>) {
-    let hard = |t: &&Taint| {
-        t.effect != "PreferNoSchedule" && t.key != "node.kubernetes.io/unschedulable" && !tolerates(&cycle.pod.spec.tolerations, t)
-    };
+    let hard = |t: &&Taint| t.effect != "PreferNoSchedule" && !tolerates(&cycle.pod.spec.tolerations, t);
     if let Some(t) = object.body::<Node>().spec.taints.iter().find(hard) {
         out.push(Refuses::Taint { key: t.key.clone(), value: t.value.clone(), effect: t.effect.clone() });
     }

@@ -111,6 +111,38 @@ fn job_template(errors: &mut Errors, new: &Value, old: &Value, running: bool) {
     }
 }
 
+/// Validates a Pod whose containers get other resources; its quality of service class would be `class`.
+pub fn validate_resize(new: &Value, old: &Value, class: &str) -> Vec<FieldError> {
+    let mut errors = validate(new);
+    let current = &old["status"]["qosClass"];
+    if *current != class {
+        errors.invalid("spec", current.clone(), "Pod QOS Class may not change as a result of resizing");
+    }
+    let mut others = false;
+    for kind in ["containers", "initContainers"] {
+        let pairs = list(&new["spec"], kind).iter().zip(list(&old["spec"], kind));
+        for (index, (new, old)) in pairs.enumerate() {
+            let fixed = kind == "initContainers" && new["restartPolicy"] != "Always";
+            for amounts in ["requests", "limits"] {
+                let (new, old) = (&new["resources"][amounts], &old["resources"][amounts]);
+                let gone = |(name, _): (&String, &Value)| new[name.as_str()].is_null();
+                if old.as_object().is_some_and(|map| map.iter().any(gone)) {
+                    errors.forbidden(
+                        &format!("spec.{kind}[{index}].resources.{amounts}"),
+                        format!("resource {amounts} cannot be removed"),
+                    );
+                }
+                let mutable: &[&str] = if fixed { &[] } else { &["cpu", "memory"] };
+                others |= without(new, mutable) != without(old, mutable);
+            }
+        }
+    }
+    if others {
+        errors.forbidden("spec", "only cpu and memory resources are mutable");
+    }
+    errors.list
+}
+
 const POD_FORBIDDEN: &str = "pod updates may not change fields other than `spec.containers[*].image`,\
     `spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),\
     `spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
