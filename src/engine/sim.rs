@@ -139,6 +139,7 @@ impl Sim {
             woken: Vec::new(),
             config,
         };
+        sim.server.max_unavailable_statefulset = sim.config.max_unavailable_statefulset;
         sim.server.toleration_seconds = sim.config.default_toleration_seconds;
         let origin = Origin { actor: Actor::SERVER, cause: None, pass: 0, manager: None };
         for mut value in sim.config.objects() {

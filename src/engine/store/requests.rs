@@ -120,6 +120,11 @@ impl ApiServer {
             super::services::settle(&mut value, &old.to_value());
         }
         defaults::apply_defaults(&mut value);
+        if let (Kind::StatefulSet, false) = (kind, self.max_unavailable_statefulset)
+            && let Some(Value::Object(rolling)) = value.pointer_mut("/spec/updateStrategy/rollingUpdate")
+        {
+            rolling.remove("maxUnavailable");
+        }
         if kind == Kind::Job && old.is_none() {
             self.identify_job(&mut value);
         }

@@ -54,6 +54,8 @@ pub struct ApiServer {
     pub(in crate::engine) conflicts: Vec<crate::engine::late::FaultTarget>,
     /// Default toleration of a node that is not ready or not reachable, in seconds.
     pub toleration_seconds: i64,
+    /// Whether StatefulSets keep `maxUnavailable`: the feature gate `MaxUnavailableStatefulSet`.
+    pub max_unavailable_statefulset: bool,
     /// Warnings for the client whose request is being served.
     pub warnings: Vec<String>,
     pub(super) next_service_ip: u32,
@@ -72,6 +74,7 @@ impl ApiServer {
             rng: Rng::new(seed),
             conflicts: Vec::new(),
             toleration_seconds: 300,
+            max_unavailable_statefulset: false,
             warnings: Vec::new(),
             next_service_ip: 0,
             next_node_port: 0,
