@@ -4,7 +4,7 @@
 //! StorageObjectInUseProtection) and the create strategies of `pkg/registry`.
 
 use super::defaults;
-use super::error::ApiError;
+use super::error::{ApiError, Cause};
 use super::server::ApiServer;
 use super::validation::{self, Fault, FieldError};
 use crate::api::daemonset::TEMPLATE_GENERATION;
@@ -12,7 +12,7 @@ use crate::api::network::Service;
 use crate::api::pod::{Pod, PodAffinity, PodCondition, PodSpec, ResourceRequirements, TOKEN_VOLUME};
 use crate::api::storage::StorageClass;
 use crate::api::{Body, Kind, Labels, Object, ObjectRef, Str, Timestamp};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::rc::Rc;
 
 impl ApiServer {
@@ -187,6 +187,27 @@ impl ApiServer {
         Ok(())
     }
 
+    /// Checks that the namespace exists and is not terminating.
+    pub(super) fn check_namespace(&self, object: &Object) -> Result<(), ApiError> {
+        let name = &object.meta.namespace;
+        // The most common namespace; it exists from the start and may not be deleted.
+        if name == "default" {
+            return Ok(());
+        }
+        match self.get(&ObjectRef::new(Kind::Namespace, "", name)) {
+            None => Err(ApiError::not_found(Kind::Namespace, name)),
+            Some(namespace) if namespace.meta.is_deleting() && object.kind != Kind::Event => {
+                let error = ApiError::forbidden(format!(
+                    "{} {:?} is forbidden: unable to create new content in namespace {name} because it is being terminated",
+                    object.kind.group_resource(),
+                    object.meta.name.as_str()
+                ));
+                Err(ApiError { cause: Some(Box::new(Cause::NamespaceTerminating)), ..error })
+            }
+            Some(_) => Ok(()),
+        }
+    }
+
     /// Gives a Service its addresses and node ports.
     fn allocate_service(&mut self, object: &mut Object) -> Result<(), ApiError> {
         let Body::Service(service) = &mut object.body else { return Ok(()) };
@@ -232,19 +253,25 @@ impl ApiServer {
             raw.entry("ipFamilies").or_insert(families);
             if wants_ports {
                 raw.entry("externalTrafficPolicy").or_insert_with(|| "Cluster".into());
-                for port in raw.get_mut("ports").and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut) {
-                    if port.get("nodePort").is_none_or(|p| p == 0) {
-                        let mut number = 0;
-                        // When all are taken, the last one tried is allocated twice rather than searching forever.
-                        for _ in 0..2768 {
-                            if number != 0 && !node_ports.contains(&number) {
-                                break;
-                            }
-                            number = 30_000 + ((u32::from(first) + taken) * 7919 % 2768) as i32;
-                            taken += 1;
-                        }
-                        port.insert("nodePort".into(), number.into());
+                let mut allocate = |place: &mut Map<String, Value>, field: &str| {
+                    if place.get(field).is_some_and(|port| *port != 0 && !port.is_null()) {
+                        return;
                     }
+                    let mut number = 0;
+                    // When all are taken, the last one tried is allocated twice rather than searching forever.
+                    for _ in 0..2768 {
+                        if number != 0 && !node_ports.contains(&number) {
+                            break;
+                        }
+                        number = 30_000 + ((u32::from(first) + taken) * 7919 % 2768) as i32;
+                        taken += 1;
+                    }
+                    place.insert(field.into(), number.into());
+                };
+                let ports = raw.get_mut("ports").and_then(Value::as_array_mut).into_iter().flatten();
+                ports.filter_map(Value::as_object_mut).for_each(|port| allocate(port, "nodePort"));
+                if service.spec.kind == "LoadBalancer" && raw["externalTrafficPolicy"] == "Local" {
+                    allocate(raw, "healthCheckNodePort");
                 }
             }
             if service.spec.kind == "LoadBalancer" {

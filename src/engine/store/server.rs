@@ -205,24 +205,6 @@ impl ApiServer {
         self.charge_quotas(origin, object)
     }
 
-    /// Checks that the namespace exists and is not terminating.
-    fn check_namespace(&self, object: &Object) -> Result<(), ApiError> {
-        let name = &object.meta.namespace;
-        // The most common namespace; it exists from the start and may not be deleted.
-        if name == "default" {
-            return Ok(());
-        }
-        match self.get(&ObjectRef::new(Kind::Namespace, "", name)) {
-            None => Err(ApiError::not_found(Kind::Namespace, name)),
-            Some(namespace) if namespace.meta.is_deleting() && object.kind != Kind::Event => Err(ApiError::forbidden(format!(
-                "{} {:?} is forbidden: unable to create new content in namespace {name} because it is being terminated",
-                object.kind.group_resource(),
-                object.meta.name.as_str()
-            ))),
-            Some(_) => Ok(()),
-        }
-    }
-
     /// Replaces spec and metadata; the status stays as it is. The object must carry the version it was made from.
     pub fn update(&mut self, origin: &Origin, mut object: Object, why: Why) -> Result<Rc<Object>, ApiError> {
         let old = self.read_before(origin, &object, &why)?;

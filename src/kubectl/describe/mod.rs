@@ -80,7 +80,9 @@ impl DescribePage<'_> {
             Kind::Namespace => nodes::namespace(&mut self),
             _ => nodes::other(&mut self),
         }
-        self.events(kind);
+        if kind != Kind::Namespace {
+            self.events(kind);
+        }
         tabs::align(&self.text)
     }
 }

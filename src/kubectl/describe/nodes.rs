@@ -167,6 +167,15 @@ pub fn namespace(page: &mut DescribePage<'_>) {
     page.labels();
     page.annotations();
     page.field("Status", row.text("/status/phase"));
+    let conditions = row.list("/status/conditions");
+    if !conditions.is_empty() {
+        page.line("Conditions:\n  Type\tStatus\tLastTransitionTime\tReason\tMessage\n  ----\t------\t------------------\t------\t-------");
+    }
+    for condition in conditions {
+        let cell = |field: &str| show(&condition[field]);
+        let since = age::long(&cell("lastTransitionTime"));
+        page.line(format!("  {}\t{}\t{since}\t{}\t{}", cell("type"), cell("status"), cell("reason"), cell("message")));
+    }
     page.line("\nNo resource quota.\n\nNo LimitRange resource.");
 }
 

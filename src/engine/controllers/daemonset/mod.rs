@@ -292,6 +292,7 @@ impl DaemonSetPass<'_> {
                                 own.pods.push(pod);
                             }
                         }
+                        Err(error) if error.is_of_terminating_namespace() => {}
                         Err(error) => {
                             out.event(self.object, "Warning", "FailedCreate", format_smolstr!("Error creating: {error}"));
                             failed = Some(error);
