@@ -384,6 +384,8 @@ impl ApiServer {
             return 0;
         }
         let wanted = asked.or(pod.spec.termination_grace_period_seconds).unwrap_or(30);
+        // A negative period counts as the shortest one.
+        let wanted = if wanted < 0 { 1 } else { wanted };
         match object.meta.deletion_grace_period_seconds {
             Some(current) => wanted.min(current),
             None => wanted,

@@ -2,7 +2,7 @@
 //!
 //! Models the `Validate...Update` functions of `pkg/apis/*/validation`.
 
-use super::{Errors, FieldError, diff, has, list, storage, text, validate};
+use super::{Errors, FieldError, diff, has, rbac, list, storage, text, validate};
 use serde_json::{Map, Value};
 
 const IMMUTABLE: &str = "field is immutable";
@@ -23,6 +23,9 @@ pub fn validate_update(new: &Value, old: &Value) -> Vec<FieldError> {
         "StorageClass" => class(&mut errors, new, old),
         "PriorityClass" => priority_class(&mut errors, new, old),
         "ConfigMap" | "Secret" => sealed(&mut errors, new, old),
+        "RoleBinding" | "ClusterRoleBinding" if new["roleRef"] != old["roleRef"] => {
+            errors.add(super::Fault::Invalid, "roleRef", rbac::role_ref(&new["roleRef"]), "cannot change roleRef");
+        }
         "ControllerRevision" if new["data"] != old["data"] => errors.invalid("data", Value::Null, IMMUTABLE),
         _ => {}
     }
@@ -168,6 +171,10 @@ fn pod(errors: &mut Errors, new: &Value, old: &Value) {
             map.retain(|_, value| !value.is_null());
         }
     }
+    let grace = |spec: &Value| spec["terminationGracePeriodSeconds"].as_i64();
+    if grace(old).is_some_and(|seconds| seconds < 0) && grace(new) == Some(1) {
+        right["terminationGracePeriodSeconds"] = 1.into();
+    }
     let (before, after) = (&old["activeDeadlineSeconds"], &new["activeDeadlineSeconds"]);
     let at = "spec.activeDeadlineSeconds";
     if before.is_i64() && after.as_i64() > before.as_i64() {
@@ -270,13 +277,10 @@ fn service(errors: &mut Errors, new: &Value, old: &Value) {
 }
 
 fn class(errors: &mut Errors, new: &Value, old: &Value) {
-    for (name, detail) in [("parameters", "updates to parameters are forbidden."), ("provisioner", "updates to provisioner are forbidden.")]
-    {
-        if new[name] != old[name] {
-            errors.forbidden(name, detail);
-        }
+    if new["parameters"] != old["parameters"] {
+        errors.forbidden("parameters", "updates to parameters are forbidden.");
     }
-    for name in ["reclaimPolicy", "volumeBindingMode"].into_iter().filter(|name| new[*name] != old[*name]) {
+    for name in ["provisioner", "reclaimPolicy", "volumeBindingMode"].into_iter().filter(|name| new[*name] != old[*name]) {
         errors.invalid(name, new[name].clone(), IMMUTABLE);
     }
 }
