@@ -4,6 +4,7 @@
 //! and survives verbatim. Specs are shared behind `Rc`: Pods of one template share that template's
 //! spec, and a write makes one new object.
 
+pub mod base64;
 pub mod batch;
 pub mod daemonset;
 pub mod event;

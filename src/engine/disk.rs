@@ -9,6 +9,9 @@ use crate::api::{Kind, Object, ObjectRef, Str};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
+/// The disk of the terminal, which is no Pod's.
+pub const CONSOLE: &str = "console";
+
 /// Limit for all files together, in bytes.
 const MAX_TOTAL_BYTES: usize = 1 << 20;
 
@@ -52,7 +55,7 @@ impl Disks {
         self.files.retain(|(disk, _), _| {
             let mut parts = disk.split('/');
             match (parts.next(), parts.next()) {
-                (Some("host"), _) => true,
+                (Some("host" | CONSOLE), _) => true,
                 (_, Some(of)) => there.iter().any(|name| name == of),
                 _ => false,
             }

@@ -18,6 +18,11 @@ const KNOWN: &str = "exit pod/NAME CODE, unready pod/NAME, ready pod/NAME, fail-
                      lose KIND[/NAME] [COMPONENT], delay KIND[/NAME] TIME|none [COMPONENT], slow LOOP TIME|none, relist TIME|never, restart COMPONENT, conflict KIND[/NAME]";
 
 impl Sim {
+    /// What Pods use, where it is set.
+    pub fn loads(&self) -> &[super::load::Load] {
+        &self.loads
+    }
+
     /// The CPU load that a fault has set for a selector, in thousandths of a core.
     pub fn cpu_load(&self, selector: &str) -> Option<i64> {
         super::load::amount(&self.loads, "cpu", selector)

@@ -68,11 +68,15 @@ pub fn usage(loads: &[Load], what: &str, pod: &Object, cache: &Cache) -> Option<
     Some(share(load, cache.list_in(Kind::Pod, &pod.meta.namespace)))
 }
 
+/// Usage of a Pod in thousandths as the server knows it, if a load is set.
+pub fn used(server: &ApiServer, loads: &[Load], what: &str, pod: &Object) -> Option<i64> {
+    let load = of(loads, what, pod)?;
+    Some(share(load, server.list(Kind::Pod).filter(|o| o.meta.namespace == pod.meta.namespace)))
+}
+
 /// Memory usage of a Pod in bytes, if a load is set.
 pub fn memory(loads: &[Load], pod: &Object, server: &ApiServer) -> Option<i64> {
-    let load = of(loads, "memory", pod)?;
-    let here = server.list(Kind::Pod).filter(|o| o.meta.namespace == pod.meta.namespace);
-    Some(share(load, here) / 1000)
+    Some(used(server, loads, "memory", pod)? / 1000)
 }
 
 /// Share of each running Pod that matches.

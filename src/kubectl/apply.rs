@@ -3,12 +3,11 @@
 use super::applied::{Applied, ApplyResult};
 use super::client::{Client, server_error, source_error};
 use super::parse::Args;
-use super::targets::label;
 use super::{Failure, Outcome, Reads, Verb};
 use crate::api::meta::LAST_APPLIED;
 use crate::api::schema;
 use crate::api::{Kind, ObjectRef};
-use crate::engine::store::{Patch, Reason, patch};
+use crate::engine::store::{Patch, Reason, Subresource, patch};
 use crate::manifest;
 use serde_json::{Map, Value, json};
 
@@ -28,7 +27,7 @@ pub const VERB: Verb = Verb {
 
 fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("apply", FLAGS, words)?;
-    client.use_flags(&args);
+    client.use_flags(&args)?;
     if let Some(fault) = contradiction(&args) {
         return Err(Failure::error(fault));
     }
@@ -51,7 +50,7 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
 /// Applies an object that has been read already.
 pub fn object(client: &mut Client<'_>, words: &[String], value: Value) -> Result<Outcome, Failure> {
     let args = Args::parse("apply", FLAGS, words)?;
-    client.use_flags(&args);
+    client.use_flags(&args)?;
     one(client, &args, value);
     Ok(Outcome::Done)
 }
@@ -151,17 +150,13 @@ fn send(client: &mut Client<'_>, args: &Args, value: Value, sent: &mut Option<Ob
     }
     let key = ObjectRef::new(kind, value["metadata"]["namespace"].as_str().unwrap_or(""), &name);
     *sent = Some(key.clone());
-    let dry =
-        args.get("dry-run").filter(|how| *how != "none").map_or("", |how| if how == "server" { " (server dry run)" } else { " (dry run)" });
     if args.on("server-side") {
-        return server_side(client, args, (kind, value), dry);
+        return server_side(client, args, (kind, value));
     }
     let modified = with_last_applied(&value);
     let Some(current) = client.find(&key) else {
-        if dry.is_empty() {
-            client.create(modified).map_err(|error| source_error(&error, "error when creating \"STDIN\""))?;
-        }
-        client.say(format!("{} created{dry}", label(kind, &name)));
+        let created = client.create(modified).map_err(|error| source_error(&error, "error when creating \"STDIN\""))?;
+        client.report(kind, &created, "created")?;
         return Ok(ApplyResult::Created);
     };
     if current["metadata"]["annotations"].get(LAST_APPLIED).is_none() {
@@ -169,24 +164,21 @@ fn send(client: &mut Client<'_>, args: &Args, value: Value, sent: &mut Option<Ob
     }
     let (how, change) = difference(kind, &modified, &current);
     if change == json!({}) {
-        client.say(format!("{} unchanged{dry}", label(kind, &name)));
+        client.report(kind, &current, "unchanged")?;
         return Ok(ApplyResult::Unchanged);
     }
-    if dry.is_empty() {
-        client.patch(&key, how, &change).map_err(|error| patch_failure(&error, kind, &key, &change))?;
-    }
-    client.say(format!("{} configured{dry}", label(kind, &name)));
+    let written = client.patch(&key, Subresource::Main, how, &change).map_err(|error| patch_failure(&error, kind, &key, &change))?;
+    client.report(kind, &written, "configured")?;
     Ok(ApplyResult::Configured)
 }
 
 /// Lets the server merge; it knows who set which field.
-fn server_side(client: &mut Client<'_>, args: &Args, object: (Kind, Value), dry: &str) -> Result<ApplyResult, Failure> {
+fn server_side(client: &mut Client<'_>, args: &Args, object: (Kind, Value)) -> Result<ApplyResult, Failure> {
     let (kind, value) = object;
     let force = args.on("force-conflicts");
-    let result = if dry.is_empty() { client.apply(value, force) } else { client.try_apply(value, force) };
-    match result {
+    match client.apply(value, force) {
         Ok(applied) => {
-            client.say(format!("{} serverside-applied{dry}", label(kind, applied["metadata"]["name"].as_str().unwrap_or(""))));
+            client.report(kind, &applied, "serverside-applied")?;
             Ok(ApplyResult::Configured)
         }
         Err(error) if error.reason == Reason::Conflict => Err(Failure::error(format!("{}\n{WAYS_OUT}", error.message))),

@@ -1,8 +1,9 @@
 //! `kubectl autoscale`: a HorizontalPodAutoscaler for a workload.
 
 use super::client::{Client, server_error};
+use super::output::DryRun;
 use super::parse::Args;
-use super::targets::{Targets, label, name_of};
+use super::targets::{Targets, name_of};
 use super::{Failure, Outcome, Reads, Verb};
 use crate::api::Kind;
 use serde_json::{Value, json};
@@ -21,8 +22,15 @@ pub const VERB: Verb = Verb {
 
 fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("autoscale", FLAGS, words)?;
-    client.use_flags(&args);
+    client.use_flags(&args)?;
     args.require(&["max"])?;
+    let (least, most) = (args.number("min")?.unwrap_or(-1), args.number("max")?.unwrap_or(-1));
+    if most < 1 {
+        return Err(Failure::error(format!("--max=MAXPODS is required and must be at least 1, max: {most}")));
+    }
+    if most < least {
+        return Err(Failure::error(format!("--max=MAXPODS must be larger or equal to --min=MINPODS, max: {most}, min: {least}")));
+    }
     if args.get("cpu-percent").is_some() {
         client.warn(
             "Flag --cpu-percent has been deprecated, Use --cpu with percentage or resource quantity format (e.g., '70%' for utilization or \
@@ -40,7 +48,10 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
             "spec": {"scaleTargetRef": {"apiVersion": kind.api_version(), "kind": kind.name(), "name": name_of(&object)},
                 "minReplicas": args.number("min")?.filter(|n| *n > 0), "maxReplicas": args.number("max")?, "metrics": metrics(&args)?}});
         match client.create(scaler) {
-            Ok(_) => client.say(format!("{} autoscaled", label(Kind::HorizontalPodAutoscaler, &name))),
+            Ok(scaler) => {
+                let done = if client.mode.dry == DryRun::No { "autoscaled" } else { "created" };
+                client.report_typed(Kind::HorizontalPodAutoscaler, &scaler, done)?;
+            }
             Err(error) => client.fail(&server_error(&error)),
         }
     }

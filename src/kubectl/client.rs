@@ -2,19 +2,27 @@
 
 use super::Failure;
 use super::applied::Applied;
+use super::output::{DryRun, Mode, OutputFormat, named};
+use super::typed;
 use crate::api::{Kind, Object, ObjectRef};
-use crate::engine::store::{ApiError, Cause, Delete, Manager, Origin, Patch, Reason, Unknown};
+use crate::engine::disk::{CONSOLE, Disks};
+use crate::engine::store::{ApiError, ApiServer, Cause, Delete, Manager, Origin, Patch, Reason, Subresource, Unknown};
 use crate::engine::{Listing, Sim, Why};
 use serde_json::Value;
 use std::rc::Rc;
 
+/// The file with the namespace of the current context.
+pub const NAMESPACE: &str = ".kube/namespace";
+
 /// A client of the API server, with its terminal.
 pub struct Client<'a> {
-    /// The cluster.
-    pub sim: &'a mut Sim,
+    /// The cluster. Only `send` writes to it.
+    sim: &'a mut Sim,
     origin: Origin,
     /// The namespace of objects that do not say theirs.
     pub namespace: String,
+    /// How it prints objects, and whether it writes.
+    pub mode: Mode,
     /// Printed since the last poll.
     pub out: String,
     /// Complained about since the last poll.
@@ -29,8 +37,8 @@ pub struct Client<'a> {
 
 impl<'a> Client<'a> {
     /// A client that writes on behalf of a command.
-    pub fn new(sim: &'a mut Sim, origin: Origin, namespace: String, rows: usize) -> Client<'a> {
-        Client { sim, origin, namespace, out: String::new(), err: String::new(), failure: None, applied: Vec::new(), rows }
+    pub fn new(sim: &'a mut Sim, origin: Origin, (namespace, mode): (String, Mode), rows: usize) -> Client<'a> {
+        Client { sim, origin, namespace, mode, out: String::new(), err: String::new(), failure: None, applied: Vec::new(), rows }
     }
 
     /// Prints a line.
@@ -49,12 +57,32 @@ impl<'a> Client<'a> {
         self.failure.get_or_insert_with(|| failure.clone());
     }
 
-    /// Takes the namespace and the name of the field manager from the flags.
-    pub fn use_flags(&mut self, args: &super::parse::Args) {
+    /// Takes the namespace, the format, the kind of dry run and the name of the field manager from the flags.
+    pub fn use_flags(&mut self, args: &super::parse::Args) -> Result<(), Failure> {
         self.write_as(args);
+        self.mode = Mode::parse(args)?;
         if let Some(namespace) = args.get("namespace").filter(|n| !n.is_empty()) {
             self.namespace = namespace.to_owned();
+        } else if let Some(namespace) = self.file(NAMESPACE).filter(|namespace| !namespace.is_empty()) {
+            self.namespace = namespace;
         }
+        Ok(())
+    }
+
+    /// The cluster, to be read.
+    pub fn sim(&self) -> &Sim {
+        self.sim
+    }
+
+    /// The files of containers and volumes.
+    pub fn disks(&mut self) -> &mut Disks {
+        self.sim.sweep_disks();
+        &mut self.sim.disks
+    }
+
+    /// A file of the terminal's session.
+    pub fn file(&self, path: &str) -> Option<String> {
+        self.sim.disks.read(CONSOLE, path.trim_start_matches("./")).map(|text| text.to_string())
     }
 
     /// The wall clock of the cluster, in seconds since 1970.
@@ -97,64 +125,112 @@ impl<'a> Client<'a> {
         self.sim.server().listing(kind, (!everywhere).then_some(namespace))
     }
 
+    /// Tells what was done to an object, or shows it as `-o` says.
+    pub fn report(&mut self, kind: Kind, object: &Value, done: &str) -> Result<(), Failure> {
+        let note = self.mode.dry.note();
+        self.report_plainly(kind, object, &format!("{done}{note}"))
+    }
+
+    /// The same for verbs that do not tell a dry run.
+    pub fn report_plainly(&mut self, kind: Kind, object: &Value, done: &str) -> Result<(), Failure> {
+        match &self.mode.format {
+            None => self.say(format!("{} {done}", named(kind, object))),
+            Some(format) => {
+                let text = format.print(kind, std::slice::from_ref(object), true, true)?;
+                self.out.push_str(&text);
+            }
+        }
+        Ok(())
+    }
+
+    /// The same for objects that kubectl has as Go types: zero values are shown, and JSON has the order of the types.
+    pub fn report_typed(&mut self, kind: Kind, object: &Value, done: &str) -> Result<(), Failure> {
+        let mut typed = typed::completed(kind, object);
+        if self.keeps() && !self.mode.namespaced {
+            // A client does not write into an object the namespace that the server would put it into.
+            typed["metadata"].as_object_mut().map(|metadata| metadata.remove("namespace"));
+        }
+        if self.mode.format == Some(OutputFormat::Json) {
+            self.out.push_str(&typed::json(kind, &typed));
+            return Ok(());
+        }
+        self.report(kind, &typed, done)
+    }
+
+    /// The only way to the server. A dry run talks to a copy of it.
+    fn send<R>(&mut self, talk: impl FnOnce(&mut ApiServer, &Origin) -> R) -> R {
+        let origin = self.origin.clone();
+        let (result, warnings) = if self.mode.dry == DryRun::No {
+            self.sim.request(|server| (talk(server, &origin), std::mem::take(&mut server.warnings)))
+        } else {
+            let mut copy = self.sim.server().clone();
+            copy.now = self.sim.now();
+            (talk(&mut copy, &origin), copy.warnings)
+        };
+        for warning in warnings {
+            self.warn(format!("Warning: {warning}"));
+        }
+        result
+    }
+
+    /// Whether requests that write are not even sent.
+    fn keeps(&self) -> bool {
+        self.mode.dry == DryRun::Client
+    }
+
     /// Creates an object.
     pub fn create(&mut self, value: Value) -> Result<Value, ApiError> {
-        let origin = self.origin.clone();
-        let result = self.sim.request(|server| server.create_value(&origin, value, Why::Asked));
-        self.answered(result)
+        if self.keeps() {
+            return Ok(value);
+        }
+        self.send(|server, origin| server.create_value(origin, value, Why::Asked)).map(shown)
     }
 
     /// Replaces an object.
     pub fn update(&mut self, value: Value) -> Result<Value, ApiError> {
-        let origin = self.origin.clone();
-        let result = self.sim.request(|server| server.update_value(&origin, value, Why::Asked));
-        self.answered(result)
-    }
-
-    /// Patches an object.
-    pub fn patch(&mut self, key: &ObjectRef, how: Patch, patch: &Value) -> Result<Value, ApiError> {
-        let origin = self.origin.clone();
-        let result = self.sim.request(|server| server.patch(&origin, key, how, patch, Why::Asked));
-        self.answered(result)
-    }
-
-    /// Patches the resources of a Pod's containers.
-    pub fn resize(&mut self, key: &ObjectRef, change: &Value) -> Result<Value, ApiError> {
-        let origin = self.origin.clone();
-        let result = self.sim.request(|server| server.patch_resize(&origin, key, change, Why::Asked));
-        self.answered(result)
-    }
-
-    /// Prints what the server warned of.
-    fn answered(&mut self, result: Result<Rc<Object>, ApiError>) -> Result<Value, ApiError> {
-        for warning in self.sim.request(|server| std::mem::take(&mut server.warnings)) {
-            self.warn(format!("Warning: {warning}"));
+        if self.keeps() {
+            return Ok(value);
         }
-        result.map(|object| object.to_value())
+        self.send(|server, origin| server.update_value(origin, value, Why::Asked)).map(shown)
     }
 
-    /// Replaces the status of an object.
-    pub fn update_status(&mut self, object: Object) -> Result<Value, ApiError> {
-        let origin = self.origin.clone();
-        self.sim.request(|server| server.update_status(&origin, object, Why::Asked)).map(shown)
+    /// Patches an object, or a subresource of it.
+    pub fn patch(&mut self, key: &ObjectRef, part: Subresource, how: Patch, patch: &Value) -> Result<Value, ApiError> {
+        if self.keeps() {
+            let object = self.find(key).ok_or_else(|| ApiError::not_found(key.kind, &key.name))?;
+            return how.merged(key.kind, object, patch);
+        }
+        self.send(|server, origin| server.patch_part(origin, key, part, (how, patch), Why::Asked)).map(shown)
+    }
+
+    /// Sets the number of replicas.
+    pub fn scale(&mut self, key: &ObjectRef, replicas: i64) -> Result<(), ApiError> {
+        if self.keeps() {
+            return Ok(());
+        }
+        self.send(|server, origin| server.scale(origin, key, replicas, Why::Asked)).map(drop)
     }
 
     /// Deletes an object.
-    pub fn delete(&mut self, key: &ObjectRef, how: Delete) -> Result<Rc<Object>, ApiError> {
-        let origin = self.origin.clone();
-        self.sim.request(|server| server.delete(&origin, key, how, Why::Asked))
+    pub fn delete(&mut self, key: &ObjectRef, how: Delete) -> Result<(), ApiError> {
+        if self.keeps() {
+            return Ok(());
+        }
+        self.send(|server, origin| server.delete(origin, key, how, Why::Asked)).map(drop)
     }
 
     /// Applies a configuration on the server.
     pub fn apply(&mut self, value: Value, force: bool) -> Result<Value, ApiError> {
-        let origin = self.origin.clone();
-        let result = self.sim.request(|server| server.apply(&origin, value, force, Why::Asked));
-        self.answered(result)
+        self.send(|server, origin| server.apply(origin, value, force, Why::Asked)).map(shown)
     }
 
-    /// The same on a copy of the server, for a dry run.
-    pub fn try_apply(&self, value: Value, force: bool) -> Result<Value, ApiError> {
-        self.sim.server().clone().apply(&self.origin, value, force, Why::Asked).map(shown)
+    /// Evicts a Pod, if its disruption budget allows it.
+    pub fn evict(&mut self, key: &ObjectRef, how: Delete) -> Result<(), ApiError> {
+        // kubectl asks for no eviction in any dry run.
+        if self.mode.dry != DryRun::No {
+            return Ok(());
+        }
+        self.send(|server, origin| server.evict(origin, key, how, Why::Asked))
     }
 
     /// In whose name a verb writes, unless `--field-manager` says another.
@@ -175,17 +251,6 @@ impl<'a> Client<'a> {
             _ => Unknown::Warn,
         };
         self.origin.manager = Some(Rc::new(manager.with_unknown(unknown)));
-    }
-
-    /// Evicts a Pod, if its disruption budget allows it.
-    pub fn evict(&mut self, key: &ObjectRef, how: Delete) -> Result<(), ApiError> {
-        let origin = self.origin.clone();
-        self.sim.request(|server| server.evict(&origin, key, how, Why::Asked))
-    }
-
-    /// On whose behalf this client writes.
-    pub fn origin(&self) -> Origin {
-        self.origin.clone()
     }
 }
 

@@ -2,8 +2,10 @@
 
 use super::apply;
 use super::client::{Client, server_error};
+use super::output::DryRun;
 use super::parse::Args;
 use super::targets::{Targets, name_of};
+use super::unavailable::NO_OBJECTS;
 use super::{Failure, Outcome, PendingCommand, Reads, Verb};
 use crate::api::{Kind, ObjectRef, Time, Uid};
 use crate::engine::store::{ApiError, Delete, Propagation};
@@ -24,7 +26,10 @@ pub const VERB: Verb = Verb {
 
 fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("delete", FLAGS, words)?;
-    client.use_flags(&args);
+    client.use_flags(&args)?;
+    if let Some(mode) = args.get("output").filter(|mode| !mode.is_empty() && *mode != "name") {
+        return Err(Failure::error(format!("unexpected -o output mode: {mode}. We only support '-o name'")));
+    }
     let how = how(&args)?;
     if args.on("force") {
         client.warn(
@@ -41,11 +46,11 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
     if !found && client.failure.is_none() && !args.on("ignore-not-found") {
         client.say("No resources found");
     }
-    if args.get("wait").is_some_and(|wait| wait == "false") || args.get("dry-run").is_some_and(|dry| dry != "none") {
+    if args.get("wait").is_some_and(|wait| wait == "false") || client.mode.dry != DryRun::No {
         return Ok(Outcome::Done);
     }
     if let Some(span) = args.duration("timeout")?.filter(|span| *span > 0) {
-        pending.deadline = Some(client.sim.now().after(span));
+        pending.deadline = Some(client.sim().now().after(span));
     }
     Ok(Outcome::pending(pending))
 }
@@ -73,9 +78,10 @@ fn how(args: &Args) -> Result<Delete, Failure> {
 
 fn named(client: &mut Client<'_>, args: &Args) -> Result<Vec<(Kind, Value)>, Failure> {
     if args.words.is_empty() {
-        return Err(Failure::error(
-            "You must provide one or more resources by argument or filename.\nExample resource specifications include:\n   '-f rsrc.yaml'\n   '--filename=rsrc.json'\n   '<resource> <name>'\n   '<resource>'",
-        ));
+        return Err(Failure::error(NO_OBJECTS));
+    }
+    if args.on("all") && args.get("selector").is_some() {
+        return Err(Failure::error("setting 'all' parameter but found a non empty selector. "));
     }
     let mut targets = Targets::parse(client, args, &args.words)?;
     let unnamed = targets.list.iter().any(|(_, name)| name.is_none());
@@ -109,14 +115,13 @@ fn delete_one(client: &mut Client<'_>, args: &Args, kind: Kind, object: &Value, 
     let name = name_of(object);
     let namespace = object["metadata"]["namespace"].as_str().unwrap_or("");
     let key = ObjectRef::new(kind, namespace, name);
-    let dry = args.get("dry-run").is_some_and(|dry| dry != "none");
-    let uid = client.sim.get(&key).map(|object| object.meta.uid);
-    if !dry && let Err(error) = client.delete(&key, how) {
+    let uid = client.sim().get(&key).map(|object| object.meta.uid);
+    if let Err(error) = client.delete(&key, how) {
         return client.fail(&server_error(&error));
     }
     let forced = if args.on("force") { "force " } else { "" };
     let place = if kind.info().namespaced { format!(" from {namespace} namespace") } else { String::new() };
-    let dry = if dry { " (dry run)" } else { "" };
+    let dry = client.mode.dry.note();
     if args.get("output") == Some("name") {
         client.say(super::targets::label(kind, name));
     } else {
@@ -136,8 +141,8 @@ pub struct Deletion {
 impl PendingCommand for Deletion {
     /// `true` when all are gone; one that came back under the same name has another uid.
     fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
-        self.left.retain(|(key, uid)| client.sim.get(key).is_some_and(|object| object.meta.uid == *uid));
-        let now = client.sim.now();
+        self.left.retain(|(key, uid)| client.sim().get(key).is_some_and(|object| object.meta.uid == *uid));
+        let now = client.sim().now();
         match (self.left.first(), self.deadline) {
             (None, _) => Ok(true),
             (Some((key, _)), Some(deadline)) if now >= deadline => {

@@ -4,6 +4,7 @@
 
 use super::client::Client;
 use super::nodes::{named, set_cordon};
+use super::output::DryRun;
 use super::parse::Args;
 use super::select::Selection;
 use super::targets::name_of;
@@ -43,8 +44,12 @@ pub struct Drain {
 
 fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("drain", FLAGS, words)?;
+    client.use_flags(&args)?;
     if args.words.is_empty() && args.get("selector").is_none() {
         return Err(Failure::error("USAGE: drain NODE [flags]\nSee 'kubectl drain -h' for help and examples"));
+    }
+    if !args.words.is_empty() && args.get("selector").is_some() {
+        return Err(Failure::usage("drain", "cannot specify both a node name and a --selector option"));
     }
     let nodes = named(client, &args)?;
     for name in &nodes {
@@ -54,7 +59,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         set_cordon(client, name, true)?;
     }
     let span = args.duration("timeout")?.filter(|span| *span > 0);
-    let timeout = span.map(|span| (client.sim.now().after(span), args.get("timeout").unwrap_or("").to_owned()));
+    let timeout = span.map(|span| (client.sim().now().after(span), args.get("timeout").unwrap_or("").to_owned()));
     let grace = args.number("grace-period")?.filter(|seconds| *seconds >= 0);
     let plain = args.on("disable-eviction");
     let (evict, leaving, errors) = (Vec::new(), Vec::new(), Vec::new());
@@ -64,7 +69,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
 impl Drain {
     fn begin(&mut self, client: &mut Client<'_>, node: &str) -> Result<(), Failure> {
         let pods: Vec<Value> = client.list(Kind::Pod, "").into_iter().filter(|pod| pod["spec"]["nodeName"] == node).collect();
-        let wanted = Selection::parse(self.args.get("pod-selector"), None)?;
+        let wanted = Selection::parse(self.args.get("pod-selector"), None).map_err(Failure::error)?;
         let pods: Vec<Value> = pods.into_iter().filter(|pod| wanted.matches(pod)).collect();
         let (chosen, errors, warnings) = self.choose(&pods);
         if !errors.is_empty() {
@@ -82,8 +87,8 @@ impl Drain {
         }
         for pod in chosen {
             let key = ObjectRef::new(Kind::Pod, pod["metadata"]["namespace"].as_str().unwrap_or(""), name_of(pod));
-            if let Some(uid) = client.sim.get(&key).map(|object| object.meta.uid) {
-                self.evict.push((key, uid, client.sim.now()));
+            if let Some(uid) = client.sim().get(&key).map(|object| object.meta.uid) {
+                self.evict.push((key, uid, client.sim().now()));
             }
         }
         Ok(())
@@ -140,28 +145,31 @@ impl Drain {
     }
 
     fn evict_due(&mut self, client: &mut Client<'_>) {
-        let now = client.sim.now();
+        let now = client.sim().now();
+        let note = client.mode.dry.note();
         for (key, uid, at) in std::mem::take(&mut self.evict) {
             if at > now {
                 self.evict.push((key, uid, at));
                 continue;
             }
             // Who is gone before it was evicted is passed over.
-            if client.sim.get(&key).is_none_or(|object| object.meta.uid != uid) {
+            if client.sim().get(&key).is_none_or(|object| object.meta.uid != uid) {
                 continue;
             }
             let text = format!("error when evicting pods/\"{}\" -n \"{}\"", key.name, key.namespace);
             if !self.plain {
-                client.out.push_str(&format!("evicting pod {}/{}\n", key.namespace, key.name));
+                client.say(format!("evicting pod {}/{}{note}", key.namespace, key.name));
             }
             if let Some(timeout) = self.over(now) {
                 self.errors.push(format!("{text}: {timeout}"));
                 continue;
             }
             let how = Delete { grace_seconds: self.grace, ..Default::default() };
-            let result = if self.plain { client.delete(&key, how).map(drop) } else { client.evict(&key, how) };
+            let result = if self.plain { client.delete(&key, how) } else { client.evict(&key, how) };
             let Err(error) = result else {
-                self.leaving.push((key, uid));
+                if client.mode.dry == DryRun::No {
+                    self.leaving.push((key, uid));
+                }
                 continue;
             };
             if error.reason == Reason::TooManyRequests {
@@ -180,8 +188,8 @@ impl Drain {
 
     fn await_gone(&mut self, client: &mut Client<'_>) {
         for (key, uid) in std::mem::take(&mut self.leaving) {
-            if client.sim.get(&key).is_some_and(|object| object.meta.uid == uid) {
-                match self.over(client.sim.now()) {
+            if client.sim().get(&key).is_some_and(|object| object.meta.uid == uid) {
+                match self.over(client.sim().now()) {
                     Some(timeout) => {
                         let waited = format!("error when waiting for pod \"{}\" in namespace \"{}\" to terminate", key.name, key.namespace);
                         self.errors.push(format!("{waited}: {timeout}"));
@@ -247,7 +255,7 @@ impl PendingCommand for Drain {
             if !self.evict.is_empty() || !self.leaving.is_empty() {
                 return Ok(false);
             }
-            client.say(format!("node/{node} drained"));
+            client.say(format!("node/{node} drained{}", client.mode.dry.note()));
             self.nodes.remove(0);
             self.started = false;
         }

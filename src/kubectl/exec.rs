@@ -28,9 +28,9 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     // Flags of the command in the container are not kubectl's.
     let split = words.iter().position(|word| word == "--").unwrap_or(words.len());
     let args = Args::parse("exec", FLAGS, &words[..split])?;
-    client.use_flags(&args);
+    client.use_flags(&args)?;
     let Some((target, rest)) = args.words.split_first() else {
-        return Err(Failure::error("pod, type/name or --filename must be specified\nSee 'kubectl exec -h' for help and examples"));
+        return Err(Failure::error("pod, type/name or --filename must be specified"));
     };
     let command: Vec<String> = rest.iter().chain(words.get(split + 1..).unwrap_or_default()).cloned().collect();
     if command.is_empty() {
@@ -80,19 +80,19 @@ pub fn finish(client: &mut Client<'_>, pod: &Rc<Object>, container: usize, comma
 }
 
 /// The Pod that a word names: itself, or the first of a workload.
-fn find(client: &Client<'_>, target: &str) -> Result<Rc<Object>, Failure> {
+pub fn find(client: &Client<'_>, target: &str) -> Result<Rc<Object>, Failure> {
     let (kind, name) = match target.split_once('/') {
         Some((kind, name)) => (targets::kind(kind)?, name),
         None => (Kind::Pod, target),
     };
     let key = client.key(kind, name);
-    let object = client.sim.get(&key).cloned().ok_or_else(|| super::client::not_found(kind, name))?;
+    let object = client.sim().get(&key).cloned().ok_or_else(|| super::client::not_found(kind, name))?;
     if kind == Kind::Pod {
         return Ok(object);
     }
     let selector = LabelSelector::of_pods(&object.to_value()["spec"]["selector"]);
     let matches = |pod: &Object| pod.meta.namespace == object.meta.namespace && selector.matches(&pod.meta.labels);
-    let pods = || client.sim.list(Kind::Pod).filter(|pod| !selector.is_empty() && matches(pod));
+    let pods = || client.sim().list(Kind::Pod).filter(|pod| !selector.is_empty() && matches(pod));
     let best = pods().find(|pod| pod.pod().is_some_and(Pod::is_ready)).or_else(|| pods().next());
     best.cloned().ok_or_else(|| Failure::error(format!("unable to get pods for {target}: no pods found")))
 }
@@ -170,14 +170,14 @@ impl Shell<'_, '_> {
         let mut all = Vec::new();
         for (key, value) in object["data"].as_object().into_iter().flatten() {
             let text = value.as_str().unwrap_or("");
-            all.push((key.clone(), if kind == Kind::Secret { decoded(text) } else { text.to_string() }));
+            all.push((key.clone(), if kind == Kind::Secret { crate::api::base64::decoded(text) } else { text.to_string() }));
         }
         all
     }
 
     fn read(&self, path: &str) -> Option<String> {
-        match place(self.client.sim.server(), &self.pod, self.container, path) {
-            FilePlace::Disk { disk, path } => self.client.sim.disks.read(&disk, &path).map(|text| text.to_string()),
+        match place(self.client.sim().server(), &self.pod, self.container, path) {
+            FilePlace::Disk { disk, path } => self.client.sim().disks.read(&disk, &path).map(|text| text.to_string()),
             FilePlace::Projected { kind, name, path } => {
                 self.projected(kind, &name).into_iter().find(|(key, _)| *key == path).map(|(_, text)| text)
             }
@@ -193,11 +193,10 @@ impl Shell<'_, '_> {
     }
 
     fn write(&mut self, path: &str, text: &str) -> Result<(), String> {
-        match place(self.client.sim.server(), &self.pod, self.container, path) {
+        match place(self.client.sim().server(), &self.pod, self.container, path) {
             FilePlace::Projected { .. } => Err(format!("sh: can't create {path}: Read-only file system\n")),
             FilePlace::Disk { disk, path: at } => {
-                self.client.sim.sweep_disks();
-                if self.client.sim.disks.write(&disk, &at, text) {
+                if self.client.disks().write(&disk, &at, text) {
                     Ok(())
                 } else {
                     Err(format!("sh: write error: {path}: No space left on device\n"))
@@ -386,8 +385,8 @@ impl Shell<'_, '_> {
             "rm" => {
                 let mut code = 0;
                 for path in plain {
-                    if let FilePlace::Disk { disk, path } = place(self.client.sim.server(), &self.pod, self.container, &absolute(path)) {
-                        code = i32::from(!self.client.sim.disks.remove(&disk, &path) && !rest.iter().any(|word| word.contains('f')));
+                    if let FilePlace::Disk { disk, path } = place(self.client.sim().server(), &self.pod, self.container, &absolute(path)) {
+                        code = i32::from(!self.client.disks().remove(&disk, &path) && !rest.iter().any(|word| word.contains('f')));
                     }
                 }
                 Done { code, ..Done::default() }
@@ -444,16 +443,6 @@ fn parts(text: &str) -> Vec<(&str, &'static str)> {
     }
     out.push((&text[start.min(text.len())..], ";"));
     out
-}
-
-/// Base64, as Secrets hold their values; what is none stands as it is.
-fn decoded(text: &str) -> String {
-    use base64::Engine as _;
-    base64::engine::general_purpose::STANDARD
-        .decode(text)
-        .ok()
-        .and_then(|bytes| String::from_utf8(bytes).ok())
-        .unwrap_or_else(|| text.to_string())
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 
 use super::client::Client;
 use super::parse::Args;
-use super::{Failure, Outcome, Reads, Verb, targets};
+use super::{Failure, Outcome, Reads, Verb};
+use crate::api::Kind;
 use crate::api::schema::{list_element, map_element, schema};
 
 const FLAGS: &str = "recursive api-version= output=";
@@ -19,21 +20,25 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         ));
     };
     let mut steps = path.split('.');
-    let kind = targets::kind(steps.next().unwrap_or(""))?;
+    let word = steps.next().unwrap_or("");
+    let kind = Kind::from_word(word).ok_or_else(|| Failure::plain(format!("the server doesn't have a resource type {word:?}")))?;
     let info = kind.info();
+    if let Some(version) = args.get("api-version").filter(|version| *version != kind.api_version()) {
+        return Err(Failure::error(format!("couldn't find resource for \"{version}, Resource={}\"", info.plural)));
+    }
     let Some(mut current) = schema().kind(&kind.api_version(), kind.name()) else {
         return Err(Failure::error(format!("couldn't find resource for \"{}\"", kind.name())));
     };
+    if !info.group.is_empty() {
+        client.say(format!("GROUP:      {}", info.group));
+    }
+    client.say(format!("KIND:       {}\nVERSION:    {}\n", info.name, info.version));
     let mut field = None;
     for step in steps {
         let found = schema().field(current, step).ok_or_else(|| Failure::error(format!("field \"{step}\" does not exist")))?;
         current = element(found.kind);
         field = Some((step, found.kind));
     }
-    if !info.group.is_empty() {
-        client.say(format!("GROUP:      {}", info.group));
-    }
-    client.say(format!("KIND:       {}\nVERSION:    {}\n", info.name, info.version));
     if let Some((name, kind)) = field {
         client.say(format!("FIELD: {name} <{}>\n", shown(kind)));
     }

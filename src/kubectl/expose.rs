@@ -1,8 +1,9 @@
 //! `kubectl expose`: a Service for the Pods of a workload.
 
 use super::client::{Client, server_error};
+use super::output::DryRun;
 use super::parse::Args;
-use super::targets::{Targets, label, name_of};
+use super::targets::{Targets, name_of};
 use super::{Failure, Outcome, Reads, Verb};
 use crate::api::Kind;
 use serde_json::{Value, json};
@@ -22,7 +23,7 @@ pub const VERB: Verb = Verb {
 
 fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("expose", FLAGS, words)?;
-    client.use_flags(&args);
+    client.use_flags(&args)?;
     if args.words.is_empty() {
         return Err(Failure::error("You must provide one or more resources by argument or filename."));
     }
@@ -30,7 +31,8 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         let name = args.get("name").unwrap_or(name_of(&object)).to_owned();
         let service = service(&args, kind, &object, &name)?;
         match client.create(service) {
-            Ok(_) => client.say(format!("{} exposed", label(Kind::Service, &name))),
+            Ok(service) if client.mode.dry == DryRun::Client => client.report_typed(Kind::Service, &service, "exposed")?,
+            Ok(service) => client.report(Kind::Service, &service, "exposed")?,
             Err(error) => client.fail(&server_error(&error)),
         }
     }
@@ -46,7 +48,8 @@ fn service(args: &Args, kind: Kind, object: &Value, name: &str) -> Result<Value,
         _ => return Err(Failure::error(format!("cannot expose a {}", kind.name()))),
     };
     if selector.as_object().is_none_or(serde_json::Map::is_empty) {
-        return Err(Failure::error("couldn't retrieve selectors via --selector flag or introspection: the object has no labels"));
+        let fault = if kind == Kind::Pod { "the pod has no labels and cannot be exposed" } else { "the object has no selector" };
+        return Err(Failure::error(format!("couldn't retrieve selectors via --selector flag or introspection: {fault}")));
     }
     let containers = if kind == Kind::Pod { &object["spec"]["containers"] } else { &object["spec"]["template"]["spec"]["containers"] };
     let known: Vec<Value> =

@@ -24,6 +24,11 @@ impl Failure {
         Failure::exit(format!("error: {message}\n"), 1)
     }
 
+    /// `error: …`, and where to look it up.
+    pub fn usage(path: &str, message: impl std::fmt::Display) -> Failure {
+        Failure::error(format!("{message}\nSee 'kubectl {path} -h' for help and examples"))
+    }
+
     /// A message without `error: ` before it.
     pub fn plain(message: impl std::fmt::Display) -> Failure {
         Failure::exit(format!("{message}\n"), 1)

@@ -1,14 +1,15 @@
 //! `kubectl get` and `kubectl events`: tables, other formats, and the stream of `-w`.
 
 use super::client::Client;
+use super::output::{OutputFormat, kind_of};
 use super::parse::Args;
 use super::printers::table::Widths;
-use super::printers::{self, Row, jsonpath, yaml};
-use super::targets::{self, Targets, label, name_of};
+use super::printers::{self, Row, jsonpath};
+use super::targets::{Targets, label};
 use super::{Failure, Outcome, PendingCommand, Reads, Verb};
 use crate::api::{Kind, Object};
 use crate::engine::{Listing, Record};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
@@ -27,8 +28,11 @@ pub const EVENTS: Verb =
 
 fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("get", FLAGS, words)?;
-    client.use_flags(&args);
-    let format = OutputFormat::parse(&args)?;
+    client.use_flags(&args)?;
+    let format = client.mode.format.clone().unwrap_or(OutputFormat::Table { wide: false });
+    if let Some(path) = args.get("raw") {
+        return raw(client, path);
+    }
     if args.words.is_empty() {
         return Err(Failure::error(
             "You must specify the type of resource to get. Use \"kubectl api-resources\" for a complete list of supported resources.\n\n\
@@ -38,6 +42,9 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     let targets = Targets::parse(client, &args, &args.words)?;
     let mut watch = GetWatch::new(client, targets, format, &args);
     if args.on("watch") || args.on("watch-only") {
+        if watch.targets.list.iter().any(|(kind, _)| *kind != watch.targets.list[0].0) {
+            return Err(Failure::error("you may only specify a single resource type"));
+        }
         if !args.on("watch-only") {
             watch.first(client)?;
         }
@@ -46,13 +53,31 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     list(client, watch, &args)
 }
 
+/// Paths of the server that are no objects.
+fn raw(client: &mut Client<'_>, path: &str) -> Result<Outcome, Failure> {
+    match path.trim_end_matches('/') {
+        "/healthz" | "/livez" | "/readyz" => client.out.push_str("ok"),
+        _ => return Err(Failure::plain("Error from server (NotFound): the server could not find the requested resource")),
+    }
+    Ok(Outcome::Done)
+}
+
 fn events(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("events", EVENTS_FLAGS, words)?;
-    client.use_flags(&args);
+    client.use_flags(&args)?;
     let namespace = if args.on("all-namespaces") { String::new() } else { client.namespace.clone() };
     let mut events = client.list(Kind::Event, &namespace);
+    for wanted in args.all("types").flat_map(|types| types.split(',')) {
+        if !["normal", "warning"].contains(&wanted.to_ascii_lowercase().as_str()) {
+            return Err(Failure::error("valid --types are Normal or Warning"));
+        }
+    }
+    if args.get("types").is_some() {
+        let wanted: Vec<&str> = args.all("types").flat_map(|types| types.split(',')).collect();
+        events.retain(|e| wanted.iter().any(|kind| e["type"].as_str().is_some_and(|found| found.eq_ignore_ascii_case(kind))));
+    }
     if let Some((kind, name)) = args.get("for").and_then(|target| target.split_once('/')) {
-        let kind = targets::kind(kind)?;
+        let kind = Kind::from_word(kind).ok_or_else(|| Failure::plain(format!("the server doesn't have a resource type {kind:?}")))?;
         events.retain(|e| e["involvedObject"]["kind"] == kind.name() && e["involvedObject"]["name"] == name);
     }
     if events.is_empty() {
@@ -69,50 +94,6 @@ fn events(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome,
     }
     client.out.push_str(&Widths::default().print(&rows));
     Ok(Outcome::Done)
-}
-
-/// How objects are shown.
-#[derive(Clone, Debug, PartialEq)]
-enum OutputFormat {
-    Table { wide: bool },
-    Yaml,
-    Json,
-    Name,
-    JsonPath(String),
-    Columns(Vec<(String, String)>),
-}
-
-impl OutputFormat {
-    fn parse(args: &Args) -> Result<OutputFormat, Failure> {
-        let Some(text) = args.get("output").filter(|text| !text.is_empty()) else { return Ok(OutputFormat::Table { wide: false }) };
-        let (name, detail) = text.split_once('=').unwrap_or((text, ""));
-        Ok(match name {
-            "wide" => OutputFormat::Table { wide: true },
-            "yaml" => OutputFormat::Yaml,
-            "json" => OutputFormat::Json,
-            "name" => OutputFormat::Name,
-            "jsonpath" | "jsonpath-as-json" if detail.is_empty() => {
-                return Err(Failure::error("template format specified but no template given"));
-            }
-            "jsonpath" => OutputFormat::JsonPath(detail.to_owned()),
-            "custom-columns" if detail.is_empty() => {
-                return Err(Failure::error("custom-columns format specified but no custom columns given"));
-            }
-            "custom-columns" => {
-                let split = |part: &str| part.split_once(':').map(|(head, path)| (head.to_owned(), path.to_owned()));
-                let columns: Option<Vec<_>> = detail.split(',').map(split).collect();
-                let wrong = || Failure::error(format!("unexpected custom-columns spec: {detail}, expected <header>:<json-path-expr>"));
-                OutputFormat::Columns(columns.ok_or_else(wrong)?)
-            }
-            _ => {
-                return Err(Failure::error(format!(
-                    "unable to match a printer suitable for the output format \"{text}\", allowed formats are: custom-columns,\
-                     custom-columns-file,go-template,go-template-file,json,jsonpath,jsonpath-as-json,jsonpath-file,kyaml,name,\
-                     template,templatefile,wide,yaml"
-                )));
-            }
-        })
-    }
 }
 
 /// What is shown and how; with `-w` it goes on.
@@ -143,7 +124,7 @@ impl GetWatch {
             show_labels: args.on("show-labels"),
             label_columns: args.all("label-columns").flat_map(|l| l.split(',')).map(str::to_owned).collect(),
             widths: Widths::default(),
-            seen: client.sim.journal().len(),
+            seen: client.sim().journal().len(),
             targets,
             format,
         }
@@ -169,7 +150,7 @@ impl GetWatch {
             client.out.push_str(&text);
             return Ok(());
         }
-        let text = self.other(kind, std::slice::from_ref(object), true)?;
+        let text = self.format.print(kind, std::slice::from_ref(object), true, self.header)?;
         client.out.push_str(&text);
         Ok(())
     }
@@ -212,40 +193,13 @@ impl GetWatch {
         }
         row
     }
-
-    /// Formats that are no table.
-    fn other(&self, kind: Kind, objects: &[Value], single: bool) -> Result<String, Failure> {
-        let whole = match objects {
-            [one] if single => one.clone(),
-            all => json!({"apiVersion": "v1", "kind": "List", "metadata": {"resourceVersion": ""}, "items": all}),
-        };
-        Ok(match &self.format {
-            OutputFormat::Table { .. } => String::new(),
-            OutputFormat::Yaml => yaml::print(&whole),
-            OutputFormat::Json => pretty(&whole),
-            OutputFormat::Name => objects.iter().map(|object| format!("{}\n", label(kind_of(object, kind), name_of(object)))).collect(),
-            OutputFormat::JsonPath(template) => {
-                jsonpath::print(template, &whole).map_err(|error| Failure::error(format!("error parsing jsonpath {template}, {error}")))?
-            }
-            OutputFormat::Columns(columns) => {
-                let mut rows = Vec::new();
-                if self.header {
-                    rows.push(columns.iter().map(|(head, _)| head.clone()).collect());
-                }
-                for object in objects {
-                    rows.push(columns.iter().map(|(_, path)| cell(path, object)).collect());
-                }
-                Widths::default().print(&rows)
-            }
-        })
-    }
 }
 
 impl PendingCommand for GetWatch {
     /// Prints what has changed since; a watch never ends by itself.
     fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
         let mut changed = Vec::new();
-        for entry in client.sim.journal().from(self.seen).iter() {
+        for entry in client.sim().journal().from(self.seen).iter() {
             let Record::Write { object, before, .. } = &entry.record else { continue };
             let wanted =
                 self.targets.list.iter().any(|(kind, name)| *kind == object.kind && name.as_ref().is_none_or(|n| object.meta.name == *n));
@@ -261,7 +215,7 @@ impl PendingCommand for GetWatch {
                 changed.push((object.kind, value));
             }
         }
-        self.seen = client.sim.journal().len();
+        self.seen = client.sim().journal().len();
         for (kind, object) in changed {
             self.print(client, kind, &object)?;
         }
@@ -271,25 +225,6 @@ impl PendingCommand for GetWatch {
     fn copy(&self) -> Box<dyn PendingCommand> {
         Box::new(self.clone())
     }
-}
-
-fn kind_of(object: &Value, fallback: Kind) -> Kind {
-    Kind::from_api(object["apiVersion"].as_str().unwrap_or(""), object["kind"].as_str().unwrap_or("")).unwrap_or(fallback)
-}
-
-fn cell(path: &str, object: &Value) -> String {
-    let found = jsonpath::values(path, object).unwrap_or_default();
-    if found.is_empty() { "<none>".to_owned() } else { found.into_iter().map(jsonpath::show).collect::<Vec<_>>().join(",") }
-}
-
-/// JSON with four blanks, as kubectl prints it.
-fn pretty(value: &Value) -> String {
-    let mut out = Vec::new();
-    let formatter = serde_json::ser::PrettyFormatter::with_indent(b"    ");
-    let mut serializer = serde_json::Serializer::with_formatter(&mut out, formatter);
-    // Writing a Value to a vector cannot fail.
-    let _ = serde::Serialize::serialize(value, &mut serializer);
-    format!("{}\n", String::from_utf8_lossy(&out))
 }
 
 fn list(client: &mut Client<'_>, mut watch: GetWatch, args: &Args) -> Result<Outcome, Failure> {
@@ -318,7 +253,7 @@ fn list(client: &mut Client<'_>, mut watch: GetWatch, args: &Args) -> Result<Out
     if args.on("show-managed-fields") {
         values.iter_mut().for_each(|object| client.show_managers(kind_of(object, kind), object));
     }
-    let text = watch.other(kind, &values, single)?;
+    let text = watch.format.print(kind, &values, single, watch.header)?;
     client.out.push_str(&text);
     Ok(Outcome::Done)
 }

@@ -2,10 +2,10 @@
 
 use super::client::{Client, server_error};
 use super::parse::Args;
-use super::targets::{Targets, label, name_of};
+use super::targets::{Targets, name_of};
 use super::{Failure, Outcome, Reads, Verb};
 use crate::api::ObjectRef;
-use crate::engine::store::{Patch, validation};
+use crate::engine::store::{Patch, Subresource, validation};
 use serde_json::{Map, Value, json};
 
 const FLAGS: &str = "overwrite selector/l= field-selector= all all-namespaces/A list local resource-version= dry-run?unchanged output/o= \
@@ -45,7 +45,7 @@ pub const ANNOTATIONS: MetadataVerb = MetadataVerb { verb: "annotate", field: "a
 
 fn run(client: &mut Client<'_>, words: &[String], how: &MetadataVerb) -> Result<Outcome, Failure> {
     let args = Args::parse(how.verb, FLAGS, words)?;
-    client.use_flags(&args);
+    client.use_flags(&args)?;
     let is_change =
         |word: &String| word.contains('=') || word.ends_with('-') && !word.contains('/') || word.ends_with('-') && word.contains('.');
     // The first words name objects, even when a name ends in a dash.
@@ -56,8 +56,24 @@ fn run(client: &mut Client<'_>, words: &[String], how: &MetadataVerb) -> Result<
         return Err(Failure::error(format!("at least one {noun} update is required")));
     }
     let change = changes_of(changes, how)?;
+    let noun = how.field.trim_end_matches('s');
+    let keys = |removes: bool| {
+        changes
+            .iter()
+            .filter(move |word| word.contains('=') != removes)
+            .map(|word| word.split('=').next().unwrap_or(word).trim_end_matches('-'))
+    };
+    if keys(true).any(|removed| keys(false).any(|set| set == removed)) {
+        return Err(Failure::error(format!("can not both modify and remove a {noun} in the same command")));
+    }
     for (kind, object) in Targets::parse(client, &args, names)?.fetch(client) {
         let name = name_of(&object).to_owned();
+        if args.on("list") {
+            for (key, value) in object["metadata"][how.field].as_object().into_iter().flatten() {
+                client.say(format!("{key}={}", value.as_str().unwrap_or("")));
+            }
+            continue;
+        }
         let present = object["metadata"][how.field].as_object().cloned().unwrap_or_default();
         if let Some(failure) = taken(&present, &change, &args, how) {
             client.fail(&failure);
@@ -65,8 +81,8 @@ fn run(client: &mut Client<'_>, words: &[String], how: &MetadataVerb) -> Result<
         }
         let said = said(client, &present, &change, how);
         let key = ObjectRef::new(kind, object["metadata"]["namespace"].as_str().unwrap_or(""), &name);
-        match client.patch(&key, Patch::Merge, &json!({"metadata": {how.field: change}})) {
-            Ok(_) => client.say(format!("{} {said}", label(kind, &name))),
+        match client.patch(&key, Subresource::Main, Patch::Merge, &json!({"metadata": {how.field: change}})) {
+            Ok(changed) => client.report(kind, &changed, said)?,
             Err(error) => client.fail(&server_error(&error)),
         }
     }

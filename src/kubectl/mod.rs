@@ -7,6 +7,7 @@ mod applied;
 mod apply;
 mod autoscale;
 mod client;
+mod config;
 mod create;
 mod delete;
 mod describe;
@@ -18,6 +19,7 @@ mod failure;
 mod get;
 mod label;
 mod nodes;
+mod output;
 pub mod parse;
 mod patch;
 pub mod printers;
@@ -28,6 +30,9 @@ mod scale;
 mod select;
 mod set;
 mod targets;
+mod top;
+mod typed;
+mod unavailable;
 mod verb;
 mod wait;
 
@@ -62,6 +67,7 @@ pub struct Session {
     pub applied: Vec<Applied>,
     origin: crate::engine::store::Origin,
     namespace: String,
+    mode: output::Mode,
     task: Outcome,
     rows: usize,
 }
@@ -102,6 +108,7 @@ impl Session {
             applied: Vec::new(),
             origin,
             namespace: "default".to_owned(),
+            mode: output::Mode::default(),
             task: Outcome::Done,
             rows,
         }
@@ -146,13 +153,14 @@ impl Session {
     }
 
     fn with_client(&mut self, sim: &mut Sim, run: impl FnOnce(&mut Client<'_>) -> Result<Outcome, Failure>) -> Result<Outcome, Failure> {
-        let mut client = Client::new(sim, self.origin.clone(), std::mem::take(&mut self.namespace), self.rows);
+        let mut client =
+            Client::new(sim, self.origin.clone(), (std::mem::take(&mut self.namespace), std::mem::take(&mut self.mode)), self.rows);
         let result = run(&mut client);
         self.stdout.push_str(&client.out);
         self.stderr.push_str(&client.err);
         self.applied.append(&mut client.applied);
         self.failure = self.failure.take().or(client.failure);
-        self.namespace = client.namespace;
+        (self.namespace, self.mode) = (client.namespace, client.mode);
         match result {
             Ok(Outcome::Done) if self.failure.is_some() => Err(Failure::exit("", 1)),
             other => other,
@@ -180,13 +188,14 @@ pub const VERBS: &[&Verb] = &[
     &set::VERB,
     &explain::VERB,
     &get::VERB,
-    &inert("edit", Reads::No, "Edit a resource on the server"),
+    &unavailable::EDIT,
     &delete::VERB,
     &rollout::VERB,
     &scale::VERB,
     &autoscale::VERB,
+    &unavailable::CERTIFICATE,
     &inert("cluster-info", Reads::Yes, "Display cluster information"),
-    &inert("top", Reads::Yes, "Display resource (CPU/memory) usage"),
+    &top::VERB,
     &nodes::CORDON,
     &nodes::UNCORDON,
     &drain::VERB,
@@ -194,6 +203,8 @@ pub const VERBS: &[&Verb] = &[
     &describe::VERB,
     &resources::LOGS,
     &exec::VERB,
+    &unavailable::PORT_FORWARD,
+    &unavailable::DEBUG,
     &patch::VERB,
     &create::REPLACE,
     &apply::VERB,
@@ -202,7 +213,7 @@ pub const VERBS: &[&Verb] = &[
     &label::ANNOTATE,
     &resources::API_RESOURCES,
     &resources::API_VERSIONS,
-    &inert("config", Reads::Yes, "Modify kubeconfig files"),
+    &config::VERB,
     &resources::VERSION,
     &get::EVENTS,
     &inert("diff", Reads::Yes, "Diff the live version against a would-be applied version"),

@@ -6,7 +6,7 @@ use super::select::Selection;
 use super::targets::name_of;
 use super::{Failure, Outcome, Reads, Verb};
 use crate::api::{Kind, ObjectRef};
-use crate::engine::store::Patch;
+use crate::engine::store::{Patch, Subresource};
 use serde_json::{Value, json};
 
 const CORDON_FLAGS: &str = "selector/l= dry-run?unchanged";
@@ -45,6 +45,7 @@ pub const TAINT: Verb = Verb {
 fn cordon(client: &mut Client<'_>, words: &[String], on: bool) -> Result<Outcome, Failure> {
     let verb = if on { "cordon" } else { "uncordon" };
     let args = Args::parse(verb, CORDON_FLAGS, words)?;
+    client.use_flags(&args)?;
     if args.words.is_empty() && args.get("selector").is_none() {
         return Err(Failure::error(format!("USAGE: {verb} NODE [flags]\nSee 'kubectl {verb} -h' for help and examples")));
     }
@@ -59,7 +60,7 @@ pub fn named(client: &Client<'_>, args: &Args) -> Result<Vec<String>, Failure> {
     let Some(labels) = args.get("selector") else {
         return Ok(args.words.iter().map(|word| word.trim_start_matches("node/").to_owned()).collect());
     };
-    let selection = Selection::parse(Some(labels), None)?;
+    let selection = Selection::parse(Some(labels), None).map_err(Failure::error)?;
     let found = client.list(Kind::Node, "").into_iter().filter(|node| selection.matches(node));
     Ok(found.map(|node| name_of(&node).to_owned()).collect())
 }
@@ -69,14 +70,13 @@ pub fn set_cordon(client: &mut Client<'_>, name: &str, on: bool) -> Result<(), F
     let node = client.get(Kind::Node, name)?;
     let word = if on { "cordoned" } else { "uncordoned" };
     if (node["spec"]["unschedulable"] == true) == on {
-        client.say(format!("node/{name} already {word}"));
-        return Ok(());
+        return client.report(Kind::Node, &node, &format!("already {word}"));
     }
     let value = if on { json!(true) } else { Value::Null };
     let key = ObjectRef::new(Kind::Node, "", name);
-    client.patch(&key, Patch::Strategic, &json!({"spec": {"unschedulable": value}})).map_err(|error| server_error(&error))?;
-    client.say(format!("node/{name} {word}"));
-    Ok(())
+    let change = json!({"spec": {"unschedulable": value}});
+    let node = client.patch(&key, Subresource::Main, Patch::Strategic, &change).map_err(|error| server_error(&error))?;
+    client.report(Kind::Node, &node, word)
 }
 
 struct TaintChange {
@@ -90,6 +90,7 @@ const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
 fn taint(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("taint", TAINT_FLAGS, words)?;
+    client.use_flags(&args)?;
     let Some((kind, rest)) = args.words.split_first() else { return Err(Failure::error("at least one taint update is required")) };
     if super::targets::kind(kind.split('/').next().unwrap_or(kind))? != Kind::Node {
         return Err(Failure::error(format!("invalid resource type {kind}, only node(s) is supported")));
@@ -98,7 +99,15 @@ fn taint(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, 
     let mut changes = Vec::new();
     for word in rest {
         match change(word)? {
-            Some(change) => changes.push(change),
+            Some(change) => {
+                let same =
+                    |other: &TaintChange| !change.remove && !other.remove && other.key == change.key && other.effect == change.effect;
+                if changes.iter().any(same) {
+                    let taint = format!("{{{} {} {} <nil>}}", change.key, change.value, change.effect);
+                    return Err(Failure::usage("taint", format!("duplicated taints with the same key and effect: {taint}")));
+                }
+                changes.push(change);
+            }
             None => nodes.push(word.clone()),
         }
     }
@@ -127,7 +136,7 @@ fn change(word: &str) -> Result<Option<TaintChange>, Failure> {
         return if pair.contains('=') { Err(Failure::error(format!("unknown taint spec: {word}"))) } else { Ok(None) };
     }
     if !effect.is_empty() && !EFFECTS.contains(&effect) {
-        return Err(Failure::error(format!("invalid taint effect: {effect}, unsupported taint effect")));
+        return Err(Failure::usage("taint", format!("invalid taint effect: {effect}, unsupported taint effect")));
     }
     let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
     Ok(Some(TaintChange { key: key.to_owned(), value: value.to_owned(), effect: effect.to_owned(), remove }))
@@ -164,13 +173,12 @@ fn taint_one(client: &mut Client<'_>, name: &str, changes: &[TaintChange], overw
         (added, replaced) = (added || !exists, replaced || exists);
     }
     node["spec"]["taints"] = if taints.is_empty() { Value::Null } else { Value::Array(taints) };
-    client.update(node).map_err(|error| server_error(&error))?;
+    let node = client.update(node).map_err(|error| server_error(&error))?;
     let word = match (added || replaced, removed) {
         (true, true) => "modified",
         (true, false) if replaced => "modified",
         (true, false) => "tainted",
         _ => "untainted",
     };
-    client.say(format!("node/{name} {word}"));
-    Ok(())
+    client.report_plainly(Kind::Node, &node, word)
 }

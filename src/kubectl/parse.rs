@@ -4,7 +4,7 @@ use super::Failure;
 use crate::api::time::duration;
 
 /// Flags that every verb knows. A flag is `name`, `name/short`; a value follows `=`, an optional one `?`.
-const GLOBAL: &str = "help/h namespace/n= kubeconfig= context= cluster= user= server/s= v= request-timeout= field-manager= \
+const GLOBAL: &str = "help/h namespace/n= kubeconfig= context= cluster= user= server/s= v/v= request-timeout= field-manager= \
     show-managed-fields template= warnings-as-errors";
 
 /// A parsed command line.
@@ -12,8 +12,12 @@ const GLOBAL: &str = "help/h namespace/n= kubeconfig= context= cluster= user= se
 pub struct Args {
     /// The verb.
     pub verb: String,
+    /// The verb and its subcommand.
+    pub verb_path: String,
     /// Everything that is no flag.
     pub words: Vec<String>,
+    /// How many of the words stand before `--`, if there is one.
+    pub dash: Option<usize>,
     flags: Vec<(&'static str, String)>,
 }
 
@@ -42,12 +46,19 @@ fn flags(table: &'static str) -> impl Iterator<Item = Flag> {
 impl Args {
     /// Splits words and flags by the table of a verb; `path` is the command for error messages.
     pub fn parse(path: &str, table: &'static str, words: &[String]) -> Result<Args, Failure> {
-        let known: Vec<Flag> = flags(table).chain(flags(GLOBAL)).collect();
+        Args::parse_with(path, &[table], words)
+    }
+
+    /// The same with several tables.
+    pub fn parse_with(path: &str, tables: &[&'static str], words: &[String]) -> Result<Args, Failure> {
+        let known: Vec<Flag> = tables.iter().copied().chain([GLOBAL]).flat_map(flags).collect();
         let usage = |message: String| Failure::error(format!("{message}\nSee 'kubectl {path} --help' for usage."));
-        let mut args = Args { verb: path.split(' ').next().unwrap_or(path).to_owned(), ..Args::default() };
+        let verb = path.split(' ').next().unwrap_or(path).to_owned();
+        let mut args = Args { verb, verb_path: path.to_owned(), ..Args::default() };
         let mut words = words.iter();
         while let Some(word) = words.next() {
             if word == "--" {
+                args.dash = Some(args.words.len());
                 args.words.extend(words.by_ref().cloned());
             } else if let Some(long) = word.strip_prefix("--") {
                 let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));

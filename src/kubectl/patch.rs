@@ -1,11 +1,13 @@
 //! `kubectl patch`.
 
 use super::client::{Client, server_error};
+use super::output::DryRun;
 use super::parse::Args;
-use super::targets::{Targets, label, name_of};
+use super::printers::template;
+use super::targets::{Targets, name_of};
 use super::{Failure, Outcome, Reads, Verb};
-use crate::api::{Kind, Object, ObjectRef, schema};
-use crate::engine::store::{ApiError, Patch, patch as patches};
+use crate::api::{Kind, ObjectRef, schema};
+use crate::engine::store::{ApiError, Patch, Subresource};
 use crate::manifest;
 use serde_json::Value;
 
@@ -17,7 +19,7 @@ pub const VERB: Verb =
 
 fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("patch", FLAGS, words)?;
-    client.use_flags(&args);
+    client.use_flags(&args)?;
     let how = match args.get("type").unwrap_or("strategic") {
         "strategic" => Patch::Strategic,
         "merge" => Patch::Merge,
@@ -27,21 +29,24 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     let text = args.get("patch").filter(|text| !text.is_empty());
     let text = text.ok_or_else(|| Failure::error("must specify --patch or --patch-file containing the contents of the patch"))?;
     let change = read(text)?;
+    let part = match args.get("subresource").unwrap_or("") {
+        "" => Subresource::Main,
+        "status" => Subresource::Status,
+        "scale" => Subresource::Scale,
+        "resize" => Subresource::Resize,
+        other => {
+            return Err(Failure::error(format!("invalid subresource value: \"{other}\". Must be one of [status scale resize]")));
+        }
+    };
     for (kind, object) in Targets::parse(client, &args, &args.words)?.fetch(client) {
         let name = name_of(&object).to_owned();
         let key = ObjectRef::new(kind, object["metadata"]["namespace"].as_str().unwrap_or(""), &name);
         let before = object["metadata"]["resourceVersion"].clone();
-        let result = if args.get("subresource") == Some("status") {
-            status(client, &key, &object, how, &change)
-        } else if args.get("subresource") == Some("resize") {
-            client.resize(&key, &change)
-        } else {
-            checked(kind, how, &change).and_then(|()| client.patch(&key, how, &change))
-        };
+        let result = checked(kind, how, &change).and_then(|()| client.patch(&key, part, how, &change));
         match result {
             Ok(after) => {
-                let note = if after["metadata"]["resourceVersion"] == before { " (no change)" } else { "" };
-                client.say(format!("{} patched{note}", label(kind, &name)));
+                let same = if client.mode.dry == DryRun::No { after["metadata"]["resourceVersion"] == before } else { after == object };
+                client.report_plainly(kind, &after, if same { "patched (no change)" } else { "patched" })?;
             }
             Err(error) => client.fail(&server_error(&error)),
         }
@@ -84,37 +89,5 @@ fn checked(kind: Kind, how: Patch, change: &Value) -> Result<(), ApiError> {
     let problem = schema::strict_errors(&kind.api_version(), kind.name(), change).into_iter().find(|problem| !problem.unknown);
     let Some(problem) = problem else { return Ok(()) };
     let Some((_, wanted)) = problem.message.rsplit_once(" of type ") else { return Ok(()) };
-    Err(ApiError::invalid(format!("patch: Invalid value: \"{}\": unrecognized type: {wanted}", go(change))))
-}
-
-/// A value as Go prints maps.
-fn go(value: &Value) -> String {
-    match value {
-        Value::Object(map) => {
-            let all: Vec<String> = map.iter().map(|(key, value)| format!("{key}:{}", go(value))).collect();
-            format!("map[{}]", all.join(" "))
-        }
-        Value::Array(items) => format!("[{}]", items.iter().map(go).collect::<Vec<_>>().join(" ")),
-        Value::String(text) => text.clone(),
-        Value::Null => "<nil>".to_owned(),
-        other => other.to_string(),
-    }
-}
-
-fn status(client: &mut Client<'_>, key: &ObjectRef, object: &Value, how: Patch, change: &Value) -> Result<Value, ApiError> {
-    let patched = match how {
-        Patch::Strategic => patches::strategic_merge(key.kind.name(), object, change).map_err(ApiError::bad_request)?,
-        Patch::Merge => {
-            let mut value = object.clone();
-            patches::merge_patch(&mut value, change);
-            value
-        }
-        Patch::Json => {
-            let mut value = object.clone();
-            patches::json_patch(&mut value, change).map_err(ApiError::bad_request)?;
-            value
-        }
-    };
-    let object = Object::from_value(key.kind, patched).map_err(ApiError::bad_request)?;
-    client.update_status(object)
+    Err(ApiError::invalid(format!("patch: Invalid value: \"{}\": unrecognized type: {wanted}", template::go(change))))
 }

@@ -6,6 +6,7 @@ use super::printers::table::Widths;
 use super::{Failure, Outcome, Reads, Verb};
 use crate::api::Kind;
 use crate::api::kind::ALL;
+use serde_json::json;
 
 const RESOURCES_FLAGS: &str = "namespaced= output/o= no-headers api-group= verbs= cached sort-by= categories=";
 const LOGS_FLAGS: &str = "container/c= follow/f previous/p tail= since= all-containers selector/l= timestamps";
@@ -50,28 +51,42 @@ pub const API_RESOURCES: Verb = Verb {
     help: "Print the supported API resources on the server",
 };
 
+/// Resources that are no stored kind: group, name, short name, version, whether they live in a namespace, kind.
+const TRANSIENT: &[(&str, &str, &str, &str, bool, &str)] = &[
+    ("", "bindings", "", "v1", true, "Binding"),
+    ("", "componentstatuses", "cs", "v1", false, "ComponentStatus"),
+    ("authentication.k8s.io", "selfsubjectreviews", "", "v1", false, "SelfSubjectReview"),
+    ("authentication.k8s.io", "tokenreviews", "", "v1", false, "TokenReview"),
+    ("authorization.k8s.io", "localsubjectaccessreviews", "", "v1", true, "LocalSubjectAccessReview"),
+    ("authorization.k8s.io", "selfsubjectaccessreviews", "", "v1", false, "SelfSubjectAccessReview"),
+    ("authorization.k8s.io", "selfsubjectrulesreviews", "", "v1", false, "SelfSubjectRulesReview"),
+    ("authorization.k8s.io", "subjectaccessreviews", "", "v1", false, "SubjectAccessReview"),
+    ("events.k8s.io", "events", "ev", "v1", true, "Event"),
+];
+
 fn api_resources(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("api-resources", RESOURCES_FLAGS, words)?;
     let mut rows = Vec::new();
     if !args.on("no-headers") {
         rows.push(["NAME", "SHORTNAMES", "APIVERSION", "NAMESPACED", "KIND"].map(str::to_owned).to_vec());
     }
-    let mut kinds: Vec<Kind> = ALL.to_vec();
-    crate::sort::sort_by_key(&mut kinds, |kind| (kind.info().group, kind.info().plural));
-    for kind in kinds {
-        let info = kind.info();
-        let wanted = args.get("namespaced").is_none_or(|only| (only == "true") == info.namespaced)
-            && args.get("api-group").is_none_or(|group| group == info.group);
+    let stored =
+        ALL.iter().map(|kind| kind.info()).map(|info| (info.group, info.plural, info.short, info.version, info.namespaced, info.name));
+    let mut all: Vec<_> = stored.chain(TRANSIENT.iter().copied()).collect();
+    crate::sort::sort(&mut all);
+    for (group, plural, short, version, namespaced, name) in all {
+        // What every stored kind can do; the others can only be created, but for events.
+        const VERBS: &[&str] = &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+        let verbs = if TRANSIENT.iter().any(|kind| kind.5 == name) && name != "Event" { &VERBS[..1] } else { VERBS };
+        let wanted = args.all("verbs").flat_map(|verbs| verbs.split(',')).all(|verb| verbs.contains(&verb))
+            && args.get("namespaced").is_none_or(|only| (only == "true") == namespaced)
+            && args.get("api-group").is_none_or(|wanted| wanted == group);
+        let dot = if group.is_empty() { "" } else { "." };
         if wanted && args.get("output") == Some("name") {
-            client.say(kind.group_resource());
+            client.say(format!("{plural}{dot}{group}"));
         } else if wanted {
-            rows.push(vec![
-                info.plural.to_owned(),
-                info.short.to_owned(),
-                kind.api_version(),
-                info.namespaced.to_string(),
-                info.name.to_owned(),
-            ]);
+            let version = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
+            rows.push(vec![plural.to_owned(), short.to_owned(), version, namespaced.to_string(), name.to_owned()]);
         }
     }
     if args.get("output") != Some("name") {
@@ -88,15 +103,27 @@ fn api_versions(client: &mut Client<'_>, _: &[String], _: &str) -> Result<Outcom
     Ok(Outcome::Done)
 }
 
-fn version(client: &mut Client<'_>, _: &[String], _: &str) -> Result<Outcome, Failure> {
-    client.say("Client Version: v1.36.2\nKustomize Version: v5.8.1\nServer Version: v1.36.2");
+fn version(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
+    let args = Args::parse("version", "output/o= client short", words)?;
+    let parts = json!({"major": "1", "minor": "36", "gitVersion": "v1.36.2", "platform": "linux/amd64"});
+    let mut all = json!({"clientVersion": parts, "kustomizeVersion": "v5.8.1"});
+    if !args.on("client") {
+        all["serverVersion"] = parts;
+    }
+    match args.get("output") {
+        Some("yaml") => client.out.push_str(&super::printers::yaml::print(&all)),
+        Some("json") => client.out.push_str(&format!("{all:#}\n")),
+        Some(other) if !other.is_empty() => return Err(Failure::error("--output must be 'yaml' or 'json'")),
+        _ if args.on("client") => client.say("Client Version: v1.36.2\nKustomize Version: v5.8.1"),
+        _ => client.say("Client Version: v1.36.2\nKustomize Version: v5.8.1\nServer Version: v1.36.2"),
+    }
     Ok(Outcome::Done)
 }
 
 /// No container ever prints anything here, but a Pod that is not there is still not there.
 fn logs(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("logs", LOGS_FLAGS, words)?;
-    client.use_flags(&args);
+    client.use_flags(&args)?;
     let Some(name) = args.words.first() else {
         return Err(Failure::error(
             "expected 'logs [-f] [-p] (POD | TYPE/NAME) [-c CONTAINER]'.\nPOD or TYPE/NAME is a required argument for the logs command\nSee 'kubectl logs -h' for help and examples",

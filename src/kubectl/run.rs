@@ -2,12 +2,14 @@
 
 use super::client::Client;
 use super::create::finish;
+use super::output::DryRun;
 use super::parse::Args;
 use super::{Failure, Outcome, Reads, Verb};
 use serde_json::{Value, json};
 
 const FLAGS: &str = "image= restart= labels/l= port= env= command stdin/i tty/t rm attach dry-run?unchanged output/o= quiet/q expose \
-    annotations= image-pull-policy= overrides= save-config privileged";
+    annotations= image-pull-policy= overrides= override-type= save-config privileged leave-stdin-open pod-running-timeout= grace-period= \
+    timeout= wait cascade?background force";
 
 /// `kubectl run`.
 pub const VERB: Verb =
@@ -15,29 +17,77 @@ pub const VERB: Verb =
 
 fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("run", FLAGS, words)?;
-    client.use_flags(&args);
-    let Some((name, rest)) = args.words.split_first() else { return Err(Failure::error("NAME is required for run")) };
-    args.require(&["image"])?;
-    let mut labels = crate::sort::map([("run".to_owned(), Value::from(name.as_str()))].into_iter());
-    if let Some(text) = args.get("labels") {
-        labels = super::create::pairs(text);
+    let usage = |message: &str| Failure::usage("run", message);
+    let interactive = args.on("stdin");
+    let policy = match args.get("restart").filter(|policy| !policy.is_empty()) {
+        Some(policy @ ("Always" | "Never" | "OnFailure")) => policy,
+        Some(other) => return Err(usage(&format!("invalid restart policy: {other}"))),
+        None if interactive => "OnFailure",
+        None => "Always",
+    };
+    client.use_flags(&args)?;
+    let (Some((name, rest)), true) = (args.words.split_first(), args.dash != Some(0)) else {
+        return Err(usage("NAME is required for run"));
+    };
+    let Some(image) = args.get("image").filter(|image| !image.is_empty()) else { return Err(usage("--image is required")) };
+    if args.on("tty") && !interactive {
+        return Err(usage("-i/--stdin is required for containers with -t/--tty=true"));
     }
-    let mut container = json!({"name": name, "image": args.get("image")});
-    if let Some(port) = args.number("port")? {
+    if args.on("expose") && args.get("port").is_none() {
+        return Err(usage("--port must be set when exposing a service"));
+    }
+    let attach = args.on("attach") || interactive;
+    if args.on("rm") && !attach {
+        return Err(usage("--rm should only be used for attached containers"));
+    }
+    if attach && client.mode.dry != DryRun::No {
+        let flags = "--dry-run=[server|client] can't be used with attached containers options (--attach, --stdin, or --tty)";
+        return Err(usage(flags));
+    }
+    let labels = match args.get("labels") {
+        Some(text) => super::create::pairs(text),
+        None => crate::sort::map([("run".to_owned(), Value::from(name.as_str()))].into_iter()),
+    };
+    let mut container = json!({"name": name, "image": image});
+    let port = args.number("port")?;
+    if let Some(port) = port {
         container["ports"] = json!([{"containerPort": port}]);
     }
-    let env: Vec<Value> = args.all("env").filter_map(|pair| pair.split_once('=')).map(|(k, v)| json!({"name": k, "value": v})).collect();
+    let mut env: Vec<Value> = Vec::new();
+    for pair in args.all("env") {
+        let (name, value) = pair.split_once('=').ok_or_else(|| Failure::error(format!("invalid env: {pair}")))?;
+        env.push(json!({"name": name, "value": value}));
+    }
     if !env.is_empty() {
-        container["env"] = Value::Array(env);
+        container["env"] = env.into();
     }
     if !rest.is_empty() {
         let field = if args.on("command") { "command" } else { "args" };
         container[field] = rest.iter().map(String::as_str).collect();
     }
     if let Some(policy) = args.get("image-pull-policy") {
-        container["imagePullPolicy"] = Value::from(policy);
+        container["imagePullPolicy"] = policy.into();
     }
-    let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": labels},
-        "spec": {"containers": [container], "restartPolicy": args.get("restart").unwrap_or("Always"), "dnsPolicy": "ClusterFirst"}});
-    finish(client, &args, pod)
+    for (flag, field) in [("stdin", "stdin"), ("stdin", "stdinOnce"), ("tty", "tty")] {
+        if args.on(flag) {
+            container[field] = true.into();
+        }
+    }
+    if args.on("privileged") {
+        container["securityContext"] = json!({"privileged": true});
+    }
+    let mut pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": labels},
+        "spec": {"containers": [container], "restartPolicy": policy, "dnsPolicy": "ClusterFirst"}});
+    let annotations =
+        crate::sort::map(args.all("annotations").filter_map(|pair| pair.split_once('=')).map(|(k, v)| (k.to_owned(), v.into())));
+    if !annotations.is_empty() {
+        pod["metadata"]["annotations"] = annotations.into();
+    }
+    finish(client, &args, pod, "")?;
+    if let Some(port) = port.filter(|_| args.on("expose")) {
+        let spec = json!({"selector": labels, "ports": [{"port": port, "protocol": "TCP", "targetPort": port}]});
+        let service = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": name}, "spec": spec});
+        finish(client, &args, service, "")?;
+    }
+    Ok(Outcome::Done)
 }

@@ -2,10 +2,9 @@
 
 use super::client::{Client, server_error};
 use super::parse::Args;
-use super::targets::{self, Targets, name_of};
+use super::targets::{Targets, name_of};
 use super::{Failure, Outcome, Reads, Verb};
 use crate::api::{Kind, ObjectRef};
-use crate::engine::Why;
 
 const FLAGS: &str =
     "replicas= current-replicas= resource-version= timeout= selector/l= field-selector= all filename/f= output/o= dry-run?unchanged";
@@ -22,7 +21,7 @@ pub const VERB: Verb = Verb {
 
 fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("scale", FLAGS, words)?;
-    client.use_flags(&args);
+    client.use_flags(&args)?;
     args.require(&["replicas"])?;
     let replicas = args.number("replicas")?.unwrap_or(-1);
     if replicas < 0 {
@@ -30,7 +29,11 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     }
     let current = args.number("current-replicas")?.filter(|n| *n >= 0);
     let targets = Targets::parse(client, &args, &args.words)?;
-    for (kind, object) in targets.fetch(client) {
+    let found = targets.fetch(client);
+    if found.is_empty() && client.failure.is_none() {
+        return Err(Failure::error("no objects passed to scale"));
+    }
+    for (kind, object) in found {
         let name = name_of(&object).to_owned();
         if !matches!(kind, Kind::Deployment | Kind::ReplicaSet | Kind::StatefulSet | Kind::ReplicationController) {
             client.fail(&Failure::plain("Error from server (NotFound): the server could not find the requested resource"));
@@ -42,9 +45,12 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
             continue;
         }
         let key = ObjectRef::new(kind, object["metadata"]["namespace"].as_str().unwrap_or(""), &name);
-        let origin = client.origin();
-        match client.sim.request(|server| server.scale(&origin, &key, replicas, Why::Asked)) {
-            Ok(_) => client.say(format!("{} scaled", targets::label(kind, &name))),
+        match client.scale(&key, replicas) {
+            Ok(()) => {
+                let mut scaled = object;
+                scaled["spec"]["replicas"] = replicas.into();
+                client.report(kind, &scaled, "scaled")?;
+            }
             Err(error) => client.fail(&server_error(&error)),
         }
     }

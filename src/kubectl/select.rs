@@ -1,6 +1,5 @@
 //! Label and field selectors of the command line.
 
-use super::Failure;
 use serde_json::Value;
 
 /// What objects a command means.
@@ -26,8 +25,8 @@ enum How {
 }
 
 impl Selection {
-    /// Reads `-l` and `--field-selector`.
-    pub fn parse(labels: Option<&str>, fields: Option<&str>) -> Result<Selection, Failure> {
+    /// Reads `-l` and `--field-selector`; says what is wrong with them as the server does.
+    pub fn parse(labels: Option<&str>, fields: Option<&str>) -> Result<Selection, String> {
         let mut selection = Selection::default();
         for part in parts(labels.unwrap_or("")) {
             selection.labels.push(requirement(&part)?);
@@ -38,7 +37,7 @@ impl Selection {
             } else if let Some((key, value)) = part.split_once("==").or(part.split_once('=')) {
                 (key, true, value)
             } else {
-                return Err(Failure::error(format!("invalid selector: {part:?}; can't understand {part:?}")));
+                return Err(format!("invalid selector: {part:?}; can't understand {part:?}"));
             };
             selection.fields.push((key.trim().to_owned(), equal, value.trim().to_owned()));
         }
@@ -94,15 +93,19 @@ fn parts(text: &str) -> Vec<String> {
     parts.into_iter().map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect()
 }
 
-fn requirement(part: &str) -> Result<Requirement, Failure> {
+fn requirement(part: &str) -> Result<Requirement, String> {
+    if part.starts_with(['=', '(']) {
+        return Err(format!("found '{}', expected: !, identifier, or 'end of string'", &part[..1]));
+    }
     let new = |key: &str, how: How, values: Vec<String>| Requirement { key: key.trim().to_owned(), values, how };
     if let Some(key) = part.strip_prefix('!') {
         return Ok(new(key, How::Absent, Vec::new()));
     }
     for (word, how) in [(" notin ", How::NotIn), (" in ", How::In)] {
         if let Some((key, list)) = part.split_once(word) {
-            let list = list.trim().strip_prefix('(').and_then(|l| l.strip_suffix(')'));
-            let list = list.ok_or_else(|| Failure::error(format!("unable to parse requirement: found '{part}', expected: '('")))?;
+            let found = list.trim();
+            let list = found.strip_prefix('(').and_then(|l| l.strip_suffix(')'));
+            let list = list.ok_or_else(|| format!("unable to parse requirement: found '{found}' expected: '('"))?;
             return Ok(new(key, how, list.split(',').map(|v| v.trim().to_owned()).collect()));
         }
     }

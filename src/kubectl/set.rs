@@ -19,7 +19,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         return Err(Failure::error("must specify one of: env, image, resources, selector, serviceaccount, subject"));
     };
     let args = Args::parse(&format!("set {topic}"), FLAGS, rest)?;
-    client.use_flags(&args);
+    client.use_flags(&args)?;
     match topic.as_str() {
         "image" => change(client, &args, |word| word.contains('=') && !word.starts_with('/'), "image updated", image),
         "env" => change(client, &args, |word| word.contains('=') || word.ends_with('-'), "env updated", env),
@@ -31,7 +31,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         }
         "serviceaccount" | "sa" => account(client, &args),
         "selector" => selector(client, &args),
-        other => Err(Failure::error(format!("unknown command \"{other}\" for \"kubectl set\""))),
+        _ => Err(Failure::usage("set", format!("unknown command {:?}", words.join(" ")))),
     }
 }
 
@@ -43,7 +43,9 @@ fn change(client: &mut Client<'_>, args: &Args, is_change: fn(&str) -> bool, don
     if words.is_empty() && args.get("filename").is_none() {
         return Err(Failure::error("one or more resources must be specified as <resource> <name> or <resource>/<name>"));
     }
-    if changes.is_empty() && done != "resource requirements updated" {
+    let targets = Targets::parse(client, args, &words)?;
+    let env = done.starts_with("env");
+    if changes.is_empty() && done != "resource requirements updated" && !(env && (args.on("list") || args.get("from").is_some())) {
         let what = if done.starts_with("image") {
             "at least one image update is required"
         } else {
@@ -51,7 +53,8 @@ fn change(client: &mut Client<'_>, args: &Args, is_change: fn(&str) -> bool, don
         };
         return Err(Failure::error(what));
     }
-    for (kind, object) in Targets::parse(client, args, &words)?.fetch(client) {
+    let taken = if env { taken(client, args)? } else { Vec::new() };
+    for (kind, object) in targets.fetch(client) {
         let mut edited = object.clone();
         let Some(spec) = pod_spec(kind, &mut edited) else {
             client.fail(&Failure::error(format!(
@@ -60,23 +63,29 @@ fn change(client: &mut Client<'_>, args: &Args, is_change: fn(&str) -> bool, don
             )));
             continue;
         };
-        if let Err(failure) = edit(args, &changes, spec) {
+        if env && args.on("list") {
+            list(client, (kind, name_of(&object)), spec);
+            continue;
+        }
+        let edit = edit(args, &changes, spec).and_then(|()| if taken.is_empty() { Ok(()) } else { put(args, &taken, spec) });
+        if let Err(failure) = edit {
             client.fail(&failure);
             continue;
         }
-        write(client, kind, &object, edited, done);
+        write(client, kind, &object, edited, done)?;
     }
     Ok(Outcome::Done)
 }
 
-fn write(client: &mut Client<'_>, kind: Kind, before: &Value, after: Value, done: &str) {
+fn write(client: &mut Client<'_>, kind: Kind, before: &Value, after: Value, done: &str) -> Result<(), Failure> {
     if *before == after {
-        return;
+        return Ok(());
     }
     match client.update(after) {
-        Ok(_) => client.say(format!("{} {done}", label(kind, name_of(before)))),
+        Ok(written) => client.report(kind, &written, done)?,
         Err(error) => client.fail(&server_error(&error)),
     }
+    Ok(())
 }
 
 /// The Pod spec inside an object.
@@ -139,6 +148,69 @@ fn env(args: &Args, changes: &[String], spec: &mut Map<String, Value>) -> Result
     Ok(())
 }
 
+/// Variables for the keys of the ConfigMap or Secret of `--from`.
+fn taken(client: &mut Client<'_>, args: &Args) -> Result<Vec<Value>, Failure> {
+    let Some(from) = args.get("from") else { return Ok(Vec::new()) };
+    let (kind, name) = from.split_once('/').ok_or_else(|| Failure::error("--from must be like configmap/NAME"))?;
+    let (kind, field) = match super::targets::kind(kind)? {
+        Kind::ConfigMap => (Kind::ConfigMap, "configMapKeyRef"),
+        Kind::Secret => (Kind::Secret, "secretKeyRef"),
+        _ => return Err(Failure::error("unsupported resource specified in --from")),
+    };
+    let object = client.get(kind, name)?;
+    let wanted: Vec<&str> = args.all("keys").flat_map(|keys| keys.split(',')).collect();
+    let mut variables = Vec::new();
+    for key in object["data"].as_object().into_iter().flat_map(Map::keys) {
+        if !wanted.is_empty() && !wanted.contains(&key.as_str()) {
+            continue;
+        }
+        let upper: String = key.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }).collect();
+        if upper != *key {
+            client.warn(format!("Warning: key {key} transferred to {upper}"));
+        }
+        let variable = format!("{}{upper}", args.get("prefix").unwrap_or(""));
+        variables.push(json!({"name": variable, "valueFrom": {field: {"key": key, "name": name}}}));
+    }
+    Ok(variables)
+}
+
+/// Puts variables into the chosen containers.
+fn put(args: &Args, variables: &[Value], spec: &mut Map<String, Value>) -> Result<(), Failure> {
+    for container in chosen(args, spec)? {
+        let list = container.entry("env").or_insert_with(|| json!([]));
+        for variable in variables {
+            match list.as_array_mut().map(|list| (list.iter().position(|known| known["name"] == variable["name"]), list)) {
+                Some((Some(at), list)) => list[at] = variable.clone(),
+                Some((None, list)) => list.push(variable.clone()),
+                None => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+/// `--list`: the variables of each container.
+fn list(client: &mut Client<'_>, (kind, name): (Kind, &str), spec: &mut Map<String, Value>) {
+    for container in ["containers", "initContainers"].iter().flat_map(|field| spec.get(*field).and_then(Value::as_array)).flatten() {
+        let plural = kind.info().name;
+        client.say(format!("# {plural} {name}, container {}", container["name"].as_str().unwrap_or("")));
+        for variable in container["env"].as_array().into_iter().flatten() {
+            let name = variable["name"].as_str().unwrap_or("");
+            let (config, secret) = (&variable["valueFrom"]["configMapKeyRef"], &variable["valueFrom"]["secretKeyRef"]);
+            let text = |value: &Value, field: &str| value[field].as_str().unwrap_or("").to_owned();
+            client.say(if config.is_object() {
+                format!("# {name} from configmap {}, key {}", text(config, "name"), text(config, "key"))
+            } else if secret.is_object() {
+                format!("# {name} from secret {}, key {}", text(secret, "name"), text(secret, "key"))
+            } else if let Some(path) = variable["valueFrom"]["fieldRef"]["fieldPath"].as_str() {
+                format!("# {name} from field path {path}")
+            } else {
+                format!("{name}={}", text(variable, "value"))
+            });
+        }
+    }
+}
+
 fn resources(args: &Args, _: &[String], spec: &mut Map<String, Value>) -> Result<(), Failure> {
     for container in chosen(args, spec)? {
         let entry = container.entry("resources").or_insert_with(|| json!({}));
@@ -165,7 +237,7 @@ fn account(client: &mut Client<'_>, args: &Args) -> Result<Outcome, Failure> {
             spec.insert("serviceAccountName".to_owned(), Value::from(account.as_str()));
             spec.remove("serviceAccount");
         }
-        write(client, kind, &object, edited, "serviceaccount updated");
+        write(client, kind, &object, edited, "serviceaccount updated")?;
     }
     Ok(Outcome::Done)
 }
@@ -182,7 +254,7 @@ fn selector(client: &mut Client<'_>, args: &Args) -> Result<Outcome, Failure> {
         }
         let mut edited = object.clone();
         edited["spec"]["selector"] = Value::Object(pairs.clone());
-        write(client, kind, &object, edited, "selector updated");
+        write(client, kind, &object, edited, "selector updated")?;
     }
     Ok(Outcome::Done)
 }

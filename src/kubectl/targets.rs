@@ -36,7 +36,7 @@ const ALL: [Kind; 10] = [
 
 /// The kind that a word means, or kubectl's refusal.
 pub fn kind(word: &str) -> Result<Kind, Failure> {
-    Kind::from_word(word).ok_or_else(|| Failure::error(format!("the server doesn't have a resource type \"{word}\"")))
+    Kind::from_word(word).ok_or_else(|| Failure::error(format!("the server doesn't have a resource type {word:?}")))
 }
 
 impl Targets {
@@ -65,9 +65,24 @@ impl Targets {
             }
         }
         let namespace = if args.on("all-namespaces") { String::new() } else { client.namespace.clone() };
-        let selection = Selection::parse(args.get("selector"), args.get("field-selector"))?;
-        if !selection.is_empty() && list.iter().any(|(_, name)| name.is_some()) {
+        let (labels, fields) = (args.get("selector"), args.get("field-selector"));
+        let selection = Selection::parse(labels, fields).map_err(|fault| {
+            let info = list.first().map_or(Kind::Pod, |(kind, _)| *kind).info();
+            Failure::plain(format!(
+                "Error from server (BadRequest): Unable to find \"{}/{}, Resource={}\" that match label selector {:?}, field selector {:?}: {fault}",
+                info.group,
+                info.version,
+                info.plural,
+                labels.unwrap_or(""),
+                fields.unwrap_or("")
+            ))
+        })?;
+        let named = list.iter().any(|(_, name)| name.is_some());
+        if named && (!selection.is_empty() || args.on("all")) {
             return Err(Failure::error("name cannot be provided when a selector is specified"));
+        }
+        if named && args.on("all-namespaces") {
+            return Err(Failure::error("a resource cannot be retrieved by name across all namespaces"));
         }
         Ok(Targets { list, selection, namespace })
     }
@@ -91,7 +106,7 @@ impl Targets {
                 found.push_back(client.listing(*kind, &self.namespace));
                 continue;
             };
-            match client.sim.get(&client.key(*kind, name)) {
+            match client.sim().get(&client.key(*kind, name)) {
                 Some(object) => found.push_back(Listing::of([object.clone()])),
                 None => client.fail(&not_found(*kind, name)),
             }

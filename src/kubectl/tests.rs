@@ -219,3 +219,73 @@ fn a_verb_is_registered_once() {
             && !super::only_reads("rollout undo deployment/a")
     );
 }
+
+/// Every verb that writes, with what it needs.
+const WRITES: &[&str] = &[
+    "create deployment new --image=a:1",
+    "create configmap c --from-literal=a=b",
+    "create -f -",
+    "apply -f -",
+    "replace -f -",
+    "delete -f -",
+    "run p --image=a:1",
+    "expose deployment nginx --port=80",
+    "autoscale deployment nginx --max=3",
+    "scale deployment nginx --replicas=7",
+    "patch deployment nginx -p '{\"spec\":{\"replicas\":5}}'",
+    "patch deployment nginx --subresource=status --type=merge -p '{\"status\":{\"replicas\":5}}'",
+    "set image deployment/nginx nginx=nginx:2",
+    "set env deployment/nginx A=b",
+    "set resources deployment/nginx --limits=cpu=1",
+    "set serviceaccount deployment/nginx default",
+    "label deployment nginx a=b",
+    "annotate deployment nginx a=b",
+    "taint node node-1 a=b:NoExecute",
+    "cordon node-1",
+    "uncordon node-2",
+    "drain node-1 --force --ignore-daemonsets --delete-emptydir-data",
+    "rollout undo deployment/nginx",
+    "delete deployment nginx",
+    "delete pods --all --force",
+];
+
+#[test]
+fn a_dry_run_writes_nothing() {
+    let mut start = sim();
+    assert_eq!(kubectl(&mut start, "apply -f -", DEPLOYMENT).0, 0);
+    start.advance(start.now().after(5_000_000), usize::MAX);
+    out(&mut start, "set image deployment/nginx nginx=nginx:1.16.1");
+    out(&mut start, "cordon node-2");
+    start.advance(start.now().after(10_000_000), usize::MAX);
+    let text = DEPLOYMENT.replace("1.14.2", "1.25");
+    for line in WRITES {
+        // Without it the command does write, or the test would show nothing.
+        let mut sim = start.clone();
+        let stdin = if line.starts_with("create -f") { text.replace("name: nginx}", "name: other}") } else { text.clone() };
+        let version = sim.server().version();
+        let (code, stdout, stderr) = kubectl(&mut sim, line, &stdin);
+        assert!(code == 0 && sim.server().version() > version, "{line}: {stdout}{stderr}");
+        for how in ["client", "server"] {
+            let mut sim = start.clone();
+            let (before, lines) = (sim.server().version(), sim.journal().len());
+            let dry = format!("{line} --dry-run={how}");
+            let mut session = Session::start(&mut sim, &parse::split(&dry), &stdin);
+            session.poll(&mut sim);
+            assert_eq!((session.exit, session.stderr.contains("rror")), (Some(0), false), "{dry}: {}", session.stderr);
+            // The command itself is noted, and nothing else is.
+            assert_eq!((sim.server().version(), sim.journal().len()), (before, lines + 1), "{dry}");
+            let note = if how == "client" { "(dry run)" } else { "(server dry run)" };
+            let silent = line.starts_with("patch") || line.starts_with("taint") || dry.contains("undo deployment/nginx --dry-run=client");
+            assert!(silent || session.stdout.lines().all(|line| line.ends_with(note)), "{dry}: {}", session.stdout);
+        }
+    }
+    let mut sim = start;
+    assert_eq!(
+        out(&mut sim, "label deployment nginx a=b --dry-run=maybe"),
+        "error: Invalid dry-run value (maybe). Must be \"none\", \"server\", or \"client\".\n"
+    );
+    assert!(
+        out(&mut sim, "patch deployment nginx -p '{\"spec\":{\"replicas\":-1}}' --dry-run=server")
+            .contains("must be greater than or equal to 0")
+    );
+}

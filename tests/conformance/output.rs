@@ -29,7 +29,7 @@ pub fn node_names(text: &str) -> String {
 pub fn normal(command: &str, text: &str, names: &Names) -> Value {
     let verb = command.split_whitespace().next().unwrap_or("apply");
     let mut text = LONG_TIME.replace_all(&names.sub(text), "<time>").into_owned();
-    text = VERSION.replace_all(&text, "${1}<rv>").into_owned();
+    text = VERSION.replace_all(&text, "$1<rv>").into_owned();
     if (verb == "get" || verb == "describe") && !command.contains("jsonpath") {
         text = mask_columns(verb, &text);
         if !command.contains(" node") {
@@ -38,23 +38,29 @@ pub fn normal(command: &str, text: &str, names: &Names) -> Value {
     }
     let mut lines: Vec<String> =
         text.trim_end_matches('\n').split('\n').map(|l| GAP.replace_all(l.trim_end(), "  ").into_owned()).collect();
+    if !matches!(verb, "drain" | "delete" | "get") {
+        lines.dedup();
+    }
     match verb {
-        "drain" | "delete" => lines.sort(),
+        "drain" | "delete" => {
+            lines.sort();
+            lines.dedup();
+        }
         "get" if !command.contains("-w") => {
             let (mut head, mut rest): (Vec<_>, Vec<_>) = lines.into_iter().partition(|l| l.starts_with("NAME"));
             head.dedup();
             rest.sort();
             rest.dedup();
             head.extend(rest);
-            return json!(head);
+            lines = head;
+        }
+        "get" => lines.dedup(),
+        "describe" => {
+            if let Some(cut) = lines.iter().position(|l| l == "Events:").filter(|cut| cut + 1 < lines.len()) {
+                lines[cut + 1..].sort();
+            }
         }
         _ => {}
-    }
-    lines.dedup();
-    if verb == "describe"
-        && let Some(cut) = lines.iter().position(|l| l == "Events:").filter(|cut| cut + 1 < lines.len())
-    {
-        lines[cut + 1..].sort();
     }
     json!(lines)
 }

@@ -19,5 +19,5 @@ pub mod validation;
 pub use deletion::{Delete, Propagation};
 pub use error::{ApiError, Cause, ExceededQuota, ExceededResource, Reason};
 pub use managers::{Manager, Unknown};
-pub use requests::Patch;
+pub use requests::{Patch, Subresource};
 pub use server::{ApiServer, FINALIZED_BY_LOOP, Origin};

@@ -20,6 +20,38 @@ pub enum Patch {
     Strategic,
 }
 
+impl Patch {
+    /// An object with the change in it.
+    pub fn merged(self, kind: Kind, mut object: Value, change: &Value) -> Result<Value, ApiError> {
+        match self {
+            Patch::Json => {
+                // The server tells no more about an operation that it cannot carry out.
+                let rejected = |_| ApiError::invalid("the server rejected our request due to an error in our request".to_owned());
+                patch::json_patch(&mut object, change).map_err(rejected)?;
+                Ok(object)
+            }
+            Patch::Merge => {
+                patch::merge_patch(&mut object, change);
+                Ok(object)
+            }
+            Patch::Strategic => patch::strategic_merge(kind.name(), &object, change).map_err(ApiError::bad_request),
+        }
+    }
+}
+
+/// The part of an object that a request is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Subresource {
+    /// All but the status.
+    Main,
+    /// The status alone.
+    Status,
+    /// The number of replicas.
+    Scale,
+    /// The resources of a Pod's containers.
+    Resize,
+}
+
 impl ApiServer {
     /// Creates an object from the JSON a client sent: decoding, defaults and validation included.
     pub fn create_value(&mut self, origin: &Origin, value: Value, why: Why) -> Result<Rc<Object>, ApiError> {
@@ -44,22 +76,7 @@ impl ApiServer {
     /// Patches an object.
     pub fn patch(&mut self, origin: &Origin, key: &ObjectRef, how: Patch, change: &Value, why: Why) -> Result<Rc<Object>, ApiError> {
         let Some(old) = self.get(key).cloned() else { return Err(ApiError::not_found(key.kind, &key.name)) };
-        let current = old.to_value();
-        let mut patched = match how {
-            Patch::Json => {
-                let mut value = current;
-                patch::json_patch(&mut value, change).map_err(ApiError::bad_request)?;
-                value
-            }
-            Patch::Merge => {
-                let mut value = current;
-                patch::merge_patch(&mut value, change);
-                value
-            }
-            Patch::Strategic => {
-                patch::strategic_merge(key.kind.name(), &current, change).map_err(|e| ApiError::bad_request(e.to_string()))?
-            }
-        };
+        let mut patched = how.merged(key.kind, old.to_value(), change)?;
         // Server-managed metadata cannot be patched.
         if let Some(meta) = patched.get_mut("metadata").and_then(Value::as_object_mut) {
             meta.insert("name".into(), key.name.as_str().into());
@@ -71,11 +88,31 @@ impl ApiServer {
         self.update(origin, object, why)
     }
 
-    /// Patches the resources of a Pod's containers.
-    pub fn patch_resize(&mut self, origin: &Origin, key: &ObjectRef, change: &Value, why: Why) -> Result<Rc<Object>, ApiError> {
+    /// Patches an object or a subresource of it.
+    pub fn patch_part(
+        &mut self,
+        origin: &Origin,
+        key: &ObjectRef,
+        part: Subresource,
+        (how, change): (Patch, &Value),
+        why: Why,
+    ) -> Result<Rc<Object>, ApiError> {
+        if part == Subresource::Main {
+            return self.patch(origin, key, how, change, why);
+        }
         let Some(old) = self.get(key).cloned() else { return Err(ApiError::not_found(key.kind, &key.name)) };
-        let patched = patch::strategic_merge(key.kind.name(), &old.to_value(), change).map_err(ApiError::bad_request)?;
-        self.resize(origin, &old, patched, why)
+        let patched = how.merged(key.kind, old.to_value(), change)?;
+        match part {
+            Subresource::Scale => {
+                let replicas = patched["spec"]["replicas"].as_i64().unwrap_or(0);
+                self.scale(origin, key, replicas, why)
+            }
+            Subresource::Resize => self.resize(origin, &old, patched, why),
+            _ => {
+                let object = Object::from_value(key.kind, patched).map_err(ApiError::bad_request)?;
+                self.update_status(origin, object, why)
+            }
+        }
     }
 
     /// A Job's selector and its Pods' labels hold its name and uid: it gets both before it is validated.

@@ -76,6 +76,8 @@ pub fn cron_job(page: &mut DescribePage<'_>) {
     page.field("Schedule", row.text("/spec/schedule"));
     page.field("Concurrency Policy", row.text("/spec/concurrencyPolicy"));
     page.field("Suspend", if row.at("/spec/suspend") == true { "True" } else { "False" });
+    let zone = row.text("/spec/timeZone");
+    page.field("Time Zone", if zone.is_empty() { "<unset>" } else { zone });
     page.field("Successful Job History Limit", show(row.at("/spec/successfulJobsHistoryLimit")));
     page.field("Failed Job History Limit", show(row.at("/spec/failedJobsHistoryLimit")));
     page.field("Starting Deadline Seconds", unset(row.at("/spec/startingDeadlineSeconds"), "s"));

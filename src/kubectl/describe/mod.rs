@@ -1,10 +1,12 @@
 //! `kubectl describe`: everything about an object in sections, with its Events.
 
 mod batch;
+mod config;
 mod network;
 mod page;
 mod nodes;
 mod pods;
+mod policies;
 mod storage;
 pub mod template;
 mod workloads;
@@ -31,7 +33,7 @@ pub const VERB: Verb = Verb {
 
 fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("describe", FLAGS, words)?;
-    client.use_flags(&args);
+    client.use_flags(&args)?;
     if args.words.is_empty() {
         return Err(Failure::error(
             "You must specify the type of resource to describe. Use \"kubectl api-resources\" for a complete list of supported resources.",
@@ -42,13 +44,15 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     if objects.is_empty() && client.failure.is_none() {
         client.warn(format!("No resources found in {} namespace.", client.namespace));
     }
+    // Of several objects only an explicit flag shows Events.
+    let events = args.get("show-events").map_or(objects.len() == 1, |_| args.on("show-events"));
     let endpoints = objects.iter().any(|(kind, _)| *kind == Kind::Endpoints);
     for (index, (kind, object)) in objects.iter().enumerate() {
         if index > 0 {
             client.out.push_str("\n\n");
         }
         let page = DescribePage::new(client, object);
-        let text = page.describe(*kind);
+        let text = page.describe(*kind, events);
         client.out.push_str(&text);
     }
     if endpoints {
@@ -57,8 +61,21 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     Ok(Outcome::Done)
 }
 
+/// Kinds whose describer shows none.
+const WITHOUT_EVENTS: [Kind; 9] = [
+    Kind::Secret,
+    Kind::Role,
+    Kind::ClusterRole,
+    Kind::RoleBinding,
+    Kind::ClusterRoleBinding,
+    Kind::NetworkPolicy,
+    Kind::ResourceQuota,
+    Kind::LimitRange,
+    Kind::Namespace,
+];
+
 impl DescribePage<'_> {
-    fn describe(mut self, kind: Kind) -> String {
+    fn describe(mut self, kind: Kind, events: bool) -> String {
         match kind {
             Kind::Pod => pods::pod(&mut self),
             Kind::Deployment => workloads::deployment(&mut self),
@@ -76,11 +93,20 @@ impl DescribePage<'_> {
             Kind::StorageClass => storage::class(&mut self),
             Kind::Node => nodes::node(&mut self),
             Kind::PodDisruptionBudget => nodes::budget(&mut self),
-            Kind::ResourceQuota => return nodes::quota(&self),
-            Kind::Namespace => nodes::namespace(&mut self),
-            _ => nodes::other(&mut self),
+            Kind::ConfigMap => config::config_map(&mut self),
+            Kind::Secret => config::secret(&mut self),
+            Kind::ServiceAccount => config::account(&mut self),
+            Kind::PriorityClass => config::priority_class(&mut self),
+            Kind::Role | Kind::ClusterRole => config::role(&mut self),
+            Kind::RoleBinding | Kind::ClusterRoleBinding => config::binding(&mut self),
+            Kind::Ingress => policies::ingress(&mut self),
+            Kind::NetworkPolicy => policies::network_policy(&mut self),
+            Kind::ResourceQuota => policies::quota(&mut self),
+            Kind::LimitRange => policies::limit_range(&mut self),
+            Kind::Namespace => policies::namespace(&mut self),
+            _ => policies::other(&mut self),
         }
-        if kind != Kind::Namespace {
+        if events && !WITHOUT_EVENTS.contains(&kind) {
             self.events(kind);
         }
         tabs::align(&self.text)

@@ -35,7 +35,7 @@ pub fn service(page: &mut DescribePage<'_>) {
         if let Some(number) = port["nodePort"].as_i64().filter(|n| *n != 0) {
             page.field("NodePort", format!("{name}\t{number}/{protocol}"));
         }
-        page.field("Endpoints", endpoints_of(page, port));
+        page.field("Endpoints", addresses(page, row.text("/metadata/name"), port["name"].as_str().unwrap_or("")));
     }
     page.field("Session Affinity", row.text("/spec/sessionAffinity"));
     for (title, path) in
@@ -47,15 +47,14 @@ pub fn service(page: &mut DescribePage<'_>) {
     }
 }
 
-/// The ready addresses behind one port, three at most.
-fn endpoints_of(page: &DescribePage<'_>, port: &Value) -> String {
+/// The ready addresses behind a port of a Service, three at most.
+pub fn addresses(page: &DescribePage<'_>, service: &str, name: &str) -> String {
     let row = page.row;
     let mut all = Vec::new();
     for slice in page.client.list(Kind::EndpointSlice, row.text("/metadata/namespace")) {
-        if slice["metadata"]["labels"][SERVICE_NAME] != row.text("/metadata/name") {
+        if slice["metadata"]["labels"][SERVICE_NAME] != service {
             continue;
         }
-        let name = port["name"].as_str().unwrap_or("");
         let ports = slice["ports"].as_array().into_iter().flatten();
         let Some(number) = ports.into_iter().find(|p| p["name"].as_str().unwrap_or("") == name).and_then(|p| p["port"].as_i64()) else {
             continue;

@@ -3,7 +3,7 @@
 use super::{DescribePage, long, name, show};
 use crate::api::Kind;
 use crate::api::quantity::Quantity;
-use crate::kubectl::printers::{age, or_none, selector, tabs, yaml};
+use crate::kubectl::printers::{age, or_none, selector};
 use serde_json::Value;
 
 pub fn node(page: &mut DescribePage<'_>) {
@@ -58,14 +58,14 @@ pub fn node(page: &mut DescribePage<'_>) {
 /// Leases are not kept as objects; what one would say is known.
 fn lease(page: &mut DescribePage<'_>) {
     let holder = name(page.row.object);
-    let Some(renewed) = page.client.sim.lease_renewed(&holder) else {
+    let Some(renewed) = page.client.sim().lease_renewed(&holder) else {
         return page.line(format!("Lease:\tFailed to get lease: leases.coordination.k8s.io \"{holder}\" not found"));
     };
     page.line("Lease:");
     page.line(format!("  HolderIdentity:\t{holder}"));
     page.line("  AcquireTime:\t<unset>");
     // The first comes with the node.
-    let (renewed, made) = (page.client.sim.server().wall_at(renewed).rfc3339(), page.row.text("/metadata/creationTimestamp"));
+    let (renewed, made) = (page.client.sim().server().wall_at(renewed).rfc3339(), page.row.text("/metadata/creationTimestamp"));
     page.line(format!("  RenewTime:\t{}", age::long(renewed.as_str().max(made))));
 }
 
@@ -147,52 +147,5 @@ pub fn budget(page: &mut DescribePage<'_>) {
         ("Total", "expectedPods"),
     ] {
         page.line(format!("    {title}:\t{}", row.number(&format!("/status/{field}"))));
-    }
-}
-
-pub fn quota(page: &DescribePage<'_>) -> String {
-    let row = page.row;
-    let mut text = format!("Name:\t{}\nNamespace:\t{}\n", row.text("/metadata/name"), row.text("/metadata/namespace"));
-    text.push_str("Resource\tUsed\tHard\n--------\t----\t----\n");
-    for (name, hard) in row.at("/status/hard").as_object().or(row.at("/spec/hard").as_object()).into_iter().flatten() {
-        let used = row.at("/status/used")[name.as_str()].as_str().unwrap_or("0");
-        text.push_str(&format!("{name}\t{used}\t{}\n", show(hard)));
-    }
-    tabs::align(&text)
-}
-
-pub fn namespace(page: &mut DescribePage<'_>) {
-    let row = page.row;
-    page.field("Name", row.text("/metadata/name"));
-    page.labels();
-    page.annotations();
-    page.field("Status", row.text("/status/phase"));
-    let conditions = row.list("/status/conditions");
-    if !conditions.is_empty() {
-        page.line("Conditions:\n  Type\tStatus\tLastTransitionTime\tReason\tMessage\n  ----\t------\t------------------\t------\t-------");
-    }
-    for condition in conditions {
-        let cell = |field: &str| show(&condition[field]);
-        let since = age::long(&cell("lastTransitionTime"));
-        page.line(format!("  {}\t{}\t{since}\t{}\t{}", cell("type"), cell("status"), cell("reason"), cell("message")));
-    }
-    page.line("\nNo resource quota.\n\nNo LimitRange resource.");
-}
-
-/// Every field as text, for a kind that kubectl does not know by name either.
-pub fn other(page: &mut DescribePage<'_>) {
-    let row = page.row;
-    page.name();
-    page.labels();
-    page.annotations();
-    page.field("API Version", row.text("/apiVersion"));
-    page.field("Kind", row.text("/kind"));
-    for (field, value) in row.object.as_object().into_iter().flatten() {
-        if !matches!(field.as_str(), "apiVersion" | "kind" | "metadata") {
-            let mut letters = field.chars();
-            let title: String = letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
-            let body: String = yaml::print(value).lines().map(|line| format!("  {line}\n")).collect();
-            page.text.push_str(&format!("{title}:\n{body}"));
-        }
     }
 }

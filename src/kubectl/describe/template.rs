@@ -161,21 +161,38 @@ fn probe(probe: &Value) -> String {
 }
 
 fn environment(container: &Value, inner: &str) -> String {
-    let list = container["env"].as_array().map_or(&[][..], Vec::as_slice);
-    if list.is_empty() {
-        return format!("{inner}Environment:\t<none>\n");
+    let optional = |source: &Value| source["optional"] == true;
+    let mut text = String::new();
+    let whole = container["envFrom"].as_array().map_or(&[][..], Vec::as_slice);
+    if !whole.is_empty() {
+        text.push_str(&format!("{inner}Environment Variables from:\n"));
     }
-    let mut text = format!("{inner}Environment:\n");
+    for source in whole {
+        let (kind, from) =
+            if source["configMapRef"].is_object() { ("ConfigMap", &source["configMapRef"]) } else { ("Secret", &source["secretRef"]) };
+        let prefix = source["prefix"].as_str().filter(|prefix| !prefix.is_empty());
+        let prefix = prefix.map_or(String::new(), |prefix| format!(" with prefix '{prefix}'"));
+        text.push_str(&format!("{inner}  {}\t{kind}{prefix}\tOptional: {}\n", show(&from["name"]), optional(from)));
+    }
+    let list = container["env"].as_array().map_or(&[][..], Vec::as_slice);
+    text.push_str(&format!("{inner}Environment:{}\n", if list.is_empty() { "\t<none>" } else { "" }));
     for variable in list {
         let from = &variable["valueFrom"];
         let value = if let Some(key) = from["configMapKeyRef"]["key"].as_str() {
-            format!("<set to the key '{key}' of config map '{}'>", show(&from["configMapKeyRef"]["name"]))
+            let of = &from["configMapKeyRef"];
+            format!("<set to the key '{key}' of config map '{}'>\tOptional: {}", show(&of["name"]), optional(of))
         } else if let Some(key) = from["secretKeyRef"]["key"].as_str() {
-            format!("<set to the key '{key}' in secret '{}'>", show(&from["secretKeyRef"]["name"]))
+            let of = &from["secretKeyRef"];
+            format!("<set to the key '{key}' in secret '{}'>\tOptional: {}", show(&of["name"]), optional(of))
         } else if let Some(path) = from["fieldRef"]["fieldPath"].as_str() {
             format!(" ({}:{path})", from["fieldRef"]["apiVersion"].as_str().unwrap_or("v1"))
+        } else if let Some(resource) = from["resourceFieldRef"]["resource"].as_str() {
+            let (kind, name) = resource.split_once('.').unwrap_or(("", resource));
+            let amount = container["resources"][kind][name].as_str().unwrap_or("0");
+            let amount = if amount == "0" && kind == "limits" { "node allocatable" } else { amount };
+            format!("{amount} ({resource})")
         } else {
-            variable["value"].as_str().unwrap_or("").to_owned()
+            variable["value"].as_str().unwrap_or("").replace('\n', &format!("\n{inner}  \t"))
         };
         text.push_str(&format!("{inner}  {}:\t{value}\n", variable["name"].as_str().unwrap_or("")));
     }

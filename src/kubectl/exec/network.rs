@@ -13,7 +13,7 @@ impl Shell<'_, '_> {
     }
 
     pub(super) fn ls(&self, path: &str) -> Done {
-        let mut names: Vec<String> = match place(self.client.sim.server(), &self.pod, self.container, path) {
+        let mut names: Vec<String> = match place(self.client.sim().server(), &self.pod, self.container, path) {
             FilePlace::Projected { kind, name, .. } => self.projected(kind, &name).into_iter().map(|(key, _)| key).collect(),
             FilePlace::Disk { disk, path } => {
                 let under = |file: &str| {
@@ -21,7 +21,7 @@ impl Shell<'_, '_> {
                     let rest = file.strip_prefix(of).filter(|rest| of.is_empty() || rest.starts_with('/'))?;
                     rest.trim_start_matches('/').split('/').next().filter(|name| !name.is_empty()).map(str::to_string)
                 };
-                self.client.sim.disks.list(&disk).filter_map(|(file, _)| under(file)).collect()
+                self.client.sim().disks.list(&disk).filter_map(|(file, _)| under(file)).collect()
             }
         };
         crate::sort::sort(&mut names);
@@ -30,14 +30,14 @@ impl Shell<'_, '_> {
     }
 
     pub(super) fn nslookup(&self, name: &str) -> Done {
-        let found = dns::lookup(self.client.sim.server(), &self.pod.meta.namespace, name);
+        let found = dns::lookup(self.client.sim().server(), &self.pod.meta.namespace, name);
         let mut out = format!("Server:    {s}\nAddress 1: {s} kube-dns.kube-system.svc.cluster.local\n\n", s = dns::SERVER);
         if found.is_empty() {
             out.push_str(&format!("nslookup: can't resolve '{name}'\n"));
             return Done { out, code: 1, ..Done::default() };
         }
         out.push_str(&format!("Name:      {name}\n"));
-        let zone = dns::zone(self.client.sim.server());
+        let zone = dns::zone(self.client.sim().server());
         for (i, record) in found.iter().enumerate() {
             // The name of the Pod itself, where it has one.
             let own = zone.iter().rfind(|other| other.address == record.address).map_or(record.name.as_str(), |other| other.name.as_str());
@@ -48,7 +48,7 @@ impl Shell<'_, '_> {
 
     /// The Pod that a host name or an address leads to from here.
     pub(super) fn reach(&self, host: &str) -> Result<(String, Option<Rc<Object>>), Done> {
-        let sim = &self.client.sim;
+        let sim = &self.client.sim();
         if matches!(host, "localhost" | "127.0.0.1") {
             return Ok(("127.0.0.1".into(), Some(self.pod.clone())));
         }
@@ -107,8 +107,8 @@ impl Shell<'_, '_> {
             Ok((address, None)) => refused(&address),
             Ok((_, Some(pod))) => {
                 const INDEX: &str = "/usr/share/nginx/html/index.html";
-                let text = match place(self.client.sim.server(), &pod, 0, INDEX) {
-                    FilePlace::Disk { disk, path } => self.client.sim.disks.read(&disk, &path).map(|text| text.to_string()),
+                let text = match place(self.client.sim().server(), &pod, 0, INDEX) {
+                    FilePlace::Disk { disk, path } => self.client.sim().disks.read(&disk, &path).map(|text| text.to_string()),
                     FilePlace::Projected { .. } => None,
                 };
                 Done::said(text.unwrap_or_else(|| format!("<html><body><h1>Welcome to {}!</h1></body></html>\n", pod.meta.name)))

@@ -8,6 +8,7 @@ mod pods;
 mod row;
 mod storage;
 pub mod tabs;
+pub mod template;
 pub mod table;
 mod workloads;
 pub mod yaml;

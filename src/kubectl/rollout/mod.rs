@@ -6,13 +6,22 @@ mod undo;
 
 use super::client::{Client, server_error};
 use super::parse::Args;
-use super::targets::{Targets, label, name_of};
+use super::targets::{Targets, name_of};
 use super::{Failure, Outcome, Reads, Verb};
 use crate::api::{Kind, Timestamp};
 use serde_json::{Value, json};
 
-const FLAGS: &str =
-    "revision= to-revision= watch/w timeout= selector/l= field-selector= filename/f= dry-run?unchanged output/o= recursive/R";
+/// All flags; each subcommand has its own.
+const FLAGS: &str = "revision= to-revision= watch/w timeout= selector/l= filename/f= kustomize/k= dry-run?unchanged output/o= recursive/R";
+
+fn flags(topic: &str) -> &'static str {
+    match topic {
+        "status" => "revision= watch/w timeout= selector/l= filename/f= kustomize/k= recursive/R",
+        "history" => "revision= selector/l= filename/f= kustomize/k= output/o= recursive/R",
+        "undo" => "to-revision= dry-run?unchanged selector/l= filename/f= kustomize/k= output/o= recursive/R",
+        _ => "selector/l= filename/f= kustomize/k= output/o= recursive/R",
+    }
+}
 
 /// `kubectl rollout`.
 pub const VERB: Verb = Verb {
@@ -28,11 +37,11 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     let Some((topic, rest)) = words.split_first() else {
         return Err(Failure::error("must specify one of: history, pause, restart, resume, status, undo"));
     };
-    let args = Args::parse(&format!("rollout {topic}"), FLAGS, rest)?;
-    client.use_flags(&args);
     if !matches!(topic.as_str(), "status" | "history" | "undo" | "pause" | "resume" | "restart") {
-        return Err(Failure::error(format!("unknown command \"{topic}\" for \"kubectl rollout\"")));
+        return Err(Failure::usage("rollout", format!("unknown command {:?}", words.join(" "))));
     }
+    let args = Args::parse(&format!("rollout {topic}"), flags(topic), rest)?;
+    client.use_flags(&args)?;
     if args.words.is_empty() && args.get("filename").is_none() {
         return Err(Failure::error("required resource not specified"));
     }
@@ -70,9 +79,8 @@ fn pause(client: &mut Client<'_>, kind: Kind, object: &Value, on: bool) -> Resul
     }
     let mut edited = object.clone();
     edited["spec"]["paused"] = if on { json!(true) } else { Value::Null };
-    client.update(edited).map_err(|error| server_error(&error))?;
-    client.say(format!("{} {}", label(kind, name_of(object)), if on { "paused" } else { "resumed" }));
-    Ok(())
+    let edited = client.update(edited).map_err(|error| server_error(&error))?;
+    client.report(kind, &edited, if on { "paused" } else { "resumed" })
 }
 
 fn restart(client: &mut Client<'_>, kind: Kind, object: &Value) -> Result<(), Failure> {
@@ -84,8 +92,11 @@ fn restart(client: &mut Client<'_>, kind: Kind, object: &Value) -> Result<(), Fa
     }
     let mut edited = object.clone();
     let now = Timestamp(client.wall()).rfc3339();
+    if object["spec"]["template"]["metadata"]["annotations"]["kubectl.kubernetes.io/restartedAt"] == now.as_str() {
+        let again = "if restart has already been triggered within the past second, please wait before attempting to trigger another";
+        return Err(Failure::error(format!("failed to create patch for {}: {again}", name_of(object))));
+    }
     edited["spec"]["template"]["metadata"]["annotations"]["kubectl.kubernetes.io/restartedAt"] = Value::from(now);
-    client.update(edited).map_err(|error| server_error(&error))?;
-    client.say(format!("{} restarted", label(kind, name_of(object))));
-    Ok(())
+    let edited = client.update(edited).map_err(|error| server_error(&error))?;
+    client.report(kind, &edited, "restarted")
 }

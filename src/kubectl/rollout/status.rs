@@ -34,10 +34,10 @@ pub fn start(client: &mut Client<'_>, args: &Args, targets: Vec<(Kind, Value)>) 
         keys.push(ObjectRef::new(*kind, object["metadata"]["namespace"].as_str().unwrap_or(""), name_of(object)));
     }
     let span = args.duration("timeout")?.filter(|span| *span > 0);
-    let deadline = span.map(|span| client.sim.now().after(span));
+    let deadline = span.map(|span| client.sim().now().after(span));
     Ok(Outcome::pending(FollowRollout {
         keys,
-        seen: client.sim.journal().len(),
+        seen: client.sim().journal().len(),
         fresh: true,
         watch: args.get("watch").is_none_or(|watch| watch != "false"),
         deadline,
@@ -49,10 +49,10 @@ impl FollowRollout {
         let mut states = Vec::new();
         if self.fresh {
             self.fresh = false;
-            self.seen = client.sim.journal().len();
+            self.seen = client.sim().journal().len();
             states.extend(client.find(key));
         }
-        for entry in client.sim.journal().from(self.seen).iter() {
+        for entry in client.sim().journal().from(self.seen).iter() {
             if let Some((op, object)) = entry.write().filter(|(_, object)| object.key() == *key) {
                 if op == Op::Deleted {
                     return Err(Failure::error("object has been deleted"));
@@ -60,7 +60,7 @@ impl FollowRollout {
                 states.push(object.to_value());
             }
         }
-        self.seen = client.sim.journal().len();
+        self.seen = client.sim().journal().len();
         for state in states {
             let (line, done) = view(key.kind, &state)?;
             client.say(line);
@@ -78,7 +78,7 @@ impl PendingCommand for FollowRollout {
         while let Some(key) = self.keys.first().cloned() {
             if !self.follow(client, &key)? {
                 return match self.deadline {
-                    Some(deadline) if client.sim.now() >= deadline => Err(Failure::error("timed out waiting for the condition")),
+                    Some(deadline) if client.sim().now() >= deadline => Err(Failure::error("timed out waiting for the condition")),
                     _ => Ok(false),
                 };
             }

@@ -5,11 +5,13 @@
 use super::history::{self, Revision};
 use crate::api::meta::LAST_APPLIED;
 use crate::api::{Kind, ObjectRef};
-use crate::engine::store::Patch;
+use crate::engine::store::{Patch, Subresource};
 use crate::kubectl::Failure;
 use crate::kubectl::client::{Client, server_error};
+use crate::kubectl::describe::template::describe;
+use crate::kubectl::output::DryRun;
 use crate::kubectl::parse::Args;
-use crate::kubectl::targets::{label, name_of};
+use crate::kubectl::targets::name_of;
 use serde_json::{Map, Value, json};
 
 /// Annotations of a Deployment that are not of one revision.
@@ -35,6 +37,9 @@ pub fn undo(client: &mut Client<'_>, args: &Args, kind: Kind, object: &Value) ->
     }
     let revisions = history::revisions(client, kind, object)?;
     let target = choose(&revisions, wanted, kind, &name)?;
+    if client.mode.dry == DryRun::Client {
+        return client.report(kind, object, &describe(&history::template_of(kind, target)));
+    }
     if kind == Kind::Deployment && object["spec"]["paused"] == true {
         return Err(Failure::error("you cannot rollback a paused deployment; resume it first with 'kubectl rollout resume' and try again"));
     }
@@ -44,8 +49,7 @@ pub fn undo(client: &mut Client<'_>, args: &Args, kind: Kind, object: &Value) ->
     }
     let key = ObjectRef::new(kind, object["metadata"]["namespace"].as_str().unwrap_or(""), &name);
     if template == object["spec"]["template"] {
-        client.say(format!("{} skipped rollback (current template already matches revision {})", label(kind, &name), target.number));
-        return Ok(());
+        return client.report(kind, object, &format!("skipped rollback (current template already matches revision {})", target.number));
     }
     let (how, change) = if kind == Kind::Deployment {
         let annotations = annotations(object, &target.object);
@@ -56,9 +60,8 @@ pub fn undo(client: &mut Client<'_>, args: &Args, kind: Kind, object: &Value) ->
         template["$patch"] = json!("replace");
         (Patch::Strategic, json!({"spec": {"template": template}}))
     };
-    client.patch(&key, how, &change).map_err(|error| server_error(&error))?;
-    client.say(format!("{} rolled back", label(kind, &name)));
-    Ok(())
+    client.patch(&key, Subresource::Main, how, &change).map_err(|error| server_error(&error))?;
+    client.report(kind, object, "rolled back")
 }
 
 fn choose<'a>(revisions: &'a [Revision], wanted: i64, kind: Kind, name: &str) -> Result<&'a Revision, Failure> {

@@ -184,22 +184,9 @@ fn secret(object: &mut JsonObject) {
     if let Some(Value::Object(plain)) = object.remove("stringData") {
         let data = child(object, "data");
         for (key, value) in plain {
-            data.insert(key, Value::from(base64(value.as_str().unwrap_or("").as_bytes())));
+            data.insert(key, Value::from(crate::api::base64::encoded(value.as_str().unwrap_or("").as_bytes())));
         }
     }
-}
-
-fn base64(bytes: &[u8]) -> String {
-    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::new();
-    for chunk in bytes.chunks(3) {
-        let word = chunk.iter().chain([0, 0].iter()).take(3).fold(0u32, |word, byte| word << 8 | u32::from(*byte));
-        for index in 0..4 {
-            let letter = ALPHABET[(word >> (18 - 6 * index) & 63) as usize];
-            text.push(if index > chunk.len() { '=' } else { char::from(letter) });
-        }
-    }
-    text
 }
 
 fn node(object: &mut JsonObject) {

@@ -107,9 +107,8 @@ fn merge_field(rule: MergeRule, target: &mut JsonObject, name: &str, value: &Val
         (Some(Value::Array(list)), Value::Array(patch)) if rule.merged => {
             let before = list.clone();
             merge_list(rule, list, patch)?;
-            if let Some(order) = order {
-                reorder(list, &before, order, rule.key);
-            }
+            // Without an order of its own the patch is the order: what it names that is new comes first.
+            reorder(list, &before, order.unwrap_or(value), rule.key);
             Ok(())
         }
         _ => {

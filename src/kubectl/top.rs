@@ -1,0 +1,59 @@
+//! `kubectl top`: what Pods and nodes use, where a load is set; without one there is no metrics API, as in a new cluster.
+
+use super::client::Client;
+use super::parse::Args;
+use super::printers::table::Widths;
+use super::targets::{Targets, name_of};
+use super::{Failure, Outcome, Reads, Verb};
+use crate::api::quantity::Quantity;
+use crate::api::{Kind, Object};
+use crate::engine::load;
+
+const FLAGS: &str = "selector/l= field-selector= all-namespaces/A containers no-headers sort-by= sum use-protocol-buffers show-capacity";
+
+/// `kubectl top`.
+pub const VERB: Verb =
+    Verb { name: "top", aliases: &[], flags: FLAGS, reads: Reads::Yes, run: Some(run), help: "Display resource (CPU/memory) usage" };
+
+fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
+    let args = Args::parse("top", FLAGS, words)?;
+    client.use_flags(&args)?;
+    let topic = args.words.first().map_or("", String::as_str);
+    let nodes = match Kind::from_word(topic) {
+        Some(Kind::Node) => true,
+        Some(Kind::Pod) => false,
+        _ => return Err(Failure::usage("top", format!("unknown command {:?}", args.words.join(" ")))),
+    };
+    if client.sim().loads().is_empty() {
+        return Err(Failure::error("Metrics API not available"));
+    }
+    let pods = Targets::parse(client, &args, &args.words)?;
+    let used =
+        |client: &Client<'_>, what: &str, pod: &Object| load::used(client.sim().server(), client.sim().loads(), what, pod).unwrap_or(0);
+    let mut rows = Vec::new();
+    let show = |cpu: i64, memory: i64| (format!("{cpu}m"), format!("{}Mi", memory / 1000 / (1 << 20)));
+    if nodes {
+        rows.push(["NAME", "CPU(cores)", "CPU(%)", "MEMORY(bytes)", "MEMORY(%)"].map(str::to_owned).to_vec());
+        for (_, node) in pods.fetch(client) {
+            let here: Vec<_> =
+                client.sim().list(Kind::Pod).filter(|pod| pod.pod().is_some_and(|p| p.node_name == name_of(&node))).cloned().collect();
+            let sum = |what: &str| here.iter().map(|pod| used(client, what, pod)).sum::<i64>();
+            let (cpu, memory) = (sum("cpu"), sum("memory"));
+            let share = |what: &str, used: i64| {
+                let all =
+                    node["status"]["allocatable"][what].as_str().and_then(|text| Quantity::parse(text).ok()).map_or(0, |q| q.as_millis());
+                format!("{}%", used.saturating_mul(100).checked_div(all).unwrap_or(0))
+            };
+            let (a, b) = show(cpu, memory);
+            rows.push(vec![name_of(&node).to_owned(), a, share("cpu", cpu), b, share("memory", memory)]);
+        }
+    } else {
+        rows.push(["NAME", "CPU(cores)", "MEMORY(bytes)"].map(str::to_owned).to_vec());
+        for pod in pods.find(client).iter().filter(|pod| pod.pod().is_some_and(|p| p.status.phase == "Running")) {
+            let (cpu, memory) = show(used(client, "cpu", pod), used(client, "memory", pod));
+            rows.push(vec![pod.meta.name.to_string(), cpu, memory]);
+        }
+    }
+    client.out.push_str(&Widths::default().print(&rows));
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,95 @@
+//! Verbs that need what no simulation has: a terminal's editor, a tunnel. They check their words as kubectl does, and say why not.
+
+use super::client::Client;
+use super::parse::Args;
+use super::targets::Targets;
+use super::{Failure, Outcome, Reads, Verb};
+use crate::api::Kind;
+
+const EDIT_FLAGS: &str = "filename/f= output/o= subresource= save-config validate?strict output-patch recursive/R kustomize/k=";
+const FORWARD_FLAGS: &str = "address= pod-running-timeout=";
+const DEBUG_FLAGS: &str = "image= copy-to= target= container/c= stdin/i tty/t attach quiet/q profile= replace same-node share-processes \
+    set-image= env= image-pull-policy= arguments-only custom= keep-labels";
+
+/// `kubectl edit`.
+pub const EDIT: Verb =
+    Verb { name: "edit", aliases: &[], flags: EDIT_FLAGS, reads: Reads::Yes, run: Some(edit), help: "Edit a resource on the server" };
+
+/// `kubectl port-forward`.
+pub const PORT_FORWARD: Verb = Verb {
+    name: "port-forward",
+    aliases: &[],
+    flags: FORWARD_FLAGS,
+    reads: Reads::Yes,
+    run: Some(port_forward),
+    help: "Forward one or more local ports to a pod",
+};
+
+/// `kubectl debug`.
+pub const DEBUG: Verb = Verb {
+    name: "debug",
+    aliases: &[],
+    flags: DEBUG_FLAGS,
+    reads: Reads::Yes,
+    run: Some(debug),
+    help: "Create debugging sessions for troubleshooting workloads and nodes",
+};
+
+/// `kubectl certificate`.
+pub const CERTIFICATE: Verb = Verb {
+    name: "certificate",
+    aliases: &[],
+    flags: "filename/f= force output/o= recursive/R kustomize/k=",
+    reads: Reads::Yes,
+    run: Some(certificate),
+    help: "Modify certificate resources",
+};
+
+/// What a command needs that names objects by argument or file.
+pub const NO_OBJECTS: &str = "You must provide one or more resources by argument or filename.\nExample resource specifications include:\n   \
+    '-f rsrc.yaml'\n   '--filename=rsrc.json'\n   '<resource> <name>'\n   '<resource>'";
+
+fn edit(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
+    let args = Args::parse("edit", EDIT_FLAGS, words)?;
+    client.use_flags(&args)?;
+    if args.words.is_empty() && args.get("filename").is_none() {
+        return Err(Failure::error(NO_OBJECTS));
+    }
+    let found = Targets::parse(client, &args, &args.words)?.fetch(client);
+    if found.is_empty() {
+        return Ok(Outcome::Done);
+    }
+    Err(Failure::error("there is no editor in this terminal: change the object with 'kubectl patch', or apply it from the manifest"))
+}
+
+fn port_forward(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
+    let args = Args::parse("port-forward", FORWARD_FLAGS, words)?;
+    client.use_flags(&args)?;
+    if args.words.len() < 2 {
+        return Err(Failure::usage("port-forward", "TYPE/NAME and list of ports are required for port-forward"));
+    }
+    super::exec::find(client, &args.words[0])?;
+    Err(Failure::error("there is no machine here to forward a port to: make the request inside a Pod, with 'kubectl exec POD -- curl …'"))
+}
+
+fn debug(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
+    let args = Args::parse("debug", DEBUG_FLAGS, words)?;
+    client.use_flags(&args)?;
+    let Some(target) = args.words.first() else {
+        return Err(Failure::error("NAME or TYPE/NAME is required for debug"));
+    };
+    if args.get("image").is_none() && args.get("copy-to").is_none() {
+        return Err(Failure::error("you must specify --image when not using --copy-to."));
+    }
+    super::exec::find(client, target)?;
+    Err(Failure::error("ephemeral containers are not simulated: 'kubectl exec' runs a command in the Pod's own containers"))
+}
+
+fn certificate(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
+    let args = Args::parse("certificate", "filename/f= force output/o= recursive/R kustomize/k=", words)?;
+    client.use_flags(&args)?;
+    for name in args.words.iter().skip(1) {
+        client.get(Kind::CertificateSigningRequest, name)?;
+    }
+    Err(Failure::error("certificates are not signed in this simulation"))
+}
