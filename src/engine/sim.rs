@@ -141,7 +141,7 @@ impl Sim {
         };
         sim.server.max_unavailable_statefulset = sim.config.max_unavailable_statefulset;
         sim.server.toleration_seconds = sim.config.default_toleration_seconds;
-        let origin = Origin { actor: Actor::SERVER, cause: None, pass: 0, manager: None };
+        let origin = Origin { actor: Actor::SERVER, cause: None, pass: 0, manager: None, user: None };
         for mut value in sim.config.objects() {
             defaults::apply_defaults(&mut value);
             let kind = (value["apiVersion"].as_str(), value["kind"].as_str());
@@ -223,7 +223,7 @@ impl Sim {
     pub fn command(&mut self, text: &str) -> Origin {
         self.pass += 1;
         self.server.now = self.now;
-        let origin = Origin { actor: Actor::USER, cause: None, pass: self.pass, manager: None };
+        let origin = Origin { actor: Actor::USER, cause: None, pass: self.pass, manager: None, user: None };
         let cause = self.server.note(&origin, text, Why::Asked);
         Origin { cause: Some(cause), ..origin }
     }
@@ -387,7 +387,7 @@ impl Sim {
         let mut out = Out {
             server: &mut self.server,
             recorder: &mut self.recorder,
-            origin: Origin { actor: Actor::component("default-scheduler"), cause: None, pass: self.pass, manager: None },
+            origin: Origin { actor: Actor::component("default-scheduler"), cause: None, pass: self.pass, manager: None, user: None },
             writes: 0,
             round_trips: 0,
             memory: &mut Memory::new(),
@@ -411,7 +411,7 @@ impl Sim {
         let mut out = Out {
             server: &mut self.server,
             recorder: &mut self.recorder,
-            origin: Origin { actor: Actor::kubelet(node), cause, pass: self.pass, manager: None },
+            origin: Origin { actor: Actor::kubelet(node), cause, pass: self.pass, manager: None, user: None },
             writes: 0,
             round_trips: 0,
             memory: &mut Memory::new(),
@@ -432,7 +432,7 @@ impl Sim {
         let mut out = Out {
             server: &mut self.server,
             recorder: &mut self.recorder,
-            origin: Origin { actor: Actor::component("kubelet"), cause: None, pass: self.pass, manager: None },
+            origin: Origin { actor: Actor::component("kubelet"), cause: None, pass: self.pass, manager: None, user: None },
             writes: 0,
             round_trips: 0,
             memory: &mut Memory::new(),

@@ -279,6 +279,8 @@ pub enum Why {
 
     /// service account, root CA publisher: every namespace has one of these.
     NamespaceNeeds,
+    /// cluster role aggregation: the rules of all ClusterRoles that the selectors match.
+    RulesJoined,
     /// garbage collector: the owner is gone.
     OwnerGone {
         /// The owner's kind and name.

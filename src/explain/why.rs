@@ -74,6 +74,7 @@ pub fn reason(why: &Why) -> Message {
         Why::VolumeGone => msg::why_volume_gone(),
         Why::Unused => msg::why_not_in_use(),
         Why::NamespaceNeeds => msg::why_one_per_namespace(),
+        Why::RulesJoined => msg::why_rules_joined(),
         Why::OwnerGone { owner } => msg::why_owner_gone(owner),
         Why::OwnerWaits { owner } => msg::why_foreground_deletion(owner),
         Why::DependentsGone => msg::why_dependents_gone(),
@@ -319,6 +320,7 @@ pub fn evidence(why: &Why) -> Vec<Row> {
         | Why::VolumeGone
         | Why::Unused
         | Why::NamespaceNeeds
+        | Why::RulesJoined
         | Why::OwnerGone { .. }
         | Why::OwnerWaits { .. }
         | Why::DependentsGone

@@ -5,6 +5,7 @@
 
 mod applied;
 mod apply;
+mod auth;
 mod autoscale;
 mod client;
 mod config;
@@ -159,8 +160,9 @@ impl Session {
         self.stdout.push_str(&client.out);
         self.stderr.push_str(&client.err);
         self.applied.append(&mut client.applied);
-        self.failure = self.failure.take().or(client.failure);
-        (self.namespace, self.mode) = (client.namespace, client.mode);
+        self.failure = self.failure.take().or(client.failure.take());
+        (self.namespace, self.mode) = (std::mem::take(&mut client.namespace), std::mem::take(&mut client.mode));
+        self.origin = client.origin();
         match result {
             Ok(Outcome::Done) if self.failure.is_some() => Err(Failure::exit("", 1)),
             other => other,
@@ -204,6 +206,7 @@ pub const VERBS: &[&Verb] = &[
     &resources::LOGS,
     &exec::VERB,
     &unavailable::PORT_FORWARD,
+    &auth::VERB,
     &unavailable::DEBUG,
     &patch::VERB,
     &create::REPLACE,
@@ -268,7 +271,7 @@ pub fn only_reads(line: &str) -> bool {
 fn verb_position(args: &[String]) -> usize {
     let mut at = 0;
     while let Some(word) = args.get(at).filter(|word| word.starts_with('-')) {
-        let takes_value = matches!(word.as_str(), "-n" | "--namespace" | "--context" | "--kubeconfig" | "-s" | "--server" | "-v");
+        let takes_value = matches!(word.as_str(), "-n" | "--namespace" | "--as" | "--as-group" | "--context" | "--kubeconfig" | "-s" | "--server" | "-v");
         at += if takes_value { 2 } else { 1 };
     }
     at

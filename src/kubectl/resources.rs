@@ -130,6 +130,8 @@ fn logs(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, F
         ));
     };
     let pod = name.rsplit('/').next().unwrap_or(name);
+    client.may_read("get", &client.key(Kind::Pod, pod), "")?;
+    client.may_read("get", &client.key(Kind::Pod, pod), "log")?;
     if client.find(&client.key(Kind::Pod, pod)).is_none() {
         return Err(Failure::error(format!(
             "error from server (NotFound): pods \"{pod}\" not found in namespace \"{}\"",

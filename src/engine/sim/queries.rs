@@ -94,7 +94,7 @@ impl Sim {
     /// The API server's refusal of a Pod of a workload at this instant, found by creating one on a copy.
     pub fn refusal_of_pod(&self, workload: &Object) -> Option<ApiError> {
         let pod = workload.new_pod(workload.pod_template()?);
-        let origin = Origin { actor: Actor::SERVER, cause: None, pass: 0, manager: None };
+        let origin = Origin { actor: Actor::SERVER, cause: None, pass: 0, manager: None, user: None };
         self.server.clone().create(&origin, pod, Why::Asked).err()
     }
 

@@ -62,7 +62,7 @@ impl Sim {
         let mut out = Out {
             server: &mut self.server,
             recorder: &mut self.recorder,
-            origin: Origin { actor: Actor::component(controller.name()), cause, pass: self.pass, manager: None },
+            origin: Origin { actor: Actor::component(controller.name()), cause, pass: self.pass, manager: None, user: None },
             writes: 0,
             round_trips: 0,
             memory: &mut memory,

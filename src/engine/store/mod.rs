@@ -1,6 +1,7 @@
 //! The API server: the single source of truth, and the only component that can refuse a write.
 
 pub mod admission;
+mod authorizer;
 pub mod defaults;
 mod deletion;
 mod error;
@@ -20,4 +21,5 @@ pub use deletion::{Delete, Propagation};
 pub use error::{ApiError, Cause, ExceededQuota, ExceededResource, Reason};
 pub use managers::{Manager, Unknown};
 pub use requests::{Patch, Subresource};
+pub use authorizer::{Request, Rule, User};
 pub use server::{ApiServer, FINALIZED_BY_LOOP, Origin};

@@ -52,6 +52,18 @@ pub enum Subresource {
     Resize,
 }
 
+impl Subresource {
+    /// Its name in a path, empty for the object itself.
+    pub fn word(self) -> &'static str {
+        match self {
+            Subresource::Main => "",
+            Subresource::Status => "status",
+            Subresource::Scale => "scale",
+            Subresource::Resize => "resize",
+        }
+    }
+}
+
 impl ApiServer {
     /// Creates an object from the JSON a client sent: decoding, defaults and validation included.
     pub fn create_value(&mut self, origin: &Origin, value: Value, why: Why) -> Result<Rc<Object>, ApiError> {

@@ -5,6 +5,7 @@
 //! finalizers outlives its deletion until the last one is gone.
 //! Models `staging/src/k8s.io/apiserver/pkg/registry/generic/registry/store.go`.
 
+use super::authorizer::User;
 use super::deletion::{Delete, Propagation};
 use super::error::ApiError;
 use super::managers::Manager;
@@ -37,6 +38,8 @@ pub struct Origin {
     pub pass: u32,
     /// The field manager, if it differs from the actor.
     pub manager: Option<Rc<Manager>>,
+    /// Whom the request is made as; nobody in particular may do everything.
+    pub user: Option<Rc<User>>,
 }
 
 /// The API server with its store.
@@ -493,7 +496,7 @@ mod tests {
 
     #[test]
     fn a_generated_name_in_use_is_generated_again() {
-        let origin = Origin { actor: Actor::SERVER, cause: None, pass: 0, manager: None };
+        let origin = Origin { actor: Actor::SERVER, cause: None, pass: 0, manager: None, user: None };
         let made = |taken: &[Str]| {
             let mut server = ApiServer::new(Timestamp(0), 1);
             for (at, name) in taken.iter().enumerate() {
