@@ -62,6 +62,8 @@ record! {
         pub service_account_name: Str = "serviceAccountName",
         /// What the containers request together: computed once for all Pods that share this spec.
         pub requests: Resources,
+        /// The same for all other resources of nodes, by name.
+        pub extended: Vec<(Str, i64)>,
         admitted: OnceCell<Rc<PodSpec>>,
     }
 }
@@ -80,6 +82,7 @@ impl PodSpec {
             map.remove("nodeName");
         }
         spec.requests = Resources::of(&spec);
+        spec.extended = extended(&spec);
         spec.raw = raw;
         Ok(Rc::new(spec))
     }
@@ -223,6 +226,25 @@ record! {
         pub namespaces: Vec<Str> = "namespaces",
         pub namespace_selector: Option<LabelSelector> = "namespaceSelector",
     }
+}
+
+/// What a Pod requests of devices and other resources that nodes advertise by a name of their own.
+fn extended(spec: &PodSpec) -> Vec<(Str, i64)> {
+    let mut all: Vec<(Str, i64)> = Vec::new();
+    let sidecar = |c: &Container| c.restart_policy == "Always";
+    let first = spec.init_containers.iter().filter(|c| !sidecar(c)).map(|c| (c, false));
+    let beside = spec.containers.iter().chain(spec.init_containers.iter().filter(|c| sidecar(c))).map(|c| (c, true));
+    for (container, adds) in beside.chain(first) {
+        for (name, amount) in container.resources.requests.iter().filter(|(name, _)| name.contains('/')) {
+            let amount = quantity::units_of(amount);
+            match all.iter_mut().find(|(known, _)| known == name) {
+                Some((_, sum)) if adds => *sum += amount,
+                Some((_, sum)) => *sum = amount.max(*sum),
+                None => all.push((name.clone(), amount)),
+            }
+        }
+    }
+    all
 }
 
 /// Amounts of the resources the scheduler counts.

@@ -25,6 +25,7 @@ impl ApiServer {
         if let Body::Pod(pod) = &object.body {
             self.check_account(&object.meta.name, &object.meta.namespace, pod)?;
         }
+        self.admit_runtime_class(object)?;
         let wall = self.wall();
         if let Body::Pod(pod) = &object.body
             && !pod.node_name.is_empty()
@@ -116,6 +117,41 @@ impl ApiServer {
             () => return Ok(()),
         };
         Err(ApiError::forbidden(format!("persistentvolumeclaims {:?} is forbidden: {fault}", new.meta.name.as_str())))
+    }
+
+    /// A Pod that names a RuntimeClass needs it to exist, and gets its overhead and where it runs.
+    ///
+    /// Models `plugin/pkg/admission/runtimeclass`.
+    fn admit_runtime_class(&self, object: &mut Object) -> Result<(), ApiError> {
+        let Body::Pod(pod) = &mut object.body else { return Ok(()) };
+        let Some(class) = pod.spec.raw["runtimeClassName"].as_str().filter(|class| !class.is_empty()) else { return Ok(()) };
+        let forbidden = |detail: String| {
+            ApiError::forbidden(format!("pods {:?} is forbidden: pod rejected: {detail}", object.meta.name.as_str()))
+        };
+        let found = self.get(&ObjectRef::new(Kind::RuntimeClass, "", class)).map(|found| &found.body);
+        let Some(Body::Other(found)) = found else { return Err(forbidden(format!("RuntimeClass {class:?} not found"))) };
+        let part = |field: &str, inner: &str| found.get(field).map(|part| part[inner].clone()).unwrap_or_default();
+        let (overhead, chosen, tolerated) =
+            (part("overhead", "podFixed"), part("scheduling", "nodeSelector"), part("scheduling", "tolerations"));
+        let mut raw = pod.spec.raw.clone();
+        if overhead.is_object() {
+            raw["overhead"] = overhead;
+        }
+        for (key, value) in chosen.as_object().into_iter().flatten() {
+            let other = &mut raw["nodeSelector"][key.as_str()];
+            if !other.is_null() && other != value {
+                let detail = format!("conflict: runtimeClass.scheduling.nodeSelector[{key}] = {value}; pod.spec.nodeSelector[{key}] = {other}");
+                return Err(forbidden(detail.replace('"', "")));
+            }
+            *other = value.clone();
+        }
+        if let Some(more) = tolerated.as_array() {
+            let mut all = raw["tolerations"].as_array().cloned().unwrap_or_default();
+            more.iter().for_each(|one| if !all.contains(one) { all.push(one.clone()) });
+            raw["tolerations"] = Value::Array(all);
+        }
+        pod.spec = PodSpec::from_raw(raw).map_err(ApiError::bad_request)?;
+        Ok(())
     }
 
     /// A Pod that names a service account needs it to exist.
