@@ -37,8 +37,10 @@ fn resize(sim: &mut Sim, name: &str, requests: &str) {
 #[test]
 fn a_resize_waits_until_the_node_has_room_and_restarts_only_what_asks_for_it() {
     let mut sim = Sim::new(ClusterConfig::with_nodes(1), 1);
-    let container = |cpu: &str| json!({"name": "c", "image": "nginx", "resources": {"requests": {"cpu": cpu, "memory": "64Mi"}},
-        "resizePolicy": [{"resourceName": "memory", "restartPolicy": "RestartContainer"}]});
+    let container = |cpu: &str| {
+        json!({"name": "c", "image": "nginx", "resources": {"requests": {"cpu": cpu, "memory": "64Mi"}},
+        "resizePolicy": [{"resourceName": "memory", "restartPolicy": "RestartContainer"}]})
+    };
     apply(&mut sim, "a", json!({"containers": [container("1")]}));
     apply(&mut sim, "b", json!({"containers": [container("2")]}));
     resize(&mut sim, "a", r#"{"cpu":"3"}"#);
@@ -85,4 +87,25 @@ fn a_runtime_class_must_exist_and_adds_its_overhead() {
     assert_eq!(apply(&mut sim, "p", spec), "pod/p created\n");
     let spec = pod(&sim, "p")["spec"].clone();
     assert_eq!((&spec["overhead"]["cpu"], &spec["nodeSelector"]["kubernetes.io/os"]), (&json!("250m"), &json!("linux")));
+}
+
+#[test]
+fn a_container_above_its_memory_limit_is_killed_until_it_uses_less() {
+    let mut sim = Sim::new(ClusterConfig::with_nodes(1), 1);
+    let resources = json!({"limits": {"memory": "64Mi"}});
+    let spec = json!({"containers": [{"name": "c", "image": "nginx", "resources": resources}]});
+    let pod_with = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "labels": {"app": "p"}}, "spec": spec});
+    kubectl(&mut sim, "apply -f -", &pod_with.to_string());
+    sim.fault("memory-load app=p 60Mi").unwrap();
+    sim.advance(sim.now().after(5 * SECOND), usize::MAX);
+    assert_eq!(pod(&sim, "p")["status"]["containerStatuses"][0]["restartCount"], 0);
+    sim.fault("memory-load app=p 65Mi").unwrap();
+    sim.advance(sim.now().after(5 * SECOND), usize::MAX);
+    let status = pod(&sim, "p")["status"]["containerStatuses"][0].clone();
+    let last = &status["lastState"]["terminated"];
+    assert_eq!((&last["reason"], &last["exitCode"]), (&json!("OOMKilled"), &json!(137)));
+    assert_eq!(status["state"]["waiting"]["reason"], "CrashLoopBackOff");
+    sim.fault("memory-load app=p none").unwrap();
+    sim.advance(sim.now().after(60 * SECOND), usize::MAX);
+    assert_eq!(pod(&sim, "p")["status"]["containerStatuses"][0]["ready"], true);
 }

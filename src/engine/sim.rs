@@ -15,7 +15,6 @@ use super::journal::{Actor, EntryId, Journal, Op, Record};
 use super::kubelet::{Forced, Kubelets};
 use super::late::DelayLog;
 use super::limit::Limit;
-use super::load::Load;
 use super::out::{Action, Memory, Out, View};
 use super::scheduler::Scheduler;
 use super::store::{ApiServer, Origin, defaults};
@@ -101,7 +100,6 @@ pub struct Sim {
     pub(super) recorder: EventRecorder,
     pub(super) scheduler: Scheduler,
     pub(super) kubelets: Kubelets,
-    pub(super) loads: Vec<Load>,
     /// Files written by commands in containers.
     pub disks: super::disk::Disks,
     last_change: Time,
@@ -132,7 +130,6 @@ impl Sim {
             recorder: EventRecorder::default(),
             scheduler: Scheduler::default(),
             kubelets: Kubelets::new(&config),
-            loads: Vec::new(),
             disks: Default::default(),
             last_change: Time::default(),
             scanned: 0,
@@ -418,7 +415,7 @@ impl Sim {
             limit: None,
             waits: false,
         };
-        let (again, jobs) = self.kubelets.relieve(node, self.now, &self.loads, &mut out);
+        let (again, jobs) = self.kubelets.relieve(node, self.now, &mut out);
         for (at, job) in jobs {
             self.push(at, Task::Kubelet(job));
         }

@@ -221,6 +221,8 @@ pub enum Why {
     EvictedByNode,
     /// kubelet: the image cannot be pulled.
     ImagePull,
+    /// kubelet: a container used more memory than its limit.
+    OutOfMemory,
     /// kubelet: the node has set aside what the Pod asks for now.
     Resized,
     /// kubelet: the node has no room for what the Pod asks for now.

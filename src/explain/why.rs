@@ -58,6 +58,7 @@ pub fn reason(why: &Why) -> Message {
         Why::BackOff { seconds, .. } => msg::why_back_off(seconds * 1000),
         Why::Restarted { count } => msg::why_restarted(count),
         Why::ImagePull => msg::why_image_pull(),
+        Why::OutOfMemory => msg::why_out_of_memory(),
         Why::Resized => msg::why_resized(),
         Why::ResizePending { reason } => msg::why_resize_pending(*reason),
         Why::SourceMissing => msg::why_source_missing(),
@@ -307,6 +308,7 @@ pub fn evidence(why: &Why) -> Vec<Row> {
         | Why::ProbeFailed { .. }
         | Why::EvictedByNode
         | Why::ImagePull
+        | Why::OutOfMemory
         | Why::Resized
         | Why::ResizePending { .. }
         | Why::SourceMissing

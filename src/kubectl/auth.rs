@@ -30,8 +30,7 @@ const VERBS: [&str; 14] = [
 ];
 
 /// `kubectl auth`.
-pub const VERB: Verb =
-    Verb { name: "auth", aliases: &[], flags: FLAGS, reads: Reads::Yes, run: Some(run), help: "Inspect authorization" };
+pub const VERB: Verb = Verb { name: "auth", aliases: &[], flags: FLAGS, reads: Reads::Yes, run: Some(run), help: "Inspect authorization" };
 
 fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("auth", FLAGS, words)?;
@@ -41,7 +40,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         Some("whoami") => who(client, &user)?,
         Some("can-i") if args.on("list") => list(client, &args, &user),
         Some("can-i") => return can_i(client, &args),
-        Some(other) => return Err(Failure::usage("auth", &format!("unknown command {other:?}"))),
+        Some(other) => return Err(Failure::usage("auth", format!("unknown command {other:?}"))),
         None => client.say("Inspect authorization.\n\nAvailable Commands:\n  can-i         Check whether an action is allowed\n  whoami        Experimental: Check self subject attributes"),
     }
     Ok(Outcome::Done)
@@ -63,7 +62,9 @@ fn who(client: &mut Client<'_>, user: &User) -> Result<(), Failure> {
 
 fn can_i(client: &mut Client<'_>, args: &Args) -> Result<Outcome, Failure> {
     let [_, verb, what] = &args.words[..] else {
-        return Err(Failure::error("you must specify two arguments: verb resource or verb resource/resourceName.\nSee 'kubectl auth can-i -h' for help and examples."));
+        return Err(Failure::error(
+            "you must specify two arguments: verb resource or verb resource/resourceName.\nSee 'kubectl auth can-i -h' for help and examples.",
+        ));
     };
     let (resource, name) = what.split_once('/').unwrap_or((what, ""));
     let path = resource.is_empty();
@@ -121,7 +122,8 @@ fn list(client: &mut Client<'_>, args: &Args, user: &User) {
             continue;
         }
         for single in rule.single() {
-            let same = |other: &&mut Rule| (&other.groups, &other.resources, &other.names) == (&single.groups, &single.resources, &single.names);
+            let same =
+                |other: &&mut Rule| (&other.groups, &other.resources, &other.names) == (&single.groups, &single.resources, &single.names);
             match all.iter_mut().find(same) {
                 Some(known) if known.verbs.contains(&single.verbs[0]) => {}
                 Some(known) => known.verbs.extend(single.verbs),

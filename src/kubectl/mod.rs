@@ -271,7 +271,8 @@ pub fn only_reads(line: &str) -> bool {
 fn verb_position(args: &[String]) -> usize {
     let mut at = 0;
     while let Some(word) = args.get(at).filter(|word| word.starts_with('-')) {
-        let takes_value = matches!(word.as_str(), "-n" | "--namespace" | "--as" | "--as-group" | "--context" | "--kubeconfig" | "-s" | "--server" | "-v");
+        let takes_value =
+            matches!(word.as_str(), "-n" | "--namespace" | "--as" | "--as-group" | "--context" | "--kubeconfig" | "-s" | "--server" | "-v");
         at += if takes_value { 2 } else { 1 };
     }
     at

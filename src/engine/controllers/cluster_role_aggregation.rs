@@ -57,7 +57,11 @@ impl Controller for ClusterRoleAggregation {
             for other in view.cache.list(Kind::ClusterRole).filter(|other| other.meta.name != key.name) {
                 if selector.matches(&other.meta.labels) {
                     let more = part(other, "rules").as_array().into_iter().flatten();
-                    more.for_each(|rule| if !rules.contains(&rule) { rules.push(rule) });
+                    more.for_each(|rule| {
+                        if !rules.contains(&rule) {
+                            rules.push(rule)
+                        }
+                    });
                 }
             }
         }

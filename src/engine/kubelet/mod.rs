@@ -10,6 +10,7 @@ mod descriptor;
 mod eviction;
 mod hooks;
 mod init;
+mod memory;
 mod nodes;
 mod probes;
 mod pulls;
@@ -38,8 +39,8 @@ use containers::After;
 pub use descriptor::DESCRIPTOR;
 use smol_str::format_smolstr;
 pub use sources::{Lack, lack};
+use state::{Ending, Jobs, MAX_BACK_OFF, PodPass, Running, Step};
 pub use state::{Forced, Kubelets, PodJob, Probed};
-use state::{Jobs, MAX_BACK_OFF, PodPass, Running, Step};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -68,6 +69,7 @@ impl Kubelets {
             pods: Tree::default(),
             next_ip,
             silent: Vec::new(),
+            loads: Vec::new(),
             back: BTreeMap::new(),
             pressed: Vec::new(),
             heartbeat,
@@ -137,6 +139,7 @@ impl Kubelets {
         let step = match what {
             Forced::Exit(code) => Step::Exit(0, code, None),
             Forced::Ready(ready) => Step::ForceReady(ready),
+            Forced::Memory => Step::Memory(0),
             Forced::Probe(kind, fails) => Step::ForceProbe(kind, fails),
         };
         PodJob { uid, step, cause }
@@ -152,7 +155,7 @@ impl Kubelets {
         let stopping = matches!(job.step, Step::Kill | Step::Stopped | Step::Remove);
         let Some(object) = out.server.get(&running.pod).filter(|o| o.meta.uid == job.uid).cloned() else { return Vec::new() };
         // A container may end by itself in any state of its Pod.
-        let ends = matches!(job.step, Step::Exit(..) | Step::Killed(..));
+        let ends = matches!(job.step, Step::Exit(..) | Step::Killed(..) | Step::Memory(..));
         if !ends && (running.stopping != stopping || (object.meta.is_deleting() && !stopping)) {
             return Vec::new();
         }
@@ -185,8 +188,9 @@ impl PodPass<'_, '_> {
             Step::Evicted => self.evicted(),
             Step::Started(i) => self.has_started(i),
             Step::Ready(i) => self.ready(i),
-            Step::Exit(i, code, run) => self.exit(i, code, run, false),
-            Step::Killed(i, code, run) => self.exit(i, code, Some(run), true),
+            Step::Exit(i, code, run) => self.exit(i, code, run, Ending::Own),
+            Step::Memory(i) => self.check_memory(i),
+            Step::Killed(i, code, run) => self.exit(i, code, Some(run), Ending::Stopped),
             Step::Probe(i, kind) => self.probe(i, kind),
             Step::ForceProbe(kind, fails) => self.force_probe(kind, fails),
             Step::ForceReady(ready) => {
@@ -343,6 +347,9 @@ impl PodPass<'_, '_> {
             let run = self.run_number(i);
             jobs.push(self.then(after.saturating_add(NOTICE_EXIT_US), Step::Exit(i, code, Some(run))));
         }
+        if i == 0 && !self.kubelets.loads.is_empty() {
+            jobs.push(self.then(memory::FILLS_US, Step::Memory(i)));
+        }
         if !container.lifecycle.is_null() {
             jobs.extend(self.post_start(i, container));
         }
@@ -366,7 +373,8 @@ impl PodPass<'_, '_> {
     }
 
     /// Handles the end of a container, by itself or killed by the kubelet; a killed one is restarted unless the policy is Never.
-    fn exit(&mut self, i: u32, code: i32, run: Option<i32>, killed: bool) -> Jobs {
+    fn exit(&mut self, i: u32, code: i32, run: Option<i32>, how: Ending) -> Jobs {
+        let killed = how == Ending::Stopped;
         if run.is_some_and(|run| run != self.run_number(i)) {
             return Vec::new();
         }
@@ -383,9 +391,11 @@ impl PodPass<'_, '_> {
         };
         let ends = after == After::Nothing;
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
-        self.write(Why::Exited { code }, |pod| {
+        let full = how == Ending::OutOfMemory;
+        self.write(if full { Why::OutOfMemory } else { Why::Exited { code } }, |pod| {
             if let Some(status) = containers::status(pod, i) {
                 status::terminate(status, code, wall);
+                status.state.terminated.iter_mut().filter(|_| full).for_each(|end| end.reason = Str::new_static("OOMKilled"));
             }
             if ends {
                 status::end_phase(pod, wall);
@@ -443,9 +453,8 @@ impl PodPass<'_, '_> {
     pub(super) fn say_stopping(&mut self) -> Vec<Str> {
         let object = self.object.clone();
         let status = &object.body::<Pod>().status;
-        let running = |list: &[ContainerStatus]| -> Vec<Str> {
-            list.iter().filter(|s| s.state.running.is_some()).map(|s| s.name.clone()).collect()
-        };
+        let running =
+            |list: &[ContainerStatus]| -> Vec<Str> { list.iter().filter(|s| s.state.running.is_some()).map(|s| s.name.clone()).collect() };
         let (own, sidecars) = (running(&status.container_statuses), running(&status.init_container_statuses));
         for (list, names) in [("containers", &own), ("initContainers", &sidecars)] {
             for name in names {

@@ -39,7 +39,8 @@ impl PodPass<'_, '_> {
     /// Reports that the spec has been seen, and gives the Pod the resources it asks for.
     pub(super) fn resize(&mut self) -> Jobs {
         let pod = self.pod();
-        let (spec, had) = (pod.spec.clone(), self.kubelets.pods.get(&self.job.uid).map_or_else(|| pod.spec.clone(), |r| r.allocated.clone()));
+        let (spec, had) =
+            (pod.spec.clone(), self.kubelets.pods.get(&self.job.uid).map_or_else(|| pod.spec.clone(), |r| r.allocated.clone()));
         let changed: Vec<u32> = containers::all(pod)
             .filter(|i| {
                 let (list, index) = containers::place(*i);
@@ -89,7 +90,11 @@ impl PodPass<'_, '_> {
                 ["requests", "limits"].iter().any(|amounts| new[amounts][name] != old[amounts][name])
             })
         };
-        changed.into_iter().filter(restarts).flat_map(|i| self.kill_container(i, "Container {} resize requires restart", None, false)).collect()
+        changed
+            .into_iter()
+            .filter(restarts)
+            .flat_map(|i| self.kill_container(i, "Container {} resize requires restart", None, false))
+            .collect()
     }
 
     /// Why the node has no room for the Pod with these resources.

@@ -128,7 +128,7 @@ impl Sim {
 
     /// Whether a load fault sets the usage of Pods with these labels.
     pub fn is_load_said(&self, what: &'static str, selector: &str) -> bool {
-        load::is_said(&self.loads, what, selector)
+        load::is_said(&self.kubelets.loads, what, selector)
     }
 
     /// The work queue of each loop.

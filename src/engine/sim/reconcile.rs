@@ -50,7 +50,7 @@ impl Sim {
             now: self.now,
             wall: self.server.wall_at(self.now),
             timing: self.config.timing,
-            loads: &self.loads,
+            loads: &self.kubelets.loads,
             config: &self.config,
             heartbeats: &self.kubelets,
             sees_own_writes: self.written[i].get(key).is_none_or(|needed| informer.seen() >= *needed)

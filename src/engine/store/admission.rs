@@ -125,9 +125,8 @@ impl ApiServer {
     fn admit_runtime_class(&self, object: &mut Object) -> Result<(), ApiError> {
         let Body::Pod(pod) = &mut object.body else { return Ok(()) };
         let Some(class) = pod.spec.raw["runtimeClassName"].as_str().filter(|class| !class.is_empty()) else { return Ok(()) };
-        let forbidden = |detail: String| {
-            ApiError::forbidden(format!("pods {:?} is forbidden: pod rejected: {detail}", object.meta.name.as_str()))
-        };
+        let forbidden =
+            |detail: String| ApiError::forbidden(format!("pods {:?} is forbidden: pod rejected: {detail}", object.meta.name.as_str()));
         let found = self.get(&ObjectRef::new(Kind::RuntimeClass, "", class)).map(|found| &found.body);
         let Some(Body::Other(found)) = found else { return Err(forbidden(format!("RuntimeClass {class:?} not found"))) };
         let part = |field: &str, inner: &str| found.get(field).map(|part| part[inner].clone()).unwrap_or_default();
@@ -140,14 +139,19 @@ impl ApiServer {
         for (key, value) in chosen.as_object().into_iter().flatten() {
             let other = &mut raw["nodeSelector"][key.as_str()];
             if !other.is_null() && other != value {
-                let detail = format!("conflict: runtimeClass.scheduling.nodeSelector[{key}] = {value}; pod.spec.nodeSelector[{key}] = {other}");
+                let detail =
+                    format!("conflict: runtimeClass.scheduling.nodeSelector[{key}] = {value}; pod.spec.nodeSelector[{key}] = {other}");
                 return Err(forbidden(detail.replace('"', "")));
             }
             *other = value.clone();
         }
         if let Some(more) = tolerated.as_array() {
             let mut all = raw["tolerations"].as_array().cloned().unwrap_or_default();
-            more.iter().for_each(|one| if !all.contains(one) { all.push(one.clone()) });
+            more.iter().for_each(|one| {
+                if !all.contains(one) {
+                    all.push(one.clone())
+                }
+            });
             raw["tolerations"] = Value::Array(all);
         }
         pod.spec = PodSpec::from_raw(raw).map_err(ApiError::bad_request)?;

@@ -17,9 +17,9 @@ mod server;
 mod services;
 pub mod validation;
 
+pub use authorizer::{Request, Rule, User};
 pub use deletion::{Delete, Propagation};
 pub use error::{ApiError, Cause, ExceededQuota, ExceededResource, Reason};
 pub use managers::{Manager, Unknown};
 pub use requests::{Patch, Subresource};
-pub use authorizer::{Request, Rule, User};
 pub use server::{ApiServer, FINALIZED_BY_LOOP, Origin};

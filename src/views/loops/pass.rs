@@ -321,6 +321,7 @@ pub(super) fn lights(why: &Why) -> &'static str {
         | Why::Exited { .. }
         | Why::BackOff { .. }
         | Why::ImagePull
+        | Why::OutOfMemory
         | Why::Resized
         | Why::ResizePending { .. } => "status",
         Why::Endpoints { .. } => "write",

@@ -66,11 +66,8 @@ const BASIC: Lines = &[
     ("create", "authorization.k8s.io", "selfsubjectaccessreviews selfsubjectrulesreviews"),
     ("create", "authentication.k8s.io", "selfsubjectreviews"),
 ];
-const DISCOVERY: Lines = &[(
-    "get",
-    "",
-    "/.well-known /.well-known/* /api /api/* /apis /apis/* /healthz /livez /openapi /openapi/* /readyz /version /version/",
-)];
+const DISCOVERY: Lines =
+    &[("get", "", "/.well-known /.well-known/* /api /api/* /apis /apis/* /healthz /livez /openapi /openapi/* /readyz /version /version/")];
 const PUBLIC: Lines = &[("get", "", "/healthz /livez /readyz /version /version/")];
 
 /// The rules of a role by its name.

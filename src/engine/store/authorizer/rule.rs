@@ -59,7 +59,10 @@ impl Rule {
             return false;
         }
         if !request.url.is_empty() {
-            return self.urls.iter().any(|url| url == request.url || url.strip_suffix('*').is_some_and(|start| request.url.starts_with(start)));
+            return self
+                .urls
+                .iter()
+                .any(|url| url == request.url || url.strip_suffix('*').is_some_and(|start| request.url.starts_with(start)));
         }
         // `*/scale` is the scale of anything.
         let part = request.resource.split_once('/').map(|(_, part)| format!("*/{part}"));

@@ -48,10 +48,7 @@ fn rules_allow_by_verb_group_resource_and_name() {
 #[test]
 fn roles_of_the_cluster_grow_by_labels() {
     let more = json!([{"verbs": ["get"], "apiGroups": ["acme.io"], "resources": ["kites"]}]);
-    let server = server(&[
-        role("kites", json!({"rbac.authorization.k8s.io/aggregate-to-view": "true"}), more),
-        bound("b", "view", "jane"),
-    ]);
+    let server = server(&[role("kites", json!({"rbac.authorization.k8s.io/aggregate-to-view": "true"}), more), bound("b", "view", "jane")]);
     let jane = User::new("jane", Vec::new());
     let may = |verb, group, resource| server.allows(&jane, &Request { verb, group, resource, ..Default::default() }).is_ok();
     assert!(may("get", "acme.io", "kites") && may("list", "", "pods") && !may("get", "", "secrets") && !may("create", "", "pods"));

@@ -61,7 +61,12 @@ fn owners(errors: &mut Errors, references: &Value) {
             }
         }
         if version == "v1" && text(reference, "kind") == "Event" {
-            errors.add(Fault::Invalid, at, shown(&Value::from(vec![reference.clone()])), "/v1, Kind=Event is disallowed from being an owner");
+            errors.add(
+                Fault::Invalid,
+                at,
+                shown(&Value::from(vec![reference.clone()])),
+                "/v1, Kind=Event is disallowed from being an owner",
+            );
         }
         if reference["controller"] == true {
             let name = format!("{}/{}", text(reference, "kind"), text(reference, "name"));

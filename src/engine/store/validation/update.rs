@@ -2,7 +2,7 @@
 //!
 //! Models the `Validate...Update` functions of `pkg/apis/*/validation`.
 
-use super::{Errors, FieldError, diff, has, rbac, list, storage, text, validate};
+use super::{Errors, FieldError, diff, has, list, rbac, storage, text, validate};
 use serde_json::{Map, Value};
 
 const IMMUTABLE: &str = "field is immutable";
@@ -130,10 +130,7 @@ pub fn validate_resize(new: &Value, old: &Value, class: &str) -> Vec<FieldError>
                 let (new, old) = (&new["resources"][amounts], &old["resources"][amounts]);
                 let gone = |(name, _): (&String, &Value)| new[name.as_str()].is_null();
                 if old.as_object().is_some_and(|map| map.iter().any(gone)) {
-                    errors.forbidden(
-                        &format!("spec.{kind}[{index}].resources.{amounts}"),
-                        format!("resource {amounts} cannot be removed"),
-                    );
+                    errors.forbidden(&format!("spec.{kind}[{index}].resources.{amounts}"), format!("resource {amounts} cannot be removed"));
                 }
                 let mutable: &[&str] = if fixed { &[] } else { &["cpu", "memory"] };
                 others |= without(new, mutable) != without(old, mutable);
