@@ -62,6 +62,8 @@ record! {
         pub service_account_name: Str = "serviceAccountName",
         /// What the containers request together: computed once for all Pods that share this spec.
         pub requests: Resources,
+        /// The same for all other resources of nodes, by name.
+        pub extended: Vec<(Str, i64)>,
         admitted: OnceCell<Rc<PodSpec>>,
     }
 }
@@ -80,6 +82,7 @@ impl PodSpec {
             map.remove("nodeName");
         }
         spec.requests = Resources::of(&spec);
+        spec.extended = extended(&spec);
         spec.raw = raw;
         Ok(Rc::new(spec))
     }
@@ -226,6 +229,25 @@ record! {
     }
 }
 
+/// What a Pod requests of devices and other resources that nodes advertise by a name of their own.
+fn extended(spec: &PodSpec) -> Vec<(Str, i64)> {
+    let mut all: Vec<(Str, i64)> = Vec::new();
+    let sidecar = |c: &Container| c.restart_policy == "Always";
+    let first = spec.init_containers.iter().filter(|c| !sidecar(c)).map(|c| (c, false));
+    let beside = spec.containers.iter().chain(spec.init_containers.iter().filter(|c| sidecar(c))).map(|c| (c, true));
+    for (container, adds) in beside.chain(first) {
+        for (name, amount) in container.resources.requests.iter().filter(|(name, _)| name.contains('/')) {
+            let amount = quantity::units_of(amount);
+            match all.iter_mut().find(|(known, _)| known == name) {
+                Some((_, sum)) if adds => *sum += amount,
+                Some((_, sum)) => *sum = amount.max(*sum),
+                None => all.push((name.clone(), amount)),
+            }
+        }
+    }
+    all
+}
+
 /// Amounts of the resources the scheduler counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Resources {
@@ -322,12 +344,16 @@ record! {
     /// What became of one container.
     #[derive(Clone, PartialEq, Debug, Default)]
     pub struct ContainerStatus {
+        /// What the node has set aside; reported since the container was resized.
+        pub allocated_resources: Option<Rc<Value>> = "allocatedResources" omitempty,
         pub container_id: Str = "containerID" omitempty,
         pub image: Str = "image",
         pub image_id: Str = "imageID",
         pub last_state: ContainerState = "lastState",
         pub name: Str = "name",
         pub ready: bool = "ready",
+        /// The requests and limits it runs with; reported since it was resized.
+        pub resources: Option<Rc<Value>> = "resources" omitempty,
         pub restart_count: i32 = "restartCount",
         pub started: Option<bool> = "started" omitempty,
         pub state: ContainerState = "state",

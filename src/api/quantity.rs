@@ -213,6 +213,11 @@ impl Quantity {
         self.format
     }
 
+    /// As a floating-point number.
+    pub fn as_f64(self) -> f64 {
+        self.nano as f64 / 1e9
+    }
+
     /// Whether the amount is zero.
     pub fn is_zero(self) -> bool {
         self.nano == 0

@@ -363,7 +363,7 @@ impl Walk {
     fn int_or_string(&mut self, value: &Value) {
         let fits = value.as_i64().is_some_and(|n| i32::try_from(n).is_ok());
         if !value.is_string() && !fits {
-            self.fail(format!("json: cannot unmarshal {} into Go value of type int32", found(value, true)));
+            self.mismatch("int32", value);
         }
     }
 

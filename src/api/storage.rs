@@ -135,12 +135,27 @@ impl StorageClass {
         })
     }
 
+    /// Whether claims without a class get this one, by an annotation of the class.
+    pub fn is_default(meta: &super::ObjectMeta) -> bool {
+        const BETA: &str = "storageclass.beta.kubernetes.io/is-default-class";
+        [IS_DEFAULT, BETA].into_iter().any(|key| meta.annotation(key).is_some_and(|v| v == "true"))
+    }
+
+    /// The default among classes: of several, the newest; of equally old ones, the first by name.
+    pub fn default_of<'a>(classes: impl Iterator<Item = &'a Rc<super::Object>>) -> Option<&'a Rc<super::Object>> {
+        classes
+            .filter(|class| StorageClass::is_default(&class.meta))
+            .min_by_key(|class| (std::cmp::Reverse(class.meta.creation_timestamp), &class.meta.name))
+    }
+
     /// Whether a claim of this class waits until a Pod that uses it is scheduled.
     pub fn waits_for_first_consumer(&self) -> bool {
         self.volume_binding_mode == "WaitForFirstConsumer"
     }
 }
 
+/// On a class: claims without a class get it.
+pub const IS_DEFAULT: &str = "storageclass.kubernetes.io/is-default-class";
 /// On a claim: both sides of its binding are written.
 pub const BIND_COMPLETED: &str = "pv.kubernetes.io/bind-completed";
 /// On a claim that waits for its first consumer: where the scheduler wants the volume.

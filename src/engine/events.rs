@@ -114,8 +114,9 @@ impl Said {
         if group.messages.len() < SIMILAR_LIMIT {
             return false;
         }
-        // Upstream drops one of them, so that a repeated message may still be recorded unchanged.
-        group.messages.remove(0);
+        // Upstream drops any one of them, so that a repeated message may still be recorded unchanged: most likely not this one.
+        let this = usize::from(group.messages[0] == message);
+        group.messages.remove(this);
         true
     }
 

@@ -20,7 +20,7 @@ const KNOWN: &str = "exit pod/NAME CODE, unready pod/NAME, ready pod/NAME, fail-
 impl Sim {
     /// What Pods use, where it is set.
     pub fn loads(&self) -> &[super::load::Load] {
-        &self.loads
+        &self.kubelets.loads
     }
 
     /// Ends the first process of a Pod's first container, as a client that was attached to it does when it leaves.
@@ -32,7 +32,7 @@ impl Sim {
 
     /// The CPU load that a fault has set for a selector, in thousandths of a core.
     pub fn cpu_load(&self, selector: &str) -> Option<i64> {
-        super::load::amount(&self.loads, "cpu", selector)
+        super::load::amount(&self.kubelets.loads, "cpu", selector)
     }
 
     /// Injects a fault given as a line: `exit pod/P CODE`, `node-down N`, `cpu-load app=web 700m` and so on.
@@ -45,9 +45,17 @@ impl Sim {
             // `none` removes the load.
             let said = total != "none";
             let load = Load::parse(if what == "cpu-load" { "cpu" } else { "memory" }, selector, if said { total } else { "0" })?;
-            self.command(&format!("fault {line}"));
-            self.loads.retain(|old| !load.replaces(old));
-            self.loads.extend(said.then_some(load));
+            let cause = self.command(&format!("fault {line}")).cause;
+            self.kubelets.loads.retain(|old| !load.replaces(old));
+            self.kubelets.loads.extend(said.then_some(load));
+            // Whoever has more than its limit now is killed.
+            let loads = &self.kubelets.loads;
+            let used: Vec<_> = self
+                .list(Kind::Pod)
+                .filter(|pod| super::load::memory(loads, pod, self.server()).is_some())
+                .map(|pod| pod.meta.uid)
+                .collect();
+            used.into_iter().filter(|_| what == "memory-load").for_each(|uid| self.force(uid, Forced::Memory, cause));
             return Ok(());
         }
         if let ["memory-pressure", node, ref amount @ ..] = words[..] {

@@ -15,7 +15,6 @@ use super::journal::{Actor, EntryId, Journal, Op, Record};
 use super::kubelet::{Forced, Kubelets};
 use super::late::DelayLog;
 use super::limit::Limit;
-use super::load::Load;
 use super::out::{Action, Memory, Out, View};
 use super::scheduler::Scheduler;
 use super::store::{ApiServer, Origin, defaults};
@@ -101,7 +100,6 @@ pub struct Sim {
     pub(super) recorder: EventRecorder,
     pub(super) scheduler: Scheduler,
     pub(super) kubelets: Kubelets,
-    pub(super) loads: Vec<Load>,
     /// Files written by commands in containers.
     pub disks: super::disk::Disks,
     last_change: Time,
@@ -132,15 +130,15 @@ impl Sim {
             recorder: EventRecorder::default(),
             scheduler: Scheduler::default(),
             kubelets: Kubelets::new(&config),
-            loads: Vec::new(),
             disks: Default::default(),
             last_change: Time::default(),
             scanned: 0,
             woken: Vec::new(),
             config,
         };
+        sim.server.max_unavailable_statefulset = sim.config.max_unavailable_statefulset;
         sim.server.toleration_seconds = sim.config.default_toleration_seconds;
-        let origin = Origin { actor: Actor::SERVER, cause: None, pass: 0, manager: None };
+        let origin = Origin { actor: Actor::SERVER, cause: None, pass: 0, manager: None, user: None };
         for mut value in sim.config.objects() {
             defaults::apply_defaults(&mut value);
             let kind = (value["apiVersion"].as_str(), value["kind"].as_str());
@@ -153,7 +151,7 @@ impl Sim {
         for (i, controller) in controllers::ALL.iter().enumerate() {
             if let Some((seconds, _)) = controller.resync() {
                 // Its timer was started some time before the first command.
-                sim.push(Time(seconds * SECOND / 2), Task::Resync(i as u8));
+                sim.push(Time(seconds * SECOND / 4), Task::Resync(i as u8));
             }
         }
         sim.pump();
@@ -222,7 +220,7 @@ impl Sim {
     pub fn command(&mut self, text: &str) -> Origin {
         self.pass += 1;
         self.server.now = self.now;
-        let origin = Origin { actor: Actor::USER, cause: None, pass: self.pass, manager: None };
+        let origin = Origin { actor: Actor::USER, cause: None, pass: self.pass, manager: None, user: None };
         let cause = self.server.note(&origin, text, Why::Asked);
         Origin { cause: Some(cause), ..origin }
     }
@@ -386,7 +384,7 @@ impl Sim {
         let mut out = Out {
             server: &mut self.server,
             recorder: &mut self.recorder,
-            origin: Origin { actor: Actor::component("default-scheduler"), cause: None, pass: self.pass, manager: None },
+            origin: Origin { actor: Actor::component("default-scheduler"), cause: None, pass: self.pass, manager: None, user: None },
             writes: 0,
             round_trips: 0,
             memory: &mut Memory::new(),
@@ -410,14 +408,14 @@ impl Sim {
         let mut out = Out {
             server: &mut self.server,
             recorder: &mut self.recorder,
-            origin: Origin { actor: Actor::kubelet(node), cause, pass: self.pass, manager: None },
+            origin: Origin { actor: Actor::kubelet(node), cause, pass: self.pass, manager: None, user: None },
             writes: 0,
             round_trips: 0,
             memory: &mut Memory::new(),
             limit: None,
             waits: false,
         };
-        let (again, jobs) = self.kubelets.relieve(node, self.now, &self.loads, &mut out);
+        let (again, jobs) = self.kubelets.relieve(node, self.now, &mut out);
         for (at, job) in jobs {
             self.push(at, Task::Kubelet(job));
         }
@@ -431,7 +429,7 @@ impl Sim {
         let mut out = Out {
             server: &mut self.server,
             recorder: &mut self.recorder,
-            origin: Origin { actor: Actor::component("kubelet"), cause: None, pass: self.pass, manager: None },
+            origin: Origin { actor: Actor::component("kubelet"), cause: None, pass: self.pass, manager: None, user: None },
             writes: 0,
             round_trips: 0,
             memory: &mut Memory::new(),

@@ -221,6 +221,15 @@ pub enum Why {
     EvictedByNode,
     /// kubelet: the image cannot be pulled.
     ImagePull,
+    /// kubelet: a container used more memory than its limit.
+    OutOfMemory,
+    /// kubelet: the node has set aside what the Pod asks for now.
+    Resized,
+    /// kubelet: the node has no room for what the Pod asks for now.
+    ResizePending {
+        /// `Infeasible` or `Deferred`.
+        reason: &'static str,
+    },
     /// kubelet: a source of a container's environment is missing.
     SourceMissing,
     /// kubelet: the Pod's containers have been stopped.
@@ -243,6 +252,11 @@ pub enum Why {
     },
     /// volume binder: one of the writes that complete a binding.
     Binding,
+    /// volume binder: a claim without a class gets the one that has become the default.
+    DefaultClass {
+        /// The class.
+        class: Str,
+    },
     /// volume binder: the class has a provisioner, which creates the volume.
     NeedsProvisioning {
         /// The class.
@@ -278,6 +292,8 @@ pub enum Why {
 
     /// service account, root CA publisher: every namespace has one of these.
     NamespaceNeeds,
+    /// cluster role aggregation: the rules of all ClusterRoles that the selectors match.
+    RulesJoined,
     /// garbage collector: the owner is gone.
     OwnerGone {
         /// The owner's kind and name.

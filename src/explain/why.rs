@@ -58,12 +58,16 @@ pub fn reason(why: &Why) -> Message {
         Why::BackOff { seconds, .. } => msg::why_back_off(seconds * 1000),
         Why::Restarted { count } => msg::why_restarted(count),
         Why::ImagePull => msg::why_image_pull(),
+        Why::OutOfMemory => msg::why_out_of_memory(),
+        Why::Resized => msg::why_resized(),
+        Why::ResizePending { reason } => msg::why_resize_pending(*reason),
         Why::SourceMissing => msg::why_source_missing(),
         Why::Stopped => msg::why_stopped(),
         Why::Removed => msg::why_removed(),
         Why::Endpoints { ready, all } => msg::why_endpoints(ready, all),
         Why::SmallestFit { volume } => msg::why_smallest_fit(volume),
         Why::Binding => msg::why_binding(),
+        Why::DefaultClass { class } => msg::why_default_class(class),
         Why::NeedsProvisioning { class } => msg::why_needs_provisioning(class),
         Why::Expanding => msg::why_expanding(),
         Why::Provisioned { claim } => msg::why_provisioned(claim),
@@ -73,6 +77,7 @@ pub fn reason(why: &Why) -> Message {
         Why::IngressServed { class } => msg::why_ingress_served(class),
         Why::IngressUnserved { class } => msg::why_ingress_unserved(class),
         Why::NamespaceNeeds => msg::why_one_per_namespace(),
+        Why::RulesJoined => msg::why_rules_joined(),
         Why::OwnerGone { owner } => msg::why_owner_gone(owner),
         Why::OwnerWaits { owner } => msg::why_foreground_deletion(owner),
         Why::DependentsGone => msg::why_dependents_gone(),
@@ -305,10 +310,14 @@ pub fn evidence(why: &Why) -> Vec<Row> {
         | Why::ProbeFailed { .. }
         | Why::EvictedByNode
         | Why::ImagePull
+        | Why::OutOfMemory
+        | Why::Resized
+        | Why::ResizePending { .. }
         | Why::SourceMissing
         | Why::Stopped
         | Why::Removed
         | Why::Binding
+        | Why::DefaultClass { .. }
         | Why::NeedsProvisioning { .. }
         | Why::Expanding
         | Why::Provisioned { .. }
@@ -317,6 +326,7 @@ pub fn evidence(why: &Why) -> Vec<Row> {
         | Why::IngressServed { .. }
         | Why::IngressUnserved { .. }
         | Why::NamespaceNeeds
+        | Why::RulesJoined
         | Why::OwnerGone { .. }
         | Why::OwnerWaits { .. }
         | Why::DependentsGone

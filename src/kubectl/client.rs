@@ -6,7 +6,7 @@ use super::output::{DryRun, Mode, OutputFormat, named};
 use super::typed;
 use crate::api::{Kind, Object, ObjectRef};
 use crate::engine::disk::{CONSOLE, Disks};
-use crate::engine::store::{ApiError, ApiServer, Cause, Delete, Manager, Origin, Patch, Reason, Subresource, Unknown};
+use crate::engine::store::{ApiError, ApiServer, Cause, Delete, Manager, Origin, Patch, Reason, Subresource, Unknown, User};
 use crate::engine::{Listing, Sim, Why};
 use serde_json::Value;
 use std::rc::Rc;
@@ -60,6 +60,7 @@ impl<'a> Client<'a> {
     /// Takes the namespace, the format, the kind of dry run and the name of the field manager from the flags.
     pub fn use_flags(&mut self, args: &super::parse::Args) -> Result<(), Failure> {
         self.write_as(args);
+        self.origin.user = user(args);
         self.mode = Mode::parse(args)?;
         if let Some(namespace) = args.get("namespace").filter(|n| !n.is_empty()) {
             self.namespace = namespace.to_owned();
@@ -95,8 +96,24 @@ impl<'a> Client<'a> {
         ObjectRef::new(kind, &self.namespace, name)
     }
 
+    /// Refuses what the user it acts as may not read.
+    pub fn may_read(&self, verb: &str, key: &ObjectRef, part: &str) -> Result<(), Failure> {
+        self.sim.server().forbids(&self.origin, verb, key, part).map_or(Ok(()), |error| Err(server_error(&error)))
+    }
+
+    /// In whose name it goes on when it is polled.
+    pub fn origin(self) -> Origin {
+        self.origin
+    }
+
+    /// Whom it acts as, if it does not act as the administrator.
+    pub fn user(&self) -> Option<&User> {
+        self.origin.user.as_deref()
+    }
+
     /// An object as JSON, or `Error from server (NotFound)`.
     pub fn get(&self, kind: Kind, name: &str) -> Result<Value, Failure> {
+        self.may_read("get", &self.key(kind, name), "")?;
         self.find(&self.key(kind, name)).ok_or_else(|| not_found(kind, name))
     }
 
@@ -202,7 +219,10 @@ impl<'a> Client<'a> {
         if self.keeps() {
             return Ok(value);
         }
-        let created = self.send(|server, origin| server.create_value(origin, value, Why::Asked));
+        let created = self.send(|server, origin| {
+            server.authorize_value(origin, "create", &value)?;
+            server.create_value(origin, value, Why::Asked)
+        });
         created.map(|object| self.shown(&object))
     }
 
@@ -211,7 +231,10 @@ impl<'a> Client<'a> {
         if self.keeps() {
             return Ok(value);
         }
-        let updated = self.send(|server, origin| server.update_value(origin, value, Why::Asked));
+        let updated = self.send(|server, origin| {
+            server.authorize_value(origin, "update", &value)?;
+            server.update_value(origin, value, Why::Asked)
+        });
         updated.map(|object| self.shown(&object))
     }
 
@@ -221,7 +244,10 @@ impl<'a> Client<'a> {
             let object = self.find(key).ok_or_else(|| ApiError::not_found(key.kind, &key.name))?;
             return how.merged(key.kind, object, patch);
         }
-        let patched = self.send(|server, origin| server.patch_part(origin, key, part, (how, patch), Why::Asked));
+        let patched = self.send(|server, origin| {
+            server.authorize(origin, "patch", key, part.word())?;
+            server.patch_part(origin, key, part, (how, patch), Why::Asked)
+        });
         patched.map(|object| self.shown(&object))
     }
 
@@ -230,7 +256,11 @@ impl<'a> Client<'a> {
         if self.keeps() {
             return Ok(());
         }
-        self.send(|server, origin| server.scale(origin, key, replicas, Why::Asked)).map(drop)
+        self.send(|server, origin| {
+            server.authorize(origin, "patch", key, Subresource::Scale.word())?;
+            server.scale(origin, key, replicas, Why::Asked)
+        })
+        .map(drop)
     }
 
     /// Deletes an object.
@@ -238,12 +268,19 @@ impl<'a> Client<'a> {
         if self.keeps() {
             return Ok(());
         }
-        self.send(|server, origin| server.delete(origin, key, how, Why::Asked)).map(drop)
+        self.send(|server, origin| {
+            server.authorize(origin, "delete", key, "")?;
+            server.delete(origin, key, how, Why::Asked)
+        })
+        .map(drop)
     }
 
     /// Applies a configuration on the server.
     pub fn apply(&mut self, value: Value, force: bool) -> Result<Value, ApiError> {
-        let applied = self.send(|server, origin| server.apply(origin, value, force, Why::Asked));
+        let applied = self.send(|server, origin| {
+            server.authorize_value(origin, "patch", &value)?;
+            server.apply(origin, value, force, Why::Asked)
+        });
         applied.map(|object| self.shown(&object))
     }
 
@@ -253,7 +290,10 @@ impl<'a> Client<'a> {
         if self.mode.dry != DryRun::No {
             return Ok(());
         }
-        self.send(|server, origin| server.evict(origin, key, how, Why::Asked))
+        self.send(|server, origin| {
+            server.authorize(origin, "create", key, "eviction")?;
+            server.evict(origin, key, how, Why::Asked)
+        })
     }
 
     /// Ends the first process of a Pod.
@@ -280,6 +320,12 @@ impl<'a> Client<'a> {
         };
         self.origin.manager = Some(Rc::new(manager.with_unknown(unknown)));
     }
+}
+
+/// The user of `--as`, with the groups of `--as-group`.
+fn user(args: &super::parse::Args) -> Option<Rc<User>> {
+    let name = args.get("as").filter(|name| !name.is_empty())?;
+    Some(Rc::new(User::new(name, args.all("as-group").map(Into::into).collect())))
 }
 
 /// `Error from server (NotFound): pods "x" not found`

@@ -84,6 +84,7 @@ fn named(client: &mut Client<'_>, args: &Args) -> Result<Vec<(Kind, Value)>, Fai
         return Err(Failure::error("setting 'all' parameter but found a non empty selector. "));
     }
     let mut targets = Targets::parse(client, args, &args.words)?;
+    targets.verb = "delete";
     let unnamed = targets.list.iter().any(|(_, name)| name.is_none());
     if unnamed && targets.selection.is_empty() && !args.on("all") {
         return Err(Failure::error("resource(s) were provided, but no name was specified"));

@@ -86,6 +86,7 @@ pub fn find(client: &Client<'_>, target: &str) -> Result<Rc<Object>, Failure> {
         None => (Kind::Pod, target),
     };
     let key = client.key(kind, name);
+    client.may_read("get", &key, "")?;
     let object = client.sim().get(&key).cloned().ok_or_else(|| super::client::not_found(kind, name))?;
     if kind == Kind::Pod {
         return Ok(object);

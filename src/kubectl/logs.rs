@@ -89,6 +89,8 @@ fn named(client: &mut Client<'_>, word: &str) -> Result<ObjectRef, Failure> {
 
 /// The containers of a Pod that are asked for.
 fn choose(client: &mut Client<'_>, args: &Args, pod: ObjectRef, sources: &mut Vec<Source>) -> Result<(), Failure> {
+    client.may_read("get", &pod, "")?;
+    client.may_read("get", &pod, "log")?;
     let object = client.get_at(&pod)?;
     let name = |container: &Value| container["name"].as_str().unwrap_or("").to_owned();
     let of = |field: &str| -> Vec<String> { object["spec"][field].as_array().into_iter().flatten().map(name).collect() };

@@ -5,6 +5,7 @@
 
 mod applied;
 mod apply;
+mod auth;
 mod autoscale;
 mod client;
 mod config;
@@ -207,8 +208,9 @@ impl Session {
         self.stdout.push_str(&client.out);
         self.stderr.push_str(&client.err);
         self.applied.append(&mut client.applied);
-        self.failure = self.failure.take().or(client.failure);
-        (self.namespace, self.mode) = (client.namespace, client.mode);
+        self.failure = self.failure.take().or(client.failure.take());
+        (self.namespace, self.mode) = (std::mem::take(&mut client.namespace), std::mem::take(&mut client.mode));
+        self.origin = client.origin();
         match result {
             Ok(Outcome::Done) if self.failure.is_some() => Err(Failure::exit("", 1)),
             other => other,
@@ -253,6 +255,7 @@ pub const VERBS: &[&Verb] = &[
     &exec::VERB,
     &exec::ATTACH,
     &unavailable::PORT_FORWARD,
+    &auth::VERB,
     &unavailable::DEBUG,
     &patch::VERB,
     &create::REPLACE,
@@ -320,7 +323,8 @@ fn command_only_reads(words: &[String]) -> bool {
 fn verb_position(args: &[String]) -> usize {
     let mut at = 0;
     while let Some(word) = args.get(at).filter(|word| word.starts_with('-')) {
-        let takes_value = matches!(word.as_str(), "-n" | "--namespace" | "--context" | "--kubeconfig" | "-s" | "--server" | "-v");
+        let takes_value =
+            matches!(word.as_str(), "-n" | "--namespace" | "--as" | "--as-group" | "--context" | "--kubeconfig" | "-s" | "--server" | "-v");
         at += if takes_value { 2 } else { 1 };
     }
     at

@@ -4,7 +4,7 @@ use super::Failure;
 use crate::api::time::duration;
 
 /// Flags that every verb knows. A flag is `name`, `name/short`; a value follows `=`, an optional one `?`.
-const GLOBAL: &str = "help/h namespace/n= kubeconfig= context= cluster= user= server/s= v/v= request-timeout= field-manager= \
+const GLOBAL: &str = "help/h namespace/n= kubeconfig= context= cluster= user= server/s= v/v= request-timeout= field-manager= as= as-group= as-uid= \
     show-managed-fields template= warnings-as-errors";
 
 /// A parsed command line.

@@ -4,7 +4,7 @@ use super::Failure;
 use super::client::{Client, not_found};
 use super::parse::Args;
 use super::select::Selection;
-use crate::api::{Kind, Object};
+use crate::api::{Kind, Object, ObjectRef};
 use crate::engine::Listing;
 use serde_json::Value;
 use std::collections::VecDeque;
@@ -19,6 +19,8 @@ pub struct Targets {
     pub selection: Selection,
     /// Empty for all namespaces.
     pub namespace: String,
+    /// What is asked of the server for a name.
+    pub verb: &'static str,
 }
 
 const ALL: [Kind; 10] = [
@@ -84,7 +86,7 @@ impl Targets {
         if named && args.on("all-namespaces") {
             return Err(Failure::error("a resource cannot be retrieved by name across all namespaces"));
         }
-        Ok(Targets { list, selection, namespace })
+        Ok(Targets { list, selection, namespace, verb: "get" })
     }
 
     /// The objects as JSON; what is not there is complained about.
@@ -102,6 +104,13 @@ impl Targets {
     pub fn listings(&self, client: &mut Client<'_>) -> VecDeque<Listing> {
         let mut found = VecDeque::new();
         for (kind, name) in &self.list {
+            let key = client.key(*kind, name.as_deref().unwrap_or(""));
+            let all = ObjectRef::new(*kind, &self.namespace, "");
+            let (verb, asked) = if name.is_some() { (self.verb, &key) } else { ("list", &all) };
+            if let Err(failure) = client.may_read(verb, asked, "") {
+                client.fail(&failure);
+                continue;
+            }
             let Some(name) = name else {
                 found.push_back(client.listing(*kind, &self.namespace));
                 continue;

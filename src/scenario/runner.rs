@@ -9,6 +9,8 @@ use crate::kubectl::{Progress, Session, parse::split};
 
 /// What a command line takes before it reaches the API server, and until the prompt is back.
 const COMMAND: u64 = 100 * MS;
+/// How long it takes until a fault is there.
+const FAULT: u64 = 5 * MS;
 const QUIET: u64 = 3 * SECOND;
 const AT_MOST: u64 = 90 * SECOND;
 /// A command that waits for something that never comes ends here.
@@ -126,8 +128,8 @@ impl Run<'_> {
             }
             Step::Fault(line) => {
                 let line = resolve(line, &self.sim);
+                self.advance(began.after(FAULT));
                 let error = self.sim.fault(&line).err().unwrap_or_default();
-                self.advance(began.after(MS));
                 let exit = i32::from(!error.is_empty());
                 let ended = self.sim.now();
                 self.finish(Finished { step: i, action: "fault", began, ended, stdout: String::new(), stderr: error, exit });

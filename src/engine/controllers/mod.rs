@@ -3,6 +3,7 @@
 mod autoscaler;
 mod backends;
 mod controller;
+mod cluster_role_aggregation;
 mod cronjob;
 mod daemonset;
 pub(in crate::engine) mod deletion_order;
@@ -65,6 +66,7 @@ pub static ALL: &[&(dyn Controller + Sync)] = &[
     &service_account::ServiceAccountController,
     &root_ca::RootCaPublisher,
     &resource_quota::QuotaController,
+    &cluster_role_aggregation::ClusterRoleAggregation,
 ];
 
 /// Whether a loop that makes or changes volumes has something to do for a claim or a volume.

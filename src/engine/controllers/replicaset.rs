@@ -242,6 +242,8 @@ fn create_batch(
         let why = Why::TooFew { have: have as i32, want: want as i32 };
         match out.create(object.new_pod(&set.spec.template), why) {
             Ok(pod) => out.event(object, "Normal", "SuccessfulCreate", format_smolstr!("Created pod: {}", pod.meta.name)),
+            // Whatever is created there will be refused.
+            Err(error) if error.is_of_terminating_namespace() => {}
             Err(error) => {
                 out.event(object, "Warning", "FailedCreate", format_smolstr!("Error creating: {error}"));
                 failed = Some(error);

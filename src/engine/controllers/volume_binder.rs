@@ -108,13 +108,38 @@ fn is_for(volume: &PersistentVolume, object: &Object) -> bool {
 fn sync_unbound(object: &Rc<Object>, claim: &PersistentVolumeClaim, view: &View<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
     if !claim.spec.volume_name.is_empty() {
         let Some((volume_object, volume)) = view.cache.get::<PersistentVolume>(&volume_key(&claim.spec.volume_name)) else { return Ok(()) };
-        let free = volume.spec.claim_ref.is_none() && fits(volume, claim);
-        return if free || is_for(volume, object) { bind(volume_object, object, view.wall, out) } else { Ok(()) };
+        let name = &volume_object.meta.name;
+        if is_for(volume, object) {
+            return bind(volume_object, object, view.wall, out);
+        }
+        if volume.spec.claim_ref.is_some() {
+            let message = format_smolstr!("volume {name:?} already bound to a different claim.");
+            out.event(object, "Warning", "FailedBinding", message);
+        } else if let Some(why_not) = mismatch(volume_object, volume, claim) {
+            let message = format_smolstr!("Cannot bind to requested volume {name:?}: {why_not}");
+            out.event(object, "Warning", "VolumeMismatch", message);
+        } else {
+            return bind(volume_object, object, view.wall, out);
+        }
+        return Ok(());
     }
     let class = view.cache.get::<StorageClass>(&ObjectRef::new(Kind::StorageClass, "", claim.class())).map(|(_, class)| class);
     let delayed = class.is_some_and(StorageClass::waits_for_first_consumer) && object.meta.annotation(SELECTED_NODE).is_none();
     if let Some(volume) = best_match(object, claim, delayed, view.cache, out.server) {
         return bind(&volume, object, view.wall, out);
+    }
+    if claim.spec.storage_class_name.is_none()
+        && let Some(default) = StorageClass::default_of(view.cache.list(Kind::StorageClass))
+    {
+        let class = &default.meta.name;
+        out.update(object, Why::DefaultClass { class: class.clone() }, |o| {
+            if let Body::PersistentVolumeClaim(c) = &mut o.body {
+                c.spec = c.spec.edited(|raw| {
+                    raw.insert("storageClassName".into(), class.as_str().into());
+                });
+            }
+        })?;
+        return Ok(());
     }
     if delayed {
         tell_waiting(object, view, out);
@@ -167,13 +192,23 @@ fn ask_provisioner(object: &Rc<Object>, claim: &PersistentVolumeClaim, class: &S
     Ok(())
 }
 
-/// Whether the volume could serve the claim, apart from its size.
-fn fits(volume: &PersistentVolume, claim: &PersistentVolumeClaim) -> bool {
+/// Why a volume cannot serve a claim.
+fn mismatch(object: &Object, volume: &PersistentVolume, claim: &PersistentVolumeClaim) -> Option<String> {
     let mode = |m: &str| if m.is_empty() { "Filesystem" } else { m }.to_string();
-    volume.capacity() >= claim.request()
-        && volume.spec.storage_class_name == claim.class()
-        && mode(&volume.spec.volume_mode) == mode(&claim.spec.volume_mode)
-        && claim.spec.access_modes.iter().all(|m| volume.spec.access_modes.contains(m))
+    let reason = if object.meta.is_deleting() {
+        return Some(format!("the volume is marked for deletion {:?}", object.meta.name));
+    } else if volume.capacity() < claim.request() {
+        "requested PV is too small"
+    } else if volume.spec.storage_class_name != claim.class() {
+        "storageClassName does not match"
+    } else if mode(&volume.spec.volume_mode) != mode(&claim.spec.volume_mode) {
+        "incompatible volumeMode"
+    } else if !claim.spec.access_modes.iter().all(|m| volume.spec.access_modes.contains(m)) {
+        "incompatible accessMode"
+    } else {
+        return None;
+    };
+    Some(reason.to_owned())
 }
 
 /// The volume reserved for this claim, or the smallest free one that fits; by name among equals.
@@ -193,7 +228,7 @@ fn best_match(object: &Rc<Object>, claim: &PersistentVolumeClaim, delayed: bool,
             let volume: &PersistentVolume = v.body();
             volume.spec.claim_ref.is_none()
                 && volume.status.phase == "Available"
-                && fits(volume, claim)
+                && mismatch(v, volume, claim).is_none()
                 && claim.spec.selector.as_ref().is_none_or(|s| s.matches(&v.meta.labels))
         })
         .min_by_key(|v| v.body::<PersistentVolume>().capacity())

@@ -7,7 +7,6 @@
 use super::containers::{self, After, after};
 use super::{Jobs, PodPass, Step, pulls};
 use crate::api::pod::{ContainerState, Pod};
-use crate::engine::why::Why;
 
 /// Whether a container runs, or waits to run, an image other than the one in its Pod's spec.
 pub(super) fn differs(pod: &Pod, i: u32) -> bool {
@@ -27,11 +26,10 @@ impl PodPass<'_, '_> {
     pub(super) fn changed(&mut self) -> Jobs {
         let object = self.object.clone();
         let pod = object.body::<Pod>();
-        let mut jobs = Jobs::new();
         if pod.is_terminal() {
-            return jobs;
+            return Jobs::new();
         }
-        self.write(Why::Observed, |_| {});
+        let mut jobs = self.resize();
         for i in containers::all(pod).filter(|i| differs(pod, *i)) {
             // A running init container may finish.
             let stays = containers::number(i).is_none()

@@ -24,6 +24,11 @@ pub(super) fn container(pod: &Pod, i: u32) -> Option<(&'static str, &Container)>
     }
 }
 
+/// The list of the spec in which a container is, and its place there.
+pub(super) fn place(i: u32) -> (&'static str, usize) {
+    number(i).map_or(("containers", i as usize), |n| ("initContainers", n as usize))
+}
+
 /// The numbers of all containers of a Pod, init containers first.
 pub(super) fn all(pod: &Pod) -> impl Iterator<Item = u32> + use<> {
     (0..pod.spec.init_containers.len() as u32).map(|n| n | FLAG).chain(0..pod.spec.containers.len() as u32)

@@ -45,7 +45,7 @@ impl Kubelets {
     }
 
     /// Runs the next step of a kubelet under pressure; returns when it checks again, and the jobs for its Pods.
-    pub(in crate::engine) fn relieve(&mut self, node: &str, now: Time, loads: &[Load], out: &mut Out<'_>) -> (Option<Time>, Jobs) {
+    pub(in crate::engine) fn relieve(&mut self, node: &str, now: Time, out: &mut Out<'_>) -> (Option<Time>, Jobs) {
         let Some(at) = self.pressed.iter().position(|p| p.node == node) else { return (None, Vec::new()) };
         if self.silent.iter().any(|s| s.node == node) {
             return (Some(now.after(LOOK_AGAIN_US)), Vec::new());
@@ -64,7 +64,7 @@ impl Kubelets {
             return (None, Vec::new());
         }
         say(&object, true, out);
-        let victim = first_to_go(node, loads, out);
+        let victim = first_to_go(node, &self.loads, out);
         let available = (THRESHOLD_BYTES - pressure.missing).max(0);
         pressure.missing -= victim.as_ref().map_or(pressure.missing, |(_, used)| *used);
         if pressure.missing <= 0 {

@@ -26,6 +26,7 @@ impl PodPass<'_, '_> {
         }
         // The annotations apply to the main containers, not to init containers.
         if Behaviour::of(&container, &ObjectMeta::default(), (0, 0)).pulls {
+            self.say_started(&container.name, &container.image, "initContainers");
             return vec![self.then(time(&container), Step::Init(n))];
         }
         self.say_pull_failed(&container.name, &container.image, "initContainers");

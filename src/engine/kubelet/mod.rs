@@ -10,9 +10,11 @@ mod descriptor;
 mod eviction;
 mod hooks;
 mod init;
+mod memory;
 mod nodes;
 mod probes;
 mod pulls;
+mod resize;
 mod restart;
 mod rules;
 mod sources;
@@ -28,7 +30,7 @@ use super::tree::Tree;
 use super::watch::Event;
 use super::why::Why;
 use crate::api::node::Node;
-use crate::api::pod::Pod;
+use crate::api::pod::{ContainerStatus, Pod};
 use crate::api::time::{MS, SECOND};
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Time, Uid};
 use behaviour::Behaviour;
@@ -37,8 +39,8 @@ use containers::After;
 pub use descriptor::DESCRIPTOR;
 use smol_str::format_smolstr;
 pub use sources::{Lack, lack};
+use state::{Ending, Jobs, MAX_BACK_OFF, PodPass, Running, Step};
 pub use state::{Forced, Kubelets, PodJob, Probed};
-use state::{Jobs, MAX_BACK_OFF, PodPass, Running, Step};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -67,6 +69,7 @@ impl Kubelets {
             pods: Tree::default(),
             next_ip,
             silent: Vec::new(),
+            loads: Vec::new(),
             back: BTreeMap::new(),
             pressed: Vec::new(),
             heartbeat,
@@ -106,6 +109,7 @@ impl Kubelets {
                 started: BTreeMap::new(),
                 probes: BTreeMap::new(),
                 evicted: None,
+                allocated: pod.spec.clone(),
             };
             self.pods.insert(uid, Rc::new(running));
         } else if event.before.is_some_and(|before| before.meta.generation != object.meta.generation) && !object.meta.is_deleting() {
@@ -135,6 +139,7 @@ impl Kubelets {
         let step = match what {
             Forced::Exit(code) => Step::Exit(0, code, None),
             Forced::Ready(ready) => Step::ForceReady(ready),
+            Forced::Memory => Step::Memory(0),
             Forced::Probe(kind, fails) => Step::ForceProbe(kind, fails),
         };
         PodJob { uid, step, cause }
@@ -150,7 +155,7 @@ impl Kubelets {
         let stopping = matches!(job.step, Step::Kill | Step::Stopped | Step::Remove);
         let Some(object) = out.server.get(&running.pod).filter(|o| o.meta.uid == job.uid).cloned() else { return Vec::new() };
         // A container may end by itself in any state of its Pod.
-        let ends = matches!(job.step, Step::Exit(..) | Step::Killed(..));
+        let ends = matches!(job.step, Step::Exit(..) | Step::Killed(..) | Step::Memory(..));
         if !ends && (running.stopping != stopping || (object.meta.is_deleting() && !stopping)) {
             return Vec::new();
         }
@@ -183,8 +188,9 @@ impl PodPass<'_, '_> {
             Step::Evicted => self.evicted(),
             Step::Started(i) => self.has_started(i),
             Step::Ready(i) => self.ready(i),
-            Step::Exit(i, code, run) => self.exit(i, code, run, false),
-            Step::Killed(i, code, run) => self.exit(i, code, Some(run), true),
+            Step::Exit(i, code, run) => self.exit(i, code, run, Ending::Own),
+            Step::Memory(i) => self.check_memory(i),
+            Step::Killed(i, code, run) => self.exit(i, code, Some(run), Ending::Stopped),
             Step::Probe(i, kind) => self.probe(i, kind),
             Step::ForceProbe(kind, fails) => self.force_probe(kind, fails),
             Step::ForceReady(ready) => {
@@ -341,6 +347,9 @@ impl PodPass<'_, '_> {
             let run = self.run_number(i);
             jobs.push(self.then(after.saturating_add(NOTICE_EXIT_US), Step::Exit(i, code, Some(run))));
         }
+        if i == 0 && !self.kubelets.loads.is_empty() {
+            jobs.push(self.then(memory::FILLS_US, Step::Memory(i)));
+        }
         if !container.lifecycle.is_null() {
             jobs.extend(self.post_start(i, container));
         }
@@ -364,7 +373,8 @@ impl PodPass<'_, '_> {
     }
 
     /// Handles the end of a container, by itself or killed by the kubelet; a killed one is restarted unless the policy is Never.
-    fn exit(&mut self, i: u32, code: i32, run: Option<i32>, killed: bool) -> Jobs {
+    fn exit(&mut self, i: u32, code: i32, run: Option<i32>, how: Ending) -> Jobs {
+        let killed = how == Ending::Stopped;
         if run.is_some_and(|run| run != self.run_number(i)) {
             return Vec::new();
         }
@@ -381,9 +391,11 @@ impl PodPass<'_, '_> {
         };
         let ends = after == After::Nothing;
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
-        self.write(Why::Exited { code }, |pod| {
+        let full = how == Ending::OutOfMemory;
+        self.write(if full { Why::OutOfMemory } else { Why::Exited { code } }, |pod| {
             if let Some(status) = containers::status(pod, i) {
                 status::terminate(status, code, wall);
+                status.state.terminated.iter_mut().filter(|_| full).for_each(|end| end.reason = Str::new_static("OOMKilled"));
             }
             if ends {
                 status::end_phase(pod, wall);
@@ -403,17 +415,7 @@ impl PodPass<'_, '_> {
 
     fn kill(&mut self) -> Jobs {
         let object = self.object.clone();
-        let running: Vec<Str> =
-            self.pod().status.container_statuses.iter().filter(|s| s.state.running.is_some()).map(|s| s.name.clone()).collect();
-        for name in &running {
-            self.out.event_at(
-                &object,
-                &format_smolstr!("spec.containers{{{name}}}"),
-                "Normal",
-                "Killing",
-                format_smolstr!("Stopping container {name}"),
-            );
-        }
+        let running = self.say_stopping();
         let stop = behaviour::seconds(&object.meta, "stop-delay").unwrap_or(self.kubelets.timing.pod_stop) + self.pre_stop(&running);
         let grace = (object.meta.deletion_grace_period_seconds.unwrap_or(30).max(0) as u64).saturating_mul(SECOND);
         let delay = if running.is_empty() { 5 * MS } else { stop.min(grace.max(MS)) };
@@ -445,6 +447,22 @@ impl PodPass<'_, '_> {
     fn container_id(&mut self) -> Str {
         let (a, b) = (self.out.server.rng.uid().0, self.out.server.rng.uid().0);
         format_smolstr!("containerd://{a:032x}{b:032x}")
+    }
+
+    /// Records that every running container is stopped: sidecars after the others. Returns the main ones.
+    pub(super) fn say_stopping(&mut self) -> Vec<Str> {
+        let object = self.object.clone();
+        let status = &object.body::<Pod>().status;
+        let running =
+            |list: &[ContainerStatus]| -> Vec<Str> { list.iter().filter(|s| s.state.running.is_some()).map(|s| s.name.clone()).collect() };
+        let (own, sidecars) = (running(&status.container_statuses), running(&status.init_container_statuses));
+        for (list, names) in [("containers", &own), ("initContainers", &sidecars)] {
+            for name in names {
+                let field = format_smolstr!("spec.{list}{{{name}}}");
+                self.out.event_at(&object, &field, "Normal", "Killing", format_smolstr!("Stopping container {name}"));
+            }
+        }
+        own
     }
 
     fn say_started(&mut self, name: &str, image: &str, list: &str) {

@@ -1,10 +1,11 @@
 //! State of the kubelets, and the steps they take.
 
-use crate::api::pod::{Container, Pod};
+use crate::api::pod::{Container, Pod, PodSpec};
 use crate::api::{Object, ObjectRef, Str, Time, Uid};
 use crate::engine::cluster::Timing;
 use crate::engine::informer::Cache;
 use crate::engine::journal::EntryId;
+use crate::engine::load::Load;
 use crate::engine::out::Out;
 use crate::engine::tree::Tree;
 use std::collections::BTreeMap;
@@ -24,6 +25,8 @@ pub(super) enum Step {
     Ready(u32),
     /// A container ends with a code, in the run of this number.
     Exit(u32, i32, Option<i32>),
+    /// A container is killed if it uses more memory than its limit.
+    Memory(u32),
     /// A container that the kubelet stopped ends with a code, in the run of this number.
     Killed(u32, i32, i32),
     /// A probe that fails, or failed, runs.
@@ -54,6 +57,8 @@ pub enum Forced {
     Exit(i32),
     /// Its readiness is set by hand.
     Ready(bool),
+    /// It uses as much memory as a fault says.
+    Memory,
     /// The first probe of this kind fails (`true`: by timeout), or succeeds again.
     Probe(Probed, Option<bool>),
 }
@@ -95,6 +100,8 @@ pub(super) struct Running {
     pub(super) probes: BTreeMap<(u32, Probed), ProbeState>,
     /// The message of its eviction, if it is being evicted.
     pub(super) evicted: Option<Str>,
+    /// The spec whose resources the node has set aside.
+    pub(super) allocated: Rc<PodSpec>,
 }
 
 /// All kubelets of the cluster.
@@ -108,6 +115,8 @@ pub struct Kubelets {
     /// When kubelets that were down came back.
     pub(super) back: BTreeMap<Str, Time>,
     pub(super) pressed: Vec<Pressure>,
+    /// What Pods use, as faults have set it.
+    pub(in crate::engine) loads: Vec<Load>,
     /// How often a kubelet renews its Lease.
     pub(super) heartbeat: u64,
     /// Number of nodes ever registered: each gets its own network.
@@ -175,6 +184,17 @@ impl Probed {
             Probed::Liveness => "livenessProbe",
         }
     }
+}
+
+/// How a container ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Ending {
+    /// By itself.
+    Own,
+    /// Stopped by its kubelet.
+    Stopped,
+    /// Killed by the kernel: it used more memory than its limit.
+    OutOfMemory,
 }
 
 /// State of a container's probe.

@@ -35,13 +35,18 @@ pub(super) fn set_ip(pod: &mut Pod, ip: Str) {
     pod.status.pod_ip = ip;
 }
 
-/// The container runs.
-pub(super) fn run(status: &mut ContainerStatus, image: &str, id: Str, now: Timestamp, ready: bool) {
+/// The container exists.
+fn identify(status: &mut ContainerStatus, image: &str, id: Str) {
     let (repository, _) = image_parts(image);
     let host = if repository.contains('/') { "" } else { "docker.io/library/" };
     status.container_id = id;
     status.image = image.into();
     status.image_id = format_smolstr!("{host}{repository}@sha256:{:064}", 0);
+}
+
+/// The container runs.
+pub(super) fn run(status: &mut ContainerStatus, image: &str, id: Str, now: Timestamp, ready: bool) {
+    identify(status, image, id);
     status.state = ContainerState { running: Some(Running { started_at: Some(now) }), ..Default::default() };
     status.started = Some(true);
     status.ready = ready;
@@ -81,6 +86,7 @@ pub(super) fn keep_end(status: &mut ContainerStatus, ended: Option<i32>, now: Ti
 /// Marks an init container as completed; a sidecar keeps running.
 pub(super) fn finish_init(pod: &mut Pod, n: usize, id: Str, now: Timestamp) {
     let (Some(container), Some(status)) = (pod.spec.init_containers.get(n), pod.status.init_container_statuses.get_mut(n)) else { return };
+    identify(status, &container.image, id.clone());
     status.ready = true;
     if container.restart_policy == "Always" {
         status.started = Some(true);

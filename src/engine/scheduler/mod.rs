@@ -134,7 +134,14 @@ impl Scheduler {
             self.assumed.remove(&uid);
             self.forget(uid);
             let counted = self.nodes.change(&pod.node_name, |node| if gone { node.remove(object) } else { node.add(object) });
+            let smaller = |before: &Pod| {
+                let (new, old) = (pod.spec.requests, before.spec.requests);
+                new.cpu < old.cpu || new.memory < old.memory
+            };
             if !gone {
+                if event.before.and_then(|b| b.pod()).is_some_and(smaller) {
+                    self.retry(id, POD_GONE, &|_| true);
+                }
                 let relabelled = event.before.is_some_and(|b| b.meta.labels != object.meta.labels);
                 if counted || relabelled {
                     self.retry(id, POD_PLACED, &|p| {

@@ -65,6 +65,12 @@ impl NodeInfo {
             if object.meta.is_deleting() && !known.meta.is_deleting() {
                 self.leave_controller(object);
             }
+            let before: &Pod = known.body();
+            if before.spec.requests != pod.spec.requests {
+                self.version += 1;
+                self.requested = self.requested.minus(before.spec.requests).plus(pod.spec.requests);
+                self.counted = self.counted.minus(counted(before)).plus(counted(pod));
+            }
             // A Pod that the scheduler itself has just bound is new when the watch delivers it.
             return known.meta.resource_version == object.meta.resource_version;
         }

@@ -94,7 +94,7 @@ impl Sim {
     /// The API server's refusal of a Pod of a workload at this instant, found by creating one on a copy.
     pub fn refusal_of_pod(&self, workload: &Object) -> Option<ApiError> {
         let pod = workload.new_pod(workload.pod_template()?);
-        let origin = Origin { actor: Actor::SERVER, cause: None, pass: 0, manager: None };
+        let origin = Origin { actor: Actor::SERVER, cause: None, pass: 0, manager: None, user: None };
         self.server.clone().create(&origin, pod, Why::Asked).err()
     }
 
@@ -128,7 +128,7 @@ impl Sim {
 
     /// Whether a load fault sets the usage of Pods with these labels.
     pub fn is_load_said(&self, what: &'static str, selector: &str) -> bool {
-        load::is_said(&self.loads, what, selector)
+        load::is_said(&self.kubelets.loads, what, selector)
     }
 
     /// The work queue of each loop.

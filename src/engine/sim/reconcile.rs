@@ -50,7 +50,7 @@ impl Sim {
             now: self.now,
             wall: self.server.wall_at(self.now),
             timing: self.config.timing,
-            loads: &self.loads,
+            loads: &self.kubelets.loads,
             config: &self.config,
             heartbeats: &self.kubelets,
             sees_own_writes: self.written[i].get(key).is_none_or(|needed| informer.seen() >= *needed)
@@ -62,7 +62,7 @@ impl Sim {
         let mut out = Out {
             server: &mut self.server,
             recorder: &mut self.recorder,
-            origin: Origin { actor: Actor::component(controller.name()), cause, pass: self.pass, manager: None },
+            origin: Origin { actor: Actor::component(controller.name()), cause, pass: self.pass, manager: None, user: None },
             writes: 0,
             round_trips: 0,
             memory: &mut memory,

@@ -4,7 +4,7 @@
 //! StorageObjectInUseProtection) and the create strategies of `pkg/registry`.
 
 use super::defaults;
-use super::error::ApiError;
+use super::error::{ApiError, Cause};
 use super::server::ApiServer;
 use super::validation::{self, Fault, FieldError};
 use crate::api::daemonset::TEMPLATE_GENERATION;
@@ -12,21 +12,20 @@ use crate::api::network::Service;
 use crate::api::pod::{Pod, PodAffinity, PodCondition, PodSpec, ResourceRequirements, TOKEN_VOLUME};
 use crate::api::storage::StorageClass;
 use crate::api::{Body, Kind, Labels, Object, ObjectRef, Str, Timestamp};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::rc::Rc;
-
-/// Marks the default StorageClass.
-const DEFAULT_CLASS: &str = "storageclass.kubernetes.io/is-default-class";
 
 impl ApiServer {
     /// Admits a new object, changed as the stock plugins change it.
     pub(super) fn admit(&mut self, object: &mut Object) -> Result<(), ApiError> {
         self.limit(object)?;
-        let default_class = if object.kind == Kind::PersistentVolumeClaim { self.default_class() } else { None };
+        let claims = object.kind == Kind::PersistentVolumeClaim;
+        let default_class = claims.then(|| StorageClass::default_of(self.list(Kind::StorageClass)).map(|c| c.meta.name.clone())).flatten();
         let suffix = if object.kind == Kind::Pod { self.rng.suffix() } else { Str::default() };
         if let Body::Pod(pod) = &object.body {
             self.check_account(&object.meta.name, &object.meta.namespace, pod)?;
         }
+        self.admit_runtime_class(object)?;
         let wall = self.wall();
         if let Body::Pod(pod) = &object.body
             && !pod.node_name.is_empty()
@@ -120,6 +119,45 @@ impl ApiServer {
         Err(ApiError::forbidden(format!("persistentvolumeclaims {:?} is forbidden: {fault}", new.meta.name.as_str())))
     }
 
+    /// A Pod that names a RuntimeClass needs it to exist, and gets its overhead and where it runs.
+    ///
+    /// Models `plugin/pkg/admission/runtimeclass`.
+    fn admit_runtime_class(&self, object: &mut Object) -> Result<(), ApiError> {
+        let Body::Pod(pod) = &mut object.body else { return Ok(()) };
+        let Some(class) = pod.spec.raw["runtimeClassName"].as_str().filter(|class| !class.is_empty()) else { return Ok(()) };
+        let forbidden =
+            |detail: String| ApiError::forbidden(format!("pods {:?} is forbidden: pod rejected: {detail}", object.meta.name.as_str()));
+        let found = self.get(&ObjectRef::new(Kind::RuntimeClass, "", class)).map(|found| &found.body);
+        let Some(Body::Other(found)) = found else { return Err(forbidden(format!("RuntimeClass {class:?} not found"))) };
+        let part = |field: &str, inner: &str| found.get(field).map(|part| part[inner].clone()).unwrap_or_default();
+        let (overhead, chosen, tolerated) =
+            (part("overhead", "podFixed"), part("scheduling", "nodeSelector"), part("scheduling", "tolerations"));
+        let mut raw = pod.spec.raw.clone();
+        if overhead.is_object() {
+            raw["overhead"] = overhead;
+        }
+        for (key, value) in chosen.as_object().into_iter().flatten() {
+            let other = &mut raw["nodeSelector"][key.as_str()];
+            if !other.is_null() && other != value {
+                let detail =
+                    format!("conflict: runtimeClass.scheduling.nodeSelector[{key}] = {value}; pod.spec.nodeSelector[{key}] = {other}");
+                return Err(forbidden(detail.replace('"', "")));
+            }
+            *other = value.clone();
+        }
+        if let Some(more) = tolerated.as_array() {
+            let mut all = raw["tolerations"].as_array().cloned().unwrap_or_default();
+            more.iter().for_each(|one| {
+                if !all.contains(one) {
+                    all.push(one.clone())
+                }
+            });
+            raw["tolerations"] = Value::Array(all);
+        }
+        pod.spec = PodSpec::from_raw(raw).map_err(ApiError::bad_request)?;
+        Ok(())
+    }
+
     /// A Pod that names a service account needs it to exist.
     fn check_account(&self, name: &str, namespace: &str, pod: &Pod) -> Result<(), ApiError> {
         let account = &pod.spec.service_account_name;
@@ -189,11 +227,25 @@ impl ApiServer {
         Ok(())
     }
 
-    fn default_class(&self) -> Option<Str> {
-        self.list(Kind::StorageClass)
-            .rfind(|class| class.meta.annotation(DEFAULT_CLASS).is_some_and(|v| v == "true"))
-            .filter(|class| class.get::<StorageClass>().is_some())
-            .map(|class| class.meta.name.clone())
+    /// Checks that the namespace exists and is not terminating.
+    pub(super) fn check_namespace(&self, object: &Object) -> Result<(), ApiError> {
+        let name = &object.meta.namespace;
+        // The most common namespace; it exists from the start and may not be deleted.
+        if name == "default" {
+            return Ok(());
+        }
+        match self.get(&ObjectRef::new(Kind::Namespace, "", name)) {
+            None => Err(ApiError::not_found(Kind::Namespace, name)),
+            Some(namespace) if namespace.meta.is_deleting() && object.kind != Kind::Event => {
+                let error = ApiError::forbidden(format!(
+                    "{} {:?} is forbidden: unable to create new content in namespace {name} because it is being terminated",
+                    object.kind.group_resource(),
+                    object.meta.name.as_str()
+                ));
+                Err(ApiError { cause: Some(Box::new(Cause::NamespaceTerminating)), ..error })
+            }
+            Some(_) => Ok(()),
+        }
     }
 
     /// Gives a Service its addresses and node ports.
@@ -241,19 +293,25 @@ impl ApiServer {
             raw.entry("ipFamilies").or_insert(families);
             if wants_ports {
                 raw.entry("externalTrafficPolicy").or_insert_with(|| "Cluster".into());
-                for port in raw.get_mut("ports").and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut) {
-                    if port.get("nodePort").is_none_or(|p| p == 0) {
-                        let mut number = 0;
-                        // When all are taken, the last one tried is allocated twice rather than searching forever.
-                        for _ in 0..2768 {
-                            if number != 0 && !node_ports.contains(&number) {
-                                break;
-                            }
-                            number = 30_000 + ((u32::from(first) + taken) * 7919 % 2768) as i32;
-                            taken += 1;
-                        }
-                        port.insert("nodePort".into(), number.into());
+                let mut allocate = |place: &mut Map<String, Value>, field: &str| {
+                    if place.get(field).is_some_and(|port| *port != 0 && !port.is_null()) {
+                        return;
                     }
+                    let mut number = 0;
+                    // When all are taken, the last one tried is allocated twice rather than searching forever.
+                    for _ in 0..2768 {
+                        if number != 0 && !node_ports.contains(&number) {
+                            break;
+                        }
+                        number = 30_000 + ((u32::from(first) + taken) * 7919 % 2768) as i32;
+                        taken += 1;
+                    }
+                    place.insert(field.into(), number.into());
+                };
+                let ports = raw.get_mut("ports").and_then(Value::as_array_mut).into_iter().flatten();
+                ports.filter_map(Value::as_object_mut).for_each(|port| allocate(port, "nodePort"));
+                if service.spec.kind == "LoadBalancer" && raw["externalTrafficPolicy"] == "Local" {
+                    allocate(raw, "healthCheckNodePort");
                 }
             }
             if service.spec.kind == "LoadBalancer" {
@@ -368,7 +426,7 @@ fn complete_spec(spec: &mut Value, toleration_seconds: i64) {
 }
 
 /// `Guaranteed` if every container's limits equal its requests, `BestEffort` if there are none, else `Burstable`.
-fn qos_class(pod: &Pod) -> Str {
+pub(super) fn qos_class(pod: &Pod) -> Str {
     let shared = &pod.spec.resources;
     let containers = pod.spec.containers.iter().chain(&pod.spec.init_containers).map(|c| &c.resources);
     // Resources set on the Pod replace those of its containers.

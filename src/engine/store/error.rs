@@ -41,6 +41,8 @@ pub enum Cause {
     Quota(ExceededQuota),
     /// The PodDisruptionBudget of this name, which allows no eviction.
     Budget(Str),
+    /// The object's namespace, which is going away.
+    NamespaceTerminating,
 }
 
 /// A ResourceQuota without room for an object.
@@ -110,6 +112,11 @@ impl ApiError {
     /// There is one already.
     pub fn already_exists(kind: Kind, name: &str) -> Self {
         ApiError { reason: Reason::AlreadyExists, message: format!("{} {name:?} already exists", kind.group_resource()), cause: None }
+    }
+
+    /// Whether it was refused because its namespace is going away: loops are silent about that.
+    pub fn is_of_terminating_namespace(&self) -> bool {
+        matches!(self.cause.as_deref(), Some(Cause::NamespaceTerminating))
     }
 
     /// The write was made from a state that is no longer current.

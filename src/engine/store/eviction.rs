@@ -96,7 +96,7 @@ mod tests {
     /// What evicting a running Pod gives, and the disruptions left.
     fn evict(ready: bool, budgets: &[Value]) -> (Result<(), Reason>, i32) {
         let mut server = ApiServer::new(Timestamp(0), 1);
-        let origin = Origin { actor: Actor::SERVER, cause: None, pass: 0, manager: None };
+        let origin = Origin { actor: Actor::SERVER, cause: None, pass: 0, manager: None, user: None };
         let status = if ready { "True" } else { "False" };
         let pod = json!({"metadata": {"name": "p", "labels": {"app": "web"}}, "spec": {"nodeName": "n", "containers": []}});
         let pod = Object::from_value(Kind::Pod, pod).unwrap();

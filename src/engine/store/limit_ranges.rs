@@ -179,6 +179,18 @@ fn check(errors: &mut Vec<String>, limit: &Value, kind: &str, asked: &dyn Fn(&st
             _ => {}
         }
     }
+    for (name, most) in bounds("maxLimitRequestRatio") {
+        let head = format!("{name} max limit to request ratio per {kind} is {most}, but");
+        let above_zero = |amount: Option<Quantity>| amount.map(Quantity::as_f64).filter(|amount| *amount > 0.0);
+        match (above_zero(asked("requests", &name)), above_zero(asked("limits", &name))) {
+            (None, _) => errors.push(format!("{head} no request is specified or request is 0")),
+            (_, None) => errors.push(format!("{head} no limit is specified or limit is 0")),
+            (Some(request), Some(limit)) if limit / request > most.as_f64() => {
+                errors.push(format!("{head} provided ratio is {:.6}", limit / request));
+            }
+            _ => {}
+        }
+    }
 }
 
 #[cfg(test)]
@@ -221,6 +233,11 @@ mod tests {
             fill_limits(&mut pod, &[range()]);
             assert_eq!(check_pod(&pod, &[range()]), Err(error.to_owned()));
         }
+        let mut limited = range();
+        limited["spec"]["limits"] = json!([{"type": "Container", "maxLimitRequestRatio": {"cpu": "2"}}]);
+        let asks = pod(json!({"limits": {"cpu": "2"}, "requests": {"cpu": "500m"}}));
+        let error = "cpu max limit to request ratio per Container is 2, but provided ratio is 4.000000";
+        assert_eq!(check_pod(&asks, &[limited]), Err(error.to_owned()));
         let claim = |size: &str| json!({"spec": {"resources": {"requests": {"storage": size}}}});
         let error = "maximum storage usage per PersistentVolumeClaim is 5Gi, but request is 10Gi";
         assert_eq!(check_claim(&claim("10Gi"), &[range()]), Err(error.to_owned()));

@@ -1,6 +1,7 @@
 //! The API server: the single source of truth, and the only component that can refuse a write.
 
 pub mod admission;
+mod authorizer;
 pub mod defaults;
 mod deletion;
 mod error;
@@ -11,10 +12,12 @@ pub mod patch;
 mod pod_security;
 pub mod quota;
 mod requests;
+mod resize;
 mod server;
 mod services;
 pub mod validation;
 
+pub use authorizer::{Request, Rule, User};
 pub use deletion::{Delete, Propagation};
 pub use error::{ApiError, Cause, ExceededQuota, ExceededResource, Reason};
 pub use managers::{Manager, Unknown};

@@ -51,14 +51,18 @@ impl ApiServer {
     fn charge_each(&mut self, origin: &Origin, object: &Object, quotas: Vec<Rc<Object>>) -> Result<(), ApiError> {
         let wanted = usage(object);
         let mut charged = Vec::new();
-        for quota in quotas {
-            let Body::Other(body) = &quota.body else { continue };
-            if !in_scope(body, object) {
-                continue;
-            }
-            match charge(&quota.meta.name, body, &wanted, object.pod()) {
-                Ok(Some(used)) => charged.push((quota, used)),
-                Ok(None) => {}
+        let quotas = quotas.iter().filter_map(|quota| match &quota.body {
+            Body::Other(body) if in_scope(body, object) => Some((quota, body)),
+            _ => None,
+        });
+        let quotas: Vec<_> = quotas.collect();
+        // All of them are asked whether the object says enough before any is asked for room.
+        let unspecified = quotas.iter().filter_map(|(quota, body)| unspecified(&quota.meta.name, body, object.pod()).map(Err));
+        let charges = quotas.iter().map(|(quota, body)| charge(&quota.meta.name, body, &wanted).map(|used| (*quota, used)));
+        for result in unspecified.chain(charges) {
+            match result {
+                Ok((quota, Some(used))) => charged.push((quota.clone(), used)),
+                Ok((_, None)) => {}
                 Err(refusal) => {
                     let (resource, name) = (object.kind.group_resource(), object.meta.name.as_str());
                     let error = ApiError::forbidden(format!("{resource} {name:?} is forbidden: {refusal}"));
@@ -228,12 +232,9 @@ pub fn quota_status<'a>(quota: &Map<String, Value>, objects: impl Iterator<Item 
 
 /// Charges one more object to a quota; returns the resulting `used`, or the refusal. `None` if the quota
 /// does not count such objects. Before its loop has written its status, a quota limits nothing.
-fn charge(name: &Str, quota: &Map<String, Value>, wanted: &Usage, pod: Option<&Pod>) -> Result<Option<Value>, Refusal> {
+fn charge(name: &Str, quota: &Map<String, Value>, wanted: &Usage) -> Result<Option<Value>, Refusal> {
     let Some(status) = quota.get("status") else { return Ok(None) };
     let hard = &status["hard"];
-    if let Some(missing) = pod.and_then(|pod| missing(hard, pod)) {
-        return Err(Refusal::Unspecified(format!("failed quota: {name}: {missing}")));
-    }
     let mut used = status["used"].clone();
     let (mut resources, mut counts) = (Vec::new(), false);
     for (resource, most) in entries(hard) {
@@ -249,6 +250,12 @@ fn charge(name: &Str, quota: &Map<String, Value>, wanted: &Usage, pod: Option<&P
         return Err(Refusal::Exceeded(ExceededQuota { name: name.clone(), resources }));
     }
     Ok(counts.then_some(used))
+}
+
+/// The refusal of a Pod that does not say what the quota counts.
+fn unspecified(name: &Str, quota: &Map<String, Value>, pod: Option<&Pod>) -> Option<Refusal> {
+    let missing = missing(&quota.get("status")?["hard"], pod?)?;
+    Some(Refusal::Unspecified(format!("failed quota: {name}: {missing}")))
 }
 
 /// A quota on CPU or memory requires every container to have requests or limits.
@@ -290,21 +297,20 @@ mod tests {
         let one = pod(json!({"requests": {"cpu": "1"}}));
         let mut quota = map(json!({"spec": {"hard": {"pods": "2", "requests.cpu": "1500m", "services": "1"}}}));
         let name = Str::new_static("rq");
-        assert_eq!(charge(&name, &quota, &usage(&one), one.pod()), Ok(None), "before its loop has seen it");
+        assert_eq!(charge(&name, &quota, &usage(&one)), Ok(None), "before its loop has seen it");
         quota.insert("status".into(), quota_status(&quota, [&one].into_iter()));
         let hard = json!({"pods": "2", "requests.cpu": "1500m", "services": "1"});
         assert_eq!(quota["status"], json!({"hard": hard, "used": {"pods": "1", "requests.cpu": "1", "services": "0"}}));
         let small = pod(json!({"requests": {"cpu": "500m"}}));
-        let used = charge(&name, &quota, &usage(&small), small.pod()).unwrap().unwrap();
+        let used = charge(&name, &quota, &usage(&small)).unwrap().unwrap();
         assert_eq!(used, json!({"pods": "2", "requests.cpu": "1500m", "services": "0"}));
         quota["status"]["used"] = used;
         let refusal = "exceeded quota: rq, requested: pods=1,requests.cpu=500m, used: pods=2,requests.cpu=1500m, \
                        limited: pods=2,requests.cpu=1500m";
-        let told = |object: &Object, quota| charge(&name, quota, &usage(object), object.pod()).unwrap_err().to_string();
-        assert_eq!(told(&small, &quota), refusal);
+        assert_eq!(charge(&name, &quota, &usage(&small)).unwrap_err().to_string(), refusal);
         let plain = pod(json!({}));
         let refusal = "failed quota: rq: must specify requests.cpu for: nginx";
-        assert_eq!(told(&plain, &quota), refusal);
+        assert_eq!(unspecified(&name, &quota, plain.pod()).unwrap().to_string(), refusal);
     }
 
     #[test]

@@ -52,6 +52,18 @@ pub enum Subresource {
     Resize,
 }
 
+impl Subresource {
+    /// Its name in a path, empty for the object itself.
+    pub fn word(self) -> &'static str {
+        match self {
+            Subresource::Main => "",
+            Subresource::Status => "status",
+            Subresource::Scale => "scale",
+            Subresource::Resize => "resize",
+        }
+    }
+}
+
 impl ApiServer {
     /// Creates an object from the JSON a client sent: decoding, defaults and validation included.
     pub fn create_value(&mut self, origin: &Origin, value: Value, why: Why) -> Result<Rc<Object>, ApiError> {
@@ -107,27 +119,12 @@ impl ApiServer {
                 let replicas = patched["spec"]["replicas"].as_i64().unwrap_or(0);
                 self.scale(origin, key, replicas, why)
             }
-            Subresource::Resize => self.resize(origin, &old, &patched, why),
+            Subresource::Resize => self.resize(origin, &old, patched, why),
             _ => {
                 let object = Object::from_value(key.kind, patched).map_err(ApiError::bad_request)?;
                 self.update_status(origin, object, why)
             }
         }
-    }
-
-    /// Sets the resources of a Pod's containers; everything else stays as it is.
-    fn resize(&mut self, origin: &Origin, old: &Rc<Object>, patched: &Value, why: Why) -> Result<Rc<Object>, ApiError> {
-        let mut value = old.to_value();
-        for list in ["containers", "initContainers"] {
-            let wanted = patched["spec"][list].as_array().into_iter().flatten();
-            for (index, container) in wanted.enumerate().filter(|(_, container)| container["resources"].is_object()) {
-                if let Some(place) = value.pointer_mut(&format!("/spec/{list}/{index}")).and_then(Value::as_object_mut) {
-                    place.insert("resources".into(), container["resources"].clone());
-                }
-            }
-        }
-        let object = Object::from_value(old.kind, value).map_err(ApiError::bad_request)?;
-        self.update_all(origin, object, why)
     }
 
     /// A Job's selector and its Pods' labels hold its name and uid: it gets both before it is validated.
@@ -172,6 +169,11 @@ impl ApiServer {
             super::services::settle(&mut value, &old.to_value());
         }
         defaults::apply_defaults(&mut value);
+        if let (Kind::StatefulSet, false) = (kind, self.max_unavailable_statefulset)
+            && let Some(Value::Object(rolling)) = value.pointer_mut("/spec/updateStrategy/rollingUpdate")
+        {
+            rolling.remove("maxUnavailable");
+        }
         if kind == Kind::Job && old.is_none() {
             self.identify_job(&mut value);
         }

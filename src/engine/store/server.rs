@@ -5,6 +5,7 @@
 //! finalizers outlives its deletion until the last one is gone.
 //! Models `staging/src/k8s.io/apiserver/pkg/registry/generic/registry/store.go`.
 
+use super::authorizer::User;
 use super::deletion::{Delete, Propagation};
 use super::error::ApiError;
 use super::managers::Manager;
@@ -37,6 +38,8 @@ pub struct Origin {
     pub pass: u32,
     /// The field manager, if it differs from the actor.
     pub manager: Option<Rc<Manager>>,
+    /// Whom the request is made as; nobody in particular may do everything.
+    pub user: Option<Rc<User>>,
 }
 
 /// The API server with its store.
@@ -54,6 +57,8 @@ pub struct ApiServer {
     pub(in crate::engine) conflicts: Vec<crate::engine::late::FaultTarget>,
     /// Default toleration of a node that is not ready or not reachable, in seconds.
     pub toleration_seconds: i64,
+    /// Whether StatefulSets keep `maxUnavailable`: the feature gate `MaxUnavailableStatefulSet`.
+    pub max_unavailable_statefulset: bool,
     /// Warnings for the client whose request is being served.
     pub warnings: Vec<String>,
     pub(super) next_service_ip: u32,
@@ -72,6 +77,7 @@ impl ApiServer {
             rng: Rng::new(seed),
             conflicts: Vec::new(),
             toleration_seconds: 300,
+            max_unavailable_statefulset: false,
             warnings: Vec::new(),
             next_service_ip: 0,
             next_node_port: 0,
@@ -202,24 +208,6 @@ impl ApiServer {
         self.charge_quotas(origin, object)
     }
 
-    /// Checks that the namespace exists and is not terminating.
-    fn check_namespace(&self, object: &Object) -> Result<(), ApiError> {
-        let name = &object.meta.namespace;
-        // The most common namespace; it exists from the start and may not be deleted.
-        if name == "default" {
-            return Ok(());
-        }
-        match self.get(&ObjectRef::new(Kind::Namespace, "", name)) {
-            None => Err(ApiError::not_found(Kind::Namespace, name)),
-            Some(namespace) if namespace.meta.is_deleting() && object.kind != Kind::Event => Err(ApiError::forbidden(format!(
-                "{} {:?} is forbidden: unable to create new content in namespace {name} because it is being terminated",
-                object.kind.group_resource(),
-                object.meta.name.as_str()
-            ))),
-            Some(_) => Ok(()),
-        }
-    }
-
     /// Replaces spec and metadata; the status stays as it is. The object must carry the version it was made from.
     pub fn update(&mut self, origin: &Origin, mut object: Object, why: Why) -> Result<Rc<Object>, ApiError> {
         let old = self.read_before(origin, &object, &why)?;
@@ -312,7 +300,7 @@ impl ApiServer {
         Ok(self.write(origin, old, new, why))
     }
 
-    fn write(&mut self, origin: &Origin, old: &Rc<Object>, mut new: Object, why: Why) -> Rc<Object> {
+    pub(super) fn write(&mut self, origin: &Origin, old: &Rc<Object>, mut new: Object, why: Why) -> Rc<Object> {
         self.version += 1;
         new.meta.resource_version = self.version;
         let object = Rc::new(new);
@@ -399,6 +387,8 @@ impl ApiServer {
             return 0;
         }
         let wanted = asked.or(pod.spec.termination_grace_period_seconds).unwrap_or(30);
+        // A negative period counts as the shortest one.
+        let wanted = if wanted < 0 { 1 } else { wanted };
         match object.meta.deletion_grace_period_seconds {
             Some(current) => wanted.min(current),
             None => wanted,
@@ -506,7 +496,7 @@ mod tests {
 
     #[test]
     fn a_generated_name_in_use_is_generated_again() {
-        let origin = Origin { actor: Actor::SERVER, cause: None, pass: 0, manager: None };
+        let origin = Origin { actor: Actor::SERVER, cause: None, pass: 0, manager: None, user: None };
         let made = |taken: &[Str]| {
             let mut server = ApiServer::new(Timestamp(0), 1);
             for (at, name) in taken.iter().enumerate() {

@@ -51,7 +51,7 @@ pub(super) fn settle(new: &mut Value, old: &Value) {
         if spec["clusterIP"] == before["clusterIP"] {
             dropped.extend(["clusterIP", "clusterIPs"]);
         }
-        dropped.extend(["ipFamilies", "ipFamilyPolicy", "internalTrafficPolicy"].into_iter().filter(|name| spec[*name] == before[*name]));
+        dropped.extend(["ipFamilies", "ipFamilyPolicy"].into_iter().filter(|name| spec[*name] == before[*name]));
     }
     let balanced: fn(&Value) -> bool = |spec| kind(spec) == "LoadBalancer";
     for (has, name) in [
@@ -78,6 +78,10 @@ fn keep(spec: &mut Value, before: &Value) {
         for name in ["clusterIP", "clusterIPs"].into_iter().filter(|name| !before[*name].is_null()) {
             spec[name] = before[name].clone();
         }
+    }
+    let checked = "healthCheckNodePort";
+    if is_watched(before) && is_watched(spec) && spec[checked].as_i64().unwrap_or(0) == 0 {
+        spec[checked] = before[checked].clone();
     }
     if !(has_node_ports(before) && has_node_ports(spec)) {
         return;

@@ -2,6 +2,7 @@
 
 use super::{DescribePage, show};
 use crate::api::base64;
+use crate::engine::store::Rule;
 use crate::kubectl::printers;
 use serde_json::Value;
 
@@ -69,31 +70,36 @@ fn head(page: &mut DescribePage<'_>) {
 pub fn role(page: &mut DescribePage<'_>) {
     head(page);
     page.line("PolicyRule:\n  Resources\tNon-Resource URLs\tResource Names\tVerbs\n  ---------\t-----------------\t--------------\t-----");
-    let words = |rule: &Value, field: &str| -> Vec<String> { rule[field].as_array().into_iter().flatten().map(show).collect() };
-    let mut lines: Vec<String> = Vec::new();
-    for rule in page.row.list("/rules") {
-        let tail = format!(
-            "[{}]\t[{}]\t[{}]",
-            words(rule, "nonResourceURLs").join(" "),
-            words(rule, "resourceNames").join(" "),
-            words(rule, "verbs").join(" ")
-        );
-        let mut names: Vec<String> = Vec::new();
-        for group in words(rule, "apiGroups") {
-            let of = |resource: String| match resource.split_once('/') {
-                _ if group.is_empty() => resource,
-                Some((resource, sub)) => format!("{resource}.{group}/{sub}"),
-                None => format!("{resource}.{group}"),
-            };
-            names.extend(words(rule, "resources").into_iter().map(of));
+    let rules = page.row.list("/rules").iter().map(Rule::read);
+    let single = |rule: Rule| -> Vec<Rule> {
+        if !rule.urls.is_empty() {
+            return vec![rule];
         }
-        if names.is_empty() {
-            names.push(String::new());
-        }
-        lines.extend(names.into_iter().map(|name| format!("  {name}\t{tail}")));
+        let one = |group: &String, resource: &String| {
+            let (groups, resources) = (vec![group.clone()], vec![resource.clone()]);
+            Rule { groups, resources, ..rule.clone() }
+        };
+        rule.groups.iter().flat_map(|group| rule.resources.iter().map(move |resource| one(group, resource))).collect()
+    };
+    page.text.push_str(&policy_rules(rules.flat_map(single).collect(), "  "));
+}
+
+/// Rules in rows, as kubectl sorts them: by their verbs, then by groups and resources.
+pub fn policy_rules(mut rules: Vec<Rule>, indent: &str) -> String {
+    let list = |words: &[String]| format!("[{}]", words.join(" "));
+    let rank = |r: &Rule| [&r.verbs, &r.groups, &r.resources, &r.names, &r.urls].map(|words| list(words)).join(",");
+    crate::sort::sort_by_key(&mut rules, rank);
+    let mut text = String::new();
+    for rule in rules {
+        let group = rule.groups.first().filter(|group| !group.is_empty());
+        let named = rule.resources.first().map_or(String::new(), |resource| match (resource.split_once('/'), group) {
+            (_, None) => resource.clone(),
+            (Some((resource, part)), Some(group)) => format!("{resource}.{group}/{part}"),
+            (None, Some(group)) => format!("{resource}.{group}"),
+        });
+        text.push_str(&format!("{indent}{named}\t{}\t{}\t{}\n", list(&rule.urls), list(&rule.names), list(&rule.verbs)));
     }
-    crate::sort::sort(&mut lines);
-    lines.iter().for_each(|line| page.line(line));
+    text
 }
 
 pub fn binding(page: &mut DescribePage<'_>) {

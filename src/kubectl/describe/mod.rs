@@ -17,6 +17,7 @@ use super::printers::tabs;
 use super::targets::Targets;
 use super::{Failure, Outcome, Reads, Verb};
 use crate::api::Kind;
+pub use config::policy_rules;
 use page::{DescribePage, controlled_by, long, name, pairs, show};
 
 const FLAGS: &str = "selector/l= field-selector= all-namespaces/A all show-events filename/f= chunk-size=";

@@ -29,7 +29,8 @@ pub fn claim(page: &mut DescribePage<'_>) {
     page.annotations();
     finalizers(page);
     let bound = !row.text("/spec/volumeName").is_empty();
-    page.field("Capacity", if bound { row.text("/status/capacity/storage") } else { "" });
+    let capacity = if bound { row.text("/status/capacity/storage") } else { "" };
+    page.field("Capacity", if bound && capacity.is_empty() { "0" } else { capacity });
     page.field("Access Modes", if bound { printers::modes(row.at("/status/accessModes")) } else { String::new() });
     page.field("VolumeMode", row.text("/spec/volumeMode"));
     let uses = |pod: &Value| {

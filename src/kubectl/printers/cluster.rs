@@ -35,7 +35,12 @@ pub fn columns(kind: &str) -> Option<(Columns, Cells)> {
         &[("NAME", false), ("MIN AVAILABLE", false), ("MAX UNAVAILABLE", false), ("ALLOWED DISRUPTIONS", false), ("AGE", false)];
     const QUOTA: Columns = &[("NAME", false), ("REQUEST", false), ("LIMIT", false), ("AGE", false)];
     const PRIORITY: Columns = &[("NAME", false), ("VALUE", false), ("GLOBAL-DEFAULT", false), ("AGE", false), ("PREEMPTIONPOLICY", false)];
+    const ROLE: Columns = &[("NAME", false), ("CREATED AT", false)];
+    const BINDING: Columns =
+        &[("NAME", false), ("ROLE", false), ("AGE", false), ("USERS", true), ("GROUPS", true), ("SERVICEACCOUNTS", true)];
     Some(match kind {
+        "Role" | "ClusterRole" => (ROLE, |row| vec![row.name(), row.text("/metadata/creationTimestamp").to_owned()]),
+        "RoleBinding" | "ClusterRoleBinding" => (BINDING, binding),
         "Node" => (NODE, node as Cells),
         "Namespace" => (&[("NAME", false), ("STATUS", false), ("AGE", false)], |row| {
             vec![row.name(), row.text("/status/phase").to_owned(), row.created()]
@@ -66,6 +71,19 @@ pub fn columns(kind: &str) -> Option<(Columns, Cells)> {
 
 fn entries(map: &Value) -> usize {
     map.as_object().map_or(0, serde_json::Map::len)
+}
+
+fn binding(row: Row<'_>) -> Vec<String> {
+    let subjects = |kind: &str| -> String {
+        let all = row.list("/subjects").iter().filter(|subject| subject["kind"] == kind);
+        let name = |subject: &Value| {
+            let name = subject["name"].as_str().unwrap_or("");
+            subject["namespace"].as_str().filter(|_| kind == "ServiceAccount").map_or(name.to_owned(), |home| format!("{home}/{name}"))
+        };
+        all.map(name).collect::<Vec<_>>().join(", ")
+    };
+    let role = format!("{}/{}", row.text("/roleRef/kind"), row.text("/roleRef/name"));
+    vec![row.name(), role, row.created(), subjects("User"), subjects("Group"), subjects("ServiceAccount")]
 }
 
 fn node(row: Row<'_>) -> Vec<String> {

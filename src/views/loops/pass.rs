@@ -320,7 +320,10 @@ pub(super) fn lights(why: &Why) -> &'static str {
         | Why::EvictedByNode
         | Why::Exited { .. }
         | Why::BackOff { .. }
-        | Why::ImagePull => "status",
+        | Why::ImagePull
+        | Why::OutOfMemory
+        | Why::Resized
+        | Why::ResizePending { .. } => "status",
         Why::Endpoints { .. } => "write",
         Why::SmallestFit { .. } => "fit",
         Why::Binding => "binding",

@@ -292,6 +292,7 @@ impl DaemonSetPass<'_> {
                                 own.pods.push(pod);
                             }
                         }
+                        Err(error) if error.is_of_terminating_namespace() => {}
                         Err(error) => {
                             out.event(self.object, "Warning", "FailedCreate", format_smolstr!("Error creating: {error}"));
                             failed = Some(error);
@@ -335,8 +336,15 @@ impl DaemonSetPass<'_> {
             status.updated_number_scheduled += i32::from(is_updated(self.object, first, &self.hash));
         }
         status.number_unavailable = status.desired_number_scheduled - status.number_available;
-        if self.set.spec.min_ready_seconds > 0 && status.number_ready != status.number_available {
-            self.look_again(self.set.spec.min_ready_seconds as u64 * SECOND);
+        let min_ready = self.set.spec.min_ready_seconds.max(0) as u64;
+        if min_ready > 0 && status.number_ready != status.number_available {
+            self.look_again(min_ready * SECOND);
+        }
+        // While an update surges, only the older Pod of a node counts above. A Pod that has become ready is looked at again
+        // a second after it is available.
+        let waits = |p: &Rc<Object>| p.body::<Pod>().is_ready() && !self.is_available(p);
+        if min_ready > 0 && self.nodes.iter().any(|node| node.pods.iter().any(waits)) {
+            self.look_again((min_ready + 1) * SECOND);
         }
         if status == *old {
             return Ok(());

@@ -182,6 +182,7 @@ impl JobPass<'_> {
                             made += 1;
                             out.event(&self.object, "Normal", "SuccessfulCreate", format_smolstr!("Created pod: {}", pod.meta.name));
                         }
+                        Err(error) if error.is_of_terminating_namespace() => {}
                         Err(error) => {
                             out.event(&self.object, "Warning", "FailedCreate", format_smolstr!("Error creating: {error}"));
                             failed = Some(error);

@@ -249,28 +249,47 @@ impl StatefulSetPass<'_, '_, '_> {
         Ok(Proceed::Wait)
     }
 
-    /// From the highest ordinal down to the partition: replaces the first Pod of an old revision, or waits for one that is not healthy.
+    /// From the highest ordinal down to the partition: replaces Pods of an old revision, as long as not too many are unavailable.
     fn update(&mut self, roles: &Roles) -> Result<(), ApiError> {
         let strategy = &self.set.spec.update_strategy;
         if strategy.kind == "OnDelete" {
             return Ok(());
         }
-        let partition = strategy.rolling_update.as_ref().and_then(|r| r.partition).unwrap_or(0);
-        let first = self.set.spec.ordinals.start + partition;
+        let rolling = strategy.rolling_update.as_ref();
+        let first = self.set.spec.ordinals.start + rolling.and_then(|r| r.partition).unwrap_or(0);
+        let Some(at_most) = rolling.and_then(|r| r.max_unavailable.as_ref()) else { return self.replace_first(roles, first) };
+        let at_most = at_most.resolve(i64::from(self.set.spec.replicas), false).max(1);
+        let missing = |pod: &Rc<Object>| pod.meta.is_deleting() || !self.is_available(pod);
+        let unavailable = roles.replicas.iter().filter(|(_, pod)| pod.as_ref().is_none_or(missing)).count() as i64;
+        let old = |pod: &Rc<Object>| revision_of(pod) != self.revisions.update && !pod.meta.is_deleting();
+        let targets = roles.replicas.iter().rev().take_while(|(ordinal, _)| *ordinal >= first);
+        let targets = targets.filter_map(|(_, pod)| pod.as_ref()).filter(|pod| old(pod)).take((at_most - unavailable).max(0) as usize);
+        for pod in targets.cloned().collect::<Vec<_>>() {
+            self.delete_old(&pod)?;
+        }
+        Ok(())
+    }
+
+    /// Without a limit of its own, one Pod at a time: replaces the first of an old revision, or waits for one that is not healthy.
+    fn replace_first(&mut self, roles: &Roles, first: i32) -> Result<(), ApiError> {
         for (ordinal, pod) in roles.replicas.iter().rev() {
             let Some(pod) = pod else { return Ok(()) };
             if *ordinal < first {
                 return Ok(());
             }
             if revision_of(pod) != self.revisions.update && !pod.meta.is_deleting() {
-                let why = Why::OldRevision { have: revision_of(pod).into(), want: self.revisions.update.clone() };
-                return self.delete_pod(pod, why);
+                return self.delete_old(pod);
             }
             if !self.is_available(pod) || pod.meta.is_deleting() {
                 return Ok(());
             }
         }
         Ok(())
+    }
+
+    fn delete_old(&mut self, pod: &Rc<Object>) -> Result<(), ApiError> {
+        let why = Why::OldRevision { have: revision_of(pod).into(), want: self.revisions.update.clone() };
+        self.delete_pod(pod, why)
     }
 
     fn delete_pod(&mut self, pod: &Rc<Object>, why: Why) -> Result<(), ApiError> {

@@ -3,16 +3,19 @@
 //! Models `pkg/scheduler/framework/plugins/noderesources/fit.go`.
 
 use crate::api::node::Node;
+use crate::api::pod::Pod;
+use crate::api::quantity::units_of;
 use crate::api::{Object, Str};
 use crate::engine::scheduler::framework::{Cycle, Filter, NODE_ALLOCATABLE, POD_GONE, Refusal};
 use crate::engine::scheduler::node_info::NodeInfo;
 use crate::engine::scheduler::refuses::Refuses;
+use smol_str::format_smolstr;
 use std::rc::Rc;
 
 /// The filter.
 pub(super) const FILTER: Filter = Filter { name: "NodeResourcesFit", asks: None, filter, explain, requeue_on: POD_GONE | NODE_ALLOCATABLE };
 
-fn filter(cycle: &Cycle<'_>, _: &Object, _: &Node, info: &NodeInfo) -> Option<Refusal> {
+fn filter(cycle: &Cycle<'_>, _: &Object, node: &Node, info: &NodeInfo) -> Option<Refusal> {
     let (wanted, has) = (cycle.pod.spec.requests, info.allocatable);
     let free = has.minus(info.requested);
     let mut reasons = Vec::new();
@@ -28,6 +31,15 @@ fn filter(cycle: &Cycle<'_>, _: &Object, _: &Node, info: &NodeInfo) -> Option<Re
         if want > 0 && want > free {
             reasons.push(Str::new_static(name));
             never |= want > all;
+        }
+    }
+    for (name, want) in &cycle.pod.spec.extended {
+        let all = node.status.allocatable.get(name).map_or(0, units_of);
+        let of = |pod: &Pod| pod.spec.extended.iter().filter(|(other, _)| other == name).map(|(_, amount)| amount).sum::<i64>();
+        let used: i64 = info.pods.iter().filter_map(|(_, object)| object.pod()).map(of).sum();
+        if *want > 0 && *want > all - used {
+            reasons.push(format_smolstr!("Insufficient {name}"));
+            never |= *want > all;
         }
     }
     (!reasons.is_empty()).then_some(Refusal { by: 0, reasons, preemption_helps: !never })

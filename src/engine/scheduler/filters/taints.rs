@@ -14,20 +14,20 @@ use std::rc::Rc;
 pub(super) const FILTER: Filter = Filter { name: "TaintToleration", asks: None, filter, explain, requeue_on: NODE_TAINTS };
 
 fn filter(cycle: &Cycle<'_>, _: &Object, node: &Node, _: &NodeInfo) -> Option<Refusal> {
-    let hard = node.spec.taints.iter().filter(|t| t.effect == "NoSchedule" || t.effect == "NoExecute");
-    // A cordoned node has this taint as well; the filter for cordoned nodes reports it.
-    let mut hard = hard.filter(|t| t.key != "node.kubernetes.io/unschedulable");
-    if hard.any(|taint| !tolerates(&cycle.pod.spec.tolerations, taint)) {
-        return Refusal::final_("node(s) had untolerated taint(s)");
-    }
-    None
+    untolerated(cycle, node)?;
+    Refusal::final_("node(s) had untolerated taint(s)")
+}
+
+/// The first taint that keeps the Pod away. A cordoned node's own is left to the filter for those; when the node is
+/// uncordoned, the taint stays for a moment.
+fn untolerated<'n>(cycle: &Cycle<'_>, node: &'n Node) -> Option<&'n Taint> {
+    let cordon = |t: &Taint| node.spec.unschedulable && t.key == "node.kubernetes.io/unschedulable";
+    let mut hard = node.spec.taints.iter().filter(|t| matches!(t.effect.as_str(), "NoSchedule" | "NoExecute") && !cordon(t));
+    hard.find(|taint| !tolerates(&cycle.pod.spec.tolerations, taint))
 }
 
 fn explain(cycle: &Cycle<'_>, object: &Rc<Object>, _: &NodeInfo, out: &mut Vec<Refuses>) {
-    let hard = |t: &&Taint| {
-        t.effect != "PreferNoSchedule" && t.key != "node.kubernetes.io/unschedulable" && !tolerates(&cycle.pod.spec.tolerations, t)
-    };
-    if let Some(t) = object.body::<Node>().spec.taints.iter().find(hard) {
+    if let Some(t) = untolerated(cycle, object.body()) {
         out.push(Refuses::Taint { key: t.key.clone(), value: t.value.clone(), effect: t.effect.clone() });
     }
 }

@@ -46,8 +46,20 @@ pub fn apply_defaults(value: &mut Value) {
         "Endpoints" => endpoints(object),
         "EndpointSlice" => slice(object),
         "LimitRange" => limit_range(object),
+        "RoleBinding" | "ClusterRoleBinding" => role_binding(object),
         "NetworkPolicy" => network_policy(object),
         _ => {}
+    }
+}
+
+/// The group of the role, and of subjects that are users or groups.
+fn role_binding(object: &mut JsonObject) {
+    const GROUP: &str = "rbac.authorization.k8s.io";
+    set(child(object, "roleRef"), "apiGroup", GROUP);
+    for subject in object.get_mut("subjects").and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut) {
+        if subject.get("kind").is_some_and(|kind| kind != "ServiceAccount") {
+            set(subject, "apiGroup", GROUP);
+        }
     }
 }
 

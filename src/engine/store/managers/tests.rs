@@ -15,7 +15,7 @@ fn deployment(spec: Value) -> Value {
 }
 
 fn origin(manager: &str) -> Origin {
-    Origin { actor: Actor::USER, cause: None, pass: 0, manager: Some(Rc::new(Manager::update(manager, ""))) }
+    Origin { actor: Actor::USER, cause: None, pass: 0, manager: Some(Rc::new(Manager::update(manager, ""))), user: None }
 }
 
 fn server() -> ApiServer {

@@ -114,10 +114,12 @@ pub fn network_policy(errors: &mut Errors, spec: &Value) {
                 for name in ["podSelector", "namespaceSelector"] {
                     meta::selector(errors, &peer[name], &format!("{at}.{name}"));
                 }
+                if block {
+                    ip_block(errors, &peer["ipBlock"], &format!("{at}.ipBlock"));
+                }
                 match (has(peer, "podSelector") || has(peer, "namespaceSelector"), block) {
                     (false, false) => errors.required(&at, "must specify a peer"),
                     (true, true) => errors.forbidden(&at, "may not specify both ipBlock and another peer"),
-                    (false, true) => ip_block(errors, &peer["ipBlock"], &format!("{at}.ipBlock")),
                     _ => {}
                 }
             }
@@ -131,7 +133,7 @@ pub fn network_policy(errors: &mut Errors, spec: &Value) {
 
 fn policy_port(errors: &mut Errors, port: &Value, at: &str) {
     if has(port, "protocol") {
-        errors.one_of(&format!("{at}.protocol"), text(port, "protocol"), &["SCTP", "TCP", "UDP"]);
+        errors.one_of(&format!("{at}.protocol"), text(port, "protocol"), &["TCP", "UDP", "SCTP"]);
     }
     if has(port, "port") {
         pod::port_or_name(errors, &format!("{at}.port"), &port["port"]);
@@ -168,10 +170,21 @@ fn ip_block(errors: &mut Errors, block: &Value, at: &str) {
 
 /// Maximum value of user-defined priority classes, below those of the system.
 const MAX_USER_PRIORITY: i64 = 1_000_000_000;
+const SYSTEM_CLASSES: [(&str, i64); 2] = [("system-cluster-critical", 2_000_000_000), ("system-node-critical", 2_000_001_000)];
+const RESERVED: &str = "priority class names with 'system-' prefix are reserved for system use only.";
 
 pub fn priority_class(errors: &mut Errors, object: &Value) {
-    let system = text(&object["metadata"], "name").starts_with("system-");
-    if !system && object["value"].as_i64().is_some_and(|value| value > MAX_USER_PRIORITY) {
+    let name = text(&object["metadata"], "name");
+    let known = SYSTEM_CLASSES.iter().find(|(known, _)| *known == name);
+    if let Some((_, value)) = known
+        && object["value"] != *value
+    {
+        let wrong = format!("error: value of {name} PriorityClass must be {value}");
+        errors.forbidden("metadata.name", format!("{RESERVED} {wrong}"));
+    } else if known.is_none() && name.starts_with("system-") {
+        errors.forbidden("metadata.name", format!("{RESERVED} error: {name} is not a known system priority class"));
+    }
+    if known.is_none() && !name.starts_with("system-") && object["value"].as_i64().is_some_and(|value| value > MAX_USER_PRIORITY) {
         errors.forbidden("value", format!("maximum allowed value of a user defined priority is {MAX_USER_PRIORITY}"));
     }
     if has(object, "preemptionPolicy") {

@@ -3,7 +3,7 @@
 //! Models `apimachinery/pkg/api/validation/objectmeta.go`.
 
 use super::names::{self, is_label_value, is_qualified_name};
-use super::{Errors, Fault, list, text};
+use super::{Errors, Fault, has, list, text};
 use serde_json::Value;
 
 const ANNOTATIONS_LIMIT: usize = 256 * 1024;
@@ -38,11 +38,57 @@ pub fn metadata(errors: &mut Errors, object: &Value) {
     }
     labels(errors, &metadata["labels"], "metadata.labels");
     annotations(errors, &metadata["annotations"], "metadata.annotations");
+    owners(errors, &metadata["ownerReferences"]);
     for finalizer in list(metadata, "finalizers").iter().filter_map(Value::as_str) {
         for detail in is_qualified_name(finalizer) {
             errors.invalid("metadata.finalizers", finalizer, detail);
         }
     }
+}
+
+/// References to owners: complete, and at most one of them to a controller.
+fn owners(errors: &mut Errors, references: &Value) {
+    let at = "metadata.ownerReferences";
+    let mut first: Option<String> = None;
+    for reference in references.as_array().into_iter().flatten() {
+        let version = text(reference, "apiVersion");
+        if version.is_empty() || version.ends_with('/') {
+            errors.invalid(&format!("{at}.apiVersion"), version, "version must not be empty");
+        }
+        for field in ["kind", "name", "uid"] {
+            if text(reference, field).is_empty() {
+                errors.invalid(&format!("{at}.{field}"), "", "must not be empty");
+            }
+        }
+        if version == "v1" && text(reference, "kind") == "Event" {
+            errors.add(
+                Fault::Invalid,
+                at,
+                shown(&Value::from(vec![reference.clone()])),
+                "/v1, Kind=Event is disallowed from being an owner",
+            );
+        }
+        if reference["controller"] == true {
+            let name = format!("{}/{}", text(reference, "kind"), text(reference, "name"));
+            if let Some(first) = &first {
+                let detail = "Only one reference can have Controller set to true. Found \"true\" in references for";
+                errors.add(Fault::Invalid, at, shown(references), format!("{detail} {first} and {name}"));
+            }
+            first.get_or_insert(name);
+        }
+    }
+}
+
+/// References as the server's own type prints them.
+fn shown(references: &Value) -> String {
+    const FIELDS: [&str; 6] = ["apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"];
+    let one = |reference: &Value| {
+        let fields = FIELDS.iter().filter(|field| has(reference, field));
+        let fields: Vec<String> = fields.map(|field| format!("\"{field}\":{}", reference[*field])).collect();
+        format!("{{{}}}", fields.join(","))
+    };
+    let all: Vec<String> = references.as_array().into_iter().flatten().map(one).collect();
+    format!("[{}]", all.join(","))
 }
 
 /// Keys and values of a label map.

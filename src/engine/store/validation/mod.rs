@@ -15,6 +15,7 @@ mod network;
 mod pod;
 mod pod_parts;
 mod policy;
+mod rbac;
 mod scheduling;
 mod storage;
 mod update;
@@ -27,7 +28,7 @@ pub(crate) use errors::Errors;
 pub use errors::{Fault, FieldError, invalid_message};
 use errors::{NOT_NEGATIVE, NOT_PORT, has, list, text};
 pub use names::{is_label_value, is_qualified_name, subdomain};
-pub use update::validate_update;
+pub use update::{validate_resize, validate_update};
 
 /// Validates an object that is about to be created.
 pub fn validate_create(object: &Value) -> Vec<FieldError> {
@@ -50,7 +51,7 @@ type Validate = fn(&mut Errors, &Value);
 
 /// The validators by kind. A table instead of a `match`: each stays a separate function, so that the first part of the module has
 /// only those that its opening needs (scripts/split.mjs).
-const KINDS: [(&str, Validate); 23] = [
+const KINDS: [(&str, Validate); 29] = [
     ("Pod", |errors, object| pod::new_pod(errors, &object["spec"])),
     ("PodTemplate", |errors, object| pod::template(errors, &object["template"], "template", &[])),
     ("Deployment", |errors, object| workloads::deployment(errors, &object["spec"])),
@@ -73,7 +74,13 @@ const KINDS: [(&str, Validate); 23] = [
     ("Ingress", |errors, object| ingress::ingress(errors, object)),
     ("NetworkPolicy", |errors, object| ingress::network_policy(errors, &object["spec"])),
     ("PriorityClass", |errors, object| ingress::priority_class(errors, object)),
-    ("Node", |errors, object| scheduling::taints(errors, &object["spec"], "spec.taints")),
+    ("Node", |errors, object| scheduling::taints(errors, &object["spec"], "metadata.taints")),
+    ("Endpoints", network::endpoints),
+    ("Role", rbac::role),
+    ("ClusterRole", rbac::role),
+    ("RoleBinding", rbac::binding),
+    ("ClusterRoleBinding", rbac::binding),
+    ("CustomResourceDefinition", rbac::definition),
 ];
 
 /// Checks that apply only to new objects.

@@ -7,6 +7,53 @@ use serde_json::{Value, json};
 
 const TYPES: [&str; 4] = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
 
+/// Endpoints: addresses and ports of each subset.
+pub fn endpoints(errors: &mut Errors, object: &Value) {
+    for (index, subset) in list(object, "subsets").iter().enumerate() {
+        let at = format!("subsets[{index}]");
+        if list(subset, "addresses").is_empty() && list(subset, "notReadyAddresses").is_empty() {
+            errors.required(&at, "must specify `addresses` or `notReadyAddresses`");
+        }
+        for name in ["addresses", "notReadyAddresses"] {
+            for (n, address) in list(subset, name).iter().enumerate() {
+                let (ip, at) = (text(address, "ip"), format!("{at}.{name}[{n}]"));
+                errors.checked(&format!("{at}.ip"), ip, |ip| names::ip(ip).or_else(|| special(ip).map(str::to_owned)));
+                if has(address, "hostname") {
+                    errors.checked(&format!("{at}.hostname"), text(address, "hostname"), names::label);
+                }
+            }
+        }
+        let ports = list(subset, "ports");
+        for (n, port) in ports.iter().enumerate() {
+            let (name, at) = (text(port, "name"), format!("{at}.ports[{n}]"));
+            if !name.is_empty() {
+                errors.checked(&format!("{at}.name"), name, names::label);
+            } else if ports.len() > 1 {
+                errors.required(&format!("{at}.name"), "");
+            }
+            pod::in_port_range(errors, &format!("{at}.port"), port["port"].as_i64().unwrap_or(0));
+            errors.one_of(&format!("{at}.protocol"), text(port, "protocol"), &["TCP", "UDP", "SCTP"]);
+        }
+    }
+}
+
+/// Why an address cannot be an endpoint's.
+fn special(ip: &str) -> Option<&'static str> {
+    use std::net::IpAddr;
+    let ip: IpAddr = ip.parse().ok()?;
+    let local = match ip {
+        IpAddr::V4(ip) => (ip.is_link_local(), ip.octets()[..3] == [224, 0, 0]),
+        IpAddr::V6(ip) => (ip.segments()[0] & 0xffc0 == 0xfe80, ip.segments()[0] == 0xff02),
+    };
+    match local {
+        _ if ip.is_unspecified() => Some("may not be unspecified (0.0.0.0 or ::)"),
+        _ if ip.is_loopback() => Some("may not be in the loopback range (127.0.0.0/8, ::1/128)"),
+        (true, _) => Some("may not be in the link-local range (169.254.0.0/16, fe80::/10)"),
+        (_, true) => Some("may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)"),
+        _ => None,
+    }
+}
+
 pub fn service(errors: &mut Errors, spec: &Value) {
     let (kind, address) = (text(spec, "type"), text(spec, "clusterIP"));
     if list(spec, "ports").is_empty() && address != "None" && kind != "ExternalName" {

@@ -152,7 +152,6 @@ fn rest(errors: &mut Errors, spec: &Value, field: &str) {
         let detail = "must be between 1 and 2147483647, inclusive";
         errors.invalid(&format!("{field}.activeDeadlineSeconds"), spec["activeDeadlineSeconds"].clone(), detail);
     }
-    errors.not_negative(&format!("{field}.terminationGracePeriodSeconds"), &spec["terminationGracePeriodSeconds"]);
 }
 
 fn container(errors: &mut Errors, container: &Value, field: &str, volumes: &BTreeSet<String>) {

@@ -18,8 +18,13 @@ pub fn value_from(errors: &mut Errors, source: &Value, field: &str) {
             errors.invalid(&at, path, format!("error converting fieldPath: field label not supported: {path}"));
         }
     }
-    if has(source, "resourceFieldRef") && text(&source["resourceFieldRef"], "resource").is_empty() {
-        errors.required(&format!("{field}.resourceFieldRef.resource"), "");
+    if has(source, "resourceFieldRef") {
+        let (resource, at) = (text(&source["resourceFieldRef"], "resource"), format!("{field}.resourceFieldRef.resource"));
+        if resource.is_empty() {
+            errors.required(&at, "");
+        } else if !["limits.hugepages-", "requests.hugepages-"].iter().any(|prefix| resource.starts_with(prefix)) {
+            errors.one_of(&at, resource, &AMOUNTS);
+        }
     }
     for name in ["configMapKeyRef", "secretKeyRef"] {
         let (reference, at) = (&source[name], format!("{field}.{name}"));
@@ -29,6 +34,10 @@ pub fn value_from(errors: &mut Errors, source: &Value, field: &str) {
         }
     }
 }
+
+/// Resources of a container that it can be told.
+const AMOUNTS: [&str; 6] =
+    ["limits.cpu", "limits.ephemeral-storage", "limits.memory", "requests.cpu", "requests.ephemeral-storage", "requests.memory"];
 
 fn config_key(errors: &mut Errors, key: &str, field: &str) {
     if key.is_empty() {

@@ -28,7 +28,9 @@ pub fn autoscaler(errors: &mut Errors, spec: &Value) {
     if least.is_some_and(|n| n < 1) {
         errors.invalid("spec.minReplicas", spec["minReplicas"].clone(), "must be greater than or equal to 1");
     }
-    if most < 1 {
+    if most == 0 {
+        errors.required("spec.maxReplicas", "must be set and greater than 0");
+    } else if most < 0 {
         errors.invalid("spec.maxReplicas", most, "must be greater than 0");
     }
     if least.is_some_and(|n| most < n) {
@@ -39,8 +41,16 @@ pub fn autoscaler(errors: &mut Errors, spec: &Value) {
             errors.required(&format!("spec.scaleTargetRef.{name}"), "");
         }
     }
+    let version = text(&spec["scaleTargetRef"], "apiVersion");
+    let of_core = text(&spec["scaleTargetRef"], "kind") == "ReplicationController" && version == "v1";
+    if !version.contains('/') && !of_core {
+        errors.invalid("spec.scaleTargetRef.apiVersion", version, "apiVersion must specify API group");
+    }
     for (index, metric) in list(spec, "metrics").iter().enumerate() {
         metric_source(errors, metric, &format!("spec.metrics[{index}]"));
+    }
+    if least == Some(0) && !list(spec, "metrics").iter().any(|metric| matches!(text(metric, "type"), "Object" | "External")) {
+        errors.forbidden("spec.metrics", "must specify at least one Object or External metric to support scaling to zero replicas");
     }
     for direction in ["scaleUp", "scaleDown"] {
         if has(&spec["behavior"], direction) {
@@ -232,6 +242,34 @@ const LIMITED: [&str; 19] = [
     "services.loadbalancers",
 ];
 
+/// Scopes of Pods; a quota may not have both of a pair.
+const SCOPES: [&str; 6] = ["BestEffort", "NotBestEffort", "Terminating", "NotTerminating", "PriorityClass", "CrossNamespacePodAffinity"];
+
+fn scopes(errors: &mut Errors, spec: &Value) {
+    let (all, at) = (&spec["scopes"], "spec.scopes");
+    let has = |scope: &str| list(spec, "scopes").iter().any(|other| other == scope);
+    for scope in list(spec, "scopes").iter().map(|scope| scope.as_str().unwrap_or("")) {
+        if !SCOPES.contains(&scope) && scope != "VolumeAttributesClass" {
+            errors.invalid(at, all.clone(), "unsupported scope");
+        }
+        let fits = |resource: &str| match scope {
+            "BestEffort" => resource == "pods",
+            "VolumeAttributesClass" => matches!(resource, "persistentvolumeclaims" | "requests.storage"),
+            _ => matches!(resource, "pods" | "cpu" | "memory" | "requests.cpu" | "requests.memory" | "limits.cpu" | "limits.memory"),
+        };
+        for resource in spec["hard"].as_object().into_iter().flat_map(|map| map.keys()) {
+            if LIMITED.contains(&resource.as_str()) && !fits(resource) {
+                errors.invalid(at, all.clone(), "unsupported scope applied to resource");
+            }
+        }
+    }
+    for pair in SCOPES[..4].chunks(2) {
+        if pair.iter().all(|scope| has(scope)) {
+            errors.invalid(at, all.clone(), "conflicting scopes");
+        }
+    }
+}
+
 pub fn quota(errors: &mut Errors, spec: &Value) {
     for (name, amount) in spec["hard"].as_object().into_iter().flatten() {
         let at = format!("spec.hard[{name}]");
@@ -250,6 +288,7 @@ pub fn quota(errors: &mut Errors, spec: &Value) {
             errors.invalid(&at, amount.clone(), "must be an integer");
         }
     }
+    scopes(errors, spec);
 }
 
 fn quantity(amount: &Value) -> Quantity {
@@ -273,6 +312,14 @@ pub fn limit_range(errors: &mut Errors, spec: &Value) {
         if all[..index].iter().any(|other| text(other, "type") == kind) {
             errors.duplicate(&format!("{at}.type"), kind);
         }
+        if !kind.contains('/') && !matches!(kind, "Pod" | "Container" | "PersistentVolumeClaim") {
+            errors.invalid(&format!("{at}.type"), kind, "must be a standard limit type or fully qualified");
+        }
+        let sized = |name: &str| has(&limit[name], "storage");
+        if kind == "PersistentVolumeClaim" && !sized("min") && !sized("max") {
+            let detail = "either minimum or maximum storage value is required, but neither was provided";
+            errors.required(&format!("{at}.limits"), detail);
+        }
         for name in ["default", "defaultRequest"] {
             if kind == "Pod" && limit[name].as_object().is_some_and(|map| !map.is_empty()) {
                 errors.forbidden(&format!("{at}.{name}"), "may not be specified when `type` is 'Pod'");
@@ -287,7 +334,7 @@ pub fn limit_range(errors: &mut Errors, spec: &Value) {
                 let (Some(less), Some(more)) = (limit[low].get(name), limit[high].get(name)) else { continue };
                 if quantity(less) > quantity(more) {
                     let amount = |value: &Value| value.as_str().unwrap_or("").to_owned();
-                    let value = if shown == low || shown == "default" { less } else { more };
+                    let value = if low == if shown == "default" { "min" } else { shown } { less } else { more };
                     let detail = format!("{low_words} value {} is greater than {high_words} value {}", amount(less), amount(more));
                     errors.invalid(&format!("{at}.{shown}[{name}]"), value.clone(), detail);
                 }

@@ -2,7 +2,7 @@
 //!
 //! Models the `Validate...Update` functions of `pkg/apis/*/validation`.
 
-use super::{Errors, FieldError, diff, has, list, storage, text, validate};
+use super::{Errors, FieldError, diff, has, list, rbac, storage, text, validate};
 use serde_json::{Map, Value};
 
 const IMMUTABLE: &str = "field is immutable";
@@ -15,7 +15,7 @@ pub fn validate_update(new: &Value, old: &Value) -> Vec<FieldError> {
     match text(new, "kind") {
         "Deployment" | "ReplicaSet" | "DaemonSet" => immutable(&mut errors, spec, before, &["selector"]),
         "StatefulSet" => stateful_set(&mut errors, spec, before),
-        "Job" => job(&mut errors, spec, before),
+        "Job" => job(&mut errors, spec, before, old["status"]["active"].as_i64().unwrap_or(0) > 0),
         "Pod" => pod(&mut errors, spec, before),
         "PersistentVolumeClaim" => claim(&mut errors, spec, before, &old["status"]),
         "PersistentVolume" => volume(&mut errors, spec, before),
@@ -23,6 +23,9 @@ pub fn validate_update(new: &Value, old: &Value) -> Vec<FieldError> {
         "StorageClass" => class(&mut errors, new, old),
         "PriorityClass" => priority_class(&mut errors, new, old),
         "ConfigMap" | "Secret" => sealed(&mut errors, new, old),
+        "RoleBinding" | "ClusterRoleBinding" if new["roleRef"] != old["roleRef"] => {
+            errors.add(super::Fault::Invalid, "roleRef", rbac::role_ref(&new["roleRef"]), "cannot change roleRef");
+        }
         "ControllerRevision" if new["data"] != old["data"] => errors.invalid("data", Value::Null, IMMUTABLE),
         _ => {}
     }
@@ -69,27 +72,75 @@ fn stateful_set(errors: &mut Errors, new: &Value, old: &Value) {
     }
 }
 
-fn job(errors: &mut Errors, new: &Value, old: &Value) {
+fn job(errors: &mut Errors, new: &Value, old: &Value, running: bool) {
     let elastic = text(new, "completionMode") == "Indexed" && new["completions"] == new["parallelism"];
     if !elastic {
         immutable(errors, new, old, &["completions"]);
     }
     immutable(errors, new, old, &["selector"]);
-    // A suspended Job may still be told where to run.
-    let hints = ["nodeSelector", "affinity", "tolerations", "schedulingGates"];
-    let suspended = old["suspend"] == Value::Bool(true);
-    let same = if suspended {
-        without(&new["template"]["spec"], &hints) == without(&old["template"]["spec"], &hints)
-    } else {
-        new["template"] == old["template"]
-    };
-    if !same {
-        errors.invalid_struct("spec.template", "v1.PodTemplateSpec", &new["template"], IMMUTABLE);
-    }
+    job_template(errors, new, old, running);
     immutable(errors, new, old, &["completionMode"]);
     fixed(errors, new, old, ("podFailurePolicy", "batchv1.PodFailurePolicy"));
     immutable(errors, new, old, &["backoffLimitPerIndex"]);
     fixed(errors, new, old, ("successPolicy", "batchv1.SuccessPolicy"));
+}
+
+/// A suspended Job without active Pods may still be told where to run and with which resources.
+fn job_template(errors: &mut Errors, new: &Value, old: &Value, running: bool) {
+    let (template, before) = (&new["template"], &old["template"]);
+    if running || old["suspend"] != Value::Bool(true) {
+        if template != before {
+            errors.invalid_struct("spec.template", "v1.PodTemplateSpec", template, IMMUTABLE);
+        }
+        return;
+    }
+    let fixed = |template: &Value| {
+        let mut spec = without(&template["spec"], &["nodeSelector", "tolerations", "schedulingGates"]);
+        for kind in ["containers", "initContainers"] {
+            for container in spec.get_mut(kind).and_then(Value::as_array_mut).into_iter().flatten().filter_map(Value::as_object_mut) {
+                container.remove("resources");
+            }
+        }
+        if let Some(affinity) = spec.get_mut("affinity").and_then(Value::as_object_mut) {
+            affinity.remove("nodeAffinity");
+            if affinity.is_empty() {
+                spec.remove("affinity");
+            }
+        }
+        spec
+    };
+    if fixed(template) != fixed(before) {
+        errors.invalid_struct("spec.template.spec", "v1.PodSpec", &template["spec"], IMMUTABLE);
+    }
+}
+
+/// Validates a Pod whose containers get other resources; its quality of service class would be `class`.
+pub fn validate_resize(new: &Value, old: &Value, class: &str) -> Vec<FieldError> {
+    let mut errors = validate(new);
+    let current = &old["status"]["qosClass"];
+    if *current != class {
+        errors.invalid("spec", current.clone(), "Pod QOS Class may not change as a result of resizing");
+    }
+    let mut others = false;
+    for kind in ["containers", "initContainers"] {
+        let pairs = list(&new["spec"], kind).iter().zip(list(&old["spec"], kind));
+        for (index, (new, old)) in pairs.enumerate() {
+            let fixed = kind == "initContainers" && new["restartPolicy"] != "Always";
+            for amounts in ["requests", "limits"] {
+                let (new, old) = (&new["resources"][amounts], &old["resources"][amounts]);
+                let gone = |(name, _): (&String, &Value)| new[name.as_str()].is_null();
+                if old.as_object().is_some_and(|map| map.iter().any(gone)) {
+                    errors.forbidden(&format!("spec.{kind}[{index}].resources.{amounts}"), format!("resource {amounts} cannot be removed"));
+                }
+                let mutable: &[&str] = if fixed { &[] } else { &["cpu", "memory"] };
+                others |= without(new, mutable) != without(old, mutable);
+            }
+        }
+    }
+    if others {
+        errors.forbidden("spec", "only cpu and memory resources are mutable");
+    }
+    errors.list
 }
 
 const POD_FORBIDDEN: &str = "pod updates may not change fields other than `spec.containers[*].image`,\
@@ -116,6 +167,10 @@ fn pod(errors: &mut Errors, new: &Value, old: &Value) {
             map.remove("schedulingGates");
             map.retain(|_, value| !value.is_null());
         }
+    }
+    let grace = |spec: &Value| spec["terminationGracePeriodSeconds"].as_i64();
+    if grace(old).is_some_and(|seconds| seconds < 0) && grace(new) == Some(1) {
+        right["terminationGracePeriodSeconds"] = 1.into();
     }
     let (before, after) = (&old["activeDeadlineSeconds"], &new["activeDeadlineSeconds"]);
     let at = "spec.activeDeadlineSeconds";
@@ -219,13 +274,10 @@ fn service(errors: &mut Errors, new: &Value, old: &Value) {
 }
 
 fn class(errors: &mut Errors, new: &Value, old: &Value) {
-    for (name, detail) in [("parameters", "updates to parameters are forbidden."), ("provisioner", "updates to provisioner are forbidden.")]
-    {
-        if new[name] != old[name] {
-            errors.forbidden(name, detail);
-        }
+    if new["parameters"] != old["parameters"] {
+        errors.forbidden("parameters", "updates to parameters are forbidden.");
     }
-    for name in ["reclaimPolicy", "volumeBindingMode"].into_iter().filter(|name| new[*name] != old[*name]) {
+    for name in ["provisioner", "reclaimPolicy", "volumeBindingMode"].into_iter().filter(|name| new[*name] != old[*name]) {
         errors.invalid(name, new[name].clone(), IMMUTABLE);
     }
 }

@@ -35,7 +35,10 @@ fn selector(errors: &mut Errors, spec: &Value, empty: &str) {
 /// The template matches the selector, is valid, and has restartPolicy Always.
 fn template(errors: &mut Errors, spec: &Value, claims: &[String]) {
     let template = &spec["template"];
-    if !meta::is_empty_selector(&spec["selector"]) {
+    // A selector that is absent selects nothing.
+    if spec["selector"].is_null() {
+        errors.invalid("spec.template.metadata.labels", template["metadata"]["labels"].clone(), NO_MATCH);
+    } else if !meta::is_empty_selector(&spec["selector"]) {
         fits(errors, &spec["selector"], &template["metadata"]["labels"]);
     }
     pod::template(errors, template, "spec.template", claims);
@@ -139,7 +142,7 @@ pub fn stateful_set(errors: &mut Errors, spec: &Value) {
     stateful_strategy(errors, &spec["updateStrategy"]);
     for name in ["whenDeleted", "whenScaled"] {
         let field = format!("spec.persistentVolumeClaimRetentionPolicy.{name}");
-        errors.one_of(&field, text(&spec["persistentVolumeClaimRetentionPolicy"], name), &["Delete", "Retain"]);
+        errors.one_of(&field, text(&spec["persistentVolumeClaimRetentionPolicy"], name), &["Retain", "Delete"]);
     }
     errors.not_negative("spec.replicas", &spec["replicas"]);
     errors.not_negative("spec.minReadySeconds", &spec["minReadySeconds"]);
@@ -177,7 +180,10 @@ fn stateful_strategy(errors: &mut Errors, strategy: &Value) {
             int_or_percent(errors, &rolling["maxUnavailable"], field);
             not_above_hundred(errors, &rolling["maxUnavailable"], field);
         }
-        kind => errors.invalid("spec.updateStrategy", kind, "must be 'RollingUpdate' or 'OnDelete'"),
+        _ => {
+            let detail = "must be 'RollingUpdate' or 'OnDelete'";
+            errors.invalid_struct("spec.updateStrategy", "appsv1.StatefulSetUpdateStrategy", strategy, detail);
+        }
     }
 }
 

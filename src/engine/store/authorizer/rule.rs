@@ -1,0 +1,116 @@
+//! One rule of a role. Models `pkg/apis/rbac/v1/evaluation_helpers.go` and `component-helpers/auth/rbac/validation`.
+
+use serde_json::Value;
+use std::fmt;
+
+/// What is to be allowed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Request<'a> {
+    /// `get`, `list`, `create`…
+    pub verb: &'a str,
+    /// The API group, empty for the core group; `*` for any.
+    pub group: &'a str,
+    /// `pods`, `pods/log`.
+    pub resource: &'a str,
+    /// Empty at the cluster scope.
+    pub namespace: &'a str,
+    /// Empty for all objects, and for one that is to be created.
+    pub name: &'a str,
+    /// The path, if it is about none of the API's resources.
+    pub url: &'a str,
+}
+
+/// What a role allows; `*` stands for anything.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[allow(missing_docs)]
+pub struct Rule {
+    pub verbs: Vec<String>,
+    pub groups: Vec<String>,
+    pub resources: Vec<String>,
+    pub names: Vec<String>,
+    pub urls: Vec<String>,
+}
+
+/// The texts of a list.
+fn words(list: &Value) -> Vec<String> {
+    list.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+fn has(list: &[String], wanted: &str) -> bool {
+    list.iter().any(|word| word == wanted || word == "*")
+}
+
+impl Rule {
+    /// Reads it from its JSON.
+    pub fn read(rule: &Value) -> Rule {
+        let list = |field: &str| words(&rule[field]);
+        Rule {
+            verbs: list("verbs"),
+            groups: list("apiGroups"),
+            resources: list("resources"),
+            names: list("resourceNames"),
+            urls: list("nonResourceURLs"),
+        }
+    }
+
+    /// Whether it allows a request.
+    pub fn allows(&self, request: &Request<'_>) -> bool {
+        if !has(&self.verbs, request.verb) {
+            return false;
+        }
+        if !request.url.is_empty() {
+            return self
+                .urls
+                .iter()
+                .any(|url| url == request.url || url.strip_suffix('*').is_some_and(|start| request.url.starts_with(start)));
+        }
+        // `*/scale` is the scale of anything.
+        let part = request.resource.split_once('/').map(|(_, part)| format!("*/{part}"));
+        let listed = has(&self.resources, request.resource) || part.is_some_and(|part| self.resources.contains(&part));
+        let named = self.names.is_empty() || self.names.iter().any(|name| name == request.name);
+        has(&self.groups, request.group) && listed && named
+    }
+
+    /// The same in rules of one verb, one group, one resource and one name each.
+    pub fn single(&self) -> Vec<Rule> {
+        let one = |word: &str| vec![word.to_owned()];
+        let names: Vec<Vec<String>> = if self.names.is_empty() { vec![Vec::new()] } else { self.names.iter().map(|n| one(n)).collect() };
+        let mut all = Vec::new();
+        for verb in &self.verbs {
+            all.extend(self.urls.iter().map(|url| Rule { verbs: one(verb), urls: one(url), ..Default::default() }));
+            for group in &self.groups {
+                for resource in &self.resources {
+                    for names in &names {
+                        let names = names.clone();
+                        all.push(Rule { verbs: one(verb), groups: one(group), resources: one(resource), names, urls: Vec::new() });
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    /// Whether it allows all that a single rule allows.
+    pub fn covers(&self, single: &Rule) -> bool {
+        let first = |list: &'_ [String]| list.first().cloned().unwrap_or_default();
+        let (verb, group, resource, name, url) =
+            (first(&single.verbs), first(&single.groups), first(&single.resources), first(&single.names), first(&single.urls));
+        self.allows(&Request { verb: &verb, group: &group, resource: &resource, namespace: "", name: &name, url: &url })
+    }
+}
+
+/// `{APIGroups:[""], Resources:["pods"], Verbs:["get"]}`
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fields = [
+            ("NonResourceURLs", &self.urls),
+            ("APIGroups", &self.groups),
+            ("Resources", &self.resources),
+            ("ResourceNames", &self.names),
+            ("Verbs", &self.verbs),
+        ];
+        let list = |words: &Vec<String>| words.iter().map(|word| format!("{word:?}")).collect::<Vec<_>>().join(" ");
+        let parts = fields.iter().filter(|(_, words)| !words.is_empty()).map(|(name, words)| format!("{name}:[{}]", list(words)));
+        write!(f, "{{{}}}", parts.collect::<Vec<_>>().join(", "))
+    }
+}
