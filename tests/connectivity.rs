@@ -147,3 +147,41 @@ fn an_ingress_is_served_once_its_class_exists() {
     apply(&mut sim, WORLD);
     assert_eq!(to(&sim, "shop.example.com", "/"), "404");
 }
+
+/// What a command in the client's Pod prints, and how it ends.
+fn run(sim: &mut Sim, command: &str) -> String {
+    let session = Session::start(sim, &split(&format!("exec client -- {command}")), "");
+    let text = format!("{}{}", session.stdout, session.stderr);
+    text.lines().filter(|line| !line.starts_with("command terminated")).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn tools_in_a_pod_say_what_became_of_their_request() {
+    let mut sim = world(&[]);
+    assert_eq!(run(&mut sim, "nc -zv db 5432"), "db (10.96.0.2:5432) open");
+    assert_eq!(run(&mut sim, "nc -zv db 80"), "nc: db (10.96.0.2:80): Connection refused");
+    assert_eq!(run(&mut sim, "curl -s -o /dev/null -w %{http_code} db:5432"), "200");
+    assert_eq!(run(&mut sim, "wget -qO- none"), "wget: can't connect to remote host (10.96.0.3): Connection refused");
+    assert_eq!(run(&mut sim, "wget --spider --timeout=1 db:5432"), "Connecting to db (10.96.0.2:5432)\nremote file exists");
+    apply(&mut sim, &policy("wall", "{podSelector: {matchLabels: {app: db}}, policyTypes: [Ingress]}"));
+    assert_eq!(run(&mut sim, "wget --spider --timeout=1 db:5432"), "Connecting to db (10.96.0.2:5432)\nwget: download timed out");
+    assert_eq!(run(&mut sim, "curl -m 2 db:5432"), "curl: (28) Connection timed out");
+    apply(&mut sim, &policy("shut", "{podSelector: {}, policyTypes: [Egress]}"));
+    assert_eq!(run(&mut sim, "curl db:5432"), "curl: (6) Could not resolve host: db");
+}
+
+#[test]
+fn requests_to_the_address_of_an_ingress_are_routed_by_host_and_path() {
+    let mut sim = world(&[INGRESS]);
+    let ask = |sim: &mut Sim, path: &str| {
+        run(sim, &format!("curl -s -o /dev/null -w %{{http_code}} -H 'Host: shop.example.com' http://192.168.49.11{path}"))
+    };
+    // Nobody serves it: nothing listens at the node.
+    assert_eq!(ask(&mut sim, "/"), "");
+    apply(
+        &mut sim,
+        "{apiVersion: networking.k8s.io/v1, kind: IngressClass, metadata: {name: nginx}, spec: {controller: k8s.io/ingress-nginx}}",
+    );
+    assert_eq!(["/", "/cart", "/exact"].map(|path| ask(&mut sim, path)), ["200", "503", "503"]);
+    assert_eq!(run(&mut sim, "curl -s -o /dev/null -w %{http_code} http://192.168.49.11/"), "404");
+}

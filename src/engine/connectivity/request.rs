@@ -6,6 +6,7 @@
 
 use super::policy::{Direction, Peer, Verdict, verdict};
 use crate::api::network::{EndpointSlice, Service};
+use crate::api::node::Node;
 use crate::api::pod::{Pod, image_parts};
 use crate::api::{Kind, Object, ObjectRef, Str};
 use crate::engine::dns;
@@ -70,6 +71,49 @@ pub fn connect(server: &ApiServer, from: &Rc<Object>, host: &str, port: i32, tur
         Some(record) => to_address(server, from, &record.address, port, turn),
         None => Attempt::of(Outcome::NoName, ""),
     }
+}
+
+/// A ping from a Pod: the virtual address of a Service is no host, so it answers none. Policies treat it as any other packet; only
+/// rules for every port let it pass.
+pub fn ping(server: &ApiServer, from: &Rc<Object>, host: &str) -> Attempt {
+    let attempt = connect(server, from, host, 0, 0);
+    match (&attempt.pod, &attempt.service, attempt.outcome) {
+        (_, None, Outcome::Refused) => Attempt { outcome: Outcome::Answered, ..attempt },
+        (..) => attempt,
+    }
+}
+
+/// A TCP request from outside the cluster: only nodes have addresses there, with the node ports of Services.
+pub fn connect_from_outside(server: &ApiServer, host: &str, port: i32, turn: usize) -> Attempt {
+    if host.parse::<std::net::IpAddr>().is_err() {
+        return Attempt::of(Outcome::NoName, "");
+    }
+    let attempt = Attempt::of(Outcome::TimedOut, host);
+    if !server.list(Kind::Node).any(|node| node.body::<Node>().internal_ip() == host) {
+        return attempt;
+    }
+    let opens =
+        |service: &&Rc<Object>| service.get::<Service>().is_some_and(|body| body.spec.ports.iter().any(|one| one.node_port == port));
+    // On a node nothing else listens.
+    let Some(service) = server.list(Kind::Service).find(opens) else { return Attempt { outcome: Outcome::Refused, ..attempt } };
+    match (endpoint_of(server, &service.key(), turn), Attempt { service: Some(service.key()), ..attempt }) {
+        (Some(pod), attempt) => {
+            let port = service.body::<Service>().spec.ports.iter().find(|one| one.node_port == port);
+            let to = port.and_then(|one| one.target_port.as_i64()).map_or(0, |port| port as i32);
+            let refused = to > 0 && !listens(pod.body(), to);
+            Attempt { outcome: if refused { Outcome::Refused } else { Outcome::Answered }, pod: Some(pod), port: to, ..attempt }
+        }
+        (None, attempt) => Attempt { outcome: Outcome::Refused, ..attempt },
+    }
+}
+
+/// One of the ready Pods of a Service.
+pub fn endpoint_of(server: &ApiServer, service: &ObjectRef, turn: usize) -> Option<Rc<Object>> {
+    let service = server.get(service)?;
+    let ready = server.slices_of(service).flat_map(|slice| &slice.endpoints).filter(|one| one.conditions.ready != Some(false));
+    let pods: Vec<_> = ready.filter_map(|one| one.target_ref.as_ref()).collect();
+    let one = pods.get(turn % pods.len().max(1))?;
+    server.get(&ObjectRef::new(Kind::Pod, &one.namespace, &one.name)).cloned()
 }
 
 fn to_address(server: &ApiServer, from: &Object, address: &str, port: i32, turn: usize) -> Attempt {

@@ -45,6 +45,11 @@ pub fn class_of<'a>(server: &'a ApiServer, ingress: &Object) -> Option<&'a Rc<Ob
     server.get(&ObjectRef::new(Kind::IngressClass, "", class)).filter(|_| !class.is_empty())
 }
 
+/// Whether an ingress controller serves at an address.
+pub fn serves_ingresses(server: &ApiServer, at: &str) -> bool {
+    server.list(Kind::Ingress).any(|ingress| address(ingress) == Some(at))
+}
+
 /// What is behind a backend of an Ingress in this namespace.
 pub fn backend(server: &ApiServer, namespace: &str, backend: &IngressBackend) -> (Option<ObjectRef>, Backend) {
     let Some(named) = &backend.service else { return (None, Backend::NoService) };

@@ -4,6 +4,7 @@ mod cut;
 mod files;
 mod grep;
 mod host;
+mod http;
 mod lines;
 mod network;
 mod sed;
@@ -46,7 +47,7 @@ pub const TOOLS: &[&Tool] = &[
     &network::NSLOOKUP,
     &network::DIG,
     &network::PING,
-    &network::CURL,
-    &network::WGET,
+    &http::CURL,
+    &http::WGET,
     &network::NC,
 ];

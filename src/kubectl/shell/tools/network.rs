@@ -1,16 +1,12 @@
-//! `nslookup`, `dig`, `ping`, `curl`, `wget`, `nc`: names, addresses, requests as a container sees them.
+//! `nslookup`, `dig`, `ping`, `nc`: names and addresses as a container sees them.
 
-use super::tool::{Call, Tool};
-use crate::api::{Kind, Object};
-use crate::engine::disk::{FilePlace, place};
+use super::tool::Tool;
+use crate::engine::connectivity::{self, Attempt, Outcome};
 use crate::engine::dns;
 use crate::kubectl::shell::room::{Done, Room};
-use std::rc::Rc;
 
 pub const NSLOOKUP: Tool = Tool { name: "nslookup", run: |call| call.room.nslookup(call.plain().next().unwrap_or("")) };
 pub const PING: Tool = Tool { name: "ping", run: |call| call.room.ping(call.plain().last().unwrap_or("")) };
-pub const CURL: Tool = Tool { name: "curl", run: |call| request(call) };
-pub const WGET: Tool = Tool { name: "wget", run: |call| request(call) };
 
 /// `nc -zv HOST PORT`: whether something listens.
 pub const NC: Tool = Tool {
@@ -18,10 +14,14 @@ pub const NC: Tool = Tool {
     run: |call| {
         let mut plain = call.plain();
         let (host, port) = (plain.next().unwrap_or(""), plain.next().unwrap_or(""));
-        match call.room.reach(host) {
-            Err(done) => Done { err: format!("nc: {}", done.err), ..done },
-            Ok((address, Some(_))) => Done { err: format!("{host} ({address}:{port}) open\n"), ..Done::default() },
-            Ok((address, None)) => Done::failed(format!("nc: {host} ({address}:{port}): Connection refused\n"), 1),
+        let attempt = call.room.connect(host, port.parse().unwrap_or(0));
+        let address = &attempt.address;
+        let failed = |what: &str| Done::failed(format!("nc: {host} ({address}:{port}): {what}\n"), 1);
+        match attempt.outcome {
+            Outcome::NoName | Outcome::NoNameServer => Done::failed(format!("nc: bad address '{host}'\n"), 1),
+            Outcome::Answered => Done { err: format!("{host} ({address}:{port}) open\n"), ..Done::default() },
+            Outcome::Refused => failed("Connection refused"),
+            Outcome::TimedOut => failed("Connection timed out"),
         }
     },
 };
@@ -40,20 +40,6 @@ pub const DIG: Tool = Tool {
         Done::said(found.iter().map(line).collect::<String>())
     },
 };
-
-fn request(call: &mut Call<'_, '_, '_>) -> Done {
-    let mut url = "";
-    let mut words = call.words.iter();
-    while let Some(word) = words.next() {
-        // Flags whose value is the next word.
-        if matches!(word.as_str(), "-T" | "-m" | "-o" | "-H" | "-X" | "-d" | "--max-time" | "--connect-timeout" | "-w" | "-O") {
-            words.next();
-        } else if !word.starts_with('-') {
-            url = word;
-        }
-    }
-    call.room.fetch(call.name, url)
-}
 
 /// The terminal is no part of the cluster's network.
 fn outside(what: &str) -> Done {
@@ -79,74 +65,35 @@ impl Room<'_, '_> {
         Done::said(out)
     }
 
-    /// The Pod that a host name or an address leads to from here.
-    fn reach(&self, host: &str) -> Result<(String, Option<Rc<Object>>), Done> {
-        let Some((pod, _)) = &self.pod else { return Err(outside(host)) };
-        let sim = self.client.sim();
-        if matches!(host, "localhost" | "127.0.0.1") {
-            return Ok(("127.0.0.1".into(), Some(pod.clone())));
-        }
-        let is_address = host.split('.').count() == 4 && host.chars().all(|c| c.is_ascii_digit() || c == '.');
-        let found = dns::lookup(sim.server(), &pod.meta.namespace, host);
-        let address = match (is_address, found.first()) {
-            (true, _) => host.to_string(),
-            (false, Some(record)) => record.address.to_string(),
-            (false, None) => return Err(Done::failed(format!("bad address '{host}'\n"), 1)),
-        };
-        let with = |address: &str| {
-            sim.list(Kind::Pod).find(|pod| pod.pod().is_some_and(|p| p.status.pod_ip == address && !p.is_terminal())).cloned()
-        };
-        let pod = with(&address).or_else(|| {
-            let service = sim
-                .list(Kind::Service)
-                .find(|s| s.get::<crate::api::network::Service>().is_some_and(|s| s.spec.cluster_ip == address.as_str()))?;
-            let ready = sim.server().slices_of(service).flat_map(|slice| slice.endpoints.iter());
-            let all: Vec<_> = ready.filter(|e| e.conditions.ready.unwrap_or(true)).filter_map(|e| e.addresses.first()).collect();
-            // One request after another goes round the endpoints.
-            let turn = sim.journal().len();
-            with(all.get(turn % all.len().max(1))?)
-        });
-        Ok((address, pod))
-    }
-
     fn ping(&self, host: &str) -> Done {
-        match self.reach(host) {
-            Err(done) => Done { err: format!("ping: {}", done.err), ..done },
-            Ok((address, Some(_))) => {
-                let mut out = format!("PING {host} ({address}): 56 data bytes\n");
-                (0..3).for_each(|n| out.push_str(&format!("64 bytes from {address}: seq={n} ttl=62 time=0.5 ms\n")));
-                out.push_str(&format!("\n--- {host} ping statistics ---\n3 packets transmitted, 3 packets received, 0% packet loss\n"));
-                Done::said(out)
+        let Some((pod, _)) = &self.pod else { return outside("ping") };
+        let attempt = connectivity::ping(self.client.sim().server(), pod, host);
+        let address = &attempt.address;
+        let head = format!("PING {host} ({address}): 56 data bytes\n");
+        match attempt.outcome {
+            Outcome::NoName | Outcome::NoNameServer => Done::failed(format!("ping: bad address '{host}'\n"), 1),
+            Outcome::Answered => {
+                let lines: String = (0..3).map(|n| format!("64 bytes from {address}: seq={n} ttl=62 time=0.5 ms\n")).collect();
+                Done::said(format!(
+                    "{head}{lines}\n--- {host} ping statistics ---\n3 packets transmitted, 3 packets received, 0% packet loss\n"
+                ))
             }
-            Ok((address, None)) => Done {
-                out: format!(
-                    "PING {host} ({address}): 56 data bytes\n\n--- {host} ping statistics ---\n3 packets transmitted, 0 packets received, 100% packet loss\n"
-                ),
+            Outcome::Refused | Outcome::TimedOut => Done {
+                out: format!("{head}\n--- {host} ping statistics ---\n3 packets transmitted, 0 packets received, 100% packet loss\n"),
                 code: 1,
                 ..Done::default()
             },
         }
     }
 
-    /// What a web server would answer: the index page of its Pod, if somebody wrote one.
-    fn fetch(&self, tool: &str, url: &str) -> Done {
-        let host = url.trim_start_matches("http://").split(['/', ':']).next().unwrap_or("");
-        let refused = |address: &str| match tool {
-            "curl" => Done::failed(format!("curl: (7) Failed to connect to {host} port 80: Connection refused\n"), 7),
-            _ => Done::failed(format!("wget: can't connect to remote host ({address}): Connection refused\n"), 1),
-        };
-        match self.reach(host) {
-            Err(_) if tool == "curl" => Done::failed(format!("curl: (6) Could not resolve host: {host}\n"), 6),
-            Err(done) => Done { err: format!("wget: {}", done.err), ..done },
-            Ok((address, None)) => refused(&address),
-            Ok((_, Some(pod))) => {
-                const INDEX: &str = "/usr/share/nginx/html/index.html";
-                let text = match place(self.client.sim().server(), &pod, 0, INDEX) {
-                    FilePlace::Disk { disk, path } => self.client.sim().disks.read(&disk, &path).map(|text| text.to_string()),
-                    FilePlace::Projected { .. } => None,
-                };
-                Done::said(text.unwrap_or_else(|| format!("<html><body><h1>Welcome to {}!</h1></body></html>\n", pod.meta.name)))
-            }
+    /// A connection from here, or from outside the cluster at the terminal.
+    pub(super) fn connect(&self, host: &str, port: i32) -> Attempt {
+        let sim = self.client.sim();
+        // One request after another goes round the endpoints.
+        let turn = sim.journal().len();
+        match &self.pod {
+            Some((pod, _)) => connectivity::connect(sim.server(), pod, host, port, turn),
+            None => connectivity::connect_from_outside(sim.server(), host, port, turn),
         }
     }
 }

@@ -1,0 +1,169 @@
+//! `curl` and `wget`: requests to Pods, to Services, and through Ingresses.
+
+use super::tool::{Call, Tool};
+use crate::api::Object;
+use crate::engine::connectivity::{Backend, Outcome, Routed, route};
+use crate::engine::disk::{FilePlace, place};
+use crate::kubectl::shell::room::{Done, Room};
+
+pub const CURL: Tool = Tool { name: "curl", run: |call| request(call).curl(call) };
+pub const WGET: Tool = Tool { name: "wget", run: |call| request(call).wget(call) };
+
+/// The index page of a web server.
+const INDEX: &str = "/usr/share/nginx/html/index.html";
+
+/// What was asked for, and what came back.
+struct Request {
+    host: String,
+    port: i32,
+    address: String,
+    outcome: Outcome,
+    /// Whether a time limit was given.
+    limited: bool,
+    status: u16,
+    body: String,
+}
+
+/// Flags whose value is the next word.
+const WITH_VALUE: [&str; 16] = [
+    "-T",
+    "-m",
+    "-o",
+    "-H",
+    "-X",
+    "-d",
+    "--max-time",
+    "--connect-timeout",
+    "-w",
+    "-O",
+    "-A",
+    "-u",
+    "--header",
+    "--write-out",
+    "--output",
+    "-t",
+];
+
+/// The value of a flag, given in the next word, behind `=` or in the same word.
+fn value<'a>(words: &'a [String], names: &[&str]) -> Option<&'a str> {
+    words.iter().enumerate().find_map(|(at, word)| {
+        names.iter().find_map(|name| match word.strip_prefix(name)? {
+            "" => words.get(at + 1).map(String::as_str),
+            rest if name.starts_with("--") => rest.strip_prefix('='),
+            rest => Some(rest),
+        })
+    })
+}
+
+fn request(call: &mut Call<'_, '_, '_>) -> Request {
+    let mut url = "";
+    let mut words = call.words.iter();
+    while let Some(word) = words.next() {
+        if WITH_VALUE.contains(&word.as_str()) {
+            words.next();
+        } else if !word.starts_with('-') {
+            url = word;
+        }
+    }
+    let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
+    let (place, path) = rest.split_once('/').map_or((rest, String::from("/")), |(place, path)| (place, format!("/{path}")));
+    let default = if scheme == "https" { 443 } else { 80 };
+    let (host, port) = place.rsplit_once(':').map_or((place, default), |(host, port)| (host, port.parse().unwrap_or(default)));
+    let header = value(call.words, &["-H", "--header"]).and_then(|header| header.split_once(':'));
+    let named = header.filter(|(name, _)| name.eq_ignore_ascii_case("host")).map_or(host, |(_, value)| value.trim());
+    let limited = value(call.words, &["-T", "-m", "--max-time", "--connect-timeout", "--timeout"]).is_some();
+    let mut out =
+        Request { host: host.into(), port, address: String::new(), outcome: Outcome::TimedOut, limited, status: 200, body: String::new() };
+    // At a node's address the ingress controller answers, if one serves there.
+    if let Some((status, body)) = call.room.through_ingress(host, port, named, &path) {
+        return Request { address: host.into(), outcome: Outcome::Answered, status, body, ..out };
+    }
+    let attempt = call.room.connect(host, port);
+    (out.address, out.outcome) = (attempt.address.to_string(), attempt.outcome);
+    out.body = attempt.pod.filter(|_| out.outcome == Outcome::Answered).map_or_else(String::new, |pod| call.room.page_of(&pod));
+    out
+}
+
+fn reason(status: u16) -> &'static str {
+    match status {
+        404 => "Not Found",
+        503 => "Service Temporarily Unavailable",
+        _ => "OK",
+    }
+}
+
+impl Request {
+    fn curl(self, call: &Call<'_, '_, '_>) -> Done {
+        let Request { host, port, status, body, .. } = self;
+        let quiet = call.has('s') && !call.has('S');
+        let failed = |code: i32, what: String| Done::failed(if quiet { String::new() } else { format!("curl: ({code}) {what}\n") }, code);
+        match self.outcome {
+            Outcome::NoName | Outcome::NoNameServer => return failed(6, format!("Could not resolve host: {host}")),
+            Outcome::Refused => return failed(7, format!("Failed to connect to {host} port {port}: Connection refused")),
+            Outcome::TimedOut if self.limited => return failed(28, "Connection timed out".to_owned()),
+            Outcome::TimedOut => return failed(28, format!("Failed to connect to {host} port {port}: Connection timed out")),
+            Outcome::Answered => {}
+        }
+        let mut out = if call.has('I') { format!("HTTP/1.1 {status} {}\n", reason(status)) } else { body };
+        if value(call.words, &["-o", "--output"]).is_some() {
+            out.clear();
+        }
+        if let Some(format) = value(call.words, &["-w", "--write-out"]) {
+            out.push_str(&format.replace("%{http_code}", &status.to_string()).replace("\\n", "\n"));
+        }
+        Done::said(out)
+    }
+
+    /// As busybox prints it.
+    fn wget(self, call: &Call<'_, '_, '_>) -> Done {
+        let Request { host, port, address, status, .. } = &self;
+        let quiet = call.has('q');
+        let spider = call.words.iter().any(|word| word == "--spider");
+        let connecting = if quiet || address.is_empty() { String::new() } else { format!("Connecting to {host} ({address}:{port})\n") };
+        let failed = |what: String| Done::failed(format!("{connecting}wget: {what}\n"), 1);
+        match self.outcome {
+            Outcome::NoName | Outcome::NoNameServer => failed(format!("bad address '{host}'")),
+            Outcome::Refused => failed(format!("can't connect to remote host ({address}): Connection refused")),
+            Outcome::TimedOut if self.limited => failed("download timed out".to_owned()),
+            Outcome::TimedOut => failed(format!("can't connect to remote host ({address}): Connection timed out")),
+            Outcome::Answered if *status != 200 => failed(format!("server returned error: HTTP/1.1 {status} {}", reason(*status))),
+            Outcome::Answered if spider => Done { err: format!("{connecting}remote file exists\n"), ..Done::default() },
+            Outcome::Answered => Done { err: connecting, out: self.body, code: 0 },
+        }
+    }
+}
+
+impl Room<'_, '_> {
+    /// What a web server answers: the index page of its Pod, if somebody wrote one.
+    fn page_of(&self, pod: &Object) -> String {
+        let text = match place(self.client.sim().server(), pod, 0, INDEX) {
+            FilePlace::Disk { disk, path } => self.client.sim().disks.read(&disk, &path).map(|text| text.to_string()),
+            FilePlace::Projected { .. } => None,
+        };
+        text.unwrap_or_else(|| format!("<html><body><h1>Welcome to {}!</h1></body></html>\n", pod.meta.name))
+    }
+
+    /// What the ingress controller answers at an address, if it serves there: status and body.
+    fn through_ingress(&self, address: &str, port: i32, host: &str, path: &str) -> Option<(u16, String)> {
+        let server = self.client.sim().server();
+        if port != 80 || !crate::engine::connectivity::serves_ingresses(server, address) {
+            return None;
+        }
+        let page = |status: u16| {
+            format!(
+                "<html>\n<head><title>{status} {0}</title></head>\n<body>\n<center><h1>{status} {0}</h1></center>\n<hr><center>nginx</center>\n</body>\n</html>\n",
+                reason(status)
+            )
+        };
+        Some(match route(server, host, path) {
+            Routed::NoRule => (404, page(404)),
+            Routed::To { service: Some(service), backend: Backend::Ready(_), .. } => {
+                match crate::engine::connectivity::endpoint_of(server, &service, self.client.sim().journal().len()) {
+                    Some(pod) => (200, self.page_of(&pod)),
+                    None => (503, page(503)),
+                }
+            }
+            Routed::To { .. } => (503, page(503)),
+        })
+    }
+}
