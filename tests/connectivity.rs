@@ -148,6 +148,23 @@ fn an_ingress_is_served_once_its_class_exists() {
     assert_eq!(to(&sim, "shop.example.com", "/"), "404");
 }
 
+#[test]
+fn an_ingress_without_a_class_gets_the_default_one() {
+    let mut sim = world(&[]);
+    let plain = INGRESS.replace("ingressClassName: nginx, ", "");
+    let class = |sim: &Sim| sim.list(Kind::Ingress).next().unwrap().to_value()["spec"]["ingressClassName"].clone();
+    apply(&mut sim, &plain);
+    assert!(class(&sim).is_null());
+    Session::start(&mut sim, &split("delete ingress door"), "");
+    apply(
+        &mut sim,
+        "{apiVersion: networking.k8s.io/v1, kind: IngressClass, metadata: {name: edge, annotations: {ingressclass.kubernetes.io/is-default-class: 'true'}}, \
+         spec: {controller: example.com/edge}}",
+    );
+    apply(&mut sim, &plain);
+    assert_eq!(class(&sim), "edge");
+}
+
 /// What a command in the client's Pod prints, and how it ends.
 fn run(sim: &mut Sim, command: &str) -> String {
     let session = Session::start(sim, &split(&format!("exec client -- {command}")), "");

@@ -3,6 +3,7 @@
 use super::json::{self, record};
 use super::{Body, Object, Str};
 use serde_json::{Value, json};
+use std::rc::Rc;
 
 record! {
     /// `spec` of an Ingress.
@@ -71,6 +72,22 @@ impl IngressSpec {
             "" => ingress.meta.annotation(OLD_CLASS).map_or("", |class| class.as_str()),
             class => class,
         }
+    }
+}
+
+/// The IngressClass that Ingresses without a class get.
+pub fn default_class<'a>(classes: impl Iterator<Item = &'a Rc<Object>>) -> Option<&'a Rc<Object>> {
+    let default = |class: &&Rc<Object>| class.meta.annotation("ingressclass.kubernetes.io/is-default-class").is_some_and(|v| v == "true");
+    super::storage::newest(classes.filter(default))
+}
+
+/// Names a class in an Ingress that names none in either way.
+pub fn give_class(ingress: &mut Object, class: &str) {
+    if IngressSpec::of(ingress).class(ingress).is_empty()
+        && let Body::Other(map) = &mut ingress.body
+        && let Some(Value::Object(spec)) = map.get_mut("spec")
+    {
+        spec.insert("ingressClassName".into(), class.into());
     }
 }
 

@@ -141,17 +141,20 @@ impl StorageClass {
         [IS_DEFAULT, BETA].into_iter().any(|key| meta.annotation(key).is_some_and(|v| v == "true"))
     }
 
-    /// The default among classes: of several, the newest; of equally old ones, the first by name.
+    /// The default among classes.
     pub fn default_of<'a>(classes: impl Iterator<Item = &'a Rc<super::Object>>) -> Option<&'a Rc<super::Object>> {
-        classes
-            .filter(|class| StorageClass::is_default(&class.meta))
-            .min_by_key(|class| (std::cmp::Reverse(class.meta.creation_timestamp), &class.meta.name))
+        newest(classes.filter(|class| StorageClass::is_default(&class.meta)))
     }
 
     /// Whether a claim of this class waits until a Pod that uses it is scheduled.
     pub fn waits_for_first_consumer(&self) -> bool {
         self.volume_binding_mode == "WaitForFirstConsumer"
     }
+}
+
+/// Of several classes that are the default, the newest counts; of equally old ones, the first by name.
+pub(super) fn newest<'a>(classes: impl Iterator<Item = &'a Rc<super::Object>>) -> Option<&'a Rc<super::Object>> {
+    classes.min_by_key(|class| (std::cmp::Reverse(class.meta.creation_timestamp), &class.meta.name))
 }
 
 /// On a class: claims without a class get it.

@@ -1,6 +1,6 @@
 //! What the API server adds to an object on creation, beyond defaults of its own fields.
 //!
-//! Models the stock admission plugins (ServiceAccount, DefaultTolerationSeconds, Priority, DefaultStorageClass,
+//! Models the stock admission plugins (ServiceAccount, DefaultTolerationSeconds, Priority, DefaultStorageClass, DefaultIngressClass,
 //! StorageObjectInUseProtection) and the create strategies of `pkg/registry`.
 
 use super::defaults;
@@ -8,6 +8,7 @@ use super::error::{ApiError, Cause};
 use super::server::ApiServer;
 use super::validation::{self, Fault, FieldError};
 use crate::api::daemonset::TEMPLATE_GENERATION;
+use crate::api::ingress;
 use crate::api::network::Service;
 use crate::api::pod::{Pod, PodAffinity, PodCondition, PodSpec, ResourceRequirements, TOKEN_VOLUME};
 use crate::api::storage::StorageClass;
@@ -48,6 +49,11 @@ impl ApiServer {
             }
             Body::Service(_) => self.allocate_service(object)?,
             _ if object.kind == Kind::PriorityClass => self.check_default_priority(object)?,
+            _ if object.kind == Kind::Ingress => {
+                if let Some(class) = ingress::default_class(self.list(Kind::IngressClass)) {
+                    ingress::give_class(object, &class.meta.name);
+                }
+            }
             _ => self.admit_other(object, default_class),
         }
         Ok(())
