@@ -39,8 +39,10 @@ const LIFE: Script = Script {
 
 const ROLLOUT: Script = Script { steps: &[(6, "kubectl set image deployment/nginx nginx=nginx:1.27")], times: 1 };
 
+const POLICY: Script = Script { steps: &[(8, "kubectl label pod client role=guest")], times: 1 };
+
 /// All of them; the page opens with the first.
-pub const ALL: [Example; 8] = [
+pub const ALL: [Example; 9] = [
     Example {
         title: || Message::name("Deployment"),
         file: "nginx.yaml",
@@ -75,6 +77,13 @@ pub const ALL: [Example; 8] = [
         text: || include_str!("examples/network.yaml"),
         view: "network",
         script: None,
+    },
+    Example {
+        title: || msg::example_policy(),
+        file: "policy.yaml",
+        text: || include_str!("examples/policy.yaml"),
+        view: "network",
+        script: Some(&POLICY),
     },
     Example {
         title: || Message::name("Jobs"),

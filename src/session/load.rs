@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn the_slider_of_the_example_scales_its_deployment() {
-        let mut state = State::new((examples::ALL[7].text)(), 1);
+        let mut state = State::new((examples::ALL[8].text)(), 1);
         state.update(TimelineMsg::Seconds(20));
         let load = read(&state.timeline.run).expect("a load");
         assert_eq!((load.selector.as_str(), load.milli), ("app=shop", 0));

@@ -51,7 +51,7 @@ for (const [name, width, height] of [['a screen', 1440, 900], ['a phone', 390, 8
     await help.getByText('Glossary').click();
     await expect(help.getByText('desired state', { exact: true })).toBeVisible();
     await help.getByText('What is simulated').click();
-    await expect(help.getByRole('row', { name: /Kinds stored, not acted on .*NetworkPolicy/ })).toBeVisible();
+    await expect(help.getByRole('row', { name: /Kinds stored, not acted on .*FlowSchema/ })).toBeVisible();
     expect(await help.evaluate((box) => box.scrollWidth - box.clientWidth)).toBe(0);
     await help.getByRole('button', { name: 'Scale it to 4 Pods' }).click();
     await expect(help).toHaveCount(0);
