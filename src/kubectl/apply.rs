@@ -21,7 +21,7 @@ pub const VERB: Verb = Verb {
     aliases: &[],
     flags: FLAGS,
     reads: Reads::No,
-    run: run,
+    run,
     help: "Apply a configuration to a resource by file name or stdin",
 };
 

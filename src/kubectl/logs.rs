@@ -18,7 +18,7 @@ const FLAGS: &str = "container/c= follow/f previous/p tail= since= since-time= a
 
 /// `kubectl logs`.
 pub const VERB: Verb =
-    Verb { name: "logs", aliases: &[], flags: FLAGS, reads: Reads::Yes, run: run, help: "Print the logs for a container in a pod" };
+    Verb { name: "logs", aliases: &[], flags: FLAGS, reads: Reads::Yes, run, help: "Print the logs for a container in a pod" };
 
 /// A container whose log is shown.
 #[derive(Clone, Debug)]

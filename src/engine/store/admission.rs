@@ -368,7 +368,7 @@ fn complete_spec(spec: &mut Value, toleration_seconds: i64) {
 }
 
 /// `Guaranteed` if every container's limits equal its requests, `BestEffort` if there are none, else `Burstable`.
-fn qos_class(pod: &Pod) -> Str {
+pub(super) fn qos_class(pod: &Pod) -> Str {
     let shared = &pod.spec.resources;
     let containers = pod.spec.containers.iter().chain(&pod.spec.init_containers).map(|c| &c.resources);
     // Resources set on the Pod replace those of its containers.

@@ -1,8 +1,10 @@
 //! Requests of clients: creation from JSON, patches, deletion.
 
+use super::admission::qos_class;
 use super::error::ApiError;
 use super::managers::Unknown;
 use super::server::{ApiServer, Origin};
+use super::validation::{Fault, FieldError};
 use super::{defaults, managers, patch, validation};
 use crate::api::{Kind, Object, ObjectRef, schema};
 use crate::engine::why::Why;
@@ -126,8 +128,24 @@ impl ApiServer {
                 }
             }
         }
+        let mut errors = validation::validate_create(&value);
         let object = Object::from_value(old.kind, value).map_err(ApiError::bad_request)?;
-        self.update_all(origin, object, why)
+        if let (Some(pod), Some(before)) = (object.pod(), old.pod())
+            && qos_class(pod) != qos_class(before)
+        {
+            errors.push(FieldError {
+                field: "spec".into(),
+                fault: Fault::Invalid,
+                value: format!("{:?}", qos_class(before).as_str()),
+                detail: "Pod QOS Class may not change as a result of resizing".into(),
+            });
+        }
+        if !errors.is_empty() {
+            let error = ApiError::invalid_fields(&old.kind.group_kind(), &old.meta.name, &errors);
+            self.refuse(origin, old.key(), &error, why);
+            return Err(error);
+        }
+        self.update(origin, object, why)
     }
 
     /// A Job's selector and its Pods' labels hold its name and uid: it gets both before it is validated.
