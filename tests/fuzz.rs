@@ -154,6 +154,96 @@ fn any_text_ends_with_objects_or_diagnostics() {
     println!("{round} texts");
 }
 
+/// Words and signs of a shell.
+const SHELL: [&str; 48] = [
+    "kubectl ",
+    "k ",
+    "get ",
+    "pods ",
+    "-o ",
+    "name ",
+    "yaml ",
+    "exec ",
+    "web-0 ",
+    "-- ",
+    "sh -c ",
+    "echo ",
+    "grep ",
+    "-n ",
+    "awk ",
+    "'{print $1}' ",
+    "sed ",
+    "s/a/b/ ",
+    "cut ",
+    "-d: ",
+    "-f1 ",
+    "sort ",
+    "uniq -c ",
+    "head -n1 ",
+    "| ",
+    "&& ",
+    "|| ",
+    "; ",
+    "\n",
+    "> ",
+    ">> ",
+    "< ",
+    "2>&1 ",
+    "<<E\n",
+    "E\n",
+    "for i in ",
+    "; do ",
+    "done ",
+    "while ",
+    "if ",
+    "then ",
+    "fi ",
+    "$(",
+    ")",
+    "$i ",
+    "\"",
+    "'",
+    "\\",
+];
+
+#[test]
+fn any_line_of_the_terminal_ends() {
+    let seconds: Option<u64> = std::env::var("LOOPSCOPE_FUZZ_SECONDS").ok().and_then(|s| s.parse().ok());
+    #[allow(clippy::disallowed_methods)] // how long to go on, not what happens
+    let start = std::time::Instant::now();
+    let mut round = 0;
+    loop {
+        let mut rng = Rng::new(round);
+        let pieces = 1 + rng.below(24);
+        let mut line = String::new();
+        for _ in 0..pieces {
+            match rng.below(8) {
+                0 => line.push_str(PIECES[rng.below(PIECES.len() as u64) as usize]),
+                _ => line.push_str(SHELL[rng.below(SHELL.len() as u64) as usize]),
+            }
+        }
+        let result = std::panic::catch_unwind(|| {
+            let mut sim = Sim::new(ClusterConfig::default(), 1);
+            let mut session = Session::line(&mut sim, &line, usize::MAX);
+            let _ = loopscope::kubectl::only_reads(&line);
+            for _ in 0..20 {
+                session.input(&mut sim, Some(&line));
+                session.poll(&mut sim);
+                sim.advance(sim.now().after(1_000_000), 100);
+            }
+            session.interrupt();
+        });
+        assert!(result.is_ok(), "round {round}: {line:?}");
+        round += 1;
+        match seconds {
+            Some(seconds) if start.elapsed().as_secs() >= seconds => break,
+            None if round >= ROUNDS => break,
+            _ => {}
+        }
+    }
+    println!("{round} lines");
+}
+
 #[test]
 fn bombs_are_defused() {
     let mut aliases = String::from("a0: &a0 [x,x,x,x,x,x,x,x,x]\n");

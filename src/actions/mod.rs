@@ -4,7 +4,7 @@ use crate::api::schema::{schema, strict_errors};
 use crate::api::{Kind, ObjectRef};
 use crate::engine::Sim;
 use crate::i18n::{Message, msg};
-use crate::kubectl::{Applied, ApplyResult, Failure, Progress, Session, distance, parse};
+use crate::kubectl::{Applied, ApplyResult, Failure, Progress, Session, distance};
 use crate::manifest::{self, Document, Reader};
 use crate::projection::changes::{self, Change};
 use serde_json::Value;
@@ -89,10 +89,14 @@ pub fn run(sim: &mut Sim, talk: &mut Option<Session>, command: &Command) -> Answ
     match command {
         Command::Apply(text) => apply(sim, text),
         Command::Kubectl(line) => {
-            let line: &str = line;
-            let args = parse::split(line.strip_prefix("kubectl").map_or(line, str::trim_start));
             let before = sim.journal().len();
-            let mut session = Session::with_rows(sim, &args, "", ROWS);
+            if let Some(session) = talk.as_mut().filter(|session| session.takes_input()) {
+                session.input(sim, Some(line));
+                let answer = answer_of(session, true);
+                talk.take_if(|session| session.exit.is_some());
+                return answer;
+            }
+            let mut session = Session::line(sim, line, ROWS);
             let answer = answer_of(&mut session, sim.journal().len() > before);
             *talk = session.exit.is_none().then_some(session);
             answer

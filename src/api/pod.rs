@@ -118,6 +118,7 @@ record! {
         pub readiness_probe: Option<Probe> = "readinessProbe",
         pub liveness_probe: Option<Probe> = "livenessProbe",
         pub lifecycle: Value = "lifecycle",
+        pub stdin: bool = "stdin",
         pub restart_policy: Str = "restartPolicy",
     }
 

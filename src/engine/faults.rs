@@ -23,6 +23,13 @@ impl Sim {
         &self.kubelets.loads
     }
 
+    /// Ends the first process of a Pod's first container, as a client that was attached to it does when it leaves.
+    pub fn end_process(&mut self, pod: &ObjectRef, code: i32, origin: &Origin) {
+        if let Some(uid) = self.get(pod).map(|pod| pod.meta.uid) {
+            self.force(uid, Forced::Exit(code), origin.cause);
+        }
+    }
+
     /// The CPU load that a fault has set for a selector, in thousandths of a core.
     pub fn cpu_load(&self, selector: &str) -> Option<i64> {
         super::load::amount(&self.kubelets.loads, "cpu", selector)

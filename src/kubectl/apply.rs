@@ -21,7 +21,7 @@ pub const VERB: Verb = Verb {
     aliases: &[],
     flags: FLAGS,
     reads: Reads::No,
-    run: Some(run),
+    run,
     help: "Apply a configuration to a resource by file name or stdin",
 };
 
@@ -213,7 +213,7 @@ are the ways you can resolve this warning:
 See https://kubernetes.io/docs/reference/using-api/server-side-apply/#conflicts";
 
 /// What apply has to send.
-fn difference(kind: Kind, modified: &Value, current: &Value) -> (Patch, Value) {
+pub fn difference(kind: Kind, modified: &Value, current: &Value) -> (Patch, Value) {
     let last = current["metadata"]["annotations"][LAST_APPLIED].as_str();
     let last: Value = last.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_else(|| json!({}));
     match patch::three_way_strategic(kind.name(), &last, modified, current) {

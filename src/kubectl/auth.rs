@@ -30,7 +30,7 @@ const VERBS: [&str; 14] = [
 ];
 
 /// `kubectl auth`.
-pub const VERB: Verb = Verb { name: "auth", aliases: &[], flags: FLAGS, reads: Reads::Yes, run: Some(run), help: "Inspect authorization" };
+pub const VERB: Verb = Verb { name: "auth", aliases: &[], flags: FLAGS, reads: Reads::Yes, run, help: "Inspect authorization" };
 
 fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("auth", FLAGS, words)?;

@@ -117,6 +117,11 @@ impl<'a> Client<'a> {
         self.find(&self.key(kind, name)).ok_or_else(|| not_found(kind, name))
     }
 
+    /// The same by its key.
+    pub fn get_at(&self, key: &ObjectRef) -> Result<Value, Failure> {
+        self.find(key).ok_or_else(|| not_found(key.kind, &key.name))
+    }
+
     /// An object as JSON, if it is there.
     pub fn find(&self, key: &ObjectRef) -> Option<Value> {
         self.sim.get(key).map(|object| object.to_value())
@@ -190,6 +195,20 @@ impl<'a> Client<'a> {
         result
     }
 
+    /// What the server answers: in a dry run the object keeps its version, and a new one has none.
+    fn shown(&self, object: &Object) -> Value {
+        let mut value = object.to_value();
+        if self.mode.dry != DryRun::No
+            && let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut)
+        {
+            match self.sim.get(&object.key()) {
+                Some(old) => drop(metadata.insert("resourceVersion".to_owned(), old.meta.resource_version.to_string().into())),
+                None => drop(metadata.remove("resourceVersion")),
+            }
+        }
+        value
+    }
+
     /// Whether requests that write are not even sent.
     fn keeps(&self) -> bool {
         self.mode.dry == DryRun::Client
@@ -200,11 +219,11 @@ impl<'a> Client<'a> {
         if self.keeps() {
             return Ok(value);
         }
-        self.send(|server, origin| {
+        let result = self.send(|server, origin| {
             server.authorize_value(origin, "create", &value)?;
             server.create_value(origin, value, Why::Asked)
-        })
-        .map(shown)
+        });
+        result.map(|object| self.shown(&object))
     }
 
     /// Replaces an object.
@@ -212,11 +231,11 @@ impl<'a> Client<'a> {
         if self.keeps() {
             return Ok(value);
         }
-        self.send(|server, origin| {
+        let result = self.send(|server, origin| {
             server.authorize_value(origin, "update", &value)?;
             server.update_value(origin, value, Why::Asked)
-        })
-        .map(shown)
+        });
+        result.map(|object| self.shown(&object))
     }
 
     /// Patches an object, or a subresource of it.
@@ -225,11 +244,11 @@ impl<'a> Client<'a> {
             let object = self.find(key).ok_or_else(|| ApiError::not_found(key.kind, &key.name))?;
             return how.merged(key.kind, object, patch);
         }
-        self.send(|server, origin| {
+        let result = self.send(|server, origin| {
             server.authorize(origin, "patch", key, part.word())?;
             server.patch_part(origin, key, part, (how, patch), Why::Asked)
-        })
-        .map(shown)
+        });
+        result.map(|object| self.shown(&object))
     }
 
     /// Sets the number of replicas.
@@ -258,11 +277,11 @@ impl<'a> Client<'a> {
 
     /// Applies a configuration on the server.
     pub fn apply(&mut self, value: Value, force: bool) -> Result<Value, ApiError> {
-        self.send(|server, origin| {
+        let result = self.send(|server, origin| {
             server.authorize_value(origin, "patch", &value)?;
             server.apply(origin, value, force, Why::Asked)
-        })
-        .map(shown)
+        });
+        result.map(|object| self.shown(&object))
     }
 
     /// Evicts a Pod, if its disruption budget allows it.
@@ -275,6 +294,11 @@ impl<'a> Client<'a> {
             server.authorize(origin, "create", key, "eviction")?;
             server.evict(origin, key, how, Why::Asked)
         })
+    }
+
+    /// Ends the first process of a Pod.
+    pub fn end_process(&mut self, key: &ObjectRef, code: i32) {
+        self.sim.end_process(key, code, &self.origin);
     }
 
     /// In whose name a verb writes, unless `--field-manager` says another.
@@ -302,10 +326,6 @@ impl<'a> Client<'a> {
 fn user(args: &super::parse::Args) -> Option<Rc<User>> {
     let name = args.get("as").filter(|name| !name.is_empty())?;
     Some(Rc::new(User::new(name, args.all("as-group").map(Into::into).collect())))
-}
-
-fn shown(object: Rc<Object>) -> Value {
-    object.to_value()
 }
 
 /// `Error from server (NotFound): pods "x" not found`

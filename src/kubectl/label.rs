@@ -17,7 +17,7 @@ pub const ANNOTATE: Verb = Verb {
     aliases: &[],
     flags: FLAGS,
     reads: Reads::No,
-    run: Some(|client, words, _| run(client, words, &ANNOTATIONS)),
+    run: |client, words, _| run(client, words, &ANNOTATIONS),
     help: "Update the annotations on a resource",
 };
 
@@ -27,7 +27,7 @@ pub const LABEL: Verb = Verb {
     aliases: &[],
     flags: FLAGS,
     reads: Reads::No,
-    run: Some(|client, words, _| run(client, words, &LABELS)),
+    run: |client, words, _| run(client, words, &LABELS),
     help: "Update the labels on a resource",
 };
 

@@ -12,6 +12,7 @@ mod config;
 mod create;
 mod delete;
 mod describe;
+mod diff;
 pub mod drain;
 mod exec;
 mod explain;
@@ -19,6 +20,7 @@ mod expose;
 mod failure;
 mod get;
 mod label;
+mod logs;
 mod nodes;
 mod output;
 pub mod parse;
@@ -30,6 +32,7 @@ mod run;
 mod scale;
 mod select;
 mod set;
+pub mod shell;
 mod targets;
 mod top;
 mod typed;
@@ -90,6 +93,46 @@ impl Session {
         session
     }
 
+    /// Starts a line of the terminal: a kubectl command, with or without the word, or a line of the shell.
+    pub fn line(sim: &mut Sim, line: &str, rows: usize) -> Session {
+        let first = line.split_whitespace().next().unwrap_or("");
+        let is_verb = verb_named(first).is_some();
+        let mut session = Session::noted(sim, &if is_verb { format!("kubectl {line}") } else { line.to_owned() }, rows);
+        let result = match shell::parse::parse(line) {
+            Ok(script) => {
+                let kubectl = shell::Kubectl { run: dispatch, is_verb: |word| verb_named(word).is_some() };
+                let machine = shell::Machine::terminal(script, kubectl);
+                Ok(Outcome::pending(shell::LineCommand { machine, remote: false }))
+            }
+            Err(fault) => Err(Failure::exit(format!("sh: {fault}\n"), 2)),
+        };
+        session.settle(result);
+        session.poll(sim);
+        session
+    }
+
+    /// Whether it waits for a line to be typed.
+    pub fn takes_input(&self) -> bool {
+        matches!(&self.task, Outcome::Pending(command) if command.takes_input())
+    }
+
+    /// Gives it a line that was typed; nothing is the end of the input. False if it takes none.
+    pub fn input(&mut self, sim: &mut Sim, line: Option<&str>) -> bool {
+        let mut task = std::mem::replace(&mut self.task, Outcome::Done);
+        let mut taken = false;
+        let result = self.with_client(sim, |client| {
+            if let Outcome::Pending(command) = &mut task {
+                taken = command.input(client, line);
+            }
+            Ok(task)
+        });
+        self.settle(result);
+        if taken {
+            self.poll(sim);
+        }
+        taken
+    }
+
     /// `kubectl apply -f -` of an object that has been read from a manifest.
     pub fn apply(sim: &mut Sim, object: serde_json::Value) -> Session {
         let args = ["apply".to_owned(), "-f".to_owned(), "-".to_owned()];
@@ -100,7 +143,12 @@ impl Session {
     }
 
     fn new(sim: &mut Sim, args: &[String], rows: usize) -> Session {
-        let origin = sim.command(&format!("kubectl {}", args.join(" ")));
+        Session::noted(sim, &format!("kubectl {}", args.join(" ")), rows)
+    }
+
+    /// A command that the history has under this text.
+    fn noted(sim: &mut Sim, text: &str, rows: usize) -> Session {
+        let origin = sim.command(text);
         Session {
             stdout: String::new(),
             stderr: String::new(),
@@ -196,15 +244,16 @@ pub const VERBS: &[&Verb] = &[
     &scale::VERB,
     &autoscale::VERB,
     &unavailable::CERTIFICATE,
-    &inert("cluster-info", Reads::Yes, "Display cluster information"),
+    &resources::CLUSTER_INFO,
     &top::VERB,
     &nodes::CORDON,
     &nodes::UNCORDON,
     &drain::VERB,
     &nodes::TAINT,
     &describe::VERB,
-    &resources::LOGS,
+    &logs::VERB,
     &exec::VERB,
+    &exec::ATTACH,
     &unavailable::PORT_FORWARD,
     &auth::VERB,
     &unavailable::DEBUG,
@@ -219,12 +268,14 @@ pub const VERBS: &[&Verb] = &[
     &config::VERB,
     &resources::VERSION,
     &get::EVENTS,
-    &inert("diff", Reads::Yes, "Diff the live version against a would-be applied version"),
+    &diff::VERB,
 ];
 
-/// A verb that kubectl has and that has no effect here.
-const fn inert(name: &'static str, reads: Reads, help: &'static str) -> Verb {
-    Verb { name, aliases: &[], flags: "", reads, run: None, help }
+impl Verb {
+    /// Whether it does here what kubectl does; others check their words and say why not.
+    pub fn is_simulated(&self) -> bool {
+        !unavailable::VERBS.iter().any(|verb| verb.name == self.name)
+    }
 }
 
 /// The verb that a word means.
@@ -252,16 +303,17 @@ fn dispatch(client: &mut Client<'_>, args: &[String], stdin: &str) -> Result<Out
         client.say(format!("Usage:\n  kubectl {} [options]\n\nUse \"kubectl options\" for a list of global command-line options (applies to all commands).", verb.name));
         return Ok(Outcome::Done);
     }
-    match verb.run {
-        Some(run) => run(client, &rest, stdin),
-        None => Err(Failure::error(format!("\"{}\" has no effect in this simulation", verb.name))),
-    }
+    (verb.run)(client, &rest, stdin)
 }
 
 /// Whether a line only looks: in the past it is answered about the instant shown, and the timeline has no mark of it.
 pub fn only_reads(line: &str) -> bool {
-    let words: Vec<String> = line.strip_prefix("kubectl ").unwrap_or(line).split_whitespace().map(String::from).collect();
-    let words = &words[verb_position(&words).min(words.len())..];
+    shell::only_reads(line, command_only_reads)
+}
+
+fn command_only_reads(words: &[String]) -> bool {
+    let words = if words.first().is_some_and(|word| matches!(word.as_str(), "kubectl" | "k")) { &words[1..] } else { words };
+    let words = &words[verb_position(words).min(words.len())..];
     match words.first().and_then(|word| verb_named(word)).map(|verb| verb.reads) {
         Some(Reads::Sub(reads)) => words[1..].iter().find(|word| !word.starts_with('-')).is_some_and(|word| reads.contains(&word.as_str())),
         reads => reads == Some(Reads::Yes),
@@ -315,7 +367,7 @@ const HELP_WIDTH: usize = 102;
 fn help() -> String {
     let mut text = String::from("kubectl controls the Kubernetes cluster manager.\n\nCommands:");
     let mut column = HELP_WIDTH;
-    for verb in VERBS.iter().filter(|verb| verb.run.is_some()) {
+    for verb in VERBS.iter().filter(|verb| verb.is_simulated()) {
         let wraps = column + 1 + verb.name.len() > HELP_WIDTH;
         text.push_str(if wraps { "\n  " } else { " " });
         text.push_str(verb.name);

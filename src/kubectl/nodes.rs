@@ -18,7 +18,7 @@ pub const UNCORDON: Verb = Verb {
     aliases: &[],
     flags: CORDON_FLAGS,
     reads: Reads::No,
-    run: Some(|client, words, _| cordon(client, words, false)),
+    run: |client, words, _| cordon(client, words, false),
     help: "Mark node as schedulable",
 };
 
@@ -28,19 +28,13 @@ pub const CORDON: Verb = Verb {
     aliases: &[],
     flags: CORDON_FLAGS,
     reads: Reads::No,
-    run: Some(|client, words, _| cordon(client, words, true)),
+    run: |client, words, _| cordon(client, words, true),
     help: "Mark node as unschedulable",
 };
 
 /// `kubectl taint`.
-pub const TAINT: Verb = Verb {
-    name: "taint",
-    aliases: &[],
-    flags: TAINT_FLAGS,
-    reads: Reads::No,
-    run: Some(taint),
-    help: "Update the taints on one or more nodes",
-};
+pub const TAINT: Verb =
+    Verb { name: "taint", aliases: &[], flags: TAINT_FLAGS, reads: Reads::No, run: taint, help: "Update the taints on one or more nodes" };
 
 fn cordon(client: &mut Client<'_>, words: &[String], on: bool) -> Result<Outcome, Failure> {
     let verb = if on { "cordon" } else { "uncordon" };

@@ -14,8 +14,7 @@ use serde_json::Value;
 const FLAGS: &str = "patch/p= type= patch-file= subresource= local dry-run?unchanged output/o= filename/f= selector/l= field-selector=";
 
 /// `kubectl patch`.
-pub const VERB: Verb =
-    Verb { name: "patch", aliases: &[], flags: FLAGS, reads: Reads::No, run: Some(run), help: "Update fields of a resource" };
+pub const VERB: Verb = Verb { name: "patch", aliases: &[], flags: FLAGS, reads: Reads::No, run, help: "Update fields of a resource" };
 
 fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("patch", FLAGS, words)?;

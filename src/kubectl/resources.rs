@@ -1,25 +1,17 @@
-//! `kubectl api-resources`, `api-versions`, `version`, and what cannot be simulated.
+//! `kubectl api-resources`, `api-versions`, `version`, `cluster-info`.
 
 use super::client::Client;
 use super::parse::Args;
 use super::printers::table::Widths;
 use super::{Failure, Outcome, Reads, Verb};
-use crate::api::Kind;
 use crate::api::kind::ALL;
 use serde_json::json;
 
 const RESOURCES_FLAGS: &str = "namespaced= output/o= no-headers api-group= verbs= cached sort-by= categories=";
-const LOGS_FLAGS: &str = "container/c= follow/f previous/p tail= since= all-containers selector/l= timestamps";
 
-/// `kubectl logs`.
-pub const LOGS: Verb = Verb {
-    name: "logs",
-    aliases: &[],
-    flags: LOGS_FLAGS,
-    reads: Reads::Yes,
-    run: Some(logs),
-    help: "Print the logs for a container in a pod",
-};
+/// `kubectl cluster-info`.
+pub const CLUSTER_INFO: Verb =
+    Verb { name: "cluster-info", aliases: &[], flags: "", reads: Reads::Yes, run: cluster_info, help: "Display cluster information" };
 
 /// `kubectl version`.
 pub const VERSION: Verb = Verb {
@@ -27,7 +19,7 @@ pub const VERSION: Verb = Verb {
     aliases: &[],
     flags: "",
     reads: Reads::Yes,
-    run: Some(version),
+    run: version,
     help: "Print the client and server version information",
 };
 
@@ -37,7 +29,7 @@ pub const API_VERSIONS: Verb = Verb {
     aliases: &[],
     flags: "",
     reads: Reads::Yes,
-    run: Some(api_versions),
+    run: api_versions,
     help: "Print the supported API versions on the server",
 };
 
@@ -47,7 +39,7 @@ pub const API_RESOURCES: Verb = Verb {
     aliases: &[],
     flags: RESOURCES_FLAGS,
     reads: Reads::Yes,
-    run: Some(api_resources),
+    run: api_resources,
     help: "Print the supported API resources on the server",
 };
 
@@ -120,23 +112,8 @@ fn version(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome
     Ok(Outcome::Done)
 }
 
-/// No container ever prints anything here, but a Pod that is not there is still not there.
-fn logs(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
-    let args = Args::parse("logs", LOGS_FLAGS, words)?;
-    client.use_flags(&args)?;
-    let Some(name) = args.words.first() else {
-        return Err(Failure::error(
-            "expected 'logs [-f] [-p] (POD | TYPE/NAME) [-c CONTAINER]'.\nPOD or TYPE/NAME is a required argument for the logs command\nSee 'kubectl logs -h' for help and examples",
-        ));
-    };
-    let pod = name.rsplit('/').next().unwrap_or(name);
-    client.may_read("get", &client.key(Kind::Pod, pod), "")?;
-    client.may_read("get", &client.key(Kind::Pod, pod), "log")?;
-    if client.find(&client.key(Kind::Pod, pod)).is_none() {
-        return Err(Failure::error(format!(
-            "error from server (NotFound): pods \"{pod}\" not found in namespace \"{}\"",
-            client.namespace
-        )));
-    }
+fn cluster_info(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
+    Args::parse("cluster-info", "", words)?;
+    client.say("Kubernetes control plane is running at https://10.96.0.1:6443\n\nTo further debug and diagnose cluster problems, use 'kubectl cluster-info dump'.");
     Ok(Outcome::Done)
 }

@@ -13,7 +13,7 @@ const FLAGS: &str = "image= restart= labels/l= port= env= command stdin/i tty/t 
 
 /// `kubectl run`.
 pub const VERB: Verb =
-    Verb { name: "run", aliases: &[], flags: FLAGS, reads: Reads::No, run: Some(run), help: "Run a particular image on the cluster" };
+    Verb { name: "run", aliases: &[], flags: FLAGS, reads: Reads::No, run, help: "Run a particular image on the cluster" };
 
 fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("run", FLAGS, words)?;
@@ -83,11 +83,20 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     if !annotations.is_empty() {
         pod["metadata"]["annotations"] = annotations.into();
     }
+    // Of a Pod that it stays with, kubectl prints nothing before the Pod does.
+    let printed = client.out.len();
     finish(client, &args, pod, "")?;
+    if attach {
+        client.out.truncate(printed);
+    }
     if let Some(port) = port.filter(|_| args.on("expose")) {
         let spec = json!({"selector": labels, "ports": [{"port": port, "protocol": "TCP", "targetPort": port}]});
         let service = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": name}, "spec": spec});
         finish(client, &args, service, "")?;
+    }
+    if attach {
+        let waits = policy != "Always" && !args.on("leave-stdin-open");
+        return super::exec::stay(client, name, rest, (interactive, args.on("rm"), waits));
     }
     Ok(Outcome::Done)
 }

@@ -204,7 +204,7 @@ fn a_long_table_comes_in_parts_and_is_the_same_table() {
 fn the_help_lists_the_verbs_that_do_something_in_lines() {
     let help = super::help();
     let listed: Vec<&str> = help.lines().skip(3).take_while(|line| !line.is_empty()).flat_map(str::split_whitespace).collect();
-    assert_eq!(listed, super::VERBS.iter().filter(|verb| verb.run.is_some()).map(|verb| verb.name).collect::<Vec<_>>());
+    assert_eq!(listed, super::VERBS.iter().filter(|verb| verb.is_simulated()).map(|verb| verb.name).collect::<Vec<_>>());
     assert!(help.contains("\n  create expose ") && help.lines().all(|line| line.len() <= super::HELP_WIDTH), "{help}");
 }
 
@@ -288,4 +288,141 @@ fn a_dry_run_writes_nothing() {
         out(&mut sim, "patch deployment nginx -p '{\"spec\":{\"replicas\":-1}}' --dry-run=server")
             .contains("must be greater than or equal to 0")
     );
+}
+
+/// Runs lines of a terminal to their end, or until they wait for input; gives what is printed.
+fn terminal(sim: &mut Sim, lines: &[&str]) -> String {
+    let (mut shown, mut open): (String, Option<Session>) = (String::new(), None);
+    for line in lines {
+        let mut session = match open.take() {
+            Some(mut session) => {
+                assert!(session.input(sim, Some(line)), "{line}");
+                session
+            }
+            None => Session::line(sim, line, usize::MAX),
+        };
+        for _ in 0..1000 {
+            if session.takes_input() || session.poll(sim) == Progress::Done {
+                break;
+            }
+            sim.advance(sim.now().after(100_000), usize::MAX);
+        }
+        shown.push_str(&std::mem::take(&mut session.stdout));
+        shown.push_str(&std::mem::take(&mut session.stderr));
+        open = session.takes_input().then_some(session);
+    }
+    shown
+}
+
+/// The Service and the StatefulSet of the notes.
+const NOTES: &str = "apiVersion: v1\nkind: Service\nmetadata: {name: nginx, labels: {app: nginx}}\nspec:\n  ports: [{port: 80, name: web}]\n  clusterIP: None\n  selector: {app: nginx}\n---\napiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: web}\nspec:\n  serviceName: nginx\n  replicas: 2\n  selector: {matchLabels: {app: nginx}}\n  template:\n    metadata: {labels: {app: nginx}}\n    spec:\n      containers:\n      - name: nginx\n        image: nginx:1.9.1\n        ports: [{containerPort: 80, name: web}]\n";
+
+#[test]
+fn the_sessions_of_the_notes_run_line_by_line() {
+    let mut sim = sim();
+    assert_eq!(kubectl(&mut sim, "apply -f -", NOTES).0, 0);
+    sim.advance(sim.now().after(10_000_000), usize::MAX);
+    assert_eq!(terminal(&mut sim, &["kubectl exec web-0 -- sh -c 'hostname'"]), "web-0\n");
+    assert_eq!(terminal(&mut sim, &["kubectl exec web-1 -- sh -c 'hostname'"]), "web-1\n");
+    let ip = out(&mut sim, "get pod web-0 -o jsonpath={.status.podIP}");
+    let shown = terminal(
+        &mut sim,
+        &[
+            "kubectl run -i --tty --image busybox dns-test --restart=Never --rm /bin/sh",
+            "nslookup web-0.nginx.default.svc.cluster.local",
+            "nslookup web-0.nginx | grep Address | tail -1",
+            "exit",
+        ],
+    );
+    assert!(shown.starts_with("If you don't see a command prompt, try pressing enter.\n"), "{shown}");
+    assert_eq!(shown.matches(&format!("Address 1: {ip} web-0.nginx.default.svc.cluster.local")).count(), 2, "{shown}");
+    assert!(shown.ends_with("pod \"dns-test\" deleted from default namespace\n"), "{shown}");
+    sim.advance(sim.now().after(40_000_000), usize::MAX);
+    assert_eq!(out(&mut sim, "get pod dns-test --ignore-not-found"), "");
+    assert!(terminal(&mut sim, &["kubectl delete pod -l app=nginx", "kubectl get pods -w -l app=nginx"]).contains("web-1"), "");
+    let lines = ["kubectl exec -it web-0 -- /bin/sh", "echo $HOSTNAME > /tmp/a", "cat /tmp/a", "exit"];
+    sim.advance(sim.now().after(10_000_000), usize::MAX);
+    assert_eq!(terminal(&mut sim, &lines), "web-0\n");
+    assert!(terminal(&mut sim, &["kubectl get pvc -l app=nginx", "kubectl rollout undo sts/web"]).contains("No resources found"));
+}
+
+#[test]
+fn the_terminal_is_a_small_shell() {
+    let mut sim = sim();
+    let text = format!("cat > nginx.yaml <<EOF\n{DEPLOYMENT}EOF");
+    for (line, shown) in [
+        (text.as_str(), ""),
+        (
+            "kubectl apply -f nginx.yaml && k rollout status deploy/nginx | tail -1",
+            "deployment.apps/nginx created\ndeployment \"nginx\" successfully rolled out\n",
+        ),
+        ("get pods --no-headers | wc -l", "3\n"),
+        ("kubectl get pods | grep Running | awk '{print $3}' | sort | uniq -c", "      3 Running\n"),
+        ("for i in 1 2; do echo n$i; done", "n1\nn2\n"),
+        ("POD=$(kubectl get pods -o name | head -n1); kubectl exec $POD -- sh -c 'hostname' | cut -d- -f1", "nginx\n"),
+        ("kubectl get deploy nope 2>/dev/null || echo none", "none\n"),
+        ("kubectl get deploy nginx -o yaml | grep -c image:", "1\n"),
+        (
+            "kubectl create deployment x --image=x --dry-run=client -o yaml > x.yaml; sed -i 's/replicas: 1/replicas: 2/' x.yaml; grep replicas x.yaml | tr -d ' '",
+            "replicas:2\n",
+        ),
+        ("i=0; while [ $i -lt 3 ]; do i=$((i+1)); if [ $i = 2 ]; then continue; fi; echo $i; done", "1\n3\n"),
+        ("for x in a b c; do if [ $x = b ]; then break; fi; echo $x; done; echo end", "a\nend\n"),
+        ("sleep 2; echo later", "later\n"),
+        ("ls", "nginx.yaml\nx.yaml\n"),
+        ("kubectl apply -f nowhere.yaml", "error: the path \"nowhere.yaml\" does not exist\n"),
+        ("nosuch", "sh: nosuch: not found\n"),
+        ("echo 'a", "sh: syntax error: unterminated quoted string\n"),
+        ("while true; do true; done", "sh: this script does not end; it is stopped\n"),
+        ("kubectl config set-context --current --namespace=kube-system", "Context \"kubernetes-admin@kubernetes\" modified.\n"),
+        ("kubectl get deploy", "No resources found in kube-system namespace.\n"),
+        (
+            "kubectl run t --rm -i --restart=Never --image=busybox -n default -- sh -c 'hostname'",
+            "t\npod \"t\" deleted from default namespace\n",
+        ),
+    ] {
+        assert_eq!(terminal(&mut sim, &[line]), shown, "{line}");
+    }
+    for (line, reads) in [
+        ("kubectl get pods | grep x", true),
+        ("get pods -o yaml > f", false),
+        ("k delete pod x", false),
+        ("for i in 1; do kubectl get pods; done", true),
+    ] {
+        assert_eq!(only_reads(line), reads, "{line}");
+    }
+}
+
+#[test]
+fn logs_are_what_a_known_command_would_have_printed() {
+    let mut sim = sim();
+    let pod = "kubectl run t --image=busybox --restart=Never -- sh -c 'echo begin; i=0; while true; do i=$((i+1)); echo $i; sleep 2; done'";
+    terminal(&mut sim, &[pod]);
+    sim.advance(sim.now().after(10_000_000), usize::MAX);
+    let shown = terminal(&mut sim, &["kubectl logs t"]);
+    assert!(shown.starts_with("begin\n1\n2\n3\n") && shown.lines().count() < 8, "{shown}");
+    assert_eq!(terminal(&mut sim, &["kubectl logs t --tail=1 | wc -l"]), "1\n");
+    assert_eq!(terminal(&mut sim, &["logs t -c no"]), "error: container no is not valid for pod t out of: t\n");
+    assert_eq!(
+        terminal(&mut sim, &["logs t -p"]),
+        "Error from server (BadRequest): previous terminated container \"t\" in pod \"t\" not found\n"
+    );
+    assert_eq!(kubectl(&mut sim, "apply -f -", DEPLOYMENT).0, 0);
+    sim.advance(sim.now().after(5_000_000), usize::MAX);
+    let shown = terminal(&mut sim, &["kubectl logs deploy/nginx"]);
+    assert!(shown.contains("start worker processes") && shown.contains("Found 3 pods, using pod/nginx-"), "{shown}");
+}
+
+#[test]
+fn diff_shows_what_applying_would_change() {
+    let mut sim = sim();
+    assert_eq!(kubectl(&mut sim, "apply -f -", DEPLOYMENT).0, 0);
+    assert_eq!(kubectl(&mut sim, "diff -f -", DEPLOYMENT), (0, String::new(), String::new()));
+    let version = sim.server().version();
+    let (code, shown, _) = kubectl(&mut sim, "diff -f -", &DEPLOYMENT.replace("1.14.2", "1.16.1"));
+    assert_eq!((code, sim.server().version()), (1, version));
+    assert!(shown.starts_with("diff -u -N /tmp/LIVE/apps.v1.Deployment.default.nginx "), "{shown}");
+    for line in ["-  generation: 1\n", "+  generation: 2\n", "-      - image: nginx:1.14.2\n+      - image: nginx:1.16.1\n", "@@ -"] {
+        assert!(shown.contains(line), "{line}: {shown}");
+    }
 }

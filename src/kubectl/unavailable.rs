@@ -11,9 +11,12 @@ const FORWARD_FLAGS: &str = "address= pod-running-timeout=";
 const DEBUG_FLAGS: &str = "image= copy-to= target= container/c= stdin/i tty/t attach quiet/q profile= replace same-node share-processes \
     set-image= env= image-pull-policy= arguments-only custom= keep-labels";
 
+/// All of them.
+pub const VERBS: [&Verb; 4] = [&EDIT, &PORT_FORWARD, &DEBUG, &CERTIFICATE];
+
 /// `kubectl edit`.
 pub const EDIT: Verb =
-    Verb { name: "edit", aliases: &[], flags: EDIT_FLAGS, reads: Reads::Yes, run: Some(edit), help: "Edit a resource on the server" };
+    Verb { name: "edit", aliases: &[], flags: EDIT_FLAGS, reads: Reads::Yes, run: edit, help: "Edit a resource on the server" };
 
 /// `kubectl port-forward`.
 pub const PORT_FORWARD: Verb = Verb {
@@ -21,7 +24,7 @@ pub const PORT_FORWARD: Verb = Verb {
     aliases: &[],
     flags: FORWARD_FLAGS,
     reads: Reads::Yes,
-    run: Some(port_forward),
+    run: port_forward,
     help: "Forward one or more local ports to a pod",
 };
 
@@ -31,7 +34,7 @@ pub const DEBUG: Verb = Verb {
     aliases: &[],
     flags: DEBUG_FLAGS,
     reads: Reads::Yes,
-    run: Some(debug),
+    run: debug,
     help: "Create debugging sessions for troubleshooting workloads and nodes",
 };
 
@@ -41,7 +44,7 @@ pub const CERTIFICATE: Verb = Verb {
     aliases: &[],
     flags: "filename/f= force output/o= recursive/R kustomize/k=",
     reads: Reads::Yes,
-    run: Some(certificate),
+    run: certificate,
     help: "Modify certificate resources",
 };
 

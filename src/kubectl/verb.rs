@@ -15,8 +15,8 @@ pub struct Verb {
     pub flags: &'static str,
     /// Whether it leaves the cluster as it is.
     pub reads: Reads,
-    /// Runs it on the words after the verb and on stdin; nothing for a verb without effect in this simulation.
-    pub run: Option<RunVerb>,
+    /// Runs it on the words after the verb and on stdin.
+    pub run: RunVerb,
     /// What it does, in kubectl's words.
     pub help: &'static str,
 }
@@ -63,6 +63,16 @@ pub trait PendingCommand: Debug {
 
     /// Whether it goes on by itself, without anything that happens.
     fn goes_on(&self) -> bool {
+        false
+    }
+
+    /// Gives it a line that was typed; nothing is the end of the input. False if it takes none.
+    fn input(&mut self, _: &mut Client<'_>, _: Option<&str>) -> bool {
+        false
+    }
+
+    /// Whether it waits for a line to be typed.
+    fn takes_input(&self) -> bool {
         false
     }
 

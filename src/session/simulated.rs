@@ -41,7 +41,7 @@ pub struct Row {
 pub fn table() -> Vec<Row> {
     use Treatment::{Refused, Simulated, Stored};
     let kinds = |simulated: bool| list(ALL.iter().filter(|kind| kind.is_simulated() == simulated).map(|kind| Kind::name(*kind)));
-    let verbs = |runs: bool| list(VERBS.iter().filter(|verb| verb.run.is_some() == runs).map(|verb| verb.name));
+    let verbs = |runs: bool| list(VERBS.iter().filter(|verb| verb.is_simulated() == runs).map(|verb| verb.name));
     let row = |what: Message, treatment: Treatment, which: Message| Row { what, treatment, which };
     vec![
         row(msg::simulated_kinds(), Simulated, kinds(true)),

@@ -79,6 +79,10 @@ pub(super) fn pull_error(image: &str) -> String {
 /// When and how a container ends if its command tells: `sleep 30`, `exit 1`, `false`, a shell with nothing to do.
 pub(super) fn predicted_exit(container: &Container) -> Option<(u64, i32)> {
     let words: Vec<&str> = container.command.iter().chain(&container.args).map(|s| s.as_str()).collect();
+    // A shell that reads lines waits for them.
+    if container.stdin && matches!(words[..], [] | ["sh" | "/bin/sh" | "bash" | "/bin/bash" | "ash"]) {
+        return None;
+    }
     if words.is_empty() {
         let name = container.image.rsplit('/').next().unwrap_or("");
         let name = name.split([':', '@']).next().unwrap_or("");

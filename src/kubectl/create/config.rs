@@ -1,7 +1,11 @@
 //! `create configmap` and `create secret`: keys of words and files.
 
-use super::*;
+use super::generator::{Generator, list, object};
 use crate::api::base64;
+use crate::kubectl::Failure;
+use crate::kubectl::client::Client;
+use crate::kubectl::parse::Args;
+use serde_json::{Map, Value};
 
 pub const CONFIG_MAP: Generator = Generator {
     name: "configmap",

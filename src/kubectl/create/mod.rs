@@ -3,6 +3,7 @@
 //! Models `kubectl/pkg/cmd/create`: one [`Generator`] for each subcommand.
 
 mod config;
+mod generator;
 mod network;
 mod policy;
 mod rbac;
@@ -14,22 +15,11 @@ use super::parse::Args;
 use super::{Failure, Outcome, Reads, Verb};
 use crate::api::ObjectRef;
 use crate::engine::store::Reason;
-use serde_json::{Map, Value, json};
+use generator::Generator;
+pub use generator::pairs;
+use serde_json::Value;
 
 const FLAGS: &str = "filename/f= recursive/R kustomize/k= save-config dry-run?unchanged output/o= validate?strict selector/l= edit raw=";
-
-/// A subcommand that makes an object of a few words.
-pub struct Generator {
-    /// `configmap`, or two words as `service nodeport`.
-    name: &'static str,
-    /// Another word for the first.
-    alias: &'static str,
-    /// Its flags beside those that all have, in the notation of [`super::parse`].
-    flags: &'static str,
-    /// What stands before the server's refusal; empty if that stands alone.
-    fails: &'static str,
-    make: fn(&mut Client<'_>, &Args, &str) -> Result<Value, Failure>,
-}
 
 /// Flags of every generator.
 const COMMON: &str = "save-config dry-run?unchanged output/o= validate?strict";
@@ -60,14 +50,8 @@ const GENERATORS: &[&Generator] = &[
 ];
 
 /// `kubectl create`.
-pub const VERB: Verb = Verb {
-    name: "create",
-    aliases: &[],
-    flags: FLAGS,
-    reads: Reads::No,
-    run: Some(run),
-    help: "Create a resource from a file or from stdin",
-};
+pub const VERB: Verb =
+    Verb { name: "create", aliases: &[], flags: FLAGS, reads: Reads::No, run, help: "Create a resource from a file or from stdin" };
 
 /// `kubectl replace`.
 pub const REPLACE: Verb = Verb {
@@ -75,7 +59,7 @@ pub const REPLACE: Verb = Verb {
     aliases: &[],
     flags: apply::FLAGS,
     reads: Reads::No,
-    run: Some(replace),
+    run: replace,
     help: "Replace a resource by file name or stdin",
 };
 
@@ -185,24 +169,4 @@ fn replace(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Out
         }
     }
     Ok(Outcome::Done)
-}
-
-/// `a=b,c=d` as a map.
-pub(super) fn pairs(text: &str) -> Map<String, Value> {
-    crate::sort::map(text.split(',').filter_map(|pair| pair.split_once('=')).map(|(key, value)| (key.to_owned(), Value::from(value))))
-}
-
-/// `5` or `20%`.
-fn amount(text: &str) -> Value {
-    text.parse::<i64>().map_or(Value::from(text), Value::from)
-}
-
-/// The words of a flag that may be repeated and hold several.
-fn list<'a>(args: &'a Args, flag: &'a str) -> impl Iterator<Item = &'a str> {
-    args.all(flag).flat_map(|words| words.split(',')).filter(|word| !word.is_empty())
-}
-
-/// An object with nothing but a name; its kind is filled in.
-fn object(api_version: &str, kind: &str, name: &str) -> Value {
-    json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": name}})
 }

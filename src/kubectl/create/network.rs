@@ -1,7 +1,11 @@
 //! `create service` and `create ingress`.
 
-use super::*;
+use super::generator::{Generator, amount, list, object};
 use crate::engine::store::validation;
+use crate::kubectl::Failure;
+use crate::kubectl::client::Client;
+use crate::kubectl::parse::Args;
+use serde_json::{Map, Value, json};
 
 const fn service_of(name: &'static str, flags: &'static str, fails: &'static str, make: Make) -> Generator {
     Generator { name, alias: "svc", flags, fails, make }

@@ -1,7 +1,11 @@
 //! `create quota`, `poddisruptionbudget`, `priorityclass`.
 
-use super::*;
+use super::generator::{Generator, amount, list, object, pairs};
 use crate::api::quantity::Quantity;
+use crate::kubectl::Failure;
+use crate::kubectl::client::Client;
+use crate::kubectl::parse::Args;
+use serde_json::{Map, Value, json};
 
 pub const QUOTA: Generator =
     Generator { name: "quota", alias: "resourcequota", flags: "hard= scopes=", fails: "failed to create quota:", make: quota };

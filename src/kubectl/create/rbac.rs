@@ -1,7 +1,11 @@
 //! `create serviceaccount`, `role`, `clusterrole`, `rolebinding`, `clusterrolebinding`, `token`.
 
-use super::*;
+use super::generator::{Generator, list, object, pairs};
 use crate::api::{Kind, Timestamp, base64};
+use crate::kubectl::Failure;
+use crate::kubectl::client::Client;
+use crate::kubectl::parse::Args;
+use serde_json::{Value, json};
 
 const GROUP: &str = "rbac.authorization.k8s.io";
 const VERSION: &str = "rbac.authorization.k8s.io/v1";

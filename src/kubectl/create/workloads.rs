@@ -1,8 +1,12 @@
 //! `create namespace`, `deployment`, `job`, `cronjob`.
 
-use super::*;
+use super::generator::{Generator, list, object};
 use crate::api::Kind;
+use crate::kubectl::Failure;
+use crate::kubectl::client::Client;
+use crate::kubectl::parse::Args;
 use crate::kubectl::targets;
+use serde_json::{Value, json};
 
 pub const NAMESPACE: Generator =
     Generator { name: "namespace", alias: "ns", flags: "", fails: "", make: |_, _, name| Ok(object("v1", "Namespace", name)) };

@@ -1,36 +1,69 @@
-//! What a container sees of the network: names, addresses, requests.
+//! `nslookup`, `dig`, `ping`, `curl`, `wget`, `nc`: names, addresses, requests as a container sees them.
 
-use super::*;
+use super::tool::{Call, Tool};
+use crate::api::{Kind, Object};
+use crate::engine::disk::{FilePlace, place};
+use crate::engine::dns;
+use crate::kubectl::shell::room::{Done, Room};
+use std::rc::Rc;
 
-impl Shell<'_, '_> {
-    /// The name under a headless Service, if the Pod has one.
-    pub(super) fn full_name(&self) -> String {
-        let spec = &self.pod.body::<Pod>().spec;
-        if spec.subdomain.is_empty() {
-            return self.hostname();
+pub const NSLOOKUP: Tool = Tool { name: "nslookup", run: |call| call.room.nslookup(call.plain().next().unwrap_or("")) };
+pub const PING: Tool = Tool { name: "ping", run: |call| call.room.ping(call.plain().last().unwrap_or("")) };
+pub const CURL: Tool = Tool { name: "curl", run: |call| request(call) };
+pub const WGET: Tool = Tool { name: "wget", run: |call| request(call) };
+
+/// `nc -zv HOST PORT`: whether something listens.
+pub const NC: Tool = Tool {
+    name: "nc",
+    run: |call| {
+        let mut plain = call.plain();
+        let (host, port) = (plain.next().unwrap_or(""), plain.next().unwrap_or(""));
+        match call.room.reach(host) {
+            Err(done) => Done { err: format!("nc: {}", done.err), ..done },
+            Ok((address, Some(_))) => Done { err: format!("{host} ({address}:{port}) open\n"), ..Done::default() },
+            Ok((address, None)) => Done::failed(format!("nc: {host} ({address}:{port}): Connection refused\n"), 1),
         }
-        format!("{}.{}.{}.{}", self.hostname(), spec.subdomain, self.pod.meta.namespace, dns::ZONE)
-    }
+    },
+};
 
-    pub(super) fn ls(&self, path: &str) -> Done {
-        let mut names: Vec<String> = match place(self.client.sim().server(), &self.pod, self.container, path) {
-            FilePlace::Projected { kind, name, .. } => self.projected(kind, &name).into_iter().map(|(key, _)| key).collect(),
-            FilePlace::Disk { disk, path } => {
-                let under = |file: &str| {
-                    let of = path.trim_end_matches('/');
-                    let rest = file.strip_prefix(of).filter(|rest| of.is_empty() || rest.starts_with('/'))?;
-                    rest.trim_start_matches('/').split('/').next().filter(|name| !name.is_empty()).map(str::to_string)
-                };
-                self.client.sim().disks.list(&disk).filter_map(|(file, _)| under(file)).collect()
-            }
+/// `dig +short NAME`
+pub const DIG: Tool = Tool {
+    name: "dig",
+    run: |call| {
+        let name = call.words.iter().find(|word| !word.starts_with(['+', '-', '@'])).map_or("", String::as_str);
+        let Some((pod, _)) = &call.room.pod else { return outside("dig") };
+        let found = dns::lookup(call.room.client.sim().server(), &pod.meta.namespace, name);
+        let short = call.words.iter().any(|word| word == "+short");
+        let line = |record: &dns::DnsRecord| {
+            if short { format!("{}\n", record.address) } else { format!("{name}.\t30\tIN\tA\t{}\n", record.address) }
         };
-        crate::sort::sort(&mut names);
-        names.dedup();
-        Done::said(names.iter().map(|name| format!("{name}\n")).collect::<String>())
-    }
+        Done::said(found.iter().map(line).collect::<String>())
+    },
+};
 
-    pub(super) fn nslookup(&self, name: &str) -> Done {
-        let found = dns::lookup(self.client.sim().server(), &self.pod.meta.namespace, name);
+fn request(call: &mut Call<'_, '_, '_>) -> Done {
+    let mut url = "";
+    let mut words = call.words.iter();
+    while let Some(word) = words.next() {
+        // Flags whose value is the next word.
+        if matches!(word.as_str(), "-T" | "-m" | "-o" | "-H" | "-X" | "-d" | "--max-time" | "--connect-timeout" | "-w" | "-O") {
+            words.next();
+        } else if !word.starts_with('-') {
+            url = word;
+        }
+    }
+    call.room.fetch(call.name, url)
+}
+
+/// The terminal is no part of the cluster's network.
+fn outside(what: &str) -> Done {
+    Done::failed(format!("{what}: this terminal is outside the cluster's network; run it in a Pod: kubectl exec POD -- …\n"), 1)
+}
+
+impl Room<'_, '_> {
+    fn nslookup(&self, name: &str) -> Done {
+        let Some((pod, _)) = &self.pod else { return outside("nslookup") };
+        let found = dns::lookup(self.client.sim().server(), &pod.meta.namespace, name);
         let mut out = format!("Server:    {s}\nAddress 1: {s} kube-dns.kube-system.svc.cluster.local\n\n", s = dns::SERVER);
         if found.is_empty() {
             out.push_str(&format!("nslookup: can't resolve '{name}'\n"));
@@ -47,13 +80,14 @@ impl Shell<'_, '_> {
     }
 
     /// The Pod that a host name or an address leads to from here.
-    pub(super) fn reach(&self, host: &str) -> Result<(String, Option<Rc<Object>>), Done> {
-        let sim = &self.client.sim();
+    fn reach(&self, host: &str) -> Result<(String, Option<Rc<Object>>), Done> {
+        let Some((pod, _)) = &self.pod else { return Err(outside(host)) };
+        let sim = self.client.sim();
         if matches!(host, "localhost" | "127.0.0.1") {
-            return Ok(("127.0.0.1".into(), Some(self.pod.clone())));
+            return Ok(("127.0.0.1".into(), Some(pod.clone())));
         }
         let is_address = host.split('.').count() == 4 && host.chars().all(|c| c.is_ascii_digit() || c == '.');
-        let found = dns::lookup(sim.server(), &self.pod.meta.namespace, host);
+        let found = dns::lookup(sim.server(), &pod.meta.namespace, host);
         let address = match (is_address, found.first()) {
             (true, _) => host.to_string(),
             (false, Some(record)) => record.address.to_string(),
@@ -75,7 +109,7 @@ impl Shell<'_, '_> {
         Ok((address, pod))
     }
 
-    pub(super) fn ping(&self, host: &str) -> Done {
+    fn ping(&self, host: &str) -> Done {
         match self.reach(host) {
             Err(done) => Done { err: format!("ping: {}", done.err), ..done },
             Ok((address, Some(_))) => {
@@ -95,7 +129,7 @@ impl Shell<'_, '_> {
     }
 
     /// What a web server would answer: the index page of its Pod, if somebody wrote one.
-    pub(super) fn fetch(&self, tool: &str, url: &str) -> Done {
+    fn fetch(&self, tool: &str, url: &str) -> Done {
         let host = url.trim_start_matches("http://").split(['/', ':']).next().unwrap_or("");
         let refused = |address: &str| match tool {
             "curl" => Done::failed(format!("curl: (7) Failed to connect to {host} port 80: Connection refused\n"), 7),

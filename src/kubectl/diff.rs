@@ -1,0 +1,123 @@
+//! `kubectl diff`: what applying would change, as `diff -u` shows it.
+//!
+//! Models `kubectl/pkg/cmd/diff`.
+
+use super::apply::{self, difference, prepare, with_last_applied};
+use super::client::{Client, server_error};
+use super::output::DryRun;
+use super::parse::Args;
+use super::printers::yaml;
+use super::{Failure, Outcome, Reads, Verb};
+use crate::api::meta::LAST_APPLIED;
+use crate::api::{Kind, ObjectRef, Timestamp};
+use crate::engine::store::Subresource;
+use serde_json::Value;
+
+const FLAGS: &str = "filename/f= recursive/R kustomize/k= server-side force-conflicts selector/l= prune concurrency= show-secrets";
+/// Lines around a change.
+const CONTEXT: usize = 3;
+
+/// `kubectl diff`.
+pub const VERB: Verb = Verb {
+    name: "diff",
+    aliases: &[],
+    flags: FLAGS,
+    reads: Reads::Yes,
+    run,
+    help: "Diff the live version against a would-be applied version",
+};
+
+fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome, Failure> {
+    let args = Args::parse("diff", FLAGS, words)?;
+    client.use_flags(&args)?;
+    client.mode.dry = DryRun::Server;
+    if args.get("filename").is_none() {
+        return Err(Failure { exit: 2, ..Failure::error("must specify one of -f and -k") });
+    }
+    let mut differs = false;
+    for value in apply::read(client, stdin) {
+        let (kind, value) = prepare(client, &args, value)?;
+        let name = value["metadata"]["name"].as_str().unwrap_or("").to_owned();
+        let namespace = value["metadata"]["namespace"].as_str().unwrap_or("").to_owned();
+        let key = ObjectRef::new(kind, &namespace, &name);
+        let live = client.find(&key);
+        let merged = match &live {
+            None => client.create(value),
+            Some(current) => {
+                // Annotations are compared also where the manifest has none.
+                let mut modified = with_last_applied(&value);
+                modified["metadata"]["annotations"].as_object_mut().map(|annotations| annotations.remove(LAST_APPLIED));
+                let (how, change) = difference(kind, &modified, current);
+                client.patch(&key, Subresource::Main, how, &change)
+            }
+        };
+        let merged = merged.map_err(|error| Failure { exit: 2, ..server_error(&error) })?;
+        let text = |value: &Value| yaml::print(&masked(kind, value.clone()));
+        let (old, new) = (live.as_ref().map(text).unwrap_or_default(), text(&merged));
+        let changes = unified(&old, &new);
+        if changes.is_empty() {
+            continue;
+        }
+        differs = true;
+        let group = if kind.info().group.is_empty() { String::new() } else { format!("{}.", kind.info().group) };
+        let file = format!("{group}{}.{}.{namespace}.{name}", kind.info().version, kind.name());
+        let time = Timestamp(client.wall()).rfc3339().replace('T', " ").replace('Z', ".000000000 +0000");
+        client.say(format!("diff -u -N /tmp/LIVE/{file} /tmp/MERGED/{file}"));
+        client.say(format!("--- /tmp/LIVE/{file}\t{time}\n+++ /tmp/MERGED/{file}\t{time}"));
+        client.out.push_str(&changes);
+    }
+    // As diff does, it ends with 1 where something differs.
+    if differs { Err(Failure::exit("", 1)) } else { Ok(Outcome::Done) }
+}
+
+/// Values of Secrets are not shown.
+fn masked(kind: Kind, mut value: Value) -> Value {
+    if kind == Kind::Secret {
+        for data in value.get_mut("data").and_then(Value::as_object_mut).into_iter().flat_map(|map| map.values_mut()) {
+            *data = Value::from("***");
+        }
+    }
+    value
+}
+
+/// The hunks of two texts.
+fn unified(old: &str, new: &str) -> String {
+    let (a, b): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+    // How long the longest common rest of both is.
+    let mut common = vec![vec![0_u32; b.len() + 1]; a.len() + 1];
+    for i in (0..a.len()).rev() {
+        for j in (0..b.len()).rev() {
+            common[i][j] = if a[i] == b[j] { common[i + 1][j + 1] + 1 } else { common[i + 1][j].max(common[i][j + 1]) };
+        }
+    }
+    let mut lines: Vec<(char, &str, usize, usize)> = Vec::new();
+    let (mut i, mut j) = (0, 0);
+    while i < a.len() || j < b.len() {
+        if i < a.len() && j < b.len() && a[i] == b[j] {
+            lines.push((' ', a[i], i, j));
+            (i, j) = (i + 1, j + 1);
+        } else if i < a.len() && (j == b.len() || common[i + 1][j] >= common[i][j + 1]) {
+            lines.push(('-', a[i], i, j));
+            i += 1;
+        } else {
+            lines.push(('+', b[j], i, j));
+            j += 1;
+        }
+    }
+    let changed: Vec<usize> = (0..lines.len()).filter(|at| lines[*at].0 != ' ').collect();
+    let mut out = String::new();
+    let mut rest = changed.as_slice();
+    while let Some(first) = rest.first() {
+        let last = (1..rest.len()).find(|at| rest[*at] - rest[at - 1] > 2 * CONTEXT).unwrap_or(rest.len());
+        let hunk = &lines[first.saturating_sub(CONTEXT)..(rest[last - 1] + CONTEXT + 1).min(lines.len())];
+        let side = |sign: char, begin: usize| {
+            let count = hunk.iter().filter(|line| line.0 == sign || line.0 == ' ').count();
+            let begin = if count == 0 { begin } else { begin + 1 };
+            if count == 1 { begin.to_string() } else { format!("{begin},{count}") }
+        };
+        out.push_str(&format!("@@ -{} +{} @@\n", side('-', hunk[0].2), side('+', hunk[0].3)));
+        hunk.iter().for_each(|(sign, text, ..)| out.push_str(&format!("{sign}{text}\n")));
+        rest = &rest[last..];
+    }
+    out
+}

@@ -1,0 +1,247 @@
+//! `kubectl logs`: what a container would have printed. A command given to a shell is rehearsed up to the present; images known to
+//! teach with print how they start; of others nothing is known.
+//!
+//! Models `kubectl/pkg/cmd/logs` and `polymorphichelpers/logsforobject.go`.
+
+use super::client::Client;
+use super::exec;
+use super::parse::Args;
+use super::select::Selection;
+use super::shell::{Machine, parse, room::Place};
+use super::targets;
+use super::{Failure, Outcome, PendingCommand, Reads, Verb};
+use crate::api::{Kind, Object, ObjectRef, Timestamp};
+use serde_json::Value;
+
+const FLAGS: &str = "container/c= follow/f previous/p tail= since= since-time= all-containers all-pods selector/l= timestamps prefix \
+    max-log-requests= limit-bytes= ignore-errors pod-running-timeout= insecure-skip-tls-verify-backend";
+
+/// `kubectl logs`.
+pub const VERB: Verb =
+    Verb { name: "logs", aliases: &[], flags: FLAGS, reads: Reads::Yes, run, help: "Print the logs for a container in a pod" };
+
+/// A container whose log is shown.
+#[derive(Clone, Debug)]
+struct Source {
+    pod: ObjectRef,
+    container: String,
+    previous: bool,
+    /// What stands before each line.
+    prefix: String,
+}
+
+fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
+    let args = Args::parse("logs", FLAGS, words)?;
+    client.use_flags(&args)?;
+    let mut pods: Vec<ObjectRef> = Vec::new();
+    if let Some(labels) = args.get("selector") {
+        let selection = Selection::parse(Some(labels), None).map_err(Failure::error)?;
+        let namespace = client.namespace.clone();
+        let found = client.listing(Kind::Pod, &namespace).filter(|pod| selection.matches(&pod.to_value()));
+        pods.extend(found.map(|pod| pod.key()));
+        if pods.is_empty() {
+            client.warn(format!("No resources found in {namespace} namespace."));
+            return Ok(Outcome::Done);
+        }
+    } else {
+        let Some(name) = args.words.first() else {
+            return Err(Failure::usage(
+                "logs",
+                "expected 'logs [-f] [-p] (POD | TYPE/NAME) [-c CONTAINER]'.\nPOD or TYPE/NAME is a required argument for the logs command",
+            ));
+        };
+        pods.push(named(client, name)?);
+    }
+    let tail = match (args.number("tail")?, args.get("selector")) {
+        (Some(lines), _) => usize::try_from(lines).ok(),
+        // Of many Pods only the last lines are shown.
+        (None, Some(_)) => Some(10),
+        _ => None,
+    };
+    let mut sources = Vec::new();
+    for pod in pods {
+        choose(client, &args, pod, &mut sources)?;
+    }
+    let mut logs = Logs { sources, shown: Vec::new(), tail, follow: args.on("follow") };
+    let ended = logs.show(client)?;
+    Ok(if ended || !logs.follow { Outcome::Done } else { Outcome::pending(logs) })
+}
+
+/// The Pod that a word names.
+fn named(client: &mut Client<'_>, word: &str) -> Result<ObjectRef, Failure> {
+    let (kind, name) = match word.split_once('/') {
+        Some((kind, name)) => (targets::kind(kind)?, name),
+        None => (Kind::Pod, word),
+    };
+    if client.find(&client.key(kind, name)).is_none() {
+        let (resource, namespace) = (kind.group_resource(), &client.namespace);
+        return Err(Failure::error(format!("error from server (NotFound): {resource} {name:?} not found in namespace {namespace:?}")));
+    }
+    let pod = exec::find(client, word)?;
+    client.may_read("get", &pod.key(), "log")?;
+    if kind != Kind::Pod {
+        let count = exec::pods_of(client, kind, name).len();
+        if count > 1 {
+            client.warn(format!("Found {count} pods, using pod/{}", pod.meta.name));
+        }
+    }
+    Ok(pod.key())
+}
+
+/// The containers of a Pod that are asked for.
+fn choose(client: &mut Client<'_>, args: &Args, pod: ObjectRef, sources: &mut Vec<Source>) -> Result<(), Failure> {
+    let object = client.get_at(&pod)?;
+    let name = |container: &Value| container["name"].as_str().unwrap_or("").to_owned();
+    let of = |field: &str| -> Vec<String> { object["spec"][field].as_array().into_iter().flatten().map(name).collect() };
+    let (main, init) = (of("containers"), of("initContainers"));
+    let all = || {
+        let inits = init.iter().map(|name| format!("{name} (init)"));
+        main.iter().cloned().chain(inits).collect::<Vec<_>>().join(", ")
+    };
+    let mut chosen: Vec<String> = Vec::new();
+    if args.on("all-containers") {
+        chosen.extend(init.iter().chain(&main).cloned());
+    } else if let Some(wanted) = args.get("container").map(str::to_owned).or(args.words.get(1).cloned()) {
+        if !main.contains(&wanted) && !init.contains(&wanted) {
+            return Err(Failure::error(format!("container {wanted} is not valid for pod {} out of: {}", pod.name, all())));
+        }
+        chosen.push(wanted);
+    } else {
+        if main.len() + init.len() > 1 && args.get("selector").is_none() {
+            client.warn(format!("Defaulted container {:?} out of: {}", main.first().map_or("", String::as_str), all()));
+        }
+        chosen.extend(main.first().cloned());
+    }
+    for container in chosen {
+        let prefix = if args.on("prefix") { format!("[pod/{}/{container}] ", pod.name) } else { String::new() };
+        sources.push(Source { pod: pod.clone(), container, previous: args.on("previous"), prefix });
+    }
+    Ok(())
+}
+
+/// Logs that are shown, and followed.
+#[derive(Clone, Debug)]
+struct Logs {
+    sources: Vec<Source>,
+    /// How many lines of each have been shown.
+    shown: Vec<usize>,
+    tail: Option<usize>,
+    follow: bool,
+}
+
+impl Logs {
+    /// Prints what is new; whether no more will come.
+    fn show(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
+        let mut ended = true;
+        let first = self.shown.is_empty();
+        for (index, source) in self.sources.iter().enumerate() {
+            let Some((text, running)) = printed(client, source)? else { continue };
+            ended &= !running;
+            let lines: Vec<&str> = text.lines().collect();
+            let begin = match self.shown.get(index) {
+                Some(shown) => *shown,
+                None => self.tail.map_or(0, |tail| lines.len().saturating_sub(tail)),
+            };
+            for line in lines.iter().skip(begin) {
+                client.say(format!("{}{line}", source.prefix));
+            }
+            if first {
+                self.shown.push(lines.len());
+            } else if let Some(shown) = self.shown.get_mut(index) {
+                *shown = lines.len();
+            }
+        }
+        Ok(ended)
+    }
+}
+
+impl PendingCommand for Logs {
+    fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
+        self.sources.retain(|source| client.find(&source.pod).is_some());
+        self.show(client)
+    }
+
+    fn copy(&self) -> Box<dyn PendingCommand> {
+        Box::new(self.clone())
+    }
+}
+
+/// What a container has printed, and whether it still runs; nothing if that is not known, which is told.
+fn printed(client: &mut Client<'_>, source: &Source) -> Result<Option<(String, bool)>, Failure> {
+    let Some(pod) = client.sim().get(&source.pod).cloned() else { return Ok(None) };
+    let object = pod.to_value();
+    let wanted = |item: &&Value| item["name"] == source.container.as_str();
+    let status = ["containerStatuses", "initContainerStatuses"]
+        .iter()
+        .flat_map(|field| object["status"][*field].as_array().into_iter().flatten())
+        .find(wanted);
+    let state = status.map_or(&Value::Null, |status| &status[if source.previous { "lastState" } else { "state" }]);
+    let life = if state["running"].is_object() { &state["running"] } else { &state["terminated"] };
+    if !life.is_object() {
+        let (container, pod) = (&source.container, &source.pod.name);
+        let reason = state["waiting"]["reason"].as_str().unwrap_or("ContainerCreating");
+        let refused = |text: String| Err(Failure::plain(format!("Error from server (BadRequest): {text}")));
+        return match (source.previous, object["spec"]["nodeName"].as_str(), reason) {
+            (true, ..) => refused(format!("previous terminated container {container:?} in pod {pod:?} not found")),
+            (_, None, _) => refused(format!("pod {pod} does not have a host assigned")),
+            // A container that waits to be restarted has printed what its last run did.
+            (_, _, "CrashLoopBackOff") => printed(client, &Source { previous: true, ..source.clone() }),
+            (_, _, "ImagePullBackOff" | "ErrImagePull") => {
+                refused(format!("container {container:?} in pod {pod:?} is waiting to start: trying and failing to pull image"))
+            }
+            _ => refused(format!("container {container:?} in pod {pod:?} is waiting to start: {reason}")),
+        };
+    }
+    let at = |field: &str| life[field].as_str().and_then(Timestamp::parse).map(|time| time.0);
+    let began = at("startedAt").unwrap_or_else(|| client.wall());
+    let until = at("finishedAt").unwrap_or_else(|| client.wall());
+    let specs = ["containers", "initContainers"].iter().flat_map(|field| object["spec"][*field].as_array().into_iter().flatten());
+    let spec = specs.into_iter().find(wanted).cloned().unwrap_or_default();
+    let index = object["spec"]["containers"].as_array().and_then(|list| list.iter().position(|item| item == &spec)).unwrap_or(0);
+    let text = match rehearsed(client, &pod, index, &spec, began, until) {
+        Some(text) => text,
+        None => match known(spec["image"].as_str().unwrap_or(""), began) {
+            Some(text) => text,
+            None => {
+                client.warn(format!("What the image {} prints is not known to this simulation.", spec["image"].as_str().unwrap_or("")));
+                return Ok(None);
+            }
+        },
+    };
+    Ok(Some((text, state["running"].is_object())))
+}
+
+/// What the container's command prints in this time, if it is one that the shell knows.
+fn rehearsed(client: &mut Client<'_>, pod: &Object, index: usize, spec: &Value, began: i64, until: i64) -> Option<String> {
+    let words = ["command", "args"].iter().flat_map(|field| spec[*field].as_array().into_iter().flatten());
+    let words: Vec<String> = words.filter_map(Value::as_str).map(str::to_owned).collect();
+    let script = match words.as_slice() {
+        [shell, flag, text] if flag == "-c" && matches!(shell.rsplit('/').next(), Some("sh" | "bash" | "ash")) => {
+            parse::parse(text).ok()?
+        }
+        [name, ..] if matches!(name.as_str(), "echo" | "sleep" | "date" | "hostname" | "env" | "printenv" | "true" | "false") => {
+            return Some(Machine::of_words(Place::Pod(pod.key(), pod.meta.uid, index), &words).rehearse(client, began, until));
+        }
+        _ => return None,
+    };
+    Some(Machine::new(Place::Pod(pod.key(), pod.meta.uid, index), script).rehearse(client, began, until))
+}
+
+/// How images that are taught with begin.
+fn known(image: &str, began: i64) -> Option<String> {
+    let name = image.rsplit('/').next()?.split([':', '@']).next()?;
+    let time = Timestamp(began).rfc3339();
+    let slashed = time.get(..19)?.replace('-', "/").replace('T', " ");
+    Some(match name {
+        "nginx" => {
+            let notice = |text: &str| format!("{slashed} [notice] 1#1: {text}\n");
+            let entry = "/docker-entrypoint.sh: /docker-entrypoint.d/ is not empty, will attempt to perform configuration\n\
+                /docker-entrypoint.sh: Configuration complete; ready for start up\n";
+            format!("{entry}{}{}", notice("using the \"epoll\" event method"), notice("start worker processes"))
+        }
+        "redis" => format!("1:M {slashed} * Server initialized\n1:M {slashed} * Ready to accept connections tcp\n"),
+        "hello-world" => "\nHello from Docker!\nThis message shows that your installation appears to be working correctly.\n\n".to_owned(),
+        "pause" | "busybox" | "alpine" => String::new(),
+        _ => return None,
+    })
+}

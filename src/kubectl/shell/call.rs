@@ -1,0 +1,178 @@
+//! One command: what the shell does itself, its tools, and kubectl.
+
+use super::machine::{Flow, Machine};
+use super::parse;
+use super::room::{Done, Room};
+use super::tools::{TOOLS, tool::Call};
+use crate::api::time::SECOND;
+use crate::kubectl::Failure;
+use crate::kubectl::client::Client;
+use crate::kubectl::verb::{Outcome, PendingCommand};
+use std::rc::Rc;
+
+impl Machine {
+    /// Runs a command given as words.
+    pub(super) fn call(&mut self, client: &mut Client<'_>, name: &str, rest: &[String], input: String, alone: bool, depth: usize) -> Flow {
+        let short = name.rsplit('/').next().unwrap_or(name);
+        let number = |at: usize| rest.get(at).and_then(|word| word.parse::<i32>().ok());
+        match short {
+            "exit" | "logout" => return Flow::Ends(number(0).unwrap_or(self.code)),
+            "true" | ":" | "alias" | "set" | "clear" => return Flow::Done(Done::default()),
+            "false" => return Flow::Done(Done { code: 1, ..Done::default() }),
+            "export" => {
+                for (name, value) in rest.iter().filter_map(|word| word.split_once('=')) {
+                    self.vars.insert(name.to_owned(), value.to_owned());
+                }
+                return Flow::Done(Done::default());
+            }
+            "unset" => {
+                rest.iter().for_each(|name| drop(self.vars.remove(name)));
+                return Flow::Done(Done::default());
+            }
+            "cd" => {
+                let pod = self.room_pod(client);
+                let to = Room { client, pod, vars: &self.vars, rehearsed: self.rehearsed.map(|(now, _)| now) }
+                    .absolute(rest.first().map_or("/", String::as_str));
+                self.vars.insert("PWD".to_owned(), to);
+                return Flow::Done(Done::default());
+            }
+            "sleep" => {
+                let span = rest.first().map_or("", String::as_str);
+                let text = if span.ends_with(|c: char| c.is_ascii_digit()) { format!("{span}s") } else { span.to_owned() };
+                return match crate::api::time::duration(&text) {
+                    Some(span) if self.rehearsed.is_some() => {
+                        let (now, end) = self.rehearsed.unwrap_or_default();
+                        let now = now.saturating_add((span / SECOND) as i64);
+                        self.rehearsed = Some((now, end));
+                        self.ended = now >= end;
+                        Flow::Done(Done::default())
+                    }
+                    Some(span) if alone => Flow::Sleeps(client.sim().now().after(span)),
+                    Some(_) => Flow::Done(Done::default()),
+                    None => Flow::Done(Done::failed(format!("sleep: invalid number '{span}'\n"), 1)),
+                };
+            }
+            "sh" | "bash" | "ash" => return self.script(client, rest, &input, alone, depth),
+            "exec" | "time" | "command" | "eval" if !rest.is_empty() => {
+                return self.call(client, &rest[0].clone(), &rest[1..], input, alone, depth);
+            }
+            "watch" if alone => {
+                let skip = rest.iter().position(|word| !word.starts_with('-') && word.parse::<f64>().is_err()).unwrap_or(rest.len());
+                return match parse::parse(&rest[skip..].join(" ")) {
+                    Ok(script) => {
+                        let script = Rc::new(script);
+                        self.watched = Some(script.clone());
+                        Flow::Calls(script)
+                    }
+                    Err(fault) => Flow::Done(Done::failed(format!("watch: {fault}\n"), 1)),
+                };
+            }
+            "kubectl" | "k" if self.kubectl.is_some() => return self.kubectl(client, rest, &input),
+            _ => {}
+        }
+        let pod = self.room_pod(client);
+        if let Some(tool) = TOOLS.iter().find(|tool| tool.name == short) {
+            let mut room = Room { client, pod, vars: &self.vars, rehearsed: self.rehearsed.map(|(now, _)| now) };
+            return Flow::Done((tool.run)(&mut Call { room: &mut room, name: short, words: rest, stdin: &input }));
+        }
+        if self.kubectl.is_some_and(|kubectl| (kubectl.is_verb)(short)) {
+            let words: Vec<String> = std::iter::once(name.to_owned()).chain(rest.iter().cloned()).collect();
+            return self.kubectl(client, &words, &input);
+        }
+        Flow::Done(Done::failed(format!("sh: {name}: not found\n"), 127))
+    }
+
+    /// `sh -c TEXT`, `sh FILE`.
+    fn script(&mut self, client: &mut Client<'_>, rest: &[String], input: &str, alone: bool, depth: usize) -> Flow {
+        let text = match rest.iter().position(|word| word.starts_with('-') && word.ends_with('c')) {
+            Some(at) => rest.get(at + 1).cloned().unwrap_or_default(),
+            None => match rest.iter().find(|word| !word.starts_with('-')) {
+                Some(file) => {
+                    let pod = self.room_pod(client);
+                    match (Room { client, pod, vars: &self.vars, rehearsed: self.rehearsed.map(|(now, _)| now) }).read(file) {
+                        Some(text) => text,
+                        None => return Flow::Done(Done::failed(format!("sh: can't open '{file}'\n"), 2)),
+                    }
+                }
+                None => input.to_owned(),
+            },
+        };
+        match parse::parse(&text) {
+            Err(fault) => Flow::Done(Done::failed(format!("sh: {fault}\n"), 2)),
+            Ok(script) if alone => Flow::Calls(Rc::new(script)),
+            Ok(script) => Flow::Done(self.at_once(client, &script, depth)),
+        }
+    }
+
+    /// A kubectl command, with the terminal's files where it names some.
+    fn kubectl(&self, client: &mut Client<'_>, words: &[String], input: &str) -> Flow {
+        let Some(kubectl) = self.kubectl else { return Flow::Done(Done::default()) };
+        let mut words = words.to_vec();
+        let mut stdin = String::new();
+        let mut at = 0;
+        while at < words.len() && words[at] != "--" {
+            let inline = ["--filename=", "-f="].iter().find_map(|flag| words[at].strip_prefix(flag)).map(str::to_owned);
+            let (place, path) = match inline {
+                Some(path) => (at, path),
+                None if matches!(words[at].as_str(), "-f" | "--filename") && at + 1 < words.len() => (at + 1, words[at + 1].clone()),
+                None => {
+                    at += 1;
+                    continue;
+                }
+            };
+            let text = match client.file(&path) {
+                _ if path == "-" => input.to_owned(),
+                Some(text) => text,
+                None => return Flow::Done(Done::failed(format!("error: the path {path:?} does not exist\n"), 1)),
+            };
+            stdin.push_str(&format!("{}{text}", if stdin.is_empty() { "" } else { "\n---\n" }));
+            words[place] = if place == at { "--filename=-".to_owned() } else { "-".to_owned() };
+            at = place + 1;
+        }
+        let (out, err) = (client.out.len(), client.err.len());
+        // Flags of one command are not those of the next.
+        client.mode = Default::default();
+        "default".clone_into(&mut client.namespace);
+        let result = (kubectl.run)(client, &words, &stdin);
+        let mut done = Done { out: client.out.split_off(out), err: client.err.split_off(err), code: 0 };
+        match result {
+            Ok(Outcome::Done) => done.code = i32::from(client.failure.is_some()),
+            Err(failure) => fail(client, &mut done, failure),
+            Ok(Outcome::Pending(mut command)) => {
+                let (ended, more) = polled(client, &mut command);
+                append(&mut done, more);
+                if !ended {
+                    return Flow::Waits(command, done);
+                }
+            }
+        }
+        Flow::Done(done)
+    }
+}
+
+pub(super) fn append(done: &mut Done, more: Done) {
+    done.out.push_str(&more.out);
+    done.err.push_str(&more.err);
+    done.code = more.code;
+}
+
+fn fail(client: &mut Client<'_>, done: &mut Done, failure: Failure) {
+    done.err.push_str(&failure.message);
+    done.code = failure.exit;
+    client.failure.get_or_insert(failure);
+}
+
+/// Lets a command look; whether it has ended, and what it printed.
+pub(super) fn polled(client: &mut Client<'_>, command: &mut Box<dyn PendingCommand>) -> (bool, Done) {
+    let (out, err) = (client.out.len(), client.err.len());
+    let result = command.poll(client);
+    let mut done = Done { out: client.out.split_off(out), err: client.err.split_off(err), code: i32::from(client.failure.is_some()) };
+    let ended = match result {
+        Ok(ended) => ended,
+        Err(failure) => {
+            fail(client, &mut done, failure);
+            true
+        }
+    };
+    (ended, done)
+}

@@ -1,0 +1,18 @@
+//! A small shell: at the terminal's prompt and in the containers of Pods.
+//!
+//! A text is parsed into steps ([`parse`]); a [`Machine`] runs them one after another and can wait in between, for time or for a
+//! kubectl command that waits. What each command prints is passed on as a whole: stages of a pipe run one after another.
+
+mod call;
+mod expand;
+mod lexer;
+mod line;
+mod machine;
+pub mod parse;
+mod reads;
+pub mod room;
+mod tools;
+
+pub use line::LineCommand;
+pub use machine::{Kubectl, Machine};
+pub use reads::only_reads;

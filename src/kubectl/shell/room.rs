@@ -1,0 +1,232 @@
+//! Where a shell runs: at the terminal, with its files, or in a container of a Pod, with its files, variables and network.
+
+use crate::api::pod::Pod;
+use crate::api::{Kind, Object, ObjectRef, Uid, base64};
+use crate::engine::disk::{CONSOLE, FilePlace, place};
+use crate::engine::dns;
+use crate::kubectl::client::Client;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// Variables of a shell.
+pub type Variables = BTreeMap<String, String>;
+
+/// Where a shell runs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Place {
+    /// At the terminal.
+    Console,
+    /// In a container, by its index.
+    Pod(ObjectRef, Uid, usize),
+}
+
+impl Place {
+    /// The Pod, if it is still there.
+    pub fn pod(&self, client: &Client<'_>) -> Option<Rc<Object>> {
+        let Place::Pod(key, uid, _) = self else { return None };
+        client.sim().get(key).filter(|pod| pod.meta.uid == *uid).cloned()
+    }
+}
+
+/// What a command printed, and its exit code.
+#[derive(Clone, Debug, Default)]
+pub struct Done {
+    pub out: String,
+    pub err: String,
+    pub code: i32,
+}
+
+impl Done {
+    pub fn said(out: impl Into<String>) -> Done {
+        Done { out: out.into(), ..Done::default() }
+    }
+
+    pub fn failed(err: impl Into<String>, code: i32) -> Done {
+        Done { err: err.into(), code, ..Done::default() }
+    }
+}
+
+/// What a command sees while it runs.
+pub struct Room<'r, 'c> {
+    pub client: &'r mut Client<'c>,
+    /// The Pod and the index of its container; none at the terminal.
+    pub pod: Option<(Rc<Object>, usize)>,
+    pub vars: &'r Variables,
+    /// In a rehearsal, the time it has come to: nothing is written then.
+    pub rehearsed: Option<i64>,
+}
+
+impl Room<'_, '_> {
+    fn home(&self) -> Option<(&Rc<Object>, &Pod, usize)> {
+        self.pod.as_ref().map(|(pod, container)| (pod, pod.body(), *container))
+    }
+
+    /// The first component of the Pod's name in DNS.
+    pub fn hostname(&self) -> String {
+        match self.home() {
+            None => "loopscope".to_owned(),
+            Some((_, body, _)) if body.spec.host_network => body.node_name.to_string(),
+            Some((pod, body, _)) if body.spec.hostname.is_empty() => pod.meta.name.to_string(),
+            Some((_, body, _)) => body.spec.hostname.to_string(),
+        }
+    }
+
+    /// The name under a headless Service, if the Pod has one.
+    pub fn full_name(&self) -> String {
+        match self.home().filter(|(_, body, _)| !body.spec.subdomain.is_empty()) {
+            Some((pod, body, _)) => format!("{}.{}.{}.{}", self.hostname(), body.spec.subdomain, pod.meta.namespace, dns::ZONE),
+            None => self.hostname(),
+        }
+    }
+
+    /// The environment, in the order of the spec.
+    pub fn env(&self) -> Vec<(String, String)> {
+        let text = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let mut env = vec![text("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")];
+        env.push(("HOSTNAME".to_owned(), self.hostname()));
+        let Some((pod, body, container)) = self.home() else {
+            env.push(text("HOME", "/root"));
+            return env;
+        };
+        let container = &body.spec.raw["containers"][container];
+        for source in container["envFrom"].as_array().into_iter().flatten() {
+            let prefix = source["prefix"].as_str().unwrap_or("");
+            for (field, kind) in [("configMapRef", Kind::ConfigMap), ("secretRef", Kind::Secret)] {
+                let all = source[field]["name"].as_str().map(|name| self.projected(kind, name)).unwrap_or_default();
+                env.extend(all.into_iter().map(|(key, value)| (format!("{prefix}{key}"), value)));
+            }
+        }
+        for entry in container["env"].as_array().into_iter().flatten() {
+            let from = &entry["valueFrom"];
+            let value = match from["fieldRef"]["fieldPath"].as_str() {
+                Some("metadata.name") => pod.meta.name.to_string(),
+                Some("metadata.namespace") => pod.meta.namespace.to_string(),
+                Some("metadata.uid") => pod.meta.uid.to_string(),
+                Some("spec.nodeName") => body.node_name.to_string(),
+                Some("status.podIP") => body.status.pod_ip.to_string(),
+                Some("status.hostIP") => body.status.host_ip.to_string(),
+                Some(_) => String::new(),
+                None => {
+                    let of = |field: &str, kind: Kind| {
+                        let (name, key) = (from[field]["name"].as_str()?, from[field]["key"].as_str()?);
+                        self.projected(kind, name).into_iter().find(|(known, _)| known == key).map(|(_, value)| value)
+                    };
+                    let found = of("configMapKeyRef", Kind::ConfigMap).or_else(|| of("secretKeyRef", Kind::Secret));
+                    found.unwrap_or_else(|| entry["value"].as_str().unwrap_or("").to_string())
+                }
+            };
+            env.push((entry["name"].as_str().unwrap_or("").to_string(), value));
+        }
+        env
+    }
+
+    /// Keys and values of a ConfigMap or Secret.
+    pub fn projected(&self, kind: Kind, name: &str) -> Vec<(String, String)> {
+        let Some((pod, ..)) = self.home() else { return Vec::new() };
+        let Some(object) = self.client.find(&ObjectRef::new(kind, &pod.meta.namespace, name)) else { return Vec::new() };
+        let mut all = Vec::new();
+        for (key, value) in object["data"].as_object().into_iter().flatten() {
+            let text = value.as_str().unwrap_or("");
+            all.push((key.clone(), if kind == Kind::Secret { base64::decoded(text) } else { text.to_string() }));
+        }
+        all
+    }
+
+    /// A path from the root, seen from the current folder.
+    pub fn absolute(&self, path: &str) -> String {
+        let here = self.vars.get("PWD").map_or("/", String::as_str);
+        let whole = if path.starts_with('/') { path.to_owned() } else { format!("{here}/{path}") };
+        let mut parts: Vec<&str> = Vec::new();
+        for part in whole.split('/') {
+            match part {
+                "" | "." => {}
+                ".." => drop(parts.pop()),
+                part => parts.push(part),
+            }
+        }
+        format!("/{}", parts.join("/"))
+    }
+
+    /// Where a file is kept; the terminal's files have no root.
+    pub fn place(&self, path: &str) -> FilePlace {
+        let path = self.absolute(path);
+        match &self.pod {
+            Some((pod, container)) => place(self.client.sim().server(), pod, *container, &path),
+            None => FilePlace::Disk { disk: CONSOLE.to_owned(), path: path.trim_start_matches('/').to_owned() },
+        }
+    }
+
+    /// The text of a file.
+    pub fn read(&self, path: &str) -> Option<String> {
+        match self.place(path) {
+            FilePlace::Disk { disk, path } => self.client.sim().disks.read(&disk, &path).map(|text| text.to_string()),
+            FilePlace::Projected { kind, name, path } => {
+                self.projected(kind, &name).into_iter().find(|(key, _)| *key == path).map(|(_, text)| text)
+            }
+        }
+        .or_else(|| match (self.absolute(path).as_str(), self.home()) {
+            ("/etc/hostname", Some(_)) => Some(format!("{}\n", self.hostname())),
+            ("/etc/resolv.conf", Some((pod, ..))) => {
+                let ns = &pod.meta.namespace;
+                Some(format!("search {ns}.{z} {z} cluster.local\nnameserver {}\noptions ndots:5\n", dns::SERVER, z = dns::ZONE))
+            }
+            _ => None,
+        })
+    }
+
+    /// Writes a file.
+    pub fn write(&mut self, path: &str, text: &str) -> Result<(), String> {
+        if self.rehearsed.is_some() {
+            return Ok(());
+        }
+        match self.place(path) {
+            FilePlace::Disk { disk, path: at } => {
+                let written = self.client.disks().write(&disk, &at, text);
+                if written { Ok(()) } else { Err(format!("sh: write error: {path}: No space left on device\n")) }
+            }
+            FilePlace::Projected { .. } => Err(format!("sh: can't create {path}: Read-only file system\n")),
+        }
+    }
+
+    /// Removes a file; false if it is not there.
+    pub fn remove(&mut self, path: &str) -> bool {
+        match self.place(path) {
+            _ if self.rehearsed.is_some() => true,
+            FilePlace::Disk { disk, path } => self.client.disks().remove(&disk, &path),
+            FilePlace::Projected { .. } => false,
+        }
+    }
+
+    /// The time of the clock, in seconds since 1970.
+    pub fn now(&self) -> i64 {
+        self.rehearsed.unwrap_or_else(|| self.client.wall())
+    }
+
+    /// The names in a folder.
+    pub fn names(&self, path: &str) -> Vec<String> {
+        let mut names: Vec<String> = match self.place(path) {
+            FilePlace::Projected { kind, name, .. } => self.projected(kind, &name).into_iter().map(|(key, _)| key).collect(),
+            FilePlace::Disk { disk, path } => {
+                let under = |file: &str| {
+                    let of = path.trim_end_matches('/');
+                    let rest = file.strip_prefix(of).filter(|rest| of.is_empty() || rest.starts_with('/'))?;
+                    rest.trim_start_matches('/')
+                        .split('/')
+                        .next()
+                        .filter(|name| !name.is_empty() && !name.starts_with('.'))
+                        .map(str::to_string)
+                };
+                self.client.sim().disks.list(&disk).filter_map(|(file, _)| under(file)).collect()
+            }
+        };
+        crate::sort::sort(&mut names);
+        names.dedup();
+        names
+    }
+
+    /// A field of the container's spec.
+    pub fn spec(&self) -> &Value {
+        self.home().map_or(&Value::Null, |(_, body, container)| &body.spec.raw["containers"][container])
+    }
+}

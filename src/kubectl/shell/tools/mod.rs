@@ -1,0 +1,52 @@
+//! The commands of the shell that are no part of it, one constant each.
+
+mod cut;
+mod files;
+mod grep;
+mod host;
+mod lines;
+mod network;
+mod sed;
+pub mod tool;
+
+use tool::Tool;
+
+/// All commands.
+pub const TOOLS: &[&Tool] = &[
+    &grep::GREP,
+    &lines::HEAD,
+    &lines::TAIL,
+    &lines::WC,
+    &lines::SORT,
+    &lines::UNIQ,
+    &lines::SEQ,
+    &cut::CUT,
+    &cut::AWK,
+    &cut::TR,
+    &sed::SED,
+    &files::CAT,
+    &files::TEE,
+    &files::LS,
+    &files::TOUCH,
+    &files::RM,
+    &files::MKDIR,
+    &files::CP,
+    &host::ECHO,
+    &host::PRINTF,
+    &host::DATE,
+    &host::ENV,
+    &host::PRINTENV,
+    &host::HOSTNAME,
+    &host::PS,
+    &host::ID,
+    &host::WHOAMI,
+    &host::PWD,
+    &host::TEST,
+    &host::BRACKET,
+    &network::NSLOOKUP,
+    &network::DIG,
+    &network::PING,
+    &network::CURL,
+    &network::WGET,
+    &network::NC,
+];
