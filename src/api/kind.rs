@@ -103,9 +103,11 @@ impl Kind {
         &INFOS[self as usize]
     }
 
-    /// Whether anything here acts on objects of this kind: a loop, or a kubelet, which reads ConfigMaps and Secrets.
+    /// Whether anything here acts on objects of this kind: a loop, a kubelet, which reads ConfigMaps and Secrets, or the
+    /// API server, which asks roles and RuntimeClasses.
     pub fn is_simulated(self) -> bool {
-        self.info().animated || matches!(self, Kind::ConfigMap | Kind::Secret)
+        use Kind::{ClusterRole, ClusterRoleBinding, ConfigMap, Role, RoleBinding, RuntimeClass, Secret};
+        self.info().animated || matches!(self, ConfigMap | Secret | Role | RoleBinding | ClusterRole | ClusterRoleBinding | RuntimeClass)
     }
 
     /// `Deployment`.

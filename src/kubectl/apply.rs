@@ -2,6 +2,7 @@
 
 use super::applied::{Applied, ApplyResult};
 use super::client::{Client, server_error, source_error};
+use super::failure::json_fault;
 use super::parse::Args;
 use super::{Failure, Outcome, Reads, Verb};
 use crate::api::meta::LAST_APPLIED;
@@ -21,7 +22,7 @@ pub const VERB: Verb = Verb {
     aliases: &[],
     flags: FLAGS,
     reads: Reads::No,
-    run: run,
+    run,
     help: "Apply a configuration to a resource by file name or stdin",
 };
 
@@ -78,6 +79,13 @@ fn contradiction(args: &Args) -> Option<&'static str> {
 /// The objects of a text that are fit to be sent; the faults of the others are printed.
 pub fn read(client: &mut Client<'_>, text: &str) -> Vec<Value> {
     let parsed = manifest::parse(text.as_bytes());
+    let broken = parsed.diagnostics.iter().any(|d| d.severity == manifest::Severity::Error);
+    // What is neither JSON nor YAML and looks like JSON is told as JSON.
+    if broken && text.trim_start().starts_with('{') {
+        let (offset, fault) = json_fault(text);
+        client.fail(&Failure::error(format!("error parsing STDIN: json: offset {offset}: {fault}")));
+        return Vec::new();
+    }
     for diagnostic in parsed.diagnostics.iter().filter(|d| d.severity == manifest::Severity::Error) {
         client.fail(&Failure::error(&diagnostic.message));
     }

@@ -16,7 +16,7 @@ pub const VERB: Verb = Verb {
     aliases: &[],
     flags: FLAGS,
     reads: Reads::No,
-    run: run,
+    run,
     help: "Auto-scale a deployment, replica set, stateful set, or replication controller",
 };
 

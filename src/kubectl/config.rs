@@ -18,7 +18,7 @@ pub const VERB: Verb = Verb {
     aliases: &[],
     flags: FLAGS,
     reads: Reads::Sub(&["view", "get-contexts", "current-context", "get-clusters", "get-users"]),
-    run: run,
+    run,
     help: "Modify kubeconfig files",
 };
 

@@ -20,7 +20,7 @@ pub const VERB: Verb = Verb {
     aliases: &[],
     flags: FLAGS,
     reads: Reads::No,
-    run: run,
+    run,
     help: "Delete resources by file names, stdin, resources and names, or by resources and label selector",
 };
 

@@ -23,7 +23,7 @@ pub const VERB: Verb = Verb {
     aliases: &[],
     flags: FLAGS,
     reads: Reads::Yes,
-    run: run,
+    run,
     help: "Diff the live version against a would-be applied version",
 };
 

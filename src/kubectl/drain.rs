@@ -21,7 +21,7 @@ pub const RETRY_US: u64 = 5 * SECOND;
 
 /// `kubectl drain`.
 pub const VERB: Verb =
-    Verb { name: "drain", aliases: &[], flags: FLAGS, reads: Reads::No, run: run, help: "Drain node in preparation for maintenance" };
+    Verb { name: "drain", aliases: &[], flags: FLAGS, reads: Reads::No, run, help: "Drain node in preparation for maintenance" };
 
 /// A node that is being drained.
 #[derive(Clone, Debug)]

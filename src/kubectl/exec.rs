@@ -17,8 +17,7 @@ use std::rc::Rc;
 const FLAGS: &str = "container/c= stdin/i tty/t quiet/q filename/f= pod-running-timeout=";
 
 /// `kubectl exec`.
-pub const VERB: Verb =
-    Verb { name: "exec", aliases: &[], flags: FLAGS, reads: Reads::No, run: run, help: "Execute a command in a container" };
+pub const VERB: Verb = Verb { name: "exec", aliases: &[], flags: FLAGS, reads: Reads::No, run, help: "Execute a command in a container" };
 
 fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     // Flags of the command in the container are not kubectl's.

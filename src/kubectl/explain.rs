@@ -10,7 +10,7 @@ const FLAGS: &str = "recursive api-version= output=";
 
 /// `kubectl explain`.
 pub const VERB: Verb =
-    Verb { name: "explain", aliases: &[], flags: FLAGS, reads: Reads::Yes, run: run, help: "Get documentation for a resource" };
+    Verb { name: "explain", aliases: &[], flags: FLAGS, reads: Reads::Yes, run, help: "Get documentation for a resource" };
 
 fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("explain", FLAGS, words)?;

@@ -17,7 +17,7 @@ pub const VERB: Verb = Verb {
     aliases: &[],
     flags: FLAGS,
     reads: Reads::No,
-    run: run,
+    run,
     help: "Take a replication controller, service, deployment or pod and expose it as a new Kubernetes service",
 };
 

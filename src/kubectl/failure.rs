@@ -34,3 +34,16 @@ impl Failure {
         Failure::exit(format!("{message}\n"), 1)
     }
 }
+
+/// What Go says about JSON that does not parse, and after how many bytes.
+pub fn json_fault(text: &str) -> (usize, String) {
+    let Err(error) = serde_json::from_str::<serde_json::Value>(text) else { return (0, String::new()) };
+    if error.is_eof() {
+        return (text.len(), "unexpected end of JSON input".to_owned());
+    }
+    let before: usize = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+    let line = text.lines().nth(error.line().saturating_sub(1)).unwrap_or("");
+    let found = line.chars().nth(error.column().saturating_sub(1)).unwrap_or(' ');
+    let place = if error.to_string().contains("key must be a string") { "object key string" } else { "value" };
+    (before + error.column(), format!("invalid character '{found}' looking for beginning of {place}"))
+}

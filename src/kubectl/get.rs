@@ -19,7 +19,7 @@ const FLAGS: &str = "output/o= watch/w watch-only selector/l= field-selector= al
 const EVENTS_FLAGS: &str = "for= types= all-namespaces/A watch/w output/o= no-headers";
 
 /// `kubectl get`.
-pub const VERB: Verb = Verb { name: "get", aliases: &[], flags: FLAGS, reads: Reads::Yes, run: run, help: "Display one or many resources" };
+pub const VERB: Verb = Verb { name: "get", aliases: &[], flags: FLAGS, reads: Reads::Yes, run, help: "Display one or many resources" };
 
 /// `kubectl events`.
 pub const EVENTS: Verb = Verb { name: "events", aliases: &[], flags: EVENTS_FLAGS, reads: Reads::Yes, run: events, help: "List events" };

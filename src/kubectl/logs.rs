@@ -18,7 +18,7 @@ const FLAGS: &str = "container/c= follow/f previous/p tail= since= since-time= a
 
 /// `kubectl logs`.
 pub const VERB: Verb =
-    Verb { name: "logs", aliases: &[], flags: FLAGS, reads: Reads::Yes, run: run, help: "Print the logs for a container in a pod" };
+    Verb { name: "logs", aliases: &[], flags: FLAGS, reads: Reads::Yes, run, help: "Print the logs for a container in a pod" };
 
 /// A container whose log is shown.
 #[derive(Clone, Debug)]
@@ -78,6 +78,7 @@ fn named(client: &mut Client<'_>, word: &str) -> Result<ObjectRef, Failure> {
         return Err(Failure::error(format!("error from server (NotFound): {resource} {name:?} not found in namespace {namespace:?}")));
     }
     let pod = exec::find(client, word)?;
+    client.may_read("get", &pod.key(), "log")?;
     if kind != Kind::Pod {
         let count = exec::pods_of(client, kind, name).len();
         if count > 1 {

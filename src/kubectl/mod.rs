@@ -313,7 +313,7 @@ pub fn only_reads(line: &str) -> bool {
 
 fn command_only_reads(words: &[String]) -> bool {
     let words = if words.first().is_some_and(|word| matches!(word.as_str(), "kubectl" | "k")) { &words[1..] } else { words };
-    let words = &words[verb_position(&words).min(words.len())..];
+    let words = &words[verb_position(words).min(words.len())..];
     match words.first().and_then(|word| verb_named(word)).map(|verb| verb.reads) {
         Some(Reads::Sub(reads)) => words[1..].iter().find(|word| !word.starts_with('-')).is_some_and(|word| reads.contains(&word.as_str())),
         reads => reads == Some(Reads::Yes),

@@ -1,6 +1,7 @@
 //! `kubectl patch`.
 
 use super::client::{Client, server_error};
+use super::failure::json_fault;
 use super::output::DryRun;
 use super::parse::Args;
 use super::printers::template;
@@ -14,7 +15,7 @@ use serde_json::Value;
 const FLAGS: &str = "patch/p= type= patch-file= subresource= local dry-run?unchanged output/o= filename/f= selector/l= field-selector=";
 
 /// `kubectl patch`.
-pub const VERB: Verb = Verb { name: "patch", aliases: &[], flags: FLAGS, reads: Reads::No, run: run, help: "Update fields of a resource" };
+pub const VERB: Verb = Verb { name: "patch", aliases: &[], flags: FLAGS, reads: Reads::No, run, help: "Update fields of a resource" };
 
 fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("patch", FLAGS, words)?;
@@ -64,20 +65,8 @@ fn read(text: &str) -> Result<Value, Failure> {
         (_, Some(diagnostic)) if !text.trim_start().starts_with('{') => {
             Err(Failure::error(format!("unable to parse {text:?}: {}", diagnostic.message)))
         }
-        _ => Err(Failure::plain(format!("Error from server (BadRequest): {}", syntax(text)))),
+        _ => Err(Failure::plain(format!("Error from server (BadRequest): {}", json_fault(text).1))),
     }
-}
-
-/// What Go says about JSON that does not parse.
-fn syntax(text: &str) -> String {
-    let Err(error) = serde_json::from_str::<Value>(text) else { return String::new() };
-    if error.is_eof() {
-        return "unexpected end of JSON input".to_owned();
-    }
-    let line = text.lines().nth(error.line().saturating_sub(1)).unwrap_or("");
-    let found = line.chars().nth(error.column().saturating_sub(1)).unwrap_or(' ');
-    let place = if error.to_string().contains("key must be a string") { "object key string" } else { "value" };
-    format!("invalid character '{found}' looking for beginning of {place}")
 }
 
 /// A strategic patch must have the types of the kind's fields.

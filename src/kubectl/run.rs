@@ -13,7 +13,7 @@ const FLAGS: &str = "image= restart= labels/l= port= env= command stdin/i tty/t 
 
 /// `kubectl run`.
 pub const VERB: Verb =
-    Verb { name: "run", aliases: &[], flags: FLAGS, reads: Reads::No, run: run, help: "Run a particular image on the cluster" };
+    Verb { name: "run", aliases: &[], flags: FLAGS, reads: Reads::No, run, help: "Run a particular image on the cluster" };
 
 fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("run", FLAGS, words)?;

@@ -15,7 +15,7 @@ pub const VERB: Verb = Verb {
     aliases: &[],
     flags: FLAGS,
     reads: Reads::No,
-    run: run,
+    run,
     help: "Set a new size for a deployment, replica set, or replication controller",
 };
 

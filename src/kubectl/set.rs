@@ -11,8 +11,7 @@ const FLAGS: &str = "container/c= containers/c= env/e= requests= limits= all sel
     output/o= filename/f= list overwrite from= keys= prefix= resource-version= record";
 
 /// `kubectl set`.
-pub const VERB: Verb =
-    Verb { name: "set", aliases: &[], flags: FLAGS, reads: Reads::No, run: run, help: "Set specific features on objects" };
+pub const VERB: Verb = Verb { name: "set", aliases: &[], flags: FLAGS, reads: Reads::No, run, help: "Set specific features on objects" };
 
 fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let Some((topic, rest)) = words.split_first() else {
@@ -83,10 +82,22 @@ fn write(client: &mut Client<'_>, kind: Kind, before: &Value, after: Value, done
     }
     match client.update(after) {
         Ok(written) => client.report(kind, &written, done)?,
-        Err(error) => client.fail(&server_error(&error)),
+        // The template's own commands tell what they did; causes are not listed then.
+        Err(error) => match FAILED.iter().find(|(what, _)| done.starts_with(what)) {
+            Some((_, text)) => client.fail(&Failure::error(format!("{text} {}", error.message))),
+            None => client.fail(&server_error(&error)),
+        },
     }
     Ok(())
 }
+
+/// What a refusal begins with.
+const FAILED: &[(&str, &str)] = &[
+    ("env", "failed to patch env update to pod template:"),
+    ("image", "failed to patch image update to pod template:"),
+    ("resource requirements", "failed to patch resources update to pod template"),
+    ("serviceaccount", "failed to patch ServiceAccountName"),
+];
 
 /// The Pod spec inside an object.
 fn pod_spec(kind: Kind, object: &mut Value) -> Option<&mut Map<String, Value>> {

@@ -13,7 +13,7 @@ const FLAGS: &str = "selector/l= field-selector= all-namespaces/A containers no-
 
 /// `kubectl top`.
 pub const VERB: Verb =
-    Verb { name: "top", aliases: &[], flags: FLAGS, reads: Reads::Yes, run: run, help: "Display resource (CPU/memory) usage" };
+    Verb { name: "top", aliases: &[], flags: FLAGS, reads: Reads::Yes, run, help: "Display resource (CPU/memory) usage" };
 
 fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("top", FLAGS, words)?;

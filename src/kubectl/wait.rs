@@ -18,7 +18,7 @@ pub const VERB: Verb = Verb {
     aliases: &[],
     flags: FLAGS,
     reads: Reads::Yes,
-    run: run,
+    run,
     help: "Wait for a specific condition on one or many resources",
 };
 

@@ -6,7 +6,8 @@ mod controller;
 mod cluster_role_aggregation;
 mod cronjob;
 mod daemonset;
-pub(in crate::engine) mod deletion_order;
+pub(in crate::engine) mod definitions;
+mod deletion_order;
 mod deployment;
 mod disruption;
 mod endpoints;
@@ -66,6 +67,7 @@ pub static ALL: &[&(dyn Controller + Sync)] = &[
     &service_account::ServiceAccountController,
     &root_ca::RootCaPublisher,
     &resource_quota::QuotaController,
+    &definitions::Definitions,
     &cluster_role_aggregation::ClusterRoleAggregation,
 ];
 

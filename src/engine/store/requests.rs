@@ -154,6 +154,9 @@ impl ApiServer {
             let dropped = schema::drop_unknown(&kind.api_version(), kind.name(), &mut value);
             self.warnings.extend(dropped.into_iter().filter(|_| unknown == Unknown::Warn));
         }
+        if kind == Kind::Endpoints {
+            self.warnings.push("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice".to_owned());
+        }
         // Strict decoding: unknown fields and wrong types are refused before anything else is checked.
         if let Some(message) = schema::decode_error(&kind.api_version(), kind.name(), &value) {
             let error = ApiError::bad_request(message);

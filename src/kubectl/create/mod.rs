@@ -51,7 +51,7 @@ const GENERATORS: &[&Generator] = &[
 
 /// `kubectl create`.
 pub const VERB: Verb =
-    Verb { name: "create", aliases: &[], flags: FLAGS, reads: Reads::No, run: run, help: "Create a resource from a file or from stdin" };
+    Verb { name: "create", aliases: &[], flags: FLAGS, reads: Reads::No, run, help: "Create a resource from a file or from stdin" };
 
 /// `kubectl replace`.
 pub const REPLACE: Verb = Verb {

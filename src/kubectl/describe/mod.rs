@@ -28,7 +28,7 @@ pub const VERB: Verb = Verb {
     aliases: &[],
     flags: FLAGS,
     reads: Reads::Yes,
-    run: run,
+    run,
     help: "Show details of a specific resource or group of resources",
 };
 

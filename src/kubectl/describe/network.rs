@@ -45,6 +45,9 @@ pub fn service(page: &mut DescribePage<'_>) {
             page.field(title, row.text(path));
         }
     }
+    if row.number("/spec/healthCheckNodePort") != 0 {
+        page.field("HealthCheck NodePort", row.number("/spec/healthCheckNodePort"));
+    }
 }
 
 /// The ready addresses behind a port of a Service, three at most.

@@ -6,6 +6,19 @@ use serde_json::Value;
 
 type Cells = fn(Row<'_>) -> Vec<String>;
 
+fn binding(row: Row<'_>) -> Vec<String> {
+    let of = |kind: &str| -> String {
+        let subjects = row.list("/subjects").iter().filter(|subject| subject["kind"] == kind);
+        let name = |subject: &Value| {
+            let name = subject["name"].as_str().unwrap_or("");
+            subject["namespace"].as_str().map_or(name.to_owned(), |namespace| format!("{namespace}/{name}"))
+        };
+        subjects.map(name).collect::<Vec<_>>().join(", ")
+    };
+    let role = format!("{}/{}", row.text("/roleRef/kind"), row.text("/roleRef/name"));
+    vec![row.name(), role, row.created(), of("User"), of("Group"), of("ServiceAccount")]
+}
+
 pub fn columns(kind: &str) -> Option<(Columns, Cells)> {
     const NODE: Columns = &[
         ("NAME", false),
@@ -35,12 +48,9 @@ pub fn columns(kind: &str) -> Option<(Columns, Cells)> {
         &[("NAME", false), ("MIN AVAILABLE", false), ("MAX UNAVAILABLE", false), ("ALLOWED DISRUPTIONS", false), ("AGE", false)];
     const QUOTA: Columns = &[("NAME", false), ("REQUEST", false), ("LIMIT", false), ("AGE", false)];
     const PRIORITY: Columns = &[("NAME", false), ("VALUE", false), ("GLOBAL-DEFAULT", false), ("AGE", false), ("PREEMPTIONPOLICY", false)];
-    const ROLE: Columns = &[("NAME", false), ("CREATED AT", false)];
     const BINDING: Columns =
         &[("NAME", false), ("ROLE", false), ("AGE", false), ("USERS", true), ("GROUPS", true), ("SERVICEACCOUNTS", true)];
     Some(match kind {
-        "Role" | "ClusterRole" => (ROLE, |row| vec![row.name(), row.text("/metadata/creationTimestamp").to_owned()]),
-        "RoleBinding" | "ClusterRoleBinding" => (BINDING, binding),
         "Node" => (NODE, node as Cells),
         "Namespace" => (&[("NAME", false), ("STATUS", false), ("AGE", false)], |row| {
             vec![row.name(), row.text("/status/phase").to_owned(), row.created()]
@@ -62,7 +72,8 @@ pub fn columns(kind: &str) -> Option<(Columns, Cells)> {
         "Lease" => (&[("NAME", false), ("HOLDER", false), ("AGE", false)], |row| {
             vec![row.name(), row.text("/spec/holderIdentity").to_owned(), row.created()]
         }),
-        "CustomResourceDefinition" => {
+        "RoleBinding" | "ClusterRoleBinding" => (BINDING, binding),
+        "CustomResourceDefinition" | "Role" | "ClusterRole" => {
             (&[("NAME", false), ("CREATED AT", false)], |row| vec![row.name(), row.text("/metadata/creationTimestamp").to_owned()])
         }
         _ => return None,
@@ -71,19 +82,6 @@ pub fn columns(kind: &str) -> Option<(Columns, Cells)> {
 
 fn entries(map: &Value) -> usize {
     map.as_object().map_or(0, serde_json::Map::len)
-}
-
-fn binding(row: Row<'_>) -> Vec<String> {
-    let subjects = |kind: &str| -> String {
-        let all = row.list("/subjects").iter().filter(|subject| subject["kind"] == kind);
-        let name = |subject: &Value| {
-            let name = subject["name"].as_str().unwrap_or("");
-            subject["namespace"].as_str().filter(|_| kind == "ServiceAccount").map_or(name.to_owned(), |home| format!("{home}/{name}"))
-        };
-        all.map(name).collect::<Vec<_>>().join(", ")
-    };
-    let role = format!("{}/{}", row.text("/roleRef/kind"), row.text("/roleRef/name"));
-    vec![row.name(), role, row.created(), subjects("User"), subjects("Group"), subjects("ServiceAccount")]
 }
 
 fn node(row: Row<'_>) -> Vec<String> {

@@ -4,7 +4,7 @@ mod history;
 mod status;
 mod undo;
 
-use super::client::{Client, server_error};
+use super::client::Client;
 use super::parse::Args;
 use super::targets::{Targets, name_of};
 use super::{Failure, Outcome, Reads, Verb};
@@ -29,7 +29,7 @@ pub const VERB: Verb = Verb {
     aliases: &[],
     flags: FLAGS,
     reads: Reads::Sub(&["status", "history"]),
-    run: run,
+    run,
     help: "Manage the rollout of a resource",
 };
 
@@ -79,7 +79,7 @@ fn pause(client: &mut Client<'_>, kind: Kind, object: &Value, on: bool) -> Resul
     }
     let mut edited = object.clone();
     edited["spec"]["paused"] = if on { json!(true) } else { Value::Null };
-    let edited = client.update(edited).map_err(|error| server_error(&error))?;
+    let edited = client.update(edited).map_err(|error| Failure::error(format!("failed to patch: {}", error.message)))?;
     client.report(kind, &edited, if on { "paused" } else { "resumed" })
 }
 
@@ -97,6 +97,6 @@ fn restart(client: &mut Client<'_>, kind: Kind, object: &Value) -> Result<(), Fa
         return Err(Failure::error(format!("failed to create patch for {}: {again}", name_of(object))));
     }
     edited["spec"]["template"]["metadata"]["annotations"]["kubectl.kubernetes.io/restartedAt"] = Value::from(now);
-    let edited = client.update(edited).map_err(|error| server_error(&error))?;
+    let edited = client.update(edited).map_err(|error| Failure::error(format!("failed to patch: {}", error.message)))?;
     client.report(kind, &edited, "restarted")
 }

@@ -47,9 +47,20 @@ pub fn apply_defaults(value: &mut Value) {
         "EndpointSlice" => slice(object),
         "LimitRange" => limit_range(object),
         "RoleBinding" | "ClusterRoleBinding" => role_binding(object),
+        "CustomResourceDefinition" => definition(object),
         "NetworkPolicy" => network_policy(object),
         _ => {}
     }
+}
+
+/// The names that follow from the others, and no conversion.
+fn definition(object: &mut JsonObject) {
+    let spec = child(object, "spec");
+    set(child(spec, "conversion"), "strategy", "None");
+    let names = child(spec, "names");
+    let kind = names.get("kind").and_then(Value::as_str).unwrap_or("").to_owned();
+    set(names, "singular", kind.to_ascii_lowercase().as_str());
+    set(names, "listKind", format!("{kind}List").as_str());
 }
 
 /// The group of the role, and of subjects that are users or groups.
