@@ -110,6 +110,11 @@ impl Session {
         session
     }
 
+    /// A number that changes when it has come further without a trace in the cluster.
+    pub fn progress(&self) -> usize {
+        if let Outcome::Pending(command) = &self.task { command.progress() } else { usize::MAX }
+    }
+
     /// Whether it waits for a line to be typed.
     pub fn takes_input(&self) -> bool {
         matches!(&self.task, Outcome::Pending(command) if command.takes_input())

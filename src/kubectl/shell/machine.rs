@@ -155,6 +155,12 @@ impl Machine {
         client.out.split_off(out) + &client.err.split_off(err)
     }
 
+    /// How far it has come.
+    pub fn progress(&self) -> usize {
+        let pipe = self.pipe.as_ref().map_or(0, |pipe| pipe.at);
+        self.steps + pipe + self.waits.as_ref().map_or(0, |(command, _)| command.progress()) + usize::from(self.until.is_some())
+    }
+
     /// When it goes on by itself.
     pub fn deadline(&self) -> Option<Time> {
         self.until.or_else(|| self.waits.as_ref().and_then(|(command, _)| command.deadline()))
