@@ -457,8 +457,8 @@ const GENERATED: &[(&str, &str)] = &[
         "apiVersion: v1\nkind: Service\nmetadata:\n  labels:\n    app: s\n  name: s\nspec:\n  ports:\n  - name: 80-8080\n    port: 80\n    protocol: TCP\n    targetPort: 8080\n  selector:\n    app: s\n  type: NodePort\nstatus:\n  loadBalancer: {}\n",
     ),
     (
-        "service externalname s --external-name=a.example.com",
-        "apiVersion: v1\nkind: Service\nmetadata:\n  labels:\n    app: s\n  name: s\nspec:\n  externalName: a.example.com\n  selector:\n    app: s\n  type: ExternalName\nstatus:\n  loadBalancer: {}\n",
+        "service externalname out --external-name=a.example.com",
+        "apiVersion: v1\nkind: Service\nmetadata:\n  labels:\n    app: out\n  name: out\nspec:\n  externalName: a.example.com\n  selector:\n    app: out\n  type: ExternalName\nstatus:\n  loadBalancer: {}\n",
     ),
     (
         "ingress i --rule=a.example.com/x*=s:80,tls=t",
