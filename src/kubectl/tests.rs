@@ -493,3 +493,15 @@ fn generators_print_the_bytes_that_kubectl_prints() {
     }
     assert!(out(&mut sim, "create token s").split('.').count() == 3);
 }
+
+#[test]
+fn a_watch_is_filtered_as_it_goes_on() {
+    let mut sim = sim();
+    assert_eq!(kubectl(&mut sim, "apply -f -", DEPLOYMENT).0, 0);
+    sim.advance(sim.now().after(5_000_000), usize::MAX);
+    let mut session = Session::line(&mut sim, "kubectl get pods -w | grep Terminating | awk '{print $3}'", usize::MAX);
+    out(&mut sim, "scale deploy nginx --replicas=2");
+    sim.advance(sim.now().after(200_000), usize::MAX);
+    session.poll(&mut sim);
+    assert_eq!((session.exit, session.stdout.as_str()), (None, "Terminating\n"));
+}
