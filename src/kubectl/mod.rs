@@ -25,6 +25,7 @@ mod output;
 pub mod parse;
 mod patch;
 pub mod printers;
+mod replace;
 mod resources;
 mod rollout;
 mod run;
@@ -260,7 +261,7 @@ pub const VERBS: &[&Verb] = &[
     &unavailable::PORT_FORWARD,
     &unavailable::DEBUG,
     &patch::VERB,
-    &create::REPLACE,
+    &replace::VERB,
     &apply::VERB,
     &wait::VERB,
     &label::LABEL,

@@ -505,3 +505,13 @@ fn a_watch_is_filtered_as_it_goes_on() {
     session.poll(&mut sim);
     assert_eq!((session.exit, session.stdout.as_str()), (None, "Terminating\n"));
 }
+
+#[test]
+fn a_forced_replacement_deletes_first() {
+    let mut sim = sim();
+    assert_eq!(kubectl(&mut sim, "apply -f -", DEPLOYMENT).0, 0);
+    let uid = out(&mut sim, "get deploy nginx -o jsonpath={.metadata.uid}");
+    let (code, shown, _) = kubectl(&mut sim, "replace --force -f -", DEPLOYMENT);
+    assert_eq!((code, shown.as_str()), (0, "deployment.apps \"nginx\" deleted from default namespace\ndeployment.apps/nginx replaced\n"));
+    assert_ne!(out(&mut sim, "get deploy nginx -o jsonpath={.metadata.uid}"), uid);
+}
