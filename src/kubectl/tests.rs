@@ -507,6 +507,16 @@ fn a_watch_is_filtered_as_it_goes_on() {
 }
 
 #[test]
+fn revisions_and_paths_are_shown_in_other_formats() {
+    let mut sim = sim();
+    assert_eq!(kubectl(&mut sim, "apply -f -", DEPLOYMENT).0, 0);
+    sim.advance(sim.now().after(5_000_000), usize::MAX);
+    let line = "rollout history deploy/nginx --revision=1 -o jsonpath={.kind}/{.spec.template.spec.containers[0].image}";
+    assert_eq!(out(&mut sim, line), "ReplicaSet/nginx:1.14.2");
+    assert_eq!(out(&mut sim, "get deploy nginx -o jsonpath-as-json={.spec.replicas}"), "[\n    3\n]\n");
+}
+
+#[test]
 fn a_forced_replacement_deletes_first() {
     let mut sim = sim();
     assert_eq!(kubectl(&mut sim, "apply -f -", DEPLOYMENT).0, 0);
