@@ -402,6 +402,11 @@ fn logs_are_what_a_known_command_would_have_printed() {
     let shown = terminal(&mut sim, &["kubectl logs t"]);
     assert!(shown.starts_with("begin\n1\n2\n3\n") && shown.lines().count() < 8, "{shown}");
     assert_eq!(terminal(&mut sim, &["kubectl logs t --tail=1 | wc -l"]), "1\n");
+    for line in ["kubectl logs -f t", "kubectl logs -f t | grep begin"] {
+        let mut session = Session::line(&mut sim, line, usize::MAX);
+        session.poll(&mut sim);
+        assert!(session.exit.is_none() && session.stdout.starts_with("begin\n"), "{line}: {}{}", session.stdout, session.stderr);
+    }
     assert_eq!(terminal(&mut sim, &["logs t -c no"]), "error: container no is not valid for pod t out of: t\n");
     assert_eq!(
         terminal(&mut sim, &["logs t -p"]),
