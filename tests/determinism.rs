@@ -1,5 +1,8 @@
 //! The same scenario and seed give the same bytes, however the time was sliced.
 
+use loopscope::api::Kind;
+use loopscope::engine::Sim;
+use loopscope::engine::cluster::ClusterConfig;
 use loopscope::scenario::{self, Trace};
 use std::fs;
 use std::path::Path;
@@ -73,4 +76,30 @@ fn late_events_and_slow_loops_are_replayed_to_the_byte() {
 #[test]
 fn another_seed_is_another_history() {
     assert!(trace("b-rolling-3-default", 1, 1000) != trace("b-rolling-3-default", 2, 1000));
+}
+
+/// A script that waits is polled between frames. The history has only the polls that mattered; with them it comes as far again.
+#[test]
+fn a_script_that_waits_is_repeated_from_the_history() {
+    use loopscope::actions::{self, Command};
+    let line = "i=1; sleep 1; i=$((i+1)); echo $i > f; sleep 1; sleep 1; kubectl create configmap a --from-literal=k=$(cat f); sleep 1; \
+                kubectl create configmap b --from-literal=k=$i";
+    let fresh = || Sim::new(ClusterConfig::default(), 1);
+    let (mut sim, mut talk, mut history) = (fresh(), None, Vec::new());
+    for command in std::iter::once(Command::Kubectl(line.into())).chain(std::iter::repeat_n(Command::Poll, 100)) {
+        if actions::run(&mut sim, &mut talk, &command).changed {
+            history.push((sim.now(), command));
+        }
+        sim.advance(sim.now().after(70_000), usize::MAX);
+    }
+    assert!(talk.is_none() && history.len() < 15, "{}", history.len());
+    let (mut again, mut talk) = (fresh(), None);
+    for (at, command) in &history {
+        again.advance(*at, usize::MAX);
+        actions::run(&mut again, &mut talk, command);
+    }
+    again.advance(sim.now(), usize::MAX);
+    let written = |sim: &Sim| sim.list(Kind::ConfigMap).map(|object| object.to_value().to_string()).collect::<Vec<_>>();
+    assert_eq!(written(&sim).len(), 2 + written(&fresh()).len());
+    assert_eq!(written(&sim), written(&again));
 }

@@ -2,7 +2,7 @@
 
 use super::apply;
 use super::client::{Client, server_error};
-use super::output::DryRun;
+use super::output::{DryRun, OutputFormat};
 use super::parse::Args;
 use super::targets::{Targets, name_of};
 use super::unavailable::NO_OBJECTS;
@@ -38,10 +38,11 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
         );
     }
     let objects = if args.get("filename").is_some() { from_text(client, &args, stdin)? } else { named(client, &args)? };
-    let mut pending = Deletion { left: Vec::new(), deadline: None };
+    let mut pending = Deletion::default();
+    let forced = if args.on("force") { "force " } else { "" };
     let found = !objects.is_empty();
     for (kind, object) in objects {
-        delete_one(client, &args, kind, &object, how, &mut pending);
+        delete_one(client, (kind, &object), forced, how, &mut pending);
     }
     if !found && client.failure.is_none() && !args.on("ignore-not-found") {
         client.say("No resources found");
@@ -112,7 +113,8 @@ fn from_text(client: &mut Client<'_>, args: &Args, stdin: &str) -> Result<Vec<(K
     Ok(found)
 }
 
-fn delete_one(client: &mut Client<'_>, args: &Args, kind: Kind, object: &Value, how: Delete, pending: &mut Deletion) {
+/// Deletes an object and says so; `how_word` stands before `deleted`.
+pub fn delete_one(client: &mut Client<'_>, (kind, object): (Kind, &Value), how_word: &str, how: Delete, pending: &mut Deletion) {
     let name = name_of(object);
     let namespace = object["metadata"]["namespace"].as_str().unwrap_or("");
     let key = ObjectRef::new(kind, namespace, name);
@@ -120,19 +122,18 @@ fn delete_one(client: &mut Client<'_>, args: &Args, kind: Kind, object: &Value, 
     if let Err(error) = client.delete(&key, how) {
         return client.fail(&server_error(&error));
     }
-    let forced = if args.on("force") { "force " } else { "" };
     let place = if kind.info().namespaced { format!(" from {namespace} namespace") } else { String::new() };
     let dry = client.mode.dry.note();
-    if args.get("output") == Some("name") {
+    if client.mode.format == Some(OutputFormat::Name) {
         client.say(super::targets::label(kind, name));
     } else {
-        client.say(format!("{} \"{name}\" {forced}deleted{place}{dry}", kind.qualified_singular()));
+        client.say(format!("{} \"{name}\" {how_word}deleted{place}{dry}", kind.qualified_singular()));
     }
     pending.left.extend(uid.map(|uid| (key, uid)));
 }
 
 /// Objects whose end is waited for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Deletion {
     left: Vec<(ObjectRef, Uid)>,
     /// When the wait is given up.

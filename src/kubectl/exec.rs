@@ -197,6 +197,10 @@ impl PendingCommand for Stay {
         if self.state == StayState::Starting { Some(self.began.after(PATIENCE_US)) } else { self.shell.deadline() }
     }
 
+    fn progress(&self) -> usize {
+        self.state as usize + self.shell.progress()
+    }
+
     fn goes_on(&self) -> bool {
         self.shell.goes_on()
     }

@@ -26,6 +26,7 @@ mod output;
 pub mod parse;
 mod patch;
 pub mod printers;
+mod replace;
 mod resources;
 mod rollout;
 mod run;
@@ -95,6 +96,9 @@ impl Session {
 
     /// Starts a line of the terminal: a kubectl command, with or without the word, or a line of the shell.
     pub fn line(sim: &mut Sim, line: &str, rows: usize) -> Session {
+        if let Some(words) = plain(line) {
+            return Session::with_rows(sim, &words, "", rows);
+        }
         let first = line.split_whitespace().next().unwrap_or("");
         let is_verb = verb_named(first).is_some();
         let mut session = Session::noted(sim, &if is_verb { format!("kubectl {line}") } else { line.to_owned() }, rows);
@@ -109,6 +113,11 @@ impl Session {
         session.settle(result);
         session.poll(sim);
         session
+    }
+
+    /// A number that changes when it has come further without a trace in the cluster.
+    pub fn progress(&self) -> usize {
+        if let Outcome::Pending(command) = &self.task { command.progress() } else { usize::MAX }
     }
 
     /// Whether it waits for a line to be typed.
@@ -258,7 +267,7 @@ pub const VERBS: &[&Verb] = &[
     &auth::VERB,
     &unavailable::DEBUG,
     &patch::VERB,
-    &create::REPLACE,
+    &replace::VERB,
     &apply::VERB,
     &wait::VERB,
     &label::LABEL,
@@ -281,6 +290,24 @@ impl Verb {
 /// The verb that a word means.
 fn verb_named(word: &str) -> Option<&'static Verb> {
     VERBS.iter().copied().find(|verb| verb.name == word || verb.aliases.contains(&word))
+}
+
+/// The words after `kubectl` of a line that needs no shell: the page's opening does without the shell's code.
+fn plain(line: &str) -> Option<Vec<String>> {
+    let quotes = |quote| line.matches(quote).count() % 2 == 0;
+    if line.contains(['|', '&', ';', '<', '>', '$', '`', '(', ')', '#', '\\', '\n']) || !quotes('\'') || !quotes('"') {
+        return None;
+    }
+    let mut words = parse::split(line);
+    let first = words.first()?.as_str();
+    if matches!(first, "kubectl" | "k") {
+        words.remove(0);
+    } else {
+        verb_named(first)?;
+    }
+    // Files are the shell's.
+    let names_file = |word: &String| word.starts_with("-f") || word.starts_with("--filename");
+    (words.first().is_some_and(|verb| verb == "logs") || !words.iter().any(names_file)).then_some(words)
 }
 
 fn dispatch(client: &mut Client<'_>, args: &[String], stdin: &str) -> Result<Outcome, Failure> {
@@ -308,7 +335,10 @@ fn dispatch(client: &mut Client<'_>, args: &[String], stdin: &str) -> Result<Out
 
 /// Whether a line only looks: in the past it is answered about the instant shown, and the timeline has no mark of it.
 pub fn only_reads(line: &str) -> bool {
-    shell::only_reads(line, command_only_reads)
+    match plain(line) {
+        Some(words) => command_only_reads(&words),
+        None => shell::only_reads(line, command_only_reads),
+    }
 }
 
 fn command_only_reads(words: &[String]) -> bool {

@@ -54,6 +54,8 @@ pub enum OutputFormat {
     Json,
     Name,
     JsonPath(String),
+    /// The values of a path as a list.
+    JsonPathAsJson(String),
     Template(Template),
     Columns(Vec<(String, String)>),
 }
@@ -93,6 +95,7 @@ fn format(args: &Args) -> Result<Option<OutputFormat>, Failure> {
             return Err(Failure::error("template format specified but no template given"));
         }
         "jsonpath" => OutputFormat::JsonPath(detail.to_owned()),
+        "jsonpath-as-json" => OutputFormat::JsonPathAsJson(detail.to_owned()),
         "go-template" | "template" => OutputFormat::Template(Template::parse(detail).map_err(Failure::error)?),
         "custom-columns" if tables && detail.is_empty() => {
             return Err(Failure::error("custom-columns format specified but no custom columns given"));
@@ -126,6 +129,11 @@ impl OutputFormat {
             OutputFormat::Name => objects.iter().map(|object| format!("{}\n", named(kind_of(object, kind), object))).collect(),
             OutputFormat::JsonPath(template) => {
                 jsonpath::print(template, &whole).map_err(|error| Failure::error(format!("error parsing jsonpath {template}, {error}")))?
+            }
+            OutputFormat::JsonPathAsJson(path) => {
+                let found =
+                    jsonpath::values(path, &whole).map_err(|error| Failure::error(format!("error parsing jsonpath {path}, {error}")))?;
+                pretty(&found.into_iter().cloned().collect())
             }
             OutputFormat::Template(template) => template.print(&whole).map_err(Failure::error)?,
             OutputFormat::Columns(columns) => {

@@ -402,6 +402,11 @@ fn logs_are_what_a_known_command_would_have_printed() {
     let shown = terminal(&mut sim, &["kubectl logs t"]);
     assert!(shown.starts_with("begin\n1\n2\n3\n") && shown.lines().count() < 8, "{shown}");
     assert_eq!(terminal(&mut sim, &["kubectl logs t --tail=1 | wc -l"]), "1\n");
+    for line in ["kubectl logs -f t", "kubectl logs -f t | grep begin"] {
+        let mut session = Session::line(&mut sim, line, usize::MAX);
+        session.poll(&mut sim);
+        assert!(session.exit.is_none() && session.stdout.starts_with("begin\n"), "{line}: {}{}", session.stdout, session.stderr);
+    }
     assert_eq!(terminal(&mut sim, &["logs t -c no"]), "error: container no is not valid for pod t out of: t\n");
     assert_eq!(
         terminal(&mut sim, &["logs t -p"]),
@@ -425,4 +430,103 @@ fn diff_shows_what_applying_would_change() {
     for line in ["-  generation: 1\n", "+  generation: 2\n", "-      - image: nginx:1.14.2\n+      - image: nginx:1.16.1\n", "@@ -"] {
         assert!(shown.contains(line), "{line}: {shown}");
     }
+}
+
+#[test]
+fn the_terminals_namespace_and_files_are_part_of_a_copy() {
+    let mut sim = sim();
+    terminal(&mut sim, &["kubectl config set-context --current --namespace=kube-system", "echo a > f"]);
+    let mut copy = sim.clone();
+    assert_eq!(terminal(&mut copy, &["cat f; kubectl config view | grep -c 'namespace: kube-system'"]), "a\n1\n");
+}
+
+/// What `create` prints, for every generator.
+const GENERATED: &[(&str, &str)] = &[
+    ("namespace blue", "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: blue\nspec: {}\nstatus: {}\n"),
+    ("serviceaccount s", "apiVersion: v1\nkind: ServiceAccount\nmetadata:\n  name: s\n"),
+    (
+        "configmap c --from-literal=a=1 --from-literal=b=x",
+        "apiVersion: v1\ndata:\n  a: \"1\"\n  b: x\nkind: ConfigMap\nmetadata:\n  name: c\n",
+    ),
+    ("secret generic s --from-literal=a=1", "apiVersion: v1\ndata:\n  a: MQ==\nkind: Secret\nmetadata:\n  name: s\n"),
+    (
+        "job j --image=i -- a b",
+        "apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: j\nspec:\n  template:\n    metadata: {}\n    spec:\n      containers:\n      - command:\n        - a\n        - b\n        image: i\n        name: j\n        resources: {}\n      restartPolicy: Never\nstatus: {}\n",
+    ),
+    (
+        "deployment d --image=i",
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  labels:\n    app: d\n  name: d\nspec:\n  replicas: 1\n  selector:\n    matchLabels:\n      app: d\n  strategy: {}\n  template:\n    metadata:\n      labels:\n        app: d\n    spec:\n      containers:\n      - image: i\n        name: i\n        resources: {}\nstatus: {}\n",
+    ),
+    (
+        "service nodeport s --tcp=80:8080",
+        "apiVersion: v1\nkind: Service\nmetadata:\n  labels:\n    app: s\n  name: s\nspec:\n  ports:\n  - name: 80-8080\n    port: 80\n    protocol: TCP\n    targetPort: 8080\n  selector:\n    app: s\n  type: NodePort\nstatus:\n  loadBalancer: {}\n",
+    ),
+    (
+        "service externalname out --external-name=a.example.com",
+        "apiVersion: v1\nkind: Service\nmetadata:\n  labels:\n    app: out\n  name: out\nspec:\n  externalName: a.example.com\n  selector:\n    app: out\n  type: ExternalName\nstatus:\n  loadBalancer: {}\n",
+    ),
+    (
+        "ingress i --rule=a.example.com/x*=s:80,tls=t",
+        "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata:\n  name: i\nspec:\n  rules:\n  - host: a.example.com\n    http:\n      paths:\n      - backend:\n          service:\n            name: s\n            port:\n              number: 80\n        path: /x\n        pathType: Prefix\n  tls:\n  - hosts:\n    - a.example.com\n    secretName: t\nstatus:\n  loadBalancer: {}\n",
+    ),
+    (
+        "pdb p --selector=a=b --min-available=50%",
+        "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata:\n  name: p\nspec:\n  minAvailable: 50%\n  selector:\n    matchLabels:\n      a: b\nstatus:\n  currentHealthy: 0\n  desiredHealthy: 0\n  disruptionsAllowed: 0\n  expectedPods: 0\n",
+    ),
+    (
+        "priorityclass p --value=5",
+        "apiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata:\n  name: p\npreemptionPolicy: PreemptLowerPriority\nvalue: 5\n",
+    ),
+    (
+        "role r --verb=get,list --resource=pods,deployments.apps",
+        "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata:\n  name: r\nrules:\n- apiGroups:\n  - \"\"\n  resources:\n  - pods\n  verbs:\n  - get\n  - list\n- apiGroups:\n  - apps\n  resources:\n  - deployments\n  verbs:\n  - get\n  - list\n",
+    ),
+    (
+        "rolebinding b --clusterrole=view --user=jane --serviceaccount=default:s",
+        "apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata:\n  name: b\nroleRef:\n  apiGroup: rbac.authorization.k8s.io\n  kind: ClusterRole\n  name: view\nsubjects:\n- apiGroup: rbac.authorization.k8s.io\n  kind: User\n  name: jane\n- kind: ServiceAccount\n  name: s\n  namespace: default\n",
+    ),
+];
+
+#[test]
+fn generators_print_the_bytes_that_kubectl_prints() {
+    let mut sim = sim();
+    for (line, text) in GENERATED {
+        assert_eq!(out(&mut sim, &format!("create --dry-run=client -o yaml {line}")), *text, "{line}");
+        // And what they make is accepted.
+        let made = out(&mut sim, &format!("create {line}"));
+        assert!(made.contains(" created"), "{line}: {made}");
+    }
+    assert!(out(&mut sim, "create token s").split('.').count() == 3);
+}
+
+#[test]
+fn a_watch_is_filtered_as_it_goes_on() {
+    let mut sim = sim();
+    assert_eq!(kubectl(&mut sim, "apply -f -", DEPLOYMENT).0, 0);
+    sim.advance(sim.now().after(5_000_000), usize::MAX);
+    let mut session = Session::line(&mut sim, "kubectl get pods -w | grep Terminating | awk '{print $3}'", usize::MAX);
+    out(&mut sim, "scale deploy nginx --replicas=2");
+    sim.advance(sim.now().after(200_000), usize::MAX);
+    session.poll(&mut sim);
+    assert_eq!((session.exit, session.stdout.as_str()), (None, "Terminating\n"));
+}
+
+#[test]
+fn revisions_and_paths_are_shown_in_other_formats() {
+    let mut sim = sim();
+    assert_eq!(kubectl(&mut sim, "apply -f -", DEPLOYMENT).0, 0);
+    sim.advance(sim.now().after(5_000_000), usize::MAX);
+    let line = "rollout history deploy/nginx --revision=1 -o jsonpath={.kind}/{.spec.template.spec.containers[0].image}";
+    assert_eq!(out(&mut sim, line), "ReplicaSet/nginx:1.14.2");
+    assert_eq!(out(&mut sim, "get deploy nginx -o jsonpath-as-json={.spec.replicas}"), "[\n    3\n]\n");
+}
+
+#[test]
+fn a_forced_replacement_deletes_first() {
+    let mut sim = sim();
+    assert_eq!(kubectl(&mut sim, "apply -f -", DEPLOYMENT).0, 0);
+    let uid = out(&mut sim, "get deploy nginx -o jsonpath={.metadata.uid}");
+    let (code, shown, _) = kubectl(&mut sim, "replace --force -f -", DEPLOYMENT);
+    assert_eq!((code, shown.as_str()), (0, "deployment.apps \"nginx\" deleted from default namespace\ndeployment.apps/nginx replaced\n"));
+    assert_ne!(out(&mut sim, "get deploy nginx -o jsonpath={.metadata.uid}"), uid);
 }

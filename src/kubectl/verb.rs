@@ -76,6 +76,11 @@ pub trait PendingCommand: Debug {
         false
     }
 
+    /// A number that changes when it has done something that leaves no trace in the cluster: a script that has come further.
+    fn progress(&self) -> usize {
+        0
+    }
+
     /// A copy: a command is part of a checkpoint.
     fn copy(&self) -> Box<dyn PendingCommand>;
 }

@@ -1,4 +1,4 @@
-//! `kubectl create` and `replace`: from a file, or from a few words.
+//! `kubectl create`: from a file, or from a few words.
 //!
 //! Models `kubectl/pkg/cmd/create`: one [`Generator`] for each subcommand.
 
@@ -13,7 +13,6 @@ use super::apply::{self, prepare, with_last_applied};
 use super::client::{Client, server_error, source_error};
 use super::parse::Args;
 use super::{Failure, Outcome, Reads, Verb};
-use crate::api::ObjectRef;
 use crate::engine::store::Reason;
 use generator::Generator;
 pub use generator::pairs;
@@ -52,16 +51,6 @@ const GENERATORS: &[&Generator] = &[
 /// `kubectl create`.
 pub const VERB: Verb =
     Verb { name: "create", aliases: &[], flags: FLAGS, reads: Reads::No, run, help: "Create a resource from a file or from stdin" };
-
-/// `kubectl replace`.
-pub const REPLACE: Verb = Verb {
-    name: "replace",
-    aliases: &[],
-    flags: apply::FLAGS,
-    reads: Reads::No,
-    run: replace,
-    help: "Replace a resource by file name or stdin",
-};
 
 fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome, Failure> {
     if let Some((generator, rest)) = find(words)? {
@@ -142,27 +131,6 @@ fn from_text(client: &mut Client<'_>, args: &Args, stdin: &str) -> Result<Outcom
             let value = if args.on("save-config") { with_last_applied(&value) } else { value };
             let created = client.create(value).map_err(|error| source_error(&error, "error when creating \"STDIN\""))?;
             client.report(kind, &created, "created")
-        });
-        if let Err(failure) = result {
-            client.fail(&failure);
-        }
-    }
-    Ok(Outcome::Done)
-}
-
-fn replace(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome, Failure> {
-    let args = Args::parse("replace", apply::FLAGS, words)?;
-    client.use_flags(&args)?;
-    for value in apply::read(client, stdin) {
-        let result = prepare(client, &args, value).and_then(|(kind, value)| {
-            let name = value["metadata"]["name"].as_str().unwrap_or("").to_owned();
-            let key = ObjectRef::new(kind, value["metadata"]["namespace"].as_str().unwrap_or(""), &name);
-            if client.find(&key).is_none() {
-                let error = crate::engine::store::ApiError::not_found(kind, &name);
-                return Err(source_error(&error, "error when replacing \"STDIN\""));
-            }
-            let replaced = client.update(value).map_err(|error| source_error(&error, "error when replacing \"STDIN\""))?;
-            client.report(kind, &replaced, "replaced")
         });
         if let Err(failure) = result {
             client.fail(&failure);

@@ -59,6 +59,15 @@ pub fn print(client: &mut Client<'_>, args: &Args, kind: Kind, object: &Value) -
     if wanted > 0 {
         let found = revisions.iter().find(|revision| revision.number == wanted);
         let found = found.ok_or_else(|| Failure::error("unable to find the specified revision"))?;
+        if client.mode.format.is_some() {
+            let mut shown = found.object.clone();
+            if kind != Kind::Deployment {
+                // A revision of these holds a patch: it is shown as the object that it made.
+                shown = object.clone();
+                shown["spec"]["template"] = template_of(kind, found);
+            }
+            return client.report(kind, &shown, "");
+        }
         let mut template = template_of(kind, found);
         let cause = &found.object["metadata"]["annotations"][CAUSE];
         if !cause.is_null() {

@@ -110,7 +110,9 @@ impl Machine {
         let mut words = words.to_vec();
         let mut stdin = String::new();
         let mut at = 0;
-        while at < words.len() && words[at] != "--" {
+        // `logs -f` follows, and names no file.
+        let follows = words.iter().find(|word| !word.starts_with('-')).is_some_and(|verb| verb == "logs");
+        while at < words.len() && words[at] != "--" && !follows {
             let inline = ["--filename=", "-f="].iter().find_map(|flag| words[at].strip_prefix(flag)).map(str::to_owned);
             let (place, path) = match inline {
                 Some(path) => (at, path),

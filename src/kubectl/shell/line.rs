@@ -33,6 +33,10 @@ impl PendingCommand for LineCommand {
         self.machine.deadline()
     }
 
+    fn progress(&self) -> usize {
+        self.machine.progress()
+    }
+
     fn goes_on(&self) -> bool {
         self.machine.goes_on()
     }

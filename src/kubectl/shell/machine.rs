@@ -155,6 +155,12 @@ impl Machine {
         client.out.split_off(out) + &client.err.split_off(err)
     }
 
+    /// How far it has come.
+    pub fn progress(&self) -> usize {
+        let pipe = self.pipe.as_ref().map_or(0, |pipe| pipe.at);
+        self.steps + pipe + self.waits.as_ref().map_or(0, |(command, _)| command.progress()) + usize::from(self.until.is_some())
+    }
+
     /// When it goes on by itself.
     pub fn deadline(&self) -> Option<Time> {
         self.until.or_else(|| self.waits.as_ref().and_then(|(command, _)| command.deadline()))
@@ -210,15 +216,24 @@ impl Machine {
         true
     }
 
-    /// What a last stage has printed is shown while it goes on.
-    fn flush(&self, client: &mut Client<'_>, done: &mut Done) {
-        if let Some(pipe) =
-            self.pipe.as_ref().filter(|pipe| pipe.at + 1 == pipe.commands.len() && pipe.commands[pipe.at].redirects.is_empty())
-        {
-            let _ = pipe;
-            client.out.push_str(&std::mem::take(&mut done.out));
-            client.err.push_str(&std::mem::take(&mut done.err));
+    /// What a stage has printed is shown while it goes on, if the commands after it look at one line after another.
+    fn flush(&mut self, client: &mut Client<'_>, done: &mut Done) {
+        let Some(pipe) = &self.pipe else { return };
+        let rest: Vec<Simple> = pipe.commands[pipe.at + 1..].to_vec();
+        if !pipe.commands[pipe.at].redirects.is_empty() || !rest.iter().all(by_line) {
+            return;
         }
+        client.err.push_str(&std::mem::take(&mut done.err));
+        // A line that is not complete waits for its end.
+        let end = if rest.is_empty() { done.out.len() } else { done.out.rfind('\n').map_or(0, |end| end + 1) };
+        let mut text: String = done.out.drain(..end).collect();
+        for simple in &rest {
+            if let Flow::Done(one) = self.simple(client, simple, std::mem::take(&mut text), false, 0) {
+                client.err.push_str(&one.err);
+                text = one.out;
+            }
+        }
+        client.out.push_str(&text);
     }
 
     fn next_step(&mut self) -> Option<Step> {
@@ -397,4 +412,12 @@ impl Machine {
         let Some((name, rest)) = words.split_first() else { return Flow::Done(Done::default()) };
         self.call(client, name, rest, input, alone, depth)
     }
+}
+
+/// Whether a command makes each line of its output from one line of its input.
+fn by_line(simple: &Simple) -> bool {
+    let words: Vec<String> = simple.words.iter().map(|word| parse::literal(word).unwrap_or_default()).collect();
+    let counts = words.iter().any(|word| word.starts_with('-') && word.contains(['c', 'q', 'A', 'B', 'C']));
+    let tool = words.first().is_some_and(|name| matches!(name.as_str(), "grep" | "cut" | "tr" | "cat" | "awk"));
+    tool && simple.redirects.is_empty() && (!counts || words[0] != "grep") && !words.iter().any(|word| word.contains("NR"))
 }

@@ -1,0 +1,95 @@
+//! `kubectl replace`: puts whole objects in the place of those that are there; with `--force` it deletes them first.
+
+use super::apply::{self, prepare};
+use super::client::{Client, source_error};
+use super::delete::{Deletion, delete_one};
+use super::output::DryRun;
+use super::parse::Args;
+use super::targets::name_of;
+use super::{Failure, Outcome, PendingCommand, Reads, Verb};
+use crate::api::{Kind, ObjectRef, Time};
+use crate::engine::store::{ApiError, Delete};
+use serde_json::Value;
+
+/// `kubectl replace`.
+pub const VERB: Verb =
+    Verb { name: "replace", aliases: &[], flags: apply::FLAGS, reads: Reads::No, run, help: "Replace a resource by file name or stdin" };
+
+const DOING: &str = "error when replacing \"STDIN\"";
+
+fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome, Failure> {
+    let args = Args::parse("replace", apply::FLAGS, words)?;
+    client.use_flags(&args)?;
+    if args.on("force") && client.mode.dry != DryRun::No {
+        return Err(Failure::error("--dry-run can not be used when --force is set"));
+    }
+    let mut prepared = Vec::new();
+    for value in apply::read(client, stdin) {
+        match prepare(client, &args, value) {
+            Ok((kind, value)) => prepared.push((kind, value)),
+            Err(failure) => client.fail(&failure),
+        }
+    }
+    if args.on("force") {
+        return Ok(Outcome::pending(forced(client, &args, prepared)?));
+    }
+    for (kind, value) in prepared {
+        if let Err(failure) = replace(client, kind, value) {
+            client.fail(&failure);
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+fn key(kind: Kind, value: &Value) -> ObjectRef {
+    ObjectRef::new(kind, value["metadata"]["namespace"].as_str().unwrap_or(""), name_of(value))
+}
+
+fn replace(client: &mut Client<'_>, kind: Kind, value: Value) -> Result<(), Failure> {
+    if client.find(&key(kind, &value)).is_none() {
+        return Err(source_error(&ApiError::not_found(kind, name_of(&value)), DOING));
+    }
+    let replaced = client.update(value).map_err(|error| source_error(&error, DOING))?;
+    client.report(kind, &replaced, "replaced")
+}
+
+/// Objects that are created anew when the old ones are gone.
+#[derive(Clone, Debug)]
+struct Forced {
+    old: Deletion,
+    new: Vec<(Kind, Value)>,
+}
+
+fn forced(client: &mut Client<'_>, args: &Args, new: Vec<(Kind, Value)>) -> Result<Forced, Failure> {
+    let mut old = Deletion::default();
+    let grace_seconds = args.number("grace-period")?.filter(|seconds| *seconds >= 0);
+    for (kind, value) in &new {
+        if let Some(object) = client.find(&key(*kind, value)) {
+            delete_one(client, (*kind, &object), "", Delete { grace_seconds, ..Delete::default() }, &mut old);
+        }
+    }
+    Ok(Forced { old, new })
+}
+
+impl PendingCommand for Forced {
+    fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
+        if !self.old.poll(client)? {
+            return Ok(false);
+        }
+        for (kind, value) in std::mem::take(&mut self.new) {
+            match client.create(value) {
+                Ok(created) => client.report(kind, &created, "replaced")?,
+                Err(error) => client.fail(&source_error(&error, DOING)),
+            }
+        }
+        Ok(true)
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.old.deadline
+    }
+
+    fn copy(&self) -> Box<dyn PendingCommand> {
+        Box::new(self.clone())
+    }
+}
