@@ -324,7 +324,7 @@ mod tests {
     fn an_edit_is_tried_on_a_copy_and_says_what_it_would_change() {
         let mut state = settled((examples::ALL[0].text)());
         let (version, entries) = (state.timeline.run.version(), state.timeline.run.journal().len());
-        let more = "\n---\napiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: c}\n---\napiVersion: v1\nkind: Pod\nmetadata: {nam: x}\n";
+        let more = "\n---\napiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {name: c}\n---\napiVersion: v1\nkind: Pod\nmetadata: {nam: x}\n";
         state.update(EditorMsg::Edit((examples::ALL[0].text)().replace("replicas: 2", "replicas: 5") + more));
         state.update(EditorMsg::Check);
         while !state.dry_run_next() {}
@@ -333,11 +333,7 @@ mod tests {
         assert_eq!(told, ["Modified nginx-deployment", "Added c"]);
         let field = &plan.changes[0].fields[0];
         assert_eq!((field.path.as_str(), field.from.as_deref(), field.to.as_deref()), ("spec.replicas", Some("2"), Some("5")));
-        assert!(
-            state.editor.diagnostics[0].message.contains("NetworkPolicy is accepted but not simulated"),
-            "{:?}",
-            state.editor.diagnostics
-        );
+        assert!(state.editor.diagnostics[0].message.contains("Lease is accepted but not simulated"), "{:?}", state.editor.diagnostics);
         assert!(state.editor.diagnostics[1].message.contains("metadata.nam"), "{:?}", state.editor.diagnostics);
         assert_eq!((state.timeline.run.version(), state.timeline.run.journal().len()), (version, entries));
         state.update(EditorMsg::Revert);
