@@ -132,26 +132,30 @@ fn paste(text: &[u8]) {
     sim.advance(Time(3_000_000), 3_000);
 }
 
-#[test]
-fn any_text_ends_with_objects_or_diagnostics() {
-    let seeds = seeds();
+/// Runs `ROUNDS` rounds, or as many as fit in `LOOPSCOPE_FUZZ_SECONDS`; the same number has the same input.
+fn rounds(one: impl Fn(&mut Rng, u64)) {
     let seconds: Option<u64> = std::env::var("LOOPSCOPE_FUZZ_SECONDS").ok().and_then(|s| s.parse().ok());
     #[allow(clippy::disallowed_methods)] // how long to go on, not what happens
     let start = std::time::Instant::now();
     let mut round = 0;
-    loop {
-        let mut rng = Rng::new(round);
-        let text = mutated(&mut rng, &seeds);
+    while match seconds {
+        Some(seconds) => start.elapsed().as_secs() < seconds,
+        None => round < ROUNDS,
+    } {
+        one(&mut Rng::new(round), round);
+        round += 1;
+    }
+    println!("{round} rounds");
+}
+
+#[test]
+fn any_text_ends_with_objects_or_diagnostics() {
+    let seeds = seeds();
+    rounds(|rng, round| {
+        let text = mutated(rng, &seeds);
         let result = std::panic::catch_unwind(|| paste(&text));
         assert!(result.is_ok(), "round {round}: {:?}", String::from_utf8_lossy(&text));
-        round += 1;
-        match seconds {
-            Some(seconds) if start.elapsed().as_secs() >= seconds => break,
-            None if round >= ROUNDS => break,
-            _ => {}
-        }
-    }
-    println!("{round} texts");
+    });
 }
 
 /// Words and signs of a shell.
@@ -208,12 +212,7 @@ const SHELL: [&str; 48] = [
 
 #[test]
 fn any_line_of_the_terminal_ends() {
-    let seconds: Option<u64> = std::env::var("LOOPSCOPE_FUZZ_SECONDS").ok().and_then(|s| s.parse().ok());
-    #[allow(clippy::disallowed_methods)] // how long to go on, not what happens
-    let start = std::time::Instant::now();
-    let mut round = 0;
-    loop {
-        let mut rng = Rng::new(round);
+    rounds(|rng, round| {
         let pieces = 1 + rng.below(24);
         let mut line = String::new();
         for _ in 0..pieces {
@@ -234,14 +233,7 @@ fn any_line_of_the_terminal_ends() {
             session.interrupt();
         });
         assert!(result.is_ok(), "round {round}: {line:?}");
-        round += 1;
-        match seconds {
-            Some(seconds) if start.elapsed().as_secs() >= seconds => break,
-            None if round >= ROUNDS => break,
-            _ => {}
-        }
-    }
-    println!("{round} lines");
+    });
 }
 
 #[test]

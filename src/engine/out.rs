@@ -10,7 +10,7 @@ use super::load::Load;
 use super::store::{ApiError, ApiServer, Delete, Origin, Reason};
 use super::why::Why;
 use crate::api::time::SECOND;
-use crate::api::{Duration, Object, ObjectRef, Str, Time, Timestamp};
+use crate::api::{Body, Duration, Object, ObjectRef, Str, Time, Timestamp};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -121,6 +121,20 @@ impl Out<'_> {
     /// Replaces the status of the object that was read, changed by `change`.
     pub fn update_status(&mut self, object: &Object, why: Why, change: impl FnOnce(&mut Object)) -> Result<Rc<Object>, ApiError> {
         self.write(object.clone(), why, ApiServer::update_status, &mut once(change))
+    }
+
+    /// Replaces the status of an object that is kept as JSON, if it differs.
+    pub fn observe(&mut self, object: &Object, status: serde_json::Value) -> Result<(), ApiError> {
+        let Body::Other(body) = &object.body else { return Ok(()) };
+        if body.get("status") == Some(&status) {
+            return Ok(());
+        }
+        let put = |object: &mut Object| {
+            if let Body::Other(body) = &mut object.body {
+                body.insert("status".into(), status);
+            }
+        };
+        self.update_status(object, Why::Observed, put).map(drop)
     }
 
     /// Changes the stored object whatever its version is, as a patch does.

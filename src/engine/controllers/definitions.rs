@@ -7,7 +7,6 @@ use crate::api::{Body, Kind, ObjectRef};
 use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::ApiError;
-use crate::engine::why::Why;
 use serde_json::{Value, json};
 
 /// How the page shows the loop.
@@ -52,13 +51,7 @@ impl Controller for Definitions {
             ],
             "storedVersions": stored.map(|version| version["name"].clone()).collect::<Vec<Value>>(),
         });
-        if body.get("status") != Some(&status) {
-            out.update_status(object, Why::Observed, |o| {
-                if let Body::Other(body) = &mut o.body {
-                    body.insert("status".into(), status);
-                }
-            })?;
-        }
+        out.observe(object, status)?;
         Ok(Action::AwaitChange)
     }
 }

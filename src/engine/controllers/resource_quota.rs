@@ -11,7 +11,6 @@ use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::{ApiError, quota};
-use crate::engine::why::Why;
 
 /// How the page shows the loop.
 static DESCRIPTOR: Descriptor = Descriptor {
@@ -78,13 +77,7 @@ impl Controller for QuotaController {
         let Body::Other(body) = &object.body else { return Ok(Action::AwaitChange) };
         let counted = kind::ALL.iter().filter(|kind| kind.info().namespaced).flat_map(|kind| view.cache.list_in(*kind, &key.namespace));
         let status = quota::quota_status(body, counted);
-        if body.get("status") != Some(&status) {
-            out.update_status(object, Why::Observed, |o| {
-                if let Body::Other(body) = &mut o.body {
-                    body.insert("status".into(), status);
-                }
-            })?;
-        }
+        out.observe(object, status)?;
         Ok(Action::AwaitChange)
     }
 }
