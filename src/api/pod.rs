@@ -295,12 +295,20 @@ impl Resources {
 
     /// The sum of two amounts.
     pub fn plus(self, o: Resources) -> Resources {
-        Resources { cpu: self.cpu + o.cpu, memory: self.memory + o.memory, ephemeral: self.ephemeral + o.ephemeral }
+        Resources {
+            cpu: self.cpu.saturating_add(o.cpu),
+            memory: self.memory.saturating_add(o.memory),
+            ephemeral: self.ephemeral.saturating_add(o.ephemeral),
+        }
     }
 
     /// The difference of two amounts.
     pub fn minus(self, o: Resources) -> Resources {
-        Resources { cpu: self.cpu - o.cpu, memory: self.memory - o.memory, ephemeral: self.ephemeral - o.ephemeral }
+        Resources {
+            cpu: self.cpu.saturating_sub(o.cpu),
+            memory: self.memory.saturating_sub(o.memory),
+            ephemeral: self.ephemeral.saturating_sub(o.ephemeral),
+        }
     }
 }
 

@@ -184,6 +184,11 @@ pub fn strict_errors(api_version: &str, kind: &str, value: &Value) -> Vec<FieldP
     }
 }
 
+/// What in an object has another type than its field; unknown fields aside.
+pub fn type_error(api_version: &str, kind: &str, value: &Value) -> Option<String> {
+    strict_errors(api_version, kind, value).into_iter().find(|problem| !problem.unknown).map(|problem| problem.message)
+}
+
 /// The whole refusal of a document that does not decode: what follows `Error from server (BadRequest): `.
 pub fn decode_error(api_version: &str, kind: &str, value: &Value) -> Option<String> {
     let problems = strict_errors(api_version, kind, value);

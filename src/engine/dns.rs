@@ -5,7 +5,7 @@
 
 use super::store::ApiServer;
 use crate::api::network::{EndpointSlice, Service};
-use crate::api::{Kind, Object, Str};
+use crate::api::{Kind, Object, ObjectRef, Str};
 
 /// The address of the cluster's name server.
 pub const SERVER: &str = "10.96.0.10";
@@ -61,11 +61,15 @@ pub fn zone(server: &ApiServer) -> Vec<DnsRecord> {
 
 /// The result of a lookup from a Pod of this namespace: the search domains are tried in turn.
 pub fn lookup(server: &ApiServer, namespace: &str, name: &str) -> Vec<DnsRecord> {
-    let zone = zone(server);
     let name = name.trim_end_matches('.');
     for search in [format!(".{namespace}.{ZONE}"), format!(".{ZONE}"), ".cluster.local".to_string(), String::new()] {
         let full = format!("{name}{search}");
-        let found: Vec<DnsRecord> = zone.iter().filter(|record| record.name == full).cloned().collect();
+        // The last two labels before the zone name the Service: no other has a record of this name.
+        let Some(labels) = full.strip_suffix(&format!(".{ZONE}")) else { continue };
+        let mut labels = labels.rsplit('.');
+        let (Some(namespace), Some(service)) = (labels.next(), labels.next()) else { continue };
+        let Some(service) = server.get(&ObjectRef::new(Kind::Service, namespace, service)) else { continue };
+        let found: Vec<DnsRecord> = records(service, server.slices_of(service)).into_iter().filter(|record| record.name == full).collect();
         if !found.is_empty() {
             return found;
         }

@@ -77,6 +77,7 @@ pub fn headline(waits: &Waits) -> Message {
         LabelDiffers { key, value } => msg::wait_label_differs(key, value),
         NoneReady(pods) => msg::wait_none_ready(pods),
         NoPort(name) => msg::wait_no_port(name),
+        NotListening(port) => msg::wait_not_listening(port),
         NoIngressClass => msg::wait_no_ingress_class(),
         IngressClassMissing(class) => msg::wait_ingress_class_missing(class),
         BackendMissing { path, service } => msg::wait_backend_missing(path, service),

@@ -349,6 +349,8 @@ pub enum Waits {
     NoneReady(usize),
     /// No container has a port of this name.
     NoPort(Str),
+    /// No ready Pod listens on the port that requests are sent to.
+    NotListening(i32),
 
     // Ingresses.
     /// It names no class.

@@ -80,23 +80,37 @@ fn masked(kind: Kind, mut value: Value) -> Value {
     value
 }
 
+/// Cells of the table that finds what two texts have in common, at most.
+const MAX_CELLS: usize = 4_000_000;
+
 /// The hunks of two texts.
 fn unified(old: &str, new: &str) -> String {
     let (a, b): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
-    // How long the longest common rest of both is.
-    let mut common = vec![vec![0_u32; b.len() + 1]; a.len() + 1];
-    for i in (0..a.len()).rev() {
-        for j in (0..b.len()).rev() {
-            common[i][j] = if a[i] == b[j] { common[i + 1][j + 1] + 1 } else { common[i + 1][j].max(common[i][j + 1]) };
+    // What both begin and end with needs no table.
+    let first = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
+    let last = a[first..].iter().rev().zip(b[first..].iter().rev()).take_while(|(x, y)| x == y).count();
+    let (rows, columns) = (a.len() - last, b.len() - last);
+    // How long the longest common rest of both is, from the first difference on. Of very different texts it is not sought: all of
+    // the old one goes and all of the new one comes.
+    let small = (rows - first).saturating_mul(columns - first) <= MAX_CELLS;
+    let side = |length: usize| if small { length - first + 1 } else { 0 };
+    let mut table = vec![vec![0_u32; side(columns)]; side(rows)];
+    if small {
+        for i in (0..rows - first).rev() {
+            for j in (0..columns - first).rev() {
+                table[i][j] = if a[first + i] == b[first + j] { table[i + 1][j + 1] + 1 } else { table[i + 1][j].max(table[i][j + 1]) };
+            }
         }
     }
+    let common = |i: usize, j: usize| if small { table[i - first][j - first] } else { 0 };
     let mut lines: Vec<(char, &str, usize, usize)> = Vec::new();
     let (mut i, mut j) = (0, 0);
     while i < a.len() || j < b.len() {
-        if i < a.len() && j < b.len() && a[i] == b[j] {
+        let within = (first..rows).contains(&i) && (first..columns).contains(&j);
+        if i < a.len() && j < b.len() && a[i] == b[j] && (small || !within) {
             lines.push((' ', a[i], i, j));
             (i, j) = (i + 1, j + 1);
-        } else if i < a.len() && (j == b.len() || common[i + 1][j] >= common[i][j + 1]) {
+        } else if i < a.len() && (j == b.len() || within && common(i + 1, j) >= common(i, j + 1) || !within && i < rows) {
             lines.push(('-', a[i], i, j));
             i += 1;
         } else {

@@ -284,7 +284,7 @@ test('Nodes: a Pod says why it is on its node, and one that fits nowhere why on 
   await open(page, example('unschedulable'));
   await page.keyboard.press('2');
   await page.locator('.item[data-kind="Pod"]:not(.ghost)').first().click();
-  await expect(page.locator('.standing')).toContainText('No node can run this Pod');
+  await expect(page.locator('.standing')).toContainText('The Pod fits on no node');
   await expect(page.locator('.found .saw')).toContainText('requests 6 CPU, 4 free');
 });
 

@@ -119,6 +119,21 @@ pub fn endpoint_of(server: &ApiServer, service: &ObjectRef, turn: usize) -> Opti
 fn to_address(server: &ApiServer, from: &Object, address: &str, port: i32, turn: usize) -> Attempt {
     let attempt = Attempt::of(Outcome::TimedOut, address);
     let with = |address: &str| server.list(Kind::Pod).find(|pod| pod.pod().is_some_and(|p| p.status.pod_ip == address && !p.is_terminal()));
+    if address.parse::<std::net::IpAddr>().is_err() {
+        // The target of an ExternalName: a name of the cluster, or one outside, which is not reached from here.
+        let found = dns::lookup(server, &from.meta.namespace, address);
+        return match found.first().filter(|record| record.address != address) {
+            Some(record) if record.address.parse::<std::net::IpAddr>().is_ok() => to_address(server, from, &record.address, port, turn),
+            _ => attempt,
+        };
+    }
+    if server.list(Kind::Node).any(|node| node.body::<Node>().internal_ip() == address) {
+        let own = |pod: &&Rc<Object>| pod.pod().is_some_and(|p| p.status.pod_ip == address && !p.is_terminal() && listens(p, port));
+        return match server.list(Kind::Pod).find(own) {
+            Some(pod) => arrive(server, from, attempt, pod, port),
+            None => connect_from_outside(server, address, port, turn),
+        };
+    }
     if let Some(pod) = with(address) {
         return arrive(server, from, attempt, pod, port);
     }
@@ -181,7 +196,10 @@ pub fn listens(pod: &Pod, port: i32) -> bool {
         let name = name.rsplit('/').next().unwrap_or(name);
         KNOWN_PORTS.iter().find(|(of, _)| *of == name).map(|(_, port)| *port)
     };
-    let declared = pod.spec.containers.iter().flat_map(|one| one.ports.iter().map(|port| port.container_port));
-    let ports: Vec<i32> = declared.chain(pod.spec.containers.iter().filter_map(|one| known(&one.image))).collect();
-    ports.is_empty() || ports.contains(&port)
+    // One that waits to be restarted listens nowhere.
+    let runs = |name: &Str| pod.status.container_statuses.iter().any(|status| status.name == *name && status.state.running.is_some());
+    let running: Vec<_> = pod.spec.containers.iter().filter(|one| runs(&one.name)).collect();
+    let declared = running.iter().flat_map(|one| one.ports.iter().map(|port| port.container_port));
+    let ports: Vec<i32> = declared.chain(running.iter().filter_map(|one| known(&one.image))).collect();
+    !running.is_empty() && (ports.is_empty() || ports.contains(&port))
 }

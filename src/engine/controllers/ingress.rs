@@ -53,12 +53,12 @@ impl Controller for IngressController {
         if address(ingress) == wanted.as_deref() {
             return Ok(Action::AwaitChange);
         }
-        let why = match served {
+        let why = match wanted.is_some() {
             true => Why::IngressServed { class: class.into() },
             false => Why::IngressUnserved { class: class.into() },
         };
         out.update_status(ingress, why, |ingress| set_address(ingress, wanted.as_deref()))?;
-        if served {
+        if wanted.is_some() {
             out.event(ingress, "Normal", "Sync", "Scheduled for sync");
         }
         Ok(Action::AwaitChange)

@@ -122,7 +122,10 @@ impl Left {
         let now = json!(out.server.wall().rfc3339());
         out.update_status(namespace, Why::Observed, |o| {
             let Body::Other(body) = &mut o.body else { return };
-            let status = &mut body["status"];
+            let status = body.entry("status").or_insert_with(|| json!({}));
+            if !status.is_object() {
+                *status = json!({});
+            }
             let old = status["conditions"].take();
             let same = |kind: &str, state: &str| old.as_array().into_iter().flatten().find(|c| c["type"] == kind && c["status"] == state);
             let new = conditions.into_iter().map(|(kind, problem, good, fine)| {

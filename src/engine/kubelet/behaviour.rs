@@ -58,9 +58,13 @@ fn exit_code(meta: &ObjectMeta) -> i32 {
     by_index.or_else(|| annotation(meta, "exit-code")).and_then(|code| code.trim().parse().ok()).unwrap_or(0)
 }
 
-/// Whether an image exists: all do except `broken`, `nonexist…`, and the mistyped tag of the Kubernetes documentation.
+/// What a person writes who means an image that does not exist.
+const MISSING: [&str; 8] = ["broken", "nonexist", "not-exist", "notexist", "nosuch", "no-such", "nope", "typo"];
+
+/// Whether an image exists: all do except those whose name or tag says that they do not, and the mistyped tag of the Kubernetes
+/// documentation.
 pub fn can_be_pulled(image: &str) -> bool {
-    !(image.contains("broken") || image.contains("nonexist") || image.ends_with(":1.161"))
+    !(MISSING.iter().any(|word| image.contains(word)) || image.ends_with(":1.161"))
 }
 
 /// The runtime's error message for an image that cannot be pulled.

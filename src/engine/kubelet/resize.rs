@@ -30,7 +30,7 @@ fn refusal(wanted: Resources, used: Resources, all: Resources) -> Option<(&'stat
         let message = format_smolstr!("Node didn't have enough capacity: {name}, requested: {wanted}, capacity: {all}");
         return Some(("Infeasible", message));
     }
-    let (name, wanted, used, all) = amounts.into_iter().find(|(_, wanted, used, all)| wanted + used > *all)?;
+    let (name, wanted, used, all) = amounts.into_iter().find(|(_, wanted, used, all)| wanted.saturating_add(*used) > *all)?;
     let message = format_smolstr!("Node didn't have enough resource: {name}, requested: {wanted}, used: {used}, capacity: {all}");
     Some(("Deferred", message))
 }

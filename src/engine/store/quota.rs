@@ -235,7 +235,8 @@ pub fn quota_status<'a>(quota: &Map<String, Value>, objects: impl Iterator<Item 
 fn charge(name: &Str, quota: &Map<String, Value>, wanted: &Usage) -> Result<Option<Value>, Refusal> {
     let Some(status) = quota.get("status") else { return Ok(None) };
     let hard = &status["hard"];
-    let mut used = status["used"].clone();
+    // Whoever writes the status may have left it out.
+    let mut used = Some(status["used"].clone()).filter(Value::is_object).unwrap_or_else(|| Value::Object(Map::new()));
     let (mut resources, mut counts) = (Vec::new(), false);
     for (resource, most) in entries(hard) {
         let Some(more) = of(wanted, resource) else { continue };

@@ -96,6 +96,8 @@ impl ApiServer {
                 meta.insert("namespace".into(), key.namespace.as_str().into());
             }
         }
+        // What a patch makes of a role is granted as much as what is sent whole.
+        self.check_grant(origin, &patched)?;
         let object = self.read(origin, patched, Some(&old))?;
         self.update(origin, object, why)
     }
@@ -114,6 +116,9 @@ impl ApiServer {
         }
         let Some(old) = self.get(key).cloned() else { return Err(ApiError::not_found(key.kind, &key.name)) };
         let patched = how.merged(key.kind, old.to_value(), change)?;
+        if let Some(problem) = schema::type_error(&key.kind.api_version(), key.kind.name(), &patched) {
+            return Err(ApiError::bad_request(problem));
+        }
         match part {
             Subresource::Scale => {
                 let replicas = patched["spec"]["replicas"].as_i64().unwrap_or(0);

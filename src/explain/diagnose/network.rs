@@ -1,13 +1,17 @@
 //! Services without endpoints.
 
 use super::finding::{Context, Diagnosis, all_in, line, owners};
-use crate::api::network::Service;
+use crate::api::network::{EndpointPort, Service};
 use crate::api::pod::Pod;
-use crate::api::{Kind, Object, Str};
+use crate::api::{Kind, Object, ObjectRef, Str};
+use crate::engine::connectivity::listens;
 use crate::explain::waits::{Cure, Fact, Label, Waits};
 use crate::i18n::msg;
 use crate::projection::adapt::nearest;
 use std::rc::Rc;
+
+/// Pods of a Service asked whether they listen.
+const MAX_PODS_ASKED: usize = 8;
 
 pub fn service(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let body: &Service = object.get()?;
@@ -23,7 +27,7 @@ pub fn service(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
         ports |= any && (!slice.ports.is_empty() || body.spec.ports.is_empty());
     }
     if ready && ports {
-        return None;
+        return not_listening(sim, object, body);
     }
     let wanted = &body.spec.selector;
     if wanted.is_empty() {
@@ -102,6 +106,34 @@ fn none_ready(sim: &Context<'_>, object: &Object, matching: &[&Rc<Object>]) -> O
     Some(out)
 }
 
+/// Ready Pods, but none of them listens on the port that requests are sent to.
+fn not_listening(sim: &Context<'_>, object: &Object, body: &Service) -> Option<Diagnosis> {
+    for slice in sim.server().slices_of(object) {
+        let ready = slice.endpoints.iter().filter(|one| one.conditions.ready != Some(false)).filter_map(|one| one.target_ref.as_ref());
+        let pods: Vec<&Rc<Object>> =
+            ready.take(MAX_PODS_ASKED).filter_map(|to| sim.get(&ObjectRef::new(Kind::Pod, &to.namespace, &to.name))).collect();
+        let silent = |port: &&EndpointPort| !pods.is_empty() && pods.iter().all(|pod| !listens(pod.body(), port.port));
+        let Some(port) = slice.ports.iter().find(silent) else { continue };
+        let mut out = Diagnosis::new(object, Waits::NotListening(port.port));
+        let pod: &Pod = pods[0].body();
+        let declared: Vec<i32> = pod.spec.containers.iter().flat_map(|one| &one.ports).map(|port| port.container_port).collect();
+        for port in &declared {
+            out.word(Label::Ports, &port.to_string());
+        }
+        let name = port.name.as_deref().unwrap_or("");
+        if let (Some(to), Some(at)) = (declared.first(), body.spec.ports.iter().position(|one| one.name == name)) {
+            out.cure(Cure::SetPort, &to.to_string(), "", &[set_port(object, at, *to)]);
+        }
+        return Some(out);
+    }
+    None
+}
+
+fn set_port(object: &Object, at: usize, to: i32) -> String {
+    let patch = ["[{\"op\":\"replace\",\"path\":\"/spec/ports/", &at.to_string(), "/targetPort\",\"value\":", &to.to_string(), "}]"].concat();
+    line("patch", &object.key(), &[" --type=json -p '", &patch, "'"].concat())
+}
+
 /// Ready Pods, but none with a port of the name that is asked for.
 fn no_port(object: &Object, body: &Service, pod: &Rc<Object>) -> Option<Diagnosis> {
     let named = body.spec.ports.iter().position(|port| port.target_port.is_string())?;
@@ -112,8 +144,7 @@ fn no_port(object: &Object, body: &Service, pod: &Rc<Object>) -> Option<Diagnosi
         let number = port.container_port.to_string();
         out.word(Label::Ports, &[port.name.as_str(), if port.name.is_empty() { "" } else { " " }, &number].concat());
     }
-    let to = ports.first().map_or(body.spec.ports[named].port, |port| port.container_port).to_string();
-    let patch = ["[{\"op\":\"replace\",\"path\":\"/spec/ports/", &named.to_string(), "/targetPort\",\"value\":", &to, "}]"].concat();
-    out.cure(Cure::SetPort, &to, "", &[line("patch", &object.key(), &[" --type=json -p '", &patch, "'"].concat())]);
+    let to = ports.first().map_or(body.spec.ports[named].port, |port| port.container_port);
+    out.cure(Cure::SetPort, &to.to_string(), "", &[set_port(object, named, to)]);
     Some(out)
 }

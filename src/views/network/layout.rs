@@ -36,11 +36,12 @@ pub fn layout(model: &Model, traffic: &Traffic<'_>, selected: Option<&str>, widt
     let led_to =
         |service: &Service| fronts.iter().any(|front| front.routes.iter().any(|route| route.service.as_ref() == Some(&service.id.uid)));
     crate::sort::sort_by_key(&mut order, |service| (!led_to(service), rank(service)));
+    let policy = traffic.policy(selected);
     // What is selected is drawn: in its place, or, if it has none, in the second.
     let is_it = |service: &&Service| {
         Some(service.id.uid.as_str()) == selected
             || chosen_pod.is_some_and(|pod| serves(service, pod))
-            || traffic.isolates(selected, service)
+            || policy.as_ref().is_some_and(|policy| traffic.isolates(policy, service))
     };
     if let Some(at) = order.iter().position(is_it).filter(|at| *at > 1) {
         let it = order.remove(at);

@@ -3,7 +3,8 @@
 use crate::api::ingress::{IngressSpec, address};
 use crate::api::network::Service as Body;
 use crate::api::network_policy::NetworkPolicySpec;
-use crate::api::{Kind, Object, ObjectRef};
+use crate::api::selector::LabelSelector;
+use crate::api::{Kind, Object, ObjectRef, Str};
 use crate::engine::Sim;
 use crate::engine::connectivity::{Backend, Direction, Outcome, backend, class_of, connect, policies_of};
 use crate::explain::rules;
@@ -105,14 +106,18 @@ impl<'a> Traffic<'a> {
         out
     }
 
-    /// Whether the selected object is a NetworkPolicy that isolates the first Pod of a Service.
-    pub(super) fn isolates(&self, selected: Option<&str>, service: &Service) -> bool {
-        let Some(((sim, _), uid)) = self.0.zip(selected) else { return false };
-        let chosen = sim.list(Kind::NetworkPolicy).find(|policy| policy.meta.uid.to_string() == uid);
-        let pod = service.endpoints.first().and_then(|one| sim.get(&ObjectRef::new(Kind::Pod, &service.id.namespace, &one.pod)));
-        chosen.zip(pod).is_some_and(|(policy, pod)| {
-            policy.meta.namespace == pod.meta.namespace && NetworkPolicySpec::of(policy).pod_selector.matches(&pod.meta.labels)
-        })
+    /// The NetworkPolicy that is selected, if one is: its namespace, and which Pods it isolates.
+    pub(super) fn policy(&self, selected: Option<&str>) -> Option<(Str, LabelSelector)> {
+        let ((sim, _), uid) = self.0.zip(selected)?;
+        let policy = sim.list(Kind::NetworkPolicy).find(|policy| policy.meta.uid.to_string() == uid)?;
+        Some((policy.meta.namespace.clone(), NetworkPolicySpec::of(policy).pod_selector))
+    }
+
+    /// Whether a policy isolates the first Pod of a Service.
+    pub(super) fn isolates(&self, (namespace, selector): &(Str, LabelSelector), service: &Service) -> bool {
+        let Some((sim, _)) = self.0.filter(|_| *namespace == service.id.namespace) else { return false };
+        let pod = service.endpoints.first().and_then(|one| sim.get(&ObjectRef::new(Kind::Pod, namespace, &one.pod)));
+        pod.is_some_and(|pod| selector.matches(&pod.meta.labels))
     }
 
     /// The Ingresses, those that are served first.

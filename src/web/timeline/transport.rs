@@ -68,7 +68,7 @@ pub fn Transport(props: &TransportProps) -> Html {
                     <button type="button" class={classes!("btn", "sm", "ghost", "opens", props.breaks.then_some("set"))} id="history" title={say(msg::history_menu())} aria-expanded={props.open.to_string()} onclick={props.on_menu.reform(|_: MouseEvent| Menu::History)}>{ say(msg::history_title()) }{ icon("i-up", 14) }</button>
                     if props.open { { props.menu.clone() } }
                 </span>
-                if props.live { <span class="live"><i />{ say(msg::clock_live()) }</span> } else { <span class="live rew"><i />{ say(msg::clock_past()) }</span> }
+                if props.live && !props.playing { <span class="live rew"><i />{ say(msg::clock_paused()) }</span> } else if props.live { <span class="live"><i />{ say(msg::clock_live()) }</span> } else { <span class="live rew"><i />{ say(msg::clock_past()) }</span> }
             </div>
             <div class="tbtns">
                 <button type="button" class="t" aria-label={say(msg::button_previous_reconcile())} title={say(msg::button_previous_reconcile_key())} onclick={emit(TimelineMsg::StepBack.into())}>{ icon("i-stepback", 16) }</button>

@@ -103,7 +103,7 @@ impl ApiServer {
     }
 
     /// Refuses a role or a binding that grants more than its author has.
-    fn check_grant(&self, origin: &Origin, value: &Value) -> Result<(), ApiError> {
+    pub(in crate::engine::store) fn check_grant(&self, origin: &Origin, value: &Value) -> Result<(), ApiError> {
         let Some(user) = &origin.user else { return Ok(()) };
         let text = |path: &str| value.pointer(path).and_then(Value::as_str).unwrap_or("");
         let namespace = text("/metadata/namespace");

@@ -1,0 +1,62 @@
+//! Commands that would break a cluster that trusted what it is sent.
+
+use loopscope::api::Time;
+use loopscope::engine::Sim;
+use loopscope::engine::cluster::ClusterConfig;
+use loopscope::kubectl::{Session, parse::split};
+
+fn run(sim: &mut Sim, line: &str, text: &str) -> String {
+    let session = Session::start(sim, &split(line), text);
+    let then = sim.now().0 + 10_000_000;
+    sim.advance(Time(then), usize::MAX);
+    format!("{}{}", session.stdout, session.stderr)
+}
+
+#[test]
+fn a_status_of_another_type_is_refused() {
+    let mut sim = Sim::new(ClusterConfig::default(), 1);
+    run(&mut sim, "create quota q --hard=pods=5", "");
+    for used in ["\"x\"", "5"] {
+        let said = run(&mut sim, &format!("patch quota q --subresource=status --type=merge -p '{{\"status\":{{\"used\":{used}}}}}'"), "");
+        assert!(said.contains("BadRequest"), "{said}");
+    }
+    assert_eq!(run(&mut sim, "run a --image=nginx", ""), "pod/a created\n");
+    run(&mut sim, "create namespace t", "");
+    Session::start(&mut sim, &split("delete namespace t --wait=false"), "");
+    let said = run(&mut sim, "patch namespace t --subresource=status --type=merge -p '{\"status\":\"x\"}'", "");
+    assert!(said.contains("BadRequest"), "{said}");
+    run(&mut sim, "get namespaces", "");
+}
+
+#[test]
+fn amounts_beyond_all_numbers_are_only_large() {
+    let mut sim = Sim::new(ClusterConfig::default(), 1);
+    run(&mut sim, "run a --image=nginx", "");
+    run(&mut sim, "run b --image=nginx", "");
+    let huge = r#"{"spec":{"containers":[{"name":"a","resources":{"requests":{"cpu":"9223372036854775807"},"limits":{"cpu":"9223372036854775807"}}}]}}"#;
+    run(&mut sim, &format!("patch pod a --subresource resize -p '{huge}'"), "");
+    run(&mut sim, "run c --image=nginx", "");
+}
+
+#[test]
+fn very_long_texts_are_compared_without_a_table_of_all_lines() {
+    let mut sim = Sim::new(ClusterConfig::default(), 1);
+    let map = |changed: &str| {
+        let lines: String = (0..30_000).map(|n| format!("    {}{n}\n", if n % 2 == 0 { changed } else { "x" })).collect();
+        format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: m}}\ndata:\n  long: |\n{lines}")
+    };
+    run(&mut sim, "apply -f -", &map("a"));
+    let said = run(&mut sim, "diff -f -", &map("b"));
+    assert!(said.contains("\n-    a0\n") && said.contains("\n+    b0\n"), "{}", said.len());
+}
+
+#[test]
+fn nobody_grants_by_a_patch_what_they_do_not_have() {
+    let mut sim = Sim::new(ClusterConfig::default(), 1);
+    run(&mut sim, "create role r --verb=get,list,patch,update --resource=roles,pods", "");
+    run(&mut sim, "create rolebinding r --role=r --user=jane", "");
+    let all = r#"[{"op":"replace","path":"/rules","value":[{"apiGroups":["*"],"resources":["*"],"verbs":["*"]}]}]"#;
+    let said = run(&mut sim, &format!("patch role r --as jane --type=json -p '{all}'"), "");
+    assert!(said.contains("is forbidden"), "{said}");
+    assert!(run(&mut sim, "auth can-i delete secrets --as jane", "").starts_with("no"));
+}
