@@ -130,7 +130,8 @@ fn not_listening(sim: &Context<'_>, object: &Object, body: &Service) -> Option<D
 }
 
 fn set_port(object: &Object, at: usize, to: i32) -> String {
-    let patch = ["[{\"op\":\"replace\",\"path\":\"/spec/ports/", &at.to_string(), "/targetPort\",\"value\":", &to.to_string(), "}]"].concat();
+    let patch =
+        ["[{\"op\":\"replace\",\"path\":\"/spec/ports/", &at.to_string(), "/targetPort\",\"value\":", &to.to_string(), "}]"].concat();
     line("patch", &object.key(), &[" --type=json -p '", &patch, "'"].concat())
 }
 

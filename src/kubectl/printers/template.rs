@@ -37,6 +37,8 @@ enum Term {
 
 /// Blocks within blocks.
 const DEPTH: usize = 20;
+/// Groups within groups.
+const GROUPS: usize = 100;
 
 impl Template {
     /// Parses a text.
@@ -86,7 +88,7 @@ impl Parser<'_> {
                 "if" | "range" | "with" => nodes.push(self.block(word, tail)?),
                 _ if action.starts_with("/*") => {}
                 "" => return Err("missing value for command".to_owned()),
-                _ => nodes.push(Node::Show(pipe(action)?)),
+                _ => nodes.push(Node::Show(pipe(action, 0)?)),
             }
         }
         if !self.rest.is_empty() {
@@ -101,7 +103,7 @@ impl Parser<'_> {
             return Err("blocks are nested too deeply".to_owned());
         }
         let kind = ["if", "range", "with"].into_iter().find(|kind| *kind == word).unwrap_or("if");
-        let condition = pipe(condition)?;
+        let condition = pipe(condition, 0)?;
         let (then, end) = self.nodes()?;
         let mut other = Vec::new();
         let end = match end.strip_prefix("else") {
@@ -137,7 +139,10 @@ fn closing(text: &str) -> Option<usize> {
     None
 }
 
-fn pipe(text: &str) -> Result<Pipe, String> {
+fn pipe(text: &str, depth: usize) -> Result<Pipe, String> {
+    if depth > GROUPS {
+        return Err("parentheses are nested too deeply".to_owned());
+    }
     let (names, body) = match text.split_once(":=") {
         Some((names, body)) if names.trim_start().starts_with('$') => {
             (names.split(',').map(|name| name.trim().trim_start_matches('$').to_owned()).collect(), body)
@@ -161,7 +166,7 @@ fn pipe(text: &str) -> Result<Pipe, String> {
             _ => rest.find([' ', '\t', '\n', '|', ')']).unwrap_or(rest.len()).max(1),
         };
         if let Some(command) = commands.last_mut() {
-            command.push(term(&rest[..length])?);
+            command.push(term(&rest[..length], depth)?);
         }
         rest = rest[length..].trim_start();
     }
@@ -179,7 +184,7 @@ fn group_end(text: &str) -> Option<usize> {
     })
 }
 
-fn term(word: &str) -> Result<Term, String> {
+fn term(word: &str, depth: usize) -> Result<Term, String> {
     if let Some(inner) = word.strip_prefix('"').and_then(|word| word.strip_suffix('"')) {
         return Ok(Term::Literal(inner.replace("\\n", "\n").replace("\\t", "\t").replace("\\\"", "\"").into()));
     }
@@ -188,8 +193,7 @@ fn term(word: &str) -> Result<Term, String> {
     }
     let fields = |path: &str| path.split('.').filter(|field| !field.is_empty()).map(str::to_owned).collect();
     if let Some((inner, path)) = word.strip_prefix('(').and_then(|word| word.rsplit_once(')')) {
-        // A group within a group shortens the text, so this ends.
-        return Ok(Term::Group(pipe(inner)?, fields(path)));
+        return Ok(Term::Group(pipe(inner, depth + 1)?, fields(path)));
     }
     if let Some(path) = word.strip_prefix('.') {
         return Ok(Term::Path(None, fields(path)));
@@ -416,6 +420,9 @@ mod tests {
             let parsed = Template::parse(template);
             assert_eq!(parsed.and_then(|t| t.print(&value)).as_deref(), Ok(text), "{template}");
         }
+        let nested = |depth: usize| format!("{{{{{}.m{}}}}}", "(".repeat(depth), ")".repeat(depth));
+        assert!(Template::parse(&nested(100)).and_then(|t| t.print(&value)).is_ok());
+        assert!(Template::parse(&nested(20_000)).is_err_and(|error| error.ends_with("nested too deeply")));
         assert_eq!(
             Template::parse("{{.spec.replicas").unwrap_err(),
             "error parsing template {{.spec.replicas, template: output:1: unclosed action"

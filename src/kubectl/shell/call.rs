@@ -1,6 +1,6 @@
 //! One command: what the shell does itself, its tools, and kubectl.
 
-use super::machine::{Flow, Machine};
+use super::machine::{Flow, MOST_BYTES, Machine};
 use super::parse;
 use super::room::{Done, Room};
 use super::tools::{TOOLS, tool::Call};
@@ -10,10 +10,25 @@ use crate::kubectl::client::Client;
 use crate::kubectl::verb::{Outcome, PendingCommand};
 use std::rc::Rc;
 
+/// Commands that run the words after them.
+pub(super) const RUNS_WORDS: [&str; 4] = ["exec", "time", "command", "eval"];
+
+/// Bytes that a tool may print: a little more than its input, and no more than that if it is long.
+fn most_out(input: usize) -> usize {
+    (input + MOST_BYTES).min(input.max(16 * MOST_BYTES))
+}
+
 impl Machine {
     /// Runs a command given as words.
-    pub(super) fn call(&mut self, client: &mut Client<'_>, name: &str, rest: &[String], input: String, alone: bool, depth: usize) -> Flow {
-        let short = name.rsplit('/').next().unwrap_or(name);
+    pub(super) fn call(&mut self, client: &mut Client<'_>, name: &str, rest: &[String], input: String, alone: bool) -> Flow {
+        let (mut name, mut rest) = (name, rest);
+        let short = loop {
+            let short = name.rsplit('/').next().unwrap_or(name);
+            match rest.split_first() {
+                Some((next, more)) if RUNS_WORDS.contains(&short) => (name, rest) = (next, more),
+                _ => break short,
+            }
+        };
         let number = |at: usize| rest.get(at).and_then(|word| word.parse::<i32>().ok());
         match short {
             "exit" | "logout" => return Flow::Ends(number(0).unwrap_or(self.code)),
@@ -21,7 +36,7 @@ impl Machine {
             "false" => return Flow::Done(Done { code: 1, ..Done::default() }),
             "export" => {
                 for (name, value) in rest.iter().filter_map(|word| word.split_once('=')) {
-                    self.vars.insert(name.to_owned(), value.to_owned());
+                    self.assign(name, value.to_owned());
                 }
                 return Flow::Done(Done::default());
             }
@@ -33,7 +48,7 @@ impl Machine {
                 let pod = self.room_pod(client);
                 let to = Room { client, pod, vars: &self.vars, rehearsed: self.rehearsed.map(|(now, _)| now) }
                     .absolute(rest.first().map_or("/", String::as_str));
-                self.vars.insert("PWD".to_owned(), to);
+                self.assign("PWD", to);
                 return Flow::Done(Done::default());
             }
             "sleep" => {
@@ -52,10 +67,7 @@ impl Machine {
                     None => Flow::Done(Done::failed(format!("sleep: invalid number '{span}'\n"), 1)),
                 };
             }
-            "sh" | "bash" | "ash" => return self.script(client, rest, &input, alone, depth),
-            "exec" | "time" | "command" | "eval" if !rest.is_empty() => {
-                return self.call(client, &rest[0].clone(), &rest[1..], input, alone, depth);
-            }
+            "sh" | "bash" | "ash" => return self.script(client, rest, &input, alone),
             "watch" if alone => {
                 let skip = rest.iter().position(|word| !word.starts_with('-') && word.parse::<f64>().is_err()).unwrap_or(rest.len());
                 return match parse::parse(&rest[skip..].join(" ")) {
@@ -73,7 +85,13 @@ impl Machine {
         let pod = self.room_pod(client);
         if let Some(tool) = TOOLS.iter().find(|tool| tool.name == short) {
             let mut room = Room { client, pod, vars: &self.vars, rehearsed: self.rehearsed.map(|(now, _)| now) };
-            return Flow::Done((tool.run)(&mut Call { room: &mut room, name: short, words: rest, stdin: &input }));
+            let done = (tool.run)(&mut Call { room: &mut room, name: short, words: rest, stdin: &input });
+            if done.out.len() > most_out(input.len()) {
+                // A long file may be shown as it is.
+                let longest = rest.iter().take(64).filter_map(|file| room.read(file)).map(|text| text.len()).max();
+                self.full |= done.out.len() > most_out(input.len().max(longest.unwrap_or(0)));
+            }
+            return Flow::Done(done);
         }
         if self.kubectl.is_some_and(|kubectl| (kubectl.is_verb)(short)) {
             let words: Vec<String> = std::iter::once(name.to_owned()).chain(rest.iter().cloned()).collect();
@@ -83,7 +101,7 @@ impl Machine {
     }
 
     /// `sh -c TEXT`, `sh FILE`.
-    fn script(&mut self, client: &mut Client<'_>, rest: &[String], input: &str, alone: bool, depth: usize) -> Flow {
+    fn script(&mut self, client: &mut Client<'_>, rest: &[String], input: &str, alone: bool) -> Flow {
         let text = match rest.iter().position(|word| word.starts_with('-') && word.ends_with('c')) {
             Some(at) => rest.get(at + 1).cloned().unwrap_or_default(),
             None => match rest.iter().find(|word| !word.starts_with('-')) {
@@ -100,7 +118,7 @@ impl Machine {
         match parse::parse(&text) {
             Err(fault) => Flow::Done(Done::failed(format!("sh: {fault}\n"), 2)),
             Ok(script) if alone => Flow::Calls(Rc::new(script)),
-            Ok(script) => Flow::Done(self.at_once(client, &script, depth)),
+            Ok(script) => Flow::Done(self.at_once(client, &script)),
         }
     }
 

@@ -1,39 +1,43 @@
 //! What is put into words: variables, outputs of scripts, sums.
 
-use super::machine::{DEEPEST, Machine};
+use super::machine::{DEEPEST, MOST_BYTES, Machine};
 use super::parse::{Piece, Script};
 use super::room::{Done, Room};
 use crate::kubectl::client::Client;
 
 impl Machine {
     /// Runs a script to its end without letting time pass, for what stands in a word or a pipe.
-    pub(super) fn at_once(&mut self, client: &mut Client<'_>, script: &Script, depth: usize) -> Done {
-        if depth >= DEEPEST {
+    pub(super) fn at_once(&mut self, client: &mut Client<'_>, script: &Script) -> Done {
+        if self.depth >= DEEPEST {
             return Done::failed("sh: too deeply nested\n", 2);
         }
+        let (out, err) = (client.out.len(), client.err.len());
         let mut inner = Machine {
+            depth: self.depth + 1,
+            captured: true,
+            printed: out + err,
+            last_step: self.last_step,
             vars: self.vars.clone(),
             steps: self.steps,
             rehearsed: self.rehearsed,
             kubectl: self.kubectl,
             ..Machine::new(self.place.clone(), script.clone())
         };
-        let (out, err) = (client.out.len(), client.err.len());
         // A command that waits gets no time here.
         let mut ended = inner.run(client);
         while !ended && inner.goes_on() {
             ended = inner.run(client);
         }
         self.steps = inner.steps + 1;
+        if inner.full {
+            self.full = true;
+            client.out.truncate(out);
+        }
         Done { out: client.out.split_off(out), err: client.err.split_off(err), code: if ended { inner.code } else { 1 } }
     }
 
-    pub(super) fn expand(&mut self, client: &mut Client<'_>, word: &[Piece]) -> Vec<String> {
-        self.expand_in(client, word, 0)
-    }
-
     /// The words that a word becomes: what is put in without quotes is split at blanks.
-    pub(super) fn expand_in(&mut self, client: &mut Client<'_>, word: &[Piece], depth: usize) -> Vec<String> {
+    pub(super) fn expand(&mut self, client: &mut Client<'_>, word: &[Piece]) -> Vec<String> {
         let mut words: Vec<String> = Vec::new();
         let mut open: Option<String> = None;
         for piece in word {
@@ -44,12 +48,19 @@ impl Machine {
                     (if value.is_empty() { other.clone() } else { value }, !quoted)
                 }
                 Piece::Output(script, quoted) => {
-                    let done = self.at_once(client, script, depth + 1);
+                    let done = self.at_once(client, script);
                     client.err.push_str(&done.err);
                     (done.out.trim_end_matches('\n').to_owned(), !quoted)
                 }
                 Piece::Sum(text) => (self.sum(client, text).to_string(), false),
             };
+            if !matches!(piece, Piece::Text(_)) {
+                self.put_in += text.len();
+                self.full |= self.put_in > MOST_BYTES;
+            }
+            if self.full {
+                return Vec::new();
+            }
             if !splits {
                 open.get_or_insert_default().push_str(&text);
                 continue;

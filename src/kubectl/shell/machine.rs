@@ -14,6 +14,12 @@ use std::rc::Rc;
 
 /// Steps of one script, and of one poll: a loop that never ends is given up.
 const MOST_STEPS: usize = 20_000;
+/// Bytes that are put into the words of one command, that a command adds to its input, and that a captured script prints.
+pub const MOST_BYTES: usize = 64 * 1024;
+/// Bytes of all variables together.
+const MOST_VARIABLES: usize = 4 * MOST_BYTES;
+/// Bytes that a script shows without a pause.
+const MOST_SHOWN: usize = 64 * MOST_BYTES;
 /// Scripts within scripts.
 pub(super) const DEEPEST: usize = 8;
 /// Seconds between two looks of `watch`.
@@ -76,6 +82,18 @@ pub struct Machine {
     /// The last failure of a kubectl command, which it has printed.
     pub(super) failure: Option<Failure>,
     pub(super) steps: usize,
+    /// The step at which it is given up; it moves on while the shell sleeps.
+    pub(super) last_step: usize,
+    /// How many machines it runs within.
+    pub(super) depth: usize,
+    /// Bytes that have been put into the words of this command.
+    pub(super) put_in: usize,
+    /// What it prints is kept for somebody else.
+    pub(super) captured: bool,
+    /// Bytes that had been printed when it began to run.
+    pub(super) printed: usize,
+    /// It has run out of memory.
+    pub(super) full: bool,
     /// What knows kubectl's verbs; only the terminal has it.
     pub(super) kubectl: Option<Kubectl>,
     /// It reads lines until it is left.
@@ -100,6 +118,12 @@ impl Machine {
             kubectl: None,
             rehearsed: None,
             steps: 0,
+            last_step: MOST_STEPS,
+            depth: 0,
+            put_in: 0,
+            captured: false,
+            printed: 0,
+            full: false,
             interactive: false,
             ended: false,
         }
@@ -130,7 +154,7 @@ impl Machine {
         match line.map(parse::parse) {
             None => self.ended = true,
             Some(Ok(script)) => {
-                self.steps = 0;
+                self.last_step = self.steps + MOST_STEPS;
                 self.frames.push(Frame { script: Rc::new(script), at: 0, loops: Vec::new() });
             }
             Some(Err(fault)) => {
@@ -150,9 +174,15 @@ impl Machine {
     pub fn rehearse(mut self, client: &mut Client<'_>, began: i64, until: i64) -> String {
         self.rehearsed = Some((began, until));
         let (out, err) = (client.out.len(), client.err.len());
+        (self.captured, self.printed) = (true, out + err);
         self.run(client);
+        let mut text = client.out.split_off(out);
+        if self.full {
+            let end = (0..=MOST_BYTES.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+            text.truncate(end.unwrap_or(0));
+        }
         // A log has both streams.
-        client.out.split_off(out) + &client.err.split_off(err)
+        text + &client.err.split_off(err)
     }
 
     /// How far it has come.
@@ -173,7 +203,17 @@ impl Machine {
 
     /// Runs on until it waits or ends; true when it has ended.
     pub fn run(&mut self, client: &mut Client<'_>) -> bool {
+        if !self.captured {
+            self.printed = client.out.len() + client.err.len();
+        }
         while !self.ended {
+            if self.full {
+                if self.depth == 0 {
+                    client.warn("sh: out of memory");
+                }
+                self.give_up(2);
+                continue;
+            }
             if let Place::Pod(..) = self.place
                 && self.place.pod(client).is_none_or(|pod| self.interactive && pod.pod().is_none_or(Pod::is_terminal))
             {
@@ -181,6 +221,7 @@ impl Machine {
                 return true;
             }
             if self.until.is_some_and(|until| client.sim().now() < until) {
+                self.last_step = self.steps + MOST_STEPS;
                 return false;
             }
             if self.until.take().is_some() {
@@ -228,7 +269,7 @@ impl Machine {
         let end = if rest.is_empty() { done.out.len() } else { done.out.rfind('\n').map_or(0, |end| end + 1) };
         let mut text: String = done.out.drain(..end).collect();
         for simple in &rest {
-            if let Flow::Done(one) = self.simple(client, simple, std::mem::take(&mut text), false, 0) {
+            if let Flow::Done(one) = self.simple(client, simple, std::mem::take(&mut text), false) {
                 client.err.push_str(&one.err);
                 text = one.out;
             }
@@ -249,14 +290,14 @@ impl Machine {
 
     fn step(&mut self, client: &mut Client<'_>, step: Step) {
         self.steps += 1;
-        if self.steps > MOST_STEPS {
+        if self.steps > self.last_step {
             if self.rehearsed.is_none() {
                 client.warn("sh: this script does not end; it is stopped");
             }
-            (self.code, self.ended) = (1, !self.interactive);
-            self.frames.clear();
+            self.give_up(1);
             return;
         }
+        self.put_in = 0;
         match step {
             Step::Pipeline(commands, turned) => self.pipe = Some(Pipe { commands, at: 0, input: String::new(), turned }),
             Step::Jump(place) => self.jump(place),
@@ -274,7 +315,7 @@ impl Machine {
             Step::Next(name, end) => {
                 let Some(frame) = self.frames.last_mut() else { return };
                 match frame.loops.last_mut().and_then(VecDeque::pop_front) {
-                    Some(word) => drop(self.vars.insert(name, word)),
+                    Some(word) => self.assign(&name, word),
                     None => {
                         frame.loops.pop();
                         frame.at = end;
@@ -287,6 +328,23 @@ impl Machine {
                 }
                 self.jump(place);
             }
+        }
+    }
+
+    /// The script ends; a shell that reads lines takes the next.
+    fn give_up(&mut self, code: i32) {
+        (self.code, self.ended) = (code, !self.interactive);
+        self.full &= self.ended;
+        self.frames.clear();
+        (self.pipe, self.waits, self.until, self.watched) = (None, None, None, None);
+    }
+
+    /// Gives a variable its value.
+    pub(super) fn assign(&mut self, name: &str, value: String) {
+        let others: usize = self.vars.iter().filter(|(known, _)| *known != name).map(|(name, value)| name.len() + value.len() + 64).sum();
+        self.full |= others + name.len() + value.len() > MOST_VARIABLES;
+        if !self.full {
+            self.vars.insert(name.to_owned(), value);
         }
     }
 
@@ -308,9 +366,10 @@ impl Machine {
         };
         let input = std::mem::take(&mut pipe.input);
         let alone = pipe.commands.len() == 1;
-        let flow = self.simple(client, &simple, input, alone, 0);
+        let flow = self.simple(client, &simple, input, alone);
         self.failure = client.failure.take().or(self.failure.take());
         match flow {
+            _ if self.full => {}
             Flow::Done(done) => self.stage_done(client, done),
             Flow::Waits(command, mut done) => {
                 self.flush(client, &mut done);
@@ -321,6 +380,9 @@ impl Machine {
                 self.pipe = None;
                 if self.frames.len() < DEEPEST {
                     self.frames.push(Frame { script, at: 0, loops: Vec::new() });
+                } else {
+                    client.warn("sh: too deeply nested");
+                    self.code = 2;
                 }
             }
             Flow::Ends(code) => {
@@ -350,6 +412,9 @@ impl Machine {
             pipe.input = done.out;
             pipe.at += 1;
         }
+        // The log of a container goes on: it is cut, and its command isn't.
+        let most = if self.captured && self.rehearsed.is_none() { MOST_BYTES } else { MOST_SHOWN };
+        self.full |= (client.out.len() + client.err.len()).saturating_sub(self.printed) > most;
     }
 
     fn redirect(&mut self, client: &mut Client<'_>, redirects: &[Redirect], done: &mut Done) {
@@ -359,6 +424,9 @@ impl Machine {
                 Redirect::Merge => done.out.push_str(&std::mem::take(&mut done.err)),
                 Redirect::To(stream, append, file) => {
                     let file = self.expand(client, file).join(" ");
+                    if self.full {
+                        return;
+                    }
                     let merged = redirects.contains(&Redirect::Merge);
                     let mut text = String::new();
                     if stream & 1 > 0 {
@@ -388,29 +456,33 @@ impl Machine {
     }
 
     /// Runs one command.
-    fn simple(&mut self, client: &mut Client<'_>, simple: &Simple, mut input: String, alone: bool, depth: usize) -> Flow {
+    fn simple(&mut self, client: &mut Client<'_>, simple: &Simple, mut input: String, alone: bool) -> Flow {
+        self.put_in = 0;
         let mut words = Vec::new();
         for word in &simple.words {
-            words.extend(self.expand_in(client, word, depth));
+            words.extend(self.expand(client, word));
         }
         for redirect in &simple.redirects {
             if let Redirect::From(file) = redirect {
-                let file = self.expand_in(client, file, depth).join(" ");
+                let file = self.expand(client, file).join(" ");
                 let pod = self.room_pod(client);
                 match (Room { client, pod, vars: &self.vars, rehearsed: self.rehearsed.map(|(now, _)| now) }).read(&file) {
                     Some(text) => input = text,
                     None => return Flow::Done(Done::failed(format!("sh: can't open {file}: no such file\n"), 1)),
                 }
             } else if let Redirect::Here(word) = redirect {
-                input = self.expand_in(client, word, depth).join(" ");
+                input = self.expand(client, word).join(" ");
             }
         }
         for (name, value) in &simple.assigns {
-            let value = self.expand_in(client, value, depth).join(" ");
-            self.vars.insert(name.clone(), value);
+            let value = self.expand(client, value).join(" ");
+            self.assign(name, value);
+        }
+        if self.full {
+            return Flow::Done(Done::failed("", 2));
         }
         let Some((name, rest)) = words.split_first() else { return Flow::Done(Done::default()) };
-        self.call(client, name, rest, input, alone, depth)
+        self.call(client, name, rest, input, alone)
     }
 }
 
@@ -420,4 +492,56 @@ fn by_line(simple: &Simple) -> bool {
     let counts = words.iter().any(|word| word.starts_with('-') && word.contains(['c', 'q', 'A', 'B', 'C']));
     let tool = words.first().is_some_and(|name| matches!(name.as_str(), "grep" | "cut" | "tr" | "cat" | "awk"));
     tool && simple.redirects.is_empty() && (!counts || words[0] != "grep") && !words.iter().any(|word| word.contains("NR"))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::Sim;
+    use crate::engine::cluster::ClusterConfig;
+    use crate::kubectl::Session;
+
+    /// What a line prints, and its exit code.
+    fn line(sim: &mut Sim, text: &str) -> (String, Option<i32>) {
+        let mut session = Session::line(sim, text, usize::MAX);
+        session.poll(sim);
+        (session.stdout.clone() + &session.stderr, session.exit)
+    }
+
+    #[test]
+    fn scripts_that_call_themselves_end() {
+        let mut sim = Sim::new(ClusterConfig::default(), 1);
+        for text in ["echo 'echo x | sh f' > f; sh f", "echo 'x=$(sh f)' > f; sh f", "echo 'sh f' > f; sh f"] {
+            assert!(line(&mut sim, text).1.is_some(), "{text}");
+        }
+        let (shown, code) = line(&mut sim, "echo 'sh f' > f; sh f");
+        assert!(shown.contains("too deeply nested") && code == Some(2), "{shown} {code:?}");
+        let (shown, _) = line(&mut sim, &format!("true; {} echo a", "exec ".repeat(50_000)));
+        assert_eq!(shown, "a\n");
+    }
+
+    #[test]
+    fn what_grows_without_end_runs_out_of_memory() {
+        let mut sim = Sim::new(ClusterConfig::default(), 1);
+        for text in [
+            "x=aa; while true; do x=$x$x; done",
+            "y=$(x=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa; while true; do echo $x; done); echo no",
+            "x=aaaaaaaa; echo $x | sed s/a/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/g | sed s/a/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/g | sed s/a/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/g",
+        ] {
+            let (shown, code) = line(&mut sim, text);
+            assert_eq!((shown.as_str(), code), ("sh: out of memory\n", Some(2)), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_loop_that_sleeps_goes_on() {
+        let mut sim = Sim::new(ClusterConfig::default(), 1);
+        let mut session = Session::line(&mut sim, "while true; do true; true; true; sleep 1; done", usize::MAX);
+        for _ in 0..5_000 {
+            sim.advance(sim.now().after(1_000_000), usize::MAX);
+            session.poll(&mut sim);
+        }
+        assert_eq!((session.exit, session.stderr.as_str()), (None, ""));
+        assert_eq!(line(&mut sim, "seq 5 | grep -A 18446744073709551615 -B 1 3 | tr '\\n' ' '").0, "2 3 4 5 ");
+        assert_eq!(line(&mut sim, "seq 9 | grep -A1 -B1 -e 2 -e 7 | tr '\\n' ' '").0, "1 2 3 6 7 8 ");
+    }
 }

@@ -264,23 +264,27 @@ impl Parser {
     }
 
     fn branch(&mut self) -> Result<(), String> {
-        self.list(&["then"])?;
-        self.take_word("then")?;
-        let no = self.hole();
-        self.list(&["else", "elif", "fi"])?;
-        let end = self.hole();
-        self.steps[no] = Step::JumpIf(false, self.steps.len());
-        if self.is_word("elif") {
-            self.at += 1;
-            self.branch()?;
-        } else {
-            if self.is_word("else") {
-                self.at += 1;
-                self.list(&["fi"])?;
+        let mut ends = Vec::new();
+        loop {
+            self.list(&["then"])?;
+            self.take_word("then")?;
+            let no = self.hole();
+            self.list(&["else", "elif", "fi"])?;
+            ends.push(self.hole());
+            self.steps[no] = Step::JumpIf(false, self.steps.len());
+            if !self.is_word("elif") {
+                break;
             }
-            self.take_word("fi")?;
+            self.at += 1;
         }
-        self.steps[end] = Step::Jump(self.steps.len());
+        if self.is_word("else") {
+            self.at += 1;
+            self.list(&["fi"])?;
+        }
+        self.take_word("fi")?;
+        for end in ends {
+            self.steps[end] = Step::Jump(self.steps.len());
+        }
         Ok(())
     }
 
@@ -374,5 +378,7 @@ mod tests {
         ] {
             assert!(parse(text).is_ok(), "{text}: {:?}", parse(text));
         }
+        // A long chain is no deep one.
+        assert!(parse(&format!("if a; then b; {}fi", "elif a; then b; ".repeat(20_000))).is_ok());
     }
 }

@@ -1,5 +1,6 @@
 //! Whether a line only looks.
 
+use super::call::RUNS_WORDS;
 use super::parse::{self, Piece, Redirect, Script, Simple, Step, Word};
 use super::tools::TOOLS;
 
@@ -34,11 +35,50 @@ fn simple_reads(simple: &Simple, kubectl: KubectlReads) -> bool {
     // What is put in stands for a name, not for a verb.
     let text = |piece: &Piece| if let Piece::Text(text) = piece { text.clone() } else { "x".to_owned() };
     let words: Vec<String> = simple.words.iter().map(|word| word.iter().map(text).collect()).collect();
+    let mut words = words.as_slice();
+    let mut watched = false;
+    // Commands that run the words after them are as harmless as those words.
+    while let [name, rest @ ..] = words
+        && (name == "watch" || RUNS_WORDS.contains(&name.as_str()) && !rest.is_empty())
+    {
+        words = rest;
+        if name == "watch" {
+            let skip = rest.iter().position(|word| !word.starts_with('-') && word.parse::<f64>().is_err()).unwrap_or(rest.len());
+            (words, watched) = (&rest[skip..], true);
+        }
+    }
+    if watched {
+        // What is watched is a line of its own, which may stand in quotes.
+        return inner && files && parse::parse(&words.join(" ")).is_ok_and(|script| reads(&script, kubectl));
+    }
     let known = match words.first().map(String::as_str) {
-        None | Some("sleep" | "true" | "false" | "exit" | "watch") => true,
+        None | Some("sleep" | "true" | "false" | "exit") => true,
         Some("rm" | "touch" | "tee" | "cp" | "sh" | "bash") => false,
         Some("sed") if words.iter().any(|word| word.starts_with("-i")) => false,
         Some(name) => TOOLS.iter().any(|tool| tool.name == name),
     };
-    inner && files && (known || kubectl(&words))
+    inner && files && (known || kubectl(words))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::only_reads;
+
+    #[test]
+    fn what_runs_other_words_is_judged_by_them() {
+        let kubectl = |words: &[String]| words.get(1).is_some_and(|word| word == "get");
+        for (line, reads) in [
+            ("watch kubectl get pods", true),
+            ("watch -n 1 'kubectl get pods | grep a'", true),
+            ("watch kubectl delete pod a", false),
+            ("watch -n 1 'kubectl get pods; kubectl delete pod a'", false),
+            ("time kubectl get pods", true),
+            ("exec time watch kubectl delete pod a", false),
+            ("command rm f", false),
+            ("watch", true),
+        ] {
+            assert_eq!(only_reads(line, kubectl), reads, "{line}");
+        }
+        assert!(only_reads(&"watch ".repeat(50_000), |_| false));
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::grep::finds;
 use super::tool::Tool;
+use crate::kubectl::shell::machine::MOST_BYTES;
 use crate::kubectl::shell::room::Done;
 
 pub const CUT: Tool = Tool {
@@ -83,6 +84,9 @@ pub const AWK: Tool = Tool {
                 Some(false) => {}
                 Some(true) => out.push_str(&format!("{}\n", row.print(action))),
             }
+            if out.len() > text.len() + MOST_BYTES {
+                break;
+            }
         }
         Done::said(out)
     },
@@ -110,12 +114,16 @@ impl AwkRow<'_> {
 
     /// Whether the condition holds; nothing if it is not known.
     fn holds(&self, condition: &str) -> Option<bool> {
-        if condition.is_empty() {
-            return Some(true);
+        for part in condition.split("&&").map(str::trim) {
+            if !part.is_empty() && !self.holds_part(part)? {
+                return Some(false);
+            }
         }
-        if let Some((left, right)) = condition.split_once("&&") {
-            return Some(self.holds(left.trim())? && self.holds(right.trim())?);
-        }
+        Some(true)
+    }
+
+    /// One condition, without `&&`.
+    fn holds_part(&self, condition: &str) -> Option<bool> {
         if let Some(pattern) = condition.strip_prefix('/').and_then(|rest| rest.strip_suffix('/')) {
             return Some(finds(pattern, self.line, false).is_some());
         }
@@ -148,6 +156,10 @@ impl AwkRow<'_> {
         }
         let (mut out, mut word, mut quoted) = (String::new(), String::new(), false);
         for c in action.chars().chain([' ']) {
+            // What is as long as this is not shown.
+            if out.len() > self.line.len() + MOST_BYTES {
+                break;
+            }
             match c {
                 '"' => {
                     quoted = !quoted;
@@ -197,3 +209,18 @@ pub const TR: Tool = Tool {
         Done::said(out)
     },
 };
+
+#[cfg(test)]
+mod tests {
+    use super::AwkRow;
+
+    #[test]
+    fn a_long_chain_of_conditions_is_no_deep_one() {
+        let row = AwkRow { line: "a b", number: 1, fields: vec!["a", "b"] };
+        let chain = format!("NR==1{}", " && $2==\"b\"".repeat(50_000));
+        assert_eq!(row.holds(&chain), Some(true));
+        assert_eq!(row.holds(&format!("{chain} && NF>2")), Some(false));
+        assert_eq!(row.holds("nothing"), None);
+        assert!(row.print(&"$0".repeat(100_000)).len() < 100_000);
+    }
+}

@@ -12,6 +12,10 @@ pub const CAT: Tool = Tool {
             return Done::said(call.stdin);
         }
         for file in files {
+            // What is as long as this is not shown.
+            if all.out.len() > call.stdin.len() + (2 << 20) {
+                break;
+            }
             match call.input(&[file]) {
                 Ok(text) => all.out.push_str(&text),
                 Err(_) => (all.err, all.code) = (format!("{}cat: can't open '{file}': No such file or directory\n", all.err), 1),

@@ -50,8 +50,13 @@ pub const GREP: Tool = Tool {
             return Done { out: format!("{}\n", hits.len()), code, ..Done::default() };
         }
         let mut out = String::new();
+        let mut next = 0;
         for (at, line) in lines.iter().enumerate() {
-            let near = hits.iter().any(|hit| at + before >= *hit && at <= hit + after);
+            // The first hit whose lines after it have not ended.
+            while hits.get(next).is_some_and(|hit| hit.saturating_add(after) < at) {
+                next += 1;
+            }
+            let near = hits.get(next).is_some_and(|hit| at.saturating_add(before) >= *hit);
             let number = if call.has('n') { format!("{}:", at + 1) } else { String::new() };
             if call.has('o') && near {
                 let part = wanted.iter().find_map(|pattern| finds(pattern, &fold(line), false));
@@ -68,10 +73,11 @@ pub const GREP: Tool = Tool {
 pub fn finds(pattern: &str, line: &str, word: bool) -> Option<(usize, usize)> {
     let (pattern, anchored) = pattern.strip_prefix('^').map_or((pattern, false), |rest| (rest, true));
     let atoms = atoms(pattern);
+    let mut steps = MOST_STEPS + 4 * line.len();
     let starts = line.char_indices().map(|(at, _)| at).chain([line.len()]);
     let part = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
     for start in starts.take(if anchored { 1 } else { usize::MAX }) {
-        if let Some(length) = matches(&atoms, &line[start..], LONGEST) {
+        if let Some(length) = matches(&atoms, &line[start..], LONGEST, &mut steps) {
             let end = start + length;
             let whole = !part(line[..start].chars().next_back()) && !part(line[end..].chars().next());
             if !word || whole {
@@ -82,7 +88,9 @@ pub fn finds(pattern: &str, line: &str, word: bool) -> Option<(usize, usize)> {
     None
 }
 
-/// Steps of a match before it is given up: a pattern of many stars must not take for ever.
+/// Steps of a search in a short line before it is given up: a pattern of many stars must not take for ever.
+const MOST_STEPS: usize = 100_000;
+/// Atoms of a pattern.
 const LONGEST: usize = 64;
 
 enum Atom {
@@ -139,7 +147,7 @@ fn atoms(pattern: &str) -> Vec<(Atom, usize, usize)> {
 }
 
 /// How many bytes at the beginning of a text match.
-fn matches(atoms: &[(Atom, usize, usize)], text: &str, depth: usize) -> Option<usize> {
+fn matches(atoms: &[(Atom, usize, usize)], text: &str, depth: usize, steps: &mut usize) -> Option<usize> {
     let Some(((atom, least, most), rest)) = atoms.split_first() else { return Some(0) };
     let depth = depth.checked_sub(1)?;
     let fits = |c: char| match atom {
@@ -153,8 +161,9 @@ fn matches(atoms: &[(Atom, usize, usize)], text: &str, depth: usize) -> Option<u
     }
     let ends: Vec<usize> =
         std::iter::once(0).chain(text.char_indices().take(*most).take_while(|(_, c)| fits(*c)).map(|(at, c)| at + c.len_utf8())).collect();
+    *steps = steps.checked_sub(ends.len())?;
     // The longest first, as a shell's tools do.
-    (*least..ends.len()).rev().find_map(|count| Some(ends[count] + matches(rest, &text[ends[count]..], depth)?))
+    (*least..ends.len()).rev().find_map(|count| Some(ends[count] + matches(rest, &text[ends[count]..], depth, steps)?))
 }
 
 #[cfg(test)]
@@ -177,5 +186,7 @@ mod tests {
         assert_eq!(finds("web", "web-0 website", true), Some((0, 3)));
         // A pattern that would try every way to divide the line ends soon.
         finds(&".*".repeat(12), &"a".repeat(30), false);
+        assert_eq!(finds(".*.*.*.*.*b", &"a".repeat(4_096), false), None);
+        assert_eq!(finds("zz", &("a".repeat(300_000) + "zz"), false), Some((300_000, 300_002)));
     }
 }

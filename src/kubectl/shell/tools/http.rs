@@ -24,54 +24,77 @@ struct Request {
     body: String,
 }
 
-/// Flags whose value is the next word.
-const WITH_VALUE: [&str; 16] = [
-    "-T",
-    "-m",
-    "-o",
-    "-H",
-    "-X",
-    "-d",
+/// Long flags with a value, which is the next word or stands behind `=`.
+const WITH_VALUE: [&str; 10] = [
     "--max-time",
     "--connect-timeout",
-    "-w",
-    "-O",
-    "-A",
-    "-u",
+    "--timeout",
     "--header",
     "--write-out",
     "--output",
-    "-t",
+    "--request",
+    "--data",
+    "--user",
+    "--user-agent",
 ];
 
-/// The value of a flag, given in the next word, behind `=` or in the same word.
-fn value<'a>(words: &'a [String], names: &[&str]) -> Option<&'a str> {
-    words.iter().enumerate().find_map(|(at, word)| {
-        names.iter().find_map(|name| match word.strip_prefix(name)? {
-            "" => words.get(at + 1).map(String::as_str),
-            rest if name.starts_with("--") => rest.strip_prefix('='),
-            rest => Some(rest),
-        })
-    })
+/// The words of a request.
+#[derive(Default)]
+struct Words<'a> {
+    /// Short flags, also those that stand together.
+    letters: String,
+    /// Flags with their values.
+    values: Vec<(&'a str, &'a str)>,
+    url: &'a str,
+}
+
+fn words<'a>(name: &str, all: &'a [String]) -> Words<'a> {
+    // Short flags that take a value.
+    let takes = if name == "wget" { "TOtoUPH" } else { "TmoHXdwAut" };
+    let mut out = Words::default();
+    let mut words = all.iter().map(String::as_str);
+    while let Some(word) = words.next() {
+        if word.starts_with("--") {
+            match word.split_once('=') {
+                Some((flag, value)) => out.values.push((flag, value)),
+                None if WITH_VALUE.contains(&word) => out.values.push((word, words.next().unwrap_or(""))),
+                None => out.letters.push_str(if word == "--fail" { "f" } else { "" }),
+            }
+        } else if let Some(flags) = word.strip_prefix('-') {
+            for (at, letter) in flags.char_indices() {
+                out.letters.push(letter);
+                if takes.contains(letter) {
+                    let end = at + letter.len_utf8();
+                    let value = if end < flags.len() { &flags[end..] } else { words.next().unwrap_or("") };
+                    out.values.push((&flags[at..end], value));
+                    break;
+                }
+            }
+        } else {
+            out.url = word;
+        }
+    }
+    out
+}
+
+impl<'a> Words<'a> {
+    fn value(&self, names: &[&str]) -> Option<&'a str> {
+        self.values.iter().find(|(flag, _)| names.contains(flag)).map(|(_, value)| *value)
+    }
 }
 
 fn request(call: &mut Call<'_, '_, '_>) -> Request {
-    let mut url = "";
-    let mut words = call.words.iter();
-    while let Some(word) = words.next() {
-        if WITH_VALUE.contains(&word.as_str()) {
-            words.next();
-        } else if !word.starts_with('-') {
-            url = word;
-        }
-    }
+    let words = words(call.name, call.words);
+    let url = words.url;
     let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
+    // The query and the fragment are no part of the path.
+    let rest = rest.split(['?', '#']).next().unwrap_or("");
     let (place, path) = rest.split_once('/').map_or((rest, String::from("/")), |(place, path)| (place, format!("/{path}")));
     let default = if scheme == "https" { 443 } else { 80 };
     let (host, port) = place.rsplit_once(':').map_or((place, default), |(host, port)| (host, port.parse().unwrap_or(default)));
-    let header = value(call.words, &["-H", "--header"]).and_then(|header| header.split_once(':'));
+    let header = words.value(&["H", "--header"]).and_then(|header| header.split_once(':'));
     let named = header.filter(|(name, _)| name.eq_ignore_ascii_case("host")).map_or(host, |(_, value)| value.trim());
-    let limited = value(call.words, &["-T", "-m", "--max-time", "--connect-timeout", "--timeout"]).is_some();
+    let limited = words.value(&["T", "m", "--max-time", "--connect-timeout", "--timeout"]).is_some();
     let mut out =
         Request { host: host.into(), port, address: String::new(), outcome: Outcome::TimedOut, limited, status: 200, body: String::new() };
     // At a node's address the ingress controller answers, if one serves there.
@@ -95,7 +118,9 @@ fn reason(status: u16) -> &'static str {
 impl Request {
     fn curl(self, call: &Call<'_, '_, '_>) -> Done {
         let Request { host, port, status, body, .. } = self;
-        let quiet = call.has('s') && !call.has('S');
+        let words = words(call.name, call.words);
+        let has = |letter: char| words.letters.contains(letter);
+        let quiet = has('s') && !has('S');
         let failed = |code: i32, what: String| Done::failed(if quiet { String::new() } else { format!("curl: ({code}) {what}\n") }, code);
         match self.outcome {
             Outcome::NoName | Outcome::NoNameServer => return failed(6, format!("Could not resolve host: {host}")),
@@ -104,12 +129,16 @@ impl Request {
             Outcome::TimedOut => return failed(28, format!("Failed to connect to {host} port {port}: Connection timed out")),
             Outcome::Answered => {}
         }
-        let mut out = if call.has('I') { format!("HTTP/1.1 {status} {}\n", reason(status)) } else { body };
-        if value(call.words, &["-o", "--output"]).is_some() {
+        let mut out = if has('I') { format!("HTTP/1.1 {status} {}\n", reason(status)) } else { body };
+        let refused = has('f') && status >= 400;
+        if refused || words.value(&["o", "--output"]).is_some() {
             out.clear();
         }
-        if let Some(format) = value(call.words, &["-w", "--write-out"]) {
+        if let Some(format) = words.value(&["w", "--write-out"]) {
             out.push_str(&format.replace("%{http_code}", &status.to_string()).replace("\\n", "\n"));
+        }
+        if refused {
+            return Done { out, ..failed(22, format!("The requested URL returned error: {status}")) };
         }
         Done::said(out)
     }
@@ -165,5 +194,19 @@ impl Room<'_, '_> {
             }
             Routed::To { .. } => (503, page(503)),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::words;
+
+    #[test]
+    fn short_flags_stand_together() {
+        let all: Vec<String> = "-so /dev/null -XPOST -w %{http_code} --max-time=3 a/b".split(' ').map(str::to_owned).collect();
+        let found = words("curl", &all);
+        assert_eq!((found.url, found.letters.as_str()), ("a/b", "soXw"));
+        assert_eq!(found.value(&["o"]), Some("/dev/null"));
+        assert_eq!((found.value(&["X"]), found.value(&["m", "--max-time"])), (Some("POST"), Some("3")));
     }
 }

@@ -2,6 +2,7 @@
 
 use super::grep::finds;
 use super::tool::Tool;
+use crate::kubectl::shell::machine::MOST_BYTES;
 use crate::kubectl::shell::room::Done;
 
 pub const SED: Tool = Tool {
@@ -24,6 +25,9 @@ pub const SED: Tool = Tool {
                     (0..times).for_each(|_| out.push_str(&format!("{line}\n")));
                 }
             }
+            if out.len() > 2 * text.len() + MOST_BYTES {
+                break;
+            }
         }
         if call.has('i')
             && let Some(file) = files.first()
@@ -43,7 +47,14 @@ fn edited(program: &str, line: &str, number: usize, count: usize) -> Option<(Str
         let (mut out, mut rest) = (String::new(), line);
         while let Some((start, end)) = finds(old, rest, false) {
             out.push_str(&rest[..start]);
-            out.push_str(&new.replace('&', &rest[start..end]));
+            for (index, part) in new.split('&').enumerate() {
+                // What is as long as this is not shown.
+                if out.len() > line.len() + MOST_BYTES {
+                    return Some((out, true, true));
+                }
+                out.push_str(if index > 0 { &rest[start..end] } else { "" });
+                out.push_str(part);
+            }
             let at_start = rest;
             rest = &rest[end..];
             if !flags.contains('g') || old.starts_with('^') || rest.is_empty() {

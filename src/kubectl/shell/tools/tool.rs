@@ -8,6 +8,9 @@ pub struct Tool {
     pub run: fn(&mut Call<'_, '_, '_>) -> Done,
 }
 
+/// Bytes of files that are read together; all files have as many.
+const MOST_READ: usize = 1 << 20;
+
 /// How it was called.
 pub struct Call<'a, 'r, 'c> {
     pub room: &'a mut Room<'r, 'c>,
@@ -37,6 +40,9 @@ impl<'a> Call<'a, '_, '_> {
         let mut text = String::new();
         for file in files {
             let missing = || Done::failed(format!("{}: {file}: No such file or directory\n", self.name), 1);
+            if text.len() > MOST_READ {
+                return Err(Done::failed("sh: out of memory\n", 2));
+            }
             text.push_str(&if *file == "-" { self.stdin.to_owned() } else { self.room.read(file).ok_or_else(missing)? });
         }
         Ok(text)
