@@ -24,6 +24,7 @@ pub mod pod_template;
 pub mod policy;
 pub mod quantity;
 pub mod references;
+pub mod resources;
 pub mod schema;
 pub mod selector;
 pub mod sources;

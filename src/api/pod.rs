@@ -2,6 +2,7 @@
 
 use super::json::{self, record};
 use super::quantity;
+pub use super::resources::Resources;
 use super::selector::LabelSelector;
 use super::{Labels, Str, Timestamp};
 use serde_json::{Map, Value};
@@ -248,17 +249,6 @@ fn extended(spec: &PodSpec) -> Vec<(Str, i64)> {
     all
 }
 
-/// Amounts of the resources the scheduler counts.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Resources {
-    /// Thousandths of a core.
-    pub cpu: i64,
-    /// Bytes.
-    pub memory: i64,
-    /// Bytes.
-    pub ephemeral: i64,
-}
-
 impl Resources {
     /// What a Pod of this spec requests: its containers together, or its largest init container if that is more.
     fn of(spec: &PodSpec) -> Resources {
@@ -281,34 +271,6 @@ impl Resources {
 
     fn requested(c: &Container) -> Resources {
         Resources::from_list(|name| c.resources.requests.get(name).or_else(|| c.resources.limits.get(name)))
-    }
-
-    /// Reads amounts from a resource list.
-    pub fn from_list<'a>(get: impl Fn(&str) -> Option<&'a Value>) -> Resources {
-        let amount = |name: &str, scale: fn(&Value) -> i64| get(name).map_or(0, scale);
-        Resources {
-            cpu: amount("cpu", quantity::milli_of),
-            memory: amount("memory", quantity::units_of),
-            ephemeral: amount("ephemeral-storage", quantity::units_of),
-        }
-    }
-
-    /// The sum of two amounts.
-    pub fn plus(self, o: Resources) -> Resources {
-        Resources {
-            cpu: self.cpu.saturating_add(o.cpu),
-            memory: self.memory.saturating_add(o.memory),
-            ephemeral: self.ephemeral.saturating_add(o.ephemeral),
-        }
-    }
-
-    /// The difference of two amounts.
-    pub fn minus(self, o: Resources) -> Resources {
-        Resources {
-            cpu: self.cpu.saturating_sub(o.cpu),
-            memory: self.memory.saturating_sub(o.memory),
-            ephemeral: self.ephemeral.saturating_sub(o.ephemeral),
-        }
     }
 }
 

@@ -1,8 +1,8 @@
 //! One command: what the shell does itself, its tools, and kubectl.
 
-use super::machine::{Flow, MOST_BYTES, Machine};
+use super::machine::{Flow, Machine};
 use super::parse;
-use super::room::{Done, Room};
+use super::room::{Done, MOST_BYTES, Room};
 use super::tools::{TOOLS, tool::Call};
 use crate::api::time::SECOND;
 use crate::kubectl::Failure;

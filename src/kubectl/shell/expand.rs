@@ -1,8 +1,8 @@
 //! What is put into words: variables, outputs of scripts, sums.
 
-use super::machine::{DEEPEST, MOST_BYTES, Machine};
+use super::machine::{DEEPEST, Machine};
 use super::parse::{Piece, Script};
-use super::room::{Done, Room};
+use super::room::{Done, MOST_BYTES, Room};
 use crate::kubectl::client::Client;
 
 impl Machine {

@@ -2,7 +2,7 @@
 
 use super::call::{append, polled};
 use super::parse::{self, Piece, Redirect, Script, Simple, Step};
-use super::room::{Done, Place, Room, Variables};
+use super::room::{Done, MOST_BYTES, Place, Room, Variables};
 use crate::api::Time;
 use crate::api::pod::Pod;
 use crate::api::time::SECOND;
@@ -14,8 +14,6 @@ use std::rc::Rc;
 
 /// Steps of one script, and of one poll: a loop that never ends is given up.
 const MOST_STEPS: usize = 20_000;
-/// Bytes that are put into the words of one command, that a command adds to its input, and that a captured script prints.
-pub const MOST_BYTES: usize = 64 * 1024;
 /// Bytes of all variables together.
 const MOST_VARIABLES: usize = 4 * MOST_BYTES;
 /// Bytes that a script shows without a pause.

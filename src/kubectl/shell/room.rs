@@ -9,6 +9,9 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+/// Bytes that are put into the words of one command, that a command adds to its input, and that a captured script prints.
+pub const MOST_BYTES: usize = 64 * 1024;
+
 /// Variables of a shell.
 pub type Variables = BTreeMap<String, String>;
 

@@ -2,8 +2,7 @@
 
 use super::grep::finds;
 use super::tool::Tool;
-use crate::kubectl::shell::machine::MOST_BYTES;
-use crate::kubectl::shell::room::Done;
+use crate::kubectl::shell::room::{Done, MOST_BYTES};
 
 pub const CUT: Tool = Tool {
     name: "cut",
