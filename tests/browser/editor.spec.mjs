@@ -155,7 +155,7 @@ for (const scheme of ['light', 'dark']) {
   test(`axe finds nothing serious in the editor, ${scheme}`, async ({ page }) => {
     await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
     await open(page);
-    await box(page).fill(`${example('deployment').replace('replicas: 2', 'replica: 4')}# true, 1, 50%\n---\napiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: c}\n`);
+    await box(page).fill(`${example('deployment').replace('replicas: 2', 'replica: 4')}# true, 1, 50%\n---\napiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {name: c}\n`);
     await page.keyboard.press('Control+Home');
     await page.locator('#plan').click();
     await expect(page.locator('.ls-says')).toHaveCount(2);
