@@ -162,7 +162,9 @@ fn send(client: &mut Client<'_>, args: &Args, value: Value, sent: &mut Option<Ob
         return server_side(client, args, (kind, value));
     }
     let modified = with_last_applied(&value);
-    client.may_read("get", &key, "").map_err(|failure| unread(&key, &failure))?;
+    if let Some(error) = client.forbids("get", &key, "") {
+        return Err(source_error(&error, &reading(&key)));
+    }
     let Some(current) = client.find(&key) else {
         let created = client.create(modified).map_err(|error| source_error(&error, "error when creating \"STDIN\""))?;
         client.report(kind, &created, "created")?;
@@ -181,17 +183,16 @@ fn send(client: &mut Client<'_>, args: &Args, value: Value, sent: &mut Option<Ob
     Ok(ApplyResult::Configured)
 }
 
-/// The failure of the first request of an apply.
-fn unread(key: &ObjectRef, failure: &Failure) -> Failure {
-    let (info, start) = (key.kind.info(), "Error from server (Forbidden): ");
+/// What the first request of an apply was for, before the server's error.
+fn reading(key: &ObjectRef) -> String {
+    let info = key.kind.info();
     let (group, version, plural, name) = (info.group, info.version, info.plural, info.name);
-    Failure::plain(format!(
-        "{start}error when retrieving current configuration of:\nResource: \"{group}/{version}, Resource={plural}\", GroupVersionKind: \
-         \"{group}/{version}, Kind={name}\"\nName: {:?}, Namespace: {:?}\nfrom server for: \"STDIN\": {}",
+    format!(
+        "error when retrieving current configuration of:\nResource: \"{group}/{version}, Resource={plural}\", GroupVersionKind: \
+         \"{group}/{version}, Kind={name}\"\nName: {:?}, Namespace: {:?}\nfrom server for: \"STDIN\"",
         key.name.as_str(),
         key.namespace.as_str(),
-        failure.message.trim_end().trim_start_matches(start)
-    ))
+    )
 }
 
 /// Lets the server merge; it knows who set which field.

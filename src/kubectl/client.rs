@@ -98,7 +98,12 @@ impl<'a> Client<'a> {
 
     /// Refuses what the user it acts as may not read.
     pub fn may_read(&self, verb: &str, key: &ObjectRef, part: &str) -> Result<(), Failure> {
-        self.sim.server().forbids(&self.origin, verb, key, part).map_or(Ok(()), |error| Err(server_error(&error)))
+        self.forbids(verb, key, part).map_or(Ok(()), |error| Err(server_error(&error)))
+    }
+
+    /// Why the user it acts as may not do something.
+    pub fn forbids(&self, verb: &str, key: &ObjectRef, part: &str) -> Option<ApiError> {
+        self.sim.server().forbids(&self.origin, verb, key, part)
     }
 
     /// In whose name it goes on when it is polled.

@@ -42,8 +42,12 @@ pub fn json_fault(text: &str) -> (usize, String) {
         return (text.len(), "unexpected end of JSON input".to_owned());
     }
     let before: usize = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
-    let line = text.lines().nth(error.line().saturating_sub(1)).unwrap_or("");
-    let found = line.chars().nth(error.column().saturating_sub(1)).unwrap_or(' ');
-    let place = if error.to_string().contains("key must be a string") { "object key string" } else { "value" };
-    (before + error.column(), format!("invalid character '{found}' looking for beginning of {place}"))
+    // Columns count bytes, and the column of a fault is the byte at which the parser stopped.
+    let offset = before + error.column();
+    let read = text.get(..offset.saturating_sub(1)).unwrap_or("");
+    let found = text[read.len()..].chars().next().unwrap_or(' ');
+    // A key fits where only its value would then be missing.
+    let with_key = serde_json::from_str::<serde_json::Value>(&format!("{read}\"k\":"));
+    let place = if with_key.is_err_and(|error| error.is_eof()) { "object key string" } else { "value" };
+    (offset, format!("invalid character '{found}' looking for beginning of {place}"))
 }

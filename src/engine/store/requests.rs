@@ -96,8 +96,6 @@ impl ApiServer {
                 meta.insert("namespace".into(), key.namespace.as_str().into());
             }
         }
-        // What a patch makes of a role is granted as much as what is sent whole.
-        self.check_grant(origin, &patched)?;
         let object = self.read(origin, patched, Some(&old))?;
         self.update(origin, object, why)
     }
@@ -177,6 +175,11 @@ impl ApiServer {
             super::services::settle(&mut value, &old.to_value());
         }
         defaults::apply_defaults(&mut value);
+        if let Err(error) = self.check_grant(origin, &value) {
+            let namespace = value.pointer("/metadata/namespace").and_then(Value::as_str).unwrap_or("");
+            self.refuse(origin, ObjectRef::new(kind, namespace, &name), &error, Why::Asked);
+            return Err(error);
+        }
         if let (Kind::StatefulSet, false) = (kind, self.max_unavailable_statefulset)
             && let Some(Value::Object(rolling)) = value.pointer_mut("/spec/updateStrategy/rollingUpdate")
         {

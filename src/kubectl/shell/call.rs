@@ -2,8 +2,8 @@
 
 use super::machine::{Flow, Machine};
 use super::parse;
-use super::room::{Done, MOST_BYTES, Room};
-use super::tools::{TOOLS, tool::Call};
+use super::room::{Done, MOST_BYTES};
+use super::tools::{self, tool::Call};
 use crate::api::time::SECOND;
 use crate::kubectl::Failure;
 use crate::kubectl::client::Client;
@@ -12,6 +12,12 @@ use std::rc::Rc;
 
 /// Commands that run the words after them.
 pub(super) const RUNS_WORDS: [&str; 4] = ["exec", "time", "command", "eval"];
+
+/// The words that `watch` runs: those after its own flags.
+pub(super) fn watched(words: &[String]) -> &[String] {
+    let own = words.iter().take_while(|word| word.starts_with('-') || word.parse::<f64>().is_ok()).count();
+    &words[own..]
+}
 
 /// Bytes that a tool may print: a little more than its input, and no more than that if it is long.
 fn most_out(input: usize) -> usize {
@@ -45,9 +51,7 @@ impl Machine {
                 return Flow::Done(Done::default());
             }
             "cd" => {
-                let pod = self.room_pod(client);
-                let to = Room { client, pod, vars: &self.vars, rehearsed: self.rehearsed.map(|(now, _)| now) }
-                    .absolute(rest.first().map_or("/", String::as_str));
+                let to = self.room(client).absolute(rest.first().map_or("/", String::as_str));
                 self.assign("PWD", to);
                 return Flow::Done(Done::default());
             }
@@ -69,8 +73,7 @@ impl Machine {
             }
             "sh" | "bash" | "ash" => return self.script(client, rest, &input, alone),
             "watch" if alone => {
-                let skip = rest.iter().position(|word| !word.starts_with('-') && word.parse::<f64>().is_err()).unwrap_or(rest.len());
-                return match parse::parse(&rest[skip..].join(" ")) {
+                return match parse::parse(&watched(rest).join(" ")) {
                     Ok(script) => {
                         let script = Rc::new(script);
                         self.watched = Some(script.clone());
@@ -82,9 +85,8 @@ impl Machine {
             "kubectl" | "k" if self.kubectl.is_some() => return self.kubectl(client, rest, &input),
             _ => {}
         }
-        let pod = self.room_pod(client);
-        if let Some(tool) = TOOLS.iter().find(|tool| tool.name == short) {
-            let mut room = Room { client, pod, vars: &self.vars, rehearsed: self.rehearsed.map(|(now, _)| now) };
+        if let Some(tool) = tools::find(short) {
+            let mut room = self.room(client);
             let done = (tool.run)(&mut Call { room: &mut room, name: short, words: rest, stdin: &input });
             if done.out.len() > most_out(input.len()) {
                 // A long file may be shown as it is.
@@ -105,13 +107,10 @@ impl Machine {
         let text = match rest.iter().position(|word| word.starts_with('-') && word.ends_with('c')) {
             Some(at) => rest.get(at + 1).cloned().unwrap_or_default(),
             None => match rest.iter().find(|word| !word.starts_with('-')) {
-                Some(file) => {
-                    let pod = self.room_pod(client);
-                    match (Room { client, pod, vars: &self.vars, rehearsed: self.rehearsed.map(|(now, _)| now) }).read(file) {
-                        Some(text) => text,
-                        None => return Flow::Done(Done::failed(format!("sh: can't open '{file}'\n"), 2)),
-                    }
-                }
+                Some(file) => match self.room(client).read(file) {
+                    Some(text) => text,
+                    None => return Flow::Done(Done::failed(format!("sh: can't open '{file}'\n"), 2)),
+                },
                 None => input.to_owned(),
             },
         };

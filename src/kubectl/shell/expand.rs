@@ -2,7 +2,7 @@
 
 use super::machine::{DEEPEST, Machine};
 use super::parse::{Piece, Script};
-use super::room::{Done, MOST_BYTES, Room};
+use super::room::{Done, MOST_BYTES};
 use crate::kubectl::client::Client;
 
 impl Machine {
@@ -87,9 +87,7 @@ impl Machine {
         if let Some(value) = self.vars.get(name) {
             return value.clone();
         }
-        let pod = self.room_pod(client);
-        let room = Room { client, pod, vars: &self.vars, rehearsed: self.rehearsed.map(|(now, _)| now) };
-        room.env().into_iter().rev().find(|(known, _)| known == name).map(|(_, value)| value).unwrap_or_default()
+        self.room(client).env().into_iter().rev().find(|(known, _)| known == name).map(|(_, value)| value).unwrap_or_default()
     }
 
     /// `$((i + 1))`: numbers and variables, from left to right.

@@ -3,6 +3,7 @@
 use super::call::{append, polled};
 use super::parse::{self, Piece, Redirect, Script, Simple, Step};
 use super::room::{Done, MOST_BYTES, Place, Room, Variables};
+use super::tools;
 use crate::api::Time;
 use crate::api::pod::Pod;
 use crate::api::time::SECOND;
@@ -436,8 +437,7 @@ impl Machine {
                     if file == "/dev/null" {
                         continue;
                     }
-                    let pod = self.room_pod(client);
-                    let mut room = Room { client, pod, vars: &self.vars, rehearsed: self.rehearsed.map(|(now, _)| now) };
+                    let mut room = self.room(client);
                     let old = if *append { room.read(&file).unwrap_or_default() } else { String::new() };
                     if let Err(error) = room.write(&file, &(old + &text)) {
                         (done.err, done.code) = (done.err.clone() + &error, 1);
@@ -448,9 +448,13 @@ impl Machine {
         }
     }
 
-    pub(super) fn room_pod(&self, client: &Client<'_>) -> Option<(Rc<crate::api::Object>, usize)> {
-        let Place::Pod(_, _, container) = self.place else { return None };
-        self.place.pod(client).map(|pod| (pod, container))
+    /// What its commands see.
+    pub(super) fn room<'r, 'c>(&'r self, client: &'r mut Client<'c>) -> Room<'r, 'c> {
+        let pod = match self.place {
+            Place::Console => None,
+            Place::Pod(_, _, container) => self.place.pod(client).map(|pod| (pod, container)),
+        };
+        Room { client, pod, vars: &self.vars, rehearsed: self.rehearsed.map(|(now, _)| now) }
     }
 
     /// Runs one command.
@@ -463,8 +467,7 @@ impl Machine {
         for redirect in &simple.redirects {
             if let Redirect::From(file) = redirect {
                 let file = self.expand(client, file).join(" ");
-                let pod = self.room_pod(client);
-                match (Room { client, pod, vars: &self.vars, rehearsed: self.rehearsed.map(|(now, _)| now) }).read(&file) {
+                match self.room(client).read(&file) {
                     Some(text) => input = text,
                     None => return Flow::Done(Done::failed(format!("sh: can't open {file}: no such file\n"), 1)),
                 }
@@ -487,9 +490,8 @@ impl Machine {
 /// Whether a command makes each line of its output from one line of its input.
 fn by_line(simple: &Simple) -> bool {
     let words: Vec<String> = simple.words.iter().map(|word| parse::literal(word).unwrap_or_default()).collect();
-    let counts = words.iter().any(|word| word.starts_with('-') && word.contains(['c', 'q', 'A', 'B', 'C']));
-    let tool = words.first().is_some_and(|name| matches!(name.as_str(), "grep" | "cut" | "tr" | "cat" | "awk"));
-    tool && simple.redirects.is_empty() && (!counts || words[0] != "grep") && !words.iter().any(|word| word.contains("NR"))
+    let Some((name, rest)) = words.split_first() else { return false };
+    simple.redirects.is_empty() && tools::find(name).is_some_and(|tool| (tool.by_line)(rest))
 }
 
 #[cfg(test)]

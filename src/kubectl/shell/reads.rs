@@ -1,8 +1,8 @@
 //! Whether a line only looks.
 
-use super::call::RUNS_WORDS;
+use super::call::{RUNS_WORDS, watched};
 use super::parse::{self, Piece, Redirect, Script, Simple, Step, Word};
-use super::tools::TOOLS;
+use super::tools;
 
 /// Whether kubectl's words only look.
 type KubectlReads = fn(&[String]) -> bool;
@@ -36,26 +36,25 @@ fn simple_reads(simple: &Simple, kubectl: KubectlReads) -> bool {
     let text = |piece: &Piece| if let Piece::Text(text) = piece { text.clone() } else { "x".to_owned() };
     let words: Vec<String> = simple.words.iter().map(|word| word.iter().map(text).collect()).collect();
     let mut words = words.as_slice();
-    let mut watched = false;
+    let mut is_watched = false;
     // Commands that run the words after them are as harmless as those words.
     while let [name, rest @ ..] = words
         && (name == "watch" || RUNS_WORDS.contains(&name.as_str()) && !rest.is_empty())
     {
         words = rest;
         if name == "watch" {
-            let skip = rest.iter().position(|word| !word.starts_with('-') && word.parse::<f64>().is_err()).unwrap_or(rest.len());
-            (words, watched) = (&rest[skip..], true);
+            (words, is_watched) = (watched(rest), true);
         }
     }
-    if watched {
+    if is_watched {
         // What is watched is a line of its own, which may stand in quotes.
         return inner && files && parse::parse(&words.join(" ")).is_ok_and(|script| reads(&script, kubectl));
     }
-    let known = match words.first().map(String::as_str) {
-        None | Some("sleep" | "true" | "false" | "exit") => true,
-        Some("rm" | "touch" | "tee" | "cp" | "sh" | "bash") => false,
-        Some("sed") if words.iter().any(|word| word.starts_with("-i")) => false,
-        Some(name) => TOOLS.iter().any(|tool| tool.name == name),
+    let known = match words.split_first() {
+        None => true,
+        // The shell's own commands.
+        Some((name, _)) if matches!(name.as_str(), "sleep" | "true" | "false" | "exit") => true,
+        Some((name, rest)) => tools::find(name).is_some_and(|tool| (tool.reads)(rest)),
     };
     inner && files && (known || kubectl(words))
 }

@@ -99,6 +99,19 @@ impl Rule {
     }
 }
 
+/// Single rules with those joined that only differ in their verb.
+pub fn compact(single: impl Iterator<Item = Rule>) -> Vec<Rule> {
+    let mut all: Vec<Rule> = Vec::new();
+    for rule in single {
+        let about = |r: &Rule| (r.groups.clone(), r.resources.clone(), r.names.clone());
+        match all.iter_mut().find(|known| rule.urls.is_empty() && about(known) == about(&rule)) {
+            Some(known) => known.verbs.extend(rule.verbs.into_iter().filter(|verb| !known.verbs.contains(verb)).collect::<Vec<_>>()),
+            None => all.push(rule),
+        }
+    }
+    all
+}
+
 /// `{APIGroups:[""], Resources:["pods"], Verbs:["get"]}`
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -68,10 +68,10 @@ fn no_one_grants_more_than_they_have() {
         server.check_grant(&origin, &json!({"kind": "Role", "metadata": {"name": "n", "namespace": "default"}, "rules": rules}))
     };
     assert_eq!(grant(json!(["get"])), Ok(()));
-    let refused = grant(json!(["get", "delete"])).unwrap_err().message;
+    let refused = grant(json!(["delete", "get", "watch"])).unwrap_err().message;
     assert_eq!(
         refused,
         "roles.rbac.authorization.k8s.io \"n\" is forbidden: user \"jane\" (groups=[\"system:authenticated\"]) is attempting to grant RBAC \
-         permissions not currently held:\n{APIGroups:[\"\"], Resources:[\"pods\"], Verbs:[\"delete\"]}"
+         permissions not currently held:\n{APIGroups:[\"\"], Resources:[\"pods\"], Verbs:[\"delete\" \"watch\"]}"
     );
 }

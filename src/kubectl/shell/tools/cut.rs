@@ -43,6 +43,8 @@ pub const CUT: Tool = Tool {
         }
         Done::said(out)
     },
+    by_line: |_| true,
+    ..Tool::PLAIN
 };
 
 /// `awk [-F SIGN] '[NR>1 | /pattern/ | $2=="text"] {print $1, "text" $2}'`
@@ -89,6 +91,8 @@ pub const AWK: Tool = Tool {
         }
         Done::said(out)
     },
+    by_line: |words| !words.iter().any(|word| word.contains("NR")),
+    ..Tool::PLAIN
 };
 
 struct AwkRow<'a> {
@@ -207,6 +211,8 @@ pub const TR: Tool = Tool {
         }
         Done::said(out)
     },
+    by_line: |_| true,
+    ..Tool::PLAIN
 };
 
 #[cfg(test)]

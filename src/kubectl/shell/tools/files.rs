@@ -23,6 +23,8 @@ pub const CAT: Tool = Tool {
         }
         all
     },
+    by_line: |_| true,
+    ..Tool::PLAIN
 };
 
 pub const TEE: Tool = Tool {
@@ -36,6 +38,8 @@ pub const TEE: Tool = Tool {
         }
         Done::said(call.stdin)
     },
+    reads: |_| false,
+    ..Tool::PLAIN
 };
 
 pub const LS: Tool = Tool {
@@ -48,6 +52,7 @@ pub const LS: Tool = Tool {
         }
         Done::said(names.iter().map(|name| format!("{name}\n")).collect::<String>())
     },
+    ..Tool::PLAIN
 };
 
 pub const TOUCH: Tool = Tool {
@@ -61,6 +66,8 @@ pub const TOUCH: Tool = Tool {
         }
         Done::default()
     },
+    reads: |_| false,
+    ..Tool::PLAIN
 };
 
 pub const RM: Tool = Tool {
@@ -75,10 +82,12 @@ pub const RM: Tool = Tool {
         }
         done
     },
+    reads: |_| false,
+    ..Tool::PLAIN
 };
 
 /// Folders need not be made: a file has its path.
-pub const MKDIR: Tool = Tool { name: "mkdir", run: |_| Done::default() };
+pub const MKDIR: Tool = Tool { name: "mkdir", run: |_| Done::default(), ..Tool::PLAIN };
 
 pub const CP: Tool = Tool {
     name: "cp",
@@ -90,4 +99,6 @@ pub const CP: Tool = Tool {
         };
         call.room.write(to, &text).map_or_else(|error| Done::failed(error, 1), |()| Done::default())
     },
+    reads: |_| false,
+    ..Tool::PLAIN
 };

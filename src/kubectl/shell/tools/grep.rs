@@ -67,6 +67,8 @@ pub const GREP: Tool = Tool {
         }
         Done { out, code, ..Done::default() }
     },
+    by_line: |words| !words.iter().any(|word| word.starts_with('-') && word.contains(['c', 'q', 'A', 'B', 'C'])),
+    ..Tool::PLAIN
 };
 
 /// Where a pattern is in a line; as a whole word if asked.

@@ -15,6 +15,7 @@ pub const ECHO: Tool = Tool {
         let text = if escapes { text.replace("\\n", "\n").replace("\\t", "\t") } else { text };
         Done::said(if quiet { text } else { format!("{text}\n") })
     },
+    ..Tool::PLAIN
 };
 
 pub const PRINTF: Tool = Tool {
@@ -29,9 +30,10 @@ pub const PRINTF: Tool = Tool {
         }
         Done::said(out.replace("\\n", "\n").replace("\\t", "\t"))
     },
+    ..Tool::PLAIN
 };
 
-pub const DATE: Tool = Tool { name: "date", run: |call| Done::said(format!("{}\n", Timestamp(call.room.now()).rfc3339())) };
+pub const DATE: Tool = Tool { name: "date", run: |call| Done::said(format!("{}\n", Timestamp(call.room.now()).rfc3339())), ..Tool::PLAIN };
 
 fn environment(call: &mut Call<'_, '_, '_>) -> Vec<(String, String)> {
     let mut all = call.room.env();
@@ -45,6 +47,7 @@ fn environment(call: &mut Call<'_, '_, '_>) -> Vec<(String, String)> {
 pub const ENV: Tool = Tool {
     name: "env",
     run: |call| Done::said(environment(call).iter().map(|(name, value)| format!("{name}={value}\n")).collect::<String>()),
+    ..Tool::PLAIN
 };
 
 pub const PRINTENV: Tool = Tool {
@@ -56,6 +59,7 @@ pub const PRINTENV: Tool = Tool {
             None => Done { code: 1, ..Done::default() },
         }
     },
+    ..Tool::PLAIN
 };
 
 pub const HOSTNAME: Tool = Tool {
@@ -68,6 +72,7 @@ pub const HOSTNAME: Tool = Tool {
             _ => format!("{}\n", call.room.hostname()),
         })
     },
+    ..Tool::PLAIN
 };
 
 pub const PS: Tool = Tool {
@@ -85,6 +90,7 @@ pub const PS: Tool = Tool {
             "PID   USER     TIME  COMMAND\n    1 root      0:00 {first}\n    7 root      0:00 sh\n   13 root      0:00 ps\n"
         ))
     },
+    ..Tool::PLAIN
 };
 
 /// The user of the container's security context, root without one.
@@ -101,6 +107,7 @@ pub const ID: Tool = Tool {
         0 => Done::said("uid=0(root) gid=0(root) groups=0(root)\n"),
         uid => Done::said(format!("uid={uid} gid=0(root) groups=0(root)\n")),
     },
+    ..Tool::PLAIN
 };
 
 pub const WHOAMI: Tool = Tool {
@@ -109,11 +116,12 @@ pub const WHOAMI: Tool = Tool {
         0 => Done::said("root\n"),
         uid => Done::failed(format!("whoami: unknown uid {uid}\n"), 1),
     },
+    ..Tool::PLAIN
 };
 
-pub const PWD: Tool = Tool { name: "pwd", run: |call| Done::said(format!("{}\n", call.room.absolute("."))) };
+pub const PWD: Tool = Tool { name: "pwd", run: |call| Done::said(format!("{}\n", call.room.absolute("."))), ..Tool::PLAIN };
 
-pub const TEST: Tool = Tool { name: "test", run: |call| check(call, call.words) };
+pub const TEST: Tool = Tool { name: "test", run: |call| check(call, call.words), ..Tool::PLAIN };
 
 pub const BRACKET: Tool = Tool {
     name: "[",
@@ -121,6 +129,7 @@ pub const BRACKET: Tool = Tool {
         Some((end, words)) if end == "]" => check(call, words),
         _ => Done::failed("sh: [: missing ]\n", 2),
     },
+    ..Tool::PLAIN
 };
 
 fn check(call: &Call<'_, '_, '_>, words: &[String]) -> Done {

@@ -6,8 +6,8 @@ use crate::engine::connectivity::{Backend, Outcome, Routed, route};
 use crate::engine::disk::{FilePlace, place};
 use crate::kubectl::shell::room::{Done, Room};
 
-pub const CURL: Tool = Tool { name: "curl", run: |call| request(call).curl(call) };
-pub const WGET: Tool = Tool { name: "wget", run: |call| request(call).wget(call) };
+pub const CURL: Tool = Tool { name: "curl", run: curl, ..Tool::PLAIN };
+pub const WGET: Tool = Tool { name: "wget", run: wget, ..Tool::PLAIN };
 
 /// The index page of a web server.
 const INDEX: &str = "/usr/share/nginx/html/index.html";
@@ -43,6 +43,8 @@ const WITH_VALUE: [&str; 10] = [
 struct Words<'a> {
     /// Short flags, also those that stand together.
     letters: String,
+    /// `--spider`: only whether the page is there.
+    spider: bool,
     /// Flags with their values.
     values: Vec<(&'a str, &'a str)>,
     url: &'a str,
@@ -58,7 +60,8 @@ fn words<'a>(name: &str, all: &'a [String]) -> Words<'a> {
             match word.split_once('=') {
                 Some((flag, value)) => out.values.push((flag, value)),
                 None if WITH_VALUE.contains(&word) => out.values.push((word, words.next().unwrap_or(""))),
-                None => out.letters.push_str(if word == "--fail" { "f" } else { "" }),
+                None if word == "--fail" => out.letters.push('f'),
+                None => out.spider |= word == "--spider",
             }
         } else if let Some(flags) = word.strip_prefix('-') {
             for (at, letter) in flags.char_indices() {
@@ -83,8 +86,7 @@ impl<'a> Words<'a> {
     }
 }
 
-fn request(call: &mut Call<'_, '_, '_>) -> Request {
-    let words = words(call.name, call.words);
+fn request(call: &mut Call<'_, '_, '_>, words: &Words<'_>) -> Request {
     let url = words.url;
     let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
     // The query and the fragment are no part of the path.
@@ -115,50 +117,48 @@ fn reason(status: u16) -> &'static str {
     }
 }
 
-impl Request {
-    fn curl(self, call: &Call<'_, '_, '_>) -> Done {
-        let Request { host, port, status, body, .. } = self;
-        let words = words(call.name, call.words);
-        let has = |letter: char| words.letters.contains(letter);
-        let quiet = has('s') && !has('S');
-        let failed = |code: i32, what: String| Done::failed(if quiet { String::new() } else { format!("curl: ({code}) {what}\n") }, code);
-        match self.outcome {
-            Outcome::NoName | Outcome::NoNameServer => return failed(6, format!("Could not resolve host: {host}")),
-            Outcome::Refused => return failed(7, format!("Failed to connect to {host} port {port}: Connection refused")),
-            Outcome::TimedOut if self.limited => return failed(28, "Connection timed out".to_owned()),
-            Outcome::TimedOut => return failed(28, format!("Failed to connect to {host} port {port}: Connection timed out")),
-            Outcome::Answered => {}
-        }
-        let mut out = if has('I') { format!("HTTP/1.1 {status} {}\n", reason(status)) } else { body };
-        let refused = has('f') && status >= 400;
-        if refused || words.value(&["o", "--output"]).is_some() {
-            out.clear();
-        }
-        if let Some(format) = words.value(&["w", "--write-out"]) {
-            out.push_str(&format.replace("%{http_code}", &status.to_string()).replace("\\n", "\n"));
-        }
-        if refused {
-            return Done { out, ..failed(22, format!("The requested URL returned error: {status}")) };
-        }
-        Done::said(out)
+fn curl(call: &mut Call<'_, '_, '_>) -> Done {
+    let words = words(call.name, call.words);
+    let Request { host, port, status, body, outcome, limited, .. } = request(call, &words);
+    let has = |letter: char| words.letters.contains(letter);
+    let quiet = has('s') && !has('S');
+    let failed = |code: i32, what: String| Done::failed(if quiet { String::new() } else { format!("curl: ({code}) {what}\n") }, code);
+    match outcome {
+        Outcome::NoName | Outcome::NoNameServer => return failed(6, format!("Could not resolve host: {host}")),
+        Outcome::Refused => return failed(7, format!("Failed to connect to {host} port {port}: Connection refused")),
+        Outcome::TimedOut if limited => return failed(28, "Connection timed out".to_owned()),
+        Outcome::TimedOut => return failed(28, format!("Failed to connect to {host} port {port}: Connection timed out")),
+        Outcome::Answered => {}
     }
+    let mut out = if has('I') { format!("HTTP/1.1 {status} {}\n", reason(status)) } else { body };
+    let refused = has('f') && status >= 400;
+    if refused || words.value(&["o", "--output"]).is_some() {
+        out.clear();
+    }
+    if let Some(format) = words.value(&["w", "--write-out"]) {
+        out.push_str(&format.replace("%{http_code}", &status.to_string()).replace("\\n", "\n"));
+    }
+    if refused {
+        return Done { out, ..failed(22, format!("The requested URL returned error: {status}")) };
+    }
+    Done::said(out)
+}
 
-    /// As busybox prints it.
-    fn wget(self, call: &Call<'_, '_, '_>) -> Done {
-        let Request { host, port, address, status, .. } = &self;
-        let quiet = call.has('q');
-        let spider = call.words.iter().any(|word| word == "--spider");
-        let connecting = if quiet || address.is_empty() { String::new() } else { format!("Connecting to {host} ({address}:{port})\n") };
-        let failed = |what: String| Done::failed(format!("{connecting}wget: {what}\n"), 1);
-        match self.outcome {
-            Outcome::NoName | Outcome::NoNameServer => failed(format!("bad address '{host}'")),
-            Outcome::Refused => failed(format!("can't connect to remote host ({address}): Connection refused")),
-            Outcome::TimedOut if self.limited => failed("download timed out".to_owned()),
-            Outcome::TimedOut => failed(format!("can't connect to remote host ({address}): Connection timed out")),
-            Outcome::Answered if *status != 200 => failed(format!("server returned error: HTTP/1.1 {status} {}", reason(*status))),
-            Outcome::Answered if spider => Done { err: format!("{connecting}remote file exists\n"), ..Done::default() },
-            Outcome::Answered => Done { err: connecting, out: self.body, code: 0 },
-        }
+/// As busybox prints it.
+fn wget(call: &mut Call<'_, '_, '_>) -> Done {
+    let words = words(call.name, call.words);
+    let Request { host, port, address, status, body, outcome, limited } = request(call, &words);
+    let quiet = words.letters.contains('q');
+    let connecting = if quiet || address.is_empty() { String::new() } else { format!("Connecting to {host} ({address}:{port})\n") };
+    let failed = |what: String| Done::failed(format!("{connecting}wget: {what}\n"), 1);
+    match outcome {
+        Outcome::NoName | Outcome::NoNameServer => failed(format!("bad address '{host}'")),
+        Outcome::Refused => failed(format!("can't connect to remote host ({address}): Connection refused")),
+        Outcome::TimedOut if limited => failed("download timed out".to_owned()),
+        Outcome::TimedOut => failed(format!("can't connect to remote host ({address}): Connection timed out")),
+        Outcome::Answered if status != 200 => failed(format!("server returned error: HTTP/1.1 {status} {}", reason(status))),
+        Outcome::Answered if words.spider => Done { err: format!("{connecting}remote file exists\n"), ..Done::default() },
+        Outcome::Answered => Done { err: connecting, out: body, code: 0 },
     }
 }
 

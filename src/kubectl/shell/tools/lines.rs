@@ -3,8 +3,8 @@
 use super::tool::{Call, Tool};
 use crate::kubectl::shell::room::Done;
 
-pub const HEAD: Tool = Tool { name: "head", run: |call| part(call, true) };
-pub const TAIL: Tool = Tool { name: "tail", run: |call| part(call, false) };
+pub const HEAD: Tool = Tool { name: "head", run: |call| part(call, true), ..Tool::PLAIN };
+pub const TAIL: Tool = Tool { name: "tail", run: |call| part(call, false), ..Tool::PLAIN };
 
 /// The first or the last lines: `-n 3`, `-n3`, `-3`, `tail -n +2`.
 fn part(call: &mut Call<'_, '_, '_>, first: bool) -> Done {
@@ -57,6 +57,7 @@ pub const WC: Tool = Tool {
         let name = files.first().map_or(String::new(), |file| format!(" {file}"));
         Done::said(format!("{}{name}\n", shown.join(" ")))
     },
+    ..Tool::PLAIN
 };
 
 pub const SORT: Tool = Tool {
@@ -103,6 +104,7 @@ pub const SORT: Tool = Tool {
         }
         Done::said(lines.iter().map(|line| format!("{line}\n")).collect::<String>())
     },
+    ..Tool::PLAIN
 };
 
 pub const UNIQ: Tool = Tool {
@@ -124,6 +126,7 @@ pub const UNIQ: Tool = Tool {
         let shown = |(line, count): &(&str, usize)| if call.has('c') { format!("{count:7} {line}\n") } else { format!("{line}\n") };
         Done::said(runs.iter().filter(|(_, count)| wanted(*count)).map(shown).collect::<String>())
     },
+    ..Tool::PLAIN
 };
 
 /// Numbers that a loop counts, at most so many.
@@ -140,4 +143,5 @@ pub const SEQ: Tool = Tool {
         };
         Done::said((from..=to).take(MOST as usize).map(|n| format!("{n}\n")).collect::<String>())
     },
+    ..Tool::PLAIN
 };

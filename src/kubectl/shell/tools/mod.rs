@@ -12,8 +12,13 @@ pub mod tool;
 
 use tool::Tool;
 
+/// The command of a name.
+pub fn find(name: &str) -> Option<&'static Tool> {
+    TOOLS.iter().copied().find(|tool| tool.name == name)
+}
+
 /// All commands.
-pub const TOOLS: &[&Tool] = &[
+const TOOLS: &[&Tool] = &[
     &grep::GREP,
     &lines::HEAD,
     &lines::TAIL,

@@ -5,8 +5,8 @@ use crate::engine::connectivity::{self, Attempt, Outcome};
 use crate::engine::dns;
 use crate::kubectl::shell::room::{Done, Room};
 
-pub const NSLOOKUP: Tool = Tool { name: "nslookup", run: |call| call.room.nslookup(call.plain().next().unwrap_or("")) };
-pub const PING: Tool = Tool { name: "ping", run: |call| call.room.ping(call.plain().last().unwrap_or("")) };
+pub const NSLOOKUP: Tool = Tool { name: "nslookup", run: |call| call.room.nslookup(call.plain().next().unwrap_or("")), ..Tool::PLAIN };
+pub const PING: Tool = Tool { name: "ping", run: |call| call.room.ping(call.plain().last().unwrap_or("")), ..Tool::PLAIN };
 
 /// `nc -zv HOST PORT`: whether something listens.
 pub const NC: Tool = Tool {
@@ -24,6 +24,7 @@ pub const NC: Tool = Tool {
             Outcome::TimedOut => failed("Connection timed out"),
         }
     },
+    ..Tool::PLAIN
 };
 
 /// `dig +short NAME`
@@ -39,6 +40,7 @@ pub const DIG: Tool = Tool {
         };
         Done::said(found.iter().map(line).collect::<String>())
     },
+    ..Tool::PLAIN
 };
 
 /// The terminal is no part of the cluster's network.

@@ -35,6 +35,8 @@ pub const SED: Tool = Tool {
         }
         Done::said(out)
     },
+    reads: |words| !words.iter().any(|word| word.starts_with("-i")),
+    ..Tool::PLAIN
 };
 
 /// The line as it becomes, whether it is shown, and whether it is shown by `p`.

@@ -6,6 +6,16 @@ use crate::kubectl::shell::room::{Done, Room};
 pub struct Tool {
     pub name: &'static str,
     pub run: fn(&mut Call<'_, '_, '_>) -> Done,
+    /// Whether it leaves all files as they are when called with these words.
+    pub reads: fn(&[String]) -> bool,
+    /// Whether it makes each line of its output from one line of its input: then a pipe shows each line as it comes.
+    pub by_line: fn(&[String]) -> bool,
+}
+
+impl Tool {
+    /// A command that only reads and looks at all of its input.
+    pub const PLAIN: Tool =
+        Tool { name: "", run: |_| Done { out: String::new(), err: String::new(), code: 0 }, reads: |_| true, by_line: |_| false };
 }
 
 /// Bytes of files that are read together; all files have as many.
