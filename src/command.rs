@@ -4,6 +4,7 @@ use loopscope::api::time::SECOND;
 use loopscope::engine::Sim;
 use loopscope::engine::cluster::ClusterConfig;
 use loopscope::explain::story::Story;
+use loopscope::lesson;
 use loopscope::scenario::{self, Trace};
 use std::io::{self, BufWriter, Read, Write};
 use std::process::ExitCode;
@@ -20,6 +21,10 @@ Usage:
   loopscope kubectl [--setup FILE] [--seed N] ARGS…
       Starts a fresh cluster, applies FILE and lets it settle, then runs one kubectl
       command line. Prints and exits as kubectl does; `-f -` reads standard input.
+
+  loopscope lesson check FILE…
+      Plays each lesson to its end: every solution and alternative must do its task, a wrong
+      answer must not, each question must have one right answer, and captions must be true.
 ";
 
 /// A kubectl command that waits for something that never comes is given up after this much virtual time.
@@ -30,6 +35,7 @@ pub fn main(args: Vec<String>) -> ExitCode {
     let result = match args.first().map(String::as_str) {
         Some("run") => run(&args[1..]),
         Some("kubectl") => kubectl(&args[1..]),
+        Some("lesson") => lesson(&args[1..]),
         Some("help" | "--help" | "-h") => {
             print!("{HELP}");
             Ok(0)
@@ -84,6 +90,28 @@ fn run(args: &[String]) -> Result<u8, String> {
 
 fn number(word: Option<&String>) -> Result<u64, String> {
     word.and_then(|w| w.parse().ok()).ok_or_else(|| "--seed needs a number".to_string())
+}
+
+fn lesson(args: &[String]) -> Result<u8, String> {
+    let files = match args.split_first() {
+        Some((word, files)) if word == "check" && !files.is_empty() => files,
+        _ => return Err("loopscope lesson check needs a file; see loopscope --help".to_string()),
+    };
+    let mut code = 0;
+    for file in files {
+        let text = std::fs::read_to_string(file).map_err(|e| format!("{file}: {e}"))?;
+        let wrong: Vec<String> = match lesson::parse(&text) {
+            Err(faults) => faults.iter().map(|fault| format!("{file}:{}: {}", fault.line, fault.message().english())).collect(),
+            Ok(lesson) => lesson::check::check(&lesson).iter().map(|finding| format!("{file}: {finding}")).collect(),
+        };
+        if wrong.is_empty() {
+            println!("{file}: ok");
+        } else {
+            println!("{}", wrong.join("\n"));
+            code = 1;
+        }
+    }
+    Ok(code)
 }
 
 fn kubectl(args: &[String]) -> Result<u8, String> {

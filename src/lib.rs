@@ -15,6 +15,7 @@ pub mod actions;
 pub mod projection;
 pub mod explain;
 pub mod views;
+pub mod lesson;
 pub mod session;
 #[cfg(target_arch = "wasm32")]
 pub mod web;

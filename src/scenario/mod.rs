@@ -7,6 +7,7 @@ mod parse;
 mod runner;
 mod trace;
 
-pub use parse::{Scenario, Step, Wait, parse};
-pub use runner::{Finished, Observer, finish, run, settle};
+pub use names::resolve;
+pub use parse::{Scenario, Step, Wait, cluster, parse, step};
+pub use runner::{Finished, Observer, finish, quiet_until, run, settle};
 pub use trace::Trace;

@@ -6,7 +6,7 @@ use crate::engine::Sim;
 use std::rc::Rc;
 
 /// Puts names of living objects in place of every placeholder; an unknown one stays as it is.
-pub(super) fn resolve(line: &str, sim: &Sim) -> String {
+pub fn resolve(line: &str, sim: &Sim) -> String {
     let mut out = String::new();
     let mut rest = line;
     while let Some(start) = rest.find("{{") {

@@ -78,7 +78,8 @@ fn word(value: &Value, key: &str) -> String {
     value.get(key).and_then(Value::as_str).unwrap_or("").to_string()
 }
 
-fn cluster(value: &Value) -> Result<ClusterConfig, String> {
+/// Reads what a scenario says about its cluster.
+pub fn cluster(value: &Value) -> Result<ClusterConfig, String> {
     let mut config = match value.get("nodes") {
         None => ClusterConfig::default(),
         Some(Value::Number(n)) => ClusterConfig::with_nodes(n.as_u64().unwrap_or(3).min(10_000) as usize),
@@ -126,7 +127,8 @@ fn node(value: &Value) -> NodeConfig {
     NodeConfig { name: word(value, "name"), allocatable: allocatable.into_iter().flatten().map(|(k, v)| (k.clone(), v.clone())).collect() }
 }
 
-fn step(value: &Value) -> Result<Step, String> {
+/// Reads one step.
+pub fn step(value: &Value) -> Result<Step, String> {
     let text = |key: &str| value.get(key).and_then(Value::as_str).map(String::from);
     if let Some(manifest) = text("apply") {
         return Ok(Step::Apply(manifest));

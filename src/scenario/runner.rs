@@ -85,7 +85,7 @@ fn next_look(sim: &Sim, limit: Time) -> Time {
 }
 
 /// Until when nothing but Events must stay as it is for the cluster to count as settled since `began`.
-fn quiet_until(sim: &Sim, began: Time) -> Time {
+pub fn quiet_until(sim: &Sim, began: Time) -> Time {
     sim.last_change().max(began).after(QUIET).min(began.after(AT_MOST))
 }
 

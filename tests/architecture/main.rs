@@ -19,6 +19,7 @@ const FLOORS: &[&[&str]] = &[
     &["actions"],
     &["explain"],
     &["views"],
+    &["lesson"],
     &["session"],
     &["web"],
     &["command"],

@@ -33,6 +33,11 @@ pub fn columns(kind: &str) -> (Columns, fn(Row<'_>) -> Vec<String>) {
         .unwrap_or((PLAIN, |row| vec![row.name(), row.created()]))
 }
 
+/// What the column STATUS says of a Pod.
+pub fn pod_status(pod: &Value) -> String {
+    pods::Summary::of(Row { object: pod, now: 0 }).reason
+}
+
 /// Events in the order in which they came; those of one second by when they were written.
 pub fn event_order(event: &Value) -> (i64, u64) {
     let version = event["metadata"]["resourceVersion"].as_str().and_then(|text| text.parse().ok());

@@ -1,0 +1,132 @@
+//! The actions of a step, played on the clock: in the page's run, and on a copy that knows the answers.
+
+use super::expr::Expressions;
+use super::history::History;
+use crate::actions::{self, Command};
+use crate::api::Time;
+use crate::api::time::SECOND;
+use crate::engine::Sim;
+use crate::kubectl::Session;
+use crate::scenario::{Step, Wait, quiet_until, resolve};
+use std::rc::Rc;
+
+/// A script of a step that lasts longer is not played to its end on a copy.
+const LONGEST: u64 = 1_800 * SECOND;
+
+/// How far the actions have been played.
+#[derive(Clone, Copy, Debug)]
+pub struct Cursor {
+    next: usize,
+    began: Time,
+}
+
+impl Cursor {
+    /// At the first action, at an instant.
+    pub fn new(now: Time) -> Cursor {
+        Cursor { next: 0, began: now }
+    }
+
+    /// Whether all of them have been played.
+    pub fn ended(&self, actions: &[Step]) -> bool {
+        self.next >= actions.len()
+    }
+
+    /// When the next action is due, as far as is known by now; none after the last.
+    pub fn due(&self, actions: &[Step], sim: &Sim) -> Option<Time> {
+        match actions.get(self.next)? {
+            Step::Wait(Wait::For(span)) => Some(self.began.after(*span)),
+            Step::Wait(Wait::Settled) => Some(quiet_until(sim, self.began)),
+            _ => Some(self.began),
+        }
+    }
+
+    /// Goes on to the next action, and says what the one that was due does; a wait does nothing.
+    pub fn take(&mut self, actions: &[Step], sim: &Sim) -> Option<Command> {
+        let action = actions.get(self.next)?;
+        (self.next, self.began) = (self.next + 1, sim.now());
+        match action {
+            Step::Apply(text) => Some(Command::Apply(text.as_str().into())),
+            Step::Kubectl { line, .. } => {
+                let line = resolve(line, sim);
+                let line = if line.starts_with("kubectl ") { line } else { format!("kubectl {line}") };
+                Some(Command::Kubectl(line.into()))
+            }
+            Step::Fault(line) => Some(Command::Fault(resolve(line, sim).into())),
+            Step::Wait(_) => None,
+        }
+    }
+}
+
+/// Actions that are played on a copy of a simulation.
+#[derive(Clone, Debug)]
+pub struct Play {
+    /// The copy.
+    pub sim: Sim,
+    /// What has happened on it.
+    pub history: History,
+    /// What a command that failed said.
+    pub failure: Option<String>,
+    actions: Rc<[Step]>,
+    cursor: Cursor,
+    foreground: Option<Session>,
+    limit: Time,
+}
+
+impl Play {
+    /// Begins to play actions on a copy, with the history that a step has so far.
+    pub fn new(sim: Sim, history: History, actions: Rc<[Step]>) -> Play {
+        let (cursor, limit) = (Cursor::new(sim.now()), sim.now().after(LONGEST));
+        Play { sim, history, failure: None, actions, cursor, foreground: None, limit }
+    }
+
+    /// The same from the beginning of a step.
+    pub fn of_step(sim: Sim, mut history: History, actions: Rc<[Step]>, over: Rc<Expressions>) -> Play {
+        history.begin(&sim, over);
+        Play::new(sim, history, actions)
+    }
+
+    /// Plays on with a budget of tasks; true at the end.
+    pub fn advance(&mut self, mut budget: usize) -> bool {
+        while let Some(due) = self.cursor.due(&self.actions, &self.sim) {
+            if self.sim.now() >= self.limit {
+                break;
+            }
+            if self.sim.now() >= due {
+                if let Some(command) = self.cursor.take(&self.actions, &self.sim) {
+                    self.run(&command);
+                }
+                continue;
+            }
+            if budget == 0 {
+                self.history.advance(&self.sim, false);
+                return false;
+            }
+            // Whether it has settled is seen after each instant.
+            let to = self.sim.next_task().map_or(due, |task| task.min(due)).max(Time(self.sim.now().0 + 1));
+            let went = self.sim.advance(to.min(self.limit), budget);
+            budget = budget.saturating_sub(went.ran.max(1));
+            if went.done && self.foreground.is_some() {
+                self.run(&Command::Poll);
+            }
+        }
+        self.history.advance(&self.sim, true);
+        true
+    }
+
+    fn run(&mut self, command: &Command) {
+        let answer = actions::run(&mut self.sim, &mut self.foreground, command);
+        if answer.failed && self.failure.is_none() {
+            self.failure = answer.failure.or_else(|| answer.lines.first().map(|line| line.text.clone()));
+            self.failure.get_or_insert_default();
+        }
+        while self.foreground.as_ref().is_some_and(Session::goes_on) {
+            actions::run(&mut self.sim, &mut self.foreground, &Command::Poll);
+        }
+    }
+
+    /// Plays to the end.
+    pub fn finish(mut self) -> Play {
+        while !self.advance(usize::MAX) {}
+        self
+    }
+}
