@@ -186,7 +186,7 @@ mod tests {
         assert!(state.console.lines.iter().any(|line| line.text.starts_with("$ kubectl set image")));
         // It was not the person who did it.
         state.update(ReplaceMsg::Ask(Replacement::Example(0)));
-        assert_eq!((state.replacing.asked, examples::of(&state.editor.text)), (None, Some(0)));
+        assert_eq!((state.replacing.asked.clone(), examples::of(&state.editor.text)), (None, Some(0)));
     }
 
     #[test]

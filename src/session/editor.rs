@@ -8,6 +8,7 @@ use crate::actions::{Answer, ApplyJob, Diagnostic, DryRun, Plan};
 use crate::api::ObjectRef;
 use crate::engine::Op;
 use crate::i18n::Message;
+use crate::lesson::read::Fault;
 use crate::projection::adapt;
 use crate::projection::model::natural;
 use std::rc::Rc;
@@ -140,6 +141,20 @@ impl Editor {
         self.dry_run = None;
         if self.status == ApplyStatus::Clean {
             self.discard_dry_run();
+        }
+    }
+
+    /// The text is a lesson: shows what is wrong with it; `begins` if it was to be played.
+    pub fn show_lesson(&mut self, faults: &[Fault], begins: bool) {
+        self.discard_dry_run();
+        let all =
+            faults.iter().map(|fault| Diagnostic { line: fault.line, columns: (0, 0), message: fault.message(), error: true, fix: None });
+        self.diagnostics = Rc::new(all.collect());
+        if begins {
+            self.status = if faults.is_empty() { ApplyStatus::Applied } else { ApplyStatus::Rejected };
+        }
+        if begins && faults.is_empty() {
+            self.applied = self.text.clone();
         }
     }
 

@@ -15,6 +15,7 @@ pub mod effect;
 pub mod examples;
 pub mod journal_marks;
 pub mod leftovers;
+pub mod lesson;
 pub mod load;
 mod opening;
 pub mod pacing;

@@ -4,6 +4,8 @@ use super::console::ConsoleMsg;
 use super::editor::ApplyStatus;
 use super::effect::Effect;
 use super::examples;
+use super::leftovers::Leftovers;
+use super::lesson::LessonFile;
 use super::replace::{Before, ReplaceMsg, Replacement, Replacing};
 use super::run::Run;
 use super::selection::{Selection, SelectionMsg};
@@ -11,6 +13,7 @@ use super::state::{Msg, State};
 use super::timeline::{Timeline, TimelineMsg};
 use crate::actions::Command;
 use crate::i18n::msg;
+use crate::lesson::{self, Lesson};
 
 impl State {
     /// The opening example offers things to try, and moves by itself.
@@ -37,6 +40,25 @@ impl State {
         }
     }
 
+    /// Reads the lesson that stands in the editor; what is wrong with it is shown there.
+    pub(super) fn read_lesson(&mut self, begins: bool) -> Option<Lesson> {
+        let read = lesson::parse(&self.editor.text);
+        self.editor.show_lesson(read.as_ref().err().map_or(&[], Vec::as_slice), begins);
+        read.ok()
+    }
+
+    /// Begins the lesson that stands in the editor.
+    pub(super) fn begin_own_lesson(&mut self) {
+        let Some(lesson) = self.read_lesson(true) else { return };
+        let epoch = self.timeline.run.epoch + 1;
+        self.timeline.run = Run::of(lesson.cluster.clone(), lesson.seed);
+        self.timeline.run.epoch = epoch;
+        self.editor.leftovers = Leftovers::default();
+        self.select(SelectionMsg::Load(None));
+        self.perform(vec![Effect::HistoryChanged]);
+        self.open_lesson(LessonFile::new("", lesson), true);
+    }
+
     /// Whether beginning again would lose text that is not applied, or something that a person did.
     fn has_work(&self) -> bool {
         self.replacing.acted || self.editor.text != self.editor.applied
@@ -58,9 +80,15 @@ impl State {
     }
 
     fn begin_again(&mut self, with: Replacement, keeps: bool) {
+        // To start over with a lesson is to begin it again.
+        let lesson = self.player.take().filter(|player| with == Replacement::StartOver && !player.file().name().is_empty());
+        let with = lesson.map_or(with, |player| Replacement::Lesson(player.file().clone()));
         let text = with.example().map_or_else(|| self.editor.text.to_string(), |example| (example.text)().into());
         let view = with.example().and_then(|example| crate::views::by_id(example.view));
-        let mut timeline = Timeline::new(Run::new(self.timeline.run.seed()));
+        let mut timeline = Timeline::new(match &with {
+            Replacement::Lesson(file) => Run::of(file.lesson().cluster.clone(), file.lesson().seed),
+            _ => Run::new(self.timeline.run.seed()),
+        });
         (timeline.run.epoch, timeline.speed) = (self.timeline.run.epoch, self.timeline.speed);
         timeline.breakpoints.clone_from(&self.timeline.breakpoints);
         let mut selection = Selection::default();
@@ -72,6 +100,13 @@ impl State {
             acted: self.replacing.acted,
         };
         self.replacing = Replacing { before: keeps.then(|| Box::new(before)), ..Replacing::default() };
+        if let Replacement::Lesson(file) = with {
+            self.timeline.run.epoch += 1;
+            self.demo.end();
+            self.perform(vec![Effect::HistoryChanged]);
+            self.open_lesson(file, false);
+            return;
+        }
         self.update(Msg::Load(text, view));
         if let Some(example) = with.example() {
             self.editor.leftovers.from_page = true;
@@ -82,6 +117,7 @@ impl State {
     fn undo(&mut self) {
         let Some(before) = self.replacing.before.take() else { return };
         self.demo.end();
+        self.player = None;
         let epoch = self.timeline.run.epoch + 1;
         (self.timeline, self.editor, self.selection) = (before.timeline, before.editor, before.selection);
         self.timeline.run.epoch = epoch;

@@ -2,30 +2,33 @@
 
 use super::editor::Editor;
 use super::examples;
+use super::lesson::LessonFile;
 use super::selection::Selection;
 use super::timeline::Timeline;
 
 /// What the page begins again with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Replacement {
     /// The text that is there.
     StartOver,
     /// An example, by its place in the list.
     Example(usize),
+    /// A lesson.
+    Lesson(LessonFile),
 }
 
 impl Replacement {
     /// The example, if it is one.
-    pub fn example(self) -> Option<&'static examples::Example> {
+    pub fn example(&self) -> Option<&'static examples::Example> {
         match self {
-            Replacement::StartOver => None,
-            Replacement::Example(at) => examples::ALL.get(at),
+            Replacement::StartOver | Replacement::Lesson(_) => None,
+            Replacement::Example(at) => examples::ALL.get(*at),
         }
     }
 }
 
 /// What happens to a new beginning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum ReplaceMsg {
     /// Begins again, or asks first.
     Ask(Replacement),
@@ -83,11 +86,11 @@ mod tests {
         let mut state = opened();
         state.update(ConsoleMsg::Enter("kubectl get pods".into()));
         state.update(ReplaceMsg::Ask(Replacement::Example(2)));
-        assert_eq!((state.replacing.asked, state.replacing.before.is_some()), (None, false));
+        assert_eq!((state.replacing.asked.clone(), state.replacing.before.is_some()), (None, false));
         assert_eq!(examples::of(&state.editor.text), Some(2));
         assert_eq!(state.selection.view, &crate::views::storage::VIEW);
         state.update(ReplaceMsg::Ask(Replacement::StartOver));
-        assert_eq!((state.replacing.asked, state.timeline.run.now()), (None, 0));
+        assert_eq!((state.replacing.asked.clone(), state.timeline.run.now()), (None, 0));
     }
 
     #[test]
@@ -102,9 +105,9 @@ mod tests {
             state.update(EditorMsg::Edit("# mine\n".into()));
             let before = (state.timeline.run.objects(), state.timeline.run.now(), state.timeline.run.journal().len());
             state.update(ReplaceMsg::Ask(Replacement::Example(1)));
-            assert_eq!(state.replacing.asked, Some(Replacement::Example(1)));
+            assert_eq!(state.replacing.asked.clone(), Some(Replacement::Example(1)));
             state.update(ReplaceMsg::Cancel);
-            assert_eq!((state.replacing.asked, &*state.editor.text), (None, "# mine\n"));
+            assert_eq!((state.replacing.asked.clone(), &*state.editor.text), (None, "# mine\n"));
 
             state.update(ReplaceMsg::Ask(Replacement::Example(1)));
             state.update(ReplaceMsg::Confirm);
@@ -116,7 +119,7 @@ mod tests {
             assert_eq!((&*state.editor.text, state.replacing.before.is_some()), ("# mine\n", false));
             // It is still work to lose.
             state.update(ReplaceMsg::Ask(Replacement::StartOver));
-            assert_eq!(state.replacing.asked, Some(Replacement::StartOver));
+            assert_eq!(state.replacing.asked.clone(), Some(Replacement::StartOver));
         }
     }
 
@@ -125,7 +128,7 @@ mod tests {
         let mut state = opened();
         state.update(EditorMsg::Edit("kind: Pod\n".into()));
         state.update(ReplaceMsg::Ask(Replacement::Example(3)));
-        assert_eq!(state.replacing.asked, Some(Replacement::Example(3)));
+        assert_eq!(state.replacing.asked.clone(), Some(Replacement::Example(3)));
     }
 
     #[test]

@@ -133,7 +133,12 @@ pub struct Run {
 impl Run {
     /// An empty cluster at time 0.
     pub fn new(seed: u64) -> Run {
-        let live = Checkpoint { sim: Sim::new(ClusterConfig::default(), seed), steps: 0, done: 0, foreground: None, applying: None };
+        Run::of(ClusterConfig::default(), seed)
+    }
+
+    /// The same with another cluster.
+    pub fn of(cluster: ClusterConfig, seed: u64) -> Run {
+        let live = Checkpoint { sim: Sim::new(cluster, seed), steps: 0, done: 0, foreground: None, applying: None };
         Run {
             branches: Vec::new(),
             forks: Vec::new(),

@@ -9,6 +9,7 @@ use super::editor::{Editor, EditorMsg};
 use super::effect::Effect;
 use super::examples;
 use super::journal_marks::{AbandonedBranch, JournalMarks};
+use super::lesson::{LessonMsg, Player};
 use super::permalink::Link;
 use super::replace::{ReplaceMsg, Replacing};
 use super::run::Run;
@@ -20,6 +21,7 @@ use crate::explain::diagnose::Diagnosis;
 use crate::explain::standing::{self, Standing};
 use crate::explain::waits::Health;
 use crate::i18n::{Message, msg};
+use crate::lesson;
 use crate::projection::marks::Mark;
 use crate::views::card::{self, Card};
 use crate::views::shape::Scene;
@@ -47,6 +49,8 @@ pub enum Msg {
     Compare(CompareMsg),
     /// To a new beginning.
     Replace(ReplaceMsg),
+    /// To the lesson.
+    Lesson(LessonMsg),
     /// Plays what the opening example does by itself, and offers things to try.
     Begin {
         /// The example moves by itself.
@@ -75,7 +79,7 @@ macro_rules! part {
     };
 }
 
-part! { Timeline(TimelineMsg), Editor(EditorMsg), Console(ConsoleMsg), Selection(SelectionMsg), Compare(CompareMsg), Replace(ReplaceMsg), }
+part! { Timeline(TimelineMsg), Editor(EditorMsg), Console(ConsoleMsg), Selection(SelectionMsg), Compare(CompareMsg), Replace(ReplaceMsg), Lesson(LessonMsg), }
 
 impl Msg {
     /// Whether an apply in progress may go on after a message: it leaves the cluster and its clock alone, or replaces both.
@@ -87,7 +91,7 @@ impl Msg {
             Msg::Console(msg) => matches!(msg, ConsoleMsg::Interrupt),
             Msg::Selection(msg) => !matches!(msg, SelectionMsg::TryRemedies | SelectionMsg::Remedy(_)),
             Msg::Compare(msg) => matches!(msg, CompareMsg::Unmark | CompareMsg::Stage(..)),
-            Msg::Apply | Msg::Fault(_) => false,
+            Msg::Apply | Msg::Fault(_) | Msg::Lesson(_) => false,
             Msg::Load(..) | Msg::Stage(..) | Msg::Replace(_) | Msg::Begin { .. } | Msg::CloseOffers => true,
         }
     }
@@ -113,6 +117,8 @@ pub struct State {
     pub demo: Demo,
     /// The question before a new beginning, and the way back.
     pub replacing: Replacing,
+    /// The lesson that is played.
+    pub player: Option<Player>,
     marks: JournalMarks,
 }
 
@@ -129,9 +135,14 @@ impl State {
             drawing: Drawing::default(),
             demo: Demo::default(),
             replacing: Replacing::default(),
+            player: None,
             marks: JournalMarks::default(),
         };
-        state.edit(EditorMsg::Apply { opens: true });
+        if lesson::is_lesson(text) {
+            state.begin_own_lesson();
+        } else {
+            state.edit(EditorMsg::Apply { opens: true });
+        }
         state
     }
 
@@ -161,6 +172,9 @@ impl State {
         }
         self.note(&msg);
         match msg {
+            Msg::Editor(EditorMsg::Check) if lesson::is_lesson(&self.editor.text) => drop(self.read_lesson(false)),
+            Msg::Apply if lesson::is_lesson(&self.editor.text) => self.begin_own_lesson(),
+            Msg::Lesson(msg) => self.teach(msg),
             Msg::Apply if self.editor.leftovers.is_replaced_by(&self.editor.text) => self.apply_fresh(),
             Msg::Replace(msg) => self.replace(msg),
             Msg::Begin { moves } => self.begin(moves),
@@ -172,6 +186,7 @@ impl State {
             Msg::Compare(msg) => self.compare(msg),
             Msg::Apply => self.perform(vec![Effect::Apply]),
             Msg::Load(text, view) => {
+                self.player = None;
                 self.edit(EditorMsg::Load(text));
                 self.select(SelectionMsg::Load(view));
                 self.clock(TimelineMsg::Restart);
@@ -179,6 +194,7 @@ impl State {
             Msg::Fault(line) => self.perform(vec![Effect::Fork, Effect::Execute(Command::Fault(line.as_str().into()))]),
             Msg::Stage(width, height) => self.drawing.stage = (width, height),
         }
+        self.tick_lesson();
     }
 
     /// Whether a message acts on the cluster, so that beginning again would lose something.
@@ -198,6 +214,11 @@ impl State {
     fn note(&mut self, msg: &Msg) {
         use TimelineMsg::{Live, Pause, Play, Speed, Toggle};
         let acts = self.acts(msg);
+        match msg {
+            Msg::Selection(SelectionMsg::Select(Some(key))) => self.note_looked(Some(key), None),
+            Msg::Console(ConsoleMsg::Enter(line)) => self.note_looked(None, Some(line)),
+            _ => {}
+        }
         if acts {
             (self.replacing.acted, self.replacing.before) = (true, None);
             self.editor.leftovers.from_page &= matches!(msg, Msg::Apply);
@@ -205,7 +226,7 @@ impl State {
         let ends = match msg {
             Msg::Timeline(msg) => !matches!(msg, Toggle | Play | Pause | Speed(_) | Live),
             Msg::Editor(EditorMsg::Edit(text)) => **text != *self.editor.text,
-            Msg::Load(..) => true,
+            Msg::Load(..) | Msg::Lesson(_) => true,
             _ => acts,
         };
         if ends {
@@ -247,6 +268,7 @@ impl State {
                 Effect::Select(key) => self.select(SelectionMsg::BreakpointHit(key)),
                 Effect::ApplyStarted => self.select(SelectionMsg::ApplyStarted),
                 Effect::SelectCreated(created) => self.select(SelectionMsg::ApplyFinished(created)),
+                Effect::Apply if lesson::is_lesson(&self.editor.text) => self.begin_own_lesson(),
                 Effect::Apply => {
                     self.fork();
                     self.edit(EditorMsg::Apply { opens: false });
@@ -325,12 +347,17 @@ impl State {
     /// Runs towards a time with a budget of tasks, and no further than a breakpoint. True when there is nothing left to run.
     pub fn advance(&mut self, to: Time, budget: usize) -> bool {
         self.finish_apply();
-        let due = self.demo.due(&self.timeline.run).filter(|due| *due <= to);
+        let due = self.demo.due(&self.timeline.run).or_else(|| self.lesson_due()).filter(|due| *due <= to);
         let (done, effects) = self.timeline.advance(due.unwrap_or(to), budget);
         self.perform(effects);
         if due.is_some() && done {
-            self.play_demo();
+            if self.demo.plays() {
+                self.play_demo();
+            } else {
+                self.play_lesson();
+            }
         }
+        self.tick_lesson();
         done && due.is_none()
     }
 
@@ -339,6 +366,8 @@ impl State {
         self.finish_apply();
         let effects = self.timeline.run_slice(budget);
         self.perform(effects);
+        self.hurry();
+        self.tick_lesson();
     }
 
     /// Stops the clock where the history has no room any more, and announces it.
