@@ -10,6 +10,13 @@ else
   echo '// Not built: see scripts/editor.mjs.' > "$dir/editor.js"
 fi
 { printf 'window.loopscopeCatalogue = `'; cat src/i18n/zh.txt; printf '`;\n'; } > "$dir/zh.js"
+# The lessons: as files to learn from, and as scripts, which a frame of another site may load.
+mkdir -p "$dir/lessons"
+for lesson in static/lessons/*.yaml; do
+  name=$(basename "$lesson" .yaml)
+  cp "$lesson" "$dir/lessons/"
+  { printf 'window.loopscopeLesson = `'; sed 's/[\\`$]/\\&/g' "$lesson"; printf '`;\n'; } > "$dir/lessons/$name.js"
+done
 if command -v node >/dev/null && [ -d node_modules/esbuild ]; then node scripts/minify.mjs; fi
 # A page in <iframe sandbox="allow-scripts"> has an opaque origin: it may load scripts, but it may fetch only from servers that send
 # Access-Control-Allow-Origin. For it the module is kept as a script as well.

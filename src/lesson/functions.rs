@@ -312,7 +312,7 @@ impl History {
             let slice = slice.get::<crate::api::network::EndpointSlice>();
             slice.map_or(0, |slice| slice.endpoints.iter().filter(|endpoint| endpoint.conditions.ready != Some(false)).count())
         };
-        slices.map(|slice| ready(slice)).sum::<usize>() as i64
+        slices.map(ready).sum::<usize>() as i64
     }
 
     /// How many of the objects are of a kind, of a workload, or have a name.

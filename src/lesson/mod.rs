@@ -8,6 +8,7 @@ pub mod expr;
 pub mod format;
 pub mod functions;
 pub mod history;
+pub mod library;
 pub mod read;
 pub mod script;
 

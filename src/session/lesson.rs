@@ -84,6 +84,19 @@ pub enum Phase {
     Done,
 }
 
+impl Phase {
+    /// Its name in the document.
+    pub fn word(self) -> &'static str {
+        match self {
+            Phase::Asking => "asking",
+            Phase::Playing => "playing",
+            Phase::Task => "task",
+            Phase::Lost => "lost",
+            Phase::Done => "done",
+        }
+    }
+}
+
 /// What came of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Result {

@@ -174,6 +174,22 @@ pub fn fetch_script(name: &str, then: impl FnOnce() + 'static) {
     let _ = head.append_child(&script);
 }
 
+/// Loads a lesson of the library; `then` gets its text, or nothing if it cannot be had.
+pub fn fetch_lesson(name: &str, then: impl FnOnce(Option<String>) + Clone + 'static) {
+    let document = document();
+    let (Ok(script), Some(head)) = (document.create_element("script"), document.head()) else { return };
+    let missing = then.clone();
+    let loaded = Closure::once_into_js(move || {
+        let text = js_sys::Reflect::get(&window(), &"loopscopeLesson".into()).ok().and_then(|text| text.as_string());
+        then(text);
+    });
+    let failed = Closure::once_into_js(move || missing(None));
+    let _ = script.set_attribute("src", &format!("lessons/{name}.js"));
+    let _ = script.add_event_listener_with_callback("load", loaded.unchecked_ref());
+    let _ = script.add_event_listener_with_callback("error", failed.unchecked_ref());
+    let _ = head.append_child(&script);
+}
+
 /// The language that is wanted: said in the address, chosen before, or the browser's.
 pub fn wanted_language() -> Lang {
     let said = query("lang").or_else(|| kept("loopscope.lang")).or_else(|| window().navigator().language());

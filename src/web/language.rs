@@ -1,6 +1,7 @@
 //! The language of the page: messages become text here, at the moment of drawing.
 
 use crate::i18n::{Catalogue, Message, Part};
+use crate::lesson::format::Tongue;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use yew::prelude::*;
@@ -38,6 +39,11 @@ thread_local! {
 /// The language whose catalogue is in use.
 pub fn current() -> Lang {
     LANG.get()
+}
+
+/// The language of lessons.
+pub fn tongue() -> Tongue {
+    if current() == Lang::Chinese { Tongue::Chinese } else { Tongue::English }
 }
 
 /// The text of a message in the language of the page.

@@ -8,6 +8,7 @@ mod dom;
 mod editor;
 mod embed;
 mod inspector;
+mod lesson;
 mod help;
 mod language;
 mod list;

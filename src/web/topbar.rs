@@ -2,7 +2,9 @@
 
 use super::dom::icon;
 use super::language::{Lang, say};
+use super::page::is_over;
 use crate::i18n::msg;
+use crate::lesson::library;
 use crate::session::examples;
 use crate::views;
 use crate::views::view::View;
@@ -27,6 +29,10 @@ pub struct Props {
     pub on_view: Callback<&'static View>,
     /// An example was chosen.
     pub on_example: Callback<usize>,
+    /// The title of the lesson that is played.
+    pub lesson: Option<String>,
+    /// A lesson was chosen.
+    pub on_lesson: Callback<&'static str>,
     /// The language.
     pub lang: Lang,
     /// Another language was chosen.
@@ -83,22 +89,25 @@ pub fn tabs(current: &'static View, on_view: &Callback<&'static View>, size: u32
 #[component]
 pub fn Topbar(props: &Props) -> Html {
     super::dom::renders("Topbar");
-    let on_example = props.on_example.clone();
+    let (on_example, on_lesson) = (props.on_example.clone(), props.on_lesson.clone());
     let shown = props.example.map(|at| at.to_string()).unwrap_or_default();
     let onchange = Callback::from(move |event: Event| {
-        if let Some(select) = event.target().and_then(|target| target.dyn_into::<HtmlSelectElement>().ok())
-            && let Ok(index) = select.value().parse()
-        {
+        if let Some(select) = event.target().and_then(|target| target.dyn_into::<HtmlSelectElement>().ok()) {
+            let value = select.value();
             // Until the page has begun with it, it is not what is shown: the page may ask first.
             select.set_value(&shown);
-            on_example.emit(index);
+            match value.parse() {
+                Ok(index) => on_example.emit(index),
+                Err(_) => library::named(&value).into_iter().for_each(|lesson| on_lesson.emit(lesson.name)),
+            }
         }
     });
     let picker = html! {
         <label class="picker"><span class="word">{ say(msg::picker_example()) }</span>
             <select aria-label={say(msg::picker_example())} onchange={onchange}>
-                if props.example.is_none() { <option value="" selected=true>{ say(msg::example_own_manifest()) }</option> }
-                { for examples::ALL.iter().enumerate().map(|(index, example)| html! { <option value={index.to_string()} selected={props.example == Some(index)}>{ say((example.title)()) }</option> }) }
+                if let Some(name) = &props.lesson { <option value="" selected=true>{ name }</option> } else if props.example.is_none() { <option value="" selected=true>{ say(msg::example_own_manifest()) }</option> }
+                <optgroup label={say(msg::picker_examples())}>{ for examples::ALL.iter().enumerate().map(|(index, example)| html! { <option value={index.to_string()} selected={props.example == Some(index)}>{ say((example.title)()) }</option> }) }</optgroup>
+                <optgroup label={say(msg::picker_lessons())}>{ for library::ALL.iter().map(|lesson| html! { <option value={lesson.name}>{ if is_over(lesson.name) { "✓ " } else { "" } }{ say((lesson.title)()) }</option> }) }</optgroup>
             </select>{ icon("i-down", 14) }
         </label>
     };

@@ -7,7 +7,7 @@ use crate::session::replace::{ReplaceMsg, Replacement};
 use crate::session::timeline::TimelineMsg;
 use crate::web::dom::{self, icon};
 use crate::web::embed;
-use crate::web::language::{Lang, say};
+use crate::web::language::{Lang, say, tongue};
 use crate::web::tools::Tool;
 use yew::prelude::*;
 
@@ -71,7 +71,7 @@ impl Page {
         let (title, body) = match self.panels.over {
             Over::Embed => (msg::button_embed(), self.snippet(ctx)),
             Over::Help => (msg::button_help(), crate::web::help::help(&self.tries(), &link.callback(Msg::Try))),
-            Over::Ask => match self.state.borrow().replacing.asked {
+            Over::Ask => match &self.state.borrow().replacing.asked {
                 Some(asked) => ask(ctx, asked),
                 None => return Html::default(),
             },
@@ -95,12 +95,16 @@ impl Page {
 }
 
 /// Whether to begin again: title and body.
-fn ask(ctx: &Context<Page>, asked: Replacement) -> (Message, Html) {
+fn ask(ctx: &Context<Page>, asked: &Replacement) -> (Message, Html) {
     let (title, means, words) = match asked.example() {
+        None if let Replacement::Lesson(file) = asked => {
+            let title = file.lesson().title.plain(tongue());
+            (msg::ask_lesson(title), msg::ask_lesson_means(), msg::button_begin_lesson())
+        }
         Some(example) => (msg::ask_example((example.title)()), msg::ask_example_means(), msg::button_open_example()),
         None => (msg::ask_start_over(), msg::ask_start_over_means(), msg::button_start_over()),
     };
-    let to = |msg: ReplaceMsg| ctx.link().callback(move |_: MouseEvent| Msg::Do(msg.into()));
+    let to = |msg: ReplaceMsg| ctx.link().callback(move |_: MouseEvent| Msg::Do(msg.clone().into()));
     let body = html! {
         <><p>{ say(means) }</p>
         <div class="row"><button type="button" class="btn primary" onclick={to(ReplaceMsg::Confirm)}>{ say(words) }</button><button type="button" class="btn" onclick={to(ReplaceMsg::Cancel)}>{ say(msg::button_cancel()) }</button></div></>

@@ -39,7 +39,7 @@ impl Page {
             <div class={class}>
                 { self.topbar(ctx) }
                 if self.panels.left { { self.editor(ctx) } } else { { rail("left", msg::panel_manifest(), msg::show_manifest(), "i-panel-l", link.callback(|_| Msg::Left(true))) } }
-                <main class="canvas" id="canvas">{ self.head(ctx) }{ self.budget() }{ self.load(ctx) }{ self.offers(ctx) }{ self.stages(ctx) }{ self.past(ctx) }</main>
+                <main class="canvas" id="canvas">{ self.head(ctx) }{ self.budget() }{ self.lesson(ctx) }{ self.load(ctx) }{ self.offers(ctx) }{ self.stages(ctx) }{ self.past(ctx) }</main>
                 if self.panels.right { { self.inspector(ctx) } } else { { rail("right", msg::panel_inspector(), msg::show_inspector(), "i-panel-r", link.callback(|_| Msg::Right(true))) } }
                 <section class="timeline" aria-label={say(msg::timeline_title())}>
                     <Transport lang={self.settings.lang} now={state.timeline.run.now()} playing={state.timeline.playing} live={!state.timeline.run.in_past()} speed={state.timeline.speed} reached={self.reached()} breaks={!state.timeline.breakpoints.is_empty()} open={self.panels.menu == Menu::History} menu={self.history(ctx)} on={self.on(ctx)} on_menu={ctx.link().callback(Msg::Menu)} />
@@ -103,7 +103,7 @@ impl Page {
     pub(super) fn embedded(&self, ctx: &Context<Self>) -> Html {
         let full = format!("{}{}", dom::address(), permalink::encode(&self.state.borrow().link()));
         html! {
-            <div class="embed"><main class="stagebox">{ self.stage(ctx) }</main>
+            <div class="embed"><main class="stagebox">{ self.stage(ctx) }{ self.lesson(ctx) }</main>
                 <div class="cap">
                     if !self.state.borrow().selection.view.uses.loops { { self.pill(&self.drawing.picture) } }
                     <span class="mid grow">{ marked(&self.told()) }</span>
@@ -145,7 +145,7 @@ impl Page {
         html! {
             <div class="mob">
                 { self.topbar(ctx) }
-                <main class="stagebox">{ self.load(ctx) }{ self.stages(ctx) }{ self.offers(ctx) }{ self.past(ctx) }</main>
+                <main class="stagebox">{ self.load(ctx) }{ self.stages(ctx) }{ self.lesson(ctx) }{ self.offers(ctx) }{ self.past(ctx) }</main>
                 <section class="sheet" aria-label={say(msg::sheet_selection())}><i class="grab" />{ sheet }</section>
                 { self.bar(ctx) }
                 { tabs(state.selection.view, &link.callback(|view| Msg::Do(SelectionMsg::View(view).into())), 20, "mobtabs") }

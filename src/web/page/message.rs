@@ -48,6 +48,10 @@ pub enum Msg {
     List,
     /// Something was chosen about the frame for other pages.
     FrameLike,
+    /// Opens a lesson of the library.
+    OpenLesson(&'static str),
+    /// A lesson of the library was loaded: its text, or none.
+    Lesson(&'static str, Option<String>),
     /// Opens a menu, or closes it.
     Menu(Menu),
     /// Tries one of the things that are offered.

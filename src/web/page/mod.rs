@@ -7,12 +7,14 @@ mod dialogs;
 mod inspection;
 mod keys;
 mod layout;
+mod lessons;
 mod menu;
 mod message;
 mod offers;
 mod panels;
 mod parts;
 
+pub use self::lessons::is_over;
 pub use self::menu::{Menu, has_left};
 
 use self::inspection::Inspection;
@@ -332,6 +334,9 @@ impl Component for Page {
                     self.timers.trying = Some(Timeout::new(TYPING_DELAY_MS, move || to.send_message(Msg::Do(EditorMsg::Check.into()))));
                 }
                 let menu = matches!(msg, Do::Timeline(_) | Do::Compare(CompareMsg::With(_)));
+                if matches!(msg, Do::Lesson(_)) {
+                    self.keep_lesson();
+                }
                 if self.carry_out(msg) {
                     self.toast(ctx);
                 }
@@ -359,6 +364,7 @@ impl Component for Page {
             Msg::Changed if !std::mem::replace(&mut self.settings.greeted, true) => {
                 dom::speak(dom::wanted_language(), ctx.link().callback(Msg::Spoken));
                 self.begin();
+                self.open_wanted_lesson(ctx);
             }
             Msg::Changed => {}
             Msg::Act(line) => {
@@ -418,6 +424,14 @@ impl Component for Page {
                 self.close_menu();
             }
             Msg::FrameLike => self.panels.frame_like = super::embed::chosen(),
+            Msg::OpenLesson(name) => {
+                self.close_over();
+                self.fetch_lesson(ctx, name);
+            }
+            Msg::Lesson(name, text) => {
+                self.open_lesson(name, text.as_deref());
+                self.panels.over = if self.state.borrow().replacing.asked.is_some() { Over::Ask } else { Over::Nothing };
+            }
             Msg::Menu(Menu::None) if std::mem::take(&mut self.panels.menu) == Menu::None => return false,
             Msg::Menu(menu) => self.panels.menu = if self.panels.menu == menu { Menu::None } else { menu },
             Msg::Try(at) => {

@@ -99,7 +99,7 @@ impl Page {
         if self.state.borrow().replacing.before.is_none() {
             return Html::default();
         }
-        let to = |msg: ReplaceMsg| ctx.link().callback(move |_: MouseEvent| Msg::Do(msg.into()));
+        let to = |msg: ReplaceMsg| ctx.link().callback(move |_: MouseEvent| Msg::Do(msg.clone().into()));
         html! {
             <div class="toast undo" role="status"><span>{ say(msg::undo_replaced()) }</span>
                 <button type="button" class="btn sm" onclick={to(ReplaceMsg::Undo)}>{ say(msg::button_undo()) }</button>

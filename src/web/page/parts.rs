@@ -37,6 +37,7 @@ pub(super) struct Calls {
     on: Callback<Do>,
     view: Callback<&'static View>,
     example: Callback<usize>,
+    lesson: Callback<&'static str>,
     speak: Callback<Lang>,
     theme: Callback<()>,
     share: Callback<()>,
@@ -69,6 +70,7 @@ impl Page {
                 on: link.callback(Msg::Do),
                 view: link.callback(|view| Msg::Do(SelectionMsg::View(view).into())),
                 example: link.callback(|index: usize| Msg::Do(ReplaceMsg::Ask(Replacement::Example(index)).into())),
+                lesson: link.callback(Msg::OpenLesson),
                 speak: link.callback(Msg::Speak),
                 theme: link.callback(|()| Msg::Theme),
                 share: link.callback(|()| Msg::Share),
@@ -120,6 +122,8 @@ impl Page {
                 copied={self.timers.copied.is_some()}
                 on_view={calls.view.clone()}
                 on_example={calls.example.clone()}
+                lesson={self.lesson_title()}
+                on_lesson={calls.lesson.clone()}
                 lang={self.settings.lang}
                 on_language={calls.speak.clone()}
                 on_theme={calls.theme.clone()}

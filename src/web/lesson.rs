@@ -1,0 +1,177 @@
+//! The panel of a lesson: its caption, its question and its task.
+
+use super::dom::icon;
+use super::language::{Lang, say};
+use crate::i18n::{Message, msg};
+use crate::session::lesson::{LessonCard, LessonMsg, Phase, Result};
+use wasm_bindgen::JsCast;
+use web_sys::{HtmlInputElement, SubmitEvent};
+use yew::prelude::*;
+
+/// What the panel is given.
+#[derive(Properties, PartialEq)]
+pub struct Props {
+    /// What is shown.
+    pub card: LessonCard,
+    /// The language.
+    pub lang: Lang,
+    /// What is done.
+    pub on: Callback<LessonMsg>,
+}
+
+/// A text with `code` in it.
+fn prose(text: &str) -> Html {
+    let part = |(at, part): (usize, &str)| {
+        if at % 2 == 1 {
+            html! { <code class="mono">{ part }</code> }
+        } else {
+            html! { { part } }
+        }
+    };
+    html! { <>{ for text.split('`').enumerate().map(part) }</> }
+}
+
+fn glyph(result: Result) -> Option<&'static str> {
+    match result {
+        Result::Open => None,
+        Result::Right | Result::Solved | Result::Read | Result::Shown => Some("i-check"),
+        Result::Wrong => Some("i-diff"),
+    }
+}
+
+/// The panel.
+#[component]
+pub fn LessonPanel(props: &Props) -> Html {
+    super::dom::renders("LessonPanel");
+    let card = &props.card;
+    let (Some(phase), (at, all)) = (card.phase, card.step) else { return Html::default() };
+    let to = |msg: LessonMsg| props.on.reform(move |_: MouseEvent| msg.clone());
+    let dot = |(index, result): (usize, &Result)| {
+        let here = index + 1 == at;
+        html! { <li class={classes!("dot", here.then_some("here"), (*result == Result::Wrong).then_some("wrong"))}>{ glyph(*result).map(|name| icon(name, 10)).unwrap_or_default() }</li> }
+    };
+    let next = match phase {
+        Phase::Asking => Some(msg::lesson_skip_question()),
+        Phase::Playing => Some(msg::lesson_skip_ahead()),
+        Phase::Task | Phase::Lost => Some(msg::lesson_skip_task()),
+        Phase::Done if at < all => Some(msg::lesson_next()),
+        Phase::Done => None,
+    };
+    let finish = (phase == Phase::Done && at == all).then(|| {
+        html! { <button type="button" class="btn primary sm finish" onclick={to(LessonMsg::Close)}>{ icon("i-check", 14) }{ say(msg::lesson_finish()) }</button> }
+    });
+    html! {
+        <section class="lesson" id="lesson" data-phase={phase.word()} aria-label={say(msg::lesson_label(&card.title))}>
+            <div class="row"><h2 class="ell">{ &card.title }</h2><ol class="dots" aria-hidden="true">{ for card.results.iter().enumerate().map(dot) }</ol>
+                <span class="dim">{ say(msg::lesson_step(at, all)) }</span><span class="grow" />
+                <button type="button" class="btn ghost icon" aria-label={say(msg::lesson_close())} title={say(msg::lesson_close())} onclick={to(LessonMsg::Close)}>{ icon("i-cross", 14) }</button></div>
+            <div class="told" role="status" tabindex="0">
+                { question(props) }
+                if !card.say.is_empty() { <p>{ prose(&card.say) }</p> }
+                { task(props) }
+                if card.paused { <p class="dim">{ icon("i-pause", 12) }{ say(msg::lesson_paused()) }</p> }
+            </div>
+            <div class="row acts">
+                <button type="button" class="btn sm" disabled={at == 1} onclick={to(LessonMsg::Back)}>{ say(msg::lesson_back()) }</button>
+                if at > 1 || phase != Phase::Done { <button type="button" class="btn sm ghost again" onclick={to(LessonMsg::Again)}>{ say(msg::lesson_again()) }</button> }
+                if card.more_hints && phase == Phase::Task { <button type="button" class="btn sm ghost hints" onclick={to(LessonMsg::Hint)}>{ say(msg::lesson_hint()) }</button> }
+                if !card.goal.is_empty() && phase == Phase::Task && !card.more_hints { <button type="button" class="btn sm ghost show" onclick={to(LessonMsg::Show)}>{ say(msg::lesson_show()) }</button> }
+                <span class="grow" />
+                if let Some(next) = next { <button type="button" id="lesson-next" class={classes!("btn", "sm", (phase == Phase::Done).then_some("primary"))} onclick={to(LessonMsg::Next)}>{ say(next) }{ icon("i-arrow-right", 14) }</button> }
+                { finish.unwrap_or_default() }
+            </div>
+        </section>
+    }
+}
+
+/// The question, its answers, and what came of it.
+fn question(props: &Props) -> Html {
+    let card = &props.card;
+    if card.ask.is_empty() {
+        return Html::default();
+    }
+    let asking = card.phase == Some(Phase::Asking);
+    let answers = if card.choices.is_empty() { number(props, asking) } else { choices(props, asking) };
+    html! {
+        <div class="ask" role="group" aria-label={card.ask.clone()}><p><b>{ prose(&card.ask) }</b></p>{ answers }
+            if card.right.is_some() { { verdict(props) } }
+        </div>
+    }
+}
+
+fn choices(props: &Props, asking: bool) -> Html {
+    let card = &props.card;
+    let choice = |(at, text): (usize, &String)| {
+        let at = at as i64;
+        let (given, right) = (card.given == Some(at), card.right == Some(at));
+        let mark = match (right, given && card.right.is_some()) {
+            (true, _) => icon("i-check", 14),
+            (false, true) => icon("i-cross", 14),
+            _ => Html::default(),
+        };
+        let onclick = props.on.reform(move |_: MouseEvent| LessonMsg::Answer(at));
+        html! { <button type="button" class={classes!("btn", "sm", "choice", right.then_some("right"), given.then_some("given"))} aria-pressed={given.to_string()} disabled={!asking} onclick={onclick}>{ mark }<span>{ prose(text) }</span></button> }
+    };
+    html! { <div class="choices">{ for card.choices.iter().enumerate().map(choice) }</div> }
+}
+
+fn number(props: &Props, asking: bool) -> Html {
+    let on = props.on.clone();
+    let onsubmit = Callback::from(move |event: SubmitEvent| {
+        event.prevent_default();
+        let input = super::dom::document().query_selector("#prediction").ok().flatten();
+        let value = input.and_then(|input| input.dyn_into::<HtmlInputElement>().ok()).map(|input| input.value_as_number());
+        if let Some(value) = value.filter(|value| value.is_finite()) {
+            on.emit(LessonMsg::Answer(value as i64));
+        }
+    });
+    let given = props.card.given.map(|given| given.to_string());
+    html! {
+        <form class="row" onsubmit={onsubmit}>
+            <input id="prediction" type="number" inputmode="numeric" min="0" step="1" aria-label={say(msg::lesson_your_number())} disabled={!asking} value={given} />
+            if asking { <button type="submit" class="btn sm primary">{ say(msg::lesson_predict()) }</button> }
+        </form>
+    }
+}
+
+fn verdict(props: &Props) -> Html {
+    let card = &props.card;
+    let Some(right) = card.right else { return Html::default() };
+    let answer = |at: i64| match usize::try_from(at).ok().and_then(|at| card.choices.get(at)) {
+        Some(text) => Message::name(text),
+        None => Message::name(at.to_string()),
+    };
+    let (class, glyph, words) = match card.given {
+        Some(given) if given == right => ("right", "i-check", msg::lesson_was_right()),
+        Some(given) => ("wrong", "i-diff", msg::lesson_was_wrong(answer(given), answer(right))),
+        None => ("", "i-info", msg::lesson_it_was(answer(right))),
+    };
+    let moment = props.on.reform(|_: MouseEvent| LessonMsg::Moment);
+    html! {
+        <div class={classes!("verdict", class)}><p>{ icon(glyph, 14) }<b>{ say(words) }</b></p>
+            if !card.because.is_empty() { <p>{ prose(&card.because) }</p> }
+            if card.moment { <button type="button" class="btn sm ghost" onclick={moment}>{ icon("i-eye", 14) }{ say(msg::lesson_moment()) }</button> }
+        </div>
+    }
+}
+
+/// What is to be done, and the help so far.
+fn task(props: &Props) -> Html {
+    let card = &props.card;
+    if card.goal.is_empty() {
+        return Html::default();
+    }
+    let (class, name, state) = match card.phase {
+        Some(Phase::Done) => ("right", "i-check", msg::lesson_task_done()),
+        Some(Phase::Lost) => ("wrong", "i-warn", msg::lesson_task_lost()),
+        _ => ("", "i-arrow-right", msg::lesson_task()),
+    };
+    let again = props.on.reform(|_: MouseEvent| LessonMsg::Again);
+    html! {
+        <div class={classes!("task", class)}><p>{ icon(name, 14) }<b>{ say(state) }</b>{ " " }{ prose(&card.goal) }</p>
+            { for card.hints.iter().map(|hint| html! { <p class="hint">{ prose(hint) }</p> }) }
+            if !card.why.is_empty() { <p class="hint">{ super::language::marked(&card.why) }</p> }
+            if card.phase == Some(Phase::Lost) { <button type="button" class="btn sm" onclick={again}>{ say(msg::lesson_try_again()) }</button> }
+        </div>
+    }
+}

@@ -1,0 +1,86 @@
+//! Lessons on the page: loaded when they are opened, told in a panel, and kept as far as they were taken.
+
+use super::{Msg, Page};
+use crate::i18n::msg;
+use crate::lesson::{self, library};
+use crate::session::lesson::{LessonCard, LessonFile, Phase};
+use crate::session::replace::{ReplaceMsg, Replacement};
+use crate::web::dom;
+use crate::web::language::tongue;
+use crate::web::lesson::LessonPanel;
+use crate::web::window;
+use yew::prelude::*;
+
+/// The preference that holds how far a lesson was taken.
+fn kept_as(name: &str) -> String {
+    format!("loopscope.lesson.{name}")
+}
+
+/// Whether a lesson was taken to its end.
+pub fn is_over(name: &str) -> bool {
+    dom::kept(&kept_as(name)).as_deref() == Some("over")
+}
+
+impl Page {
+    /// The lesson that the address names is opened.
+    pub(super) fn open_wanted_lesson(&mut self, ctx: &Context<Self>) {
+        if let Some(name) = dom::query("lesson") {
+            self.fetch_lesson(ctx, &name);
+        }
+    }
+
+    /// Loads a lesson of the library.
+    pub(super) fn fetch_lesson(&mut self, ctx: &Context<Self>, name: &str) {
+        let Some(entry) = library::named(name) else {
+            self.error = Some(msg::lesson_none(name));
+            return;
+        };
+        let link = ctx.link().clone();
+        dom::fetch_lesson(entry.name, move |text| link.send_message(Msg::Lesson(entry.name, text)));
+    }
+
+    /// Opens a lesson that was loaded; where there is work to lose the page asks first.
+    pub(super) fn open_lesson(&mut self, name: &'static str, text: Option<&str>) {
+        match text.map(lesson::parse) {
+            Some(Ok(lesson)) => self.carry_out_replace(LessonFile::new(name, lesson)),
+            _ => self.error = Some(msg::lesson_not_loaded(name)),
+        }
+    }
+
+    fn carry_out_replace(&mut self, file: LessonFile) {
+        self.carry_out(ReplaceMsg::Ask(Replacement::Lesson(file)).into());
+    }
+
+    /// What is shown of the lesson.
+    fn lesson_card(&self) -> Option<LessonCard> {
+        let state = self.state.borrow();
+        state.player.as_ref().map(|player| player.card(&state.timeline.run, state.timeline.playing, tongue()))
+    }
+
+    /// The title of the lesson that is played.
+    pub(super) fn lesson_title(&self) -> Option<String> {
+        self.state.borrow().player.as_ref().map(|player| player.file().lesson().title.plain(tongue()))
+    }
+
+    /// Keeps how far the lesson was taken.
+    pub(super) fn keep_lesson(&mut self) {
+        let state = self.state.borrow();
+        let Some(player) = state.player.as_ref().filter(|player| !player.file().name().is_empty()) else { return };
+        let (at, phase, results) = player.progress();
+        let over = phase == Phase::Done && at + 1 == results.len();
+        let name = player.file().name();
+        if !is_over(name) {
+            dom::keep(&kept_as(name), &if over { "over".to_owned() } else { format!("{}/{}", at + 1, results.len()) });
+        }
+    }
+
+    /// The panel of the lesson.
+    pub(super) fn lesson(&self, ctx: &Context<Self>) -> Html {
+        if !window::is_whole() {
+            return Html::default();
+        }
+        let Some(card) = self.lesson_card() else { return Html::default() };
+        let on = self.on(ctx).reform(crate::session::Msg::Lesson);
+        html! { <LessonPanel card={card} lang={self.settings.lang} on={on} /> }
+    }
+}

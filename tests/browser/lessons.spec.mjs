@@ -1,0 +1,190 @@
+// Lessons: each played to its end with its right and wrong answers, kept, loaded by a link, and written beside the diagram.
+import { expect, test } from '@playwright/test';
+import AxeBuilder from '@axe-core/playwright';
+import { readFileSync, readdirSync } from 'node:fs';
+import { link, settled } from './wait.mjs';
+
+const folder = new URL('../../static/lessons/', import.meta.url);
+const text = (name) => readFileSync(new URL(`${name}.yaml`, folder), 'utf8');
+const names = readdirSync(folder).filter((file) => file.endsWith('.yaml')).map((file) => file.slice(0, -5));
+const panel = (page) => page.locator('#lesson');
+const phase = (page) => panel(page).getAttribute('data-phase');
+const next = (page) => page.locator('#lesson-next');
+const button = (page, name) => panel(page).getByRole('button', { name, exact: true });
+
+async function open(page, query) {
+  const problems = [];
+  page.on('console', (message) => { if (['error', 'warning'].includes(message.type())) problems.push(message.text()); });
+  page.on('pageerror', (error) => problems.push(error.message));
+  await page.goto(`index.html${query}`);
+  await page.waitForFunction(() => window.loopscope?.ready);
+  await expect(panel(page)).toBeVisible();
+  return problems;
+}
+
+/** Plays what a step plays to its end, as fast as it can. */
+async function played(page) {
+  if (await phase(page) === 'playing') await next(page).click();
+  await expect(panel(page)).not.toHaveAttribute('data-phase', 'playing');
+}
+
+/** Takes the step: answers its question, wrongly first, and lets its task be shown. */
+async function take(page) {
+  await played(page);
+  if (await phase(page) === 'asking') {
+    const answer = async (at) => {
+      const choices = panel(page).locator('.choice');
+      if (await choices.count()) {
+        await choices.nth(at).click();
+      } else {
+        await page.locator('#prediction').fill(String(at));
+        await page.locator('#prediction').press('Enter');
+      }
+      await played(page);
+      return panel(page).locator('.verdict');
+    };
+    const verdict = await answer(0);
+    await expect(verdict).toBeVisible();
+    await expect(verdict).not.toContainText('–');
+    const right = panel(page).locator('.choice.right');
+    if (await right.count() && !(await right.getAttribute('class')).includes('given')) {
+      await expect(verdict).toHaveClass(/wrong/);
+      const at = await panel(page).locator('.choice').evaluateAll((all) => all.findIndex((one) => one.classList.contains('right')));
+      await panel(page).locator('.again').click();
+      await expect(panel(page)).toHaveAttribute('data-phase', 'asking');
+      await expect(await answer(at)).toHaveClass(/right/);
+    }
+  }
+  if (await phase(page) === 'task') {
+    while (await panel(page).locator('.hints').count()) await panel(page).locator('.hints').click();
+    await panel(page).locator('.show').click();
+    await played(page);
+  }
+  await expect(panel(page)).toHaveAttribute('data-phase', 'done');
+}
+
+for (const lang of ['en', 'zh']) {
+  for (const name of names) {
+    test(`the lesson ${name} can be taken to its end, ${lang}`, async ({ page }) => {
+      test.setTimeout(60_000);
+      const problems = await open(page, `?lesson=${name}&lang=${lang}`);
+      const said = [];
+      for (let step = 1; ; step++) {
+        await take(page);
+        said.push(await panel(page).locator('.told').innerText());
+        if (await panel(page).locator('.finish').count()) break;
+        await next(page).click();
+      }
+      // No value is missing, and every text is in the language.
+      for (const words of said) {
+        expect(words).not.toMatch(/\{\{|\}\}|–|undefined/);
+        if (lang === 'zh') expect(words).toMatch(/[一-鿿]/);
+      }
+      await panel(page).locator('.finish').click();
+      await expect(panel(page)).toHaveCount(0);
+      await page.reload();
+      await page.waitForFunction(() => window.loopscope?.ready);
+      expect(await page.locator(`select option[value="${name}"]`).first().innerText()).toContain('✓');
+      expect(problems).toEqual([]);
+    });
+  }
+}
+
+test('a task is done by a person, a wrong attempt is none, and the keyboard is enough', async ({ page }) => {
+  await open(page, '?lesson=control-loop');
+  for (let step = 1; step < 4; step++) {
+    await played(page);
+    if (await phase(page) === 'asking') {
+      await panel(page).locator('.choice').nth(1).focus();
+      await page.keyboard.press('Enter');
+      await played(page);
+    }
+    await next(page).focus();
+    await page.keyboard.press('Enter');
+  }
+  await expect(panel(page)).toHaveAttribute('data-phase', 'task');
+  await page.evaluate(() => window.loopscope.kubectl('scale deployment web --replicas=3'));
+  await page.evaluate(() => window.loopscope.speed(20));
+  await page.waitForFunction((to) => window.loopscope.now() > to, (await page.evaluate(() => window.loopscope.now())) + 10);
+  await expect(panel(page)).toHaveAttribute('data-phase', 'task');
+  await page.evaluate(() => window.loopscope.kubectl('scale deployment web --replicas=4'));
+  await expect(panel(page)).toHaveAttribute('data-phase', 'done');
+  await expect(panel(page).locator('.task')).toContainText('Done:');
+});
+
+test('a lesson is written beside the diagram: what is wrong stands at its line, and a link holds it', async ({ page }) => {
+  await page.goto('index.html');
+  await page.waitForFunction(() => window.loopscope?.ready);
+  const wrong = text('control-loop').replace('view: ownership', 'view: owners');
+  const told = await page.evaluate((text) => window.loopscope.apply(text), wrong);
+  expect(told).toMatch(/line \d+: steps\[1\]\.view: no diagram owners/);
+  await expect(panel(page)).toHaveCount(0);
+  await page.evaluate((text) => window.loopscope.apply(text), text('control-loop'));
+  await expect(panel(page)).toContainText('The control loop');
+  await page.waitForFunction(() => location.hash.startsWith('#pako:'));
+  expect((await link(page)).manifest).toContain('lesson: 1');
+  await page.reload();
+  await expect(panel(page)).toContainText('The control loop');
+  // The text of the lesson stays in the editor.
+  await played(page);
+  await next(page).click();
+  await played(page);
+  expect(await page.evaluate(() => window.loopscope.manifest())).toBe(text('control-loop'));
+});
+
+test('a lesson takes the place of work only when it is asked to, and can be undone', async ({ page }) => {
+  await page.goto('index.html');
+  await page.waitForFunction(() => window.loopscope?.ready);
+  await page.evaluate(() => window.loopscope.kubectl('scale deployment nginx-deployment --replicas=4'));
+  await page.getByLabel('Example').selectOption('control-loop');
+  await expect(page.getByRole('dialog')).toContainText('Begin the lesson The control loop?');
+  await page.getByRole('dialog').getByRole('button', { name: 'Begin' }).click();
+  await expect(panel(page)).toBeVisible();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await expect(panel(page)).toHaveCount(0);
+  expect(await page.evaluate(() => window.loopscope.manifest())).toContain('nginx-deployment');
+});
+
+for (const [scheme, lang, width, height] of [['light', 'en', 1440, 900], ['dark', 'zh', 390, 844], ['light', 'en', 720, 420]]) {
+  test(`axe finds nothing serious in a lesson, ${scheme}, ${lang}, ${width}`, async ({ page }) => {
+    await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
+    await page.setViewportSize({ width, height });
+    await open(page, `?lesson=control-loop&lang=${lang}`);
+    for (let step = 1; step <= 3; step++) {
+      await played(page);
+      if (await phase(page) === 'asking') {
+        await panel(page).locator('.choice').first().click();
+        await played(page);
+      }
+      await settled(page);
+      const { violations } = await new AxeBuilder({ page }).include('#lesson').analyze();
+      expect(violations.filter((one) => ['serious', 'critical'].includes(one.impact)).map((one) => `${one.id}: ${one.nodes[0].html}`)).toEqual([]);
+      const box = await panel(page).boundingBox();
+      expect(box.x >= 0 && box.x + box.width <= width + 1 && box.y + box.height <= height + 1).toBe(true);
+      await next(page).click();
+    }
+  });
+}
+
+test('an unknown lesson is said to be none', async ({ page }) => {
+  await page.goto('index.html?lesson=nothing');
+  await page.waitForFunction(() => window.loopscope?.ready);
+  await expect(page.getByRole('alert')).toContainText('There is no lesson nothing');
+});
+
+test('a lesson in a sandboxed frame', async ({ page }) => {
+  await page.goto('index.html');
+  await page.evaluate(() => {
+    const frame = document.createElement('iframe');
+    frame.setAttribute('sandbox', 'allow-scripts');
+    frame.width = 720;
+    frame.height = 420;
+    frame.src = 'index.html?embed&lesson=control-loop&lang=en';
+    document.body.replaceChildren(frame);
+  });
+  const frame = page.frameLocator('iframe');
+  await expect(frame.locator('#lesson')).toContainText('This manifest asks for two Pods', { timeout: 15_000 });
+  await frame.locator('#lesson-next').click();
+  await frame.locator('#lesson-next').click();
+  await expect(frame.locator('#lesson')).toContainText('2 are ready');
+});
