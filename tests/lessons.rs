@@ -1,6 +1,8 @@
 //! The lessons of the page: each is played to its end, with its solutions, alternatives and wrong answers, and its captions are true.
 
-use loopscope::lesson::{check, functions, parse};
+use loopscope::i18n::Catalogue;
+use loopscope::lesson::format::Tongue;
+use loopscope::lesson::{check, functions, library, parse};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -36,5 +38,20 @@ fn the_document_lists_every_function() {
     for function in functions::ALL {
         let line = format!("| `{}` | {} |", function.usage, function.about);
         assert!(text.contains(&line), "docs/lessons.md lacks: {line}");
+    }
+}
+
+#[test]
+fn the_library_lists_every_lesson_by_its_title() {
+    let mut listed: Vec<&str> = library::ALL.iter().map(|entry| entry.name).collect();
+    listed.sort_unstable();
+    let files = lessons();
+    assert_eq!(listed, files.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>());
+    let zh = Catalogue::read(&fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/i18n/zh.txt")).unwrap());
+    for (name, text) in files {
+        let (lesson, entry) = (parse(&text).unwrap(), library::named(&name).unwrap());
+        assert_eq!(lesson.title.plain(Tongue::English), (entry.title)().english(), "{name}");
+        assert_eq!(lesson.title.plain(Tongue::Chinese), (entry.title)().say(&zh), "{name}");
+        assert!(!lesson.summary.is_empty() && lesson.steps.iter().any(|step| step.predict.is_some() || step.task.is_some()), "{name}");
     }
 }

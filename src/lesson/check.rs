@@ -126,13 +126,13 @@ impl Player {
                 Answers::Number(_) => {}
             }
         }
-        if let Some(task) = &step.task {
-            self.task(task);
-        }
         for (at, claim) in step.expect.iter().enumerate() {
             if !self.history.holds(&self.sim, claim) {
                 self.note(Flaw::Claim(at));
             }
+        }
+        if let Some(task) = &step.task {
+            self.task(task);
         }
     }
 

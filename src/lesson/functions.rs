@@ -132,12 +132,12 @@ pub const ALL: &[Function] = &[
         "state(Pod)",
         "what `kubectl get pods` shows as STATUS: 'Running', 'Pending', 'ImagePullBackOff'",
         |history, _, words| {
-            let pod = history.find(&words[0]).filter(|object| object.kind == Kind::Pod);
+            let pod = history.named(Kind::Pod, &words[0]);
             pod.map_or(Value::Nothing, |pod| Value::Text(pod_status(&pod.to_value()).into()))
         },
     ),
     function("node", "node(Pod)", "the node that it is bound to", |history, _, words| {
-        let pod = history.find(&words[0]).and_then(|object| object.pod()).filter(|pod| !pod.node_name.is_empty());
+        let pod = history.named(Kind::Pod, &words[0]).and_then(|object| object.pod()).filter(|pod| !pod.node_name.is_empty());
         pod.map_or(Value::Nothing, |pod| Value::Text(pod.node_name.clone()))
     }),
     function("uid", "uid(object)", "its uid: another object of the same name has another", |history, _, words| {
@@ -164,7 +164,7 @@ pub const ALL: &[Function] = &[
         history.field(&words[0], &words[1])
     }),
     function("endpoints", "endpoints(Service)", "its ready endpoints", |history, _, words| {
-        let service = history.find(&words[0]).filter(|object| object.kind == Kind::Service);
+        let service = history.named(Kind::Service, &words[0]);
         service.map_or(Value::Nothing, |service| Value::Number(history.endpoints(service)))
     }),
     function("bound", "bound(claim)", "whether it is bound to a volume", |history, _, words| {
@@ -199,7 +199,7 @@ pub const ALL: &[Function] = &[
         Value::Number(((history.now.0 - history.began.0) / 1_000_000) as i64)
     }),
     now("file", "file(Pod, path)", "the content of a file in its first container", |history, sim, words| {
-        let (Some(sim), Some(pod)) = (sim, history.find(&words[0]).filter(|object| object.kind == Kind::Pod)) else {
+        let (Some(sim), Some(pod)) = (sim, history.named(Kind::Pod, &words[0])) else {
             return Value::Nothing;
         };
         match place(sim.server(), pod, 0, &words[1]) {
@@ -214,7 +214,7 @@ pub const ALL: &[Function] = &[
         Value::Number(dns::lookup(sim.server(), NAMESPACE, &words[0]).len() as i64)
     }),
     now("answers", "answers(Pod, host[, port])", "whether a request from a Pod is answered; the port is 80", |history, sim, words| {
-        let (Some(sim), Some(pod)) = (sim, history.find(&words[0]).filter(|object| object.kind == Kind::Pod)) else {
+        let (Some(sim), Some(pod)) = (sim, history.named(Kind::Pod, &words[0])) else {
             return Value::Nothing;
         };
         let port = words.get(2).map_or(Some(80), |port| port.parse().ok()).unwrap_or(0);
@@ -239,9 +239,16 @@ impl History {
         }
     }
 
+    /// The object of a kind that a word means where nothing else can be meant.
+    fn named(&self, kind: Kind, word: &str) -> Option<&Rc<Object>> {
+        match word.contains('/') {
+            true => self.find(word).filter(|object| object.kind == kind),
+            false => self.objects.get(&ObjectRef::new(kind, NAMESPACE, word)),
+        }
+    }
+
     fn claim(&self, word: &str) -> Option<&PersistentVolumeClaim> {
-        let by_name = || self.objects.get(&ObjectRef::new(Kind::PersistentVolumeClaim, NAMESPACE, word));
-        self.find(word).filter(|object| object.kind == Kind::PersistentVolumeClaim).or_else(by_name)?.get()
+        self.named(Kind::PersistentVolumeClaim, word)?.get()
     }
 
     fn of_kind(&self, kind: Kind) -> impl Iterator<Item = &Rc<Object>> {
