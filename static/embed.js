@@ -1,10 +1,7 @@
 // <loop-scope view="storage" src="web.yaml"></loop-scope>: a simulator inside a course page.
 // Makes one sandboxed iframe, loaded when it comes near the screen, and shows the objects of the manifest as cards until it has drawn its
 // own picture. No framework, no requests but the frame's own.
-//   src       address of a manifest on this site (or write the manifest between the tags, in a <script type="text/yaml">)
-//   hash      the fragment of a link copied from Loopscope (#pako:…)
-//   view, theme, speed, autoplay, height, title
-//   lang      en or zh; otherwise the language of the page around it
+// Its attributes, methods and events are listed in docs/embedding.md.
 (function () {
   'use strict';
   var home = new URL('.', document.currentScript.src).href;
@@ -97,30 +94,42 @@
     return svg;
   }
 
+  // Attributes that are parameters of the page as they are.
+  var passed = ['view', 'theme', 'speed', 'autoplay', 'controls'];
+  var calls = ['play', 'pause', 'seek', 'step', 'setSpeed', 'setView', 'getCurrentTime', 'getDuration', 'getManifest', 'getLesson', 'apply', 'load', 'kubectl', 'next', 'back'];
+
   class LoopScope extends HTMLElement {
     connectedCallback() {
-      if (this.frame) return;
+      if (this.frame || this.cover) return;
       var self = this;
       var height = this.getAttribute('height') || '420';
       this.style.display = 'block';
       this.style.position = 'relative';
       this.style.height = height + (/^\d+$/.test(height) ? 'px' : '');
+      this.asked = new Map();
+      this.queue = [];
+      this.number = 0;
       // The children of an element are parsed after it is connected.
-      if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', function () { self.load(); });
-      else this.load();
+      if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', function () { self.prepare(); });
+      else this.prepare();
     }
 
-    load() {
+    prepare() {
       var self = this;
       var inline = this.querySelector('script[type="text/yaml"], template, pre');
       var hash = this.getAttribute('hash');
-      var src = this.getAttribute('src');
+      var lesson = this.getAttribute('lesson');
+      // A lesson of the page has a name; another one has an address.
+      var src = lesson && /[/.]/.test(lesson) ? lesson : this.getAttribute('src');
       var text = inline ? Promise.resolve((inline.content || inline).textContent)
-        : src ? fetch(src).then(function (answer) { return answer.text(); }) : null;
+        : src ? fetch(src).then(function (answer) {
+          if (!answer.ok) throw new Error(src + ': ' + answer.status);
+          return answer.text();
+        }) : null;
       var fragment = hash ? Promise.resolve(hash[0] === '#' ? hash : '#' + hash) : text ? text.then(pack) : Promise.resolve('');
-      var manifest = hash ? unpack(hash) : text || Promise.resolve(usual);
+      var manifest = hash ? unpack(hash) : text || Promise.resolve(lesson ? '' : usual);
       manifest.catch(function () { return ''; }).then(function (known) { self.draw(known); });
-      fragment.then(function (end) { self.show(end); });
+      fragment.then(function (end) { self.show(end); }, function (error) { self.tell('error', { message: String(error.message || error) }); });
     }
 
     root() {
@@ -129,43 +138,116 @@
 
     // The still picture, until the frame says that it has drawn its own.
     draw(manifest) {
-      if (this.drawn || !manifest) return;
+      var poster = this.getAttribute('poster');
+      if (this.drawn || !(manifest || poster)) return;
       var theme = this.getAttribute('theme');
       var dark = theme === 'dark' || (theme !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches);
-      this.still = picture(manifest, dark);
+      if (poster) {
+        this.still = document.createElement('img');
+        this.still.src = poster;
+        this.still.alt = '';
+        this.still.style.cssText = 'position:absolute;inset:0;width:100%;height:100%;object-fit:cover;border-radius:12px;pointer-events:none';
+      } else {
+        this.still = picture(manifest, dark);
+      }
       this.root().append(this.still);
     }
 
+    // With preload="none" nothing is loaded before the reader asks for it.
     show(fragment) {
+      var self = this;
+      if (this.getAttribute('preload') !== 'none') return this.open(fragment);
+      this.cover = document.createElement('button');
+      this.cover.type = 'button';
+      this.cover.textContent = '▶';
+      this.cover.setAttribute('aria-label', this.getAttribute('title') || 'Loopscope');
+      this.cover.style.cssText = 'position:absolute;inset:0;margin:auto;width:64px;height:64px;border:0;border-radius:999px;background:#326ce5;color:#fff;font-size:24px;cursor:pointer;z-index:1';
+      this.cover.onclick = function () {
+        self.cover.remove();
+        self.setAttribute('autoplay', '');
+        self.open(fragment);
+        self.frame.focus();
+      };
+      this.root().append(this.cover);
+    }
+
+    open(fragment) {
       var query = new URLSearchParams({ embed: '' });
-      ['view', 'theme', 'speed', 'autoplay'].forEach(function (name) {
+      passed.forEach(function (name) {
         if (this.hasAttribute(name)) query.set(name, this.getAttribute(name) || '1');
       }, this);
+      var lesson = this.getAttribute('lesson');
+      if (lesson && !/[/.]/.test(lesson)) query.set('lesson', lesson);
+      if (this.hasAttribute('start-at')) query.set('t', this.getAttribute('start-at'));
       var spoken = this.closest('[lang]');
       if (spoken && spoken.lang) query.set('lang', spoken.lang);
       var self = this;
       var frame = document.createElement('iframe');
-      frame.setAttribute('sandbox', 'allow-scripts');
-      frame.setAttribute('loading', 'lazy');
+      frame.setAttribute('sandbox', 'allow-scripts allow-popups allow-popups-to-escape-sandbox');
+      frame.setAttribute('loading', this.getAttribute('preload') === 'auto' ? 'eager' : 'lazy');
       frame.title = this.getAttribute('title') || 'Loopscope: a Kubernetes simulation';
       frame.style.cssText = 'width:100%;height:100%;box-sizing:border-box;border:1px solid #d5dae3;border-radius:12px;display:block';
       frame.src = home + 'index.html?' + query + fragment;
       this.frame = frame;
-      this.heard = function (event) {
-        if (event.source !== frame.contentWindow || event.data !== 'loopscope:drawn') return;
-        self.drawn = true;
-        if (self.still) self.still.remove();
-      };
+      this.heard = function (event) { if (event.source === frame.contentWindow) self.hear(event.data); };
       window.addEventListener('message', this.heard);
       this.root().prepend(frame);
+    }
+
+    // What the frame says.
+    hear(message) {
+      if (message === 'loopscope:drawn') {
+        this.drawn = true;
+        if (this.still) this.still.remove();
+      }
+      if (!message || message.loopscope !== 1) return;
+      if (message.type === 'event') {
+        if (message.event === 'ready') this.begin();
+        if (message.event === 'height' && this.getAttribute('fit') === 'content') {
+          this.style.height = Math.min(Math.max(message.detail.height, 240), 1200) + 'px';
+        }
+        this.tell(message.event, message.detail);
+      }
+      var asked = this.asked.get(message.id);
+      if (!asked || !/^(result|error)$/.test(message.type)) return;
+      this.asked.delete(message.id);
+      if (message.type === 'error') asked[1](new Error(message.message));
+      else asked[0](message.value);
+    }
+
+    begin() {
+      this.ready = true;
+      this.queue.splice(0).forEach(function (message) { this.frame.contentWindow.postMessage(message, '*'); }, this);
+    }
+
+    tell(name, detail) {
+      this.dispatchEvent(new CustomEvent(name, { detail: detail }));
+    }
+
+    // Asks the frame; what is asked before it is ready waits.
+    call(method, args) {
+      var self = this;
+      var message = { loopscope: 1, type: 'call', id: ++this.number, method: method, args: args };
+      return new Promise(function (resolve, reject) {
+        self.asked.set(message.id, [resolve, reject]);
+        if (self.ready) self.frame.contentWindow.postMessage(message, '*');
+        else self.queue.push(message);
+      });
+    }
+
+    dispose() {
+      this.remove();
     }
 
     disconnectedCallback() {
       window.removeEventListener('message', this.heard);
       this.root().replaceChildren();
-      this.frame = this.still = null;
-      this.drawn = false;
+      this.frame = this.still = this.cover = null;
+      this.drawn = this.ready = false;
     }
   }
+  calls.forEach(function (method) {
+    LoopScope.prototype[method] = function () { return this.call(method, Array.prototype.slice.call(arguments)); };
+  });
   if (!customElements.get('loop-scope')) customElements.define('loop-scope', LoopScope);
 })();

@@ -3,8 +3,10 @@
 (function () {
   'use strict';
   var root = document.documentElement;
-  var query = new URLSearchParams(location.search);
-  var base = new URL('.', document.currentScript.src).href;
+  // A page that was saved as one file has its files within (static/single.js).
+  var inside = window.loopscopeFile;
+  var query = new URLSearchParams(location.search || (inside && inside.query) || '');
+  var base = new URL('.', document.currentScript.src || location.href).href;
 
   // What is said before the page can speak for itself, or after it has stopped, by the language of the document. The catalogues of all
   // else are in src/i18n.
@@ -40,17 +42,29 @@
   function script(src) {
     return new Promise(function (resolve, reject) {
       var element = document.createElement('script');
+      if (inside && inside.files[src]) {
+        element.textContent = inside.files[src];
+        document.head.appendChild(element);
+        resolve();
+        return;
+      }
       element.src = base + src;
       element.onload = resolve;
       element.onerror = function () { reject(new Error(words().noFile(src))); };
       document.head.appendChild(element);
     });
   }
+  window.loopscopeScript = script;
 
   // Compiles a part of the module while it is downloaded. A frame with an opaque origin may fetch only from servers that allow it to
   // (CORS), but it may load scripts from any: for those each part is a script as well.
   function part(name) {
     if (typeof WebAssembly !== 'object') return Promise.reject(new Error(words().noWebAssembly));
+    if (inside) {
+      var packed = Uint8Array.from(atob(inside.parts[name]), function (one) { return one.charCodeAt(0); });
+      var stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('deflate'));
+      return new Response(stream).arrayBuffer().then(function (bytes) { return WebAssembly.compile(bytes); });
+    }
     if (window.origin === 'null') {
       return script(name + '.wasm.js').then(function () {
         var text = window.loopscopeParts[name];
@@ -74,6 +88,7 @@
   var dark = theme === 'dark' || (theme !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches);
   root.dataset.theme = dark ? 'dark' : 'light';
   if (query.has('embed')) root.classList.add('embedded');
+  if (query.get('controls') === 'false') root.classList.add('bare');
 
   // Commands given before the module runs are kept and played when it does.
   var waiting = [];
@@ -179,6 +194,8 @@
         if (startsAgain) return;
         app.inert = false;
         wasm_bindgen.whole();
+        // A page around this one, or one that opened it, may play it (static/host.js).
+        if (parent !== window || window.opener) script('host.js');
       })
       .catch(function (error) {
         clearTimeout(slow);

@@ -69,6 +69,20 @@ pub enum LessonMsg {
     Close,
 }
 
+impl LessonMsg {
+    /// What another script asks for: `next`, `back`, `again`, `hint`, `show`, `close`, or an answer.
+    pub fn from_word(word: &str) -> LessonMsg {
+        match word {
+            "back" => LessonMsg::Back,
+            "again" => LessonMsg::Again,
+            "hint" => LessonMsg::Hint,
+            "show" => LessonMsg::Show,
+            "close" => LessonMsg::Close,
+            word => word.parse().map_or(LessonMsg::Next, LessonMsg::Answer),
+        }
+    }
+}
+
 /// Where a step is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
@@ -113,6 +127,20 @@ pub enum Result {
     Shown,
     /// It was read.
     Read,
+}
+
+impl Result {
+    /// Its name for other scripts.
+    pub fn word(self) -> &'static str {
+        match self {
+            Result::Open => "open",
+            Result::Right => "right",
+            Result::Wrong => "wrong",
+            Result::Solved => "solved",
+            Result::Shown => "shown",
+            Result::Read => "read",
+        }
+    }
 }
 
 /// The answer to the question of a step.

@@ -63,13 +63,20 @@ pub fn prefers(query: &str) -> bool {
 
 /// A parameter of the address.
 pub fn query(name: &str) -> Option<String> {
-    let search = window().location().search().ok()?;
+    let search = window().location().search().ok().filter(|search| !search.is_empty()).or_else(|| saved("query"))?;
     web_sys::UrlSearchParams::new_with_str(&search).ok()?.get(name)
 }
 
 /// The fragment of the address, with its `#`.
 pub fn fragment() -> String {
-    window().location().hash().unwrap_or_default()
+    let hash = window().location().hash().unwrap_or_default();
+    if hash.is_empty() { saved("hash").unwrap_or_default() } else { hash }
+}
+
+/// What a page that was saved as one file was saved with.
+fn saved(name: &str) -> Option<String> {
+    let file = js_sys::Reflect::get(&window(), &"loopscopeFile".into()).ok().filter(JsValue::is_object)?;
+    js_sys::Reflect::get(&file, &name.into()).ok()?.as_string()
 }
 
 /// Replaces the fragment without a new entry in the history.
@@ -164,30 +171,51 @@ pub fn tell_stopped(at: &str, report: &str) {
     }
 }
 
-/// Loads another script of the page; `then` runs in a task of its own when it has run, and never if it cannot be had.
-pub fn fetch_script(name: &str, then: impl FnOnce() + 'static) {
-    let document = document();
-    let (Ok(script), Some(head)) = (document.create_element("script"), document.head()) else { return };
-    let loaded = Closure::once_into_js(move || gloo_timers::callback::Timeout::new(0, then).forget());
-    let _ = script.set_attribute("src", name);
-    let _ = script.add_event_listener_with_callback("load", loaded.unchecked_ref());
-    let _ = head.append_child(&script);
+/// Loads another script of the page; `then` runs in a task of its own when it has run, and is told whether it has.
+fn load_script(name: &str, then: impl FnOnce(bool) + Clone + 'static) {
+    let load = js_sys::Reflect::get(&window(), &"loopscopeScript".into()).ok();
+    let Some(load) = load.as_ref().and_then(|load| load.dyn_ref::<js_sys::Function>()) else { return };
+    let promise = load.call1(&JsValue::NULL, &name.into()).ok().and_then(|promise| promise.dyn_into::<js_sys::Promise>().ok());
+    let failed = then.clone();
+    let loaded = Closure::<dyn FnMut(JsValue)>::once(move |_: JsValue| {
+        let _ = gloo_timers::callback::Timeout::new(0, move || then(true)).forget();
+    });
+    let failed = Closure::<dyn FnMut(JsValue)>::once(move |_: JsValue| failed(false));
+    if let Some(promise) = promise {
+        let _ = promise.then2(&loaded, &failed);
+    }
+    loaded.forget();
+    failed.forget();
+}
+
+/// Loads another script of the page; `then` runs when it has run, and never if it cannot be had.
+pub fn fetch_script(name: &str, then: impl FnOnce() + Clone + 'static) {
+    load_script(name, |there| {
+        if there {
+            then()
+        }
+    });
 }
 
 /// Loads a lesson of the library; `then` gets its text, or nothing if it cannot be had.
 pub fn fetch_lesson(name: &str, then: impl FnOnce(Option<String>) + Clone + 'static) {
-    let document = document();
-    let (Ok(script), Some(head)) = (document.create_element("script"), document.head()) else { return };
-    let missing = then.clone();
-    let loaded = Closure::once_into_js(move || {
+    load_script(&format!("lessons/{name}.js"), |there| {
         let text = js_sys::Reflect::get(&window(), &"loopscopeLesson".into()).ok().and_then(|text| text.as_string());
-        then(text);
+        then(text.filter(|_| there));
     });
-    let failed = Closure::once_into_js(move || missing(None));
-    let _ = script.set_attribute("src", &format!("lessons/{name}.js"));
-    let _ = script.add_event_listener_with_callback("load", loaded.unchecked_ref());
-    let _ = script.add_event_listener_with_callback("error", failed.unchecked_ref());
-    let _ = head.append_child(&script);
+}
+
+/// Saves the page as one file; then says what went wrong, if anything did.
+pub fn save_single(hash: String, query: String, lesson: String, title: String, done: Callback<String>) {
+    let save = move || {
+        let save = js_sys::Reflect::get(&window(), &"loopscopeSingle".into()).ok();
+        if let Some(save) = save.as_ref().and_then(|save| save.dyn_ref::<js_sys::Function>()) {
+            let done = Closure::once_into_js(move |error: String| done.emit(error));
+            let given = js_sys::Array::of5(&hash.into(), &query.into(), &lesson.into(), &title.into(), &done);
+            let _ = save.apply(&JsValue::NULL, &given);
+        }
+    };
+    fetch_script("single.js", save);
 }
 
 /// The language that is wanted: said in the address, chosen before, or the browser's.

@@ -10,6 +10,7 @@ mod embed;
 mod inspector;
 mod lesson;
 mod help;
+mod host;
 mod language;
 mod list;
 mod minimap;

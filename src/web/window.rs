@@ -9,7 +9,10 @@ use crate::session::Msg;
 use crate::session::State;
 use crate::session::console::ConsoleMsg;
 use crate::session::editor::EditorMsg;
+use crate::session::lesson::LessonMsg;
+use crate::session::selection::SelectionMsg;
 use crate::session::timeline::TimelineMsg;
+use crate::views;
 use std::cell::RefCell;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
@@ -82,6 +85,8 @@ fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
     act("branch", |_| TimelineMsg::Branch.into(), false);
     act("load", |text| Msg::Load(text.as_string().unwrap_or_default(), None), false);
     act("pause", |_| TimelineMsg::Pause.into(), false);
+    act("teach", |word| LessonMsg::from_word(&word.as_string().unwrap_or_default()).into(), false);
+    act("view", |view| SelectionMsg::View(views::by_id(&view.as_string().unwrap_or_default()).unwrap_or_default()).into(), false);
     act("step", |_| TimelineMsg::Step.into(), false);
     act("fault", |line| Msg::Fault(line.as_string().unwrap_or_default()), false);
     act("speed", |speed| TimelineMsg::Speed(speed.as_f64().unwrap_or(1.0)).into(), false);
@@ -116,6 +121,17 @@ fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
     let of = state.clone();
     let now = Closure::<dyn Fn() -> f64>::new(move || of.try_borrow().map_or(f64::NAN, |state| state.timeline.run.now() as f64 / 1000.0));
     put("now", &now.into_js_value());
+
+    let of = state.clone();
+    let end = Closure::<dyn Fn() -> f64>::new(move || of.try_borrow().map_or(f64::NAN, |state| state.timeline.run.end() as f64 / 1000.0));
+    put("end", &end.into_js_value());
+
+    let of = state.clone();
+    let lesson = Closure::<dyn Fn() -> JsValue>::new(move || {
+        let told = of.try_borrow().map_or(serde_json::Value::Null, |state| super::host::lesson(&state));
+        js_sys::JSON::parse(&told.to_string()).unwrap_or(JsValue::NULL)
+    });
+    put("lesson", &lesson.into_js_value());
 
     let of = state.clone();
     let get = Closure::<dyn Fn(String, String, String) -> JsValue>::new(move |kind: String, namespace: String, name: String| {

@@ -298,7 +298,7 @@ test('a course page with two sandboxed embeds', async ({ page }) => {
   await page.goto('course-page.html');
   const frames = page.locator('loop-scope iframe');
   await expect(frames).toHaveCount(2);
-  await expect(frames.first()).toHaveAttribute('sandbox', 'allow-scripts');
+  await expect(frames.first()).toHaveAttribute('sandbox', 'allow-scripts allow-popups allow-popups-to-escape-sandbox');
   const first = page.frameLocator('loop-scope iframe >> nth=0');
   await expect(first.locator('.item[data-kind="Pod"]')).toHaveCount(2);
   await frames.nth(1).scrollIntoViewIfNeeded();

@@ -4,6 +4,7 @@ use super::{Msg, Page};
 use crate::i18n::msg;
 use crate::lesson::{self, library};
 use crate::session::lesson::{LessonCard, LessonFile, Phase};
+use crate::session::permalink;
 use crate::session::replace::{ReplaceMsg, Replacement};
 use crate::web::dom;
 use crate::web::language::tongue;
@@ -72,6 +73,18 @@ impl Page {
         if !is_over(name) {
             dom::keep(&kept_as(name), &if over { "over".to_owned() } else { format!("{}/{}", at + 1, results.len()) });
         }
+    }
+
+    /// Saves the page as one file: with the lesson that is played, or with the manifest.
+    pub(super) fn save_single(&self, ctx: &Context<Self>) {
+        let state = self.state.borrow();
+        let lesson = state.player.as_ref().map(|player| player.file().name().to_owned()).filter(|name| !name.is_empty());
+        let title = self.lesson_title().unwrap_or_else(|| "Loopscope".to_owned());
+        let (hash, query) = match &lesson {
+            Some(name) => (String::new(), format!("?lesson={name}&lang={}", self.settings.lang.tag())),
+            None => (permalink::encode(&state.link()), format!("?lang={}", self.settings.lang.tag())),
+        };
+        dom::save_single(hash, query, lesson.unwrap_or_default(), title, ctx.link().callback(Msg::SingleDone));
     }
 
     /// The panel of the lesson.

@@ -70,6 +70,10 @@ pub enum Msg {
     Export(&'static str, Callback<()>),
     /// Keep the link.
     Save,
+    /// Save the page as one file.
+    Single,
+    /// The file was saved, or this went wrong.
+    SingleDone(String),
     /// A fragment of another link was entered.
     Hash,
 }

@@ -59,6 +59,8 @@ const TYPING_DELAY_MS: u32 = 350;
 const MAX_MEMORY_PAGES: usize = 49_152;
 /// Nodes laid out again per picture.
 const NODES_PER_PICTURE: usize = 100;
+/// An address may begin at most so many seconds from the start.
+const MAX_START_SECONDS: u32 = 3_600;
 /// The page.
 pub struct Page {
     calls: OnceCell<parts::Calls>,
@@ -178,6 +180,7 @@ impl Page {
             self.draw();
         }
         if window::is_whole() {
+            super::host::tell(&self.state.borrow());
             self.explain();
             // What a picture that rests shows, its card tells.
             if draws || self.hover.card.is_none() {
@@ -257,6 +260,11 @@ impl Component for Page {
             state.update(SelectionMsg::Select(None));
             state.editor.leftovers.from_page = false;
             state.timeline.playing = dom::query("autoplay").is_some_and(|value| value != "0" && value != "false");
+        }
+        if let Some(seconds) = dom::query("t").and_then(|seconds| seconds.parse::<u32>().ok()) {
+            let plays = state.timeline.playing || embed && dom::query("autoplay").is_none();
+            state.update(TimelineMsg::Seconds(i64::from(seconds.min(MAX_START_SECONDS))));
+            state.timeline.playing = plays;
         }
         let picture = state.picture();
         let saved = (state.editor.text.clone(), state.selection.view);
@@ -460,6 +468,12 @@ impl Component for Page {
                 dom::set_fragment(&permalink::encode(&self.state.borrow().link()));
                 return false;
             }
+            Msg::Single => {
+                self.save_single(ctx);
+                return false;
+            }
+            Msg::SingleDone(error) if error.is_empty() => return false,
+            Msg::SingleDone(error) => self.error = Some(msg::single_failed(error)),
             Msg::Hash => match permalink::decode(&dom::fragment()) {
                 Ok(Some(link)) if link != self.state.borrow().link() => {
                     let (_, height) = self.state.borrow().drawing.stage;

@@ -1,0 +1,56 @@
+//! What the page around a frame hears: whether the clock runs, and how far a lesson was taken (`static/host.js`).
+
+use super::dom;
+use crate::session::State;
+use crate::session::lesson::{Phase, Result};
+use serde_json::{Value, json};
+use std::cell::RefCell;
+use wasm_bindgen::{JsCast, JsValue};
+
+thread_local! {
+    /// What was told last.
+    static TOLD: RefCell<(bool, Value)> = const { RefCell::new((false, Value::Null)) };
+}
+
+/// How far the lesson was taken, for other scripts; null without one.
+pub fn lesson(state: &State) -> Value {
+    let Some(player) = &state.player else { return Value::Null };
+    let (at, phase, results) = player.progress();
+    let good = results.iter().filter(|result| matches!(result, Result::Right | Result::Solved)).count();
+    let asked = player.file().lesson().steps.iter().filter(|step| step.predict.is_some() || step.task.is_some()).count();
+    json!({
+        "lesson": player.file().name(),
+        "title": player.file().lesson().title.plain(super::language::tongue()),
+        "step": at + 1,
+        "steps": results.len(),
+        "phase": phase.word(),
+        "results": results.iter().map(|result| result.word()).collect::<Vec<_>>(),
+        "right": good,
+        "asked": asked,
+        "over": phase == Phase::Done && at + 1 == results.len(),
+    })
+}
+
+/// Tells what has changed.
+pub fn tell(state: &State) {
+    let Ok(tell) = js_sys::Reflect::get(&dom::window(), &"loopscopeTell".into()) else { return };
+    let Some(tell) = tell.dyn_ref::<js_sys::Function>() else { return };
+    let say = |event: &str, detail: &Value| drop(tell.call2(&JsValue::NULL, &event.into(), &detail.to_string().into()));
+    let playing = state.timeline.playing;
+    let lesson = lesson(state);
+    TOLD.with_borrow_mut(|(told_playing, told_lesson)| {
+        if *told_playing != playing {
+            say(if playing { "play" } else { "pause" }, &json!({ "time": state.timeline.run.now() as f64 / 1000.0 }));
+            *told_playing = playing;
+        }
+        if *told_lesson != lesson {
+            if !lesson.is_null() {
+                say(if told_lesson["step"] == lesson["step"] { "lesson" } else { "step" }, &lesson);
+            }
+            if lesson["over"] == true && told_lesson["over"] != true {
+                say("ended", &lesson);
+            }
+            *told_lesson = lesson;
+        }
+    });
+}

@@ -1,0 +1,139 @@
+// Frames in the pages of others: what the page around may say and hears, in all its forms, and what it may not.
+import { expect, test } from '@playwright/test';
+
+/** A course page of another site, with this in its body. */
+async function course(page, baseURL, body, query = '') {
+  await page.route('http://course.test/**', (route) => route.fulfill({
+    contentType: 'text/html',
+    body: `<!doctype html><html lang="en"><title>Course</title><body>${body.replaceAll('HOME', new URL('.', new URL('index.html', baseURL)).href)}</body></html>`,
+  }));
+  await page.goto(`http://course.test/page.html${query}`);
+}
+
+const element = (attributes, inner = '') => `<script src="HOMEembed.js"></script><loop-scope id="one" ${attributes}>${inner}</loop-scope>`;
+const one = '#one';
+const call = (page, method, ...args) => page.locator(one).evaluate((element, [method, args]) => element[method](...args), [method, args]);
+
+test('a page of another site plays a frame with methods and hears its events', async ({ page, baseURL }) => {
+  await course(page, baseURL, '<script>window.heard = []</script>' + element('view="ownership"'));
+  await page.evaluate(() => ['ready', 'play', 'pause', 'height'].forEach((name) => document.querySelector('#one').addEventListener(name, (event) => window.heard.push([name, event.detail]))));
+  // What is asked before the frame is ready waits.
+  expect(await call(page, 'getCurrentTime')).toBeLessThan(1);
+  await call(page, 'play');
+  await expect.poll(() => call(page, 'getCurrentTime')).toBeGreaterThan(1);
+  await call(page, 'pause');
+  await expect.poll(() => page.evaluate(() => window.heard.map((one) => one[0]).filter((name) => /play|pause/.test(name)))).toEqual(['play', 'pause']);
+  expect(await call(page, 'getManifest')).toContain('nginx-deployment');
+  expect(await call(page, 'kubectl', 'get deployments')).toContain('nginx-deployment');
+  await call(page, 'setView', 'nodes');
+  await expect(page.frameLocator('iframe').locator('.item[data-kind="Node"]').first()).toBeVisible();
+  const end = await call(page, 'getDuration');
+  await call(page, 'seek', 0);
+  expect([await call(page, 'getCurrentTime') < 0.1, await call(page, 'getDuration')]).toEqual([true, end]);
+  await expect.poll(() => page.evaluate(() => window.heard.filter((one) => one[0] === 'height' && one[1].height > 100).length)).toBeGreaterThan(0);
+  await call(page, 'dispose');
+  await expect(page.locator('iframe')).toHaveCount(0);
+});
+
+test('a lesson tells the page around it how far it was taken', async ({ page, baseURL }) => {
+  await course(page, baseURL, '<script>window.heard = []</script>' + element('lesson="control-loop" fit="content"'));
+  await page.evaluate(() => ['step', 'lesson', 'ended'].forEach((name) => document.querySelector('#one').addEventListener(name, (event) => window.heard.push([name, event.detail]))));
+  const frame = page.frameLocator('iframe');
+  await expect(frame.locator('#lesson')).toBeVisible({ timeout: 15_000 });
+  for (let step = 1; ; step++) {
+    const phase = await frame.locator('#lesson').getAttribute('data-phase');
+    if (phase === 'asking') await frame.locator('.choice').nth(1).click();
+    else if (phase === 'task') await call(page, 'kubectl', 'scale deployment web --replicas=4');
+    if (await frame.locator('.finish').count()) break;
+    if (phase !== 'asking' && phase !== 'task') await call(page, 'next');
+    await page.waitForTimeout(50);
+    expect(step).toBeLessThan(400);
+  }
+  const over = await page.evaluate(() => window.heard.filter((one) => one[0] === 'ended').map((one) => one[1]));
+  expect(over).toHaveLength(1);
+  expect(over[0]).toMatchObject({ lesson: 'control-loop', title: 'The control loop', step: 4, steps: 4, right: 2, asked: 2, over: true, results: ['read', 'read', 'right', 'solved'] });
+  expect(await page.evaluate(() => window.heard.some((one) => one[0] === 'step' && one[1].step === 2))).toBe(true);
+  // The frame is as high as what it shows.
+  await expect.poll(async () => (await page.locator(one).boundingBox()).height).not.toBe(420);
+});
+
+test('a plain frame understands the same names, and answers a handshake', async ({ page, baseURL }) => {
+  await course(page, baseURL, `<iframe sandbox="allow-scripts" width="720" height="420" title="x" src="HOMEindex.html?embed&view=storage&t=5&autoplay=0&controls=false"></iframe>`);
+  const answers = await page.evaluate(async () => {
+    const frame = document.querySelector('iframe');
+    const heard = [];
+    addEventListener('message', (event) => { if (event.source === frame.contentWindow) heard.push(event.data); });
+    const ask = async (message) => {
+      for (let i = 0; i < 200; i++) {
+        frame.contentWindow.postMessage(message, '*');
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        const found = heard.find((one) => one.id === message.id && one.type !== 'ping');
+        if (found) return found;
+      }
+      return null;
+    };
+    return [await ask({ loopscope: 1, type: 'ping', id: 'a' }), await ask({ loopscope: 1, type: 'call', id: 'b', method: 'getCurrentTime' })];
+  });
+  expect(answers[0]).toMatchObject({ loopscope: 1, type: 'pong', ready: true });
+  expect(answers[0].methods).toContain('getDuration');
+  expect(answers[1].value).toBeCloseTo(5, 1);
+  await expect(page.frameLocator('iframe').locator('.pb')).toBeHidden();
+});
+
+test('forged, wrong and flooding messages change nothing', async ({ page, baseURL }) => {
+  await course(page, baseURL, element('autoplay') + '<iframe id="other" src="HOMEcourse-page.html"></iframe>');
+  await call(page, 'pause');
+  const before = await call(page, 'getManifest');
+  const told = await page.evaluate(async () => {
+    const frame = document.querySelector('#one').frame.contentWindow;
+    const heard = [];
+    addEventListener('message', (event) => { if (event.source === frame && event.data && event.data.id) heard.push(event.data); });
+    const odd = [null, 1, 'play', [], {}, { loopscope: 2, type: 'call', id: 'v', method: 'play' }, { loopscope: 1, type: 'call', id: 'c', method: 'constructor' },
+      { loopscope: 1, type: 'call', id: 'p', method: '__proto__' }, { loopscope: 1, type: 'call', id: 'n', method: 'seek', args: ['<b>'] },
+      { loopscope: 1, type: 'call', id: 'l', method: 'load', args: [{ toString: 1 }] }, { loopscope: 1, type: 'call', id: 'x', method: 'apply', args: 'text' }];
+    odd.forEach((message) => frame.postMessage(message, '*'));
+    for (let i = 0; i < 500; i++) frame.postMessage({ loopscope: 1, type: 'call', id: `f${i}`, method: 'getCurrentTime' }, '*');
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    return heard;
+  });
+  const error = (id) => told.find((one) => one.id === id)?.message;
+  expect([error('v'), error('c'), error('p'), error('n'), error('l'), error('x')]).toEqual([undefined, 'no such method', 'no such method', 'a number is expected', 'a text is expected', 'a text is expected']);
+  expect(told.filter((one) => one.type === 'error' && one.message.startsWith('too many')).length).toBeGreaterThan(400);
+  // A frame beside it is not its host.
+  const sibling = page.frames().find((frame) => frame.url().endsWith('course-page.html'));
+  await sibling.evaluate(() => parent.frames[0].postMessage({ loopscope: 1, type: 'call', id: 's', method: 'play' }, '*'));
+  await page.waitForTimeout(1_100);
+  const time = await call(page, 'getCurrentTime');
+  await page.waitForTimeout(300);
+  expect([await call(page, 'getCurrentTime'), await call(page, 'getManifest')]).toEqual([time, before]);
+});
+
+test('a frame that is not to be loaded yet loads nothing, and plays when it is asked to', async ({ page, baseURL }) => {
+  const asked = [];
+  page.on('request', (request) => asked.push(request.url()));
+  await course(page, baseURL, element('preload="none" title="A Deployment"', '<script type="text/yaml">apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: <b>x</b>}\n</script>'));
+  await page.waitForTimeout(500);
+  expect(asked.some((url) => url.includes('index.html'))).toBe(false);
+  await page.locator(one).getByRole('button', { name: 'A Deployment' }).click();
+  await expect(page.locator('iframe')).toHaveCount(1);
+  await expect.poll(() => call(page, 'getCurrentTime')).toBeGreaterThan(0.2);
+});
+
+test('a lesson of the course itself, from its address or between the tags; what cannot be had is an event', async ({ page, baseURL }) => {
+  const lesson = 'lesson: 1\ntitle: <img src=x onerror=alert(1)>\nsteps:\n- say: Hello <b>there</b>\n';
+  await course(page, baseURL, element('', `<script type="text/yaml">${lesson}</script>`));
+  let alerted = false;
+  page.on('dialog', (dialog) => { alerted = true; dialog.dismiss(); });
+  await expect(page.frameLocator('iframe').locator('#lesson')).toContainText('Hello <b>there</b>', { timeout: 15_000 });
+  await expect(page.frameLocator('iframe').locator('#lesson h2')).toHaveText('<img src=x onerror=alert(1)>');
+  expect(alerted).toBe(false);
+  await page.evaluate(() => {
+    window.failed = new Promise((resolve) => {
+      const other = document.createElement('loop-scope');
+      other.setAttribute('lesson', 'http://nowhere.test/lesson.yaml');
+      other.addEventListener('error', (event) => resolve(event.detail.message));
+      document.body.append(other);
+    });
+  });
+  expect(await page.evaluate(() => window.failed)).not.toBe('');
+});
