@@ -1,0 +1,87 @@
+use crate::engine::Sim;
+use crate::engine::cluster::ClusterConfig;
+use crate::kubectl::{Progress, Session};
+
+/// What lines of the terminal print.
+fn shown(sim: &mut Sim, text: &str) -> String {
+    let mut session = Session::line(sim, text, usize::MAX);
+    for _ in 0..100 {
+        if session.poll(sim) == Progress::Done {
+            break;
+        }
+        sim.advance(sim.now().after(100_000), usize::MAX);
+    }
+    session.stdout.clone() + &session.stderr
+}
+
+#[test]
+fn lines_print_what_busybox_prints() {
+    let mut cases: Vec<(String, String)> = Vec::new();
+    for line in include_str!("lines.txt").lines() {
+        match (line.get(..2), cases.last_mut()) {
+            (Some("$ "), _) => cases.push((line[2..].to_owned(), String::new())),
+            (Some("> "), Some((text, _))) => text.push_str(&format!("\n{}", &line[2..])),
+            (Some("  "), Some((_, out))) => out.push_str(&format!("{}\n", &line[2..])),
+            _ => {}
+        }
+    }
+    assert!(cases.len() > 80);
+    let mut different = String::new();
+    for (text, expected) in cases {
+        let found = shown(&mut Sim::new(ClusterConfig::default(), 1), &text);
+        if found != expected {
+            different.push_str(&format!("$ {text}\nbusybox:\n{expected}here:\n{found}\n"));
+        }
+    }
+    assert!(different.is_empty(), "{different}");
+}
+
+#[test]
+fn blocks_wait_and_read_from_pipes() {
+    let mut sim = Sim::new(ClusterConfig::default(), 1);
+    let before = sim.now();
+    assert_eq!(shown(&mut sim, "printf 'a\\nb\\n' | while read x; do sleep 1; echo $x; done"), "a\nb\n");
+    assert!(sim.now().0 - before.0 >= 2_000_000);
+    shown(&mut sim, "for i in 1 2; do kubectl create configmap c$i; done");
+    assert_eq!(shown(&mut sim, "kubectl get cm -o name | grep /c | xargs kubectl delete | wc -l"), "2\n");
+    assert_eq!(
+        shown(&mut sim, "echo 1 > a.txt; echo 2 > b.txt; cat *.txt; echo *.yaml; for f in ?.txt; do echo ${f%.txt}; done"),
+        "1\n2\n*.yaml\na\nb\n"
+    );
+    assert_eq!(
+        shown(&mut sim, "f() { echo $1; }; f x > out; cat out; { echo 1; echo 2; } > out; wc -l < out; v=1; { v=2; } > out; echo $v"),
+        "x\n2\n2\n"
+    );
+}
+
+#[test]
+fn what_is_written_to_break_a_shell_ends() {
+    let mut sim = Sim::new(ClusterConfig::default(), 1);
+    for text in [
+        "f() { f; }; f",
+        "f() { f | f; }; f",
+        "f() { x=$(f); }; f",
+        "x=${x:-${x:-${x:-${x:-${x:-${x:-${x:-${x:-${x:-${x:-a}}}}}}}}}}",
+        &format!("echo $(({}1))", "(".repeat(50_000)),
+        &format!("echo $(({}1))", "-".repeat(50_000)),
+        &format!("x={}; echo ${{x%%*b*c*d}} ${{x//a*b/}}", "a".repeat(60_000)),
+        &format!("echo {}", "\"$(".repeat(50_000)),
+        &"{ ".repeat(50_000),
+        &format!("{}case x in", "case x in x) ".repeat(50_000)),
+        "set -- a a; while true; do set -- \"$@\" \"$@\"; done",
+        "while true; do eval 'eval true'; done",
+        "printf '%1000000000d' 1 | wc -c",
+        "printf '%4096d\\n' $(seq 1000) | wc -c",
+        "seq 1000 | xargs -n1 xargs -n1 echo | wc -l",
+        "case $(seq 1000) in *9*8*7*6*5*4*3*2*1*x) ;; esac; echo *********a",
+    ] {
+        let mut session = Session::line(&mut sim, text, usize::MAX);
+        for _ in 0..50 {
+            if session.poll(&mut sim) == Progress::Done {
+                break;
+            }
+        }
+        assert!(session.exit.is_some(), "{text:.60}");
+        assert!(session.stdout.len() + session.stderr.len() < 8 << 20, "{text:.60}");
+    }
+}
