@@ -407,6 +407,22 @@ fn logs_are_what_a_known_command_would_have_printed() {
         session.poll(&mut sim);
         assert!(session.exit.is_none() && session.stdout.starts_with("begin\n"), "{line}: {}{}", session.stdout, session.stderr);
     }
+    // What is followed is what is shown later, whether the place of the command is kept or not.
+    terminal(
+        &mut sim,
+        &["kubectl run u --image=busybox --restart=Never -- sh -c 'for i in 1 2 3 4 5; do echo $i; sleep 2; done | grep -v 3; echo end'"],
+    );
+    sim.advance(sim.now().after(3_000_000), usize::MAX);
+    for pod in ["t", "u"] {
+        let mut session = Session::line(&mut sim, &format!("kubectl logs -f {pod}"), usize::MAX);
+        for _ in 0..20 {
+            session.poll(&mut sim);
+            sim.advance(sim.now().after(700_000), usize::MAX);
+        }
+        session.poll(&mut sim);
+        assert_eq!(session.stdout, terminal(&mut sim, &[&format!("kubectl logs {pod}")]), "{pod}");
+        assert!(session.stdout.lines().count() > 4, "{pod}: {}", session.stdout);
+    }
     assert_eq!(terminal(&mut sim, &["logs t -c no"]), "error: container no is not valid for pod t out of: t\n");
     assert_eq!(
         terminal(&mut sim, &["logs t -p"]),
