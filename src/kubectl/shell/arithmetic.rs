@@ -1,6 +1,7 @@
 //! `$((…))`: whole numbers of 64 bits, with C's operators and their precedence, as ash has them.
 
 use super::machine::Machine;
+use super::numbers::number;
 use super::script::is_name;
 use crate::kubectl::client::Client;
 
@@ -44,18 +45,6 @@ pub(super) fn value(machine: &mut Machine, client: &mut Client<'_>, text: &str) 
     }
     let value = sum.choice()?;
     if sum.at == sum.tokens.len() { Ok(value) } else { Err(BAD.to_owned()) }
-}
-
-/// A number as C writes it: `10`, `0x1f`, `017`.
-pub fn number(text: &str) -> Option<i64> {
-    let (sign, digits) = text.strip_prefix('-').map_or((1, text.strip_prefix('+').unwrap_or(text)), |rest| (-1, rest));
-    let (digits, base) = match digits.as_bytes() {
-        [b'0', b'x' | b'X', ..] => (&digits[2..], 16),
-        [b'0', _, ..] => (&digits[1..], 8),
-        _ => (digits, 10),
-    };
-    let plain = digits.chars().all(|c| c.is_digit(base));
-    u64::from_str_radix(digits, base).ok().filter(|_| plain).map(|value| (value as i64).wrapping_mul(sign))
 }
 
 fn tokens(text: &str) -> Result<Vec<Token>, String> {

@@ -11,6 +11,7 @@ mod frame;
 mod lexer;
 mod line;
 mod machine;
+mod numbers;
 pub mod parse;
 mod pattern;
 mod reads;

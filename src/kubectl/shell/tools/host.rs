@@ -1,8 +1,8 @@
 //! `echo`, `env`, `hostname`, `ps`, `id`, `basename`: what a machine says of itself.
 
-use super::printf::unescaped;
 use super::tool::{Call, Tool};
 use crate::api::pod::Pod;
+use crate::kubectl::shell::numbers::unescaped;
 use crate::kubectl::shell::room::Done;
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! `printf`: words in a format, which is used again while words are left.
 
 use super::tool::Tool;
-use crate::kubectl::shell::arithmetic;
+use crate::kubectl::shell::numbers::{number, unescaped};
 use crate::kubectl::shell::room::{Done, MOST_BYTES};
 
 /// The widest field.
@@ -96,7 +96,7 @@ impl<'a, I: ExactSizeIterator<Item = &'a str>> Printer<'a, I> {
             }
             let mut size = |words: &mut I| {
                 if chars.next_if_eq(&'*').is_some() {
-                    let value = words.next().and_then(arithmetic::number).unwrap_or(0);
+                    let value = words.next().and_then(number).unwrap_or(0);
                     return (value < 0, usize::try_from(value.unsigned_abs()).unwrap_or(WIDEST));
                 }
                 let mut value = 0_usize;
@@ -150,7 +150,7 @@ impl<'a, I: ExactSizeIterator<Item = &'a str>> Printer<'a, I> {
         let value = match text.strip_prefix(['\'', '"']).and_then(|rest| rest.chars().next()) {
             Some(c) => i64::from(u32::from(c)),
             None if word.is_none() || text.is_empty() => 0,
-            None => arithmetic::number(text.trim()).unwrap_or_else(|| self.bad(text)),
+            None => number(text.trim()).unwrap_or_else(|| self.bad(text)),
         };
         let mut digits = match kind {
             'x' => format!("{}{value:x}", if field.other { "0x" } else { "" }),
@@ -171,48 +171,4 @@ impl<'a, I: ExactSizeIterator<Item = &'a str>> Printer<'a, I> {
         self.done.code = 1;
         0
     }
-}
-
-/// `\n`, `\t`, `\101`, `\x41`, `\\` as what they stand for.
-pub fn unescaped(text: &str) -> String {
-    let (mut out, mut chars) = (String::with_capacity(text.len()), text.chars().peekable());
-    while let Some(c) = chars.next() {
-        let next = chars.peek().copied().filter(|_| c == '\\');
-        let plain = match next {
-            Some('n') => '\n',
-            Some('t') => '\t',
-            Some('r') => '\r',
-            Some('a') => '\x07',
-            Some('b') => '\x08',
-            Some('e') => '\x1b',
-            Some('f') => '\x0c',
-            Some('v') => '\x0b',
-            Some('\\') => '\\',
-            Some(first @ ('x' | '0'..='7')) => {
-                // `\x41`, `\101`, and `\0101` as `echo` has it.
-                let (base, most) = match first {
-                    'x' => (16, 2),
-                    '0' => (8, 4),
-                    _ => (8, 3),
-                };
-                if first == 'x' {
-                    chars.next();
-                }
-                let mut value = 0;
-                for _ in 0..most {
-                    let Some(digit) = chars.next_if(|c| c.is_digit(base)).and_then(|c| c.to_digit(base)) else { break };
-                    value = value * base + digit;
-                }
-                out.push(char::from_u32(value & 0xff).unwrap_or('?'));
-                continue;
-            }
-            _ => {
-                out.push(c);
-                continue;
-            }
-        };
-        chars.next();
-        out.push(plain);
-    }
-    out
 }

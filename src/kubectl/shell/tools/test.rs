@@ -1,7 +1,7 @@
 //! `test` and `[`: conditions.
 
 use super::tool::{Call, Tool};
-use crate::kubectl::shell::arithmetic;
+use crate::kubectl::shell::numbers;
 use crate::kubectl::shell::room::{Done, Room};
 
 /// Conditions in parentheses within each other.
@@ -122,7 +122,7 @@ fn binary(left: &str, sign: &str, right: &str) -> Result<bool, String> {
     let number = |text: &str| {
         let digits = text.trim().trim_start_matches(['-', '+']);
         let plain = digits.chars().all(|c| c.is_ascii_digit());
-        text.trim().parse::<i64>().ok().or(arithmetic::number(text).filter(|_| plain)).ok_or(format!("{text}: bad number"))
+        text.trim().parse::<i64>().ok().or(numbers::number(text).filter(|_| plain)).ok_or(format!("{text}: bad number"))
     };
     Ok(match sign {
         "=" | "==" => left == right,

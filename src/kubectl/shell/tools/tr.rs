@@ -1,8 +1,8 @@
 //! `tr`: letters for other letters.
 
-use super::printf::unescaped;
 use super::regex::class;
 use super::tool::{Tool, flags};
+use crate::kubectl::shell::numbers::unescaped;
 use crate::kubectl::shell::room::Done;
 
 /// Letters of a set.
