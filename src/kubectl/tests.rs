@@ -546,3 +546,35 @@ fn a_forced_replacement_deletes_first() {
     assert_eq!((code, shown.as_str()), (0, "deployment.apps \"nginx\" deleted from default namespace\ndeployment.apps/nginx replaced\n"));
     assert_ne!(out(&mut sim, "get deploy nginx -o jsonpath={.metadata.uid}"), uid);
 }
+
+#[test]
+fn a_changed_config_map_reaches_volumes_at_the_next_sync() {
+    let mut sim = sim();
+    let map = |value: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c}}\ndata: {{k: {value}}}\n");
+    let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  containers:\n  - name: a\n    image: nginx\n    env: [{name: K, valueFrom: {configMapKeyRef: {name: c, key: k}}}]\n    volumeMounts: [{name: v, mountPath: /v}, {name: v, mountPath: /s, subPath: k}]\n  volumes: [{name: v, configMap: {name: c}}]\n";
+    assert_eq!(kubectl(&mut sim, "apply -f -", &map("old")).0, 0);
+    assert_eq!(kubectl(&mut sim, "apply -f -", pod).0, 0);
+    settle(&mut sim, 20);
+    let seen = |sim: &mut Sim| out(sim, "exec p -- sh -c 'echo $(cat /v/k) $(cat /s) $K'");
+    assert_eq!(seen(&mut sim), "old old old\n");
+    assert_eq!(kubectl(&mut sim, "apply -f -", &map("new")).0, 0);
+    assert_eq!(seen(&mut sim), "old old old\n", "it takes a sync");
+    settle(&mut sim, 90);
+    assert_eq!(seen(&mut sim), "new old old\n");
+    // A write of the Pod syncs it at once.
+    assert_eq!(kubectl(&mut sim, "apply -f -", &map("newer")).0, 0);
+    assert_eq!(seen(&mut sim), "new old old\n");
+    settle(&mut sim, 1);
+    out(&mut sim, "annotate pod p touched=1");
+    settle(&mut sim, 1);
+    assert_eq!(seen(&mut sim), "newer old old\n");
+    // A volume keeps what a deleted one had, and a new container takes what is there now.
+    out(&mut sim, "delete cm c");
+    settle(&mut sim, 200);
+    assert_eq!(seen(&mut sim), "newer old old\n");
+    assert_eq!(kubectl(&mut sim, "apply -f -", &map("last")).0, 0);
+    out(&mut sim, "delete pod p");
+    assert_eq!(kubectl(&mut sim, "apply -f -", pod).0, 0);
+    settle(&mut sim, 20);
+    assert_eq!(seen(&mut sim), "last last last\n");
+}
