@@ -138,11 +138,11 @@ impl Machine {
 
     /// The files that fit a pattern in the last part of a path, or the word itself.
     fn files(&mut self, client: &mut Client<'_>, field: Field) -> Vec<String> {
-        let (folder, last) = field.pattern.rsplit_once('/').map_or(("", field.pattern.as_str()), |(folder, last)| (folder, last));
+        let (folder, last) = field.pattern.rsplit_once('/').unwrap_or(("", &field.pattern));
         if is_pattern(folder) || !is_pattern(last) {
             return vec![field.text];
         }
-        let before = if field.pattern.contains('/') { format!("{folder}/") } else { String::new() };
+        let before = field.text.rfind('/').map_or(String::new(), |at| field.text[..=at].to_owned());
         let mut pattern = Pattern::new(last);
         let names = self.room(client).names(if before.is_empty() { "." } else { &before });
         let mut found: Vec<String> = Vec::new();

@@ -13,7 +13,7 @@ enum Part {
     Any,
     One,
     Letter(char),
-    Of(bool, Vec<(char, char)>),
+    Of(bool, Ranges),
 }
 
 /// Puts a backslash before each letter that is not meant as a pattern.
@@ -130,8 +130,11 @@ impl Pattern {
     }
 }
 
-/// The letters between brackets, whether others are meant, and how long that is.
-fn set(chars: &[char]) -> Option<(bool, Vec<(char, char)>, usize)> {
+/// Letters from one to another.
+type Ranges = Vec<(char, char)>;
+
+/// Whether others than the letters between brackets are meant, the letters, and how long that is.
+fn set(chars: &[char]) -> Option<(bool, Ranges, usize)> {
     let not = matches!(chars.first(), Some('!' | '^'));
     let begin = usize::from(not);
     let (mut at, mut letters) = (begin, Vec::new());

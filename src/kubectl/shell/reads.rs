@@ -49,7 +49,11 @@ fn word_reads(word: &Word, kubectl: KubectlReads) -> bool {
 fn simple_reads(simple: &Simple, kubectl: KubectlReads) -> bool {
     let inner = simple.words.iter().chain(simple.assigns.iter().map(|(_, word)| word)).all(|word| word_reads(word, kubectl));
     let nowhere = |file: &Word| literal(file).as_deref() == Some("/dev/null");
-    let files = simple.redirects.iter().all(|redirect| if let Redirect::To(_, _, file) = redirect { nowhere(file) } else { true });
+    let files = simple.redirects.iter().all(|redirect| match redirect {
+        Redirect::To(_, _, file) => nowhere(file),
+        Redirect::From(word) | Redirect::Here(word) => word_reads(word, kubectl),
+        Redirect::Merge | Redirect::Complain => true,
+    });
     // What is put in stands for a name, not for a verb.
     let text = |piece: &Piece| if let Piece::Text(text) | Piece::Quoted(text) = piece { text.clone() } else { "x".to_owned() };
     let words: Vec<String> = simple.words.iter().map(|word| word.iter().map(text).collect()).collect();
@@ -99,6 +103,19 @@ mod tests {
             ("exec time watch kubectl delete pod a", false),
             ("command rm f", false),
             ("watch", true),
+            ("kubectl get pods -o name | xargs kubectl delete", false),
+            ("kubectl get pods -o name | xargs -n 1 kubectl get", true),
+            ("cat f | while read x; do kubectl delete pod $x; done", false),
+            ("cat f | while read x; do kubectl get pod $x; done", true),
+            ("{ kubectl get pods; } > f", false),
+            ("(kubectl get pods) 2> /dev/null", true),
+            ("f() { kubectl delete pod a; }; f", false),
+            ("case a in a) kubectl delete pod a;; esac", false),
+            ("eval 'kubectl delete pod a'", false),
+            ("echo ${x:-$(kubectl delete pod a)}", false),
+            ("echo $(( $(kubectl delete pod a) ))", false),
+            ("cat <<E\n$(kubectl delete pod a)\nE", false),
+            ("cat <<'E'\n$(kubectl delete pod a)\nE", true),
         ] {
             assert_eq!(only_reads(line, kubectl), reads, "{line}");
         }

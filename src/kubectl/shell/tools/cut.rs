@@ -133,7 +133,7 @@ impl AwkRow<'_> {
     /// One condition, without `&&`.
     fn holds_part(&self, condition: &str) -> Option<bool> {
         if let Some(pattern) = condition.strip_prefix('/').and_then(|rest| rest.strip_suffix('/')) {
-            return Some(finds(pattern, self.line)?);
+            return finds(pattern, self.line);
         }
         for sign in ["==", "!=", ">=", "<=", "!~", "~", ">", "<"] {
             let Some((left, right)) = condition.split_once(sign) else { continue };

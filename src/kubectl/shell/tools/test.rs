@@ -96,7 +96,7 @@ impl Test<'_, '_, '_> {
         }
         self.at += 1;
         let is_folder = |path: &str| path == "/" || !self.room.names(path).is_empty();
-        let Some(operand) = next.filter(|next| !matches!(*next, "-a" | "-o" | ")") || third.is_some_and(|word| is_binary(word))) else {
+        let Some(operand) = next.filter(|next| !matches!(*next, "-a" | "-o" | ")") || third.is_some_and(is_binary)) else {
             return Ok(!word.is_empty());
         };
         let holds = match word {
