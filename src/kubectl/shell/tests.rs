@@ -85,3 +85,85 @@ fn what_is_written_to_break_a_shell_ends() {
         assert!(session.stdout.len() + session.stderr.len() < 8 << 20, "{text:.60}");
     }
 }
+
+#[test]
+fn parts_of_scripts_in_any_order_do_no_harm() {
+    const PARTS: [&str; 64] = [
+        "echo",
+        " ",
+        " ",
+        " ",
+        "$x",
+        "${x",
+        "}",
+        "${#x}",
+        "${x:-",
+        "${x%",
+        "${x/",
+        "/",
+        "$((",
+        "))",
+        "(",
+        ")",
+        "$(",
+        "`",
+        "\"",
+        "'",
+        "\\",
+        "\n",
+        ";",
+        ";;",
+        "|",
+        "&&",
+        "||",
+        "&",
+        "<<E\n",
+        "\nE\n",
+        "> f",
+        "< f",
+        ">&2",
+        "2>&1",
+        "case a in",
+        "esac",
+        "for x in",
+        "do",
+        "done",
+        "while",
+        "if",
+        "then",
+        "fi",
+        "f()",
+        "{",
+        "}",
+        "break 2",
+        "return",
+        "shift",
+        "set --",
+        "read x y",
+        "sed -n '",
+        "s/a*/&\\1/g",
+        "grep -oE '",
+        "(a|b*)+{2,}",
+        "[[:alpha:]]",
+        "tr a-z",
+        "printf '%*d %s'",
+        "test ( -a",
+        "[ ! -n",
+        "date -d",
+        "x=1",
+        "é*?",
+        "-1+2*~!x++",
+    ];
+    let mut sim = Sim::new(ClusterConfig::default(), 1);
+    let mut state = 1_u64;
+    for _ in 0..6_000 {
+        let mut text = String::new();
+        for _ in 0..12 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            text.push_str(PARTS[(state >> 33) as usize % PARTS.len()]);
+        }
+        let mut session = Session::line(&mut sim, &text, usize::MAX);
+        session.poll(&mut sim);
+        assert!(session.stdout.len() < 8 << 20, "{text}");
+    }
+}
