@@ -166,4 +166,25 @@ fn parts_of_scripts_in_any_order_do_no_harm() {
         session.poll(&mut sim);
         assert!(session.stdout.len() < 8 << 20, "{text}");
     }
+    const TOOLS: [&str; 12] =
+        ["grep -o", "grep -E", "grep -c", "sed", "sed -nE", "tr", "tr -cs", "printf", "date -d", "test", "cut -d", "xargs -I"];
+    const LETTERS: [char; 40] = [
+        'a', 'b', 'é', '1', '2', '9', ' ', '\\', '(', ')', '[', ']', '{', '}', '*', '+', '?', '.', '^', '$', '|', '/', ',', ';', '!', 's',
+        'p', 'd', 'g', 'y', 'q', '%', '-', ':', '&', '=', 'n', 'i', '\n', '@',
+    ];
+    for round in 0..12_000 {
+        let mut words = String::new();
+        for _ in 0..3 {
+            words.push_str(" '");
+            for _ in 0..round % 9 {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                words.push(LETTERS[(state >> 33) as usize % LETTERS.len()]);
+            }
+            words.push('\'');
+        }
+        let text = format!("printf 'aé b1\\n\\n2/9*a\\n' | {}{words}", TOOLS[round % TOOLS.len()]);
+        let mut session = Session::line(&mut sim, &text, usize::MAX);
+        session.poll(&mut sim);
+        assert!(session.exit.is_some() && session.stdout.len() < 1 << 20, "{text}");
+    }
 }
