@@ -68,8 +68,8 @@ impl Disks {
 pub enum FilePlace {
     /// A file of a disk.
     Disk { disk: String, path: String },
-    /// A key of a ConfigMap or Secret, read-only.
-    Projected { kind: Kind, name: String, path: String },
+    /// A key of a ConfigMap or Secret, read-only; `fixed`: with a `subPath`, which keeps what it had when the container was started.
+    Projected { kind: Kind, name: String, path: String, fixed: bool },
 }
 
 /// Resolves a path in a Pod's container through its volume mounts; unmounted paths are on the container's own disk.
@@ -91,6 +91,7 @@ pub fn place(server: &ApiServer, object: &Object, container: usize, path: &str) 
     }
     let own = || FilePlace::Disk { disk: format!("container/{}/{container}", object.meta.uid), path: path.to_string() };
     let Some((_, rest, mount)) = nearest else { return own() };
+    let fixed = mount["subPath"].is_string() || mount["subPathExpr"].is_string();
     let rest = match mount["subPath"].as_str() {
         Some(sub) if rest.is_empty() => sub.to_string(),
         Some(sub) => format!("{sub}/{rest}"),
@@ -105,10 +106,10 @@ pub fn place(server: &ApiServer, object: &Object, container: usize, path: &str) 
         return FilePlace::Disk { disk: format!("volume/{}", bound.unwrap_or_default()), path: rest };
     }
     if let Some(name) = text("/configMap/name") {
-        return FilePlace::Projected { kind: Kind::ConfigMap, name, path: rest };
+        return FilePlace::Projected { kind: Kind::ConfigMap, name, path: rest, fixed };
     }
     if let Some(name) = text("/secret/secretName") {
-        return FilePlace::Projected { kind: Kind::Secret, name, path: rest };
+        return FilePlace::Projected { kind: Kind::Secret, name, path: rest, fixed };
     }
     if let Some(host) = text("/hostPath/path") {
         return FilePlace::Disk { disk: format!("host/{}{host}", pod.node_name), path: rest };

@@ -6,6 +6,7 @@
 use super::store::ApiServer;
 use crate::api::network::{EndpointSlice, Service};
 use crate::api::{Kind, Object, ObjectRef, Str};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The address of the cluster's name server.
 pub const SERVER: &str = "10.96.0.10";
@@ -13,7 +14,7 @@ pub const SERVER: &str = "10.96.0.10";
 pub const ZONE: &str = "svc.cluster.local";
 
 /// A DNS record.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DnsRecord {
     /// The full name, without the last dot.
     pub name: String,
@@ -44,23 +45,26 @@ pub fn records<'a>(service: &Object, slices: impl Iterator<Item = &'a EndpointSl
     }
     all.append(&mut own);
     // A Pod with two port numbers is in two slices, but has one record.
-    let mut once: Vec<DnsRecord> = Vec::new();
-    for record in all {
-        if !once.contains(&record) {
-            once.push(record);
-        }
-    }
-    once
+    let mut seen = BTreeSet::new();
+    all.retain(|record| seen.insert(record.clone()));
+    all
 }
 
-/// All records of the cluster.
-pub fn zone(server: &ApiServer) -> Vec<DnsRecord> {
-    let of = |service: &Object| records(service, server.slices_of(service));
-    server.list(Kind::Service).flat_map(|service| of(service)).collect()
+/// The answer to a lookup.
+#[derive(Clone, Debug, Default)]
+pub struct Answer {
+    pub records: Vec<DnsRecord>,
+    /// The name that each of their addresses has of its own: that of the Pod behind it, where it has one.
+    pub own: Vec<String>,
 }
 
 /// The result of a lookup from a Pod of this namespace: the search domains are tried in turn.
 pub fn lookup(server: &ApiServer, namespace: &str, name: &str) -> Vec<DnsRecord> {
+    answer(server, namespace, name).records
+}
+
+/// The same with the names of the addresses.
+pub fn answer(server: &ApiServer, namespace: &str, name: &str) -> Answer {
     let name = name.trim_end_matches('.');
     for search in [format!(".{namespace}.{ZONE}"), format!(".{ZONE}"), ".cluster.local".to_string(), String::new()] {
         let full = format!("{name}{search}");
@@ -69,12 +73,19 @@ pub fn lookup(server: &ApiServer, namespace: &str, name: &str) -> Vec<DnsRecord>
         let mut labels = labels.rsplit('.');
         let (Some(namespace), Some(service)) = (labels.next(), labels.next()) else { continue };
         let Some(service) = server.get(&ObjectRef::new(Kind::Service, namespace, service)) else { continue };
-        let found: Vec<DnsRecord> = records(service, server.slices_of(service)).into_iter().filter(|record| record.name == full).collect();
+        let all = records(service, server.slices_of(service));
+        // The names of Pods come last: they stand above the name of the Service.
+        let mut own: BTreeMap<&Str, &str> = BTreeMap::new();
+        for record in &all {
+            own.insert(&record.address, &record.name);
+        }
+        let found: Vec<DnsRecord> = all.iter().filter(|record| record.name == full).cloned().collect();
         if !found.is_empty() {
-            return found;
+            let own = found.iter().map(|record| own.get(&record.address).map_or(String::new(), |name| (*name).to_owned())).collect();
+            return Answer { records: found, own };
         }
     }
-    Vec::new()
+    Answer::default()
 }
 
 #[cfg(test)]

@@ -3,9 +3,10 @@
 use crate::api::pod::Pod;
 use crate::api::quantity::Quantity;
 use crate::api::selector::{LabelSelector, Requirement};
-use crate::api::{Kind, Object};
+use crate::api::{Kind, Object, Str};
 use crate::engine::informer::Cache;
 use crate::engine::store::ApiServer;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// Total usage of a selector's running Pods, split evenly.
@@ -72,6 +73,29 @@ pub fn usage(loads: &[Load], what: &str, pod: &Object, cache: &Cache) -> Option<
 pub fn used(server: &ApiServer, loads: &[Load], what: &str, pod: &Object) -> Option<i64> {
     let load = of(loads, what, pod)?;
     Some(share(load, server.list(Kind::Pod).filter(|o| o.meta.namespace == pod.meta.namespace)))
+}
+
+/// Usage of many Pods: each load is divided once for all Pods of a namespace.
+#[derive(Debug)]
+pub struct Usage<'a> {
+    server: &'a ApiServer,
+    loads: &'a [Load],
+    shares: BTreeMap<(usize, Str), i64>,
+}
+
+impl<'a> Usage<'a> {
+    pub fn new(server: &'a ApiServer, loads: &'a [Load]) -> Usage<'a> {
+        Usage { server, loads, shares: BTreeMap::new() }
+    }
+
+    /// What [`used`] says, and nothing where no load is set.
+    pub fn of(&mut self, what: &str, pod: &Object) -> i64 {
+        let Some(load) = of(self.loads, what, pod) else { return 0 };
+        let place = self.loads.iter().position(|other| std::ptr::eq(other, load)).unwrap_or(0);
+        let (server, namespace) = (self.server, &pod.meta.namespace);
+        let share = || share(load, server.list(Kind::Pod).filter(|o| o.meta.namespace == *namespace));
+        *self.shares.entry((place, namespace.clone())).or_insert_with(share)
+    }
 }
 
 /// Memory usage of a Pod in bytes, if a load is set.

@@ -25,6 +25,7 @@ pub mod late;
 pub mod limit;
 pub mod load;
 pub mod loops;
+pub mod mounted;
 pub mod out;
 mod rank_cache;
 pub mod rng;

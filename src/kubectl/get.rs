@@ -253,7 +253,15 @@ fn list(client: &mut Client<'_>, mut watch: GetWatch, args: &Args) -> Result<Out
     }
     let text = watch.format.print(kind, &values, single, watch.header)?;
     client.out.push_str(&text);
+    warn(client, &watch.targets.list);
     Ok(Outcome::Done)
+}
+
+/// The server's warning for a kind that is deprecated.
+fn warn(client: &mut Client<'_>, targets: &[(Kind, Option<String>)]) {
+    if targets.iter().any(|(kind, _)| *kind == Kind::Endpoints) {
+        client.warn("Warning: v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice");
+    }
 }
 
 /// A table for each kind, an empty line between two. Of very many objects some are read at a time, and then some printed.
@@ -337,8 +345,8 @@ impl PendingCommand for GetTable {
                 let place = if namespaced { format!(" in {} namespace.", client.namespace) } else { String::new() };
                 client.warn(format!("No resources found{place}"));
             }
-        } else if targets.iter().any(|(kind, _)| *kind == Kind::Endpoints) {
-            client.warn("Warning: v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice");
+        } else {
+            warn(client, targets);
         }
         Ok(true)
     }

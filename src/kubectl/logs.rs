@@ -7,7 +7,7 @@ use super::client::Client;
 use super::exec;
 use super::parse::Args;
 use super::select::Selection;
-use super::shell::{Machine, parse, room::Place};
+use super::shell::{Machine, parse, room as shell};
 use super::targets;
 use super::{Failure, Outcome, PendingCommand, Reads, Verb};
 use crate::api::{Kind, Object, ObjectRef, Timestamp};
@@ -28,6 +28,7 @@ struct Source {
     previous: bool,
     /// What stands before each line.
     prefix: String,
+    place: Option<Place>,
 }
 
 fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
@@ -62,7 +63,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     for pod in pods {
         choose(client, &args, pod, &mut sources)?;
     }
-    let mut logs = Logs { sources, shown: Vec::new(), tail, follow: args.on("follow") };
+    let mut logs = Logs { sources, tail, follow: args.on("follow") };
     let ended = logs.show(client)?;
     Ok(if ended || !logs.follow { Outcome::Done } else { Outcome::pending(logs) })
 }
@@ -116,7 +117,7 @@ fn choose(client: &mut Client<'_>, args: &Args, pod: ObjectRef, sources: &mut Ve
     }
     for container in chosen {
         let prefix = if args.on("prefix") { format!("[pod/{}/{container}] ", pod.name) } else { String::new() };
-        sources.push(Source { pod: pod.clone(), container, previous: args.on("previous"), prefix });
+        sources.push(Source { pod: pod.clone(), container, previous: args.on("previous"), prefix, place: None });
     }
     Ok(())
 }
@@ -125,32 +126,33 @@ fn choose(client: &mut Client<'_>, args: &Args, pod: ObjectRef, sources: &mut Ve
 #[derive(Clone, Debug)]
 struct Logs {
     sources: Vec<Source>,
-    /// How many lines of each have been shown.
-    shown: Vec<usize>,
     tail: Option<usize>,
     follow: bool,
+}
+
+/// How much of a container's log has been shown.
+#[derive(Clone, Debug, Default)]
+struct Place {
+    /// When the container was started.
+    began: i64,
+    /// Lines that have been shown.
+    lines: usize,
+    /// The command that goes on, if its place is kept.
+    machine: Option<Machine>,
 }
 
 impl Logs {
     /// Prints what is new; whether no more will come.
     fn show(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
         let mut ended = true;
-        let first = self.shown.is_empty();
-        for (index, source) in self.sources.iter().enumerate() {
+        for source in &mut self.sources {
+            let first = source.place.is_none();
             let Some((text, running)) = printed(client, source)? else { continue };
             ended &= !running;
-            let lines: Vec<&str> = text.lines().collect();
-            let begin = match self.shown.get(index) {
-                Some(shown) => *shown,
-                None => self.tail.map_or(0, |tail| lines.len().saturating_sub(tail)),
-            };
-            for line in lines.iter().skip(begin) {
+            let lines = text.lines().count();
+            let skipped = self.tail.filter(|_| first).map_or(0, |tail| lines.saturating_sub(tail));
+            for line in text.lines().skip(skipped) {
                 client.say(format!("{}{line}", source.prefix));
-            }
-            if first {
-                self.shown.push(lines.len());
-            } else if let Some(shown) = self.shown.get_mut(index) {
-                *shown = lines.len();
             }
         }
         Ok(ended)
@@ -168,8 +170,8 @@ impl PendingCommand for Logs {
     }
 }
 
-/// What a container has printed, and whether it still runs; nothing if that is not known, which is told.
-fn printed(client: &mut Client<'_>, source: &Source) -> Result<Option<(String, bool)>, Failure> {
+/// What a container has printed that has not been shown, and whether it still runs; nothing if that is not known, which is told.
+fn printed(client: &mut Client<'_>, source: &mut Source) -> Result<Option<(String, bool)>, Failure> {
     let Some(pod) = client.sim().get(&source.pod).cloned() else { return Ok(None) };
     let object = pod.to_value();
     let wanted = |item: &&Value| item["name"] == source.container.as_str();
@@ -187,7 +189,12 @@ fn printed(client: &mut Client<'_>, source: &Source) -> Result<Option<(String, b
             (true, ..) => refused(format!("previous terminated container {container:?} in pod {pod:?} not found")),
             (_, None, _) => refused(format!("pod {pod} does not have a host assigned")),
             // A container that waits to be restarted has printed what its last run did.
-            (_, _, "CrashLoopBackOff") => printed(client, &Source { previous: true, ..source.clone() }),
+            (_, _, "CrashLoopBackOff") => {
+                let mut last = Source { previous: true, ..source.clone() };
+                let text = printed(client, &mut last);
+                source.place = last.place;
+                text
+            }
             (_, _, "ImagePullBackOff" | "ErrImagePull") => {
                 refused(format!("container {container:?} in pod {pod:?} is waiting to start: trying and failing to pull image"))
             }
@@ -200,33 +207,41 @@ fn printed(client: &mut Client<'_>, source: &Source) -> Result<Option<(String, b
     let specs = ["containers", "initContainers"].iter().flat_map(|field| object["spec"][*field].as_array().into_iter().flatten());
     let spec = specs.into_iter().find(wanted).cloned().unwrap_or_default();
     let index = object["spec"]["containers"].as_array().and_then(|list| list.iter().position(|item| item == &spec)).unwrap_or(0);
-    let text = match rehearsed(client, &pod, index, &spec, began, until) {
-        Some(text) => text,
+    let place = source.place.take().filter(|place| place.began == began).unwrap_or(Place { began, ..Place::default() });
+    let (text, machine, kept) = match place.machine.or_else(|| command(&pod, index, &spec)) {
+        Some(mut machine) => {
+            let kept = machine.is_rehearsed();
+            let text = machine.rehearse(client, began, until);
+            (text, Some(machine).filter(|machine| !machine.is_lost()), kept)
+        }
         None => match known(spec["image"].as_str().unwrap_or(""), began) {
-            Some(text) => text,
+            Some(text) => (text, None, false),
             None => {
                 client.warn(format!("What the image {} prints is not known to this simulation.", spec["image"].as_str().unwrap_or("")));
                 return Ok(None);
             }
         },
     };
-    Ok(Some((text, state["running"].is_object())))
+    // What was rehearsed from the start again begins with what has been shown.
+    let new: String = if kept { text } else { text.split_inclusive('\n').skip(place.lines).collect() };
+    source.place = Some(Place { began, lines: place.lines + new.lines().count(), machine });
+    Ok(Some((new, state["running"].is_object())))
 }
 
-/// What the container's command prints in this time, if it is one that the shell knows.
-fn rehearsed(client: &mut Client<'_>, pod: &Object, index: usize, spec: &Value, began: i64, until: i64) -> Option<String> {
+/// The container's command, if it is one that the shell knows.
+fn command(pod: &Object, index: usize, spec: &Value) -> Option<Machine> {
     let words = ["command", "args"].iter().flat_map(|field| spec[*field].as_array().into_iter().flatten());
     let words: Vec<String> = words.filter_map(Value::as_str).map(str::to_owned).collect();
-    let script = match words.as_slice() {
-        [shell, flag, text] if flag == "-c" && matches!(shell.rsplit('/').next(), Some("sh" | "bash" | "ash")) => {
-            parse::parse(text).ok()?
+    let shell = shell::Place::Pod(pod.key(), pod.meta.uid, index);
+    match words.as_slice() {
+        [name, flag, text, ..] if flag == "-c" && matches!(name.rsplit('/').next(), Some("sh" | "bash" | "ash")) => {
+            Some(Machine::new(shell, parse::parse(text).ok()?))
         }
         [name, ..] if matches!(name.as_str(), "echo" | "sleep" | "date" | "hostname" | "env" | "printenv" | "true" | "false") => {
-            return Some(Machine::of_words(Place::Pod(pod.key(), pod.meta.uid, index), &words).rehearse(client, began, until));
+            Some(Machine::of_words(shell, &words))
         }
-        _ => return None,
-    };
-    Some(Machine::new(Place::Pod(pod.key(), pod.meta.uid, index), script).rehearse(client, began, until))
+        _ => None,
+    }
 }
 
 /// How images that are taught with begin.

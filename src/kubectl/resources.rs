@@ -88,7 +88,10 @@ fn api_resources(client: &mut Client<'_>, words: &[String], _: &str) -> Result<O
 }
 
 fn api_versions(client: &mut Client<'_>, _: &[String], _: &str) -> Result<Outcome, Failure> {
-    let mut all: Vec<String> = ALL.iter().map(|kind| kind.api_version()).collect();
+    let transient = TRANSIENT.iter().filter(|kind| !kind.0.is_empty()).map(|kind| format!("{}/{}", kind.0, kind.3));
+    let mut all: Vec<String> = ALL.iter().map(|kind| kind.api_version()).chain(transient).collect();
+    // The older version of the autoscaler is served too.
+    all.push("autoscaling/v1".to_owned());
     crate::sort::sort(&mut all);
     all.dedup();
     all.into_iter().for_each(|version| client.say(version));

@@ -407,6 +407,22 @@ fn logs_are_what_a_known_command_would_have_printed() {
         session.poll(&mut sim);
         assert!(session.exit.is_none() && session.stdout.starts_with("begin\n"), "{line}: {}{}", session.stdout, session.stderr);
     }
+    // What is followed is what is shown later, whether the place of the command is kept or not.
+    terminal(
+        &mut sim,
+        &["kubectl run u --image=busybox --restart=Never -- sh -c 'for i in 1 2 3 4 5; do echo $i; sleep 2; done | grep -v 3; echo end'"],
+    );
+    sim.advance(sim.now().after(3_000_000), usize::MAX);
+    for pod in ["t", "u"] {
+        let mut session = Session::line(&mut sim, &format!("kubectl logs -f {pod}"), usize::MAX);
+        for _ in 0..20 {
+            session.poll(&mut sim);
+            sim.advance(sim.now().after(700_000), usize::MAX);
+        }
+        session.poll(&mut sim);
+        assert_eq!(session.stdout, terminal(&mut sim, &[&format!("kubectl logs {pod}")]), "{pod}");
+        assert!(session.stdout.lines().count() > 4, "{pod}: {}", session.stdout);
+    }
     assert_eq!(terminal(&mut sim, &["logs t -c no"]), "error: container no is not valid for pod t out of: t\n");
     assert_eq!(
         terminal(&mut sim, &["logs t -p"]),
@@ -529,4 +545,36 @@ fn a_forced_replacement_deletes_first() {
     let (code, shown, _) = kubectl(&mut sim, "replace --force -f -", DEPLOYMENT);
     assert_eq!((code, shown.as_str()), (0, "deployment.apps \"nginx\" deleted from default namespace\ndeployment.apps/nginx replaced\n"));
     assert_ne!(out(&mut sim, "get deploy nginx -o jsonpath={.metadata.uid}"), uid);
+}
+
+#[test]
+fn a_changed_config_map_reaches_volumes_at_the_next_sync() {
+    let mut sim = sim();
+    let map = |value: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c}}\ndata: {{k: {value}}}\n");
+    let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec:\n  containers:\n  - name: a\n    image: nginx\n    env: [{name: K, valueFrom: {configMapKeyRef: {name: c, key: k}}}]\n    volumeMounts: [{name: v, mountPath: /v}, {name: v, mountPath: /s, subPath: k}]\n  volumes: [{name: v, configMap: {name: c}}]\n";
+    assert_eq!(kubectl(&mut sim, "apply -f -", &map("old")).0, 0);
+    assert_eq!(kubectl(&mut sim, "apply -f -", pod).0, 0);
+    settle(&mut sim, 20);
+    let seen = |sim: &mut Sim| out(sim, "exec p -- sh -c 'echo $(cat /v/k) $(cat /s) $K'");
+    assert_eq!(seen(&mut sim), "old old old\n");
+    assert_eq!(kubectl(&mut sim, "apply -f -", &map("new")).0, 0);
+    assert_eq!(seen(&mut sim), "old old old\n", "it takes a sync");
+    settle(&mut sim, 90);
+    assert_eq!(seen(&mut sim), "new old old\n");
+    // A write of the Pod syncs it at once.
+    assert_eq!(kubectl(&mut sim, "apply -f -", &map("newer")).0, 0);
+    assert_eq!(seen(&mut sim), "new old old\n");
+    settle(&mut sim, 1);
+    out(&mut sim, "annotate pod p touched=1");
+    settle(&mut sim, 1);
+    assert_eq!(seen(&mut sim), "newer old old\n");
+    // A volume keeps what a deleted one had, and a new container takes what is there now.
+    out(&mut sim, "delete cm c");
+    settle(&mut sim, 200);
+    assert_eq!(seen(&mut sim), "newer old old\n");
+    assert_eq!(kubectl(&mut sim, "apply -f -", &map("last")).0, 0);
+    out(&mut sim, "delete pod p");
+    assert_eq!(kubectl(&mut sim, "apply -f -", pod).0, 0);
+    settle(&mut sim, 20);
+    assert_eq!(seen(&mut sim), "last last last\n");
 }

@@ -6,8 +6,9 @@ use super::printers::table::Widths;
 use super::targets::{Targets, name_of};
 use super::{Failure, Outcome, Reads, Verb};
 use crate::api::quantity::Quantity;
-use crate::api::{Kind, Object};
-use crate::engine::load;
+use crate::api::{Kind, Str};
+use crate::engine::load::Usage;
+use std::collections::BTreeMap;
 
 const FLAGS: &str = "selector/l= field-selector= all-namespaces/A containers no-headers sort-by= sum use-protocol-buffers show-capacity";
 
@@ -28,17 +29,20 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         return Err(Failure::error("Metrics API not available"));
     }
     let pods = Targets::parse(client, &args, &args.words)?;
-    let used =
-        |client: &Client<'_>, what: &str, pod: &Object| load::used(client.sim().server(), client.sim().loads(), what, pod).unwrap_or(0);
+    let found = if nodes { Vec::new() } else { pods.find(client) };
+    let listed = if nodes { pods.fetch(client) } else { Vec::new() };
+    let mut usage = Usage::new(client.sim().server(), client.sim().loads());
     let mut rows = Vec::new();
     let show = |cpu: i64, memory: i64| (format!("{cpu}m"), format!("{}Mi", memory / 1000 / (1 << 20)));
     if nodes {
         rows.push(["NAME", "CPU(cores)", "CPU(%)", "MEMORY(bytes)", "MEMORY(%)"].map(str::to_owned).to_vec());
-        for (_, node) in pods.fetch(client) {
-            let here: Vec<_> =
-                client.sim().list(Kind::Pod).filter(|pod| pod.pod().is_some_and(|p| p.node_name == name_of(&node))).cloned().collect();
-            let sum = |what: &str| here.iter().map(|pod| used(client, what, pod)).sum::<i64>();
-            let (cpu, memory) = (sum("cpu"), sum("memory"));
+        let mut sums: BTreeMap<Str, (i64, i64)> = BTreeMap::new();
+        for (pod, body) in client.sim().list(Kind::Pod).filter_map(|pod| Some((pod, pod.pod()?))) {
+            let sum = sums.entry(body.node_name.clone()).or_default();
+            *sum = (sum.0.saturating_add(usage.of("cpu", pod)), sum.1.saturating_add(usage.of("memory", pod)));
+        }
+        for (_, node) in listed {
+            let (cpu, memory) = sums.get(&Str::from(name_of(&node))).copied().unwrap_or_default();
             let share = |what: &str, used: i64| {
                 let all =
                     node["status"]["allocatable"][what].as_str().and_then(|text| Quantity::parse(text).ok()).map_or(0, |q| q.as_millis());
@@ -49,8 +53,8 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         }
     } else {
         rows.push(["NAME", "CPU(cores)", "MEMORY(bytes)"].map(str::to_owned).to_vec());
-        for pod in pods.find(client).iter().filter(|pod| pod.pod().is_some_and(|p| p.status.phase == "Running")) {
-            let (cpu, memory) = show(used(client, "cpu", pod), used(client, "memory", pod));
+        for pod in found.iter().filter(|pod| pod.pod().is_some_and(|p| p.status.phase == "Running")) {
+            let (cpu, memory) = show(usage.of("cpu", pod), usage.of("memory", pod));
             rows.push(vec![pod.meta.name.to_string(), cpu, memory]);
         }
     }

@@ -1,5 +1,7 @@
 //! One command: what the shell does itself, its tools, and kubectl.
 
+use super::builtins;
+use super::frame::{Frame, FrameKind, Input};
 use super::machine::{Flow, Machine};
 use super::parse;
 use super::room::{Done, MOST_BYTES};
@@ -11,7 +13,7 @@ use crate::kubectl::verb::{Outcome, PendingCommand};
 use std::rc::Rc;
 
 /// Commands that run the words after them.
-pub(super) const RUNS_WORDS: [&str; 4] = ["exec", "time", "command", "eval"];
+pub(super) const RUNS_WORDS: [&str; 3] = ["exec", "time", "command"];
 
 /// The words that `watch` runs: those after its own flags.
 pub(super) fn watched(words: &[String]) -> &[String] {
@@ -25,8 +27,8 @@ fn most_out(input: usize) -> usize {
 }
 
 impl Machine {
-    /// Runs a command given as words.
-    pub(super) fn call(&mut self, client: &mut Client<'_>, name: &str, rest: &[String], input: String, alone: bool) -> Flow {
+    /// Runs a command given as words. `calls`: whether it may go on as a script of its own, and wait.
+    pub(super) fn call(&mut self, client: &mut Client<'_>, name: &str, rest: &[String], input: Option<String>, calls: bool) -> Flow {
         let (mut name, mut rest) = (name, rest);
         let short = loop {
             let short = name.rsplit('/').next().unwrap_or(name);
@@ -35,26 +37,17 @@ impl Machine {
                 _ => break short,
             }
         };
-        let number = |at: usize| rest.get(at).and_then(|word| word.parse::<i32>().ok());
+        if let Some(script) = self.functions.get(name).cloned() {
+            let args = std::iter::once(name).chain(rest.iter().map(String::as_str)).map(str::to_owned).collect();
+            let stdin = input.as_deref().map(Input::new);
+            let frame = Frame { args: Some(args), stdin, ..Frame::new(FrameKind::Function, script) };
+            return if calls { Flow::Calls(Box::new(frame)) } else { Flow::Done(self.at_once(client, frame, input.is_some())) };
+        }
+        if let Some(flow) = builtins::call(self, client, short, rest, input.as_deref(), calls) {
+            return flow;
+        }
+        let input = input.unwrap_or_else(|| self.unread());
         match short {
-            "exit" | "logout" => return Flow::Ends(number(0).unwrap_or(self.code)),
-            "true" | ":" | "alias" | "set" | "clear" => return Flow::Done(Done::default()),
-            "false" => return Flow::Done(Done { code: 1, ..Done::default() }),
-            "export" => {
-                for (name, value) in rest.iter().filter_map(|word| word.split_once('=')) {
-                    self.assign(name, value.to_owned());
-                }
-                return Flow::Done(Done::default());
-            }
-            "unset" => {
-                rest.iter().for_each(|name| drop(self.vars.remove(name)));
-                return Flow::Done(Done::default());
-            }
-            "cd" => {
-                let to = self.room(client).absolute(rest.first().map_or("/", String::as_str));
-                self.assign("PWD", to);
-                return Flow::Done(Done::default());
-            }
             "sleep" => {
                 let span = rest.first().map_or("", String::as_str);
                 let text = if span.ends_with(|c: char| c.is_ascii_digit()) { format!("{span}s") } else { span.to_owned() };
@@ -63,21 +56,21 @@ impl Machine {
                         let (now, end) = self.rehearsed.unwrap_or_default();
                         let now = now.saturating_add((span / SECOND) as i64);
                         self.rehearsed = Some((now, end));
-                        self.ended = now >= end;
+                        self.paused = now >= end;
                         Flow::Done(Done::default())
                     }
-                    Some(span) if alone => Flow::Sleeps(client.sim().now().after(span)),
+                    Some(span) if calls => Flow::Sleeps(client.sim().now().after(span)),
                     Some(_) => Flow::Done(Done::default()),
                     None => Flow::Done(Done::failed(format!("sleep: invalid number '{span}'\n"), 1)),
                 };
             }
-            "sh" | "bash" | "ash" => return self.script(client, rest, &input, alone),
-            "watch" if alone => {
+            "sh" | "bash" | "ash" => return self.script(client, rest, &input, calls),
+            "watch" if calls => {
                 return match parse::parse(&watched(rest).join(" ")) {
                     Ok(script) => {
                         let script = Rc::new(script);
                         self.watched = Some(script.clone());
-                        Flow::Calls(script)
+                        Flow::Calls(Box::new(Frame::new(FrameKind::Block, script)))
                     }
                     Err(fault) => Flow::Done(Done::failed(format!("watch: {fault}\n"), 1)),
                 };
@@ -103,21 +96,25 @@ impl Machine {
     }
 
     /// `sh -c TEXT`, `sh FILE`.
-    fn script(&mut self, client: &mut Client<'_>, rest: &[String], input: &str, alone: bool) -> Flow {
-        let text = match rest.iter().position(|word| word.starts_with('-') && word.ends_with('c')) {
-            Some(at) => rest.get(at + 1).cloned().unwrap_or_default(),
-            None => match rest.iter().find(|word| !word.starts_with('-')) {
-                Some(file) => match self.room(client).read(file) {
-                    Some(text) => text,
-                    None => return Flow::Done(Done::failed(format!("sh: can't open '{file}'\n"), 2)),
+    fn script(&mut self, client: &mut Client<'_>, rest: &[String], input: &str, calls: bool) -> Flow {
+        let option = |word: &String| word.starts_with('-') && word.ends_with('c');
+        let (text, args) = match rest.iter().take_while(|word| word.starts_with('-')).position(option) {
+            Some(at) => (rest.get(at + 1).cloned().unwrap_or_default(), rest.get(at + 2..).unwrap_or_default()),
+            None => match rest.iter().position(|word| !word.starts_with('-')) {
+                Some(at) => match self.room(client).read(&rest[at]) {
+                    Some(text) => (text, &rest[at..]),
+                    None => return Flow::Done(Done::failed(format!("sh: can't open '{}'\n", rest[at]), 2)),
                 },
-                None => input.to_owned(),
+                None => (input.to_owned(), &rest[..0]),
             },
         };
         match parse::parse(&text) {
             Err(fault) => Flow::Done(Done::failed(format!("sh: {fault}\n"), 2)),
-            Ok(script) if alone => Flow::Calls(Rc::new(script)),
-            Ok(script) => Flow::Done(self.at_once(client, &script)),
+            Ok(script) => {
+                let args = if args.is_empty() { vec!["sh".to_owned()] } else { args.to_vec() };
+                let frame = Frame { args: Some(args), ..self.block(&Rc::new(script), true, None) };
+                if calls { Flow::Calls(Box::new(frame)) } else { Flow::Done(self.at_once(client, frame, true)) }
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! Words and signs of the shell's grammar.
 
-use super::parse::{Piece, Word, literal, script};
+use super::parse::{DEEPEST, script};
+use super::script::{Change, Parameter, Piece, Word, literal};
 use std::rc::Rc;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -9,7 +10,11 @@ pub enum Token {
     Sign(&'static str),
 }
 
-const SIGNS: [&str; 18] = ["2>&1", "2>>", "1>>", "&>>", "<<-", "2>", "1>", "&>", ">>", "<<", "&&", "||", ";;", ";", "|", "&", "<", ">"];
+const SIGNS: [&str; 20] =
+    ["2>&1", "1>&2", ">&2", "2>>", "1>>", "&>>", "<<-", "2>", "1>", "&>", ">>", "<<", "&&", "||", ";;", ";", "|", "&", "<", ">"];
+
+/// What ends a word that is not quoted.
+const ENDS: &str = " \t\r\n;|&<>()";
 
 /// A text that is being read.
 pub struct Lexer {
@@ -29,7 +34,7 @@ impl Lexer {
         let mut tokens: Vec<Token> = Vec::new();
         // Here-documents whose text begins at the next line: the place of their word, and whether tabs are cut.
         let mut pending: Vec<(usize, bool)> = Vec::new();
-        while let Some(c) = self.chars.get(self.at).copied() {
+        while let Some(c) = self.peek() {
             match c {
                 '\n' => {
                     self.at += 1;
@@ -43,7 +48,7 @@ impl Lexer {
                 ' ' | '\t' | '\r' => self.at += 1,
                 '\\' if self.chars.get(self.at + 1) == Some(&'\n') => self.at += 2,
                 '#' => {
-                    while self.chars.get(self.at).is_some_and(|c| *c != '\n') {
+                    while self.peek().is_some_and(|c| c != '\n') {
                         self.at += 1;
                     }
                 }
@@ -59,7 +64,7 @@ impl Lexer {
                             pending.push((tokens.len(), sign == "<<-"));
                         }
                     }
-                    None => tokens.push(Token::Word(self.word()?)),
+                    None => tokens.push(Token::Word(self.pieces(ENDS, false)?)),
                 },
             }
         }
@@ -69,12 +74,22 @@ impl Lexer {
         }
     }
 
+    fn peek(&self) -> Option<char> {
+        self.chars.get(self.at).copied()
+    }
+
+    fn take(&mut self, c: char) -> bool {
+        let found = self.peek() == Some(c);
+        self.at += usize::from(found);
+        found
+    }
+
     fn sign(&self) -> Option<&'static str> {
         let rest = &self.chars[self.at..];
         SIGNS.into_iter().find(|sign| sign.chars().enumerate().all(|(i, c)| rest.get(i) == Some(&c)))
     }
 
-    /// The lines up to the one that is the word.
+    /// The lines up to the one that is the word; nothing is put into them if the word is quoted.
     fn here(&mut self, word: &[Piece], tabs: bool) -> Result<Word, String> {
         let end = literal(word).unwrap_or_default();
         let mut text = String::new();
@@ -86,96 +101,238 @@ impl Lexer {
             self.at = (self.at + line.chars().count() + 1).min(self.chars.len());
             let line = if tabs { line.trim_start_matches('\t') } else { &line };
             if line == end {
-                return Ok(vec![Piece::Text(text)]);
+                break;
             }
             text.push_str(line);
             text.push('\n');
         }
+        match word.iter().all(|piece| matches!(piece, Piece::Text(_))) {
+            true => Lexer::new(&text, self.depth).pieces("", true),
+            false => Ok(vec![Piece::Quoted(text)]),
+        }
     }
 
-    fn word(&mut self) -> Result<Word, String> {
-        let (mut word, mut text, mut quote) = (Vec::new(), String::new(), None);
-        let mut begun = false;
-        while let Some(c) = self.chars.get(self.at).copied() {
-            match (quote, c) {
-                (None, ' ' | '\t' | '\n' | '\r' | ';' | '|' | '&' | '<' | '>' | '(' | ')') => break,
-                (None, '\'' | '"') => (quote, begun) = (Some(c), true),
-                (Some(open), c) if c == open => quote = None,
-                (None, '\\') | (Some('"'), '\\') => {
+    /// The pieces up to one of these letters; in quotes all but `$`, `` ` `` and `\` stands for itself.
+    fn pieces(&mut self, ends: &str, quoted: bool) -> Result<Word, String> {
+        let (mut word, mut text) = (Vec::new(), String::new());
+        let flush = |word: &mut Word, text: &mut String| {
+            if !text.is_empty() {
+                let text = std::mem::take(text);
+                word.push(if quoted { Piece::Quoted(text) } else { Piece::Text(text) });
+            }
+        };
+        while let Some(c) = self.peek().filter(|c| !ends.contains(*c)) {
+            match c {
+                '\'' if !quoted => {
+                    flush(&mut word, &mut text);
+                    let inner: String = self.chars[self.at + 1..].iter().take_while(|c| **c != '\'').collect();
+                    self.at += inner.chars().count() + 1;
+                    word.push(Piece::Quoted(inner));
+                    self.close('\'')?;
+                }
+                // Within `"${x:-"…"}"` quotes are quotes again; in a here-document they are letters.
+                '"' if !quoted || ends.contains('}') => {
+                    flush(&mut word, &mut text);
+                    self.at += 1;
+                    let inner = self.pieces("\"", true)?;
+                    // An empty text in quotes is a word all the same.
+                    word.push(Piece::Quoted(String::new()));
+                    word.extend(inner);
+                    self.close('"')?;
+                }
+                '\\' => {
                     let next = self.chars.get(self.at + 1).copied();
-                    // In double quotes a backslash stands for itself before most letters.
-                    if quote.is_some() && !matches!(next, Some('"' | '\\' | '$' | '`' | '\n')) {
+                    // In quotes a backslash stands for itself before most letters.
+                    let escapes = match next {
+                        Some('\\' | '$' | '`' | '\n') => true,
+                        Some(next) => !quoted || ends.contains(next),
+                        None => false,
+                    };
+                    self.at += 1 + usize::from(escapes);
+                    if !escapes {
                         text.push('\\');
-                    } else {
-                        self.at += 1;
-                        text.extend(next.filter(|c| *c != '\n'));
+                    } else if let Some(next) = next.filter(|next| *next != '\n') {
+                        flush(&mut word, &mut text);
+                        word.push(Piece::Quoted(next.to_string()));
                     }
                 }
-                (None | Some('"'), '$') => {
-                    let piece = self.dollar(quote.is_some())?;
+                '$' => {
+                    let piece = self.dollar(quoted)?;
                     match piece {
-                        Piece::Text(more) => text.push_str(&more),
-                        piece => {
-                            word.push(Piece::Text(std::mem::take(&mut text)));
+                        None => text.push('$'),
+                        Some(piece) => {
+                            flush(&mut word, &mut text);
                             word.push(piece);
                         }
                     }
-                    continue;
                 }
-                (None | Some('"'), '`') => {
-                    let inner: String = self.chars[self.at + 1..].iter().take_while(|c| **c != '`').collect();
-                    self.at += inner.chars().count() + 2;
-                    word.push(Piece::Text(std::mem::take(&mut text)));
-                    word.push(Piece::Output(Rc::new(script(&inner, self.depth + 1)?), quote.is_some()));
-                    continue;
+                '`' => {
+                    flush(&mut word, &mut text);
+                    let inner = self.back_ticks()?;
+                    word.push(Piece::Output(Rc::new(script(&inner, self.depth + 1)?), quoted));
                 }
-                (_, c) => text.push(c),
+                c => {
+                    text.push(c);
+                    self.at += 1;
+                }
             }
-            self.at += 1;
         }
-        if quote.is_some() {
-            return Err("syntax error: unterminated quoted string".to_owned());
-        }
-        if !text.is_empty() || begun || word.is_empty() {
-            word.push(Piece::Text(text));
-        }
-        word.retain(|piece| begun || !matches!(piece, Piece::Text(text) if text.is_empty()));
+        flush(&mut word, &mut text);
         Ok(word)
     }
 
-    /// What follows a dollar sign.
-    fn dollar(&mut self, quoted: bool) -> Result<Piece, String> {
+    fn close(&mut self, c: char) -> Result<(), String> {
+        if self.take(c) { Ok(()) } else { Err("syntax error: unterminated quoted string".to_owned()) }
+    }
+
+    fn back_ticks(&mut self) -> Result<String, String> {
+        let mut inner = String::new();
         self.at += 1;
-        match self.chars.get(self.at).copied() {
+        while let Some(c) = self.peek() {
+            self.at += 1;
+            match c {
+                '`' => return Ok(inner),
+                '\\' if matches!(self.peek(), Some('`' | '\\' | '$')) => {
+                    inner.extend(self.peek());
+                    self.at += 1;
+                }
+                c => inner.push(c),
+            }
+        }
+        Err("syntax error: EOF in backquote substitution".to_owned())
+    }
+
+    /// What follows a dollar sign; nothing if it stands for itself.
+    fn dollar(&mut self, quoted: bool) -> Result<Option<Piece>, String> {
+        self.at += 1;
+        Ok(Some(match self.peek() {
             Some('(') => {
-                let mut depth = 0;
-                let end = (self.at..self.chars.len()).find(|i| {
-                    depth += i32::from(self.chars[*i] == '(') - i32::from(self.chars[*i] == ')');
-                    depth == 0
-                });
-                let end = end.ok_or("syntax error: unterminated $(")?;
-                let inner: String = self.chars[self.at + 1..end].iter().collect();
-                self.at = end + 1;
+                let inner = self.parentheses(0)?;
                 match inner.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')) {
-                    Some(sum) => Ok(Piece::Sum(sum.to_owned())),
-                    None => Ok(Piece::Output(Rc::new(script(&inner, self.depth + 1)?), quoted)),
+                    Some(sum) if self.depth < DEEPEST => Piece::Sum(Lexer::new(sum, self.depth + 1).pieces("", true)?, quoted),
+                    Some(_) => return Err("syntax error: too deeply nested".to_owned()),
+                    None => Piece::Output(Rc::new(script(&inner, self.depth + 1)?), quoted),
                 }
             }
             Some('{') => {
-                let inner: String = self.chars[self.at + 1..].iter().take_while(|c| **c != '}').collect();
-                self.at = (self.at + inner.chars().count() + 2).min(self.chars.len());
-                let (name, other) = inner.split_once(":-").unwrap_or((&inner, ""));
-                Ok(Piece::Variable(name.to_owned(), other.to_owned(), quoted))
-            }
-            Some(c @ ('?' | '$' | '#' | '@' | '0'..='9')) => {
+                if self.depth >= DEEPEST {
+                    return Err("syntax error: too deeply nested".to_owned());
+                }
+                self.depth += 1;
                 self.at += 1;
-                Ok(Piece::Variable(c.to_string(), String::new(), quoted))
+                let parameter = self.parameter(quoted)?;
+                self.depth -= 1;
+                Piece::Variable(Rc::new(parameter), quoted)
+            }
+            Some(c @ ('?' | '$' | '#' | '@' | '*' | '!' | '0'..='9')) => {
+                self.at += 1;
+                Piece::Variable(Rc::new(Parameter { name: c.to_string(), change: Change::None }), quoted)
             }
             _ => {
-                let name: String = self.chars[self.at..].iter().take_while(|c| c.is_ascii_alphanumeric() || **c == '_').collect();
-                self.at += name.len();
-                Ok(if name.is_empty() { Piece::Text("$".to_owned()) } else { Piece::Variable(name, String::new(), quoted) })
+                let name = self.name();
+                if name.is_empty() {
+                    return Ok(None);
+                }
+                Piece::Variable(Rc::new(Parameter { name, change: Change::None }), quoted)
             }
+        }))
+    }
+
+    fn name(&mut self) -> String {
+        let name: String = self.chars[self.at..].iter().take_while(|c| c.is_ascii_alphanumeric() || **c == '_').collect();
+        self.at += name.len();
+        name
+    }
+
+    /// What stands in `${…}`.
+    fn parameter(&mut self, quoted: bool) -> Result<Parameter, String> {
+        let bad = || "syntax error: bad substitution".to_owned();
+        let length = self.peek() == Some('#') && !matches!(self.chars.get(self.at + 1), Some('}' | '#' | '%' | ':') | None);
+        self.at += usize::from(length);
+        let mut name = self.name();
+        if name.is_empty() {
+            name = self.peek().filter(|c| "?$#@*!".contains(*c)).ok_or_else(bad)?.to_string();
+            self.at += 1;
         }
+        let colon = !length && self.take(':');
+        let sign = self.peek().ok_or_else(bad)?;
+        self.at += 1;
+        let change = match sign {
+            '}' if length => return Ok(Parameter { name, change: Change::Length }),
+            '}' if !colon => return Ok(Parameter { name, change: Change::None }),
+            _ if length => return Err(bad()),
+            '-' => Change::Default(colon, self.pieces("}", quoted)?),
+            '=' => Change::Assign(colon, self.pieces("}", quoted)?),
+            '+' => Change::Alternative(colon, self.pieces("}", quoted)?),
+            '?' => Change::Missing(colon, self.pieces("}", quoted)?),
+            _ if colon => {
+                self.at -= 1;
+                let from = self.pieces(":}", true)?;
+                let count = if self.take(':') { Some(self.pieces("}", true)?) } else { None };
+                Change::Slice(from, count)
+            }
+            '#' | '%' => {
+                let longest = self.take(sign);
+                Change::Cut { end: sign == '%', longest, pattern: self.pieces("}", false)? }
+            }
+            '/' => {
+                let all = self.take('/');
+                let pattern = self.pieces("/}", false)?;
+                let with = if self.take('/') { self.pieces("}", quoted)? } else { Vec::new() };
+                Change::Replace { all, pattern, with }
+            }
+            _ => return Err(bad()),
+        };
+        if self.take('}') { Ok(Parameter { name, change }) } else { Err(bad()) }
+    }
+
+    /// The text from an opening parenthesis to the one that closes it, which may stand behind quotes and patterns of `case`.
+    fn parentheses(&mut self, nested: usize) -> Result<String, String> {
+        let begin = self.at + 1;
+        let (mut depth, mut quote) = (0, None);
+        // For each open `case`, at which depth a parenthesis ends a pattern; the word that is read, and whether it names a command.
+        let (mut cases, mut word, mut names): (Vec<usize>, String, bool) = (Vec::new(), String::new(), true);
+        while let Some(c) = self.peek() {
+            let letter = c.is_ascii_alphanumeric() && quote.is_none();
+            if letter {
+                word.push(c);
+            } else if !word.is_empty() {
+                match word.as_str() {
+                    "case" if names => cases.push(depth),
+                    "esac" => drop(cases.pop()),
+                    _ => {}
+                }
+                names = matches!(word.as_str(), "do" | "then" | "else" | "elif" | "if" | "while" | "until");
+                word.clear();
+            }
+            match (quote, c) {
+                (None | Some('"'), '\\') => self.at += 1,
+                (None, '\'' | '"') => quote = Some(c),
+                (Some(open), c) if c == open => quote = None,
+                (Some('"'), '$') if self.chars.get(self.at + 1) == Some(&'(') => {
+                    if nested >= DEEPEST {
+                        return Err("syntax error: too deeply nested".to_owned());
+                    }
+                    self.at += 1;
+                    self.parentheses(nested + 1)?;
+                    continue;
+                }
+                (Some(_), _) => {}
+                (None, ';' | '\n' | '|' | '&' | '{') => names = true,
+                (None, '(') => (depth, names) = (depth + 1, true),
+                (None, ')') if cases.last() == Some(&depth) => names = true,
+                (None, ')') => {
+                    depth -= 1;
+                    if depth == 0 {
+                        let inner = self.chars[begin..self.at].iter().collect();
+                        self.at += 1;
+                        return Ok(inner);
+                    }
+                }
+                _ => {}
+            }
+            self.at += 1;
+        }
+        Err("syntax error: unterminated $(".to_owned())
     }
 }

@@ -1,43 +1,39 @@
 //! Runs the steps of a script one after another and waits in between.
 
 use super::call::{append, polled};
-use super::parse::{self, Piece, Redirect, Script, Simple, Step};
+use super::frame::{Frame, FrameKind};
+use super::parse;
 use super::room::{Done, MOST_BYTES, Place, Room, Variables};
-use super::tools;
+use super::script::{Piece, Script, Simple, Step};
 use crate::api::Time;
 use crate::api::pod::Pod;
 use crate::api::time::SECOND;
 use crate::kubectl::Failure;
 use crate::kubectl::client::Client;
 use crate::kubectl::verb::{PendingCommand, RunVerb};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
 /// Steps of one script, and of one poll: a loop that never ends is given up.
 const MOST_STEPS: usize = 20_000;
 /// Bytes of all variables together.
 const MOST_VARIABLES: usize = 4 * MOST_BYTES;
-/// Bytes that a script shows without a pause.
-const MOST_SHOWN: usize = 64 * MOST_BYTES;
-/// Scripts within scripts.
+/// Scripts that are read while others wait for what they print.
 pub(super) const DEEPEST: usize = 8;
+/// Scripts and functions that have called each other.
+const MOST_FRAMES: usize = 32;
+/// Functions of one shell.
+const MOST_FUNCTIONS: usize = 200;
 /// Seconds between two looks of `watch`.
 const WATCH_US: u64 = 2 * SECOND;
-
-#[derive(Clone, Debug)]
-pub(super) struct Frame {
-    script: Rc<Script>,
-    at: usize,
-    loops: Vec<VecDeque<String>>,
-}
 
 /// A pipe that has been begun.
 #[derive(Clone, Debug)]
 pub(super) struct Pipe {
-    commands: Vec<Simple>,
-    at: usize,
+    pub commands: Vec<Simple>,
+    pub at: usize,
     /// What the stage before has printed.
-    input: String,
+    pub input: String,
     turned: bool,
 }
 
@@ -49,9 +45,11 @@ pub(super) enum Flow {
     /// It goes on at this time.
     Sleeps(Time),
     /// It is a script of its own.
-    Calls(Rc<Script>),
+    Calls(Box<Frame>),
     /// The shell ends.
     Ends(i32),
+    /// The function ends.
+    Returns(i32),
 }
 
 /// kubectl as the shell knows it: it is above the shell, and calls it.
@@ -68,6 +66,9 @@ pub struct Kubectl {
 pub struct Machine {
     pub(super) place: Place,
     pub(super) vars: Variables,
+    pub(super) functions: BTreeMap<String, Rc<Script>>,
+    /// `$0` and the positional parameters of the shell itself.
+    pub(super) args: Vec<String>,
     pub(super) frames: Vec<Frame>,
     pub(super) pipe: Option<Pipe>,
     pub(super) waits: Option<(Box<dyn PendingCommand>, Done)>,
@@ -78,6 +79,9 @@ pub struct Machine {
     pub code: i32,
     /// A rehearsal: the time that it has come to and the end of it, in seconds since 1970.
     pub(super) rehearsed: Option<(i64, i64)>,
+    /// The rehearsal has come to its end.
+    pub(super) paused: bool,
+    pub(super) lost: bool,
     /// The last failure of a kubectl command, which it has printed.
     pub(super) failure: Option<Failure>,
     pub(super) steps: usize,
@@ -93,6 +97,10 @@ pub struct Machine {
     pub(super) printed: usize,
     /// It has run out of memory.
     pub(super) full: bool,
+    /// The exit code of the last script in a word of this command.
+    pub(super) substituted: Option<i32>,
+    /// What is wrong with a word, which ends the script.
+    pub(super) fault: Option<String>,
     /// What knows kubectl's verbs; only the terminal has it.
     pub(super) kubectl: Option<Kubectl>,
     /// It reads lines until it is left.
@@ -103,10 +111,12 @@ pub struct Machine {
 impl Machine {
     /// A shell that runs a script and ends.
     pub fn new(place: Place, script: Script) -> Machine {
-        let frames = vec![Frame { script: Rc::new(script), at: 0, loops: Vec::new() }];
+        let frames = vec![Frame::new(FrameKind::Block, Rc::new(script))];
         Machine {
             place,
             vars: Variables::new(),
+            functions: BTreeMap::new(),
+            args: vec!["sh".to_owned()],
             frames,
             pipe: None,
             waits: None,
@@ -116,6 +126,8 @@ impl Machine {
             failure: None,
             kubectl: None,
             rehearsed: None,
+            paused: false,
+            lost: false,
             steps: 0,
             last_step: MOST_STEPS,
             depth: 0,
@@ -123,6 +135,8 @@ impl Machine {
             captured: false,
             printed: 0,
             full: false,
+            substituted: None,
+            fault: None,
             interactive: false,
             ended: false,
         }
@@ -140,7 +154,7 @@ impl Machine {
 
     /// A shell that runs one command given as words.
     pub fn of_words(place: Place, words: &[String]) -> Machine {
-        let words = words.iter().map(|word| vec![Piece::Text(word.clone())]).collect();
+        let words = words.iter().map(|word| vec![Piece::Quoted(word.clone())]).collect();
         let simple = Simple { words, ..Simple::default() };
         Machine::new(place, Script { steps: vec![Step::Pipeline(vec![simple], false)] })
     }
@@ -154,7 +168,7 @@ impl Machine {
             None => self.ended = true,
             Some(Ok(script)) => {
                 self.last_step = self.steps + MOST_STEPS;
-                self.frames.push(Frame { script: Rc::new(script), at: 0, loops: Vec::new() });
+                self.frames.push(Frame::new(FrameKind::Block, Rc::new(script)));
             }
             Some(Err(fault)) => {
                 client.warn(format!("sh: {fault}"));
@@ -169,9 +183,12 @@ impl Machine {
         self.interactive && !self.ended && self.frames.is_empty()
     }
 
-    /// What a script prints from one second to another, without time passing and without a trace.
-    pub fn rehearse(mut self, client: &mut Client<'_>, began: i64, until: i64) -> String {
-        self.rehearsed = Some((began, until));
+    /// What a script prints from one second to another, without time passing and without a trace. Called again with a later end, it
+    /// goes on where it was, unless [`Machine::is_lost`].
+    pub fn rehearse(&mut self, client: &mut Client<'_>, began: i64, until: i64) -> String {
+        let now = self.rehearsed.map_or(began, |(now, _)| now);
+        self.rehearsed = Some((now, until));
+        self.paused = now >= until && self.paused;
         let (out, err) = (client.out.len(), client.err.len());
         (self.captured, self.printed) = (true, out + err);
         self.run(client);
@@ -182,6 +199,16 @@ impl Machine {
         }
         // A log has both streams.
         text + &client.err.split_off(err)
+    }
+
+    /// Whether it has been rehearsed up to some time.
+    pub fn is_rehearsed(&self) -> bool {
+        self.rehearsed.is_some()
+    }
+
+    /// Whether a rehearsal has stopped within a command whose place is not kept.
+    pub fn is_lost(&self) -> bool {
+        self.lost
     }
 
     /// How far it has come.
@@ -206,10 +233,19 @@ impl Machine {
             self.printed = client.out.len() + client.err.len();
         }
         while !self.ended {
+            // A pipe that has been begun is finished: what it has read is shown.
+            if self.paused && self.pipe.is_none() {
+                return true;
+            }
             if self.full {
                 if self.depth == 0 {
                     client.warn("sh: out of memory");
                 }
+                self.give_up(2);
+                continue;
+            }
+            if let Some(fault) = self.fault.take() {
+                client.warn(format!("sh: {fault}"));
                 self.give_up(2);
                 continue;
             }
@@ -225,7 +261,7 @@ impl Machine {
             }
             if self.until.take().is_some() {
                 match self.watched.clone() {
-                    Some(script) => self.frames.push(Frame { script, at: 0, loops: Vec::new() }),
+                    Some(script) => self.frames.push(Frame::new(FrameKind::Block, script)),
                     None => self.stage_done(client, Done::default()),
                 }
                 continue;
@@ -256,26 +292,6 @@ impl Machine {
         true
     }
 
-    /// What a stage has printed is shown while it goes on, if the commands after it look at one line after another.
-    fn flush(&mut self, client: &mut Client<'_>, done: &mut Done) {
-        let Some(pipe) = &self.pipe else { return };
-        let rest: Vec<Simple> = pipe.commands[pipe.at + 1..].to_vec();
-        if !pipe.commands[pipe.at].redirects.is_empty() || !rest.iter().all(by_line) {
-            return;
-        }
-        client.err.push_str(&std::mem::take(&mut done.err));
-        // A line that is not complete waits for its end.
-        let end = if rest.is_empty() { done.out.len() } else { done.out.rfind('\n').map_or(0, |end| end + 1) };
-        let mut text: String = done.out.drain(..end).collect();
-        for simple in &rest {
-            if let Flow::Done(one) = self.simple(client, simple, std::mem::take(&mut text), false) {
-                client.err.push_str(&one.err);
-                text = one.out;
-            }
-        }
-        client.out.push_str(&text);
-    }
-
     fn next_step(&mut self) -> Option<Step> {
         loop {
             let frame = self.frames.last_mut()?;
@@ -283,7 +299,29 @@ impl Machine {
                 frame.at += 1;
                 return Some(step);
             }
-            self.frames.pop();
+            self.end_frame();
+        }
+    }
+
+    /// The innermost script has ended: what belongs to it alone goes.
+    fn end_frame(&mut self) {
+        let Some(frame) = self.frames.pop() else { return };
+        if let Some(vars) = frame.saved {
+            self.vars = vars;
+        }
+        self.restore(frame.locals);
+        if frame.turned {
+            self.code = i32::from(self.code == 0);
+        }
+    }
+
+    /// Variables have their old values again.
+    pub(super) fn restore(&mut self, olds: Vec<(String, Option<String>)>) {
+        for (name, old) in olds.into_iter().rev() {
+            match old {
+                Some(value) => drop(self.vars.insert(name, value)),
+                None => drop(self.vars.remove(&name)),
+            }
         }
     }
 
@@ -302,11 +340,24 @@ impl Machine {
             Step::Jump(place) => self.jump(place),
             Step::JumpIf(good, place) if (self.code == 0) == good => self.jump(place),
             Step::JumpIf(..) => {}
+            Step::Succeed => self.code = 0,
+            Step::Define(name, script) => {
+                self.full |= self.functions.len() >= MOST_FUNCTIONS;
+                self.functions.insert(name, script);
+                self.code = 0;
+            }
+            Step::Case(word, arms, end) => {
+                let text: Vec<char> = self.text(client, &word).chars().collect();
+                let arm = arms.iter().find(|(pattern, _)| self.pattern(client, pattern).fits(&text));
+                self.code = 0;
+                self.jump(arm.map_or(end, |(_, place)| *place));
+            }
             Step::For(words) => {
                 let mut list = VecDeque::new();
                 for word in &words {
                     list.extend(self.expand(client, word));
                 }
+                self.code = 0;
                 if let Some(frame) = self.frames.last_mut() {
                     frame.loops.push(list);
                 }
@@ -364,8 +415,9 @@ impl Machine {
             return;
         };
         let input = std::mem::take(&mut pipe.input);
-        let alone = pipe.commands.len() == 1;
-        let flow = self.simple(client, &simple, input, alone);
+        let last = pipe.at + 1 == pipe.commands.len();
+        let input = (pipe.at > 0).then_some(input);
+        let flow = self.simple(client, &simple, input, last);
         self.failure = client.failure.take().or(self.failure.take());
         match flow {
             _ if self.full => {}
@@ -375,77 +427,32 @@ impl Machine {
                 self.waits = Some((command, done));
             }
             Flow::Sleeps(until) => self.until = Some(until),
-            Flow::Calls(script) => {
-                self.pipe = None;
-                if self.frames.len() < DEEPEST {
-                    self.frames.push(Frame { script, at: 0, loops: Vec::new() });
+            Flow::Calls(mut frame) => {
+                frame.turned = self.pipe.take().is_some_and(|pipe| pipe.turned);
+                if self.frames.len() < MOST_FRAMES {
+                    self.frames.push(*frame);
                 } else {
                     client.warn("sh: too deeply nested");
                     self.code = 2;
                 }
             }
-            Flow::Ends(code) => {
-                self.code = code;
-                self.pipe = None;
-                match self.frames.len() {
-                    // A script that another one called ends alone.
-                    2.. => drop(self.frames.pop()),
-                    _ => self.ended = true,
-                }
+            // A script that another one called ends alone.
+            Flow::Ends(code) if !self.leaves(FrameKind::Shell, code) => self.ended = true,
+            Flow::Returns(code) if !self.leaves(FrameKind::Function, code) => {
+                self.leaves(FrameKind::Block, code);
             }
+            Flow::Ends(_) | Flow::Returns(_) => {}
         }
     }
 
-    /// A command of the pipe has ended: its files are written, the rest goes to the next command or is shown.
-    fn stage_done(&mut self, client: &mut Client<'_>, mut done: Done) {
-        let Some(pipe) = self.pipe.as_ref() else { return };
-        let (at, count) = (pipe.at, pipe.commands.len());
-        let redirects = pipe.commands.get(at).map(|simple| simple.redirects.clone()).unwrap_or_default();
-        self.redirect(client, &redirects, &mut done);
-        self.code = done.code;
-        client.err.push_str(&done.err);
-        if at + 1 == count {
-            client.out.push_str(&done.out);
+    /// Ends the innermost script of this kind and those within it; false if there is none.
+    fn leaves(&mut self, kind: FrameKind, code: i32) -> bool {
+        (self.code, self.pipe) = (code, None);
+        let Some(at) = self.frames.iter().rposition(|frame| frame.kind == kind) else { return false };
+        while self.frames.len() > at {
+            self.end_frame();
         }
-        if let Some(pipe) = self.pipe.as_mut() {
-            pipe.input = done.out;
-            pipe.at += 1;
-        }
-        // The log of a container goes on: it is cut, and its command isn't.
-        let most = if self.captured && self.rehearsed.is_none() { MOST_BYTES } else { MOST_SHOWN };
-        self.full |= (client.out.len() + client.err.len()).saturating_sub(self.printed) > most;
-    }
-
-    fn redirect(&mut self, client: &mut Client<'_>, redirects: &[Redirect], done: &mut Done) {
-        // `2>&1` joins the streams as they stand then: it is applied where it comes.
-        for redirect in redirects {
-            match redirect {
-                Redirect::Merge => done.out.push_str(&std::mem::take(&mut done.err)),
-                Redirect::To(stream, append, file) => {
-                    let file = self.expand(client, file).join(" ");
-                    if self.full {
-                        return;
-                    }
-                    let merged = redirects.contains(&Redirect::Merge);
-                    let mut text = String::new();
-                    if stream & 1 > 0 {
-                        text.push_str(&std::mem::take(&mut done.out));
-                    }
-                    if stream & 2 > 0 || merged {
-                        text.push_str(&std::mem::take(&mut done.err));
-                    }
-                    if file == "/dev/null" {
-                        continue;
-                    }
-                    let mut room = self.room(client);
-                    let old = if *append { room.read(&file).unwrap_or_default() } else { String::new() };
-                    if let Err(error) = room.write(&file, &(old + &text)) {
-                        (done.err, done.code) = (done.err.clone() + &error, 1);
-                    }
-                }
-                Redirect::From(_) | Redirect::Here(_) => {}
-            }
-        }
+        true
     }
 
     /// What its commands see.
@@ -456,42 +463,6 @@ impl Machine {
         };
         Room { client, pod, vars: &self.vars, rehearsed: self.rehearsed.map(|(now, _)| now) }
     }
-
-    /// Runs one command.
-    fn simple(&mut self, client: &mut Client<'_>, simple: &Simple, mut input: String, alone: bool) -> Flow {
-        self.put_in = 0;
-        let mut words = Vec::new();
-        for word in &simple.words {
-            words.extend(self.expand(client, word));
-        }
-        for redirect in &simple.redirects {
-            if let Redirect::From(file) = redirect {
-                let file = self.expand(client, file).join(" ");
-                match self.room(client).read(&file) {
-                    Some(text) => input = text,
-                    None => return Flow::Done(Done::failed(format!("sh: can't open {file}: no such file\n"), 1)),
-                }
-            } else if let Redirect::Here(word) = redirect {
-                input = self.expand(client, word).join(" ");
-            }
-        }
-        for (name, value) in &simple.assigns {
-            let value = self.expand(client, value).join(" ");
-            self.assign(name, value);
-        }
-        if self.full {
-            return Flow::Done(Done::failed("", 2));
-        }
-        let Some((name, rest)) = words.split_first() else { return Flow::Done(Done::default()) };
-        self.call(client, name, rest, input, alone)
-    }
-}
-
-/// Whether a command makes each line of its output from one line of its input.
-fn by_line(simple: &Simple) -> bool {
-    let words: Vec<String> = simple.words.iter().map(|word| parse::literal(word).unwrap_or_default()).collect();
-    let Some((name, rest)) = words.split_first() else { return false };
-    simple.redirects.is_empty() && tools::find(name).is_some_and(|tool| (tool.by_line)(rest))
 }
 
 #[cfg(test)]
@@ -542,6 +513,6 @@ mod tests {
         }
         assert_eq!((session.exit, session.stderr.as_str()), (None, ""));
         assert_eq!(line(&mut sim, "seq 5 | grep -A 18446744073709551615 -B 1 3 | tr '\\n' ' '").0, "2 3 4 5 ");
-        assert_eq!(line(&mut sim, "seq 9 | grep -A1 -B1 -e 2 -e 7 | tr '\\n' ' '").0, "1 2 3 6 7 8 ");
+        assert_eq!(line(&mut sim, "seq 9 | grep -A1 -B1 -e 2 -e 7 | tr '\\n' ' '").0, "1 2 3 -- 6 7 8 ");
     }
 }

@@ -3,16 +3,26 @@
 //! A text is parsed into steps ([`parse`]); a [`Machine`] runs them one after another and can wait in between, for time or for a
 //! kubectl command that waits. What each command prints is passed on as a whole: stages of a pipe run one after another.
 
+mod arithmetic;
+mod builtins;
 mod call;
 mod expand;
+mod frame;
 mod lexer;
 mod line;
 mod machine;
+mod numbers;
 pub mod parse;
+mod pattern;
 mod reads;
 pub mod room;
+mod script;
+mod stage;
 mod tools;
 
 pub use line::LineCommand;
 pub use machine::{Kubectl, Machine};
 pub use reads::only_reads;
+
+#[cfg(test)]
+mod tests;

@@ -1,66 +1,12 @@
 //! The grammar of the shell: a text becomes a script, a flat list of steps.
 
 use super::lexer::{Lexer, Token};
+use super::script::{Block, Change, Parameter, Piece, Redirect, Script, Simple, Step, assignment, is_name, literal};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// A parsed text.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Script {
-    pub steps: Vec<Step>,
-}
-
-/// A step of a script; places are indices of steps.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Step {
-    /// Commands that are joined by `|`, and whether the result is turned round.
-    Pipeline(Vec<Simple>, bool),
-    Jump(usize),
-    /// Goes on at the place if the last command succeeded (or failed).
-    JumpIf(bool, usize),
-    /// Begins a loop over words.
-    For(Vec<Word>),
-    /// Takes the next word of the innermost loop, or leaves it.
-    Next(String, usize),
-    /// Leaves the loops within which there are so many.
-    Leave(usize, usize),
-}
-
-/// A command with its assignments and redirections.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Simple {
-    pub assigns: Vec<(String, Word)>,
-    pub words: Vec<Word>,
-    pub redirects: Vec<Redirect>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub enum Redirect {
-    /// To a file: which stream (3: both), whether it is appended, the file.
-    To(u8, bool, Word),
-    /// From a file.
-    From(Word),
-    /// A here-document.
-    Here(Word),
-    /// `2>&1`.
-    Merge,
-}
-
-/// A word: pieces of text and of what is put in.
-pub type Word = Vec<Piece>;
-
-#[derive(Clone, Debug, PartialEq)]
-pub enum Piece {
-    Text(String),
-    /// A variable, what stands for it if it is empty, and whether it is quoted.
-    Variable(String, String, bool),
-    /// The output of a script, and whether it is quoted.
-    Output(Rc<Script>, bool),
-    /// `$((…))`
-    Sum(String),
-}
-
 /// Nested scripts and blocks.
-const DEEPEST: usize = 8;
+pub(super) const DEEPEST: usize = 8;
 
 /// Parses a text; says what is wrong as a shell does.
 pub fn parse(text: &str) -> Result<Script, String> {
@@ -72,7 +18,7 @@ pub(super) fn script(text: &str, depth: usize) -> Result<Script, String> {
         return Err("syntax error: too deeply nested".to_owned());
     }
     let tokens = Lexer::new(text, depth).tokens()?;
-    let mut parser = Parser { tokens, at: 0, steps: Vec::new(), depth, loops: Vec::new() };
+    let mut parser = Parser { tokens, at: 0, steps: Vec::new(), depth, loops: Vec::new(), apart: BTreeSet::new() };
     parser.list(&[])?;
     match parser.peek() {
         None => Ok(Script { steps: parser.steps }),
@@ -89,9 +35,13 @@ fn unexpected(token: &Token) -> String {
     format!("syntax error: unexpected {shown:?}")
 }
 
-/// The text of a word in which nothing is put in.
-pub fn literal(word: &[Piece]) -> Option<String> {
-    word.iter().map(|piece| if let Piece::Text(text) = piece { Some(text.as_str()) } else { None }).collect()
+/// An open loop.
+struct Loop {
+    begin: usize,
+    /// Whether it is one over words.
+    words: bool,
+    /// The jumps that leave it.
+    leaves: Vec<usize>,
 }
 
 struct Parser {
@@ -99,30 +49,52 @@ struct Parser {
     at: usize,
     steps: Vec<Step>,
     depth: usize,
-    /// For each open loop: where it goes on, whether it is one over words, and the jumps that leave it.
-    loops: Vec<(usize, bool, Vec<usize>)>,
+    loops: Vec<Loop>,
+    /// Tokens with which blocks begin that have pipes or files of their own: known once the end of the block has been seen.
+    apart: BTreeSet<usize>,
 }
+
+/// Words that begin a block.
+const BLOCKS: [&str; 6] = ["for", "while", "until", "if", "case", "{"];
 
 impl Parser {
     fn peek(&self) -> Option<&Token> {
         self.tokens.get(self.at)
     }
 
-    /// The next word, if it is this one.
-    fn is_word(&self, name: &str) -> bool {
-        matches!(self.peek(), Some(Token::Word(word)) if literal(word).as_deref() == Some(name))
+    /// The next word, if it may be a word of the grammar.
+    fn keyword(&self) -> &str {
+        match self.peek() {
+            Some(Token::Word(word)) => match word.as_slice() {
+                [Piece::Text(text)] => text,
+                _ => "",
+            },
+            _ => "",
+        }
     }
 
-    fn take_word(&mut self, name: &str) -> Result<(), String> {
-        if self.is_word(name) {
-            self.at += 1;
-            return Ok(());
-        }
+    fn is_word(&self, name: &str) -> bool {
+        self.keyword() == name
+    }
+
+    fn refuse<T>(&self) -> Result<T, String> {
         Err(self.peek().map_or_else(|| "syntax error: unexpected end of file".to_owned(), unexpected))
     }
 
+    fn take_word(&mut self, name: &str) -> Result<(), String> {
+        if !self.is_word(name) {
+            return self.refuse();
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    fn is_sign(&self, sign: &str) -> bool {
+        matches!(self.peek(), Some(Token::Sign(found)) if *found == sign)
+    }
+
     fn take_sign(&mut self, sign: &str) -> bool {
-        let found = matches!(self.peek(), Some(Token::Sign(found)) if *found == sign);
+        let found = self.is_sign(sign);
         self.at += usize::from(found);
         found
     }
@@ -131,11 +103,15 @@ impl Parser {
         while self.take_sign("\n") || self.take_sign(";") {}
     }
 
+    fn lines(&mut self) {
+        while self.take_sign("\n") {}
+    }
+
     /// Commands until one of these words.
     fn list(&mut self, ends: &[&str]) -> Result<(), String> {
         loop {
             self.breaks();
-            if self.peek().is_none() || ends.iter().any(|end| self.is_word(end)) || matches!(self.peek(), Some(Token::Sign(")"))) {
+            if self.peek().is_none() || ends.contains(&self.keyword()) || self.is_sign(")") || self.is_sign(";;") {
                 return Ok(());
             }
             self.chain()?;
@@ -147,15 +123,15 @@ impl Parser {
 
     /// Commands joined by `&&` and `||`.
     fn chain(&mut self) -> Result<(), String> {
-        self.command()?;
+        self.pipeline()?;
         loop {
             let and = self.take_sign("&&");
             if !and && !self.take_sign("||") {
                 return Ok(());
             }
-            while self.take_sign("\n") {}
+            self.lines();
             let jump = self.hole();
-            self.command()?;
+            self.pipeline()?;
             self.steps[jump] = Step::JumpIf(!and, self.steps.len());
         }
     }
@@ -166,96 +142,169 @@ impl Parser {
         self.steps.len() - 1
     }
 
-    fn command(&mut self) -> Result<(), String> {
-        self.depth += 1;
-        if self.depth > 2 * DEEPEST {
-            return Err("syntax error: too deeply nested".to_owned());
+    /// Commands joined by `|`, or a block of the script itself.
+    fn pipeline(&mut self) -> Result<(), String> {
+        let turned = self.is_word("!");
+        self.at += usize::from(turned);
+        if !turned && matches!(self.keyword(), "break" | "continue") && !self.loops.is_empty() {
+            return self.leave();
         }
-        let word = match self.peek() {
-            Some(Token::Word(word)) => literal(word).unwrap_or_default(),
-            Some(Token::Sign("(")) => "(".to_owned(),
-            Some(token) => return Err(unexpected(token)),
-            None => return Err("syntax error: unexpected end of file".to_owned()),
-        };
+        if let Some(name) = self.function() {
+            self.at += 3;
+            self.lines();
+            let (script, _) = self.block_apart()?;
+            self.steps.push(Step::Define(name, script));
+            return Ok(());
+        }
+        if !turned && BLOCKS.contains(&self.keyword()) && !self.apart.contains(&self.at) {
+            let (begin, steps) = (self.at, self.steps.len());
+            let leaves: Vec<usize> = self.loops.iter().map(|open| open.leaves.len()).collect();
+            self.block()?;
+            if !matches!(self.peek(), Some(Token::Sign(sign)) if *sign == "|" || sign.contains(['<', '>'])) {
+                return Ok(());
+            }
+            // It has a pipe or a file: it is read again as a script of its own.
+            self.at = begin;
+            self.steps.truncate(steps);
+            self.loops.iter_mut().zip(leaves).for_each(|(open, count)| open.leaves.truncate(count));
+            self.apart.insert(begin);
+        }
+        let mut commands = Vec::new();
+        loop {
+            commands.push(self.stage()?);
+            if !self.take_sign("|") {
+                break;
+            }
+            self.lines();
+        }
+        self.steps.push(Step::Pipeline(commands, turned));
+        Ok(())
+    }
+
+    /// The name of the function that is defined here.
+    fn function(&self) -> Option<String> {
+        let defines = matches!(self.tokens.get(self.at + 1..self.at + 3), Some([Token::Sign("("), Token::Sign(")")]));
+        Some(self.keyword().to_owned()).filter(|name| defines && is_name(&name.replace('-', "_")))
+    }
+
+    /// A command of a pipe.
+    fn stage(&mut self) -> Result<Simple, String> {
+        if !BLOCKS.contains(&self.keyword()) && !self.is_sign("(") {
+            return self.simple();
+        }
+        let (script, subshell) = self.block_apart()?;
+        let mut simple = Simple { block: Some(Block { script, subshell }), ..Simple::default() };
+        while let Some(redirect) = self.redirect()? {
+            simple.redirects.push(redirect);
+        }
+        Ok(simple)
+    }
+
+    /// A block as a script of its own, and whether it stands in parentheses.
+    fn block_apart(&mut self) -> Result<(Rc<Script>, bool), String> {
+        let (steps, loops) = (std::mem::take(&mut self.steps), std::mem::take(&mut self.loops));
+        let subshell = self.take_sign("(");
+        if subshell {
+            self.deeper()?;
+            self.list(&[])?;
+            self.depth -= 1;
+            if !self.take_sign(")") {
+                return self.refuse();
+            }
+        } else if BLOCKS.contains(&self.keyword()) {
+            self.block()?;
+        } else {
+            return self.refuse();
+        }
+        self.loops = loops;
+        let steps = std::mem::replace(&mut self.steps, steps);
+        Ok((Rc::new(Script { steps }), subshell))
+    }
+
+    fn deeper(&mut self) -> Result<(), String> {
+        self.depth += 1;
+        if self.depth > 2 * DEEPEST { Err("syntax error: too deeply nested".to_owned()) } else { Ok(()) }
+    }
+
+    /// One of [`BLOCKS`].
+    fn block(&mut self) -> Result<(), String> {
+        self.deeper()?;
+        let word = self.keyword().to_owned();
+        self.at += 1;
         match word.as_str() {
             "for" => self.over_words()?,
             "while" | "until" => self.repeat(word == "while")?,
-            "if" => {
-                self.at += 1;
-                self.branch()?;
-            }
-            "{" => {
-                self.at += 1;
+            "if" => self.branch()?,
+            "case" => self.case()?,
+            _ => {
                 self.list(&["}"])?;
                 self.take_word("}")?;
             }
-            "(" => {
-                self.at += 1;
-                self.list(&[])?;
-                if !self.take_sign(")") {
-                    return Err("syntax error: unexpected end of file".to_owned());
-                }
-            }
-            "break" | "continue" if !self.loops.is_empty() => {
-                self.at += 1;
-                let deep = self.loops.iter().filter(|(_, words, _)| *words).count();
-                let jump = self.hole();
-                let Some((begin, words, leaves)) = self.loops.last_mut() else { return Ok(()) };
-                if word == "continue" {
-                    self.steps[jump] = Step::Jump(*begin);
-                } else {
-                    let keep = deep - usize::from(*words);
-                    self.steps[jump] = Step::Leave(keep, 0);
-                    leaves.push(jump);
-                }
-            }
-            "do" | "done" | "then" | "else" | "elif" | "fi" | "}" => return Err(format!("syntax error: unexpected {word:?}")),
-            _ => return self.pipeline(),
         }
         self.depth -= 1;
-        match self.peek() {
-            Some(Token::Sign("|" | ">" | ">>" | "<")) => Err("a pipe or file after a block is not known to this shell".to_owned()),
-            _ => Ok(()),
+        Ok(())
+    }
+
+    /// `break` and `continue`, of so many loops.
+    fn leave(&mut self) -> Result<(), String> {
+        let breaks = self.is_word("break");
+        self.at += 1;
+        let count = self.keyword().parse::<usize>().ok();
+        self.at += usize::from(count.is_some());
+        let of = self.loops.len().saturating_sub(count.unwrap_or(1).max(1));
+        let inside = self.loops[..of + usize::from(!breaks)].iter().filter(|open| open.words).count();
+        let jump = self.hole();
+        self.steps[jump] = Step::Leave(inside, self.loops[of].begin);
+        if breaks {
+            self.loops[of].leaves.push(jump);
         }
+        Ok(())
     }
 
     fn over_words(&mut self) -> Result<(), String> {
+        let name = self.keyword().to_owned();
+        if !is_name(&name) {
+            return Err("syntax error: bad for loop variable".to_owned());
+        }
         self.at += 1;
-        let Some(Token::Word(name)) = self.peek().cloned() else { return Err("syntax error: bad for loop variable".to_owned()) };
-        self.at += 1;
-        self.take_word("in")?;
+        self.lines();
         let mut words = Vec::new();
-        while let Some(Token::Word(word)) = self.peek() {
-            words.push(word.clone());
+        if self.is_word("in") {
             self.at += 1;
+            while let Some(Token::Word(word)) = self.peek() {
+                words.push(word.clone());
+                self.at += 1;
+            }
+        } else {
+            words.push(vec![Piece::Variable(Rc::new(Parameter { name: "@".to_owned(), change: Change::None }), true)]);
         }
         self.breaks();
         self.steps.push(Step::For(words));
         let begin = self.hole();
-        self.block(begin, true)?;
-        self.steps[begin] = Step::Next(literal(&name).unwrap_or_default(), self.steps.len());
+        self.body(begin, true)?;
+        self.steps[begin] = Step::Next(name, self.steps.len());
         Ok(())
     }
 
     fn repeat(&mut self, while_true: bool) -> Result<(), String> {
-        self.at += 1;
         let begin = self.steps.len();
         self.list(&["do"])?;
         let out = self.hole();
-        self.block(begin, false)?;
+        self.body(begin, false)?;
         self.steps[out] = Step::JumpIf(!while_true, self.steps.len());
+        self.steps.push(Step::Succeed);
         Ok(())
     }
 
     /// `do … done`, and back to the beginning.
-    fn block(&mut self, begin: usize, words: bool) -> Result<(), String> {
+    fn body(&mut self, begin: usize, words: bool) -> Result<(), String> {
         self.take_word("do")?;
-        self.loops.push((begin, words, Vec::new()));
+        self.loops.push(Loop { begin, words, leaves: Vec::new() });
         self.list(&["done"])?;
         self.take_word("done")?;
         self.steps.push(Step::Jump(begin));
         let end = self.steps.len();
-        for jump in self.loops.pop().map(|(_, _, leaves)| leaves).unwrap_or_default() {
+        for jump in self.loops.pop().map(|open| open.leaves).unwrap_or_default() {
             if let Step::Leave(_, place) = &mut self.steps[jump] {
                 *place = end;
             }
@@ -280,6 +329,8 @@ impl Parser {
         if self.is_word("else") {
             self.at += 1;
             self.list(&["fi"])?;
+        } else {
+            self.steps.push(Step::Succeed);
         }
         self.take_word("fi")?;
         for end in ends {
@@ -288,25 +339,54 @@ impl Parser {
         Ok(())
     }
 
-    fn pipeline(&mut self) -> Result<(), String> {
-        self.depth -= 1;
-        let turned = self.is_word("!");
-        self.at += usize::from(turned);
-        let mut commands = Vec::new();
+    fn case(&mut self) -> Result<(), String> {
+        let Some(Token::Word(word)) = self.peek().cloned() else { return self.refuse() };
+        self.at += 1;
+        self.lines();
+        self.take_word("in")?;
+        let case = self.hole();
+        let (mut arms, mut ends) = (Vec::new(), Vec::new());
         loop {
-            commands.push(self.simple()?);
-            if !self.take_sign("|") {
+            self.breaks();
+            if self.is_word("esac") {
                 break;
             }
-            while self.take_sign("\n") {}
+            self.take_sign("(");
+            loop {
+                let Some(Token::Word(pattern)) = self.peek().cloned() else { return self.refuse() };
+                self.at += 1;
+                arms.push((pattern, self.steps.len()));
+                if !self.take_sign("|") {
+                    break;
+                }
+            }
+            if !self.take_sign(")") {
+                return self.refuse();
+            }
+            self.list(&["esac"])?;
+            ends.push(self.hole());
+            if !self.take_sign(";;") && !self.is_word("esac") {
+                return self.refuse();
+            }
         }
-        self.steps.push(Step::Pipeline(commands, turned));
+        self.at += 1;
+        for end in ends {
+            self.steps[end] = Step::Jump(self.steps.len());
+        }
+        self.steps[case] = Step::Case(word, arms, self.steps.len());
         Ok(())
     }
 
     fn simple(&mut self) -> Result<Simple, String> {
         let mut simple = Simple::default();
+        if matches!(self.keyword(), "do" | "done" | "then" | "else" | "elif" | "fi" | "esac" | "}") {
+            return self.refuse();
+        }
         loop {
+            if let Some(redirect) = self.redirect()? {
+                simple.redirects.push(redirect);
+                continue;
+            }
             match self.peek().cloned() {
                 Some(Token::Word(word)) => {
                     self.at += 1;
@@ -315,46 +395,38 @@ impl Parser {
                         None => simple.words.push(word),
                     }
                 }
-                Some(Token::Sign("2>&1")) => {
-                    self.at += 1;
-                    simple.redirects.push(Redirect::Merge);
-                }
-                Some(Token::Sign(sign)) if sign.contains(['<', '>']) => {
-                    self.at += 1;
-                    let Some(Token::Word(file)) = self.peek().cloned() else {
-                        return Err(self.peek().map_or_else(|| "syntax error: unexpected newline".to_owned(), unexpected));
-                    };
-                    self.at += 1;
-                    let stream = match sign.as_bytes()[0] {
-                        b'2' => 2,
-                        b'&' => 3,
-                        _ => 1,
-                    };
-                    simple.redirects.push(match sign {
-                        "<" => Redirect::From(file),
-                        "<<" | "<<-" => Redirect::Here(file),
-                        sign => Redirect::To(stream, sign.ends_with(">>"), file),
-                    });
-                }
-                other => {
-                    if simple == Simple::default() {
-                        return Err(other.as_ref().map_or_else(|| "syntax error: unexpected end of file".to_owned(), unexpected));
-                    }
-                    return Ok(simple);
-                }
+                _ if simple == Simple::default() => return self.refuse(),
+                _ => return Ok(simple),
             }
         }
     }
-}
 
-/// `name=value`
-fn assignment(word: &[Piece]) -> Option<(String, Word)> {
-    let Some(Piece::Text(text)) = word.first() else { return None };
-    let (name, value) = text.split_once('=')?;
-    let fits =
-        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !name.starts_with(|c: char| c.is_ascii_digit());
-    let rest = [Piece::Text(value.to_owned())].into_iter().chain(word[1..].iter().cloned());
-    fits.then(|| (name.to_owned(), rest.collect()))
+    fn redirect(&mut self) -> Result<Option<Redirect>, String> {
+        let Some(Token::Sign(sign)) = self.peek().cloned() else { return Ok(None) };
+        if !sign.contains(['<', '>']) {
+            return Ok(None);
+        }
+        self.at += 1;
+        match sign {
+            "2>&1" => return Ok(Some(Redirect::Merge)),
+            "1>&2" | ">&2" => return Ok(Some(Redirect::Complain)),
+            _ => {}
+        }
+        let Some(Token::Word(file)) = self.peek().cloned() else {
+            return Err(self.peek().map_or_else(|| "syntax error: unexpected newline".to_owned(), unexpected));
+        };
+        self.at += 1;
+        let stream = match sign.as_bytes()[0] {
+            b'2' => 2,
+            b'&' => 3,
+            _ => 1,
+        };
+        Ok(Some(match sign {
+            "<" => Redirect::From(file),
+            "<<" | "<<-" => Redirect::Here(file),
+            sign => Redirect::To(stream, sign.ends_with(">>"), file),
+        }))
+    }
 }
 
 #[cfg(test)]

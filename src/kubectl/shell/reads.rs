@@ -1,7 +1,9 @@
 //! Whether a line only looks.
 
+use super::builtins;
 use super::call::{RUNS_WORDS, watched};
-use super::parse::{self, Piece, Redirect, Script, Simple, Step, Word};
+use super::parse;
+use super::script::{Change, Piece, Redirect, Script, Simple, Step, Word, literal};
 use super::tools;
 
 /// Whether kubectl's words only look.
@@ -20,30 +22,56 @@ fn reads(script: &Script, kubectl: KubectlReads) -> bool {
     script.steps.iter().all(|step| match step {
         Step::Pipeline(commands, _) => commands.iter().all(|simple| simple_reads(simple, kubectl)),
         Step::For(words) => words.iter().all(|word| word_reads(word, kubectl)),
+        Step::Case(word, arms, _) => word_reads(word, kubectl) && arms.iter().all(|(word, _)| word_reads(word, kubectl)),
+        // What a function does is judged where it stands, and calling it adds nothing.
+        Step::Define(_, script) => reads(script, kubectl),
         _ => true,
     })
 }
 
 fn word_reads(word: &Word, kubectl: KubectlReads) -> bool {
-    word.iter().all(|piece| if let Piece::Output(script, _) = piece { reads(script, kubectl) } else { true })
+    word.iter().all(|piece| match piece {
+        Piece::Text(_) | Piece::Quoted(_) => true,
+        Piece::Output(script, _) => reads(script, kubectl),
+        Piece::Sum(word, _) => word_reads(word, kubectl),
+        Piece::Variable(parameter, _) => match &parameter.change {
+            Change::None | Change::Length => true,
+            Change::Default(_, word) | Change::Assign(_, word) | Change::Alternative(_, word) | Change::Missing(_, word) => {
+                word_reads(word, kubectl)
+            }
+            Change::Cut { pattern, .. } => word_reads(pattern, kubectl),
+            Change::Replace { pattern, with, .. } => word_reads(pattern, kubectl) && word_reads(with, kubectl),
+            Change::Slice(from, count) => word_reads(from, kubectl) && count.as_ref().is_none_or(|word| word_reads(word, kubectl)),
+        },
+    })
 }
 
 fn simple_reads(simple: &Simple, kubectl: KubectlReads) -> bool {
     let inner = simple.words.iter().chain(simple.assigns.iter().map(|(_, word)| word)).all(|word| word_reads(word, kubectl));
-    let nowhere = |file: &Word| parse::literal(file).as_deref() == Some("/dev/null");
-    let files = simple.redirects.iter().all(|redirect| if let Redirect::To(_, _, file) = redirect { nowhere(file) } else { true });
+    let nowhere = |file: &Word| literal(file).as_deref() == Some("/dev/null");
+    let files = simple.redirects.iter().all(|redirect| match redirect {
+        Redirect::To(_, _, file) => nowhere(file),
+        Redirect::From(word) | Redirect::Here(word) => word_reads(word, kubectl),
+        Redirect::Merge | Redirect::Complain => true,
+    });
     // What is put in stands for a name, not for a verb.
-    let text = |piece: &Piece| if let Piece::Text(text) = piece { text.clone() } else { "x".to_owned() };
+    let text = |piece: &Piece| if let Piece::Text(text) | Piece::Quoted(text) = piece { text.clone() } else { "x".to_owned() };
     let words: Vec<String> = simple.words.iter().map(|word| word.iter().map(text).collect()).collect();
+    if let Some(block) = &simple.block {
+        return files && reads(&block.script, kubectl);
+    }
     let mut words = words.as_slice();
     let mut is_watched = false;
     // Commands that run the words after them are as harmless as those words.
     while let [name, rest @ ..] = words
-        && (name == "watch" || RUNS_WORDS.contains(&name.as_str()) && !rest.is_empty())
+        && (matches!(name.as_str(), "watch" | "eval" | "xargs") || RUNS_WORDS.contains(&name.as_str()) && !rest.is_empty())
     {
         words = rest;
-        if name == "watch" {
-            (words, is_watched) = (watched(rest), true);
+        match name.as_str() {
+            "watch" => (words, is_watched) = (watched(rest), true),
+            "eval" => is_watched = true,
+            "xargs" => words = builtins::run_by_xargs(rest),
+            _ => {}
         }
     }
     if is_watched {
@@ -53,7 +81,7 @@ fn simple_reads(simple: &Simple, kubectl: KubectlReads) -> bool {
     let known = match words.split_first() {
         None => true,
         // The shell's own commands.
-        Some((name, _)) if matches!(name.as_str(), "sleep" | "true" | "false" | "exit") => true,
+        Some((name, _)) if name == "sleep" || builtins::READ.contains(&name.as_str()) => true,
         Some((name, rest)) => tools::find(name).is_some_and(|tool| (tool.reads)(rest)),
     };
     inner && files && (known || kubectl(words))
@@ -75,6 +103,19 @@ mod tests {
             ("exec time watch kubectl delete pod a", false),
             ("command rm f", false),
             ("watch", true),
+            ("kubectl get pods -o name | xargs kubectl delete", false),
+            ("kubectl get pods -o name | xargs -n 1 kubectl get", true),
+            ("cat f | while read x; do kubectl delete pod $x; done", false),
+            ("cat f | while read x; do kubectl get pod $x; done", true),
+            ("{ kubectl get pods; } > f", false),
+            ("(kubectl get pods) 2> /dev/null", true),
+            ("f() { kubectl delete pod a; }; f", false),
+            ("case a in a) kubectl delete pod a;; esac", false),
+            ("eval 'kubectl delete pod a'", false),
+            ("echo ${x:-$(kubectl delete pod a)}", false),
+            ("echo $(( $(kubectl delete pod a) ))", false),
+            ("cat <<E\n$(kubectl delete pod a)\nE", false),
+            ("cat <<'E'\n$(kubectl delete pod a)\nE", true),
         ] {
             assert_eq!(only_reads(line, kubectl), reads, "{line}");
         }

@@ -3,7 +3,7 @@
 use crate::api::pod::Pod;
 use crate::api::{Kind, Object, ObjectRef, Uid, base64};
 use crate::engine::disk::{CONSOLE, FilePlace, place};
-use crate::engine::dns;
+use crate::engine::{dns, mounted};
 use crate::kubectl::client::Client;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -96,7 +96,7 @@ impl Room<'_, '_> {
         for source in container["envFrom"].as_array().into_iter().flatten() {
             let prefix = source["prefix"].as_str().unwrap_or("");
             for (field, kind) in [("configMapRef", Kind::ConfigMap), ("secretRef", Kind::Secret)] {
-                let all = source[field]["name"].as_str().map(|name| self.projected(kind, name)).unwrap_or_default();
+                let all = source[field]["name"].as_str().map(|name| self.projected(kind, name, true)).unwrap_or_default();
                 env.extend(all.into_iter().map(|(key, value)| (format!("{prefix}{key}"), value)));
             }
         }
@@ -113,7 +113,7 @@ impl Room<'_, '_> {
                 None => {
                     let of = |field: &str, kind: Kind| {
                         let (name, key) = (from[field]["name"].as_str()?, from[field]["key"].as_str()?);
-                        self.projected(kind, name).into_iter().find(|(known, _)| known == key).map(|(_, value)| value)
+                        self.projected(kind, name, true).into_iter().find(|(known, _)| known == key).map(|(_, value)| value)
                     };
                     let found = of("configMapKeyRef", Kind::ConfigMap).or_else(|| of("secretKeyRef", Kind::Secret));
                     found.unwrap_or_else(|| entry["value"].as_str().unwrap_or("").to_string())
@@ -124,10 +124,12 @@ impl Room<'_, '_> {
         env
     }
 
-    /// Keys and values of a ConfigMap or Secret.
-    pub fn projected(&self, kind: Kind, name: &str) -> Vec<(String, String)> {
-        let Some((pod, ..)) = self.home() else { return Vec::new() };
-        let Some(object) = self.client.find(&ObjectRef::new(kind, &pod.meta.namespace, name)) else { return Vec::new() };
+    /// Keys and values of a ConfigMap or Secret as the container sees it; `fixed`: as it was when the container was started.
+    fn projected(&self, kind: Kind, name: &str, fixed: bool) -> Vec<(String, String)> {
+        let Some((pod, _, container)) = self.home() else { return Vec::new() };
+        let (server, key) = (self.client.sim().server(), ObjectRef::new(kind, &pod.meta.namespace, name));
+        let object = if fixed { mounted::at_start(server, pod, container, &key) } else { mounted::at_sync(server, pod, &key) };
+        let Some(object) = object.map(|object| object.to_value()) else { return Vec::new() };
         let mut all = Vec::new();
         for (key, value) in object["data"].as_object().into_iter().flatten() {
             let text = value.as_str().unwrap_or("");
@@ -164,8 +166,8 @@ impl Room<'_, '_> {
     pub fn read(&self, path: &str) -> Option<String> {
         match self.place(path) {
             FilePlace::Disk { disk, path } => self.client.sim().disks.read(&disk, &path).map(|text| text.to_string()),
-            FilePlace::Projected { kind, name, path } => {
-                self.projected(kind, &name).into_iter().find(|(key, _)| *key == path).map(|(_, text)| text)
+            FilePlace::Projected { kind, name, path, fixed } => {
+                self.projected(kind, &name, fixed).into_iter().find(|(key, _)| *key == path).map(|(_, text)| text)
             }
         }
         .or_else(|| match (self.absolute(path).as_str(), self.home()) {
@@ -209,7 +211,7 @@ impl Room<'_, '_> {
     /// The names in a folder.
     pub fn names(&self, path: &str) -> Vec<String> {
         let mut names: Vec<String> = match self.place(path) {
-            FilePlace::Projected { kind, name, .. } => self.projected(kind, &name).into_iter().map(|(key, _)| key).collect(),
+            FilePlace::Projected { kind, name, fixed, .. } => self.projected(kind, &name, fixed).into_iter().map(|(key, _)| key).collect(),
             FilePlace::Disk { disk, path } => {
                 let under = |file: &str| {
                     let of = path.trim_end_matches('/');

@@ -61,7 +61,7 @@ const ADMIN: Lines = &[
     ("create", "authorization.k8s.io", "localsubjectaccessreviews"),
     ("create delete deletecollection get list patch update watch", "rbac.authorization.k8s.io", "rolebindings roles"),
 ];
-const ALL: Lines = &[("*", "*", "*"), ("*", "", "/*")];
+const ALL: Lines = &[("*", "*", "*"), ("*", "", "*")];
 const BASIC: Lines = &[
     ("create", "authorization.k8s.io", "selfsubjectaccessreviews selfsubjectrulesreviews"),
     ("create", "authentication.k8s.io", "selfsubjectreviews"),
@@ -85,7 +85,8 @@ pub(super) fn rules(name: &str) -> Option<Vec<Rule>> {
     let words = |text: &str| -> Vec<String> { text.split_whitespace().map(str::to_owned).collect() };
     let rule = |(verbs, group, about): &(&str, &str, &str)| {
         let verbs = words(verbs);
-        if about.starts_with('/') {
+        // No role has all resources of the core group alone.
+        if about.starts_with('/') || group.is_empty() && *about == "*" {
             return Rule { verbs, urls: words(about), ..Default::default() };
         }
         Rule { verbs, groups: vec![(*group).to_owned()], resources: words(about), ..Default::default() }

@@ -1,6 +1,6 @@
-//! `cut`, `awk '{print $2}'`, `tr`: parts of lines.
+//! `cut`, `awk '{print $2}'`: parts of lines.
 
-use super::grep::finds;
+use super::regex::{Regex, Syntax};
 use super::tool::Tool;
 use crate::kubectl::shell::room::{Done, MOST_BYTES};
 
@@ -95,6 +95,11 @@ pub const AWK: Tool = Tool {
     ..Tool::PLAIN
 };
 
+/// Whether a pattern is in a text; nothing if it is none.
+fn finds(pattern: &str, text: &str) -> Option<bool> {
+    Regex::new(pattern, Syntax { extended: true, ..Syntax::default() }).ok().map(|regex| regex.is_in(text))
+}
+
 struct AwkRow<'a> {
     line: &'a str,
     number: usize,
@@ -128,7 +133,7 @@ impl AwkRow<'_> {
     /// One condition, without `&&`.
     fn holds_part(&self, condition: &str) -> Option<bool> {
         if let Some(pattern) = condition.strip_prefix('/').and_then(|rest| rest.strip_suffix('/')) {
-            return Some(finds(pattern, self.line, false).is_some());
+            return finds(pattern, self.line);
         }
         for sign in ["==", "!=", ">=", "<=", "!~", "~", ">", "<"] {
             let Some((left, right)) = condition.split_once(sign) else { continue };
@@ -145,8 +150,8 @@ impl AwkRow<'_> {
                 "<=" => order.is_le(),
                 ">" => order.is_gt(),
                 "<" => order.is_lt(),
-                "~" => finds(pattern, &left, false).is_some(),
-                _ => finds(pattern, &left, false).is_none(),
+                "~" => finds(pattern, &left)?,
+                _ => !finds(pattern, &left)?,
             });
         }
         None
@@ -186,34 +191,6 @@ impl AwkRow<'_> {
         out
     }
 }
-
-pub const TR: Tool = Tool {
-    name: "tr",
-    run: |call| {
-        let plain: Vec<String> = call.plain().map(|set| set.replace("\\n", "\n").replace("\\t", "\t")).collect();
-        let set = |text: &str| -> Vec<char> {
-            let chars: Vec<char> = text.chars().collect();
-            match chars[..] {
-                [from, '-', to] => (from..=to).collect(),
-                _ => chars,
-            }
-        };
-        let from = plain.first().map(|text| set(text)).unwrap_or_default();
-        let to = plain.get(1).map(|text| set(text)).unwrap_or_default();
-        let mut out = String::new();
-        for c in call.stdin.chars() {
-            match from.iter().position(|known| *known == c) {
-                None => out.push(c),
-                Some(_) if call.has('d') => {}
-                Some(_) if call.has('s') && to.is_empty() && out.ends_with(c) => {}
-                Some(at) => out.push(to.get(at).or(to.last()).copied().unwrap_or(c)),
-            }
-        }
-        Done::said(out)
-    },
-    by_line: |_| true,
-    ..Tool::PLAIN
-};
 
 #[cfg(test)]
 mod tests {

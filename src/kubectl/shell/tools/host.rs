@@ -1,8 +1,8 @@
-//! `echo`, `printf`, `date`, `env`, `hostname`, `ps`, `id`, `test`: what a machine says of itself.
+//! `echo`, `env`, `hostname`, `ps`, `id`, `basename`: what a machine says of itself.
 
 use super::tool::{Call, Tool};
-use crate::api::Timestamp;
 use crate::api::pod::Pod;
+use crate::kubectl::shell::numbers::unescaped;
 use crate::kubectl::shell::room::Done;
 use serde_json::Value;
 
@@ -12,28 +12,11 @@ pub const ECHO: Tool = Tool {
         let flags = call.words.iter().take_while(|word| matches!(word.as_str(), "-n" | "-e" | "-ne" | "-en")).count();
         let (quiet, escapes) = (call.words[..flags].iter().any(|f| f.contains('n')), call.words[..flags].iter().any(|f| f.contains('e')));
         let text = call.words[flags..].join(" ");
-        let text = if escapes { text.replace("\\n", "\n").replace("\\t", "\t") } else { text };
+        let text = if escapes { unescaped(&text) } else { text };
         Done::said(if quiet { text } else { format!("{text}\n") })
     },
     ..Tool::PLAIN
 };
-
-pub const PRINTF: Tool = Tool {
-    name: "printf",
-    run: |call| {
-        let Some((format, rest)) = call.words.split_first() else { return Done::failed("printf: no format\n", 1) };
-        let mut parts = format.split("%s");
-        let mut out = parts.next().unwrap_or("").to_owned();
-        for (index, part) in parts.enumerate() {
-            out.push_str(rest.get(index).map_or("", String::as_str));
-            out.push_str(part);
-        }
-        Done::said(out.replace("\\n", "\n").replace("\\t", "\t"))
-    },
-    ..Tool::PLAIN
-};
-
-pub const DATE: Tool = Tool { name: "date", run: |call| Done::said(format!("{}\n", Timestamp(call.room.now()).rfc3339())), ..Tool::PLAIN };
 
 fn environment(call: &mut Call<'_, '_, '_>) -> Vec<(String, String)> {
     let mut all = call.room.env();
@@ -121,40 +104,28 @@ pub const WHOAMI: Tool = Tool {
 
 pub const PWD: Tool = Tool { name: "pwd", run: |call| Done::said(format!("{}\n", call.room.absolute("."))), ..Tool::PLAIN };
 
-pub const TEST: Tool = Tool { name: "test", run: |call| check(call, call.words), ..Tool::PLAIN };
-
-pub const BRACKET: Tool = Tool {
-    name: "[",
-    run: |call| match call.words.split_last() {
-        Some((end, words)) if end == "]" => check(call, words),
-        _ => Done::failed("sh: [: missing ]\n", 2),
+/// The last part of a path, without an ending.
+pub const BASENAME: Tool = Tool {
+    name: "basename",
+    run: |call| {
+        let [path, rest @ ..] = call.words else { return Done::failed("basename: needs a path\n", 1) };
+        let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or("");
+        let without = rest.first().and_then(|end| name.strip_suffix(end.as_str())).filter(|rest| !rest.is_empty());
+        Done::said(format!("{}\n", without.unwrap_or(name)))
     },
     ..Tool::PLAIN
 };
 
-fn check(call: &Call<'_, '_, '_>, words: &[String]) -> Done {
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let (not, words) = match words[..] {
-        ["!", ref rest @ ..] => (true, rest),
-        _ => (false, &words[..]),
-    };
-    let number = |text: &str| text.parse::<i64>().unwrap_or(0);
-    let holds = match *words {
-        [] => false,
-        [text] => !text.is_empty(),
-        ["-n", text] => !text.is_empty(),
-        ["-z", text] => text.is_empty(),
-        ["-f" | "-e" | "-s" | "-r", file] => call.room.read(file).is_some(),
-        ["-d", folder] => !call.room.names(folder).is_empty(),
-        [a, "=" | "==", b] => a == b,
-        [a, "!=", b] => a != b,
-        [a, "-eq", b] => number(a) == number(b),
-        [a, "-ne", b] => number(a) != number(b),
-        [a, "-lt", b] => number(a) < number(b),
-        [a, "-le", b] => number(a) <= number(b),
-        [a, "-gt", b] => number(a) > number(b),
-        [a, "-ge", b] => number(a) >= number(b),
-        _ => return Done::failed("sh: test: unknown operand\n", 2),
-    };
-    Done { code: i32::from(holds == not), ..Done::default() }
-}
+/// The path of the folder.
+pub const DIRNAME: Tool = Tool {
+    name: "dirname",
+    run: |call| {
+        let Some(path) = call.words.first() else { return Done::failed("dirname: needs a path\n", 1) };
+        Done::said(match path.trim_end_matches('/').rsplit_once('/') {
+            Some(("", _)) => "/\n".to_owned(),
+            Some((folder, _)) => format!("{folder}\n"),
+            None => ".\n".to_owned(),
+        })
+    },
+    ..Tool::PLAIN
+};

@@ -130,18 +130,21 @@ pub const UNIQ: Tool = Tool {
 };
 
 /// Numbers that a loop counts, at most so many.
-const MOST: i64 = 1_000;
+const MOST: usize = 1_000;
 
 pub const SEQ: Tool = Tool {
     name: "seq",
     run: |call| {
         let numbers: Vec<i64> = call.words.iter().filter_map(|word| word.parse().ok()).collect();
-        let (from, to) = match numbers[..] {
-            [to] => (1, to),
-            [from, to] => (from, to),
-            _ => return Done::failed("seq: needs one or two numbers\n", 1),
+        let (from, step, to) = match numbers[..] {
+            [to] => (1, 1, to),
+            [from, to] => (from, 1, to),
+            [from, step, to] => (from, step, to),
+            _ => return Done::failed("seq: needs one to three numbers\n", 1),
         };
-        Done::said((from..=to).take(MOST as usize).map(|n| format!("{n}\n")).collect::<String>())
+        let counted = std::iter::successors(Some(from), |n| n.checked_add(step));
+        let counted = counted.take_while(|n| if step < 0 { *n >= to } else { *n <= to });
+        Done::said(counted.take(MOST).map(|n| format!("{n}\n")).collect::<String>())
     },
     ..Tool::PLAIN
 };

@@ -1,14 +1,19 @@
 //! The commands of the shell that are no part of it, one constant each.
 
 mod cut;
+mod date;
 mod files;
 mod grep;
 mod host;
 mod http;
 mod lines;
 mod network;
+mod printf;
+mod regex;
 mod sed;
+mod test;
 pub mod tool;
+mod tr;
 
 use tool::Tool;
 
@@ -20,6 +25,7 @@ pub fn find(name: &str) -> Option<&'static Tool> {
 /// All commands.
 const TOOLS: &[&Tool] = &[
     &grep::GREP,
+    &grep::EGREP,
     &lines::HEAD,
     &lines::TAIL,
     &lines::WC,
@@ -28,7 +34,7 @@ const TOOLS: &[&Tool] = &[
     &lines::SEQ,
     &cut::CUT,
     &cut::AWK,
-    &cut::TR,
+    &tr::TR,
     &sed::SED,
     &files::CAT,
     &files::TEE,
@@ -38,8 +44,8 @@ const TOOLS: &[&Tool] = &[
     &files::MKDIR,
     &files::CP,
     &host::ECHO,
-    &host::PRINTF,
-    &host::DATE,
+    &printf::PRINTF,
+    &date::DATE,
     &host::ENV,
     &host::PRINTENV,
     &host::HOSTNAME,
@@ -47,8 +53,11 @@ const TOOLS: &[&Tool] = &[
     &host::ID,
     &host::WHOAMI,
     &host::PWD,
-    &host::TEST,
-    &host::BRACKET,
+    &host::BASENAME,
+    &host::DIRNAME,
+    &test::TEST,
+    &test::BRACKET,
+    &test::DOUBLE_BRACKET,
     &network::NSLOOKUP,
     &network::DIG,
     &network::PING,

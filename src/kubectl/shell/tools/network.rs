@@ -51,17 +51,14 @@ fn outside(what: &str) -> Done {
 impl Room<'_, '_> {
     fn nslookup(&self, name: &str) -> Done {
         let Some((pod, _)) = &self.pod else { return outside("nslookup") };
-        let found = dns::lookup(self.client.sim().server(), &pod.meta.namespace, name);
+        let found = dns::answer(self.client.sim().server(), &pod.meta.namespace, name);
         let mut out = format!("Server:    {s}\nAddress 1: {s} kube-dns.kube-system.svc.cluster.local\n\n", s = dns::SERVER);
-        if found.is_empty() {
+        if found.records.is_empty() {
             out.push_str(&format!("nslookup: can't resolve '{name}'\n"));
             return Done { out, code: 1, ..Done::default() };
         }
         out.push_str(&format!("Name:      {name}\n"));
-        let zone = dns::zone(self.client.sim().server());
-        for (i, record) in found.iter().enumerate() {
-            // The name of the Pod itself, where it has one.
-            let own = zone.iter().rfind(|other| other.address == record.address).map_or(record.name.as_str(), |other| other.name.as_str());
+        for (i, (record, own)) in found.records.iter().zip(&found.own).enumerate() {
             out.push_str(&format!("Address {}: {} {own}\n", i + 1, record.address));
         }
         Done::said(out)

@@ -30,6 +30,64 @@ pub struct Call<'a, 'r, 'c> {
     pub stdin: &'a str,
 }
 
+/// The flags of a call, each with its value where it takes one, and the other words.
+pub struct Flags<'a> {
+    pub flags: Vec<(char, &'a str)>,
+    pub words: Vec<&'a str>,
+}
+
+impl<'a> Flags<'a> {
+    pub fn has(&self, letter: char) -> bool {
+        self.flags.iter().any(|(flag, _)| *flag == letter)
+    }
+
+    /// The values of a flag.
+    pub fn values(&self, letter: char) -> impl Iterator<Item = &'a str> {
+        self.flags.iter().filter(move |(flag, _)| *flag == letter).map(|(_, value)| *value)
+    }
+
+    /// The last value of a flag, as a number.
+    pub fn number(&self, letter: char) -> Option<usize> {
+        self.values(letter).last().and_then(|value| value.parse().ok())
+    }
+}
+
+/// Splits words into flags and the rest, as getopt does. `known`: the letters of the flags, those that take a value with a colon behind
+/// them. `--` ends the flags.
+pub fn flags<'a>(name: &str, words: &'a [String], known: &str) -> Result<Flags<'a>, Done> {
+    let mut found = Flags { flags: Vec::new(), words: Vec::new() };
+    let mut rest = words.iter().map(String::as_str);
+    while let Some(word) = rest.next() {
+        if word == "--" {
+            found.words.extend(rest);
+            break;
+        }
+        // Long flags, such as `--color=auto`, change nothing here.
+        let Some(letters) = word.strip_prefix('-').filter(|letters| !letters.is_empty()) else {
+            found.words.push(word);
+            continue;
+        };
+        if letters.starts_with('-') {
+            continue;
+        }
+        for (at, letter) in letters.char_indices() {
+            let Some(place) = known.find(letter).filter(|_| letter != ':') else {
+                return Err(Done::failed(format!("{name}: invalid option -- '{letter}'\n"), 1));
+            };
+            if !known[place + 1..].starts_with(':') {
+                found.flags.push((letter, ""));
+                continue;
+            }
+            let inline = &letters[at + letter.len_utf8()..];
+            let value = if inline.is_empty() { rest.next() } else { Some(inline) };
+            let missing = || Done::failed(format!("{name}: option requires an argument -- '{letter}'\n"), 1);
+            found.flags.push((letter, value.ok_or_else(missing)?));
+            break;
+        }
+    }
+    Ok(found)
+}
+
 impl<'a> Call<'a, '_, '_> {
     /// The words that are no flags.
     pub fn plain(&self) -> impl Iterator<Item = &'a str> + use<'a> {

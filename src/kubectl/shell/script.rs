@@ -1,0 +1,133 @@
+//! What a text of the shell is parsed into.
+
+use std::rc::Rc;
+
+/// A parsed text.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Script {
+    pub steps: Vec<Step>,
+}
+
+/// A step of a script; places are indices of steps.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// Commands that are joined by `|`, and whether the result is turned round.
+    Pipeline(Vec<Simple>, bool),
+    Jump(usize),
+    /// Goes on at the place if the last command succeeded (or failed).
+    JumpIf(bool, usize),
+    /// What came before counts as a success: a loop whose condition no longer holds.
+    Succeed,
+    /// Begins a loop over words.
+    For(Vec<Word>),
+    /// Takes the next word of the innermost loop, or leaves it.
+    Next(String, usize),
+    /// Leaves the loops within which there are so many, and goes on at the place.
+    Leave(usize, usize),
+    /// Goes on where the first pattern that fits the word says, or at the place.
+    Case(Word, Vec<(Word, usize)>, usize),
+    /// A function.
+    Define(String, Rc<Script>),
+}
+
+/// A command with its assignments and redirections.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Simple {
+    pub assigns: Vec<(String, Word)>,
+    pub words: Vec<Word>,
+    pub redirects: Vec<Redirect>,
+    /// A block in place of words.
+    pub block: Option<Block>,
+}
+
+/// Commands with pipes or files of their own: `{ …; }`, `( … )`, a loop.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Block {
+    pub script: Rc<Script>,
+    /// In parentheses: what it sets ends with it.
+    pub subshell: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Redirect {
+    /// To a file: which stream (3: both), whether it is appended, the file.
+    To(u8, bool, Word),
+    /// From a file.
+    From(Word),
+    /// A here-document.
+    Here(Word),
+    /// `2>&1`
+    Merge,
+    /// `>&2`
+    Complain,
+}
+
+/// A word: pieces of text and of what is put in.
+pub type Word = Vec<Piece>;
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Piece {
+    /// Text without quotes, in which `*`, `?` and `[` make a pattern.
+    Text(String),
+    Quoted(String),
+    /// A variable, and whether it is quoted.
+    Variable(Rc<Parameter>, bool),
+    /// The output of a script, and whether it is quoted.
+    Output(Rc<Script>, bool),
+    /// `$((…))`, and whether it is quoted.
+    Sum(Word, bool),
+}
+
+/// A variable, and what is made of its value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameter {
+    pub name: String,
+    pub change: Change,
+}
+
+/// What `${…}` makes of a value; with a colon an empty value counts as none.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    None,
+    Length,
+    /// `-`
+    Default(bool, Word),
+    /// `=`
+    Assign(bool, Word),
+    /// `+`
+    Alternative(bool, Word),
+    /// `?`
+    Missing(bool, Word),
+    /// `#`, `##`, `%`, `%%`
+    Cut {
+        end: bool,
+        longest: bool,
+        pattern: Word,
+    },
+    /// `/`, `//`
+    Replace {
+        all: bool,
+        pattern: Word,
+        with: Word,
+    },
+    /// `:from:count`
+    Slice(Word, Option<Word>),
+}
+
+/// The text of a word in which nothing is put in.
+pub fn literal(word: &[Piece]) -> Option<String> {
+    word.iter().map(|piece| if let Piece::Text(text) | Piece::Quoted(text) = piece { Some(text.as_str()) } else { None }).collect()
+}
+
+/// Whether it may name a variable.
+pub(super) fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !name.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// `name=value`
+pub(super) fn assignment(word: &[Piece]) -> Option<(String, Word)> {
+    let Some(Piece::Text(text)) = word.first() else { return None };
+    let (name, value) = text.split_once('=')?;
+    let rest = [Piece::Text(value.to_owned())].into_iter().chain(word[1..].iter().cloned());
+    is_name(name).then(|| (name.to_owned(), rest.collect()))
+}

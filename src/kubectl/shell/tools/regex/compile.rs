@@ -1,0 +1,367 @@
+//! Reads a pattern into instructions.
+
+/// Instructions of a pattern.
+const LONGEST: usize = 4_000;
+/// Groups within groups.
+const DEEPEST: usize = 16;
+/// Times that `{n}` may repeat.
+const MOST_TIMES: usize = 255;
+#[derive(Clone, Debug)]
+pub(super) enum Op {
+    Any,
+    Letter(char),
+    Of(bool, Vec<(char, char)>),
+    /// Goes on at both places, the first before the second.
+    Split(usize, usize),
+    Jump(usize),
+    Save(usize),
+    Begin,
+    End,
+    /// `\b`, `\<`, `\>`
+    Edge(Edge),
+    /// What the group has matched.
+    Again(usize),
+    Match,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Edge {
+    Both,
+    Left,
+    Right,
+    /// No letter before it, and none behind it: the sides of a whole word.
+    Open,
+    Shut,
+}
+
+/// How a pattern is written.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Syntax {
+    /// `+?{}()|` without backslashes.
+    pub extended: bool,
+    /// All letters stand for themselves.
+    pub fixed: bool,
+    /// Small and capital letters are the same.
+    pub fold: bool,
+    /// The match is a whole word.
+    pub word: bool,
+    /// The match is the whole line.
+    pub line: bool,
+}
+
+/// The instructions of a pattern, and whether it has back references; a line break in it separates alternatives.
+pub(super) fn ops(pattern: &str, syntax: Syntax) -> Result<(Vec<Op>, bool), String> {
+    let mut compiler = Compiler { chars: pattern.chars().collect(), at: 0, ops: Vec::new(), groups: 0, syntax, again: false };
+    compiler.ops.extend([Op::Save(0)]);
+    compiler.ops.extend(syntax.line.then_some(Op::Begin));
+    compiler.ops.extend(syntax.word.then_some(Op::Edge(Edge::Open)));
+    compiler.alternatives(0)?;
+    if compiler.at < compiler.chars.len() {
+        return Err("Unmatched ) or \\)".to_owned());
+    }
+    compiler.ops.extend(syntax.word.then_some(Op::Edge(Edge::Shut)));
+    compiler.ops.extend(syntax.line.then_some(Op::End));
+    compiler.ops.extend([Op::Save(1), Op::Match]);
+    Ok((compiler.ops, compiler.again))
+}
+
+struct Compiler {
+    chars: Vec<char>,
+    at: usize,
+    ops: Vec<Op>,
+    groups: usize,
+    syntax: Syntax,
+    again: bool,
+}
+
+/// A sign of the syntax.
+#[derive(Clone, Copy, PartialEq)]
+enum Sign {
+    Letter(char),
+    Special(char),
+}
+
+impl Compiler {
+    /// The next sign and how many letters it has: in a basic pattern `\(` is what `(` is in an extended one.
+    fn sign(&self) -> Option<(Sign, usize)> {
+        let c = *self.chars.get(self.at)?;
+        if self.syntax.fixed {
+            return Some((if c == '\n' { Sign::Special('|') } else { Sign::Letter(c) }, 1));
+        }
+        let switched = |c: char| "+?{}()|".contains(c);
+        Some(match c {
+            '\n' => (Sign::Special('|'), 1),
+            '\\' => match self.chars.get(self.at + 1).copied() {
+                Some(next) if switched(next) && !self.syntax.extended => (Sign::Special(next), 2),
+                Some(_) => (Sign::Special('\\'), 2),
+                None => (Sign::Letter('\\'), 1),
+            },
+            c if switched(c) => (if self.syntax.extended { Sign::Special(c) } else { Sign::Letter(c) }, 1),
+            '*' | '.' | '[' | '^' | '$' => (Sign::Special(c), 1),
+            c => (Sign::Letter(c), 1),
+        })
+    }
+
+    fn take(&mut self, wanted: char) -> bool {
+        match self.sign() {
+            Some((Sign::Special(c), length)) if c == wanted => {
+                self.at += length;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn put(&mut self, op: Op) -> Result<(), String> {
+        self.ops.push(op);
+        if self.ops.len() > LONGEST { Err("Regular expression too big".to_owned()) } else { Ok(()) }
+    }
+
+    fn alternatives(&mut self, depth: usize) -> Result<(), String> {
+        let mut ends = Vec::new();
+        loop {
+            let begin = self.ops.len();
+            self.sequence(depth)?;
+            if !self.take('|') {
+                break;
+            }
+            // The first goes before the rest, which begins behind the jump at its end.
+            self.insert(begin, Op::Split(begin + 1, self.ops.len() + 2))?;
+            ends.push(self.ops.len());
+            self.put(Op::Jump(0))?;
+        }
+        for end in ends {
+            self.ops[end] = Op::Jump(self.ops.len());
+        }
+        Ok(())
+    }
+
+    /// Puts an instruction before others, whose places move on by one.
+    fn insert(&mut self, begin: usize, op: Op) -> Result<(), String> {
+        for moved in &mut self.ops[begin..] {
+            match moved {
+                Op::Jump(place) => *place += 1,
+                Op::Split(first, second) => (*first, *second) = (*first + 1, *second + 1),
+                _ => {}
+            }
+        }
+        self.ops.insert(begin, op);
+        if self.ops.len() > LONGEST { Err("Regular expression too big".to_owned()) } else { Ok(()) }
+    }
+
+    fn sequence(&mut self, depth: usize) -> Result<(), String> {
+        let first = self.at;
+        while let Some((sign, length)) = self.sign() {
+            let begin = self.ops.len();
+            match sign {
+                Sign::Special('|') => return Ok(()),
+                Sign::Special(')') if depth > 0 => return Ok(()),
+                Sign::Special(')') => return Err("Unmatched ) or \\)".to_owned()),
+                Sign::Special('^') if self.syntax.extended || self.at == first => {
+                    self.at += length;
+                    self.put(Op::Begin)?;
+                    // A star at the beginning of a basic pattern is a star.
+                    if !self.syntax.extended && self.chars.get(self.at) == Some(&'*') {
+                        self.at += 1;
+                        self.put(Op::Letter('*'))?;
+                    }
+                    continue;
+                }
+                Sign::Special('$') if self.syntax.extended || self.ends_here() => {
+                    self.at += length;
+                    self.put(Op::End)?;
+                    continue;
+                }
+                Sign::Special('*') if self.at == first => {
+                    self.at += length;
+                    self.put(Op::Letter('*'))?;
+                }
+                Sign::Special('(') => {
+                    self.at += length;
+                    if depth >= DEEPEST {
+                        return Err("Regular expression too big".to_owned());
+                    }
+                    self.groups += 1;
+                    let group = self.groups;
+                    self.put(Op::Save(2 * group))?;
+                    self.alternatives(depth + 1)?;
+                    if !self.take(')') {
+                        return Err("Unmatched ( or \\(".to_owned());
+                    }
+                    self.put(Op::Save(2 * group + 1))?;
+                }
+                Sign::Special('[') => {
+                    let op = self.set()?;
+                    self.put(op)?;
+                }
+                Sign::Special('.') => {
+                    self.at += length;
+                    self.put(Op::Any)?;
+                }
+                Sign::Special('\\') => {
+                    self.at += 2;
+                    let op = self.escaped(self.chars[self.at - 1])?;
+                    self.put(op)?;
+                }
+                Sign::Special(c) | Sign::Letter(c) => {
+                    self.at += length;
+                    self.put(Op::Letter(c))?;
+                }
+            }
+            self.repeats(begin)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a basic pattern, or its group or alternative, ends behind this letter.
+    fn ends_here(&self) -> bool {
+        let rest = &self.chars[self.at + 1..];
+        matches!(rest, [] | ['\n', ..] | ['\\', ')' | '|', ..])
+    }
+
+    fn escaped(&mut self, c: char) -> Result<Op, String> {
+        let blanks = || vec![(' ', ' '), ('\t', '\r')];
+        let word = || vec![('a', 'z'), ('A', 'Z'), ('0', '9'), ('_', '_')];
+        Ok(match c {
+            's' => Op::Of(false, blanks()),
+            'S' => Op::Of(true, blanks()),
+            'w' => Op::Of(false, word()),
+            'W' => Op::Of(true, word()),
+            'd' => Op::Of(false, vec![('0', '9')]),
+            'b' => Op::Edge(Edge::Both),
+            '<' => Op::Edge(Edge::Left),
+            '>' => Op::Edge(Edge::Right),
+            'n' => Op::Letter('\n'),
+            't' => Op::Letter('\t'),
+            '1'..='9' => {
+                let group = c as usize - '0' as usize;
+                if group > self.groups {
+                    return Err("Invalid back reference".to_owned());
+                }
+                self.again = true;
+                Op::Again(group)
+            }
+            c => Op::Letter(c),
+        })
+    }
+
+    /// `[…]`
+    fn set(&mut self) -> Result<Op, String> {
+        let unmatched = || "Unmatched [, [^, [:, [., or [=".to_owned();
+        self.at += 1;
+        let not = self.chars.get(self.at) == Some(&'^');
+        self.at += usize::from(not);
+        let (begin, mut letters) = (self.at, Vec::new());
+        loop {
+            let c = *self.chars.get(self.at).ok_or_else(unmatched)?;
+            self.at += 1;
+            match c {
+                ']' if self.at > begin + 1 => return Ok(Op::Of(not, letters)),
+                '[' if self.chars.get(self.at) == Some(&':') => {
+                    let name: String = self.chars[self.at + 1..].iter().take_while(|c| **c != ':').collect();
+                    self.at += name.chars().count() + 3;
+                    letters.extend(class(&name).ok_or("Invalid character class name")?);
+                }
+                c => match (self.chars.get(self.at), self.chars.get(self.at + 1)) {
+                    (Some('-'), Some(end)) if *end != ']' => {
+                        letters.push((c, *end));
+                        self.at += 2;
+                    }
+                    _ => letters.push((c, c)),
+                },
+            }
+        }
+    }
+
+    /// `*`, `+`, `?` and `{n,m}` behind what begins there.
+    fn repeats(&mut self, begin: usize) -> Result<(), String> {
+        while let Some((Sign::Special(c), length)) = self
+            .sign()
+            .filter(|(sign, _)| matches!(sign, Sign::Special('*' | '+' | '?')) || *sign == Sign::Special('{') && self.times().is_some())
+        {
+            let times = self.times();
+            self.at += length;
+            let (least, most) = match c {
+                '*' => (0, None),
+                '+' => (1, None),
+                '?' => (0, Some(1)),
+                _ => {
+                    let Some((least, most, end)) = times else { return Ok(()) };
+                    self.at = end;
+                    if least > MOST_TIMES || most.is_some_and(|most| most > MOST_TIMES || most < least) {
+                        return Err("Invalid content of \\{\\}".to_owned());
+                    }
+                    (least, most)
+                }
+            };
+            let part: Vec<Op> = self.ops.split_off(begin);
+            for _ in 0..least {
+                self.copy(&part, begin)?;
+            }
+            match most {
+                None => {
+                    let split = self.ops.len();
+                    self.put(Op::Split(split + 1, split + 2 + part.len()))?;
+                    self.copy(&part, begin)?;
+                    self.put(Op::Jump(split))?;
+                }
+                Some(most) => {
+                    let left = most - least;
+                    let end = self.ops.len() + left * (part.len() + 1);
+                    for _ in 0..left {
+                        self.put(Op::Split(self.ops.len() + 1, end))?;
+                        self.copy(&part, begin)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Instructions once more, which stood at this place.
+    fn copy(&mut self, part: &[Op], begin: usize) -> Result<(), String> {
+        let by = self.ops.len() - begin;
+        for op in part {
+            self.put(match op {
+                Op::Jump(place) => Op::Jump(place + by),
+                Op::Split(first, second) => Op::Split(first + by, second + by),
+                op => op.clone(),
+            })?;
+        }
+        Ok(())
+    }
+
+    /// `{n}`, `{n,}`, `{n,m}`: the least, the most and where it ends.
+    fn times(&self) -> Option<(usize, Option<usize>, usize)> {
+        let (Sign::Special('{'), length) = self.sign()? else { return None };
+        let begin = self.at + length;
+        let close = (begin..self.chars.len()).find(|at| self.chars[*at] == '}')?;
+        let end = if self.syntax.extended { close } else { close.checked_sub(1).filter(|at| self.chars[*at] == '\\')? };
+        let text: String = self.chars.get(begin..end)?.iter().collect();
+        let (least, most) = match text.split_once(',') {
+            None => (text.parse().ok()?, Some(text.parse().ok()?)),
+            Some((least, "")) => (least.parse().ok()?, None),
+            Some((least, most)) => (if least.is_empty() { 0 } else { least.parse().ok()? }, Some(most.parse().ok()?)),
+        };
+        Some((least, most, close + 1))
+    }
+}
+
+/// The letters of `[:name:]`.
+pub fn class(name: &str) -> Option<Vec<(char, char)>> {
+    Some(match name {
+        "alpha" => vec![('A', 'Z'), ('a', 'z')],
+        "digit" => vec![('0', '9')],
+        "alnum" => vec![('0', '9'), ('A', 'Z'), ('a', 'z')],
+        "upper" => vec![('A', 'Z')],
+        "lower" => vec![('a', 'z')],
+        "space" => vec![('\t', '\r'), (' ', ' ')],
+        "blank" => vec![('\t', '\t'), (' ', ' ')],
+        "punct" => vec![('!', '/'), (':', '@'), ('[', '`'), ('{', '~')],
+        "print" => vec![(' ', '~')],
+        "graph" => vec![('!', '~')],
+        "cntrl" => vec![('\0', '\x1f'), ('\x7f', '\x7f')],
+        "xdigit" => vec![('0', '9'), ('A', 'F'), ('a', 'f')],
+        _ => return None,
+    })
+}
