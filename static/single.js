@@ -37,6 +37,8 @@
         const style = (await text(name)).replace(/<\/(style)/gi, '<\\/$1');
         page = page.replace(`<link rel="stylesheet" href="${name}">`, () => `<style>${style}</style>`);
       }
+      const later = (await text('lesson.css')).replace(/<\/(style)/gi, '<\\/$1');
+      page = page.replace('</head>', () => `<style>${later}</style></head>`);
       const policy = "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
       page = page.replace(/(http-equiv="Content-Security-Policy" content=")[^"]*/, (_, head) => head + policy)
         .replace(/<link rel="icon"[^>]*>/, '')

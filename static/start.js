@@ -56,6 +56,15 @@
   }
   window.loopscopeScript = script;
 
+  // Styles of what comes after the first Pods.
+  function styles(name) {
+    if (inside) return;
+    var link = document.createElement('link');
+    link.rel = 'stylesheet';
+    link.href = base + name;
+    document.head.appendChild(link);
+  }
+
   // Compiles a part of the module while it is downloaded. A frame with an opaque origin may fetch only from servers that allow it to
   // (CORS), but it may load scripts from any: for those each part is a script as well.
   function part(name) {
@@ -193,6 +202,7 @@
       .then(function () {
         if (startsAgain) return;
         app.inert = false;
+        styles('lesson.css');
         wasm_bindgen.whole();
         // A page around this one, or one that opened it, may play it (static/host.js).
         if (parent !== window || window.opener) script('host.js');

@@ -73,7 +73,7 @@ pub fn LessonPanel(props: &Props) -> Html {
             </div>
             <div class="row acts">
                 <button type="button" class="btn sm" disabled={at == 1} onclick={to(LessonMsg::Back)}>{ say(msg::lesson_back()) }</button>
-                if at > 1 || phase != Phase::Done { <button type="button" class="btn sm ghost again" onclick={to(LessonMsg::Again)}>{ say(msg::lesson_again()) }</button> }
+                if at > 1 || phase != Phase::Done || !card.ask.is_empty() { <button type="button" class="btn sm ghost again" onclick={to(LessonMsg::Again)}>{ say(msg::lesson_again()) }</button> }
                 if card.more_hints && phase == Phase::Task { <button type="button" class="btn sm ghost hints" onclick={to(LessonMsg::Hint)}>{ say(msg::lesson_hint()) }</button> }
                 if !card.goal.is_empty() && phase == Phase::Task && !card.more_hints { <button type="button" class="btn sm ghost show" onclick={to(LessonMsg::Show)}>{ say(msg::lesson_show()) }</button> }
                 <span class="grow" />

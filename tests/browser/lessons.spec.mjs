@@ -77,7 +77,7 @@ for (const lang of ['en', 'zh']) {
       }
       // No value is missing, and every text is in the language.
       for (const words of said) {
-        expect(words).not.toMatch(/\{\{|\}\}|–|undefined/);
+        expect(words).not.toMatch(/\{\{ | \}\}|–|undefined/);
         if (lang === 'zh') expect(words).toMatch(/[一-鿿]/);
       }
       await panel(page).locator('.finish').click();
