@@ -189,7 +189,7 @@
     var slow = setTimeout(function () { if (note) note.textContent = words().starting; }, 300);
     var navigation = performance.getEntriesByType('navigation')[0];
     // After a reload the files are in the cache.
-    var waits = navigation && navigation.type === 'reload';
+    var waits = inside || (navigation && navigation.type === 'reload');
     Promise.all([first, glue, styled()])
       .then(function (loaded) { return instantiate(loaded[0]); })
       .then(function (bringRest) {
