@@ -96,7 +96,7 @@
 
   // Attributes that are parameters of the page as they are.
   var passed = ['view', 'theme', 'speed', 'autoplay', 'controls'];
-  var calls = ['play', 'pause', 'seek', 'step', 'setSpeed', 'setView', 'getCurrentTime', 'getDuration', 'getManifest', 'getLesson', 'apply', 'load', 'kubectl', 'next', 'back'];
+  var calls = ['play', 'pause', 'seek', 'step', 'setSpeed', 'setView', 'getCurrentTime', 'getDuration', 'getManifest', 'getLesson', 'apply', 'load', 'kubectl', 'next', 'hurry', 'back'];
 
   class LoopScope extends HTMLElement {
     connectedCallback() {

@@ -39,6 +39,7 @@
     getManifest: function () { return page.manifest(); },
     getLesson: function () { return page.lesson(); },
     next: function () { page.teach('next'); },
+    hurry: function () { page.teach('hurry'); },
     back: function () { page.teach('back'); },
   };
 

@@ -51,8 +51,10 @@ impl PartialEq for LessonFile {
 /// What happens to a lesson.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LessonMsg {
-    /// On to the next step; what is still played is played to its end at once.
+    /// On to the next step, once this one is not played any more.
     Next,
+    /// What is still played is played to its end at once.
+    Hurry,
     /// To the step before, as it began.
     Back,
     /// The step begins again.
@@ -70,9 +72,10 @@ pub enum LessonMsg {
 }
 
 impl LessonMsg {
-    /// What another script asks for: `next`, `back`, `again`, `hint`, `show`, `close`, or an answer.
+    /// What another script asks for: `next`, `hurry`, `back`, `again`, `hint`, `show`, `close`, or an answer.
     pub fn from_word(word: &str) -> LessonMsg {
         match word {
+            "hurry" => LessonMsg::Hurry,
             "back" => LessonMsg::Back,
             "again" => LessonMsg::Again,
             "hint" => LessonMsg::Hint,
@@ -393,6 +396,10 @@ impl State {
                 }
             }
             LessonMsg::Next => self.next_step(),
+            LessonMsg::Hurry => {
+                player.script.hurries = player.phase == Phase::Playing;
+                self.hurry();
+            }
             LessonMsg::Back => {
                 let to = player.at.saturating_sub(1);
                 self.return_to(to);
@@ -407,7 +414,7 @@ impl State {
     fn next_step(&mut self) {
         let Some(player) = &mut self.player else { return };
         match player.phase {
-            Phase::Playing => player.script.hurries = true,
+            Phase::Playing => {}
             // A question that is not answered is played all the same.
             Phase::Asking => {
                 let actions = player.step().actions.clone();
@@ -421,7 +428,6 @@ impl State {
             }
             _ => {}
         }
-        self.hurry();
     }
 
     fn return_to(&mut self, step: usize) {
@@ -614,7 +620,7 @@ mod tests {
         let mut state = opened();
         let next = |state: &mut State| {
             state.update(LessonMsg::Next);
-            state.update(LessonMsg::Next);
+            state.update(LessonMsg::Hurry);
             while state.timeline.run_until.is_some() {
                 state.run_slice(50);
             }

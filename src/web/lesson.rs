@@ -51,11 +51,11 @@ pub fn LessonPanel(props: &Props) -> Html {
         html! { <li class={classes!("dot", here.then_some("here"), (*result == Result::Wrong).then_some("wrong"))}>{ glyph(*result).map(|name| icon(name, 10)).unwrap_or_default() }</li> }
     };
     let next = match phase {
-        Phase::Asking => Some(msg::lesson_skip_question()),
-        Phase::Playing => Some(msg::lesson_skip_ahead()),
-        Phase::Task | Phase::Lost => Some(msg::lesson_skip_task()),
-        Phase::Done if at < all => Some(msg::lesson_next()),
-        Phase::Done => None,
+        Phase::Asking => Some((msg::lesson_skip_question(), LessonMsg::Next)),
+        Phase::Playing => Some((msg::lesson_skip_ahead(), LessonMsg::Hurry)),
+        Phase::Task | Phase::Lost if at < all => Some((msg::lesson_skip_task(), LessonMsg::Next)),
+        Phase::Done if at < all => Some((msg::lesson_next(), LessonMsg::Next)),
+        _ => None,
     };
     let finish = (phase == Phase::Done && at == all).then(|| {
         html! { <button type="button" class="btn primary sm finish" onclick={to(LessonMsg::Close)}>{ icon("i-check", 14) }{ say(msg::lesson_finish()) }</button> }
@@ -77,7 +77,7 @@ pub fn LessonPanel(props: &Props) -> Html {
                 if card.more_hints && phase == Phase::Task { <button type="button" class="btn sm ghost hints" onclick={to(LessonMsg::Hint)}>{ say(msg::lesson_hint()) }</button> }
                 if !card.goal.is_empty() && phase == Phase::Task && !card.more_hints { <button type="button" class="btn sm ghost show" onclick={to(LessonMsg::Show)}>{ say(msg::lesson_show()) }</button> }
                 <span class="grow" />
-                if let Some(next) = next { <button type="button" id="lesson-next" class={classes!("btn", "sm", (phase == Phase::Done).then_some("primary"))} onclick={to(LessonMsg::Next)}>{ say(next) }{ icon("i-arrow-right", 14) }</button> }
+                if let Some((next, msg)) = next { <button type="button" id="lesson-next" class={classes!("btn", "sm", (phase == Phase::Done).then_some("primary"))} onclick={to(msg)}>{ say(next) }{ icon("i-arrow-right", 14) }</button> }
                 { finish.unwrap_or_default() }
             </div>
         </section>
