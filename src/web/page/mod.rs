@@ -51,6 +51,8 @@ use wasm_bindgen::prelude::*;
 use web_sys::{Event, KeyboardEvent};
 use yew::prelude::*;
 
+/// Milliseconds for which what came of an action is shown.
+const TOAST_MS: u32 = 4_000;
 /// Milliseconds after the last key until a text is tried.
 const TYPING_DELAY_MS: u32 = 350;
 /// The clock stops when the history fills this many pages of 64 KiB: three of the four gigabytes that a module may have.
@@ -102,7 +104,8 @@ struct Hover {
 /// What ends by itself.
 struct Timers {
     copied: Option<Timeout>,
-    said: Option<Timeout>,
+    /// What is said for a moment, and whether it failed: what came of an action, though more is announced meanwhile.
+    said: Option<(Timeout, Message, bool)>,
     saving: Option<Timeout>,
     trying: Option<Timeout>,
     /// What the address holds.
@@ -221,14 +224,21 @@ impl Page {
         Some(msg::offer_done(offer.words, offer.title))
     }
 
-    /// What has just been said aloud is also shown for a moment.
+    /// What has just been said aloud of an action is also shown for a moment.
     fn toast(&mut self, ctx: &Context<Self>) {
-        let to = ctx.link().clone();
-        self.timers.said = Some(Timeout::new(3000, move || to.send_message(Msg::Read)));
+        let (to, state) = (ctx.link().clone(), self.state.borrow());
+        let notice = state.announcer.notice();
+        let said = (!notice.is_empty()).then(|| (notice.clone(), state.announcer.failed()));
+        self.timers.said = said.map(|(words, failed)| (Timeout::new(TOAST_MS, move || to.send_message(Msg::Read)), words, failed));
     }
 }
 
 impl Page {
+    /// Whether a line that is entered opens the console: there is room for its answer.
+    fn opens_console(&self) -> bool {
+        self.panels.size.1 >= 700.0 && !self.narrow()
+    }
+
     /// Whether panels lie over the page.
     fn narrow(&self) -> bool {
         self.panels.size.0 < panels::NARROW && !self.settings.embed
@@ -332,7 +342,8 @@ impl Component for Page {
                     self.timers.trying = Some(Timeout::new(TYPING_DELAY_MS, move || to.send_message(Msg::Do(EditorMsg::Check.into()))));
                 }
                 let menu = matches!(msg, Do::Timeline(_) | Do::Compare(CompareMsg::With(_)));
-                if self.carry_out(msg) {
+                let shown = talk && (self.panels.console || self.opens_console()) || self.panels.over == Over::Console;
+                if self.carry_out(msg) || heavy || talk && !shown {
                     self.toast(ctx);
                 }
                 if menu {
@@ -342,7 +353,7 @@ impl Component for Page {
                 if asks || self.panels.over == Over::Ask {
                     self.panels.over = if asks { Over::Ask } else { Over::Nothing };
                 }
-                if talk && self.panels.size.1 >= 700.0 && !self.narrow() {
+                if talk && self.opens_console() {
                     self.panels.console = true;
                 }
                 if chose {
@@ -478,10 +489,9 @@ impl Component for Page {
         } else {
             self.full(ctx)
         };
-        let said = self.timers.said.as_ref().map(|_| {
-            let announcer = &self.state.borrow().announcer;
-            let glyph = if announcer.failed() { "i-error" } else { "i-check" };
-            html! { <div class={classes!("toast", "said", announcer.failed().then_some("failed"))} aria-hidden="true">{ icon(glyph, 16) }<span>{ say(announcer.notice()) }</span></div> }
+        let said = self.timers.said.as_ref().map(|(_, words, failed)| {
+            let glyph = if *failed { "i-error" } else { "i-check" };
+            html! { <div class={classes!("toast", "said", failed.then_some("failed"))} aria-hidden="true">{ icon(glyph, 16) }<span>{ say(words) }</span></div> }
         });
         // What is not there keeps its place: otherwise the page would be made anew when something is said.
         let (error, said) = (error.unwrap_or_default(), said.unwrap_or_default());
