@@ -285,6 +285,27 @@ mod tests {
     }
 
     #[test]
+    fn the_past_tells_the_manifest_of_its_time_and_the_text_stays() {
+        let mut state = settled((examples::ALL[0].text)());
+        let (first, second) = (state.editor.text.clone(), state.editor.text.replace("replicas: 2", "replicas: 3"));
+        state.update(EditorMsg::Edit(second.clone()));
+        state.update(Msg::Apply);
+        state.update(TimelineMsg::Seconds(20));
+        state.update(EditorMsg::Edit("# not applied yet".into()));
+        assert_eq!(state.applied_then(), None, "live");
+        state.update(TimelineMsg::Seek(40_000));
+        assert_eq!(state.applied_then().as_deref(), Some(second.as_str()));
+        state.update(TimelineMsg::Seek(10_000));
+        assert_eq!(state.applied_then(), Some(first.clone()));
+        // What is the editor's own text is not told twice.
+        state.update(EditorMsg::Edit(first.to_string()));
+        assert_eq!(state.applied_then(), None);
+        state.update(EditorMsg::Edit("# not applied yet".into()));
+        state.update(TimelineMsg::Live);
+        assert_eq!((state.applied_then(), &*state.editor.text), (None, "# not applied yet"));
+    }
+
+    #[test]
     fn a_refused_manifest_changes_nothing_and_is_told_at_its_line() {
         let mut state = settled((examples::ALL[0].text)());
         let version = state.timeline.run.version();

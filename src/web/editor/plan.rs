@@ -8,6 +8,7 @@ use crate::i18n::{Message, msg};
 use crate::projection::changes::{Change, Field};
 use crate::session::Msg as Do;
 use crate::session::selection::SelectionMsg;
+use crate::views::highlight;
 use crate::web::dom::icon;
 use crate::web::language::say;
 use yew::prelude::*;
@@ -101,6 +102,24 @@ pub fn change(change: &Change, on: Option<&Callback<Do>>) -> Html {
             { for key.into_iter().map(line) }
             if !counted.is_empty() || !technical.is_empty() { <details><summary>{ say(folded) }</summary>{ for counted.into_iter().chain(technical).map(line) }</details> }
         </li>
+    }
+}
+
+/// In place of the text, what had been applied at the instant shown: to be read.
+#[inline(never)]
+pub(super) fn was(ctx: &Context<Editor>, text: &str) -> Html {
+    let mut block = None;
+    let rows = text.split('\n').enumerate().map(|(at, text)| {
+        let pieces =
+            highlight::line(text, &mut block).into_iter().map(|(token, piece)| html! { <span class={token.class()}>{ piece }</span> });
+        html! { <div class="ln"><i>{ at + 1 }</i><span>{ for pieces }</span></div> }
+    });
+    let words = if text.is_empty() { msg::editor_then_nothing() } else { msg::editor_then() };
+    html! {
+        <div class="then" id="then">
+            <div class="row" role="status"><span>{ say(words) }</span><button type="button" class="btn sm" onclick={ctx.link().callback(|_: MouseEvent| Msg::Own)}>{ say(msg::editor_then_own()) }</button></div>
+            <div class="was" tabindex="0" role="region" aria-label={say(msg::editor_then_label())}>{ for rows }</div>
+        </div>
     }
 }
 
