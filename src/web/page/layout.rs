@@ -1,6 +1,5 @@
 //! How the panels lie: the full page, a phone, an embed.
 
-use super::menu::Menu;
 use super::{Msg, Over, Page};
 use crate::explain::words;
 use crate::i18n::format::clock;
