@@ -7,13 +7,17 @@ use super::run::Run;
 use crate::actions::{Answer, ApplyJob, Diagnostic, DryRun, Plan};
 use crate::api::ObjectRef;
 use crate::engine::Op;
-use crate::i18n::Message;
+use crate::i18n::{Counted, Message, msg};
+use crate::kubectl::ApplyResult;
 use crate::projection::adapt;
 use crate::projection::model::natural;
 use std::rc::Rc;
 
 /// Documents applied at once; the rest of a longer manifest one at a time, when the session is polled.
 const IMMEDIATE_DOCUMENTS: usize = 16;
+
+/// Objects of which each is named in what is said of an apply.
+const MAX_TOLD_OBJECTS: usize = 3;
 
 /// What the pill beside the manifest says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -186,7 +190,7 @@ impl Editor {
         }
         let deletes = self.settle_leftovers(&answer, refused == 0 && !nothing, &pending.asked, run);
         let created = created_since(run, job.begun);
-        let notice = Message::list(answer.lines.iter().map(|line| Message::name(&line.text)).collect());
+        let notice = told(&answer);
         self.diagnostics = Rc::new(answer.diagnostics);
         if nothing {
             let message = Message::state("error: no objects passed to apply");
@@ -224,6 +228,21 @@ impl Editor {
         // Before it was applied there is nothing to compare.
         if sim.now().0 / 1000 < drift.since { Vec::new() } else { drift.read(sim, run.epoch) }
     }
+}
+
+/// What kubectl answers; of many objects how many were created, configured and left as they are.
+fn told(answer: &Answer) -> Message {
+    if answer.lines.len() <= MAX_TOLD_OBJECTS {
+        return Message::list(answer.lines.iter().map(|line| Message::name(&line.text)).collect());
+    }
+    let count = |result: &ApplyResult| answer.applied.iter().filter(|applied| applied.result == *result).count();
+    let parts: [(ApplyResult, Counted); 3] = [
+        (ApplyResult::Created, |n| msg::count_created(n)),
+        (ApplyResult::Configured, |n| msg::count_configured(n)),
+        (ApplyResult::Unchanged, |n| msg::count_unchanged(n)),
+    ];
+    let said = parts.into_iter().map(|(result, words)| (count(&result), words)).filter(|(n, _)| *n > 0);
+    Message::list(said.map(|(n, words)| words(n)).collect())
 }
 
 /// Of the workloads created since an entry of the journal, the one that stands first in a picture.
@@ -274,6 +293,17 @@ mod tests {
     use crate::session::examples;
     use crate::session::tests::settled;
     use crate::session::timeline::TimelineMsg;
+
+    #[test]
+    fn what_was_applied_is_said_of_each_of_a_few_objects_and_counted_of_many() {
+        let map = |name: usize| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: m{name}}}\n---\n");
+        let mut state = settled("");
+        for (objects, said) in [(2, "configmap/m0 created, configmap/m1 created"), (5, "3 created, 2 unchanged")] {
+            state.update(EditorMsg::Edit((0..objects).map(map).collect()));
+            state.update(Msg::Apply);
+            assert_eq!(state.announcer.notice(), said);
+        }
+    }
 
     #[test]
     fn a_manifest_that_is_partly_refused_says_how_much_of_it() {

@@ -85,6 +85,13 @@ pub fn Topbar(props: &Props) -> Html {
     super::dom::renders("Topbar");
     let on_example = props.on_example.clone();
     let shown = props.example.map(|at| at.to_string()).unwrap_or_default();
+    // An option that a person has chosen stays chosen, whatever its attribute says.
+    let (select, current) = (use_node_ref(), shown.clone());
+    use_effect_with((select.clone(), current), |(select, current)| {
+        if let Some(select) = select.cast::<HtmlSelectElement>() {
+            select.set_value(current);
+        }
+    });
     let onchange = Callback::from(move |event: Event| {
         if let Some(select) = event.target().and_then(|target| target.dyn_into::<HtmlSelectElement>().ok())
             && let Ok(index) = select.value().parse()
@@ -96,7 +103,7 @@ pub fn Topbar(props: &Props) -> Html {
     });
     let picker = html! {
         <label class="picker"><span class="word">{ say(msg::picker_example()) }</span>
-            <select aria-label={say(msg::picker_example())} onchange={onchange}>
+            <select ref={select} aria-label={say(msg::picker_example())} onchange={onchange}>
                 if props.example.is_none() { <option value="" selected=true>{ say(msg::example_own_manifest()) }</option> }
                 { for examples::ALL.iter().enumerate().map(|(index, example)| html! { <option value={index.to_string()} selected={props.example == Some(index)}>{ say((example.title)()) }</option> }) }
             </select>{ icon("i-down", 14) }

@@ -144,8 +144,10 @@ test('starting over and opening an example ask where there is work to lose, and 
   await picker.selectOption({ label: 'StatefulSet storage' });
   await ask.getByRole('button', { name: 'Open example' }).click();
   await expect(page.locator('.item[data-kind="StatefulSet"]').or(page.locator('.item[data-name="web-0"]')).first()).toBeVisible();
+  await expect(picker.locator('option:checked')).toHaveText('StatefulSet storage');
   await page.getByRole('button', { name: 'Undo' }).click();
   await expect(pods(page)).toHaveCount(5);
+  await expect(picker.locator('option:checked')).toHaveText('Deployment');
   expect(await page.evaluate(() => window.loopscope.now())).toBe(before);
   expect(await page.evaluate(() => window.loopscope.manifest())).toBe(example('deployment'));
   await expect(page.locator('.toast.undo')).toHaveCount(0);

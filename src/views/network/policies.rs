@@ -13,8 +13,8 @@ use std::fmt::Write as _;
 const CARD: f64 = 400.0;
 const APART: f64 = 16.0;
 const BELOW: f64 = 30.0;
-/// Room between two cards for a word.
-const WORD: f64 = 50.0;
+/// How wide a letter of a label is.
+const LETTER: f64 = 5.7;
 /// Rules that a card lists.
 const MAX_RULES: usize = 4;
 
@@ -85,7 +85,8 @@ fn fail(how: &Message, service: &Service, ends: &Ends, drawn: usize, out: &mut S
     let to = out.items.iter().find(|item| item.id.uid == uid).map(|item| item.rect);
     let (Some(client), Some(to), true) = (ends.client, to, asks) else { return };
     let (room, x) = (to.x - client.right(), f64::midpoint(client.right(), to.x));
-    let text = if room < WORD { Message::name("✕") } else { msg::net_failed(how) };
+    let text = msg::net_failed(how);
+    let text = if text.length() as f64 * LETTER > room { Message::name("✕") } else { text };
     out.labels.push(Label { x, y: client.bottom() - 48.0, text, class: "fails", centred: true });
 }
 

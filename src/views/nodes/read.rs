@@ -34,7 +34,8 @@ pub fn drains(model: &mut Model, sim: &Sim) {
         let left = refused.again().0.saturating_sub(sim.now().0).div_ceil(1_000_000);
         let words = msg::node_eviction_refused(format!("pdb/{}", refused.budget), left);
         if let Some(node) = Rc::make_mut(&mut model.nodes).iter_mut().find(|node| node.id.name == *name) {
-            Rc::make_mut(node).countdown = Some(words);
+            // There is room for one: that it is cordoned says its pill.
+            Rc::make_mut(node).note = words;
         }
     }
 }

@@ -216,7 +216,7 @@ fn a_node_that_is_drained_says_which_budget_refuses() {
     };
     state.update(ConsoleMsg::Enter("kubectl drain node-1".into()));
     state.update(TimelineMsg::Seconds(2));
-    assert_eq!(notes(&mut state, "node-1"), ["No new Pods are scheduled here", "Eviction refused by pdb/calm, next try in 3 s"]);
+    assert_eq!(notes(&mut state, "node-1"), ["Eviction refused by pdb/calm, next try in 3 s"]);
     assert!(notes(&mut state, "node-2").iter().all(|note| !note.contains("refused")));
     // Nothing of it once the drain has been given up.
     state.update(ConsoleMsg::Interrupt);
