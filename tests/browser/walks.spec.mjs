@@ -59,6 +59,9 @@ test('every command is found again, at its time, and can be repeated', async ({ 
   await expect(list.first()).toContainText('00:05.');
   await expect(list.first()).toContainText(line);
   await expect(list.last()).toContainText('kubectl apply -f -');
+  const again = await list.first().getByRole('button', { name: `Run again: ${line}` }).boundingBox();
+  const menu = await page.getByRole('group', { name: 'History' }).boundingBox();
+  expect(again.x + again.width).toBeLessThan(menu.x + menu.width);
   await list.first().getByRole('button', { name: line }).first().click();
   await expect(page.locator('#clock')).toHaveText(/^00:05\./);
   await expect(page.getByText('You are viewing the past')).toBeVisible();
@@ -98,6 +101,10 @@ test('the past shows the manifest of its time, and the own text comes back', asy
   await expect(then).toContainText('Applied at this point in time (read-only)');
   await expect(then).toContainText(first);
   await expect(area).toBeHidden();
+  // In the place of the editor, as wide as that is.
+  const [panel, shown] = await Promise.all(['#manifest', '#then'].map((of) => page.locator(of).boundingBox()));
+  expect(shown.width).toBeGreaterThan(panel.width - 4);
+  expect(shown.height).toBeGreaterThan(panel.height / 2);
   await expect(page.locator('#apply')).toBeDisabled();
   await page.getByRole('button', { name: 'Back to live' }).click();
   await expect(then).toHaveCount(0);

@@ -331,7 +331,7 @@ impl Component for Editor {
                         <button type="button" class="btn ghost icon" aria-label={say(msg::button_hide_manifest())} title={say(msg::button_hide_manifest())} onclick={close}>{ icon("i-panel-l", 16) }</button>
                     }
                 </div>
-                <div class={classes!("code", self.rich.is_some().then_some("rich"), (props.standing == ApplyStatus::Edited).then_some("trying"), then.is_some().then_some("past"))} ondragover={Callback::from(|event: DragEvent| event.prevent_default())} ondrop={link.callback(Msg::Dropped)}>
+                <div class={classes!("code", self.rich.is_some().then_some("rich"), (props.standing == ApplyStatus::Edited).then_some("trying"), then.is_some().then_some("covered"))} ondragover={Callback::from(|event: DragEvent| event.prevent_default())} ondrop={link.callback(Msg::Dropped)}>
                     if let Some(text) = then { { was(ctx, text) } }
                     <div class="host" ref={self.host.clone()} />
                     if self.rich.is_none() {
