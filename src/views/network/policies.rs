@@ -77,9 +77,10 @@ fn fail(how: &Message, service: &Service, ends: &Ends, drawn: usize, out: &mut S
     // A lookup in DNS is another request, which is answered.
     let asks = !service.address.is_empty();
     let way = |key: &str| {
-        key.split_once('/').is_some_and(|(way, rest)| rest.starts_with(uid) && (matches!(way, "to" | "go") || way == "ask" && asks))
+        key.split_once('/')
+            .is_some_and(|(way, rest)| rest.starts_with(uid) && (matches!(way, "to" | "go" | "stem") || way == "ask" && asks))
     };
-    for edge in out.edges.iter_mut().skip(drawn).filter(|edge| edge.line == Line::Travels && way(&edge.key)) {
+    for edge in out.edges.iter_mut().skip(drawn).filter(|edge| matches!(edge.line, Line::Travels | Line::Selects) && way(&edge.key)) {
         edge.line = Line::Fails;
     }
     let to = out.items.iter().find(|item| item.id.uid == uid).map(|item| item.rect);

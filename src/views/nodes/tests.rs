@@ -72,7 +72,7 @@ fn a_node_says_with_its_numbers_why_it_takes_no_more() {
     let pod = Pod { id: Id::named("Pod", "a"), cpu: 1500, ..Pod::default() };
     let full = Rc::new(Pod { cpu: 3400, ..Pod::default() });
     let on = On::new([full].into_iter().collect(), usize::MAX);
-    assert_eq!(refuses(&node("n"), &on, &pod).unwrap(), ["n", "Insufficient cpu", "requests 1.5, 0.6 free"]);
+    assert_eq!(refuses(&node("n"), &on, &pod).unwrap(), ["n", "not enough cpu", "requests 1.5, 0.6 free"]);
     assert_eq!(refuses(&node("n"), &On::default(), &pod), None);
     assert_eq!(refuses(&Node { cordoned: true, ..node("n") }, &On::default(), &pod).unwrap()[2], "kubectl cordon n");
 }

@@ -71,14 +71,14 @@ pub(super) fn tray(
 pub(super) fn refuses(node: &Node, on: &On, pod: &Pod) -> Option<[Message; 3]> {
     let (cpu, memory, pods) = (node.cpu.saturating_sub(on.cpu), node.memory.saturating_sub(on.memory), on.live as u64);
     let (why, detail) = match () {
-        () if !node.ready => ("untolerated taint", Message::name("node.kubernetes.io/unreachable")),
-        () if node.cordoned => ("node(s) were unschedulable", Message::name(format!("kubectl cordon {}", node.id.name))),
-        () if pods >= node.pods => ("Too many pods", msg::refusal_pods(node.pods)),
-        () if cpu < pod.cpu => ("Insufficient cpu", msg::tray_needs(cores(pod.cpu), cores(cpu))),
+        () if !node.ready => (msg::refusal_taint("node.kubernetes.io/unreachable"), Message::default()),
+        () if node.cordoned => (msg::refusal_cordoned(), Message::name(format!("kubectl cordon {}", node.id.name))),
+        () if pods >= node.pods => (msg::refusal_pods(node.pods), Message::default()),
+        () if cpu < pod.cpu => (msg::tray_insufficient("cpu"), msg::tray_needs(cores(pod.cpu), cores(cpu))),
         () if memory < pod.memory => {
-            ("Insufficient memory", msg::tray_needs(format!("{}Gi", gib(pod.memory)), format!("{}Gi", gib(memory))))
+            (msg::tray_insufficient("memory"), msg::tray_needs(format!("{}Gi", gib(pod.memory)), format!("{}Gi", gib(memory))))
         }
         () => return None,
     };
-    Some([Message::name(format::middle(&node.id.name, 12)), Message::state(why), detail])
+    Some([Message::name(format::middle(&node.id.name, 12)), why, detail])
 }
