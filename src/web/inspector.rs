@@ -2,12 +2,13 @@
 
 use super::dom::{self, icon, tile};
 use super::language::{Lang, marked, say};
+use super::replaced;
 use crate::api::{Body, Kind, Object, ObjectRef, Timestamp};
 use crate::explain::diagnose::{Diagnosis, Remedy};
 use crate::explain::evidence;
 use crate::explain::headline;
 use crate::explain::remedies::Offer;
-use crate::explain::replaced::{Other, Replaced};
+use crate::explain::replaced::Replaced;
 use crate::explain::standing::Standing;
 use crate::explain::waits::Health;
 use crate::explain::why::Row;
@@ -291,24 +292,7 @@ fn found(props: &Props) -> Html {
 }
 
 fn why(props: &Props) -> Html {
-    let Replaced { by, of } = &props.why.replaced;
-    let others = [(by, msg::replaced_by()), (of, msg::replaced_of())];
-    let others = others.into_iter().filter_map(|(pod, words)| Some(other(props, pod.as_ref()?, words)));
-    html! { <>if !props.why.found.is_empty() { { found(props) } }{ for others }{ chain(props) }</> }
-}
-
-/// The Pod that took the place of this one, or was there before it. One of the same name is seen at its time.
-#[inline(never)]
-fn other(props: &Props, other: &Other, words: Message) -> Html {
-    let (on_select, on_seek, to, at) = (props.on_select.clone(), props.on_seek.clone(), other.pod.clone(), other.at);
-    let same = props.key_of.as_ref() == Some(&to);
-    let onclick = Callback::from(move |_: MouseEvent| if same { on_seek.emit(at) } else { on_select.emit(Some(to.clone())) });
-    html! {
-        <section class="replaced"><p class="h-cap">{ say(words) }</p>
-            <button type="button" class="linkrow" onclick={onclick}>{ icon("i-pod", 14) }<span>{ marked(&other.effect) }</span></button>
-            <p class="meta">{ say(&other.actor) }{ " · " }<span class="mono">{ clock(at) }</span></p><div class="rule" />
-        </section>
-    }
+    html! { <>if !props.why.found.is_empty() { { found(props) } }{ replaced::others(&props.why.replaced, props.key_of.as_ref(), &props.on_select, &props.on_seek) }{ chain(props) }</> }
 }
 
 fn chain(props: &Props) -> Html {

@@ -7,23 +7,19 @@ use crate::actions::{Diagnostic, Plan};
 use crate::api::ObjectRef;
 use crate::engine::Op;
 use crate::i18n::{Counted, Message, msg};
-use crate::projection::changes;
 use crate::session::editor::ApplyStatus;
 use crate::views::highlight;
 use crate::web::dom::{self, icon};
-use crate::web::language::{Lang, marked, say};
+use crate::web::language::{Lang, say};
 use crate::web::rich::{self, On, Rich};
 use crate::web::window;
 use gloo_timers::callback::Timeout;
 pub use plan::change;
-use plan::{AFTER, changed, dropped, label, leftovers, message, replaced, was};
+use plan::{AFTER, changed, dropped, label, leftovers, message, named, replaced, was};
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use web_sys::{Event, HtmlElement, HtmlTextAreaElement, InputEvent, KeyboardEvent};
 use yew::prelude::*;
-
-/// Fields that the line about a plan names.
-const MAX_NAMED_FIELDS: usize = 4;
 
 /// What the editor shows.
 #[derive(Properties, PartialEq)]
@@ -446,18 +442,13 @@ impl Editor {
         ];
         let words: Vec<Message> = parts.iter().filter(|(n, _)| *n > 0).map(|(n, words)| words(*n)).collect();
         let words = if words.is_empty() { msg::plan_nothing() } else { Message::list(words) };
-        // What would be changed is named also while the list is folded: a scaling beside a new image is no surprise.
-        let value = |value: &Option<String>| value.clone().unwrap_or_else(|| say(msg::field_not_set()));
-        let named = changes::brief(&plan.changes, MAX_NAMED_FIELDS).into_iter();
-        let named = named.map(|(name, field)| msg::plan_field(name, format!("{} → {}", value(&field.from), value(&field.to))));
-        let named: Vec<Message> = named.collect();
         let open = self.planned;
         html! {
             <div class="plan">
                 <button type="button" class="row head" id="plan" aria-expanded={open.to_string()} onclick={ctx.link().callback(|_: MouseEvent| Msg::Plan)}>
                     { icon(if open { "i-down" } else { "i-up" }, 14) }<span>{ say(msg::editor_changes()) }</span><b class="grow ell">{ say(words) }</b>
                 </button>
-                if !open && !named.is_empty() { <p class="named">{ marked(&Message::list(named)) }</p> }
+                if !open { { named(plan) } }
                 if open {
                     <ul tabindex="0" aria-label={say(msg::editor_changes_label())}>{ for plan.changes.iter().map(|one| change(one, None)) }</ul>
                 }

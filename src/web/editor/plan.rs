@@ -1,16 +1,16 @@
 //! What applying the text would do, in rows.
 
 use super::{Editor, Msg, Props};
-use crate::actions::Diagnostic;
+use crate::actions::{Diagnostic, Plan};
 use crate::api::Kind;
 use crate::engine::Op;
 use crate::i18n::{Message, msg};
-use crate::projection::changes::{Change, Field};
+use crate::projection::changes::{self, Change, Field};
 use crate::session::Msg as Do;
 use crate::session::selection::SelectionMsg;
 use crate::views::highlight;
 use crate::web::dom::icon;
-use crate::web::language::say;
+use crate::web::language::{marked, say};
 use yew::prelude::*;
 
 /// How the text is called, and how one leaves it.
@@ -102,6 +102,22 @@ pub fn change(change: &Change, on: Option<&Callback<Do>>) -> Html {
             { for key.into_iter().map(line) }
             if !counted.is_empty() || !technical.is_empty() { <details><summary>{ say(folded) }</summary>{ for counted.into_iter().chain(technical).map(line) }</details> }
         </li>
+    }
+}
+
+/// Fields that the line about a plan names.
+const MAX_NAMED_FIELDS: usize = 4;
+
+/// What would be changed, also while the list is folded: a scaling beside a new image is no surprise.
+pub(super) fn named(plan: &Plan) -> Html {
+    let value = |value: &Option<String>| value.clone().unwrap_or_else(|| say(msg::field_not_set()));
+    let fields = changes::brief(&plan.changes, MAX_NAMED_FIELDS).into_iter();
+    let words = fields.map(|(name, field)| msg::plan_field(name, format!("{} → {}", value(&field.from), value(&field.to))));
+    let words: Vec<Message> = words.collect();
+    if words.is_empty() {
+        Html::default()
+    } else {
+        html! { <p class="named">{ marked(&Message::list(words)) }</p> }
     }
 }
 

@@ -51,8 +51,6 @@ use wasm_bindgen::prelude::*;
 use web_sys::{Event, KeyboardEvent};
 use yew::prelude::*;
 
-/// Milliseconds for which what came of an action is shown.
-const TOAST_MS: u32 = 4_000;
 /// Milliseconds after the last key until a text is tried.
 const TYPING_DELAY_MS: u32 = 350;
 /// The clock stops when the history fills this many pages of 64 KiB: three of the four gigabytes that a module may have.
@@ -222,14 +220,6 @@ impl Page {
         let of_object = state.object().map(|object| remedies::of(sim, object)).unwrap_or_default();
         let offer = of_object.into_iter().chain(of_loop).find(|offer| offer.line == line)?;
         Some(msg::offer_done(offer.words, offer.title))
-    }
-
-    /// What has just been said aloud of an action is also shown for a moment.
-    fn toast(&mut self, ctx: &Context<Self>) {
-        let (to, state) = (ctx.link().clone(), self.state.borrow());
-        let notice = state.announcer.notice();
-        let said = (!notice.is_empty()).then(|| (notice.clone(), state.announcer.failed()));
-        self.timers.said = said.map(|(words, failed)| (Timeout::new(TOAST_MS, move || to.send_message(Msg::Read)), words, failed));
     }
 }
 

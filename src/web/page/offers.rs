@@ -19,10 +19,13 @@ use crate::web::help;
 use crate::web::language::say;
 use crate::web::tools::Tool;
 use crate::web::window;
+use gloo_timers::callback::Timeout;
 use wasm_bindgen::JsCast;
 use web_sys::{Event, HtmlInputElement};
 use yew::prelude::*;
 
+/// Milliseconds for which what came of an action is shown.
+const TOAST_MS: u32 = 4_000;
 /// Commands that the menu of the history lists: the newest.
 const MAX_COMMANDS: usize = 200;
 /// The preference that says that the things to try were closed.
@@ -77,6 +80,14 @@ impl Page {
                 { help::offers(&self.tries(), &ctx.link().callback(Msg::Try)) }
             </div></aside>
         }
+    }
+
+    /// What has just been said aloud of an action is also shown for a moment.
+    pub(super) fn toast(&mut self, ctx: &Context<Self>) {
+        let (to, state) = (ctx.link().clone(), self.state.borrow());
+        let notice = state.announcer.notice();
+        let said = (!notice.is_empty()).then(|| (notice.clone(), state.announcer.failed()));
+        self.timers.said = said.map(|(words, failed)| (Timeout::new(TOAST_MS, move || to.send_message(Msg::Read)), words, failed));
     }
 
     /// The load that the autoscaler reacts to.
