@@ -40,12 +40,23 @@ pub struct Diagnostic {
 }
 
 /// A line of output.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Line {
     /// The text.
     pub text: String,
     /// From stderr.
     pub error: bool,
+    /// What the page itself says, in its language: shown instead of the text.
+    pub said: Option<Message>,
+    /// The command of the history that is told here: a click runs it again.
+    pub again: Option<usize>,
+}
+
+impl Line {
+    /// A line of stdout or of stderr.
+    pub fn new(text: impl Into<String>, error: bool) -> Line {
+        Line { text: text.into(), error, ..Line::default() }
+    }
 }
 
 /// What came of a command.
@@ -105,7 +116,7 @@ pub fn run(sim: &mut Sim, talk: &mut Option<Session>, command: &Command) -> Answ
             let before = sim.journal().len();
             let error = sim.fault(line).err();
             let (changed, failed) = (sim.journal().len() > before, error.is_some());
-            let lines = error.map(|text| Line { text: format!("error: {text}"), error: true }).into_iter().collect();
+            let lines = error.map(|text| Line::new(format!("error: {text}"), true)).into_iter().collect();
             Answer { changed, failed, lines, ..Answer::default() }
         }
         Command::Poll => {
@@ -133,7 +144,7 @@ fn answer_of(session: &mut Session, changed: bool) -> Answer {
 
 /// What a command has printed since it was last asked.
 fn take(session: &mut Session) -> Vec<Line> {
-    let lines = |text: String, error: bool| text.lines().map(|text| Line { text: text.to_string(), error }).collect::<Vec<_>>();
+    let lines = |text: String, error: bool| text.lines().map(|text| Line::new(text, error)).collect::<Vec<_>>();
     [lines(std::mem::take(&mut session.stdout), false), lines(std::mem::take(&mut session.stderr), true)].concat()
 }
 

@@ -8,6 +8,7 @@ pub mod evidence;
 pub mod headline;
 pub mod progress;
 pub mod remedies;
+pub mod replaced;
 pub mod rules;
 pub mod standing;
 pub mod story;

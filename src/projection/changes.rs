@@ -136,6 +136,16 @@ fn shown(value: &Value) -> String {
     middle(&value.as_str().map_or_else(|| value.to_string(), str::to_string), MAX_VALUE_CHARS)
 }
 
+/// The fields that a person would change on purpose, of what is changed: each with its own name alone.
+pub fn brief(changes: &[Change], most: usize) -> Vec<(String, &Field)> {
+    let wanted = |field: &&Field| ["spec.", "data.", "stringData."].iter().any(|part| field.path.starts_with(part));
+    let of = |change: &'_ Change| change.op == Op::Modified;
+    let fields =
+        changes.iter().filter(|change| of(change)).flat_map(|change| change.fields.iter().filter(|field| field.is_key(change.key.kind)));
+    let own = |path: &str| path.rsplit('.').next().unwrap_or(path).to_owned();
+    fields.filter(wanted).map(|field| (own(&field.path), field)).take(most).collect()
+}
+
 /// The net effect of journal entries: each object once, compared before the first and after the last entry.
 pub fn written(entries: Journal<'_>) -> Vec<Change> {
     // Before, and after.
@@ -269,6 +279,21 @@ fn change(was: Option<&Rc<Object>>, is: Option<&Rc<Object>>, detail: bool) -> Op
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_plan_names_the_fields_that_a_person_sets() {
+        let field = |path: &str, from: &str, to: &str| Field { path: path.into(), from: Some(from.into()), to: Some(to.into()) };
+        let fields = vec![
+            field("metadata.annotations.a", "1", "2"),
+            field("spec.replicas", "4", "2"),
+            field("spec.template.spec.containers[nginx].image", "nginx:1", "nginx:2"),
+            field("status.readyReplicas", "4", "2"),
+        ];
+        let key = ObjectRef::new(Kind::Deployment, "default", "web");
+        let changes = [Change { key: key.clone(), op: Op::Modified, fields: fields.clone() }, Change { key, op: Op::Added, fields }];
+        let named: Vec<String> = brief(&changes, 4).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(named, ["replicas", "image"]);
+    }
     use crate::session::State;
     use crate::session::console::ConsoleMsg;
     use crate::session::examples;

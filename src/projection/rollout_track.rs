@@ -37,6 +37,11 @@ impl Point {
         self.counts.iter().map(|count| count.ready).sum()
     }
 
+    /// Whether there are Pods of two revisions: only a rollout is bound by the limits, a scaling is not.
+    pub fn is_mixed(&self) -> bool {
+        self.counts.iter().filter(|count| count.ready + count.unready > 0).count() > 1
+    }
+
     /// All Pods.
     pub fn all(&self) -> u32 {
         self.counts.iter().map(|count| count.ready + count.unready).sum()
@@ -156,8 +161,7 @@ pub fn fewer<S: PartialEq>(points: &[Point], stretch: impl Fn(usize) -> S) -> Ve
 
 /// When the current update began: since then there have been Pods of two revisions.
 pub fn began(track: &Track) -> Option<u64> {
-    let mixed = |point: &Point| point.counts.iter().filter(|count| count.ready + count.unready > 0).count() > 1;
-    let after = track.points.iter().rposition(|point| !mixed(point)).map_or(0, |last| last + 1);
+    let after = track.points.iter().rposition(|point| !point.is_mixed()).map_or(0, |last| last + 1);
     track.points.get(after).map(|point| point.at)
 }
 

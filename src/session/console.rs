@@ -1,15 +1,39 @@
 //! The console: its output and the lines that were entered.
 
 use super::effect::Effect;
+use super::history;
 use super::run::Run;
 use crate::actions::{Command, Line};
-use crate::i18n::Message;
+use crate::i18n::{Message, msg};
 use std::rc::Rc;
 
 /// Lines of output that are kept.
 pub const OUTPUT_LINES: usize = 2_000;
 /// Entered lines that are kept.
 pub const HISTORY_LINES: usize = 200;
+
+/// What the console answers by itself.
+pub const OWN: [&str; 3] = ["clear", "help", "history"];
+
+/// Whether a line changes nothing in the cluster.
+pub fn only_reads(line: &str) -> bool {
+    line.is_empty() || OWN.contains(&line) || crate::kubectl::only_reads(line)
+}
+
+/// What can be entered, in lines.
+#[inline(never)]
+fn help() -> Vec<Line> {
+    let lines = [
+        msg::console_help_kubectl("kubectl help"),
+        msg::console_help_short("get pods"),
+        msg::console_help_fault("fault node-down node-1"),
+        msg::console_help_history("history"),
+        msg::console_help_again("!3", "!!"),
+        msg::console_help_clear("clear"),
+        msg::console_help_keys(),
+    ];
+    lines.into_iter().map(|said| Line { said: Some(said.clone()), ..Line::new(said.english(), false) }).collect()
+}
 
 /// What happens to the console.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,7 +63,7 @@ impl Console {
             ConsoleMsg::Interrupt => {
                 if run.waits() {
                     run.interrupt();
-                    Rc::make_mut(&mut self.lines).push(Line { text: "^C".into(), error: false });
+                    Rc::make_mut(&mut self.lines).push(Line::new("^C", false));
                 }
             }
             ConsoleMsg::Print(lines) if lines.is_empty() => {}
@@ -52,16 +76,37 @@ impl Console {
         if line.is_empty() {
             return Vec::new();
         }
-        self.print(vec![Line { text: format!("$ {line}"), error: false }]);
+        let recalled = match line.strip_prefix('!').filter(|_| !run.takes_input()) {
+            Some(event) => match history::recalled(run, event) {
+                None => {
+                    self.print(vec![Line::new(format!("$ {line}"), false), Line::new(format!("{line}: event not found"), true)]);
+                    return Vec::new();
+                }
+                some => some,
+            },
+            None => None,
+        };
+        // What is run again stands there as it was entered.
+        let line = recalled.as_ref().map_or(line, |ran| &ran.line);
+        self.print(vec![Line::new(format!("$ {line}"), false)]);
         let history = Rc::make_mut(&mut self.history);
         if history.last().is_none_or(|last| last != line) {
             history.push(line.to_string());
             let more = history.len().saturating_sub(HISTORY_LINES);
             history.drain(..more);
         }
-        if line == "clear" {
-            self.lines = Rc::default();
-            return Vec::new();
+        match line {
+            _ if run.takes_input() => {}
+            "clear" => {
+                self.lines = Rc::default();
+                return Vec::new();
+            }
+            "help" => return vec![Effect::Print(help())],
+            "history" => return vec![Effect::Print(history::printed(run))],
+            _ => {}
+        }
+        if let Some(manifest @ Command::Apply(_)) = recalled.as_ref().map(|ran| &ran.command) {
+            return vec![Effect::Fork, Effect::Execute(manifest.clone())];
         }
         if let Some(fault) = line.strip_prefix("fault ") {
             return vec![Effect::ExecuteFault(fault.into())];

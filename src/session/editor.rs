@@ -7,7 +7,8 @@ use super::run::Run;
 use crate::actions::{Answer, ApplyJob, Diagnostic, DryRun, Plan};
 use crate::api::ObjectRef;
 use crate::engine::Op;
-use crate::i18n::Message;
+use crate::i18n::{Counted, Message, msg};
+use crate::kubectl::ApplyResult;
 use crate::lesson::read::Fault;
 use crate::projection::adapt;
 use crate::projection::model::natural;
@@ -15,6 +16,9 @@ use std::rc::Rc;
 
 /// Documents applied at once; the rest of a longer manifest one at a time, when the session is polled.
 const IMMEDIATE_DOCUMENTS: usize = 16;
+
+/// Objects of which each is named in what is said of an apply.
+const MAX_TOLD_OBJECTS: usize = 3;
 
 /// What the pill beside the manifest says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -201,7 +205,7 @@ impl Editor {
         }
         let deletes = self.settle_leftovers(&answer, refused == 0 && !nothing, &pending.asked, run);
         let created = created_since(run, job.begun);
-        let notice = Message::list(answer.lines.iter().map(|line| Message::name(&line.text)).collect());
+        let notice = told(&answer);
         self.diagnostics = Rc::new(answer.diagnostics);
         if nothing {
             let message = Message::state("error: no objects passed to apply");
@@ -239,6 +243,21 @@ impl Editor {
         // Before it was applied there is nothing to compare.
         if sim.now().0 / 1000 < drift.since { Vec::new() } else { drift.read(sim, run.epoch) }
     }
+}
+
+/// What kubectl answers; of many objects how many were created, configured and left as they are.
+fn told(answer: &Answer) -> Message {
+    if answer.lines.len() <= MAX_TOLD_OBJECTS {
+        return Message::list(answer.lines.iter().map(|line| Message::name(&line.text)).collect());
+    }
+    let count = |result: &ApplyResult| answer.applied.iter().filter(|applied| applied.result == *result).count();
+    let parts: [(ApplyResult, Counted); 3] = [
+        (ApplyResult::Created, |n| msg::count_created(n)),
+        (ApplyResult::Configured, |n| msg::count_configured(n)),
+        (ApplyResult::Unchanged, |n| msg::count_unchanged(n)),
+    ];
+    let said = parts.into_iter().map(|(result, words)| (count(&result), words)).filter(|(n, _)| *n > 0);
+    Message::list(said.map(|(n, words)| words(n)).collect())
 }
 
 /// Of the workloads created since an entry of the journal, the one that stands first in a picture.
@@ -291,12 +310,44 @@ mod tests {
     use crate::session::timeline::TimelineMsg;
 
     #[test]
+    fn what_was_applied_is_said_of_each_of_a_few_objects_and_counted_of_many() {
+        let map = |name: usize| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: m{name}}}\n---\n");
+        let mut state = settled("");
+        for (objects, said) in [(2, "configmap/m0 created, configmap/m1 created"), (5, "3 created, 2 unchanged")] {
+            state.update(EditorMsg::Edit((0..objects).map(map).collect()));
+            state.update(Msg::Apply);
+            assert_eq!(state.announcer.notice(), said);
+        }
+    }
+
+    #[test]
     fn a_manifest_that_is_partly_refused_says_how_much_of_it() {
         let two = format!("{}\n---\n{}", (examples::ALL[0].text)(), (examples::ALL[0].text)().replace("replicas: 2", "replicas: two"));
         let mut state = settled("");
         state.update(EditorMsg::Edit(two));
         state.update(Msg::Apply);
         assert_eq!(state.editor.status, ApplyStatus::Partly(1, 0, 1));
+    }
+
+    #[test]
+    fn the_past_tells_the_manifest_of_its_time_and_the_text_stays() {
+        let mut state = settled((examples::ALL[0].text)());
+        let (first, second) = (state.editor.text.clone(), state.editor.text.replace("replicas: 2", "replicas: 3"));
+        state.update(EditorMsg::Edit(second.clone()));
+        state.update(Msg::Apply);
+        state.update(TimelineMsg::Seconds(20));
+        state.update(EditorMsg::Edit("# not applied yet".into()));
+        assert_eq!(state.applied_then(), None, "live");
+        state.update(TimelineMsg::Seek(40_000));
+        assert_eq!(state.applied_then().as_deref(), Some(second.as_str()));
+        state.update(TimelineMsg::Seek(10_000));
+        assert_eq!(state.applied_then(), Some(first.clone()));
+        // What is the editor's own text is not told twice.
+        state.update(EditorMsg::Edit(first.to_string()));
+        assert_eq!(state.applied_then(), None);
+        state.update(EditorMsg::Edit("# not applied yet".into()));
+        state.update(TimelineMsg::Live);
+        assert_eq!((state.applied_then(), &*state.editor.text), (None, "# not applied yet"));
     }
 
     #[test]

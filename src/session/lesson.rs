@@ -493,7 +493,7 @@ impl State {
                     _ => None,
                 };
                 let answer = self.timeline.run.command(command);
-                let entered = entered.map(|text| Line { text, error: false }).into_iter().collect();
+                let entered = entered.map(|text| Line::new(text, false)).into_iter().collect();
                 self.type_in(ConsoleMsg::Print([entered, answer.lines].concat()));
             }
         }

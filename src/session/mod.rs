@@ -13,6 +13,7 @@ mod drift;
 pub mod editor;
 pub mod effect;
 pub mod examples;
+pub mod history;
 pub mod journal_marks;
 pub mod leftovers;
 pub mod lesson;

@@ -129,7 +129,7 @@ impl State {
     pub(super) fn play_demo(&mut self) {
         if let Some(line) = self.demo.step(&self.timeline.run) {
             let answer = self.timeline.run.command(Command::Kubectl(line.as_str().into()));
-            let entered = crate::actions::Line { text: ["$ ", &line].concat(), error: false };
+            let entered = crate::actions::Line::new(["$ ", &line].concat(), false);
             self.type_in(ConsoleMsg::Print([vec![entered], answer.lines].concat()));
         }
     }

@@ -315,6 +315,24 @@ impl Run {
         answer
     }
 
+    /// The commands of the history, each with its time.
+    pub fn commands(&self) -> impl Iterator<Item = (Time, &Command)> {
+        self.commands.iter().map(|(_, time, command)| (*time, command))
+    }
+
+    /// The manifest that was applied last at an instant of the past; empty if none was yet. Nothing at the newest instant.
+    pub fn applied_then(&self) -> Option<Rc<str>> {
+        let past = self.past.as_ref()?;
+        let before = self.commands.iter().take(past.done).rev();
+        let text = before.filter_map(|(_, _, command)| if let Command::Apply(text) = command { Some(text.clone()) } else { None }).next();
+        Some(past.applying.as_ref().map(|applying| applying.text.clone()).or(text).unwrap_or_default())
+    }
+
+    /// Whether a command waits for a line to be typed.
+    pub fn takes_input(&self) -> bool {
+        self.past.is_none() && self.live.foreground.as_ref().is_some_and(Session::takes_input)
+    }
+
     /// Commands in the history.
     pub fn command_count(&self) -> usize {
         self.commands.len()
@@ -476,7 +494,7 @@ impl Run {
         }
         // What it waits for does not come: time stands.
         if foreground.is_some() {
-            lines.push(actions::Line { text: "It is not so yet at this instant".into(), error: false });
+            lines.push(actions::Line::new("It is not so yet at this instant", false));
         }
         lines
     }

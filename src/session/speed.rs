@@ -22,9 +22,11 @@ pub fn at(position: f64) -> f64 {
     ((10f64.powf(log) / base).round() * base).clamp(SLOWEST, FASTEST)
 }
 
+/// The stops.
+pub const STOPS: [f64; 13] = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0];
+
 /// The next stop above (`up`) or below a speed: powers of ten with 2 and 5 between them.
 pub fn next(speed: f64, up: bool) -> f64 {
-    const STOPS: [f64; 13] = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0];
     if up {
         STOPS.into_iter().find(|stop| *stop > speed * 1.001).unwrap_or(FASTEST)
     } else {

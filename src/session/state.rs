@@ -200,10 +200,7 @@ impl State {
     /// Whether a message acts on the cluster, so that beginning again would lose something.
     fn acts(&self, msg: &Msg) -> bool {
         match msg {
-            Msg::Console(ConsoleMsg::Enter(line)) => {
-                let line = line.trim();
-                !line.is_empty() && line != "clear" && !crate::kubectl::only_reads(line)
-            }
+            Msg::Console(ConsoleMsg::Enter(line)) => !super::console::only_reads(line.trim()),
             Msg::Timeline(TimelineMsg::Branch) => self.timeline.run.in_past(),
             Msg::Timeline(TimelineMsg::Switch(_)) | Msg::Selection(SelectionMsg::Remedy(_)) | Msg::Apply | Msg::Fault(_) => true,
             _ => false,
@@ -300,7 +297,7 @@ impl State {
             Command::Fault(line) => msg::notice_fault(&**line),
             _ => Message::default(),
         };
-        let prints = matches!(command, Command::Kubectl(_));
+        let prints = matches!(command, Command::Kubectl(_) | Command::Apply(_));
         let answer = self.timeline.run.command(command);
         let told = answer.failure.as_ref().or(answer.lines.first().map(|line| &line.text));
         let notice = told.map_or(silent, Message::name);
@@ -319,7 +316,7 @@ impl State {
         self.fork();
         let error = self.execute(Command::Fault(line.into()));
         let text = self.announcer.notice().english();
-        self.type_in(ConsoleMsg::Print(vec![crate::actions::Line { error, text }]));
+        self.type_in(ConsoleMsg::Print(vec![crate::actions::Line::new(text, error)]));
     }
 
     /// Applies the rest of the apply in progress: what comes next is about all of it.
@@ -394,6 +391,11 @@ impl State {
     /// Whether a dry run is in progress.
     pub fn in_dry_run(&self) -> bool {
         self.editor.in_dry_run()
+    }
+
+    /// At an instant of the past, the manifest that had been applied then, where it is not the text of the editor.
+    pub fn applied_then(&self) -> Option<Rc<str>> {
+        self.timeline.run.applied_then().filter(|then| *then != self.editor.text)
     }
 
     /// Fields that the manifest sets and the cluster has changed since it was applied.

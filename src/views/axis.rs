@@ -126,7 +126,12 @@ impl Axis {
 
     /// The folds that are in sight: the middle of each, and the time between.
     pub fn breaks(&self) -> impl Iterator<Item = (f64, u64)> {
-        let middle = |(from, to): &(u64, u64)| ((self.x(*from) + self.x(*to)) / 2.0, to - from);
+        self.folded().map(|(middle, (from, to))| (middle, to - from))
+    }
+
+    /// The same, with the times at which they begin and end.
+    pub fn folded(&self) -> impl Iterator<Item = (f64, (u64, u64))> {
+        let middle = |fold: &(u64, u64)| ((self.x(fold.0) + self.x(fold.1)) / 2.0, *fold);
         self.folds.iter().map(middle).filter(|(x, _)| *x > -FOLD && *x < self.width + FOLD)
     }
 

@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn names_are_those_of_the_kind_that_was_asked_for() {
-        let lines = |texts: &[&str]| texts.iter().map(|text| Line { text: (*text).into(), error: false }).collect::<Vec<_>>();
+        let lines = |texts: &[&str]| texts.iter().map(|text| Line::new(*text, false)).collect::<Vec<_>>();
         let there = |key: &ObjectRef| matches!(key.name.as_str(), "web" | "web-0" | "node-1");
         let told = |texts: &[&str]| -> Vec<String> {
             let lines = lines(texts);
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn columns_come_closer_and_stay_columns() {
-        let lines = |texts: &[&str]| texts.iter().map(|text| Line { text: (*text).into(), error: false }).collect::<Vec<_>>();
+        let lines = |texts: &[&str]| texts.iter().map(|text| Line::new(*text, false)).collect::<Vec<_>>();
         let printed =
             lines(&["$ kubectl get pods", "NAME    READY   AGE", "web-0   1/1     5s", "$ kubectl get x  -o yaml", "a:", "  b: 1"]);
         let told = ["$ kubectl get pods", "NAME  READY AGE", "web-0 1/1   5s", "$ kubectl get x  -o yaml", "a:", "  b: 1"];

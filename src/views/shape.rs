@@ -243,6 +243,8 @@ pub enum Line {
     Derives,
     /// The way of a lookup or a request.
     Travels,
+    /// The way of a request that does not arrive.
+    Fails,
 }
 
 impl Line {
@@ -262,6 +264,7 @@ impl Line {
             Line::Opens => "funnel",
             Line::Derives => "edge derives",
             Line::Travels => "edge travels",
+            Line::Fails => "edge fails",
         }
     }
 }

@@ -24,6 +24,8 @@ const HOVER_CARD_HEIGHT: f64 = 256.0;
 const MIN_LEGEND_STAGE: (f64, f64) = (620.0, 300.0);
 /// Height of a stage with room for controls.
 const MIN_CONTROLS_STAGE_HEIGHT: f64 = 300.0;
+/// Lines that are looked at for where the map covers none.
+const MAX_MAPPED_EDGES: usize = 300;
 /// The largest size of the map.
 const MAX_MAP_SIZE: (f64, f64) = (152.0, 104.0);
 
@@ -36,6 +38,29 @@ pub struct Picture<'a> {
     pub fit: Fit,
     /// Whether it is in a frame of another page.
     pub embed: bool,
+}
+
+/// Whether a line, drawn at a scale, comes through a rectangle of the picture. Of a curve the box around it is taken.
+fn crosses(d: &str, z: f64, (x, y, w, h): (f64, f64, f64, f64)) -> bool {
+    let (mut at, mut found) = ((0.0, 0.0), false);
+    let mut rest = d;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_alphabetic()) {
+        let verb = rest.as_bytes()[start];
+        let end = rest[start + 1..].find(|c: char| c.is_ascii_alphabetic()).map_or(rest.len(), |end| start + 1 + end);
+        let numbers: Vec<f64> = rest[start + 1..end].split([' ', ',']).filter_map(|number| number.parse().ok()).collect();
+        rest = &rest[end..];
+        let to = match (verb, &numbers[..]) {
+            (b'H', [.., x]) => (*x, at.1),
+            (b'V', [.., y]) => (at.0, *y),
+            (_, [.., x, y]) => (*x, *y),
+            _ => at,
+        };
+        let (left, right, top, low) =
+            (f64::min(at.0, to.0) * z, f64::max(at.0, to.0) * z, f64::min(at.1, to.1) * z, f64::max(at.1, to.1) * z);
+        found |= verb != b'M' && left < x + w && right > x && top < y + h && low > y;
+        at = to;
+    }
+    found
 }
 
 /// The side of a hover card that is fixed, and where.
@@ -261,7 +286,10 @@ impl Viewport {
                 left * z < x + w && (left + wide) * z > x && (label.y - 12.0) * z < y + h && (label.y + 12.0) * z > y
             };
             let labels = &of.scene.labels;
-            of.scene.items.iter().filter(|item| meets(item)).count() + labels.iter().filter(|label| over(label)).count()
+            // Lines are few where items are; of very many items some are covered anyway.
+            let edges = of.scene.edges.iter().take(MAX_MAPPED_EDGES);
+            let crossed = edges.filter(|edge| crosses(&edge.d, z, (x, y, w, h))).count();
+            crossed + of.scene.items.iter().filter(|item| meets(item)).count() + labels.iter().filter(|label| over(label)).count()
         };
         let cells = of.scene.items.iter().any(|item| matches!(item.body, Body::Cells(_)));
         self.map = (0..4)
@@ -517,6 +545,14 @@ mod tests {
         assert!(corner & 2 == 0, "at the foot: {corner}");
         port.place_map(&shown(&of, "loops"), false);
         assert_eq!(port.map, None);
+    }
+
+    #[test]
+    fn a_map_lies_on_no_line() {
+        let at = |x: f64, y: f64| (x, y, 100.0, 80.0);
+        assert!(crosses("M10 20H500V300", 1.0, at(200.0, 0.0)) && crosses("M10 20H500V300", 1.0, at(450.0, 200.0)));
+        assert!(!crosses("M10 20H500V300", 1.0, at(200.0, 100.0)) && !crosses("M10 20M500 300", 1.0, at(200.0, 0.0)));
+        assert!(crosses("M0 0C10 0 20 50 400 400", 0.5, at(150.0, 150.0)));
     }
 
     #[test]

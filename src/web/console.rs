@@ -1,10 +1,11 @@
 //! The kubectl console: one line at the foot, its output above when it is open.
 
 use super::dom::icon;
-use super::language::{Lang, say};
+use super::language::{Lang, marked, say};
 use crate::actions::Line;
 use crate::api::ObjectRef;
 use crate::i18n::msg;
+use crate::session::console::OWN;
 use crate::views::columns;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
@@ -63,7 +64,7 @@ impl Console {
         let words = head.split_whitespace().count();
         let own = |list: &mut dyn Iterator<Item = String>| list.filter(|word| word.starts_with(last) && *word != last).collect::<Vec<_>>();
         let mut found = match words {
-            0 => own(&mut ["kubectl".to_string(), "clear".to_string()].into_iter()),
+            0 => own(&mut ["kubectl", "fault"].into_iter().chain(OWN).map(str::to_string)),
             1 if head == "kubectl" => own(&mut crate::kubectl::VERBS.iter().map(|verb| verb.name.to_string())),
             _ => own(&mut ctx.props().on_complete.emit(last.to_string()).into_iter()),
         };
@@ -139,6 +140,13 @@ impl Component for Console {
         let exists = |key: &_| props.on_find.emit(ObjectRef::clone(key));
         let names = if props.lines.is_empty() { Vec::new() } else { columns::names(&props.lines, &exists) };
         let words = |at: usize, line: &Line| {
+            if let Some(said) = &line.said {
+                return marked(said);
+            }
+            if let Some(number) = line.again {
+                let onclick = props.on_line.reform(move |_: MouseEvent| format!("!{number}"));
+                return html! { <button type="button" class="wl" tabindex="-1" title={say(msg::history_run_again())} onclick={onclick}>{ &line.text }</button> };
+            }
             let text = narrow.get(at).unwrap_or(&line.text);
             let first = names.partition_point(|(of, ..)| *of < at);
             let linked = names[first..].iter().take_while(|(of, ..)| *of == at);

@@ -2,11 +2,13 @@
 
 use super::dom::{self, icon, tile};
 use super::language::{Lang, marked, say};
+use super::replaced;
 use crate::api::{Body, Kind, Object, ObjectRef, Timestamp};
 use crate::explain::diagnose::{Diagnosis, Remedy};
 use crate::explain::evidence;
 use crate::explain::headline;
 use crate::explain::remedies::Offer;
+use crate::explain::replaced::Replaced;
 use crate::explain::standing::Standing;
 use crate::explain::waits::Health;
 use crate::explain::why::Row;
@@ -31,6 +33,8 @@ pub struct Explanation {
     pub helps: Rc<Vec<bool>>,
     /// How it came about, newest first.
     pub chain: Rc<Vec<Reason>>,
+    /// Which Pod took its place, and whose place it took.
+    pub replaced: Replaced,
     /// What the newest led to.
     pub led: Rc<Vec<Reason>>,
 }
@@ -232,7 +236,8 @@ fn stands(props: &Props, standing: &Standing) -> Html {
             <p>{ icon(glyph, 16) }<span><span class="vh">{ say(headline::health(standing.health)) }{ ": " }</span>{ marked(&words::in_short(&standing.sentence)) }</span></p>
             if remedy.is_some() || first.is_some_and(|first| first.since.is_some()) {
                 <div class="row wrap">
-                    if let Some(remedy) = remedy { { cure(props, remedy, props.why.helps.contains(&true)) } }
+                    if let Some(remedy) = remedy { { cure(props, remedy) } }
+                    if remedy.is_some() && props.why.helps.contains(&true) { <span class="meta">{ say(msg::remedy_tested()) }</span> }
                     if let Some(since) = first.and_then(|first| first.since) { <span class="meta">{ say(msg::found_since(stamp(since))) }</span> }
                 </div>
             }
@@ -240,11 +245,11 @@ fn stands(props: &Props, standing: &Standing) -> Html {
     }
 }
 
-/// A remedy as a button; ticked if it was seen to help on a copy.
-fn cure(props: &Props, remedy: &Remedy, helps: bool) -> Html {
+/// A remedy as a button.
+fn cure(props: &Props, remedy: &Remedy) -> Html {
     let (on_cure, own) = (props.on_cure.clone(), remedy.clone());
     let onclick = Callback::from(move |_: MouseEvent| on_cure.emit(Some(own.clone())));
-    html! { <button type="button" class="btn sm" title={remedy.steps.join("\n")} onclick={onclick}>if helps { { icon("i-check", 12) } }{ say(remedy.words()) }</button> }
+    html! { <button type="button" class="btn sm" title={remedy.steps.join("\n")} onclick={onclick}>{ say(remedy.words()) }</button> }
 }
 
 /// What the object waits for: what decides at the root, the way down to it, what would help.
@@ -278,7 +283,7 @@ fn found(props: &Props) -> Html {
             if root.object != first.object { { rows(first) } }
             if !first.remedies.is_empty() {
                 <p class="h-cap">{ say(title) }</p>
-                <div class="row wrap">{ for offered.iter().map(|remedy| cure(props, remedy, !props.why.helps.is_empty())) }if props.why.helps.is_empty() { <button type="button" class="btn ghost sm" onclick={on_try}>{ say(msg::button_test_remedies()) }</button> }</div>
+                <div class="row wrap">{ for offered.iter().map(|remedy| cure(props, remedy)) }if props.why.helps.is_empty() { <button type="button" class="btn ghost sm" onclick={on_try}>{ say(msg::button_test_remedies()) }</button> }</div>
             }
             if let Some(spared) = &first.spared { <p class="meta">{ say(spared) }</p> }
             <div class="rule" />
@@ -287,7 +292,7 @@ fn found(props: &Props) -> Html {
 }
 
 fn why(props: &Props) -> Html {
-    html! { <>if !props.why.found.is_empty() { { found(props) } }{ chain(props) }</> }
+    html! { <>if !props.why.found.is_empty() { { found(props) } }{ replaced::others(&props.why.replaced, props.key_of.as_ref(), &props.on_select, &props.on_seek) }{ chain(props) }</> }
 }
 
 fn chain(props: &Props) -> Html {

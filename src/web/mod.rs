@@ -16,6 +16,7 @@ mod list;
 mod minimap;
 mod page;
 mod pass;
+mod replaced;
 mod rich;
 mod shapes;
 mod stage;

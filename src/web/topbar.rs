@@ -91,6 +91,13 @@ pub fn Topbar(props: &Props) -> Html {
     super::dom::renders("Topbar");
     let (on_example, on_lesson) = (props.on_example.clone(), props.on_lesson.clone());
     let shown = props.example.map(|at| at.to_string()).unwrap_or_default();
+    // An option that a person has chosen stays chosen, whatever its attribute says.
+    let (select, current) = (use_node_ref(), shown.clone());
+    use_effect_with((select.clone(), current), |(select, current)| {
+        if let Some(select) = select.cast::<HtmlSelectElement>() {
+            select.set_value(current);
+        }
+    });
     let onchange = Callback::from(move |event: Event| {
         if let Some(select) = event.target().and_then(|target| target.dyn_into::<HtmlSelectElement>().ok()) {
             let value = select.value();
@@ -104,7 +111,7 @@ pub fn Topbar(props: &Props) -> Html {
     });
     let picker = html! {
         <label class="picker"><span class="word">{ say(msg::picker_example()) }</span>
-            <select aria-label={say(msg::picker_example())} onchange={onchange}>
+            <select ref={select} aria-label={say(msg::picker_example())} onchange={onchange}>
                 if let Some(name) = &props.lesson { <option value="" selected=true>{ name }</option> } else if props.example.is_none() { <option value="" selected=true>{ say(msg::example_own_manifest()) }</option> }
                 <optgroup label={say(msg::picker_examples())}>{ for examples::ALL.iter().enumerate().map(|(index, example)| html! { <option value={index.to_string()} selected={props.example == Some(index)}>{ say((example.title)()) }</option> }) }</optgroup>
                 <optgroup label={say(msg::picker_lessons())}>{ for library::ALL.iter().map(|lesson| html! { <option value={lesson.name}>{ if is_over(lesson.name) { "✓ " } else { "" } }{ say((lesson.title)()) }</option> }) }</optgroup>

@@ -175,7 +175,7 @@ for (const plain of [false, true]) {
     const area = plain ? page.locator('#manifest textarea') : page.locator('.cm-content');
     await area.click();
     await expect(hint).toBeVisible();
-    await expect(hint).toHaveText('Esc, then Tab leaves the editor');
+    await expect(hint).toHaveText('Press Esc, then Tab, to leave the editor');
     const before = await text(page);
     await page.keyboard.press('Escape');
     // However long one waits: CodeMirror itself forgets it after two seconds.

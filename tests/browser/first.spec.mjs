@@ -111,7 +111,7 @@ test('the example of a rolling update rolls, and the load of the autoscaler is a
 test('a pasted manifest takes the place of the example, and what leaves it later is kept or deleted as chosen', async ({ page }) => {
   const problems = await open(page, '?editor=plain');
   await manifest(page).fill(`${config('a')}---\n${config('b')}`);
-  await expect(page.locator('.prune')).toHaveText('Replaces the example: begins with an empty cluster');
+  await expect(page.locator('.prune')).toHaveText('Apply replaces the example and starts with an empty cluster');
   await page.getByRole('button', { name: /^Apply/ }).click();
   await expect(page.locator('#manifest .pill')).toHaveText('Applied');
   expect(await kubectl(page, 'get deployments')).toContain('No resources found');
@@ -144,8 +144,10 @@ test('starting over and opening an example ask where there is work to lose, and 
   await picker.selectOption({ label: 'StatefulSet storage' });
   await ask.getByRole('button', { name: 'Open example' }).click();
   await expect(page.locator('.item[data-kind="StatefulSet"]').or(page.locator('.item[data-name="web-0"]')).first()).toBeVisible();
+  await expect(picker.locator('option:checked')).toHaveText('StatefulSet storage');
   await page.getByRole('button', { name: 'Undo' }).click();
   await expect(pods(page)).toHaveCount(5);
+  await expect(picker.locator('option:checked')).toHaveText('Deployment');
   expect(await page.evaluate(() => window.loopscope.now())).toBe(before);
   expect(await page.evaluate(() => window.loopscope.manifest())).toBe(example('deployment'));
   await expect(page.locator('.toast.undo')).toHaveCount(0);
@@ -157,7 +159,7 @@ test('the history has one menu, which closes with Escape and after a choice', as
   const history = page.getByRole('button', { name: 'History', exact: true });
   await history.click();
   const menu = page.getByRole('group', { name: 'History' });
-  await expect(menu).toContainText('A change made in the past starts a second branch');
+  await expect(menu).toContainText('Change something in the past to start a second branch');
   await page.keyboard.press('Escape');
   await expect(menu).toHaveCount(0);
   await expect(history).toBeFocused();

@@ -67,7 +67,7 @@ test('two instants are compared object by object', async ({ page }) => {
   await expect(page.locator('.item.came[data-kind="Pod"]')).toHaveCount(1);
   await expect(page.locator('.item.differs[data-kind="Deployment"]')).toHaveCount(1);
   const deployment = panel.locator('.changes li').filter({ hasText: '~Deployment' });
-  await expect(deployment.locator('summary')).toHaveText(/^\+\d+ in status, \d+ system$/);
+  await expect(deployment.locator('summary')).toHaveText(/^\d+ more in status, \d+ set by the system$/);
   await expect(deployment.getByText('observedGeneration')).toBeHidden();
   await deployment.getByRole('button', { name: 'nginx-deployment' }).click();
   await expect(page.locator('.i-head')).toContainText('Deployment');
@@ -112,7 +112,7 @@ test('an hour in which nothing happens takes little room, and says how long it i
   expect(after).toBeGreaterThan(200);
   expect(after).toBeLessThan(before + 40);
   await page.mouse.move(box.x + after - 12, box.y + 60);
-  await expect(page.locator('.tip')).toHaveText(/^No writes for \d+ min/);
+  await expect(page.locator('.tip')).toHaveText(/^Nothing was written from \d\d:\d\d\S* to \d\d:\d\d\S* \(\d+ min/);
   // A click in the fold goes into it.
   await page.mouse.click(box.x + after - 12, box.y + 60);
   const now = await page.evaluate(() => loopscope.now());

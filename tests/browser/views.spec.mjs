@@ -555,14 +555,14 @@ const TRAFFIC = `
 test('Network: a policy denies the request until its peer has the label; an Ingress is served once its class exists', async ({ page }) => {
   await open(page, TRAFFIC);
   await page.keyboard.press('3');
-  await expect(page.locator('.lbl', { hasText: 'client → web: Denied by wall (Ingress)' })).toBeVisible();
+  await expect(page.locator('.lbl', { hasText: '✕ client → web: denied by NetworkPolicy wall (Ingress)' })).toBeVisible();
   await page.keyboard.press('0');
   await settled(page);
   await item(page, 'NetworkPolicy', 'wall').click();
   await expect(page.locator('.panel.inspector, #inspector, aside').filter({ hasText: 'wall' }).first()).toContainText('Isolates 1 Pod (Ingress)');
   await scope(page, () => loopscope.kubectl('label pod client role=guest'));
   await on(page, 1);
-  await expect(page.locator('.lbl', { hasText: 'client → web: Allowed by wall, Ingress rule 1' })).toBeVisible();
+  await expect(page.locator('.lbl', { hasText: 'client → web: allowed by NetworkPolicy wall, Ingress rule 1' })).toBeVisible();
   const door = item(page, 'Ingress', 'door');
   await expect(door).toContainText('not served');
   await door.click();

@@ -22,6 +22,7 @@ use crate::engine::Sim;
 use crate::explain::waits::{Cure, Waits};
 use finding::Context;
 pub use finding::{Diagnosis, Remedy, has_earlier_revision, owners};
+pub use policy::refused_evictions;
 
 /// What an object waits for or why it failed; `None` if it is healthy or progressing.
 pub fn diagnose(sim: &Sim, key: &ObjectRef) -> Option<Diagnosis> {

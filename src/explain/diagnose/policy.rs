@@ -61,31 +61,42 @@ fn unread_metric(body: &serde_json::Map<String, Value>) -> Option<&str> {
 }
 
 /// An eviction that a budget has refused, and that the person's `kubectl drain` will try again.
-struct RefusedEviction {
-    pod: ObjectRef,
-    budget: Str,
-    at: Time,
+pub struct RefusedEviction {
+    /// The Pod.
+    pub pod: ObjectRef,
+    /// The budget.
+    pub budget: Str,
+    /// When it was refused.
+    pub at: Time,
 }
 
-/// The newest refused eviction of a Pod that `of` selects, while the drain still waits to try again.
-fn refused_evictions(sim: &Sim, of: &dyn Fn(&ObjectRef, &Str) -> bool) -> Option<RefusedEviction> {
+impl RefusedEviction {
+    /// When it is tried again.
+    pub fn again(&self) -> Time {
+        Time(self.at.0 + RETRY_US)
+    }
+}
+
+/// The refused evictions of Pods that `of` selects, the newest first, while the drain still waits to try again.
+pub fn refused_evictions<'s>(sim: &'s Sim, of: &'s dyn Fn(&ObjectRef, &Str) -> bool) -> impl Iterator<Item = RefusedEviction> + 's {
     let since = sim.now().0.saturating_sub(RETRY_US);
-    let recent = sim.journal().iter().rev().take_while(|entry| entry.time.0 >= since).take(MAX_SCANNED_ENTRIES);
-    let refused = |entry: &Entry| {
+    let recent = sim.journal().iter().rev().take_while(move |entry| entry.time.0 >= since).take(MAX_SCANNED_ENTRIES);
+    let refused = move |entry: &Entry| {
         let Record::Refused(refused) = &entry.record else { return None };
         let Some(Cause::Budget(budget)) = refused.error.cause.as_deref() else { return None };
         of(&refused.key, budget).then(|| RefusedEviction { pod: refused.key.clone(), budget: budget.clone(), at: entry.time })
     };
-    recent.filter_map(refused).find(|found| sim.get(&found.pod).is_some_and(|pod| !pod.meta.is_deleting()))
+    recent.filter_map(refused).filter(|found| sim.get(&found.pod).is_some_and(|pod| !pod.meta.is_deleting()))
 }
 
 fn eviction(sim: &Context<'_>, object: &Object, found: RefusedEviction) -> Diagnosis {
     let budget = ObjectRef::new(Kind::PodDisruptionBudget, &found.pod.namespace, &found.budget);
+    let again = found.again();
     let mut out = Diagnosis::new(object, Waits::EvictionRefused { pod: found.pod.name.clone(), budget: found.budget });
     if let Some(budget) = sim.get(&budget) {
         out.count(Label::Allowed, BudgetStatus::of(budget).disruptions_allowed);
     }
-    out.at(Label::LooksAgain, Some(Time(found.at.0 + RETRY_US)));
+    out.at(Label::LooksAgain, Some(again));
     match object.kind {
         Kind::Node => follow(&mut out, sim.diagnose(&found.pod)),
         Kind::Pod => follow(&mut out, sim.diagnose(&budget)),
@@ -97,13 +108,13 @@ fn eviction(sim: &Context<'_>, object: &Object, found: RefusedEviction) -> Diagn
 /// A Pod whose eviction a budget refuses.
 pub fn refused_eviction(sim: &Context<'_>, object: &Object) -> Option<Diagnosis> {
     let key = object.key();
-    refused_evictions(sim, &|pod, _| *pod == key).map(|found| eviction(sim, object, found))
+    refused_evictions(sim, &|pod, _| *pod == key).next().map(|found| eviction(sim, object, found))
 }
 
 /// A node whose drain waits for a budget.
 pub fn drained(sim: &Context<'_>, object: &Object) -> Option<Diagnosis> {
     let on_node = |pod: &ObjectRef, _: &Str| sim.get(pod).and_then(|pod| pod.pod()).is_some_and(|pod| pod.node_name == object.meta.name);
-    refused_evictions(sim, &on_node).map(|found| eviction(sim, object, found))
+    refused_evictions(sim, &on_node).next().map(|found| eviction(sim, object, found))
 }
 
 /// A quota without room for the Pods of a workload.
@@ -139,7 +150,7 @@ pub fn budget(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     if status.disruptions_allowed > 0 || status.observed_generation == 0 || status.expected_pods == 0 {
         return None;
     }
-    let mut out = match refused_evictions(sim, &|_, budget| *budget == object.meta.name) {
+    let mut out = match refused_evictions(sim, &|_, budget| *budget == object.meta.name).next() {
         Some(found) => eviction(sim, object, found),
         None => Diagnosis::new(object, Waits::NoDisruption),
     };

@@ -76,20 +76,27 @@ pub(super) fn put(front: &Front, (top, width): (f64, f64), out: &mut Scene) -> f
     out.put(&id, asks, Body::Terminal { state: None, title: msg::net_outside(), lines }, None, "", label);
     if !front.address.is_empty() {
         let y = asks.cy();
-        out.link(format!("ask/{}", front.id.uid), super::parts::arrow(asks.right() + 2.0, x - 3.0, y), Line::Travels);
+        let serves = front.routes.first().is_some_and(|route| route.serves);
+        out.link(format!("ask/{}", front.id.uid), super::parts::arrow(asks.right() + 2.0, x - 3.0, y), way(serves));
     }
     rect.bottom().max(asks.bottom())
 }
 
+fn way(serves: bool) -> Line {
+    if serves { Line::Travels } else { Line::Fails }
+}
+
 /// The way on from an Ingress to the Service of the band below it, if it leads there.
 pub(super) fn link(front: &Front, service: &Id, out: &mut Scene) {
-    if front.address.is_empty() || !front.routes.iter().any(|route| route.service.as_deref() == Some(service.uid.as_str())) {
+    let mut led = front.routes.iter().filter(|route| route.service.as_deref() == Some(service.uid.as_str())).peekable();
+    if front.address.is_empty() || led.peek().is_none() {
         return;
     }
+    let serves = led.any(|route| route.serves);
     let rect = |uid: &str| out.items.iter().find(|item| item.id.uid == uid).map(|item| item.rect);
     if let (Some(from), Some(to)) = (rect(&front.id.uid), rect(&service.uid)) {
         // Right of the words over the band.
         let x = from.right().min(to.right()) - 24.0;
-        out.link(format!("to/{}/{}", front.id.uid, service.uid), super::parts::down(x, from.bottom() + 2.0, to.y - 3.0), Line::Travels);
+        out.link(format!("to/{}/{}", front.id.uid, service.uid), super::parts::down(x, from.bottom() + 2.0, to.y - 3.0), way(serves));
     }
 }

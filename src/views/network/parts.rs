@@ -121,7 +121,7 @@ pub(super) fn put_doors(service: &Service, rows: Vec<Row>, rect: Rect, (vip_x, v
     };
     // Where all is refused nothing travels.
     let reached = service.endpoints.iter().any(|one| one.ready || service.falls_back(one));
-    let line = if reached { Line::Travels } else { Line::Derives };
+    let line = if reached { Line::Travels } else { Line::Fails };
     let balanced = usize::from(!service.external.is_empty());
     // Without an address nothing comes in there.
     if balanced == 1 && !waits {

@@ -6,13 +6,15 @@ use super::read::{Isolation, Request};
 use crate::engine::connectivity::Direction;
 use crate::i18n::{Message, dotted, msg};
 use crate::projection::model::Service;
-use crate::views::shape::{Body, Line, Port, Rect, Scene, Table};
+use crate::views::shape::{Body, Label, Line, Port, Rect, Scene, Table};
 use std::fmt::Write as _;
 
 /// Width of a policy's card, from card to card, and from the band to the cards.
 const CARD: f64 = 400.0;
 const APART: f64 = 16.0;
 const BELOW: f64 = 30.0;
+/// How wide a letter of a label is.
+const LETTER: f64 = 5.7;
 /// Rules that a card lists.
 const MAX_RULES: usize = 4;
 
@@ -36,19 +38,16 @@ impl Ends {
 /// Adds what policies make of a band that ends at `top`; returns where it ends then. `drawn` tells how many lines stood before it.
 pub(super) fn put(request: &Request, service: &Service, (top, width): (f64, f64), drawn: usize, out: &mut Scene) -> f64 {
     let ends = Ends::of(service, out);
-    let (class, mut y) = (if request.fails { "under" } else { "" }, top);
+    let (class, mut y) = (if request.fails.is_some() { "fails" } else { "" }, top);
     let narrow = width <= NARROW;
     let left = if narrow { 16.0 } else { LEFT };
     if !request.verdict.is_empty() {
-        y += 8.0 + say([msg::net_verdict(&request.client, &service.id.name, request.verdict.clone())], (left, y + 8.0), class, out);
+        let words = msg::net_verdict(&request.client, &service.id.name, request.verdict.clone());
+        let words = if request.fails.is_some() { msg::net_failed(words) } else { words };
+        y += 8.0 + say([words], (left, y + 8.0), class, out);
     }
-    if request.fails {
-        // What does not arrive does not travel.
-        let uid = &service.id.uid;
-        let last = |key: &str| ["to/", "go/"].iter().any(|way| key.strip_prefix(way).is_some_and(|rest| rest.starts_with(uid.as_str())));
-        for edge in out.edges.iter_mut().skip(drawn).filter(|edge| edge.line == Line::Travels && last(&edge.key)) {
-            edge.line = Line::Derives;
-        }
+    if let Some(how) = &request.fails {
+        fail(how, service, &ends, drawn, out);
     }
     if request.isolations.is_empty() {
         return y;
@@ -70,6 +69,26 @@ pub(super) fn put(request: &Request, service: &Service, (top, width): (f64, f64)
         bottom = bottom.max(rect.bottom());
     }
     bottom
+}
+
+/// What does not arrive looks so all the way: from who asks to the Pods, and in a word where it is sent.
+fn fail(how: &Message, service: &Service, ends: &Ends, drawn: usize, out: &mut Scene) {
+    let uid = service.id.uid.as_str();
+    // A lookup in DNS is another request, which is answered.
+    let asks = !service.address.is_empty();
+    let way = |key: &str| {
+        key.split_once('/')
+            .is_some_and(|(way, rest)| rest.starts_with(uid) && (matches!(way, "to" | "go" | "stem") || way == "ask" && asks))
+    };
+    for edge in out.edges.iter_mut().skip(drawn).filter(|edge| matches!(edge.line, Line::Travels | Line::Selects) && way(&edge.key)) {
+        edge.line = Line::Fails;
+    }
+    let to = out.items.iter().find(|item| item.id.uid == uid).map(|item| item.rect);
+    let (Some(client), Some(to), true) = (ends.client, to, asks) else { return };
+    let (room, x) = (to.x - client.right(), f64::midpoint(client.right(), to.x));
+    let text = msg::net_failed(how);
+    let text = if text.length() as f64 * LETTER > room { Message::name("✕") } else { text };
+    out.labels.push(Label { x, y: client.bottom() - 48.0, text, class: "fails", centred: true });
 }
 
 fn put_card(of: &Isolation, service: &Service, rect: Rect, out: &mut Scene) {

@@ -6,7 +6,7 @@ use crate::api::network_policy::NetworkPolicySpec;
 use crate::api::selector::LabelSelector;
 use crate::api::{Kind, Object, ObjectRef, Str};
 use crate::engine::Sim;
-use crate::engine::connectivity::{Backend, Direction, Outcome, backend, class_of, connect, policies_of};
+use crate::engine::connectivity::{Attempt, Backend, Direction, Outcome, backend, class_of, connect, policies_of};
 use crate::explain::rules;
 use crate::i18n::{Message, msg};
 use crate::projection::adapt::{self, Scope};
@@ -36,8 +36,8 @@ pub(super) struct Request {
     pub(super) client: String,
     /// Whether it is allowed, and by which rule; or why it fails. Empty where nothing is to be told.
     pub(super) verdict: Vec<Message>,
-    /// Whether it does not arrive.
-    pub(super) fails: bool,
+    /// How it fails, in a word, if it does not arrive.
+    pub(super) fails: Option<Message>,
 }
 
 /// A path of an Ingress.
@@ -100,9 +100,10 @@ impl<'a> Traffic<'a> {
         // The one that is selected is asked itself.
         let host = at.filter(|_| followed.is_some() && service.address.is_empty()).unwrap_or(&service.id.name);
         let attempt = connect(sim.server(), client, host, port, 0);
-        // Without an endpoint the Service itself says so.
-        out.fails = attempt.outcome != Outcome::Answered && service.ready() > 0;
-        out.verdict = if out.fails || !out.isolations.is_empty() { rules::of_attempt(&attempt) } else { Vec::new() };
+        out.fails = failure(&attempt);
+        // Without an endpoint the Service itself says why.
+        let tells = out.fails.is_some() && service.ready() > 0;
+        out.verdict = if tells || !out.isolations.is_empty() { rules::of_attempt(&attempt) } else { Vec::new() };
         out
     }
 
@@ -127,6 +128,18 @@ impl<'a> Traffic<'a> {
         let mut all: Vec<&Rc<Object>> = sim.list(Kind::Ingress).filter(here).collect();
         crate::sort::sort_by_key(&mut all, |object| address(object).is_none());
         all.into_iter().take(MAX_FRONTS).map(|object| front(sim, object)).collect()
+    }
+}
+
+/// How a request fails, in a word.
+fn failure(attempt: &Attempt) -> Option<Message> {
+    let denied = attempt.egress.is_denied() || attempt.ingress.is_denied();
+    match attempt.outcome {
+        Outcome::Answered => None,
+        _ if denied => Some(msg::net_fails_denied()),
+        Outcome::Refused => Some(msg::net_fails_refused()),
+        Outcome::NoName | Outcome::NoNameServer => Some(msg::net_fails_name()),
+        Outcome::TimedOut => Some(msg::net_fails_time()),
     }
 }
 

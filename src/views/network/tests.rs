@@ -185,7 +185,7 @@ fn kube_proxy_is_no_hop() {
         let to = scene.edges.iter().find(|edge| edge.key.starts_with("to/")).unwrap();
         assert!(to.d.starts_with(&format!("M{} {}", service.right(), service.cy())), "from the Service straight to a Pod: {}", to.d);
         assert!(!scene.items.iter().any(|item| item.label.contains("kube-proxy")));
-        assert!(scene.labels.iter().any(|label| label.text == "kube-proxy on each node"));
+        assert!(scene.labels.iter().any(|label| label.text == "kube-proxy on every node watches it"));
     }
 }
 
@@ -377,10 +377,14 @@ fn a_policy_decides_the_request_that_is_drawn() {
     let mut state = settled(TRAFFIC);
     let scene = drawn_of(&mut state);
     let texts = |scene: &Scene| scene.labels.iter().map(|label| label.text.english()).collect::<Vec<_>>();
-    assert!(texts(&scene).contains(&"client → web: Denied by wall (Ingress)".to_string()), "{:?}", texts(&scene));
+    assert!(texts(&scene).contains(&"✕ client → web: denied by NetworkPolicy wall (Ingress)".to_string()), "{:?}", texts(&scene));
     let travels = |scene: &Scene, key: &str| scene.edges.iter().any(|edge| edge.line == Line::Travels && edge.key.starts_with(key));
     let web = state.timeline.run.sim().get(&ObjectRef::new(Kind::Service, "default", "web")).unwrap().meta.uid.to_string();
     assert!(!travels(&scene, &format!("to/{web}")));
+    // It looks like what it is all the way, in a word too, not by colour alone.
+    let fails = |scene: &Scene, key: &str| scene.edges.iter().any(|edge| edge.line == Line::Fails && edge.key.starts_with(key));
+    assert!(fails(&scene, &format!("ask/{web}")) && fails(&scene, &format!("to/{web}")));
+    assert!(texts(&scene).contains(&"✕ denied".to_string()), "{:?}", texts(&scene));
     let card = scene.items.iter().find(|item| item.id.kind == "NetworkPolicy").unwrap();
     assert_eq!(card.label.english(), "NetworkPolicy wall, Ingress: Pods role=guest, on TCP 80");
     assert!(scene.edges.iter().any(|edge| edge.line == Line::Selects && edge.key.starts_with("isolates/")));
@@ -388,8 +392,15 @@ fn a_policy_decides_the_request_that_is_drawn() {
     state.update(ConsoleMsg::Enter("kubectl label pod client role=guest".into()));
     state.update(TimelineMsg::Seconds(3));
     let scene = drawn_of(&mut state);
-    assert!(texts(&scene).contains(&"client → web: Allowed by wall, Ingress rule 1".to_string()), "{:?}", texts(&scene));
-    assert!(travels(&scene, &format!("to/{web}")));
+    assert!(texts(&scene).contains(&"client → web: allowed by NetworkPolicy wall, Ingress rule 1".to_string()), "{:?}", texts(&scene));
+    assert!(travels(&scene, &format!("to/{web}")) && travels(&scene, &format!("ask/{web}")));
+    assert!(!scene.edges.iter().any(|edge| edge.line == Line::Fails && edge.key.contains(&web)));
+
+    // Without a ready endpoint it is refused.
+    state.update(ConsoleMsg::Enter("kubectl delete pod web --wait=false".into()));
+    state.update(TimelineMsg::Seconds(60));
+    let scene = drawn_of(&mut state);
+    assert!(fails(&scene, &format!("ask/{web}")) && texts(&scene).contains(&"✕ refused".to_string()), "{:?}", texts(&scene));
 }
 
 #[test]

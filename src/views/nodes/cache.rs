@@ -1,5 +1,6 @@
 //! The sorted Pods of each node, cached from one picture to the next.
 
+use crate::i18n::{Message, msg};
 use crate::projection::model::{Block, Group, Model, Node, Pod, PodState, natural};
 use crate::views::shape::{Item, Rect};
 use std::collections::BTreeMap;
@@ -48,11 +49,45 @@ pub struct LayoutCache {
     /// Whether some have to wait, and which is the next.
     pub lags: bool,
     pub(super) next: usize,
+    /// Why no node takes the Pod that waits.
+    pub(super) refused: Refused,
+}
+
+/// Why no node takes a Pod: each reason with its number of nodes, as it was when the scheduler last said so.
+#[derive(Debug, Default)]
+pub(super) struct Refused {
+    /// Of which Pod, in which epoch, and what the scheduler has said of it then.
+    subject: (String, u64, String),
+    pub(super) reasons: Vec<(usize, Message)>,
+}
+
+impl Refused {
+    pub(super) fn of(&mut self, pod: &Pod, epoch: u64, ask: &dyn Fn() -> Vec<(usize, Message)>) {
+        let subject = (pod.id.uid.clone(), epoch, pod.unscheduled.clone());
+        if self.subject != subject {
+            self.reasons = if subject.2.is_empty() { Vec::new() } else { ask() };
+            self.subject = subject;
+        }
+    }
+
+    /// In rows of the tray, if they are of this Pod.
+    pub(super) fn rows(&self, pod: &Pod) -> Vec<[Message; 3]> {
+        let of = self.reasons.iter().filter(|_| self.subject.0 == pod.id.uid);
+        of.map(|(nodes, why)| [msg::tray_nodes(*nodes), why.clone(), Message::default()]).collect()
+    }
 }
 
 impl Default for LayoutCache {
     fn default() -> LayoutCache {
-        LayoutCache { nodes: BTreeMap::new(), older: Vec::new(), turn: 1, budget: usize::MAX, lags: false, next: 0 }
+        LayoutCache {
+            nodes: BTreeMap::new(),
+            older: Vec::new(),
+            turn: 1,
+            budget: usize::MAX,
+            lags: false,
+            next: 0,
+            refused: Refused::default(),
+        }
     }
 }
 

@@ -19,6 +19,9 @@ pub(super) const SMALL: (f64, f64, usize) = (102.0, 28.0, 11);
 /// The strip over cells, and what is below it.
 pub(super) const STRIP: f64 = 78.0;
 
+/// With more Pods than this they are cells.
+pub(super) const DENSE: usize = 200;
+
 /// Lays the nodes out, as many in a row as fit. Of many, those stay as they were `seen` that nothing has happened to.
 pub fn layout(model: &Model, selected: Option<&str>, width: f64, cache: &mut LayoutCache) -> Scene {
     let (all, pods) = (model.nodes.len(), model.population());
@@ -27,7 +30,7 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64, cache: &mut Lay
     let mut out = Scene { summary, ..Scene::default() };
     let margin = if width < 700.0 { 16.0 } else { 24.0 };
     let room = width - 2.0 * margin;
-    let dense = pods > 200;
+    let dense = pods > DENSE;
     let kin = if dense { Vec::new() } else { model.kin(selected) };
     let families = if dense { Vec::new() } else { families(model) };
     let on = by_node(model, dense, cache);
@@ -45,7 +48,7 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64, cache: &mut Lay
     // On a phone what no node took comes first, once that is known: it may wait for a person.
     let first = width < 560.0 && !dense && waiting.first.as_ref().is_some_and(|pod| !pod.unscheduled.is_empty());
     if first {
-        tray(model, &on, &waiting, (margin, y - 8.0), across, &mut out);
+        tray(model, (&on, &cache.refused), &waiting, (margin, y - 8.0), across, &mut out);
         y = out.items.iter().map(|item| item.rect.bottom()).fold(y, f64::max) + 16.0;
     }
     for row in model.nodes.chunks(columns) {
@@ -58,7 +61,7 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64, cache: &mut Lay
         y += HEAD + tallest + 12.0 + 16.0;
     }
     if !first {
-        tray(model, &on, &waiting, (margin, y + 8.0), across, &mut out);
+        tray(model, (&on, &cache.refused), &waiting, (margin, y + 8.0), across, &mut out);
     }
     out.finish(margin)
 }
@@ -122,7 +125,7 @@ pub(super) fn many(
         (known.look, known.items) = (look, out.items[parent..].to_vec());
     }
     let rows = model.nodes.len().div_ceil(columns) as f64;
-    tray(model, on, waiting, (margin, top + rows * (height + 8.0) + 16.0), across, &mut out);
+    tray(model, (on, &cache.refused), waiting, (margin, top + rows * (height + 8.0) + 16.0), across, &mut out);
     out.finish(margin)
 }
 

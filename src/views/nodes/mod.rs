@@ -9,6 +9,10 @@ mod words;
 #[cfg(test)]
 mod tests;
 
+use cache::by_node;
+use layout::DENSE;
+use tray::Waiting;
+
 pub use cache::LayoutCache;
 pub use layout::layout;
 
@@ -35,6 +39,11 @@ pub static VIEW: View = View {
 
 fn draw(model: &mut Model, source: &Source, memory: &mut Memory) -> Scene {
     read::count_down(model, source);
+    read::drains(model, source.sim);
+    // Asked once per answer of the scheduler, not for every picture.
+    if let Some(pod) = Waiting::of(model, by_node(model, model.population() > DENSE, &mut memory.nodes).get("")).first {
+        memory.nodes.refused.of(&pod, source.epoch, &|| read::refusals(source.sim, &pod));
+    }
     memory.nodes.lags = false;
     let scene = layout(model, source.uid, source.stage.0, &mut memory.nodes);
     memory.lags = memory.nodes.lags;

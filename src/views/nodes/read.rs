@@ -1,10 +1,14 @@
-//! What Nodes reads: when the first Pod of a node that is not ready is evicted.
+//! What Nodes reads: when the first Pod of a node that is not ready is evicted, whose eviction a budget refuses, and why the scheduler
+//! finds no node for a Pod.
 
-use crate::api::{Body, Kind, Object, ObjectRef};
+use crate::api::{Body, Kind, Object, ObjectRef, Str};
 use crate::engine::Sim;
 use crate::engine::controllers::taint_eviction;
-use crate::i18n::msg;
-use crate::projection::model::Model;
+use crate::engine::scheduler::refuses::Refuses;
+use crate::explain::diagnose::refused_evictions;
+use crate::explain::headline::refusal;
+use crate::i18n::{Message, msg};
+use crate::projection::model::{Model, Pod};
 use crate::views::view::Source;
 use std::rc::Rc;
 
@@ -15,7 +19,44 @@ fn silent(node: &Rc<Object>) -> bool {
 
 /// Seconds count down while a node is not ready.
 pub fn refresh_ms(sim: &Sim) -> Option<i64> {
-    sim.list(Kind::Node).any(silent).then_some(1000)
+    (sim.list(Kind::Node).any(silent) || refused_evictions(sim, &|_, _| true).next().is_some()).then_some(1000)
+}
+
+/// Says of each node from which a Pod could not be evicted which budget refuses it, and when the drain tries again.
+pub fn drains(model: &mut Model, sim: &Sim) {
+    let mut told: Vec<Str> = Vec::new();
+    for refused in refused_evictions(sim, &|_, _| true) {
+        let Some(name) = sim.get(&refused.pod).and_then(|pod| Some(pod.pod()?.node_name.clone())) else { continue };
+        if told.contains(&name) {
+            continue;
+        }
+        told.push(name.clone());
+        let left = refused.again().0.saturating_sub(sim.now().0).div_ceil(1_000_000);
+        let words = msg::node_eviction_refused(format!("pdb/{}", refused.budget), left);
+        if let Some(node) = Rc::make_mut(&mut model.nodes).iter_mut().find(|node| node.id.name == *name) {
+            // There is room for one: that it is cordoned says its pill.
+            Rc::make_mut(node).note = words;
+        }
+    }
+}
+
+/// Why the scheduler finds no node for a Pod: each reason with the number of nodes that have it, the most frequent first.
+pub fn refusals(sim: &Sim, pod: &Pod) -> Vec<(usize, Message)> {
+    let Some(object) = sim.get(&ObjectRef::new(Kind::Pod, &pod.id.namespace, &pod.id.name)) else { return Vec::new() };
+    let mut found: Vec<(usize, Message)> = Vec::new();
+    for refuses in sim.explain(object, usize::MAX).into_iter().flat_map(|(_, refuses)| refuses) {
+        // The amounts differ from node to node.
+        let words = match &refuses {
+            Refuses::Short { what, .. } => msg::tray_insufficient(*what),
+            other => refusal(other),
+        };
+        match found.iter_mut().find(|(_, known)| *known == words) {
+            Some((nodes, _)) => *nodes += 1,
+            None => found.push((1, words)),
+        }
+    }
+    crate::sort::sort_by_key(&mut found, |(nodes, _)| std::cmp::Reverse(*nodes));
+    found
 }
 
 /// Sets when the first Pod of a node that is not ready is evicted.

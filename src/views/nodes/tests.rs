@@ -2,9 +2,14 @@
 
 use super::cache::{LayoutCache, On, arrange};
 use super::layout::layout;
-use super::tray::{reasons, refuses};
-use crate::i18n::msg;
+use super::tray::refuses;
+use crate::i18n::{Message, msg};
 use crate::projection::model::{Group, Id, Model, Node, Pod, PodState};
+use crate::session::console::ConsoleMsg;
+use crate::session::editor::EditorMsg;
+use crate::session::selection::SelectionMsg;
+use crate::session::timeline::TimelineMsg;
+use crate::session::{Msg, State};
 use crate::views::shape::Body;
 use std::rc::Rc;
 
@@ -67,7 +72,7 @@ fn a_node_says_with_its_numbers_why_it_takes_no_more() {
     let pod = Pod { id: Id::named("Pod", "a"), cpu: 1500, ..Pod::default() };
     let full = Rc::new(Pod { cpu: 3400, ..Pod::default() });
     let on = On::new([full].into_iter().collect(), usize::MAX);
-    assert_eq!(refuses(&node("n"), &on, &pod).unwrap(), ["n", "Insufficient cpu", "requests 1.5, 0.6 free"]);
+    assert_eq!(refuses(&node("n"), &on, &pod).unwrap(), ["n", "not enough cpu", "requests 1.5, 0.6 free"]);
     assert_eq!(refuses(&node("n"), &On::default(), &pod), None);
     assert_eq!(refuses(&Node { cordoned: true, ..node("n") }, &On::default(), &pod).unwrap()[2], "kubectl cordon n");
 }
@@ -151,11 +156,72 @@ fn pods_that_the_scheduler_has_not_come_to_are_refused_by_nobody() {
     assert_eq!(refused, (msg::tray_retried(), 1));
 }
 
+/// A page that shows Nodes, with a manifest that has run for 30 seconds.
+fn shown(text: &str) -> State {
+    let mut state = State::new(text, 1);
+    state.update(TimelineMsg::Seconds(30));
+    state.update(SelectionMsg::View(&super::VIEW));
+    state
+}
+
+fn tray_of(state: &mut State) -> (Message, Vec<[Message; 3]>) {
+    let scene = state.picture().scene.clone();
+    let trays =
+        scene.items.iter().filter_map(|item| if let Body::Tray { head, rows, .. } = &item.body { Some((head, rows)) } else { None });
+    trays.map(|(head, rows)| (head.clone(), rows.clone())).next().expect("a tray")
+}
+
 #[test]
-fn the_schedulers_message_is_split_by_reason() {
-    let rows = reasons("0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable. preemption: 0/3 nodes are available.");
-    assert_eq!(rows, [["1 node", "Insufficient cpu", ""], ["2 nodes", "node(s) were unschedulable", ""]]);
-    assert!(reasons("").is_empty());
+fn the_tray_counts_the_nodes_of_each_reason_and_asks_once_per_answer() {
+    let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  nodeSelector: {disk: ssd}\n  containers: [{name: c, image: i, resources: {requests: {cpu: 9}}}]\n";
+    let mut state = shown("");
+    state.update(ConsoleMsg::Enter("kubectl label node node-1 disk=ssd".into()));
+    state.update(ConsoleMsg::Enter("kubectl taint nodes node-2 a=b:NoSchedule".into()));
+    state.update(EditorMsg::Edit(pod.replace("cpu: 9", "cpu: 1").replace("disk: ssd", "disk: none")));
+    state.update(Msg::Apply);
+    state.update(TimelineMsg::Seconds(3));
+    let (head, rows) = tray_of(&mut state);
+    assert_eq!(head, "The Pod fits on no node");
+    let expected = [
+        ["2 nodes", "requires disk=none, node has no such label", ""],
+        ["1 node", "requires disk=none, node has ssd", ""],
+        ["1 node", "taint a=b:NoSchedule not tolerated", ""],
+    ];
+    assert_eq!(rows, expected);
+    // The same answer is not asked for again; another Pod's is.
+    let asked = std::cell::Cell::new(0);
+    let (mut refused, pod) = (super::cache::Refused::default(), Pod { unscheduled: "no".into(), ..Pod::default() });
+    let ask = || {
+        asked.set(asked.get() + 1);
+        Vec::new()
+    };
+    refused.of(&pod, 1, &ask);
+    refused.of(&pod, 1, &ask);
+    assert_eq!(asked.get(), 1);
+    refused.of(&Pod { unscheduled: "still no".into(), ..pod }, 1, &ask);
+    assert_eq!(asked.get(), 2);
+}
+
+#[test]
+fn a_node_that_is_drained_says_which_budget_refuses() {
+    let text = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: shop}\nspec:\n  replicas: 3\n  selector: {matchLabels: {app: shop}}\n  \
+                template:\n    metadata: {labels: {app: shop}}\n    spec: {containers: [{name: c, image: i}]}\n---\napiVersion: policy/v1\n\
+                kind: PodDisruptionBudget\nmetadata: {name: calm}\nspec: {minAvailable: 3, selector: {matchLabels: {app: shop}}}\n";
+    let mut state = shown(text);
+    let notes = |state: &mut State, name: &str| {
+        let scene = state.picture().scene.clone();
+        let of = scene.items.iter().find(|item| item.id.name == name).map(|item| item.body.clone());
+        let Some(Body::Node(body)) = of else { panic!("a node") };
+        body.note.iter().map(Message::english).collect::<Vec<_>>()
+    };
+    state.update(ConsoleMsg::Enter("kubectl drain node-1".into()));
+    state.update(TimelineMsg::Seconds(2));
+    assert_eq!(notes(&mut state, "node-1"), ["Eviction refused by pdb/calm, next try in 3 s"]);
+    assert!(notes(&mut state, "node-2").iter().all(|note| !note.contains("refused")));
+    // Nothing of it once the drain has been given up.
+    state.update(ConsoleMsg::Interrupt);
+    state.update(TimelineMsg::Seconds(20));
+    assert_eq!(notes(&mut state, "node-1"), ["No new Pods are scheduled here"]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The tray of unscheduled Pods, with the reasons.
 
-use super::cache::{ByNode, On};
+use super::cache::{ByNode, On, Refused};
 use super::words::{cores, gib};
 use crate::i18n::format;
 use crate::i18n::{Message, msg};
@@ -25,15 +25,22 @@ impl Waiting {
     }
 }
 
-/// The Pods without a node, and per node why not: with its numbers where they tell it, else out of the scheduler's message.
-pub(super) fn tray(model: &Model, on: &ByNode<'_>, waiting: &Waiting, (x, y): (f64, f64), width: f64, out: &mut Scene) {
+/// The Pods without a node, and per node why not: with its numbers where they tell it, else each reason with its number of nodes.
+pub(super) fn tray(
+    model: &Model,
+    (on, refused): (&ByNode<'_>, &Refused),
+    waiting: &Waiting,
+    (x, y): (f64, f64),
+    width: f64,
+    out: &mut Scene,
+) {
     let Some(pod) = &waiting.first else { return };
     let none = On::default();
     // The scheduler has not come to it yet, so nobody has refused it.
     let queued = pod.unscheduled.is_empty() && !model.nodes.is_empty();
     let refusal = |node: &Rc<Node>| refuses(node, on.get(node.id.name.as_str()).map_or(&none, |on| on), pod);
     let own: Vec<_> = model.nodes.iter().filter(|_| !queued).filter_map(refusal).collect();
-    let mut rows = if own.is_empty() || own.len() < model.nodes.len() { reasons(&pod.unscheduled) } else { own };
+    let mut rows = if own.is_empty() || own.len() < model.nodes.len() { refused.rows(pod) } else { own };
     if rows.len() > 5 {
         let more = rows.len() - 4;
         rows.truncate(4);
@@ -43,7 +50,7 @@ pub(super) fn tray(model: &Model, on: &ByNode<'_>, waiting: &Waiting, (x, y): (f
     let high = if small { 130.0 + rows.len() as f64 * 24.0 } else { (76.0 + rows.len() as f64 * 24.0).max(126.0) };
     let rect = Rect::new(x, y, if small { width } else { width.max(460.0) }, high);
     let title = msg::summary_pods(waiting.pods);
-    let head = Message::state(pod.unscheduled.split(": ").next().unwrap_or(""));
+    let head = if pod.unscheduled.is_empty() { Message::default() } else { msg::wait_no_node_fits() };
     let id = Id { kind: "Unscheduled".into(), uid: "tray".into(), ..Id::default() };
     let aside = match () {
         () if model.nodes.is_empty() => msg::tray_no_node(),
@@ -64,28 +71,14 @@ pub(super) fn tray(model: &Model, on: &ByNode<'_>, waiting: &Waiting, (x, y): (f
 pub(super) fn refuses(node: &Node, on: &On, pod: &Pod) -> Option<[Message; 3]> {
     let (cpu, memory, pods) = (node.cpu.saturating_sub(on.cpu), node.memory.saturating_sub(on.memory), on.live as u64);
     let (why, detail) = match () {
-        () if !node.ready => ("untolerated taint", Message::name("node.kubernetes.io/unreachable")),
-        () if node.cordoned => ("node(s) were unschedulable", Message::name(format!("kubectl cordon {}", node.id.name))),
-        () if pods >= node.pods => ("Too many pods", msg::refusal_pods(node.pods)),
-        () if cpu < pod.cpu => ("Insufficient cpu", msg::tray_needs(cores(pod.cpu), cores(cpu))),
+        () if !node.ready => (msg::refusal_taint("node.kubernetes.io/unreachable"), Message::default()),
+        () if node.cordoned => (msg::refusal_cordoned(), Message::name(format!("kubectl cordon {}", node.id.name))),
+        () if pods >= node.pods => (msg::refusal_pods(node.pods), Message::default()),
+        () if cpu < pod.cpu => (msg::tray_insufficient("cpu"), msg::tray_needs(cores(pod.cpu), cores(cpu))),
         () if memory < pod.memory => {
-            ("Insufficient memory", msg::tray_needs(format!("{}Gi", gib(pod.memory)), format!("{}Gi", gib(memory))))
+            (msg::tray_insufficient("memory"), msg::tray_needs(format!("{}Gi", gib(pod.memory)), format!("{}Gi", gib(memory))))
         }
         () => return None,
     };
-    Some([Message::name(format::middle(&node.id.name, 12)), Message::state(why), detail])
-}
-
-/// Splits `0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable. preemption: …`.
-pub(super) fn reasons(message: &str) -> Vec<[Message; 3]> {
-    let Some((_, rest)) = message.split_once("available: ") else { return Vec::new() };
-    let rest = rest.split(". ").next().unwrap_or(rest).trim_end_matches('.');
-    rest.split(", ")
-        .map(|part| match part.split_once(' ') {
-            Some((n, why)) if n.chars().all(|c| c.is_ascii_digit()) => {
-                [msg::tray_nodes(n.parse::<i64>().unwrap_or(0)), Message::state(why), Message::default()]
-            }
-            _ => [Message::default(), Message::state(part), Message::default()],
-        })
-        .collect()
+    Some([Message::name(format::middle(&node.id.name, 12)), why, detail])
 }

@@ -157,7 +157,7 @@ pub(super) fn draw(track: &Track, extent: &Extent, width: f64, height: f64) -> C
         notes.taken.extend([point.limits.0, point.limits.1].map(|n| Rect::new(plot.x, y(n) - 1.0, plot.w, 2.0)));
     }
     // Limits hold for what ReplicaSets ask for; Pods are deleted some at a time.
-    let over = |point: &&Point| all(point).saturating_sub(point.limits.1);
+    let over = |point: &&Point| if point.is_mixed() { all(point).saturating_sub(point.limits.1) } else { 0 };
     if let Some(point) =
         points.iter().rev().filter(|point| limited && over(point) > 0 && point.limits.1 > 0).max_by_key(|point| over(point))
     {
@@ -172,7 +172,7 @@ pub(super) fn draw(track: &Track, extent: &Extent, width: f64, height: f64) -> C
     }
     // And they are lowered by what the status says, which may lag behind Pods that go.
     let ready = Point::ready;
-    let under = |point: &&Point| point.limits.0.saturating_sub(ready(point));
+    let under = |point: &&Point| if point.is_mixed() { point.limits.0.saturating_sub(ready(point)) } else { 0 };
     // Before an update has begun nothing is under its limit.
     let held = points.iter().position(|point| point.limits.0 > 0 && under(&point) == 0).unwrap_or(points.len());
     let mut short = String::new();

@@ -44,11 +44,28 @@ fn an_update_that_runs_has_the_chart_for_itself_and_no_longer() {
 }
 
 #[test]
+fn a_scaling_has_no_limits_to_be_under_or_over() {
+    let point = |at, ready, unready, limits, desired| Point { at, counts: vec![Count { ready, unready }], limits, desired };
+    let points =
+        vec![point(0, 4, 0, (3, 5), 4), point(5_000, 4, 8, (9, 15), 12), point(9_000, 12, 0, (9, 15), 12), point(14_000, 12, 0, (3, 5), 4)];
+    let track = Track { revisions: vec![revision("1.14", "a")], points, now: 19_000, ..Track::default() };
+    let chart = draw(&track, &Extent::of(&track), 900.0, 400.0);
+    assert!(!chart.paths.iter().any(|(class, _)| class == "short" || class.starts_with("dot")), "{:?}", chart.paths);
+    assert!(!chart.words.iter().any(|word| word.4.english().contains("the limit")), "{:?}", chart.words);
+}
+
+#[test]
 fn what_is_under_its_limit_is_marked_and_notes_lie_on_nothing() {
-    let point = |at, ready, unready| Point { at, counts: vec![Count { ready, unready }], limits: (9, 15), desired: 12 };
+    // One of them is of the next revision.
+    let point = |at, ready: u32, unready: u32| {
+        let next = Count { ready: ready.min(1), unready: u32::from(ready == 0) };
+        let first = Count { ready: ready - next.ready, unready: unready - next.unready };
+        Point { at, counts: vec![first, next], limits: (9, 15), desired: 12 }
+    };
     let points = vec![point(0, 0, 12), point(3_000, 12, 0), point(10_000, 9, 6), point(14_000, 0, 7), point(17_000, 12, 5)];
     let left = vec![(14_000, "shop-a".into(), 15, "you".into())];
-    let track = Track { revisions: vec![revision("1.14", "a")], points, left, now: 19_000, ..Track::default() };
+    let revisions = vec![revision("1.14", "a"), revision("1.16", "b")];
+    let track = Track { revisions, points, left, now: 19_000, ..Track::default() };
     for (width, height) in [(358.0, 508.0), (760.0, 560.0), (1400.0, 720.0)] {
         let chart = draw(&track, &Extent::of(&track), width, height);
         let short: Vec<&String> = chart.paths.iter().filter(|path| path.0 == "short").map(|path| &path.1).collect();

@@ -15,7 +15,7 @@ use crate::web::rich::{self, On, Rich};
 use crate::web::window;
 use gloo_timers::callback::Timeout;
 pub use plan::change;
-use plan::{AFTER, changed, dropped, label, leftovers, message, replaced};
+use plan::{AFTER, changed, dropped, label, leftovers, message, named, replaced, was};
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use web_sys::{Event, HtmlElement, HtmlTextAreaElement, InputEvent, KeyboardEvent};
@@ -32,6 +32,8 @@ pub struct Props {
     pub standing: ApplyStatus,
     /// In what the cluster differs from what was applied.
     pub drift: Rc<Vec<String>>,
+    /// At an instant of the past, what had been applied then.
+    pub then: Option<Rc<str>>,
     /// Messages.
     pub diagnostics: Rc<Vec<Diagnostic>>,
     /// What applying the text would do.
@@ -82,6 +84,8 @@ pub enum Msg {
     Typed(String),
     /// What applying would change, in full or in a line.
     Plan,
+    /// The own text instead of what had been applied at the instant shown.
+    Own,
 }
 
 /// The editor.
@@ -97,6 +101,8 @@ pub struct Editor {
     /// The selection of the text area that it takes the focus from.
     pub(super) typing: Option<(usize, usize)>,
     pub(super) planned: bool,
+    /// The own text is shown, though an instant of the past has another.
+    pub(super) own: bool,
     pub(super) _later: Option<Timeout>,
 }
 
@@ -169,19 +175,21 @@ impl Component for Editor {
             held: "".into(),
             typing: None,
             planned: false,
+            own: false,
             _later: None,
         }
     }
 
     fn changed(&mut self, ctx: &Context<Self>, old: &Props) -> bool {
         // The callbacks are new each time and do the same.
-        let Props { text, applied, standing, diagnostics, plan, file, narrow, drift, lang, left, prune, fresh, .. } = ctx.props();
+        let Props { text, applied, standing, diagnostics, plan, file, narrow, drift, lang, left, prune, fresh, then, .. } = ctx.props();
+        self.own &= then.is_some();
         !(Rc::ptr_eq(drift, &old.drift)
             && Rc::ptr_eq(text, &old.text)
             && Rc::ptr_eq(applied, &old.applied)
             && Rc::ptr_eq(diagnostics, &old.diagnostics))
             || (standing, plan, file, narrow, lang) != (&old.standing, &old.plan, &old.file, &old.narrow, &old.lang)
-            || (left, prune, fresh) != (&old.left, &old.prune, &old.fresh)
+            || (left, prune, fresh, then) != (&old.left, &old.prune, &old.fresh, &old.then)
     }
 
     fn update(&mut self, ctx: &Context<Self>, msg: Msg) -> bool {
@@ -202,6 +210,10 @@ impl Component for Editor {
             }
             Msg::Plan => {
                 self.planned = !self.planned;
+                return true;
+            }
+            Msg::Own => {
+                self.own = true;
                 return true;
             }
             Msg::Fix(line, columns, word) => {
@@ -289,12 +301,14 @@ impl Component for Editor {
                 ("failed", Message::list(said.collect()))
             }
         };
+        let then = props.then.as_ref().filter(|_| !self.own);
+        let words = if then.is_some() { Message::default() } else { words };
         let errors = props.diagnostics.iter().filter(|diagnostic| diagnostic.error).count();
         let mac = dom::window().navigator().platform().is_ok_and(|platform| platform.starts_with("Mac"));
         let apply = props.on_apply.reform(|_: MouseEvent| ());
         let revert = props.on_revert.reform(|_: MouseEvent| ());
         let close = props.on_close.reform(|_: MouseEvent| ());
-        let on_apply = props.on_apply.clone();
+        let on_apply = if then.is_some() { Callback::noop() } else { props.on_apply.clone() };
         // The editors have answered it already, where one of them has the focus.
         let onkeydown = Callback::from(move |event: KeyboardEvent| {
             if event.key() == "Enter" && (event.ctrl_key() || event.meta_key()) && !event.default_prevented() {
@@ -313,7 +327,8 @@ impl Component for Editor {
                         <button type="button" class="btn ghost icon" aria-label={say(msg::button_hide_manifest())} title={say(msg::button_hide_manifest())} onclick={close}>{ icon("i-panel-l", 16) }</button>
                     }
                 </div>
-                <div class={classes!("code", self.rich.is_some().then_some("rich"), (props.standing == ApplyStatus::Edited).then_some("trying"))} ondragover={Callback::from(|event: DragEvent| event.prevent_default())} ondrop={link.callback(Msg::Dropped)}>
+                <div class={classes!("code", self.rich.is_some().then_some("rich"), (props.standing == ApplyStatus::Edited).then_some("trying"), then.is_some().then_some("covered"))} ondragover={Callback::from(|event: DragEvent| event.prevent_default())} ondrop={link.callback(Msg::Dropped)}>
+                    if let Some(text) = then { { was(ctx, text) } }
                     <div class="host" ref={self.host.clone()} />
                     if self.rich.is_none() {
                         <div class="lines" ref={self.lines.clone()} aria-hidden="true">{ self.lines(ctx) }</div>
@@ -332,18 +347,18 @@ impl Component for Editor {
                     }
                     <p class="leave" aria-hidden="true">{ say(msg::editor_leave()) }</p>
                 </div>
-                if !props.diagnostics.is_empty() {
+                if then.is_none() && !props.diagnostics.is_empty() {
                     <ul class="problems" role={if props.standing == ApplyStatus::Edited { "list" } else { "alert" }}>
                         { for props.diagnostics.iter().map(|diagnostic| html! { <li class="vh">{ say(msg::editor_problem(diagnostic.line, &diagnostic.message)) }</li> }) }
                     </ul>
                 }
-                if let Some(plan) = &props.plan { { self.plan(ctx, plan) } }
-                { leftovers(props) }
+                if let Some(plan) = props.plan.as_ref().filter(|_| then.is_none()) { { self.plan(ctx, plan) } }
+                if then.is_none() { { leftovers(props) } }
                 <div class="p-foot">
-                    <button type="button" class="btn primary" id="apply" onclick={apply}>{ say(msg::button_apply()) }if !props.narrow { { " " }<kbd>{ if mac { "⌘⏎" } else { "Ctrl ⏎" } }</kbd> }</button>
-                    <button type="button" class="btn" onclick={revert}>{ say(msg::button_reset()) }</button>
+                    <button type="button" class="btn primary" id="apply" disabled={then.is_some()} onclick={apply}>{ say(msg::button_apply()) }if !props.narrow { { " " }<kbd>{ if mac { "⌘⏎" } else { "Ctrl ⏎" } }</kbd> }</button>
+                    <button type="button" class="btn" disabled={then.is_some()} onclick={revert}>{ say(msg::button_reset()) }</button>
                     <span class="grow" />
-                    if errors > 0 { <button type="button" class="row count" onclick={link.callback(|_: MouseEvent| Msg::Problem)}>{ icon("i-error", 14) }<span role="status">{ say(msg::editor_problems(errors)) }</span></button> }
+                    if errors > 0 && then.is_none() { <button type="button" class="row count" onclick={link.callback(|_: MouseEvent| Msg::Problem)}>{ icon("i-error", 14) }<span role="status">{ say(msg::editor_problems(errors)) }</span></button> }
                 </div>
             </section>
         }
@@ -433,6 +448,7 @@ impl Editor {
                 <button type="button" class="row head" id="plan" aria-expanded={open.to_string()} onclick={ctx.link().callback(|_: MouseEvent| Msg::Plan)}>
                     { icon(if open { "i-down" } else { "i-up" }, 14) }<span>{ say(msg::editor_changes()) }</span><b class="grow ell">{ say(words) }</b>
                 </button>
+                if !open { { named(plan) } }
                 if open {
                     <ul tabindex="0" aria-label={say(msg::editor_changes_label())}>{ for plan.changes.iter().map(|one| change(one, None)) }</ul>
                 }

@@ -1,15 +1,16 @@
 //! What applying the text would do, in rows.
 
 use super::{Editor, Msg, Props};
-use crate::actions::Diagnostic;
+use crate::actions::{Diagnostic, Plan};
 use crate::api::Kind;
 use crate::engine::Op;
 use crate::i18n::{Message, msg};
-use crate::projection::changes::{Change, Field};
+use crate::projection::changes::{self, Change, Field};
 use crate::session::Msg as Do;
 use crate::session::selection::SelectionMsg;
+use crate::views::highlight;
 use crate::web::dom::icon;
-use crate::web::language::say;
+use crate::web::language::{marked, say};
 use yew::prelude::*;
 
 /// How the text is called, and how one leaves it.
@@ -101,6 +102,40 @@ pub fn change(change: &Change, on: Option<&Callback<Do>>) -> Html {
             { for key.into_iter().map(line) }
             if !counted.is_empty() || !technical.is_empty() { <details><summary>{ say(folded) }</summary>{ for counted.into_iter().chain(technical).map(line) }</details> }
         </li>
+    }
+}
+
+/// Fields that the line about a plan names.
+const MAX_NAMED_FIELDS: usize = 4;
+
+/// What would be changed, also while the list is folded: a scaling beside a new image is no surprise.
+pub(super) fn named(plan: &Plan) -> Html {
+    let value = |value: &Option<String>| value.clone().unwrap_or_else(|| say(msg::field_not_set()));
+    let fields = changes::brief(&plan.changes, MAX_NAMED_FIELDS).into_iter();
+    let words = fields.map(|(name, field)| msg::plan_field(name, format!("{} → {}", value(&field.from), value(&field.to))));
+    let words: Vec<Message> = words.collect();
+    if words.is_empty() {
+        Html::default()
+    } else {
+        html! { <p class="named">{ marked(&Message::list(words)) }</p> }
+    }
+}
+
+/// In place of the text, what had been applied at the instant shown: to be read.
+#[inline(never)]
+pub(super) fn was(ctx: &Context<Editor>, text: &str) -> Html {
+    let mut block = None;
+    let rows = text.split('\n').enumerate().map(|(at, text)| {
+        let pieces =
+            highlight::line(text, &mut block).into_iter().map(|(token, piece)| html! { <span class={token.class()}>{ piece }</span> });
+        html! { <div class="ln"><i>{ at + 1 }</i><span>{ for pieces }</span></div> }
+    });
+    let words = if text.is_empty() { msg::editor_then_nothing() } else { msg::editor_then() };
+    html! {
+        <div class="then" id="then">
+            <div class="row" role="status"><span>{ say(words) }</span><button type="button" class="btn sm" onclick={ctx.link().callback(|_: MouseEvent| Msg::Own)}>{ say(msg::editor_then_own()) }</button></div>
+            <div class="was" tabindex="0" role="region" aria-label={say(msg::editor_then_label())}>{ for rows }</div>
+        </div>
     }
 }
 

@@ -54,6 +54,8 @@ impl Page {
                     { button(msg::button_help(), "help", "i-info", || Msg::Over(Over::Help)) }
                 </div>
                 { self.branches(ctx) }
+                <h3>{ say(msg::history_commands()) }</h3>
+                { self.commands(ctx) }
                 <div class="grid">{ self.workloads(ctx) }{ self.filter(ctx) }{ self.namespaces(ctx) }</div>
                 { self.hidden(ctx) }
                 <div class="grid">

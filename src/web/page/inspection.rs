@@ -3,6 +3,7 @@
 use super::{Over, Page};
 use crate::api::{Body, Kind, Object, ObjectRef};
 use crate::engine::{Entry, Op};
+use crate::explain::replaced::replaced;
 use crate::explain::standing;
 use crate::explain::words::{self, Reason};
 use crate::session::{Standings, State};
@@ -81,6 +82,11 @@ impl Page {
             let chain = |key| standing::chain(state.timeline.run.sim(), history, key);
             self.inspection.why.chain = Rc::new(of.0[1].as_ref().map(chain).unwrap_or_default());
             (self.inspection.why.led, self.inspection.led_read) = (Rc::default(), 0);
+        }
+        // What comes in place of a Pod that is gone is written of another.
+        let gone = || state.object().is_none_or(|object| !object.is_active_pod());
+        if let Some(key) = of.0[0].as_ref().filter(|_| read.is_none_or(news) || self.inspection.why.replaced.by.is_none() && gone()) {
+            self.inspection.why.replaced = replaced(history, key);
         }
         if let Some(first) = self.inspection.why.chain.first().filter(|_| self.inspection.why.led.len() < MAX_CONSEQUENCES) {
             let since = std::mem::replace(&mut self.inspection.led_read, happened);

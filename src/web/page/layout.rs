@@ -1,6 +1,5 @@
 //! How the panels lie: the full page, a phone, an embed.
 
-use super::menu::Menu;
 use super::{Msg, Over, Page};
 use crate::explain::words;
 use crate::i18n::format::clock;
@@ -42,7 +41,7 @@ impl Page {
                 <main class="canvas" id="canvas">{ self.head(ctx) }{ self.budget() }{ self.lesson(ctx) }{ self.load(ctx) }{ self.offers(ctx) }{ self.stages(ctx) }{ self.past(ctx) }</main>
                 if self.panels.right { { self.inspector(ctx) } } else { { rail("right", msg::panel_inspector(), msg::show_inspector(), "i-panel-r", link.callback(|_| Msg::Right(true))) } }
                 <section class="timeline" aria-label={say(msg::timeline_title())}>
-                    <Transport lang={self.settings.lang} now={state.timeline.run.now()} playing={state.timeline.playing} live={!state.timeline.run.in_past()} speed={state.timeline.speed} reached={self.reached()} breaks={!state.timeline.breakpoints.is_empty()} open={self.panels.menu == Menu::History} menu={self.history(ctx)} on={self.on(ctx)} on_menu={ctx.link().callback(Msg::Menu)} />
+                    <Transport lang={self.settings.lang} now={state.timeline.run.now()} playing={state.timeline.playing} live={!state.timeline.run.in_past()} speed={state.timeline.speed} reached={self.reached()} breaks={!state.timeline.breakpoints.is_empty()} open={self.panels.menu} menu={self.history(ctx)} on={self.on(ctx)} on_menu={ctx.link().callback(Msg::Menu)} />
                     <Lanes marks={self.drawing.marks.clone()} flags={self.flags()} only={state.selection.selected_loop.as_deref().filter(|_| state.selection.view.uses.loops).and_then(words::lane_of)} now={state.timeline.run.now()} end={state.timeline.run.end()} chain={self.inspection.causes.clone()} dark={self.settings.dark} lang={self.settings.lang} left={self.drawing.left_branch.clone()} on_seek={self.calls(ctx).seek.clone()} on_tell={self.calls(ctx).tell.clone()} />
                     if let Some(tool) = self.panels.tool { { self.tools(ctx, tool) } }
                 </section>

@@ -11,8 +11,10 @@ pub enum Menu {
     None,
     /// What has no room in the head of the diagram.
     View,
-    /// Breakpoints, comparison and branches.
+    /// Breakpoints, comparison, branches and commands.
     History,
+    /// The speeds.
+    Speed,
 }
 
 /// Whether the focus has gone from a menu.

@@ -106,7 +106,8 @@ struct Hover {
 /// What ends by itself.
 struct Timers {
     copied: Option<Timeout>,
-    said: Option<Timeout>,
+    /// What is said for a moment, and whether it failed: what came of an action, though more is announced meanwhile.
+    said: Option<(Timeout, Message, bool)>,
     saving: Option<Timeout>,
     trying: Option<Timeout>,
     /// What the address holds.
@@ -225,15 +226,14 @@ impl Page {
         let offer = of_object.into_iter().chain(of_loop).find(|offer| offer.line == line)?;
         Some(msg::offer_done(offer.words, offer.title))
     }
-
-    /// What has just been said aloud is also shown for a moment.
-    fn toast(&mut self, ctx: &Context<Self>) {
-        let to = ctx.link().clone();
-        self.timers.said = Some(Timeout::new(3000, move || to.send_message(Msg::Read)));
-    }
 }
 
 impl Page {
+    /// Whether a line that is entered opens the console: there is room for its answer.
+    fn opens_console(&self) -> bool {
+        self.panels.size.1 >= 700.0 && !self.narrow()
+    }
+
     /// Whether panels lie over the page.
     fn narrow(&self) -> bool {
         self.panels.size.0 < panels::NARROW && !self.settings.embed
@@ -345,7 +345,8 @@ impl Component for Page {
                 if matches!(msg, Do::Lesson(_)) {
                     self.keep_lesson();
                 }
-                if self.carry_out(msg) {
+                let shown = talk && (self.panels.console || self.opens_console()) || self.panels.over == Over::Console;
+                if self.carry_out(msg) || heavy || talk && !shown {
                     self.toast(ctx);
                 }
                 if menu {
@@ -355,7 +356,7 @@ impl Component for Page {
                 if asks || self.panels.over == Over::Ask {
                     self.panels.over = if asks { Over::Ask } else { Over::Nothing };
                 }
-                if talk && self.panels.size.1 >= 700.0 && !self.narrow() {
+                if talk && self.opens_console() {
                     self.panels.console = true;
                 }
                 if chose {
@@ -506,10 +507,9 @@ impl Component for Page {
         } else {
             self.full(ctx)
         };
-        let said = self.timers.said.as_ref().map(|_| {
-            let announcer = &self.state.borrow().announcer;
-            let glyph = if announcer.failed() { "i-error" } else { "i-check" };
-            html! { <div class={classes!("toast", "said", announcer.failed().then_some("failed"))} aria-hidden="true">{ icon(glyph, 16) }<span>{ say(announcer.notice()) }</span></div> }
+        let said = self.timers.said.as_ref().map(|(_, words, failed)| {
+            let glyph = if *failed { "i-error" } else { "i-check" };
+            html! { <div class={classes!("toast", "said", failed.then_some("failed"))} aria-hidden="true">{ icon(glyph, 16) }<span>{ say(words) }</span></div> }
         });
         // What is not there keeps its place: otherwise the page would be made anew when something is said.
         let (error, said) = (error.unwrap_or_default(), said.unwrap_or_default());

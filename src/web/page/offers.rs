@@ -4,11 +4,13 @@
 use super::Page;
 use super::menu::Menu;
 use super::message::{Msg, Over};
+use crate::i18n::format::clock;
 use crate::i18n::{Message, msg};
 use crate::session::Msg as Do;
 use crate::session::compare::CompareMsg;
 use crate::session::console::ConsoleMsg;
 use crate::session::demo;
+use crate::session::history::{self, Ran};
 use crate::session::load::{self, MAX_LOAD};
 use crate::session::replace::ReplaceMsg;
 use crate::session::timeline::TimelineMsg;
@@ -17,10 +19,15 @@ use crate::web::help;
 use crate::web::language::say;
 use crate::web::tools::Tool;
 use crate::web::window;
+use gloo_timers::callback::Timeout;
 use wasm_bindgen::JsCast;
 use web_sys::{Event, HtmlInputElement};
 use yew::prelude::*;
 
+/// Milliseconds for which what came of an action is shown.
+const TOAST_MS: u32 = 4_000;
+/// Commands that the menu of the history lists: the newest.
+const MAX_COMMANDS: usize = 200;
 /// The preference that says that the things to try were closed.
 const CLOSED: &str = "loopscope.offers";
 
@@ -75,6 +82,14 @@ impl Page {
         }
     }
 
+    /// What has just been said aloud of an action is also shown for a moment.
+    pub(super) fn toast(&mut self, ctx: &Context<Self>) {
+        let (to, state) = (ctx.link().clone(), self.state.borrow());
+        let notice = state.announcer.notice();
+        let said = (!notice.is_empty()).then(|| (notice.clone(), state.announcer.failed()));
+        self.timers.said = said.map(|(words, failed)| (Timeout::new(TOAST_MS, move || to.send_message(Msg::Read)), words, failed));
+    }
+
     /// The load that the autoscaler reacts to.
     pub(super) fn load(&self, ctx: &Context<Self>) -> Html {
         if !window::is_whole() || self.drawing.beside.is_some() {
@@ -123,8 +138,27 @@ impl Page {
                 { tool(Tool::Compare, "compare", "i-diff", msg::tools_compare()) }
                 <h3>{ say(msg::history_branches()) }</h3>
                 { self.branches(ctx) }
+                <h3>{ say(msg::history_commands()) }</h3>
+                { self.commands(ctx) }
             </div>
         }
+    }
+
+    /// The commands that were run, newest first: to go to their time, or to run them again.
+    #[inline(never)]
+    pub(super) fn commands(&self, ctx: &Context<Self>) -> Html {
+        let all = history::commands(&self.state.borrow().timeline.run);
+        let link = ctx.link();
+        let row = |Ran { number, at, line, .. }: &Ran| {
+            let (at, number) = (*at, *number);
+            let go = link.callback(move |_: MouseEvent| Msg::Do(TimelineMsg::Seek(at).into()));
+            let again = link.batch_callback(move |_: MouseEvent| vec![Msg::Menu(Menu::None), Msg::Act(format!("!{number}"))]);
+            html! {
+                <li key={number} class="row"><button type="button" class="btn ghost" title={format!("{line}\n{}", say(msg::chain_go_to_time()))} onclick={go}><span class="mono dim">{ clock(at) }</span><span class="mono ell">{ &**line }</span></button>
+                    <button type="button" class="btn ghost icon" aria-label={say(msg::history_run_line_again(&**line))} title={say(msg::history_run_again())} onclick={again}>{ icon("i-again", 14) }</button></li>
+            }
+        };
+        html! { <ol class="ran" aria-label={say(msg::history_commands())}>{ for all.iter().rev().take(MAX_COMMANDS).map(row) }</ol> }
     }
 
     /// The branches of the history, to choose from, and one beside the other.

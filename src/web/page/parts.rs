@@ -155,6 +155,7 @@ impl Page {
                 fresh={state.editor.leftovers.fresh}
                 on_prune={calls.on.reform(|delete| EditorMsg::Prune(delete).into())}
                 drift={self.inspection.drift.clone()}
+                then={state.applied_then()}
                 narrow={narrow}
                 file={file.to_string()}
                 on_edit={calls.edit.clone()}

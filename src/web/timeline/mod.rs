@@ -227,8 +227,8 @@ impl Lanes {
             let from = all.next().unwrap_or_default();
             return tip(say(on_tell.emit((from, all.next_back().unwrap_or(from), block.lane))), block.x);
         }
-        if let Some((middle, idle)) = axis.breaks().find(|(middle, _)| (middle - x).abs() < FOLD / 2.0) {
-            return tip(say(msg::idle_time(idle)), middle);
+        if let Some((middle, (from, to))) = axis.folded().find(|(middle, _)| (middle - x).abs() < FOLD / 2.0) {
+            return tip(say(msg::idle_time(from, to, to - from)), middle);
         }
         let left = props.left.as_ref().filter(|left| (axis.x(left.at) - x).abs() < 8.0)?;
         tip(say(msg::branch_begins(left.number)), axis.x(left.at))

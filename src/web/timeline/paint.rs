@@ -2,7 +2,7 @@
 
 use super::{Lanes, LanesProps};
 use crate::i18n::format::about;
-use crate::i18n::format::{clock, tick};
+use crate::i18n::format::{clock, stamp, tick};
 use crate::i18n::{Message, msg};
 use crate::projection::marks::LANES;
 use crate::views::axis::{Axis, FOLD};
@@ -120,8 +120,8 @@ impl Paint<'_> {
         c.rect(left - 8.0, 20.0, self.width, 103.0);
         c.clip();
         self.ticks(left);
-        for (middle, idle) in self.axis.breaks() {
-            self.fold(left + middle, &about(idle));
+        for (middle, (from, to)) in self.axis.folded() {
+            self.fold(left + middle, &about(to - from), &[stamp(from), stamp(to)].join(" – "));
         }
         // What was left behind a fork, faintly.
         if !ghosts.is_empty() {
@@ -237,15 +237,23 @@ impl Paint<'_> {
         c.restore();
     }
 
-    /// A stretch that is left out, and how long it is.
-    pub(super) fn fold(&self, middle: f64, words: &str) {
+    /// A stretch that is left out, how long it is, and, along it, from when to when.
+    pub(super) fn fold(&self, middle: f64, words: &str, times: &str) {
         let c = self.context;
         let (from, to) = (middle - FOLD / 2.0, middle + FOLD / 2.0);
         self.fill("--surface", std::iter::once((from, 20.0, FOLD, 102.0)));
         self.hatch(from, to);
         self.fill("--border-strong", [from, to].into_iter().map(|x| (x - 0.5, 20.0, 1.0, 102.0)));
+        let wide = (times.len() as f64 * 5.6 + 6.0).min(100.0);
+        self.fill("--surface", std::iter::once((middle - 6.5, 71.0 - wide / 2.0, 13.0, wide)));
         c.set_fill_style_str(&self.token("--text-2"));
         c.set_text_align("center");
+        c.save();
+        c.set_font("10px system-ui, sans-serif");
+        let _ = c.translate(middle, 71.0);
+        let _ = c.rotate(-std::f64::consts::FRAC_PI_2);
+        let _ = c.fill_text_with_max_width(times, 0.0, 0.5, 96.0);
+        c.restore();
         // The playhead's own time stands there.
         if (middle - 104.0 - self.axis.x(self.props.now)).abs() > 56.0 {
             let _ = c.fill_text(words, middle, 10.0);

@@ -31,9 +31,9 @@ pub struct TransportProps {
     pub reached: Option<String>,
     /// Whether breakpoints are set.
     pub breaks: bool,
-    /// Whether the menu of the history is open.
-    pub open: bool,
-    /// The menu.
+    /// Which menu is open.
+    pub open: Menu,
+    /// The menu of the history.
     pub menu: Html,
     /// What a button does.
     pub on: Callback<Do>,
@@ -56,6 +56,8 @@ pub fn Transport(props: &TransportProps) -> Html {
         }
     });
     let left = props.on_menu.clone();
+    let speeds = props.open == Menu::Speed;
+    let choice = |stop: f64| html! { <button type="button" class="btn sm ghost mono" aria-pressed={(stop.to_bits() == props.speed.to_bits()).to_string()} onclick={emit(TimelineMsg::Speed(stop).into())}>{ speed::label(stop) }</button> };
     let onfocusout = Callback::from(move |event: FocusEvent| {
         if has_left(&event) {
             left.emit(Menu::None);
@@ -64,9 +66,9 @@ pub fn Transport(props: &TransportProps) -> Html {
     html! {
         <div class="transport">
             <div class="clock"><b id="clock">{ clock(props.now) }</b><span class="grow" />
-                <span class="pops up" onfocusout={onfocusout}>
-                    <button type="button" class={classes!("btn", "sm", "ghost", "opens", props.breaks.then_some("set"))} id="history" title={say(msg::history_menu())} aria-expanded={props.open.to_string()} onclick={props.on_menu.reform(|_: MouseEvent| Menu::History)}>{ say(msg::history_title()) }{ icon("i-up", 14) }</button>
-                    if props.open { { props.menu.clone() } }
+                <span class="pops up" onfocusout={&onfocusout}>
+                    <button type="button" class={classes!("btn", "sm", "ghost", "opens", props.breaks.then_some("set"))} id="history" title={say(msg::history_menu())} aria-expanded={(props.open == Menu::History).to_string()} onclick={props.on_menu.reform(|_: MouseEvent| Menu::History)}>{ say(msg::history_title()) }{ icon("i-up", 14) }</button>
+                    if props.open == Menu::History { { props.menu.clone() } }
                 </span>
                 if props.live && !props.playing { <span class="live rew"><i />{ say(msg::clock_paused()) }</span> } else if props.live { <span class="live"><i />{ say(msg::clock_live()) }</span> } else { <span class="live rew"><i />{ say(msg::clock_past()) }</span> }
             </div>
@@ -81,7 +83,10 @@ pub fn Transport(props: &TransportProps) -> Html {
             </div>
             <div class="speed"><span>{ "0.1×" }</span>
                 <input type="range" min="0" max="100" step="1" aria-label={say(msg::slider_speed())} title={say(msg::slider_speed_key())} aria-valuetext={speed::label(props.speed)} value={Px(speed::position(props.speed) * 100.0).to_string()} oninput={slide} />
-                <span>{ "1000×" }</span><b class="mono">{ speed::label(props.speed) }</b>{ late(props.reached.clone()) }
+                <span>{ "1000×" }</span><span class="pops up" onfocusout={&onfocusout}>
+                    <button type="button" class="btn sm ghost mono opens" id="speed" title={say(msg::slider_speed_key())} aria-label={say(msg::speed_is(speed::label(props.speed)))} aria-expanded={speeds.to_string()} onclick={props.on_menu.reform(|_: MouseEvent| Menu::Speed)}>{ speed::label(props.speed) }</button>
+                    if speeds { <div class="open speeds" role="group" aria-label={say(msg::slider_speed())}>{ for speed::STOPS.into_iter().map(choice) }</div> }
+                </span>{ late(props.reached.clone()) }
             </div>
         </div>
     }

@@ -1,0 +1,125 @@
+//! The commands that were run: by lines of the console, by buttons, which enter such lines, and by the editor.
+
+use super::run::Run;
+use crate::actions::{Command, Line};
+use crate::i18n::format::clock;
+use std::rc::Rc;
+
+/// What the editor's Apply is as a line of the console.
+const APPLY: &str = "kubectl apply -f -";
+
+/// A command of the history that is shown, from its beginning to its newest instant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ran {
+    /// From 1; `!3` runs the third again.
+    pub number: usize,
+    /// When, in milliseconds.
+    pub at: u64,
+    /// As it is entered in the console.
+    pub line: Rc<str>,
+    /// What runs it again.
+    pub command: Command,
+}
+
+/// All of them, oldest first.
+#[inline(never)]
+pub fn commands(run: &Run) -> Vec<Ran> {
+    let lines = run.commands().filter_map(|(time, command)| {
+        let line = match command {
+            Command::Apply(_) => APPLY.into(),
+            Command::Kubectl(line) => line.clone(),
+            Command::Fault(line) => ["fault ", line].concat().into(),
+            // Part of the command that waits.
+            Command::Poll => return None,
+        };
+        Some((time.0 / 1000, line, command.clone()))
+    });
+    lines.enumerate().map(|(at, (time, line, command))| Ran { number: at + 1, at: time, line, command }).collect()
+}
+
+/// The command that `!3`, `!!` or the beginning of a line after `!` stands for.
+#[inline(never)]
+pub fn recalled(run: &Run, event: &str) -> Option<Ran> {
+    let mut all = commands(run);
+    match (event, event.parse::<usize>()) {
+        ("!", _) => all.pop(),
+        (_, Ok(number)) => (number > 0 && number <= all.len()).then(|| all.swap_remove(number - 1)),
+        _ => all.into_iter().rfind(|ran| !event.is_empty() && ran.line.starts_with(event)),
+    }
+}
+
+/// What `history` prints.
+#[inline(never)]
+pub fn printed(run: &Run) -> Vec<Line> {
+    let line =
+        |ran: Ran| Line { again: Some(ran.number), ..Line::new(format!("{:>4}  {}  {}", ran.number, clock(ran.at), ran.line), false) };
+    commands(run).into_iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::session::console::ConsoleMsg;
+    use crate::session::history::commands;
+    use crate::session::tests::settled;
+    use crate::session::timeline::TimelineMsg;
+    use crate::session::{Msg, State, examples};
+
+    fn enter(state: &mut State, line: &str) {
+        state.update(ConsoleMsg::Enter(line.into()));
+    }
+
+    fn replicas(state: &State) -> i32 {
+        let mut all = state.timeline.run.sim().list(crate::api::Kind::Deployment);
+        all.find_map(|object| crate::explain::evidence::handles(object).0).expect("a Deployment")
+    }
+
+    #[test]
+    fn every_command_is_listed_with_its_time_and_can_be_run_again() {
+        let mut state = settled((examples::ALL[0].text)());
+        enter(&mut state, "kubectl scale deployment/nginx-deployment --replicas=3");
+        state.update(TimelineMsg::Seconds(5));
+        enter(&mut state, "kubectl get pods");
+        state.update(Msg::Fault("node-down node-1".into()));
+        state.update(Msg::Apply);
+        let told: Vec<(usize, u64, String)> =
+            commands(&state.timeline.run).into_iter().map(|ran| (ran.number, ran.at, ran.line.to_string())).collect();
+        let line = |number: usize, at: u64, line: &str| (number, at, line.to_owned());
+        assert_eq!(
+            told,
+            [
+                line(1, 0, "kubectl apply -f -"),
+                line(2, 30_000, "kubectl scale deployment/nginx-deployment --replicas=3"),
+                line(3, 35_000, "kubectl get pods"),
+                line(4, 35_000, "fault node-down node-1"),
+                line(5, 35_000, "kubectl apply -f -"),
+            ]
+        );
+        assert_eq!(replicas(&state), 2, "the manifest has taken effect again");
+        enter(&mut state, "!2");
+        assert_eq!(replicas(&state), 3);
+        assert!(state.console.lines.iter().any(|line| line.text == "$ kubectl scale deployment/nginx-deployment --replicas=3"));
+        enter(&mut state, "!1");
+        assert_eq!(replicas(&state), 2, "a manifest is applied again as it was");
+        enter(&mut state, "!kubectl scale");
+        enter(&mut state, "!!");
+        assert_eq!((replicas(&state), commands(&state.timeline.run).len()), (3, 9));
+        enter(&mut state, "!99");
+        assert_eq!(state.console.lines.last().map(|line| (line.text.as_str(), line.error)), Some(("!99: event not found", true)));
+    }
+
+    #[test]
+    fn history_and_help_are_answered_by_the_page_also_in_the_past() {
+        let mut state = settled((examples::ALL[0].text)());
+        enter(&mut state, "kubectl get nodes");
+        let written = state.timeline.run.journal().len();
+        state.update(TimelineMsg::Seek(500));
+        enter(&mut state, "history");
+        let told: Vec<(&str, Option<usize>)> =
+            state.console.lines.iter().rev().take(2).map(|line| (line.text.as_str(), line.again)).collect();
+        assert_eq!(told, [("   2  00:30.000  kubectl get nodes", Some(2)), ("   1  00:00.000  kubectl apply -f -", Some(1))]);
+        enter(&mut state, "help");
+        assert!(state.console.lines.iter().filter(|line| line.said.is_some()).count() > 3);
+        assert!(state.timeline.run.in_past() && state.timeline.run.journal().len() == written);
+        assert!(!state.console.lines.iter().any(|line| line.error), "{:?}", state.console.lines);
+    }
+}

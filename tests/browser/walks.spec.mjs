@@ -1,0 +1,126 @@
+// What people stopped at who walked through docs/walks.md.
+import { expect, test } from '@playwright/test';
+import { forward, frames, settled } from './wait.mjs';
+
+const kubectl = (page, line) => page.evaluate((line) => loopscope.kubectl(line), line);
+const pods = (page) => page.locator('.item[data-kind="Pod"]:not(.ghost)');
+
+async function open(page, query = '?editor=plain') {
+  const problems = [];
+  page.on('console', (message) => { if (['error', 'warning'].includes(message.type())) problems.push(message.text()); });
+  await page.goto(`index.html${query}`);
+  await page.waitForFunction(() => window.loopscope?.ready);
+  await page.evaluate(() => loopscope.pause());
+  await page.evaluate(() => document.activeElement?.blur());
+  await forward(page, 5);
+  return problems;
+}
+
+test('what an action did stays in sight while loops go on', async ({ page }) => {
+  const problems = await open(page);
+  await page.evaluate(() => loopscope.play());
+  await page.getByRole('button', { name: 'Add one replica' }).click();
+  const said = page.locator('.toast.said');
+  await expect(said).toHaveText('deployment.apps/nginx-deployment scaled');
+  await frames(page, 90);
+  await expect(said).toHaveText('deployment.apps/nginx-deployment scaled');
+  const text = await page.evaluate(() => loopscope.manifest());
+  await page.locator('#manifest textarea').fill(text.replace(/image: \S+/, 'image: nginx:1.27'));
+  await page.locator('#apply').click();
+  await expect(said).toHaveText('deployment.apps/nginx-deployment configured');
+  expect(problems).toEqual([]);
+});
+
+test('a deleted Pod and the one that took its place name each other', async ({ page }) => {
+  await open(page);
+  await pods(page).first().click();
+  const old = await page.locator('.i-head b').textContent();
+  await kubectl(page, `delete pod ${old} --wait=false`);
+  await forward(page, 8);
+  const by = page.locator('.replaced', { hasText: 'Replaced by' });
+  await expect(by).toContainText('replicaset-controller');
+  await by.getByRole('button').click();
+  await expect(page.locator('.i-head b')).not.toHaveText(old);
+  const back = page.locator('.replaced', { hasText: 'Replaces' });
+  await expect(back).toContainText('you');
+  await expect(back).toContainText(old.slice(-5));
+  await back.getByRole('button').click();
+  await expect(page.locator('.i-head b')).toHaveText(old);
+});
+
+test('every command is found again, at its time, and can be repeated', async ({ page }) => {
+  await open(page);
+  await page.getByRole('button', { name: 'Add one replica' }).click();
+  await forward(page, 3);
+  const line = 'kubectl scale deployment/nginx-deployment --replicas=3';
+  await page.getByRole('button', { name: 'History', exact: true }).click();
+  const list = page.getByRole('list', { name: 'Commands' }).getByRole('listitem');
+  await expect(list).toHaveCount(2);
+  await expect(list.first()).toContainText('00:05.');
+  await expect(list.first()).toContainText(line);
+  await expect(list.last()).toContainText('kubectl apply -f -');
+  const again = await list.first().getByRole('button', { name: `Run again: ${line}` }).boundingBox();
+  const menu = await page.getByRole('group', { name: 'History' }).boundingBox();
+  expect(again.x + again.width).toBeLessThan(menu.x + menu.width);
+  await list.first().getByRole('button', { name: line }).first().click();
+  await expect(page.locator('#clock')).toHaveText(/^00:05\./);
+  await expect(page.getByText('You are viewing the past')).toBeVisible();
+  // Replayed ten times as fast, to the newest instant.
+  await page.getByRole('button', { name: 'Speed 1×' }).click();
+  await page.getByRole('group', { name: 'Speed' }).getByRole('button', { name: '10×', exact: true }).click();
+  await expect(page.getByRole('button', { name: 'Speed 10×' })).toBeVisible();
+  await page.locator('#play').click();
+  await expect(page.getByText('You are viewing the past')).toHaveCount(0);
+  // In the console too: by number, and by a click.
+  const console = page.getByRole('textbox', { name: 'kubectl command' });
+  await kubectl(page, 'scale deployment/nginx-deployment --replicas=1');
+  await console.fill('history');
+  await console.press('Enter');
+  const output = page.locator('#console pre');
+  await expect(output).toContainText('2  00:05.');
+  await console.fill('!2');
+  await console.press('Enter');
+  await expect.poll(() => kubectl(page, 'get deployment nginx-deployment -o jsonpath={.spec.replicas}')).toBe('3');
+  await output.getByRole('button', { name: '--replicas=1' }).click();
+  await expect.poll(() => kubectl(page, 'get deployment nginx-deployment -o jsonpath={.spec.replicas}')).toBe('1');
+  await console.fill('help');
+  await console.press('Enter');
+  await expect(output).toContainText('lists the commands you have run');
+});
+
+test('the past shows the manifest of its time, and the own text comes back', async ({ page }) => {
+  await open(page);
+  const area = page.locator('#manifest textarea');
+  const first = (await area.inputValue()).match(/image: (\S+)/)[1];
+  await area.fill((await area.inputValue()).replace(first, 'nginx:1.27'));
+  await page.locator('#apply').click();
+  await forward(page, 8);
+  await area.fill(`${await area.inputValue()}# mine`);
+  await page.evaluate(() => loopscope.seek(2));
+  const then = page.locator('#then');
+  await expect(then).toContainText('Applied at this point in time (read-only)');
+  await expect(then).toContainText(first);
+  await expect(area).toBeHidden();
+  // In the place of the editor, as wide as that is.
+  const [panel, shown] = await Promise.all(['#manifest', '#then'].map((of) => page.locator(of).boundingBox()));
+  expect(shown.width).toBeGreaterThan(panel.width - 4);
+  expect(shown.height).toBeGreaterThan(panel.height / 2);
+  await expect(page.locator('#apply')).toBeDisabled();
+  await page.getByRole('button', { name: 'Back to live' }).click();
+  await expect(then).toHaveCount(0);
+  await expect(area).toBeVisible();
+  expect(await area.inputValue()).toContain('# mine');
+  await page.evaluate(() => loopscope.seek(2));
+  await then.getByRole('button', { name: 'Show your text' }).click();
+  await expect(area).toBeVisible();
+  expect(await area.inputValue()).toContain('nginx:1.27');
+});
+
+test('what is compared leaves the inspector free', async ({ page }) => {
+  await open(page);
+  await page.getByRole('button', { name: 'History', exact: true }).click();
+  await page.getByRole('group', { name: 'History' }).getByRole('button', { name: 'Compare' }).click();
+  await settled(page);
+  const [panel, inspector] = await Promise.all(['.tools', '#inspector'].map((of) => page.locator(of).boundingBox()));
+  expect(panel.x + panel.width).toBeLessThanOrEqual(inspector.x);
+});
