@@ -382,14 +382,7 @@ impl State {
                 self.tick_lesson();
             }
             LessonMsg::Answer(_) => {}
-            LessonMsg::Show => {
-                let Some(task) = &player.step().task else { return };
-                let solution = task.solution.clone();
-                player.results[player.at] = Result::Shown;
-                player.play(solution, &self.timeline.run);
-                self.clock(TimelineMsg::Live);
-                self.clock(TimelineMsg::Play);
-            }
+            LessonMsg::Show => self.show_solution(),
             LessonMsg::Moment => {
                 if let Some(at) = player.moment() {
                     self.clock(TimelineMsg::Seek(at.0 / 1000));
@@ -411,17 +404,32 @@ impl State {
         }
     }
 
+    fn show_solution(&mut self) {
+        self.clock(TimelineMsg::Live);
+        let Some(player) = &mut self.player else { return };
+        let Some(task) = &player.step().task else { return };
+        let solution = task.solution.clone();
+        player.results[player.at] = Result::Shown;
+        player.play(solution, &self.timeline.run);
+        self.clock(TimelineMsg::Play);
+    }
+
     fn next_step(&mut self) {
         let Some(player) = &mut self.player else { return };
         match player.phase {
             Phase::Playing => {}
+            // What comes next builds on the task: it is done at once.
+            Phase::Task => {
+                self.show_solution();
+                self.teach(LessonMsg::Hurry);
+            }
             // A question that is not answered is played all the same.
             Phase::Asking => {
                 let actions = player.step().actions.clone();
                 player.play(actions, &self.timeline.run);
                 self.clock(TimelineMsg::Play);
             }
-            _ if player.at + 1 < player.file.lesson().steps.len() => {
+            Phase::Done if player.at + 1 < player.file.lesson().steps.len() => {
                 let next = player.at + 1;
                 self.clock(TimelineMsg::Live);
                 self.begin_step(next);
@@ -639,6 +647,17 @@ mod tests {
             state.update(LessonMsg::Hint);
         }
         assert_eq!((card(&state).hints.len(), card(&state).more_hints, card(&state).why.is_empty()), (2, false, false));
+        // To skip it is to have it done at once.
+        let mut skipped = State::from_link(None);
+        std::mem::swap(&mut skipped, &mut state);
+        skipped.update(LessonMsg::Next);
+        while skipped.timeline.run_until.is_some() {
+            skipped.run_slice(50);
+        }
+        assert_eq!((card(&skipped).phase, card(&skipped).results[3], ready(&skipped.timeline.run)), (Some(Phase::Done), Result::Shown, 4));
+        skipped.update(LessonMsg::Again);
+        run(&mut skipped, 1, 64);
+        state = skipped;
         state.update(LessonMsg::Show);
         run(&mut state, 30, 64);
         assert_eq!((card(&state).phase, card(&state).results[3]), (Some(Phase::Done), Result::Shown));

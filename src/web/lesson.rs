@@ -53,7 +53,8 @@ pub fn LessonPanel(props: &Props) -> Html {
     let next = match phase {
         Phase::Asking => Some((msg::lesson_skip_question(), LessonMsg::Next)),
         Phase::Playing => Some((msg::lesson_skip_ahead(), LessonMsg::Hurry)),
-        Phase::Task | Phase::Lost if at < all => Some((msg::lesson_skip_task(), LessonMsg::Next)),
+        Phase::Task => Some((msg::lesson_skip_task(), LessonMsg::Next)),
+        Phase::Lost => None,
         Phase::Done if at < all => Some((msg::lesson_next(), LessonMsg::Next)),
         _ => None,
     };
