@@ -2,7 +2,8 @@
 // but the parent or the opener. The messages are described in docs/embedding.md.
 (function () {
   'use strict';
-  var host = parent !== window ? parent : opener;
+  // A window that a page opened is played by it only if it was opened as a frame is.
+  var host = parent !== window ? parent : /[?&]embed\b/.test(location.search) ? opener : null;
   if (!host) return;
   var version = 1;
   // More calls than this in a second are refused.

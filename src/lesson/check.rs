@@ -156,6 +156,9 @@ impl Player {
         }
         if !task.alternative.is_empty() {
             let play = self.play(&task.alternative);
+            if let Some(said) = &play.failure {
+                self.note(Flaw::Failed(said.clone()));
+            }
             if !self.does(&play, &task.check) {
                 self.note(Flaw::NoAlternative);
             }

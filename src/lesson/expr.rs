@@ -12,6 +12,10 @@ use std::rc::Rc;
 
 /// Expressions within each other: deeper ones are refused.
 const MAX_DEPTH: usize = 32;
+/// Words and signs of one expression.
+const MAX_TOKENS: usize = 400;
+/// Values over time of one step: each is read at every instant.
+const MAX_OVER: usize = 32;
 
 /// How a value over time becomes one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,6 +113,8 @@ pub enum ExprError {
     Nested,
     /// Too deep.
     TooDeep,
+    /// Too long, or too many values over time in one step.
+    TooLong,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -170,6 +176,9 @@ impl Expressions {
     /// Reads an expression.
     pub fn read(&mut self, text: &str) -> Result<Expr, ExprError> {
         let tokens = tokens(text)?;
+        if tokens.len() > MAX_TOKENS || self.over.len() > MAX_OVER {
+            return Err(ExprError::TooLong);
+        }
         let mut reader = Reader { tokens: &tokens, at: 0, depth: 0, within: false, over: &mut self.over };
         let expr = reader.binary(0)?;
         match reader.tokens.get(reader.at) {
@@ -320,8 +329,11 @@ mod tests {
         assert!(matches!(fault("ready() == 3"), ExprError::Arguments("ready", _)));
         assert_eq!(fault("max(min(pods(web)))"), ExprError::Nested);
         assert_eq!(fault("never file(web-0, '/a') == 'b'"), ExprError::OnlyNow("file"));
-        assert_eq!(fault(&"(".repeat(100_000)), ExprError::TooDeep);
-        assert_eq!(fault(&"not ".repeat(100_000)), ExprError::TooDeep);
+        assert_eq!(fault(&"(".repeat(200)), ExprError::TooDeep);
+        assert_eq!(fault(&"not ".repeat(200)), ExprError::TooDeep);
+        assert_eq!(fault(&["1"; 150_000].join(" + ")), ExprError::TooLong);
+        let mut many = Expressions::default();
+        assert!((0..1_000).map(|_| many.read("max(pods(web))")).any(|read| read.is_err_and(|error| error == ExprError::TooLong)));
         assert_eq!(fault("'open"), ExprError::Unexpected("'open".into()));
         assert_eq!(fault("é"), ExprError::Unexpected("é".into()));
     }

@@ -19,19 +19,24 @@ pub use read::{is_lesson, parse};
 use crate::manifest;
 use std::collections::BTreeSet;
 
-/// A manifest with another one put to it; where both name an object the other one stands alone.
+/// A manifest with another one put to it, which takes the place of the objects that both name.
 pub fn merge(text: &str, other: &str) -> String {
-    let names = |text: &str| -> BTreeSet<String> {
+    let names = |text: &[u8]| -> BTreeSet<String> {
         let name = |value: &serde_json::Value| {
             let of = |path: &str| value.pointer(path).map(ToString::to_string).unwrap_or_default();
             [of("/kind"), of("/metadata/namespace"), of("/metadata/name")].join("/")
         };
-        manifest::parse(text.as_bytes()).documents.iter().map(|document| name(&document.value)).collect()
+        manifest::parse(text).documents.iter().map(|document| name(&document.value)).collect()
     };
-    if text.trim().is_empty() || !names(text).is_disjoint(&names(other)) {
-        return other.to_owned();
-    }
-    [text.trim_end(), "\n---\n", other].concat()
+    let new = names(other.as_bytes());
+    let kept = manifest::chunks(text.as_bytes()).filter_map(|chunk| {
+        let own = names(chunk.bytes);
+        let text = std::str::from_utf8(chunk.bytes).ok()?.trim();
+        (!own.is_empty() && own.is_disjoint(&new)).then(|| text.to_owned())
+    });
+    let mut parts: Vec<String> = kept.collect();
+    parts.push(other.to_owned());
+    parts.join("\n---\n")
 }
 
 #[cfg(test)]

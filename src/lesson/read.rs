@@ -2,6 +2,7 @@
 
 use super::expr::{Expr, ExprError, Expressions};
 use super::format::{Answers, Choice, Lesson, Piece, Predict, Step, Task, Text};
+use super::script::LONGEST;
 use crate::engine::cluster::ClusterConfig;
 use crate::engine::loops;
 use crate::i18n::{Message, msg};
@@ -38,6 +39,8 @@ pub enum Problem {
     NoAnswers,
     /// Too many steps.
     TooLong,
+    /// What a step plays lasts too long.
+    Lasts,
     /// An expression is wrong.
     Expression(ExprError),
 }
@@ -71,6 +74,7 @@ impl Fault {
             Problem::NoLoop(name) => msg::lesson_no_loop(name),
             Problem::NoAnswers => msg::lesson_no_answers(),
             Problem::TooLong => msg::lesson_too_long(MAX_STEPS),
+            Problem::Lasts => msg::lesson_lasts(LONGEST.0 / 1000),
             Problem::Expression(error) => of_expression(error),
         };
         if self.path.is_empty() { what } else { msg::lesson_at(&self.path, what) }
@@ -87,12 +91,17 @@ fn of_expression(error: &ExprError) -> Message {
         ExprError::OnlyNow(name) => msg::lesson_only_now(*name),
         ExprError::Nested => msg::lesson_nested(),
         ExprError::TooDeep => msg::lesson_too_deep(),
+        ExprError::TooLong => msg::lesson_expression_long(),
     }
 }
 
 /// Whether a text is a lesson: its first field says so.
 pub fn is_lesson(text: &str) -> bool {
-    let mut lines = text.lines().map(str::trim_end).filter(|line| !line.is_empty() && !line.starts_with('#') && *line != "---");
+    let mut lines = text
+        .trim_start_matches('\u{feff}')
+        .lines()
+        .map(str::trim_end)
+        .filter(|line| !line.is_empty() && !line.starts_with('#') && *line != "---");
     lines.next().is_some_and(|line| line.starts_with("lesson:"))
 }
 
@@ -290,6 +299,10 @@ impl Reader {
                 Ok(action) => all.push(action),
                 Err(words) => self.fault(&format!("{}[{at}]", within(path, key)), Problem::Text(words)),
             }
+        }
+        let waits = all.iter().map(|action| if let scenario::Step::Wait(scenario::Wait::For(span)) = action { *span } else { 0 });
+        if waits.fold(0, u64::saturating_add) > LONGEST.0 {
+            self.fault(&within(path, key), Problem::Lasts);
         }
         all.into()
     }

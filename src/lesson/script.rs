@@ -10,8 +10,8 @@ use crate::kubectl::Session;
 use crate::scenario::{Step, Wait, quiet_until, resolve};
 use std::rc::Rc;
 
-/// A script of a step that lasts longer is not played to its end on a copy.
-const LONGEST: u64 = 1_800 * SECOND;
+/// What a step plays lasts at most so long.
+pub const LONGEST: Time = Time(1_800 * SECOND);
 
 /// How far the actions have been played.
 #[derive(Clone, Copy, Debug)]
@@ -75,7 +75,7 @@ pub struct Play {
 impl Play {
     /// Begins to play actions on a copy, with the history that a step has so far.
     pub fn new(sim: Sim, history: History, actions: Rc<[Step]>) -> Play {
-        let (cursor, limit) = (Cursor::new(sim.now()), sim.now().after(LONGEST));
+        let (cursor, limit) = (Cursor::new(sim.now()), sim.now().after(LONGEST.0));
         Play { sim, history, failure: None, actions, cursor, foreground: None, limit }
     }
 
@@ -88,7 +88,8 @@ impl Play {
     /// Plays on with a budget of tasks; true at the end.
     pub fn advance(&mut self, mut budget: usize) -> bool {
         while let Some(due) = self.cursor.due(&self.actions, &self.sim) {
-            if self.sim.now() >= self.limit {
+            if self.sim.now() > self.limit {
+                self.failure.get_or_insert_with(|| "the actions of the step last too long".to_owned());
                 break;
             }
             if self.sim.now() >= due {
@@ -103,7 +104,7 @@ impl Play {
             }
             // Whether it has settled is seen after each instant.
             let to = self.sim.next_task().map_or(due, |task| task.min(due)).max(Time(self.sim.now().0 + 1));
-            let went = self.sim.advance(to.min(self.limit), budget);
+            let went = self.sim.advance(to.min(self.limit.after(1)), budget);
             budget = budget.saturating_sub(went.ran.max(1));
             if went.done && self.foreground.is_some() {
                 self.run(&Command::Poll);

@@ -190,3 +190,21 @@ fn texts_have_their_values_filled_in() {
     assert_eq!(say.say(Tongue::Chinese, &play.history, &play.sim), "3 个");
     assert_eq!(lesson.title.plain(Tongue::Chinese), "b");
 }
+
+#[test]
+fn a_manifest_takes_the_place_of_the_objects_that_both_name() {
+    let object = |kind: &str, name: &str| format!("kind: {kind}\nmetadata: {{name: {name}}}\n");
+    let text = [object("Service", "a"), object("Pod", "b"), object("Pod", "c")].join("---\n");
+    let merged = super::merge(&text, &object("Pod", "b"));
+    assert_eq!(merged, [object("Service", "a").trim(), object("Pod", "c").trim(), &object("Pod", "b")].join("\n---\n"));
+    assert_eq!(super::merge("", "kind: Pod\n"), "kind: Pod\n");
+    assert_eq!(super::merge("not: [yaml", "kind: Pod\n"), "kind: Pod\n");
+}
+
+#[test]
+fn what_a_step_plays_has_an_end() {
+    let text = lesson("- say: {en: a, zh: b}\n  do: [{wait: 20m}, {wait: 20m}]");
+    assert!(parse(&text).unwrap_err().iter().any(|fault| fault.problem == Problem::Lasts));
+    let waits = "[".to_owned() + &["{kubectl: run x --image=nginx}, {wait: settled}"; 30].join(", ") + "]";
+    assert!(parse(&lesson(&format!("- say: a\n  do: {waits}"))).is_ok());
+}

@@ -148,6 +148,13 @@ impl Editor {
         }
     }
 
+    /// Brings back a text and what was applied of it.
+    pub fn restore(&mut self, text: Rc<str>, applied: Rc<str>) {
+        self.discard_dry_run();
+        (self.text, self.applied, self.drift) = (text, applied, None);
+        self.text_changed();
+    }
+
     /// The text is a lesson: shows what is wrong with it; `begins` if it was to be played.
     pub fn show_lesson(&mut self, faults: &[Fault], begins: bool) {
         self.discard_dry_run();

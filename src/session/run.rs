@@ -493,9 +493,7 @@ impl Run {
             lines.extend(actions::run(&mut sim, &mut foreground, &Command::Poll).lines);
         }
         // What it waits for does not come: time stands.
-        if foreground.is_some() {
-            lines.push(actions::Line::new("It is not so yet at this instant", false));
-        }
+        lines.extend(foreground.map(|_| actions::Line::new("It is not so yet at this instant", false)));
         lines
     }
 }

@@ -3,7 +3,7 @@
 use super::dom::icon;
 use super::language::{Lang, say};
 use crate::i18n::{Message, msg};
-use crate::session::lesson::{LessonCard, LessonMsg, Phase, Result};
+use crate::session::lesson::{LessonCard, LessonMsg, Phase, QuestionCard, Result};
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlInputElement, SubmitEvent};
 use yew::prelude::*;
@@ -74,9 +74,9 @@ pub fn LessonPanel(props: &Props) -> Html {
             </div>
             <div class="row acts">
                 <button type="button" class="btn sm" disabled={at == 1} onclick={to(LessonMsg::Back)}>{ say(msg::lesson_back()) }</button>
-                if at > 1 || phase != Phase::Done || !card.ask.is_empty() { <button type="button" class="btn sm ghost again" onclick={to(LessonMsg::Again)}>{ say(msg::lesson_again()) }</button> }
-                if card.more_hints && phase == Phase::Task { <button type="button" class="btn sm ghost hints" onclick={to(LessonMsg::Hint)}>{ say(msg::lesson_hint()) }</button> }
-                if !card.goal.is_empty() && phase == Phase::Task && !card.more_hints { <button type="button" class="btn sm ghost show" onclick={to(LessonMsg::Show)}>{ say(msg::lesson_show()) }</button> }
+                if at > 1 || phase != Phase::Done || card.question.is_some() { <button type="button" class="btn sm ghost again" onclick={to(LessonMsg::Again)}>{ say(msg::lesson_again()) }</button> }
+                if card.task.as_ref().is_some_and(|task| task.more_hints) && phase == Phase::Task { <button type="button" class="btn sm ghost hints" onclick={to(LessonMsg::Hint)}>{ say(msg::lesson_hint()) }</button> }
+                if card.task.as_ref().is_some_and(|task| !task.more_hints) && phase == Phase::Task { <button type="button" class="btn sm ghost show" onclick={to(LessonMsg::Show)}>{ say(msg::lesson_show()) }</button> }
                 <span class="grow" />
                 if let Some((next, msg)) = next { <button type="button" id="lesson-next" class={classes!("btn", "sm", (phase == Phase::Done).then_some("primary"))} onclick={to(msg)}>{ say(next) }{ icon("i-arrow-right", 14) }</button> }
                 { finish.unwrap_or_default() }
@@ -87,21 +87,17 @@ pub fn LessonPanel(props: &Props) -> Html {
 
 /// The question, its answers, and what came of it.
 fn question(props: &Props) -> Html {
-    let card = &props.card;
-    if card.ask.is_empty() {
-        return Html::default();
-    }
-    let asking = card.phase == Some(Phase::Asking);
-    let answers = if card.choices.is_empty() { number(props, asking) } else { choices(props, asking) };
+    let Some(card) = &props.card.question else { return Html::default() };
+    let asking = props.card.phase == Some(Phase::Asking);
+    let answers = if card.choices.is_empty() { number(props, card, asking) } else { choices(props, card, asking) };
     html! {
         <div class="ask" role="group" aria-label={card.ask.clone()}><p><b>{ prose(&card.ask) }</b></p>{ answers }
-            if card.right.is_some() { { verdict(props) } }
+            if card.right.is_some() { { verdict(props, card) } }
         </div>
     }
 }
 
-fn choices(props: &Props, asking: bool) -> Html {
-    let card = &props.card;
+fn choices(props: &Props, card: &QuestionCard, asking: bool) -> Html {
     let choice = |(at, text): (usize, &String)| {
         let at = at as i64;
         let (given, right) = (card.given == Some(at), card.right == Some(at));
@@ -116,7 +112,7 @@ fn choices(props: &Props, asking: bool) -> Html {
     html! { <div class="choices">{ for card.choices.iter().enumerate().map(choice) }</div> }
 }
 
-fn number(props: &Props, asking: bool) -> Html {
+fn number(props: &Props, card: &QuestionCard, asking: bool) -> Html {
     let on = props.on.clone();
     let onsubmit = Callback::from(move |event: SubmitEvent| {
         event.prevent_default();
@@ -126,7 +122,7 @@ fn number(props: &Props, asking: bool) -> Html {
             on.emit(LessonMsg::Answer(value as i64));
         }
     });
-    let given = props.card.given.map(|given| given.to_string());
+    let given = card.given.map(|given| given.to_string());
     html! {
         <form class="row" onsubmit={onsubmit}>
             <input id="prediction" type="number" inputmode="numeric" min="0" step="1" aria-label={say(msg::lesson_your_number())} disabled={!asking} value={given} />
@@ -135,8 +131,7 @@ fn number(props: &Props, asking: bool) -> Html {
     }
 }
 
-fn verdict(props: &Props) -> Html {
-    let card = &props.card;
+fn verdict(props: &Props, card: &QuestionCard) -> Html {
     let Some(right) = card.right else { return Html::default() };
     let answer = |at: i64| match usize::try_from(at).ok().and_then(|at| card.choices.get(at)) {
         Some(text) => Message::name(text),
@@ -158,11 +153,9 @@ fn verdict(props: &Props) -> Html {
 
 /// What is to be done, and the help so far.
 fn task(props: &Props) -> Html {
-    let card = &props.card;
-    if card.goal.is_empty() {
-        return Html::default();
-    }
-    let (class, name, state) = match card.phase {
+    let Some(card) = &props.card.task else { return Html::default() };
+    let phase = props.card.phase;
+    let (class, name, state) = match phase {
         Some(Phase::Done) => ("right", "i-check", msg::lesson_task_done()),
         Some(Phase::Lost) => ("wrong", "i-warn", msg::lesson_task_lost()),
         _ => ("", "i-arrow-right", msg::lesson_task()),
@@ -172,7 +165,17 @@ fn task(props: &Props) -> Html {
         <div class={classes!("task", class)}><p>{ icon(name, 14) }<b>{ say(state) }</b>{ " " }{ prose(&card.goal) }</p>
             { for card.hints.iter().map(|hint| html! { <p class="hint">{ prose(hint) }</p> }) }
             if !card.why.is_empty() { <p class="hint">{ super::language::marked(&card.why) }</p> }
-            if card.phase == Some(Phase::Lost) { <button type="button" class="btn sm" onclick={again}>{ say(msg::lesson_try_again()) }</button> }
+            if phase == Some(Phase::Lost) { <button type="button" class="btn sm" onclick={again}>{ say(msg::lesson_try_again()) }</button> }
         </div>
     }
+}
+
+/// The preference that holds how far a lesson was taken.
+pub fn kept_as(name: &str) -> String {
+    format!("loopscope.lesson.{name}")
+}
+
+/// Whether a lesson was taken to its end.
+pub fn is_over(name: &str) -> bool {
+    super::dom::kept(&kept_as(name)).as_deref() == Some("over")
 }

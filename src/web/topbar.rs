@@ -2,7 +2,7 @@
 
 use super::dom::icon;
 use super::language::{Lang, say};
-use super::page::is_over;
+use super::lesson::is_over;
 use crate::i18n::msg;
 use crate::lesson::library;
 use crate::session::examples;

@@ -8,19 +8,10 @@ use crate::session::permalink;
 use crate::session::replace::{ReplaceMsg, Replacement};
 use crate::web::dom;
 use crate::web::language::tongue;
-use crate::web::lesson::LessonPanel;
+use crate::web::lesson::{LessonPanel, is_over, kept_as};
 use crate::web::window;
+use gloo_timers::callback::Timeout;
 use yew::prelude::*;
-
-/// The preference that holds how far a lesson was taken.
-fn kept_as(name: &str) -> String {
-    format!("loopscope.lesson.{name}")
-}
-
-/// Whether a lesson was taken to its end.
-pub fn is_over(name: &str) -> bool {
-    dom::kept(&kept_as(name)).as_deref() == Some("over")
-}
 
 impl Page {
     /// The lesson that the address names is opened.
@@ -72,6 +63,16 @@ impl Page {
         let name = player.file().name();
         if !is_over(name) {
             dom::keep(&kept_as(name), &if over { "over".to_owned() } else { format!("{}/{}", at + 1, results.len()) });
+        }
+    }
+
+    /// Keeps the address in step with the edits, half a second after the last.
+    pub(super) fn save(&mut self, ctx: &Context<Self>) {
+        let state = self.state.borrow();
+        if self.timers.saved != (state.editor.text.clone(), state.selection.view) && !self.settings.embed {
+            self.timers.saved = (state.editor.text.clone(), state.selection.view);
+            let link = ctx.link().clone();
+            self.timers.saving = Some(Timeout::new(500, move || link.send_message(Msg::Save)));
         }
     }
 

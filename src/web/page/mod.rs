@@ -14,7 +14,6 @@ mod offers;
 mod panels;
 mod parts;
 
-pub use self::lessons::is_over;
 pub use self::menu::{Menu, has_left};
 
 use self::inspection::Inspection;
@@ -25,7 +24,6 @@ use super::status::{SHOWN, STOPPED};
 use super::window;
 use crate::api::{Object, ObjectRef};
 use crate::engine::deferred_drop;
-use crate::explain::remedies;
 use crate::i18n::format::clock;
 use crate::i18n::{Message, msg};
 use crate::projection::marks::Mark;
@@ -191,40 +189,6 @@ impl Page {
                 self.diagnose();
             }
         }
-    }
-
-    /// Keeps the address in step with the edits, half a second after the last.
-    fn save(&mut self, ctx: &Context<Self>) {
-        let state = self.state.borrow();
-        if self.timers.saved != (state.editor.text.clone(), state.selection.view) && !self.settings.embed {
-            self.timers.saved = (state.editor.text.clone(), state.selection.view);
-            let link = ctx.link().clone();
-            self.timers.saving = Some(Timeout::new(500, move || link.send_message(Msg::Save)));
-        }
-    }
-
-    /// Hands a message to the state; true, with words about it, where the history was forked.
-    fn carry_out(&mut self, msg: Do) -> bool {
-        let mut state = self.state.borrow_mut();
-        let (before, mut known) = state.timeline.run.branches();
-        state.update(msg);
-        known.push(before);
-        let (number, others) = state.timeline.run.branches();
-        let forked = !known.contains(&number) && others.contains(&before);
-        if forked {
-            state.announcer.say(msg::notice_branch(number, before));
-        }
-        forked
-    }
-
-    /// What a fault that is offered for the chosen object or loop does.
-    fn offered(&self, line: &str) -> Option<Message> {
-        let state = self.state.borrow();
-        let sim = state.timeline.run.sim();
-        let of_loop = state.selection.selected_loop.as_ref().and_then(|name| remedies::of_loop(sim, name));
-        let of_object = state.object().map(|object| remedies::of(sim, object)).unwrap_or_default();
-        let offer = of_object.into_iter().chain(of_loop).find(|offer| offer.line == line)?;
-        Some(msg::offer_done(offer.words, offer.title))
     }
 }
 

@@ -4,6 +4,7 @@
 use super::Page;
 use super::menu::Menu;
 use super::message::{Msg, Over};
+use crate::explain::remedies;
 use crate::i18n::format::clock;
 use crate::i18n::{Message, msg};
 use crate::session::Msg as Do;
@@ -38,6 +39,30 @@ impl Page {
             let moves = !dom::prefers("(prefers-reduced-motion: reduce)");
             self.state.borrow_mut().update(Do::Begin { moves });
         }
+    }
+
+    /// Hands a message to the state; true, with words about it, where the history was forked.
+    pub(super) fn carry_out(&mut self, msg: Do) -> bool {
+        let mut state = self.state.borrow_mut();
+        let (before, mut known) = state.timeline.run.branches();
+        state.update(msg);
+        known.push(before);
+        let (number, others) = state.timeline.run.branches();
+        let forked = !known.contains(&number) && others.contains(&before);
+        if forked {
+            state.announcer.say(msg::notice_branch(number, before));
+        }
+        forked
+    }
+
+    /// What a fault that is offered for the chosen object or loop does.
+    pub(super) fn offered(&self, line: &str) -> Option<Message> {
+        let state = self.state.borrow();
+        let sim = state.timeline.run.sim();
+        let of_loop = state.selection.selected_loop.as_ref().and_then(|name| remedies::of_loop(sim, name));
+        let of_object = state.object().map(|object| remedies::of(sim, object)).unwrap_or_default();
+        let offer = of_object.into_iter().chain(of_loop).find(|offer| offer.line == line)?;
+        Some(msg::offer_done(offer.words, offer.title))
     }
 
     /// The things to try are closed for good.

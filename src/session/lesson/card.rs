@@ -1,0 +1,105 @@
+//! What is shown of a lesson.
+
+use super::{Phase, Player, Result};
+use crate::explain::standing;
+use crate::i18n::Message;
+use crate::lesson::format::{Answers, Predict, Task, Tongue};
+use crate::session::run::Run;
+
+/// What is shown of a lesson.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LessonCard {
+    /// The title of the lesson.
+    pub title: String,
+    /// The step, from 1, and how many there are.
+    pub step: (usize, usize),
+    /// The phase.
+    pub phase: Option<Phase>,
+    /// The caption.
+    pub say: String,
+    /// The question of the step.
+    pub question: Option<QuestionCard>,
+    /// The task of the step, once what comes before it was played.
+    pub task: Option<TaskCard>,
+    /// What came of each step.
+    pub results: Vec<Result>,
+    /// Whether the clock stands while something is to be played.
+    pub paused: bool,
+}
+
+/// What is shown of a question.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct QuestionCard {
+    /// The question.
+    pub ask: String,
+    /// The answers to choose from; none where a number is asked for.
+    pub choices: Vec<String>,
+    /// The answer that was given.
+    pub given: Option<i64>,
+    /// The right answer, once the step was played.
+    pub right: Option<i64>,
+    /// What is said about it.
+    pub because: String,
+    /// Whether there is an instant to look at.
+    pub moment: bool,
+}
+
+/// What is shown of a task.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TaskCard {
+    /// What is to be reached.
+    pub goal: String,
+    /// The hints so far.
+    pub hints: Vec<String>,
+    /// Where the object of the task stands: the last hint.
+    pub why: Message,
+    /// Whether there are more hints.
+    pub more_hints: bool,
+}
+
+impl Player {
+    /// What is shown, in a language.
+    pub fn card(&self, run: &Run, playing: bool, tongue: Tongue) -> LessonCard {
+        let step = self.step();
+        let told = !matches!(self.phase, Phase::Asking | Phase::Playing);
+        LessonCard {
+            title: self.file.lesson().title.plain(tongue),
+            step: (self.at + 1, self.file.lesson().steps.len()),
+            phase: Some(self.phase),
+            // What a question asks for is not said before it was seen.
+            say: if step.predict.is_none() || told { step.say.say(tongue, &self.history, run.sim()) } else { String::new() },
+            question: step.predict.as_ref().map(|predict| self.question_card(predict, told, run, tongue)),
+            task: step.task.as_ref().filter(|_| told).map(|task| self.task_card(task, run, tongue)),
+            results: self.results.clone(),
+            paused: self.phase == Phase::Playing && !playing,
+        }
+    }
+
+    fn question_card(&self, predict: &Predict, told: bool, run: &Run, tongue: Tongue) -> QuestionCard {
+        let say = |text: &crate::lesson::format::Text| text.say(tongue, &self.history, run.sim());
+        let choices = match &predict.answer {
+            Answers::Choices(choices) => choices.iter().map(|choice| say(&choice.say)).collect(),
+            Answers::Number(_) => Vec::new(),
+        };
+        QuestionCard {
+            ask: say(&predict.ask),
+            choices,
+            given: self.question.given,
+            right: self.question.right.filter(|_| told),
+            because: if told { say(&predict.because) } else { String::new() },
+            moment: told && self.moment().is_some(),
+        }
+    }
+
+    fn task_card(&self, task: &Task, run: &Run, tongue: Tongue) -> TaskCard {
+        let say = |text: &crate::lesson::format::Text| text.say(tongue, &self.history, run.sim());
+        let about = task.about.as_ref().and_then(|name| self.history.find(name)).map(|object| object.key());
+        let all = task.hints.len() + usize::from(about.is_some());
+        TaskCard {
+            goal: say(&task.goal),
+            hints: task.hints.iter().take(self.hints).map(say).collect(),
+            why: about.filter(|_| self.hints >= all).map(|key| standing::of(run.sim(), &key).sentence).unwrap_or_default(),
+            more_hints: self.hints < all,
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! The lesson that is played: which step, what was predicted, whether its task is done.
+
+mod card;
+mod play;
+#[cfg(test)]
+mod tests;
+
+pub use card::{LessonCard, QuestionCard, TaskCard};
+
+use super::run::Run;
+use crate::api::Time;
+use crate::lesson::History;
+use crate::lesson::format::{Answers, Lesson, Step};
+use crate::lesson::script::{Cursor, Play};
+use crate::scenario;
+use std::rc::Rc;
+
+/// Tasks of the copy that finds the answer, in each slice of the clock.
+const COPY_BUDGET_TASKS: usize = 64;
+/// The same once the step itself was played.
+const COPY_LAST_TASKS: usize = 400;
+
+/// A lesson and where it is from.
+#[derive(Clone, Debug)]
+pub struct LessonFile(Rc<(Rc<str>, Lesson)>);
+
+impl LessonFile {
+    /// A lesson by its name; one that is written in the editor has none.
+    pub fn new(name: &str, lesson: Lesson) -> LessonFile {
+        LessonFile(Rc::new((name.into(), lesson)))
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.0.0
+    }
+
+    /// The lesson.
+    pub fn lesson(&self) -> &Lesson {
+        &self.0.1
+    }
+}
+
+/// The same file, read once.
+impl PartialEq for LessonFile {
+    fn eq(&self, other: &LessonFile) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+/// What happens to a lesson.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LessonMsg {
+    /// On to the next step, once this one is not played any more.
+    Next,
+    /// What is still played is played to its end at once.
+    Hurry,
+    /// To the step before, as it began.
+    Back,
+    /// The step begins again.
+    Again,
+    /// The question is answered: the place of a choice, or a number.
+    Answer(i64),
+    /// One more hint.
+    Hint,
+    /// The solution is played.
+    Show,
+    /// To the instant at which the value asked for became what it is.
+    Moment,
+    /// The lesson is left; the cluster stays as it is.
+    Close,
+}
+
+impl LessonMsg {
+    /// What another script asks for: `next`, `hurry`, `back`, `again`, `hint`, `show`, `close`, or an answer.
+    pub fn from_word(word: &str) -> LessonMsg {
+        match word {
+            "hurry" => LessonMsg::Hurry,
+            "back" => LessonMsg::Back,
+            "again" => LessonMsg::Again,
+            "hint" => LessonMsg::Hint,
+            "show" => LessonMsg::Show,
+            "close" => LessonMsg::Close,
+            word => word.parse().map_or(LessonMsg::Next, LessonMsg::Answer),
+        }
+    }
+}
+
+/// Where a step is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Its question is not answered.
+    Asking,
+    /// Its actions are played.
+    Playing,
+    /// Its task is to be done.
+    Task,
+    /// The check of its task can never hold again.
+    Lost,
+    /// It is over.
+    Done,
+}
+
+impl Phase {
+    /// Its name in the document.
+    pub fn word(self) -> &'static str {
+        match self {
+            Phase::Asking => "asking",
+            Phase::Playing => "playing",
+            Phase::Task => "task",
+            Phase::Lost => "lost",
+            Phase::Done => "done",
+        }
+    }
+}
+
+/// What came of a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Result {
+    /// Nothing yet.
+    #[default]
+    Open,
+    /// Its question was answered rightly.
+    Right,
+    /// Its question was answered wrongly.
+    Wrong,
+    /// Its task was done.
+    Solved,
+    /// The solution of its task was shown.
+    Shown,
+    /// It was read.
+    Read,
+}
+
+impl Result {
+    /// Its name for other scripts.
+    pub fn word(self) -> &'static str {
+        match self {
+            Result::Open => "open",
+            Result::Right => "right",
+            Result::Wrong => "wrong",
+            Result::Solved => "solved",
+            Result::Shown => "shown",
+            Result::Read => "read",
+        }
+    }
+}
+
+/// The answer to the question of a step.
+#[derive(Default)]
+struct Question {
+    given: Option<i64>,
+    right: Option<i64>,
+    copy: Option<Play>,
+}
+
+/// The actions that are played.
+struct Script {
+    actions: Rc<[scenario::Step]>,
+    cursor: Cursor,
+    /// As fast as it can.
+    hurries: bool,
+}
+
+/// How a step began: the run, and the text of the editor with what was applied of it.
+struct Start {
+    run: Run,
+    text: Rc<str>,
+    applied: Rc<str>,
+}
+
+/// A lesson in progress.
+pub struct Player {
+    file: LessonFile,
+    /// It is the text of the editor, which stays there.
+    own: bool,
+    at: usize,
+    phase: Phase,
+    question: Question,
+    script: Script,
+    hints: usize,
+    results: Vec<Result>,
+    history: History,
+    /// The page as it was when each step began that was reached.
+    starts: Vec<Start>,
+    branch: u32,
+    looked: bool,
+}
+
+impl Player {
+    fn new(file: LessonFile, own: bool) -> Player {
+        let results = vec![Result::Open; file.lesson().steps.len()];
+        let script = Script { actions: Rc::default(), cursor: Cursor::new(Time(0)), hurries: false };
+        let (question, history, starts) = (Question::default(), History::default(), Vec::new());
+        Player { file, own, at: 0, phase: Phase::Done, question, script, hints: 0, results, history, starts, branch: 1, looked: true }
+    }
+
+    fn step(&self) -> &Step {
+        &self.file.lesson().steps[self.at]
+    }
+
+    /// The lesson that is played.
+    pub fn file(&self) -> &LessonFile {
+        &self.file
+    }
+
+    /// The step, from 0, its phase, and what came of all steps.
+    pub fn progress(&self) -> (usize, Phase, &[Result]) {
+        (self.at, self.phase, &self.results)
+    }
+
+    /// When the next action is due.
+    fn due(&self, run: &Run) -> Option<Time> {
+        self.script.cursor.due(&self.script.actions, run.sim()).filter(|_| self.phase == Phase::Playing && !run.in_past())
+    }
+
+    fn play(&mut self, actions: Rc<[scenario::Step]>, run: &Run) {
+        self.phase = Phase::Playing;
+        self.script = Script { actions, cursor: Cursor::new(run.sim().now()), hurries: false };
+    }
+
+    /// When the value that was asked for became what it is.
+    fn moment(&self) -> Option<Time> {
+        let predict = self.step().predict.as_ref()?;
+        let expr = match &predict.answer {
+            Answers::Number(expr) => expr,
+            Answers::Choices(choices) => &choices.get(usize::try_from(self.question.right?).ok()?)?.when,
+        };
+        self.history.since(expr)
+    }
+
+    /// Whether the history is another one than was read.
+    fn is_elsewhere(&self, run: &Run) -> bool {
+        self.branch != run.branches().0 || self.history.is_ahead_of(run.sim())
+    }
+
+    /// Reads what has happened; true when the step has come further.
+    fn read(&mut self, run: &Run) -> bool {
+        if run.in_past() {
+            return false;
+        }
+        if self.is_elsewhere(run) {
+            self.branch = run.branches().0;
+            self.history.reread(run.sim());
+        }
+        let played = self.phase == Phase::Playing && self.script.cursor.ended(&self.script.actions);
+        self.history.advance(run.sim(), played);
+        if let Some(mut copy) = self.question.copy.take() {
+            if copy.advance(if played { COPY_LAST_TASKS } else { COPY_BUDGET_TASKS }) {
+                self.question.right = self.step().predict.as_ref().and_then(|asked| asked.right(&copy.history, &copy.sim));
+            } else {
+                self.question.copy = Some(copy);
+            }
+        }
+        // The answer belongs to the step: it is over when both are.
+        let over = played && self.question.copy.is_none();
+        let before = self.phase;
+        let task = self.step().task.as_ref().map(|task| {
+            let done = self.history.holds(run.sim(), &task.check);
+            (done, self.history.can_hold(&task.check))
+        });
+        self.phase = match (self.phase, task) {
+            (Phase::Playing, _) if !over => Phase::Playing,
+            (Phase::Playing | Phase::Task | Phase::Lost, Some((true, _))) => Phase::Done,
+            (Phase::Playing | Phase::Task | Phase::Lost, Some((false, true))) => Phase::Task,
+            (Phase::Playing | Phase::Task | Phase::Lost, Some((false, false))) => Phase::Lost,
+            (Phase::Playing, None) => Phase::Done,
+            (phase, _) => phase,
+        };
+        if before != Phase::Done && self.phase == Phase::Done {
+            self.note();
+        }
+        before != self.phase
+    }
+
+    /// Notes what came of the step.
+    fn note(&mut self) {
+        let result = match (&self.step().task, self.question.given) {
+            (Some(_), _) if self.results[self.at] == Result::Shown => Result::Shown,
+            (Some(_), _) => Result::Solved,
+            (None, Some(given)) if Some(given) == self.question.right => Result::Right,
+            (None, Some(_)) => Result::Wrong,
+            (None, None) => Result::Read,
+        };
+        self.results[self.at] = result;
+    }
+}

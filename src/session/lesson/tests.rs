@@ -1,0 +1,189 @@
+use super::{LessonCard, LessonFile, LessonMsg, Phase, QuestionCard, Result, TaskCard};
+use crate::api::{Kind, Time};
+use crate::lesson::format::Tongue;
+use crate::session::console::ConsoleMsg;
+use crate::session::editor::{ApplyStatus, EditorMsg};
+use crate::session::replace::{ReplaceMsg, Replacement};
+use crate::session::selection::SelectionMsg;
+use crate::session::tests::ready;
+use crate::session::timeline::TimelineMsg;
+use crate::session::{Msg, State};
+
+const LESSON: &str = include_str!("../../../static/lessons/control-loop.yaml");
+
+fn run(state: &mut State, seconds: u64, budget: usize) {
+    let to = Time(state.timeline.run.sim().now().0 + seconds * 1_000_000);
+    while !state.advance(to, budget) {}
+}
+
+fn opened() -> State {
+    let mut state = State::from_link(None);
+    let file = LessonFile::new("control-loop", crate::lesson::parse(LESSON).unwrap());
+    state.update(ReplaceMsg::Ask(Replacement::Lesson(file)));
+    state
+}
+
+fn question(state: &State) -> QuestionCard {
+    card(state).question.unwrap()
+}
+
+fn task(state: &State) -> TaskCard {
+    card(state).task.unwrap()
+}
+
+fn card(state: &State) -> LessonCard {
+    state.player.as_ref().unwrap().card(&state.timeline.run, state.timeline.playing, Tongue::English)
+}
+
+#[test]
+fn a_lesson_is_played_to_its_end_the_same_way_however_the_clock_is_sliced() {
+    let played = |budget: usize| {
+        let mut state = opened();
+        run(&mut state, 1, budget);
+        assert_eq!((card(&state).step, card(&state).phase), ((1, 4), Some(Phase::Done)));
+        assert!(card(&state).say.starts_with("This manifest asks for two Pods"));
+        state.update(LessonMsg::Next);
+        assert_eq!(card(&state).phase, Some(Phase::Playing));
+        run(&mut state, 30, budget);
+        assert!(card(&state).say.contains("wants 2 Pods, and 2 are ready"), "{}", card(&state).say);
+        assert!(state.editor.text.contains("kind: Deployment") && state.editor.status == ApplyStatus::Applied);
+        assert!(state.selection.selected.as_ref().is_some_and(|key| key.kind == Kind::Deployment));
+        state.update(LessonMsg::Next);
+        let asked = card(&state);
+        assert_eq!(
+            (asked.phase, question(&state).choices.len(), question(&state).right, asked.say.as_str()),
+            (Some(Phase::Asking), 3, None, "")
+        );
+        state.update(LessonMsg::Answer(2));
+        assert_eq!((card(&state).phase, question(&state).right), (Some(Phase::Playing), None));
+        run(&mut state, 60, budget);
+        let told = card(&state);
+        assert_eq!((told.phase, question(&state).given, question(&state).right), (Some(Phase::Done), Some(2), Some(1)));
+        assert!(question(&state).because.starts_with("1 Pod is gone and 1 was created"), "{}", question(&state).because);
+        state.update(LessonMsg::Next);
+        assert_eq!(card(&state).phase, Some(Phase::Task));
+        run(&mut state, 5, budget);
+        state.update(EditorMsg::Edit(state.editor.text.replace("replicas: 2", "replicas: 4")));
+        state.update(Msg::Apply);
+        run(&mut state, 20, budget);
+        assert_eq!((card(&state).phase, ready(&state.timeline.run)), (Some(Phase::Done), 4));
+        assert_eq!(card(&state).results, [Result::Read, Result::Read, Result::Wrong, Result::Solved]);
+        state.timeline.run.journal().iter().map(|entry| format!("{entry:?}")).collect::<Vec<_>>()
+    };
+    assert_eq!(played(4), played(5_000));
+}
+
+#[test]
+fn what_is_played_can_be_hurried_shown_and_played_again() {
+    let mut state = opened();
+    let next = |state: &mut State| {
+        state.update(LessonMsg::Next);
+        state.update(LessonMsg::Hurry);
+        while state.timeline.run_until.is_some() {
+            state.run_slice(50);
+        }
+    };
+    next(&mut state);
+    assert_eq!((card(&state).step.0, card(&state).phase, ready(&state.timeline.run)), (2, Some(Phase::Done), 2));
+    let before = state.timeline.run.objects();
+    // A question can be left open: it is played all the same.
+    state.update(LessonMsg::Next);
+    next(&mut state);
+    assert_eq!((card(&state).step.0, card(&state).phase, question(&state).given), (3, Some(Phase::Done), None));
+    state.update(LessonMsg::Next);
+    run(&mut state, 1, 64);
+    assert_eq!((card(&state).phase, task(&state).more_hints), (Some(Phase::Task), true));
+    for _ in 0..3 {
+        state.update(LessonMsg::Hint);
+    }
+    assert_eq!((task(&state).hints.len(), task(&state).more_hints, task(&state).why.is_empty()), (2, false, false));
+    // To skip it is to have it done at once.
+    let mut skipped = State::from_link(None);
+    std::mem::swap(&mut skipped, &mut state);
+    skipped.update(LessonMsg::Next);
+    while skipped.timeline.run_until.is_some() {
+        skipped.run_slice(50);
+    }
+    assert_eq!((card(&skipped).phase, card(&skipped).results[3], ready(&skipped.timeline.run)), (Some(Phase::Done), Result::Shown, 4));
+    skipped.update(LessonMsg::Again);
+    run(&mut skipped, 1, 64);
+    state = skipped;
+    state.update(LessonMsg::Show);
+    run(&mut state, 30, 64);
+    assert_eq!((card(&state).phase, card(&state).results[3]), (Some(Phase::Done), Result::Shown));
+    state.update(LessonMsg::Back);
+    assert_eq!((card(&state).step.0, card(&state).phase), (3, Some(Phase::Asking)));
+    assert_eq!(state.timeline.run.objects(), before);
+    state.update(LessonMsg::Answer(1));
+    run(&mut state, 60, 64);
+    assert_eq!(card(&state).results[2], Result::Right);
+    // To start over begins the lesson again.
+    state.update(ReplaceMsg::Ask(Replacement::StartOver));
+    state.update(ReplaceMsg::Confirm);
+    assert_eq!((card(&state).step.0, state.timeline.run.now()), (1, 0));
+    state.update(LessonMsg::Close);
+    assert!(state.player.is_none());
+    state.update(ReplaceMsg::Ask(Replacement::Example(1)));
+    assert!(state.player.is_none());
+}
+
+#[test]
+fn the_past_and_branches_do_not_confuse_it() {
+    let mut state = opened();
+    state.update(LessonMsg::Next);
+    run(&mut state, 30, 64);
+    state.update(LessonMsg::Next);
+    state.update(LessonMsg::Answer(1));
+    run(&mut state, 40, 64);
+    let began = state.timeline.run.now() - 30_000;
+    // A look into the past changes nothing.
+    state.update(TimelineMsg::Seek(began));
+    assert_eq!(card(&state).phase, Some(Phase::Done));
+    state.update(LessonMsg::Next);
+    run(&mut state, 1, 64);
+    assert_eq!((card(&state).phase, state.timeline.run.in_past()), (Some(Phase::Task), false));
+    // What is done in the past becomes the present.
+    state.update(TimelineMsg::Seek(state.timeline.run.now() - 500));
+    state.update(ConsoleMsg::Enter("kubectl scale deployment web --replicas=4".into()));
+    run(&mut state, 30, 64);
+    assert_eq!((state.timeline.run.branches().0, card(&state).phase), (2, Some(Phase::Done)));
+}
+
+#[test]
+fn a_lesson_in_the_editor_is_played_beside_its_text() {
+    let mut state = State::from_link(None);
+    state.update(EditorMsg::Edit(LESSON.replace("view: ownership", "view: owners")));
+    state.update(EditorMsg::Check);
+    assert!(state.editor.diagnostics.iter().any(|one| one.error && one.message.english().contains("no diagram owners")));
+    state.update(Msg::Apply);
+    assert!(state.player.is_none() && state.editor.status == ApplyStatus::Rejected);
+    state.update(EditorMsg::Edit(LESSON.into()));
+    state.update(EditorMsg::Check);
+    assert!(state.editor.diagnostics.is_empty());
+    state.update(Msg::Apply);
+    assert!(state.player.is_some() && state.editor.status == ApplyStatus::Applied);
+    state.update(LessonMsg::Next);
+    run(&mut state, 30, 64);
+    assert_eq!((ready(&state.timeline.run), &*state.editor.text), (2, LESSON));
+    // A link holds it.
+    let again = State::from_link(Some(&state.link()));
+    assert_eq!(card(&again).title, "The control loop");
+    assert_eq!(state.drift(), Vec::<String>::new());
+}
+
+#[test]
+fn what_a_person_looked_at_counts() {
+    let mut state = opened();
+    state.update(EditorMsg::Edit(
+        "lesson: 1\ntitle: a\nsteps:\n- say: a\n  do: [{kubectl: run web --image=nginx}, {wait: settled}]\n  task:\n    goal: a\n    check: looked(pod/web) and ran('get events')\n    solution: [{kubectl: describe pod web}]\n"
+            .into(),
+    ));
+    state.update(Msg::Apply);
+    run(&mut state, 30, 64);
+    assert_eq!(card(&state).phase, Some(Phase::Task));
+    let pod = state.timeline.run.sim().list(Kind::Pod).next().unwrap().key();
+    state.update(SelectionMsg::Select(Some(pod)));
+    assert_eq!(card(&state).phase, Some(Phase::Task));
+    state.update(ConsoleMsg::Enter("kubectl get events".into()));
+    assert_eq!(card(&state).phase, Some(Phase::Done));
+}
