@@ -123,7 +123,7 @@ test('a dialog takes the focus, keeps it, and gives it back', async ({ page }) =
   const embed = page.getByRole('dialog', { name: 'Embed' });
   await expect(embed.getByRole('button', { name: 'Close' })).toBeFocused();
   await press(page, 'Shift+Tab');
-  await expect(embed.getByRole('button', { name: 'Copy' })).toBeFocused();
+  await expect(embed.getByRole('button', { name: 'Save as one file' })).toBeFocused();
   await press(page, 'Tab');
   await expect(embed.getByRole('button', { name: 'Close' })).toBeFocused();
   await page.keyboard.press('Enter');
