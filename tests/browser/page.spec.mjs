@@ -227,7 +227,7 @@ test('the console is opened and answers at length, and the picture keeps its sca
   // The question stands above its answer, of which the first line is in sight; a name in it leads to its object.
   const [box, asked] = [await output.boundingBox(), await output.locator('.cmdline').last().boundingBox()];
   expect(asked.y - box.y).toBeLessThan(4);
-  expect(box.height).toBeGreaterThan(200);
+  expect(box.height).toBeGreaterThan(150);
   const name = output.getByRole('button', { name: pod, exact: true }).last();
   expect((await name.boundingBox()).y).toBeGreaterThan(asked.y + 10);
   await name.click();
