@@ -42,8 +42,11 @@ pub struct Function {
     /// It asks what the journal does not tell: it cannot stand in a value over time.
     pub only_now: bool,
     /// What it comes to; the simulation is there if it is asked about the present.
-    pub run: fn(&History, Option<&Sim>, &[Rc<str>]) -> Value,
+    pub run: Run,
 }
+
+/// Computes a function from the history and its arguments; the simulation is given where the present is asked about.
+type Run = fn(&History, Option<&Sim>, &[Rc<str>]) -> Value;
 
 impl fmt::Debug for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -72,22 +75,12 @@ pub fn nearest(word: &str) -> Option<&'static str> {
     (near.0 <= 2).then_some(near.1)
 }
 
-const fn function(
-    name: &'static str,
-    usage: &'static str,
-    about: &'static str,
-    run: fn(&History, Option<&Sim>, &[Rc<str>]) -> Value,
-) -> Function {
+const fn function(name: &'static str, usage: &'static str, about: &'static str, run: Run) -> Function {
     Function { name, usage, about, only_now: false, run }
 }
 
-const fn now(
-    name: &'static str,
-    usage: &'static str,
-    about: &'static str,
-    run: fn(&History, Option<&Sim>, &[Rc<str>]) -> Value,
-) -> Function {
-    Function { name, usage, about, only_now: true, run }
+const fn now(name: &'static str, usage: &'static str, about: &'static str, run: Run) -> Function {
+    Function { only_now: true, ..function(name, usage, about, run) }
 }
 
 /// All of them.

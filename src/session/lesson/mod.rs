@@ -255,7 +255,9 @@ impl Player {
         // The answer belongs to the step: it is over when both are.
         let over = played && self.question.copy.is_none();
         let before = self.phase;
-        let task = self.step().task.as_ref().map(|task| {
+        // A step that is over, or has not begun, is not asked about its task at each slice of the clock.
+        let asks = matches!(self.phase, Phase::Task | Phase::Lost) || over;
+        let task = self.step().task.as_ref().filter(|_| asks).map(|task| {
             let done = self.history.holds(run.sim(), &task.check);
             (done, self.history.can_hold(&task.check))
         });
