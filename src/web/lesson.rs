@@ -44,7 +44,7 @@ fn glyph(result: Result) -> Option<&'static str> {
 pub fn LessonPanel(props: &Props) -> Html {
     super::dom::renders("LessonPanel");
     let card = &props.card;
-    let (Some(phase), (at, all)) = (card.phase, card.step) else { return Html::default() };
+    let (phase, (at, all)) = (card.phase, card.step);
     let to = |msg: LessonMsg| props.on.reform(move |_: MouseEvent| msg.clone());
     let dot = |(index, result): (usize, &Result)| {
         let here = index + 1 == at;
@@ -88,7 +88,7 @@ pub fn LessonPanel(props: &Props) -> Html {
 /// The question, its answers, and what came of it.
 fn question(props: &Props) -> Html {
     let Some(card) = &props.card.question else { return Html::default() };
-    let asking = props.card.phase == Some(Phase::Asking);
+    let asking = props.card.phase == Phase::Asking;
     let answers = if card.choices.is_empty() { number(props, card, asking) } else { choices(props, card, asking) };
     html! {
         <div class="ask" role="group" aria-label={card.ask.clone()}><p><b>{ prose(&card.ask) }</b></p>{ answers }
@@ -156,8 +156,8 @@ fn task(props: &Props) -> Html {
     let Some(card) = &props.card.task else { return Html::default() };
     let phase = props.card.phase;
     let (class, name, state) = match phase {
-        Some(Phase::Done) => ("right", "i-check", msg::lesson_task_done()),
-        Some(Phase::Lost) => ("wrong", "i-warn", msg::lesson_task_lost()),
+        Phase::Done => ("right", "i-check", msg::lesson_task_done()),
+        Phase::Lost => ("wrong", "i-warn", msg::lesson_task_lost()),
         _ => ("", "i-arrow-right", msg::lesson_task()),
     };
     let again = props.on.reform(|_: MouseEvent| LessonMsg::Again);
@@ -165,7 +165,7 @@ fn task(props: &Props) -> Html {
         <div class={classes!("task", class)}><p>{ icon(name, 14) }<b>{ say(state) }</b>{ " " }{ prose(&card.goal) }</p>
             { for card.hints.iter().map(|hint| html! { <p class="hint">{ prose(hint) }</p> }) }
             if !card.why.is_empty() { <p class="hint">{ super::language::marked(&card.why) }</p> }
-            if phase == Some(Phase::Lost) { <button type="button" class="btn sm" onclick={again}>{ say(msg::lesson_try_again()) }</button> }
+            if phase == Phase::Lost { <button type="button" class="btn sm" onclick={again}>{ say(msg::lesson_try_again()) }</button> }
         </div>
     }
 }

@@ -7,14 +7,14 @@ use crate::lesson::format::{Answers, Predict, Task, Tongue};
 use crate::session::run::Run;
 
 /// What is shown of a lesson.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LessonCard {
     /// The title of the lesson.
     pub title: String,
     /// The step, from 1, and how many there are.
     pub step: (usize, usize),
     /// The phase.
-    pub phase: Option<Phase>,
+    pub phase: Phase,
     /// The caption.
     pub say: String,
     /// The question of the step.
@@ -28,7 +28,7 @@ pub struct LessonCard {
 }
 
 /// What is shown of a question.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct QuestionCard {
     /// The question.
     pub ask: String,
@@ -45,7 +45,7 @@ pub struct QuestionCard {
 }
 
 /// What is shown of a task.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TaskCard {
     /// What is to be reached.
     pub goal: String,
@@ -65,7 +65,7 @@ impl Player {
         LessonCard {
             title: self.file.lesson().title.plain(tongue),
             step: (self.at + 1, self.file.lesson().steps.len()),
-            phase: Some(self.phase),
+            phase: self.phase,
             // What a question asks for is not said before it was seen.
             say: if step.predict.is_none() || told { step.say.say(tongue, &self.history, run.sim()) } else { String::new() },
             question: step.predict.as_ref().map(|predict| self.question_card(predict, told, run, tongue)),

@@ -40,33 +40,30 @@ fn a_lesson_is_played_to_its_end_the_same_way_however_the_clock_is_sliced() {
     let played = |budget: usize| {
         let mut state = opened();
         run(&mut state, 1, budget);
-        assert_eq!((card(&state).step, card(&state).phase), ((1, 4), Some(Phase::Done)));
+        assert_eq!((card(&state).step, card(&state).phase), ((1, 4), Phase::Done));
         assert!(card(&state).say.starts_with("This manifest asks for two Pods"));
         state.update(LessonMsg::Next);
-        assert_eq!(card(&state).phase, Some(Phase::Playing));
+        assert_eq!(card(&state).phase, Phase::Playing);
         run(&mut state, 30, budget);
         assert!(card(&state).say.contains("wants 2 Pods, and 2 are ready"), "{}", card(&state).say);
         assert!(state.editor.text.contains("kind: Deployment") && state.editor.status == ApplyStatus::Applied);
         assert!(state.selection.selected.as_ref().is_some_and(|key| key.kind == Kind::Deployment));
         state.update(LessonMsg::Next);
         let asked = card(&state);
-        assert_eq!(
-            (asked.phase, question(&state).choices.len(), question(&state).right, asked.say.as_str()),
-            (Some(Phase::Asking), 3, None, "")
-        );
+        assert_eq!((asked.phase, question(&state).choices.len(), question(&state).right, asked.say.as_str()), (Phase::Asking, 3, None, ""));
         state.update(LessonMsg::Answer(2));
-        assert_eq!((card(&state).phase, question(&state).right), (Some(Phase::Playing), None));
+        assert_eq!((card(&state).phase, question(&state).right), (Phase::Playing, None));
         run(&mut state, 60, budget);
         let told = card(&state);
-        assert_eq!((told.phase, question(&state).given, question(&state).right), (Some(Phase::Done), Some(2), Some(1)));
+        assert_eq!((told.phase, question(&state).given, question(&state).right), (Phase::Done, Some(2), Some(1)));
         assert!(question(&state).because.starts_with("1 Pod is gone and 1 was created"), "{}", question(&state).because);
         state.update(LessonMsg::Next);
-        assert_eq!(card(&state).phase, Some(Phase::Task));
+        assert_eq!(card(&state).phase, Phase::Task);
         run(&mut state, 5, budget);
         state.update(EditorMsg::Edit(state.editor.text.replace("replicas: 2", "replicas: 4")));
         state.update(Msg::Apply);
         run(&mut state, 20, budget);
-        assert_eq!((card(&state).phase, ready(&state.timeline.run)), (Some(Phase::Done), 4));
+        assert_eq!((card(&state).phase, ready(&state.timeline.run)), (Phase::Done, 4));
         assert_eq!(card(&state).results, [Result::Read, Result::Read, Result::Wrong, Result::Solved]);
         state.timeline.run.journal().iter().map(|entry| format!("{entry:?}")).collect::<Vec<_>>()
     };
@@ -84,15 +81,15 @@ fn what_is_played_can_be_hurried_shown_and_played_again() {
         }
     };
     next(&mut state);
-    assert_eq!((card(&state).step.0, card(&state).phase, ready(&state.timeline.run)), (2, Some(Phase::Done), 2));
+    assert_eq!((card(&state).step.0, card(&state).phase, ready(&state.timeline.run)), (2, Phase::Done, 2));
     let before = state.timeline.run.objects();
     // A question can be left open: it is played all the same.
     state.update(LessonMsg::Next);
     next(&mut state);
-    assert_eq!((card(&state).step.0, card(&state).phase, question(&state).given), (3, Some(Phase::Done), None));
+    assert_eq!((card(&state).step.0, card(&state).phase, question(&state).given), (3, Phase::Done, None));
     state.update(LessonMsg::Next);
     run(&mut state, 1, 64);
-    assert_eq!((card(&state).phase, task(&state).more_hints), (Some(Phase::Task), true));
+    assert_eq!((card(&state).phase, task(&state).more_hints), (Phase::Task, true));
     for _ in 0..3 {
         state.update(LessonMsg::Hint);
     }
@@ -104,15 +101,15 @@ fn what_is_played_can_be_hurried_shown_and_played_again() {
     while skipped.timeline.run_until.is_some() {
         skipped.run_slice(50);
     }
-    assert_eq!((card(&skipped).phase, card(&skipped).results[3], ready(&skipped.timeline.run)), (Some(Phase::Done), Result::Shown, 4));
+    assert_eq!((card(&skipped).phase, card(&skipped).results[3], ready(&skipped.timeline.run)), (Phase::Done, Result::Shown, 4));
     skipped.update(LessonMsg::Again);
     run(&mut skipped, 1, 64);
     state = skipped;
     state.update(LessonMsg::Show);
     run(&mut state, 30, 64);
-    assert_eq!((card(&state).phase, card(&state).results[3]), (Some(Phase::Done), Result::Shown));
+    assert_eq!((card(&state).phase, card(&state).results[3]), (Phase::Done, Result::Shown));
     state.update(LessonMsg::Back);
-    assert_eq!((card(&state).step.0, card(&state).phase), (3, Some(Phase::Asking)));
+    assert_eq!((card(&state).step.0, card(&state).phase), (3, Phase::Asking));
     assert_eq!(state.timeline.run.objects(), before);
     state.update(LessonMsg::Answer(1));
     run(&mut state, 60, 64);
@@ -138,15 +135,15 @@ fn the_past_and_branches_do_not_confuse_it() {
     let began = state.timeline.run.now() - 30_000;
     // A look into the past changes nothing.
     state.update(TimelineMsg::Seek(began));
-    assert_eq!(card(&state).phase, Some(Phase::Done));
+    assert_eq!(card(&state).phase, Phase::Done);
     state.update(LessonMsg::Next);
     run(&mut state, 1, 64);
-    assert_eq!((card(&state).phase, state.timeline.run.in_past()), (Some(Phase::Task), false));
+    assert_eq!((card(&state).phase, state.timeline.run.in_past()), (Phase::Task, false));
     // What is done in the past becomes the present.
     state.update(TimelineMsg::Seek(state.timeline.run.now() - 500));
     state.update(ConsoleMsg::Enter("kubectl scale deployment web --replicas=4".into()));
     run(&mut state, 30, 64);
-    assert_eq!((state.timeline.run.branches().0, card(&state).phase), (2, Some(Phase::Done)));
+    assert_eq!((state.timeline.run.branches().0, card(&state).phase), (2, Phase::Done));
 }
 
 #[test]
@@ -180,10 +177,10 @@ fn what_a_person_looked_at_counts() {
     ));
     state.update(Msg::Apply);
     run(&mut state, 30, 64);
-    assert_eq!(card(&state).phase, Some(Phase::Task));
+    assert_eq!(card(&state).phase, Phase::Task);
     let pod = state.timeline.run.sim().list(Kind::Pod).next().unwrap().key();
     state.update(SelectionMsg::Select(Some(pod)));
-    assert_eq!(card(&state).phase, Some(Phase::Task));
+    assert_eq!(card(&state).phase, Phase::Task);
     state.update(ConsoleMsg::Enter("kubectl get events".into()));
-    assert_eq!(card(&state).phase, Some(Phase::Done));
+    assert_eq!(card(&state).phase, Phase::Done);
 }
