@@ -15,7 +15,7 @@ mkdir -p "$dir/lessons"
 for lesson in static/lessons/*.yaml; do
   name=$(basename "$lesson" .yaml)
   cp "$lesson" "$dir/lessons/"
-  { printf 'window.loopscopeLesson = `'; sed 's/[\\`$]/\\&/g' "$lesson"; printf '`;\n'; } > "$dir/lessons/$name.js"
+  { printf '(window.loopscopeLessons = window.loopscopeLessons || {})["%s"] = `' "$name"; sed 's/[\\`$]/\\&/g' "$lesson"; printf '`;\n'; } > "$dir/lessons/$name.js"
 done
 if command -v node >/dev/null && [ -d node_modules/esbuild ]; then node scripts/minify.mjs; fi
 # A page in <iframe sandbox="allow-scripts"> has an opaque origin: it may load scripts, but it may fetch only from servers that send

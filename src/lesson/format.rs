@@ -138,7 +138,7 @@ pub struct Task {
     /// What is to be reached.
     pub goal: Text,
     /// When it is reached.
-    pub check: Expr,
+    pub check: Rc<Expr>,
     /// What helps, one after the other.
     pub hints: Vec<Text>,
     /// The object whose Why helps.

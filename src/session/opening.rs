@@ -1,11 +1,10 @@
 //! How the page begins, and begins again: the example that moves by itself, a manifest that takes its place, starting over and its undo.
 
 use super::console::ConsoleMsg;
-use super::editor::ApplyStatus;
+use super::editor::{ApplyStatus, Editor};
 use super::effect::Effect;
 use super::examples;
-use super::leftovers::Leftovers;
-use super::lesson::LessonFile;
+use super::lesson::{LessonFile, Player};
 use super::replace::{Before, ReplaceMsg, Replacement, Replacing};
 use super::run::Run;
 use super::selection::{Selection, SelectionMsg};
@@ -50,11 +49,21 @@ impl State {
     /// Begins the lesson that stands in the editor.
     pub(super) fn begin_own_lesson(&mut self) {
         let Some(lesson) = self.read_lesson(true) else { return };
-        let epoch = self.timeline.run.epoch + 1;
-        self.timeline.run = Run::of(lesson.cluster.clone(), lesson.seed);
-        self.timeline.run.epoch = epoch;
-        self.editor.leftovers = Leftovers::default();
-        self.select(SelectionMsg::Load(None));
+        let timeline = self.new_timeline(Run::of(lesson.cluster.clone(), lesson.seed));
+        let (editor, selection) = (Editor::new(&self.editor.text), Selection::at(self.selection.view));
+        let before = Before {
+            timeline: std::mem::replace(&mut self.timeline, timeline),
+            editor: std::mem::replace(&mut self.editor, editor),
+            selection: std::mem::replace(&mut self.selection, selection),
+            player: self.player.take(),
+            acted: self.replacing.acted,
+        };
+        // Who writes a lesson begins it again and again, and loses nothing by that.
+        let writes = before.player.as_ref().is_some_and(Player::is_own);
+        let empty = before.timeline.run.journal().len() == 0;
+        self.replacing = Replacing { before: (!writes && !empty).then(|| Box::new(before)), ..Replacing::default() };
+        self.timeline.run.epoch += 1;
+        self.editor.show_lesson(&[], true);
         self.perform(vec![Effect::HistoryChanged]);
         self.open_lesson(LessonFile::new("", lesson), true);
     }
@@ -81,22 +90,21 @@ impl State {
 
     fn begin_again(&mut self, with: Replacement, keeps: bool) {
         // To start over with a lesson is to begin it again.
-        let lesson = self.player.take().filter(|player| with == Replacement::StartOver && !player.file().name().is_empty());
+        let player = self.player.take();
+        let lesson = player.as_ref().filter(|player| with == Replacement::StartOver && !player.is_own());
         let with = lesson.map_or(with, |player| Replacement::Lesson(player.file().clone()));
         let text = with.example().map_or_else(|| self.editor.text.to_string(), |example| (example.text)().into());
         let view = with.example().and_then(|example| crate::views::by_id(example.view));
-        let mut timeline = Timeline::new(match &with {
+        let timeline = self.new_timeline(match &with {
             Replacement::Lesson(file) => Run::of(file.lesson().cluster.clone(), file.lesson().seed),
             _ => Run::new(self.timeline.run.seed()),
         });
-        (timeline.run.epoch, timeline.speed) = (self.timeline.run.epoch, self.timeline.speed);
-        timeline.breakpoints.clone_from(&self.timeline.breakpoints);
-        let mut selection = Selection::default();
-        selection.view = self.selection.view;
+        let selection = Selection::at(self.selection.view);
         let before = Before {
             timeline: std::mem::replace(&mut self.timeline, timeline),
             editor: std::mem::take(&mut self.editor),
             selection: std::mem::replace(&mut self.selection, selection),
+            player,
             acted: self.replacing.acted,
         };
         self.replacing = Replacing { before: keeps.then(|| Box::new(before)), ..Replacing::default() };
@@ -114,10 +122,18 @@ impl State {
         }
     }
 
+    /// A clock for another run, at the same speed and with the same breakpoints.
+    fn new_timeline(&self, run: Run) -> Timeline {
+        let mut timeline = Timeline::new(run);
+        (timeline.run.epoch, timeline.speed) = (self.timeline.run.epoch, self.timeline.speed);
+        timeline.breakpoints.clone_from(&self.timeline.breakpoints);
+        timeline
+    }
+
     fn undo(&mut self) {
         let Some(before) = self.replacing.before.take() else { return };
         self.demo.end();
-        self.player = None;
+        self.player = before.player;
         let epoch = self.timeline.run.epoch + 1;
         (self.timeline, self.editor, self.selection) = (before.timeline, before.editor, before.selection);
         self.timeline.run.epoch = epoch;

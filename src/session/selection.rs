@@ -100,6 +100,11 @@ pub struct Selection {
 }
 
 impl Selection {
+    /// Nothing is selected yet; a diagram is shown.
+    pub fn at(view: &'static View) -> Selection {
+        Selection { view, ..Selection::default() }
+    }
+
     /// Does what a message says.
     pub fn update(&mut self, msg: SelectionMsg, run: &Run) -> Vec<Effect> {
         match msg {

@@ -199,8 +199,10 @@ pub fn fetch_script(name: &str, then: impl FnOnce() + Clone + 'static) {
 
 /// Loads a lesson of the library; `then` gets its text, or nothing if it cannot be had.
 pub fn fetch_lesson(name: &str, then: impl FnOnce(Option<String>) + Clone + 'static) {
-    load_script(&format!("lessons/{name}.js"), |there| {
-        let text = js_sys::Reflect::get(&window(), &"loopscopeLesson".into()).ok().and_then(|text| text.as_string());
+    let own = name.to_owned();
+    load_script(&format!("lessons/{name}.js"), move |there| {
+        let all = js_sys::Reflect::get(&window(), &"loopscopeLessons".into()).ok();
+        let text = all.and_then(|all| js_sys::Reflect::get(&all, &own.into()).ok()).and_then(|text| text.as_string());
         then(text.filter(|_| there));
     });
 }

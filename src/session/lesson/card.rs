@@ -70,7 +70,7 @@ impl Player {
             say: if step.predict.is_none() || told { step.say.say(tongue, &self.history, run.sim()) } else { String::new() },
             question: step.predict.as_ref().map(|predict| self.question_card(predict, told, run, tongue)),
             task: step.task.as_ref().filter(|_| told).map(|task| self.task_card(task, run, tongue)),
-            results: self.results.clone(),
+            results: self.marks.results.clone(),
             paused: self.phase == Phase::Playing && !playing,
         }
     }
