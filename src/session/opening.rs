@@ -5,14 +5,22 @@ use super::editor::{ApplyStatus, Editor};
 use super::effect::Effect;
 use super::examples;
 use super::lesson::{LessonFile, Player};
+use super::permalink::{Deed, History, Link};
 use super::replace::{Before, ReplaceMsg, Replacement, Replacing};
 use super::run::Run;
 use super::selection::{Selection, SelectionMsg};
 use super::state::{Msg, State};
 use super::timeline::{Timeline, TimelineMsg};
 use crate::actions::Command;
+use crate::api::{Kind, ObjectRef, Time};
 use crate::i18n::msg;
 use crate::lesson::{self, Lesson};
+
+/// Commands and breakpoints of a link; more are not read.
+const MAX_COMMANDS: usize = 10_000;
+const MAX_BREAKPOINTS: usize = 100;
+/// A link's history ends within a year.
+const LONGEST_HISTORY_US: u64 = 366 * 86_400 * 1_000_000;
 
 impl State {
     /// The opening example offers things to try, and moves by itself.
@@ -39,6 +47,58 @@ impl State {
         }
     }
 
+    /// What a link to what is shown holds: also what was done, the instant, the object that is selected and the breakpoints. A lesson is a
+    /// history of its own.
+    pub fn shared(&self) -> Link {
+        let timeline = &self.timeline;
+        let run = &timeline.run;
+        let is_told = self.player.is_none() && (self.replacing.acted || run.in_past() || !timeline.playing);
+        let history = is_told.then(|| {
+            let (commands, (steps, end)) = run.record_of();
+            let commands = commands.iter().map(|(steps, time, command)| (*steps, time.0, Deed::from(command))).collect();
+            History { commands, end: (steps, end.0), at: (run.in_past() || !timeline.playing).then(|| run.now()) }
+        });
+        let selected = self.selection.selected.as_ref().filter(|_| self.selection.selected_by_person);
+        Link {
+            history,
+            selected: selected.map(|key| [key.kind.name(), &key.namespace, &key.name].join("/")),
+            breakpoints: timeline.breakpoints.iter().map(|one| one.text.clone()).collect(),
+            ..self.link()
+        }
+    }
+
+    /// Repeats what a link says was done, and shows what it is about.
+    pub fn recall(&mut self, link: &Link) {
+        for text in link.breakpoints.iter().take(MAX_BREAKPOINTS) {
+            self.clock(TimelineMsg::Break(text.clone()));
+        }
+        let selected = link.selected.as_ref().and_then(|text| {
+            let mut parts = text.splitn(3, '/');
+            Some(ObjectRef::new(Kind::from_word(parts.next()?)?, parts.next()?, parts.next()?))
+        });
+        if let Some(history) = &link.history {
+            // A link is untrusted: times do not go back, and end within the days that a history may have.
+            let (mut steps, mut now) = (0, Time(0));
+            let commands = history.commands.iter().take(MAX_COMMANDS).map(|(after, time, deed)| {
+                (steps, now) = (steps.max(*after), now.max(Time((*time).min(LONGEST_HISTORY_US))));
+                (steps, now, Command::from(deed.clone()))
+            });
+            let commands: Vec<_> = commands.collect();
+            let end = (steps.max(history.end.0), now.max(Time(history.end.1.min(LONGEST_HISTORY_US))));
+            let applied =
+                commands.iter().rev().find_map(|(.., command)| if let Command::Apply(text) = command { Some(text.clone()) } else { None });
+            self.demo.end();
+            self.editor.leftovers = Default::default();
+            self.editor.restore(self.editor.text.clone(), applied.unwrap_or_default());
+            self.timeline.recall(Run::recalled(self.timeline.run.seed(), commands, end), end.1, history.at);
+            self.replacing.acted = true;
+            self.perform(vec![Effect::HistoryChanged]);
+        }
+        if selected.is_some() {
+            self.select(SelectionMsg::Select(selected));
+        }
+    }
+
     /// Reads the lesson that stands in the editor; what is wrong with it is shown there.
     pub(super) fn read_lesson(&mut self, begins: bool) -> Option<Lesson> {
         let read = lesson::parse(&self.editor.text);
@@ -60,7 +120,7 @@ impl State {
         };
         // Who writes a lesson begins it again and again, and loses nothing by that.
         let writes = before.player.as_ref().is_some_and(Player::is_own);
-        let empty = before.timeline.run.journal().len() == 0;
+        let empty = before.timeline.run.journal().is_empty();
         self.replacing = Replacing { before: (!writes && !empty).then(|| Box::new(before)), ..Replacing::default() };
         self.timeline.run.epoch += 1;
         self.editor.show_lesson(&[], true);

@@ -22,6 +22,9 @@ const LARGE_CLUSTER_PODS: usize = 20_000;
 /// Cost of applying a document, in tasks.
 const DOCUMENT_COST_TASKS: usize = 64;
 
+/// A command of the history: after how many tasks, when, what.
+pub type Recorded = (u64, Time, Command);
+
 /// A simulation and how it got there. A clone shares whatever does not change.
 #[derive(Clone, Debug)]
 struct Checkpoint {
@@ -51,7 +54,7 @@ impl Checkpoint {
     }
 
     /// Repeats the history up to a time, with a budget as that of `Sim::advance`. True when it was reached.
-    fn replay(&mut self, commands: &[(u64, Time, Command)], to: Time, most: u64, mut budget: usize) -> bool {
+    fn replay(&mut self, commands: &[Recorded], to: Time, most: u64, mut budget: usize) -> bool {
         loop {
             if budget == 0 {
                 return false;
@@ -63,7 +66,8 @@ impl Checkpoint {
             }
             let due = commands.get(self.done).filter(|(_, time, _)| *time <= to);
             if let Some((at, time, command)) = due {
-                if self.steps >= *at {
+                // Another build of the engine may have fewer tasks until then.
+                if self.steps >= *at || self.sim.next_task().is_none_or(|next| next > *time) {
                     self.sim.advance(*time, 0);
                     if let Command::Apply(text) = command {
                         self.applying = Some(ApplyJob::new(&self.sim, text));
@@ -89,7 +93,7 @@ struct Branch {
     live: Checkpoint,
     checkpoints: Vec<Checkpoint>,
     every: u64,
-    commands: Vec<(u64, Time, Command)>,
+    commands: Vec<Recorded>,
     /// Its number, from 1.
     number: u32,
 }
@@ -124,7 +128,9 @@ pub struct Run {
     /// Which checkpoint is dropped next, and how many still are.
     thin: Option<(usize, usize)>,
     /// After how many tasks, when, what.
-    commands: Vec<(u64, Time, Command)>,
+    commands: Vec<Recorded>,
+    /// Until how many tasks, and when, a history from elsewhere is repeated before the run goes on.
+    recalls: Option<(u64, Time)>,
     seed: u64,
     /// Incremented whenever what is shown may have changed otherwise than by time: seek, branch, reset.
     pub epoch: u64,
@@ -150,9 +156,35 @@ impl Run {
             every: CHECKPOINT_INTERVAL_TASKS,
             thin: None,
             commands: Vec::new(),
+            recalls: None,
             seed,
             epoch: 0,
         }
+    }
+
+    /// A run that repeats a history first, as it advances: its commands (after how many tasks, when, what), and where it ends.
+    pub fn recalled(seed: u64, commands: Vec<Recorded>, end: (u64, Time)) -> Run {
+        Run { commands, recalls: Some(end), ..Run::new(seed) }
+    }
+
+    /// Whether a part of the history is still to be repeated.
+    pub fn recalls(&self) -> bool {
+        self.recalls.is_some()
+    }
+
+    /// What is left of a history to repeat is given up: something else is done.
+    fn give_up_recall(&mut self) {
+        if self.recalls.take().is_some() {
+            while self.live.applying.is_some() {
+                self.live.repeat_next();
+            }
+            self.commands.truncate(self.live.done);
+        }
+    }
+
+    /// The history from the beginning to the newest instant: its commands, and where it ends.
+    pub fn record_of(&self) -> (&[Recorded], (u64, Time)) {
+        (&self.commands[..self.live.done.min(self.commands.len())], (self.live.steps, self.live.sim.now()))
     }
 
     /// The seed of the run.
@@ -235,6 +267,14 @@ impl Run {
             }
             return done;
         }
+        if let Some((steps, end)) = self.recalls {
+            let done = self.live.replay(&self.commands, to.min(end), steps, budget);
+            self.checkpoint();
+            if done && to >= end {
+                self.give_up_recall();
+            }
+            return done && to <= end;
+        }
         let went = self.live.sim.advance(to, budget);
         self.live.steps += went.ran as u64;
         self.checkpoint();
@@ -246,6 +286,7 @@ impl Run {
         if self.past.is_some() {
             self.live();
         }
+        self.give_up_recall();
         let quiet = self.live.sim.last_change().after(QUIET_US);
         if self.live.sim.now() >= quiet {
             return true;
@@ -269,6 +310,7 @@ impl Run {
             }
             return true;
         }
+        self.give_up_recall();
         let limit = Time(self.live.sim.now().0.saturating_add(limit.0));
         let soon = self.live.sim.now().after(QUIET_US);
         let mut idle = None;
@@ -308,6 +350,7 @@ impl Run {
 
     /// Carries out a command at the newest instant.
     pub fn command(&mut self, command: Command) -> actions::Answer {
+        self.give_up_recall();
         let answer = actions::run(&mut self.live.sim, &mut self.live.foreground, &command);
         if answer.changed {
             self.record(command);
@@ -317,7 +360,7 @@ impl Run {
 
     /// The commands of the history, each with its time.
     pub fn commands(&self) -> impl Iterator<Item = (Time, &Command)> {
-        self.commands.iter().map(|(_, time, command)| (*time, command))
+        self.record_of().0.iter().map(|(_, time, command)| (*time, command))
     }
 
     /// The manifest that was applied last at an instant of the past; empty if none was yet. Nothing at the newest instant.
@@ -330,12 +373,12 @@ impl Run {
 
     /// Whether a command waits for a line to be typed.
     pub fn takes_input(&self) -> bool {
-        self.past.is_none() && self.live.foreground.as_ref().is_some_and(Session::takes_input)
+        self.past.is_none() && self.recalls.is_none() && self.live.foreground.as_ref().is_some_and(Session::takes_input)
     }
 
     /// Commands in the history.
     pub fn command_count(&self) -> usize {
-        self.commands.len()
+        self.record_of().0.len()
     }
 
     /// Puts a command into the history; it took no time.
@@ -347,12 +390,13 @@ impl Run {
     /// Begins to apply a manifest at the newest instant. It is one command, whose documents [`Run::apply_next`] applies; nothing else may be
     /// done to the run before all of them are.
     pub fn begin(&mut self, text: &Rc<str>) {
+        self.give_up_recall();
         self.live.applying = Some(ApplyJob::new(&self.live.sim, text));
     }
 
     /// Whether documents are left to apply.
     pub fn applies(&self) -> bool {
-        self.live.applying.is_some()
+        self.recalls.is_none() && self.live.applying.is_some()
     }
 
     /// Applies the next document of the manifest; what was applied and what came of it when there are no more.
@@ -371,7 +415,7 @@ impl Run {
 
     /// Lets a command that still waits (`-w`, `rollout status`, `drain`) look again; what it printed.
     pub fn poll(&mut self) -> Vec<actions::Line> {
-        if self.past.is_some() || self.live.foreground.is_none() {
+        if self.past.is_some() || self.recalls.is_some() || self.live.foreground.is_none() {
             return Vec::new();
         }
         self.command(Command::Poll).lines
@@ -384,7 +428,7 @@ impl Run {
 
     /// Whether a command goes on by itself, also while the clock stands.
     pub fn goes_on(&self) -> bool {
-        self.past.is_none() && (self.applies() || self.live.foreground.as_ref().is_some_and(Session::goes_on))
+        self.past.is_none() && self.recalls.is_none() && (self.applies() || self.live.foreground.as_ref().is_some_and(Session::goes_on))
     }
 
     /// Ends a command that still waits.
@@ -417,6 +461,7 @@ impl Run {
     /// branch that can be restored.
     pub fn branch(&mut self) {
         if let Some(mut point) = self.past.take() {
+            self.give_up_recall();
             // A manifest is applied wholly or not at all.
             while point.applying.is_some() {
                 point.repeat_next();
@@ -463,6 +508,7 @@ impl Run {
     /// Shows the newest instant of another branch.
     pub fn switch(&mut self, number: u32) {
         let Some(at) = self.branches.iter().position(|branch| branch.number == number) else { return };
+        self.give_up_recall();
         let left = self.leave();
         let to = std::mem::replace(&mut self.branches[at], left);
         (self.live, self.checkpoints, self.every, self.commands, self.number) = (to.live, to.checkpoints, to.every, to.commands, to.number);

@@ -95,7 +95,7 @@ pub struct Selection {
     /// The loop that the diagram of loops is turned to, and the timeline filtered to.
     pub selected_loop: Option<String>,
     /// A person has selected an object since the apply in progress began.
-    selected_by_person: bool,
+    pub selected_by_person: bool,
     trial: Trial,
 }
 

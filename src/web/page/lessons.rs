@@ -76,15 +76,29 @@ impl Page {
         }
     }
 
+    /// The end of an address that opens what is shown: a lesson by its name, all else with what was done.
+    pub(super) fn shared(&self) -> (String, String) {
+        let state = self.state.borrow();
+        match state.player.as_ref().map(|player| player.file().name()).filter(|name| !name.is_empty()) {
+            Some(name) => (format!("?lesson={name}"), String::new()),
+            None => (String::new(), permalink::encode(&state.shared())),
+        }
+    }
+
+    /// Repeats what the link says was done; that takes the whole module.
+    pub(super) fn recall(&self) {
+        if let Ok(Some(link)) = permalink::decode(&dom::fragment()) {
+            self.state.borrow_mut().recall(&link);
+        }
+    }
+
     /// Saves the page as one file: with the lesson that is played, or with the manifest.
     pub(super) fn save_single(&self, ctx: &Context<Self>) {
         let state = self.state.borrow();
         let lesson = state.player.as_ref().map(|player| player.file().name().to_owned()).filter(|name| !name.is_empty());
         let title = self.lesson_title().unwrap_or_else(|| "Loopscope".to_owned());
-        let (hash, query) = match &lesson {
-            Some(name) => (String::new(), format!("?lesson={name}&lang={}", self.settings.lang.tag())),
-            None => (permalink::encode(&state.link()), format!("?lang={}", self.settings.lang.tag())),
-        };
+        let (query, hash) = self.shared();
+        let query = format!("{}lang={}", if query.is_empty() { "?".to_owned() } else { query + "&" }, self.settings.lang.tag());
         dom::save_single(hash, query, lesson.unwrap_or_default(), title, ctx.link().callback(Msg::SingleDone));
     }
 
