@@ -9,6 +9,11 @@ if [ -f target/editor/editor.js ]; then
 else
   echo '// Not built: see scripts/editor.mjs.' > "$dir/editor.js"
 fi
+if [ -f target/editor/single.js ]; then
+  cp target/editor/single.js "$dir/single.js"
+else
+  echo '// Not built: see scripts/editor.mjs.' > "$dir/single.js"
+fi
 { printf 'window.loopscopeCatalogue = `'; cat src/i18n/zh.txt; printf '`;\n'; } > "$dir/zh.js"
 # The lessons: as files to learn from, and as scripts, which a frame of another site may load.
 mkdir -p "$dir/lessons"

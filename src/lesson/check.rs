@@ -107,7 +107,7 @@ impl Player {
         self.history.begin(&self.sim, over.clone());
         let play = self.play(&step.actions);
         self.keep(play);
-        self.texts([&step.say]);
+        self.texts([&step.say, &step.notes]);
         if let Some(name) = step.look.as_ref().filter(|name| self.history.find(name).is_none()) {
             self.note(Flaw::NoObject(name.to_string()));
         }

@@ -97,6 +97,8 @@ pub struct Step {
     pub predict: Option<Predict>,
     /// What is to be done after it was played.
     pub task: Option<Task>,
+    /// What only the presenter reads.
+    pub notes: Text,
     /// What its captions claim, and is checked when the lesson is.
     pub expect: Vec<Expr>,
     /// Values over time that its expressions ask for.

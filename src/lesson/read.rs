@@ -145,7 +145,7 @@ struct Reader {
 }
 
 const LESSON: &[&str] = &["lesson", "title", "summary", "cluster", "seed", "steps"];
-const STEP: &[&str] = &["say", "look", "view", "loop", "do", "predict", "task", "expect"];
+const STEP: &[&str] = &["say", "look", "view", "loop", "do", "predict", "task", "notes", "expect"];
 const PREDICT: &[&str] = &["ask", "choices", "number", "because"];
 const CHOICE: &[&str] = &["say", "if"];
 const TASK: &[&str] = &["goal", "check", "hints", "about", "solution", "alternative", "wrong"];
@@ -207,6 +207,7 @@ impl Reader {
             actions: Rc::default(),
             predict: None,
             task: None,
+            notes: Text::default(),
             expect: Vec::new(),
             over: Rc::default(),
         };
@@ -228,6 +229,7 @@ impl Reader {
         step.actions = self.actions(map, "do", path);
         step.predict = map.get("predict").map(|predict| self.predict(predict, &within(path, "predict")));
         step.task = map.get("task").map(|task| self.task(task, &within(path, "task")));
+        step.notes = self.text(map, "notes", path);
         for (at, claim) in self.list(map, "expect", path).iter().enumerate() {
             let at = within(path, &format!("expect[{at}]"));
             step.expect.extend(self.expression(claim, &at));

@@ -27,6 +27,8 @@ pub mod replace;
 pub mod run;
 pub mod selection;
 pub mod simulated;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod single;
 pub mod speed;
 pub mod state;
 pub mod timeline;

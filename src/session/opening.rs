@@ -58,6 +58,7 @@ impl State {
             let commands = commands.iter().map(|(steps, time, command)| (*steps, time.0, Deed::from(command))).collect();
             History { commands, end: (steps, end.0), at: (run.in_past() || !timeline.playing).then(|| run.now()) }
         });
+        let history = history.and_then(|history| serde_json::to_value(history).ok());
         let selected = self.selection.selected.as_ref().filter(|_| self.selection.selected_by_person);
         Link {
             history,
@@ -76,7 +77,7 @@ impl State {
             let mut parts = text.splitn(3, '/');
             Some(ObjectRef::new(Kind::from_word(parts.next()?)?, parts.next()?, parts.next()?))
         });
-        if let Some(history) = &link.history {
+        if let Some(history) = link.history() {
             // A link is untrusted: times do not go back, and end within the days that a history may have.
             let (mut steps, mut now) = (0, Time(0));
             let commands = history.commands.iter().take(MAX_COMMANDS).map(|(after, time, deed)| {

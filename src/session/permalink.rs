@@ -6,6 +6,7 @@ use crate::i18n::{Message, msg};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// More than this is not unpacked: a link is untrusted input.
 const MAX_UNPACKED_BYTES: usize = 4 << 20;
@@ -25,15 +26,22 @@ pub struct Link {
     /// The diagram that is shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub view: Option<String>,
-    /// What was done.
+    /// What was done, a [`History`]: read once the page is open, so that the opening needs nothing for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub history: Option<History>,
+    pub history: Option<Value>,
     /// The object that is selected: kind, namespace and name with slashes between them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub selected: Option<String>,
     /// Where the clock stops.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub breakpoints: Vec<String>,
+}
+
+impl Link {
+    /// What was done, if the link says so and it can be read.
+    pub fn history(&self) -> Option<History> {
+        self.history.as_ref().and_then(|history| History::deserialize(history).ok())
+    }
 }
 
 /// What was done and when; the same build of the engine repeats it to the byte, another one as far as it decides alike.
@@ -152,7 +160,7 @@ mod tests {
         assert_eq!((plain.manifest.as_deref(), plain.seed, plain.view.as_deref()), (Some("kind: Pod\n"), Some(7), Some("storage")));
         let told = decode(&format!("#pako:{told}")).unwrap().unwrap();
         assert_eq!((told.manifest, told.selected.as_deref(), told.breakpoints.len()), (plain.manifest, Some("Pod/default/web"), 1));
-        let history = told.history.unwrap();
+        let history = told.history().unwrap();
         assert_eq!((history.commands.len(), history.end, history.at), (4, (20, 9_000_000), Some(4_000)));
         assert_eq!(history.commands[2], (13, 6_000_000, Deed::Fault("node-down node-1".into())));
     }
@@ -303,7 +311,7 @@ mod tests {
         let forged = |commands: Vec<(u64, u64, Deed)>, end: (u64, u64)| {
             let link = Link {
                 v: 1,
-                history: Some(History { commands, end, at: Some(u64::MAX) }),
+                history: serde_json::to_value(History { commands, end, at: Some(u64::MAX) }).ok(),
                 selected: Some("x".into()),
                 breakpoints: vec!["".into(), "nonsense".into()],
                 ..Link::default()

@@ -5,7 +5,7 @@ mod play;
 #[cfg(test)]
 mod tests;
 
-pub use card::{LessonCard, QuestionCard, TaskCard};
+pub use card::{LessonCard, Notes, QuestionCard, TaskCard};
 
 use super::run::Run;
 use crate::api::Time;

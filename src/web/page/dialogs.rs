@@ -30,7 +30,8 @@ impl Page {
                 if state.timeline.run.sim().list(crate::api::Kind::Pod).take(MAX_PREVIEW_PODS + 1).count() > MAX_PREVIEW_PODS { <p class="meta">{ say(msg::embed_no_preview()) }</p> } else { <iframe key={text.clone()} class="preview" title={say(msg::embed_preview())} tabindex="-1" sandbox="allow-scripts" src={embed::address(&base, &hash, state.selection.view, &self.panels.frame_like)} height={embed::height(&self.panels.frame_like)} /> }
                 <textarea class="snippet mono" readonly=true aria-label={say(msg::embed_snippet())} value={text} />
                 <div class="row"><button type="button" class="btn primary" onclick={copy}>{ say(msg::button_copy()) }</button>
-                    <button type="button" class="btn" id="single" title={say(msg::embed_single_means())} onclick={ctx.link().callback(|_: MouseEvent| Msg::Single)}>{ icon("i-save", 14) }{ say(msg::embed_single()) }</button></div>
+                    <button type="button" class="btn" id="single" title={say(msg::embed_single_means())} onclick={ctx.link().callback(|_: MouseEvent| Msg::Single("html"))}>{ icon("i-save", 14) }{ say(msg::embed_single()) }</button>
+                    if state.player.is_some() { <button type="button" class="btn" id="scorm" title={say(msg::embed_scorm_means())} onclick={ctx.link().callback(|_: MouseEvent| Msg::Single("scorm"))}>{ icon("i-save", 14) }{ say(msg::embed_scorm()) }</button> }</div>
             </>
         }
     }

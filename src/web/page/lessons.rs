@@ -3,7 +3,7 @@
 use super::{Msg, Page};
 use crate::i18n::msg;
 use crate::lesson::{self, library};
-use crate::session::lesson::{LessonCard, LessonFile, Phase};
+use crate::session::lesson::{LessonCard, LessonFile, LessonMsg, Phase};
 use crate::session::permalink;
 use crate::session::replace::{ReplaceMsg, Replacement};
 use crate::web::dom;
@@ -54,6 +54,13 @@ impl Page {
         self.state.borrow().player.as_ref().map(|player| player.file().lesson().title.plain(tongue()))
     }
 
+    /// What leads on in the lesson: to the end of what is played, or to the next step.
+    pub(super) fn onward(&self) -> LessonMsg {
+        let state = self.state.borrow();
+        let plays = state.player.as_ref().is_some_and(|player| player.progress().1 == Phase::Playing);
+        if plays { LessonMsg::Hurry } else { LessonMsg::Next }
+    }
+
     /// Keeps how far the lesson was taken.
     pub(super) fn keep_lesson(&mut self) {
         let state = self.state.borrow();
@@ -92,14 +99,12 @@ impl Page {
         }
     }
 
-    /// Saves the page as one file: with the lesson that is played, or with the manifest.
-    pub(super) fn save_single(&self, ctx: &Context<Self>) {
-        let state = self.state.borrow();
-        let lesson = state.player.as_ref().map(|player| player.file().name().to_owned()).filter(|name| !name.is_empty());
+    /// Saves the page as one file or package: with the lesson that is played, or with the manifest.
+    pub(super) fn save_single(&self, ctx: &Context<Self>, form: &'static str) {
         let title = self.lesson_title().unwrap_or_else(|| "Loopscope".to_owned());
         let (query, hash) = self.shared();
         let query = format!("{}lang={}", if query.is_empty() { "?".to_owned() } else { query + "&" }, self.settings.lang.tag());
-        dom::save_single(hash, query, lesson.unwrap_or_default(), title, ctx.link().callback(Msg::SingleDone));
+        dom::save_single(form, hash, query, title, ctx.link().callback(Msg::SingleDone));
     }
 
     /// The panel of the lesson.
@@ -109,6 +114,6 @@ impl Page {
         }
         let Some(card) = self.lesson_card() else { return Html::default() };
         let on = self.on(ctx).reform(crate::session::Msg::Lesson);
-        html! { <LessonPanel card={card} lang={self.settings.lang} on={on} /> }
+        html! { <LessonPanel card={card} lang={self.settings.lang} on={on} on_present={ctx.link().callback(|()| Msg::Present)} presents={dom::presents()} /> }
     }
 }

@@ -442,8 +442,9 @@ impl Component for Page {
                 dom::set_fragment(&permalink::encode(&self.state.borrow().link()));
                 return false;
             }
-            Msg::Single => {
-                self.save_single(ctx);
+            Msg::Present => dom::present(!dom::presents()),
+            Msg::Single(form) => {
+                self.save_single(ctx, form);
                 return false;
             }
             Msg::SingleDone(error) if error.is_empty() => return false,
