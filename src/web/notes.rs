@@ -37,7 +37,7 @@ fn write(document: &Document, card: &LessonCard) -> Option<()> {
     // Styles of the page are not there: the window has an address of its own.
     let add = |name: &str, text: &str, style: &str| -> Option<Element> {
         let element = document.create_element(name).ok()?;
-        element.set_text_content(Some(text));
+        element.set_text_content(Some(&text.replace('`', "")));
         element.set_attribute("style", style).ok()?;
         body.append_child(&element).ok()?;
         Some(element)

@@ -2,7 +2,7 @@
 import { expect, test } from '@playwright/test';
 import AxeBuilder from '@axe-core/playwright';
 import { readFileSync, readdirSync } from 'node:fs';
-import { link, settled } from './wait.mjs';
+import { isProblem, link, settled } from './wait.mjs';
 
 const folder = new URL('../../static/lessons/', import.meta.url);
 const text = (name) => readFileSync(new URL(`${name}.yaml`, folder), 'utf8');
@@ -14,7 +14,7 @@ const button = (page, name) => panel(page).getByRole('button', { name, exact: tr
 
 async function open(page, query) {
   const problems = [];
-  page.on('console', (message) => { if (['error', 'warning'].includes(message.type())) problems.push(message.text()); });
+  page.on('console', (message) => { if (isProblem(message)) problems.push(message.text()); });
   page.on('pageerror', (error) => problems.push(error.message));
   await page.goto(`index.html${query}`);
   await page.waitForFunction(() => window.loopscope?.ready);
