@@ -5,6 +5,7 @@
 pub mod announcer;
 pub mod assist;
 pub mod breakpoint;
+mod checkpoint;
 pub mod compare;
 pub mod console;
 pub mod demo;

@@ -3,6 +3,7 @@
 //! The history depends on the cluster, the seed and the commands alone, so an instant of the past is found by
 //! replaying the commands from the checkpoint before it.
 
+use super::checkpoint::{Checkpoint, Checkpoints, Recorded};
 use crate::actions::{self, ApplyJob, Command};
 use crate::api::time::SECOND;
 use crate::api::{Kind, Object, ObjectRef, Time};
@@ -13,86 +14,11 @@ use std::rc::Rc;
 
 /// Time without a change after which the cluster counts as settled, in microseconds.
 pub const QUIET_US: u64 = 3 * SECOND;
-/// Tasks between two checkpoints, at first.
-const CHECKPOINT_INTERVAL_TASKS: u64 = 2_000;
-/// Checkpoints kept; above that every second one is dropped, one at a time. Fewer of a large cluster, where more changes from one to the next.
-const MAX_CHECKPOINTS: usize = 64;
-const MAX_CHECKPOINTS_LARGE: usize = 24;
-const LARGE_CLUSTER_PODS: usize = 20_000;
-/// Cost of applying a document, in tasks.
-const DOCUMENT_COST_TASKS: usize = 64;
-
-/// A command of the history: after how many tasks, when, what.
-pub type Recorded = (u64, Time, Command);
-
-/// A simulation and how it got there. A clone shares whatever does not change.
-#[derive(Clone, Debug)]
-struct Checkpoint {
-    sim: Sim,
-    /// Tasks run since time 0.
-    steps: u64,
-    /// Commands carried out since time 0.
-    done: usize,
-    /// The kubectl command in the foreground, while it runs.
-    foreground: Option<Session>,
-    /// An apply in progress: the clock stands until it ends.
-    applying: Option<ApplyJob>,
-}
-
-impl Checkpoint {
-    /// Applies the next document of the manifest in progress; returns the result when none is left.
-    fn apply_next(&mut self) -> Option<(ApplyJob, actions::Answer)> {
-        let answer = self.applying.as_mut()?.step(&mut self.sim)?;
-        Some((self.applying.take()?, answer))
-    }
-
-    /// The same where it is repeated.
-    fn repeat_next(&mut self) {
-        if self.apply_next().is_some() {
-            self.done += 1;
-        }
-    }
-
-    /// Repeats the history up to a time, with a budget as that of `Sim::advance`. True when it was reached.
-    fn replay(&mut self, commands: &[Recorded], to: Time, most: u64, mut budget: usize) -> bool {
-        loop {
-            if budget == 0 {
-                return false;
-            }
-            if self.applying.is_some() {
-                self.repeat_next();
-                budget = budget.saturating_sub(DOCUMENT_COST_TASKS);
-                continue;
-            }
-            let due = commands.get(self.done).filter(|(_, time, _)| *time <= to);
-            if let Some((at, time, command)) = due {
-                // Another build of the engine may have fewer tasks until then.
-                if self.steps >= *at || self.sim.next_task().is_none_or(|next| next > *time) {
-                    self.sim.advance(*time, 0);
-                    if let Command::Apply(text) = command {
-                        self.applying = Some(ApplyJob::new(&self.sim, text));
-                    } else {
-                        actions::run(&mut self.sim, &mut self.foreground, command);
-                        self.done += 1;
-                    }
-                    continue;
-                }
-            } else if self.steps >= most || self.sim.next_task().is_none_or(|next| next > to) {
-                self.sim.advance(to, 0);
-                return true;
-            }
-            budget = budget.saturating_sub(self.sim.step());
-            self.steps += 1;
-        }
-    }
-}
-
 /// A branch that is not shown.
 #[derive(Clone, Debug)]
 struct Branch {
     live: Checkpoint,
-    checkpoints: Vec<Checkpoint>,
-    every: u64,
+    checkpoints: Checkpoints,
     commands: Vec<Recorded>,
     /// Its number, from 1.
     number: u32,
@@ -123,10 +49,7 @@ pub struct Run {
     numbered: u32,
     live: Checkpoint,
     past: Option<Checkpoint>,
-    checkpoints: Vec<Checkpoint>,
-    every: u64,
-    /// Which checkpoint is dropped next, and how many still are.
-    thin: Option<(usize, usize)>,
+    checkpoints: Checkpoints,
     /// After how many tasks, when, what.
     commands: Vec<Recorded>,
     /// Until how many tasks, and when, a history from elsewhere is repeated before the run goes on.
@@ -150,11 +73,9 @@ impl Run {
             forks: Vec::new(),
             number: 1,
             numbered: 1,
-            checkpoints: vec![live.clone()],
+            checkpoints: Checkpoints::new(live.clone()),
             live,
             past: None,
-            every: CHECKPOINT_INTERVAL_TASKS,
-            thin: None,
             commands: Vec::new(),
             recalls: None,
             seed,
@@ -333,19 +254,7 @@ impl Run {
     }
 
     fn checkpoint(&mut self) {
-        if let Some((at, left)) = self.thin.filter(|(at, left)| *left > 0 && *at < self.checkpoints.len()) {
-            self.checkpoints.remove(at);
-            self.thin = Some((at + 1, left - 1));
-        }
-        if self.live.steps < self.checkpoints.last().map_or(0, |last| last.steps) + self.every {
-            return;
-        }
-        self.checkpoints.push(self.live.clone());
-        let most = if self.live.sim.server().count(Kind::Pod) > LARGE_CLUSTER_PODS { MAX_CHECKPOINTS_LARGE } else { MAX_CHECKPOINTS };
-        if self.checkpoints.len() > most {
-            self.thin = Some((1, self.checkpoints.len() / 2));
-            self.every *= 2;
-        }
+        self.checkpoints.note(&self.live);
     }
 
     /// Carries out a command at the newest instant.
@@ -444,8 +353,7 @@ impl Run {
             self.past = None;
             return true;
         }
-        let from = self.checkpoints.iter().rposition(|earlier| earlier.sim.now() <= to).unwrap_or(0);
-        let mut point = self.checkpoints[from].clone();
+        let mut point = self.checkpoints.before(to);
         let there = point.replay(&self.commands, to, self.live.steps, budget);
         self.past = Some(point);
         there
@@ -475,20 +383,14 @@ impl Run {
             self.forks.push(Fork { number: self.numbered, of: self.number, at: point.sim.now().0 / 1000 });
             self.number = self.numbered;
             self.commands.truncate(point.done);
-            self.checkpoints.retain(|earlier| earlier.steps <= point.steps && earlier.done <= point.done);
+            self.checkpoints.forget_after(&point);
             self.live = point;
             self.epoch += 1;
         }
     }
 
     fn leave(&self) -> Branch {
-        Branch {
-            live: self.live.clone(),
-            checkpoints: self.checkpoints.clone(),
-            every: self.every,
-            commands: self.commands.clone(),
-            number: self.number,
-        }
+        Branch { live: self.live.clone(), checkpoints: self.checkpoints.clone(), commands: self.commands.clone(), number: self.number }
     }
 
     /// The number of the branch that is shown, and of those that are kept beside it.
@@ -511,7 +413,7 @@ impl Run {
         self.give_up_recall();
         let left = self.leave();
         let to = std::mem::replace(&mut self.branches[at], left);
-        (self.live, self.checkpoints, self.every, self.commands, self.number) = (to.live, to.checkpoints, to.every, to.commands, to.number);
+        (self.live, self.checkpoints, self.commands, self.number) = (to.live, to.checkpoints, to.commands, to.number);
         self.past = None;
         self.epoch += 1;
     }
