@@ -10,6 +10,7 @@ mod autoscale;
 mod client;
 mod config;
 mod create;
+mod custom;
 mod delete;
 mod describe;
 mod diff;

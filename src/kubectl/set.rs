@@ -163,7 +163,7 @@ fn env(args: &Args, changes: &[String], spec: &mut Map<String, Value>) -> Result
 fn taken(client: &mut Client<'_>, args: &Args) -> Result<Vec<Value>, Failure> {
     let Some(from) = args.get("from") else { return Ok(Vec::new()) };
     let (kind, name) = from.split_once('/').ok_or_else(|| Failure::error("--from must be like configmap/NAME"))?;
-    let (kind, field) = match super::targets::kind(kind)? {
+    let (kind, field) = match super::targets::kind(client, kind)? {
         Kind::ConfigMap => (Kind::ConfigMap, "configMapKeyRef"),
         Kind::Secret => (Kind::Secret, "secretKeyRef"),
         _ => return Err(Failure::error("unsupported resource specified in --from")),
