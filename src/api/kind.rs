@@ -176,7 +176,7 @@ impl Kind {
             let same = |known: &&KindInfo| {
                 (known.group, known.version, known.name, known.plural, known.namespaced) == (group, version, name, plural, namespaced)
             };
-            let place = all.iter().position(|known| same(known)).unwrap_or_else(|| {
+            let place = all.iter().position(same).unwrap_or_else(|| {
                 let text = |text: &str| -> &'static str { Box::leak(text.into()) };
                 let info = KindInfo {
                     name: text(name),

@@ -84,7 +84,8 @@ impl ClusterConfig {
             objects.push(made(ACCOUNT, &[("$name", name)]));
             objects.push(root_ca(name));
         }
-        objects.extend([API_SERVER, API_ENDPOINTS, API_SLICE, STANDARD, WAITS, CLUSTER_CRITICAL, NODE_CRITICAL].map(|text| made(text, &[])));
+        objects
+            .extend([API_SERVER, API_ENDPOINTS, API_SLICE, STANDARD, WAITS, CLUSTER_CRITICAL, NODE_CRITICAL].map(|text| made(text, &[])));
         objects.extend(self.nodes.iter().enumerate().map(|(i, n)| node(i + 1, n, self.epoch)));
         objects
     }

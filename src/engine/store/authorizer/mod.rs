@@ -60,6 +60,11 @@ impl ApiServer {
         Some(built)
     }
 
+    /// Whether a ClusterRole comes with every cluster.
+    pub fn knows_role(&self, name: &str) -> bool {
+        builtin::rules(name).is_some()
+    }
+
     /// Whether a user may do something; if not, what is wrong with the roles that were looked at.
     pub fn allows(&self, user: &User, request: &Request<'_>) -> Result<(), String> {
         let (rules, faults) = self.rules_of(user, request.namespace);
