@@ -11,6 +11,7 @@ mod client;
 mod config;
 mod create;
 mod custom;
+mod debug;
 mod delete;
 mod describe;
 mod diff;
@@ -266,7 +267,7 @@ pub const VERBS: &[&Verb] = &[
     &exec::ATTACH,
     &unavailable::PORT_FORWARD,
     &auth::VERB,
-    &unavailable::DEBUG,
+    &debug::VERB,
     &patch::VERB,
     &replace::VERB,
     &apply::VERB,
