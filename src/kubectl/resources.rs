@@ -127,6 +127,6 @@ fn version(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome
 
 fn cluster_info(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     Args::parse("cluster-info", "", words)?;
-    client.say("Kubernetes control plane is running at https://10.96.0.1:6443\n\nTo further debug and diagnose cluster problems, use 'kubectl cluster-info dump'.");
+    client.say("Kubernetes control plane is running at https://192.168.49.2:6443\n\nTo further debug and diagnose cluster problems, use 'kubectl cluster-info dump'.");
     Ok(Outcome::Done)
 }

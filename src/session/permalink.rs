@@ -159,7 +159,10 @@ mod tests {
         let plain = decode(&format!("#pako:{plain}")).unwrap().unwrap();
         assert_eq!((plain.manifest.as_deref(), plain.seed, plain.view.as_deref()), (Some("kind: Pod\n"), Some(7), Some("storage")));
         let told = decode(&format!("#pako:{told}")).unwrap().unwrap();
-        assert_eq!((told.manifest.as_deref(), told.selected.as_deref(), told.breakpoints.len()), (plain.manifest.as_deref(), Some("Pod/default/web"), 1));
+        assert_eq!(
+            (told.manifest.as_deref(), told.selected.as_deref(), told.breakpoints.len()),
+            (plain.manifest.as_deref(), Some("Pod/default/web"), 1)
+        );
         let history = told.history().unwrap();
         assert_eq!((history.commands.len(), history.end, history.at), (4, (20, 9_000_000), Some(4_000)));
         assert_eq!(history.commands[2], (13, 6_000_000, Deed::Fault("node-down node-1".into())));
