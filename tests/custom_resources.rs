@@ -198,3 +198,16 @@ fn server_side_apply_knows_who_set_a_field() {
     assert_eq!(applied(&mut sim, "one", "{crew: 3}"), "boat.harbour.example.com/a serverside-applied\n");
     assert_eq!(kubectl(&mut sim, "get boat a -o jsonpath={.spec}", ""), "{\"crew\":3}");
 }
+
+#[test]
+fn a_page_knows_custom_objects_too() {
+    use loopscope::actions::{self, Command};
+    let mut sim = with("{type: object}", NO_STATUS);
+    let answer = actions::run(&mut sim, &mut None, &Command::Apply(boat("a", "{}").as_str().into()));
+    assert_eq!(answer.written(), 1, "{answer:?}");
+    let told: Vec<String> = answer.diagnostics.iter().map(|told| told.message.english()).collect();
+    assert_eq!(told, ["Boat is accepted but not simulated"], "no controller is here that would");
+    let boat = sim.list(Kind::from_name("Boat").unwrap()).next().unwrap().key();
+    let standing = loopscope::explain::standing::of(&sim, &boat);
+    assert_eq!(standing.sentence.english(), "Boat is stored but not simulated: nothing here acts on it");
+}

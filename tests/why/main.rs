@@ -971,8 +971,8 @@ fn a_healthy_cluster_is_not_diagnosed() {
     let acts =
         [&*deployment("web", 3, "", PLAIN), &service("web", "{selector: {app: web}, ports: [{port: 80}]}"), &claim("data", ""), "+40"];
     let sim = sim(3, &acts);
-    for kind in loopscope::api::kind::ALL {
-        for object in sim.list(*kind) {
+    for kind in loopscope::api::kind::all() {
+        for object in sim.list(kind) {
             assert_eq!(diagnose::diagnose(&sim, &object.key()), None);
         }
     }
@@ -985,8 +985,8 @@ impl loopscope::scenario::Observer for AskAll {
     fn advanced(&mut self, _: &Sim) {}
 
     fn finished(&mut self, sim: &Sim, step: &loopscope::scenario::Finished) {
-        for kind in loopscope::api::kind::ALL {
-            for object in sim.list(*kind) {
+        for kind in loopscope::api::kind::all() {
+            for object in sim.list(kind) {
                 let chain = diagnose::chain_of_waiting(sim, &object.key());
                 if let Some(first) = chain.first() {
                     assert!(
