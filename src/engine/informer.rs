@@ -3,19 +3,19 @@
 use super::journal::{Entry, EntryId, Journal, Op};
 use super::late::WatchFaults;
 use super::rank_cache::RankCache;
-use super::table::{Place, Table};
+use super::table::{Place, Tables};
 use super::tally::{Alike, Tally};
 use super::tree::Tree;
 use crate::api::object::Typed;
 use crate::api::time::MS;
-use crate::api::{Duration, Kind, Labels, Object, ObjectRef, Str, Time, Uid, kind};
+use crate::api::{Duration, Kind, Labels, Object, ObjectRef, Str, Time, Uid};
 use std::cell::RefCell;
 use std::rc::Rc;
 
 /// A component's view of the cluster.
 #[derive(Clone, Debug)]
 pub struct Cache {
-    objects: Vec<Table>,
+    objects: Tables,
     /// Owned objects by owner uid; objects without a controller are filed under the nil uid.
     owned: Tree<Uid, Owned>,
     /// Deletion ranks of Pods.
@@ -31,12 +31,12 @@ struct Owned {
 
 impl Cache {
     pub(super) fn new() -> Self {
-        Cache { objects: vec![Table::default(); kind::ALL.len()], owned: Tree::default(), known: RefCell::default() }
+        Cache { objects: Tables::default(), owned: Tree::default(), known: RefCell::default() }
     }
 
     /// The object with this key.
     pub fn object(&self, key: &ObjectRef) -> Option<&Rc<Object>> {
-        self.objects[key.kind as usize].get(&key.namespace, &key.name)
+        self.objects.of(key.kind).get(&key.namespace, &key.name)
     }
 
     /// The object with this key and its typed body.
@@ -47,12 +47,12 @@ impl Cache {
 
     /// All objects of a kind, by namespace and name.
     pub fn list(&self, kind: Kind) -> impl Iterator<Item = &Rc<Object>> {
-        self.objects[kind as usize].iter()
+        self.objects.of(kind).iter()
     }
 
     /// All objects of a kind in a namespace, by name.
     pub fn list_in(&self, kind: Kind, namespace: &Str) -> impl Iterator<Item = &Rc<Object>> {
-        self.objects[kind as usize].in_namespace(namespace)
+        self.objects.of(kind).in_namespace(namespace)
     }
 
     /// Number of objects that name the uid as an owner.
@@ -63,12 +63,12 @@ impl Cache {
     /// Objects that name the uid as an owner, ordered by their own uid.
     pub fn owned_by(&self, uid: Uid) -> impl Iterator<Item = &Rc<Object>> {
         let members = self.owned.get(&uid).into_iter().flat_map(|owned| owned.members.values());
-        members.filter_map(|(kind, place)| self.objects[*kind as usize].at(*place))
+        members.filter_map(|(kind, place)| self.objects.of(*kind).at(*place))
     }
 
     /// Computes up to `most` deletion ranks in advance, if there are very many Pods.
     pub fn read_ahead(&self, most: usize) {
-        let pods = &self.objects[Kind::Pod as usize];
+        let pods = self.objects.of(Kind::Pod);
         if pods.len() > most {
             self.known.borrow_mut().read_ahead(pods, most);
         }
@@ -86,7 +86,7 @@ impl Cache {
 
     fn members(&self, uid: Uid, kind: Kind) -> impl Iterator<Item = (Uid, Place, &Rc<Object>)> {
         let members = self.owned.get(&uid).into_iter().flat_map(|owned| owned.members.iter());
-        let table = &self.objects[kind as usize];
+        let table = self.objects.of(kind);
         members.filter(move |(_, (of, _))| *of == kind).filter_map(|(uid, (_, place))| Some((*uid, *place, table.at(*place)?)))
     }
 
@@ -124,7 +124,7 @@ impl Cache {
     }
 
     fn apply(&mut self, op: Op, object: &Rc<Object>) {
-        let table = &mut self.objects[object.kind as usize];
+        let table = self.objects.of_mut(object.kind);
         let (place, old) = if op == Op::Deleted {
             match table.remove(&object.meta.namespace, &object.meta.name) {
                 Some((place, old)) => (place, Some(old)),

@@ -160,16 +160,16 @@ impl Run {
 
     /// What a word in the console may become: kinds, and names of objects that begin so.
     pub fn completions(&self, start: &str) -> Vec<String> {
-        let kinds = crate::api::kind::ALL.iter();
+        let kinds = crate::api::kind::all();
         let plurals = kinds.clone().map(|kind| kind.info().plural).filter(|word| word.starts_with(start));
-        let objects = kinds.filter(|kind| kind.info().animated).flat_map(|kind| self.sim().each(*kind));
+        let objects = kinds.filter(|kind| kind.info().animated).flat_map(|kind| self.sim().each(kind));
         let names = objects.map(|object| object.meta.name.as_str()).filter(|name| name.starts_with(start));
         plurals.chain(names).map(str::to_string).collect()
     }
 
     /// All objects but Events.
     pub fn objects(&self) -> Vec<Rc<Object>> {
-        crate::api::kind::ALL.iter().filter(|kind| **kind != Kind::Event).flat_map(|kind| self.sim().list(*kind)).cloned().collect()
+        crate::api::kind::all().filter(|kind| *kind != Kind::Event).flat_map(|kind| self.sim().list(kind)).cloned().collect()
     }
 
     /// The object with this key.

@@ -3,11 +3,13 @@
 pub mod admission;
 mod authorizer;
 pub mod defaults;
+mod definitions;
 mod deletion;
 mod error;
 mod eviction;
 mod limit_ranges;
 mod managers;
+mod parts;
 pub mod patch;
 mod pod_security;
 pub mod quota;
@@ -18,6 +20,7 @@ mod services;
 pub mod validation;
 
 pub use authorizer::{Request, Rule, User};
+pub use definitions::{CLEANUP, Column, Definition, Definitions, Version};
 pub use deletion::{Delete, Propagation};
 pub use error::{ApiError, Cause, ExceededQuota, ExceededResource, Reason};
 pub use managers::{Manager, Unknown};
