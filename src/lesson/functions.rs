@@ -322,7 +322,13 @@ impl History {
             }
             _ => None,
         };
-        let of_status = object.to_value().pointer("/status/updateRevision").and_then(Json::as_str).map(str::to_owned);
+        let value = object.to_value();
+        // What was changed is not seen yet by the loop: nothing is updated to it.
+        let observed = value.pointer("/status/observedGeneration").and_then(Json::as_i64);
+        if observed.is_some_and(|observed| observed < object.meta.generation) {
+            return Value::Number(0);
+        }
+        let of_status = value.pointer("/status/updateRevision").and_then(Json::as_str).map(str::to_owned);
         let is_new = |pod: &Object| match (&newest, &of_status) {
             (Some(uid), _) => pod.meta.is_controlled_by(*uid),
             (None, Some(revision)) => pod.meta.label("controller-revision-hash").is_some_and(|hash| hash == revision.as_str()),

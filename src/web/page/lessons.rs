@@ -13,6 +13,9 @@ use crate::web::window;
 use gloo_timers::callback::Timeout;
 use yew::prelude::*;
 
+/// Characters of a link that some programs cut.
+const LONG_LINK: usize = 8_000;
+
 impl Page {
     /// The lesson that the address names is opened.
     pub(super) fn open_wanted_lesson(&mut self, ctx: &Context<Self>) {
@@ -90,6 +93,21 @@ impl Page {
             Some(name) => (format!("?lesson={name}"), String::new()),
             None => (String::new(), permalink::encode(&state.shared())),
         }
+    }
+
+    /// Copies a link to what is shown.
+    pub(super) fn share(&mut self, ctx: &Context<Self>) {
+        let (query, link) = self.shared();
+        dom::copy(&format!("{}{query}{link}", dom::address()));
+        if query.is_empty() {
+            dom::set_fragment(&link);
+        }
+        if link.len() > LONG_LINK {
+            self.state.borrow_mut().announcer.say(msg::share_link_long(link.len()));
+            self.toast(ctx);
+        }
+        let to = ctx.link().clone();
+        self.timers.copied = Some(Timeout::new(1600, move || to.send_message(Msg::Shared)));
     }
 
     /// Repeats what the link says was done; that takes the whole module.

@@ -59,8 +59,6 @@ const MAX_MEMORY_PAGES: usize = 49_152;
 const NODES_PER_PICTURE: usize = 100;
 /// An address may begin at most so many seconds from the start.
 const MAX_START_SECONDS: u32 = 3_600;
-/// Characters of a link that some programs cut.
-const LONG_LINK: usize = 8_000;
 /// The page.
 pub struct Page {
     calls: OnceCell<parts::Calls>,
@@ -376,19 +374,7 @@ impl Component for Page {
             Msg::Left(open) => self.panels.open_left(open),
             Msg::Right(open) => self.panels.open_right(open),
             Msg::Console(open) => self.panels.console = open,
-            Msg::Share => {
-                let (query, link) = self.shared();
-                dom::copy(&format!("{}{query}{link}", dom::address()));
-                if query.is_empty() {
-                    dom::set_fragment(&link);
-                }
-                if link.len() > LONG_LINK {
-                    self.state.borrow_mut().announcer.say(msg::share_link_long(link.len()));
-                    self.toast(ctx);
-                }
-                let to = ctx.link().clone();
-                self.timers.copied = Some(Timeout::new(1600, move || to.send_message(Msg::Shared)));
-            }
+            Msg::Share => self.share(ctx),
             Msg::Shared => self.timers.copied = None,
             Msg::Over(Over::Nothing) => self.close_over(),
             Msg::Over(over) => self.panels.over = over,
