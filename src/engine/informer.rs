@@ -1,5 +1,6 @@
 //! Informers: a component's own copy of the store, fed by a watch that lags behind it.
 
+use super::found::{LabelIndex, StorageIndex};
 use super::journal::{Entry, EntryId, Journal, Op};
 use super::late::WatchFaults;
 use super::rank_cache::RankCache;
@@ -18,6 +19,8 @@ pub struct Cache {
     objects: Vec<Table>,
     /// Owned objects by owner uid; objects without a controller are filed under the nil uid.
     owned: Tree<Uid, Owned>,
+    labels: LabelIndex,
+    storage: StorageIndex,
     /// Deletion ranks of Pods.
     pub(super) known: RefCell<RankCache>,
 }
@@ -31,7 +34,13 @@ struct Owned {
 
 impl Cache {
     pub(super) fn new() -> Self {
-        Cache { objects: vec![Table::default(); kind::ALL.len()], owned: Tree::default(), known: RefCell::default() }
+        Cache {
+            objects: vec![Table::default(); kind::ALL.len()],
+            owned: Tree::default(),
+            labels: LabelIndex::default(),
+            storage: StorageIndex::default(),
+            known: RefCell::default(),
+        }
     }
 
     /// The object with this key.
@@ -100,27 +109,37 @@ impl Cache {
         self.owned_by(Uid::default()).filter(move |o| o.kind == kind && o.meta.namespace == *namespace)
     }
 
-    /// The Pods of a namespace whose labels match, in unspecified order; owners without any matching label set are skipped.
-    pub fn pods_labelled(&self, namespace: &Str, passes: &dyn Fn(&Labels) -> bool) -> Vec<&Rc<Object>> {
+    /// The Pods of a namespace that a selector with these labels selects, by name; Pods without one of them are not visited.
+    pub fn pods_selected(&self, namespace: &Str, labels: &Labels, passes: &dyn Fn(&Labels) -> bool) -> Vec<&Rc<Object>> {
         let mut found = Vec::new();
         // Pods of one template share their labels: the last result holds for the next Pod.
         let mut last: Option<(&Labels, bool)> = None;
-        for (uid, owned) in self.owned.iter() {
-            if uid.0 != 0 && owned.tally.alike().is_some_and(|alike| !alike.iter().any(|alike| passes(&alike.labels))) {
-                continue;
-            }
-            for pod in self.owned_of_kind(*uid, Kind::Pod) {
-                let labels = &pod.meta.labels;
-                let known = last.filter(|(known, _)| Rc::ptr_eq(known, labels)).map(|(_, passed)| passed);
-                let passed = known.unwrap_or_else(|| passes(labels));
-                last = Some((labels, passed));
-                // Under its other owners it is skipped, so that it is returned once.
-                if passed && pod.meta.namespace == *namespace && pod.meta.controller().map_or(Uid::default(), |owner| owner.uid) == *uid {
-                    found.push(pod);
-                }
+        for pod in self.labels.pods(namespace, labels).filter_map(|place| self.objects[Kind::Pod as usize].at(place)) {
+            let labels = &pod.meta.labels;
+            let known = last.filter(|(known, _)| Rc::ptr_eq(known, labels)).map(|(_, passed)| passed);
+            let passed = known.unwrap_or_else(|| passes(labels));
+            last = Some((labels, passed));
+            if passed && pod.meta.namespace == *namespace {
+                found.push(pod);
             }
         }
+        crate::sort::sort_by(&mut found, |a, b| a.meta.name.cmp(&b.meta.name));
         found
+    }
+
+    /// The objects of a kind in a namespace that may select an object with these labels, by name; whether they do is for the caller to check.
+    pub fn selecting(&self, kind: Kind, namespace: &Str, labels: &Labels) -> Vec<&Rc<Object>> {
+        self.labels.selecting(kind, namespace, labels, &self.objects[kind as usize])
+    }
+
+    /// The Pods of a namespace that may use a claim, by name.
+    pub fn users_of(&self, namespace: &Str, claim: &Str) -> Vec<&Rc<Object>> {
+        self.storage.users(namespace, claim, &self.objects[Kind::Pod as usize])
+    }
+
+    /// The volumes that may be reserved for no claim, by name.
+    pub fn free_volumes(&self) -> Vec<&Rc<Object>> {
+        self.storage.volumes(None, &self.objects[Kind::PersistentVolume as usize])
     }
 
     fn apply(&mut self, op: Op, object: &Rc<Object>) {
@@ -134,7 +153,10 @@ impl Cache {
             table.insert(object)
         };
         if is_indexed(object.kind) {
-            self.index(old.as_ref(), (op != Op::Deleted).then_some(object), place);
+            let new = (op != Op::Deleted).then_some(object);
+            self.index(old.as_ref(), new, place);
+            self.labels.change(old.as_ref(), new, place);
+            self.storage.change(old.as_ref(), new, place);
         }
     }
 
@@ -316,9 +338,11 @@ mod tests {
                 assert_eq!((sum(|a| a.pods), sum(|a| a.active), sum(|a| a.terminating)), counted, "step {step}, owner {uid}");
             }
             let is_web = |labels: &Labels| labels.get("app").is_some_and(|app| app == "web");
-            let mut web: Vec<_> = cache.pods_labelled(&"default".into(), &is_web).iter().map(|o| o.meta.name.clone()).collect();
-            web.sort_unstable();
-            assert!(cache.list(Kind::Pod).filter(|o| is_web(&o.meta.labels)).map(|o| &o.meta.name).eq(&web), "step {step}");
+            let app = Labels::new([("app".into(), "web".into())].into());
+            for asked in [&app, &Labels::default()] {
+                let web = cache.pods_selected(&"default".into(), asked, &is_web);
+                assert!(cache.list(Kind::Pod).filter(|o| is_web(&o.meta.labels)).eq(web), "step {step}");
+            }
         }
     }
 }

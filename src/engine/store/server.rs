@@ -5,12 +5,14 @@
 //! finalizers outlives its deletion until the last one is gone.
 //! Models `staging/src/k8s.io/apiserver/pkg/registry/generic/registry/store.go`.
 
+use super::addresses::Addresses;
 use super::authorizer::User;
 use super::deletion::{Delete, Propagation};
 use super::error::ApiError;
 use super::managers::Manager;
 use crate::api::daemonset::TEMPLATE_GENERATION;
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Time, Timestamp, kind};
+use crate::engine::found::StorageIndex;
 use crate::engine::journal::{Actor, Entries, Entry, EntryId, Journal, Op, Record, Refused};
 use crate::engine::rng::Rng;
 use crate::engine::table::{Listing, Table};
@@ -46,6 +48,8 @@ pub struct Origin {
 #[derive(Clone, Debug)]
 pub struct ApiServer {
     objects: Vec<Table>,
+    storage: StorageIndex,
+    pub(super) addresses: Addresses,
     journal: Entries,
     version: u64,
     /// Virtual time of the request being served.
@@ -61,8 +65,6 @@ pub struct ApiServer {
     pub max_unavailable_statefulset: bool,
     /// Warnings for the client whose request is being served.
     pub warnings: Vec<String>,
-    pub(super) next_service_ip: u32,
-    pub(super) next_node_port: u16,
 }
 
 impl ApiServer {
@@ -70,6 +72,8 @@ impl ApiServer {
     pub fn new(epoch: Timestamp, seed: u64) -> Self {
         ApiServer {
             objects: vec![Table::default(); kind::ALL.len()],
+            storage: StorageIndex::default(),
+            addresses: Addresses::default(),
             journal: Entries::default(),
             version: 0,
             now: Time::default(),
@@ -79,8 +83,6 @@ impl ApiServer {
             toleration_seconds: 300,
             max_unavailable_statefulset: false,
             warnings: Vec::new(),
-            next_service_ip: 0,
-            next_node_port: 0,
         }
     }
 
@@ -133,6 +135,16 @@ impl ApiServer {
     /// A snapshot of a list, of all objects or those of a namespace, to be read later.
     pub fn listing(&self, kind: Kind, namespace: Option<&str>) -> Listing {
         self.objects[kind as usize].listing(namespace)
+    }
+
+    /// The Pods of a namespace that may use a claim, by name.
+    pub fn users_of(&self, namespace: &str, claim: &str) -> Vec<&Rc<Object>> {
+        self.storage.users(namespace, claim, &self.objects[Kind::Pod as usize])
+    }
+
+    /// The volumes that may be reserved for a claim of this namespace and name, or for none, by name.
+    pub fn volumes_for(&self, claim: Option<(&str, &str)>) -> Vec<&Rc<Object>> {
+        self.storage.volumes(claim, &self.objects[Kind::PersistentVolume as usize])
     }
 
     /// Sorts up to `most` new objects in advance.
@@ -314,7 +326,10 @@ impl ApiServer {
         self.version += 1;
         last.meta.resource_version = self.version;
         let object = Rc::new(last);
-        self.objects[old.kind as usize].remove(&old.meta.namespace, &old.meta.name);
+        if let Some((place, old)) = self.objects[old.kind as usize].remove(&old.meta.namespace, &old.meta.name) {
+            self.storage.change(Some(&old), None, place);
+            self.addresses.change(Some(&old), None);
+        }
         let record = Record::Write { op: Op::Deleted, object: object.clone(), before: Some(old.clone()) };
         self.push(origin, record, why);
         object
@@ -401,7 +416,9 @@ impl ApiServer {
     }
 
     fn put(&mut self, object: &Rc<Object>) {
-        self.objects[object.kind as usize].insert(object);
+        let (place, old) = self.objects[object.kind as usize].insert(object);
+        self.storage.change(old.as_ref(), Some(object), place);
+        self.addresses.change(old.as_ref(), Some(object));
     }
 
     pub(in crate::engine) fn refuse(&mut self, origin: &Origin, key: ObjectRef, error: &ApiError, why: Why) {
