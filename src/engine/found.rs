@@ -170,7 +170,8 @@ fn mix(hash: u64, other: u64) -> u64 {
     (hash.rotate_left(5) ^ other).wrapping_mul(0x517c_c1b7_2722_0a95)
 }
 
-fn whole(kind: Kind, namespace: &str) -> u64 {
+/// The hash of a kind and a namespace.
+pub(super) fn whole(kind: Kind, namespace: &str) -> u64 {
     mix(kind as u64, hash(namespace, ""))
 }
 

@@ -1,6 +1,6 @@
 //! Informers: a component's own copy of the store, fed by a watch that lags behind it.
 
-use super::found::{LabelIndex, StorageIndex};
+use super::found::{LabelIndex, StorageIndex, whole};
 use super::journal::{Entry, EntryId, Journal, Op};
 use super::late::WatchFaults;
 use super::rank_cache::RankCache;
@@ -17,8 +17,10 @@ use std::rc::Rc;
 #[derive(Clone, Debug)]
 pub struct Cache {
     objects: Vec<Table>,
-    /// Owned objects by owner uid; objects without a controller are filed under the nil uid.
+    /// Owned objects by owner uid.
     owned: Tree<Uid, Owned>,
+    /// Objects without a controller, by the hash of their kind and namespace, and their uid.
+    orphans: Tree<(u64, Uid), Place>,
     labels: LabelIndex,
     storage: StorageIndex,
     /// Deletion ranks of Pods.
@@ -37,6 +39,7 @@ impl Cache {
         Cache {
             objects: vec![Table::default(); kind::ALL.len()],
             owned: Tree::default(),
+            orphans: Tree::default(),
             labels: LabelIndex::default(),
             storage: StorageIndex::default(),
             known: RefCell::default(),
@@ -104,9 +107,12 @@ impl Cache {
         self.owned.get(&uid).map_or(Some(&[]), |owned| owned.tally.alike())
     }
 
-    /// Objects of a kind in a namespace without a controller.
+    /// Objects of a kind in a namespace without a controller, ordered by uid.
     pub fn orphans(&self, kind: Kind, namespace: &Str) -> impl Iterator<Item = &Rc<Object>> {
-        self.owned_by(Uid::default()).filter(move |o| o.kind == kind && o.meta.namespace == *namespace)
+        let hash = whole(kind, namespace);
+        let places = self.orphans.from(&(hash, Uid::default())).take_while(move |((of, _), _)| *of == hash);
+        let table = &self.objects[kind as usize];
+        places.filter_map(|(_, place)| table.at(*place)).filter(move |o| o.meta.namespace == *namespace)
     }
 
     /// The Pods of a namespace that a selector with these labels selects, by name; Pods without one of them are not visited.
@@ -162,16 +168,20 @@ impl Cache {
 
     /// Updates the owner index.
     fn index(&mut self, old: Option<&Rc<Object>>, new: Option<&Rc<Object>>, place: Place) {
-        let stays = |a: &Object, b: &Object| a.meta.uid == b.meta.uid && owners(a).eq(owners(b));
+        let stays = |a: &Object, b: &Object| a.meta.uid == b.meta.uid && a.meta.owner_references == b.meta.owner_references;
         if let (Some(old), Some(new)) = (old, new)
             && stays(old, new)
         {
-            for uid in owners(new).filter(|uid| uid.0 != 0) {
+            for uid in owners(new) {
                 self.owned.get_or_insert_with(uid, Owned::default).tally.change(uid, Some(old), Some(new));
             }
             return;
         }
+        let orphaned = |o: &Object| (o.meta.controller().is_none()).then(|| (whole(o.kind, &o.meta.namespace), o.meta.uid));
         if let Some(old) = old {
+            if let Some(key) = orphaned(old) {
+                self.orphans.remove(&key);
+            }
             for uid in owners(old) {
                 let Some(owned) = self.owned.get_mut(&uid) else { continue };
                 owned.members.remove(&old.meta.uid);
@@ -182,6 +192,9 @@ impl Cache {
             }
         }
         if let Some(new) = new {
+            if let Some(key) = orphaned(new) {
+                self.orphans.insert(key, place);
+            }
             for uid in owners(new) {
                 let owned = self.owned.get_or_insert_with(uid, Owned::default);
                 owned.members.insert(new.meta.uid, (new.kind, place));
@@ -198,8 +211,7 @@ fn is_indexed(kind: Kind) -> bool {
 
 /// The uids an object is filed under.
 fn owners(object: &Object) -> impl Iterator<Item = Uid> {
-    let orphan = object.meta.controller().is_none().then_some(Uid::default());
-    object.meta.owner_references.iter().map(|o| o.uid).chain(orphan)
+    object.meta.owner_references.iter().map(|o| o.uid)
 }
 
 /// A component's watch and its cache.
@@ -327,6 +339,10 @@ mod tests {
                 let owned: Vec<_> = cache.owned_by(uid).map(|o| o.meta.uid).collect();
                 assert_eq!(owned, there, "step {step}, owner {uid}");
                 if uid.0 == 0 {
+                    let free: Vec<_> = cache.orphans(Kind::Pod, &"default".into()).map(|o| o.meta.uid).collect();
+                    let mut there: Vec<_> = cache.list(Kind::Pod).filter(|o| o.meta.controller().is_none()).map(|o| o.meta.uid).collect();
+                    there.sort_unstable();
+                    assert_eq!(free, there, "step {step}");
                     continue;
                 }
                 let count =
