@@ -74,11 +74,13 @@ fn run(args: &[String]) -> Result<u8, String> {
     let out = BufWriter::new(io::stdout().lock());
     let error = if trace {
         let mut observer = Trace::new(out);
-        scenario::run(&scenario, seed, usize::MAX, &mut observer);
+        // The process ends soon: nothing is gained by taking the cluster apart.
+        std::mem::forget(scenario::run(&scenario, seed, usize::MAX, &mut observer));
         observer.error
     } else {
         let mut observer = Story::new(out);
-        scenario::run(&scenario, seed, usize::MAX, &mut observer);
+        // The process ends soon: nothing is gained by taking the cluster apart.
+        std::mem::forget(scenario::run(&scenario, seed, usize::MAX, &mut observer));
         observer.error
     };
     // A reader that has seen enough, such as `head`, is no failure.
