@@ -27,6 +27,7 @@ pub mod references;
 pub mod resources;
 pub mod schema;
 pub mod selector;
+pub mod shared;
 pub mod sources;
 pub mod spec;
 pub mod storage;
