@@ -1,5 +1,6 @@
-//! Which cluster IPs and node ports the Services have.
+//! Which cluster IPs and node ports the Services have; which Pods use a claim, and which volumes are for it.
 
+use super::server::ApiServer;
 use crate::api::network::Service;
 use crate::api::{Kind, Object, Str};
 use crate::engine::tree::Tree;
@@ -53,5 +54,17 @@ impl Addresses {
     pub fn is_open(&self, asked: i32, own: Option<&Object>) -> bool {
         let own = own.map_or(0, |own| ports(own).filter(|port| *port == asked).count());
         self.ports.get(&asked).is_some_and(|n| *n as usize > own)
+    }
+}
+
+impl ApiServer {
+    /// The Pods of a namespace that may use a claim, by name.
+    pub fn users_of(&self, namespace: &str, claim: &str) -> Vec<&Rc<Object>> {
+        self.storage.users(namespace, claim, &self.objects[Kind::Pod as usize])
+    }
+
+    /// The volumes that may be reserved for a claim of this namespace and name, or for none, by name.
+    pub fn volumes_for(&self, claim: Option<(&str, &str)>) -> Vec<&Rc<Object>> {
+        self.storage.volumes(claim, &self.objects[Kind::PersistentVolume as usize])
     }
 }

@@ -47,8 +47,8 @@ pub struct Origin {
 /// The API server with its store.
 #[derive(Clone, Debug)]
 pub struct ApiServer {
-    objects: Vec<Table>,
-    storage: StorageIndex,
+    pub(super) objects: Vec<Table>,
+    pub(super) storage: StorageIndex,
     pub(super) addresses: Addresses,
     journal: Entries,
     version: u64,
@@ -135,16 +135,6 @@ impl ApiServer {
     /// A snapshot of a list, of all objects or those of a namespace, to be read later.
     pub fn listing(&self, kind: Kind, namespace: Option<&str>) -> Listing {
         self.objects[kind as usize].listing(namespace)
-    }
-
-    /// The Pods of a namespace that may use a claim, by name.
-    pub fn users_of(&self, namespace: &str, claim: &str) -> Vec<&Rc<Object>> {
-        self.storage.users(namespace, claim, &self.objects[Kind::Pod as usize])
-    }
-
-    /// The volumes that may be reserved for a claim of this namespace and name, or for none, by name.
-    pub fn volumes_for(&self, claim: Option<(&str, &str)>) -> Vec<&Rc<Object>> {
-        self.storage.volumes(claim, &self.objects[Kind::PersistentVolume as usize])
     }
 
     /// Sorts up to `most` new objects in advance.
