@@ -16,7 +16,7 @@ serve: tools-wasm editor ## Build the page and serve it; the address is printed
 dist: tools-wasm editor ## Build the release page into dist/ and check its size
 	trunk build --release --offline
 	@$(MAKE) --no-print-directory split
-	@if command -v node >/dev/null; then node scripts/size.mjs; else echo "node is missing: the size of the page is not checked"; fi
+	@if command -v node >/dev/null; then node scripts/offline.mjs && node scripts/single.mjs && node scripts/licences.mjs && node scripts/size.mjs; else echo "node is missing: the size of the page is not checked"; fi
 
 split: # What the opening runs comes first (scripts/split.mjs); without the tools for it the page is one piece
 	@if command -v wasm-split >/dev/null && command -v node >/dev/null && [ -d node_modules/@playwright/test ] && scripts/tools.sh has-browser; \

@@ -16,6 +16,8 @@ export default defineConfig({
     launchOptions: chromium,
     // A reader who has been here before: the opening example rests (tests/browser/first.spec.mjs has first visits).
     storageState: { cookies: [], origins: [{ origin: `http://127.0.0.1:${port}`, localStorage: [{ name: 'loopscope.offers', value: '1' }] }] },
+    // What was changed is tested, not what was kept (tests/browser/offline.spec.mjs).
+    serviceWorkers: 'block',
     permissions: ['clipboard-read', 'clipboard-write'],
   },
   webServer: {

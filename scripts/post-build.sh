@@ -9,13 +9,18 @@ if [ -f target/editor/editor.js ]; then
 else
   echo '// Not built: see scripts/editor.mjs.' > "$dir/editor.js"
 fi
+if [ -f target/editor/single.js ]; then
+  cp target/editor/single.js "$dir/single.js"
+else
+  echo '// Not built: see scripts/editor.mjs.' > "$dir/single.js"
+fi
 { printf 'window.loopscopeCatalogue = `'; cat src/i18n/zh.txt; printf '`;\n'; } > "$dir/zh.js"
 # The lessons: as files to learn from, and as scripts, which a frame of another site may load.
 mkdir -p "$dir/lessons"
 for lesson in static/lessons/*.yaml; do
   name=$(basename "$lesson" .yaml)
   cp "$lesson" "$dir/lessons/"
-  { printf 'window.loopscopeLesson = `'; sed 's/[\\`$]/\\&/g' "$lesson"; printf '`;\n'; } > "$dir/lessons/$name.js"
+  { printf '(window.loopscopeLessons = window.loopscopeLessons || {})["%s"] = `' "$name"; sed 's/[\\`$]/\\&/g' "$lesson"; printf '`;\n'; } > "$dir/lessons/$name.js"
 done
 if command -v node >/dev/null && [ -d node_modules/esbuild ]; then node scripts/minify.mjs; fi
 # A page in <iframe sandbox="allow-scripts"> has an opaque origin: it may load scripts, but it may fetch only from servers that send

@@ -28,6 +28,10 @@ Usage:
   loopscope lesson check FILE…
       Plays each lesson to its end: every solution and alternative must do its task, a wrong
       answer must not, each question must have one right answer, and captions must be true.
+
+  loopscope export FILE [--page single.html] > out.html
+      One HTML file with the page and a manifest or lesson in it, which opens without a
+      network. --page names the file that a build of the page leaves (default dist/single.html).
 ";
 
 /// Memory allowed, in bytes: as much as the page has.
@@ -46,6 +50,7 @@ pub fn main(args: Vec<String>) -> ExitCode {
         Some("run") => run(&args[1..]),
         Some("kubectl") => kubectl(&args[1..]),
         Some("lesson") => lesson(&args[1..]),
+        Some("export") => export(&args[1..]),
         Some("help" | "--help" | "-h") => {
             print!("{HELP}");
             Ok(0)
@@ -159,6 +164,30 @@ fn lesson(args: &[String]) -> Result<u8, String> {
         }
     }
     Ok(code)
+}
+
+fn export(args: &[String]) -> Result<u8, String> {
+    let (file, page) = match args {
+        [file] => (file, "dist/single.html"),
+        [file, flag, page] | [flag, page, file] if flag == "--page" => (file, page.as_str()),
+        _ => return Err("loopscope export needs a file; see loopscope --help".to_string()),
+    };
+    let read = |path: &str| std::fs::read_to_string(path).map_err(|e| format!("{path}: {e}"));
+    let text = read(file)?;
+    let title = match lesson::is_lesson(&text).then(|| lesson::parse(&text)) {
+        Some(Err(faults)) => {
+            let faults = faults.iter().map(|fault| format!("{file}:{}: {}", fault.line, fault.message().english()));
+            return Err(faults.collect::<Vec<_>>().join("\n"));
+        }
+        Some(Ok(lesson)) => lesson.title.plain(lesson::format::Tongue::English),
+        None => std::path::Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default(),
+    };
+    let out = loopscope::session::single::fill(&read(page)?, &text, &title)
+        .ok_or_else(|| format!("{page}: not the single file of a build of the page"))?;
+    match io::stdout().write_all(out.as_bytes()) {
+        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(e.to_string()),
+        _ => Ok(0),
+    }
 }
 
 fn kubectl(args: &[String]) -> Result<u8, String> {

@@ -99,23 +99,32 @@
   var calls = ['play', 'pause', 'seek', 'step', 'setSpeed', 'setView', 'getCurrentTime', 'getDuration', 'getManifest', 'getLesson', 'apply', 'load', 'kubectl', 'next', 'hurry', 'back'];
 
   class LoopScope extends HTMLElement {
+    constructor() {
+      super();
+      // What was asked and is not answered, by number; and what waits for the frame.
+      this.asked = new Map();
+      this.queue = [];
+      this.number = 0;
+      // Each time the element is put into a document.
+      this.turn = 0;
+    }
+
     connectedCallback() {
       if (this.frame || this.cover) return;
       var self = this;
+      var turn = ++this.turn;
       var height = this.getAttribute('height') || '420';
       this.style.display = 'block';
       this.style.position = 'relative';
       this.style.height = height + (/^\d+$/.test(height) ? 'px' : '');
-      this.asked = new Map();
-      this.queue = [];
-      this.number = 0;
       // The children of an element are parsed after it is connected.
-      if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', function () { self.prepare(); });
-      else this.prepare();
+      if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', function () { self.prepare(turn); });
+      else this.prepare(turn);
     }
 
-    prepare() {
+    prepare(turn) {
       var self = this;
+      if (turn !== this.turn || !this.isConnected) return;
       var inline = this.querySelector('script[type="text/yaml"], template, pre');
       var hash = this.getAttribute('hash');
       var lesson = this.getAttribute('lesson');
@@ -128,8 +137,12 @@
         }) : null;
       var fragment = hash ? Promise.resolve(hash[0] === '#' ? hash : '#' + hash) : text ? text.then(pack) : Promise.resolve('');
       var manifest = hash ? unpack(hash) : text || Promise.resolve(lesson ? '' : usual);
-      manifest.catch(function () { return ''; }).then(function (known) { self.draw(known); });
-      fragment.then(function (end) { self.show(end); }, function (error) { self.tell('error', { message: String(error.message || error) }); });
+      function current() { return turn === self.turn && self.isConnected; }
+      manifest.catch(function () { return ''; }).then(function (known) { if (current()) self.draw(known); });
+      fragment.then(function (end) { if (current()) self.show(end); }, function (error) {
+        self.tell('error', { message: String(error.message || error) });
+        self.refuse(String(error.message || error));
+      });
     }
 
     root() {
@@ -139,7 +152,7 @@
     // The still picture, until the frame says that it has drawn its own.
     draw(manifest) {
       var poster = this.getAttribute('poster');
-      if (this.drawn || !(manifest || poster)) return;
+      if (this.drawn || this.still || !(manifest || poster)) return;
       var theme = this.getAttribute('theme');
       var dark = theme === 'dark' || (theme !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches);
       if (poster) {
@@ -235,6 +248,13 @@
       });
     }
 
+    // Nothing that was asked will be answered.
+    refuse(reason) {
+      this.asked.forEach(function (asked) { asked[1](new Error(reason)); });
+      this.asked.clear();
+      this.queue = [];
+    }
+
     dispose() {
       this.remove();
     }
@@ -244,6 +264,15 @@
       this.root().replaceChildren();
       this.frame = this.still = this.cover = null;
       this.drawn = this.ready = false;
+      // An element that is only moved is connected again at once: what waits for its frame waits on, and what the old frame was asked is lost.
+      var waits = new Set(this.queue.map(function (message) { return message.id; }));
+      var self = this;
+      this.asked.forEach(function (asked, id) {
+        if (waits.has(id)) return;
+        self.asked.delete(id);
+        asked[1](new Error('the element was removed'));
+      });
+      Promise.resolve().then(function () { if (!self.isConnected) self.refuse('the element was removed'); });
     }
   }
   calls.forEach(function (method) {

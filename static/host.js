@@ -69,7 +69,12 @@
   });
 
   // Called by the page: 'play', 'pause', 'step' and 'lesson', each with what there is to say.
-  window.loopscopeTell = function (event, detail) { send({ type: 'event', event: event, detail: JSON.parse(detail) }); };
+  // A learning platform may listen as well (static/scorm.js).
+  var before = window.loopscopeTell;
+  window.loopscopeTell = function (event, detail) {
+    if (before) before(event, detail);
+    send({ type: 'event', event: event, detail: JSON.parse(detail) });
+  };
 
   // How much room the content takes: what scrolls within the panels, and the picture.
   function measure() {

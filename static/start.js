@@ -175,6 +175,12 @@
     });
   }
 
+  // A release build has a service worker that keeps its files (static/sw.js); a frame has no use for it. What the reader does comes first.
+  function keep() {
+    if (parent !== window || inside || !navigator.serviceWorker || !document.querySelector('link[rel="manifest"]')) return;
+    setTimeout(function () { navigator.serviceWorker.register(base + 'sw.js').catch(function () { /* no room, or not allowed */ }); }, 3000);
+  }
+
   // The page measures itself and paints with the colours of its style sheets: it opens when they are there, or have failed.
   function styled() {
     var missing = Array.prototype.filter.call(document.querySelectorAll('link[rel="stylesheet"]'), function (link) { return !link.sheet; });
@@ -204,6 +210,7 @@
         app.inert = false;
         styles('lesson.css');
         wasm_bindgen.whole();
+        keep();
         // A page around this one, or one that opened it, may play it (static/host.js).
         if (parent !== window || window.opener) script('host.js');
       })

@@ -66,7 +66,7 @@ fn a_run_in_slices_gives_the_same_bytes() {
 fn late_events_and_slow_loops_are_replayed_to_the_byte() {
     let whole = trace_of(DISTURBED, 1, usize::MAX);
     let text = String::from_utf8_lossy(&whole);
-    assert!(whole.len() > 10_000 && !text.contains("rror"), "{text}");
+    assert!(whole.len() > 10_000 && !text.replace("skip-mirror", "").contains("rror"), "{text}");
     assert!(text.matches("nginx:1.28").count() > 4, "{text}");
     for slice in [1, 2, 7, 1000] {
         assert!(trace_of(DISTURBED, 1, slice) == whole, "in slices of {slice}");

@@ -8,6 +8,11 @@ use loopscope::engine::cluster::ClusterConfig;
 use loopscope::engine::rng::Rng;
 use loopscope::kubectl::{Progress, Session};
 use loopscope::manifest;
+use loopscope::session::console::ConsoleMsg;
+use loopscope::session::lesson::LessonMsg;
+use loopscope::session::permalink::{self, Link};
+use loopscope::session::timeline::TimelineMsg;
+use loopscope::session::{State, examples};
 use std::fs;
 use std::path::Path;
 
@@ -233,6 +238,115 @@ fn any_line_of_the_terminal_ends() {
             session.interrupt();
         });
         assert!(result.is_ok(), "round {round}: {line:?}");
+    });
+}
+
+/// Changes a text in a few places: lines are lost, repeated or swapped, letters become others.
+fn scrambled(rng: &mut Rng, text: &str) -> String {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    for _ in 0..=rng.below(6) {
+        let (at, other) = (rng.below(lines.len() as u64) as usize, rng.below(lines.len() as u64) as usize);
+        match rng.below(5) {
+            0 if lines.len() > 1 => drop(lines.remove(at)),
+            1 => lines.insert(other, lines[at].clone()),
+            2 => lines.swap(at, other),
+            _ => {
+                let mut letters: Vec<char> = lines[at].chars().collect();
+                if !letters.is_empty() {
+                    let place = rng.below(letters.len() as u64) as usize;
+                    letters[place] = [' ', ':', '-', '(', ')', '{', '}', '\'', '9', 'w', '中', '\t'][rng.below(12) as usize];
+                }
+                lines[at] = letters.into_iter().collect();
+            }
+        }
+    }
+    lines.join("\n")
+}
+
+#[test]
+fn any_lesson_is_read_or_refused_and_played_to_an_end() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/static/lessons");
+    let mut names: Vec<_> = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+    names.sort();
+    let lessons: Vec<String> = names
+        .iter()
+        .filter(|path| path.extension().is_some_and(|end| end == "yaml"))
+        .map(|path| std::fs::read_to_string(path).unwrap())
+        .collect();
+    rounds(|rng, round| {
+        let lesson = &lessons[rng.below(lessons.len() as u64) as usize];
+        let text = scrambled(rng, lesson);
+        let result = std::panic::catch_unwind(|| {
+            let mut state = State::from_link(Some(&Link { v: 1, manifest: Some(text.clone()), ..Link::default() }));
+            for _ in 0..6 {
+                state.update(LessonMsg::Answer(1));
+                state.update(LessonMsg::Next);
+                for _ in 0..20 {
+                    let to = Time(state.timeline.run.sim().now().0 + 500_000);
+                    state.advance(to, 40);
+                }
+            }
+        });
+        assert!(result.is_ok(), "round {round}: {text}");
+    });
+}
+
+/// Base64url.
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    let letter = |bits: u32| char::from(LETTERS[(bits & 63) as usize]);
+    let of = |three: &[u8]| {
+        let bits = (0..3).fold(0, |bits, at| (bits << 8) | u32::from(three.get(at).copied().unwrap_or(0)));
+        [18, 12, 6, 0].into_iter().take(three.len() + 1).map(|shift| letter(bits >> shift)).collect::<String>()
+    };
+    bytes.chunks(3).map(of).collect()
+}
+
+#[test]
+fn any_link_is_read_or_refused_and_repeated_to_an_end() {
+    let words = [
+        "scale deployment nginx-deployment --replicas=5",
+        "delete pods --all",
+        "get pods -w",
+        "drain node-1 --ignore-daemonsets --force",
+        "rollout status deployment/nginx-deployment",
+        "exec x -- sh",
+        "",
+    ];
+    rounds(|rng, round| {
+        let mut commands = Vec::new();
+        for _ in 0..rng.below(8) {
+            let deed = match rng.below(5) {
+                0 => serde_json::json!("poll"),
+                1 => serde_json::json!({"apply": (examples::ALL[rng.below(3) as usize].text)()}),
+                2 => serde_json::json!({"fault": "node-down node-1"}),
+                3 => serde_json::json!({"none": 1}),
+                _ => serde_json::json!({"kubectl": words[rng.below(words.len() as u64) as usize]}),
+            };
+            // Mostly in order, sometimes from anywhere.
+            let at = if rng.below(6) == 0 { u64::MAX >> rng.below(64) } else { rng.below(400) };
+            commands.push(serde_json::json!([at, at.saturating_mul(20_000), deed]));
+        }
+        let end = rng.below(2_000);
+        let json = serde_json::json!({"v": 1, "history": {"commands": commands, "end": [end, end * 30_000], "at": rng.below(90_000)}, "selected": "Pod/default/x", "breakpoints": ["pod not ready"]});
+        let mut packed = serde_json::to_vec(&json).unwrap();
+        if rng.below(4) == 0 {
+            let place = rng.below(packed.len() as u64) as usize;
+            packed[place] = rng.below(256) as u8;
+        }
+        let text = format!("#base64:{}", base64(&packed));
+        let result = std::panic::catch_unwind(|| {
+            let Ok(Some(link)) = permalink::decode(&text) else { return };
+            let mut state = State::from_link(Some(&link));
+            state.recall(&link);
+            for _ in 0..60 {
+                state.run_slice(60);
+                state.poll();
+            }
+            state.update(TimelineMsg::Live);
+            state.update(ConsoleMsg::Enter("kubectl get pods".into()));
+        });
+        assert!(result.is_ok(), "round {round}: {json}");
     });
 }
 

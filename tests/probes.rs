@@ -73,7 +73,7 @@ fn a_failing_liveness_probe_restarts_its_container_again_and_again() {
 #[test]
 fn a_readiness_probe_fails_and_recovers_by_its_thresholds() {
     let probe =
-        "readinessProbe: {tcpSocket: {port: 5432}, initialDelaySeconds: 3, periodSeconds: 2, successThreshold: 2, failureThreshold: 3}";
+        "readinessProbe: {tcpSocket: {port: 80}, initialDelaySeconds: 3, periodSeconds: 2, successThreshold: 2, failureThreshold: 3}";
     let mut sim = started(probe, "");
     until(&mut sim, 55);
     assert_eq!(state(&sim), "false true 0 running", "two successes are needed: 3 s and 5 s after the start");
@@ -87,7 +87,7 @@ fn a_readiness_probe_fails_and_recovers_by_its_thresholds() {
     assert_eq!(state(&sim), "false true 0 running");
     let pod = sim.get(&ObjectRef::new(Kind::Pod, "default", "p")).unwrap().to_value();
     let ip = pod["status"]["podIP"].as_str().unwrap();
-    assert_eq!(events(&sim), [format!("3 Unhealthy Readiness probe failed: dial tcp {ip}:5432: i/o timeout")]);
+    assert_eq!(events(&sim), [format!("3 Unhealthy Readiness probe failed: dial tcp {ip}:80: i/o timeout")]);
     sim.fault("pass-probe pod/p readiness").unwrap();
     until(&mut sim, 180);
     assert_eq!(state(&sim), "true true 0 running");
@@ -176,4 +176,15 @@ fn a_probe_that_is_not_there_cannot_fail() {
     let mut sim = started("readinessProbe: {httpGet: {port: 80}}", "");
     assert_eq!(sim.fault("fail-probe pod/p liveness").unwrap_err(), "pods \"p\" has no liveness probe");
     assert_eq!(sim.fault("fail-probe pod/p health").unwrap_err(), "health: startup, readiness or liveness is required");
+}
+
+#[test]
+fn a_probe_of_a_port_where_nothing_listens_fails() {
+    let mut sim = started("readinessProbe: {httpGet: {path: /ok, port: 8081}, periodSeconds: 2}", "");
+    until(&mut sim, 100);
+    assert_eq!(state(&sim), "false true 0 running");
+    let pod = sim.get(&ObjectRef::new(Kind::Pod, "default", "p")).unwrap().to_value();
+    let ip = pod["status"]["podIP"].as_str().unwrap();
+    let told = events(&sim).concat();
+    assert!(told.contains(&format!("Get \"http://{ip}:8081/ok\": dial tcp {ip}:8081: connect: connection refused")), "{told}");
 }

@@ -208,3 +208,28 @@ fn every_namespace_has_the_root_certificate_and_gets_it_back() {
     let all = say("get configmaps -A --no-headers");
     assert_eq!(all.lines().count(), 4, "{all}");
 }
+
+#[test]
+fn files_of_volumes_have_the_paths_that_their_items_say() {
+    let manifest = "{apiVersion: v1, kind: ConfigMap, metadata: {name: m}, data: {a: '1', b: '2'}}\n---\n\
+        {apiVersion: v1, kind: Secret, metadata: {name: s}, stringData: {p: hush}}\n---\n\
+        {apiVersion: v1, kind: Pod, metadata: {name: x, labels: {app: x}}, spec: {containers: [{name: c, image: busybox, command: [sleep, '999'], \
+        volumeMounts: [{name: v, mountPath: /v}, {name: w, mountPath: /w}]}], volumes: [{name: v, configMap: {name: m, items: [{key: a, path: \
+        sub/first}]}}, {name: w, projected: {sources: [{configMap: {name: m}}, {secret: {name: s, items: [{key: p, path: password}]}}, \
+        {downwardAPI: {items: [{path: labels, fieldRef: {fieldPath: metadata.labels}}]}}]}}]}}";
+    let mut sim = Sim::new(ClusterConfig::default(), 1);
+    Session::start(&mut sim, &split("apply -f -"), manifest);
+    sim.advance(sim.now().after(5_000_000), usize::MAX);
+    let said = |sim: &mut Sim, command: &str| {
+        let mut session = Session::start(sim, &split(&format!("exec x -- {command}")), "");
+        while session.poll(sim) != loopscope::kubectl::Progress::Done {
+            sim.advance(sim.now().after(100_000), usize::MAX);
+        }
+        session.stdout + &session.stderr
+    };
+    assert_eq!(said(&mut sim, "ls /v"), "sub\n");
+    assert_eq!(said(&mut sim, "cat /v/sub/first"), "1");
+    assert_eq!(said(&mut sim, "ls /w"), "a\nb\nlabels\npassword\n");
+    assert_eq!(said(&mut sim, "cat /w/password /w/labels"), "hushapp=\"x\"\n");
+    assert_eq!(said(&mut sim, "cat /var/run/secrets/kubernetes.io/serviceaccount/namespace"), "default");
+}

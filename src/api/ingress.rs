@@ -66,6 +66,11 @@ impl IngressSpec {
         json::part(map.get("spec")).unwrap_or_default()
     }
 
+    /// Each path behind its host, as in a URL.
+    pub fn paths(&self) -> impl Iterator<Item = String> {
+        self.rules.iter().flat_map(|rule| rule.http.paths.iter().map(|path| [rule.host.as_str(), &path.path].concat()))
+    }
+
     /// The name of its class; empty if it has none.
     pub fn class<'a>(&'a self, ingress: &'a Object) -> &'a str {
         match self.ingress_class_name.as_str() {

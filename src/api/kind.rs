@@ -1,4 +1,7 @@
-//! The kinds the API server knows: names, groups, scopes.
+//! The kinds the API server knows: names, groups, scopes; and those that CustomResourceDefinitions add.
+
+use std::cell::RefCell;
+use std::cmp::Ordering;
 
 /// What is fixed about a kind.
 #[derive(Debug)]
@@ -22,16 +25,33 @@ pub struct KindInfo {
 macro_rules! kinds {
     ($($name:ident $group:literal $version:literal $plural:literal $short:literal $ns:literal $animated:literal;)*) => {
         /// A kind of API object.
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
         #[allow(missing_docs)]
-        pub enum Kind { $($name,)* }
+        pub enum Kind {
+            $($name,)*
+            /// A kind of a CustomResourceDefinition: its place among those that have been named.
+            Custom(u16),
+        }
+
+        /// The built-in kinds in their order.
+        enum BuiltIn { $($name,)* }
+
+        impl Kind {
+            /// The place of its table: built-in kinds, then the others.
+            pub fn index(self) -> usize {
+                match self {
+                    $(Kind::$name => BuiltIn::$name as usize,)*
+                    Kind::Custom(place) => ALL.len() + usize::from(place),
+                }
+            }
+        }
 
         const INFOS: &[KindInfo] = &[$(KindInfo {
             name: stringify!($name), group: $group, version: $version, plural: $plural,
             short: $short, namespaced: $ns, animated: $animated,
         },)*];
 
-        /// Every kind, in the order of the enum.
+        /// Every built-in kind, in the order of the enum.
         pub const ALL: &[Kind] = &[$(Kind::$name,)*];
     };
 }
@@ -97,17 +117,105 @@ kinds! {
     MutatingAdmissionPolicyBinding "admissionregistration.k8s.io" "v1" "mutatingadmissionpolicybindings" "" false false;
 }
 
+thread_local! {
+    /// The custom kinds that have been named, by place; a name is never forgotten and means the same for ever, like one of an
+    /// enum: which of them a cluster serves is for its API server to say.
+    static CUSTOM: RefCell<Vec<&'static KindInfo>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The names of a custom kind.
+#[derive(Clone, Copy, Debug)]
+pub struct CustomNames<'a> {
+    /// `stable.example.com`
+    pub group: &'a str,
+    /// The version that clients get unless they ask for another.
+    pub version: &'a str,
+    /// `CronTab`
+    pub name: &'a str,
+    /// `crontabs`
+    pub plural: &'a str,
+    /// Whether objects live in a namespace.
+    pub namespaced: bool,
+}
+
+/// The built-in kinds, and all custom ones that have been named, in the order of their names.
+pub fn all() -> impl Iterator<Item = Kind> + Clone {
+    let places = CUSTOM.with_borrow(Vec::len) as u16;
+    let mut custom: Vec<Kind> = (0..places).map(Kind::Custom).collect();
+    crate::sort::sort(&mut custom);
+    ALL.iter().copied().chain(custom)
+}
+
+impl PartialOrd for Kind {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Kind {
+    /// Custom kinds by their names: the order in which they were named must not matter.
+    fn cmp(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Kind::Custom(a), Kind::Custom(b)) if a != b => {
+                let names = |kind: Kind| {
+                    let info = kind.info();
+                    (info.group, info.plural, info.name, info.version, info.namespaced)
+                };
+                names(*self).cmp(&names(*other))
+            }
+            _ => self.index().cmp(&other.index()),
+        }
+    }
+}
+
 impl Kind {
+    /// The custom kind of these names; `None` if there is no room for more.
+    pub fn custom(names: CustomNames<'_>) -> Option<Kind> {
+        let CustomNames { group, version, name, plural, namespaced } = names;
+        CUSTOM.with_borrow_mut(|all| {
+            let same = |known: &&KindInfo| {
+                (known.group, known.version, known.name, known.plural, known.namespaced) == (group, version, name, plural, namespaced)
+            };
+            let place = all.iter().position(same).unwrap_or_else(|| {
+                let text = |text: &str| -> &'static str { Box::leak(text.into()) };
+                let info = KindInfo {
+                    name: text(name),
+                    group: text(group),
+                    version: text(version),
+                    plural: text(plural),
+                    short: "",
+                    namespaced,
+                    animated: false,
+                };
+                all.push(Box::leak(Box::new(info)));
+                all.len() - 1
+            });
+            u16::try_from(place).ok().map(Kind::Custom)
+        })
+    }
+
+    /// Whether a CustomResourceDefinition defines it.
+    pub fn is_custom(self) -> bool {
+        matches!(self, Kind::Custom(_))
+    }
+
     /// The fixed facts of this kind.
     pub fn info(self) -> &'static KindInfo {
-        &INFOS[self as usize]
+        match self {
+            Kind::Custom(place) => CUSTOM.with_borrow(|all| all[usize::from(place)]),
+            built_in => &INFOS[built_in.index()],
+        }
     }
 
     /// Whether anything here acts on objects of this kind: a loop, a kubelet, which reads ConfigMaps and Secrets, or the
-    /// API server, which asks roles and RuntimeClasses.
+    /// API server, which asks roles, RuntimeClasses and CustomResourceDefinitions.
     pub fn is_simulated(self) -> bool {
-        use Kind::{ClusterRole, ClusterRoleBinding, ConfigMap, Role, RoleBinding, RuntimeClass, Secret};
-        self.info().animated || matches!(self, ConfigMap | Secret | Role | RoleBinding | ClusterRole | ClusterRoleBinding | RuntimeClass)
+        use Kind::{ClusterRole, ClusterRoleBinding, ConfigMap, CustomResourceDefinition, Role, RoleBinding, RuntimeClass, Secret};
+        self.info().animated
+            || matches!(
+                self,
+                ConfigMap | Secret | Role | RoleBinding | ClusterRole | ClusterRoleBinding | RuntimeClass | CustomResourceDefinition
+            )
     }
 
     /// `Deployment`.
@@ -143,7 +251,7 @@ impl Kind {
     /// The kind that an `apiVersion` and `kind` name.
     pub fn from_api(api_version: &str, kind: &str) -> Option<Kind> {
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
-        ALL.iter().copied().find(|k| {
+        all().find(|k| {
             let info = k.info();
             info.name == kind && info.group == group && info.version == version
         })
@@ -151,14 +259,14 @@ impl Kind {
 
     /// The kind that an owner reference or a word such as `Deployment` names.
     pub fn from_name(name: &str) -> Option<Kind> {
-        ALL.iter().copied().find(|k| k.name() == name)
+        all().find(|k| k.name() == name)
     }
 
     /// The kind that a word on kubectl's command line means: `deploy`, `deployments`, `deployment.apps`, `deployments.v1.apps`.
     pub fn from_word(word: &str) -> Option<Kind> {
         let word = word.to_ascii_lowercase();
         let (resource, group) = word.split_once('.').unwrap_or((&word, ""));
-        ALL.iter().copied().find(|k| {
+        all().find(|k| {
             let info = k.info();
             let by_name = resource == info.plural
                 || resource == info.name.to_ascii_lowercase()
@@ -185,6 +293,7 @@ impl Kind {
                 | Kind::NetworkPolicy
                 | Kind::CustomResourceDefinition
                 | Kind::PriorityClass
+                | Kind::Custom(_)
         )
     }
 }
@@ -200,6 +309,18 @@ mod tests {
         }
         assert_eq!(Kind::from_word("pvc"), Some(Kind::PersistentVolumeClaim));
         assert_eq!(Kind::from_word("nothing"), None);
+    }
+
+    #[test]
+    fn custom_kinds_are_sorted_by_name_whatever_was_named_first() {
+        let named =
+            |plural, name| Kind::custom(CustomNames { group: "test.example.com", version: "v1", name, plural, namespaced: true }).unwrap();
+        let (b, a) = (named("boats", "Boat"), named("anchors", "Anchor"));
+        assert_eq!(named("boats", "Boat"), b);
+        assert!(a < b && b > Kind::Pod && a != b);
+        assert_eq!(Kind::from_api("test.example.com/v1", "Boat"), Some(b));
+        assert_eq!(all().filter(|kind| kind.info().group == "test.example.com").collect::<Vec<_>>(), [a, b]);
+        assert_eq!(b.qualified_singular(), "boat.test.example.com");
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 pub mod base64;
 pub mod batch;
+pub mod cel;
 pub mod cidr;
 pub mod daemonset;
 pub mod event;
@@ -24,6 +25,7 @@ pub mod pod_template;
 pub mod policy;
 pub mod quantity;
 pub mod references;
+pub mod regex;
 pub mod resources;
 pub mod schema;
 pub mod selector;

@@ -84,7 +84,8 @@ impl ClusterConfig {
             objects.push(made(ACCOUNT, &[("$name", name)]));
             objects.push(root_ca(name));
         }
-        objects.extend([API_SERVER, STANDARD, WAITS, CLUSTER_CRITICAL, NODE_CRITICAL].map(|text| made(text, &[])));
+        objects
+            .extend([API_SERVER, API_ENDPOINTS, API_SLICE, STANDARD, WAITS, CLUSTER_CRITICAL, NODE_CRITICAL].map(|text| made(text, &[])));
         objects.extend(self.nodes.iter().enumerate().map(|(i, n)| node(i + 1, n, self.epoch)));
         objects
     }
@@ -96,6 +97,9 @@ const ACCOUNT: &str = r#"{"apiVersion":"v1","kind":"ServiceAccount","metadata":{
 /// The CA certificate that Pods verify the API server with; its content is a placeholder.
 const ROOT_CA: &str = r#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"kube-root-ca.crt","namespace":"$name","annotations":{"kubernetes.io/description":"Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters."}},"data":{"ca.crt":"-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n"}}"#;
 const API_SERVER: &str = r#"{"apiVersion":"v1","kind":"Service","metadata":{"name":"kubernetes","namespace":"default","labels":{"component":"apiserver","provider":"kubernetes"}},"spec":{"type":"ClusterIP","ports":[{"name":"https","port":443,"protocol":"TCP","targetPort":6443}]}}"#;
+/// Where the API server listens: it keeps these two itself. Their uids are given, so that they draw no random numbers.
+const API_ENDPOINTS: &str = r#"{"apiVersion":"v1","kind":"Endpoints","metadata":{"name":"kubernetes","namespace":"default","uid":"6b1f0c5e-2d54-4c0b-8a4e-0a3c5f0e9d01","labels":{"endpointslice.kubernetes.io/skip-mirror":"true"}},"subsets":[{"addresses":[{"ip":"192.168.49.2"}],"ports":[{"name":"https","port":6443,"protocol":"TCP"}]}]}"#;
+const API_SLICE: &str = r#"{"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSlice","metadata":{"name":"kubernetes","namespace":"default","uid":"6b1f0c5e-2d54-4c0b-8a4e-0a3c5f0e9d02","labels":{"kubernetes.io/service-name":"kubernetes"}},"addressType":"IPv4","endpoints":[{"addresses":["192.168.49.2"],"conditions":{"ready":true}}],"ports":[{"name":"https","port":6443,"protocol":"TCP"}]}"#;
 const STANDARD: &str = r#"{"apiVersion":"storage.k8s.io/v1","kind":"StorageClass","metadata":{"name":"standard","annotations":{"storageclass.kubernetes.io/is-default-class":"true"}},"provisioner":"loopscope.dev/provisioner","reclaimPolicy":"Delete","volumeBindingMode":"Immediate","allowVolumeExpansion":false}"#;
 const WAITS: &str = r#"{"apiVersion":"storage.k8s.io/v1","kind":"StorageClass","metadata":{"name":"standard-wait"},"provisioner":"loopscope.dev/provisioner","reclaimPolicy":"Delete","volumeBindingMode":"WaitForFirstConsumer","allowVolumeExpansion":false}"#;
 const CLUSTER_CRITICAL: &str = r#"{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"system-cluster-critical"},"value":2000000000,"preemptionPolicy":"PreemptLowerPriority"}"#;

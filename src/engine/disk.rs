@@ -68,8 +68,66 @@ impl Disks {
 pub enum FilePlace {
     /// A file of a disk.
     Disk { disk: String, path: String },
-    /// A key of a ConfigMap or Secret, read-only; `fixed`: with a `subPath`, which keeps what it had when the container was started.
-    Projected { kind: Kind, name: String, path: String, fixed: bool },
+    /// A file of a volume that is made of other objects, read-only; `fixed`: with a `subPath`, which keeps what it had when the container
+    /// was started.
+    Projected { sources: Vec<Projection>, path: String, fixed: bool },
+}
+
+/// What a volume that is made of other objects has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Projection {
+    /// Keys of a ConfigMap or Secret, each with its path; all of them under their own names if none is given.
+    Keys { kind: Kind, name: String, items: Vec<(String, String)> },
+    /// A file with what is known of the Pod itself.
+    File { path: String, text: String },
+}
+
+/// The sources of a volume; none if it is not made of other objects.
+fn projections(object: &Object, volume: &Value) -> Vec<Projection> {
+    let mut found = Vec::new();
+    let mut read = |source: &Value, secret: &str| {
+        for (field, kind, name) in [("configMap", Kind::ConfigMap, "name"), ("secret", Kind::Secret, secret)] {
+            if let Some(name) = source[field][name].as_str() {
+                let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
+                let items = source[field]["items"].as_array().into_iter().flatten();
+                let items = items.map(|item| (text(&item["key"]), text(&item["path"]))).collect();
+                found.push(Projection::Keys { kind, name: name.to_owned(), items });
+            }
+        }
+        for item in source["downwardAPI"]["items"].as_array().into_iter().flatten() {
+            let path = item["path"].as_str().unwrap_or("").to_owned();
+            found.push(Projection::File { path, text: of_pod(object, item["fieldRef"]["fieldPath"].as_str().unwrap_or("")) });
+        }
+        if source["serviceAccountToken"].is_object() {
+            let path = source["serviceAccountToken"]["path"].as_str().unwrap_or("token").to_owned();
+            found.push(Projection::File { path, text: format!("token-of-{}", object.meta.uid) });
+        }
+    };
+    read(volume, "secretName");
+    for source in volume["projected"]["sources"].as_array().into_iter().flatten() {
+        read(source, "name");
+    }
+    found
+}
+
+/// A field of a Pod as a file of the downward API has it.
+fn of_pod(object: &Object, field: &str) -> String {
+    let meta = &object.meta;
+    let lines = |map: &crate::api::Labels| map.iter().map(|(key, value)| format!("{key}={:?}\n", value.as_str())).collect::<String>();
+    match field {
+        "metadata.name" => meta.name.to_string(),
+        "metadata.namespace" => meta.namespace.to_string(),
+        "metadata.uid" => meta.uid.to_string(),
+        "metadata.labels" => lines(&meta.labels),
+        "metadata.annotations" => lines(&meta.annotations),
+        _ => {
+            let one = |of: &str, map: &crate::api::Labels| {
+                let key = field.strip_prefix(of)?.strip_prefix("['")?.strip_suffix("']")?;
+                map.get(key).map(ToString::to_string)
+            };
+            one("metadata.labels", &meta.labels).or_else(|| one("metadata.annotations", &meta.annotations)).unwrap_or_default()
+        }
+    }
 }
 
 /// Resolves a path in a Pod's container through its volume mounts; unmounted paths are on the container's own disk.
@@ -105,11 +163,9 @@ pub fn place(server: &ApiServer, object: &Object, container: usize, path: &str) 
         let bound = server.get(&key).and_then(|claim| claim.get::<PersistentVolumeClaim>()).map(|claim| claim.spec.volume_name.clone());
         return FilePlace::Disk { disk: format!("volume/{}", bound.unwrap_or_default()), path: rest };
     }
-    if let Some(name) = text("/configMap/name") {
-        return FilePlace::Projected { kind: Kind::ConfigMap, name, path: rest, fixed };
-    }
-    if let Some(name) = text("/secret/secretName") {
-        return FilePlace::Projected { kind: Kind::Secret, name, path: rest, fixed };
+    let sources = projections(object, volume);
+    if !sources.is_empty() {
+        return FilePlace::Projected { sources, path: rest, fixed };
     }
     if let Some(host) = text("/hostPath/path") {
         return FilePlace::Disk { disk: format!("host/{}{host}", pod.node_name), path: rest };

@@ -364,7 +364,7 @@ impl Sim {
         let informer = &self.informers[i];
         let mut found = Vec::new();
         // Nodes come before Pods, owners before what they own.
-        for kind in kind::ALL.iter().copied().filter(|kind| (informer.watches)(*kind)) {
+        for kind in kind::all().filter(|kind| (informer.watches)(*kind)) {
             let gone = |o: &&Rc<Object>| self.server.get(&o.key()).is_none_or(|now| now.meta.uid != o.meta.uid);
             found.extend(informer.cache.list(kind).filter(gone).map(|o| (Op::Deleted, o.clone(), Some(o.clone()))));
             for object in self.server.list(kind) {

@@ -172,7 +172,7 @@ fn mix(hash: u64, other: u64) -> u64 {
 
 /// The hash of a kind and a namespace.
 pub(super) fn whole(kind: Kind, namespace: &str) -> u64 {
-    mix(kind as u64, hash(namespace, ""))
+    mix(kind.index() as u64, hash(namespace, ""))
 }
 
 fn pair(kind: Kind, namespace: &str, key: &str, value: &str) -> u64 {

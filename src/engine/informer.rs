@@ -4,19 +4,19 @@ use super::found::{LabelIndex, StorageIndex, whole};
 use super::journal::{Entry, EntryId, Journal, Op};
 use super::late::WatchFaults;
 use super::rank_cache::RankCache;
-use super::table::{Place, Table};
+use super::table::{Place, Tables};
 use super::tally::{Alike, Tally};
 use super::tree::Tree;
 use crate::api::object::Typed;
 use crate::api::time::MS;
-use crate::api::{Duration, Kind, Labels, Object, ObjectRef, Str, Time, Uid, kind};
+use crate::api::{Duration, Kind, Labels, Object, ObjectRef, Str, Time, Uid};
 use std::cell::RefCell;
 use std::rc::Rc;
 
 /// A component's view of the cluster.
 #[derive(Clone, Debug)]
 pub struct Cache {
-    objects: Vec<Table>,
+    objects: Tables,
     /// Owned objects by owner uid.
     owned: Tree<Uid, Owned>,
     /// Objects without a controller, by the hash of their kind and namespace, and their uid.
@@ -37,7 +37,7 @@ struct Owned {
 impl Cache {
     pub(super) fn new() -> Self {
         Cache {
-            objects: vec![Table::default(); kind::ALL.len()],
+            objects: Tables::default(),
             owned: Tree::default(),
             orphans: Tree::default(),
             labels: LabelIndex::default(),
@@ -48,7 +48,7 @@ impl Cache {
 
     /// The object with this key.
     pub fn object(&self, key: &ObjectRef) -> Option<&Rc<Object>> {
-        self.objects[key.kind as usize].get(&key.namespace, &key.name)
+        self.objects.of(key.kind).get(&key.namespace, &key.name)
     }
 
     /// The object with this key and its typed body.
@@ -59,12 +59,12 @@ impl Cache {
 
     /// All objects of a kind, by namespace and name.
     pub fn list(&self, kind: Kind) -> impl Iterator<Item = &Rc<Object>> {
-        self.objects[kind as usize].iter()
+        self.objects.of(kind).iter()
     }
 
     /// All objects of a kind in a namespace, by name.
     pub fn list_in(&self, kind: Kind, namespace: &Str) -> impl Iterator<Item = &Rc<Object>> {
-        self.objects[kind as usize].in_namespace(namespace)
+        self.objects.of(kind).in_namespace(namespace)
     }
 
     /// Number of objects that name the uid as an owner.
@@ -75,12 +75,12 @@ impl Cache {
     /// Objects that name the uid as an owner, ordered by their own uid.
     pub fn owned_by(&self, uid: Uid) -> impl Iterator<Item = &Rc<Object>> {
         let members = self.owned.get(&uid).into_iter().flat_map(|owned| owned.members.values());
-        members.filter_map(|(kind, place)| self.objects[*kind as usize].at(*place))
+        members.filter_map(|(kind, place)| self.objects.of(*kind).at(*place))
     }
 
     /// Computes up to `most` deletion ranks in advance, if there are very many Pods.
     pub fn read_ahead(&self, most: usize) {
-        let pods = &self.objects[Kind::Pod as usize];
+        let pods = self.objects.of(Kind::Pod);
         if pods.len() > most {
             self.known.borrow_mut().read_ahead(pods, most);
         }
@@ -98,7 +98,7 @@ impl Cache {
 
     fn members(&self, uid: Uid, kind: Kind) -> impl Iterator<Item = (Uid, Place, &Rc<Object>)> {
         let members = self.owned.get(&uid).into_iter().flat_map(|owned| owned.members.iter());
-        let table = &self.objects[kind as usize];
+        let table = self.objects.of(kind);
         members.filter(move |(_, (of, _))| *of == kind).filter_map(|(uid, (_, place))| Some((*uid, *place, table.at(*place)?)))
     }
 
@@ -111,7 +111,7 @@ impl Cache {
     pub fn orphans(&self, kind: Kind, namespace: &Str) -> impl Iterator<Item = &Rc<Object>> {
         let hash = whole(kind, namespace);
         let places = self.orphans.from(&(hash, Uid::default())).take_while(move |((of, _), _)| *of == hash);
-        let table = &self.objects[kind as usize];
+        let table = self.objects.of(kind);
         places.filter_map(|(_, place)| table.at(*place)).filter(move |o| o.meta.namespace == *namespace)
     }
 
@@ -120,7 +120,7 @@ impl Cache {
         let mut found = Vec::new();
         // Pods of one template share their labels: the last result holds for the next Pod.
         let mut last: Option<(&Labels, bool)> = None;
-        for pod in self.labels.pods(namespace, labels).filter_map(|place| self.objects[Kind::Pod as usize].at(place)) {
+        for pod in self.labels.pods(namespace, labels).filter_map(|place| self.objects.of(Kind::Pod).at(place)) {
             let labels = &pod.meta.labels;
             let known = last.filter(|(known, _)| Rc::ptr_eq(known, labels)).map(|(_, passed)| passed);
             let passed = known.unwrap_or_else(|| passes(labels));
@@ -135,21 +135,21 @@ impl Cache {
 
     /// The objects of a kind in a namespace that may select an object with these labels, by name; whether they do is for the caller to check.
     pub fn selecting(&self, kind: Kind, namespace: &Str, labels: &Labels) -> Vec<&Rc<Object>> {
-        self.labels.selecting(kind, namespace, labels, &self.objects[kind as usize])
+        self.labels.selecting(kind, namespace, labels, self.objects.of(kind))
     }
 
     /// The Pods of a namespace that may use a claim, by name.
     pub fn users_of(&self, namespace: &Str, claim: &Str) -> Vec<&Rc<Object>> {
-        self.storage.users(namespace, claim, &self.objects[Kind::Pod as usize])
+        self.storage.users(namespace, claim, self.objects.of(Kind::Pod))
     }
 
     /// The volumes that may be reserved for no claim, by name.
     pub fn free_volumes(&self) -> Vec<&Rc<Object>> {
-        self.storage.volumes(None, &self.objects[Kind::PersistentVolume as usize])
+        self.storage.volumes(None, self.objects.of(Kind::PersistentVolume))
     }
 
     fn apply(&mut self, op: Op, object: &Rc<Object>) {
-        let table = &mut self.objects[object.kind as usize];
+        let table = self.objects.of_mut(object.kind);
         let (place, old) = if op == Op::Deleted {
             match table.remove(&object.meta.namespace, &object.meta.name) {
                 Some((place, old)) => (place, Some(old)),

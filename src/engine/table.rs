@@ -6,7 +6,7 @@
 
 use super::chunks::{Chunks, Part};
 use super::index::Index;
-use crate::api::Object;
+use crate::api::{Kind, Object};
 use std::cell::OnceCell;
 use std::ops::Range;
 use std::rc::Rc;
@@ -29,6 +29,34 @@ pub struct Table {
     /// Number of vacant places; they are reused once the order is rebuilt without them.
     left: usize,
     free: Rc<Vec<Place>>,
+}
+
+/// A table for each kind; custom kinds get theirs with their first object.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tables {
+    all: Vec<Table>,
+    empty: Table,
+}
+
+impl Tables {
+    /// The table of a kind.
+    pub fn of(&self, kind: Kind) -> &Table {
+        self.all.get(kind.index()).unwrap_or(&self.empty)
+    }
+
+    /// The table of a kind for change.
+    pub fn of_mut(&mut self, kind: Kind) -> &mut Table {
+        let place = kind.index();
+        if place >= self.all.len() {
+            self.all.resize(place + 1, Table::default());
+        }
+        &mut self.all[place]
+    }
+
+    /// Every table for change.
+    pub fn each_mut(&mut self) -> impl Iterator<Item = &mut Table> {
+        self.all.iter_mut()
+    }
 }
 
 impl Table {
@@ -240,7 +268,7 @@ pub(super) fn hash(first: &str, second: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::{Body, Kind, ObjectMeta};
+    use crate::api::{Body, ObjectMeta};
     use crate::engine::rng::Rng;
     use std::collections::BTreeMap;
 

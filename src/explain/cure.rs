@@ -56,4 +56,8 @@ pub enum Cure {
     FullSpeed,
     LetThrough,
     ListAnew,
+    RaiseMemory,
+    Secure,
+    ProbePort,
+    Restart,
 }

@@ -33,6 +33,12 @@ pub fn of_spec(spec: &NetworkPolicySpec) -> Vec<(Message, Message)> {
     out
 }
 
+/// Whether a policy has no rule in any direction that it isolates.
+pub fn allows_nothing(spec: &NetworkPolicySpec) -> bool {
+    let none = |kind: &Str| if kind == Direction::Ingress.name() { spec.ingress.is_empty() } else { spec.egress.is_empty() };
+    spec.policy_types.iter().all(none)
+}
+
 fn peer(peer: &PolicyPeer) -> Message {
     match (&peer.ip_block, &peer.namespace_selector, &peer.pod_selector) {
         (Some(block), ..) if block.except.is_empty() => Message::name(&block.cidr),

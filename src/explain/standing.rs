@@ -2,7 +2,7 @@
 
 use super::diagnose::Diagnosis;
 use super::progress;
-use crate::api::ingress::address;
+use crate::api::ingress::{IngressSpec, address};
 use crate::api::network::Service;
 use crate::api::network_policy::NetworkPolicySpec;
 use crate::api::{Body, Kind, Object, ObjectRef};
@@ -17,6 +17,10 @@ use crate::i18n::{Message, msg};
 use crate::projection::adapt::status;
 use crate::projection::model::PodState;
 use crate::projection::totals::PodTotals;
+use serde_json::{Map, Value};
+
+/// Paths of an Ingress that are named.
+const MAX_PATHS_NAMED: usize = 3;
 
 /// Where an object stands.
 #[derive(Clone, Debug, PartialEq)]
@@ -116,6 +120,7 @@ fn state(sim: &Sim, object: &Object) -> (Message, Health) {
         Body::Node(_) => (msg::standing_node(pods_on(sim, object)), Health::Well),
         _ if object.kind == Kind::Ingress => ingress_state(object),
         _ if object.kind == Kind::NetworkPolicy => policy_state(sim, object),
+        Body::Other(body) if matches!(object.kind, Kind::RoleBinding | Kind::ClusterRoleBinding) => (grants(body), Health::Well),
         _ if !object.kind.is_simulated() => (msg::standing_inert(object.kind), Health::Note),
         _ => (msg::standing_stored(object.kind), Health::Well),
     }
@@ -142,9 +147,27 @@ fn service_state(sim: &Sim, object: &Object, service: &Service) -> Message {
 
 fn ingress_state(ingress: &Object) -> (Message, Health) {
     match address(ingress) {
-        Some(address) => (msg::standing_ingress(address, rules::of_ingress(ingress).len()), Health::Well),
+        Some(address) => {
+            let (paths, spec) = (rules::of_ingress(ingress), IngressSpec::of(ingress));
+            // A few are named; of an Ingress without a default backend it is said what becomes of all others.
+            let few = spec.default_backend.is_none() && (1..=MAX_PATHS_NAMED).contains(&paths.len());
+            let words = match few {
+                true => msg::standing_ingress_only(address, spec.paths().map(Message::name).collect::<Vec<_>>()),
+                false => msg::standing_ingress(address, paths.len()),
+            };
+            (words, Health::Well)
+        }
         None => (msg::standing_stored(ingress.kind), Health::Waiting),
     }
+}
+
+/// To whom a binding grants its role.
+fn grants(binding: &Map<String, Value>) -> Message {
+    let role = binding.get("roleRef").unwrap_or(&Value::Null);
+    let subjects = binding.get("subjects").and_then(Value::as_array).into_iter().flatten();
+    let named = subjects.map(|subject| Message::name(subject["name"].as_str().unwrap_or("")));
+    let kind = if role["kind"] == "Role" { Kind::Role } else { Kind::ClusterRole };
+    msg::standing_grants(kind, role["name"].as_str().unwrap_or(""), named.collect::<Vec<_>>())
 }
 
 fn policy_state(sim: &Sim, policy: &Object) -> (Message, Health) {
@@ -152,6 +175,9 @@ fn policy_state(sim: &Sim, policy: &Object) -> (Message, Health) {
     let here = sim.list(Kind::Pod).filter(|pod| pod.meta.namespace == policy.meta.namespace);
     match here.filter(|pod| spec.pod_selector.matches(&pod.meta.labels)).count() {
         0 => (msg::standing_policy_selects_none(), Health::Note),
+        pods if rules::allows_nothing(&spec) => {
+            (msg::standing_policy_closed(pods, spec.policy_types.iter().map(Message::name).collect::<Vec<_>>()), Health::Well)
+        }
         pods => (msg::standing_policy(pods, spec.policy_types.iter().map(Message::name).collect::<Vec<_>>()), Health::Well),
     }
 }

@@ -165,6 +165,22 @@ pub enum Waits {
         /// Its exit code.
         code: i32,
     },
+    /// A container uses more memory than its limit.
+    OutOfMemory {
+        /// The container.
+        container: Str,
+        /// Its limit.
+        limit: Str,
+    },
+    /// A probe asks a port where nothing listens.
+    ProbePort {
+        /// The container.
+        container: Str,
+        /// `liveness`
+        probe: Str,
+        /// The port.
+        port: i32,
+    },
     /// It runs and is not ready.
     NotReady(Str),
     /// An init container does not end well.
@@ -220,6 +236,8 @@ pub enum Waits {
     Paused,
     /// The API server refuses new Pods.
     Refused(Str),
+    /// Pod Security refuses new Pods at this level.
+    Insecure(Str),
     /// The API server refused a Pod, and would accept it now: the controller has not tried again.
     RefusedBefore,
     /// A quota has no room for more Pods.
@@ -256,6 +274,8 @@ pub enum Waits {
         /// The next one.
         then: Str,
     },
+    /// A StatefulSet waits for a Pod of an earlier template that never becomes ready.
+    StaysBroken(Str),
     /// Pods keep their old revision until a person acts: `OnDelete`, or a partition.
     KeepsOld {
         /// So many.
@@ -333,7 +353,20 @@ pub enum Waits {
     /// A volume could not be deleted.
     VolumeFailed,
 
+    // Configuration.
+    /// So many Pods have a version of it that is no longer the current one, until they are restarted.
+    OldConfig(usize),
+    /// The role of a binding does not exist.
+    RoleMissing(crate::api::Kind, Str),
+
     // Services.
+    /// There is none of this name here, but in another namespace.
+    ServiceElsewhere {
+        /// The Service.
+        service: Str,
+        /// The namespace where it is.
+        namespace: Str,
+    },
     /// No selector: somebody else has to write the addresses.
     NoSelector,
     /// The namespace has no Pod at all.
@@ -400,9 +433,16 @@ impl Waits {
     pub fn health(&self) -> Health {
         use Waits::*;
         match self {
-            NodesLeftOut(_) | NoService(_) | KeepsOld { .. } | NoSelector | Released(_) | NoDisruption | NotDue | SlowIdle(_) => {
-                Health::Note
-            }
+            NodesLeftOut(_)
+            | NoService(_)
+            | KeepsOld { .. }
+            | NoSelector
+            | Released(_)
+            | NoDisruption
+            | NotDue
+            | SlowIdle(_)
+            | OldConfig(_)
+            | RoleMissing(..) => Health::Note,
             waits if waits.is_bad() => Health::Stuck,
             _ => Health::Waiting,
         }
@@ -444,6 +484,8 @@ impl Waits {
                 | RefusedBefore
                 | NamespaceContent { .. }
                 | NodeSilentUnnoticed
+                | OldConfig(_)
+                | RoleMissing(..)
         )
     }
 }

@@ -103,7 +103,7 @@ pub fn prepare(client: &Client<'_>, args: &Args, mut value: Value) -> Result<(Ki
     let text = |path: &str| value.pointer(path).and_then(Value::as_str).unwrap_or("").to_owned();
     let (api_version, kind_name) = (text("/apiVersion"), text("/kind"));
     let (name, namespace) = (text("/metadata/name"), text("/metadata/namespace"));
-    let Some(kind) = Kind::from_api(&api_version, &kind_name) else {
+    let Some(kind) = client.sim().server().definitions().named(&api_version, &kind_name) else {
         return Err(Failure::error(format!(
             "resource mapping not found for name: \"{name}\" namespace: \"{namespace}\" from \"STDIN\": no matches for kind \
              \"{kind_name}\" in version \"{api_version}\"\nensure CRDs are installed first"
@@ -225,7 +225,8 @@ See https://kubernetes.io/docs/reference/using-api/server-side-apply/#conflicts"
 pub fn difference(kind: Kind, modified: &Value, current: &Value) -> (Patch, Value) {
     let last = current["metadata"]["annotations"][LAST_APPLIED].as_str();
     let last: Value = last.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_else(|| json!({}));
-    match patch::three_way_strategic(kind.name(), &last, modified, current) {
+    let strategic = (!kind.is_custom()).then(|| patch::three_way_strategic(kind.name(), &last, modified, current)).flatten();
+    match strategic {
         Some(change) => (Patch::Strategic, change),
         None => (Patch::Merge, patch::three_way_merge(&last, modified, current)),
     }

@@ -68,7 +68,7 @@ fn can_i(client: &mut Client<'_>, args: &Args) -> Result<Outcome, Failure> {
     };
     let (resource, name) = what.split_once('/').unwrap_or((what, ""));
     let path = resource.is_empty();
-    let kind = Kind::from_word(resource).filter(|_| !path);
+    let kind = client.kind(resource).filter(|_| !path);
     let mut group = "";
     let mut resource = resource.to_owned();
     if let Some(kind) = kind {

@@ -116,6 +116,11 @@ impl<'a> Client<'a> {
         self.origin.user.as_deref()
     }
 
+    /// The kind that a word of the command line means.
+    pub fn kind(&self, word: &str) -> Option<Kind> {
+        self.sim.server().definitions().meant(word)
+    }
+
     /// An object as JSON, or `Error from server (NotFound)`.
     pub fn get(&self, kind: Kind, name: &str) -> Result<Value, Failure> {
         self.may_read("get", &self.key(kind, name), "")?;
@@ -343,6 +348,8 @@ pub fn server_error(error: &ApiError) -> Failure {
     match error.reason {
         Reason::Invalid => invalid(error),
         Reason::Unknown => Failure::plain(format!("Error from server: {}", error.message)),
+        // kubectl knows this one before the server answers.
+        Reason::UnsupportedMediaType => Failure::error(&error.message),
         reason => Failure::plain(format!("Error from server ({reason:?}): {}", error.message)),
     }
 }

@@ -55,7 +55,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         "view" => {
             let namespace = client.file(NAMESPACE).map_or(String::new(), |name| format!("    namespace: {name}\n"));
             client.out.push_str(&format!(
-                "apiVersion: v1\nclusters:\n- cluster:\n    certificate-authority-data: DATA+OMITTED\n    server: https://10.96.0.1:6443\n  \
+                "apiVersion: v1\nclusters:\n- cluster:\n    certificate-authority-data: DATA+OMITTED\n    server: https://192.168.49.2:6443\n  \
                  name: {CLUSTER}\ncontexts:\n- context:\n    cluster: {CLUSTER}\n{namespace}    user: {USER}\n  name: {CONTEXT}\n\
                  current-context: {CONTEXT}\nkind: Config\nusers:\n- name: {USER}\n  user:\n    client-certificate-data: DATA+OMITTED\n    \
                  client-key-data: DATA+OMITTED\n"

@@ -81,7 +81,7 @@ pub fn pods_of(client: &Client<'_>, kind: Kind, name: &str) -> Vec<Rc<Object>> {
 /// The Pod that a word names: itself, or the first of a workload.
 pub fn find(client: &Client<'_>, target: &str) -> Result<Rc<Object>, Failure> {
     let (kind, name) = match target.split_once('/') {
-        Some((kind, name)) => (targets::kind(kind)?, name),
+        Some((kind, name)) => (targets::kind(client, kind)?, name),
         None => (Kind::Pod, target),
     };
     let key = client.key(kind, name);

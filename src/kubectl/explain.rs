@@ -3,7 +3,6 @@
 use super::client::Client;
 use super::parse::Args;
 use super::{Failure, Outcome, Reads, Verb};
-use crate::api::Kind;
 use crate::api::schema::{list_element, map_element, schema};
 
 const FLAGS: &str = "recursive api-version= output=";
@@ -19,9 +18,19 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
             "You must specify the type of resource to explain. Use \"kubectl api-resources\" for a complete list of supported resources.",
         ));
     };
-    let mut steps = path.split('.');
-    let word = steps.next().unwrap_or("");
-    let kind = Kind::from_word(word).ok_or_else(|| Failure::plain(format!("the server doesn't have a resource type {word:?}")))?;
+    let (word, steps) = path.split_once('.').map_or((path.as_str(), ""), |(word, steps)| (word, steps));
+    let steps = steps.split('.').filter(|step| !step.is_empty());
+    let kind = client.kind(word).ok_or_else(|| Failure::plain(format!("the server doesn't have a resource type {word:?}")))?;
+    if kind.is_custom() {
+        let info = kind.info();
+        let full = path.strip_prefix(word).and_then(|rest| rest.trim_start_matches('.').strip_prefix(info.group));
+        let steps: Vec<&str> = match full {
+            Some(rest) if rest.is_empty() || rest.starts_with('.') => rest.split('.').filter(|step| !step.is_empty()).collect(),
+            _ => steps.collect(),
+        };
+        super::custom::explain(client, kind, &steps, &args)?;
+        return Ok(Outcome::Done);
+    }
     let info = kind.info();
     if let Some(version) = args.get("api-version").filter(|version| *version != kind.api_version()) {
         return Err(Failure::error(format!("couldn't find resource for \"{version}, Resource={}\"", info.plural)));

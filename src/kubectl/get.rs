@@ -1,6 +1,7 @@
 //! `kubectl get` and `kubectl events`: tables, other formats, and the stream of `-w`.
 
 use super::client::Client;
+use super::custom::CustomColumns;
 use super::output::{OutputFormat, kind_of};
 use super::parse::Args;
 use super::printers::table::Widths;
@@ -75,7 +76,7 @@ fn events(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome,
         events.retain(|e| wanted.iter().any(|kind| e["type"].as_str().is_some_and(|found| found.eq_ignore_ascii_case(kind))));
     }
     if let Some((kind, name)) = args.get("for").and_then(|target| target.split_once('/')) {
-        let kind = Kind::from_word(kind).ok_or_else(|| Failure::plain(format!("the server doesn't have a resource type {kind:?}")))?;
+        let kind = client.kind(kind).ok_or_else(|| Failure::plain(format!("the server doesn't have a resource type {kind:?}")))?;
         events.retain(|e| e["involvedObject"]["kind"] == kind.name() && e["involvedObject"]["name"] == name);
     }
     if events.is_empty() {
@@ -106,6 +107,7 @@ pub struct GetWatch {
     label_columns: Vec<String>,
     everywhere: bool,
     show_kind: bool,
+    custom: CustomColumns,
     /// Entries of the journal that have been looked at.
     seen: usize,
 }
@@ -115,6 +117,7 @@ impl GetWatch {
         let mut kinds: Vec<Kind> = targets.list.iter().map(|(kind, _)| *kind).collect();
         kinds.dedup();
         GetWatch {
+            custom: CustomColumns::of(client, &kinds),
             show_kind: args.on("show-kind") || kinds.len() > 1,
             everywhere: args.on("all-namespaces"),
             header: !args.on("no-headers"),
@@ -153,10 +156,16 @@ impl GetWatch {
         Ok(())
     }
 
+    /// The columns of a kind, and whether only `-o wide` shows them.
+    fn titles(&self, kind: Kind) -> Vec<(String, bool)> {
+        let built_in = || printers::columns(kind.name()).0.iter().map(|(name, wide)| ((*name).to_owned(), *wide)).collect();
+        self.custom.titles(kind).unwrap_or_else(built_in)
+    }
+
     fn head(&self, kind: Kind) -> Vec<String> {
         let wide = self.format == OutputFormat::Table { wide: true };
-        let columns = printers::columns(kind.name()).0.iter().filter(|(_, only_wide)| wide || !only_wide);
-        let mut head: Vec<String> = columns.map(|(name, _)| (*name).to_owned()).collect();
+        let mut head: Vec<String> =
+            self.titles(kind).into_iter().filter(|(_, only_wide)| wide || !only_wide).map(|(name, _)| name).collect();
         if self.everywhere && kind.info().namespaced {
             head.insert(0, "NAMESPACE".to_owned());
         }
@@ -170,13 +179,13 @@ impl GetWatch {
 
     fn row(&self, kind: Kind, object: &Value, now: i64) -> Vec<String> {
         let wide = self.format == OutputFormat::Table { wide: true };
-        let (columns, cells) = printers::columns(kind.name());
-        let cells = cells(Row { object, now });
+        let columns = self.titles(kind);
+        let cells = self.custom.cells(kind, object, now).unwrap_or_else(|| printers::columns(kind.name()).1(Row { object, now }));
         let mut row: Vec<String> =
             columns.iter().zip(cells).filter(|((_, only_wide), _)| wide || !only_wide).map(|(_, cell)| cell).collect();
         // Events have no column for their name.
         if self.show_kind
-            && columns.first().is_some_and(|(name, _)| *name == "NAME")
+            && columns.first().is_some_and(|(name, _)| name == "NAME")
             && let Some(name) = row.first_mut()
         {
             *name = label(kind, name);

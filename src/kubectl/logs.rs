@@ -71,7 +71,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
 /// The Pod that a word names.
 fn named(client: &mut Client<'_>, word: &str) -> Result<ObjectRef, Failure> {
     let (kind, name) = match word.split_once('/') {
-        Some((kind, name)) => (targets::kind(kind)?, name),
+        Some((kind, name)) => (targets::kind(client, kind)?, name),
         None => (Kind::Pod, word),
     };
     if client.find(&client.key(kind, name)).is_none() {

@@ -10,6 +10,8 @@ mod autoscale;
 mod client;
 mod config;
 mod create;
+mod custom;
+mod debug;
 mod delete;
 mod describe;
 mod diff;
@@ -265,7 +267,7 @@ pub const VERBS: &[&Verb] = &[
     &exec::ATTACH,
     &unavailable::PORT_FORWARD,
     &auth::VERB,
-    &unavailable::DEBUG,
+    &debug::VERB,
     &patch::VERB,
     &replace::VERB,
     &apply::VERB,

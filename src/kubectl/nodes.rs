@@ -86,7 +86,7 @@ fn taint(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, 
     let args = Args::parse("taint", TAINT_FLAGS, words)?;
     client.use_flags(&args)?;
     let Some((kind, rest)) = args.words.split_first() else { return Err(Failure::error("at least one taint update is required")) };
-    if super::targets::kind(kind.split('/').next().unwrap_or(kind))? != Kind::Node {
+    if super::targets::kind(client, kind.split('/').next().unwrap_or(kind))? != Kind::Node {
         return Err(Failure::error(format!("invalid resource type {kind}, only node(s) is supported")));
     }
     let mut nodes: Vec<String> = kind.split_once('/').map(|(_, name)| name.to_owned()).into_iter().collect();

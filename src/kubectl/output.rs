@@ -5,7 +5,7 @@
 use super::Failure;
 use super::parse::Args;
 use super::printers::table::Widths;
-use super::printers::{jsonpath, template::Template, yaml};
+use super::printers::{jsonpath, kyaml, template::Template, yaml};
 use crate::api::Kind;
 use serde_json::{Value, json};
 
@@ -51,6 +51,7 @@ pub enum OutputFormat {
         wide: bool,
     },
     Yaml,
+    Kyaml,
     Json,
     Name,
     JsonPath(String),
@@ -89,6 +90,7 @@ fn format(args: &Args) -> Result<Option<OutputFormat>, Failure> {
     Ok(Some(match name {
         "wide" if tables => OutputFormat::Table { wide: true },
         "yaml" => OutputFormat::Yaml,
+        "kyaml" => OutputFormat::Kyaml,
         "json" => OutputFormat::Json,
         "name" => OutputFormat::Name,
         "jsonpath" | "jsonpath-as-json" | "go-template" | "template" if detail.is_empty() => {
@@ -125,6 +127,7 @@ impl OutputFormat {
         Ok(match self {
             OutputFormat::Table { .. } => String::new(),
             OutputFormat::Yaml => yaml::print(&whole),
+            OutputFormat::Kyaml => kyaml::print(&whole),
             OutputFormat::Json => pretty(&whole),
             OutputFormat::Name => objects.iter().map(|object| format!("{}\n", named(kind_of(object, kind), object))).collect(),
             OutputFormat::JsonPath(template) => {

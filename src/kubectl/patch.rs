@@ -74,6 +74,9 @@ fn checked(kind: Kind, how: Patch, change: &Value) -> Result<(), ApiError> {
     if how != Patch::Strategic {
         return Ok(());
     }
+    if kind.is_custom() {
+        return Err(ApiError::unsupported_patch(kind));
+    }
     let problem = schema::strict_errors(&kind.api_version(), kind.name(), change).into_iter().find(|problem| !problem.unknown);
     let Some(problem) = problem else { return Ok(()) };
     let Some((_, wanted)) = problem.message.rsplit_once(" of type ") else { return Ok(()) };

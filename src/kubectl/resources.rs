@@ -64,7 +64,13 @@ fn api_resources(client: &mut Client<'_>, words: &[String], _: &str) -> Result<O
     }
     let stored =
         ALL.iter().map(|kind| kind.info()).map(|info| (info.group, info.plural, info.short, info.version, info.namespaced, info.name));
-    let mut all: Vec<_> = stored.chain(TRANSIENT.iter().copied()).collect();
+    let definitions: Vec<_> = client.sim().server().definitions().served().cloned().collect();
+    let shorts: Vec<String> = definitions.iter().map(|definition| definition.short.join(",")).collect();
+    let custom = definitions.iter().zip(&shorts).map(|(definition, short)| {
+        let info = definition.kind.info();
+        (info.group, info.plural, short.as_str(), info.version, info.namespaced, info.name)
+    });
+    let mut all: Vec<_> = stored.chain(TRANSIENT.iter().copied()).chain(custom).collect();
     crate::sort::sort(&mut all);
     for (group, plural, short, version, namespaced, name) in all {
         // What every stored kind can do; the others can only be created, but for events.
@@ -89,7 +95,11 @@ fn api_resources(client: &mut Client<'_>, words: &[String], _: &str) -> Result<O
 
 fn api_versions(client: &mut Client<'_>, _: &[String], _: &str) -> Result<Outcome, Failure> {
     let transient = TRANSIENT.iter().filter(|kind| !kind.0.is_empty()).map(|kind| format!("{}/{}", kind.0, kind.3));
-    let mut all: Vec<String> = ALL.iter().map(|kind| kind.api_version()).chain(transient).collect();
+    let definitions = client.sim().server().definitions();
+    let custom = definitions
+        .served()
+        .flat_map(|definition| definition.versions.iter().map(|version| format!("{}/{}", definition.kind.info().group, version.name)));
+    let mut all: Vec<String> = custom.chain(ALL.iter().map(|kind| kind.api_version()).chain(transient)).collect();
     // The older version of the autoscaler is served too.
     all.push("autoscaling/v1".to_owned());
     crate::sort::sort(&mut all);
@@ -117,6 +127,6 @@ fn version(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome
 
 fn cluster_info(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     Args::parse("cluster-info", "", words)?;
-    client.say("Kubernetes control plane is running at https://10.96.0.1:6443\n\nTo further debug and diagnose cluster problems, use 'kubectl cluster-info dump'.");
+    client.say("Kubernetes control plane is running at https://192.168.49.2:6443\n\nTo further debug and diagnose cluster problems, use 'kubectl cluster-info dump'.");
     Ok(Outcome::Done)
 }

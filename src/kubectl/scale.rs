@@ -35,11 +35,13 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     }
     for (kind, object) in found {
         let name = name_of(&object).to_owned();
-        if !matches!(kind, Kind::Deployment | Kind::ReplicaSet | Kind::StatefulSet | Kind::ReplicationController) {
+        if !matches!(kind, Kind::Deployment | Kind::ReplicaSet | Kind::StatefulSet | Kind::ReplicationController | Kind::Custom(_)) {
             client.fail(&Failure::plain("Error from server (NotFound): the server could not find the requested resource"));
             continue;
         }
-        let now = object["spec"]["replicas"].as_i64().unwrap_or(0);
+        let path = super::custom::definition(client, kind).and_then(|definition| definition.version("").replicas.clone());
+        let path = path.map_or("/spec/replicas".to_owned(), |path| path.replace('.', "/"));
+        let now = object.pointer(&path).and_then(serde_json::Value::as_i64).unwrap_or(0);
         if let Some(expected) = current.filter(|expected| *expected != now) {
             client.fail(&Failure::error(format!("Expected replicas to be {expected}, was {now}")));
             continue;
@@ -48,7 +50,9 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         match client.scale(&key, replicas) {
             Ok(()) => {
                 let mut scaled = object;
-                scaled["spec"]["replicas"] = replicas.into();
+                if let Some(slot) = scaled.pointer_mut(&path) {
+                    *slot = replicas.into();
+                }
                 client.report(kind, &scaled, "scaled")?;
             }
             Err(error) => client.fail(&server_error(&error)),

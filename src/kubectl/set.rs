@@ -8,7 +8,8 @@ use crate::api::Kind;
 use serde_json::{Map, Value, json};
 
 const FLAGS: &str = "container/c= containers/c= env/e= requests= limits= all selector/l= field-selector= local dry-run?unchanged \
-    output/o= filename/f= list overwrite from= keys= prefix= resource-version= record";
+    output/o= filename/f= list overwrite from= keys= prefix= resource-version= record \
+    user= group= serviceaccount=";
 
 /// `kubectl set`.
 pub const VERB: Verb = Verb { name: "set", aliases: &[], flags: FLAGS, reads: Reads::No, run, help: "Set specific features on objects" };
@@ -30,6 +31,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         }
         "serviceaccount" | "sa" => account(client, &args),
         "selector" => selector(client, &args),
+        "subject" => subject(client, &args),
         _ => Err(Failure::usage("set", format!("unknown command {:?}", words.join(" ")))),
     }
 }
@@ -163,7 +165,7 @@ fn env(args: &Args, changes: &[String], spec: &mut Map<String, Value>) -> Result
 fn taken(client: &mut Client<'_>, args: &Args) -> Result<Vec<Value>, Failure> {
     let Some(from) = args.get("from") else { return Ok(Vec::new()) };
     let (kind, name) = from.split_once('/').ok_or_else(|| Failure::error("--from must be like configmap/NAME"))?;
-    let (kind, field) = match super::targets::kind(kind)? {
+    let (kind, field) = match super::targets::kind(client, kind)? {
         Kind::ConfigMap => (Kind::ConfigMap, "configMapKeyRef"),
         Kind::Secret => (Kind::Secret, "secretKeyRef"),
         _ => return Err(Failure::error("unsupported resource specified in --from")),
@@ -249,6 +251,36 @@ fn account(client: &mut Client<'_>, args: &Args) -> Result<Outcome, Failure> {
             spec.remove("serviceAccount");
         }
         write(client, kind, &object, edited, "serviceaccount updated")?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// Adds users, groups and service accounts to bindings.
+fn subject(client: &mut Client<'_>, args: &Args) -> Result<Outcome, Failure> {
+    let mut subjects: Vec<Value> = Vec::new();
+    for (flag, kind) in [("user", "User"), ("group", "Group")] {
+        for name in args.all(flag).flat_map(|names| names.split(',')).filter(|name| !name.is_empty()) {
+            subjects.push(json!({"kind": kind, "apiGroup": "rbac.authorization.k8s.io", "name": name}));
+        }
+    }
+    for account in args.all("serviceaccount").flat_map(|names| names.split(',')).filter(|name| !name.is_empty()) {
+        let (namespace, name) =
+            account.split_once(':').ok_or_else(|| Failure::error("serviceaccount must be <namespace>:<name>".to_owned()))?;
+        subjects.push(json!({"kind": "ServiceAccount", "name": name, "namespace": namespace}));
+    }
+    if subjects.is_empty() {
+        return Err(Failure::error("you must specify at least one value of user, group or serviceaccount"));
+    }
+    for (kind, object) in Targets::parse(client, args, &args.words)?.fetch(client) {
+        if !matches!(kind, Kind::RoleBinding | Kind::ClusterRoleBinding) {
+            client.fail(&Failure::error(format!("{} is not a RoleBinding or ClusterRoleBinding", label(kind, name_of(&object)))));
+            continue;
+        }
+        let mut edited = object.clone();
+        let list = edited["subjects"].as_array().cloned().unwrap_or_default();
+        let new: Vec<Value> = subjects.iter().filter(|subject| !list.contains(subject)).cloned().collect();
+        edited["subjects"] = list.into_iter().chain(new).collect();
+        write(client, kind, &object, edited, "subjects updated")?;
     }
     Ok(Outcome::Done)
 }

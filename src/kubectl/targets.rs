@@ -37,8 +37,8 @@ const ALL: [Kind; 10] = [
 ];
 
 /// The kind that a word means, or kubectl's refusal.
-pub fn kind(word: &str) -> Result<Kind, Failure> {
-    Kind::from_word(word).ok_or_else(|| Failure::error(format!("the server doesn't have a resource type {word:?}")))
+pub fn kind(client: &Client<'_>, word: &str) -> Result<Kind, Failure> {
+    client.kind(word).ok_or_else(|| Failure::error(format!("the server doesn't have a resource type {word:?}")))
 }
 
 impl Targets {
@@ -56,10 +56,10 @@ impl Targets {
                 if name.is_empty() {
                     return Err(Failure::error("arguments in resource/name form must have a single resource and name"));
                 }
-                list.push((kind(resource)?, Some(name.to_owned())));
+                list.push((kind(client, resource)?, Some(name.to_owned())));
             }
         } else if let Some((resources, names)) = words.split_first() {
-            for kind in kinds(resources)? {
+            for kind in kinds(client, resources)? {
                 if names.is_empty() {
                     list.push((kind, None));
                 }
@@ -111,6 +111,10 @@ impl Targets {
                 client.fail(&failure);
                 continue;
             }
+            if !client.sim().server().serves(*kind) {
+                client.fail(&unserved(*kind, name.as_deref()));
+                continue;
+            }
             let Some(name) = name else {
                 found.push_back(client.listing(*kind, &self.namespace));
                 continue;
@@ -124,17 +128,34 @@ impl Targets {
     }
 }
 
-/// `deploy,rs` or `all`.
-pub fn kinds(words: &str) -> Result<Vec<Kind>, Failure> {
+/// `deploy,rs`, or `all` and other categories.
+fn kinds(client: &Client<'_>, words: &str) -> Result<Vec<Kind>, Failure> {
     let mut list = Vec::new();
     for word in words.split(',').filter(|word| !word.is_empty()) {
         if word == "all" {
             list.extend(ALL);
+        }
+        let category = client.sim().server().definitions().category(word);
+        if category.is_empty() && word != "all" {
+            list.push(kind(client, word)?);
         } else {
-            list.push(kind(word)?);
+            list.extend(category);
         }
     }
     Ok(list)
+}
+
+/// A kind whose definition is gone; kubectl still remembers its name.
+fn unserved(kind: Kind, name: Option<&str>) -> Failure {
+    let (info, resource) = (kind.info(), kind.group_resource());
+    let missing = "the server could not find the requested resource";
+    Failure::plain(match name {
+        None => format!(
+            "Error from server (NotFound): Unable to list \"{}/{}, Resource={}\": {missing} (get {resource})",
+            info.group, info.version, info.plural
+        ),
+        Some(name) => format!("Error from server (NotFound): {missing} (get {resource} {name})"),
+    })
 }
 
 /// The name of an object.

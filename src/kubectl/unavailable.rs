@@ -8,11 +8,9 @@ use crate::api::Kind;
 
 const EDIT_FLAGS: &str = "filename/f= output/o= subresource= save-config validate?strict output-patch recursive/R kustomize/k=";
 const FORWARD_FLAGS: &str = "address= pod-running-timeout=";
-const DEBUG_FLAGS: &str = "image= copy-to= target= container/c= stdin/i tty/t attach quiet/q profile= replace same-node share-processes \
-    set-image= env= image-pull-policy= arguments-only custom= keep-labels";
 
 /// All of them.
-pub const VERBS: [&Verb; 4] = [&EDIT, &PORT_FORWARD, &DEBUG, &CERTIFICATE];
+pub const VERBS: [&Verb; 3] = [&EDIT, &PORT_FORWARD, &CERTIFICATE];
 
 /// `kubectl edit`.
 pub const EDIT: Verb =
@@ -26,16 +24,6 @@ pub const PORT_FORWARD: Verb = Verb {
     reads: Reads::Yes,
     run: port_forward,
     help: "Forward one or more local ports to a pod",
-};
-
-/// `kubectl debug`.
-pub const DEBUG: Verb = Verb {
-    name: "debug",
-    aliases: &[],
-    flags: DEBUG_FLAGS,
-    reads: Reads::Yes,
-    run: debug,
-    help: "Create debugging sessions for troubleshooting workloads and nodes",
 };
 
 /// `kubectl certificate`.
@@ -62,7 +50,8 @@ fn edit(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, F
     if found.is_empty() {
         return Ok(Outcome::Done);
     }
-    Err(Failure::error("there is no editor in this terminal: change the object with 'kubectl patch', or apply it from the manifest"))
+    client.warn("There is no editor here: change the object with 'kubectl patch', or apply it from the manifest.");
+    Err(Failure::error("unable to launch the editor \"vi\""))
 }
 
 fn port_forward(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
@@ -73,19 +62,6 @@ fn port_forward(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Ou
     }
     super::exec::find(client, &args.words[0])?;
     Err(Failure::error("there is no machine here to forward a port to: make the request inside a Pod, with 'kubectl exec POD -- curl …'"))
-}
-
-fn debug(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
-    let args = Args::parse("debug", DEBUG_FLAGS, words)?;
-    client.use_flags(&args)?;
-    let Some(target) = args.words.first() else {
-        return Err(Failure::error("NAME or TYPE/NAME is required for debug"));
-    };
-    if args.get("image").is_none() && args.get("copy-to").is_none() {
-        return Err(Failure::error("you must specify --image when not using --copy-to."));
-    }
-    super::exec::find(client, target)?;
-    Err(Failure::error("ephemeral containers are not simulated: 'kubectl exec' runs a command in the Pod's own containers"))
 }
 
 fn certificate(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {

@@ -1,7 +1,7 @@
 //! Plays a whole lesson natively: its solutions and alternatives must do the tasks, its wrong answers must not, each question must have
 //! one right answer, and what the captions claim must hold.
 
-use super::expr::{Expr, Expressions};
+use super::expr::Expressions;
 use super::format::{Answers, Lesson, Step, Task, Text, Tongue};
 use super::history::{History, Value};
 use super::script::Play;
@@ -107,7 +107,7 @@ impl Player {
         self.history.begin(&self.sim, over.clone());
         let play = self.play(&step.actions);
         self.keep(play);
-        self.texts([&step.say]);
+        self.texts([&step.say, &step.notes]);
         if let Some(name) = step.look.as_ref().filter(|name| self.history.find(name).is_none()) {
             self.note(Flaw::NoObject(name.to_string()));
         }
@@ -136,35 +136,39 @@ impl Player {
         }
     }
 
-    fn does(&self, play: &Play, check: &Expr) -> bool {
-        play.history.holds(&play.sim, check)
+    /// Whether what was played does the task, at its end or at any instant before.
+    fn does(play: &mut Play) -> bool {
+        play.history.is_reached(&play.sim)
     }
 
     fn task(&mut self, task: &Task) {
         self.texts(task.hints.iter().chain([&task.goal]));
-        if self.history.holds(&self.sim, &task.check) {
+        self.history.ask(&self.sim, task.check.clone());
+        if self.history.is_reached(&self.sim) {
             self.note(Flaw::DoneAlready);
+            let play = self.play(&task.solution);
+            return self.keep(play);
         }
         if let Some(name) = task.about.as_ref().filter(|name| self.history.find(name).is_none()) {
             self.note(Flaw::NoObject(name.to_string()));
         }
         if !task.wrong.is_empty() {
-            let play = self.play(&task.wrong);
-            if self.does(&play, &task.check) {
+            let mut play = self.play(&task.wrong);
+            if Self::does(&mut play) {
                 self.note(Flaw::WrongIsRight);
             }
         }
         if !task.alternative.is_empty() {
-            let play = self.play(&task.alternative);
+            let mut play = self.play(&task.alternative);
             if let Some(said) = &play.failure {
                 self.note(Flaw::Failed(said.clone()));
             }
-            if !self.does(&play, &task.check) {
+            if !Self::does(&mut play) {
                 self.note(Flaw::NoAlternative);
             }
         }
-        let play = self.play(&task.solution);
-        if !self.does(&play, &task.check) {
+        let mut play = self.play(&task.solution);
+        if !Self::does(&mut play) {
             self.note(Flaw::NoSolution);
         }
         self.keep(play);

@@ -97,6 +97,8 @@ pub struct Step {
     pub predict: Option<Predict>,
     /// What is to be done after it was played.
     pub task: Option<Task>,
+    /// What only the presenter reads.
+    pub notes: Text,
     /// What its captions claim, and is checked when the lesson is.
     pub expect: Vec<Expr>,
     /// Values over time that its expressions ask for.
@@ -138,7 +140,7 @@ pub struct Task {
     /// What is to be reached.
     pub goal: Text,
     /// When it is reached.
-    pub check: Expr,
+    pub check: Rc<Expr>,
     /// What helps, one after the other.
     pub hints: Vec<Text>,
     /// The object whose Why helps.

@@ -3,7 +3,7 @@
 use super::history::{History, Value};
 use crate::api::pod::Pod;
 use crate::api::storage::PersistentVolumeClaim;
-use crate::api::{Kind, Object, ObjectRef, Uid};
+use crate::api::{Kind, Object, ObjectRef, Str, Uid};
 use crate::engine::Sim;
 use crate::engine::connectivity::{self, Outcome};
 use crate::engine::disk::{FilePlace, place};
@@ -179,14 +179,18 @@ pub const ALL: &[Function] = &[
         "how many are gone since the step began; of a workload: its Pods",
         |history, _, words| history.changed(&history.deleted, &words[0]),
     ),
-    function("ran", "ran(text)", "whether a command was entered that contains this: ran('rollout undo')", |history, _, words| {
-        Value::Truth(history.commands.iter().any(|line| line.contains(&*words[0])))
+    function("ran", "ran(words)", "whether a command with these words was entered: ran('rollout undo')", |history, _, words| {
+        let wanted: Vec<&str> = words_of(&words[0]).collect();
+        let has = |line: &Str| {
+            let line: Vec<&str> = words_of(line).collect();
+            !wanted.is_empty() && line.windows(wanted.len()).any(|part| part == wanted)
+        };
+        Value::Truth(history.lines().any(has))
     }),
     function("looked", "looked(object)", "whether an object was selected, or described with kubectl", |history, _, words| {
-        let Some(name) = history.find(&words[0]).map(|object| object.meta.name.clone()) else { return Value::Truth(false) };
-        let selected = history.looked.iter().any(|key| history.find(&words[0]).is_some_and(|object| object.key() == *key));
-        let described = history.commands.iter().any(|line| line.contains("describe") && line.contains(name.as_str()));
-        Value::Truth(selected || described)
+        let Some(object) = history.find(&words[0]) else { return Value::Truth(false) };
+        let selected = history.looked.contains(&object.key());
+        Value::Truth(selected || history.lines().any(|line| describes(line, object)))
     }),
     function("seconds", "seconds()", "seconds since the step began", |history, _, _| {
         Value::Number(((history.now.0 - history.began.0) / 1_000_000) as i64)
@@ -216,7 +220,42 @@ pub const ALL: &[Function] = &[
     }),
 ];
 
+/// The words of a command line, without its signs.
+fn words_of(line: &str) -> impl Iterator<Item = &str> {
+    line.split(|c: char| !c.is_alphanumeric() && !"-_./:=".contains(c)).filter(|word| !word.is_empty())
+}
+
+/// `a.b.0` and `a[b.c/d]` as keys and places.
+fn field_steps(path: &str) -> Vec<&str> {
+    let mut steps = Vec::new();
+    for (at, part) in path.split('[').enumerate() {
+        let (within, dotted) = if at == 0 { ("", part) } else { part.split_once(']').unwrap_or((part, "")) };
+        steps.extend(Some(within).filter(|key| !key.is_empty()));
+        steps.extend(dotted.split('.').filter(|key| !key.is_empty()));
+    }
+    steps
+}
+
+/// Whether a line describes an object: `describe pod web-0`, `describe pod/web-0`.
+fn describes(line: &str, object: &Object) -> bool {
+    let mut words = words_of(line).skip_while(|word| *word != "describe").skip(1);
+    let mut of_kind = false;
+    words.any(|word| {
+        let (kind, name) = word.split_once('/').unwrap_or(("", word));
+        if kind.is_empty() && Kind::from_word(word) == Some(object.kind) && !of_kind {
+            of_kind = true;
+            return false;
+        }
+        (of_kind || Kind::from_word(kind) == Some(object.kind)) && object.meta.name == name
+    })
+}
+
 impl History {
+    /// What a person entered, in the console or otherwise.
+    fn lines(&self) -> impl Iterator<Item = &Str> {
+        self.commands.iter().chain(&self.entered)
+    }
+
     /// The object that a word means: `web`, `pod/web-0`, `deploy/web`.
     pub fn find(&self, word: &str) -> Option<&Rc<Object>> {
         match word.split_once('/') {
@@ -294,8 +333,15 @@ impl History {
 
     fn field(&self, word: &str, path: &str) -> Value {
         let Some(object) = self.find(word) else { return Value::Nothing };
-        let pointer = if path.starts_with('/') { path.to_owned() } else { format!("/{}", path.replace('.', "/")) };
-        match object.to_value().pointer(&pointer) {
+        let value = object.to_value();
+        let found = match path.starts_with('/') {
+            true => value.pointer(path),
+            false => field_steps(path).into_iter().try_fold(&value, |value, step| match value {
+                Json::Array(list) => list.get(step.parse::<usize>().ok()?),
+                value => value.get(step),
+            }),
+        };
+        match found {
             Some(Json::Number(number)) => number.as_i64().map_or(Value::Nothing, Value::Number),
             Some(Json::Bool(truth)) => Value::Truth(*truth),
             Some(Json::String(text)) => Value::Text(text.as_str().into()),

@@ -59,8 +59,10 @@ pub struct History {
     pub created: Vec<Rc<Object>>,
     /// Objects that are gone since the step began, as they were last.
     pub deleted: Vec<Rc<Object>>,
-    /// What a person entered since the step began, also what only looks.
+    /// The commands that the journal has of a person since the step began, or since its task did.
     pub commands: Vec<Str>,
+    /// What a person entered in the console meanwhile, also what only looks.
+    pub entered: Vec<Str>,
     /// What a person looked at since the step began.
     pub looked: Vec<ObjectRef>,
     /// When the step began.
@@ -73,6 +75,17 @@ pub struct History {
     first: usize,
     slots: Vec<Slot>,
     over: Rc<Expressions>,
+    goal: Option<Goal>,
+}
+
+/// What a task is to reach, looked at after every instant.
+#[derive(Clone, Debug)]
+struct Goal {
+    check: Rc<Expr>,
+    /// When the task began, and how many entries there were.
+    since: Time,
+    first: usize,
+    reached: bool,
 }
 
 impl History {
@@ -80,10 +93,31 @@ impl History {
     pub fn begin(&mut self, sim: &Sim, over: Rc<Expressions>) {
         self.fold(sim.journal(), sim.now(), true);
         self.first = self.read;
-        (self.created, self.deleted, self.commands, self.looked) = Default::default();
-        (self.began, self.now, self.over) = (sim.now(), sim.now(), over);
+        (self.created, self.deleted, self.commands, self.entered, self.looked) = Default::default();
+        (self.began, self.now, self.over, self.goal) = (sim.now(), sim.now(), over, None);
         self.slots = Vec::new();
         self.take();
+    }
+
+    /// A task begins now: what was entered before was the script's, or does not count.
+    pub fn ask(&mut self, sim: &Sim, check: Rc<Expr>) {
+        (self.commands, self.entered) = Default::default();
+        self.goal = Some(Goal { check, since: self.now, first: self.read, reached: false });
+        self.look_at_goal(Some(sim));
+    }
+
+    /// Whether the task that began was ever done since; what only the present tells is asked now.
+    pub fn is_reached(&mut self, sim: &Sim) -> bool {
+        self.look_at_goal(Some(sim));
+        self.goal.as_ref().is_some_and(|goal| goal.reached)
+    }
+
+    fn look_at_goal(&mut self, sim: Option<&Sim>) {
+        let Some(goal) = self.goal.as_ref().filter(|goal| !goal.reached && goal.since <= self.now) else { return };
+        let reached = self.eval(&goal.check.clone(), sim).is_true();
+        if let Some(goal) = &mut self.goal {
+            goal.reached = reached;
+        }
     }
 
     /// Reads the journal again from its beginning: it is another one, up to an instant.
@@ -93,7 +127,13 @@ impl History {
         let old = std::mem::replace(self, History { began: self.began.min(sim.now()), first, ..History::default() });
         self.fold(journal.first(first), self.began, true);
         (self.created, self.deleted) = Default::default();
-        (self.commands, self.looked, self.over, self.now) = (old.commands, old.looked, old.over, self.began);
+        (self.entered, self.looked, self.over, self.now) = (old.entered, old.looked, old.over, self.began);
+        self.goal = old.goal.map(|goal| Goal {
+            since: goal.since.min(sim.now()),
+            first: goal.first.min(journal.len()),
+            reached: false,
+            check: goal.check,
+        });
         self.take();
         self.advance(sim, false);
     }
@@ -132,7 +172,10 @@ impl History {
                         _ => drop(self.objects.insert(object.key(), object.clone())),
                     }
                 }
-                Record::Command(line) if entry.actor == Actor::USER => self.commands.push(line.clone()),
+                // The commands of the script come before the task.
+                Record::Command(line) if entry.actor == Actor::USER && self.goal.as_ref().is_none_or(|goal| self.read > goal.first) => {
+                    self.commands.push(line.clone());
+                }
                 _ => {}
             }
         }
@@ -172,6 +215,7 @@ impl History {
                 *slot = Slot { value: next, at: now };
             }
         }
+        self.look_at_goal(None);
     }
 
     /// What an expression comes to, now and over what has been read.

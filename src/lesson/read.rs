@@ -39,6 +39,12 @@ pub enum Problem {
     NoAnswers,
     /// Too many steps.
     TooLong,
+    /// A field stands twice in one mapping.
+    Repeated(String),
+    /// A second document follows.
+    Second,
+    /// A value in a text has no end.
+    OpenHole,
     /// What a step plays lasts too long.
     Lasts,
     /// An expression is wrong.
@@ -66,7 +72,11 @@ impl Fault {
             Problem::Unknown(field, Some(near)) => msg::lesson_unknown_field_near(field, *near),
             Problem::Type("text") => msg::lesson_no_text(),
             Problem::Type("list") => msg::lesson_no_list(),
+            Problem::Type("number") => msg::lesson_no_number(),
             Problem::Type(_) => msg::lesson_no_mapping(),
+            Problem::Repeated(field) => msg::lesson_repeated(field),
+            Problem::Second => msg::lesson_second(),
+            Problem::OpenHole => msg::lesson_open_hole(),
             Problem::Version => msg::lesson_version(VERSION),
             Problem::NoView(view) => {
                 msg::lesson_no_view(view, Message::list(views::ALL.iter().map(|view| Message::name(view.id)).collect()))
@@ -114,11 +124,16 @@ pub fn parse(text: &str) -> Result<Lesson, Vec<Fault>> {
     let value = read.documents.first().map_or(Json::Null, |document| document.value.clone());
     let mut reader = Reader::default();
     let lesson = reader.lesson(&value);
-    if reader.faults.is_empty() {
-        return Ok(lesson);
-    }
     let line = |path: &str| manifest::locate(text.as_bytes(), 0, path).map_or(1, |(line, ..)| line);
-    Err(reader.faults.into_iter().map(|(path, problem)| Fault { line: line(&path), path, problem }).collect())
+    let mut faults: Vec<Fault> = reader.faults.into_iter().map(|(path, problem)| Fault { line: line(&path), path, problem }).collect();
+    // In a manifest the last of equal fields counts; here it would be a step of which half is lost.
+    faults.extend(manifest::repeated(text.as_bytes()).map(|(line, key)| Fault {
+        line,
+        path: String::new(),
+        problem: Problem::Repeated(key),
+    }));
+    faults.extend(read.documents.get(1).map(|more| Fault { line: more.line, path: String::new(), problem: Problem::Second }));
+    if faults.is_empty() { Ok(lesson) } else { Err(faults) }
 }
 
 /// Reads values and notes what is wrong with them.
@@ -130,7 +145,7 @@ struct Reader {
 }
 
 const LESSON: &[&str] = &["lesson", "title", "summary", "cluster", "seed", "steps"];
-const STEP: &[&str] = &["say", "look", "view", "loop", "do", "predict", "task", "expect"];
+const STEP: &[&str] = &["say", "look", "view", "loop", "do", "predict", "task", "notes", "expect"];
 const PREDICT: &[&str] = &["ask", "choices", "number", "because"];
 const CHOICE: &[&str] = &["say", "if"];
 const TASK: &[&str] = &["goal", "check", "hints", "about", "solution", "alternative", "wrong"];
@@ -162,7 +177,11 @@ impl Reader {
         }
         lesson.title = self.needed_text(map, "title", "");
         lesson.summary = self.text(map, "summary", "");
-        lesson.seed = map.get("seed").and_then(Json::as_u64).unwrap_or(1);
+        match map.get("seed").map(Json::as_u64) {
+            Some(Some(seed)) => lesson.seed = seed,
+            Some(None) => self.fault("seed", Problem::Type("number")),
+            None => {}
+        }
         match scenario::cluster(map.get("cluster").unwrap_or(&Json::Null)) {
             Ok(cluster) => lesson.cluster = cluster,
             Err(words) => self.fault("cluster", Problem::Text(words)),
@@ -188,6 +207,7 @@ impl Reader {
             actions: Rc::default(),
             predict: None,
             task: None,
+            notes: Text::default(),
             expect: Vec::new(),
             over: Rc::default(),
         };
@@ -209,6 +229,7 @@ impl Reader {
         step.actions = self.actions(map, "do", path);
         step.predict = map.get("predict").map(|predict| self.predict(predict, &within(path, "predict")));
         step.task = map.get("task").map(|task| self.task(task, &within(path, "task")));
+        step.notes = self.text(map, "notes", path);
         for (at, claim) in self.list(map, "expect", path).iter().enumerate() {
             let at = within(path, &format!("expect[{at}]"));
             step.expect.extend(self.expression(claim, &at));
@@ -247,7 +268,7 @@ impl Reader {
     fn task(&mut self, value: &Json, path: &str) -> Task {
         let mut task = Task {
             goal: Text::default(),
-            check: Expr::Number(0),
+            check: Rc::new(Expr::Number(0)),
             hints: Vec::new(),
             about: None,
             solution: Rc::default(),
@@ -257,7 +278,7 @@ impl Reader {
         let Some(map) = self.fields(value, path, TASK) else { return task };
         task.goal = self.needed_text(map, "goal", path);
         if let Some(check) = self.needed_expression(map, "check", path) {
-            task.check = check;
+            task.check = Rc::new(check);
         }
         for (at, hint) in self.list(map, "hints", path).iter().enumerate() {
             let hint = self.read_text(hint, &format!("{path}.hints[{at}]"));
@@ -367,7 +388,10 @@ impl Reader {
         let mut all = Vec::new();
         let mut rest = text.trim();
         while let Some((before, after)) = rest.split_once("{{") {
-            let Some((hole, next)) = after.split_once("}}") else { break };
+            let Some((hole, next)) = after.split_once("}}") else {
+                self.fault(path, Problem::OpenHole);
+                break;
+            };
             if !before.is_empty() {
                 all.push(Piece::Plain(before.into()));
             }

@@ -5,6 +5,7 @@
 
 use super::split;
 use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use std::collections::BTreeSet;
 use std::fmt;
 
 const FOUND: &str = "\u{1}found";
@@ -47,6 +48,94 @@ fn find(text: &str, steps: &[&str]) -> Option<(usize, usize)> {
     let error = Follow { steps }.deserialize(document).err()?;
     let place = error.location().filter(|_| error.to_string().contains(FOUND))?;
     Some((place.line(), place.column()))
+}
+
+/// The first field of a text's first document that stands twice in one mapping, with the line of the second.
+pub fn repeated(text: &[u8]) -> Option<(usize, String)> {
+    let chunk = split::chunks(text).next()?;
+    let document = serde_yaml::Deserializer::from_str(std::str::from_utf8(chunk.bytes).ok()?).next()?;
+    let mut found = None;
+    let error = Repeated { found: &mut found }.deserialize(document).err()?;
+    found.zip(error.location()).map(|(key, place)| (chunk.line + place.line() - 1, key))
+}
+
+/// Looks for a key that stands twice, and raises an error there.
+struct Repeated<'a> {
+    found: &'a mut Option<String>,
+}
+
+impl<'de> DeserializeSeed<'de> for Repeated<'_> {
+    type Value = ();
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+macro_rules! pass {
+    ($($name:ident($kind:ty))*) => {$(
+        fn $name<E: serde::de::Error>(self, _: $kind) -> Result<(), E> {
+            Ok(())
+        }
+    )*};
+}
+
+impl<'de> Visitor<'de> for Repeated<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("anything")
+    }
+
+    pass!(visit_bool(bool) visit_i64(i64) visit_u64(u64) visit_f64(f64) visit_str(&str));
+
+    fn visit_unit<E: serde::de::Error>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let mut keys = BTreeSet::new();
+        while let Some(key) = map.next_key_seed(Unique { keys: &mut keys, found: self.found })? {
+            keys.insert(key);
+            map.next_value_seed(Repeated { found: self.found })?;
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        while list.next_element_seed(Repeated { found: self.found })?.is_some() {}
+        Ok(())
+    }
+}
+
+/// A key that is not among those before it.
+struct Unique<'a> {
+    keys: &'a mut BTreeSet<String>,
+    found: &'a mut Option<String>,
+}
+
+impl<'de> DeserializeSeed<'de> for Unique<'_> {
+    type Value = String;
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Unique<'_> {
+    type Value = String;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, key: &str) -> Result<String, E> {
+        if self.keys.contains(key) {
+            *self.found = Some(key.to_owned());
+            return Err(E::custom(FOUND));
+        }
+        Ok(key.to_owned())
+    }
 }
 
 /// Follows the rest of a path into a value.

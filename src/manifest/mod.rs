@@ -11,7 +11,7 @@ mod words;
 
 use serde_json::{Value, json};
 
-pub use locate::locate;
+pub use locate::{locate, repeated};
 pub use split::chunks;
 
 /// The API server takes no larger request.

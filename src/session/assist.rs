@@ -139,8 +139,8 @@ pub fn offers(text: &str, line: usize, column: usize) -> Vec<Offer> {
     let value = |name: &str| Offer { name: name.into(), detail: String::new(), tail: "" };
     if let Some(begun) = here.value {
         match here.key {
-            "kind" if here.at == 0 => out.extend(kind::ALL.iter().map(|kind| value(kind.name()))),
-            "apiVersion" => out.extend(kind::ALL.iter().map(|kind| value(&kind.api_version()))),
+            "kind" if here.at == 0 => out.extend(kind::all().map(|kind| value(kind.name()))),
+            "apiVersion" => out.extend(kind::all().map(|kind| value(&kind.api_version()))),
             key => {
                 let kind = follow(&lines, &parents(&lines[..at], here.at, here.dash)).and_then(|of| schema().field(of, key));
                 if kind.is_some_and(|field| field.kind.trim_start_matches('*') == "bool") {

@@ -5,6 +5,7 @@
 pub mod announcer;
 pub mod assist;
 pub mod breakpoint;
+mod checkpoint;
 pub mod compare;
 pub mod console;
 pub mod demo;
@@ -27,6 +28,8 @@ pub mod replace;
 pub mod run;
 pub mod selection;
 pub mod simulated;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod single;
 pub mod speed;
 pub mod state;
 pub mod timeline;

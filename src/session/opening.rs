@@ -1,19 +1,26 @@
 //! How the page begins, and begins again: the example that moves by itself, a manifest that takes its place, starting over and its undo.
 
 use super::console::ConsoleMsg;
-use super::editor::ApplyStatus;
+use super::editor::{ApplyStatus, Editor};
 use super::effect::Effect;
 use super::examples;
-use super::leftovers::Leftovers;
-use super::lesson::LessonFile;
+use super::lesson::{LessonFile, Player};
+use super::permalink::{Deed, History, Link};
 use super::replace::{Before, ReplaceMsg, Replacement, Replacing};
 use super::run::Run;
 use super::selection::{Selection, SelectionMsg};
 use super::state::{Msg, State};
 use super::timeline::{Timeline, TimelineMsg};
 use crate::actions::Command;
+use crate::api::{Kind, ObjectRef, Time};
 use crate::i18n::msg;
 use crate::lesson::{self, Lesson};
+
+/// Commands and breakpoints of a link; more are not read.
+const MAX_COMMANDS: usize = 10_000;
+const MAX_BREAKPOINTS: usize = 100;
+/// A link's history ends within a year.
+const LONGEST_HISTORY_US: u64 = 366 * 86_400 * 1_000_000;
 
 impl State {
     /// The opening example offers things to try, and moves by itself.
@@ -40,6 +47,59 @@ impl State {
         }
     }
 
+    /// What a link to what is shown holds: also what was done, the instant, the object that is selected and the breakpoints. A lesson is a
+    /// history of its own.
+    pub fn shared(&self) -> Link {
+        let timeline = &self.timeline;
+        let run = &timeline.run;
+        let is_told = self.player.is_none() && (self.replacing.acted || run.in_past() || !timeline.playing);
+        let history = is_told.then(|| {
+            let (commands, (steps, end)) = run.record_of();
+            let commands = commands.iter().map(|(steps, time, command)| (*steps, time.0, Deed::from(command))).collect();
+            History { commands, end: (steps, end.0), at: (run.in_past() || !timeline.playing).then(|| run.now()) }
+        });
+        let history = history.and_then(|history| serde_json::to_value(history).ok());
+        let selected = self.selection.selected.as_ref().filter(|_| self.selection.selected_by_person);
+        Link {
+            history,
+            selected: selected.map(|key| [key.kind.name(), &key.namespace, &key.name].join("/")),
+            breakpoints: timeline.breakpoints.iter().map(|one| one.text.clone()).collect(),
+            ..self.link()
+        }
+    }
+
+    /// Repeats what a link says was done, and shows what it is about.
+    pub fn recall(&mut self, link: &Link) {
+        for text in link.breakpoints.iter().take(MAX_BREAKPOINTS) {
+            self.clock(TimelineMsg::Break(text.clone()));
+        }
+        let selected = link.selected.as_ref().and_then(|text| {
+            let mut parts = text.splitn(3, '/');
+            Some(ObjectRef::new(Kind::from_word(parts.next()?)?, parts.next()?, parts.next()?))
+        });
+        if let Some(history) = link.history() {
+            // A link is untrusted: times do not go back, and end within the days that a history may have.
+            let (mut steps, mut now) = (0, Time(0));
+            let commands = history.commands.iter().take(MAX_COMMANDS).map(|(after, time, deed)| {
+                (steps, now) = (steps.max(*after), now.max(Time((*time).min(LONGEST_HISTORY_US))));
+                (steps, now, Command::from(deed.clone()))
+            });
+            let commands: Vec<_> = commands.collect();
+            let end = (steps.max(history.end.0), now.max(Time(history.end.1.min(LONGEST_HISTORY_US))));
+            let applied =
+                commands.iter().rev().find_map(|(.., command)| if let Command::Apply(text) = command { Some(text.clone()) } else { None });
+            self.demo.end();
+            self.editor.leftovers = Default::default();
+            self.editor.restore(self.editor.text.clone(), applied.unwrap_or_default());
+            self.timeline.recall(Run::recalled(self.timeline.run.seed(), commands, end), end.1, history.at);
+            self.replacing.acted = true;
+            self.perform(vec![Effect::HistoryChanged]);
+        }
+        if selected.is_some() {
+            self.select(SelectionMsg::Select(selected));
+        }
+    }
+
     /// Reads the lesson that stands in the editor; what is wrong with it is shown there.
     pub(super) fn read_lesson(&mut self, begins: bool) -> Option<Lesson> {
         let read = lesson::parse(&self.editor.text);
@@ -50,11 +110,21 @@ impl State {
     /// Begins the lesson that stands in the editor.
     pub(super) fn begin_own_lesson(&mut self) {
         let Some(lesson) = self.read_lesson(true) else { return };
-        let epoch = self.timeline.run.epoch + 1;
-        self.timeline.run = Run::of(lesson.cluster.clone(), lesson.seed);
-        self.timeline.run.epoch = epoch;
-        self.editor.leftovers = Leftovers::default();
-        self.select(SelectionMsg::Load(None));
+        let timeline = self.new_timeline(Run::of(lesson.cluster.clone(), lesson.seed));
+        let (editor, selection) = (Editor::new(&self.editor.text), Selection::at(self.selection.view));
+        let before = Before {
+            timeline: std::mem::replace(&mut self.timeline, timeline),
+            editor: std::mem::replace(&mut self.editor, editor),
+            selection: std::mem::replace(&mut self.selection, selection),
+            player: self.player.take(),
+            acted: self.replacing.acted,
+        };
+        // Who writes a lesson begins it again and again, and loses nothing by that.
+        let writes = before.player.as_ref().is_some_and(Player::is_own);
+        let empty = before.timeline.run.journal().is_empty();
+        self.replacing = Replacing { before: (!writes && !empty).then(|| Box::new(before)), ..Replacing::default() };
+        self.timeline.run.epoch += 1;
+        self.editor.show_lesson(&[], true);
         self.perform(vec![Effect::HistoryChanged]);
         self.open_lesson(LessonFile::new("", lesson), true);
     }
@@ -81,22 +151,21 @@ impl State {
 
     fn begin_again(&mut self, with: Replacement, keeps: bool) {
         // To start over with a lesson is to begin it again.
-        let lesson = self.player.take().filter(|player| with == Replacement::StartOver && !player.file().name().is_empty());
+        let player = self.player.take();
+        let lesson = player.as_ref().filter(|player| with == Replacement::StartOver && !player.is_own());
         let with = lesson.map_or(with, |player| Replacement::Lesson(player.file().clone()));
         let text = with.example().map_or_else(|| self.editor.text.to_string(), |example| (example.text)().into());
         let view = with.example().and_then(|example| crate::views::by_id(example.view));
-        let mut timeline = Timeline::new(match &with {
+        let timeline = self.new_timeline(match &with {
             Replacement::Lesson(file) => Run::of(file.lesson().cluster.clone(), file.lesson().seed),
             _ => Run::new(self.timeline.run.seed()),
         });
-        (timeline.run.epoch, timeline.speed) = (self.timeline.run.epoch, self.timeline.speed);
-        timeline.breakpoints.clone_from(&self.timeline.breakpoints);
-        let mut selection = Selection::default();
-        selection.view = self.selection.view;
+        let selection = Selection::at(self.selection.view);
         let before = Before {
             timeline: std::mem::replace(&mut self.timeline, timeline),
             editor: std::mem::take(&mut self.editor),
             selection: std::mem::replace(&mut self.selection, selection),
+            player,
             acted: self.replacing.acted,
         };
         self.replacing = Replacing { before: keeps.then(|| Box::new(before)), ..Replacing::default() };
@@ -114,10 +183,18 @@ impl State {
         }
     }
 
+    /// A clock for another run, at the same speed and with the same breakpoints.
+    fn new_timeline(&self, run: Run) -> Timeline {
+        let mut timeline = Timeline::new(run);
+        (timeline.run.epoch, timeline.speed) = (self.timeline.run.epoch, self.timeline.speed);
+        timeline.breakpoints.clone_from(&self.timeline.breakpoints);
+        timeline
+    }
+
     fn undo(&mut self) {
         let Some(before) = self.replacing.before.take() else { return };
         self.demo.end();
-        self.player = None;
+        self.player = before.player;
         let epoch = self.timeline.run.epoch + 1;
         (self.timeline, self.editor, self.selection) = (before.timeline, before.editor, before.selection);
         self.timeline.run.epoch = epoch;

@@ -1,10 +1,12 @@
 //! A link that holds everything: `#pako:` and the base64url of a zlib stream of versioned JSON, so that
 //! nothing is sent to a server. All fields but the version are optional; an unknown prefix is refused with words.
 
+use crate::actions::Command;
 use crate::i18n::{Message, msg};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// More than this is not unpacked: a link is untrusted input.
 const MAX_UNPACKED_BYTES: usize = 4 << 20;
@@ -24,6 +26,70 @@ pub struct Link {
     /// The diagram that is shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub view: Option<String>,
+    /// What was done, a [`History`]: read once the page is open, so that the opening needs nothing for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub history: Option<Value>,
+    /// The object that is selected: kind, namespace and name with slashes between them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selected: Option<String>,
+    /// Where the clock stops.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub breakpoints: Vec<String>,
+}
+
+impl Link {
+    /// What was done, if the link says so and it can be read.
+    pub fn history(&self) -> Option<History> {
+        self.history.as_ref().and_then(|history| History::deserialize(history).ok())
+    }
+}
+
+/// What was done and when; the same build of the engine repeats it to the byte, another one as far as it decides alike.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct History {
+    /// After how many tasks of the engine, when in microseconds, and what.
+    pub commands: Vec<(u64, u64, Deed)>,
+    /// Tasks and microseconds until the newest instant.
+    pub end: (u64, u64),
+    /// The instant that is looked at, in milliseconds, while the clock stands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<u64>,
+}
+
+/// A command as a link has it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Deed {
+    /// A manifest was applied.
+    Apply(String),
+    /// A kubectl line was entered.
+    Kubectl(String),
+    /// Something was broken.
+    Fault(String),
+    /// A kubectl command that waited went on.
+    Poll,
+}
+
+impl From<&Command> for Deed {
+    fn from(command: &Command) -> Deed {
+        match command {
+            Command::Apply(text) => Deed::Apply(text.to_string()),
+            Command::Kubectl(line) => Deed::Kubectl(line.to_string()),
+            Command::Fault(line) => Deed::Fault(line.to_string()),
+            Command::Poll => Deed::Poll,
+        }
+    }
+}
+
+impl From<Deed> for Command {
+    fn from(deed: Deed) -> Command {
+        match deed {
+            Deed::Apply(text) => Command::Apply(text.into()),
+            Deed::Kubectl(line) => Command::Kubectl(line.into()),
+            Deed::Fault(line) => Command::Fault(line.into()),
+            Deed::Poll => Command::Poll,
+        }
+    }
 }
 
 /// The fragment of an address, with its `#`.
@@ -65,14 +131,41 @@ fn unpack(text: &str) -> Result<Link, Message> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::Kind;
+    use crate::session::console::ConsoleMsg;
+    use crate::session::editor::EditorMsg;
+    use crate::session::selection::SelectionMsg;
+    use crate::session::tests::settled;
+    use crate::session::timeline::TimelineMsg;
+    use crate::session::{Msg, State, examples, history};
 
     #[test]
     fn a_link_round_trips() {
-        let link = Link { v: 1, manifest: Some("kind: Pod\n# 控制器\n".into()), seed: Some(7), view: Some("storage".into()) };
+        let link =
+            Link {
+                v: 1, manifest: Some("kind: Pod\n# 控制器\n".into()), seed: Some(7), view: Some("storage".into()), ..Link::default()
+            };
         let text = encode(&link);
         assert!(text.starts_with("#pako:"));
         assert!(!text.contains('=') && !text.contains('+') && !text[1..].contains('#'));
         assert_eq!(decode(&text), Ok(Some(link)));
+    }
+
+    /// Links as they were made by earlier pages, and by this one; a later one may have more fields.
+    #[test]
+    fn links_of_each_form_open() {
+        let plain = "eNqrVipTslIw1FFQyk3My0xLLS4BcpWyM_NSrBQC8lNi8pSAUsWpqSlAYXMgsywztRykorgkvygxPVWpFgBszBNQ";
+        let told = "eNpdUMtugzAQ_BU0560C6Uv1V-ROOZjsJrVwbAucIIT4966p1EN8Gu2M5uEVD5iGcLPBXWTKMBhcYFOdIn8HECYRhvkkPJzMyk45jvYqyvy4gheYFed4UwOeYNq2pppW2JT88mS2ddQ2R3qv96ei4d7LOXuVXSVXKarBrnmlj3_Nxd59aRUiywvHOVQ7ap6VSNF7dB1BghZujzV9_VF6surwpnAre7xmlk3QVgeWPeAwS6-T-lHskKILuUxRS9a0XOmVF6iPt1lG_a_tF1oSX8U";
+        let plain = decode(&format!("#pako:{plain}")).unwrap().unwrap();
+        assert_eq!((plain.manifest.as_deref(), plain.seed, plain.view.as_deref()), (Some("kind: Pod\n"), Some(7), Some("storage")));
+        let told = decode(&format!("#pako:{told}")).unwrap().unwrap();
+        assert_eq!(
+            (told.manifest.as_deref(), told.selected.as_deref(), told.breakpoints.len()),
+            (plain.manifest.as_deref(), Some("Pod/default/web"), 1)
+        );
+        let history = told.history().unwrap();
+        assert_eq!((history.commands.len(), history.end, history.at), (4, (20, 9_000_000), Some(4_000)));
+        assert_eq!(history.commands[2], (13, 6_000_000, Deed::Fault("node-down node-1".into())));
     }
 
     #[test]
@@ -96,5 +189,150 @@ mod tests {
     fn a_decompression_bomb_is_not_unpacked() {
         let packed = miniz_oxide::deflate::compress_to_vec_zlib(&vec![b' '; MAX_UNPACKED_BYTES + 1], 9);
         assert!(decode(&format!("#pako:{}", URL_SAFE_NO_PAD.encode(packed))).is_err());
+    }
+
+    /// What is shared and opened again: repeated in slices of a size.
+    fn opened_again(state: &State, budget: usize) -> State {
+        let link = decode(&encode(&state.shared())).unwrap().unwrap();
+        let mut again = State::from_link(Some(&link));
+        again.recall(&link);
+        while again.timeline.run_until.is_some() {
+            again.run_slice(budget);
+        }
+        again
+    }
+
+    fn journal(state: &State) -> Vec<String> {
+        state.timeline.run.journal().iter().map(|entry| format!("{entry:?}")).collect()
+    }
+
+    fn acted() -> State {
+        let mut state = settled((examples::ALL[2].text)());
+        let enter = |state: &mut State, line: &str| state.update(ConsoleMsg::Enter(line.into()));
+        enter(&mut state, "kubectl scale statefulset web --replicas=4");
+        state.update(TimelineMsg::Step);
+        enter(&mut state, "kubectl delete pod web-1");
+        state.update(TimelineMsg::Seconds(3));
+        state.update(Msg::Fault("node-down node-1".into()));
+        state.update(TimelineMsg::Seconds(40));
+        enter(&mut state, "kubectl drain node-2 --ignore-daemonsets");
+        state.update(TimelineMsg::Seconds(40));
+        while state.timeline.run_until.is_some() {
+            state.run_slice(64);
+        }
+        state.update(EditorMsg::Edit(state.editor.text.replace("nginx-slim:0.24", "nginx-slim:0.25")));
+        state.update(Msg::Apply);
+        state.update(TimelineMsg::Seconds(20));
+        while state.timeline.run_until.is_some() {
+            state.run_slice(64);
+        }
+        state
+    }
+
+    #[test]
+    fn a_link_repeats_what_was_done_to_the_byte_however_it_is_sliced() {
+        let state = acted();
+        let whole = journal(&state);
+        for budget in [3, 64, 100_000] {
+            let again = opened_again(&state, budget);
+            assert_eq!(journal(&again), whole);
+            assert_eq!((again.timeline.run.now(), again.timeline.playing), (state.timeline.run.now(), false));
+            assert_eq!(again.editor.text, state.editor.text);
+            assert_eq!(history::commands(&again.timeline.run), history::commands(&state.timeline.run));
+        }
+        // What is done then goes on from there in the same way.
+        let mut both = [state, opened_again(&acted(), 64)];
+        for state in &mut both {
+            state.update(ConsoleMsg::Enter("kubectl uncordon node-2".into()));
+            state.update(TimelineMsg::Seconds(30));
+            while state.timeline.run_until.is_some() {
+                state.run_slice(64);
+            }
+        }
+        assert_eq!(journal(&both[0]), journal(&both[1]));
+        assert!(journal(&both[0]).len() > whole.len());
+    }
+
+    #[test]
+    fn a_link_keeps_the_instant_the_selection_and_the_breakpoints() {
+        let mut state = acted();
+        let end = state.timeline.run.end();
+        state.update(TimelineMsg::Break("pod not ready".into()));
+        state.update(TimelineMsg::Seek(end - 30_000));
+        let key = state.timeline.run.sim().list(Kind::StatefulSet).next().unwrap().key();
+        state.update(SelectionMsg::Select(Some(key.clone())));
+        let again = opened_again(&state, 64);
+        assert_eq!((again.timeline.run.now(), again.timeline.run.end()), (state.timeline.run.now(), end));
+        assert!(again.timeline.run.in_past() && again.timeline.stopped.is_none());
+        assert_eq!(again.timeline.run.objects(), state.timeline.run.objects());
+        assert_eq!((again.selection.selected.clone(), again.timeline.breakpoints.len()), (Some(key), 1));
+        // A cluster that nobody has touched needs no history.
+        assert_eq!(State::from_link(None).shared().history, None);
+    }
+
+    #[test]
+    fn who_acts_before_all_is_repeated_goes_on_from_there() {
+        let state = acted();
+        let link = state.shared();
+        for msgs in [
+            vec![
+                Msg::from(ConsoleMsg::Enter("kubectl get pods".into())),
+                ConsoleMsg::Enter("kubectl scale statefulset web --replicas=1".into()).into(),
+            ],
+            vec![Msg::Apply],
+            vec![TimelineMsg::Seek(10_000).into(), TimelineMsg::Branch.into()],
+            vec![TimelineMsg::Step.into(), TimelineMsg::Settle.into()],
+            vec![TimelineMsg::Seek(1_000).into(), TimelineMsg::Live.into(), TimelineMsg::Seconds(500).into()],
+        ] {
+            let mut again = State::from_link(Some(&link));
+            again.recall(&link);
+            for _ in 0..8 {
+                again.run_slice(20);
+            }
+            assert!(again.timeline.run.recalls());
+            for msg in msgs {
+                again.update(msg);
+            }
+            while again.timeline.run_until.is_some() {
+                again.run_slice(500);
+            }
+            let now = again.timeline.run.now();
+            again.update(TimelineMsg::Seconds(600));
+            while again.timeline.run_until.is_some() {
+                again.run_slice(500);
+            }
+            assert!(again.timeline.run.now() >= now + 500_000);
+            let (all, listed) = (again.timeline.run.command_count(), history::commands(&again.timeline.run).len());
+            assert!(listed <= all);
+            let times: Vec<u64> = again.timeline.run.commands().map(|(time, _)| time.0).collect();
+            assert!(times.is_sorted());
+        }
+    }
+
+    #[test]
+    fn a_forged_history_does_no_harm() {
+        let forged = |commands: Vec<(u64, u64, Deed)>, end: (u64, u64)| {
+            let link = Link {
+                v: 1,
+                history: serde_json::to_value(History { commands, end, at: Some(u64::MAX) }).ok(),
+                selected: Some("x".into()),
+                breakpoints: vec!["".into(), "nonsense".into()],
+                ..Link::default()
+            };
+            let mut state = State::from_link(Some(&link));
+            state.recall(&link);
+            for _ in 0..50 {
+                state.run_slice(200);
+            }
+            state.update(TimelineMsg::Live);
+            state.update(ConsoleMsg::Enter("kubectl run a --image=nginx".into()));
+            state.update(TimelineMsg::Seconds(5));
+            assert!(state.timeline.run.sim().list(Kind::Pod).count() > 0);
+        };
+        let line = |line: &str| Deed::Kubectl(line.into());
+        forged(vec![(u64::MAX, u64::MAX, line("kubectl get pods")), (0, 0, Deed::Poll), (5, 3, Deed::Fault("node-down x".into()))], (0, 0));
+        forged(vec![(0, 9, Deed::Apply("}{".into())), (0, 1, Deed::Apply("kind: Pod".into())), (1, 1, line(""))], (u64::MAX, u64::MAX));
+        forged(vec![(7, 1_000_000, line("kubectl get pods -w")); 40], (9, 2_000_000));
+        forged(Vec::new(), (u64::MAX, 1));
     }
 }

@@ -2,7 +2,7 @@
 
 use super::editor::Editor;
 use super::examples;
-use super::lesson::LessonFile;
+use super::lesson::{LessonFile, Player};
 use super::selection::Selection;
 use super::timeline::Timeline;
 
@@ -50,6 +50,8 @@ pub struct Before {
     pub editor: Editor,
     /// What was looked at.
     pub selection: Selection,
+    /// The lesson that was played.
+    pub player: Option<Player>,
     /// A person had acted on the cluster.
     pub acted: bool,
 }

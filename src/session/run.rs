@@ -3,6 +3,7 @@
 //! The history depends on the cluster, the seed and the commands alone, so an instant of the past is found by
 //! replaying the commands from the checkpoint before it.
 
+use super::checkpoint::{Checkpoint, Checkpoints, Recorded};
 use crate::actions::{self, ApplyJob, Command};
 use crate::api::time::SECOND;
 use crate::api::{Kind, Object, ObjectRef, Time};
@@ -13,83 +14,12 @@ use std::rc::Rc;
 
 /// Time without a change after which the cluster counts as settled, in microseconds.
 pub const QUIET_US: u64 = 3 * SECOND;
-/// Tasks between two checkpoints, at first.
-const CHECKPOINT_INTERVAL_TASKS: u64 = 2_000;
-/// Checkpoints kept; above that every second one is dropped, one at a time. Fewer of a large cluster, where more changes from one to the next.
-const MAX_CHECKPOINTS: usize = 64;
-const MAX_CHECKPOINTS_LARGE: usize = 24;
-const LARGE_CLUSTER_PODS: usize = 20_000;
-/// Cost of applying a document, in tasks.
-const DOCUMENT_COST_TASKS: usize = 64;
-
-/// A simulation and how it got there. A clone shares whatever does not change.
-#[derive(Clone, Debug)]
-struct Checkpoint {
-    sim: Sim,
-    /// Tasks run since time 0.
-    steps: u64,
-    /// Commands carried out since time 0.
-    done: usize,
-    /// The kubectl command in the foreground, while it runs.
-    foreground: Option<Session>,
-    /// An apply in progress: the clock stands until it ends.
-    applying: Option<ApplyJob>,
-}
-
-impl Checkpoint {
-    /// Applies the next document of the manifest in progress; returns the result when none is left.
-    fn apply_next(&mut self) -> Option<(ApplyJob, actions::Answer)> {
-        let answer = self.applying.as_mut()?.step(&mut self.sim)?;
-        Some((self.applying.take()?, answer))
-    }
-
-    /// The same where it is repeated.
-    fn repeat_next(&mut self) {
-        if self.apply_next().is_some() {
-            self.done += 1;
-        }
-    }
-
-    /// Repeats the history up to a time, with a budget as that of `Sim::advance`. True when it was reached.
-    fn replay(&mut self, commands: &[(u64, Time, Command)], to: Time, most: u64, mut budget: usize) -> bool {
-        loop {
-            if budget == 0 {
-                return false;
-            }
-            if self.applying.is_some() {
-                self.repeat_next();
-                budget = budget.saturating_sub(DOCUMENT_COST_TASKS);
-                continue;
-            }
-            let due = commands.get(self.done).filter(|(_, time, _)| *time <= to);
-            if let Some((at, time, command)) = due {
-                if self.steps >= *at {
-                    self.sim.advance(*time, 0);
-                    if let Command::Apply(text) = command {
-                        self.applying = Some(ApplyJob::new(&self.sim, text));
-                    } else {
-                        actions::run(&mut self.sim, &mut self.foreground, command);
-                        self.done += 1;
-                    }
-                    continue;
-                }
-            } else if self.steps >= most || self.sim.next_task().is_none_or(|next| next > to) {
-                self.sim.advance(to, 0);
-                return true;
-            }
-            budget = budget.saturating_sub(self.sim.step());
-            self.steps += 1;
-        }
-    }
-}
-
 /// A branch that is not shown.
 #[derive(Clone, Debug)]
 struct Branch {
     live: Checkpoint,
-    checkpoints: Vec<Checkpoint>,
-    every: u64,
-    commands: Vec<(u64, Time, Command)>,
+    checkpoints: Checkpoints,
+    commands: Vec<Recorded>,
     /// Its number, from 1.
     number: u32,
 }
@@ -119,12 +49,11 @@ pub struct Run {
     numbered: u32,
     live: Checkpoint,
     past: Option<Checkpoint>,
-    checkpoints: Vec<Checkpoint>,
-    every: u64,
-    /// Which checkpoint is dropped next, and how many still are.
-    thin: Option<(usize, usize)>,
+    checkpoints: Checkpoints,
     /// After how many tasks, when, what.
-    commands: Vec<(u64, Time, Command)>,
+    commands: Vec<Recorded>,
+    /// Until how many tasks, and when, a history from elsewhere is repeated before the run goes on.
+    recalls: Option<(u64, Time)>,
     seed: u64,
     /// Incremented whenever what is shown may have changed otherwise than by time: seek, branch, reset.
     pub epoch: u64,
@@ -144,15 +73,39 @@ impl Run {
             forks: Vec::new(),
             number: 1,
             numbered: 1,
-            checkpoints: vec![live.clone()],
+            checkpoints: Checkpoints::new(live.clone()),
             live,
             past: None,
-            every: CHECKPOINT_INTERVAL_TASKS,
-            thin: None,
             commands: Vec::new(),
+            recalls: None,
             seed,
             epoch: 0,
         }
+    }
+
+    /// A run that repeats a history first, as it advances: its commands (after how many tasks, when, what), and where it ends.
+    pub fn recalled(seed: u64, commands: Vec<Recorded>, end: (u64, Time)) -> Run {
+        Run { commands, recalls: Some(end), ..Run::new(seed) }
+    }
+
+    /// Whether a part of the history is still to be repeated.
+    pub fn recalls(&self) -> bool {
+        self.recalls.is_some()
+    }
+
+    /// What is left of a history to repeat is given up: something else is done.
+    fn give_up_recall(&mut self) {
+        if self.recalls.take().is_some() {
+            while self.live.applying.is_some() {
+                self.live.repeat_next();
+            }
+            self.commands.truncate(self.live.done);
+        }
+    }
+
+    /// The history from the beginning to the newest instant: its commands, and where it ends.
+    pub fn record_of(&self) -> (&[Recorded], (u64, Time)) {
+        (&self.commands[..self.live.done.min(self.commands.len())], (self.live.steps, self.live.sim.now()))
     }
 
     /// The seed of the run.
@@ -207,16 +160,16 @@ impl Run {
 
     /// What a word in the console may become: kinds, and names of objects that begin so.
     pub fn completions(&self, start: &str) -> Vec<String> {
-        let kinds = crate::api::kind::ALL.iter();
+        let kinds = crate::api::kind::all();
         let plurals = kinds.clone().map(|kind| kind.info().plural).filter(|word| word.starts_with(start));
-        let objects = kinds.filter(|kind| kind.info().animated).flat_map(|kind| self.sim().each(*kind));
+        let objects = kinds.filter(|kind| kind.info().animated).flat_map(|kind| self.sim().each(kind));
         let names = objects.map(|object| object.meta.name.as_str()).filter(|name| name.starts_with(start));
         plurals.chain(names).map(str::to_string).collect()
     }
 
     /// All objects but Events.
     pub fn objects(&self) -> Vec<Rc<Object>> {
-        crate::api::kind::ALL.iter().filter(|kind| **kind != Kind::Event).flat_map(|kind| self.sim().list(*kind)).cloned().collect()
+        crate::api::kind::all().filter(|kind| *kind != Kind::Event).flat_map(|kind| self.sim().list(kind)).cloned().collect()
     }
 
     /// The object with this key.
@@ -235,6 +188,14 @@ impl Run {
             }
             return done;
         }
+        if let Some((steps, end)) = self.recalls {
+            let done = self.live.replay(&self.commands, to.min(end), steps, budget);
+            self.checkpoint();
+            if done && to >= end {
+                self.give_up_recall();
+            }
+            return done && to <= end;
+        }
         let went = self.live.sim.advance(to, budget);
         self.live.steps += went.ran as u64;
         self.checkpoint();
@@ -246,6 +207,7 @@ impl Run {
         if self.past.is_some() {
             self.live();
         }
+        self.give_up_recall();
         let quiet = self.live.sim.last_change().after(QUIET_US);
         if self.live.sim.now() >= quiet {
             return true;
@@ -269,6 +231,7 @@ impl Run {
             }
             return true;
         }
+        self.give_up_recall();
         let limit = Time(self.live.sim.now().0.saturating_add(limit.0));
         let soon = self.live.sim.now().after(QUIET_US);
         let mut idle = None;
@@ -291,23 +254,12 @@ impl Run {
     }
 
     fn checkpoint(&mut self) {
-        if let Some((at, left)) = self.thin.filter(|(at, left)| *left > 0 && *at < self.checkpoints.len()) {
-            self.checkpoints.remove(at);
-            self.thin = Some((at + 1, left - 1));
-        }
-        if self.live.steps < self.checkpoints.last().map_or(0, |last| last.steps) + self.every {
-            return;
-        }
-        self.checkpoints.push(self.live.clone());
-        let most = if self.live.sim.server().count(Kind::Pod) > LARGE_CLUSTER_PODS { MAX_CHECKPOINTS_LARGE } else { MAX_CHECKPOINTS };
-        if self.checkpoints.len() > most {
-            self.thin = Some((1, self.checkpoints.len() / 2));
-            self.every *= 2;
-        }
+        self.checkpoints.note(&self.live);
     }
 
     /// Carries out a command at the newest instant.
     pub fn command(&mut self, command: Command) -> actions::Answer {
+        self.give_up_recall();
         let answer = actions::run(&mut self.live.sim, &mut self.live.foreground, &command);
         if answer.changed {
             self.record(command);
@@ -317,7 +269,7 @@ impl Run {
 
     /// The commands of the history, each with its time.
     pub fn commands(&self) -> impl Iterator<Item = (Time, &Command)> {
-        self.commands.iter().map(|(_, time, command)| (*time, command))
+        self.record_of().0.iter().map(|(_, time, command)| (*time, command))
     }
 
     /// The manifest that was applied last at an instant of the past; empty if none was yet. Nothing at the newest instant.
@@ -330,12 +282,12 @@ impl Run {
 
     /// Whether a command waits for a line to be typed.
     pub fn takes_input(&self) -> bool {
-        self.past.is_none() && self.live.foreground.as_ref().is_some_and(Session::takes_input)
+        self.past.is_none() && self.recalls.is_none() && self.live.foreground.as_ref().is_some_and(Session::takes_input)
     }
 
     /// Commands in the history.
     pub fn command_count(&self) -> usize {
-        self.commands.len()
+        self.record_of().0.len()
     }
 
     /// Puts a command into the history; it took no time.
@@ -347,12 +299,13 @@ impl Run {
     /// Begins to apply a manifest at the newest instant. It is one command, whose documents [`Run::apply_next`] applies; nothing else may be
     /// done to the run before all of them are.
     pub fn begin(&mut self, text: &Rc<str>) {
+        self.give_up_recall();
         self.live.applying = Some(ApplyJob::new(&self.live.sim, text));
     }
 
     /// Whether documents are left to apply.
     pub fn applies(&self) -> bool {
-        self.live.applying.is_some()
+        self.recalls.is_none() && self.live.applying.is_some()
     }
 
     /// Applies the next document of the manifest; what was applied and what came of it when there are no more.
@@ -371,7 +324,7 @@ impl Run {
 
     /// Lets a command that still waits (`-w`, `rollout status`, `drain`) look again; what it printed.
     pub fn poll(&mut self) -> Vec<actions::Line> {
-        if self.past.is_some() || self.live.foreground.is_none() {
+        if self.past.is_some() || self.recalls.is_some() || self.live.foreground.is_none() {
             return Vec::new();
         }
         self.command(Command::Poll).lines
@@ -384,7 +337,7 @@ impl Run {
 
     /// Whether a command goes on by itself, also while the clock stands.
     pub fn goes_on(&self) -> bool {
-        self.past.is_none() && (self.applies() || self.live.foreground.as_ref().is_some_and(Session::goes_on))
+        self.past.is_none() && self.recalls.is_none() && (self.applies() || self.live.foreground.as_ref().is_some_and(Session::goes_on))
     }
 
     /// Ends a command that still waits.
@@ -400,8 +353,7 @@ impl Run {
             self.past = None;
             return true;
         }
-        let from = self.checkpoints.iter().rposition(|earlier| earlier.sim.now() <= to).unwrap_or(0);
-        let mut point = self.checkpoints[from].clone();
+        let mut point = self.checkpoints.before(to);
         let there = point.replay(&self.commands, to, self.live.steps, budget);
         self.past = Some(point);
         there
@@ -417,6 +369,7 @@ impl Run {
     /// branch that can be restored.
     pub fn branch(&mut self) {
         if let Some(mut point) = self.past.take() {
+            self.give_up_recall();
             // A manifest is applied wholly or not at all.
             while point.applying.is_some() {
                 point.repeat_next();
@@ -430,20 +383,14 @@ impl Run {
             self.forks.push(Fork { number: self.numbered, of: self.number, at: point.sim.now().0 / 1000 });
             self.number = self.numbered;
             self.commands.truncate(point.done);
-            self.checkpoints.retain(|earlier| earlier.steps <= point.steps && earlier.done <= point.done);
+            self.checkpoints.forget_after(&point);
             self.live = point;
             self.epoch += 1;
         }
     }
 
     fn leave(&self) -> Branch {
-        Branch {
-            live: self.live.clone(),
-            checkpoints: self.checkpoints.clone(),
-            every: self.every,
-            commands: self.commands.clone(),
-            number: self.number,
-        }
+        Branch { live: self.live.clone(), checkpoints: self.checkpoints.clone(), commands: self.commands.clone(), number: self.number }
     }
 
     /// The number of the branch that is shown, and of those that are kept beside it.
@@ -463,9 +410,10 @@ impl Run {
     /// Shows the newest instant of another branch.
     pub fn switch(&mut self, number: u32) {
         let Some(at) = self.branches.iter().position(|branch| branch.number == number) else { return };
+        self.give_up_recall();
         let left = self.leave();
         let to = std::mem::replace(&mut self.branches[at], left);
-        (self.live, self.checkpoints, self.every, self.commands, self.number) = (to.live, to.checkpoints, to.every, to.commands, to.number);
+        (self.live, self.checkpoints, self.commands, self.number) = (to.live, to.checkpoints, to.commands, to.number);
         self.past = None;
         self.epoch += 1;
     }

@@ -95,11 +95,16 @@ pub struct Selection {
     /// The loop that the diagram of loops is turned to, and the timeline filtered to.
     pub selected_loop: Option<String>,
     /// A person has selected an object since the apply in progress began.
-    selected_by_person: bool,
+    pub selected_by_person: bool,
     trial: Trial,
 }
 
 impl Selection {
+    /// Nothing is selected yet; a diagram is shown.
+    pub fn at(view: &'static View) -> Selection {
+        Selection { view, ..Selection::default() }
+    }
+
     /// Does what a message says.
     pub fn update(&mut self, msg: SelectionMsg, run: &Run) -> Vec<Effect> {
         match msg {

@@ -161,7 +161,7 @@ impl State {
     /// What a link to this page holds.
     pub fn link(&self) -> Link {
         let (text, view) = (self.editor.text.to_string(), self.selection.view.id);
-        Link { v: 1, manifest: Some(text), seed: Some(self.timeline.run.seed()), view: Some(view.into()) }
+        Link { v: 1, manifest: Some(text), seed: Some(self.timeline.run.seed()), view: Some(view.into()), ..Link::default() }
     }
 
     /// Does what a message says.

@@ -90,6 +90,8 @@ pub struct Timeline {
     pub breakpoint_error: Message,
     /// Where it has stopped.
     pub stopped: Option<BreakpointHit>,
+    /// The instant that is looked at once the history of a link has been repeated, in milliseconds.
+    arrives: Option<u64>,
 }
 
 impl Timeline {
@@ -104,12 +106,24 @@ impl Timeline {
             breakpoints: Vec::new(),
             breakpoint_error: Message::default(),
             stopped: None,
+            arrives: None,
         }
+    }
+
+    /// Repeats the history of a link as fast as it can, and then shows the instant that it is about.
+    pub fn recall(&mut self, run: Run, end: Time, at: Option<u64>) {
+        let epoch = self.run.epoch + 1;
+        (self.run, self.run_until, self.arrives, self.stopped) = (run, Some(RunUntil::At(end)), at, None);
+        self.run.epoch = epoch;
     }
 
     /// Does what a message says.
     pub fn update(&mut self, msg: TimelineMsg) -> Vec<Effect> {
         use TimelineMsg as Msg;
+        // Whoever moves the clock is not taken elsewhere.
+        if !matches!(msg, Msg::Speed(_) | Msg::Break(_) | Msg::Unbreak(_)) {
+            self.arrives = None;
+        }
         if matches!(msg, Msg::Toggle | Msg::Play | Msg::Step | Msg::StepBack | Msg::Seconds(_) | Msg::Seek(_) | Msg::Live | Msg::Settle) {
             self.stopped = None;
             if !matches!(msg, Msg::Toggle | Msg::Seconds(_)) {
@@ -244,7 +258,8 @@ impl Timeline {
 
     /// Runs towards a time with a budget of tasks, and no further than a breakpoint. True when there is nothing left to run.
     pub fn advance(&mut self, to: Time, budget: usize) -> (bool, Vec<Effect>) {
-        if self.breakpoints.is_empty() {
+        // What a link repeats has happened before.
+        if self.breakpoints.is_empty() || self.run.recalls() {
             return (self.run.advance(to, budget), Vec::new());
         }
         for _ in 0..budget {
@@ -284,6 +299,10 @@ impl Timeline {
                 let (done, effects) = self.advance(to, budget);
                 if done {
                     self.run_until = None;
+                }
+                if let Some(at) = self.arrives.take_if(|_| done) {
+                    self.playing = false;
+                    self.seek(Time(at.saturating_mul(1000).saturating_add(999)));
                 }
                 effects
             }

@@ -86,6 +86,28 @@ pub fn set_fragment(fragment: &str) {
     }
 }
 
+/// Whether a lesson is presented: large, with nothing beside it.
+pub fn presents() -> bool {
+    document().document_element().is_some_and(|root| root.class_list().contains("present"))
+}
+
+/// Begins or ends presenting, on the whole screen where the browser lets the page have it.
+pub fn present(on: bool) {
+    if let Some(root) = document().document_element() {
+        let _ = root.class_list().toggle_with_force("present", on);
+    }
+    fill_screen(on);
+}
+
+/// Takes the whole screen, or gives it back.
+pub fn fill_screen(on: bool) {
+    match document().document_element() {
+        Some(root) if on => drop(root.request_fullscreen()),
+        _ if document().fullscreen_element().is_some() => document().exit_fullscreen(),
+        _ => {}
+    }
+}
+
 /// The address of the page without query and fragment.
 pub fn address() -> String {
     let location = window().location();
@@ -199,19 +221,21 @@ pub fn fetch_script(name: &str, then: impl FnOnce() + Clone + 'static) {
 
 /// Loads a lesson of the library; `then` gets its text, or nothing if it cannot be had.
 pub fn fetch_lesson(name: &str, then: impl FnOnce(Option<String>) + Clone + 'static) {
-    load_script(&format!("lessons/{name}.js"), |there| {
-        let text = js_sys::Reflect::get(&window(), &"loopscopeLesson".into()).ok().and_then(|text| text.as_string());
+    let own = name.to_owned();
+    load_script(&format!("lessons/{name}.js"), move |there| {
+        let all = js_sys::Reflect::get(&window(), &"loopscopeLessons".into()).ok();
+        let text = all.and_then(|all| js_sys::Reflect::get(&all, &own.into()).ok()).and_then(|text| text.as_string());
         then(text.filter(|_| there));
     });
 }
 
-/// Saves the page as one file; then says what went wrong, if anything did.
-pub fn save_single(hash: String, query: String, lesson: String, title: String, done: Callback<String>) {
+/// Saves the page as one file (`html`) or as a package (`scorm`); then says what went wrong, if anything did.
+pub fn save_single(form: &'static str, hash: String, query: String, title: String, done: Callback<String>) {
     let save = move || {
         let save = js_sys::Reflect::get(&window(), &"loopscopeSingle".into()).ok();
         if let Some(save) = save.as_ref().and_then(|save| save.dyn_ref::<js_sys::Function>()) {
             let done = Closure::once_into_js(move |error: String| done.emit(error));
-            let given = js_sys::Array::of5(&hash.into(), &query.into(), &lesson.into(), &title.into(), &done);
+            let given = js_sys::Array::of5(&form.into(), &hash.into(), &query.into(), &title.into(), &done);
             let _ = save.apply(&JsValue::NULL, &given);
         }
     };

@@ -37,11 +37,27 @@ pub fn choices(chosen: &[String], view: &View, onchange: Callback<Event>) -> Htm
     html! { <div class="grid choices" onchange={onchange}>{ picker(0, msg::embed_diagram(), &views, view.id) }{ picker(1, msg::embed_theme(), &of(&THEMES), "") }{ picker(2, msg::embed_height(), &of(&HEIGHTS), "") }{ picker(3, msg::embed_start(), &of(&PLAYS), "1") }</div> }
 }
 
+/// What a frame opens with.
+#[derive(Clone, Copy, Debug)]
+pub enum Opens<'a> {
+    /// A lesson of the page, by its name.
+    Lesson(&'a str),
+    /// The fragment of a link.
+    Link(&'a str),
+}
+
 /// Where the frame that is pasted finds its page, as `embed.js` writes it.
-pub fn address(page: &str, hash: &str, view: &View, chosen: &[String]) -> String {
+pub fn address(page: &str, opens: Opens<'_>, view: &View, chosen: &[String]) -> String {
     let of = |at: usize, usual: &'static str| chosen.get(at).map_or(usual, String::as_str);
     let given = |name: &str, value: &str| if value.is_empty() { String::new() } else { ["&", name, "=", value].concat() };
-    [page, "?embed=&view=", of(0, view.id), &given("theme", of(1, "")), &given("autoplay", of(3, "1")), hash].concat()
+    let (lesson, hash) = match opens {
+        Opens::Lesson(name) => (name, ""),
+        Opens::Link(hash) => ("", hash),
+    };
+    // A lesson shows the diagrams that it is about.
+    let view = if lesson.is_empty() { of(0, view.id) } else { "" };
+    [page, "?embed=", &given("lesson", lesson), &given("view", view), &given("theme", of(1, "")), &given("autoplay", of(3, "1")), hash]
+        .concat()
 }
 
 /// How high it is, in pixels.
@@ -50,21 +66,23 @@ pub fn height(chosen: &[String]) -> String {
 }
 
 /// What is to be pasted.
-pub fn snippet(home: &str, hash: &str, view: &View, chosen: &[String]) -> String {
+pub fn snippet(home: &str, opens: Opens<'_>, view: &View, chosen: &[String]) -> String {
     let of = |at: usize, usual: &'static str| chosen.get(at).map_or(usual, String::as_str);
     let given = |name: &str, value: &str| if value.is_empty() { String::new() } else { [" ", name, "=\"", value, "\""].concat() };
     [
         "<script src=\"",
         home,
-        "/embed.js\" async></script>\n<loop-scope view=\"",
-        of(0, view.id),
-        "\"",
+        "/embed.js\" async></script>\n<loop-scope",
+        &given("view", if matches!(opens, Opens::Lesson(_)) { "" } else { of(0, view.id) }),
         &given("theme", of(1, "")),
         &given("height", of(2, "")),
         &given("autoplay", of(3, "1")),
-        "\n  hash=\"",
-        hash,
-        "\"></loop-scope>",
+        "\n ",
+        &match opens {
+            Opens::Lesson(name) => given("lesson", name),
+            Opens::Link(hash) => given("hash", hash.trim_start_matches('#')),
+        },
+        "></loop-scope>",
     ]
     .concat()
 }

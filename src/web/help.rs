@@ -6,7 +6,7 @@ use crate::i18n::{Constant, Message, msg};
 use crate::session::simulated::{self, Treatment};
 use yew::prelude::*;
 
-const KEYS: [(&str, Constant); 23] = [
+const KEYS: [(&str, Constant); 25] = [
     ("Space", || msg::key_play()),
     ("→ ←", || msg::key_reconcile()),
     (".  ,", || msg::key_second()),
@@ -28,6 +28,8 @@ const KEYS: [(&str, Constant); 23] = [
     ("r", || msg::key_restart()),
     ("l", || msg::key_list()),
     ("f", || msg::key_full()),
+    ("p", || msg::key_present()),
+    ("PgDn PgUp", || msg::key_lesson()),
     ("?", || msg::button_help()),
     ("Esc", || msg::key_close()),
 ];

@@ -2,7 +2,7 @@
 
 use super::dom;
 use crate::session::State;
-use crate::session::lesson::{Phase, Result};
+use crate::session::lesson::Phase;
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use wasm_bindgen::{JsCast, JsValue};
@@ -16,8 +16,7 @@ thread_local! {
 pub fn lesson(state: &State) -> Value {
     let Some(player) = &state.player else { return Value::Null };
     let (at, phase, results) = player.progress();
-    let good = results.iter().filter(|result| matches!(result, Result::Right | Result::Solved)).count();
-    let asked = player.file().lesson().steps.iter().filter(|step| step.predict.is_some() || step.task.is_some()).count();
+    let (right, asked) = player.score();
     json!({
         "lesson": player.file().name(),
         "title": player.file().lesson().title.plain(super::language::tongue()),
@@ -25,7 +24,7 @@ pub fn lesson(state: &State) -> Value {
         "steps": results.len(),
         "phase": phase.word(),
         "results": results.iter().map(|result| result.word()).collect::<Vec<_>>(),
-        "right": good,
+        "right": right,
         "asked": asked,
         "over": phase == Phase::Done && at + 1 == results.len(),
     })

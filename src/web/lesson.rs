@@ -17,6 +17,10 @@ pub struct Props {
     pub lang: Lang,
     /// What is done.
     pub on: Callback<LessonMsg>,
+    /// Whether it is presented.
+    pub presents: bool,
+    /// Presenting begins or ends.
+    pub on_present: Callback<()>,
 }
 
 /// A text with `code` in it.
@@ -58,6 +62,13 @@ pub fn LessonPanel(props: &Props) -> Html {
         Phase::Done if at < all => Some((msg::lesson_next(), LessonMsg::Next)),
         _ => None,
     };
+    super::notes::show(card);
+    let presents = props.presents;
+    let present = props.on_present.reform(|_: MouseEvent| ());
+    let notes = {
+        let card = card.clone();
+        Callback::from(move |_: MouseEvent| super::notes::open(&card))
+    };
     let finish = (phase == Phase::Done && at == all).then(|| {
         html! { <button type="button" class="btn primary sm finish" onclick={to(LessonMsg::Close)}>{ icon("i-check", 14) }{ say(msg::lesson_finish()) }</button> }
     });
@@ -65,6 +76,8 @@ pub fn LessonPanel(props: &Props) -> Html {
         <section class="lesson" id="lesson" data-phase={phase.word()} aria-label={say(msg::lesson_label(&card.title))}>
             <div class="row"><h2 class="ell">{ &card.title }</h2><ol class="dots" aria-hidden="true">{ for card.results.iter().enumerate().map(dot) }</ol>
                 <span class="dim">{ say(msg::lesson_step(at, all)) }</span><span class="grow" />
+                if presents { <button type="button" class="btn sm ghost notes" onclick={notes}>{ say(msg::lesson_notes()) }</button> }
+                <button type="button" class="btn sm ghost presents" aria-pressed={presents.to_string()} title={say(msg::lesson_present_means())} onclick={present}>{ say(msg::lesson_present()) }</button>
                 <button type="button" class="btn ghost icon" aria-label={say(msg::lesson_close())} title={say(msg::lesson_close())} onclick={to(LessonMsg::Close)}>{ icon("i-cross", 14) }</button></div>
             <div class="told" role="status" tabindex="0">
                 { question(props) }

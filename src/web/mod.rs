@@ -9,6 +9,7 @@ mod editor;
 mod embed;
 mod inspector;
 mod lesson;
+mod notes;
 mod help;
 mod host;
 mod language;

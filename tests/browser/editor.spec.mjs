@@ -1,7 +1,7 @@
 import { expect, test } from '@playwright/test';
 import AxeBuilder from '@axe-core/playwright';
 import { readFileSync } from 'node:fs';
-import { frames, settled } from './wait.mjs';
+import { frames, isProblem, settled } from './wait.mjs';
 
 const example = (name) => readFileSync(new URL(`../../src/session/examples/${name}.yaml`, import.meta.url), 'utf8');
 const box = (page) => page.getByRole('textbox', { name: /Manifest/ });
@@ -11,7 +11,7 @@ const pods = (page) => page.locator('.item[data-kind="Pod"]:not(.ghost)');
 /** The page with its code editor, the cursor at the end of a line (from 1). */
 async function open(page, line = 0) {
   const problems = [];
-  page.on('console', (message) => { if (['error', 'warning'].includes(message.type())) problems.push(message.text()); });
+  page.on('console', (message) => { if (isProblem(message)) problems.push(message.text()); });
   page.on('pageerror', (error) => problems.push(error.message));
   await page.goto('index.html');
   await page.waitForFunction(() => window.loopscope?.ready);
@@ -27,7 +27,7 @@ async function open(page, line = 0) {
 
 test('the code editor takes the place of the text area and keeps what was typed, the focus and the selection', async ({ page }) => {
   const problems = [];
-  page.on('console', (message) => { if (['error', 'warning'].includes(message.type())) problems.push(message.text()); });
+  page.on('console', (message) => { if (isProblem(message)) problems.push(message.text()); });
   await page.route('**/editor.js', async (route) => { await new Promise((go) => setTimeout(go, 1500)); await route.continue(); });
   await page.goto('index.html');
   await page.waitForFunction(() => window.loopscope?.ready);

@@ -142,3 +142,20 @@ test('a lesson of the course itself, from its address or between the tags; what 
   });
   expect(await page.evaluate(() => window.failed)).not.toBe('');
 });
+
+test('what an element is asked is answered also when it is moved, and refused when it is gone', async ({ page, baseURL }) => {
+  await course(page, baseURL, '<div id="other"></div>' + element('view="ownership"'));
+  const moved = await page.locator(one).evaluate(async (scope) => {
+    const asked = scope.getManifest();
+    document.querySelector('#other').append(scope);
+    return asked;
+  });
+  expect(moved).toContain('nginx-deployment');
+  expect(await page.locator('#other iframe').count()).toBe(1);
+  const refused = await page.locator(one).evaluate((scope) => {
+    const asked = scope.getManifest();
+    scope.remove();
+    return asked.catch((error) => String(error));
+  });
+  expect(refused).toContain('the element was removed');
+});

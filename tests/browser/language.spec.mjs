@@ -1,13 +1,13 @@
 import { expect, test } from '@playwright/test';
 import AxeBuilder from '@axe-core/playwright';
 import { readFileSync } from 'node:fs';
-import { frames, settled } from './wait.mjs';
+import { frames, isProblem, settled } from './wait.mjs';
 
 const example = (name) => readFileSync(new URL(`../../src/session/examples/${name}.yaml`, import.meta.url), 'utf8');
 
 async function open(page, query = '?lang=zh&editor=plain') {
   const problems = [];
-  page.on('console', (message) => { if (['error', 'warning'].includes(message.type())) problems.push(message.text()); });
+  page.on('console', (message) => { if (isProblem(message)) problems.push(message.text()); });
   page.on('pageerror', (error) => problems.push(error.message));
   await page.goto(`index.html${query}`);
   await page.waitForFunction(() => window.loopscope?.ready);

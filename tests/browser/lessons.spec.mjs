@@ -2,7 +2,7 @@
 import { expect, test } from '@playwright/test';
 import AxeBuilder from '@axe-core/playwright';
 import { readFileSync, readdirSync } from 'node:fs';
-import { link, settled } from './wait.mjs';
+import { isProblem, link, settled } from './wait.mjs';
 
 const folder = new URL('../../static/lessons/', import.meta.url);
 const text = (name) => readFileSync(new URL(`${name}.yaml`, folder), 'utf8');
@@ -14,7 +14,7 @@ const button = (page, name) => panel(page).getByRole('button', { name, exact: tr
 
 async function open(page, query) {
   const problems = [];
-  page.on('console', (message) => { if (['error', 'warning'].includes(message.type())) problems.push(message.text()); });
+  page.on('console', (message) => { if (isProblem(message)) problems.push(message.text()); });
   page.on('pageerror', (error) => problems.push(error.message));
   await page.goto(`index.html${query}`);
   await page.waitForFunction(() => window.loopscope?.ready);
@@ -189,4 +189,32 @@ test('a lesson in a sandboxed frame', async ({ page }) => {
   await frame.locator('#lesson-next').click();
   await frame.locator('#lesson-next').click();
   await expect(frame.locator('#lesson')).toContainText('2 are ready');
+});
+
+test('a lesson is presented large, with the keys of a clicker and notes on another screen', async ({ page }) => {
+  await page.goto('index.html?lesson=control-loop');
+  const panel = page.locator('#lesson');
+  await expect(panel).toBeVisible();
+  const size = () => panel.locator('p').first().evaluate((one) => parseFloat(getComputedStyle(one).fontSize));
+  const before = await size();
+  await page.keyboard.press('p');
+  await expect(page.locator('.topbar')).toBeHidden();
+  expect(await size()).toBeGreaterThan(before * 1.5);
+  const [notes] = await Promise.all([page.waitForEvent('popup'), panel.locator('.notes').click()]);
+  await expect(notes.locator('body')).toContainText('1');
+  const step = () => panel.locator('.row .dim').first().textContent();
+  const first = await step();
+  await page.keyboard.press('PageDown');
+  await expect.poll(step).not.toBe(first);
+  // What is played is over at once.
+  await page.keyboard.press('PageDown');
+  await expect(panel).toHaveAttribute('data-phase', 'done');
+  await expect(notes.locator('body')).toContainText(await step());
+  // The question comes next, and the one who asks it is not told the answer.
+  await expect(notes.locator('body')).toContainText('Next');
+  await page.keyboard.press('PageUp');
+  await expect.poll(step).toBe(first);
+  await page.keyboard.press('Escape');
+  await expect(page.locator('.topbar')).toBeVisible();
+  await expect(panel.locator('.notes')).toHaveCount(0);
 });

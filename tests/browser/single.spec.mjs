@@ -1,6 +1,9 @@
 // The page as one file: opened from a disk with the network off, it plays a lesson to its end, and brings a manifest back.
 import { expect, test } from '@playwright/test';
+import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
+import { strFromU8, unzipSync } from 'fflate';
+import { serve } from './server.mjs';
 
 /** Saves the page as one file and opens it from the disk, without a network. */
 async function saved(page, browser, info) {
@@ -54,4 +57,61 @@ test('a manifest saved as one file comes back with its text', async ({ page, bro
   expect(await other.evaluate(() => window.loopscope.manifest())).toBe(text);
   await expect(other.locator('.item[data-name="one"]').first()).toBeVisible();
   expect([asked, problems]).toEqual([[], []]);
+});
+
+test('a lesson as a SCORM package tells a learning platform of completion and score', async ({ page, browser }, info) => {
+  await page.goto('index.html?lesson=control-loop');
+  await expect(page.locator('#lesson')).toBeVisible();
+  await page.getByRole('button', { name: 'Embed' }).click();
+  const [download] = await Promise.all([page.waitForEvent('download'), page.locator('#scorm').click()]);
+  expect(download.suggestedFilename()).toBe('the-control-loop-scorm.zip');
+  const file = info.outputPath('package.zip');
+  await download.saveAs(file);
+  const entries = unzipSync(readFileSync(file));
+  expect(Object.keys(entries).sort()).toEqual(['imsmanifest.xml', 'index.html', 'scorm.js']);
+  // What the manifest names is there, and it is XML.
+  const manifest = strFromU8(entries['imsmanifest.xml']);
+  const found = await page.evaluate((text) => {
+    const document = new DOMParser().parseFromString(text, 'application/xml');
+    const all = (name) => [...document.getElementsByTagName(name)];
+    return {
+      wrong: all('parsererror').length, version: all('schemaversion')[0].textContent, title: all('title')[0].textContent,
+      item: all('item')[0].getAttribute('identifierref') === all('resource')[0].getAttribute('identifier'),
+      type: all('resource')[0].getAttributeNS('http://www.adlnet.org/xsd/adlcp_rootv1p2', 'scormtype'),
+      files: all('file').map((one) => one.getAttribute('href')),
+    };
+  }, manifest);
+  expect(found).toEqual({ wrong: 0, version: '1.2', title: 'The control loop', item: true, type: 'sco', files: ['index.html', 'scorm.js'] });
+
+  // A learning platform: its page has the API, and the package in a frame.
+  const lms = '<!doctype html><title>Course</title><script src="scorm12.js"></script><script>window.API = new Scorm12API({ autocommit: false });</script><iframe id="sco" src="package/index.html" width="1200" height="800"></iframe>';
+  const text = (bytes) => Buffer.from(bytes);
+  const extra = { 'lms.html': lms, 'scorm12.js': readFileSync('node_modules/scorm-again/dist/scorm12.js'), ...Object.fromEntries(Object.entries(entries).map(([name, bytes]) => [`package/${name}`, text(bytes)])) };
+  const server = await serve(0, { extra });
+  const context = await browser.newContext();
+  try {
+    const course = await context.newPage();
+    await course.goto(`http://127.0.0.1:${server.address().port}/loopscope/lms.html`);
+    const frame = course.frameLocator('#sco');
+    const panel = frame.locator('#lesson');
+    await expect(panel).toContainText('The control loop');
+    const told = () => course.evaluate(() => ({ status: API.cmi.core.lesson_status, score: API.cmi.core.score.raw, at: API.cmi.core.lesson_location }));
+    await expect.poll(async () => (await told()).status).toBe('incomplete');
+    const sco = course.frames().find((one) => one.url().includes('package/'));
+    for (let step = 1; !(await panel.locator('.finish').count()); step++) {
+      const phase = await panel.getAttribute('data-phase');
+      // A wrong answer, and the task is done.
+      if (phase === 'asking') await panel.locator('.choice').nth(2).click();
+      else if (phase === 'task') await sco.evaluate(() => window.loopscope.kubectl('scale deployment web --replicas=4'));
+      else if (phase === 'playing') await sco.evaluate(() => window.loopscope.teach('hurry'));
+      else await panel.locator('#lesson-next').click({ timeout: 1_000 }).catch(() => {});
+      expect(step).toBeLessThan(200);
+    }
+    await expect.poll(told).toEqual({ status: 'completed', score: '50', at: '4' });
+    await course.evaluate(() => { document.querySelector('#sco').src = 'about:blank'; });
+    await expect.poll(() => course.evaluate(() => API.isTerminated())).toBe(true);
+  } finally {
+    await context.close();
+    server.close();
+  }
 });

@@ -1,13 +1,13 @@
 import { expect, test } from '@playwright/test';
 import { readFileSync } from 'node:fs';
-import { forward, settled } from './wait.mjs';
+import { forward, isProblem, settled } from './wait.mjs';
 
 const example = (name) => readFileSync(new URL(`../../src/session/examples/${name}.yaml`, import.meta.url), 'utf8');
 const item = (page, kind, name = '') => page.locator(`.item[data-kind="${kind}"]:not(.ghost)${name && `[data-name="${name}"]`}`);
 
 async function open(page, text, seconds = 10) {
   const problems = [];
-  page.on('console', (message) => { if (['error', 'warning'].includes(message.type())) problems.push(message.text()); });
+  page.on('console', (message) => { if (isProblem(message)) problems.push(message.text()); });
   await page.goto('index.html?editor=plain');
   await page.waitForFunction(() => window.loopscope?.ready);
   await page.evaluate((text) => { if (text) loopscope.load(text); loopscope.pause(); }, text);

@@ -1,6 +1,6 @@
 import { expect, test } from '@playwright/test';
 import AxeBuilder from '@axe-core/playwright';
-import { forward, frames, settled } from './wait.mjs';
+import { forward, frames, isProblem, settled } from './wait.mjs';
 
 const pods = (page, stage = '#stage') => page.locator(`${stage} .item[data-kind="Pod"]:not(.ghost)`);
 const kubectl = (page, line) => page.evaluate((line) => loopscope.kubectl(line), line);
@@ -13,7 +13,7 @@ async function choose(page, name) {
 
 async function open(page, seconds = 5) {
   const problems = [];
-  page.on('console', (message) => { if (['error', 'warning'].includes(message.type())) problems.push(message.text()); });
+  page.on('console', (message) => { if (isProblem(message)) problems.push(message.text()); });
   await page.goto('index.html?editor=plain');
   await page.waitForFunction(() => window.loopscope?.ready);
   await page.evaluate(() => loopscope.pause());

@@ -36,3 +36,6 @@ export async function link(page) {
   const hash = await page.evaluate(() => location.hash);
   return hash.startsWith('#pako:') ? JSON.parse(inflateSync(Buffer.from(hash.slice(6), 'base64url')).toString()) : {};
 }
+
+/** Whether the page has said something on the console that it should not: an error or a warning, but for what the tests themselves block. */
+export const isProblem = (message) => ['error', 'warning'].includes(message.type()) && !message.text().includes('registration blocked by Playwright');

@@ -1,13 +1,13 @@
 // What people stopped at who walked through docs/walks.md.
 import { expect, test } from '@playwright/test';
-import { forward, frames, settled } from './wait.mjs';
+import { forward, frames, isProblem, settled } from './wait.mjs';
 
 const kubectl = (page, line) => page.evaluate((line) => loopscope.kubectl(line), line);
 const pods = (page) => page.locator('.item[data-kind="Pod"]:not(.ghost)');
 
 async function open(page, query = '?editor=plain') {
   const problems = [];
-  page.on('console', (message) => { if (['error', 'warning'].includes(message.type())) problems.push(message.text()); });
+  page.on('console', (message) => { if (isProblem(message)) problems.push(message.text()); });
   await page.goto(`index.html${query}`);
   await page.waitForFunction(() => window.loopscope?.ready);
   await page.evaluate(() => loopscope.pause());

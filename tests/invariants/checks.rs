@@ -195,8 +195,8 @@ pub fn settled(sim: &mut Sim) {
     sim.advance(sim.now().after(120_000_000), usize::MAX);
     // Events may be repeated: an autoscaler without a workload says so for ever.
     assert!(sim.last_change() <= since, "a quiet system stays quiet: {}", last_writes(sim, version));
-    let uids: Vec<Uid> = loopscope::api::kind::ALL.iter().flat_map(|k| sim.list(*k)).map(|o| o.meta.uid).collect();
-    for kind in loopscope::api::kind::ALL {
+    let uids: Vec<Uid> = loopscope::api::kind::all().flat_map(|k| sim.list(k)).map(|o| o.meta.uid).collect();
+    for kind in &loopscope::api::kind::all().collect::<Vec<_>>() {
         for object in sim.list(*kind) {
             let owners = &object.meta.owner_references;
             assert!(owners.is_empty() || owners.iter().any(|o| uids.contains(&o.uid)), "{} has no owner any more", object.key());

@@ -58,7 +58,7 @@ fn form(sim: &Sim, object: &Object) -> Option<String> {
 
 fn end(sim: &Sim) -> BTreeMap<String, usize> {
     let mut forms = BTreeMap::new();
-    for object in loopscope::api::kind::ALL.iter().flat_map(|kind| sim.list(*kind)) {
+    for object in loopscope::api::kind::all().flat_map(|kind| sim.list(kind)) {
         if let Some(form) = form(sim, object) {
             *forms.entry(form).or_default() += 1;
         }

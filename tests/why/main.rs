@@ -154,6 +154,11 @@ fn policy() {
 }
 
 #[test]
+fn stuck() {
+    questions("stuck");
+}
+
+#[test]
 fn healthy() {
     questions("healthy");
 }
@@ -216,7 +221,7 @@ fn ask(sim: &Sim, answer: &Answer<'_>) {
     let reasons = standing::chain(sim, sim.journal(), standing.root.as_ref().unwrap_or(&key));
     let text = print(&chain, &reasons);
     if std::env::var("SHOW").is_ok() {
-        println!("{text}");
+        println!("{text}\n  STANDING {:?}", standing.sentence.english());
         for found in &chain {
             for remedy in &found.remedies {
                 println!("  {} {}: {}", found.object, remedy.words().english(), diagnose::works(sim, found, remedy, TASKS));
@@ -522,7 +527,7 @@ fn why_is_this_pod_ready_its_probe_has_answered() {
     };
     assert_eq!(ready("{httpGet: {port: 80, path: /healthz}}"), "readiness probe GET /healthz → 200");
     assert_eq!(ready("{httpGet: {port: 80}, initialDelaySeconds: 5}"), "readiness probe GET / → 200");
-    assert_eq!(ready("{tcpSocket: {port: 5432}}"), "readiness probe TCP :5432 → open");
+    assert_eq!(ready("{tcpSocket: {port: 80}}"), "readiness probe TCP :80 → open");
     assert_eq!(ready("{exec: {command: [cat, /tmp/up]}}"), "readiness probe cat /tmp/up → 0");
     // What is a person's own word keeps its numbers as they are.
     assert_eq!(ready("{exec: {command: [check, \"2181\"]}}"), "readiness probe check 2181 → 0");
@@ -966,8 +971,8 @@ fn a_healthy_cluster_is_not_diagnosed() {
     let acts =
         [&*deployment("web", 3, "", PLAIN), &service("web", "{selector: {app: web}, ports: [{port: 80}]}"), &claim("data", ""), "+40"];
     let sim = sim(3, &acts);
-    for kind in loopscope::api::kind::ALL {
-        for object in sim.list(*kind) {
+    for kind in loopscope::api::kind::all() {
+        for object in sim.list(kind) {
             assert_eq!(diagnose::diagnose(&sim, &object.key()), None);
         }
     }
@@ -980,8 +985,8 @@ impl loopscope::scenario::Observer for AskAll {
     fn advanced(&mut self, _: &Sim) {}
 
     fn finished(&mut self, sim: &Sim, step: &loopscope::scenario::Finished) {
-        for kind in loopscope::api::kind::ALL {
-            for object in sim.list(*kind) {
+        for kind in loopscope::api::kind::all() {
+            for object in sim.list(kind) {
                 let chain = diagnose::chain_of_waiting(sim, &object.key());
                 if let Some(first) = chain.first() {
                     assert!(

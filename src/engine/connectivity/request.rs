@@ -7,7 +7,7 @@
 use super::policy::{Direction, Peer, Verdict, verdict};
 use crate::api::network::{EndpointSlice, Service};
 use crate::api::node::Node;
-use crate::api::pod::{Pod, image_parts};
+use crate::api::pod::{Container, Pod, image_parts};
 use crate::api::{Kind, Object, ObjectRef, Str};
 use crate::engine::dns;
 use crate::engine::store::ApiServer;
@@ -191,15 +191,30 @@ const KNOWN_PORTS: [(&str, i32); 9] = [
 /// Whether a container of the Pod listens on a port: one that it declares or that its image is known for. Of a Pod about which neither
 /// is known, every port is taken to be meant.
 pub fn listens(pod: &Pod, port: i32) -> bool {
+    // One that waits to be restarted listens nowhere.
+    let runs = |name: &Str| pod.status.container_statuses.iter().any(|status| status.name == *name && status.state.running.is_some());
+    let running: Vec<_> = pod.spec.containers.iter().filter(|one| runs(&one.name)).collect();
+    !running.is_empty() && is_among(&ports_of(running), port)
+}
+
+/// Whether a container of a Pod would listen on a port, once it runs.
+pub fn would_listen(containers: &[Container], port: i32) -> bool {
+    is_among(&ports_of(containers), port)
+}
+
+fn is_among(ports: &[i32], port: i32) -> bool {
+    ports.is_empty() || ports.contains(&port)
+}
+
+/// The ports that containers declare or that their images are known for.
+pub fn ports_of<'a>(containers: impl IntoIterator<Item = &'a Container>) -> Vec<i32> {
     let known = |image: &str| {
         let name = image_parts(image).0;
         let name = name.rsplit('/').next().unwrap_or(name);
         KNOWN_PORTS.iter().find(|(of, _)| *of == name).map(|(_, port)| *port)
     };
-    // One that waits to be restarted listens nowhere.
-    let runs = |name: &Str| pod.status.container_statuses.iter().any(|status| status.name == *name && status.state.running.is_some());
-    let running: Vec<_> = pod.spec.containers.iter().filter(|one| runs(&one.name)).collect();
-    let declared = running.iter().flat_map(|one| one.ports.iter().map(|port| port.container_port));
-    let ports: Vec<i32> = declared.chain(running.iter().filter_map(|one| known(&one.image))).collect();
-    !running.is_empty() && (ports.is_empty() || ports.contains(&port))
+    let of = |one: &'a Container| one.ports.iter().map(|port| port.container_port).chain(known(&one.image));
+    let mut ports: Vec<i32> = containers.into_iter().flat_map(of).collect();
+    ports.dedup();
+    ports
 }

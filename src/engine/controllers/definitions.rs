@@ -1,13 +1,18 @@
-//! Accepts the names of CustomResourceDefinitions and establishes them.
+//! Accepts the names of CustomResourceDefinitions and establishes them; deletes the objects of one that is deleted.
 //!
-//! Models `apiextensions-apiserver/pkg/controller/{status,establish}`. Their objects are not simulated.
+//! Guarantees: a definition goes after its last object. Models `apiextensions-apiserver/pkg/controller/{status,establish,finalizer}`.
 
 use super::{Controller, Watch};
-use crate::api::{Body, Kind, ObjectRef};
+use crate::api::time::SECOND;
+use crate::api::{Body, Kind, Object, ObjectRef};
 use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::out::{Action, Out, View};
-use crate::engine::store::ApiError;
+use crate::engine::store::{ApiError, CLEANUP};
+use crate::engine::why::Why;
 use serde_json::{Value, json};
+
+/// How often it looks whether the last object has gone, in seconds.
+const LOOK_AGAIN_S: u64 = 5;
 
 /// How the page shows the loop.
 static DESCRIPTOR: Descriptor = Descriptor {
@@ -33,7 +38,10 @@ impl Controller for Definitions {
     }
 
     fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
-        let Some(object) = view.cache.object(key).filter(|object| !object.meta.is_deleting()) else { return Ok(Action::AwaitChange) };
+        let Some(object) = view.cache.object(key) else { return Ok(Action::AwaitChange) };
+        if object.meta.is_deleting() {
+            return if object.meta.has_finalizer(CLEANUP) { clean_up(object, out) } else { Ok(Action::AwaitChange) };
+        }
         let Body::Other(body) = &object.body else { return Ok(Action::AwaitChange) };
         let (now, spec) = (view.wall.rfc3339(), body.get("spec").cloned().unwrap_or_default());
         let known = body.get("status").map(|status| status["conditions"].clone()).unwrap_or_default();
@@ -54,4 +62,24 @@ impl Controller for Definitions {
         out.observe(object, status)?;
         Ok(Action::AwaitChange)
     }
+}
+
+/// Deletes the objects of a definition; while finalizers hold some, it looks again.
+fn clean_up(definition: &Object, out: &mut Out<'_>) -> Result<Action, ApiError> {
+    let of = |kind: Kind| {
+        let info = kind.info();
+        *definition.meta.name == *format!("{}.{}", info.plural, info.group)
+    };
+    let kind = out.server.definitions().served().map(|defined| defined.kind).find(|kind| of(*kind));
+    let list = |out: &Out<'_>| kind.map_or_else(Vec::new, |kind| out.server.list(kind).map(|object| object.key()).collect::<Vec<_>>());
+    let owner = format!("CustomResourceDefinition {}", definition.meta.name);
+    for key in list(out) {
+        // One that cannot be deleted now is left for the next look.
+        let _ = out.delete(&key, Default::default(), Why::OwnerGone { owner: owner.as_str().into() });
+    }
+    if !list(out).is_empty() {
+        return Ok(Action::RequeueAfter(LOOK_AGAIN_S * SECOND));
+    }
+    out.patch(&definition.key(), Why::DependentsGone, |o| o.meta.finalizers.retain(|f| f != CLEANUP))?;
+    Ok(Action::AwaitChange)
 }

@@ -76,16 +76,19 @@ pub(super) fn works_on_volume(name: &str, object: &Object) -> bool {
     name == provisioner::NAME && provisioner::works_on(object) || name == resizer::NAME && resizer::works_on(object)
 }
 
+/// The route of all custom kinds: who watches one watches all.
+const ALL_CUSTOM: usize = crate::api::kind::ALL.len();
+
 /// What each kind wakes: by kind, the loops that watch it and how.
 pub type Routes = Vec<Vec<(usize, Watch)>>;
 
 /// The routes of all loops, made once for a cluster.
 pub fn routes() -> Routes {
-    let mut routes = vec![Vec::new(); crate::api::kind::ALL.len()];
+    let mut routes = vec![Vec::new(); ALL_CUSTOM + 1];
     for (i, controller) in ALL.iter().enumerate() {
         for watch in controller.watches() {
             let (Watch::For(kind) | Watch::Owns(_, kind) | Watch::Maps(kind)) = *watch;
-            routes[kind as usize].push((i, *watch));
+            routes[kind.index().min(ALL_CUSTOM)].push((i, *watch));
         }
     }
     routes
@@ -93,7 +96,7 @@ pub fn routes() -> Routes {
 
 /// The keys that an event wakes, with the loop each belongs to.
 pub fn woken_by(routes: &Routes, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(usize, ObjectRef)) {
-    for (i, watch) in &routes[event.object.kind as usize] {
+    for (i, watch) in &routes[event.object.kind.index().min(ALL_CUSTOM)] {
         match *watch {
             Watch::For(_) => wake(*i, event.object.key()),
             Watch::Owns(owner, _) => {

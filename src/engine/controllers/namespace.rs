@@ -54,7 +54,7 @@ impl Controller for NamespaceController {
         let mut wait = patience;
         if left.count.is_empty() {
             wait = 0;
-            kind::ALL.iter().filter(|kind| kind.info().namespaced && **kind != Kind::Pod).for_each(|kind| left.delete(*kind, key, out));
+            kind::all().filter(|kind| kind.info().namespaced && *kind != Kind::Pod).for_each(|kind| left.delete(kind, key, out));
             if !left.finalizers.is_empty() {
                 wait = FINALIZERS_S;
             }

@@ -75,7 +75,7 @@ impl Controller for QuotaController {
     fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
         let Some(object) = view.cache.object(key) else { return Ok(Action::AwaitChange) };
         let Body::Other(body) = &object.body else { return Ok(Action::AwaitChange) };
-        let counted = kind::ALL.iter().filter(|kind| kind.info().namespaced).flat_map(|kind| view.cache.list_in(*kind, &key.namespace));
+        let counted = kind::all().filter(|kind| kind.info().namespaced).flat_map(|kind| view.cache.list_in(kind, &key.namespace));
         let status = quota::quota_status(body, counted);
         out.observe(object, status)?;
         Ok(Action::AwaitChange)

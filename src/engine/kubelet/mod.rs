@@ -37,6 +37,7 @@ use behaviour::Behaviour;
 pub use behaviour::can_be_pulled;
 use containers::After;
 pub use descriptor::DESCRIPTOR;
+pub use probes::misdirected;
 use smol_str::format_smolstr;
 pub use sources::{Lack, lack};
 use state::{Ending, Jobs, MAX_BACK_OFF, PodPass, Running, Step};

@@ -11,6 +11,7 @@ use super::{Jobs, PodPass, Step, status};
 use crate::api::pod::{Container, Pod};
 use crate::api::time::{MS, SECOND};
 use crate::api::{ObjectMeta, Str};
+use crate::engine::connectivity::would_listen;
 use crate::engine::why::Why;
 use serde_json::Value;
 use smol_str::format_smolstr;
@@ -80,12 +81,44 @@ fn answers(container: &Container, pod: &Pod, i: u32, meta: &ObjectMeta, kind: Pr
     if probe.is_object() && !meta.annotations.is_empty() && named() {
         return vec![(0, true)];
     }
+    if dead_port(pod, i, kind).is_some() {
+        return vec![(0, true)];
+    }
     let command: Vec<&str> = probe["exec"]["command"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     match command[..] {
         [] => Vec::new(),
         ["cat" | "ls", file] | ["test", "-f" | "-e", file] => behaviour::file_missing(container, file).unwrap_or_default(),
         _ => behaviour::predicted_words(&command).map(|(_, code)| (0, code != 0)).into_iter().collect(),
     }
+}
+
+/// The port that a probe asks, if nothing listens there: a port that no container declares and no image is known for.
+fn dead_port(pod: &Pod, i: u32, kind: Probed) -> Option<i32> {
+    let container = raw(pod, i);
+    let asked = asked_port(&container[kind.field()], container)?;
+    let sidecars = pod.spec.init_containers.iter().filter(|one| one.restart_policy == "Always");
+    let all: Vec<Container> = pod.spec.containers.iter().chain(sidecars).cloned().collect();
+    (!would_listen(&all, asked)).then_some(asked)
+}
+
+/// The first probe of a Pod's containers that asks a port where nothing listens: the container, the probe, the port.
+pub fn misdirected(pod: &Pod) -> Option<(Str, &'static str, i32)> {
+    let all = pod.spec.containers.iter().enumerate();
+    let kinds = [Probed::Startup, Probed::Liveness, Probed::Readiness];
+    all.flat_map(|(i, container)| kinds.map(|kind| (i, container, kind)))
+        .find_map(|(i, container, kind)| Some((container.name.clone(), kind.word(), dead_port(pod, i as u32, kind)?)))
+}
+
+/// The number of the port that a probe asks of its own Pod.
+fn asked_port(probe: &Value, container: &Value) -> Option<i32> {
+    let of = ["httpGet", "tcpSocket", "grpc"].into_iter().map(|way| &probe[way]).find(|way| way.is_object())?;
+    if of["host"].as_str().is_some_and(|host| !host.is_empty()) {
+        return None;
+    }
+    let port = &of["port"];
+    let named = container["ports"].as_array().into_iter().flatten().find(|own| own["name"] == *port && port.is_string());
+    let port = named.map_or(port, |own| &own["containerPort"]);
+    port.as_i64().or_else(|| port.as_str()?.parse().ok()).map(|port| port as i32)
 }
 
 fn fails_at(answers: &[(u64, bool)], age: u64) -> bool {
@@ -332,7 +365,8 @@ impl PodPass<'_, '_> {
         let pod = object.body::<Pod>();
         let Some((list, Container { name, .. })) = containers::container(pod, i) else { return };
         let plan = plan(pod, i, kind).map_or(1, |plan| plan.timeout / SECOND);
-        let output = output(&raw(pod, i)[kind.field()], raw(pod, i), &pod.status.pod_ip, slow.then_some(plan));
+        let output =
+            output((&raw(pod, i)[kind.field()], dead_port(pod, i, kind).is_some()), raw(pod, i), &pod.status.pod_ip, slow.then_some(plan));
         let message = format_smolstr!("{} probe failed: {output}", kind.title());
         self.out.event_at(&object, &format_smolstr!("spec.{list}{{{name}}}"), "Warning", "Unhealthy", message);
     }
@@ -363,7 +397,7 @@ impl PodPass<'_, '_> {
 }
 
 /// Output of a failing probe.
-fn output(probe: &Value, container: &Value, ip: &str, slow: Option<u64>) -> String {
+fn output((probe, dead): (&Value, bool), container: &Value, ip: &str, slow: Option<u64>) -> String {
     let port = |port: &Value| -> String {
         let named = container["ports"].as_array().into_iter().flatten().find(|p| p["name"] == *port && port.is_string());
         named.map_or(port, |p| &p["containerPort"]).to_string().trim_matches('"').to_owned()
@@ -377,6 +411,10 @@ fn output(probe: &Value, container: &Value, ip: &str, slow: Option<u64>) -> Stri
                 "Get \"{scheme}://{host}:{}{path}\": context deadline exceeded (Client.Timeout exceeded while awaiting headers)",
                 port(&http["port"])
             ),
+            None if dead => {
+                let port = port(&http["port"]);
+                format!("Get \"{scheme}://{host}:{port}{path}\": dial tcp {host}:{port}: connect: connection refused")
+            }
             None => "HTTP probe failed with statuscode: 500".to_owned(),
         };
     }
@@ -433,7 +471,7 @@ mod tests {
             (json!({"exec": {"command": ["check", "me"]}}), Some(2), "command timed out: \"check me\" timed out after 2s"),
             (json!({"exec": {"command": ["cat", "/tmp/healthy"]}}), None, "cat: can't open '/tmp/healthy': No such file or directory"),
         ] {
-            assert_eq!(output(&probe, &container, "10.0.0.2", slow), text);
+            assert_eq!(output((&probe, false), &container, "10.0.0.2", slow), text);
         }
     }
 }

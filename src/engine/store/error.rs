@@ -17,6 +17,8 @@ pub enum Reason {
     BadRequest,
     TooManyRequests,
     InternalError,
+    MethodNotAllowed,
+    UnsupportedMediaType,
     /// The server gave none.
     Unknown,
 }
@@ -175,6 +177,16 @@ impl ApiError {
     /// The request could not be read.
     pub fn bad_request(message: String) -> Self {
         ApiError { reason: Reason::BadRequest, message, cause: None }
+    }
+
+    /// Custom objects have no strategic patches.
+    pub fn unsupported_patch(kind: Kind) -> Self {
+        let (version, name) = (kind.api_version(), kind.name());
+        let message = format!(
+            "application/strategic-merge-patch+json is not supported by {version}, Kind={name}: the body of the request was in an unknown \
+             format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"
+        );
+        ApiError { reason: Reason::UnsupportedMediaType, message, cause: None }
     }
 
     /// The client may retry later.

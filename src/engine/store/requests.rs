@@ -34,6 +34,7 @@ impl Patch {
                 patch::merge_patch(&mut object, change);
                 Ok(object)
             }
+            Patch::Strategic if kind.is_custom() => Err(ApiError::unsupported_patch(kind)),
             Patch::Strategic => patch::strategic_merge(kind.name(), &object, change).map_err(ApiError::bad_request),
         }
     }
@@ -77,7 +78,7 @@ impl ApiServer {
 
     /// Replaces an object by the JSON a client sent.
     pub fn update_value(&mut self, origin: &Origin, value: Value, why: Why) -> Result<Rc<Object>, ApiError> {
-        let kind = kind_of(&value)?;
+        let kind = self.kind_of(&value)?;
         let meta = |key: &str| value.pointer(&format!("/metadata/{key}")).and_then(Value::as_str).unwrap_or("");
         let key = ObjectRef::new(kind, or_default(meta("namespace")), meta("name"));
         let Some(old) = self.get(&key).cloned() else { return Err(ApiError::not_found(kind, &key.name)) };
@@ -114,6 +115,9 @@ impl ApiServer {
         }
         let Some(old) = self.get(key).cloned() else { return Err(ApiError::not_found(key.kind, &key.name)) };
         let patched = how.merged(key.kind, old.to_value(), change)?;
+        if key.kind.is_custom() && part == Subresource::Status {
+            return self.set_custom_status(origin, patched, why);
+        }
         if let Some(problem) = schema::type_error(&key.kind.api_version(), key.kind.name(), &patched) {
             return Err(ApiError::bad_request(problem));
         }
@@ -145,13 +149,19 @@ impl ApiServer {
 
     /// Sets `spec.replicas` as the scale subresource does.
     pub fn scale(&mut self, origin: &Origin, key: &ObjectRef, replicas: i64, why: Why) -> Result<Rc<Object>, ApiError> {
+        if key.kind.is_custom() {
+            return self.scale_custom(origin, key, replicas, why);
+        }
         self.patch(origin, key, Patch::Merge, &serde_json::json!({ "spec": { "replicas": replicas } }), why)
     }
 
     /// JSON to an object: decoded, defaulted and validated, against the stored one if there is one.
     pub(super) fn read(&mut self, origin: &Origin, mut value: Value, old: Option<&Rc<Object>>) -> Result<Object, ApiError> {
-        let kind = kind_of(&value)?;
+        let kind = self.kind_of(&value)?;
         let name = value.pointer("/metadata/name").and_then(Value::as_str).unwrap_or("").to_string();
+        if kind.is_custom() {
+            return self.read_custom(origin, kind, value, old);
+        }
         let unknown = origin.manager.as_ref().map_or(Unknown::Refuse, |m| m.unknown);
         if unknown != Unknown::Refuse {
             let dropped = schema::drop_unknown(&kind.api_version(), kind.name(), &mut value);
@@ -218,6 +228,15 @@ impl ApiServer {
     }
 }
 
+impl ApiServer {
+    /// The kind in a client's JSON.
+    pub(super) fn kind_of(&self, value: &Value) -> Result<Kind, ApiError> {
+        let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or("");
+        let found = self.definitions.named(text("apiVersion"), text("kind"));
+        found.ok_or_else(|| ApiError::bad_request(format!("no matches for kind {:?} in version {:?}", text("kind"), text("apiVersion"))))
+    }
+}
+
 fn or_default(namespace: &str) -> &str {
     if namespace.is_empty() { "default" } else { namespace }
 }
@@ -241,11 +260,4 @@ fn reset_on_create(kind: Kind, map: &mut serde_json::Map<String, Value>) {
             meta.remove(field);
         }
     }
-}
-
-/// The kind in a client's JSON.
-pub(super) fn kind_of(value: &Value) -> Result<Kind, ApiError> {
-    let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or("");
-    Kind::from_api(text("apiVersion"), text("kind"))
-        .ok_or_else(|| ApiError::bad_request(format!("no matches for kind {:?} in version {:?}", text("kind"), text("apiVersion"))))
 }

@@ -7,15 +7,17 @@
 
 use super::addresses::Addresses;
 use super::authorizer::User;
+use super::definitions::Definitions;
 use super::deletion::{Delete, Propagation};
 use super::error::ApiError;
 use super::managers::Manager;
+use super::parts::{keep_spec, keep_status, spec_changed};
 use crate::api::daemonset::TEMPLATE_GENERATION;
-use crate::api::{Body, Kind, Object, ObjectRef, Str, Time, Timestamp, kind};
+use crate::api::{Body, Kind, Object, ObjectRef, Str, Time, Timestamp};
 use crate::engine::found::StorageIndex;
 use crate::engine::journal::{Actor, Entries, Entry, EntryId, Journal, Op, Record, Refused};
 use crate::engine::rng::Rng;
-use crate::engine::table::{Listing, Table};
+use crate::engine::table::{Listing, Tables};
 use crate::engine::why::Why;
 use smol_str::format_smolstr;
 use std::rc::Rc;
@@ -47,7 +49,8 @@ pub struct Origin {
 /// The API server with its store.
 #[derive(Clone, Debug)]
 pub struct ApiServer {
-    pub(super) objects: Vec<Table>,
+    pub(super) objects: Tables,
+    pub(super) definitions: Definitions,
     pub(super) storage: StorageIndex,
     pub(super) addresses: Addresses,
     journal: Entries,
@@ -71,7 +74,8 @@ impl ApiServer {
     /// An empty cluster whose time 0 is `epoch`.
     pub fn new(epoch: Timestamp, seed: u64) -> Self {
         ApiServer {
-            objects: vec![Table::default(); kind::ALL.len()],
+            objects: Tables::default(),
+            definitions: Definitions::default(),
             storage: StorageIndex::default(),
             addresses: Addresses::default(),
             journal: Entries::default(),
@@ -108,38 +112,38 @@ impl ApiServer {
 
     /// The object with this key.
     pub fn get(&self, key: &ObjectRef) -> Option<&Rc<Object>> {
-        self.objects[key.kind as usize].get(&key.namespace, &key.name)
+        self.objects.of(key.kind).get(&key.namespace, &key.name)
     }
 
     /// Whether this is the current version of an object.
     pub fn is_newest(&self, object: &Object) -> bool {
-        let now = self.objects[object.kind as usize].get(&object.meta.namespace, &object.meta.name);
+        let now = self.objects.of(object.kind).get(&object.meta.namespace, &object.meta.name);
         now.is_some_and(|now| now.meta.resource_version == object.meta.resource_version)
     }
 
     /// All objects of a kind, by namespace and name.
     pub fn list(&self, kind: Kind) -> impl DoubleEndedIterator<Item = &Rc<Object>> {
-        self.objects[kind as usize].iter()
+        self.objects.of(kind).iter()
     }
 
     /// All objects of a kind, in unspecified order.
     pub fn each(&self, kind: Kind) -> impl Iterator<Item = &Rc<Object>> {
-        self.objects[kind as usize].each()
+        self.objects.of(kind).each()
     }
 
     /// The objects at up to `most` places starting at `from`; `None` beyond the last place.
     pub fn some(&self, kind: Kind, from: usize, most: usize) -> Option<impl Iterator<Item = &Rc<Object>>> {
-        self.objects[kind as usize].some(from, most)
+        self.objects.of(kind).some(from, most)
     }
 
     /// A snapshot of a list, of all objects or those of a namespace, to be read later.
     pub fn listing(&self, kind: Kind, namespace: Option<&str>) -> Listing {
-        self.objects[kind as usize].listing(namespace)
+        self.objects.of(kind).listing(namespace)
     }
 
     /// Sorts up to `most` new objects in advance.
     pub fn settle(&mut self, most: usize) {
-        for table in &mut self.objects {
+        for table in self.objects.each_mut() {
             if table.settle(most) {
                 return;
             }
@@ -148,7 +152,7 @@ impl ApiServer {
 
     /// Number of objects of a kind.
     pub fn count(&self, kind: Kind) -> usize {
-        self.objects[kind as usize].len()
+        self.objects.of(kind).len()
     }
 
     /// Records an entry that is not a write: a command, a fault.
@@ -213,7 +217,9 @@ impl ApiServer {
     /// Replaces spec and metadata; the status stays as it is. The object must carry the version it was made from.
     pub fn update(&mut self, origin: &Origin, mut object: Object, why: Why) -> Result<Rc<Object>, ApiError> {
         let old = self.read_before(origin, &object, &why)?;
-        keep_status(&mut object, &old);
+        if !self.updates_status(object.kind) {
+            keep_status(&mut object, &old);
+        }
         if let (Body::DaemonSet(new), Body::DaemonSet(before)) = (&object.body, &old.body) {
             let count = old.meta.annotation(TEMPLATE_GENERATION).and_then(|n| n.parse::<i64>().ok()).unwrap_or(1);
             let changed = new.template != before.template;
@@ -316,7 +322,10 @@ impl ApiServer {
         self.version += 1;
         last.meta.resource_version = self.version;
         let object = Rc::new(last);
-        if let Some((place, old)) = self.objects[old.kind as usize].remove(&old.meta.namespace, &old.meta.name) {
+        if object.kind == Kind::CustomResourceDefinition {
+            self.definitions.forget(&object);
+        }
+        if let Some((place, old)) = self.objects.of_mut(old.kind).remove(&old.meta.namespace, &old.meta.name) {
             self.storage.change(Some(&old), None, place);
             self.addresses.change(Some(&old), None);
         }
@@ -343,6 +352,9 @@ impl ApiServer {
             return Err(error);
         }
         let mut new = (*old).clone();
+        if key.kind == Kind::CustomResourceDefinition && !old.meta.is_deleting() {
+            self.end_definition(&mut new);
+        }
         if let (Kind::Namespace, Body::Other(body), false) = (key.kind, &mut new.body, old.meta.is_deleting()) {
             new.meta.finalizers.push(Str::new_static(FINALIZED_BY_LOOP));
             body.insert("status".into(), serde_json::json!({ "phase": "Terminating" }));
@@ -406,7 +418,10 @@ impl ApiServer {
     }
 
     fn put(&mut self, object: &Rc<Object>) {
-        let (place, old) = self.objects[object.kind as usize].insert(object);
+        if object.kind == Kind::CustomResourceDefinition {
+            self.definitions.take(object);
+        }
+        let (place, old) = self.objects.of_mut(object.kind).insert(object);
         self.storage.change(old.as_ref(), Some(object), place);
         self.addresses.change(old.as_ref(), Some(object));
     }
@@ -433,65 +448,6 @@ impl ApiServer {
 fn add_finalizer(object: &mut Object, name: &'static str) {
     if !object.meta.has_finalizer(name) {
         object.meta.finalizers.push(Str::new_static(name));
-    }
-}
-
-/// Whether `generation` changes: everything but metadata and status counts.
-fn spec_changed(old: &Object, new: &Object) -> bool {
-    match (&old.body, &new.body) {
-        // The scheduler's binding is a subresource and does not count.
-        (Body::Pod(a), Body::Pod(b)) => a.spec != b.spec,
-        (Body::Deployment(a), Body::Deployment(b)) => a.spec != b.spec,
-        (Body::ReplicaSet(a), Body::ReplicaSet(b)) => a.spec != b.spec,
-        (Body::StatefulSet(a), Body::StatefulSet(b)) => a.spec != b.spec,
-        (Body::Job(a), Body::Job(b)) => a.spec != b.spec,
-        (Body::DaemonSet(a), Body::DaemonSet(b)) => a.spec != b.spec,
-        (Body::EndpointSlice(a), Body::EndpointSlice(b)) => a != b || old.meta.labels != new.meta.labels,
-        (Body::Other(a), Body::Other(b)) => a.get("spec") != b.get("spec"),
-        _ => false,
-    }
-}
-
-/// Keeps the stored status with a new spec.
-fn keep_status(new: &mut Object, old: &Object) {
-    match (&mut new.body, &old.body) {
-        (Body::Pod(n), Body::Pod(o)) => n.status = o.status.clone(),
-        (Body::ReplicaSet(n), Body::ReplicaSet(o)) => n.status = o.status.clone(),
-        (Body::Deployment(n), Body::Deployment(o)) => n.status = o.status.clone(),
-        (Body::StatefulSet(n), Body::StatefulSet(o)) => n.status = o.status.clone(),
-        (Body::Job(n), Body::Job(o)) => n.status = o.status.clone(),
-        (Body::DaemonSet(n), Body::DaemonSet(o)) => n.status = o.status.clone(),
-        (Body::Service(n), Body::Service(o)) => n.status = o.status.clone(),
-        (Body::PersistentVolumeClaim(n), Body::PersistentVolumeClaim(o)) => n.status = o.status.clone(),
-        (Body::PersistentVolume(n), Body::PersistentVolume(o)) => n.status = o.status.clone(),
-        (Body::Node(n), Body::Node(o)) => n.status = o.status.clone(),
-        (Body::Other(n), Body::Other(o)) => {
-            n.remove("status");
-            if let Some(status) = o.get("status") {
-                n.insert("status".into(), status.clone());
-            }
-        }
-        _ => {}
-    }
-}
-
-/// Keeps the stored spec with a new status.
-fn keep_spec(new: &mut Object, old: &Object) {
-    match (&mut new.body, &old.body) {
-        (Body::Pod(n), Body::Pod(o)) => {
-            n.spec = o.spec.clone();
-            n.node_name = o.node_name.clone();
-            n.token = o.token.clone();
-        }
-        (Body::ReplicaSet(n), Body::ReplicaSet(o)) => n.spec = o.spec.clone(),
-        (Body::Deployment(n), Body::Deployment(o)) => n.spec = o.spec.clone(),
-        (Body::StatefulSet(n), Body::StatefulSet(o)) => n.spec = o.spec.clone(),
-        (Body::Job(n), Body::Job(o)) => n.spec = o.spec.clone(),
-        (Body::DaemonSet(n), Body::DaemonSet(o)) => (n.spec, n.template) = (o.spec.clone(), o.template.clone()),
-        (Body::PersistentVolumeClaim(n), Body::PersistentVolumeClaim(o)) => n.spec = o.spec.clone(),
-        (Body::PersistentVolume(n), Body::PersistentVolume(o)) => n.spec = o.spec.clone(),
-        (Body::Node(n), Body::Node(o)) => n.spec = o.spec.clone(),
-        _ => {}
     }
 }
 

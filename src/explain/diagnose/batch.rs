@@ -3,7 +3,8 @@
 use super::finding::{Context, Diagnosis, flag, free_name, line};
 use super::workloads::{follow, stuck};
 use crate::api::batch::Job;
-use crate::api::{Body, Kind, Object, ObjectRef};
+use crate::api::{Body, Kind, Object, ObjectRef, Timestamp};
+use crate::engine::store::validation::Schedule;
 use crate::explain::waits::{Cure, Label, Waits};
 use serde_json::Value;
 use std::rc::Rc;
@@ -47,6 +48,13 @@ pub fn job(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     None
 }
 
+/// Whether a run was due since the last one began.
+fn missed(sim: &Context<'_>, schedule: &str, status: Option<&Value>) -> bool {
+    let last = status.and_then(|status| status.get("lastScheduleTime")).and_then(Value::as_str).and_then(Timestamp::parse);
+    let next = last.and_then(|last| Schedule::parse(schedule).ok()?.next(last.0, &|_| 0));
+    next.is_none_or(|next| next <= sim.server().wall_at(sim.now()).0)
+}
+
 pub fn cron_job(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let Body::Other(body) = &object.body else { return None };
     let (spec, status) = (body.get("spec")?, body.get("status"));
@@ -74,7 +82,7 @@ pub fn cron_job(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let active = status.and_then(|status| status.get("active")).and_then(Value::as_array).and_then(|list| list.first());
     let active = active.and_then(|job| job.get("name")).and_then(Value::as_str);
     if let Some(job) = active {
-        if text("concurrencyPolicy") != "Forbid" {
+        if text("concurrencyPolicy") != "Forbid" || !missed(sim, text("schedule"), status) {
             return None;
         }
         let run = ObjectRef::new(Kind::Job, &object.meta.namespace, job);

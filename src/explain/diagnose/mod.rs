@@ -4,6 +4,7 @@
 //! a remedy helps is found by trying it on a copy of the simulation ([`works`]).
 
 mod batch;
+mod config;
 mod finding;
 mod held_up;
 mod ingress;
@@ -12,6 +13,7 @@ mod network;
 mod placement;
 mod pods;
 mod policy;
+mod security;
 mod storage;
 mod workloads;
 
@@ -44,6 +46,8 @@ pub fn diagnose(sim: &Sim, key: &ObjectRef) -> Option<Diagnosis> {
         Kind::PersistentVolume => storage::volume(object),
         Kind::Service => network::service(context, object),
         Kind::Ingress => ingress::ingress(context, object),
+        Kind::ConfigMap | Kind::Secret => config::old_version(context, object),
+        Kind::RoleBinding | Kind::ClusterRoleBinding => config::binding(context, object),
         Kind::Namespace => namespace::namespace(context, object),
         _ => None,
     };
@@ -105,7 +109,8 @@ pub fn works(sim: &Sim, found: &Diagnosis, remedy: &Remedy, mut tasks: usize) ->
         return copy.get(&ObjectRef::new(Kind::Job, &found.object.namespace, &remedy.name)).is_some();
     }
     let well = |copy: &Sim| match (copy.get(&found.object), &owner) {
-        (Some(_), _) => diagnose(copy, &found.object).is_none(),
+        // A CronJob always waits for its next run.
+        (Some(_), _) => diagnose(copy, &found.object).is_none_or(|now| now.waits == Waits::NotDue),
         (None, _) if leaving || remedy.cure == Cure::DeleteVolume => true,
         (None, Some(owner)) => copy.get(owner).is_some() && diagnose(copy, owner).is_none(),
         // It was gone before, and only word of that is late.

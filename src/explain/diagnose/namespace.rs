@@ -2,7 +2,7 @@
 
 use super::finding::{Context, Diagnosis, all_in};
 use super::workloads::follow;
-use crate::api::kind::ALL;
+use crate::api::kind::all;
 use crate::api::{Kind, Object};
 use crate::explain::waits::Waits;
 use std::rc::Rc;
@@ -13,8 +13,8 @@ pub fn namespace(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
         return None;
     }
     let left = || {
-        let kinds = ALL.iter().filter(|kind| kind.info().namespaced && **kind != Kind::Event);
-        kinds.flat_map(|kind| all_in(sim, *kind, &object.meta.name))
+        let kinds = all().filter(|kind| kind.info().namespaced && *kind != Kind::Event);
+        kinds.flat_map(|kind| all_in(sim, kind, &object.meta.name))
     };
     // What has a finalizer keeps the others waiting for nothing.
     let first = left().find(|object| !object.meta.finalizers.is_empty()).or_else(|| left().next())?;

@@ -2,7 +2,7 @@
 
 use super::finding::{Context, Diagnosis, flag, has_earlier_revision, line, owner, owners};
 use super::workloads::revision;
-use super::{placement, policy};
+use super::{config, placement, policy};
 use crate::api::node::Node;
 use crate::api::pod::{ContainerStatus, Pod, image_parts};
 use crate::api::workload::ReplicaSet;
@@ -30,8 +30,15 @@ pub fn pod(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
         return Some(found);
     }
     let status = |list: &[ContainerStatus]| list.iter().find_map(|status| container(sim, object, pod, status));
-    if let Some(found) = status(&pod.status.init_container_statuses).or_else(|| status(&pod.status.container_statuses)) {
+    let found = status(&pod.status.init_container_statuses).or_else(|| status(&pod.status.container_statuses));
+    // A container that its probe keeps killing ends again and again too.
+    if found.as_ref().is_none_or(|found| matches!(found.waits, Waits::Crashes { .. }))
+        && let Some(found) = config::misdirected(sim, object, pod)
+    {
         return Some(found);
+    }
+    if found.is_some() {
+        return found;
     }
     not_ready(sim, object, pod).or_else(|| policy::refused_eviction(sim, object))
 }
@@ -100,6 +107,7 @@ pub fn waits_for(sim: &Context<'_>, key: &ObjectRef) -> Option<Diagnosis> {
             let makers = [Kind::ReplicaSet, Kind::StatefulSet, Kind::DaemonSet, Kind::Job].into_iter().flat_map(near);
             makers.take(MAX_OBJECTS_ASKED).filter(names).find_map(|object| sim.diagnose(&object.key()))
         }
+        Kind::Service => config::elsewhere(sim, key),
         _ => None,
     }
 }
@@ -154,6 +162,9 @@ fn container(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod, status: &Contain
     if ended.exit_code == 0 && waiting.is_none() {
         return None;
     }
+    if let Some(found) = config::out_of_memory(sim, object, pod, status) {
+        return Some(found);
+    }
     let mut out = Diagnosis::new(object, Waits::Crashes { container: status.name.clone(), code: ended.exit_code });
     out.count(Label::ExitCode, ended.exit_code);
     out.count(Label::Restarts, status.restart_count);
@@ -186,7 +197,7 @@ fn undo(sim: &Context<'_>, object: &Rc<Object>, out: &mut Diagnosis) {
 }
 
 /// The owner whose template can be changed, and what else has to be done for the Pod to be replaced.
-fn changed(sim: &Context<'_>, object: &Rc<Object>) -> Option<(ObjectRef, Vec<String>)> {
+pub(super) fn changed(sim: &Context<'_>, object: &Rc<Object>) -> Option<(ObjectRef, Vec<String>)> {
     let top = owners(sim, &object.key()).pop()?;
     match top.kind {
         Kind::Deployment | Kind::DaemonSet => Some((top, Vec::new())),

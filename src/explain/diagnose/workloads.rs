@@ -1,7 +1,7 @@
 //! Workloads that are stuck, wait, or are held back.
 
 use super::finding::{Context, Diagnosis, line};
-use super::held_up;
+use super::{held_up, security};
 use crate::api::daemonset::DaemonSet;
 use crate::api::quantity::Quantity;
 use crate::api::workload::{Condition, Deployment, ReplicaSet, StatefulSet};
@@ -61,10 +61,16 @@ fn refused(sim: &Context<'_>, object: &Object, condition: Option<&Condition>, re
         (None, Some(_)) => Waits::RefusedBefore,
         (Some(error), _) => match error.cause.as_deref() {
             Some(Cause::Quota(quota)) => return Some(over_quota(sim, object, condition, quota, (replicas, have))),
-            _ => Waits::Refused(error.message.as_str().into()),
+            _ => match security::security_level(&error.message) {
+                Some(level) => Waits::Insecure(level),
+                None => Waits::Refused(error.message.as_str().into()),
+            },
         },
     };
     let mut out = Diagnosis::new(object, waits);
+    if let Waits::Insecure(level) = &out.waits.clone() {
+        security::secured(sim, object, level, &mut out);
+    }
     if let Some(message) = refusal.map(|error| error.message).or_else(|| condition.map(|condition| condition.message.to_string())) {
         out.word(Label::Message, &message);
     }
@@ -237,6 +243,14 @@ pub fn stateful_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis>
                 }
                 None => return None,
             };
+            let bad = pod.as_ref().is_some_and(|pod| pod.waits.is_bad());
+            let stale = |pod: &Rc<Object>| pod.meta.label("controller-revision-hash") != Some(&status.update_revision);
+            if let Some(found) = found.filter(|found| bad && ordered && !found.meta.is_deleting() && stale(found)) {
+                // Its loop waits until the Pod is ready, which that template never lets it be.
+                let mut out = Diagnosis::new(object, Waits::StaysBroken(found.meta.name.clone()));
+                out.cure(Cure::DeletePod, &found.meta.name, "", &[line("delete", &found.key(), " --wait=false")]);
+                return Some(out);
+            }
             let mut out = Diagnosis::new(object, waits);
             out.count(Label::Desired, desired);
             out.count(Label::Ready, status.ready_replicas.min(desired - 1));

@@ -111,7 +111,7 @@ fn rules(client: &mut Client<'_>, args: &Args) -> Result<Value, Failure> {
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
     for text in list(args, "resource") {
         let (resource, sub) = text.split_once('/').map_or((text, None), |(resource, sub)| (resource, Some(sub)));
-        let (group, mut name) = match (resource, Kind::from_word(resource)) {
+        let (group, mut name) = match (resource, client.kind(resource)) {
             ("*", _) => (String::new(), "*".to_owned()),
             (_, Some(kind)) => (kind.info().group.to_owned(), kind.info().plural.to_owned()),
             _ => return Err(Failure::plain(format!("error: the server doesn't have a resource type {resource:?}"))),

@@ -76,7 +76,7 @@ fn job(client: &mut Client<'_>, args: &Args, name: &str) -> Result<Value, Failur
         return Err(Failure::error("cannot specify --from and command"));
     }
     let (kind, cron) = source.split_once('/').ok_or_else(|| Failure::error("--from must be like cronjob/NAME"))?;
-    if targets::kind(kind)? != Kind::CronJob {
+    if targets::kind(client, kind)? != Kind::CronJob {
         return Err(Failure::error(format!("from must be an existing cronjob, got {kind}")));
     }
     let cron = client.get(Kind::CronJob, cron)?;

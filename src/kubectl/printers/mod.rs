@@ -3,6 +3,7 @@
 pub mod age;
 mod cluster;
 pub mod jsonpath;
+pub mod kyaml;
 mod network;
 mod pods;
 mod row;

@@ -2,7 +2,7 @@
 
 use crate::api::pod::Pod;
 use crate::api::{Kind, Object, ObjectRef, Uid, base64};
-use crate::engine::disk::{CONSOLE, FilePlace, place};
+use crate::engine::disk::{CONSOLE, FilePlace, Projection, place};
 use crate::engine::{dns, mounted};
 use crate::kubectl::client::Client;
 use serde_json::Value;
@@ -138,6 +138,25 @@ impl Room<'_, '_> {
         all
     }
 
+    /// The files of a volume that is made of other objects: paths and texts.
+    fn files(&self, sources: &[Projection], fixed: bool) -> Vec<(String, String)> {
+        let mut files = Vec::new();
+        for source in sources {
+            match source {
+                Projection::File { path, text } => files.push((path.clone(), text.clone())),
+                Projection::Keys { kind, name, items } => {
+                    let all = self.projected(*kind, name, fixed);
+                    let at = |key: &str| items.iter().filter(|(of, _)| of == key).map(|(_, path)| path.clone()).collect::<Vec<_>>();
+                    for (key, text) in all {
+                        let paths = if items.is_empty() { vec![key] } else { at(&key) };
+                        files.extend(paths.into_iter().map(|path| (path, text.clone())));
+                    }
+                }
+            }
+        }
+        files
+    }
+
     /// A path from the root, seen from the current folder.
     pub fn absolute(&self, path: &str) -> String {
         let here = self.vars.get("PWD").map_or("/", String::as_str);
@@ -166,8 +185,8 @@ impl Room<'_, '_> {
     pub fn read(&self, path: &str) -> Option<String> {
         match self.place(path) {
             FilePlace::Disk { disk, path } => self.client.sim().disks.read(&disk, &path).map(|text| text.to_string()),
-            FilePlace::Projected { kind, name, path, fixed } => {
-                self.projected(kind, &name, fixed).into_iter().find(|(key, _)| *key == path).map(|(_, text)| text)
+            FilePlace::Projected { sources, path, fixed } => {
+                self.files(&sources, fixed).into_iter().find(|(file, _)| *file == path).map(|(_, text)| text)
             }
         }
         .or_else(|| match (self.absolute(path).as_str(), self.home()) {
@@ -211,7 +230,13 @@ impl Room<'_, '_> {
     /// The names in a folder.
     pub fn names(&self, path: &str) -> Vec<String> {
         let mut names: Vec<String> = match self.place(path) {
-            FilePlace::Projected { kind, name, fixed, .. } => self.projected(kind, &name, fixed).into_iter().map(|(key, _)| key).collect(),
+            FilePlace::Projected { sources, path, fixed } => {
+                let under = |file: &str| {
+                    let rest = if path.is_empty() { file } else { file.strip_prefix(&path)?.strip_prefix('/')? };
+                    rest.split('/').next().filter(|name| !name.is_empty()).map(str::to_owned)
+                };
+                self.files(&sources, fixed).iter().filter_map(|(file, _)| under(file)).collect()
+            }
             FilePlace::Disk { disk, path } => {
                 let under = |file: &str| {
                     let of = path.trim_end_matches('/');

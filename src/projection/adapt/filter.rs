@@ -40,8 +40,8 @@ pub(super) fn filter(model: &mut Model, list: List, pods: &mut Pods, scope: &Sco
 /// uids of those whose Pods all stay, in order.
 pub(super) fn narrow(model: &mut Model, list: List, (words, named): (&Words, &[String]), pod_filter: &mut PodFilter) -> Vec<String> {
     let mut uids: Vec<String> = Vec::new();
-    for kind in crate::api::kind::ALL.iter().filter(|kind| !matches!(kind, Kind::Event | Kind::Pod)) {
-        uids.extend(list(*kind).iter().filter(|object| words.want(object)).map(|object| object.meta.uid.to_string()));
+    for kind in crate::api::kind::all().filter(|kind| !matches!(kind, Kind::Event | Kind::Pod)) {
+        uids.extend(list(kind).iter().filter(|object| words.want(object)).map(|object| object.meta.uid.to_string()));
     }
     crate::sort::sort(&mut uids);
     let is = |id: &Id| uids.binary_search(&id.uid).is_ok();

@@ -81,16 +81,16 @@ pub fn model(list: List, pods: &mut Pods, scope: &Scope) -> Model {
         .filter_map(|object| Some(Class { id: id(object), reclaim: object.get::<StorageClass>()?.reclaim_policy.to_string() }))
         .collect();
     out.nodes = all_nodes;
-    let still = crate::api::kind::ALL.iter().filter(|kind| {
+    let still = crate::api::kind::all().filter(|kind| {
         let info = kind.info();
         (!info.animated && info.namespaced || matches!(kind, Kind::ServiceAccount | Kind::Ingress | Kind::NetworkPolicy))
-            && **kind != Kind::Lease
+            && *kind != Kind::Lease
     });
     // Objects that every namespace has by default do not count.
     let made = |object: &Rc<Object>| {
         !matches!((object.kind, object.meta.name.as_str()), (Kind::ServiceAccount, "default") | (Kind::ConfigMap, "kube-root-ca.crt"))
     };
-    out.inert = still.flat_map(|kind| of(*kind)).filter(made).map(|object| id(&object)).collect();
+    out.inert = still.flat_map(of).filter(made).map(|object| id(&object)).collect();
     let alone = pods.lone().into_iter().filter(|(id, _)| !system(&id.namespace));
     users.extend(alone.map(|(id, names)| User { id: id.clone(), names: names.clone(), old: false }));
     if !users.is_empty() {

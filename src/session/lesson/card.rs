@@ -4,6 +4,7 @@ use super::{Phase, Player, Result};
 use crate::explain::standing;
 use crate::i18n::Message;
 use crate::lesson::format::{Answers, Predict, Task, Tongue};
+use crate::scenario;
 use crate::session::run::Run;
 
 /// What is shown of a lesson.
@@ -25,6 +26,19 @@ pub struct LessonCard {
     pub results: Vec<Result>,
     /// Whether the clock stands while something is to be played.
     pub paused: bool,
+    /// What a presenter reads.
+    pub notes: Notes,
+}
+
+/// What a presenter reads in a window of their own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Notes {
+    /// The caption of the step, and what it has for the presenter alone.
+    pub here: Vec<String>,
+    /// Lines that do its task.
+    pub solution: Vec<String>,
+    /// The caption of the step after it.
+    pub next: String,
 }
 
 /// What is shown of a question.
@@ -70,9 +84,27 @@ impl Player {
             say: if step.predict.is_none() || told { step.say.say(tongue, &self.history, run.sim()) } else { String::new() },
             question: step.predict.as_ref().map(|predict| self.question_card(predict, told, run, tongue)),
             task: step.task.as_ref().filter(|_| told).map(|task| self.task_card(task, run, tongue)),
-            results: self.results.clone(),
+            results: self.marks.results.clone(),
             paused: self.phase == Phase::Playing && !playing,
+            notes: self.notes(run, tongue),
         }
+    }
+
+    fn notes(&self, run: &Run, tongue: Tongue) -> Notes {
+        let say = |text: &crate::lesson::format::Text| text.say(tongue, &self.history, run.sim());
+        let step = self.step();
+        let asked = step.predict.as_ref().map(|predict| &predict.ask);
+        let goal = step.task.as_ref().map(|task| &task.goal);
+        let here = [asked, Some(&step.say), goal, Some(&step.notes)].into_iter().flatten().filter(|text| !text.is_empty());
+        let solution = step.task.iter().flat_map(|task| task.solution.iter()).filter_map(|action| match action {
+            scenario::Step::Apply(text) => Some(text.clone()),
+            scenario::Step::Kubectl { line, .. } => Some(["kubectl ", line.trim_start_matches("kubectl ")].concat()),
+            scenario::Step::Fault(line) => Some(["fault ", line].concat()),
+            scenario::Step::Wait(_) => None,
+        });
+        let next = self.file.lesson().steps.get(self.at + 1);
+        let next = next.map(|step| step.predict.as_ref().map_or(&step.say, |predict| &predict.ask));
+        Notes { here: here.map(say).collect(), solution: solution.collect(), next: next.map(|text| text.plain(tongue)).unwrap_or_default() }
     }
 
     fn question_card(&self, predict: &Predict, told: bool, run: &Run, tongue: Tongue) -> QuestionCard {

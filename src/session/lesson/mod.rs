@@ -5,7 +5,7 @@ mod play;
 #[cfg(test)]
 mod tests;
 
-pub use card::{LessonCard, QuestionCard, TaskCard};
+pub use card::{LessonCard, Notes, QuestionCard, TaskCard};
 
 use super::run::Run;
 use crate::api::Time;
@@ -169,6 +169,13 @@ struct Start {
     applied: Rc<str>,
 }
 
+/// What came of each step.
+struct Marks {
+    results: Vec<Result>,
+    /// Whether its question was answered rightly.
+    answered: Vec<bool>,
+}
+
 /// A lesson in progress.
 pub struct Player {
     file: LessonFile,
@@ -179,7 +186,7 @@ pub struct Player {
     question: Question,
     script: Script,
     hints: usize,
-    results: Vec<Result>,
+    marks: Marks,
     history: History,
     /// The page as it was when each step began that was reached.
     starts: Vec<Start>,
@@ -189,10 +196,12 @@ pub struct Player {
 
 impl Player {
     fn new(file: LessonFile, own: bool) -> Player {
-        let results = vec![Result::Open; file.lesson().steps.len()];
+        let steps = file.lesson().steps.len();
+        let marks = Marks { results: vec![Result::Open; steps], answered: vec![false; steps] };
         let script = Script { actions: Rc::default(), cursor: Cursor::new(Time(0)), hurries: false };
         let (question, history, starts) = (Question::default(), History::default(), Vec::new());
-        Player { file, own, at: 0, phase: Phase::Done, question, script, hints: 0, results, history, starts, branch: 1, looked: true }
+        let phase = Phase::Done;
+        Player { file, own, at: 0, phase, question, script, hints: 0, marks, history, starts, branch: 1, looked: true }
     }
 
     fn step(&self) -> &Step {
@@ -204,9 +213,14 @@ impl Player {
         &self.file
     }
 
+    /// Whether it is the text of the editor.
+    pub fn is_own(&self) -> bool {
+        self.own
+    }
+
     /// The step, from 0, its phase, and what came of all steps.
     pub fn progress(&self) -> (usize, Phase, &[Result]) {
-        (self.at, self.phase, &self.results)
+        (self.at, self.phase, &self.marks.results)
     }
 
     /// When the next action is due.
@@ -257,9 +271,12 @@ impl Player {
         let before = self.phase;
         // A step that is over, or has not begun, is not asked about its task at each slice of the clock.
         let asks = matches!(self.phase, Phase::Task | Phase::Lost) || over;
-        let task = self.step().task.as_ref().filter(|_| asks).map(|task| {
-            let done = self.history.holds(run.sim(), &task.check);
-            (done, self.history.can_hold(&task.check))
+        let check = self.step().task.as_ref().filter(|_| asks).map(|task| task.check.clone());
+        let task = check.map(|check| {
+            if before == Phase::Playing && self.marks.results[self.at] != Result::Shown {
+                self.history.ask(run.sim(), check.clone());
+            }
+            (self.history.is_reached(run.sim()), self.history.can_hold(&check))
         });
         self.phase = match (self.phase, task) {
             (Phase::Playing, _) if !over => Phase::Playing,
@@ -275,15 +292,24 @@ impl Player {
         before != self.phase
     }
 
+    /// How many questions were answered rightly and tasks done, and how many of both there are.
+    pub fn score(&self) -> (usize, usize) {
+        let right = self.marks.answered.iter().filter(|right| **right).count();
+        let solved = self.marks.results.iter().filter(|result| **result == Result::Solved).count();
+        let asked = self.file.lesson().steps.iter().map(|step| usize::from(step.predict.is_some()) + usize::from(step.task.is_some()));
+        (right + solved, asked.sum())
+    }
+
     /// Notes what came of the step.
     fn note(&mut self) {
+        self.marks.answered[self.at] = self.question.given.is_some() && self.question.given == self.question.right;
         let result = match (&self.step().task, self.question.given) {
-            (Some(_), _) if self.results[self.at] == Result::Shown => Result::Shown,
+            (Some(_), _) if self.marks.results[self.at] == Result::Shown => Result::Shown,
             (Some(_), _) => Result::Solved,
             (None, Some(given)) if Some(given) == self.question.right => Result::Right,
             (None, Some(_)) => Result::Wrong,
             (None, None) => Result::Read,
         };
-        self.results[self.at] = result;
+        self.marks.results[self.at] = result;
     }
 }

@@ -63,7 +63,7 @@ impl State {
         let Some(player) = &mut self.player else { return };
         let Some(task) = &player.step().task else { return };
         let solution = task.solution.clone();
-        player.results[player.at] = Result::Shown;
+        player.marks.results[player.at] = Result::Shown;
         player.play(solution, &self.timeline.run);
         self.clock(TimelineMsg::Play);
     }
@@ -73,7 +73,7 @@ impl State {
         match player.phase {
             Phase::Playing => {}
             // What comes next builds on the task: it is done at once, unless its solution has been played in vain.
-            Phase::Task if player.results[player.at] != Result::Shown => {
+            Phase::Task if player.marks.results[player.at] != Result::Shown => {
                 self.show_solution();
                 self.teach(LessonMsg::Hurry);
             }
@@ -115,7 +115,7 @@ impl State {
         player.starts.push(Start { run: run.clone(), text: self.editor.text.clone(), applied: self.editor.applied.clone() });
         (player.at, player.hints, player.looked) = (at, 0, false);
         (player.question, player.branch) = (Question::default(), run.branches().0);
-        player.results[at] = Result::Open;
+        (player.marks.results[at], player.marks.answered[at]) = (Result::Open, false);
         if player.history.is_ahead_of(run.sim()) {
             player.history = History::default();
         }
@@ -183,7 +183,7 @@ impl State {
         }
         if further && phase == Phase::Done {
             let last = player.at + 1 == lesson.steps.len();
-            let notice = match (player.results[player.at], last) {
+            let notice = match (player.marks.results[player.at], last) {
                 (Result::Solved, false) => msg::lesson_notice_solved(),
                 (Result::Right, false) => msg::lesson_notice_right(),
                 (Result::Wrong, false) => msg::lesson_notice_wrong(),
@@ -198,7 +198,7 @@ impl State {
     pub(in crate::session) fn note_looked(&mut self, key: Option<&ObjectRef>, line: Option<&str>) {
         let Some(player) = &mut self.player else { return };
         player.history.looked.extend(key.cloned());
-        player.history.commands.extend(line.map(Into::into));
+        player.history.entered.extend(line.map(Into::into));
     }
 
     /// Runs to the next action as fast as it can, where what is played is to be over at once.

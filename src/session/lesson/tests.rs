@@ -184,3 +184,35 @@ fn what_a_person_looked_at_counts() {
     state.update(ConsoleMsg::Enter("kubectl get events".into()));
     assert_eq!(card(&state).phase, Phase::Done);
 }
+
+#[test]
+fn a_question_counts_also_where_a_task_follows_it() {
+    let mut state = State::from_link(None);
+    state.update(EditorMsg::Edit(
+        "lesson: 1\ntitle: a\nsteps:\n- say: a\n  do: [{kubectl: run web --image=nginx}, {wait: settled}]\n  predict: {ask: a, number: count(pods)}\n  task:\n    goal: a\n    check: count(pods) == 0\n    solution: [{kubectl: delete pod web}]\n"
+            .into(),
+    ));
+    state.update(Msg::Apply);
+    let score = |state: &State| state.player.as_ref().unwrap().score();
+    assert_eq!(score(&state), (0, 2));
+    state.update(LessonMsg::Answer(1));
+    run(&mut state, 30, 64);
+    assert_eq!(card(&state).phase, Phase::Task);
+    state.update(ConsoleMsg::Enter("kubectl delete pod web --wait=false".into()));
+    // The task is done once the Pod is gone, and stays done when another takes its place.
+    run(&mut state, 60, 5_000);
+    assert_eq!((card(&state).phase, score(&state)), (Phase::Done, (2, 2)));
+}
+
+#[test]
+fn a_lesson_of_ones_own_can_be_undone_and_gives_back_the_lesson_before_it() {
+    let mut state = opened();
+    run(&mut state, 1, 64);
+    state.update(EditorMsg::Edit("lesson: 1\ntitle: mine\nsteps:\n- say: a\n".into()));
+    state.update(Msg::Apply);
+    assert_eq!(card(&state).title, "mine");
+    // Who writes it begins it again and again.
+    state.update(EditorMsg::Edit("lesson: 1\ntitle: mine\nsteps:\n- say: b\n".into()));
+    state.update(ReplaceMsg::Undo);
+    assert_eq!((card(&state).title.as_str(), card(&state).step.0), ("The control loop", 1));
+}

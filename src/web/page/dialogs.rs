@@ -6,7 +6,7 @@ use crate::session::permalink;
 use crate::session::replace::{ReplaceMsg, Replacement};
 use crate::session::timeline::TimelineMsg;
 use crate::web::dom::{self, icon};
-use crate::web::embed;
+use crate::web::embed::{self, Opens};
 use crate::web::language::{Lang, say, tongue};
 use crate::web::tools::Tool;
 use yew::prelude::*;
@@ -20,17 +20,20 @@ impl Page {
         let base = dom::address();
         let home = base.rsplit_once('/').map_or(base.as_str(), |(home, _)| home);
         let hash = permalink::encode(&state.link());
-        let text = embed::snippet(home, hash.trim_start_matches('#'), state.selection.view, &self.panels.frame_like);
+        let lesson = state.player.as_ref().map(|player| player.file().name()).filter(|name| !name.is_empty());
+        let opens = lesson.map_or(Opens::Link(&hash), Opens::Lesson);
+        let text = embed::snippet(home, opens, state.selection.view, &self.panels.frame_like);
         let copy = text.clone();
         let copy = Callback::from(move |_: MouseEvent| dom::copy(&copy));
         html! {
             <>
                 <p>{ say(msg::embed_instructions()) }</p>
                 { embed::choices(&self.panels.frame_like, state.selection.view, ctx.link().callback(|_: Event| Msg::FrameLike)) }
-                if state.timeline.run.sim().list(crate::api::Kind::Pod).take(MAX_PREVIEW_PODS + 1).count() > MAX_PREVIEW_PODS { <p class="meta">{ say(msg::embed_no_preview()) }</p> } else { <iframe key={text.clone()} class="preview" title={say(msg::embed_preview())} tabindex="-1" sandbox="allow-scripts" src={embed::address(&base, &hash, state.selection.view, &self.panels.frame_like)} height={embed::height(&self.panels.frame_like)} /> }
+                if state.timeline.run.sim().list(crate::api::Kind::Pod).take(MAX_PREVIEW_PODS + 1).count() > MAX_PREVIEW_PODS { <p class="meta">{ say(msg::embed_no_preview()) }</p> } else { <iframe key={text.clone()} class="preview" title={say(msg::embed_preview())} tabindex="-1" sandbox="allow-scripts" src={embed::address(&base, opens, state.selection.view, &self.panels.frame_like)} height={embed::height(&self.panels.frame_like)} /> }
                 <textarea class="snippet mono" readonly=true aria-label={say(msg::embed_snippet())} value={text} />
                 <div class="row"><button type="button" class="btn primary" onclick={copy}>{ say(msg::button_copy()) }</button>
-                    <button type="button" class="btn" id="single" title={say(msg::embed_single_means())} onclick={ctx.link().callback(|_: MouseEvent| Msg::Single)}>{ icon("i-save", 14) }{ say(msg::embed_single()) }</button></div>
+                    <button type="button" class="btn" id="single" title={say(msg::embed_single_means())} onclick={ctx.link().callback(|_: MouseEvent| Msg::Single("html"))}>{ icon("i-save", 14) }{ say(msg::embed_single()) }</button>
+                    if state.player.is_some() { <button type="button" class="btn" id="scorm" title={say(msg::embed_scorm_means())} onclick={ctx.link().callback(|_: MouseEvent| Msg::Single("scorm"))}>{ icon("i-save", 14) }{ say(msg::embed_scorm()) }</button> }</div>
             </>
         }
     }

@@ -4,6 +4,7 @@ use super::menu::Menu;
 use super::{Msg, Over, Page};
 use crate::session::Msg as Do;
 use crate::session::compare::CompareMsg;
+use crate::session::lesson::LessonMsg;
 use crate::session::replace::{ReplaceMsg, Replacement};
 use crate::session::selection::SelectionMsg;
 use crate::session::speed;
@@ -121,15 +122,16 @@ impl Page {
                 return true;
             }
             "f" => {
-                if let Some(root) = dom::document().document_element() {
-                    if dom::document().fullscreen_element().is_some() {
-                        dom::document().exit_fullscreen();
-                    } else {
-                        let _ = root.request_fullscreen();
-                    }
-                }
+                dom::fill_screen(dom::document().fullscreen_element().is_none());
                 return false;
             }
+            "p" if self.lesson_title().is_some() => {
+                ctx.link().send_message(Msg::Present);
+                return false;
+            }
+            // What a presenter's clicker sends; what is played is over at once, as with the button.
+            "PageDown" if self.lesson_title().is_some() => vec![self.onward().into()],
+            "PageUp" if self.lesson_title().is_some() => vec![LessonMsg::Back.into()],
             // The diagram's own keys, wherever the focus is.
             key @ ("+" | "=" | "-" | "0") => {
                 // By the key, not by the words: those are of the language.
@@ -147,6 +149,10 @@ impl Page {
             "Escape" => {
                 if self.panels.over != Over::Nothing {
                     self.close_over();
+                    return true;
+                }
+                if dom::presents() {
+                    dom::present(false);
                     return true;
                 }
                 if self.close_menu() || self.panels.tool.take().is_some() || std::mem::take(&mut self.panels.console) {

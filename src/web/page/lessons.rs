@@ -3,7 +3,7 @@
 use super::{Msg, Page};
 use crate::i18n::msg;
 use crate::lesson::{self, library};
-use crate::session::lesson::{LessonCard, LessonFile, Phase};
+use crate::session::lesson::{LessonCard, LessonFile, LessonMsg, Phase};
 use crate::session::permalink;
 use crate::session::replace::{ReplaceMsg, Replacement};
 use crate::web::dom;
@@ -54,6 +54,13 @@ impl Page {
         self.state.borrow().player.as_ref().map(|player| player.file().lesson().title.plain(tongue()))
     }
 
+    /// What leads on in the lesson: to the end of what is played, or to the next step.
+    pub(super) fn onward(&self) -> LessonMsg {
+        let state = self.state.borrow();
+        let plays = state.player.as_ref().is_some_and(|player| player.progress().1 == Phase::Playing);
+        if plays { LessonMsg::Hurry } else { LessonMsg::Next }
+    }
+
     /// Keeps how far the lesson was taken.
     pub(super) fn keep_lesson(&mut self) {
         let state = self.state.borrow();
@@ -76,16 +83,28 @@ impl Page {
         }
     }
 
-    /// Saves the page as one file: with the lesson that is played, or with the manifest.
-    pub(super) fn save_single(&self, ctx: &Context<Self>) {
+    /// The end of an address that opens what is shown: a lesson by its name, all else with what was done.
+    pub(super) fn shared(&self) -> (String, String) {
         let state = self.state.borrow();
-        let lesson = state.player.as_ref().map(|player| player.file().name().to_owned()).filter(|name| !name.is_empty());
+        match state.player.as_ref().map(|player| player.file().name()).filter(|name| !name.is_empty()) {
+            Some(name) => (format!("?lesson={name}"), String::new()),
+            None => (String::new(), permalink::encode(&state.shared())),
+        }
+    }
+
+    /// Repeats what the link says was done; that takes the whole module.
+    pub(super) fn recall(&self) {
+        if let Ok(Some(link)) = permalink::decode(&dom::fragment()) {
+            self.state.borrow_mut().recall(&link);
+        }
+    }
+
+    /// Saves the page as one file or package: with the lesson that is played, or with the manifest.
+    pub(super) fn save_single(&self, ctx: &Context<Self>, form: &'static str) {
         let title = self.lesson_title().unwrap_or_else(|| "Loopscope".to_owned());
-        let (hash, query) = match &lesson {
-            Some(name) => (String::new(), format!("?lesson={name}&lang={}", self.settings.lang.tag())),
-            None => (permalink::encode(&state.link()), format!("?lang={}", self.settings.lang.tag())),
-        };
-        dom::save_single(hash, query, lesson.unwrap_or_default(), title, ctx.link().callback(Msg::SingleDone));
+        let (query, hash) = self.shared();
+        let query = format!("{}lang={}", if query.is_empty() { "?".to_owned() } else { query + "&" }, self.settings.lang.tag());
+        dom::save_single(form, hash, query, title, ctx.link().callback(Msg::SingleDone));
     }
 
     /// The panel of the lesson.
@@ -95,6 +114,6 @@ impl Page {
         }
         let Some(card) = self.lesson_card() else { return Html::default() };
         let on = self.on(ctx).reform(crate::session::Msg::Lesson);
-        html! { <LessonPanel card={card} lang={self.settings.lang} on={on} /> }
+        html! { <LessonPanel card={card} lang={self.settings.lang} on={on} on_present={ctx.link().callback(|()| Msg::Present)} presents={dom::presents()} /> }
     }
 }

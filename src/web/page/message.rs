@@ -71,7 +71,9 @@ pub enum Msg {
     /// Keep the link.
     Save,
     /// Save the page as one file.
-    Single,
+    Single(&'static str),
+    /// Presenting begins or ends.
+    Present,
     /// The file was saved, or this went wrong.
     SingleDone(String),
     /// A fragment of another link was entered.

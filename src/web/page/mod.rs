@@ -59,6 +59,8 @@ const MAX_MEMORY_PAGES: usize = 49_152;
 const NODES_PER_PICTURE: usize = 100;
 /// An address may begin at most so many seconds from the start.
 const MAX_START_SECONDS: u32 = 3_600;
+/// Characters of a link that some programs cut.
+const LONG_LINK: usize = 8_000;
 /// The page.
 pub struct Page {
     calls: OnceCell<parts::Calls>,
@@ -337,6 +339,7 @@ impl Component for Page {
             Msg::Changed if !std::mem::replace(&mut self.settings.greeted, true) => {
                 dom::speak(dom::wanted_language(), ctx.link().callback(Msg::Spoken));
                 self.begin();
+                self.recall();
                 self.open_wanted_lesson(ctx);
             }
             Msg::Changed => {}
@@ -374,9 +377,15 @@ impl Component for Page {
             Msg::Right(open) => self.panels.open_right(open),
             Msg::Console(open) => self.panels.console = open,
             Msg::Share => {
-                let link = permalink::encode(&self.state.borrow().link());
-                dom::copy(&format!("{}{link}", dom::address()));
-                dom::set_fragment(&link);
+                let (query, link) = self.shared();
+                dom::copy(&format!("{}{query}{link}", dom::address()));
+                if query.is_empty() {
+                    dom::set_fragment(&link);
+                }
+                if link.len() > LONG_LINK {
+                    self.state.borrow_mut().announcer.say(msg::share_link_long(link.len()));
+                    self.toast(ctx);
+                }
                 let to = ctx.link().clone();
                 self.timers.copied = Some(Timeout::new(1600, move || to.send_message(Msg::Shared)));
             }
@@ -433,8 +442,9 @@ impl Component for Page {
                 dom::set_fragment(&permalink::encode(&self.state.borrow().link()));
                 return false;
             }
-            Msg::Single => {
-                self.save_single(ctx);
+            Msg::Present => dom::present(!dom::presents()),
+            Msg::Single(form) => {
+                self.save_single(ctx, form);
                 return false;
             }
             Msg::SingleDone(error) if error.is_empty() => return false,
@@ -444,6 +454,7 @@ impl Component for Page {
                     let (_, height) = self.state.borrow().drawing.stage;
                     let width = self.state.borrow().drawing.stage.0;
                     let mut state = State::from_link(Some(&link));
+                    state.recall(&link);
                     state.update(Do::Stage(width, height));
                     *self.state.borrow_mut() = state;
                     self.inspection.chain_of = None;

@@ -60,6 +60,11 @@ impl ApiServer {
         Some(built)
     }
 
+    /// Whether a ClusterRole comes with every cluster.
+    pub fn knows_role(&self, name: &str) -> bool {
+        builtin::rules(name).is_some()
+    }
+
     /// Whether a user may do something; if not, what is wrong with the roles that were looked at.
     pub fn allows(&self, user: &User, request: &Request<'_>) -> Result<(), String> {
         let (rules, faults) = self.rules_of(user, request.namespace);
@@ -94,7 +99,9 @@ impl ApiServer {
     /// The same for an object that is sent as a whole.
     pub fn authorize_value(&mut self, origin: &Origin, verb: &str, value: &Value) -> Result<(), ApiError> {
         let text = |path: &str| value.pointer(path).and_then(Value::as_str).unwrap_or("");
-        let Some(kind) = Kind::from_api(text("/apiVersion"), text("/kind")).filter(|_| origin.user.is_some()) else { return Ok(()) };
+        let Some(kind) = self.definitions.named(text("/apiVersion"), text("/kind")).filter(|_| origin.user.is_some()) else {
+            return Ok(());
+        };
         let key = ObjectRef::new(kind, text("/metadata/namespace"), text("/metadata/name"));
         self.authorize(origin, verb, &key, "")
     }

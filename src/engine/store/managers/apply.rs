@@ -4,7 +4,6 @@
 //! Models `structured-merge-diff/v6/merge/{update,conflict}.go` and `managedfields/internal/{conflict,lastappliedmanager}.go`.
 
 use super::super::error::{ApiError, Reason};
-use super::super::requests::kind_of;
 use super::super::server::{ApiServer, Origin};
 use super::fields::{self, FieldSet, Shape};
 use super::{CLIENT_SIDE, Fields, Managed, Manager, fields_of, plain, with_fields};
@@ -20,7 +19,7 @@ const KUBECTL: &str = "kubectl";
 impl ApiServer {
     /// Applies a configuration; `force` takes fields from their managers.
     pub fn apply(&mut self, origin: &Origin, config: Value, force: bool, why: Why) -> Result<Rc<Object>, ApiError> {
-        let kind = kind_of(&config)?;
+        let kind = self.kind_of(&config)?;
         let text = |key: &str| config["metadata"][key].as_str().unwrap_or("");
         let key = ObjectRef::new(kind, if text("namespace").is_empty() { "default" } else { text("namespace") }, text("name"));
         untyped(kind, &key, &config)?;

@@ -38,6 +38,9 @@ const KEYS: [(&str, &[&str]); 3] = [
     ("v1.TopologySpreadConstraint", &["topologyKey", "whenUnsatisfiable"]),
 ];
 
+/// A struct without a schema here: its maps are merged, its lists are replaced.
+const FREE: &str = "*";
+
 /// Schema of a field.
 #[derive(Clone, Copy)]
 pub struct Shape {
@@ -56,12 +59,15 @@ pub struct Shape {
 impl Shape {
     /// A whole object.
     pub fn of_kind(kind: &str) -> Shape {
-        Shape { name: schema().kind_named(kind).unwrap_or(""), atomic: false, key: "", always: true, in_map: false }
+        Shape { name: schema().kind_named(kind).unwrap_or(FREE), atomic: false, key: "", always: true, in_map: false }
     }
 
     fn child(self, name: &str) -> Shape {
         if let Some(element) = map_element(self.name) {
             return Shape { name: resolve(element), atomic: false, key: "", always: false, in_map: true };
+        }
+        if self.name == FREE {
+            return Shape { always: false, ..self };
         }
         let Some(field) = schema().field(self.name, name) else {
             return Shape { name: "", atomic: true, key: "", always: false, in_map: true };
@@ -106,13 +112,15 @@ impl Shape {
     fn parts(self, value: Option<&Value>) -> Vec<(String, Shape, &Value)> {
         match value {
             Some(Value::Object(map)) if !self.atomic => map.iter().map(|(name, v)| (format!("f:{name}"), self.child(name), v)).collect(),
-            Some(Value::Array(items)) if !self.atomic => items.iter().map(|item| (self.element_name(item), self.element(), item)).collect(),
+            Some(Value::Array(items)) if !self.atomic && self.name != FREE => {
+                items.iter().map(|item| (self.element_name(item), self.element(), item)).collect()
+            }
             _ => Vec::new(),
         }
     }
 
     fn is_leaf(self, value: &Value) -> bool {
-        self.atomic || !(value.is_object() || value.is_array())
+        self.atomic || !(value.is_object() || value.is_array() && self.name != FREE)
     }
 }
 

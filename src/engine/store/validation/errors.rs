@@ -23,6 +23,8 @@ pub enum Fault {
     /// Too long.
     TooLong,
     TooMany,
+    /// A value of another type.
+    Type,
 }
 
 /// One error of one field.
@@ -50,6 +52,7 @@ impl FieldError {
             Fault::NotFound => "FieldValueNotFound",
             Fault::TooLong => "FieldValueTooLong",
             Fault::TooMany => "FieldValueTooMany",
+            Fault::Type => "FieldValueTypeInvalid",
         }
     }
 
@@ -60,7 +63,7 @@ impl FieldError {
             Fault::Forbidden => ("Forbidden", false),
             Fault::TooLong => ("Too long", false),
             Fault::TooMany => ("Too many", true),
-            Fault::Invalid => ("Invalid value", true),
+            Fault::Invalid | Fault::Type => ("Invalid value", true),
             Fault::NotSupported => ("Unsupported value", true),
             Fault::Duplicate => ("Duplicate value", true),
             Fault::NotFound => ("Not found", true),

@@ -37,6 +37,13 @@ pub fn validate_create(object: &Value) -> Vec<FieldError> {
     errors.list
 }
 
+/// Validates nothing but the metadata.
+pub fn validate_metadata(object: &Value) -> Vec<FieldError> {
+    let mut errors = Errors::default();
+    meta::metadata(&mut errors, object);
+    errors.list
+}
+
 fn validate(object: &Value) -> Errors {
     let mut errors = Errors::default();
     meta::metadata(&mut errors, object);

@@ -2,7 +2,7 @@
 //!
 //! Models `pkg/apis/rbac/validation` and `apiextensions-apiserver/pkg/apis/apiextensions/validation`.
 
-use super::{Errors, has, list, names, text};
+use super::{Errors, Fault, has, list, names, text};
 use serde_json::Value;
 
 const GROUP: &str = "rbac.authorization.k8s.io";
@@ -80,8 +80,15 @@ pub fn definition(errors: &mut Errors, object: &Value) {
         errors.invalid("metadata.name", name, "must be spec.names.plural+\".\"+spec.group");
     }
     for (index, version) in list(spec, "versions").iter().enumerate() {
+        let at = format!("spec.versions[{index}].schema.openAPIV3Schema");
         if !has(&version["schema"], "openAPIV3Schema") {
-            errors.required(&format!("spec.versions[{index}].schema.openAPIV3Schema"), "");
+            errors.required(&at, "");
+        } else {
+            errors.list.extend(super::super::definitions::problems(&version["schema"]["openAPIV3Schema"], &at));
         }
+    }
+    let versions = list(spec, "versions");
+    if versions.iter().filter(|version| version["storage"] == true).count() != 1 {
+        errors.add(Fault::Invalid, "spec.versions", "", "must have exactly one version marked as storage version");
     }
 }

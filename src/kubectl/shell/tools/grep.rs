@@ -1,7 +1,7 @@
 //! `grep`: the lines in which a pattern is.
 
-use super::regex::{Regex, Search, Syntax};
 use super::tool::{Call, Flags, Tool, flags};
+use crate::api::regex::{Regex, Search, Syntax};
 use crate::kubectl::shell::room::{Done, MOST_BYTES};
 
 const FLAGS: &str = "EFGivwxncqlLhHosraIm:A:B:C:e:";
@@ -35,6 +35,7 @@ fn grep(call: &mut Call<'_, '_, '_>, flags: &Flags<'_>) -> Done {
         fold: flags.has('i'),
         word: flags.has('w'),
         line: flags.has('x'),
+        go: false,
     };
     let pattern = patterns.join("\n");
     // Each line of the pattern is one of its own, with groups of its own.

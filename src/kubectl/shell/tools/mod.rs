@@ -9,7 +9,6 @@ mod http;
 mod lines;
 mod network;
 mod printf;
-mod regex;
 mod sed;
 mod test;
 pub mod tool;

@@ -1,7 +1,7 @@
 //! `sed`: a program that is run on each line.
 
-use super::regex::{GROUPS, Regex, Syntax};
 use super::tool::{Tool, flags};
+use crate::api::regex::{GROUPS, Regex, Syntax};
 use crate::kubectl::shell::room::{Done, MOST_BYTES};
 
 const FLAGS: &str = "nEri:e:s";

@@ -1,7 +1,7 @@
 //! `tr`: letters for other letters.
 
-use super::regex::class;
 use super::tool::{Tool, flags};
+use crate::api::regex::class;
 use crate::kubectl::shell::numbers::unescaped;
 use crate::kubectl::shell::room::Done;
 
