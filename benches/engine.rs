@@ -59,6 +59,32 @@ fn until_ready(sim: &mut Sim, pods: usize, image: &str) {
     }
 }
 
+/// A cluster with so many Deployments of two Pods, each with a Service and, if asked for, a claim and a budget.
+fn small(workloads: usize, whole: bool) -> Sim {
+    let mut sim = Sim::new(ClusterConfig::with_nodes((workloads / 50).max(3)), 1);
+    let origin = sim.command("kubectl apply -f -");
+    let mut apply = |value| assert!(sim.request(|server| server.create_value(&origin, value, Why::Asked)).is_ok(), "it is valid");
+    for i in 0..workloads {
+        let name = format!("app-{i:05}");
+        let (meta, labels) = (json!({ "name": name }), json!({ "app": name }));
+        let selector = json!({ "matchLabels": labels });
+        let volumes = if whole { json!([{ "name": "data", "persistentVolumeClaim": { "claimName": name } }]) } else { json!([]) };
+        apply(json!({ "apiVersion": "apps/v1", "kind": "Deployment", "metadata": meta, "spec": { "replicas": 2, "selector": selector,
+            "template": { "metadata": { "labels": labels },
+                "spec": { "containers": [{ "name": "nginx", "image": "nginx:1.14.2" }], "volumes": volumes } } } }));
+        apply(
+            json!({ "apiVersion": "v1", "kind": "Service", "metadata": meta, "spec": { "selector": labels, "ports": [{ "port": 80 }] } }),
+        );
+        if whole {
+            apply(json!({ "apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": meta,
+                "spec": { "accessModes": ["ReadWriteOnce"], "resources": { "requests": { "storage": "1Gi" } } } }));
+            apply(json!({ "apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": meta,
+                "spec": { "minAvailable": 1, "selector": selector } }));
+        }
+    }
+    sim
+}
+
 struct Figures {
     micros: Vec<f64>,
     allocations: u64,
@@ -104,6 +130,17 @@ fn main() {
         }
         let figures = measure(if pods > 1000 { 5 } else { 15 }, || deployment(pods, nodes), |sim| until_ready(sim, pods, image));
         met &= report(&name, pods, &figures, target);
+    }
+    for workloads in [100, 1_000, 5_000] {
+        for (what, whole) in [("Service", false), ("Service, claim, budget", true)] {
+            let name = format!("{workloads} x 2 Pods, {what}");
+            if !runs(&name) {
+                continue;
+            }
+            let work = |sim: &mut Sim| until_ready(sim, 2 * workloads, image);
+            let figures = measure(if workloads > 1000 { 1 } else { 5 }, || small(workloads, whole), work);
+            met &= report(&name, 2 * workloads, &figures, None);
+        }
     }
     let (update, checkpoint) = ("rolling update of 1000 Pods", "checkpoint of 1000 Pods");
     if !runs(update) && !runs(checkpoint) {

@@ -1,5 +1,6 @@
 //! The `loopscope` command: scenarios and kubectl lines without a page. Native only.
 
+use loopscope::api::quantity::Quantity;
 use loopscope::api::time::SECOND;
 use loopscope::engine::Sim;
 use loopscope::engine::cluster::ClusterConfig;
@@ -13,12 +14,14 @@ const HELP: &str = "\
 loopscope plays Kubernetes' control loops on a virtual clock.
 
 Usage:
-  loopscope run SCENARIO.yaml [--trace] [--seed N]
+  loopscope run SCENARIO.yaml [--trace] [--seed N] [--max-memory SIZE]
       Runs a scenario file. Prints a readable story: time, loop, write, reason.
       --trace  prints one JSON line for every watch event and for every step instead
       --seed   draws names and uids from another sequence (default 1)
+      --max-memory  ends with exit code 3 when it needs more, such as 512Mi or 8Gi
+               (default 3Gi, as much as the page has; 0 is no limit)
 
-  loopscope kubectl [--setup FILE] [--seed N] ARGS…
+  loopscope kubectl [--setup FILE] [--seed N] [--max-memory SIZE] ARGS…
       Starts a fresh cluster, applies FILE and lets it settle, then runs one kubectl
       command line. Prints and exits as kubectl does; `-f -` reads standard input.
 
@@ -30,6 +33,13 @@ Usage:
       One HTML file with the page and a manifest or lesson in it, which opens without a
       network. --page names the file that a build of the page leaves (default dist/single.html).
 ";
+
+/// Memory allowed, in bytes: as much as the page has.
+const MAX_MEMORY: u64 = 3 << 30;
+/// The exit code when that is not enough.
+const FULL: i32 = 3;
+/// How often it is looked at.
+const WATCH_INTERVAL: std::time::Duration = std::time::Duration::from_millis(10);
 
 /// A kubectl command that waits for something that never comes is given up after this much virtual time.
 const PATIENCE: u64 = 3_600 * SECOND;
@@ -62,12 +72,13 @@ pub fn main(args: Vec<String>) -> ExitCode {
 }
 
 fn run(args: &[String]) -> Result<u8, String> {
-    let (mut file, mut trace, mut seed) = (None, false, 1);
+    let (mut file, mut trace, mut seed, mut most) = (None, false, 1, MAX_MEMORY);
     let mut rest = args.iter();
     while let Some(arg) = rest.next() {
         match arg.as_str() {
             "--trace" => trace = true,
             "--seed" => seed = number(rest.next())?,
+            "--max-memory" => most = size(rest.next())?,
             flag if flag.starts_with("--") => return Err(format!("unknown flag {flag}; see loopscope --help")),
             path if file.is_none() => file = Some(path.to_string()),
             extra => return Err(format!("one scenario at a time: {extra:?} is too much")),
@@ -76,14 +87,17 @@ fn run(args: &[String]) -> Result<u8, String> {
     let file = file.ok_or("a scenario file is required; see loopscope --help")?;
     let text = std::fs::read_to_string(&file).map_err(|e| format!("{file}: {e}"))?;
     let scenario = scenario::parse(&text).map_err(|e| format!("{file}: {e}"))?;
+    limit_memory(most);
     let out = BufWriter::new(io::stdout().lock());
     let error = if trace {
         let mut observer = Trace::new(out);
-        scenario::run(&scenario, seed, usize::MAX, &mut observer);
+        // The process ends soon: nothing is gained by taking the cluster apart.
+        std::mem::forget(scenario::run(&scenario, seed, usize::MAX, &mut observer));
         observer.error
     } else {
         let mut observer = Story::new(out);
-        scenario::run(&scenario, seed, usize::MAX, &mut observer);
+        // The process ends soon: nothing is gained by taking the cluster apart.
+        std::mem::forget(scenario::run(&scenario, seed, usize::MAX, &mut observer));
         observer.error
     };
     // A reader that has seen enough, such as `head`, is no failure.
@@ -91,6 +105,39 @@ fn run(args: &[String]) -> Result<u8, String> {
         Some(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(e.to_string()),
         _ => Ok(0),
     }
+}
+
+fn size(word: Option<&String>) -> Result<u64, String> {
+    let bytes = word.and_then(|word| Quantity::parse(word).ok()).and_then(|size| u64::try_from(size.as_units()).ok());
+    bytes.ok_or_else(|| "--max-memory needs a size, such as 512Mi or 8Gi".to_string())
+}
+
+/// Ends the process when it needs more memory than this many bytes (0: any), before the system or the allocator does.
+///
+/// It is watched from beside the simulation, which stays the same whether it is watched or not.
+fn limit_memory(most: u64) {
+    if most == 0 {
+        return;
+    }
+    std::thread::spawn(move || {
+        while let Some(used) = memory_used() {
+            if used > most {
+                let size = if most >> 30 << 30 == most { format!("{}Gi", most >> 30) } else { format!("{} bytes", most) };
+                eprintln!(
+                    "error: this needs more memory than {size}. Fewer objects or a shorter time need less; --max-memory allows more."
+                );
+                std::process::exit(FULL);
+            }
+            std::thread::sleep(WATCH_INTERVAL);
+        }
+    });
+}
+
+/// The memory that the process holds, where the system tells.
+fn memory_used() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    Some(line.trim().trim_end_matches("kB").trim().parse::<u64>().ok()? * 1024)
 }
 
 fn number(word: Option<&String>) -> Result<u64, String> {
@@ -144,16 +191,17 @@ fn export(args: &[String]) -> Result<u8, String> {
 }
 
 fn kubectl(args: &[String]) -> Result<u8, String> {
-    let (mut setup, mut seed, mut at) = (None, 1, 0);
-    while let Some(flag) = args.get(at).filter(|a| *a == "--setup" || *a == "--seed") {
+    let (mut setup, mut seed, mut most, mut at) = (None, 1, MAX_MEMORY, 0);
+    while let Some(flag) = args.get(at).filter(|a| ["--setup", "--seed", "--max-memory"].contains(&a.as_str())) {
         let value = args.get(at + 1);
-        if flag == "--setup" {
-            setup = Some(value.ok_or("--setup needs a file")?.clone());
-        } else {
-            seed = number(value)?;
+        match flag.as_str() {
+            "--setup" => setup = Some(value.ok_or("--setup needs a file")?.clone()),
+            "--seed" => seed = number(value)?,
+            _ => most = size(value)?,
         }
         at += 2;
     }
+    limit_memory(most);
     let mut sim = Sim::new(ClusterConfig::default(), seed);
     sim.advance(sim.now().after(SECOND), usize::MAX);
     if let Some(file) = setup {

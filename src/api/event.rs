@@ -1,9 +1,12 @@
 //! Kubernetes Events: what a component says happened to an object.
 
 use super::json::{Json, record};
+use super::shared::Recent;
 use super::{Kind, ObjectRef, Str, Timestamp, Uid};
 use serde_json::Value;
 use smol_str::format_smolstr;
+use std::cell::RefCell;
+use std::rc::Rc;
 
 record! {
     /// A `v1` Event.
@@ -13,13 +16,13 @@ record! {
         pub count: Option<i32> = "count" omitempty,
         pub event_time: Option<MicroTime> = "eventTime" omitempty,
         pub first_timestamp: Option<Timestamp> = "firstTimestamp" omitempty,
-        pub involved_object: InvolvedObject = "involvedObject",
+        pub involved_object: Rc<InvolvedObject> = "involvedObject",
         pub last_timestamp: Option<Timestamp> = "lastTimestamp" omitempty,
         pub message: Str = "message",
         pub reason: Str = "reason",
         pub reporting_component: Str = "reportingComponent" omitempty,
         pub reporting_instance: Str = "reportingInstance" omitempty,
-        pub source: EventSource = "source" omitempty,
+        pub source: Rc<EventSource> = "source" omitempty,
         /// `Normal` or `Warning`.
         pub kind: Str = "type",
     }
@@ -44,7 +47,24 @@ record! {
     }
 }
 
+thread_local! {
+    static INVOLVED: RefCell<Recent<Rc<InvolvedObject>>> = RefCell::default();
+    static SOURCES: RefCell<Recent<Rc<EventSource>>> = RefCell::default();
+}
+
+impl EventSource {
+    /// The source, shared with a recent Event of the same.
+    pub fn shared(self) -> Rc<EventSource> {
+        SOURCES.with_borrow_mut(|recent| recent.same(Rc::new(self), Rc::eq))
+    }
+}
+
 impl InvolvedObject {
+    /// The object, shared with a recent Event about the same version of it.
+    pub fn shared(self) -> Rc<InvolvedObject> {
+        INVOLVED.with_borrow_mut(|recent| recent.same(Rc::new(self), |a, b| a.uid == b.uid && a == b))
+    }
+
     /// Whether it is the object with this key.
     pub fn is(&self, key: &ObjectRef) -> bool {
         let namespaced = key.kind.info().namespaced;

@@ -338,6 +338,18 @@ impl<T: Json + Clone> Json for Rc<T> {
     }
 }
 
+impl<T: Json> Json for Box<T> {
+    fn read(&mut self, value: &Value) -> Result<(), String> {
+        (**self).read(value)
+    }
+    fn write(&self) -> Value {
+        (**self).write()
+    }
+    fn is_empty(&self) -> bool {
+        (**self).is_empty()
+    }
+}
+
 impl<T: Json + Default> Json for Option<T> {
     fn read(&mut self, value: &Value) -> Result<(), String> {
         self.insert(T::default()).read(value)

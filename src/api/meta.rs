@@ -1,6 +1,7 @@
 //! Metadata: what every object carries, and how objects name each other.
 
 use super::json::record;
+use super::shared::Shared;
 use super::{Kind, Labels, Str, Timestamp};
 use std::fmt;
 use std::rc::Rc;
@@ -82,7 +83,7 @@ record! {
         pub creation_timestamp: Option<Timestamp> = "creationTimestamp" omitempty,
         pub deletion_grace_period_seconds: Option<i64> = "deletionGracePeriodSeconds" omitempty,
         pub deletion_timestamp: Option<Timestamp> = "deletionTimestamp" omitempty,
-        pub finalizers: Vec<Str> = "finalizers" omitempty,
+        pub finalizers: Shared<Str> = "finalizers" omitempty,
         pub generate_name: Str = "generateName" omitempty,
         /// Counts the changes of the spec, from 1; 0 where the kind has none.
         pub generation: i64 = "generation" omitempty,
@@ -114,7 +115,7 @@ impl Default for ObjectMeta {
             creation_timestamp: None,
             deletion_grace_period_seconds: None,
             deletion_timestamp: None,
-            finalizers: Vec::new(),
+            finalizers: Shared::default(),
             generate_name: Str::default(),
             generation: 0,
             labels: none,

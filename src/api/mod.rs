@@ -29,6 +29,7 @@ pub mod regex;
 pub mod resources;
 pub mod schema;
 pub mod selector;
+pub mod shared;
 pub mod sources;
 pub mod spec;
 pub mod storage;

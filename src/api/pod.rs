@@ -4,9 +4,11 @@ use super::json::{self, record};
 use super::quantity;
 pub use super::resources::Resources;
 use super::selector::LabelSelector;
+use super::shared::{Recent, Shared};
 use super::{Labels, Str, Timestamp};
 use serde_json::{Map, Value};
 use std::cell::OnceCell;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -278,17 +280,17 @@ record! {
     /// `status` of a Pod.
     #[derive(Clone, PartialEq, Debug, Default)]
     pub struct PodStatus {
-        pub conditions: Vec<PodCondition> = "conditions" omitempty,
-        pub container_statuses: Vec<ContainerStatus> = "containerStatuses" omitempty,
+        pub conditions: Shared<PodCondition> = "conditions" omitempty,
+        pub container_statuses: Shared<ContainerStatus> = "containerStatuses" omitempty,
         pub host_ip: Str = "hostIP" omitempty,
-        pub host_ips: Vec<PodIp> = "hostIPs" omitempty,
-        pub init_container_statuses: Vec<ContainerStatus> = "initContainerStatuses" omitempty,
+        pub host_ips: Shared<PodIp> = "hostIPs" omitempty,
+        pub init_container_statuses: Shared<ContainerStatus> = "initContainerStatuses" omitempty,
         pub message: Str = "message" omitempty,
         pub nominated_node_name: Str = "nominatedNodeName" omitempty,
         pub observed_generation: i64 = "observedGeneration" omitempty,
         pub phase: Str = "phase",
         pub pod_ip: Str = "podIP" omitempty,
-        pub pod_ips: Vec<PodIp> = "podIPs" omitempty,
+        pub pod_ips: Shared<PodIp> = "podIPs" omitempty,
         pub qos_class: Str = "qosClass",
         pub reason: Str = "reason" omitempty,
         pub start_time: Option<Timestamp> = "startTime" omitempty,
@@ -333,8 +335,8 @@ record! {
     #[derive(Clone, PartialEq, Debug, Default)]
     pub struct ContainerState {
         pub running: Option<Running> = "running" omitempty,
-        pub terminated: Option<Terminated> = "terminated" omitempty,
-        pub waiting: Option<Waiting> = "waiting" omitempty,
+        pub terminated: Option<Box<Terminated>> = "terminated" omitempty,
+        pub waiting: Option<Box<Waiting>> = "waiting" omitempty,
     }
 
     #[derive(Clone, PartialEq, Debug, Default)]
@@ -374,7 +376,22 @@ impl PodCondition {
     }
 }
 
+thread_local! {
+    static CONDITIONS: RefCell<Recent<Shared<PodCondition>>> = RefCell::default();
+    static STATUSES: RefCell<Recent<Shared<ContainerStatus>>> = RefCell::default();
+}
+
 impl PodStatus {
+    /// Shares the conditions with a Pod that lately got the same ones: those that start in one second have the same.
+    pub fn share_conditions(&mut self) {
+        self.conditions = CONDITIONS.with_borrow_mut(|recent| recent.same(self.conditions.clone(), |a, b| a == b));
+    }
+
+    /// The same for the statuses of its containers, before any has begun.
+    pub fn share_statuses(&mut self) {
+        self.container_statuses = STATUSES.with_borrow_mut(|recent| recent.same(self.container_statuses.clone(), |a, b| a == b));
+    }
+
     /// Puts a condition in place of the one of its type; the time of the change stays if the status does.
     pub fn set_condition(&mut self, mut new: PodCondition) {
         match self.conditions.iter_mut().find(|c| c.kind == new.kind) {

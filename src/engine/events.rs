@@ -123,6 +123,7 @@ impl Said {
     /// Whether this source may still record Events about the object: a burst of 25, then one every five minutes.
     fn may_speak(&mut self, now: Time, component: &'static str) -> bool {
         let at = self.spent.iter().position(|(source, ..)| *source == component).unwrap_or_else(|| {
+            self.spent.reserve_exact(1);
             self.spent.push((component, 0, now));
             self.spent.len() - 1
         });
@@ -191,12 +192,13 @@ fn new_event(
             uid: about.meta.uid,
             field_path: field.clone(),
             resource_version: if about.kind == Kind::Node { Str::default() } else { format_smolstr!("{}", about.meta.resource_version) },
-        },
+        }
+        .shared(),
         message,
         reason: Str::new_static(reason),
         reporting_component: component.clone(),
         reporting_instance: origin.actor.node.clone(),
-        source: if scheduler { EventSource::default() } else { EventSource { component, host: origin.actor.node.clone() } },
+        source: if scheduler { EventSource::default() } else { EventSource { component, host: origin.actor.node.clone() } }.shared(),
         kind: Str::new_static(kind),
     };
     Object {

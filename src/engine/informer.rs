@@ -1,5 +1,6 @@
 //! Informers: a component's own copy of the store, fed by a watch that lags behind it.
 
+use super::found::{LabelIndex, StorageIndex, whole};
 use super::journal::{Entry, EntryId, Journal, Op};
 use super::late::WatchFaults;
 use super::rank_cache::RankCache;
@@ -16,8 +17,12 @@ use std::rc::Rc;
 #[derive(Clone, Debug)]
 pub struct Cache {
     objects: Tables,
-    /// Owned objects by owner uid; objects without a controller are filed under the nil uid.
+    /// Owned objects by owner uid.
     owned: Tree<Uid, Owned>,
+    /// Objects without a controller, by the hash of their kind and namespace, and their uid.
+    orphans: Tree<(u64, Uid), Place>,
+    labels: LabelIndex,
+    storage: StorageIndex,
     /// Deletion ranks of Pods.
     pub(super) known: RefCell<RankCache>,
 }
@@ -31,7 +36,14 @@ struct Owned {
 
 impl Cache {
     pub(super) fn new() -> Self {
-        Cache { objects: Tables::default(), owned: Tree::default(), known: RefCell::default() }
+        Cache {
+            objects: Tables::default(),
+            owned: Tree::default(),
+            orphans: Tree::default(),
+            labels: LabelIndex::default(),
+            storage: StorageIndex::default(),
+            known: RefCell::default(),
+        }
     }
 
     /// The object with this key.
@@ -95,32 +107,45 @@ impl Cache {
         self.owned.get(&uid).map_or(Some(&[]), |owned| owned.tally.alike())
     }
 
-    /// Objects of a kind in a namespace without a controller.
+    /// Objects of a kind in a namespace without a controller, ordered by uid.
     pub fn orphans(&self, kind: Kind, namespace: &Str) -> impl Iterator<Item = &Rc<Object>> {
-        self.owned_by(Uid::default()).filter(move |o| o.kind == kind && o.meta.namespace == *namespace)
+        let hash = whole(kind, namespace);
+        let places = self.orphans.from(&(hash, Uid::default())).take_while(move |((of, _), _)| *of == hash);
+        let table = self.objects.of(kind);
+        places.filter_map(|(_, place)| table.at(*place)).filter(move |o| o.meta.namespace == *namespace)
     }
 
-    /// The Pods of a namespace whose labels match, in unspecified order; owners without any matching label set are skipped.
-    pub fn pods_labelled(&self, namespace: &Str, passes: &dyn Fn(&Labels) -> bool) -> Vec<&Rc<Object>> {
+    /// The Pods of a namespace that a selector with these labels selects, by name; Pods without one of them are not visited.
+    pub fn pods_selected(&self, namespace: &Str, labels: &Labels, passes: &dyn Fn(&Labels) -> bool) -> Vec<&Rc<Object>> {
         let mut found = Vec::new();
         // Pods of one template share their labels: the last result holds for the next Pod.
         let mut last: Option<(&Labels, bool)> = None;
-        for (uid, owned) in self.owned.iter() {
-            if uid.0 != 0 && owned.tally.alike().is_some_and(|alike| !alike.iter().any(|alike| passes(&alike.labels))) {
-                continue;
-            }
-            for pod in self.owned_of_kind(*uid, Kind::Pod) {
-                let labels = &pod.meta.labels;
-                let known = last.filter(|(known, _)| Rc::ptr_eq(known, labels)).map(|(_, passed)| passed);
-                let passed = known.unwrap_or_else(|| passes(labels));
-                last = Some((labels, passed));
-                // Under its other owners it is skipped, so that it is returned once.
-                if passed && pod.meta.namespace == *namespace && pod.meta.controller().map_or(Uid::default(), |owner| owner.uid) == *uid {
-                    found.push(pod);
-                }
+        for pod in self.labels.pods(namespace, labels).filter_map(|place| self.objects.of(Kind::Pod).at(place)) {
+            let labels = &pod.meta.labels;
+            let known = last.filter(|(known, _)| Rc::ptr_eq(known, labels)).map(|(_, passed)| passed);
+            let passed = known.unwrap_or_else(|| passes(labels));
+            last = Some((labels, passed));
+            if passed && pod.meta.namespace == *namespace {
+                found.push(pod);
             }
         }
+        crate::sort::sort_by(&mut found, |a, b| a.meta.name.cmp(&b.meta.name));
         found
+    }
+
+    /// The objects of a kind in a namespace that may select an object with these labels, by name; whether they do is for the caller to check.
+    pub fn selecting(&self, kind: Kind, namespace: &Str, labels: &Labels) -> Vec<&Rc<Object>> {
+        self.labels.selecting(kind, namespace, labels, self.objects.of(kind))
+    }
+
+    /// The Pods of a namespace that may use a claim, by name.
+    pub fn users_of(&self, namespace: &Str, claim: &Str) -> Vec<&Rc<Object>> {
+        self.storage.users(namespace, claim, self.objects.of(Kind::Pod))
+    }
+
+    /// The volumes that may be reserved for no claim, by name.
+    pub fn free_volumes(&self) -> Vec<&Rc<Object>> {
+        self.storage.volumes(None, self.objects.of(Kind::PersistentVolume))
     }
 
     fn apply(&mut self, op: Op, object: &Rc<Object>) {
@@ -134,22 +159,29 @@ impl Cache {
             table.insert(object)
         };
         if is_indexed(object.kind) {
-            self.index(old.as_ref(), (op != Op::Deleted).then_some(object), place);
+            let new = (op != Op::Deleted).then_some(object);
+            self.index(old.as_ref(), new, place);
+            self.labels.change(old.as_ref(), new, place);
+            self.storage.change(old.as_ref(), new, place);
         }
     }
 
     /// Updates the owner index.
     fn index(&mut self, old: Option<&Rc<Object>>, new: Option<&Rc<Object>>, place: Place) {
-        let stays = |a: &Object, b: &Object| a.meta.uid == b.meta.uid && owners(a).eq(owners(b));
+        let stays = |a: &Object, b: &Object| a.meta.uid == b.meta.uid && a.meta.owner_references == b.meta.owner_references;
         if let (Some(old), Some(new)) = (old, new)
             && stays(old, new)
         {
-            for uid in owners(new).filter(|uid| uid.0 != 0) {
+            for uid in owners(new) {
                 self.owned.get_or_insert_with(uid, Owned::default).tally.change(uid, Some(old), Some(new));
             }
             return;
         }
+        let orphaned = |o: &Object| (o.meta.controller().is_none()).then(|| (whole(o.kind, &o.meta.namespace), o.meta.uid));
         if let Some(old) = old {
+            if let Some(key) = orphaned(old) {
+                self.orphans.remove(&key);
+            }
             for uid in owners(old) {
                 let Some(owned) = self.owned.get_mut(&uid) else { continue };
                 owned.members.remove(&old.meta.uid);
@@ -160,6 +192,9 @@ impl Cache {
             }
         }
         if let Some(new) = new {
+            if let Some(key) = orphaned(new) {
+                self.orphans.insert(key, place);
+            }
             for uid in owners(new) {
                 let owned = self.owned.get_or_insert_with(uid, Owned::default);
                 owned.members.insert(new.meta.uid, (new.kind, place));
@@ -176,8 +211,7 @@ fn is_indexed(kind: Kind) -> bool {
 
 /// The uids an object is filed under.
 fn owners(object: &Object) -> impl Iterator<Item = Uid> {
-    let orphan = object.meta.controller().is_none().then_some(Uid::default());
-    object.meta.owner_references.iter().map(|o| o.uid).chain(orphan)
+    object.meta.owner_references.iter().map(|o| o.uid)
 }
 
 /// A component's watch and its cache.
@@ -305,6 +339,10 @@ mod tests {
                 let owned: Vec<_> = cache.owned_by(uid).map(|o| o.meta.uid).collect();
                 assert_eq!(owned, there, "step {step}, owner {uid}");
                 if uid.0 == 0 {
+                    let free: Vec<_> = cache.orphans(Kind::Pod, &"default".into()).map(|o| o.meta.uid).collect();
+                    let mut there: Vec<_> = cache.list(Kind::Pod).filter(|o| o.meta.controller().is_none()).map(|o| o.meta.uid).collect();
+                    there.sort_unstable();
+                    assert_eq!(free, there, "step {step}");
                     continue;
                 }
                 let count =
@@ -316,9 +354,11 @@ mod tests {
                 assert_eq!((sum(|a| a.pods), sum(|a| a.active), sum(|a| a.terminating)), counted, "step {step}, owner {uid}");
             }
             let is_web = |labels: &Labels| labels.get("app").is_some_and(|app| app == "web");
-            let mut web: Vec<_> = cache.pods_labelled(&"default".into(), &is_web).iter().map(|o| o.meta.name.clone()).collect();
-            web.sort_unstable();
-            assert!(cache.list(Kind::Pod).filter(|o| is_web(&o.meta.labels)).map(|o| &o.meta.name).eq(&web), "step {step}");
+            let app = Labels::new([("app".into(), "web".into())].into());
+            for asked in [&app, &Labels::default()] {
+                let web = cache.pods_selected(&"default".into(), asked, &is_web);
+                assert!(cache.list(Kind::Pod).filter(|o| is_web(&o.meta.labels)).eq(web), "step {step}");
+            }
         }
     }
 }

@@ -15,6 +15,7 @@ pub mod fault_injection;
 pub mod dns;
 pub mod events;
 mod faults;
+mod found;
 pub mod deferred_drop;
 pub mod heartbeats;
 mod index;

@@ -150,6 +150,14 @@ impl<K: Ord + Clone, V: Clone> Tree<K, V> {
         self.leaves.iter().flat_map(|leaf| leaf.entries.iter()).map(|(key, value)| (key, value))
     }
 
+    /// The entries from a key on.
+    pub fn from(&self, key: &K) -> impl Iterator<Item = (&K, &V)> + use<'_, K, V> {
+        let (at, place) = self.find(key);
+        let place = place.unwrap_or_else(|place| place);
+        let leaves = self.leaves.range(at.min(self.leaves.len())..);
+        leaves.flat_map(|leaf| leaf.entries.iter()).skip(place).map(|(key, value)| (key, value))
+    }
+
     /// All keys in order.
     pub fn keys(&self) -> impl Iterator<Item = &K> {
         self.iter().map(|(key, _)| key)
@@ -178,6 +186,7 @@ mod tests {
     fn check(tree: &Tree<u64, u64>, plain: &BTreeMap<u64, u64>, key: u64) {
         assert!(tree.iter().eq(plain));
         assert_eq!((tree.len(), tree.is_empty(), tree.first()), (plain.len(), plain.is_empty(), plain.first_key_value()));
+        assert!(tree.from(&key).eq(plain.range(key..)));
         assert_eq!((tree.get(&key), tree.contains_key(&key)), (plain.get(&key), plain.contains_key(&key)));
         assert!(tree.leaves.iter().all(|leaf| (1..=MAX_LEAF_ENTRIES).contains(&leaf.entries.len())));
     }

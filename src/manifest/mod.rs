@@ -77,6 +77,17 @@ pub fn parse(text: &[u8]) -> Parsed {
     parsed
 }
 
+/// Reads a file that no API server gets, such as a scenario: a document of it may be as long as a text.
+pub fn parse_file(text: &[u8]) -> Parsed {
+    let mut parsed = Parsed::default();
+    if text.len() > TEXT_LIMIT {
+        parsed.error(words::too_large(TEXT_LIMIT), 1, 1, 0);
+        return parsed;
+    }
+    chunks(text).enumerate().for_each(|(index, chunk)| read_chunk(&mut parsed, index, &chunk, TEXT_LIMIT));
+    parsed
+}
+
 /// Reads a text one document at a time: no anchor of YAML reaches from one to another, so that each is read for itself.
 #[derive(Clone, Debug, Default)]
 pub struct Reader {
@@ -108,16 +119,16 @@ impl Reader {
             self.over = true;
             return None;
         }
-        read_chunk(&mut parsed, self.index, &chunk);
+        read_chunk(&mut parsed, self.index, &chunk, DOCUMENT_LIMIT);
         self.index += 1;
         self.faults += parsed.diagnostics.len();
         Some(parsed)
     }
 }
 
-fn read_chunk(parsed: &mut Parsed, index: usize, chunk: &split::Chunk<'_>) {
-    if chunk.bytes.len() > DOCUMENT_LIMIT {
-        return parsed.error(words::too_large(DOCUMENT_LIMIT), chunk.line, 1, index);
+fn read_chunk(parsed: &mut Parsed, index: usize, chunk: &split::Chunk<'_>, limit: usize) {
+    if chunk.bytes.len() > limit {
+        return parsed.error(words::too_large(limit), chunk.line, 1, index);
     }
     let text = match std::str::from_utf8(chunk.bytes) {
         Ok(text) => text,

@@ -60,7 +60,7 @@ impl Step {
 
 /// Reads a scenario; the message says where it is wrong.
 pub fn parse(text: &str) -> Result<Scenario, String> {
-    let mut read = manifest::parse(text.as_bytes());
+    let mut read = manifest::parse_file(text.as_bytes());
     if let Some(fault) = read.diagnostics.first() {
         return Err(format!("line {}: {}", fault.line, fault.message));
     }

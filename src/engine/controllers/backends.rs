@@ -32,7 +32,14 @@ pub(super) const WATCHES: &[Watch] = &[Watch::For(Kind::Service), Watch::Maps(Ki
 
 /// A Pod wakes the Services that select it, or did.
 pub(super) fn services_of(event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
-    for service in cache.list_in(Kind::Service, &event.object.meta.namespace) {
+    let namespace = &event.object.meta.namespace;
+    let mut services = cache.selecting(Kind::Service, namespace, &event.object.meta.labels);
+    if let Some(before) = event.before.filter(|before| before.meta.labels != event.object.meta.labels) {
+        services.extend(cache.selecting(Kind::Service, namespace, &before.meta.labels));
+        crate::sort::sort_by(&mut services, |a, b| a.meta.name.cmp(&b.meta.name));
+        services.dedup_by(|a, b| Rc::ptr_eq(a, b));
+    }
+    for service in services {
         let selector = &service.body::<Service>().spec.selector;
         let selects = |pod: &Object| !selector.is_empty() && contains_all(&pod.meta.labels, selector);
         if selects(event.object) || event.before.is_some_and(|before| selects(before)) {
@@ -43,9 +50,8 @@ pub(super) fn services_of(event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut
 
 /// The Pods that a Service selects, by name.
 pub(super) fn selected<'a>(object: &Object, service: &Service, cache: &'a Cache) -> Vec<&'a Rc<Object>> {
-    let mut selected = cache.pods_labelled(&object.meta.namespace, &|labels| contains_all(labels, &service.spec.selector));
-    crate::sort::sort_by(&mut selected, |a, b| a.meta.name.cmp(&b.meta.name));
-    selected
+    let wanted = &service.spec.selector;
+    cache.pods_selected(&object.meta.namespace, wanted, &|labels| contains_all(labels, wanted))
 }
 
 /// Whether a Pod can be listed at all: it has an address and has not ended.

@@ -54,11 +54,8 @@ impl Controller for DisruptionController {
         if marked(pod).is_some() {
             wake(pod.key());
         }
-        if cache.list(Kind::PodDisruptionBudget).next().is_none() {
-            return;
-        }
-        let mut budgets = cache.list_in(Kind::PodDisruptionBudget, &pod.meta.namespace);
-        if let Some(budget) = budgets.find(|b| BudgetSpec::of(b).selects(pod)) {
+        let budgets = cache.selecting(Kind::PodDisruptionBudget, &pod.meta.namespace, &pod.meta.labels);
+        if let Some(budget) = budgets.iter().find(|b| BudgetSpec::of(b).selects(pod)) {
             wake(budget.key());
         }
     }
@@ -69,7 +66,10 @@ impl Controller for DisruptionController {
             return forget_stale(object, view, out);
         }
         let (spec, old) = (BudgetSpec::of(object), BudgetStatus::of(object));
-        let pods: Vec<_> = view.cache.list_in(Kind::Pod, &key.namespace).filter(|p| spec.selects(p)).cloned().collect();
+        let pods: Vec<Rc<Object>> = spec.selector.as_ref().map_or_else(Vec::new, |selector| {
+            let selected = view.cache.pods_selected(&key.namespace, &selector.match_labels, &|labels| selector.matches(labels));
+            selected.into_iter().cloned().collect()
+        });
         if pods.is_empty() {
             out.event_as(EVENT_SOURCE, object, "Normal", "NoPods", "No matching pods found");
         }
@@ -152,12 +152,15 @@ fn forget_stale(object: &Rc<Object>, view: &View<'_>, out: &mut Out<'_>) -> Resu
 
 /// Records for each Pod selected by several budgets that this one, the first, was used.
 fn say_several(key: &ObjectRef, pods: &[Rc<Object>], cache: &Cache, out: &mut Out<'_>) {
-    let budgets: Vec<BudgetSpec> = cache.list_in(Kind::PodDisruptionBudget, &key.namespace).map(|b| BudgetSpec::of(b)).collect();
     let first = cache.list_in(Kind::PodDisruptionBudget, &key.namespace).next().is_some_and(|b| b.meta.name == key.name);
-    if budgets.len() < 2 || !first {
+    if !first {
         return;
     }
-    for pod in pods.iter().filter(|pod| budgets.iter().filter(|spec| spec.selects(pod)).count() > 1) {
+    let several = |pod: &&Rc<Object>| {
+        let budgets = cache.selecting(Kind::PodDisruptionBudget, &key.namespace, &pod.meta.labels);
+        budgets.len() > 1 && budgets.iter().filter(|budget| BudgetSpec::of(budget).selects(pod)).count() > 1
+    };
+    for pod in pods.iter().filter(several) {
         let (namespace, name) = (&key.namespace, &pod.meta.name);
         let message = format_smolstr!(
             "Pod {namespace:?}/{name:?} matches multiple PodDisruptionBudgets.  Chose {:?} arbitrarily.",

@@ -75,8 +75,8 @@ impl Controller for ClaimProtection {
             !body.node_name.is_empty() && body.spec.claims().any(|name| *name == key.name)
         };
         // The cache may not have a Pod that uses it yet.
-        let live = out.server.list(Kind::Pod).filter(|pod| pod.meta.namespace == key.namespace).any(uses);
-        if !live && !view.cache.list_in(Kind::Pod, &key.namespace).any(uses) {
+        let live = out.server.users_of(&key.namespace, &key.name).into_iter().any(uses);
+        if !live && !view.cache.users_of(&key.namespace, &key.name).into_iter().any(uses) {
             out.update(claim, Why::Unused, |o| o.meta.finalizers.retain(|f| f != CLAIM_FINALIZER))?;
         }
         Ok(Action::AwaitChange)

@@ -94,7 +94,7 @@ impl Controller for ReplicaLoop {
         if pod.meta.controller().is_some() {
             return;
         }
-        for set in cache.list_in(self.kind, &pod.meta.namespace) {
+        for set in cache.selecting(self.kind, &pod.meta.namespace, &pod.meta.labels) {
             if set.body::<ReplicaSet>().spec.selector.matches(&pod.meta.labels) {
                 wake(set.key());
             }

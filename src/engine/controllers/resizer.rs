@@ -147,11 +147,12 @@ fn expand(
 
 /// Grows the file system, as the kubelet does on a node where a Pod uses the claim.
 fn grow_file_system(object: &Rc<Object>, claim: &PersistentVolumeClaim, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
-    let uses = |pod: &&Rc<Object>| {
+    let uses = |pod: &&&Rc<Object>| {
         let body: &Pod = pod.body();
         body.status.phase == "Running" && body.spec.claims().any(|name| *name == object.meta.name)
     };
-    let Some(pod) = view.cache.list_in(Kind::Pod, &object.meta.namespace).find(uses) else { return Ok(Action::AwaitChange) };
+    let users = view.cache.users_of(&object.meta.namespace, &object.meta.name);
+    let Some(pod) = users.iter().find(uses).copied() else { return Ok(Action::AwaitChange) };
     let node = pod.body::<Pod>().node_name.clone();
     let asked = claim.spec.resources.requests.get(STORAGE).cloned().unwrap_or_default();
     out.origin.actor = Actor::kubelet(&node);

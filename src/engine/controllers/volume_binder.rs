@@ -162,7 +162,7 @@ fn sync_unbound(object: &Rc<Object>, claim: &PersistentVolumeClaim, view: &View<
 
 /// Records for a claim with `WaitForFirstConsumer` what it waits for.
 fn tell_waiting(object: &Rc<Object>, view: &View<'_>, out: &mut Out<'_>) {
-    let consumer = view.cache.list_in(Kind::Pod, &object.meta.namespace).find(|pod| {
+    let consumer = view.cache.users_of(&object.meta.namespace, &object.meta.name).into_iter().find(|pod| {
         let body: &crate::api::pod::Pod = pod.body();
         body.node_name.is_empty() && body.spec.claims().any(|name| *name == object.meta.name)
     });
@@ -215,15 +215,18 @@ fn mismatch(object: &Object, volume: &PersistentVolume, claim: &PersistentVolume
 ///
 /// Upstream keeps its own cache of volumes, which shows its writes at once; reading the API server's copy has the same effect.
 fn best_match(object: &Rc<Object>, claim: &PersistentVolumeClaim, delayed: bool, cache: &Cache, server: &ApiServer) -> Option<Rc<Object>> {
-    let volumes = || cache.list(Kind::PersistentVolume).filter_map(|v| server.get(&v.key())).filter(|v| !v.meta.is_deleting());
-    if let Some(kept) = volumes().find(|v| is_for(v.body(), object)) {
+    let known = |claim| {
+        let volumes = server.volumes_for(claim).into_iter();
+        volumes.filter(|v| !v.meta.is_deleting() && cache.object(&v.key()).is_some())
+    };
+    if let Some(kept) = known(Some((object.meta.namespace.as_str(), object.meta.name.as_str()))).find(|v| is_for(v.body(), object)) {
         let volume: &PersistentVolume = kept.body();
         return (volume.capacity() >= claim.request()).then(|| kept.clone());
     }
     if delayed {
         return None;
     }
-    volumes()
+    known(None)
         .filter(|v| {
             let volume: &PersistentVolume = v.body();
             volume.spec.claim_ref.is_none()

@@ -243,7 +243,7 @@ impl PodPass<'_, '_> {
         self.write(Why::Bound, |pod| {
             status::waiting(pod);
             pod.status.host_ip = host.clone();
-            pod.status.host_ips = vec![crate::api::pod::PodIp { ip: host }];
+            pod.status.host_ips = vec![crate::api::pod::PodIp { ip: host }].into();
             pod.status.start_time = Some(wall);
             status::set_conditions(pod, false, wall, generation);
         });

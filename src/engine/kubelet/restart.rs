@@ -53,7 +53,7 @@ impl PodPass<'_, '_> {
             status.last_state = ContainerState { terminated: status.state.terminated.take(), ..Default::default() };
             let message = format!("back-off {}restarting failed container={name} pod={pod}_{namespace}({uid})", span(seconds));
             status.state = ContainerState {
-                waiting: Some(Waiting { reason: "CrashLoopBackOff".into(), message: message.into() }),
+                waiting: Some(Box::new(Waiting { reason: "CrashLoopBackOff".into(), message: message.into() })),
                 ..Default::default()
             };
             status.container_id = Str::default();

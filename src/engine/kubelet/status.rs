@@ -11,7 +11,7 @@ const NOT_READY: &str = "ContainersNotReady";
 
 /// A waiting state with a reason and a message.
 pub(super) fn waiting_for(reason: &'static str, message: &str) -> ContainerState {
-    ContainerState { waiting: Some(Waiting { reason: Str::new_static(reason), message: message.into() }), ..Default::default() }
+    ContainerState { waiting: Some(Box::new(Waiting { reason: Str::new_static(reason), message: message.into() })), ..Default::default() }
 }
 
 /// All containers wait: for their sandbox, or for the init containers.
@@ -26,12 +26,13 @@ pub(super) fn waiting(pod: &mut Pod) {
     };
     let spec = pod.spec.clone();
     pod.status.container_statuses = spec.containers.iter().map(wait).collect();
+    pod.status.share_statuses();
     pod.status.init_container_statuses = spec.init_containers.iter().map(wait).collect();
     pod.status.phase = Str::new_static("Pending");
 }
 
 pub(super) fn set_ip(pod: &mut Pod, ip: Str) {
-    pod.status.pod_ips = vec![PodIp { ip: ip.clone() }];
+    pod.status.pod_ips = vec![PodIp { ip: ip.clone() }].into();
     pod.status.pod_ip = ip;
 }
 
@@ -58,14 +59,14 @@ pub(super) fn terminate(status: &mut ContainerStatus, code: i32, now: Timestamp)
     let reason = if code == 0 { "Completed" } else { "Error" };
     let container_id = std::mem::take(&mut status.container_id);
     status.state = ContainerState {
-        terminated: Some(Terminated {
+        terminated: Some(Box::new(Terminated {
             container_id,
             exit_code: code,
             reason: Str::new_static(reason),
             started_at,
             finished_at: Some(now),
             ..Default::default()
-        }),
+        })),
         ..Default::default()
     };
     status.image_id = Str::default();
@@ -101,7 +102,7 @@ pub(super) fn finish_init(pod: &mut Pod, n: usize, id: Str, now: Timestamp) {
         finished_at: Some(now),
         ..Default::default()
     };
-    status.state = ContainerState { terminated: Some(ended), ..Default::default() };
+    status.state = ContainerState { terminated: Some(Box::new(ended)), ..Default::default() };
 }
 
 /// Sets the phase to Running once every container has been started.
@@ -143,12 +144,12 @@ pub(super) fn stop(pod: &mut Pod, now: Timestamp, generation: i64) {
         } else if lost(status, policy) {
             failed = true;
             status.state = ContainerState {
-                terminated: Some(Terminated {
+                terminated: Some(Box::new(Terminated {
                     exit_code: 137,
                     reason: Str::new_static("ContainerStatusUnknown"),
                     message: Str::new_static("The container could not be located when the pod was terminated"),
                     ..Default::default()
-                }),
+                })),
                 ..Default::default()
             };
         } else if status.state.terminated.as_ref().is_some_and(|t| t.exit_code != 0) {
@@ -213,7 +214,8 @@ pub(super) fn set_conditions(pod: &mut Pod, sandbox: bool, now: Timestamp, gener
     // Allocated at its final size: each Pod keeps several of these forever.
     let mut all = Vec::with_capacity(old.len().max(order.len()));
     all.extend(ours.chain(others));
-    pod.status.conditions = all;
+    pod.status.conditions = all.into();
+    pod.status.share_conditions();
 }
 
 /// Init containers count in both: sidecars must be started and ready, the others must have completed.

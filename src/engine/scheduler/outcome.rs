@@ -91,6 +91,7 @@ impl Scheduler {
                     observed_generation: generation,
                     ..Default::default()
                 });
+                pod.status.share_conditions();
             }
         });
         self.nominated.retain(|(_, o)| o.meta.uid != object.meta.uid);
@@ -139,6 +140,7 @@ impl Scheduler {
                     observed_generation: generation,
                     ..Default::default()
                 });
+                pod.status.share_conditions();
             }
         });
         self.set_aside(object, refused_by, out.server.now);

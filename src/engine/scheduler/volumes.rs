@@ -96,7 +96,8 @@ fn is_on(volume: &PersistentVolume, node: &Object) -> bool {
 fn find_volume<'a>(claim: &Object, node: &Object, cache: &'a Cache) -> Option<&'a Rc<Object>> {
     let body: &PersistentVolumeClaim = claim.body();
     cache
-        .list(Kind::PersistentVolume)
+        .free_volumes()
+        .into_iter()
         .filter(|object| {
             let volume: &PersistentVolume = object.body();
             volume.spec.claim_ref.is_none()

@@ -261,32 +261,27 @@ impl ApiServer {
             return Ok(());
         }
         check_families(&object.meta.name, service)?;
-        let (mut ips, mut node_ports) = (Vec::new(), Vec::new());
-        let own = (&object.meta.namespace, &object.meta.name);
-        for other in self.list(Kind::Service).filter(|other| (&other.meta.namespace, &other.meta.name) != own) {
-            let spec = &other.body::<Service>().spec;
-            ips.push(spec.cluster_ip.clone());
-            node_ports.extend(spec.ports.iter().map(|p| p.node_port).filter(|p| *p != 0));
-        }
+        let own = self.get(&ObjectRef::new(Kind::Service, &object.meta.namespace, &object.meta.name)).cloned();
+        let is_taken = |ip: &str| self.addresses.is_taken(ip, own.as_deref());
+        let is_open = |port: i32| self.addresses.is_open(port, own.as_deref());
         let name = object.meta.name.as_str();
         let asked = service.spec.cluster_ip.as_str();
-        if !asked.is_empty() && asked != "None" && ips.iter().any(|ip| ip == asked) {
+        if !asked.is_empty() && asked != "None" && is_taken(asked) {
             let detail = format!("failed to allocate IP {asked}: provided IP is already allocated");
             return Err(taken_value(name, "spec.clusterIPs".into(), format!("[{asked:?}]"), detail));
         }
-        if let Some((i, port)) = service.spec.ports.iter().enumerate().find(|(_, p)| p.node_port != 0 && node_ports.contains(&p.node_port))
-        {
+        if let Some((i, port)) = service.spec.ports.iter().enumerate().find(|(_, p)| p.node_port != 0 && is_open(p.node_port)) {
             let field = format!("spec.ports[{i}].nodePort");
             return Err(taken_value(name, field, port.node_port.to_string(), "provided port is already allocated".into()));
         }
         let mut ip = asked.to_string();
-        while ip.is_empty() || (ip != "None" && ips.iter().any(|taken| *taken == ip)) {
-            self.next_service_ip += 1;
-            let n = self.next_service_ip;
+        let mut n = self.addresses.next_ip;
+        while ip.is_empty() || (ip != "None" && is_taken(&ip)) {
+            n += 1;
             ip = format!("10.96.{}.{}", n >> 8 & 0xff, n & 0xff);
         }
         let wants_ports = matches!(service.spec.kind.as_str(), "NodePort" | "LoadBalancer");
-        let first = self.next_node_port;
+        let first = self.addresses.next_port;
         let mut taken = 0;
         service.spec = service.spec.edited(|raw| {
             raw.insert("clusterIP".into(), ip.as_str().into());
@@ -306,7 +301,7 @@ impl ApiServer {
                     let mut number = 0;
                     // When all are taken, the last one tried is allocated twice rather than searching forever.
                     for _ in 0..2768 {
-                        if number != 0 && !node_ports.contains(&number) {
+                        if number != 0 && !is_open(number) {
                             break;
                         }
                         number = 30_000 + ((u32::from(first) + taken) * 7919 % 2768) as i32;
@@ -324,7 +319,8 @@ impl ApiServer {
                 raw.entry("allocateLoadBalancerNodePorts").or_insert(true.into());
             }
         });
-        self.next_node_port = first + taken as u16;
+        self.addresses.next_ip = n;
+        self.addresses.next_port = first + taken as u16;
         Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! The API server: the single source of truth, and the only component that can refuse a write.
 
+mod addresses;
 pub mod admission;
 mod authorizer;
 pub mod defaults;

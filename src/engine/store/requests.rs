@@ -71,7 +71,7 @@ impl ApiServer {
         let object = self.read(origin, value, None)?;
         let Some(manager) = &origin.manager else { return self.create(origin, object, why) };
         // Fields that admission adds later do not belong to the client.
-        let fields = managers::fields_created(object.kind, &object.to_value());
+        let fields = managers::Fields::Created(Rc::new(object.clone()));
         let origin = Origin { manager: managers::with_fields(manager, fields, false), ..origin.clone() };
         self.create(&origin, object, why)
     }

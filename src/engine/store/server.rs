@@ -5,6 +5,7 @@
 //! finalizers outlives its deletion until the last one is gone.
 //! Models `staging/src/k8s.io/apiserver/pkg/registry/generic/registry/store.go`.
 
+use super::addresses::Addresses;
 use super::authorizer::User;
 use super::definitions::Definitions;
 use super::deletion::{Delete, Propagation};
@@ -13,6 +14,7 @@ use super::managers::Manager;
 use super::parts::{keep_spec, keep_status, spec_changed};
 use crate::api::daemonset::TEMPLATE_GENERATION;
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Time, Timestamp};
+use crate::engine::found::StorageIndex;
 use crate::engine::journal::{Actor, Entries, Entry, EntryId, Journal, Op, Record, Refused};
 use crate::engine::rng::Rng;
 use crate::engine::table::{Listing, Tables};
@@ -47,8 +49,10 @@ pub struct Origin {
 /// The API server with its store.
 #[derive(Clone, Debug)]
 pub struct ApiServer {
-    objects: Tables,
+    pub(super) objects: Tables,
     pub(super) definitions: Definitions,
+    pub(super) storage: StorageIndex,
+    pub(super) addresses: Addresses,
     journal: Entries,
     version: u64,
     /// Virtual time of the request being served.
@@ -64,8 +68,6 @@ pub struct ApiServer {
     pub max_unavailable_statefulset: bool,
     /// Warnings for the client whose request is being served.
     pub warnings: Vec<String>,
-    pub(super) next_service_ip: u32,
-    pub(super) next_node_port: u16,
 }
 
 impl ApiServer {
@@ -74,6 +76,8 @@ impl ApiServer {
         ApiServer {
             objects: Tables::default(),
             definitions: Definitions::default(),
+            storage: StorageIndex::default(),
+            addresses: Addresses::default(),
             journal: Entries::default(),
             version: 0,
             now: Time::default(),
@@ -83,8 +87,6 @@ impl ApiServer {
             toleration_seconds: 300,
             max_unavailable_statefulset: false,
             warnings: Vec::new(),
-            next_service_ip: 0,
-            next_node_port: 0,
         }
     }
 
@@ -323,7 +325,10 @@ impl ApiServer {
         if object.kind == Kind::CustomResourceDefinition {
             self.definitions.forget(&object);
         }
-        self.objects.of_mut(old.kind).remove(&old.meta.namespace, &old.meta.name);
+        if let Some((place, old)) = self.objects.of_mut(old.kind).remove(&old.meta.namespace, &old.meta.name) {
+            self.storage.change(Some(&old), None, place);
+            self.addresses.change(Some(&old), None);
+        }
         let record = Record::Write { op: Op::Deleted, object: object.clone(), before: Some(old.clone()) };
         self.push(origin, record, why);
         object
@@ -416,7 +421,9 @@ impl ApiServer {
         if object.kind == Kind::CustomResourceDefinition {
             self.definitions.take(object);
         }
-        self.objects.of_mut(object.kind).insert(object);
+        let (place, old) = self.objects.of_mut(object.kind).insert(object);
+        self.storage.change(old.as_ref(), Some(object), place);
+        self.addresses.change(old.as_ref(), Some(object));
     }
 
     pub(in crate::engine) fn refuse(&mut self, origin: &Origin, key: ObjectRef, error: &ApiError, why: Why) {

@@ -6,7 +6,7 @@ use crate::api::pod::{Container, Pod};
 use crate::api::quantity;
 use crate::api::selector::LabelSelector;
 use crate::api::time::SECOND;
-use crate::api::{Kind, Object, Str};
+use crate::api::{Object, Str};
 use crate::engine::load::{is_known, usage};
 use crate::engine::out::View;
 use std::rc::Rc;
@@ -83,7 +83,7 @@ pub fn propose(
         let cause = "the server could not find the requested resource (get pods.metrics.k8s.io)";
         return Err(unavailable(target, &format!("unable to fetch metrics from resource metrics API: {cause}")));
     }
-    let pods: Vec<&Rc<Object>> = view.cache.list_in(Kind::Pod, namespace).filter(|pod| selector.matches(&pod.meta.labels)).collect();
+    let pods: Vec<&Rc<Object>> = view.cache.pods_selected(namespace, &selector.match_labels, &|labels| selector.matches(labels));
     let known: Vec<&&Rc<Object>> = pods.iter().filter(|pod| is_known(view.loads, pod)).collect();
     if known.is_empty() {
         return Err(unavailable(target, "no metrics returned from resource metrics API"));

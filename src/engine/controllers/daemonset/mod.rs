@@ -67,7 +67,7 @@ impl Controller for DaemonSetController {
         let object = event.object;
         if object.kind == Kind::Pod {
             if object.meta.controller().is_none() {
-                for set in cache.list_in(Kind::DaemonSet, &object.meta.namespace) {
+                for set in cache.selecting(Kind::DaemonSet, &object.meta.namespace, &object.meta.labels) {
                     if set.body::<DaemonSet>().spec.selector.matches(&object.meta.labels) {
                         wake(set.key());
                     }

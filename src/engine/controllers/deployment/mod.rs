@@ -67,7 +67,7 @@ impl Controller for DeploymentController {
     fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
         let object = event.object;
         if object.kind == Kind::ReplicaSet && object.meta.controller().is_none() {
-            for deployment in cache.list_in(Kind::Deployment, &object.meta.namespace) {
+            for deployment in cache.selecting(Kind::Deployment, &object.meta.namespace, &object.meta.labels) {
                 if deployment.get::<Deployment>().is_some_and(|d| d.spec.selector.matches(&object.meta.labels)) {
                     wake(deployment.key());
                 }

@@ -63,7 +63,7 @@ impl Controller for JobController {
             wake(object.key());
         }
         if object.meta.controller().is_none() && !object.meta.is_deleting() {
-            for job in cache.list_in(Kind::Job, &object.meta.namespace) {
+            for job in cache.selecting(Kind::Job, &object.meta.namespace, &object.meta.labels) {
                 if job.body::<Job>().spec.selector.matches(&object.meta.labels) {
                     wake(job.key());
                 }

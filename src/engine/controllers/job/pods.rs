@@ -222,7 +222,7 @@ impl JobPass<'_> {
 
     fn new_pod(&self, place: Option<i64>, indexed: Option<&Value>) -> Object {
         let (meta, template) = (&self.object.meta, &self.spec.template);
-        let mut new = ObjectMeta { finalizers: vec![Str::new_static(JOB_TRACKING)], ..self.object.pod_meta(template) };
+        let mut new = ObjectMeta { finalizers: vec![Str::new_static(JOB_TRACKING)].into(), ..self.object.pod_meta(template) };
         let mut spec = template.spec.clone();
         if let (Some(index), Some(raw)) = (place, indexed) {
             let end = format_smolstr!("-{index}-");

@@ -81,7 +81,7 @@ impl Controller for StatefulSetController {
         {
             return;
         }
-        for set in cache.list_in(Kind::StatefulSet, &object.meta.namespace) {
+        for set in cache.selecting(Kind::StatefulSet, &object.meta.namespace, &object.meta.labels) {
             let body: &StatefulSet = set.body();
             if body.spec.selector.matches(&object.meta.labels) {
                 wake(set.key());

@@ -6,7 +6,7 @@
 use super::super::error::{ApiError, Reason};
 use super::super::server::{ApiServer, Origin};
 use super::fields::{self, FieldSet, Shape};
-use super::{CLIENT_SIDE, Managed, Manager, fields_of, plain, with_fields};
+use super::{CLIENT_SIDE, Fields, Managed, Manager, fields_of, plain, with_fields};
 use crate::api::meta::LAST_APPLIED;
 use crate::api::{Kind, Object, ObjectRef, schema};
 use crate::engine::why::Why;
@@ -25,7 +25,7 @@ impl ApiServer {
         untyped(kind, &key, &config)?;
         let manager = origin.manager.as_deref().cloned().unwrap_or_else(|| Manager::update(KUBECTL, ""));
         let wanted = fields_of(kind, &config);
-        let origin = Origin { manager: with_fields(&manager, wanted.clone(), true), ..origin.clone() };
+        let origin = Origin { manager: with_fields(&manager, Fields::Applied(wanted.clone()), true), ..origin.clone() };
         let Some(live) = self.get(&key).cloned() else {
             let object = self.read(&origin, config, None)?;
             return self.create(&origin, object, why);

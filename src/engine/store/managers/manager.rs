@@ -1,21 +1,33 @@
 //! The field manager of a client's writes.
 
 use super::fields::FieldSet;
-use crate::api::Str;
+use crate::api::{Object, Str};
+use std::rc::Rc;
 
 /// The field manager of a client's writes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Manager {
     /// `kubectl-client-side-apply`, or what `--field-manager` says.
     pub name: Str,
     /// `scale`, if it writes that subresource.
     pub subresource: &'static str,
     /// The fields it applies, or those it set on creation.
-    pub(in crate::engine::store) fields: Option<FieldSet>,
+    pub(in crate::engine::store) fields: Fields,
     /// Whether it applies: fields it leaves out are removed.
     pub(in crate::engine::store) applies: bool,
     /// What happens to unknown fields.
     pub(in crate::engine::store) unknown: Unknown,
+}
+
+/// The fields that no comparison of two versions shows.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub(in crate::engine::store) enum Fields {
+    #[default]
+    None,
+    /// Those it applies.
+    Applied(FieldSet),
+    /// All of the object that it created, as it was before admission added to it: the set is made when it is asked for.
+    Created(Rc<Object>),
 }
 
 /// What happens to unknown fields: `fieldValidation` of a request.
@@ -32,7 +44,7 @@ pub enum Unknown {
 impl Manager {
     /// A client that updates fields.
     pub fn update(name: &str, subresource: &'static str) -> Manager {
-        Manager { name: name.into(), subresource, fields: None, applies: false, unknown: Unknown::Refuse }
+        Manager { name: name.into(), subresource, fields: Fields::None, applies: false, unknown: Unknown::Refuse }
     }
 
     /// The same with another treatment of unknown fields.

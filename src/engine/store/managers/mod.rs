@@ -10,9 +10,10 @@ mod manager;
 
 use super::server::ApiServer;
 use crate::api::meta::LAST_APPLIED;
-use crate::api::{Kind, ObjectRef, Str, Time};
+use crate::api::{Kind, Object, ObjectRef, Str, Time};
 use crate::engine::journal::{Actor, Entry, Op, Record};
 use fields::{FieldSet, Shape};
+pub(super) use manager::Fields;
 pub use manager::{Manager, Unknown};
 use serde_json::{Map, Value, json};
 use std::rc::Rc;
@@ -108,9 +109,10 @@ fn record(all: &mut Vec<Managed>, entry: &Entry, written: (Kind, Value), changes
     }
     let own = all.iter().position(|m| m.is(&name, subresource, applies));
     let before = own.map(|at| all.remove(at).fields).unwrap_or_default();
-    let fields = match named.and_then(|m| m.fields.clone()) {
-        Some(fields) => fields,
-        None => fields::union(&fields::difference(&before, &changes.removed), &changes.changed),
+    let fields = match named.map(|m| &m.fields) {
+        Some(Fields::Applied(fields)) => fields.clone(),
+        Some(Fields::Created(object)) => fields_created(object),
+        _ => fields::union(&fields::difference(&before, &changes.removed), &changes.changed),
     };
     all.push(Managed { manager: name, subresource, applies, time: entry.time, fields });
     if applies && migrates {
@@ -173,15 +175,15 @@ pub(super) fn fields_of(kind: Kind, value: &Value) -> FieldSet {
 }
 
 /// The fields that the creation of an object sets, including the server's defaults.
-pub(super) fn fields_created(kind: Kind, value: &Value) -> FieldSet {
-    let mut value = plain(value.clone());
+fn fields_created(object: &Object) -> FieldSet {
+    let mut value = plain(object.to_value());
     value.as_object_mut().map(|map: &mut Map<String, Value>| map.remove("status"));
-    fields::compare(Shape::of_kind(kind.name()), &json!({}), &value).changed
+    fields::compare(Shape::of_kind(object.kind.name()), &json!({}), &value).changed
 }
 
 /// The same manager, writing these fields.
-pub(super) fn with_fields(manager: &Manager, fields: FieldSet, applies: bool) -> Option<Rc<Manager>> {
-    Some(Rc::new(Manager { fields: Some(fields), applies, ..manager.clone() }))
+pub(super) fn with_fields(manager: &Manager, fields: Fields, applies: bool) -> Option<Rc<Manager>> {
+    Some(Rc::new(Manager { fields, applies, ..manager.clone() }))
 }
 
 #[cfg(test)]
