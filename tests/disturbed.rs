@@ -2,11 +2,12 @@
 
 use loopscope::api::pod::Pod;
 use loopscope::api::time::{MS, SECOND};
-use loopscope::api::{Duration, Kind, ObjectRef, Uid};
+use loopscope::api::{Duration, Kind, Object, ObjectRef};
 use loopscope::engine::cluster::ClusterConfig;
 use loopscope::engine::{Op, Record, Sim};
 use loopscope::kubectl::Session;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 const SET: &str = "apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: NAME}\nspec: {replicas: 3, selector: {matchLabels: {a: NAME}}, \
                    template: {metadata: {labels: {a: NAME}}, spec: {containers: [{name: c, image: i}]}}}\n";
@@ -68,8 +69,8 @@ fn a_late_event_holds_up_those_behind_it_and_no_other_kind() {
         let key = |kind, name: &str| ObjectRef::new(kind, "default", name);
         let set = sim.get(&key(Kind::ReplicaSet, "r")).unwrap().meta.uid;
         let labelled = |sim: &Sim, kind, name: &str| {
-            let owner = if kind == Kind::Pod { set } else { Uid::default() };
-            sim.owned(owner, kind).any(|object| object.meta.name == name && object.meta.label("x").is_some())
+            let has = |object: &Rc<Object>| object.meta.name == name && object.meta.label("x").is_some();
+            if kind == Kind::Pod { sim.owned(set, kind).any(has) } else { sim.orphans(kind, "default").any(has) }
         };
         assert!(sim.get(&key(Kind::Pod, &pod)).is_none() && sim.list(Kind::Pod).count() == 2, "{mode}: nobody knows that it went");
         assert!(!labelled(&sim, Kind::Pod, &other) && labelled(&sim, Kind::ReplicaSet, "r"), "{mode}");
@@ -104,7 +105,7 @@ fn what_a_component_knows_never_goes_back() {
         let until = sim.now().after(700 * MS);
         while sim.next_task().is_some_and(|at| at <= until) {
             sim.step();
-            for object in sim.owned(set, Kind::Pod).chain(sim.owned(Uid::default(), Kind::ReplicaSet)) {
+            for object in sim.owned(set, Kind::Pod).chain(sim.orphans(Kind::ReplicaSet, "default")) {
                 let before = known.insert(object.key(), object.meta.resource_version).unwrap_or(0);
                 assert!(before <= object.meta.resource_version, "{} in round {round}", object.key());
             }

@@ -108,11 +108,12 @@ impl Cache {
     }
 
     /// Objects of a kind in a namespace without a controller, ordered by uid.
-    pub fn orphans(&self, kind: Kind, namespace: &Str) -> impl Iterator<Item = &Rc<Object>> {
-        let hash = whole(kind, namespace);
+    pub fn orphans<'a>(&'a self, kind: Kind, namespace: &Str) -> impl Iterator<Item = &'a Rc<Object>> + use<'a> {
+        let namespace = namespace.clone();
+        let hash = whole(kind, &namespace);
         let places = self.orphans.from(&(hash, Uid::default())).take_while(move |((of, _), _)| *of == hash);
         let table = self.objects.of(kind);
-        places.filter_map(|(_, place)| table.at(*place)).filter(move |o| o.meta.namespace == *namespace)
+        places.filter_map(|(_, place)| table.at(*place)).filter(move |o| o.meta.namespace == namespace)
     }
 
     /// The Pods of a namespace that a selector with these labels selects, by name; Pods without one of them are not visited.

@@ -33,6 +33,11 @@ impl Sim {
         self.informers[MANAGER].cache.owned_of_kind(uid, kind)
     }
 
+    /// Objects of a kind in a namespace without a controller, from the loops' cache.
+    pub fn orphans(&self, kind: Kind, namespace: &str) -> impl Iterator<Item = &Rc<Object>> {
+        self.informers[MANAGER].cache.orphans(kind, &namespace.into())
+    }
+
     /// Number of ready Pods of an owner that are not terminating, from the loops' cache.
     pub fn ready_of(&self, uid: Uid) -> usize {
         let counts = |pod: &&Rc<Object>| pod.is_active_pod() && pod.pod().is_some_and(|body| body.is_ready());
