@@ -2,7 +2,7 @@
 
 use loopscope::api::pod::Pod;
 use loopscope::api::time::{MS, SECOND};
-use loopscope::api::{Duration, Kind, Object, ObjectRef};
+use loopscope::api::{Duration, Kind, Object, ObjectRef, Uid};
 use loopscope::engine::cluster::ClusterConfig;
 use loopscope::engine::{Op, Record, Sim};
 use loopscope::kubectl::Session;
