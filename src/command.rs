@@ -18,7 +18,7 @@ Usage:
       Runs a scenario file. Prints a readable story: time, loop, write, reason.
       --trace  prints one JSON line for every watch event and for every step instead
       --seed   draws names and uids from another sequence (default 1)
-      --max-memory  ends with exit code 3 when it needs more, such as 512Mi or 8Gi
+      --max-memory  ends with exit code 3 when it needs more, such as 512Mi or 8Gi (on Linux)
                (default 3Gi, as much as the page has; 0 is no limit)
 
   loopscope kubectl [--setup FILE] [--seed N] [--max-memory SIZE] ARGS…

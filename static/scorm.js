@@ -10,6 +10,8 @@
   var api = find(window.parent === window ? null : window.parent) || find(window.opener);
   if (!api || String(api.LMSInitialize('')) !== 'true') return;
   var began = Date.now();
+  // An attempt that is looked at again does not lose its score.
+  var best = Number(api.LMSGetValue('cmi.core.score.raw')) || 0;
   var over = /^(completed|passed)$/.test(api.LMSGetValue('cmi.core.lesson_status'));
   function set(name, value) { api.LMSSetValue('cmi.core.' + name, String(value)); }
   if (!over) set('lesson_status', 'incomplete');
@@ -21,7 +23,8 @@
     set('lesson_location', lesson.step);
     set('score.min', 0);
     set('score.max', 100);
-    set('score.raw', lesson.asked ? Math.round(100 * lesson.right / lesson.asked) : 100);
+    best = Math.max(best, lesson.asked ? Math.round(100 * lesson.right / lesson.asked) : 0, lesson.over && !lesson.asked ? 100 : 0);
+    set('score.raw', best);
     if (lesson.over) over = true;
     set('lesson_status', over ? 'completed' : 'incomplete');
     api.LMSCommit('');

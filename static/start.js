@@ -3,7 +3,7 @@
 (function () {
   'use strict';
   var root = document.documentElement;
-  // A page that was saved as one file has its files within (static/single.js).
+  // A page that was saved as one file has its files within (scripts/single.mjs).
   var inside = window.loopscopeFile;
   var query = new URLSearchParams(location.search || (inside && inside.query) || '');
   var base = new URL('.', document.currentScript.src || location.href).href;

@@ -107,13 +107,13 @@ fn with_header(schema: &Value) -> Value {
     let mut schema = schema.clone();
     if let Some(map) = schema.as_object_mut() {
         let properties = map.entry("properties").or_insert_with(|| Value::Object(Default::default()));
+        // What a definition says of its properties may be anything.
+        let Some(properties) = properties.as_object_mut() else { return schema };
         for (name, kind) in [("apiVersion", "string"), ("kind", "string"), ("metadata", "object")] {
-            if properties.get(name).is_none() {
-                properties[name] = serde_json::json!({ "type": kind });
-            }
+            properties.entry(name).or_insert_with(|| serde_json::json!({ "type": kind }));
         }
-        if properties["metadata"]["title"].is_null() {
-            properties["metadata"]["title"] = "ObjectMeta".into();
+        if let Some(metadata) = properties.get_mut("metadata").and_then(Value::as_object_mut) {
+            metadata.entry("title").or_insert_with(|| "ObjectMeta".into());
         }
     }
     schema

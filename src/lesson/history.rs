@@ -126,7 +126,7 @@ impl History {
         let first = self.first.min(journal.len());
         let old = std::mem::replace(self, History { began: self.began.min(sim.now()), first, ..History::default() });
         self.fold(journal.first(first), self.began, true);
-        (self.created, self.deleted) = Default::default();
+        (self.created, self.deleted, self.commands) = Default::default();
         (self.entered, self.looked, self.over, self.now) = (old.entered, old.looked, old.over, self.began);
         self.goal = old.goal.map(|goal| Goal {
             since: goal.since.min(sim.now()),

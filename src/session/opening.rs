@@ -5,7 +5,7 @@ use super::editor::{ApplyStatus, Editor};
 use super::effect::Effect;
 use super::examples;
 use super::lesson::{LessonFile, Player};
-use super::permalink::{Deed, History, Link};
+use super::permalink::{Deed, History, Link, MAX_UNPACKED_BYTES};
 use super::replace::{Before, ReplaceMsg, Replacement, Replacing};
 use super::run::Run;
 use super::selection::{Selection, SelectionMsg};
@@ -13,6 +13,7 @@ use super::state::{Msg, State};
 use super::timeline::{Timeline, TimelineMsg};
 use crate::actions::Command;
 use crate::api::{Kind, ObjectRef, Time};
+use crate::engine::cluster::ClusterConfig;
 use crate::i18n::msg;
 use crate::lesson::{self, Lesson};
 
@@ -52,13 +53,17 @@ impl State {
     pub fn shared(&self) -> Link {
         let timeline = &self.timeline;
         let run = &timeline.run;
-        let is_told = self.player.is_none() && (self.replacing.acted || run.in_past() || !timeline.playing);
+        // A lesson that was closed leaves its cluster, which a link does not hold.
+        let is_usual = run.sim().config == ClusterConfig::default() && run.command_count() <= MAX_COMMANDS;
+        let is_told = self.player.is_none() && is_usual && (self.replacing.acted || run.in_past() || !timeline.playing);
         let history = is_told.then(|| {
             let (commands, (steps, end)) = run.record_of();
             let commands = commands.iter().map(|(steps, time, command)| (*steps, time.0, Deed::from(command))).collect();
             History { commands, end: (steps, end.0), at: (run.in_past() || !timeline.playing).then(|| run.now()) }
         });
         let history = history.and_then(|history| serde_json::to_value(history).ok());
+        // The page reads no larger link.
+        let history = history.filter(|history| history.to_string().len() < MAX_UNPACKED_BYTES / 2);
         let selected = self.selection.selected.as_ref().filter(|_| self.selection.selected_by_person);
         Link {
             history,

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// More than this is not unpacked: a link is untrusted input.
-const MAX_UNPACKED_BYTES: usize = 4 << 20;
+pub const MAX_UNPACKED_BYTES: usize = 4 << 20;
 
 /// What a link holds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -24,9 +24,24 @@ fn truth(value: Value) -> Result<bool, String> {
     value.as_bool().ok_or_else(|| "no such overload".to_owned())
 }
 
+/// What a value takes in memory, in steps.
+fn size(value: &Value) -> usize {
+    match value {
+        Value::String(text) => 1 + text.len() / 16,
+        Value::Array(items) => 1 + items.iter().map(size).sum::<usize>(),
+        Value::Object(map) => 1 + map.iter().map(|(key, value)| 1 + key.len() / 16 + size(value)).sum::<usize>(),
+        _ => 1,
+    }
+}
+
 impl Asked {
+    fn spend(&mut self, steps: usize) -> Result<(), String> {
+        self.left = self.left.checked_sub(steps).ok_or("operation cancelled: actual cost limit exceeded")?;
+        Ok(())
+    }
+
     fn value(&mut self, expr: &Expr) -> Result<Value, String> {
-        self.left = self.left.checked_sub(1).ok_or("operation cancelled: actual cost limit exceeded")?;
+        self.spend(1)?;
         match expr {
             Expr::Literal(value) => Ok(value.clone()),
             // Only the field is read, not the whole object.
@@ -48,7 +63,9 @@ impl Asked {
             Expr::Binary(sign @ ("&&" | "||"), left, right) => self.joined(*sign == "||", left, right),
             Expr::Binary(sign, left, right) => {
                 let (left, right) = (self.value(left)?, self.value(right)?);
-                binary(sign, &left, &right)
+                let result = binary(sign, &left, &right)?;
+                self.spend(size(&result))?;
+                Ok(result)
             }
             Expr::Choice(parts) => {
                 let [condition, yes, no] = &**parts;
@@ -123,6 +140,10 @@ impl Asked {
             self.names.push((element.to_owned(), item));
             let answers: Result<Vec<Value>, String> = asked.iter().map(|asked| self.value(asked)).collect();
             let Some((_, item)) = self.names.pop() else { continue };
+            // What is kept takes memory.
+            if let Ok(values) = &answers {
+                self.spend(values.iter().map(size).sum())?;
+            }
             match (each, answers.as_deref()) {
                 ("map", Ok([mapped])) => kept.push(mapped.clone()),
                 ("map", Ok([Value::Bool(true), mapped])) => kept.push(mapped.clone()),

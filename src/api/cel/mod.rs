@@ -80,5 +80,12 @@ mod tests {
         let long = Program::read("self.all(a, self.all(b, self.all(c, self.all(d, a == a))))").unwrap();
         let many: Vec<u32> = (0..100).collect();
         assert!(long.ask(&json!(many), None).is_err());
+        // Neither memory nor the stack is filled by a rule.
+        let doubled = Program::read(&format!("['xxxxxxxx']{}.size() > 0", ".map(a, a + a)".repeat(40))).unwrap();
+        assert!(doubled.ask(&json!({}), None).unwrap_err().contains("cost limit"));
+        let lists = Program::read(&format!("[[1]]{}.size() > 0", ".map(a, a + a)".repeat(40))).unwrap();
+        assert!(lists.ask(&json!({}), None).unwrap_err().contains("cost limit"));
+        assert!(Program::read(&["1"; 10_000].join("+")).is_err());
+        assert!(Program::read(&["true"; 150].join(" && ")).is_ok());
     }
 }

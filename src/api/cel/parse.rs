@@ -3,6 +3,8 @@
 use super::functions;
 use serde_json::{Number, Value};
 
+/// Signs of one level in a row: `a && b && c` has two.
+const LONGEST_CHAIN: usize = 200;
 /// Expressions within each other: deeper ones are refused.
 const DEEPEST: usize = 64;
 /// Letters of an expression.
@@ -143,7 +145,13 @@ impl Reader {
     fn binary(&mut self, level: usize) -> Result<Expr, String> {
         let Some(signs) = LEVELS.get(level) else { return self.unary() };
         let mut left = self.binary(level + 1)?;
+        let mut chain = 0;
         while let Some(sign) = signs.iter().find(|sign| self.take(sign)) {
+            // Each sign is one deeper for whoever follows the expression.
+            chain += 1;
+            if chain > LONGEST_CHAIN {
+                return Err(self.wrong());
+            }
             left = Expr::Binary(sign, Box::new(left), Box::new(self.binary(level + 1)?));
         }
         Ok(left)

@@ -162,7 +162,8 @@ fn collect(object: &Rc<Object>, out: &mut Out<'_>) -> Result<Action, ApiError> {
     let mut dead: Option<Str> = None;
     let mut waiting: Option<Str> = None;
     for owner in object.meta.owner_references.iter() {
-        let Some(kind) = Kind::from_name(&owner.kind).filter(|kind| out.server.serves(*kind)) else { continue };
+        // By group and version: another group may have a kind of the same name.
+        let Some(kind) = Kind::from_api(&owner.api_version, &owner.kind).filter(|kind| out.server.serves(*kind)) else { continue };
         let current = out.server.get(&ObjectRef::new(kind, &object.meta.namespace, &owner.name)).filter(|o| o.meta.uid == owner.uid);
         let name: Str = format_smolstr!("{} {}", owner.kind, owner.name);
         match current {

@@ -157,7 +157,11 @@ impl ApiServer {
 
     /// JSON to an object: decoded, defaulted and validated, against the stored one if there is one.
     pub(super) fn read(&mut self, origin: &Origin, mut value: Value, old: Option<&Rc<Object>>) -> Result<Object, ApiError> {
-        let kind = self.kind_of(&value)?;
+        // A stored custom object names the version that it was stored with, which may not be served any more.
+        let stored = old
+            .map(|old| old.kind)
+            .filter(|kind| kind.is_custom() && value["apiVersion"] == *kind.api_version() && value["kind"] == kind.name());
+        let kind = stored.map_or_else(|| self.kind_of(&value), Ok)?;
         let name = value.pointer("/metadata/name").and_then(Value::as_str).unwrap_or("").to_string();
         if kind.is_custom() {
             return self.read_custom(origin, kind, value, old);

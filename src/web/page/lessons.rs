@@ -57,6 +57,13 @@ impl Page {
         self.state.borrow().player.as_ref().map(|player| player.file().lesson().title.plain(tongue()))
     }
 
+    /// A presentation ends with its lesson: what it hides comes back.
+    pub(super) fn end_presenting(&self) {
+        if dom::presents() && self.state.borrow().player.is_none() {
+            dom::present(false);
+        }
+    }
+
     /// What leads on in the lesson: to the end of what is played, or to the next step.
     pub(super) fn onward(&self) -> LessonMsg {
         let state = self.state.borrow();

@@ -437,11 +437,11 @@ impl Component for Page {
             Msg::SingleDone(error) => self.error = Some(msg::single_failed(error)),
             Msg::Hash => match permalink::decode(&dom::fragment()) {
                 Ok(Some(link)) if link != self.state.borrow().link() => {
-                    let (_, height) = self.state.borrow().drawing.stage;
-                    let width = self.state.borrow().drawing.stage.0;
+                    let (width, height) = self.state.borrow().drawing.stage;
                     let mut state = State::from_link(Some(&link));
                     state.recall(&link);
                     state.update(Do::Stage(width, height));
+                    self.timers.saved = (state.editor.text.clone(), state.selection.view);
                     *self.state.borrow_mut() = state;
                     self.inspection.chain_of = None;
                 }
@@ -449,6 +449,7 @@ impl Component for Page {
                 Err(words) => self.error = Some(words),
             },
         }
+        self.end_presenting();
         self.refresh(paced);
         self.save(ctx);
         true

@@ -48,7 +48,9 @@ impl ApiServer {
             return Err(ApiError { reason: Reason::MethodNotAllowed, message, cause: None });
         }
         let name = value["metadata"]["name"].as_str().unwrap_or("").to_owned();
-        let version = definition.version(value["apiVersion"].as_str().and_then(|v| v.rsplit('/').next()).unwrap_or(""));
+        let asked = value["apiVersion"].as_str().and_then(|v| v.rsplit('/').next()).unwrap_or("");
+        // A change of a stored object has the version that its kind was named with, and is one of the preferred version.
+        let version = definition.version(if old.is_some() && asked == kind.info().version { "" } else { asked });
         let unknown: Vec<String> =
             schema::prune(&version.schema, &mut value).iter().map(|path| format!("unknown field {path:?}")).collect();
         match origin.manager.as_ref().map_or(Unknown::Refuse, |manager| manager.unknown) {
