@@ -60,3 +60,30 @@ fn nobody_grants_by_a_patch_what_they_do_not_have() {
     assert!(said.contains("is forbidden"), "{said}");
     assert!(run(&mut sim, "auth can-i delete secrets --as jane", "").starts_with("no"));
 }
+
+#[test]
+fn objects_of_a_version_that_is_no_longer_served_can_be_changed() {
+    let definition = |versions: &str| {
+        format!(
+            "{{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {{name: boats.example.com}}, spec: {{group: example.com, scope: Namespaced, names: {{plural: boats, singular: boat, kind: Boat}}, versions: [{versions}]}}}}"
+        )
+    };
+    let version = |name: &str, served: bool, fields: &str| {
+        format!(
+            "{{name: {name}, served: {served}, storage: {served}, schema: {{openAPIV3Schema: {{type: object, properties: {{spec: {{type: object, properties: {{{fields}}}}}}}}}}}}}"
+        )
+    };
+    let mut sim = Sim::new(ClusterConfig::default(), 1);
+    run(&mut sim, "apply -f -", &definition(&version("v1alpha1", true, "a: {type: integer}")));
+    sim.advance(sim.now().after(1_000_000), usize::MAX);
+    run(&mut sim, "apply -f -", "{apiVersion: example.com/v1alpha1, kind: Boat, metadata: {name: anna}, spec: {a: 1}}");
+    let both = [version("v1", true, "a: {type: integer}, b: {type: integer}"), version("v1alpha1", false, "a: {type: integer}")].join(", ");
+    run(&mut sim, "apply -f -", &definition(&both));
+    sim.advance(sim.now().after(1_000_000), usize::MAX);
+    assert!(run(&mut sim, "label boat anna x=y", "").contains("labeled"));
+    assert!(run(&mut sim, "patch boat anna --type=merge -p '{\"spec\":{\"b\":2}}'", "").contains("patched"));
+    assert!(run(&mut sim, "get boat anna -o yaml", "").contains("b: 2"));
+    // A new object of that version is refused.
+    let late = run(&mut sim, "apply -f -", "{apiVersion: example.com/v1alpha1, kind: Boat, metadata: {name: berta}}");
+    assert!(late.contains("no matches for kind"), "{late}");
+}

@@ -216,3 +216,24 @@ fn a_lesson_of_ones_own_can_be_undone_and_gives_back_the_lesson_before_it() {
     state.update(ReplaceMsg::Undo);
     assert_eq!((card(&state).title.as_str(), card(&state).step.0), ("The control loop", 1));
 }
+
+#[test]
+fn what_was_entered_before_the_task_does_not_count_after_a_branch_either() {
+    let mut state = State::from_link(None);
+    state.update(EditorMsg::Edit(
+        "lesson: 1\ntitle: a\nsteps:\n- say: a\n  do: [{kubectl: run web --image=nginx}, {wait: 5s}, {kubectl: label pod web a=b}, {wait: settled}]\n- say: b\n  task:\n    goal: a\n    check: ran('label pod')\n    solution: [{kubectl: label pod web c=d}]\n"
+            .into(),
+    ));
+    state.update(Msg::Apply);
+    run(&mut state, 30, 64);
+    state.update(LessonMsg::Next);
+    run(&mut state, 5, 64);
+    assert_eq!(card(&state).phase, Phase::Task);
+    state.update(TimelineMsg::Seek(state.timeline.run.now() - 1_000));
+    state.update(ConsoleMsg::Enter("kubectl annotate pod web x=y".into()));
+    run(&mut state, 5, 64);
+    assert_eq!((state.timeline.run.branches().0, card(&state).phase), (2, Phase::Task));
+    state.update(ConsoleMsg::Enter("kubectl label pod web e=f".into()));
+    run(&mut state, 5, 64);
+    assert_eq!(card(&state).phase, Phase::Done);
+}
