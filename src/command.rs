@@ -89,17 +89,15 @@ fn run(args: &[String]) -> Result<u8, String> {
     let scenario = scenario::parse(&text).map_err(|e| format!("{file}: {e}"))?;
     limit_memory(most);
     let out = BufWriter::new(io::stdout().lock());
-    let error = if trace {
+    let (cluster, error) = if trace {
         let mut observer = Trace::new(out);
-        // The process ends soon: nothing is gained by taking the cluster apart.
-        std::mem::forget(scenario::run(&scenario, seed, usize::MAX, &mut observer));
-        observer.error
+        (scenario::run(&scenario, seed, usize::MAX, &mut observer), observer.error)
     } else {
         let mut observer = Story::new(out);
-        // The process ends soon: nothing is gained by taking the cluster apart.
-        std::mem::forget(scenario::run(&scenario, seed, usize::MAX, &mut observer));
-        observer.error
+        (scenario::run(&scenario, seed, usize::MAX, &mut observer), observer.error)
     };
+    // The process ends soon: nothing is gained by taking the cluster apart.
+    std::mem::forget(cluster);
     // A reader that has seen enough, such as `head`, is no failure.
     match error {
         Some(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(e.to_string()),
@@ -153,7 +151,7 @@ fn lesson(args: &[String]) -> Result<u8, String> {
     for file in files {
         let text = std::fs::read_to_string(file).map_err(|e| format!("{file}: {e}"))?;
         let wrong: Vec<String> = match lesson::parse(&text) {
-            Err(faults) => faults.iter().map(|fault| format!("{file}:{}: {}", fault.line, fault.message().english())).collect(),
+            Err(faults) => at_lines(file, &faults),
             Ok(lesson) => lesson::check::check(&lesson).iter().map(|finding| format!("{file}: {finding}")).collect(),
         };
         if wrong.is_empty() {
@@ -166,6 +164,11 @@ fn lesson(args: &[String]) -> Result<u8, String> {
     Ok(code)
 }
 
+/// The faults of a lesson, each with its file and line.
+fn at_lines(file: &str, faults: &[lesson::read::Fault]) -> Vec<String> {
+    faults.iter().map(|fault| format!("{file}:{}: {}", fault.line, fault.message().english())).collect()
+}
+
 fn export(args: &[String]) -> Result<u8, String> {
     let (file, page) = match args {
         [file] => (file, "dist/single.html"),
@@ -175,10 +178,7 @@ fn export(args: &[String]) -> Result<u8, String> {
     let read = |path: &str| std::fs::read_to_string(path).map_err(|e| format!("{path}: {e}"));
     let text = read(file)?;
     let title = match lesson::is_lesson(&text).then(|| lesson::parse(&text)) {
-        Some(Err(faults)) => {
-            let faults = faults.iter().map(|fault| format!("{file}:{}: {}", fault.line, fault.message().english()));
-            return Err(faults.collect::<Vec<_>>().join("\n"));
-        }
+        Some(Err(faults)) => return Err(at_lines(file, &faults).join("\n")),
         Some(Ok(lesson)) => lesson.title.plain(lesson::format::Tongue::English),
         None => std::path::Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default(),
     };

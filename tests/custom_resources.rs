@@ -1,21 +1,11 @@
 //! Objects of CustomResourceDefinitions, from kubectl's side.
 
+mod terminal;
+
 use loopscope::api::Kind;
 use loopscope::engine::Sim;
 use loopscope::engine::cluster::ClusterConfig;
-use loopscope::kubectl::{Progress, Session, parse::split};
-
-fn kubectl(sim: &mut Sim, line: &str, stdin: &str) -> String {
-    let mut session = Session::start(sim, &split(line), stdin);
-    for _ in 0..100 {
-        if session.poll(sim) == Progress::Done {
-            break;
-        }
-        sim.advance(sim.now().after(100_000), usize::MAX);
-    }
-    session.interrupt();
-    session.stdout + &session.stderr
-}
+use terminal::kubectl;
 
 fn wait(sim: &mut Sim, seconds: u64) {
     sim.advance(sim.now().after(seconds * 1_000_000), usize::MAX);

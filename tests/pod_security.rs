@@ -1,20 +1,10 @@
 //! Pod security by the labels of a namespace, in the words of Kubernetes.
 
+mod terminal;
+
 use loopscope::engine::Sim;
 use loopscope::engine::cluster::ClusterConfig;
-use loopscope::kubectl::{Progress, Session, parse::split};
-
-fn kubectl(sim: &mut Sim, line: &str, stdin: &str) -> String {
-    let mut session = Session::start(sim, &split(line), stdin);
-    for _ in 0..600 {
-        if session.poll(sim) == Progress::Done {
-            break;
-        }
-        sim.advance(sim.now().after(100_000), usize::MAX);
-    }
-    session.interrupt();
-    session.stdout + &session.stderr
-}
+use terminal::kubectl;
 
 fn with_labels(labels: &str) -> Sim {
     let mut sim = Sim::new(ClusterConfig::default(), 1);

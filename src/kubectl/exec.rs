@@ -32,6 +32,12 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         return Err(Failure::error("you must specify at least one command for the container"));
     }
     let pod = find(client, target)?;
+    let container = container(client, &args, &pod)?;
+    Ok(Outcome::pending(in_container(&pod, container, &command, args.on("stdin"))))
+}
+
+/// The container of a Pod that `-c` names, or the first; it must be running.
+pub fn container(client: &mut Client<'_>, args: &Args, pod: &Object) -> Result<usize, Failure> {
     let body: &Pod = pod.body();
     let name = pod.meta.name.as_str();
     if body.is_terminal() {
@@ -59,7 +65,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         let of = names.get(container).copied().unwrap_or("");
         return Err(Failure::error(format!("Internal error occurred: unable to upgrade connection: container not found ({of:?})")));
     }
-    Ok(Outcome::pending(in_container(&pod, container, &command, args.on("stdin"))))
+    Ok(container)
 }
 
 /// A shell in a container, or one command.

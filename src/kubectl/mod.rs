@@ -9,6 +9,7 @@ mod auth;
 mod autoscale;
 mod client;
 mod config;
+mod cp;
 mod create;
 mod custom;
 mod debug;
@@ -102,11 +103,11 @@ impl Session {
             return Session::with_rows(sim, &words, "", rows);
         }
         let first = line.split_whitespace().next().unwrap_or("");
-        let is_verb = verb_named(first).is_some();
+        let is_verb = bare_verb(first);
         let mut session = Session::noted(sim, &if is_verb { format!("kubectl {line}") } else { line.to_owned() }, rows);
         let result = match shell::parse::parse(line) {
             Ok(script) => {
-                let kubectl = shell::Kubectl { run: dispatch, is_verb: |word| verb_named(word).is_some() };
+                let kubectl = shell::Kubectl { run: dispatch, is_verb: bare_verb };
                 let machine = shell::Machine::terminal(script, kubectl);
                 Ok(Outcome::pending(shell::LineCommand { machine, remote: false }))
             }
@@ -266,6 +267,8 @@ pub const VERBS: &[&Verb] = &[
     &exec::VERB,
     &exec::ATTACH,
     &unavailable::PORT_FORWARD,
+    &unavailable::PROXY,
+    &cp::VERB,
     &auth::VERB,
     &debug::VERB,
     &patch::VERB,
@@ -294,6 +297,11 @@ fn verb_named(word: &str) -> Option<&'static Verb> {
     VERBS.iter().copied().find(|verb| verb.name == word || verb.aliases.contains(&word))
 }
 
+/// Whether a word means a verb also without `kubectl` before it: `cp` alone is the shell's.
+fn bare_verb(word: &str) -> bool {
+    word != cp::VERB.name && verb_named(word).is_some()
+}
+
 /// The words after `kubectl` of a line that needs no shell: the page's opening does without the shell's code.
 fn plain(line: &str) -> Option<Vec<String>> {
     let quotes = |quote| line.matches(quote).count() % 2 == 0;
@@ -305,7 +313,7 @@ fn plain(line: &str) -> Option<Vec<String>> {
     if matches!(first, "kubectl" | "k") {
         words.remove(0);
     } else {
-        verb_named(first)?;
+        bare_verb(first).then_some(())?;
     }
     // Files are the shell's.
     let names_file = |word: &String| word.starts_with("-f") || word.starts_with("--filename");

@@ -9,8 +9,11 @@ use crate::api::Kind;
 const EDIT_FLAGS: &str = "filename/f= output/o= subresource= save-config validate?strict output-patch recursive/R kustomize/k=";
 const FORWARD_FLAGS: &str = "address= pod-running-timeout=";
 
+const PROXY_FLAGS: &str = "port/p= address= www/w= www-prefix/P= api-prefix= accept-paths= reject-paths= accept-hosts= reject-methods= \
+    unix-socket/u= disable-filter keepalive= append-server-path";
+
 /// All of them.
-pub const VERBS: [&Verb; 3] = [&EDIT, &PORT_FORWARD, &CERTIFICATE];
+pub const VERBS: [&Verb; 4] = [&EDIT, &PORT_FORWARD, &PROXY, &CERTIFICATE];
 
 /// `kubectl edit`.
 pub const EDIT: Verb =
@@ -24,6 +27,16 @@ pub const PORT_FORWARD: Verb = Verb {
     reads: Reads::Yes,
     run: port_forward,
     help: "Forward one or more local ports to a pod",
+};
+
+/// `kubectl proxy`.
+pub const PROXY: Verb = Verb {
+    name: "proxy",
+    aliases: &[],
+    flags: PROXY_FLAGS,
+    reads: Reads::Yes,
+    run: proxy,
+    help: "Run a proxy to the Kubernetes API server",
 };
 
 /// `kubectl certificate`.
@@ -62,6 +75,12 @@ fn port_forward(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Ou
     }
     super::exec::find(client, &args.words[0])?;
     Err(Failure::error("there is no machine here to forward a port to: make the request inside a Pod, with 'kubectl exec POD -- curl …'"))
+}
+
+fn proxy(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
+    let args = Args::parse("proxy", PROXY_FLAGS, words)?;
+    client.use_flags(&args)?;
+    Err(Failure::error("there is no machine here to listen on: 'kubectl get --raw PATH' asks the API server itself"))
 }
 
 fn certificate(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {

@@ -53,7 +53,7 @@ pub fn table() -> Vec<Row> {
         row(msg::simulated_probes(), Simulated, msg::simulated_probes_how()),
         row(msg::simulated_usage(), Simulated, msg::simulated_usage_how()),
         row(msg::simulated_metrics(), Stored, msg::simulated_metrics_how()),
-        row(msg::simulated_mounts(), Stored, msg::simulated_mounts_how()),
+        row(msg::simulated_mounts(), Simulated, msg::simulated_mounts_how()),
         row(msg::simulated_gates(), Refused, msg::simulated_gates_how()),
     ]
 }

@@ -1,0 +1,18 @@
+//! A kubectl line run to its end, for tests of what it prints.
+
+use loopscope::api::time::MS;
+use loopscope::engine::Sim;
+use loopscope::kubectl::{Progress, Session, parse::split};
+
+/// Runs a line until it ends, or for a minute, and gives what it printed and what it complained about.
+pub fn kubectl(sim: &mut Sim, line: &str, stdin: &str) -> String {
+    let mut session = Session::start(sim, &split(line), stdin);
+    for _ in 0..600 {
+        if session.poll(sim) == Progress::Done {
+            break;
+        }
+        sim.advance(sim.now().after(100 * MS), usize::MAX);
+    }
+    session.interrupt();
+    session.stdout + &session.stderr
+}
