@@ -7,7 +7,7 @@ use super::parse::Args;
 use super::shell::room::{Room, Variables};
 use super::{Failure, Outcome, Reads, Verb, exec};
 
-const FLAGS: &str = "container/c= no-preserve retries=";
+const FLAGS: &str = "container/c= ~no-preserve ~retries=";
 
 /// `kubectl cp`.
 pub const VERB: Verb =

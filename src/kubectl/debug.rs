@@ -9,8 +9,8 @@ use super::{Failure, Outcome, Reads, Verb, exec, targets};
 use crate::api::Kind;
 use serde_json::{Value, json};
 
-const FLAGS: &str = "image= copy-to= target= container/c= stdin/i tty/t attach quiet/q profile= replace same-node share-processes \
-    set-image= env= image-pull-policy= arguments-only custom= keep-labels";
+const FLAGS: &str = "image= copy-to= ~target= container/c= stdin/i tty/t attach quiet/q ~profile= replace same-node share-processes \
+    set-image= env= image-pull-policy= arguments-only !custom= keep-labels";
 
 /// `kubectl debug`.
 pub const VERB: Verb = Verb {

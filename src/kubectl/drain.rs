@@ -15,7 +15,7 @@ use crate::engine::store::{Delete, Reason};
 use serde_json::Value;
 
 const FLAGS: &str = "ignore-daemonsets delete-emptydir-data delete-local-data force grace-period= timeout= pod-selector= selector/l= \
-    disable-eviction dry-run?unchanged skip-wait-for-delete-timeout= chunk-size=";
+    disable-eviction dry-run?unchanged ~skip-wait-for-delete-timeout= ~chunk-size=";
 /// A refused eviction is tried again after this.
 pub const RETRY_US: u64 = 5 * SECOND;
 

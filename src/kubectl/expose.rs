@@ -3,13 +3,14 @@
 use super::client::{Client, server_error};
 use super::output::DryRun;
 use super::parse::Args;
+use super::patch::overridden;
 use super::targets::{Targets, name_of};
 use super::{Failure, Outcome, Reads, Verb};
 use crate::api::Kind;
 use serde_json::{Value, json};
 
 const FLAGS: &str = "port= target-port= name= type= protocol= selector= labels/l= cluster-ip= external-ip= session-affinity= \
-    load-balancer-ip= dry-run?unchanged output/o= filename/f= save-config overrides=";
+    load-balancer-ip= dry-run?unchanged output/o= @filename/f= save-config overrides=";
 
 /// `kubectl expose`.
 pub const VERB: Verb = Verb {
@@ -73,11 +74,17 @@ fn service(args: &Args, kind: Kind, object: &Value, name: &str) -> Result<Value,
     };
     let ports: Vec<Value> = numbers.iter().enumerate().map(port).collect();
     let mut spec = json!({"selector": selector, "ports": ports});
-    for (flag, field) in [("type", "type"), ("cluster-ip", "clusterIP"), ("session-affinity", "sessionAffinity")] {
+    for (flag, field) in
+        [("type", "type"), ("cluster-ip", "clusterIP"), ("session-affinity", "sessionAffinity"), ("load-balancer-ip", "loadBalancerIP")]
+    {
         if let Some(value) = args.get(flag) {
             spec[field] = Value::from(value);
         }
     }
-    Ok(json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": name, "namespace": object["metadata"]["namespace"],
-        "labels": object["metadata"]["labels"]}, "spec": spec}))
+    if let Some(address) = args.get("external-ip") {
+        spec["externalIPs"] = json!([address]);
+    }
+    let service = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": name, "namespace": object["metadata"]["namespace"],
+        "labels": object["metadata"]["labels"]}, "spec": spec});
+    overridden(args, Kind::Service, service)
 }

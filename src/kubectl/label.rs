@@ -8,8 +8,8 @@ use crate::api::ObjectRef;
 use crate::engine::store::{Patch, Subresource, validation};
 use serde_json::{Map, Value, json};
 
-const FLAGS: &str = "overwrite selector/l= field-selector= all all-namespaces/A list local resource-version= dry-run?unchanged output/o= \
-    filename/f= record";
+const FLAGS: &str = "overwrite selector/l= field-selector= all all-namespaces/A list !local resource-version= dry-run?unchanged output/o= \
+    @filename/f= ~record";
 
 /// `kubectl annotate`.
 pub const ANNOTATE: Verb = Verb {
@@ -81,7 +81,11 @@ fn run(client: &mut Client<'_>, words: &[String], how: &MetadataVerb) -> Result<
         }
         let said = said(client, &present, &change, how);
         let key = ObjectRef::new(kind, object["metadata"]["namespace"].as_str().unwrap_or(""), &name);
-        match client.patch(&key, Subresource::Main, Patch::Merge, &json!({"metadata": {how.field: change}})) {
+        let mut patch = json!({"metadata": {how.field: change}});
+        if let Some(version) = args.get("resource-version").filter(|version| !version.is_empty()) {
+            patch["metadata"]["resourceVersion"] = version.into();
+        }
+        match client.patch(&key, Subresource::Main, Patch::Merge, &patch) {
             Ok(changed) => client.report(kind, &changed, said)?,
             Err(error) => client.fail(&server_error(&error)),
         }

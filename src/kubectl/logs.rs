@@ -13,8 +13,8 @@ use super::{Failure, Outcome, PendingCommand, Reads, Verb};
 use crate::api::{Kind, Object, ObjectRef, Timestamp};
 use serde_json::Value;
 
-const FLAGS: &str = "container/c= follow/f previous/p tail= since= since-time= all-containers all-pods selector/l= timestamps prefix \
-    max-log-requests= limit-bytes= ignore-errors pod-running-timeout= insecure-skip-tls-verify-backend";
+const FLAGS: &str = "container/c= follow/f previous/p tail= !since= !since-time= all-containers !all-pods selector/l= !timestamps prefix \
+    ~max-log-requests= !limit-bytes= ~ignore-errors ~pod-running-timeout= ~insecure-skip-tls-verify-backend";
 
 /// `kubectl logs`.
 pub const VERB: Verb =

@@ -7,6 +7,7 @@ mod applied;
 mod apply;
 mod auth;
 mod autoscale;
+mod by_file;
 mod client;
 mod config;
 mod cp;
@@ -337,10 +338,18 @@ fn dispatch(client: &mut Client<'_>, args: &[String], stdin: &str) -> Result<Out
         return Err(Failure::plain(unknown(word)));
     };
     if rest.iter().any(|word| word == "--help" || word == "-h") {
-        client.say(format!("Usage:\n  kubectl {} [options]\n\nUse \"kubectl options\" for a list of global command-line options (applies to all commands).", verb.name));
+        client.say(format!("{}\n\nOptions:\n{}\nUsage:\n  kubectl {} [options]", verb.help, options(verb), verb.name));
         return Ok(Outcome::Done);
     }
-    (verb.run)(client, &rest, stdin)
+    match by_file::named(client, verb, &rest, stdin)? {
+        Some(words) => (verb.run)(client, &words, stdin),
+        None => Ok(Outcome::Done),
+    }
+}
+
+/// The flags of a verb that do something here, a line each.
+fn options(verb: &Verb) -> String {
+    parse::described(verb.flags).filter(|(_, effect)| *effect != parse::Effect::Refused).map(|(flag, _)| format!("    {flag}\n")).collect()
 }
 
 /// Whether a line only looks: in the past it is answered about the instant shown, and the timeline has no mark of it.

@@ -3,9 +3,10 @@
 use super::Failure;
 use crate::api::time::duration;
 
-/// Flags that every verb knows. A flag is `name`, `name/short`; a value follows `=`, an optional one `?`.
-const GLOBAL: &str = "help/h namespace/n= kubeconfig= context= cluster= user= server/s= v/v= request-timeout= field-manager= as= as-group= as-uid= \
-    show-managed-fields template= warnings-as-errors";
+/// Flags that every verb knows. A flag is `name`, `name/short`; a value follows `=`, an optional one `?`. Before the name stands `!` if it is
+/// not simulated and refused, `~` if there is nothing for it to do here, and `@` if it names objects by a file.
+pub const GLOBAL: &str = "help/h namespace/n= ~kubeconfig= ~context= ~cluster= user= ~server/s= ~v/v= ~request-timeout= field-manager= as= as-group= ~as-uid= \
+    show-managed-fields template= !warnings-as-errors";
 
 /// A parsed command line.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +30,34 @@ struct Flag {
     value: bool,
     /// What the flag means without a value.
     default: &'static str,
+    /// What it does here.
+    effect: Effect,
+}
+
+/// What a flag does here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// What it does in kubectl.
+    Same,
+    /// The same; it names objects by a file.
+    Names,
+    /// Nothing: there is nothing for it to do.
+    Nothing,
+    /// It is refused.
+    Refused,
+}
+
+/// Whether a table has a flag that names objects by a file.
+pub fn names_by_file(table: &'static str) -> bool {
+    flags(table).any(|flag| flag.effect == Effect::Names)
+}
+
+/// The names of a table's flags, each as it is typed, and what they do here.
+pub fn described(table: &'static str) -> impl Iterator<Item = (String, Effect)> {
+    flags(table).map(|flag| {
+        let short = flag.short.map_or(String::new(), |short| format!("-{short}, "));
+        (format!("{short}--{}{}", flag.name, if flag.value { "=" } else { "" }), flag.effect)
+    })
 }
 
 fn flags(table: &'static str) -> impl Iterator<Item = Flag> {
@@ -39,7 +68,13 @@ fn flags(table: &'static str) -> impl Iterator<Item = Flag> {
             (None, None) => (entry, false, "true"),
         };
         let (name, short) = entry.split_once('/').map_or((entry, None), |(name, short)| (name, short.chars().next()));
-        Flag { name, short, value, default }
+        let effect = match name.as_bytes().first() {
+            Some(b'!') => Effect::Refused,
+            Some(b'~') => Effect::Nothing,
+            Some(b'@') => Effect::Names,
+            _ => Effect::Same,
+        };
+        Flag { name: name.trim_start_matches(['!', '~', '@']), short, value, default, effect }
     })
 }
 
@@ -74,6 +109,9 @@ impl Args {
             } else {
                 args.words.push(word.clone());
             }
+        }
+        if let Some((name, _)) = args.flags.iter().find(|(name, _)| known.iter().any(|f| f.name == *name && f.effect == Effect::Refused)) {
+            return Err(Failure::error(format!("--{name} is not simulated")));
         }
         Ok(args)
     }

@@ -12,7 +12,7 @@ use crate::engine::store::{ApiError, Patch, Subresource};
 use crate::manifest;
 use serde_json::Value;
 
-const FLAGS: &str = "patch/p= type= patch-file= subresource= local dry-run?unchanged output/o= filename/f= selector/l= field-selector=";
+const FLAGS: &str = "patch/p= type= patch-file= subresource= !local dry-run?unchanged output/o= @filename/f= selector/l= field-selector=";
 
 /// `kubectl patch`.
 pub const VERB: Verb = Verb { name: "patch", aliases: &[], flags: FLAGS, reads: Reads::No, run, help: "Update fields of a resource" };
@@ -26,7 +26,16 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         "json" => Patch::Json,
         other => return Err(Failure::error(format!("--type must be one of [json merge strategic], not \"{other}\""))),
     };
-    let text = args.get("patch").filter(|text| !text.is_empty());
+    let file = args.get("patch-file").filter(|path| !path.is_empty());
+    if file.is_some() && args.get("patch").is_some() {
+        return Err(Failure::error("cannot specify --patch and --patch-file together"));
+    }
+    let from_file = file.map(|path| {
+        let missing = || Failure::error(format!("unable to read patch file: open {path}: no such file or directory"));
+        client.file(path).ok_or_else(missing)
+    });
+    let from_file = from_file.transpose()?;
+    let text = args.get("patch").or(from_file.as_deref()).filter(|text| !text.is_empty());
     let text = text.ok_or_else(|| Failure::error("must specify --patch or --patch-file containing the contents of the patch"))?;
     let change = read(text)?;
     let part = match args.get("subresource").unwrap_or("") {
@@ -55,7 +64,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
 }
 
 /// The patch as JSON; YAML is read too.
-fn read(text: &str) -> Result<Value, Failure> {
+pub fn read(text: &str) -> Result<Value, Failure> {
     if let Ok(value) = serde_json::from_str(text) {
         return Ok(value);
     }
@@ -67,6 +76,18 @@ fn read(text: &str) -> Result<Value, Failure> {
         }
         _ => Err(Failure::plain(format!("Error from server (BadRequest): {}", json_fault(text).1))),
     }
+}
+
+/// A generated object with what `--overrides` changes of it.
+pub fn overridden(args: &Args, kind: Kind, object: Value) -> Result<Value, Failure> {
+    let Some(text) = args.get("overrides").filter(|text| !text.is_empty()) else { return Ok(object) };
+    let how = match args.get("override-type").unwrap_or("merge") {
+        "merge" => Patch::Merge,
+        "strategic" => Patch::Strategic,
+        "json" => Patch::Json,
+        other => return Err(Failure::error(format!("invalid merge type: {other}"))),
+    };
+    how.merged(kind, object, &read(text)?).map_err(|error| server_error(&error))
 }
 
 /// A strategic patch must have the types of the kind's fields.

@@ -7,7 +7,7 @@ use super::{Failure, Outcome, Reads, Verb};
 use crate::api::kind::ALL;
 use serde_json::json;
 
-const RESOURCES_FLAGS: &str = "namespaced= output/o= no-headers api-group= verbs= cached sort-by= categories=";
+const RESOURCES_FLAGS: &str = "namespaced= output/o= no-headers api-group= verbs= ~cached !sort-by= !categories=";
 
 /// `kubectl cluster-info`.
 pub const CLUSTER_INFO: Verb =

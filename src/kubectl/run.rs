@@ -4,11 +4,13 @@ use super::client::Client;
 use super::create::finish;
 use super::output::DryRun;
 use super::parse::Args;
+use super::patch::overridden;
 use super::{Failure, Outcome, Reads, Verb};
+use crate::api::Kind;
 use serde_json::{Value, json};
 
 const FLAGS: &str = "image= restart= labels/l= port= env= command stdin/i tty/t rm attach dry-run?unchanged output/o= quiet/q expose \
-    annotations= image-pull-policy= overrides= override-type= save-config privileged leave-stdin-open pod-running-timeout= grace-period= \
+    annotations= image-pull-policy= overrides= override-type= save-config privileged leave-stdin-open ~pod-running-timeout= grace-period= \
     timeout= wait cascade?background force";
 
 /// `kubectl run`.
@@ -85,7 +87,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     }
     // Of a Pod that it stays with, kubectl prints nothing before the Pod does.
     let printed = client.out.len();
-    finish(client, &args, pod, "")?;
+    finish(client, &args, overridden(&args, Kind::Pod, pod)?, "")?;
     if attach {
         client.out.truncate(printed);
     }

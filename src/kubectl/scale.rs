@@ -7,7 +7,7 @@ use super::{Failure, Outcome, Reads, Verb};
 use crate::api::{Kind, ObjectRef};
 
 const FLAGS: &str =
-    "replicas= current-replicas= resource-version= timeout= selector/l= field-selector= all filename/f= output/o= dry-run?unchanged";
+    "replicas= current-replicas= resource-version= timeout= selector/l= field-selector= all @filename/f= output/o= dry-run?unchanged";
 
 /// `kubectl scale`.
 pub const VERB: Verb = Verb {
@@ -44,6 +44,11 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         let now = object.pointer(&path).and_then(serde_json::Value::as_i64).unwrap_or(0);
         if let Some(expected) = current.filter(|expected| *expected != now) {
             client.fail(&Failure::error(format!("Expected replicas to be {expected}, was {now}")));
+            continue;
+        }
+        let version = object["metadata"]["resourceVersion"].as_str().unwrap_or("");
+        if let Some(expected) = args.get("resource-version").filter(|expected| !expected.is_empty() && *expected != version) {
+            client.fail(&Failure::error(format!("Expected resource version to be {expected}, was {version}")));
             continue;
         }
         let key = ObjectRef::new(kind, object["metadata"]["namespace"].as_str().unwrap_or(""), &name);

@@ -7,8 +7,8 @@ use super::{Failure, Outcome, Reads, Verb};
 use crate::api::Kind;
 use serde_json::{Map, Value, json};
 
-const FLAGS: &str = "container/c= containers/c= env/e= requests= limits= all selector/l= field-selector= local dry-run?unchanged \
-    output/o= filename/f= list overwrite from= keys= prefix= resource-version= record \
+const FLAGS: &str = "container/c= containers/c= env/e= requests= limits= all selector/l= field-selector= !local dry-run?unchanged \
+    output/o= @filename/f= list overwrite from= keys= prefix= !resource-version= ~record \
     user= group= serviceaccount=";
 
 /// `kubectl set`.
@@ -41,7 +41,7 @@ type Edit = fn(&Args, &[String], &mut Map<String, Value>) -> Result<(), Failure>
 /// Edits the Pod spec of every target and says so where that changed something.
 fn change(client: &mut Client<'_>, args: &Args, is_change: fn(&str) -> bool, done: &str, edit: Edit) -> Result<Outcome, Failure> {
     let (changes, words): (Vec<String>, Vec<String>) = args.words.iter().cloned().partition(|word| is_change(word));
-    if words.is_empty() && args.get("filename").is_none() {
+    if words.is_empty() {
         return Err(Failure::error("one or more resources must be specified as <resource> <name> or <resource>/<name>"));
     }
     let targets = Targets::parse(client, args, &words)?;

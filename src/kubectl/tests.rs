@@ -578,3 +578,119 @@ fn a_changed_config_map_reaches_volumes_at_the_next_sync() {
     settle(&mut sim, 20);
     assert_eq!(seen(&mut sim), "last last last\n");
 }
+
+/// Verbs that name objects by a file act on what it names; each says so for the same Deployment.
+#[test]
+fn a_file_names_objects_for_every_verb_that_takes_one() {
+    for (line, said) in [
+        ("get -f - -o name", "deployment.apps/nginx\n"),
+        ("scale -f - --replicas=4", "deployment.apps/nginx scaled\n"),
+        ("label -f - x=y", "deployment.apps/nginx labeled\n"),
+        ("annotate -f - x=y", "deployment.apps/nginx annotated\n"),
+        ("patch -f - -p '{\"spec\":{\"replicas\":5}}'", "deployment.apps/nginx patched\n"),
+        ("set image -f - nginx=nginx:1.27", "deployment.apps/nginx image updated\n"),
+        ("rollout restart -f -", "deployment.apps/nginx restarted\n"),
+        ("rollout status -f -", "deployment \"nginx\" successfully rolled out\n"),
+        ("wait --filename=- --for=condition=Available", "deployment.apps/nginx condition met\n"),
+        ("autoscale -f - --max=5", "horizontalpodautoscaler.autoscaling/nginx autoscaled\n"),
+        ("expose -f - --port=80", "service/nginx exposed\n"),
+    ] {
+        let mut sim = sim();
+        kubectl(&mut sim, "apply -f -", DEPLOYMENT);
+        out(&mut sim, "rollout status deploy nginx");
+        let (code, printed, complained) = kubectl(&mut sim, line, DEPLOYMENT);
+        assert_eq!((code, printed.as_str(), complained.as_str()), (0, said, ""), "{line}");
+    }
+    let mut sim = sim();
+    assert_eq!(kubectl(&mut sim, "get -f -", DEPLOYMENT).2, "Error from server (NotFound): deployments.apps \"nginx\" not found\n");
+    assert_eq!(kubectl(&mut sim, "scale -f - --replicas=1", "").2, "error: no objects passed to scale\n");
+}
+
+#[test]
+fn a_file_names_its_namespace() {
+    let mut sim = sim();
+    out(&mut sim, "create namespace far");
+    let manifest = DEPLOYMENT.replace("{name: nginx}\nspec", "{name: nginx, namespace: far}\nspec");
+    kubectl(&mut sim, "apply -f -", &manifest);
+    assert_eq!(kubectl(&mut sim, "scale -f - --replicas=1", &manifest).1, "deployment.apps/nginx scaled\n");
+    assert_eq!(out(&mut sim, "get deploy nginx -n far -o jsonpath={.spec.replicas}"), "1");
+}
+
+#[test]
+fn flags_that_would_be_without_effect_are_refused() {
+    let mut sim = sim();
+    kubectl(&mut sim, "apply -f -", DEPLOYMENT);
+    for line in
+        ["label deploy nginx x=y --local", "apply -f - --prune --all", "logs nginx --since=1h", "get deploy nginx --subresource=status"]
+    {
+        let (code, printed, complained) = kubectl(&mut sim, line, DEPLOYMENT);
+        assert!(code == 1 && printed.is_empty() && complained.ends_with(" is not simulated\n"), "{line}: {complained}");
+    }
+    assert_eq!(out(&mut sim, "get deploy nginx -o jsonpath={.metadata.labels}"), "");
+}
+
+#[test]
+fn versions_and_overrides_count() {
+    let mut sim = sim();
+    kubectl(&mut sim, "apply -f -", DEPLOYMENT);
+    assert!(
+        out(&mut sim, "scale deploy nginx --replicas=1 --resource-version=1").starts_with("error: Expected resource version to be 1, was ")
+    );
+    assert!(out(&mut sim, "label deploy nginx x=y --resource-version=1").starts_with("Error from server (Conflict)"));
+    let line = "run one --image=nginx --overrides='{\"spec\":{\"hostname\":\"first\"}}' --dry-run=client -o jsonpath={.spec.hostname}";
+    assert_eq!(out(&mut sim, line), "first");
+    let line = "expose deploy nginx --port=80 --external-ip=198.51.100.7 --dry-run=client -o jsonpath={.spec.externalIPs}";
+    assert_eq!(out(&mut sim, line), "[\"198.51.100.7\"]");
+}
+
+#[test]
+fn usage_is_sorted_and_shown_of_all_namespaces() {
+    let mut sim = sim();
+    out(&mut sim, "create namespace far");
+    out(&mut sim, "run small --image=nginx -n far");
+    out(&mut sim, "run large --image=nginx");
+    sim.advance(sim.now().after(5_000_000), usize::MAX);
+    for (pod, load) in [("small", "100m"), ("large", "300m")] {
+        sim.fault(&format!("cpu-load run={pod} {load}")).expect(pod);
+    }
+    let rows = out(&mut sim, "top pods -A --sort-by=cpu --no-headers");
+    let names: Vec<&str> = rows.lines().map(|row| row.split_whitespace().nth(1).unwrap_or("")).collect();
+    assert_eq!(names[..2], ["large", "small"], "{rows}");
+    assert!(out(&mut sim, "top pods -A").starts_with("NAMESPACE "));
+    assert_eq!(out(&mut sim, "top pods --sort-by=age"), "error: --sort-by accepts only cpu or memory\n");
+}
+
+/// `UPDATE_DOCS=1 cargo test the_reference_of_verbs` writes the page anew.
+#[test]
+fn the_reference_of_verbs_and_flags_is_the_registry() {
+    use parse::Effect;
+    let mut page = String::from(
+        "# kubectl's verbs and flags\n\nGenerated from the registry of verbs (`src/kubectl`); `UPDATE_DOCS=1 cargo test the_reference_of_verbs` writes it \
+         anew.\n\nA flag does what it does in kubectl, has nothing to do here (it is taken and changes nothing), or is refused with a sentence. \
+         A flag that is not listed is unknown, as it is for kubectl. Subcommands and generators (`create deployment`, `rollout undo`, …) have flags of \
+         their own beside these.\n\n| verb | | flags | nothing to do here | refused |\n|---|---|---|---|---|\n",
+    );
+    let row = |name: &str, help: &str, table: &'static str| {
+        let flags = |wanted: &[Effect]| {
+            let of = parse::described(table).filter(|(_, effect)| wanted.contains(effect)).map(|(flag, _)| format!("`{flag}`"));
+            of.collect::<Vec<_>>().join(" ")
+        };
+        let (same, nothing) = (flags(&[Effect::Same, Effect::Names]), flags(&[Effect::Nothing]));
+        format!("| {name} | {help} | {same} | {nothing} | {} |\n", flags(&[Effect::Refused]))
+    };
+    page.push_str(&row("every verb", "", parse::GLOBAL));
+    for verb in VERBS {
+        let help = if verb.is_simulated() { verb.help.to_owned() } else { format!("{}: not simulated, and told why", verb.help) };
+        page.push_str(&row(&format!("`{}`", verb.name), &help, verb.flags));
+    }
+    page.push_str(
+        "\n`kustomize`, `plugin`, `completion`, `options`, `alpha` and `kuberc` are unknown commands here. Images do not run: `exec`, `attach`, \
+         `cp`, `logs` and `run -it` work on modelled files and a modelled shell, `top` on the loads that faults set.\n",
+    );
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/kubectl.md");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(path, &page).expect("docs/kubectl.md");
+    }
+    let kept = std::fs::read_to_string(path).unwrap_or_default();
+    assert_eq!(kept, page, "docs/kubectl.md is stale: UPDATE_DOCS=1 cargo test the_reference_of_verbs");
+}

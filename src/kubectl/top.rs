@@ -10,7 +10,8 @@ use crate::api::{Kind, Str};
 use crate::engine::load::Usage;
 use std::collections::BTreeMap;
 
-const FLAGS: &str = "selector/l= field-selector= all-namespaces/A containers no-headers sort-by= sum use-protocol-buffers show-capacity";
+const FLAGS: &str =
+    "selector/l= field-selector= all-namespaces/A !containers no-headers sort-by= !sum ~use-protocol-buffers ~show-capacity";
 
 /// `kubectl top`.
 pub const VERB: Verb =
@@ -32,10 +33,14 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     let found = if nodes { Vec::new() } else { pods.find(client) };
     let listed = if nodes { pods.fetch(client) } else { Vec::new() };
     let mut usage = Usage::new(client.sim().server(), client.sim().loads());
+    let order = args.get("sort-by").unwrap_or("");
+    if !matches!(order, "" | "cpu" | "memory") {
+        return Err(Failure::error("--sort-by accepts only cpu or memory"));
+    }
+    let namespaced = !nodes && args.on("all-namespaces");
     let mut rows = Vec::new();
     let show = |cpu: i64, memory: i64| (format!("{cpu}m"), format!("{}Mi", memory / 1000 / (1 << 20)));
     if nodes {
-        rows.push(["NAME", "CPU(cores)", "CPU(%)", "MEMORY(bytes)", "MEMORY(%)"].map(str::to_owned).to_vec());
         let mut sums: BTreeMap<Str, (i64, i64)> = BTreeMap::new();
         for (pod, body) in client.sim().list(Kind::Pod).filter_map(|pod| Some((pod, pod.pod()?))) {
             let sum = sums.entry(body.node_name.clone()).or_default();
@@ -49,15 +54,28 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
                 format!("{}%", used.saturating_mul(100).checked_div(all).unwrap_or(0))
             };
             let (a, b) = show(cpu, memory);
-            rows.push(vec![name_of(&node).to_owned(), a, share("cpu", cpu), b, share("memory", memory)]);
+            rows.push(((cpu, memory), vec![name_of(&node).to_owned(), a, share("cpu", cpu), b, share("memory", memory)]));
         }
     } else {
-        rows.push(["NAME", "CPU(cores)", "MEMORY(bytes)"].map(str::to_owned).to_vec());
         for pod in found.iter().filter(|pod| pod.pod().is_some_and(|p| p.status.phase == "Running")) {
-            let (cpu, memory) = show(usage.of("cpu", pod), usage.of("memory", pod));
-            rows.push(vec![pod.meta.name.to_string(), cpu, memory]);
+            let used = (usage.of("cpu", pod), usage.of("memory", pod));
+            let (cpu, memory) = show(used.0, used.1);
+            let namespace = namespaced.then(|| pod.meta.namespace.to_string());
+            rows.push((used, namespace.into_iter().chain([pod.meta.name.to_string(), cpu, memory]).collect()));
         }
     }
+    match order {
+        "cpu" => crate::sort::sort_by_key(&mut rows, |((cpu, _), _)| std::cmp::Reverse(*cpu)),
+        "memory" => crate::sort::sort_by_key(&mut rows, |((_, memory), _)| std::cmp::Reverse(*memory)),
+        _ => {}
+    }
+    let columns: &[&str] = match (nodes, namespaced) {
+        (true, _) => &["NAME", "CPU(cores)", "CPU(%)", "MEMORY(bytes)", "MEMORY(%)"],
+        (_, true) => &["NAMESPACE", "NAME", "CPU(cores)", "MEMORY(bytes)"],
+        _ => &["NAME", "CPU(cores)", "MEMORY(bytes)"],
+    };
+    let head = (!args.on("no-headers")).then(|| columns.iter().map(|column| (*column).to_owned()).collect());
+    let rows: Vec<Vec<String>> = head.into_iter().chain(rows.into_iter().map(|(_, row)| row)).collect();
     client.out.push_str(&Widths::default().print(&rows));
     Ok(Outcome::Done)
 }

@@ -6,11 +6,12 @@ use super::targets::Targets;
 use super::{Failure, Outcome, Reads, Verb};
 use crate::api::Kind;
 
-const EDIT_FLAGS: &str = "filename/f= output/o= subresource= save-config validate?strict output-patch recursive/R kustomize/k=";
-const FORWARD_FLAGS: &str = "address= pod-running-timeout=";
+const EDIT_FLAGS: &str = "@filename/f= output/o= subresource= save-config validate?strict ~output-patch recursive/R !kustomize/k=";
+const CERTIFICATE_FLAGS: &str = "filename/f= ~force output/o= recursive/R !kustomize/k=";
+const FORWARD_FLAGS: &str = "~address= ~pod-running-timeout=";
 
-const PROXY_FLAGS: &str = "port/p= address= www/w= www-prefix/P= api-prefix= accept-paths= reject-paths= accept-hosts= reject-methods= \
-    unix-socket/u= disable-filter keepalive= append-server-path";
+const PROXY_FLAGS: &str = "~port/p= ~address= ~www/w= ~www-prefix/P= ~api-prefix= ~accept-paths= ~reject-paths= ~accept-hosts= ~reject-methods= \
+    ~unix-socket/u= ~disable-filter ~keepalive= ~append-server-path";
 
 /// All of them.
 pub const VERBS: [&Verb; 4] = [&EDIT, &PORT_FORWARD, &PROXY, &CERTIFICATE];
@@ -43,7 +44,7 @@ pub const PROXY: Verb = Verb {
 pub const CERTIFICATE: Verb = Verb {
     name: "certificate",
     aliases: &[],
-    flags: "filename/f= force output/o= recursive/R kustomize/k=",
+    flags: CERTIFICATE_FLAGS,
     reads: Reads::Yes,
     run: certificate,
     help: "Modify certificate resources",
@@ -56,7 +57,7 @@ pub const NO_OBJECTS: &str = "You must provide one or more resources by argument
 fn edit(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("edit", EDIT_FLAGS, words)?;
     client.use_flags(&args)?;
-    if args.words.is_empty() && args.get("filename").is_none() {
+    if args.words.is_empty() {
         return Err(Failure::error(NO_OBJECTS));
     }
     let found = Targets::parse(client, &args, &args.words)?.fetch(client);
@@ -84,7 +85,7 @@ fn proxy(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, 
 }
 
 fn certificate(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
-    let args = Args::parse("certificate", "filename/f= force output/o= recursive/R kustomize/k=", words)?;
+    let args = Args::parse("certificate", CERTIFICATE_FLAGS, words)?;
     client.use_flags(&args)?;
     for name in args.words.iter().skip(1) {
         client.get(Kind::CertificateSigningRequest, name)?;

@@ -162,3 +162,25 @@ fn every_write_of_a_loop_has_a_reason() {
         assert!(!loops || !code.contains("Why::Asked"), "{}: only a person's wish is Why::Asked", path.display());
     }
 }
+
+/// A flag that no code looks at would be taken without a word: such a flag is marked in its table as one that has nothing to do here.
+#[test]
+fn every_flag_of_kubectl_is_looked_at_or_marked() {
+    use loopscope::kubectl::parse::{Effect, GLOBAL, described};
+    let code: String =
+        all_sources().into_iter().filter(|(path, ..)| path.to_string_lossy().contains("/kubectl/")).map(|(.., text)| text).collect();
+    let tables = loopscope::kubectl::VERBS.iter().map(|verb| (verb.name, verb.flags)).chain([("every verb", GLOBAL)]);
+    let mut unread = Vec::new();
+    for (name, table) in tables {
+        for (flag, effect) in described(table) {
+            let word = flag.rsplit("--").next().unwrap_or_default().trim_end_matches('=');
+            // Files and folders are read before a verb sees its words, and `--help` is answered for it.
+            let elsewhere = ["filename", "recursive", "help"].contains(&word);
+            let read = elsewhere || code.contains(&format!("\"{word}\""));
+            if effect == Effect::Same && !read {
+                unread.push(format!("{name} --{word}"));
+            }
+        }
+    }
+    assert!(unread.is_empty(), "nothing looks at these flags: {unread:?}");
+}

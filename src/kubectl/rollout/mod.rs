@@ -12,14 +12,15 @@ use crate::api::{Kind, Timestamp};
 use serde_json::{Value, json};
 
 /// All flags; each subcommand has its own.
-const FLAGS: &str = "revision= to-revision= watch/w timeout= selector/l= filename/f= kustomize/k= dry-run?unchanged output/o= recursive/R";
+const FLAGS: &str =
+    "revision= to-revision= watch/w timeout= selector/l= @filename/f= !kustomize/k= dry-run?unchanged output/o= recursive/R";
 
 fn flags(topic: &str) -> &'static str {
     match topic {
-        "status" => "revision= watch/w timeout= selector/l= filename/f= kustomize/k= recursive/R",
-        "history" => "revision= selector/l= filename/f= kustomize/k= output/o= recursive/R",
-        "undo" => "to-revision= dry-run?unchanged selector/l= filename/f= kustomize/k= output/o= recursive/R",
-        _ => "selector/l= filename/f= kustomize/k= output/o= recursive/R",
+        "status" => "revision= watch/w timeout= selector/l= @filename/f= !kustomize/k= recursive/R",
+        "history" => "revision= selector/l= @filename/f= !kustomize/k= output/o= recursive/R",
+        "undo" => "to-revision= dry-run?unchanged selector/l= @filename/f= !kustomize/k= output/o= recursive/R",
+        _ => "selector/l= @filename/f= !kustomize/k= output/o= recursive/R",
     }
 }
 
@@ -42,7 +43,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     }
     let args = Args::parse(&format!("rollout {topic}"), flags(topic), rest)?;
     client.use_flags(&args)?;
-    if args.words.is_empty() && args.get("filename").is_none() {
+    if args.words.is_empty() {
         return Err(Failure::error("required resource not specified"));
     }
     let targets = Targets::parse(client, &args, &args.words)?.fetch(client);

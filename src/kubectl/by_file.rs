@@ -1,0 +1,54 @@
+//! Objects that a command names by a file: `kubectl get -f web.yaml` means what the file's documents are called.
+//!
+//! Models the part of `cli-runtime/pkg/resource/builder.go` that turns files into infos. Verbs that send a file's contents read it
+//! themselves.
+
+use super::apply;
+use super::client::Client;
+use super::parse::{Args, names_by_file};
+use super::targets::label;
+use super::{Failure, Verb};
+
+/// The words with what the file names in the place of `-f`; none if nothing of the file can be named, which has been told.
+pub fn named(client: &mut Client<'_>, verb: &Verb, words: &[String], text: &str) -> Result<Option<Vec<String>>, Failure> {
+    if !names_by_file(verb.flags) {
+        return Ok(Some(words.to_vec()));
+    }
+    let mut kept = Vec::new();
+    let mut rest = words.iter();
+    let mut is_named = false;
+    while let Some(word) = rest.next() {
+        match word.as_str() {
+            "--" => {
+                kept.push(word.clone());
+                kept.extend(rest.by_ref().cloned());
+            }
+            "-f" | "--filename" => is_named |= rest.next().is_some(),
+            word if word.starts_with("--filename=") || word.starts_with("-f") => is_named = true,
+            _ => kept.push(word.clone()),
+        }
+    }
+    if !is_named {
+        return Ok(Some(kept));
+    }
+    let mut names = Vec::new();
+    for value in apply::read(client, text) {
+        let own = value["metadata"]["namespace"].as_str().map(str::to_owned);
+        match apply::prepare(client, &Args::default(), value) {
+            Ok((kind, value)) => {
+                if let Some(namespace) = own.filter(|_| names.is_empty() && kind.info().namespaced) {
+                    kept.extend(["--namespace".to_owned(), namespace]);
+                }
+                names.push(label(kind, value["metadata"]["name"].as_str().unwrap_or("")));
+            }
+            Err(failure) => client.fail(&failure),
+        }
+    }
+    if names.is_empty() {
+        return if client.failure.is_some() { Ok(None) } else { Err(Failure::error(format!("no objects passed to {}", verb.name))) };
+    }
+    // A subcommand stands before what it is about.
+    let at = usize::from(matches!(verb.name, "set" | "rollout")).min(kept.len());
+    kept.splice(at..at, names);
+    Ok(Some(kept))
+}
