@@ -10,10 +10,11 @@ use super::select::Selection;
 use super::shell::{Machine, parse, room as shell};
 use super::targets;
 use super::{Failure, Outcome, PendingCommand, Reads, Verb};
+use crate::api::time::SECOND;
 use crate::api::{Kind, Object, ObjectRef, Timestamp};
 use serde_json::Value;
 
-const FLAGS: &str = "container/c= follow/f previous/p tail= !since= !since-time= all-containers !all-pods selector/l= !timestamps prefix \
+const FLAGS: &str = "container/c= follow/f previous/p tail= since= since-time= all-containers !all-pods selector/l= !timestamps prefix \
     ~max-log-requests= !limit-bytes= ~ignore-errors ~pod-running-timeout= ~insecure-skip-tls-verify-backend";
 
 /// `kubectl logs`.
@@ -59,13 +60,30 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         (None, Some(_)) => Some(10),
         _ => None,
     };
+    let since = since(client, &args)?;
     let mut sources = Vec::new();
     for pod in pods {
         choose(client, &args, pod, &mut sources)?;
     }
-    let mut logs = Logs { sources, tail, follow: args.on("follow") };
+    let mut logs = Logs { sources, tail, since, follow: args.on("follow") };
     let ended = logs.show(client)?;
     Ok(if ended || !logs.follow { Outcome::Done } else { Outcome::pending(logs) })
+}
+
+/// The second since which lines are shown, if one is asked for.
+fn since(client: &Client<'_>, args: &Args) -> Result<Option<i64>, Failure> {
+    let span = args.duration("since")?.filter(|span| *span > 0);
+    match (span, args.get("since-time").filter(|time| !time.is_empty())) {
+        (Some(_), Some(_)) => Err(Failure::error("at most one of `sinceTime` or `sinceSeconds` may be specified")),
+        (Some(span), None) => Ok(Some(client.wall() - i64::try_from(span / SECOND).unwrap_or(i64::MAX))),
+        (None, Some(time)) => match Timestamp::parse(time) {
+            Some(time) => Ok(Some(time.0)),
+            None => {
+                Err(Failure::error(format!("parsing time {time:?} as \"2006-01-02T15:04:05Z07:00\": cannot parse {time:?} as \"2006\"")))
+            }
+        },
+        (None, None) => Ok(None),
+    }
 }
 
 /// The Pod that a word names.
@@ -127,6 +145,7 @@ fn choose(client: &mut Client<'_>, args: &Args, pod: ObjectRef, sources: &mut Ve
 struct Logs {
     sources: Vec<Source>,
     tail: Option<usize>,
+    since: Option<i64>,
     follow: bool,
 }
 
@@ -147,10 +166,17 @@ impl Logs {
         let mut ended = true;
         for source in &mut self.sources {
             let first = source.place.is_none();
-            let Some((text, running)) = printed(client, source)? else { continue };
+            let early = match self.since.filter(|_| first) {
+                Some(since) => match printed(client, &mut source.clone(), since)? {
+                    Some((text, _)) => text.lines().count(),
+                    None => continue,
+                },
+                None => 0,
+            };
+            let Some((text, running)) = printed(client, source, i64::MAX)? else { continue };
             ended &= !running;
             let lines = text.lines().count();
-            let skipped = self.tail.filter(|_| first).map_or(0, |tail| lines.saturating_sub(tail));
+            let skipped = self.tail.filter(|_| first).map_or(0, |tail| lines.saturating_sub(tail)).max(early);
             for line in text.lines().skip(skipped) {
                 client.say(format!("{}{line}", source.prefix));
             }
@@ -170,8 +196,9 @@ impl PendingCommand for Logs {
     }
 }
 
-/// What a container has printed that has not been shown, and whether it still runs; nothing if that is not known, which is told.
-fn printed(client: &mut Client<'_>, source: &mut Source) -> Result<Option<(String, bool)>, Failure> {
+/// What a container has printed before a second that has not been shown, and whether it still runs; nothing if that is not known, which is
+/// told.
+fn printed(client: &mut Client<'_>, source: &mut Source, before: i64) -> Result<Option<(String, bool)>, Failure> {
     let Some(pod) = client.sim().get(&source.pod).cloned() else { return Ok(None) };
     let object = pod.to_value();
     let wanted = |item: &&Value| item["name"] == source.container.as_str();
@@ -191,7 +218,7 @@ fn printed(client: &mut Client<'_>, source: &mut Source) -> Result<Option<(Strin
             // A container that waits to be restarted has printed what its last run did.
             (_, _, "CrashLoopBackOff") => {
                 let mut last = Source { previous: true, ..source.clone() };
-                let text = printed(client, &mut last);
+                let text = printed(client, &mut last, before);
                 source.place = last.place;
                 text
             }
@@ -204,6 +231,10 @@ fn printed(client: &mut Client<'_>, source: &mut Source) -> Result<Option<(Strin
     let at = |field: &str| life[field].as_str().and_then(Timestamp::parse).map(|time| time.0);
     let began = at("startedAt").unwrap_or_else(|| client.wall());
     let until = at("finishedAt").unwrap_or_else(|| client.wall());
+    if before <= began {
+        return Ok(Some((String::new(), state["running"].is_object())));
+    }
+    let until = until.min(before);
     let specs = ["containers", "initContainers"].iter().flat_map(|field| object["spec"][*field].as_array().into_iter().flatten());
     let spec = specs.into_iter().find(wanted).cloned().unwrap_or_default();
     let index = object["spec"]["containers"].as_array().and_then(|list| list.iter().position(|item| item == &spec)).unwrap_or(0);

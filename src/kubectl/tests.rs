@@ -621,7 +621,7 @@ fn flags_that_would_be_without_effect_are_refused() {
     let mut sim = sim();
     kubectl(&mut sim, "apply -f -", DEPLOYMENT);
     for line in
-        ["label deploy nginx x=y --local", "apply -f - --prune --all", "logs nginx --since=1h", "get deploy nginx --subresource=status"]
+        ["label deploy nginx x=y --local", "apply -f - --prune --all", "logs nginx --timestamps", "get deploy nginx --subresource=status"]
     {
         let (code, printed, complained) = kubectl(&mut sim, line, DEPLOYMENT);
         assert!(code == 1 && printed.is_empty() && complained.ends_with(" is not simulated\n"), "{line}: {complained}");
@@ -658,6 +658,29 @@ fn usage_is_sorted_and_shown_of_all_namespaces() {
     assert_eq!(names[..2], ["large", "small"], "{rows}");
     assert!(out(&mut sim, "top pods -A").starts_with("NAMESPACE "));
     assert_eq!(out(&mut sim, "top pods --sort-by=age"), "error: --sort-by accepts only cpu or memory\n");
+}
+
+#[test]
+fn logs_are_shown_since_a_moment() {
+    let mut sim = sim();
+    out(
+        &mut sim,
+        "run counter --image=busybox --restart=Never --command -- sh -c 'for i in 1 2 3 4 5 6 7 8 9; do echo line $i; sleep 10; done'",
+    );
+    sim.advance(sim.now().after(45_000_000), usize::MAX);
+    let lines = |text: String| text.lines().map(str::to_owned).collect::<Vec<_>>();
+    let all = lines(out(&mut sim, "logs counter"));
+    assert!((4..=5).contains(&all.len()), "{all:?}");
+    let last = lines(out(&mut sim, "logs counter --since=15s"));
+    assert!(!last.is_empty() && last.len() < all.len() && all.ends_with(&last), "{last:?}");
+    assert_eq!(lines(out(&mut sim, "logs counter --since=1h")), all);
+    assert_eq!(out(&mut sim, "logs counter --since-time=2100-01-01T00:00:00Z"), "");
+    let said = out(&mut sim, "logs counter --since=1s --since-time=2100-01-01T00:00:00Z");
+    assert_eq!(said, "error: at most one of `sinceTime` or `sinceSeconds` may be specified\n");
+    out(&mut sim, "run web --image=nginx");
+    sim.advance(sim.now().after(20_000_000), usize::MAX);
+    assert!(out(&mut sim, "logs web --since=1h").contains("start worker processes"));
+    assert_eq!(out(&mut sim, "logs web --since=1s"), "");
 }
 
 /// `UPDATE_DOCS=1 cargo test the_reference_of_verbs` writes the page anew.
