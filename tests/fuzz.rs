@@ -241,6 +241,69 @@ fn any_line_of_the_terminal_ends() {
     });
 }
 
+/// What follows kubectl's flags: names, numbers, selectors, patches and what is none of them.
+const VALUES: [&str; 24] = [
+    "web",
+    "pod/web",
+    "deploy/web",
+    "pods",
+    "node-1",
+    "1",
+    "-1",
+    "99999999999999999999",
+    "app=web",
+    "a in (b",
+    "",
+    "json",
+    "yaml",
+    "wide",
+    "jsonpath={.items[*].spec",
+    "go-template={{.x}}",
+    "{\"spec\":{\"replicas\":2}}",
+    "[{\"op\":\"remove\",\"path\":\"/spec\"}]",
+    "-",
+    "1s",
+    "condition=Ready",
+    "default",
+    "\u{e9}:\u{4e2d}",
+    "x=y",
+];
+
+const WEB: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  replicas: 2\n  selector: {matchLabels: {app: web}}\n  \
+                   template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c, image: nginx}]}}\n";
+
+#[test]
+fn any_verb_with_any_flags_ends() {
+    use loopscope::kubectl::{VERBS, parse::described};
+    rounds(|rng, round| {
+        let verb = VERBS[rng.below(VERBS.len() as u64) as usize];
+        let flags: Vec<String> = described(verb.flags).map(|(flag, _)| flag).collect();
+        let mut words = vec![verb.name.to_owned()];
+        for _ in 0..rng.below(7) {
+            let value = VALUES[rng.below(VALUES.len() as u64) as usize];
+            match flags.get(rng.below(1 + 2 * flags.len() as u64) as usize) {
+                Some(flag) => {
+                    let flag = flag.rsplit(", ").next().unwrap_or(flag);
+                    words.push(if flag.ends_with('=') { format!("{flag}{value}") } else { flag.to_owned() });
+                }
+                None => words.push(value.to_owned()),
+            }
+        }
+        let result = std::panic::catch_unwind(|| {
+            let mut sim = Sim::new(ClusterConfig::default(), 1);
+            Session::start(&mut sim, &["apply".into(), "-f".into(), "-".into()], WEB);
+            sim.advance(sim.now().after(3_000_000), 10_000);
+            let mut session = Session::start(&mut sim, &words, if round % 2 == 0 { WEB } else { "" });
+            for _ in 0..5 {
+                session.poll(&mut sim);
+                sim.advance(sim.now().after(1_000_000), 10_000);
+            }
+            session.interrupt();
+        });
+        assert!(result.is_ok(), "round {round}: {words:?}");
+    });
+}
+
 /// Changes a text in a few places: lines are lost, repeated or swapped, letters become others.
 fn scrambled(rng: &mut Rng, text: &str) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
