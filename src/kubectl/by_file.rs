@@ -31,13 +31,13 @@ pub fn named(client: &mut Client<'_>, verb: &Verb, words: &[String], text: &str)
     if !is_named {
         return Ok(Some(kept));
     }
-    let mut names = Vec::new();
+    let (mut names, mut namespace) = (Vec::new(), Vec::new());
     for value in apply::read(client, text) {
         let own = value["metadata"]["namespace"].as_str().map(str::to_owned);
         match apply::prepare(client, &Args::default(), value) {
             Ok((kind, value)) => {
-                if let Some(namespace) = own.filter(|_| names.is_empty() && kind.info().namespaced) {
-                    kept.extend(["--namespace".to_owned(), namespace]);
+                if let Some(own) = own.filter(|_| namespace.is_empty() && kind.info().namespaced) {
+                    namespace = vec!["--namespace".to_owned(), own];
                 }
                 names.push(label(kind, value["metadata"]["name"].as_str().unwrap_or("")));
             }
@@ -49,6 +49,6 @@ pub fn named(client: &mut Client<'_>, verb: &Verb, words: &[String], text: &str)
     }
     // A subcommand stands before what it is about.
     let at = usize::from(matches!(verb.name, "set" | "rollout")).min(kept.len());
-    kept.splice(at..at, names);
+    kept.splice(at..at, names.into_iter().chain(namespace));
     Ok(Some(kept))
 }

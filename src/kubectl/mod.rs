@@ -328,8 +328,10 @@ fn dispatch(client: &mut Client<'_>, args: &[String], stdin: &str) -> Result<Out
         client.out.push_str(&help());
         return Ok(Outcome::Done);
     };
-    let mut rest: Vec<String> = args[..at].to_vec();
-    rest.extend_from_slice(&args[at + 1..]);
+    // They then stand behind, so that a subcommand comes first.
+    let mut rest = args[at + 1..].to_vec();
+    let end = rest.iter().position(|word| word == "--").unwrap_or(rest.len());
+    rest.splice(end..end, args[..at].iter().cloned());
     let Some(verb) = verb_named(word) else {
         if matches!(word.as_str(), "help" | "--help" | "-h") {
             client.out.push_str(&help());

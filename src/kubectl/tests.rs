@@ -579,6 +579,21 @@ fn a_changed_config_map_reaches_volumes_at_the_next_sync() {
     assert_eq!(seen(&mut sim), "last last last\n");
 }
 
+#[test]
+fn flags_may_stand_before_the_verb() {
+    let mut sim = sim();
+    kubectl(&mut sim, "apply -f -", DEPLOYMENT);
+    for (line, said) in [
+        ("-n default rollout restart deploy nginx", "deployment.apps/nginx restarted\n"),
+        ("--namespace=default set image deploy/nginx nginx=nginx:1.27", "deployment.apps/nginx image updated\n"),
+        ("-n default get deploy nginx -o name", "deployment.apps/nginx\n"),
+        ("-n default run one --image=busybox -- sleep 9", "pod/one created\n"),
+    ] {
+        assert_eq!(out(&mut sim, line), said, "{line}");
+    }
+    assert_eq!(out(&mut sim, "get pod one -o jsonpath={.spec.containers[0].args[*]}"), "sleep 9");
+}
+
 /// Verbs that name objects by a file act on what it names; each says so for the same Deployment.
 #[test]
 fn a_file_names_objects_for_every_verb_that_takes_one() {
@@ -614,6 +629,12 @@ fn a_file_names_its_namespace() {
     kubectl(&mut sim, "apply -f -", &manifest);
     assert_eq!(kubectl(&mut sim, "scale -f - --replicas=1", &manifest).1, "deployment.apps/nginx scaled\n");
     assert_eq!(out(&mut sim, "get deploy nginx -n far -o jsonpath={.spec.replicas}"), "1");
+    assert_eq!(kubectl(&mut sim, "-n far rollout restart -f -", &manifest).1, "deployment.apps/nginx restarted\n");
+    sim.advance(sim.now().after(5_000_000), usize::MAX);
+    assert_eq!(
+        kubectl(&mut sim, "exec -f - -- cat /etc/hostname", "{apiVersion: v1, kind: Pod, metadata: {name: none, namespace: far}}").2,
+        "Error from server (NotFound): pods \"none\" not found\n"
+    );
 }
 
 #[test]
