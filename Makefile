@@ -4,7 +4,7 @@ export PATH := $(CURDIR)/target/tools/bin:$(HOME)/.cargo/bin:$(PATH)
 export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD := 1
 PORT ?= 8080
 
-.PHONY: help serve build dist test test-native test-browser check fmt clippy engine size split opening frames actions drawing memory screenshots editor clean tools tools-wasm tools-npm tools-browser tools-binaryen
+.PHONY: help serve build dist test test-native test-browser check fmt clippy engine size split opening frames actions drawing memory fuzz screenshots editor clean tools tools-wasm tools-npm tools-browser tools-binaryen
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -67,6 +67,10 @@ drawing: tools-wasm editor tools-npm tools-browser ## Measure what a frame costs
 
 memory: tools-npm tools-browser tools-binaryen dist ## Measure what an hour of rollouts leaves in memory
 	node scripts/measure.mjs memory
+
+FUZZ_SECONDS ?= 600
+fuzz: ## Fuzz each kind of input, for FUZZ_SECONDS each (600)
+	LOOPSCOPE_FUZZ_SECONDS=$(FUZZ_SECONDS) cargo test --quiet --test fuzz any_ -- --test-threads=1
 
 screenshots: tools-npm tools-browser tools-binaryen dist ## Take the pictures in docs/
 	node tests/browser/screenshots.mjs

@@ -1,6 +1,6 @@
 //! Arbitrary and mutated text: every one ends with objects or diagnostics, never with a panic or a hang.
 //!
-//! `cargo test --release --test fuzz` runs a fixed number of rounds; `LOOPSCOPE_FUZZ_SECONDS=600` goes on for ten minutes.
+//! `cargo test --test fuzz` runs a fixed number of rounds; `make fuzz` goes on for ten minutes with each kind of input.
 
 use loopscope::api::Time;
 use loopscope::engine::Sim;
