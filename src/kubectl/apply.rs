@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 /// Flags of the verbs that read objects.
 pub const FLAGS: &str = "filename/f= !kustomize/k= recursive/R dry-run?unchanged validate?strict output/o= server-side force-conflicts \
-    overwrite force !prune all selector/l= save-config wait cascade?background grace-period= timeout=";
+    ~overwrite force !prune ~all !selector/l= save-config wait cascade?background grace-period= timeout=";
 
 /// `kubectl apply`.
 pub const VERB: Verb = Verb {

@@ -6,7 +6,7 @@ use super::printers::table::Widths;
 use super::{Failure, Outcome, Reads, Verb};
 use crate::engine::disk::CONSOLE;
 
-const FLAGS: &str = "current ~minify ~flatten raw output/o= no-headers";
+const FLAGS: &str = "current ~minify ~flatten raw output/o= ~no-headers";
 /// The name of the context, of its cluster and of its user.
 const CONTEXT: &str = "kubernetes-admin@kubernetes";
 const CLUSTER: &str = "kubernetes";

@@ -14,7 +14,7 @@ use crate::api::{Kind, Object, ObjectRef, Time};
 use crate::engine::store::Delete;
 use std::rc::Rc;
 
-const FLAGS: &str = "container/c= stdin/i tty/t quiet/q @filename/f= ~pod-running-timeout=";
+const FLAGS: &str = "container/c= stdin/i ~tty/t ~quiet/q @filename/f= ~pod-running-timeout=";
 
 /// `kubectl exec`.
 pub const VERB: Verb = Verb { name: "exec", aliases: &[], flags: FLAGS, reads: Reads::No, run, help: "Execute a command in a container" };
@@ -101,7 +101,7 @@ pub fn find(client: &Client<'_>, target: &str) -> Result<Rc<Object>, Failure> {
     best.cloned().ok_or_else(|| Failure::error(format!("unable to get pods for {target}: no pods found")))
 }
 
-const ATTACH_FLAGS: &str = "container/c= stdin/i tty/t quiet/q ~pod-running-timeout= ~detach-keys=";
+const ATTACH_FLAGS: &str = "container/c= stdin/i ~tty/t ~quiet/q ~pod-running-timeout= ~detach-keys=";
 
 /// `kubectl attach`.
 pub const ATTACH: Verb =

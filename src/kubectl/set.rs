@@ -8,7 +8,7 @@ use crate::api::Kind;
 use serde_json::{Map, Value, json};
 
 const FLAGS: &str = "container/c= containers/c= env/e= requests= limits= all selector/l= field-selector= !local dry-run?unchanged \
-    output/o= @filename/f= list overwrite from= keys= prefix= !resource-version= ~record \
+    output/o= @filename/f= list ~overwrite from= keys= prefix= !resource-version= ~record \
     user= group= serviceaccount=";
 
 /// `kubectl set`.

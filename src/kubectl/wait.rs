@@ -9,7 +9,7 @@ use crate::api::time::SECOND;
 use crate::api::{Kind, ObjectRef, Time};
 use serde_json::Value;
 
-const FLAGS: &str = "for= timeout= selector/l= field-selector= all all-namespaces/A @filename/f= output/o=";
+const FLAGS: &str = "for= timeout= selector/l= field-selector= all all-namespaces/A @filename/f= ~output/o=";
 const PATIENCE_US: u64 = 30 * SECOND;
 
 /// `kubectl wait`.
