@@ -10,22 +10,22 @@ use super::targets::label;
 use super::{Failure, Verb};
 
 /// The words with what the file names in the place of `-f`; none if nothing of the file can be named, which has been told.
-pub fn named(client: &mut Client<'_>, verb: &Verb, words: &[String], text: &str) -> Result<Option<Vec<String>>, Failure> {
+pub fn named(client: &mut Client<'_>, verb: &Verb, words: Vec<String>, text: &str) -> Result<Option<Vec<String>>, Failure> {
     if !names_by_file(verb.flags) {
-        return Ok(Some(words.to_vec()));
+        return Ok(Some(words));
     }
     let mut kept = Vec::new();
-    let mut rest = words.iter();
+    let mut rest = words.into_iter();
     let mut is_named = false;
     while let Some(word) = rest.next() {
         match word.as_str() {
             "--" => {
-                kept.push(word.clone());
-                kept.extend(rest.by_ref().cloned());
+                kept.push(word);
+                kept.extend(rest.by_ref());
             }
             "-f" | "--filename" => is_named |= rest.next().is_some(),
             word if word.starts_with("--filename=") || word.starts_with("-f") => is_named = true,
-            _ => kept.push(word.clone()),
+            _ => kept.push(word),
         }
     }
     if !is_named {

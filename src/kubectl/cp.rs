@@ -1,4 +1,4 @@
-//! `kubectl cp`: files and folders between the terminal and a container, or within the terminal's reach of one.
+//! `kubectl cp`: files and folders from the terminal to a container, or from a container to the terminal.
 //!
 //! Models `kubectl/pkg/cmd/cp/{cp,filespec}.go`; there is no `tar` between the two.
 
@@ -66,16 +66,12 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         // Into a folder that is there, under its own name.
         let base = from.path.trim_end_matches('/').rsplit('/').next().unwrap_or("");
         let is_folder =
-            to.path.ends_with('/') || matches!(to.path, "." | "..") || (room.read(to.path).is_none() && has_files(room, to.path));
+            to.path.ends_with('/') || matches!(to.path, "." | "..") || (room.read(to.path).is_none() && !room.names(to.path).is_empty());
         let target = if is_folder { format!("{}/{base}", to.path.trim_end_matches('/')) } else { to.path.to_owned() };
         found.iter().try_for_each(|(under, text)| room.write(&format!("{target}{under}"), text))
     })?
     .map_err(|problem| Failure::exit(problem, 1))?;
     Ok(Outcome::Done)
-}
-
-fn has_files(room: &Room<'_, '_>, path: &str) -> bool {
-    !room.names(path).is_empty()
 }
 
 /// The files at a path and below it: what follows the path, and the text.

@@ -343,7 +343,7 @@ fn dispatch(client: &mut Client<'_>, args: &[String], stdin: &str) -> Result<Out
         client.say(format!("{}\n\nOptions:\n{}\nUsage:\n  kubectl {} [options]", verb.help, options(verb), verb.name));
         return Ok(Outcome::Done);
     }
-    match by_file::named(client, verb, &rest, stdin)? {
+    match by_file::named(client, verb, rest, stdin)? {
         Some(words) => (verb.run)(client, &words, stdin),
         None => Ok(Outcome::Done),
     }

@@ -20,12 +20,8 @@ pub const VERB: Verb = Verb { name: "patch", aliases: &[], flags: FLAGS, reads: 
 fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("patch", FLAGS, words)?;
     client.use_flags(&args)?;
-    let how = match args.get("type").unwrap_or("strategic") {
-        "strategic" => Patch::Strategic,
-        "merge" => Patch::Merge,
-        "json" => Patch::Json,
-        other => return Err(Failure::error(format!("--type must be one of [json merge strategic], not \"{other}\""))),
-    };
+    let how = args.get("type").unwrap_or("strategic");
+    let how = named(how).ok_or_else(|| Failure::error(format!("--type must be one of [json merge strategic], not \"{how}\"")))?;
     let file = args.get("patch-file").filter(|path| !path.is_empty());
     if file.is_some() && args.get("patch").is_some() {
         return Err(Failure::error("cannot specify --patch and --patch-file together"));
@@ -63,8 +59,18 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     Ok(Outcome::Done)
 }
 
+/// The kind of patch that a flag names.
+fn named(word: &str) -> Option<Patch> {
+    match word {
+        "strategic" => Some(Patch::Strategic),
+        "merge" => Some(Patch::Merge),
+        "json" => Some(Patch::Json),
+        _ => None,
+    }
+}
+
 /// The patch as JSON; YAML is read too.
-pub fn read(text: &str) -> Result<Value, Failure> {
+fn read(text: &str) -> Result<Value, Failure> {
     if let Ok(value) = serde_json::from_str(text) {
         return Ok(value);
     }
@@ -81,12 +87,8 @@ pub fn read(text: &str) -> Result<Value, Failure> {
 /// A generated object with what `--overrides` changes of it.
 pub fn overridden(args: &Args, kind: Kind, object: Value) -> Result<Value, Failure> {
     let Some(text) = args.get("overrides").filter(|text| !text.is_empty()) else { return Ok(object) };
-    let how = match args.get("override-type").unwrap_or("merge") {
-        "merge" => Patch::Merge,
-        "strategic" => Patch::Strategic,
-        "json" => Patch::Json,
-        other => return Err(Failure::error(format!("invalid merge type: {other}"))),
-    };
+    let how = args.get("override-type").unwrap_or("merge");
+    let how = named(how).ok_or_else(|| Failure::error(format!("invalid merge type: {how}")))?;
     how.merged(kind, object, &read(text)?).map_err(|error| server_error(&error))
 }
 
