@@ -1,5 +1,6 @@
 //! The `loopscope` command: scenarios and kubectl lines without a page. Native only.
 
+use loopscope::api::Timestamp;
 use loopscope::api::quantity::Quantity;
 use loopscope::api::time::SECOND;
 use loopscope::engine::Sim;
@@ -7,7 +8,9 @@ use loopscope::engine::cluster::ClusterConfig;
 use loopscope::explain::story::Story;
 use loopscope::lesson;
 use loopscope::scenario::{self, Trace};
+use loopscope::serve::{Options, Pace, Server};
 use std::io::{self, BufWriter, Read, Write};
+use std::net::SocketAddr;
 use std::process::ExitCode;
 
 const HELP: &str = "\
@@ -24,6 +27,14 @@ Usage:
   loopscope kubectl [--setup FILE] [--seed N] [--max-memory SIZE] ARGS…
       Starts a fresh cluster, applies FILE and lets it settle, then runs one kubectl
       command line. Prints and exits as kubectl does; `-f -` reads standard input.
+
+  loopscope serve [--listen ADDRESS:PORT] [--kubeconfig FILE] [--setup FILE]… [--nodes N] [--seed N]
+                  [--speed X | --jump] [--token TOKEN] [--max-memory SIZE]
+      Answers HTTP as kube-apiserver does, for kubectl, Helm and other clients (docs/serve.md).
+      --listen      default 127.0.0.1:8001; any address but loopback needs --token
+      --kubeconfig  where to write how clients reach it (default loopscope.kubeconfig)
+      --speed       virtual seconds in a second (default 1); --jump leaps over time in which
+                    nothing happens
 
   loopscope lesson check FILE…
       Plays each lesson to its end: every solution and alternative must do its task, a wrong
@@ -43,6 +54,8 @@ const WATCH_INTERVAL: std::time::Duration = std::time::Duration::from_millis(10)
 
 /// A kubectl command that waits for something that never comes is given up after this much virtual time.
 const PATIENCE: u64 = 3_600 * SECOND;
+/// As many nodes as Kubernetes is built for.
+const MAX_NODES: usize = 5_000;
 
 /// Runs the command line; gives the exit code.
 pub fn main(args: Vec<String>) -> ExitCode {
@@ -51,6 +64,7 @@ pub fn main(args: Vec<String>) -> ExitCode {
         Some("kubectl") => kubectl(&args[1..]),
         Some("lesson") => lesson(&args[1..]),
         Some("export") => export(&args[1..]),
+        Some("serve") => serve(&args[1..]),
         Some("help" | "--help" | "-h") => {
             print!("{HELP}");
             Ok(0)
@@ -188,6 +202,47 @@ fn export(args: &[String]) -> Result<u8, String> {
         Err(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(e.to_string()),
         _ => Ok(0),
     }
+}
+
+fn serve(args: &[String]) -> Result<u8, String> {
+    let mut options = Options { listen: SocketAddr::from(([127, 0, 0, 1], 8001)), ..Options::default() };
+    let (mut file, mut nodes, mut most) = ("loopscope.kubeconfig".to_string(), 3, MAX_MEMORY);
+    let mut rest = args.iter();
+    while let Some(flag) = rest.next() {
+        let mut value = || rest.next().ok_or_else(|| format!("{flag} needs a value; see loopscope --help"));
+        match flag.as_str() {
+            "--jump" => options.pace = Pace::Leap,
+            "--listen" => options.listen = value()?.parse().map_err(|_| "--listen needs an address, such as 127.0.0.1:8001")?,
+            "--kubeconfig" => file = value()?.clone(),
+            "--setup" => {
+                let path = value()?;
+                options.setup.push(std::fs::read_to_string(path).map_err(|e| format!("{path}: {e}"))?);
+            }
+            "--nodes" => {
+                let count = value()?.parse().ok().filter(|count| (1..=MAX_NODES).contains(count));
+                nodes = count.ok_or_else(|| format!("--nodes needs a number from 1 to {MAX_NODES}"))?;
+            }
+            "--speed" => {
+                let speed = value()?.parse().ok().filter(|speed| (0.01..=10_000.0).contains(speed));
+                options.pace = Pace::Real(speed.ok_or("--speed needs a number from 0.01 to 10000")?);
+            }
+            "--seed" => options.seed = number(Some(value()?))?,
+            "--token" => options.token = Some(value()?.clone()),
+            "--max-memory" => most = size(Some(value()?))?,
+            other => return Err(format!("unknown flag {other}; see loopscope --help")),
+        }
+    }
+    limit_memory(most);
+    // Clients count ages by their own clock: the cluster's begins with it.
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |passed| passed.as_secs());
+    options.config = ClusterConfig { epoch: Timestamp(i64::try_from(now).unwrap_or(0)), ..ClusterConfig::with_nodes(nodes) };
+    let token = options.token.clone();
+    let server = Server::start(options)?;
+    std::fs::write(&file, server.kubeconfig(token.as_deref())).map_err(|e| format!("{file}: {e}"))?;
+    let path = std::fs::canonicalize(&file).map_err(|e| format!("{file}: {e}"))?;
+    println!("serving at http://{}\nexport KUBECONFIG={}", server.address(), path.display());
+    server.wait();
+    Ok(0)
 }
 
 fn kubectl(args: &[String]) -> Result<u8, String> {

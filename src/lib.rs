@@ -17,5 +17,7 @@ pub mod explain;
 pub mod views;
 pub mod lesson;
 pub mod session;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod serve;
 #[cfg(target_arch = "wasm32")]
 pub mod web;

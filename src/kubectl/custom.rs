@@ -7,7 +7,7 @@ use super::printers::age;
 use super::printers::jsonpath;
 use super::{Failure, parse::Args};
 use crate::api::{Kind, Timestamp};
-use crate::engine::store::{Column, Definition, Version};
+use crate::engine::store::{Column, Definition, Definitions, Version};
 use serde_json::Value;
 use std::rc::Rc;
 
@@ -19,8 +19,8 @@ pub struct CustomColumns {
 
 impl CustomColumns {
     /// Those of the kinds that are asked for.
-    pub fn of(client: &Client<'_>, kinds: &[Kind]) -> CustomColumns {
-        let asked = client.sim().server().definitions().served().filter(|definition| kinds.contains(&definition.kind));
+    pub fn of(definitions: &Definitions, kinds: &[Kind]) -> CustomColumns {
+        let asked = definitions.served().filter(|definition| kinds.contains(&definition.kind));
         CustomColumns { kinds: asked.map(|definition| (definition.kind, columns(definition.version("")))).collect() }
     }
 

@@ -117,7 +117,7 @@ impl GetWatch {
         let mut kinds: Vec<Kind> = targets.list.iter().map(|(kind, _)| *kind).collect();
         kinds.dedup();
         GetWatch {
-            custom: CustomColumns::of(client, &kinds),
+            custom: CustomColumns::of(client.sim().server().definitions(), &kinds),
             show_kind: args.on("show-kind") || kinds.len() > 1,
             everywhere: args.on("all-namespaces"),
             header: !args.on("no-headers"),

@@ -49,7 +49,9 @@ use crate::api::Time;
 use crate::engine::Sim;
 pub use applied::{Applied, ApplyResult};
 use client::Client;
+pub use custom::CustomColumns;
 pub use failure::Failure;
+pub use select::Selection;
 pub use verb::{Outcome, PendingCommand, Reads, Verb};
 
 /// Whether a command still waits for something.

@@ -189,6 +189,14 @@ impl ApiError {
         ApiError { reason: Reason::UnsupportedMediaType, message, cause: None }
     }
 
+    /// The body of a request is in a form that is not read.
+    pub fn unsupported_body(found: &str) -> Self {
+        let message = format!(
+            "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml (found {found:?})"
+        );
+        ApiError { reason: Reason::UnsupportedMediaType, message, cause: None }
+    }
+
     /// The client may retry later.
     pub fn too_many_requests(message: &str) -> Self {
         ApiError { reason: Reason::TooManyRequests, message: message.into(), cause: None }

@@ -1,0 +1,167 @@
+//! The cluster behind the server: its clock, the requests that are open, and the way to the API server.
+
+use super::request::Request;
+use super::status::Answer;
+use super::watch::Watch;
+use super::{follow::Follow, route};
+use crate::api::Time;
+use crate::api::time::SECOND;
+use crate::engine::Sim;
+use crate::engine::cluster::ClusterConfig;
+use crate::engine::journal::Actor;
+use crate::engine::store::{ApiError, ApiServer, Manager, Origin, Subresource};
+use crate::scenario;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc;
+
+/// How far a leaping clock goes at most after a request: the longest that a rollout waits by default, and some more.
+const LEAP: u64 = 15 * 60 * SECOND;
+/// Engine work between two looks at the requests.
+const SLICE: usize = 20_000;
+/// How long it sleeps at most, so that ended watches are noticed.
+const NAP: Duration = Duration::from_millis(500);
+
+/// How virtual time passes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Pace {
+    /// Times real time.
+    Real(f64),
+    /// It leaps to the next task when no request is waiting, for a quarter of an hour after each request; then it is real.
+    Leap,
+}
+
+/// The reply to a request.
+#[derive(Debug)]
+pub enum Reply {
+    /// All at once.
+    Whole(Answer),
+    /// Piece by piece, until the sender is gone.
+    Stream(&'static str, mpsc::Receiver<Vec<u8>>),
+}
+
+impl From<Answer> for Reply {
+    fn from(answer: Answer) -> Reply {
+        Reply::Whole(answer)
+    }
+}
+
+/// A simulated cluster that requests are sent to.
+pub struct Cluster {
+    /// The simulation.
+    pub sim: Sim,
+    pub(super) watches: Vec<Watch>,
+    pub(super) follows: Vec<Follow>,
+    pace: Pace,
+    /// When virtual time was last brought up to date, and what it was then.
+    since: (Instant, Time),
+    /// A leaping clock does not leap beyond this.
+    leaps_until: Time,
+}
+
+impl Cluster {
+    /// A cluster that has just started.
+    pub fn new(config: ClusterConfig, seed: u64, pace: Pace) -> Cluster {
+        let mut sim = Sim::new(config, seed);
+        sim.advance(sim.now().after(SECOND), usize::MAX);
+        let since = (Instant::now(), sim.now());
+        let leaps_until = sim.now().after(LEAP);
+        Cluster { sim, watches: Vec::new(), follows: Vec::new(), pace, since, leaps_until }
+    }
+
+    /// Applies a manifest, as `kubectl apply -f` does.
+    pub fn apply(&mut self, text: &str) -> Result<(), String> {
+        let words = ["apply".to_owned(), "-f".to_owned(), "-".to_owned()];
+        let session = scenario::finish(&mut self.sim, &words, text, LEAP);
+        self.since = (Instant::now(), self.sim.now());
+        if session.exit == Some(0) { Ok(()) } else { Err(session.stderr.trim_end().to_owned()) }
+    }
+
+    /// Answers a request.
+    pub fn answer(&mut self, request: &Request) -> Reply {
+        self.leaps_until = self.sim.now().after(LEAP);
+        route::answer(self, request)
+    }
+
+    /// Lets time pass and tells the open requests what has happened; gives how long nothing more will, unless a request comes.
+    pub fn tick(&mut self) -> Duration {
+        let rest = self.advance();
+        let sim = &self.sim;
+        self.watches.retain_mut(|watch| watch.feed(sim));
+        let mut follows = std::mem::take(&mut self.follows);
+        follows.retain_mut(|follow| follow.feed(&mut self.sim));
+        self.follows = follows;
+        rest
+    }
+
+    fn advance(&mut self) -> Duration {
+        let (began, from) = self.since;
+        let speed = match self.pace {
+            Pace::Leap => match self.sim.next_task().filter(|at| *at <= self.leaps_until) {
+                Some(at) => {
+                    self.sim.advance(at, SLICE);
+                    self.since = (Instant::now(), self.sim.now());
+                    return Duration::ZERO;
+                }
+                None => 1.0,
+            },
+            Pace::Real(speed) => speed,
+        };
+        let now = Instant::now();
+        let passed = (now - began).as_micros() as f64 * speed;
+        if passed < 1.0 {
+            return Duration::from_millis(1);
+        }
+        let to = from.after(passed as u64);
+        if !self.sim.advance(to, SLICE).done {
+            // It is behind: what is left is done in the next slices.
+            return Duration::ZERO;
+        }
+        self.since = (now, self.sim.now());
+        let Some(next) = self.sim.next_task() else { return NAP };
+        let wait = next.0.saturating_sub(self.sim.now().0) as f64 / speed.max(1e-6);
+        Duration::from_micros((wait.min(NAP.as_micros() as f64) as u64).max(200))
+    }
+
+    /// Moves virtual time forward at once, whatever the pace.
+    pub fn pass(&mut self, span: u64) {
+        let to = self.sim.now().after(span);
+        self.sim.advance(to, usize::MAX);
+        self.since = (Instant::now(), self.sim.now());
+    }
+
+    /// The only way for requests to write: a dry run talks to a copy of the server.
+    pub(super) fn send<R>(
+        &mut self,
+        request: &Request,
+        part: Subresource,
+        talk: impl FnOnce(&mut ApiServer, &Origin) -> Result<R, ApiError>,
+    ) -> (Result<R, ApiError>, Vec<String>) {
+        let manager = Manager::update(request.manager(), part.word()).with_unknown(request.unknown());
+        let complete = |origin: Origin| Origin { manager: Some(Rc::new(manager)), user: request.user().map(Rc::new), ..origin };
+        if request.is_dry() {
+            let mut copy = self.sim.server().clone();
+            copy.now = self.sim.now();
+            let origin = complete(Origin { actor: Actor::USER, cause: None, pass: 0, manager: None, user: None });
+            return (talk(&mut copy, &origin), copy.warnings);
+        }
+        let origin = complete(self.sim.command(&words(request)));
+        self.sim.request(|server| (talk(server, &origin), std::mem::take(&mut server.warnings)))
+    }
+
+    /// Why the user of a request may not do something.
+    pub(super) fn forbids(&self, request: &Request, verb: &str, key: &crate::api::ObjectRef, part: &str) -> Option<ApiError> {
+        let user = Some(Rc::new(request.user()?));
+        let origin = Origin { actor: Actor::USER, cause: None, pass: 0, manager: None, user };
+        self.sim.server().forbids(&origin, verb, key, part)
+    }
+}
+
+/// What the history says of a request: the command of kubectl, if it tells, and the request.
+fn words(request: &Request) -> String {
+    let line = format!("{} {}", request.method, request.path);
+    match request.header("kubectl-command") {
+        "" => line,
+        command => format!("{command} ({line})"),
+    }
+}

@@ -1,0 +1,277 @@
+//! Discovery: which groups, versions and resources are served.
+//!
+//! Models `apiserver/pkg/endpoints/discovery` and its `aggregated` part.
+
+use super::request::{Accepts, Request};
+use super::status::Answer;
+use crate::api::kind;
+use crate::engine::Sim;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+const VERBS: &[&str] = &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+const CREATE: &[&str] = &["create"];
+/// The type of the answer that has everything at once.
+const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+
+/// Kinds that are only asked: group, resource, kind, whether it is in a namespace.
+pub const REVIEWS: &[(&str, &str, &str, bool)] = &[
+    ("authentication.k8s.io", "selfsubjectreviews", "SelfSubjectReview", false),
+    ("authorization.k8s.io", "localsubjectaccessreviews", "LocalSubjectAccessReview", true),
+    ("authorization.k8s.io", "selfsubjectaccessreviews", "SelfSubjectAccessReview", false),
+    ("authorization.k8s.io", "selfsubjectrulesreviews", "SelfSubjectRulesReview", false),
+    ("authorization.k8s.io", "subjectaccessreviews", "SubjectAccessReview", false),
+];
+
+/// Subresources: kind, name, the kind they are read as, verbs.
+const PARTS: &[(&str, &str, &str, &[&str])] = &[
+    ("Pod", "eviction", "Eviction", CREATE),
+    ("Pod", "log", "Pod", &["get"]),
+    ("Pod", "resize", "Pod", &["get", "patch", "update"]),
+    ("ServiceAccount", "token", "TokenRequest", CREATE),
+];
+/// Kinds of the group `autoscaling/v1` that can be scaled.
+const SCALED: &[&str] = &["Deployment", "ReplicaSet", "StatefulSet", "ReplicationController"];
+/// Kinds without a status.
+const BARE: &[&str] = &[
+    "ConfigMap",
+    "Secret",
+    "ServiceAccount",
+    "Endpoints",
+    "EndpointSlice",
+    "Event",
+    "LimitRange",
+    "PodTemplate",
+    "ControllerRevision",
+    "Lease",
+    "StorageClass",
+    "PriorityClass",
+    "IngressClass",
+    "NetworkPolicy",
+    "Role",
+    "RoleBinding",
+    "ClusterRole",
+    "ClusterRoleBinding",
+    "CSIDriver",
+    "CSINode",
+    "RuntimeClass",
+];
+const IN_ALL: &[&str] = &[
+    "Pod",
+    "Service",
+    "ReplicationController",
+    "Deployment",
+    "ReplicaSet",
+    "StatefulSet",
+    "DaemonSet",
+    "Job",
+    "CronJob",
+    "HorizontalPodAutoscaler",
+];
+
+struct Resource {
+    name: String,
+    singular: String,
+    kind: String,
+    namespaced: bool,
+    verbs: &'static [&'static str],
+    short: Vec<String>,
+    categories: Vec<String>,
+    parts: Vec<Part>,
+}
+
+struct Part {
+    name: &'static str,
+    kind: (&'static str, &'static str, String),
+    verbs: &'static [&'static str],
+}
+
+/// The resources of each group and version; groups in the order of their names, versions with the preferred one first.
+type Groups = BTreeMap<String, Vec<(String, Vec<Resource>)>>;
+
+fn groups(sim: &Sim) -> Groups {
+    let mut groups = Groups::new();
+    for kind in kind::ALL {
+        let info = kind.info();
+        let mut parts = Vec::new();
+        if !BARE.contains(&info.name) {
+            parts.push(Part { name: "status", kind: (info.group, info.version, info.name.to_owned()), verbs: &["get", "patch", "update"] });
+        }
+        if SCALED.contains(&info.name) {
+            parts.push(scale());
+        }
+        for (_, name, shown, verbs) in PARTS.iter().filter(|part| part.0 == info.name) {
+            parts.push(Part { name, kind: ("", "", (*shown).to_owned()), verbs });
+        }
+        let resource = Resource {
+            name: info.plural.to_owned(),
+            singular: info.name.to_lowercase(),
+            kind: info.name.to_owned(),
+            namespaced: info.namespaced,
+            verbs: VERBS,
+            short: info.short.split(',').filter(|word| !word.is_empty()).map(str::to_owned).collect(),
+            categories: IN_ALL.contains(&info.name).then(|| "all".to_owned()).into_iter().collect(),
+            parts,
+        };
+        add(&mut groups, info.group, info.version, resource);
+    }
+    for (group, name, kind, namespaced) in REVIEWS {
+        let (name, singular, kind) = ((*name).to_owned(), kind.to_lowercase(), (*kind).to_owned());
+        let (short, categories, parts) = (Vec::new(), Vec::new(), Vec::new());
+        add(&mut groups, group, "v1", Resource { name, singular, kind, namespaced: *namespaced, verbs: CREATE, short, categories, parts });
+    }
+    for definition in sim.server().definitions().served() {
+        let info = definition.kind.info();
+        for version in &definition.versions {
+            let mut parts = Vec::new();
+            if version.status {
+                parts.push(Part { name: "status", kind: ("", "", info.name.to_owned()), verbs: &["get", "patch", "update"] });
+            }
+            if version.replicas.is_some() {
+                parts.push(scale());
+            }
+            let resource = Resource {
+                name: info.plural.to_owned(),
+                singular: definition.singular.clone(),
+                kind: info.name.to_owned(),
+                namespaced: info.namespaced,
+                verbs: VERBS,
+                short: definition.short.clone(),
+                categories: definition.categories.clone(),
+                parts,
+            };
+            add(&mut groups, info.group, &version.name, resource);
+        }
+    }
+    groups
+}
+
+fn scale() -> Part {
+    Part { name: "scale", kind: ("autoscaling", "v1", "Scale".to_owned()), verbs: &["get", "patch", "update"] }
+}
+
+fn add(groups: &mut Groups, group: &str, version: &str, resource: Resource) {
+    let versions = groups.entry(group.to_owned()).or_default();
+    match versions.iter_mut().find(|(name, _)| name == version) {
+        Some((_, resources)) => resources.push(resource),
+        None => versions.push((version.to_owned(), vec![resource])),
+    }
+}
+
+fn joined(group: &str, version: &str) -> String {
+    if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") }
+}
+
+/// Answers a request about what is served.
+pub fn answer(sim: &Sim, request: &Request) -> Option<Answer> {
+    let words: Vec<&str> = request.path.trim_matches('/').split('/').collect();
+    let groups = groups(sim);
+    let whole = request.accepts() == Accepts::Aggregated;
+    Some(match words.as_slice() {
+        ["api"] if whole => aggregated(&groups, true),
+        ["apis"] if whole => aggregated(&groups, false),
+        ["api"] => Answer::json(200, &json!({ "kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": [] })),
+        ["apis"] => {
+            let named = groups.iter().filter(|(name, _)| !name.is_empty());
+            let list: Vec<Value> = named.map(|(name, versions)| group(name, versions)).collect();
+            Answer::json(200, &json!({ "kind": "APIGroupList", "apiVersion": "v1", "groups": list }))
+        }
+        ["apis", name] => {
+            let mut found = group(name, groups.get(*name)?);
+            found["kind"] = "APIGroup".into();
+            found["apiVersion"] = "v1".into();
+            Answer::json(200, &found)
+        }
+        ["api", version] => resources("", version, &groups)?,
+        ["apis", name, version] => resources(name, version, &groups)?,
+        _ => return None,
+    })
+}
+
+fn group(name: &str, versions: &[(String, Vec<Resource>)]) -> Value {
+    let entry = |version: &str| json!({ "groupVersion": joined(name, version), "version": version });
+    let list: Vec<Value> = versions.iter().map(|(version, _)| entry(version)).collect();
+    json!({ "name": name, "preferredVersion": list.first(), "versions": list })
+}
+
+fn resources(group: &str, version: &str, groups: &Groups) -> Option<Answer> {
+    let (_, found) = groups.get(group)?.iter().find(|(name, _)| name == version)?;
+    let mut list = Vec::new();
+    for one in found {
+        let mut entry = json!({
+            "name": one.name, "singularName": one.singular, "namespaced": one.namespaced, "kind": one.kind, "verbs": one.verbs,
+        });
+        if !one.short.is_empty() {
+            entry["shortNames"] = json!(one.short);
+        }
+        if !one.categories.is_empty() {
+            entry["categories"] = json!(one.categories);
+        }
+        list.push(entry);
+        for part in &one.parts {
+            let (group, version, kind) = &part.kind;
+            let name = format!("{}/{}", one.name, part.name);
+            let mut entry = json!({ "name": name, "singularName": "", "namespaced": one.namespaced, "kind": kind, "verbs": part.verbs });
+            if *kind == "Scale" {
+                entry["group"] = (*group).into();
+                entry["version"] = (*version).into();
+            }
+            list.push(entry);
+        }
+    }
+    let list = json!({ "kind": "APIResourceList", "apiVersion": "v1", "groupVersion": joined(group, version), "resources": list });
+    Some(Answer::json(200, &list))
+}
+
+fn aggregated(groups: &Groups, core: bool) -> Answer {
+    let items = groups.iter().filter(|(name, _)| name.is_empty() == core).map(|(name, versions)| {
+        let versions = versions.iter().map(|(version, resources)| {
+            let resources = resources.iter().map(|one| whole(name, version, one));
+            json!({ "version": version, "freshness": "Current", "resources": resources.collect::<Vec<_>>() })
+        });
+        let meta = if core { json!({ "creationTimestamp": null }) } else { json!({ "name": name, "creationTimestamp": null }) };
+        json!({ "metadata": meta, "versions": versions.collect::<Vec<_>>() })
+    });
+    let items: Vec<Value> = items.collect();
+    let list = json!({ "kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "metadata": {}, "items": items });
+    Answer { content_type: AGGREGATED, ..Answer::json(200, &list) }
+}
+
+fn whole(group: &str, version: &str, one: &Resource) -> Value {
+    let parts = one.parts.iter().map(|part| {
+        let (own, own_version, kind) = &part.kind;
+        let (own, own_version) = if own_version.is_empty() { (group, version) } else { (*own, *own_version) };
+        let kind = json!({ "group": own, "version": own_version, "kind": kind });
+        json!({ "subresource": part.name, "responseKind": kind, "verbs": part.verbs })
+    });
+    json!({
+        "resource": one.name, "responseKind": { "group": group, "version": version, "kind": one.kind },
+        "scope": if one.namespaced { "Namespaced" } else { "Cluster" }, "singularResource": one.singular, "verbs": one.verbs,
+        "shortNames": one.short, "categories": one.categories, "subresources": parts.collect::<Vec<_>>(),
+    })
+}
+
+/// `/version`
+pub fn version() -> Value {
+    json!({
+        "major": "1", "minor": "36", "gitVersion": "v1.36.2", "gitCommit": "", "gitTreeState": "clean", "buildDate": "", "goVersion": "",
+        "compiler": "", "platform": "linux/amd64",
+    })
+}
+
+/// The paths that are served.
+pub fn paths(sim: &Sim) -> Vec<String> {
+    let mut paths = vec!["/api".to_owned(), "/api/v1".to_owned(), "/apis".to_owned()];
+    for (name, versions) in groups(sim).iter().filter(|(name, _)| !name.is_empty()) {
+        paths.push(format!("/apis/{name}"));
+        paths.extend(versions.iter().map(|(version, _)| format!("/apis/{name}/{version}")));
+    }
+    paths.extend(["/healthz", "/livez", "/openapi/v3", "/readyz", "/version"].map(str::to_owned));
+    paths
+}
+
+/// The groups and versions that have stored kinds.
+pub fn group_versions(sim: &Sim) -> Vec<(String, String)> {
+    let all = groups(sim);
+    all.iter().flat_map(|(group, versions)| versions.iter().map(|(version, _)| (group.clone(), version.clone()))).collect()
+}

@@ -1,0 +1,176 @@
+//! HTTP: connections, bodies, who may connect. It translates; the cluster answers.
+
+use super::cluster::Reply;
+use super::request::Request;
+use super::route::MAX_BODY;
+use super::status::{Answer, failure};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use hyper::body::{Body, Bytes, Frame, Incoming};
+use hyper::header::{HeaderName, HeaderValue};
+use hyper::service::service_fn;
+use hyper::{Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
+use std::convert::Infallible;
+use std::net::{IpAddr, TcpListener};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::mpsc::Sender;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::LocalSet;
+
+/// How long a client may take for the head of a request, and for its body.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A request on its way to the cluster.
+pub struct Call {
+    /// What is asked.
+    pub request: Request,
+    /// Where the answer goes.
+    pub reply: oneshot::Sender<Reply>,
+}
+
+/// Who may connect.
+#[derive(Clone, Debug)]
+pub struct Guard {
+    /// What clients must show, if anything.
+    pub token: Option<String>,
+    /// Whether the server listens on loopback alone.
+    pub loopback: bool,
+}
+
+impl Guard {
+    /// Why a request is not taken: a page of some site that a person has open must not reach the server behind her back.
+    fn refuses(&self, request: &Request) -> Option<Answer> {
+        if let Some(token) = &self.token
+            && request.header("authorization").strip_prefix("Bearer ") != Some(token)
+        {
+            return Some(failure(401, "Unauthorized", "Unauthorized"));
+        }
+        let host = request.header("host");
+        if self.loopback && self.token.is_none() && !is_loopback(host) {
+            return Some(failure(403, "Forbidden", "the server answers to the names of this machine alone"));
+        }
+        let origin = request.header("origin");
+        let own = origin.split_once("://").is_some_and(|(_, name)| name == host);
+        (!origin.is_empty() && !own).then(|| failure(403, "Forbidden", "the server answers to no other page than its own"))
+    }
+}
+
+/// Whether a `Host` means this machine.
+fn is_loopback(host: &str) -> bool {
+    let name =
+        if let Some(rest) = host.strip_prefix('[') { rest.split(']').next().unwrap_or("") } else { host.split(':').next().unwrap_or("") };
+    host.is_empty() || name == "localhost" || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
+}
+
+/// Takes connections until it is told to stop.
+pub fn run(listener: TcpListener, calls: Sender<Call>, guard: Guard, stop: oneshot::Receiver<()>) -> std::io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let tasks = LocalSet::new();
+    tasks.block_on(&runtime, async {
+        listener.set_nonblocking(true)?;
+        let listener = tokio::net::TcpListener::from_std(listener)?;
+        let guard = Rc::new(guard);
+        let mut stop = stop;
+        loop {
+            let stream = tokio::select! {
+                taken = listener.accept() => taken,
+                _ = &mut stop => return Ok(()),
+            };
+            let Ok((stream, _)) = stream else {
+                // Too many open files, or a client that is gone already.
+                tokio::time::sleep(Duration::from_millis(10)).await;
+                continue;
+            };
+            let _ = stream.set_nodelay(true);
+            let (calls, guard) = (calls.clone(), guard.clone());
+            tokio::task::spawn_local(async move {
+                let service = service_fn(move |request| answer(request, calls.clone(), guard.clone()));
+                let mut builder = Builder::new(LocalExecutor);
+                builder.http1().timer(TokioTimer::new()).header_read_timeout(PATIENCE);
+                // A client that breaks off is none of the server's concern.
+                let _ = builder.serve_connection(TokioIo::new(stream), service).await;
+            });
+        }
+    })
+}
+
+/// Runs the tasks of a connection on the thread that took it.
+#[derive(Clone, Copy)]
+struct LocalExecutor;
+
+impl<F: Future<Output = ()> + 'static> hyper::rt::Executor<F> for LocalExecutor {
+    fn execute(&self, task: F) {
+        tokio::task::spawn_local(task);
+    }
+}
+
+async fn answer(incoming: hyper::Request<Incoming>, calls: Sender<Call>, guard: Rc<Guard>) -> Result<Response<Content>, Infallible> {
+    let (head, body) = incoming.into_parts();
+    let target = head.uri.path_and_query().map_or("/", |path| path.as_str());
+    let mut request = Request::new(head.method.as_str(), target);
+    let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+    request.headers = head.headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect();
+    if request.header("host").is_empty()
+        && let Some(authority) = head.uri.authority()
+    {
+        // HTTP/2 has the name in the target.
+        request.headers.push(("host".to_owned(), authority.to_string()));
+    }
+    if let Some(refusal) = guard.refuses(&request) {
+        return Ok(response(refusal.into()));
+    }
+    match tokio::time::timeout(PATIENCE, Limited::new(body, MAX_BODY).collect()).await {
+        Ok(Ok(body)) => request.body = body.to_bytes().to_vec(),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => {
+            let message = format!("Request entity too large: limit is {MAX_BODY}");
+            return Ok(response(failure(413, "RequestEntityTooLarge", &message).into()));
+        }
+        Ok(Err(error)) => return Ok(response(failure(400, "BadRequest", &format!("the body could not be read: {error}")).into())),
+        Err(_) => return Ok(response(failure(408, "Timeout", "the body did not come in time").into())),
+    }
+    let (reply, answered) = oneshot::channel();
+    let gone = || failure(503, "ServiceUnavailable", "the cluster has ended").into();
+    let sent = calls.send(Call { request, reply }).is_ok();
+    Ok(response(if sent { answered.await.unwrap_or_else(|_| gone()) } else { gone() }))
+}
+
+fn response(reply: Reply) -> Response<Content> {
+    let (code, content_type, warnings, content) = match reply {
+        Reply::Whole(answer) => (answer.code, answer.content_type, answer.warnings, Content::Whole(Some(answer.body.into()))),
+        Reply::Stream(content_type, receiver) => (200, content_type, Vec::new(), Content::Stream(receiver)),
+    };
+    let mut response = Response::new(content);
+    *response.status_mut() = StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let headers = response.headers_mut();
+    headers.insert(hyper::header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    headers.insert(hyper::header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
+    for warning in warnings {
+        let text = format!("299 - {}", serde_json::Value::from(warning));
+        if let Ok(value) = HeaderValue::from_str(&text) {
+            headers.append(HeaderName::from_static("warning"), value);
+        }
+    }
+    response
+}
+
+/// The body of an answer.
+enum Content {
+    Whole(Option<Bytes>),
+    Stream(mpsc::Receiver<Vec<u8>>),
+}
+
+impl Body for Content {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        match &mut *self {
+            Content::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
+            Content::Stream(receiver) => receiver.poll_recv(context).map(|piece| piece.map(|piece| Ok(Frame::data(piece.into())))),
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! `loopscope serve`: the simulated control plane behind HTTP, as kube-apiserver answers, for kubectl, Helm and other clients.
+//!
+//! The engine stays a deterministic single thread, which one thread owns; HTTP only translates. Native only.
+//! `docs/serve.md` says what is answered and what is not.
+
+mod cluster;
+mod control;
+mod discovery;
+mod follow;
+mod listen;
+mod openapi;
+mod parts;
+mod read;
+mod request;
+mod reviews;
+mod route;
+mod show;
+mod status;
+mod watch;
+mod write;
+
+use crate::engine::cluster::ClusterConfig;
+use cluster::Cluster;
+pub use cluster::Pace;
+use listen::{Call, Guard};
+use std::net::{SocketAddr, TcpListener};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tokio::sync::oneshot;
+
+/// Requests that are answered between two slices of the engine.
+const BATCH: usize = 64;
+
+/// How to serve a cluster.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The address to listen on; port 0 is a free one.
+    pub listen: SocketAddr,
+    /// What clients must show, if anything. Without it the address must be one of loopback.
+    pub token: Option<String>,
+    /// The cluster before its first request.
+    pub config: ClusterConfig,
+    /// The sequence that names and uids are drawn from.
+    pub seed: u64,
+    /// How virtual time passes.
+    pub pace: Pace,
+    /// Manifests that are applied before the first request.
+    pub setup: Vec<String>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            token: None,
+            config: ClusterConfig::default(),
+            seed: 1,
+            pace: Pace::Real(1.0),
+            setup: Vec::new(),
+        }
+    }
+}
+
+/// A server that is running; it ends when it is dropped.
+pub struct Server {
+    address: SocketAddr,
+    stop: Option<oneshot::Sender<()>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Server {
+    /// Starts a server; it answers when this returns.
+    pub fn start(options: Options) -> Result<Server, String> {
+        let loopback = options.listen.ip().is_loopback();
+        if !loopback && options.token.is_none() {
+            return Err(format!("{} is reached from other machines: it needs --token", options.listen.ip()));
+        }
+        let listener = TcpListener::bind(options.listen).map_err(|e| format!("{}: {e}", options.listen))?;
+        let address = listener.local_addr().map_err(|e| e.to_string())?;
+        let guard = Guard { token: options.token.clone(), loopback };
+        let (calls, requests) = mpsc::channel();
+        let (ready, started) = mpsc::channel();
+        let engine = std::thread::spawn(move || {
+            let mut cluster = Cluster::new(options.config, options.seed, options.pace);
+            let applied = options.setup.iter().try_for_each(|text| cluster.apply(text));
+            let failed = applied.is_err();
+            if ready.send(applied).is_ok() && !failed {
+                drive(cluster, &requests);
+            }
+        });
+        started.recv().map_err(|_| "the cluster could not be started".to_owned())??;
+        let (stop, stopped) = oneshot::channel();
+        let http = std::thread::spawn(move || {
+            if let Err(error) = listen::run(listener, calls, guard, stopped) {
+                eprintln!("error: {error}");
+            }
+        });
+        Ok(Server { address, stop: Some(stop), threads: vec![http, engine] })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// A kubeconfig with which clients reach it.
+    pub fn kubeconfig(&self, token: Option<&str>) -> String {
+        let user = token.map_or("{}".to_owned(), |token| format!("{{token: {token:?}}}"));
+        format!(
+            "apiVersion: v1\nkind: Config\ncurrent-context: loopscope\nclusters:\n- name: loopscope\n  cluster: {{server: \"http://{}\"}}\n\
+             contexts:\n- name: loopscope\n  context: {{cluster: loopscope, user: loopscope}}\nusers:\n- name: loopscope\n  user: {user}\n",
+            self.address
+        )
+    }
+
+    /// Serves until the process ends.
+    pub fn wait(mut self) {
+        for thread in self.threads.drain(..) {
+            // A thread that panicked has said so.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Some(stop) = self.stop.take() {
+            let _ = stop.send(());
+        }
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Answers requests and lets time pass, until nobody can ask any more.
+fn drive(mut cluster: Cluster, requests: &mpsc::Receiver<Call>) {
+    let mut wait = Duration::ZERO;
+    loop {
+        let mut next = match requests.recv_timeout(wait) {
+            Ok(call) => Some(call),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => return,
+        };
+        // The clock first: a request is made now, not when the cluster was last looked at.
+        cluster.tick();
+        for _ in 0..BATCH {
+            let Some(call) = next.take() else { break };
+            let reply = cluster.answer(&call.request);
+            // A client that is gone needs no answer.
+            let _ = call.reply.send(reply);
+            next = requests.try_recv().ok();
+        }
+        if let Some(call) = next {
+            let _ = call.reply.send(cluster.answer(&call.request));
+        }
+        wait = cluster.tick();
+    }
+}

@@ -1,0 +1,212 @@
+//! Subresources: status, scale, resize, eviction, log, token.
+//!
+//! Models `pkg/registry/*/storage`, `pkg/registry/core/pod/rest` and `autoscaling/v1`.
+
+use super::cluster::{Cluster, Reply};
+use super::follow::Follow;
+use super::request::{Request, Target};
+use super::route::{no_such_path, not_allowed};
+use super::status::{Answer, failure};
+use super::write::{change, deletion, written};
+use crate::api::{Kind, ObjectRef, Timestamp};
+use crate::engine::store::{ApiError, Patch, Subresource};
+use crate::engine::why::Why;
+use crate::kubectl::Session;
+use serde_json::{Value, json};
+
+/// Answers a request about a part of an object.
+pub fn answer(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Target) -> Reply {
+    let reads = matches!(request.method.as_str(), "GET" | "HEAD");
+    match (target.part.as_str(), kind) {
+        ("status", _) if reads => super::read::get(cluster, request, kind, target),
+        ("status", _) => change_part(cluster, request, (kind, target), Subresource::Status).into(),
+        ("resize", Kind::Pod) if reads => super::read::get(cluster, request, kind, target),
+        ("resize", Kind::Pod) => change_part(cluster, request, (kind, target), Subresource::Resize).into(),
+        ("scale", _) => scale(cluster, request, kind, target).into(),
+        ("eviction", Kind::Pod) if request.method == "POST" => evict(cluster, request, target).into(),
+        ("log", Kind::Pod) if reads => log(cluster, request, target),
+        ("token", Kind::ServiceAccount) if request.method == "POST" => token(cluster, request, target).into(),
+        ("eviction" | "log" | "token", _) => not_allowed().into(),
+        _ => no_such_path().into(),
+    }
+}
+
+/// A patch of a part, or its replacement.
+fn change_part(cluster: &mut Cluster, request: &Request, (kind, target): (Kind, &Target), part: Subresource) -> Answer {
+    let key = ObjectRef::new(kind, &target.namespace, &target.name);
+    let change = match request.method.as_str() {
+        "PATCH" => change(request),
+        "PUT" => replacement(cluster, request, &key, part),
+        _ => return not_allowed(),
+    };
+    let (how, change) = match change {
+        Ok(change) => change,
+        Err(error) => return Answer::error(&error, Some((kind, &target.name))),
+    };
+    let verb = if request.method == "PUT" { "update" } else { "patch" };
+    let (result, warnings) = cluster.send(request, part, |server, origin| {
+        server.authorize(origin, verb, &key, part.word())?;
+        server.patch_part(origin, &key, part, (how, &change), Why::Asked)
+    });
+    written(cluster, request, (kind, target), 200, result, warnings)
+}
+
+/// A replacement of a part as a patch: only that part of the object counts.
+fn replacement(cluster: &Cluster, request: &Request, key: &ObjectRef, part: Subresource) -> Result<(Patch, Value), ApiError> {
+    let object = request.object()?;
+    let version = object["metadata"]["resourceVersion"].as_str().unwrap_or("");
+    let stored = cluster.sim.get(key).map(|stored| stored.meta.resource_version.to_string());
+    if !version.is_empty() && stored.is_some_and(|stored| stored != version) {
+        return Err(ApiError::conflict(key.kind, &key.name));
+    }
+    let field = if part == Subresource::Status { "status" } else { "spec" };
+    Ok((Patch::Json, json!([{ "op": "add", "path": format!("/{field}"), "value": object[field] }])))
+}
+
+fn scale(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Target) -> Answer {
+    let key = ObjectRef::new(kind, &target.namespace, &target.name);
+    let error = |error: &ApiError| Answer::error(error, Some((kind, &target.name)));
+    let scalable = match cluster.sim.server().definitions().of(kind) {
+        Some(definition) => definition.version(&target.version).replicas.is_some(),
+        None => matches!(kind, Kind::Deployment | Kind::ReplicaSet | Kind::StatefulSet | Kind::ReplicationController),
+    };
+    if !scalable {
+        return no_such_path();
+    }
+    let Some(stored) = cluster.sim.get(&key).map(|object| object.to_value()) else {
+        return error(&ApiError::not_found(kind, &target.name));
+    };
+    let current = scale_of(&stored);
+    let wanted = match request.method.as_str() {
+        "GET" | "HEAD" => {
+            return match cluster.forbids(request, "get", &key, "scale") {
+                Some(refusal) => error(&refusal),
+                None => Answer::json(200, &current),
+            };
+        }
+        "PUT" => request.object(),
+        "PATCH" => change(request).and_then(|(how, patch)| match how {
+            Patch::Strategic => Patch::Merge.merged(kind, current, &patch),
+            how => how.merged(kind, current, &patch),
+        }),
+        _ => return not_allowed(),
+    };
+    let wanted = match wanted {
+        Ok(wanted) => wanted,
+        Err(refusal) => return error(&refusal),
+    };
+    let version = wanted["metadata"]["resourceVersion"].as_str().unwrap_or("");
+    if !version.is_empty() && stored["metadata"]["resourceVersion"] != version {
+        return error(&ApiError::conflict(kind, &target.name));
+    }
+    let replicas = wanted["spec"]["replicas"].as_i64().unwrap_or(0);
+    let verb = if request.method == "PUT" { "update" } else { "patch" };
+    let (result, warnings) = cluster.send(request, Subresource::Scale, |server, origin| {
+        server.authorize(origin, verb, &key, "scale")?;
+        server.scale(origin, &key, replicas, Why::Asked)
+    });
+    match result {
+        Ok(object) => Answer { warnings, ..Answer::json(200, &scale_of(&object.to_value())) },
+        Err(refusal) => Answer { warnings, ..error(&refusal) },
+    }
+}
+
+/// The `Scale` of an object.
+fn scale_of(object: &Value) -> Value {
+    let meta = &object["metadata"];
+    let labels = &object["spec"]["selector"];
+    let labels = if labels["matchLabels"].is_object() { &labels["matchLabels"] } else { labels };
+    let pairs = labels.as_object().into_iter().flatten().filter_map(|(key, value)| Some(format!("{key}={}", value.as_str()?)));
+    let replicas = |part: &str| object[part]["replicas"].as_i64().unwrap_or(0);
+    let own = ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"];
+    let meta: serde_json::Map<String, Value> = own.iter().map(|key| ((*key).to_owned(), meta[*key].clone())).collect();
+    json!({
+        "kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": meta, "spec": { "replicas": replicas("spec") },
+        "status": { "replicas": replicas("status"), "selector": pairs.collect::<Vec<_>>().join(",") },
+    })
+}
+
+fn evict(cluster: &mut Cluster, request: &Request, target: &Target) -> Answer {
+    let key = ObjectRef::new(Kind::Pod, &target.namespace, &target.name);
+    let how = request.object().and_then(|body| deletion(cluster, request, &key, &body["deleteOptions"]));
+    let how = match how {
+        Ok(how) => how,
+        Err(error) => return Answer::error(&error, Some((Kind::Pod, &target.name))),
+    };
+    let (result, warnings) = cluster.send(request, Subresource::Main, |server, origin| {
+        server.authorize(origin, "create", &key, "eviction")?;
+        server.evict(origin, &key, how, Why::Asked)
+    });
+    match result {
+        Ok(()) => {
+            let done = json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201 });
+            Answer { warnings, ..Answer::json(201, &done) }
+        }
+        Err(error) => Answer { warnings, ..Answer::error(&error, Some((Kind::Pod, &target.name))) },
+    }
+}
+
+/// The log of a container, as `kubectl logs` has it.
+fn log(cluster: &mut Cluster, request: &Request, target: &Target) -> Reply {
+    let key = ObjectRef::new(Kind::Pod, &target.namespace, &target.name);
+    if let Some(error) = cluster.forbids(request, "get", &key, "log") {
+        return Answer::error(&error, Some((Kind::Pod, &target.name))).into();
+    }
+    if cluster.sim.get(&key).is_none() {
+        return Answer::error(&ApiError::not_found(Kind::Pod, &target.name), Some((Kind::Pod, &target.name))).into();
+    }
+    let mut words = vec!["logs".to_owned(), target.name.clone(), format!("--namespace={}", target.namespace)];
+    for (option, flag) in [("container", "container"), ("tailLines", "tail"), ("sinceTime", "since-time")] {
+        let value = request.option(option);
+        if !value.is_empty() {
+            words.push(format!("--{flag}={value}"));
+        }
+    }
+    if let Ok(seconds) = request.option("sinceSeconds").parse::<u64>() {
+        words.push(format!("--since={seconds}s"));
+    }
+    for option in ["follow", "previous"] {
+        if request.on(option) {
+            words.push(format!("--{option}"));
+        }
+    }
+    if request.on("timestamps") || !request.option("limitBytes").is_empty() {
+        return failure(400, "BadRequest", "logs are not simulated with timestamps or a limit of bytes").into();
+    }
+    let session = Session::start(&mut cluster.sim, &words, "");
+    match session.exit {
+        Some(0) => Answer::text(session.stdout).into(),
+        Some(_) => {
+            let message = session.stderr.trim_end();
+            let message = message.strip_prefix("error: ").or_else(|| message.split_once("): ").map(|(_, rest)| rest)).unwrap_or(message);
+            failure(400, "BadRequest", message).into()
+        }
+        None => {
+            let (mut follow, receiver) = Follow::open(session);
+            if follow.feed(&mut cluster.sim) {
+                cluster.follows.push(follow);
+            }
+            Reply::Stream("text/plain", receiver)
+        }
+    }
+}
+
+/// A token of a ServiceAccount: it names the account, and nothing asks for it.
+fn token(cluster: &mut Cluster, request: &Request, target: &Target) -> Answer {
+    let key = ObjectRef::new(Kind::ServiceAccount, &target.namespace, &target.name);
+    if cluster.sim.get(&key).is_none() {
+        return Answer::error(&ApiError::not_found(Kind::ServiceAccount, &target.name), Some((Kind::ServiceAccount, &target.name)));
+    }
+    let mut body = match request.object() {
+        Ok(body) => body,
+        Err(error) => return Answer::error(&error, Some((Kind::ServiceAccount, &target.name))),
+    };
+    let lasts = body["spec"]["expirationSeconds"].as_i64().unwrap_or(3_600).clamp(600, 1 << 32);
+    let until = Timestamp(cluster.sim.server().wall_at(cluster.sim.now()).0 + lasts);
+    body["kind"] = "TokenRequest".into();
+    body["apiVersion"] = "authentication.k8s.io/v1".into();
+    body["spec"]["expirationSeconds"] = lasts.into();
+    let token = format!("loopscope.{}.{}.{}", target.namespace, target.name, until.0);
+    body["status"] = json!({ "token": token, "expirationTimestamp": until.rfc3339() });
+    Answer::json(201, &body)
+}

@@ -1,0 +1,260 @@
+//! What a request asks for: its path, its options, its body.
+//!
+//! Models `apiserver/pkg/endpoints/request/requestinfo.go` and the option types of `apimachinery/pkg/apis/meta/v1`.
+
+use crate::engine::store::{ApiError, Unknown, User};
+use crate::manifest;
+use serde_json::Value;
+
+/// A request as it came in.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// `GET`, `POST`…
+    pub method: String,
+    /// The path, decoded.
+    pub path: String,
+    /// The options after `?`, decoded, in their order.
+    pub query: Vec<(String, String)>,
+    /// Headers, names in lower case.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+impl Request {
+    /// Splits path and options of a request line.
+    pub fn new(method: &str, target: &str) -> Request {
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let options = query.split('&').filter(|part| !part.is_empty()).map(|part| {
+            let (key, value) = part.split_once('=').unwrap_or((part, ""));
+            (decoded(key, true), decoded(value, true))
+        });
+        Request { method: method.to_owned(), path: decoded(path, false), query: options.collect(), ..Request::default() }
+    }
+
+    /// An option, empty if it is not given.
+    pub fn option(&self, name: &str) -> &str {
+        self.query.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value)
+    }
+
+    /// Whether an option is on.
+    pub fn on(&self, name: &str) -> bool {
+        matches!(self.option(name), "true" | "1")
+    }
+
+    /// A header, empty if there is none.
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value)
+    }
+
+    /// The type of the body, without its parameters.
+    pub fn content_type(&self) -> &str {
+        self.header("content-type").split(';').next().unwrap_or("").trim()
+    }
+
+    /// Whether nothing is to be written.
+    pub fn is_dry(&self) -> bool {
+        self.option("dryRun") == "All"
+    }
+
+    /// Whom it is made as, if it impersonates somebody.
+    pub fn user(&self) -> Option<User> {
+        let name = self.header("impersonate-user");
+        let groups = self.headers.iter().filter(|(key, _)| key == "impersonate-group").map(|(_, value)| value.as_str().into());
+        (!name.is_empty()).then(|| User::new(name, groups.collect()))
+    }
+
+    /// The name that its fields are managed under: `fieldManager`, or the client's.
+    pub fn manager(&self) -> &str {
+        let client = self.header("user-agent").split('/').next().filter(|name| !name.is_empty()).unwrap_or("unknown");
+        Some(self.option("fieldManager")).filter(|name| !name.is_empty()).unwrap_or(client)
+    }
+
+    /// What happens to unknown fields.
+    pub fn unknown(&self) -> Unknown {
+        match self.option("fieldValidation") {
+            "Strict" => Unknown::Refuse,
+            "Ignore" => Unknown::Drop,
+            _ => Unknown::Warn,
+        }
+    }
+
+    /// The body as an object: JSON, or YAML where the client says so.
+    pub fn object(&self) -> Result<Value, ApiError> {
+        match self.content_type() {
+            "" | "application/json" | "*/*" => serde_json::from_slice(&self.body).map_err(|e| unreadable(&e.to_string())),
+            kind if kind.ends_with("yaml") => self.yaml(),
+            other => Err(ApiError::unsupported_body(other)),
+        }
+    }
+
+    /// The body as YAML; JSON is read too.
+    pub fn yaml(&self) -> Result<Value, ApiError> {
+        if let Ok(value) = serde_json::from_slice(&self.body) {
+            return Ok(value);
+        }
+        let parsed = manifest::parse(&self.body);
+        match parsed.documents.into_iter().next() {
+            Some(document) => Ok(document.value),
+            None => Err(unreadable(parsed.diagnostics.first().map_or("the document is empty", |problem| &problem.message))),
+        }
+    }
+
+    /// Options of the body, where there is one.
+    pub fn options(&self) -> Result<Value, ApiError> {
+        if self.body.is_empty() { Ok(Value::Null) } else { self.object() }
+    }
+
+    /// How the client wants the answer.
+    pub fn accepts(&self) -> Accepts {
+        let header = self.header("accept");
+        let mut any = header.is_empty();
+        for part in header.split(',') {
+            let mut words = part.split(';').map(str::trim);
+            let media = words.next().unwrap_or("");
+            let shape = words.find_map(|word| word.strip_prefix("as=")).unwrap_or("");
+            if !matches!(media, "application/json" | "application/*" | "*/*" | "application/yaml" | "text/plain") {
+                continue;
+            }
+            any = true;
+            match shape {
+                "Table" => return Accepts::Table,
+                "PartialObjectMetadata" | "PartialObjectMetadataList" => return Accepts::Metadata,
+                "APIGroupDiscoveryList" => return Accepts::Aggregated,
+                "" => return Accepts::Object,
+                _ => {}
+            }
+        }
+        if any { Accepts::Object } else { Accepts::Nothing }
+    }
+}
+
+/// The shape of an answer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Accepts {
+    /// The object.
+    Object,
+    /// Rows, as kubectl prints them.
+    Table,
+    /// The metadata alone.
+    Metadata,
+    /// All groups and resources at once.
+    Aggregated,
+    /// Only forms that are not served, such as protobuf.
+    Nothing,
+}
+
+fn unreadable(detail: &str) -> ApiError {
+    ApiError::bad_request(format!("the object provided is unrecognized (must be of type Object): {detail}"))
+}
+
+/// Text with `%20` and the like put back; `+` is a space in options.
+fn decoded(text: &str, option: bool) -> String {
+    let mut out = Vec::with_capacity(text.len());
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        let hex = (byte == b'%').then(|| text.get(at + 1..at + 3)).flatten().and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        match (hex, byte) {
+            (Some(decoded), _) => {
+                out.push(decoded);
+                at += 2;
+            }
+            (None, b'+') if option => out.push(b' '),
+            (None, byte) => out.push(byte),
+        }
+        at += 1;
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+/// What a path names below `/api` and `/apis`.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Target {
+    /// Empty for the core group.
+    pub group: String,
+    /// `v1`
+    pub version: String,
+    /// Empty at the cluster scope.
+    pub namespace: String,
+    /// `pods`
+    pub resource: String,
+    /// Empty for all.
+    pub name: String,
+    /// `status`, `log`…; empty for the object itself.
+    pub part: String,
+}
+
+impl Target {
+    /// Reads a path such as `/apis/apps/v1/namespaces/default/deployments/web/scale`.
+    pub fn parse(path: &str) -> Option<Target> {
+        let words: Vec<&str> = path.trim_matches('/').split('/').collect();
+        let (group, version, rest) = match words.as_slice() {
+            ["api", version, rest @ ..] => ("", *version, rest),
+            ["apis", group, version, rest @ ..] => (*group, *version, rest),
+            _ => return None,
+        };
+        let (namespace, rest) = match rest {
+            // A namespace and its parts are objects themselves.
+            ["namespaces", _, "status" | "finalize"] => ("", rest),
+            ["namespaces", namespace, rest @ ..] if !rest.is_empty() => (*namespace, rest),
+            rest => ("", rest),
+        };
+        let (resource, rest) = rest.split_first()?;
+        let (name, part) = match rest {
+            [] => ("", String::new()),
+            [name, part @ ..] => (*name, part.join("/")),
+        };
+        let [group, version, namespace, resource, name] = [group, version, namespace, resource, name].map(str::to_owned);
+        Some(Target { group, version, namespace, resource, name, part })
+    }
+
+    /// `apps/v1`, `v1`
+    pub fn api_version(&self) -> String {
+        if self.group.is_empty() { self.version.clone() } else { format!("{}/{}", self.group, self.version) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(path: &str) -> [String; 6] {
+        let target = Target::parse(path).unwrap_or_default();
+        [target.group, target.version, target.namespace, target.resource, target.name, target.part]
+    }
+
+    #[test]
+    fn a_path_names_group_namespace_object_and_part() {
+        assert_eq!(words("/api/v1/pods"), ["", "v1", "", "pods", "", ""]);
+        assert_eq!(words("/api/v1/namespaces"), ["", "v1", "", "namespaces", "", ""]);
+        assert_eq!(words("/api/v1/namespaces/far"), ["", "v1", "", "namespaces", "far", ""]);
+        assert_eq!(words("/api/v1/namespaces/far/finalize"), ["", "v1", "", "namespaces", "far", "finalize"]);
+        assert_eq!(words("/api/v1/namespaces/far/pods/web-0/log"), ["", "v1", "far", "pods", "web-0", "log"]);
+        assert_eq!(words("/apis/apps/v1/namespaces/far/deployments/web/scale"), ["apps", "v1", "far", "deployments", "web", "scale"]);
+        assert_eq!(words("/apis/apps/v1/deployments"), ["apps", "v1", "", "deployments", "", ""]);
+        assert_eq!(Target::parse("/apis/apps/v1"), None);
+        assert_eq!(Target::parse("/"), None);
+    }
+
+    #[test]
+    fn options_are_decoded_and_broken_ones_are_kept() {
+        let request = Request::new("GET", "/api/v1/pods?labelSelector=app%3Dweb%2Ctier+in+(a)&watch=1&x=%zz%");
+        assert_eq!(request.option("labelSelector"), "app=web,tier in (a)");
+        assert!(request.on("watch"));
+        assert_eq!(request.option("x"), "%zz%");
+        assert_eq!(Request::new("GET", "/a%2Fb%e4").path, "/a/b\u{fffd}");
+    }
+
+    #[test]
+    fn an_answer_has_the_first_form_that_is_served() {
+        let accepts = |text: &str| {
+            let request = Request { headers: vec![("accept".to_owned(), text.to_owned())], ..Request::default() };
+            request.accepts()
+        };
+        assert_eq!(accepts("application/json;as=Table;v=v1;g=meta.k8s.io,application/json"), Accepts::Table);
+        assert_eq!(accepts("application/vnd.kubernetes.protobuf,application/json"), Accepts::Object);
+        assert_eq!(accepts("application/vnd.kubernetes.protobuf"), Accepts::Nothing);
+        assert_eq!(accepts(""), Accepts::Object);
+    }
+}

@@ -1,0 +1,90 @@
+//! Which code answers a request.
+//!
+//! Models `apiserver/pkg/endpoints/installer.go`.
+
+use super::cluster::{Cluster, Reply};
+use super::request::{Accepts, Request, Target};
+use super::status::{Answer, failure};
+use super::{discovery, openapi, parts, read, reviews, write};
+use crate::api::{Kind, kind};
+use crate::engine::Sim;
+use serde_json::json;
+
+/// The largest body of a request, in bytes.
+pub const MAX_BODY: usize = 3 * 1024 * 1024;
+
+/// Answers a request.
+pub fn answer(cluster: &mut Cluster, request: &Request) -> Reply {
+    match request.path.trim_end_matches('/') {
+        "/healthz" | "/livez" | "/readyz" => return Answer::text("ok").into(),
+        "/version" => return Answer::json(200, &discovery::version()).into(),
+        "" => return Answer::json(200, &json!({ "paths": discovery::paths(&cluster.sim) })).into(),
+        path if path.starts_with("/openapi/v3") => return openapi::answer(&cluster.sim, path).unwrap_or_else(|| no_such_path().into()),
+        path if path.starts_with("/loopscope/") => {
+            return super::control::answer(cluster, request).unwrap_or_else(|| no_such_path().into());
+        }
+        _ => {}
+    }
+    if request.accepts() == Accepts::Nothing {
+        return only_json().into();
+    }
+    if let Some(found) = discovery::answer(&cluster.sim, request) {
+        return found.into();
+    }
+    let Some(target) = Target::parse(&request.path) else { return no_such_path().into() };
+    if let Some(review) = reviews::answer(cluster, request, &target) {
+        return review.into();
+    }
+    let Some(kind) = kind_of(&cluster.sim, &target) else { return no_such_path().into() };
+    if target.namespace.is_empty()
+        && kind.info().namespaced
+        && (!target.name.is_empty() || !matches!(request.method.as_str(), "GET" | "HEAD"))
+    {
+        return no_such_path().into();
+    }
+    match (request.method.as_str(), target.part.as_str(), target.name.as_str()) {
+        ("GET" | "HEAD", "", "") => read::list(cluster, request, kind, &target),
+        ("GET" | "HEAD", "", _) if request.on("watch") => read::list(cluster, request, kind, &target),
+        ("GET" | "HEAD", "", _) => read::get(cluster, request, kind, &target),
+        ("POST", "", "") => write::create(cluster, request, kind, &target).into(),
+        ("PUT", "", name) if !name.is_empty() => write::update(cluster, request, kind, &target).into(),
+        ("PATCH", "", name) if !name.is_empty() => write::patch(cluster, request, kind, &target).into(),
+        ("DELETE", "", "") => write::delete_all(cluster, request, kind, &target).into(),
+        ("DELETE", "", _) => write::delete(cluster, request, kind, &target).into(),
+        (_, part, name) if !part.is_empty() && !name.is_empty() => parts::answer(cluster, request, kind, &target),
+        _ => not_allowed().into(),
+    }
+}
+
+/// The kind that a path names.
+fn kind_of(sim: &Sim, target: &Target) -> Option<Kind> {
+    let built_in = kind::ALL.iter().copied().find(|kind| {
+        let info = kind.info();
+        info.plural == target.resource && info.group == target.group && info.version == target.version
+    });
+    built_in.or_else(|| {
+        let mut served = sim.server().definitions().served();
+        let found = served.find(|definition| {
+            let info = definition.kind.info();
+            let version = definition.versions.iter().any(|version| version.name == target.version);
+            info.plural == target.resource && info.group == target.group && version
+        });
+        found.map(|definition| definition.kind)
+    })
+}
+
+/// Nothing is served there.
+pub fn no_such_path() -> Answer {
+    failure(404, "NotFound", "the server could not find the requested resource")
+}
+
+/// It is served, but not this method.
+pub fn not_allowed() -> Answer {
+    failure(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
+}
+
+/// The client wants a form that is not served.
+fn only_json() -> Answer {
+    let message = "only the following media types are accepted: application/json, application/yaml";
+    failure(406, "NotAcceptable", message)
+}

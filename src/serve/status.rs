@@ -1,0 +1,116 @@
+//! Answers and errors: `Status` objects with their codes.
+//!
+//! Models `apimachinery/pkg/api/errors` and `apiserver/pkg/endpoints/handlers/responsewriters`.
+
+use crate::api::Kind;
+use crate::engine::store::{ApiError, Cause, Reason};
+use serde_json::{Value, json};
+
+/// An answer that is there at once.
+#[derive(Clone, Debug, Default)]
+pub struct Answer {
+    /// The HTTP status.
+    pub code: u16,
+    /// The type of the body.
+    pub content_type: &'static str,
+    /// The body.
+    pub body: Vec<u8>,
+    /// What the client is to be warned of.
+    pub warnings: Vec<String>,
+}
+
+impl Answer {
+    /// An object.
+    pub fn json(code: u16, value: &Value) -> Answer {
+        Answer { code, content_type: "application/json", body: value.to_string().into_bytes(), warnings: Vec::new() }
+    }
+
+    /// Text.
+    pub fn text(text: impl Into<String>) -> Answer {
+        Answer { code: 200, content_type: "text/plain", body: text.into().into_bytes(), warnings: Vec::new() }
+    }
+
+    /// A refusal; `about` is the kind and the name of the object that the request is about.
+    pub fn error(error: &ApiError, about: Option<(Kind, &str)>) -> Answer {
+        Answer::json(code(error.reason), &status(error, about))
+    }
+}
+
+/// The HTTP status of a reason.
+fn code(reason: Reason) -> u16 {
+    match reason {
+        Reason::NotFound => 404,
+        Reason::AlreadyExists | Reason::Conflict => 409,
+        Reason::Invalid => 422,
+        Reason::Forbidden => 403,
+        Reason::BadRequest => 400,
+        Reason::TooManyRequests => 429,
+        Reason::MethodNotAllowed => 405,
+        Reason::UnsupportedMediaType => 415,
+        Reason::InternalError | Reason::Unknown => 500,
+    }
+}
+
+fn status(error: &ApiError, about: Option<(Kind, &str)>) -> Value {
+    let mut details = json!({});
+    if let Some((kind, name)) = about {
+        let info = kind.info();
+        if !name.is_empty() {
+            details["name"] = name.into();
+        }
+        if !info.group.is_empty() {
+            details["group"] = info.group.into();
+        }
+        details["kind"] = info.plural.into();
+    }
+    match error.cause.as_deref() {
+        Some(Cause::Fields(invalid)) => {
+            details["name"] = invalid.name.as_str().into();
+            let (kind, group) = invalid.group_kind.split_once('.').unwrap_or((&invalid.group_kind, ""));
+            details["kind"] = kind.into();
+            if !group.is_empty() {
+                details["group"] = group.into();
+            }
+            let causes = invalid.causes.iter();
+            let causes = causes.map(|cause| json!({ "reason": cause.reason(), "message": cause.body(), "field": cause.field }));
+            details["causes"] = causes.collect();
+        }
+        Some(Cause::Budget(name)) => {
+            let message = error.message.clone();
+            details["causes"] = json!([{ "reason": "DisruptionBudget", "message": format!("The disruption budget {name} {message}") }]);
+        }
+        Some(Cause::NamespaceTerminating) => {
+            details["causes"] = json!([{ "reason": "NamespaceTerminating", "message": error.message, "field": "metadata.namespace" }]);
+        }
+        _ => {}
+    }
+    let mut status = json!({
+        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": error.message, "code": code(error.reason),
+    });
+    if error.reason != Reason::Unknown {
+        status["reason"] = format!("{:?}", error.reason).into();
+    }
+    if details.as_object().is_some_and(|details| !details.is_empty()) {
+        status["details"] = details;
+    }
+    status
+}
+
+/// A `Status` that is about no object: the server could not find or read what was asked for.
+pub fn failure(code: u16, reason: &str, message: &str) -> Answer {
+    let status = json!({
+        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": message, "reason": reason, "details": {},
+        "code": code,
+    });
+    Answer::json(code, &status)
+}
+
+/// What a deletion answers when the object is gone.
+pub fn deleted(kind: Kind, name: &str, uid: &str) -> Answer {
+    let info = kind.info();
+    let mut details = json!({ "name": name, "kind": info.plural, "uid": uid });
+    if !info.group.is_empty() {
+        details["group"] = info.group.into();
+    }
+    Answer::json(200, &json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details }))
+}

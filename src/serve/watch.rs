@@ -1,0 +1,123 @@
+//! Watches: what has been written since a version, as it is written.
+//!
+//! Models `apiserver/pkg/endpoints/handlers/watch.go` and `apiserver/pkg/storage/cacher`.
+
+use super::request::Request;
+use super::show::Form;
+use crate::api::{Kind, Object};
+use crate::engine::Sim;
+use crate::engine::journal::Op;
+use crate::kubectl::Selection;
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc::{self, Receiver, Sender};
+
+/// Events that wait for a slow reader before its watch is ended.
+const BUFFER: usize = 10_000;
+/// How long a watch lasts unless the client says.
+const LASTS: Duration = Duration::from_secs(45 * 60);
+/// How often a client that asked for bookmarks gets one.
+const BOOKMARKS: Duration = Duration::from_secs(60);
+const INITIAL_END: &str = "k8s.io/initial-events-end";
+
+/// An open watch.
+pub struct Watch {
+    kind: Kind,
+    namespace: String,
+    name: String,
+    selection: Selection,
+    form: Form,
+    /// How many entries of the journal it has seen.
+    seen: usize,
+    sender: Sender<Vec<u8>>,
+    until: Instant,
+    bookmark: Option<Instant>,
+}
+
+impl Watch {
+    /// A watch of a kind in a namespace (empty: all), and what its client reads.
+    pub fn open(
+        sim: &Sim,
+        request: &Request,
+        (kind, namespace, name): (Kind, &str, &str),
+        selection: Selection,
+        form: Form,
+    ) -> (Watch, Receiver<Vec<u8>>) {
+        let asked: u64 = request.option("resourceVersion").parse().unwrap_or(0);
+        let initial = request.on("sendInitialEvents") || (asked == 0 && request.option("sendInitialEvents").is_empty());
+        let objects = if initial { super::read::objects(sim, (kind, namespace, name), &selection) } else { Vec::new() };
+        // All initial events fit: they are sent before anybody can read.
+        let (sender, receiver) = mpsc::channel(BUFFER + objects.len());
+        let lasts = request.option("timeoutSeconds").parse().ok().filter(|seconds| *seconds > 0).map_or(LASTS, Duration::from_secs);
+        let bookmarks = request.on("allowWatchBookmarks");
+        let seen = if initial { sim.journal().len() } else { entries_until(sim, asked) };
+        let (namespace, name) = (namespace.to_owned(), name.to_owned());
+        let now = Instant::now();
+        let bookmark = bookmarks.then(|| now + BOOKMARKS);
+        let mut watch = Watch { kind, namespace, name, selection, form, seen, sender, until: now + lasts, bookmark };
+        for object in objects {
+            watch.tell(sim, "ADDED", object);
+        }
+        if request.on("sendInitialEvents") && bookmarks {
+            watch.mark(sim, json!({ INITIAL_END: "true" }));
+        }
+        watch.feed(sim);
+        (watch, receiver)
+    }
+
+    /// Sends what has been written since; false once it has ended.
+    pub fn feed(&mut self, sim: &Sim) -> bool {
+        let entries = sim.journal();
+        let mut open = true;
+        while let (true, Some(entry)) = (open, entries.get(self.seen)) {
+            self.seen += 1;
+            let crate::engine::journal::Record::Write { op, object, before } = &entry.record else { continue };
+            if object.kind != self.kind || !self.is_about(object) {
+                continue;
+            }
+            let value = object.to_value();
+            let (is, was) = (self.selection.matches(&value), before.as_deref().is_some_and(|old| self.selection.matches(&old.to_value())));
+            // An object that is no longer selected is gone for this client, and one that now is, is new.
+            let what = match (op, is, was) {
+                (Op::Deleted, _, true) | (Op::Modified, false, true) => "DELETED",
+                (Op::Deleted, true, false) => "DELETED",
+                (Op::Added, true, _) | (Op::Modified, true, false) => "ADDED",
+                (Op::Modified, true, true) => "MODIFIED",
+                _ => continue,
+            };
+            open = self.tell(sim, what, value);
+        }
+        let now = Instant::now();
+        if self.bookmark.is_some_and(|at| at <= now) {
+            self.bookmark = Some(now + BOOKMARKS);
+            open = open && self.mark(sim, Value::Null);
+        }
+        open && !self.sender.is_closed() && now < self.until
+    }
+
+    fn is_about(&self, object: &Object) -> bool {
+        (self.namespace.is_empty() || object.meta.namespace == self.namespace) && (self.name.is_empty() || object.meta.name == self.name)
+    }
+
+    fn tell(&mut self, sim: &Sim, what: &str, value: Value) -> bool {
+        let object = self.form.event(sim, value);
+        self.send(&json!({ "type": what, "object": object }))
+    }
+
+    fn mark(&mut self, sim: &Sim, annotations: Value) -> bool {
+        let object = self.form.bookmark(sim.server().version(), annotations);
+        self.send(&json!({ "type": "BOOKMARK", "object": object }))
+    }
+
+    /// False if the reader is gone, or so slow that it must begin again.
+    fn send(&mut self, event: &Value) -> bool {
+        self.sender.try_send(format!("{event}\n").into_bytes()).is_ok()
+    }
+}
+
+/// How many entries the journal had when the store was at this version.
+fn entries_until(sim: &Sim, version: u64) -> usize {
+    let entries = sim.journal();
+    let newer = entries.iter().rev().take_while(|entry| entry.write().is_none_or(|(_, object)| object.meta.resource_version > version));
+    entries.len() - newer.count()
+}

@@ -1,0 +1,233 @@
+//! Writing: create, update, patch, apply, delete.
+//!
+//! Models `apiserver/pkg/endpoints/handlers/{create,update,patch,delete}.go`.
+
+use super::cluster::Cluster;
+use super::request::{Request, Target};
+use super::show::Form;
+use super::status::{Answer, deleted};
+use crate::api::{Kind, Object, ObjectRef, Uid};
+use crate::engine::store::{ApiError, Delete, Patch, Propagation, Subresource};
+use crate::engine::why::Why;
+use crate::kubectl::Selection;
+use serde_json::Value;
+use std::rc::Rc;
+
+/// Creates an object.
+pub fn create(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Target) -> Answer {
+    let value = match body(request, kind, target) {
+        Ok(value) => value,
+        Err(error) => return Answer::error(&error, Some((kind, ""))),
+    };
+    let (result, warnings) = cluster.send(request, Subresource::Main, |server, origin| {
+        server.authorize_value(origin, "create", &value)?;
+        server.create_value(origin, value, Why::Asked)
+    });
+    written(cluster, request, (kind, target), 201, result, warnings)
+}
+
+/// Replaces an object.
+pub fn update(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Target) -> Answer {
+    let value = match body(request, kind, target) {
+        Ok(value) => value,
+        Err(error) => return Answer::error(&error, Some((kind, &target.name))),
+    };
+    let (result, warnings) = cluster.send(request, Subresource::Main, |server, origin| {
+        server.authorize_value(origin, "update", &value)?;
+        server.update_value(origin, value, Why::Asked)
+    });
+    written(cluster, request, (kind, target), 200, result, warnings)
+}
+
+/// Patches or applies an object.
+pub fn patch(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Target) -> Answer {
+    let key = ObjectRef::new(kind, &target.namespace, &target.name);
+    if request.content_type().starts_with("application/apply-patch") {
+        return apply(cluster, request, kind, target);
+    }
+    let (how, change) = match change(request) {
+        Ok(change) => change,
+        Err(error) => return Answer::error(&error, Some((kind, &target.name))),
+    };
+    let (result, warnings) = cluster.send(request, Subresource::Main, |server, origin| {
+        server.authorize(origin, "patch", &key, "")?;
+        server.patch(origin, &key, how, &change, Why::Asked)
+    });
+    written(cluster, request, (kind, target), 200, result, warnings)
+}
+
+/// The kind of patch that a request sends, and the patch.
+pub fn change(request: &Request) -> Result<(Patch, Value), ApiError> {
+    let how = match request.content_type() {
+        "application/json-patch+json" => Patch::Json,
+        "application/merge-patch+json" => Patch::Merge,
+        "application/strategic-merge-patch+json" => Patch::Strategic,
+        other => return Err(ApiError::unsupported_body(other)),
+    };
+    let change = serde_json::from_slice(&request.body).map_err(|e| ApiError::bad_request(format!("error decoding patch: {e}")))?;
+    Ok((how, change))
+}
+
+fn apply(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Target) -> Answer {
+    if request.option("fieldManager").is_empty() {
+        let message = "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required value: is required for apply patch";
+        return Answer::error(&ApiError::invalid(message.to_owned()), None);
+    }
+    let key = ObjectRef::new(kind, &target.namespace, &target.name);
+    let value = request.yaml().and_then(|value| placed(value, kind, target));
+    let value = match value {
+        Ok(value) => value,
+        Err(error) => return Answer::error(&error, Some((kind, &target.name))),
+    };
+    let code = if cluster.sim.get(&key).is_some() { 200 } else { 201 };
+    let (result, warnings) = cluster.send(request, Subresource::Main, |server, origin| {
+        server.authorize_value(origin, "patch", &value)?;
+        server.apply(origin, value, request.on("force"), Why::Asked)
+    });
+    written(cluster, request, (kind, target), code, result, warnings)
+}
+
+/// Deletes an object.
+pub fn delete(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Target) -> Answer {
+    let key = ObjectRef::new(kind, &target.namespace, &target.name);
+    let how = match options(cluster, request, &key) {
+        Ok(how) => how,
+        Err(error) => return Answer::error(&error, Some((kind, &target.name))),
+    };
+    let (result, warnings) = cluster.send(request, Subresource::Main, |server, origin| {
+        server.authorize(origin, "delete", &key, "")?;
+        server.delete(origin, &key, how, Why::Asked).map(|object| (server.get(&key).is_some(), object))
+    });
+    match result {
+        Ok((true, object)) => written(cluster, request, (kind, target), 200, Ok(object), warnings),
+        Ok((false, object)) => Answer { warnings, ..deleted(kind, &target.name, &object.meta.uid.to_string()) },
+        Err(error) => Answer { warnings, ..Answer::error(&error, Some((kind, &target.name))) },
+    }
+}
+
+/// Deletes all objects that are selected.
+pub fn delete_all(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Target) -> Answer {
+    let selection = match Selection::parse(Some(request.option("labelSelector")), Some(request.option("fieldSelector"))) {
+        Ok(selection) => selection,
+        Err(problem) => return Answer::error(&ApiError::bad_request(problem), None),
+    };
+    let items = super::read::objects(&cluster.sim, (kind, &target.namespace, ""), &selection);
+    for item in &items {
+        let text = |key: &str| item["metadata"][key].as_str().unwrap_or("");
+        let key = ObjectRef::new(kind, text("namespace"), text("name"));
+        let how = match options(cluster, request, &key) {
+            Ok(how) => how,
+            Err(error) => return Answer::error(&error, Some((kind, &key.name))),
+        };
+        let (result, warnings) = cluster.send(request, Subresource::Main, |server, origin| {
+            server.authorize(origin, "deletecollection", &key, "")?;
+            server.delete(origin, &key, how, Why::Asked).map(drop)
+        });
+        if let Err(error) = result {
+            return Answer { warnings, ..Answer::error(&error, Some((kind, &key.name))) };
+        }
+    }
+    let form = Form::new(&cluster.sim, request, kind, target.api_version());
+    Answer::json(200, &form.list(&cluster.sim, items, cluster.sim.server().version(), &Value::Null))
+}
+
+/// `DeleteOptions` of the body and of the path.
+pub fn options(cluster: &Cluster, request: &Request, key: &ObjectRef) -> Result<Delete, ApiError> {
+    let body = request.options()?;
+    deletion(cluster, request, key, &body)
+}
+
+/// How an object is to be deleted.
+pub fn deletion(cluster: &Cluster, request: &Request, key: &ObjectRef, body: &Value) -> Result<Delete, ApiError> {
+    let word = body["propagationPolicy"].as_str().unwrap_or(request.option("propagationPolicy"));
+    let propagation = match word {
+        "Foreground" => Propagation::Foreground,
+        "Orphan" => Propagation::Orphan,
+        // Two older kinds keep what they own unless a client asks otherwise.
+        "" if matches!(key.kind, Kind::Job | Kind::ReplicationController) => Propagation::Orphan,
+        "" | "Background" => Propagation::Background,
+        other => {
+            let detail = "\"Foreground\", \"Background\", \"Orphan\", \"nil\"";
+            let message = format!(
+                "DeleteOptions.meta.k8s.io \"\" is invalid: propagationPolicy: Unsupported value: {other:?}: supported values: {detail}"
+            );
+            return Err(ApiError::invalid(message));
+        }
+    };
+    let grace = body["gracePeriodSeconds"].as_i64().or_else(|| request.option("gracePeriodSeconds").parse().ok());
+    let wanted = &body["preconditions"];
+    let mut uid = None;
+    if let Some(object) = cluster.sim.get(key) {
+        if wanted["resourceVersion"].as_str().is_some_and(|version| version != object.meta.resource_version.to_string()) {
+            return Err(ApiError::conflict(key.kind, &key.name));
+        }
+        if let Some(text) = wanted["uid"].as_str() {
+            // A uid that is none is no object's.
+            uid = Some(Uid::parse(text).filter(|uid| *uid == object.meta.uid).ok_or_else(|| ApiError::conflict(key.kind, &key.name))?);
+        }
+    }
+    Ok(Delete { grace_seconds: grace, propagation, uid })
+}
+
+/// The object of a request, with what its path says.
+fn body(request: &Request, kind: Kind, target: &Target) -> Result<Value, ApiError> {
+    placed(request.object()?, kind, target)
+}
+
+fn placed(mut value: Value, kind: Kind, target: &Target) -> Result<Value, ApiError> {
+    let Some(object) = value.as_object_mut() else {
+        return Err(ApiError::bad_request("the object provided is unrecognized (must be of type Object)".to_owned()));
+    };
+    let wrong = |what: &str, said: &Value| {
+        let expected = if what == "kind" { kind.name().to_owned() } else { target.api_version() };
+        let said = said.as_str().unwrap_or("").to_owned();
+        ApiError::bad_request(format!("the {what} of the provided object ({said:?}) does not match the expected {what} ({expected:?})"))
+    };
+    for (key, expected) in [("kind", kind.name().to_owned()), ("apiVersion", target.api_version())] {
+        let said = object.entry(key).or_insert_with(|| expected.as_str().into());
+        if said.as_str() != Some(&expected) {
+            return Err(wrong(key, said));
+        }
+    }
+    let meta = object.entry("metadata").or_insert_with(|| Value::Object(Default::default()));
+    let Some(meta) = meta.as_object_mut() else { return Ok(value) };
+    meta.remove("managedFields");
+    for (key, expected) in [("namespace", &target.namespace), ("name", &target.name)] {
+        let said = meta.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
+        if expected.is_empty() || said == *expected {
+            continue;
+        }
+        if said.is_empty() {
+            meta.insert(key.to_owned(), expected.as_str().into());
+        } else if key == "namespace" {
+            let message = "the namespace of the provided object does not match the namespace sent on the request";
+            return Err(ApiError::bad_request(message.to_owned()));
+        } else {
+            let message = format!("the name of the object ({said}) does not match the name on the URL ({expected})");
+            return Err(ApiError::bad_request(message));
+        }
+    }
+    Ok(value)
+}
+
+/// What was written, or why it was not.
+pub fn written(
+    cluster: &Cluster,
+    request: &Request,
+    (kind, target): (Kind, &Target),
+    code: u16,
+    result: Result<Rc<Object>, ApiError>,
+    warnings: Vec<String>,
+) -> Answer {
+    match result {
+        Ok(object) => {
+            let mut value = object.to_value();
+            if !request.is_dry() {
+                value = super::read::stored(&cluster.sim, &object.key()).unwrap_or(value);
+            }
+            let form = Form::new(&cluster.sim, request, kind, target.api_version());
+            Answer { warnings, ..Answer::json(code, &form.object(&cluster.sim, value)) }
+        }
+        Err(error) => Answer { warnings, ..Answer::error(&error, Some((kind, &target.name))) },
+    }
+}
