@@ -10,6 +10,7 @@ mod follow;
 mod listen;
 mod openapi;
 mod parts;
+mod protobuf;
 mod read;
 mod request;
 mod reviews;

@@ -83,6 +83,7 @@ impl Request {
     pub fn object(&self) -> Result<Value, ApiError> {
         match self.content_type() {
             "" | "application/json" | "*/*" => serde_json::from_slice(&self.body).map_err(|e| unreadable(&e.to_string())),
+            "application/vnd.kubernetes.protobuf" => super::protobuf::object(&self.body).map_err(|problem| unreadable(&problem)),
             kind if kind.ends_with("yaml") => self.yaml(),
             other => Err(ApiError::unsupported_body(other)),
         }

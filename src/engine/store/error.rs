@@ -192,7 +192,7 @@ impl ApiError {
     /// The body of a request is in a form that is not read.
     pub fn unsupported_body(found: &str) -> Self {
         let message = format!(
-            "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml (found {found:?})"
+            "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf (found {found:?})"
         );
         ApiError { reason: Reason::UnsupportedMediaType, message, cause: None }
     }
