@@ -30,7 +30,7 @@ editor: ## Bundle the code editor; without Node.js or its packages the page keep
 
 test: fmt clippy engine test-native test-browser ## Format, lints with warnings denied, engine alone, all tests
 
-test-native:
+test-native: tools-clients
 	cargo test --quiet
 
 test-browser: tools-npm tools-browser tools-binaryen dist
@@ -75,7 +75,7 @@ fuzz: ## Fuzz each kind of input, for FUZZ_SECONDS each (600)
 screenshots: tools-npm tools-browser tools-binaryen dist ## Take the pictures in docs/
 	node tests/browser/screenshots.mjs
 
-tools: tools-wasm tools-npm tools-browser tools-binaryen ## Install whatever is missing
+tools: tools-wasm tools-npm tools-browser tools-binaryen tools-clients ## Install whatever is missing
 
 tools-wasm:
 	@scripts/tools.sh wasm
@@ -85,6 +85,9 @@ tools-npm:
 
 tools-binaryen:
 	@scripts/tools.sh binaryen
+
+tools-clients: # kubectl and Helm, for tests/serve
+	@scripts/clients.sh
 
 tools-browser:
 	@scripts/tools.sh browser

@@ -33,8 +33,8 @@ Usage:
       Answers HTTP as kube-apiserver does, for kubectl, Helm and other clients (docs/serve.md).
       --listen      default 127.0.0.1:8001; any address but loopback needs --token
       --kubeconfig  where to write how clients reach it (default loopscope.kubeconfig)
-      --speed       virtual seconds in a second (default 1); --jump leaps over time in which
-                    nothing happens
+      --speed       virtual seconds in a second (default 1, 0 holds the clock); --jump leaps over
+                    time in which nothing happens
 
   loopscope lesson check FILE…
       Plays each lesson to its end: every solution and alternative must do its task, a wrong
@@ -223,8 +223,9 @@ fn serve(args: &[String]) -> Result<u8, String> {
                 nodes = count.ok_or_else(|| format!("--nodes needs a number from 1 to {MAX_NODES}"))?;
             }
             "--speed" => {
-                let speed = value()?.parse().ok().filter(|speed| (0.01..=10_000.0).contains(speed));
-                options.pace = Pace::Real(speed.ok_or("--speed needs a number from 0.01 to 10000")?);
+                let speed = value()?.parse().ok().filter(|speed| *speed == 0.0 || (0.01..=10_000.0).contains(speed));
+                let speed = speed.ok_or("--speed needs 0, or a number from 0.01 to 10000")?;
+                options.pace = if speed == 0.0 { Pace::Held } else { Pace::Real(speed) };
             }
             "--seed" => options.seed = number(Some(value()?))?,
             "--token" => options.token = Some(value()?.clone()),
@@ -234,8 +235,7 @@ fn serve(args: &[String]) -> Result<u8, String> {
     }
     limit_memory(most);
     // Clients count ages by their own clock: the cluster's begins with it.
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |passed| passed.as_secs());
-    options.config = ClusterConfig { epoch: Timestamp(i64::try_from(now).unwrap_or(0)), ..ClusterConfig::with_nodes(nodes) };
+    options.config = ClusterConfig { epoch: wall(), ..ClusterConfig::with_nodes(nodes) };
     let token = options.token.clone();
     let server = Server::start(options)?;
     std::fs::write(&file, server.kubeconfig(token.as_deref())).map_err(|e| format!("{file}: {e}"))?;
@@ -243,6 +243,13 @@ fn serve(args: &[String]) -> Result<u8, String> {
     println!("serving at http://{}\nexport KUBECONFIG={}", server.address(), path.display());
     server.wait();
     Ok(0)
+}
+
+/// The time of day of this machine.
+#[allow(clippy::disallowed_methods)]
+fn wall() -> Timestamp {
+    let passed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    Timestamp(passed.ok().and_then(|passed| i64::try_from(passed.as_secs()).ok()).unwrap_or(0))
 }
 
 fn kubectl(args: &[String]) -> Result<u8, String> {

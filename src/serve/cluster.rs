@@ -1,9 +1,10 @@
 //! The cluster behind the server: its clock, the requests that are open, and the way to the API server.
 
+use super::clock::now;
+use super::follow::Follow;
 use super::request::Request;
 use super::status::Answer;
 use super::watch::Watch;
-use super::{follow::Follow, route};
 use crate::api::Time;
 use crate::api::time::SECOND;
 use crate::engine::Sim;
@@ -15,8 +16,10 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
-/// How far a leaping clock goes at most after a request: the longest that a rollout waits by default, and some more.
+/// How far a leaping clock goes at most after a write of a client: the longest that a rollout waits by default, and some more.
 const LEAP: u64 = 15 * 60 * SECOND;
+/// It stops when nothing has changed for so long: what goes on then only watches.
+const QUIET: u64 = 30 * SECOND;
 /// Engine work between two looks at the requests.
 const SLICE: usize = 20_000;
 /// How long it sleeps at most, so that ended watches are noticed.
@@ -27,8 +30,11 @@ const NAP: Duration = Duration::from_millis(500);
 pub enum Pace {
     /// Times real time.
     Real(f64),
-    /// It leaps to the next task when no request is waiting, for a quarter of an hour after each request; then it is real.
+    /// After a write of a client it leaps from task to task while no request is waiting, until nothing has changed for half a minute,
+    /// and no further than a quarter of an hour; then it is real.
     Leap,
+    /// It stands still, unless a client moves it.
+    Held,
 }
 
 /// The reply to a request.
@@ -57,6 +63,8 @@ pub struct Cluster {
     since: (Instant, Time),
     /// A leaping clock does not leap beyond this.
     leaps_until: Time,
+    /// When a client last wrote.
+    written: Time,
 }
 
 impl Cluster {
@@ -64,23 +72,23 @@ impl Cluster {
     pub fn new(config: ClusterConfig, seed: u64, pace: Pace) -> Cluster {
         let mut sim = Sim::new(config, seed);
         sim.advance(sim.now().after(SECOND), usize::MAX);
-        let since = (Instant::now(), sim.now());
-        let leaps_until = sim.now().after(LEAP);
-        Cluster { sim, watches: Vec::new(), follows: Vec::new(), pace, since, leaps_until }
+        let since = (now(), sim.now());
+        let (leaps_until, written) = (sim.now(), sim.now());
+        Cluster { sim, watches: Vec::new(), follows: Vec::new(), pace, since, leaps_until, written }
     }
 
     /// Applies a manifest, as `kubectl apply -f` does.
     pub fn apply(&mut self, text: &str) -> Result<(), String> {
         let words = ["apply".to_owned(), "-f".to_owned(), "-".to_owned()];
         let session = scenario::finish(&mut self.sim, &words, text, LEAP);
-        self.since = (Instant::now(), self.sim.now());
+        self.since = (now(), self.sim.now());
         if session.exit == Some(0) { Ok(()) } else { Err(session.stderr.trim_end().to_owned()) }
     }
 
-    /// Answers a request.
-    pub fn answer(&mut self, request: &Request) -> Reply {
+    /// A client is about to write: a leaping clock shall see what comes of it.
+    pub fn expect_changes(&mut self) {
         self.leaps_until = self.sim.now().after(LEAP);
-        route::answer(self, request)
+        self.written = self.sim.now();
     }
 
     /// Lets time pass and tells the open requests what has happened; gives how long nothing more will, unless a request comes.
@@ -97,18 +105,19 @@ impl Cluster {
     fn advance(&mut self) -> Duration {
         let (began, from) = self.since;
         let speed = match self.pace {
-            Pace::Leap => match self.sim.next_task().filter(|at| *at <= self.leaps_until) {
+            Pace::Held => return NAP,
+            Pace::Leap => match self.sim.next_task().filter(|at| *at <= self.leaps_until && *at <= self.quiet_at()) {
                 Some(at) => {
                     self.sim.advance(at, SLICE);
-                    self.since = (Instant::now(), self.sim.now());
+                    self.since = (now(), self.sim.now());
                     return Duration::ZERO;
                 }
                 None => 1.0,
             },
             Pace::Real(speed) => speed,
         };
-        let now = Instant::now();
-        let passed = (now - began).as_micros() as f64 * speed;
+        let at = now();
+        let passed = (at - began).as_micros() as f64 * speed;
         if passed < 1.0 {
             return Duration::from_millis(1);
         }
@@ -117,17 +126,22 @@ impl Cluster {
             // It is behind: what is left is done in the next slices.
             return Duration::ZERO;
         }
-        self.since = (now, self.sim.now());
+        self.since = (at, self.sim.now());
         let Some(next) = self.sim.next_task() else { return NAP };
         let wait = next.0.saturating_sub(self.sim.now().0) as f64 / speed.max(1e-6);
         Duration::from_micros((wait.min(NAP.as_micros() as f64) as u64).max(200))
+    }
+
+    /// When nothing will have changed for a while.
+    fn quiet_at(&self) -> Time {
+        self.sim.last_change().max(self.written).after(QUIET)
     }
 
     /// Moves virtual time forward at once, whatever the pace.
     pub fn pass(&mut self, span: u64) {
         let to = self.sim.now().after(span);
         self.sim.advance(to, usize::MAX);
-        self.since = (Instant::now(), self.sim.now());
+        self.since = (now(), self.sim.now());
     }
 
     /// The only way for requests to write: a dry run talks to a copy of the server.

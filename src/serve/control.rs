@@ -2,8 +2,7 @@
 
 use super::cluster::{Cluster, Reply};
 use super::request::Request;
-use super::route::not_allowed;
-use super::status::{Answer, failure};
+use super::status::{Answer, failure, not_allowed};
 use crate::api::time::{MS, SECOND};
 use serde_json::{Value, json};
 

@@ -3,11 +3,13 @@
 //! The engine stays a deterministic single thread, which one thread owns; HTTP only translates. Native only.
 //! `docs/serve.md` says what is answered and what is not.
 
+mod clock;
 mod cluster;
 mod control;
 mod discovery;
 mod follow;
 mod listen;
+mod objects;
 mod openapi;
 mod parts;
 mod protobuf;
@@ -148,13 +150,13 @@ fn drive(mut cluster: Cluster, requests: &mpsc::Receiver<Call>) {
         cluster.tick();
         for _ in 0..BATCH {
             let Some(call) = next.take() else { break };
-            let reply = cluster.answer(&call.request);
+            let reply = route::answer(&mut cluster, &call.request);
             // A client that is gone needs no answer.
             let _ = call.reply.send(reply);
             next = requests.try_recv().ok();
         }
         if let Some(call) = next {
-            let _ = call.reply.send(cluster.answer(&call.request));
+            let _ = call.reply.send(route::answer(&mut cluster, &call.request));
         }
         wait = cluster.tick();
     }

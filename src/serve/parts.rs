@@ -5,8 +5,7 @@
 use super::cluster::{Cluster, Reply};
 use super::follow::Follow;
 use super::request::{Request, Target};
-use super::route::{no_such_path, not_allowed};
-use super::status::{Answer, failure};
+use super::status::{Answer, failure, no_such_path, not_allowed};
 use super::write::{change, deletion, written};
 use crate::api::{Kind, ObjectRef, Timestamp};
 use crate::engine::store::{ApiError, Patch, Subresource};

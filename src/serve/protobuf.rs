@@ -6,7 +6,7 @@ use crate::api::Timestamp;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 const TABLE: &str = include_str!("protobuf.txt");
@@ -16,8 +16,8 @@ const MAGIC: &[u8] = b"k8s\0";
 const MOST_DEPTH: usize = 64;
 
 struct Table {
-    kinds: HashMap<(&'static str, &'static str), &'static str>,
-    messages: HashMap<&'static str, Vec<Field>>,
+    kinds: BTreeMap<(&'static str, &'static str), &'static str>,
+    messages: BTreeMap<&'static str, Vec<Field>>,
 }
 
 /// A field of a message.
@@ -33,7 +33,7 @@ struct Field {
 fn table() -> &'static Table {
     static READ: OnceLock<Table> = OnceLock::new();
     READ.get_or_init(|| {
-        let mut table = Table { kinds: HashMap::new(), messages: HashMap::new() };
+        let mut table = Table { kinds: BTreeMap::new(), messages: BTreeMap::new() };
         let mut name = "";
         for line in TABLE.lines() {
             let mut words = line.split(' ');
@@ -161,7 +161,9 @@ fn read(message: &str, bytes: &[u8], object: &mut Map<String, Value>, depth: usi
         } else if let Some(element) = field.kind.strip_prefix('[') {
             let value = leaf(element, wire, depth)?;
             let list = object.entry(field.json).or_insert_with(|| json!([]));
-            list.as_array_mut().map(|list| list.push(value));
+            if let Some(list) = list.as_array_mut() {
+                list.push(value);
+            }
         } else if let (true, Wire::Bytes(inner), Some(name)) = (field.json == "-", wire, field.kind.strip_prefix('>')) {
             read(name, inner, object, depth + 1)?;
         } else {

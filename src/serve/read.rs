@@ -3,6 +3,7 @@
 //! Models `apiserver/pkg/endpoints/handlers/get.go`.
 
 use super::cluster::{Cluster, Reply};
+use super::objects::{objects, stored};
 use super::request::{Request, Target};
 use super::show::Form;
 use super::status::{Answer, failure};
@@ -26,27 +27,6 @@ pub fn get(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Target
     };
     let form = Form::new(&cluster.sim, request, kind, target.api_version());
     Answer::json(200, &form.object(&cluster.sim, object)).into()
-}
-
-/// An object as it is stored, with who set which of its fields.
-pub fn stored(sim: &Sim, key: &ObjectRef) -> Option<Value> {
-    let mut value = sim.get(key)?.to_value();
-    let managed = sim.server().managed_fields(key);
-    if managed.as_array().is_some_and(|list| !list.is_empty()) {
-        value["metadata"]["managedFields"] = managed;
-    }
-    Some(value)
-}
-
-/// The objects of a kind in a namespace (empty: in all) that are selected, one if a name is given.
-pub fn objects(sim: &Sim, (kind, namespace, name): (Kind, &str, &str), selection: &Selection) -> Vec<Value> {
-    if !name.is_empty() {
-        let found = sim.get(&ObjectRef::new(kind, namespace, name)).map(|object| object.to_value());
-        return found.into_iter().filter(|object| selection.matches(object)).collect();
-    }
-    let listing = sim.server().listing(kind, (!namespace.is_empty()).then_some(namespace));
-    let all = selection.is_empty();
-    listing.map(|object| object.to_value()).filter(|object| all || selection.matches(object)).collect()
 }
 
 /// A list, or a watch of it.

@@ -5,8 +5,7 @@
 use super::cluster::Cluster;
 use super::discovery::REVIEWS;
 use super::request::{Request, Target};
-use super::route::not_allowed;
-use super::status::Answer;
+use super::status::{Answer, not_allowed};
 use crate::engine::store::{Request as Asked, Rule, User};
 use serde_json::{Value, json};
 

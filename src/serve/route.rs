@@ -4,7 +4,7 @@
 
 use super::cluster::{Cluster, Reply};
 use super::request::{Accepts, Request, Target};
-use super::status::{Answer, failure};
+use super::status::{Answer, failure, no_such_path, not_allowed};
 use super::{discovery, openapi, parts, read, reviews, write};
 use crate::api::{Kind, kind};
 use crate::engine::Sim;
@@ -15,6 +15,9 @@ pub const MAX_BODY: usize = 3 * 1024 * 1024;
 
 /// Answers a request.
 pub fn answer(cluster: &mut Cluster, request: &Request) -> Reply {
+    if !matches!(request.method.as_str(), "GET" | "HEAD") {
+        cluster.expect_changes();
+    }
     match request.path.trim_end_matches('/') {
         "/healthz" | "/livez" | "/readyz" => return Answer::text("ok").into(),
         "/version" => return Answer::json(200, &discovery::version()).into(),
@@ -71,16 +74,6 @@ fn kind_of(sim: &Sim, target: &Target) -> Option<Kind> {
         });
         found.map(|definition| definition.kind)
     })
-}
-
-/// Nothing is served there.
-pub fn no_such_path() -> Answer {
-    failure(404, "NotFound", "the server could not find the requested resource")
-}
-
-/// It is served, but not this method.
-pub fn not_allowed() -> Answer {
-    failure(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
 }
 
 /// The client wants a form that is not served.

@@ -114,3 +114,13 @@ pub fn deleted(kind: Kind, name: &str, uid: &str) -> Answer {
     }
     Answer::json(200, &json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details }))
 }
+
+/// Nothing is served there.
+pub fn no_such_path() -> Answer {
+    failure(404, "NotFound", "the server could not find the requested resource")
+}
+
+/// It is served, but not this method.
+pub fn not_allowed() -> Answer {
+    failure(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
+}

