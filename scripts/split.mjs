@@ -21,8 +21,10 @@ const told = `#pako:${deflateSync(JSON.stringify({ v: 1, manifest: 'kind: Pod', 
 // What else a link may hold is in the rest: such a page begins again when that is there (static/start.js).
 const embed = '?embed&autoplay=1';
 const sized = (sizes, queries) => sizes.flatMap(([width, height]) => queries.map((query) => ({ width, height, query })));
+// Sizes of windows that a page is turned to while it is open: what fits nowhere has a map, what is narrow has its panels elsewhere.
+const turned = [[1280, 720], [1366, 768], [1100, 620], [820, 1180], [1920, 1080], [360, 740]];
 const openings = [
-  ...sized([[1440, 900], [1024, 768], [720, 420], [390, 844]], ['', '?theme=dark']),
+  ...sized([[1440, 900], [1280, 720], [1024, 768], [720, 420], [390, 844]], ['', '?theme=dark']),
   ...sized([[760, 420], [720, 420], [390, 420]], [embed, `${embed}&speed=0.5`]),
   ...sized([[760, 420], [720, 420]], [`${embed}&view=ownership${example('rollout')}`, `${embed}&view=ownership${example('statefulset')}`, `${embed}&view=storage${example('statefulset')}`]),
   // A link with a history, which is read and carried out later; this one cannot be.
@@ -47,6 +49,10 @@ async function profile(browser, address, { width, height, query, cpu = 1, clock 
   await page.waitForTimeout(seconds * 1000);
   await page.setViewportSize({ width: width - 10, height: height - 10 });
   await page.waitForTimeout(1000);
+  for (const [width, height] of query ? [] : turned) {
+    await page.setViewportSize({ width, height });
+    await page.waitForTimeout(400);
+  }
   const text = await page.evaluate(() => {
     const { memory, __write_profile: write } = window.instance.exports;
     const size = write(0, 0);

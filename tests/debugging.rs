@@ -95,7 +95,7 @@ fn what_cannot_be_copied_is_told() {
         ("cp a :b", "error: filespec must match the canonical format: [[namespace/]pod:]file/path\n"),
         ("cp none web:/b", "error: none doesn't exist in local filesystem\n"),
         ("cp note other:/b", "Error from server (NotFound): pods \"other\" not found\n"),
-        ("cp note web:/b -c x", "Error from server (BadRequest): container x is not valid for pod web\n"),
+        ("cp note web:/b -c x", "error: container x is not valid for pod web out of: web\n"),
         ("cp web:/none b", "tar: /none: No such file or directory\ntar: error exit delayed from previous errors\n"),
     ] {
         assert_eq!(kubectl(&mut sim, line, ""), said, "{line}");

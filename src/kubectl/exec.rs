@@ -1,7 +1,7 @@
 //! `kubectl exec`, `attach` and the part of `run` that stays with its Pod: a shell in a container. Containers do not run; the shell
 //! and its commands are modelled (`kubectl/shell`). Files on a volume are still there for the next Pod.
 
-use super::client::Client;
+use super::client::{Client, server_error};
 use super::parse::Args;
 use super::shell::room::Place;
 use super::shell::{LineCommand, Machine};
@@ -11,7 +11,8 @@ use crate::api::pod::Pod;
 use crate::api::selector::LabelSelector;
 use crate::api::time::SECOND;
 use crate::api::{Kind, Object, ObjectRef, Time};
-use crate::engine::store::Delete;
+use crate::engine::store::{ApiError, Delete, Reason};
+use std::fmt::Display;
 use std::rc::Rc;
 
 const FLAGS: &str = "container/c= stdin/i ~tty/t ~quiet/q @filename/f= ~pod-running-timeout=";
@@ -19,7 +20,18 @@ const FLAGS: &str = "container/c= stdin/i ~tty/t ~quiet/q @filename/f= ~pod-runn
 /// `kubectl exec`.
 pub const VERB: Verb = Verb { name: "exec", aliases: &[], flags: FLAGS, reads: Reads::No, run, help: "Execute a command in a container" };
 
-fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
+/// What a command in a container reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stdin {
+    /// Nothing.
+    Closed,
+    /// A text, which has ended.
+    Text(String),
+    /// A shell reads lines as they are typed; other commands read nothing.
+    Lines,
+}
+
+fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome, Failure> {
     // Flags of the command in the container are not kubectl's.
     let split = words.iter().position(|word| word == "--").unwrap_or(words.len());
     let args = Args::parse("exec", FLAGS, &words[..split])?;
@@ -33,47 +45,80 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     }
     let pod = find(client, target)?;
     let container = container(client, &args, &pod)?;
-    Ok(Outcome::pending(in_container(&pod, container, &command, args.on("stdin"))))
+    let stdin = match stdin {
+        _ if !args.on("stdin") => Stdin::Closed,
+        "" => Stdin::Lines,
+        text => Stdin::Text(text.to_owned()),
+    };
+    Ok(Outcome::pending(LineCommand { machine: in_container(&pod, container, &command, stdin), remote: true }))
 }
 
 /// The container of a Pod that `-c` names, or the first; it must be running.
 pub fn container(client: &mut Client<'_>, args: &Args, pod: &Object) -> Result<usize, Failure> {
     let body: &Pod = pod.body();
-    let name = pod.meta.name.as_str();
     if body.is_terminal() {
         return Err(Failure::error(format!("cannot exec into a container in a completed pod; current phase is {}", body.status.phase)));
     }
+    let all = all_containers(body.spec.containers.iter().map(|c| &c.name), body.spec.init_containers.iter().map(|c| &c.name));
+    let first = body.spec.containers.first().map_or("", |c| c.name.as_str());
+    let wanted = args.get("container").unwrap_or(first);
+    if !body.spec.containers.iter().any(|c| c.name == wanted) {
+        return Err(Failure::error(format!("container {wanted} is not valid for pod {} out of: {all}", pod.meta.name)));
+    }
+    if args.get("container").is_none() && all != first {
+        client.warn(format!("Defaulted container {first:?} out of: {all}"));
+    }
+    reached(pod, wanted).map_err(|error| match error.reason {
+        Reason::InternalError => Failure::error(error.message),
+        _ => server_error(&error),
+    })
+}
+
+/// The containers of a Pod as kubectl lists them.
+pub fn all_containers<T: Display>(main: impl Iterator<Item = T>, init: impl Iterator<Item = T>) -> String {
+    let all: Vec<String> = main.map(|name| name.to_string()).chain(init.map(|name| format!("{name} (init)"))).collect();
+    all.join(", ")
+}
+
+/// The container of this name that the server and its kubelet reach; without a name, the only one.
+///
+/// Models `pkg/registry/core/pod/strategy.go` and `pkg/kubelet/kubelet_pods.go`.
+pub fn reached(pod: &Object, wanted: &str) -> Result<usize, ApiError> {
+    let body: &Pod = pod.body();
+    let (name, containers) = (pod.meta.name.as_str(), &body.spec.containers);
     if body.node_name.is_empty() {
-        return Err(Failure::plain(format!("Error from server (BadRequest): pod {name} does not have a host assigned")));
+        return Err(ApiError::bad_request(format!("pod {name} does not have a host assigned")));
     }
-    let names: Vec<&str> = body.spec.containers.iter().map(|c| c.name.as_str()).collect();
-    let container = match args.get("container") {
-        Some(wanted) => names
-            .iter()
-            .position(|known| *known == wanted)
-            .ok_or_else(|| Failure::plain(format!("Error from server (BadRequest): container {wanted} is not valid for pod {name}")))?,
-        None => {
-            if names.len() > 1 {
-                client.warn(format!("Defaulted container {:?} out of: {}", names[0], names.join(", ")));
-            }
-            0
+    let found = match (wanted, containers.len()) {
+        ("", 1) => Some(0),
+        ("", _) => {
+            let names: Vec<&str> = containers.iter().map(|c| c.name.as_str()).collect();
+            let message = format!("a container name must be specified for pod {name}, choose one of: [{}]", names.join(" "));
+            return Err(ApiError::bad_request(message));
         }
+        _ => containers.iter().position(|c| c.name == wanted),
     };
-    let running =
-        body.status.container_statuses.iter().any(|c| names.get(container) == Some(&c.name.as_str()) && c.state.running.is_some());
+    let Some(found) = found else {
+        return Err(ApiError::bad_request(format!("container {wanted} is not valid for pod {name}")));
+    };
+    let of = &containers[found].name;
+    let running = body.status.container_statuses.iter().any(|c| c.name == *of && c.state.running.is_some());
     if !running {
-        let of = names.get(container).copied().unwrap_or("");
-        return Err(Failure::error(format!("Internal error occurred: unable to upgrade connection: container not found ({of:?})")));
+        let message = format!("Internal error occurred: unable to upgrade connection: container not found ({:?})", of.as_str());
+        return Err(ApiError::internal(&message));
     }
-    Ok(container)
+    Ok(found)
 }
 
 /// A shell in a container, or one command.
-fn in_container(pod: &Object, container: usize, command: &[String], stdin: bool) -> LineCommand {
+pub fn in_container(pod: &Object, container: usize, command: &[String], stdin: Stdin) -> Machine {
     let place = Place::Pod(pod.key(), pod.meta.uid, container);
     let shell = matches!(command, [word] if matches!(word.rsplit('/').next(), Some("sh" | "bash" | "ash")));
-    let machine = if shell && stdin { Machine::interactive(place) } else { Machine::of_words(place, command) };
-    LineCommand { machine, remote: true }
+    match stdin {
+        Stdin::Lines if shell => Machine::interactive(place),
+        Stdin::Text(text) => Machine::of_words(place, command).with_stdin(&text),
+        Stdin::Lines | Stdin::Closed => Machine::of_words(place, command),
+    }
 }
 
 /// The Pods that a workload selects.
@@ -117,15 +162,13 @@ fn attach(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome,
     if !args.on("stdin") {
         return Err(Failure::error("what this container prints is not known here; 'kubectl exec' runs a command in it"));
     }
-    let shell = in_container(&pod, 0, &["sh".to_owned()], true);
-    Ok(Outcome::pending(Stay {
-        key: pod.key(),
-        shell,
-        began: client.sim().now(),
-        state: StayState::Starting,
-        removes: false,
-        waits: false,
-    }))
+    Ok(Outcome::pending(attached(&pod, client.sim().now(), &["sh".to_owned()], Stdin::Lines)))
+}
+
+/// What stays with a Pod until its process ends, which this shell or command is.
+pub fn attached(pod: &Object, began: Time, command: &[String], stdin: Stdin) -> impl PendingCommand + 'static {
+    let shell = LineCommand { machine: in_container(pod, 0, command, stdin), remote: true };
+    Stay { key: pod.key(), shell, began, state: StayState::Starting, removes: false, waits: false }
 }
 
 /// What stays with a Pod that `run` has made: waits until it runs, is its shell or its command, and ends it.
@@ -156,7 +199,9 @@ pub fn stay(client: &Client<'_>, name: &str, command: &[String], (tty, removes, 
     let key = client.key(Kind::Pod, name);
     let pod = client.sim().get(&key).ok_or_else(|| super::client::not_found(Kind::Pod, name))?;
     let shell = ["sh".to_owned()];
-    let shell = in_container(pod, 0, if command.is_empty() { &shell } else { command }, tty);
+    let stdin = if tty { Stdin::Lines } else { Stdin::Closed };
+    let machine = in_container(pod, 0, if command.is_empty() { &shell } else { command }, stdin);
+    let shell = LineCommand { machine, remote: true };
     Ok(Outcome::pending(Stay { key, shell, began: client.sim().now(), state: StayState::Starting, removes, waits }))
 }
 

@@ -115,10 +115,7 @@ fn choose(client: &mut Client<'_>, args: &Args, pod: ObjectRef, sources: &mut Ve
     let name = |container: &Value| container["name"].as_str().unwrap_or("").to_owned();
     let of = |field: &str| -> Vec<String> { object["spec"][field].as_array().into_iter().flatten().map(name).collect() };
     let (main, init) = (of("containers"), of("initContainers"));
-    let all = || {
-        let inits = init.iter().map(|name| format!("{name} (init)"));
-        main.iter().cloned().chain(inits).collect::<Vec<_>>().join(", ")
-    };
+    let all = || exec::all_containers(main.iter(), init.iter());
     let mut chosen: Vec<String> = Vec::new();
     if args.on("all-containers") {
         chosen.extend(init.iter().chain(&main).cloned());

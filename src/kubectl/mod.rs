@@ -45,11 +45,12 @@ mod unavailable;
 mod verb;
 mod wait;
 
-use crate::api::Time;
+use crate::api::{Object, Time};
 use crate::engine::Sim;
 pub use applied::{Applied, ApplyResult};
 use client::Client;
 pub use custom::CustomColumns;
+pub use exec::{Stdin, reached};
 pub use failure::Failure;
 pub use select::Selection;
 pub use verb::{Outcome, PendingCommand, Reads, Verb};
@@ -154,6 +155,24 @@ impl Session {
         let mut session = Session::new(sim, &args, usize::MAX);
         let result = session.with_client(sim, |client| apply::object(client, &args[1..], object));
         session.settle(result);
+        session
+    }
+
+    /// Starts a command in a running container, as the server does for `exec`: only the exit code tells that it failed.
+    pub fn in_container(sim: &mut Sim, (pod, container): (&Object, usize), command: &[String], stdin: Stdin) -> Session {
+        let mut session = Session::noted(sim, &format!("kubectl exec {} -- {}", pod.meta.name, command.join(" ")), usize::MAX);
+        let machine = exec::in_container(pod, container, command, stdin);
+        session.settle(Ok(Outcome::pending(shell::LineCommand { machine, remote: false })));
+        session.poll(sim);
+        session
+    }
+
+    /// Starts what is the process of a container from now on, as the server does for `attach`: a shell or a command.
+    pub fn attached(sim: &mut Sim, pod: &Object, command: &[String], stdin: Stdin) -> Session {
+        let mut session = Session::noted(sim, &format!("kubectl attach {}", pod.meta.name), usize::MAX);
+        let stays = exec::attached(pod, sim.now(), command, stdin);
+        session.settle(Ok(Outcome::pending(stays)));
+        session.poll(sim);
         session
     }
 

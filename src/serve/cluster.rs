@@ -4,6 +4,7 @@ use super::clock::now;
 use super::follow::Follow;
 use super::request::Request;
 use super::status::Answer;
+use super::terminal::Terminal;
 use super::watch::Watch;
 use crate::api::Time;
 use crate::api::time::SECOND;
@@ -44,6 +45,8 @@ pub enum Reply {
     Whole(Answer),
     /// Piece by piece, until the sender is gone.
     Stream(&'static str, mpsc::Receiver<Vec<u8>>),
+    /// Messages in both directions, until either side ends: what is sent to the client, and what it sends.
+    Socket(mpsc::Receiver<Vec<u8>>, mpsc::Sender<Vec<u8>>),
 }
 
 impl From<Answer> for Reply {
@@ -58,6 +61,7 @@ pub struct Cluster {
     pub sim: Sim,
     pub(super) watches: Vec<Watch>,
     pub(super) follows: Vec<Follow>,
+    pub(super) terminals: Vec<Terminal>,
     pace: Pace,
     /// When virtual time was last brought up to date, and what it was then.
     since: (Instant, Time),
@@ -74,7 +78,7 @@ impl Cluster {
         sim.advance(sim.now().after(SECOND), usize::MAX);
         let since = (now(), sim.now());
         let (leaps_until, written) = (sim.now(), sim.now());
-        Cluster { sim, watches: Vec::new(), follows: Vec::new(), pace, since, leaps_until, written }
+        Cluster { sim, watches: Vec::new(), follows: Vec::new(), terminals: Vec::new(), pace, since, leaps_until, written }
     }
 
     /// Applies a manifest, as `kubectl apply -f` does.
@@ -99,6 +103,9 @@ impl Cluster {
         let mut follows = std::mem::take(&mut self.follows);
         follows.retain_mut(|follow| follow.feed(&mut self.sim));
         self.follows = follows;
+        let mut terminals = std::mem::take(&mut self.terminals);
+        terminals.retain_mut(|terminal| terminal.feed(self));
+        self.terminals = terminals;
         rest
     }
 
@@ -106,7 +113,7 @@ impl Cluster {
         let (began, from) = self.since;
         let speed = match self.pace {
             Pace::Held => return NAP,
-            Pace::Leap => match self.sim.next_task().filter(|at| *at <= self.leaps_until && *at <= self.quiet_at()) {
+            Pace::Leap => match self.next_task().filter(|at| *at <= self.leaps_until && *at <= self.awaited()) {
                 Some(at) => {
                     self.sim.advance(at, SLICE);
                     self.since = (now(), self.sim.now());
@@ -127,14 +134,25 @@ impl Cluster {
             return Duration::ZERO;
         }
         self.since = (at, self.sim.now());
-        let Some(next) = self.sim.next_task() else { return NAP };
+        let Some(next) = self.next_task() else { return NAP };
         let wait = next.0.saturating_sub(self.sim.now().0) as f64 / speed.max(1e-6);
         Duration::from_micros((wait.min(NAP.as_micros() as f64) as u64).max(200))
     }
 
-    /// When nothing will have changed for a while.
-    fn quiet_at(&self) -> Time {
-        self.sim.last_change().max(self.written).after(QUIET)
+    /// When something happens by itself next, in the cluster or in a command that sleeps.
+    fn next_task(&self) -> Option<Time> {
+        self.sim.next_task().into_iter().chain(self.sleep()).min()
+    }
+
+    /// Until when a command in a container sleeps.
+    fn sleep(&self) -> Option<Time> {
+        self.terminals.iter().filter_map(Terminal::deadline).min()
+    }
+
+    /// How far somebody waits for what happens: until nothing has changed for a while, and until a command has slept.
+    fn awaited(&self) -> Time {
+        let quiet = self.sim.last_change().max(self.written).after(QUIET);
+        self.sleep().map_or(quiet, |until| until.max(quiet))
     }
 
     /// Moves virtual time forward at once, whatever the pace.

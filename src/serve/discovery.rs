@@ -25,7 +25,9 @@ pub const REVIEWS: &[(&str, &str, &str, bool)] = &[
 
 /// Subresources: kind, name, the kind they are read as, verbs.
 const PARTS: &[(&str, &str, &str, &[&str])] = &[
+    ("Pod", "attach", "PodAttachOptions", &["create", "get"]),
     ("Pod", "eviction", "Eviction", CREATE),
+    ("Pod", "exec", "PodExecOptions", &["create", "get"]),
     ("Pod", "log", "Pod", &["get"]),
     ("Pod", "resize", "Pod", &["get", "patch", "update"]),
     ("ServiceAccount", "token", "TokenRequest", CREATE),

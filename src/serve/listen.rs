@@ -4,6 +4,7 @@ use super::cluster::Reply;
 use super::request::Request;
 use super::route::MAX_BODY;
 use super::status::{Answer, failure};
+use super::websocket::Upgrade;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::{Body, Bytes, Frame, Incoming};
 use hyper::header::{HeaderName, HeaderValue};
@@ -24,12 +25,12 @@ use tokio::task::LocalSet;
 /// How long a client may take for the head of a request, and for its body.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A request on its way to the cluster.
-pub struct Call {
-    /// What is asked.
-    pub request: Request,
-    /// Where the answer goes.
-    pub reply: oneshot::Sender<Reply>,
+/// What comes to the cluster from outside.
+pub enum Call {
+    /// What is asked, and where the answer goes.
+    Request(Request, oneshot::Sender<Reply>),
+    /// Something was typed into an open terminal.
+    Typed,
 }
 
 /// Who may connect.
@@ -92,7 +93,7 @@ pub fn run(listener: TcpListener, calls: Sender<Call>, guard: Guard, stop: onesh
                 let mut builder = Builder::new(LocalExecutor);
                 builder.http1().timer(TokioTimer::new()).header_read_timeout(PATIENCE);
                 // A client that breaks off is none of the server's concern.
-                let _ = builder.serve_connection(TokioIo::new(stream), service).await;
+                let _ = builder.serve_connection_with_upgrades(TokioIo::new(stream), service).await;
             });
         }
     })
@@ -108,7 +109,8 @@ impl<F: Future<Output = ()> + 'static> hyper::rt::Executor<F> for LocalExecutor 
     }
 }
 
-async fn answer(incoming: hyper::Request<Incoming>, calls: Sender<Call>, guard: Rc<Guard>) -> Result<Response<Content>, Infallible> {
+async fn answer(mut incoming: hyper::Request<Incoming>, calls: Sender<Call>, guard: Rc<Guard>) -> Result<Response<Content>, Infallible> {
+    let upgrade = Upgrade::of(&mut incoming);
     let (head, body) = incoming.into_parts();
     let target = head.uri.path_and_query().map_or("/", |path| path.as_str());
     let mut request = Request::new(head.method.as_str(), target);
@@ -134,14 +136,24 @@ async fn answer(incoming: hyper::Request<Incoming>, calls: Sender<Call>, guard: 
     }
     let (reply, answered) = oneshot::channel();
     let gone = || failure(503, "ServiceUnavailable", "the cluster has ended").into();
-    let sent = calls.send(Call { request, reply }).is_ok();
-    Ok(response(if sent { answered.await.unwrap_or_else(|_| gone()) } else { gone() }))
+    let sent = calls.send(Call::Request(request, reply)).is_ok();
+    let reply = if sent { answered.await.unwrap_or_else(|_| gone()) } else { gone() };
+    Ok(match (reply, upgrade) {
+        (Reply::Socket(output, input), Some(upgrade)) => {
+            upgrade.accept(output, input, move || calls.send(Call::Typed).is_ok()).map(|()| Content::Whole(None))
+        }
+        (reply, _) => response(reply),
+    })
 }
 
 fn response(reply: Reply) -> Response<Content> {
     let (code, content_type, warnings, content) = match reply {
         Reply::Whole(answer) => (answer.code, answer.content_type, answer.warnings, Content::Whole(Some(answer.body.into()))),
         Reply::Stream(content_type, receiver) => (200, content_type, Vec::new(), Content::Stream(receiver)),
+        // The client did not ask for a WebSocket that is spoken.
+        Reply::Socket(..) => {
+            return response(failure(400, "BadRequest", "Upgrade request required: WebSocket with v5.channel.k8s.io").into());
+        }
     };
     let mut response = Response::new(content);
     *response.status_mut() = StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);

@@ -19,7 +19,9 @@ mod reviews;
 mod route;
 mod show;
 mod status;
+mod terminal;
 mod watch;
+mod websocket;
 mod write;
 
 use crate::engine::cluster::ClusterConfig;
@@ -148,15 +150,17 @@ fn drive(mut cluster: Cluster, requests: &mpsc::Receiver<Call>) {
         };
         // The clock first: a request is made now, not when the cluster was last looked at.
         cluster.tick();
-        for _ in 0..BATCH {
-            let Some(call) = next.take() else { break };
-            let reply = route::answer(&mut cluster, &call.request);
-            // A client that is gone needs no answer.
-            let _ = call.reply.send(reply);
-            next = requests.try_recv().ok();
-        }
-        if let Some(call) = next {
-            let _ = call.reply.send(route::answer(&mut cluster, &call.request));
+        let mut taken = 0;
+        while let Some(call) = next.take() {
+            // What was typed is read with the next tick.
+            if let Call::Request(request, reply) = call {
+                // A client that is gone needs no answer.
+                let _ = reply.send(route::answer(&mut cluster, &request));
+            }
+            taken += 1;
+            if taken < BATCH {
+                next = requests.try_recv().ok();
+            }
         }
         wait = cluster.tick();
     }

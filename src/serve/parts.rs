@@ -1,4 +1,4 @@
-//! Subresources: status, scale, resize, eviction, log, token.
+//! Subresources: status, scale, resize, eviction, log, token; exec and attach are in `terminal`.
 //!
 //! Models `pkg/registry/*/storage`, `pkg/registry/core/pod/rest` and `autoscaling/v1`.
 
@@ -24,8 +24,11 @@ pub fn answer(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Tar
         ("scale", _) => scale(cluster, request, kind, target).into(),
         ("eviction", Kind::Pod) if request.method == "POST" => evict(cluster, request, target).into(),
         ("log", Kind::Pod) if reads => log(cluster, request, target),
+        ("exec" | "attach", Kind::Pod) if matches!(request.method.as_str(), "GET" | "POST") => {
+            super::terminal::open(cluster, request, target)
+        }
         ("token", Kind::ServiceAccount) if request.method == "POST" => token(cluster, request, target).into(),
-        ("eviction" | "log" | "token", _) => not_allowed().into(),
+        ("attach" | "eviction" | "exec" | "log" | "token", _) => not_allowed().into(),
         _ => no_such_path().into(),
     }
 }

@@ -44,11 +44,11 @@ test('a new build takes the place of the kept one as a whole, once no page of th
     change('sw.js', /VERSION = '/, "VERSION = 'newer-");
     const title = (page) => page.evaluate(() => document.head.querySelector('title').textContent);
     // Asked for until it is there: a browser may put an update off.
-    await page.waitForFunction(async () => {
+    await expect.poll(() => page.evaluate(async () => {
       const registration = await navigator.serviceWorker.ready;
       registration.update().catch(() => {});
-      return registration.waiting;
-    }, null, { polling: 1000 });
+      return registration.waiting !== null;
+    })).toBe(true);
     // While another page is open, both stay what they are.
     const other = await context.newPage();
     await other.goto(address);

@@ -22,7 +22,7 @@ async function hold(page) {
 test.describe('before the rest of the module is there', () => {
   test.skip(!isSplit, 'the module is in one piece');
 
-  for (const [query, width, height] of [['', 1440, 900], ['', 390, 844], ['?embed&autoplay=1', 760, 420]]) {
+  for (const [query, width, height] of [['', 1440, 900], ['', 1280, 720], ['', 1536, 864], ['', 390, 844], ['?embed&autoplay=1', 760, 420]]) {
     test(`the first Pods come up, ${query || 'page'}, ${width}x${height}`, async ({ page }) => {
       const { go, begun } = await hold(page);
       await page.setViewportSize({ width, height });

@@ -178,3 +178,23 @@ fn helm_installs_upgrades_rolls_back_and_uninstalls() {
     // The page of the server's own clock is still reached.
     assert_eq!(post(server.address(), "/loopscope/time", &serde_json::json!({ "seconds": 0 })).code, 200);
 }
+
+#[test]
+fn kubectl_runs_commands_in_containers() {
+    let Some(kubectl) = client("kubectl") else { return };
+    let server = Server::start(Options { pace: Pace::Leap, ..Options::default() }).unwrap();
+    let home = home(&server, "exec");
+    let says = |line: &str, stdin: &str, wanted: &str, code: i32| {
+        let output = run(&kubectl, &home, &split(line), stdin);
+        assert_eq!((text(&output).as_str(), output.status.code()), (wanted, Some(code)), "{line}");
+    };
+    says("run box --image=busybox --command -- sleep infinity", "", "pod/box created\n", 0);
+    says("wait --for=condition=Ready pod/box --timeout=20s", "", "pod/box condition met\n", 0);
+    says("exec box -- hostname", "", "box\n", 0);
+    says("exec box -- sh -c 'echo out; echo err >&2; exit 3'", "", "out\nerr\ncommand terminated with exit code 3\n", 3);
+    says("exec -i box -- sh -c 'cat > /tmp/f; wc -l < /tmp/f'", "a\nb\n", "2\n", 0);
+    says("exec -i box -- sh", "cd /tmp\ncat f\nexit 4\n", "a\nb\ncommand terminated with exit code 4\n", 4);
+    says("exec box -- sh -c 'sleep 60; echo late'", "", "late\n", 0);
+    says("exec nope -- ls", "", "Error from server (NotFound): pods \"nope\" not found\n", 1);
+    says("exec box -c other -- ls", "", "error: container other is not valid for pod box out of: box\n", 1);
+}

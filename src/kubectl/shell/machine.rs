@@ -1,7 +1,7 @@
 //! Runs the steps of a script one after another and waits in between.
 
 use super::call::{append, polled};
-use super::frame::{Frame, FrameKind};
+use super::frame::{Frame, FrameKind, Input};
 use super::parse;
 use super::room::{Done, MOST_BYTES, Place, Room, Variables};
 use super::script::{Piece, Script, Simple, Step};
@@ -157,6 +157,14 @@ impl Machine {
         let words = words.iter().map(|word| vec![Piece::Quoted(word.clone())]).collect();
         let simple = Simple { words, ..Simple::default() };
         Machine::new(place, Script { steps: vec![Step::Pipeline(vec![simple], false)] })
+    }
+
+    /// The same, with something to read.
+    pub fn with_stdin(mut self, text: &str) -> Machine {
+        if let Some(frame) = self.frames.first_mut() {
+            frame.stdin = Some(Input::new(text));
+        }
+        self
     }
 
     /// A line for a shell that reads them; nothing ends it. False if it takes none now.

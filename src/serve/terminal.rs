@@ -1,0 +1,386 @@
+//! exec and attach: a command or a shell in a container, with messages of the channels that kubectl speaks.
+//!
+//! Models `apimachinery/pkg/util/remotecommand`, `kubelet/pkg/cri/streaming/remotecommand` and, for a terminal, what a tty does with
+//! what is typed.
+
+use super::cluster::{Cluster, Reply};
+use super::request::{Request, Target};
+use super::route::MAX_BODY;
+use super::status::{Answer, failure};
+use crate::api::pod::Pod;
+use crate::api::{Kind, Object, ObjectRef, Time};
+use crate::engine::Sim;
+use crate::engine::store::ApiError;
+use crate::kubectl::{Progress, Session, Stdin, reached};
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+use std::rc::Rc;
+use tokio::sync::mpsc::error::TryRecvError;
+use tokio::sync::mpsc::{self, Receiver, Sender};
+
+/// Messages that wait for a slow reader before its command is ended, and those of a fast writer before it has to wait.
+const BUFFER: usize = 1_000;
+/// What a shell shows when it waits for a line.
+const PROMPT: &[u8] = b"# ";
+/// Bytes of a line.
+const MOST_TYPED: usize = 64 * 1024;
+
+/// The first byte of a message.
+mod channel {
+    pub const STDIN: u8 = 0;
+    pub const STDOUT: u8 = 1;
+    pub const STDERR: u8 = 2;
+    /// How it ended.
+    pub const ERROR: u8 = 3;
+    /// The sender will write no more to the channel of the second byte.
+    pub const CLOSE: u8 = 255;
+}
+
+/// Opens `exec` or `attach` of a Pod.
+pub fn open(cluster: &mut Cluster, request: &Request, target: &Target) -> Reply {
+    let key = ObjectRef::new(Kind::Pod, &target.namespace, &target.name);
+    let refused = |error: &ApiError| Answer::error(error, Some((Kind::Pod, &target.name))).into();
+    if let Some(error) = cluster.forbids(request, "create", &key, &target.part) {
+        return refused(&error);
+    }
+    let Some(pod) = cluster.sim.get(&key).cloned() else { return refused(&ApiError::not_found(Kind::Pod, &target.name)) };
+    let container = match reached(&pod, request.option("container")) {
+        Ok(container) => container,
+        Err(error) => return refused(&error),
+    };
+    let attaches = target.part == "attach";
+    let mut command: Vec<String> = request.query.iter().filter(|(name, _)| name == "command").map(|(_, word)| word.clone()).collect();
+    if attaches {
+        let spec = &pod.body::<Pod>().spec.containers[container];
+        command = spec.command.iter().chain(&spec.args).map(ToString::to_string).collect();
+        if command.is_empty() {
+            command.push("sh".to_owned());
+        }
+    }
+    if command.is_empty() {
+        return failure(400, "BadRequest", "you must specify at least one command for the container").into();
+    }
+    let (output, receiver) = mpsc::channel(BUFFER);
+    let (sender, input) = mpsc::channel(BUFFER);
+    let (stdin, tty) = (request.on("stdin"), request.on("tty"));
+    let process = Process { pod, container, command, attaches, reads: stdin };
+    // What a command reads is complete before it runs, unless it is a shell that somebody types to.
+    let state = match (stdin, tty || process.is_shell()) {
+        (false, _) => process.start(&mut cluster.sim, Stdin::Closed),
+        (true, true) => process.start(&mut cluster.sim, Stdin::Lines),
+        (true, false) => State::Reading(process, Vec::new()),
+    };
+    let streams = Streams { output, shows_stderr: request.on("stderr"), tty };
+    let mut terminal = Terminal { state, streams, input, line: Line::default(), lines: VecDeque::new(), sent: (0, 0), prompted: false };
+    if terminal.feed(cluster) {
+        cluster.terminals.push(terminal);
+    }
+    Reply::Socket(receiver, sender)
+}
+
+/// What is to run.
+struct Process {
+    pod: Rc<Object>,
+    container: usize,
+    command: Vec<String>,
+    /// It is the process of the container itself.
+    attaches: bool,
+    /// It is given something to read.
+    reads: bool,
+}
+
+impl Process {
+    fn is_shell(&self) -> bool {
+        matches!(&self.command[..], [word] if matches!(word.rsplit('/').next(), Some("sh" | "bash" | "ash")))
+    }
+
+    fn start(&self, sim: &mut Sim, stdin: Stdin) -> State {
+        let name = |index: usize| self.pod.body::<Pod>().spec.containers[index].name.to_string();
+        State::Running(Box::new(if self.attaches && !self.reads {
+            // Who only listens sees what the container prints from now on.
+            let meta = &self.pod.meta;
+            let words = ["logs", &meta.name, "--namespace", &meta.namespace, "--container", &name(self.container), "--follow", "--tail=0"];
+            Session::start(sim, &words.map(str::to_owned), "")
+        } else if self.attaches {
+            Session::attached(sim, &self.pod, &self.command, stdin)
+        } else {
+            Session::in_container(sim, (&self.pod, self.container), &self.command, stdin)
+        }))
+    }
+}
+
+enum State {
+    /// It has not begun: what it reads is not complete.
+    Reading(Process, Vec<u8>),
+    Running(Box<Session>),
+}
+
+/// An open `exec` or `attach`.
+pub struct Terminal {
+    state: State,
+    streams: Streams,
+    input: Receiver<Vec<u8>>,
+    /// The line that is being typed.
+    line: Line,
+    /// Lines that wait until the shell takes them; nothing is the end of the input.
+    lines: VecDeque<Option<String>>,
+    /// Bytes of stdout and stderr that have been sent.
+    sent: (usize, usize),
+    prompted: bool,
+}
+
+impl Terminal {
+    /// When its command goes on by itself.
+    pub fn deadline(&self) -> Option<Time> {
+        if let State::Running(session) = &self.state { session.deadline() } else { None }
+    }
+
+    /// Takes what was typed and sends what has been printed; false once it has ended.
+    pub fn feed(&mut self, cluster: &mut Cluster) -> bool {
+        loop {
+            match self.input.try_recv() {
+                Ok(message) => {
+                    cluster.expect_changes();
+                    if !self.take(&mut cluster.sim, &message) {
+                        return false;
+                    }
+                }
+                Err(TryRecvError::Empty) => break,
+                Err(TryRecvError::Disconnected) => return false,
+            }
+        }
+        self.run(&mut cluster.sim)
+    }
+
+    /// A message of the client.
+    fn take(&mut self, sim: &mut Sim, message: &[u8]) -> bool {
+        let ends = match message {
+            [channel::STDIN, typed @ ..] => {
+                if let State::Reading(_, text) = &mut self.state {
+                    text.extend_from_slice(typed);
+                    if text.len() > MAX_BODY {
+                        self.streams.end(&refused(&format!("stdin is too long: at most {MAX_BODY} bytes")));
+                        return false;
+                    }
+                    return true;
+                }
+                return self.typed(typed);
+            }
+            [channel::CLOSE, channel::STDIN, ..] => true,
+            // The size of the window, and what is not known.
+            _ => false,
+        };
+        if !ends {
+            return true;
+        }
+        if let State::Reading(process, text) = &self.state {
+            self.state = process.start(sim, Stdin::Text(String::from_utf8_lossy(text).into_owned()));
+        } else {
+            let rest = self.line.take();
+            self.lines.extend((!rest.is_empty()).then_some(Some(rest)));
+            self.lines.push_back(None);
+        }
+        true
+    }
+
+    fn typed(&mut self, bytes: &[u8]) -> bool {
+        for &byte in bytes {
+            let (echo, key) = self.line.put(byte, self.streams.tty);
+            if !echo.is_empty() && !self.streams.send(channel::STDOUT, &echo) {
+                return false;
+            }
+            match key {
+                Key::None => {}
+                Key::Line(line) => self.lines.push_back(Some(line)),
+                Key::End => self.lines.push_back(None),
+                Key::Interrupt => {
+                    self.lines.clear();
+                    self.prompted = false;
+                    if let State::Running(session) = &mut self.state
+                        && !session.takes_input()
+                    {
+                        session.interrupt();
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    /// Runs the command as far as it comes.
+    fn run(&mut self, sim: &mut Sim) -> bool {
+        let State::Running(session) = &mut self.state else { return true };
+        loop {
+            let ended = session.poll(sim) == Progress::Done;
+            let (out, err) = (&session.stdout[self.sent.0..], &session.stderr[self.sent.1..]);
+            if !self.streams.send(channel::STDOUT, out.as_bytes()) || !self.streams.send(channel::STDERR, err.as_bytes()) {
+                return false;
+            }
+            self.sent = (session.stdout.len(), session.stderr.len());
+            if ended {
+                self.streams.end(&status(session.exit.unwrap_or(0)));
+                return false;
+            }
+            if !session.takes_input() {
+                return true;
+            }
+            let Some(line) = self.lines.pop_front() else { break };
+            self.prompted = false;
+            session.input(sim, line.as_deref());
+        }
+        if self.streams.tty && !self.prompted {
+            self.prompted = true;
+            return self.streams.send(channel::STDOUT, PROMPT);
+        }
+        true
+    }
+}
+
+/// The way to the client.
+struct Streams {
+    output: Sender<Vec<u8>>,
+    shows_stderr: bool,
+    tty: bool,
+}
+
+impl Streams {
+    /// False if the reader is gone or too slow.
+    fn send(&self, channel: u8, text: &[u8]) -> bool {
+        if text.is_empty() || (channel == channel::STDERR && !self.shows_stderr && !self.tty) {
+            return true;
+        }
+        let mut message = vec![if self.tty { channel::STDOUT } else { channel }];
+        for &byte in text {
+            // A terminal begins a new line at its left edge only if it is told to.
+            if self.tty && byte == b'\n' && message.last() != Some(&b'\r') {
+                message.push(b'\r');
+            }
+            message.push(byte);
+        }
+        self.output.try_send(message).is_ok()
+    }
+
+    fn end(&self, status: &Value) {
+        let mut message = vec![channel::ERROR];
+        message.extend(status.to_string().into_bytes());
+        // A reader that is gone does not ask.
+        let _ = self.output.try_send(message);
+    }
+}
+
+/// What the channel of errors says of an exit code.
+fn status(code: i32) -> Value {
+    if code == 0 {
+        return json!({ "metadata": {}, "status": "Success" });
+    }
+    let message = "command terminated with non-zero exit code";
+    let causes = json!([{ "reason": "ExitCode", "message": code.to_string() }]);
+    json!({ "metadata": {}, "status": "Failure", "message": message, "reason": "NonZeroExitCode", "details": { "causes": causes } })
+}
+
+fn refused(message: &str) -> Value {
+    json!({ "metadata": {}, "status": "Failure", "message": message, "reason": "InternalError", "code": 500 })
+}
+
+/// A line while it is typed.
+#[derive(Default)]
+struct Line {
+    bytes: Vec<u8>,
+    /// Within a sequence of a key such as an arrow.
+    escape: Vec<u8>,
+}
+
+/// What a byte of the input completes.
+#[derive(Debug, PartialEq)]
+enum Key {
+    None,
+    Line(String),
+    End,
+    Interrupt,
+}
+
+impl Line {
+    fn take(&mut self) -> String {
+        String::from_utf8_lossy(&std::mem::take(&mut self.bytes)).into_owned()
+    }
+
+    /// The next byte: what a tty shows of it, and what it completes.
+    fn put(&mut self, byte: u8, tty: bool) -> (Vec<u8>, Key) {
+        if !tty {
+            return match byte {
+                b'\n' => (Vec::new(), Key::Line(self.take())),
+                _ => (Vec::new(), self.keep(byte)),
+            };
+        }
+        if !self.escape.is_empty() {
+            self.escape.push(byte);
+            // `ESC [ … letter`, `ESC O letter`, `ESC letter`.
+            let goes_on =
+                matches!((self.escape.len(), byte), (2, b'[' | b'O')) || (self.escape.len() > 2 && !(0x40..=0x7e).contains(&byte));
+            if !goes_on {
+                self.escape.clear();
+            }
+            return (Vec::new(), Key::None);
+        }
+        match byte {
+            b'\r' | b'\n' => (b"\r\n".to_vec(), Key::Line(self.take())),
+            0x03 => {
+                self.bytes.clear();
+                (b"^C\r\n".to_vec(), Key::Interrupt)
+            }
+            0x04 if self.bytes.is_empty() => (Vec::new(), Key::End),
+            0x15 => {
+                let shown = String::from_utf8_lossy(&std::mem::take(&mut self.bytes)).chars().count();
+                (b"\x08 \x08".repeat(shown), Key::None)
+            }
+            0x08 | 0x7f => {
+                // A character may be several bytes.
+                while self.bytes.pop().is_some_and(|gone| gone & 0xc0 == 0x80) {}
+                (b"\x08 \x08".to_vec(), Key::None)
+            }
+            0x1b => {
+                self.escape.push(byte);
+                (Vec::new(), Key::None)
+            }
+            0x00..=0x1f => (Vec::new(), Key::None),
+            _ => (vec![byte], self.keep(byte)),
+        }
+    }
+
+    fn keep(&mut self, byte: u8) -> Key {
+        if self.bytes.len() < MOST_TYPED {
+            self.bytes.push(byte);
+        }
+        Key::None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(text: &str, tty: bool) -> (String, Vec<Key>) {
+        let (mut line, mut shown, mut keys) = (Line::default(), Vec::new(), Vec::new());
+        for byte in text.bytes() {
+            let (echo, key) = line.put(byte, tty);
+            shown.extend(echo);
+            keys.extend((key != Key::None).then_some(key));
+        }
+        (String::from_utf8(shown).unwrap(), keys)
+    }
+
+    #[test]
+    fn a_tty_edits_its_line() {
+        let line = |text: &str| Key::Line(text.to_owned());
+        assert_eq!(lines("ls\r", true), ("ls\r\n".to_owned(), vec![line("ls")]));
+        assert_eq!(lines("lé\x7f\x7fok\r", true).1, [line("ok")]);
+        assert_eq!(lines("a\x1b[A\x1bOB\x1bxb\r", true).1, [line("ab")]);
+        assert_eq!(lines("abc\x15d\x03e\r\x04", true).1, [Key::Interrupt, line("e"), Key::End]);
+        assert_eq!(lines("a\x04\r", true).1, [line("a")]);
+    }
+
+    #[test]
+    fn without_a_tty_only_line_breaks_count() {
+        assert_eq!(lines("a\x03b\r\nc", false), (String::new(), vec![Key::Line("a\x03b\r".to_owned())]));
+    }
+}
