@@ -31,7 +31,9 @@ self.addEventListener('fetch', (event) => {
 
 async function answer(request, name) {
   const waiting = self.registration.waiting;
-  if (request.mode === 'navigate' && waiting && (await self.clients.matchAll()).length <= 1) {
+  // A page that is loaded again still counts as open.
+  const own = request.cache === 'no-cache' ? 1 : 0;
+  if (request.mode === 'navigate' && waiting && (await self.clients.matchAll()).length <= own) {
     waiting.postMessage('replace');
     // Asked for once more, the new build answers.
     return new Response('', { headers: { refresh: '0' } });

@@ -29,6 +29,7 @@ test('a page that was visited opens without a network, with its lessons and in b
 });
 
 test('a new build takes the place of the kept one as a whole, once no page of the old one is open', async ({ browser }) => {
+  test.setTimeout(150_000);
   const folder = mkdtempSync(join(tmpdir(), 'loopscope-'));
   cpSync(built, folder, { recursive: true });
   const server = await serve(0, { dist: folder });
@@ -50,7 +51,7 @@ test('a new build takes the place of the kept one as a whole, once no page of th
       const registration = await navigator.serviceWorker.ready;
       registration.update().catch(() => {});
       return registration.waiting !== null;
-    })).toBe(true).catch((problem) => { if (asked) throw problem; });
+    }), { timeout: 60_000 }).toBe(true).catch((problem) => { if (asked) throw problem; });
     test.skip(!asked, 'this browser asks the server for no update of a service worker');
     // While another page is open, both stay what they are.
     const other = await context.newPage();
