@@ -7,8 +7,10 @@ use loopscope::engine::Sim;
 use loopscope::engine::cluster::ClusterConfig;
 use loopscope::explain::story::Story;
 use loopscope::lesson;
-use loopscope::scenario::{self, Trace};
+use loopscope::scenario::{self, Observer, Trace};
 use loopscope::serve::{Options, Pace, Server};
+use loopscope::session::record::{Record, Unreadable};
+use loopscope::session::run::Run;
 use std::io::{self, BufWriter, Read, Write};
 use std::net::SocketAddr;
 use std::process::ExitCode;
@@ -29,12 +31,17 @@ Usage:
       command line. Prints and exits as kubectl does; `-f -` reads standard input.
 
   loopscope serve [--listen ADDRESS:PORT] [--kubeconfig FILE] [--setup FILE]… [--nodes N] [--seed N]
-                  [--speed X | --jump] [--token TOKEN] [--max-memory SIZE]
+                  [--speed X | --jump] [--record FILE] [--page] [--token TOKEN] [--max-memory SIZE]
       Answers HTTP as kube-apiserver does, for kubectl, Helm and other clients (docs/serve.md).
       --listen      default 127.0.0.1:8001; any address but loopback needs --token
       --kubeconfig  where to write how clients reach it (default loopscope.kubeconfig)
       --speed       virtual seconds in a second (default 1, 0 holds the clock); --jump leaps over
                     time in which nothing happens
+      --record      keeps what is done, for loopscope replay and for the page
+      --page        serves the built page too (dist, or --page-from FOLDER), which follows the cluster
+
+  loopscope replay RECORD [--max-memory SIZE]
+      Repeats what loopscope serve has kept, to the byte, and prints its story.
 
   loopscope lesson check FILE…
       Plays each lesson to its end: every solution and alternative must do its task, a wrong
@@ -65,6 +72,7 @@ pub fn main(args: Vec<String>) -> ExitCode {
         Some("lesson") => lesson(&args[1..]),
         Some("export") => export(&args[1..]),
         Some("serve") => serve(&args[1..]),
+        Some("replay") => replay(&args[1..]),
         Some("help" | "--help" | "-h") => {
             print!("{HELP}");
             Ok(0)
@@ -228,6 +236,9 @@ fn serve(args: &[String]) -> Result<u8, String> {
                 options.pace = if speed == 0.0 { Pace::Held } else { Pace::Real(speed) };
             }
             "--seed" => options.seed = number(Some(value()?))?,
+            "--record" => options.record = Some(value()?.into()),
+            "--page" => options.page = Some("dist".into()),
+            "--page-from" => options.page = Some(value()?.into()),
             "--token" => options.token = Some(value()?.clone()),
             "--max-memory" => most = size(Some(value()?))?,
             other => return Err(format!("unknown flag {other}; see loopscope --help")),
@@ -236,13 +247,43 @@ fn serve(args: &[String]) -> Result<u8, String> {
     limit_memory(most);
     // Clients count ages by their own clock: the cluster's begins with it.
     options.config = ClusterConfig { epoch: wall(), ..ClusterConfig::with_nodes(nodes) };
-    let token = options.token.clone();
+    let (token, page) = (options.token.clone(), options.page.is_some());
+    if options.page.as_ref().is_some_and(|folder| !folder.join("index.html").exists()) {
+        return Err("the page is not built: make dist builds it, --page-from names another folder than dist".to_string());
+    }
+    if page && token.is_some() {
+        return Err("a page cannot show a token: --page goes without --token".to_string());
+    }
     let server = Server::start(options)?;
     std::fs::write(&file, server.kubeconfig(token.as_deref())).map_err(|e| format!("{file}: {e}"))?;
     let path = std::fs::canonicalize(&file).map_err(|e| format!("{file}: {e}"))?;
     println!("serving at http://{}\nexport KUBECONFIG={}", server.address(), path.display());
+    if page {
+        println!("page:      http://{}/page/?follow", server.address());
+    }
     server.wait();
     Ok(0)
+}
+
+fn replay(args: &[String]) -> Result<u8, String> {
+    let (file, most) = match args {
+        [file] => (file, MAX_MEMORY),
+        [file, flag, most] if flag == "--max-memory" => (file, size(Some(most))?),
+        _ => return Err("loopscope replay needs a record; see loopscope --help".to_string()),
+    };
+    let text = std::fs::read_to_string(file).map_err(|e| format!("{file}: {e}"))?;
+    let record = Record::read(&text).map_err(|Unreadable(line, problem)| format!("{file}:{line}: {problem}"))?;
+    limit_memory(most);
+    let mut run = Run::recalled(record.config, record.seed, record.commands, record.end);
+    while run.recalls() {
+        run.advance(record.end.1, usize::MAX);
+    }
+    let mut story = Story::new(BufWriter::new(io::stdout().lock()));
+    story.advanced(run.sim());
+    match story.error {
+        Some(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(e.to_string()),
+        _ => Ok(0),
+    }
 }
 
 /// The time of day of this machine.

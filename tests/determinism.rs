@@ -85,18 +85,18 @@ fn a_script_that_waits_is_repeated_from_the_history() {
     let line = "i=1; sleep 1; i=$((i+1)); echo $i > f; sleep 1; sleep 1; kubectl create configmap a --from-literal=k=$(cat f); sleep 1; \
                 kubectl create configmap b --from-literal=k=$i";
     let fresh = || Sim::new(ClusterConfig::default(), 1);
-    let (mut sim, mut talk, mut history) = (fresh(), None, Vec::new());
+    let (mut sim, mut waiting, mut history) = (fresh(), actions::Waiting::default(), Vec::new());
     for command in std::iter::once(Command::Kubectl(line.into())).chain(std::iter::repeat_n(Command::Poll, 100)) {
-        if actions::run(&mut sim, &mut talk, &command).changed {
+        if actions::run(&mut sim, &mut waiting, &command).changed {
             history.push((sim.now(), command));
         }
         sim.advance(sim.now().after(70_000), usize::MAX);
     }
-    assert!(talk.is_none() && history.len() < 15, "{}", history.len());
-    let (mut again, mut talk) = (fresh(), None);
+    assert!(waiting.foreground.is_none() && history.len() < 15, "{}", history.len());
+    let (mut again, mut waiting) = (fresh(), actions::Waiting::default());
     for (at, command) in &history {
         again.advance(*at, usize::MAX);
-        actions::run(&mut again, &mut talk, command);
+        actions::run(&mut again, &mut waiting, command);
     }
     again.advance(sim.now(), usize::MAX);
     let written = |sim: &Sim| sim.list(Kind::ConfigMap).map(|object| object.to_value().to_string()).collect::<Vec<_>>();

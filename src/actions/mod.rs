@@ -3,8 +3,9 @@
 use crate::api::schema::{schema, strict_errors};
 use crate::api::{Kind, ObjectRef};
 use crate::engine::Sim;
+use crate::engine::store::ClientRequest;
 use crate::i18n::{Message, msg};
-use crate::kubectl::{Applied, ApplyResult, Failure, Progress, Session, distance};
+use crate::kubectl::{Applied, ApplyResult, Failure, Progress, RemoteAct, Remotes, Session, distance};
 use crate::manifest::{self, Document, Reader};
 use crate::projection::changes::{self, Change};
 use serde_json::Value;
@@ -22,6 +23,19 @@ pub enum Command {
     Fault(Rc<str>),
     /// The kubectl command that still waits looked again, and wrote something (`drain`).
     Poll,
+    /// Sent a write as a client of the API server.
+    Request(Rc<ClientRequest>),
+    /// Ran a command in a container as a client of the API server, or went on with the one of this number.
+    Remote(u32, Rc<RemoteAct>),
+}
+
+/// The commands that still wait.
+#[derive(Clone, Debug, Default)]
+pub struct Waiting {
+    /// The kubectl command of the terminal.
+    pub foreground: Option<Session>,
+    /// Those of clients of the API server.
+    pub remotes: Remotes,
 }
 
 /// Something to say about the manifest.
@@ -95,9 +109,23 @@ impl Answer {
 /// So many rows of a table are read or printed at a time: what is long goes on when it is polled.
 const ROWS: usize = 160;
 
-/// Carries out a command. `talk` is the kubectl command that still waits, if any: a new one ends it.
-pub fn run(sim: &mut Sim, talk: &mut Option<Session>, command: &Command) -> Answer {
+/// Carries out a command. A new kubectl command ends the one in the foreground that still waits.
+pub fn run(sim: &mut Sim, waiting: &mut Waiting, command: &Command) -> Answer {
+    let talk = &mut waiting.foreground;
     match command {
+        Command::Request(request) => {
+            let (result, _) = sim.client_request(request);
+            Answer {
+                changed: true,
+                failed: result.is_err(),
+                failure: result.err().map(|error| error.message.to_string()),
+                ..Answer::default()
+            }
+        }
+        Command::Remote(id, act) => {
+            let output = waiting.remotes.act(sim, *id, act);
+            Answer { changed: output.changed, ..Answer::default() }
+        }
         Command::Apply(text) => apply(sim, text),
         Command::Kubectl(line) => {
             let before = sim.journal().len();

@@ -21,7 +21,8 @@ const FLAGS: &str = "container/c= stdin/i ~tty/t ~quiet/q @filename/f= ~pod-runn
 pub const VERB: Verb = Verb { name: "exec", aliases: &[], flags: FLAGS, reads: Reads::No, run, help: "Execute a command in a container" };
 
 /// What a command in a container reads.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Stdin {
     /// Nothing.
     Closed,
@@ -110,12 +111,16 @@ pub fn reached(pod: &Object, wanted: &str) -> Result<usize, ApiError> {
     Ok(found)
 }
 
+/// Whether a command is a shell, which reads lines as they are typed.
+pub fn is_shell(command: &[String]) -> bool {
+    matches!(command, [word] if matches!(word.rsplit('/').next(), Some("sh" | "bash" | "ash")))
+}
+
 /// A shell in a container, or one command.
 pub fn in_container(pod: &Object, container: usize, command: &[String], stdin: Stdin) -> Machine {
     let place = Place::Pod(pod.key(), pod.meta.uid, container);
-    let shell = matches!(command, [word] if matches!(word.rsplit('/').next(), Some("sh" | "bash" | "ash")));
     match stdin {
-        Stdin::Lines if shell => Machine::interactive(place),
+        Stdin::Lines if is_shell(command) => Machine::interactive(place),
         Stdin::Text(text) => Machine::of_words(place, command).with_stdin(&text),
         Stdin::Lines | Stdin::Closed => Machine::of_words(place, command),
     }

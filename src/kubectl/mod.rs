@@ -30,6 +30,7 @@ mod output;
 pub mod parse;
 mod patch;
 pub mod printers;
+mod remote;
 mod replace;
 mod resources;
 mod rollout;
@@ -47,11 +48,14 @@ mod wait;
 
 use crate::api::{Object, Time};
 use crate::engine::Sim;
+use crate::engine::journal::Actor;
+use crate::engine::store::Origin;
 pub use applied::{Applied, ApplyResult};
 use client::Client;
 pub use custom::CustomColumns;
-pub use exec::{Stdin, reached};
+pub use exec::{Stdin, is_shell, reached};
 pub use failure::Failure;
+pub use remote::{RemoteAct, RemoteOutput, RemoteStart, Remotes};
 pub use select::Selection;
 pub use verb::{Outcome, PendingCommand, Reads, Verb};
 
@@ -77,7 +81,7 @@ pub struct Session {
     pub failure: Option<Failure>,
     /// What came of the objects it applied.
     pub applied: Vec<Applied>,
-    origin: crate::engine::store::Origin,
+    origin: Origin,
     namespace: String,
     mode: output::Mode,
     task: Outcome,
@@ -88,6 +92,18 @@ impl Session {
     /// Starts a command; `args` are the words after `kubectl`, `stdin` is what `-f -` reads.
     pub fn start(sim: &mut Sim, args: &[String], stdin: &str) -> Session {
         Session::with_rows(sim, args, stdin, usize::MAX)
+    }
+
+    /// Starts a command that only reads, without an entry in the history.
+    pub fn unnoted(sim: &mut Sim, args: &[String]) -> Session {
+        let origin = Origin { actor: Actor::USER, cause: None, pass: 0, manager: None, user: None };
+        let mut session = Session::of(origin, usize::MAX);
+        let result = session.with_client(sim, |client| dispatch(client, args, ""));
+        session.settle(result);
+        if session.exit.is_none() {
+            session.poll(sim);
+        }
+        session
     }
 
     /// The same, with so many rows of a table at a time: it goes on with the next when it is polled.
@@ -182,7 +198,10 @@ impl Session {
 
     /// A command that the history has under this text.
     fn noted(sim: &mut Sim, text: &str, rows: usize) -> Session {
-        let origin = sim.command(text);
+        Session::of(sim.command(text), rows)
+    }
+
+    fn of(origin: Origin, rows: usize) -> Session {
         Session {
             stdout: String::new(),
             stderr: String::new(),

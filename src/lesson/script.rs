@@ -2,7 +2,7 @@
 
 use super::expr::Expressions;
 use super::history::History;
-use crate::actions::{self, Command};
+use crate::actions::{self, Command, Waiting};
 use crate::api::Time;
 use crate::api::time::SECOND;
 use crate::engine::Sim;
@@ -68,7 +68,7 @@ pub struct Play {
     pub failure: Option<String>,
     actions: Rc<[Step]>,
     cursor: Cursor,
-    foreground: Option<Session>,
+    waiting: Waiting,
     limit: Time,
 }
 
@@ -76,7 +76,7 @@ impl Play {
     /// Begins to play actions on a copy, with the history that a step has so far.
     pub fn new(sim: Sim, history: History, actions: Rc<[Step]>) -> Play {
         let (cursor, limit) = (Cursor::new(sim.now()), sim.now().after(LONGEST.0));
-        Play { sim, history, failure: None, actions, cursor, foreground: None, limit }
+        Play { sim, history, failure: None, actions, cursor, waiting: Waiting::default(), limit }
     }
 
     /// The same from the beginning of a step.
@@ -106,7 +106,7 @@ impl Play {
             let to = self.sim.next_task().map_or(due, |task| task.min(due)).max(Time(self.sim.now().0 + 1));
             let went = self.sim.advance(to.min(self.limit.after(1)), budget);
             budget = budget.saturating_sub(went.ran.max(1));
-            if went.done && self.foreground.is_some() {
+            if went.done && self.waiting.foreground.is_some() {
                 self.run(&Command::Poll);
             }
         }
@@ -115,13 +115,13 @@ impl Play {
     }
 
     fn run(&mut self, command: &Command) {
-        let answer = actions::run(&mut self.sim, &mut self.foreground, command);
+        let answer = actions::run(&mut self.sim, &mut self.waiting, command);
         if answer.failed && self.failure.is_none() {
             self.failure = answer.failure.or_else(|| answer.lines.first().map(|line| line.text.clone()));
             self.failure.get_or_insert_default();
         }
-        while self.foreground.as_ref().is_some_and(Session::goes_on) {
-            actions::run(&mut self.sim, &mut self.foreground, &Command::Poll);
+        while self.waiting.foreground.as_ref().is_some_and(Session::goes_on) {
+            actions::run(&mut self.sim, &mut self.waiting, &Command::Poll);
         }
     }
 

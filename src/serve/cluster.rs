@@ -1,18 +1,18 @@
 //! The cluster behind the server: its clock, the requests that are open, and the way to the API server.
 
 use super::clock::now;
-use super::follow::Follow;
 use super::request::Request;
 use super::status::Answer;
-use super::terminal::Terminal;
-use super::watch::Watch;
+use crate::actions::{self, Command, Waiting};
 use crate::api::Time;
 use crate::api::time::SECOND;
 use crate::engine::Sim;
 use crate::engine::cluster::ClusterConfig;
 use crate::engine::journal::Actor;
-use crate::engine::store::{ApiError, ApiServer, Manager, Origin, Subresource};
-use crate::scenario;
+use crate::engine::store::{ApiError, ClientRequest, ClientWrite, Origin, Sent, Subresource};
+use crate::kubectl::{RemoteAct, RemoteOutput};
+use crate::session::Recorded;
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
@@ -55,13 +55,30 @@ impl From<Answer> for Reply {
     }
 }
 
+/// A request that is answered as things happen.
+pub trait OpenRequest {
+    /// Sends what has happened since; false once it has ended.
+    fn feed(&mut self, cluster: &mut Cluster) -> bool;
+}
+
 /// A simulated cluster that requests are sent to.
 pub struct Cluster {
     /// The simulation.
     pub sim: Sim,
-    pub(super) watches: Vec<Watch>,
-    pub(super) follows: Vec<Follow>,
-    pub(super) terminals: Vec<Terminal>,
+    /// Requests that are answered piece by piece.
+    pub(super) open: Vec<Box<dyn OpenRequest>>,
+    /// Commands that still wait.
+    waiting: Waiting,
+    /// What was done.
+    pub(super) log: Vec<Recorded>,
+    /// Commands that clients have begun in containers.
+    remotes: u32,
+    /// Tasks run since time 0.
+    pub(super) tasks: u64,
+    /// The folder of the page that follows.
+    pub(super) page: Option<PathBuf>,
+    /// What the run began with.
+    pub(super) seed: u64,
     pace: Pace,
     /// When virtual time was last brought up to date, and what it was then.
     since: (Instant, Time),
@@ -74,19 +91,20 @@ pub struct Cluster {
 impl Cluster {
     /// A cluster that has just started.
     pub fn new(config: ClusterConfig, seed: u64, pace: Pace) -> Cluster {
-        let mut sim = Sim::new(config, seed);
-        sim.advance(sim.now().after(SECOND), usize::MAX);
+        let sim = Sim::new(config, seed);
         let since = (now(), sim.now());
         let (leaps_until, written) = (sim.now(), sim.now());
-        Cluster { sim, watches: Vec::new(), follows: Vec::new(), terminals: Vec::new(), pace, since, leaps_until, written }
+        let (open, waiting, log) = (Vec::new(), Waiting::default(), Vec::new());
+        let mut cluster = Cluster { sim, open, waiting, log, remotes: 0, tasks: 0, page: None, seed, pace, since, leaps_until, written };
+        cluster.pass(SECOND);
+        cluster
     }
 
-    /// Applies a manifest, as `kubectl apply -f` does.
+    /// Applies a manifest; the first thing that is wrong with it, at its line.
     pub fn apply(&mut self, text: &str) -> Result<(), String> {
-        let words = ["apply".to_owned(), "-f".to_owned(), "-".to_owned()];
-        let session = scenario::finish(&mut self.sim, &words, text, LEAP);
-        self.since = (now(), self.sim.now());
-        if session.exit == Some(0) { Ok(()) } else { Err(session.stderr.trim_end().to_owned()) }
+        let answer = self.act(Command::Apply(text.into()));
+        let wrong = answer.diagnostics.iter().find(|diagnostic| diagnostic.error);
+        wrong.map_or(Ok(()), |wrong| Err(format!("line {}: {}", wrong.line, wrong.message.english())))
     }
 
     /// A client is about to write: a leaping clock shall see what comes of it.
@@ -98,14 +116,10 @@ impl Cluster {
     /// Lets time pass and tells the open requests what has happened; gives how long nothing more will, unless a request comes.
     pub fn tick(&mut self) -> Duration {
         let rest = self.advance();
-        let sim = &self.sim;
-        self.watches.retain_mut(|watch| watch.feed(sim));
-        let mut follows = std::mem::take(&mut self.follows);
-        follows.retain_mut(|follow| follow.feed(&mut self.sim));
-        self.follows = follows;
-        let mut terminals = std::mem::take(&mut self.terminals);
-        terminals.retain_mut(|terminal| terminal.feed(self));
-        self.terminals = terminals;
+        self.act(Command::Poll);
+        let mut open = std::mem::take(&mut self.open);
+        open.retain_mut(|request| request.feed(self));
+        self.open = open;
         rest
     }
 
@@ -115,7 +129,7 @@ impl Cluster {
             Pace::Held => return NAP,
             Pace::Leap => match self.next_task().filter(|at| *at <= self.leaps_until && *at <= self.awaited()) {
                 Some(at) => {
-                    self.sim.advance(at, SLICE);
+                    self.run(at, SLICE);
                     self.since = (now(), self.sim.now());
                     return Duration::ZERO;
                 }
@@ -129,7 +143,7 @@ impl Cluster {
             return Duration::from_millis(1);
         }
         let to = from.after(passed as u64);
-        if !self.sim.advance(to, SLICE).done {
+        if !self.run(to, SLICE) {
             // It is behind: what is left is done in the next slices.
             return Duration::ZERO;
         }
@@ -146,7 +160,7 @@ impl Cluster {
 
     /// Until when a command in a container sleeps.
     fn sleep(&self) -> Option<Time> {
-        self.terminals.iter().filter_map(Terminal::deadline).min()
+        self.waiting.remotes.deadline()
     }
 
     /// How far somebody waits for what happens: until nothing has changed for a while, and until a command has slept.
@@ -155,30 +169,67 @@ impl Cluster {
         self.sleep().map_or(quiet, |until| until.max(quiet))
     }
 
+    /// Runs tasks until a time; whether it was reached.
+    fn run(&mut self, to: Time, budget: usize) -> bool {
+        let went = self.sim.advance(to, budget);
+        self.tasks += went.ran as u64;
+        went.done
+    }
+
     /// Moves virtual time forward at once, whatever the pace.
     pub fn pass(&mut self, span: u64) {
         let to = self.sim.now().after(span);
-        self.sim.advance(to, usize::MAX);
+        self.run(to, usize::MAX);
         self.since = (now(), self.sim.now());
     }
 
     /// The only way for requests to write: a dry run talks to a copy of the server.
-    pub(super) fn send<R>(
+    pub(super) fn send(
         &mut self,
         request: &Request,
+        verb: &str,
         part: Subresource,
-        talk: impl FnOnce(&mut ApiServer, &Origin) -> Result<R, ApiError>,
-    ) -> (Result<R, ApiError>, Vec<String>) {
-        let manager = Manager::update(request.manager(), part.word()).with_unknown(request.unknown());
-        let complete = |origin: Origin| Origin { manager: Some(Rc::new(manager)), user: request.user().map(Rc::new), ..origin };
+        write: ClientWrite,
+    ) -> (Result<Sent, ApiError>, Vec<String>) {
+        let (told, manager) = (words(request), request.manager().to_owned());
+        let write = ClientRequest { told, verb: verb.to_owned(), manager, part, unknown: request.unknown(), user: request.user(), write };
         if request.is_dry() {
             let mut copy = self.sim.server().clone();
             copy.now = self.sim.now();
-            let origin = complete(Origin { actor: Actor::USER, cause: None, pass: 0, manager: None, user: None });
-            return (talk(&mut copy, &origin), copy.warnings);
+            let origin = write.origin(Origin { actor: Actor::USER, cause: None, pass: 0, manager: None, user: None });
+            return (write.send(&mut copy, &origin), copy.warnings);
         }
-        let origin = complete(self.sim.command(&words(request)));
-        self.sim.request(|server| (talk(server, &origin), std::mem::take(&mut server.warnings)))
+        let sent = self.sim.client_request(&write);
+        self.record(Command::Request(Rc::new(write)));
+        sent
+    }
+
+    /// Carries out a command as the page does.
+    pub fn act(&mut self, command: Command) -> actions::Answer {
+        let answer = actions::run(&mut self.sim, &mut self.waiting, &command);
+        if answer.changed {
+            self.record(command);
+        }
+        answer
+    }
+
+    /// Does something to the command that a client runs in a container.
+    pub(super) fn act_remotely(&mut self, id: u32, act: RemoteAct) -> RemoteOutput {
+        let output = self.waiting.remotes.act(&mut self.sim, id, &act);
+        if output.changed {
+            self.record(Command::Remote(id, Rc::new(act)));
+        }
+        output
+    }
+
+    /// A number for a command in a container.
+    pub(super) fn next_remote(&mut self) -> u32 {
+        self.remotes += 1;
+        self.remotes
+    }
+
+    fn record(&mut self, command: Command) {
+        self.log.push((self.tasks, self.sim.now(), command));
     }
 
     /// Why the user of a request may not do something.

@@ -3,6 +3,8 @@
 use super::cluster::{Cluster, Reply};
 use super::request::Request;
 use super::status::{Answer, failure, not_allowed};
+use super::tell;
+use crate::actions::{self, Command};
 use crate::api::time::{MS, SECOND};
 use serde_json::{Value, json};
 
@@ -21,7 +23,17 @@ pub fn answer(cluster: &mut Cluster, request: &Request) -> Option<Reply> {
             Ok(line) => fault(cluster, line),
             Err(_) => failure(400, "BadRequest", "the line is not UTF-8"),
         },
-        ("/loopscope/time" | "/loopscope/fault", _) => not_allowed(),
+        ("/loopscope/kubectl", "POST") => match std::str::from_utf8(&request.body) {
+            Ok(line) => kubectl(cluster, line),
+            Err(_) => failure(400, "BadRequest", "the line is not UTF-8"),
+        },
+        ("/loopscope/apply", "POST") => match std::str::from_utf8(&request.body) {
+            Ok(text) => printed(&cluster.act(Command::Apply(text.into()))),
+            Err(_) => failure(400, "BadRequest", "the manifest is not UTF-8"),
+        },
+        ("/loopscope/record", "GET") if request.on("follow") => return Some(tell::follow(cluster)),
+        ("/loopscope/record", "GET") => tell::whole(cluster),
+        ("/loopscope/apply" | "/loopscope/fault" | "/loopscope/kubectl" | "/loopscope/record" | "/loopscope/time", _) => not_allowed(),
         _ => return None,
     };
     Some(answer.into())
@@ -43,10 +55,24 @@ fn advance(cluster: &mut Cluster, body: &Value) -> Answer {
     Answer::json(200, &time(cluster))
 }
 
+/// Runs a line as the page's terminal does; what waits goes on without an answer.
+fn kubectl(cluster: &mut Cluster, line: &str) -> Answer {
+    printed(&cluster.act(Command::Kubectl(line.trim().into())))
+}
+
+/// What a command printed.
+fn printed(answer: &actions::Answer) -> Answer {
+    let lines: Vec<Value> = answer.lines.iter().map(|line| json!({ "text": line.text, "error": line.error })).collect();
+    let wrong = answer.diagnostics.iter().map(|one| json!({ "line": one.line, "message": one.message.english(), "error": one.error }));
+    Answer::json(200, &json!({ "failed": answer.failed, "lines": lines, "diagnostics": wrong.collect::<Vec<_>>() }))
+}
+
 /// Injects a fault, in the words of a scenario file: `node-down node-1`.
 fn fault(cluster: &mut Cluster, line: &str) -> Answer {
-    match cluster.sim.fault(line.trim()) {
-        Ok(()) => Answer::json(200, &time(cluster)),
-        Err(problem) => failure(400, "BadRequest", &problem),
+    let answer = cluster.act(Command::Fault(line.trim().into()));
+    if !answer.failed {
+        return Answer::json(200, &time(cluster));
     }
+    let problem = answer.lines.first().map_or("", |line| line.text.as_str());
+    failure(400, "BadRequest", problem)
 }

@@ -1,6 +1,6 @@
 //! Logs: read once, or followed while the container writes.
 
-use crate::engine::Sim;
+use super::cluster::{Cluster, OpenRequest};
 use crate::kubectl::{Progress, Session};
 use tokio::sync::mpsc::{self, Receiver, Sender};
 
@@ -19,10 +19,11 @@ impl Follow {
         let (sender, receiver) = mpsc::channel(BUFFER);
         (Follow { session, sent: 0, sender }, receiver)
     }
+}
 
-    /// Sends what has been printed since; false once it has ended.
-    pub fn feed(&mut self, sim: &mut Sim) -> bool {
-        let ended = self.session.poll(sim) == Progress::Done;
+impl OpenRequest for Follow {
+    fn feed(&mut self, cluster: &mut Cluster) -> bool {
+        let ended = self.session.poll(&mut cluster.sim) == Progress::Done;
         let new = &self.session.stdout[self.sent.min(self.session.stdout.len())..];
         if !new.is_empty() && self.sender.try_send(new.as_bytes().to_vec()).is_err() {
             return false;

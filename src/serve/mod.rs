@@ -11,6 +11,7 @@ mod follow;
 mod listen;
 mod objects;
 mod openapi;
+mod page;
 mod parts;
 mod protobuf;
 mod read;
@@ -19,6 +20,7 @@ mod reviews;
 mod route;
 mod show;
 mod status;
+mod tell;
 mod terminal;
 mod watch;
 mod websocket;
@@ -52,6 +54,10 @@ pub struct Options {
     pub pace: Pace,
     /// Manifests that are applied before the first request.
     pub setup: Vec<String>,
+    /// Where what is done is kept, line by line, for [`crate::session::record`].
+    pub record: Option<std::path::PathBuf>,
+    /// The folder of a built page, which is served beside the cluster and follows it.
+    pub page: Option<std::path::PathBuf>,
 }
 
 impl Default for Options {
@@ -63,6 +69,8 @@ impl Default for Options {
             seed: 1,
             pace: Pace::Real(1.0),
             setup: Vec::new(),
+            record: None,
+            page: None,
         }
     }
 }
@@ -88,7 +96,10 @@ impl Server {
         let (ready, started) = mpsc::channel();
         let engine = std::thread::spawn(move || {
             let mut cluster = Cluster::new(options.config, options.seed, options.pace);
-            let applied = options.setup.iter().try_for_each(|text| cluster.apply(text));
+            cluster.page = options.page;
+            let kept =
+                options.record.map_or(Ok(()), |path| tell::keep(&mut cluster, &path).map_err(|e| format!("{}: {e}", path.display())));
+            let applied = kept.and_then(|()| options.setup.iter().try_for_each(|text| cluster.apply(text)));
             let failed = applied.is_err();
             if ready.send(applied).is_ok() && !failed {
                 drive(cluster, &requests);

@@ -2,14 +2,13 @@
 //!
 //! Models `pkg/registry/*/storage`, `pkg/registry/core/pod/rest` and `autoscaling/v1`.
 
-use super::cluster::{Cluster, Reply};
+use super::cluster::{Cluster, OpenRequest, Reply};
 use super::follow::Follow;
 use super::request::{Request, Target};
 use super::status::{Answer, failure, no_such_path, not_allowed};
 use super::write::{change, deletion, written};
 use crate::api::{Kind, ObjectRef, Timestamp};
-use crate::engine::store::{ApiError, Patch, Subresource};
-use crate::engine::why::Why;
+use crate::engine::store::{ApiError, ClientWrite, Name, Patch, Subresource};
 use crate::kubectl::Session;
 use serde_json::{Value, json};
 
@@ -46,10 +45,7 @@ fn change_part(cluster: &mut Cluster, request: &Request, (kind, target): (Kind, 
         Err(error) => return Answer::error(&error, Some((kind, &target.name))),
     };
     let verb = if request.method == "PUT" { "update" } else { "patch" };
-    let (result, warnings) = cluster.send(request, part, |server, origin| {
-        server.authorize(origin, verb, &key, part.word())?;
-        server.patch_part(origin, &key, part, (how, &change), Why::Asked)
-    });
+    let (result, warnings) = cluster.send(request, verb, part, ClientWrite::Patch(Name::of(&key), how, change));
     written(cluster, request, (kind, target), 200, result, warnings)
 }
 
@@ -103,12 +99,9 @@ fn scale(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Target) 
     }
     let replicas = wanted["spec"]["replicas"].as_i64().unwrap_or(0);
     let verb = if request.method == "PUT" { "update" } else { "patch" };
-    let (result, warnings) = cluster.send(request, Subresource::Scale, |server, origin| {
-        server.authorize(origin, verb, &key, "scale")?;
-        server.scale(origin, &key, replicas, Why::Asked)
-    });
+    let (result, warnings) = cluster.send(request, verb, Subresource::Scale, ClientWrite::Scale(Name::of(&key), replicas));
     match result {
-        Ok(object) => Answer { warnings, ..Answer::json(200, &scale_of(&object.to_value())) },
+        Ok(sent) => Answer { warnings, ..Answer::json(200, &sent.object.map_or(Value::Null, |object| scale_of(&object.to_value()))) },
         Err(refusal) => Answer { warnings, ..error(&refusal) },
     }
 }
@@ -135,17 +128,8 @@ fn evict(cluster: &mut Cluster, request: &Request, target: &Target) -> Answer {
         Ok(how) => how,
         Err(error) => return Answer::error(&error, Some((Kind::Pod, &target.name))),
     };
-    let (result, warnings) = cluster.send(request, Subresource::Main, |server, origin| {
-        server.authorize(origin, "create", &key, "eviction")?;
-        server.evict(origin, &key, how, Why::Asked)
-    });
-    match result {
-        Ok(()) => {
-            let done = json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201 });
-            Answer { warnings, ..Answer::json(201, &done) }
-        }
-        Err(error) => Answer { warnings, ..Answer::error(&error, Some((Kind::Pod, &target.name))) },
-    }
+    let (result, warnings) = cluster.send(request, "create", Subresource::Main, ClientWrite::Evict(Name::of(&key), how.into()));
+    written(cluster, request, (Kind::Pod, target), 201, result, warnings)
 }
 
 /// The log of a container, as `kubectl logs` has it.
@@ -175,7 +159,7 @@ fn log(cluster: &mut Cluster, request: &Request, target: &Target) -> Reply {
     if request.on("timestamps") || !request.option("limitBytes").is_empty() {
         return failure(400, "BadRequest", "logs are not simulated with timestamps or a limit of bytes").into();
     }
-    let session = Session::start(&mut cluster.sim, &words, "");
+    let session = Session::unnoted(&mut cluster.sim, &words);
     match session.exit {
         Some(0) => Answer::text(session.stdout).into(),
         Some(_) => {
@@ -185,8 +169,8 @@ fn log(cluster: &mut Cluster, request: &Request, target: &Target) -> Reply {
         }
         None => {
             let (mut follow, receiver) = Follow::open(session);
-            if follow.feed(&mut cluster.sim) {
-                cluster.follows.push(follow);
+            if follow.feed(cluster) {
+                cluster.open.push(Box::new(follow));
             }
             Reply::Stream("text/plain", receiver)
         }

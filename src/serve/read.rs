@@ -48,7 +48,7 @@ pub fn list(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Targe
     let form = Form::new(sim, request, kind, target.api_version());
     if watches {
         let (watch, receiver) = Watch::open(sim, request, (kind, &target.namespace, &target.name), selection, form);
-        cluster.watches.push(watch);
+        cluster.open.push(Box::new(watch));
         return Reply::Stream("application/json", receiver);
     }
     let mut items = objects(sim, (kind, &target.namespace, ""), &selection);

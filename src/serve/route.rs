@@ -23,6 +23,9 @@ pub fn answer(cluster: &mut Cluster, request: &Request) -> Reply {
         "/version" => return Answer::json(200, &discovery::version()).into(),
         "" => return Answer::json(200, &json!({ "paths": discovery::paths(&cluster.sim) })).into(),
         path if path.starts_with("/openapi/v3") => return openapi::answer(&cluster.sim, path).unwrap_or_else(|| no_such_path().into()),
+        path if path == "/page" || path.starts_with("/page/") => {
+            return super::page::answer(cluster.page.as_deref(), path).unwrap_or_else(no_such_path).into();
+        }
         path if path.starts_with("/loopscope/") => {
             return super::control::answer(cluster, request).unwrap_or_else(|| no_such_path().into());
         }

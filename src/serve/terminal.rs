@@ -3,18 +3,16 @@
 //! Models `apimachinery/pkg/util/remotecommand`, `kubelet/pkg/cri/streaming/remotecommand` and, for a terminal, what a tty does with
 //! what is typed.
 
-use super::cluster::{Cluster, Reply};
+use super::cluster::{Cluster, OpenRequest, Reply};
 use super::request::{Request, Target};
 use super::route::MAX_BODY;
 use super::status::{Answer, failure};
 use crate::api::pod::Pod;
-use crate::api::{Kind, Object, ObjectRef, Time};
-use crate::engine::Sim;
+use crate::api::{Kind, Object, ObjectRef};
 use crate::engine::store::ApiError;
-use crate::kubectl::{Progress, Session, Stdin, reached};
+use crate::kubectl::{Progress, RemoteAct, RemoteStart, Session, Stdin, is_shell, reached};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
-use std::rc::Rc;
 use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::mpsc::{self, Receiver, Sender};
 
@@ -63,60 +61,51 @@ pub fn open(cluster: &mut Cluster, request: &Request, target: &Target) -> Reply 
     let (output, receiver) = mpsc::channel(BUFFER);
     let (sender, input) = mpsc::channel(BUFFER);
     let (stdin, tty) = (request.on("stdin"), request.on("tty"));
-    let process = Process { pod, container, command, attaches, reads: stdin };
-    // What a command reads is complete before it runs, unless it is a shell that somebody types to.
-    let state = match (stdin, tty || process.is_shell()) {
-        (false, _) => process.start(&mut cluster.sim, Stdin::Closed),
-        (true, true) => process.start(&mut cluster.sim, Stdin::Lines),
-        (true, false) => State::Reading(process, Vec::new()),
-    };
     let streams = Streams { output, shows_stderr: request.on("stderr"), tty };
-    let mut terminal = Terminal { state, streams, input, line: Line::default(), lines: VecDeque::new(), sent: (0, 0), prompted: false };
+    let id = cluster.next_remote();
+    let mut terminal = Terminal { id, state: State::Ended, streams, input, line: Line::default(), lines: VecDeque::new(), prompted: false };
+    let start = RemoteStart {
+        namespace: target.namespace.clone(),
+        pod: target.name.clone(),
+        container,
+        command,
+        stdin: Stdin::Closed,
+        attached: attaches,
+    };
+    // What a command reads is complete before it runs, unless it is a shell that somebody types to.
+    match (stdin, tty || is_shell(&start.command)) {
+        (false, _) if attaches => terminal.state = State::Listening(Box::new(listening(cluster, &pod, container))),
+        (false, _) => terminal.start(cluster, start),
+        (true, true) => terminal.start(cluster, RemoteStart { stdin: Stdin::Lines, ..start }),
+        (true, false) => terminal.state = State::Reading(start, Vec::new()),
+    }
     if terminal.feed(cluster) {
-        cluster.terminals.push(terminal);
+        cluster.open.push(Box::new(terminal));
     }
     Reply::Socket(receiver, sender)
 }
 
-/// What is to run.
-struct Process {
-    pod: Rc<Object>,
-    container: usize,
-    command: Vec<String>,
-    /// It is the process of the container itself.
-    attaches: bool,
-    /// It is given something to read.
-    reads: bool,
-}
-
-impl Process {
-    fn is_shell(&self) -> bool {
-        matches!(&self.command[..], [word] if matches!(word.rsplit('/').next(), Some("sh" | "bash" | "ash")))
-    }
-
-    fn start(&self, sim: &mut Sim, stdin: Stdin) -> State {
-        let name = |index: usize| self.pod.body::<Pod>().spec.containers[index].name.to_string();
-        State::Running(Box::new(if self.attaches && !self.reads {
-            // Who only listens sees what the container prints from now on.
-            let meta = &self.pod.meta;
-            let words = ["logs", &meta.name, "--namespace", &meta.namespace, "--container", &name(self.container), "--follow", "--tail=0"];
-            Session::start(sim, &words.map(str::to_owned), "")
-        } else if self.attaches {
-            Session::attached(sim, &self.pod, &self.command, stdin)
-        } else {
-            Session::in_container(sim, (&self.pod, self.container), &self.command, stdin)
-        }))
-    }
+/// Who attaches without writing sees what the container prints from now on.
+fn listening(cluster: &mut Cluster, pod: &Object, container: usize) -> Session {
+    let name = &pod.body::<Pod>().spec.containers[container].name;
+    let words = ["logs", &pod.meta.name, "--namespace", &pod.meta.namespace, "--container", name, "--follow", "--tail=0"];
+    Session::unnoted(&mut cluster.sim, &words.map(str::to_owned))
 }
 
 enum State {
     /// It has not begun: what it reads is not complete.
-    Reading(Process, Vec<u8>),
-    Running(Box<Session>),
+    Reading(RemoteStart, Vec<u8>),
+    /// It runs; the cluster has it under its number.
+    Running,
+    /// It is only listened to.
+    Listening(Box<Session>),
+    Ended,
 }
 
 /// An open `exec` or `attach`.
 pub struct Terminal {
+    /// The number of its command.
+    id: u32,
     state: State,
     streams: Streams,
     input: Receiver<Vec<u8>>,
@@ -124,115 +113,131 @@ pub struct Terminal {
     line: Line,
     /// Lines that wait until the shell takes them; nothing is the end of the input.
     lines: VecDeque<Option<String>>,
-    /// Bytes of stdout and stderr that have been sent.
-    sent: (usize, usize),
     prompted: bool,
 }
 
-impl Terminal {
-    /// When its command goes on by itself.
-    pub fn deadline(&self) -> Option<Time> {
-        if let State::Running(session) = &self.state { session.deadline() } else { None }
-    }
-
-    /// Takes what was typed and sends what has been printed; false once it has ended.
-    pub fn feed(&mut self, cluster: &mut Cluster) -> bool {
+impl OpenRequest for Terminal {
+    fn feed(&mut self, cluster: &mut Cluster) -> bool {
         loop {
             match self.input.try_recv() {
                 Ok(message) => {
                     cluster.expect_changes();
-                    if !self.take(&mut cluster.sim, &message) {
-                        return false;
-                    }
+                    self.take(cluster, &message);
                 }
                 Err(TryRecvError::Empty) => break,
-                Err(TryRecvError::Disconnected) => return false,
+                Err(TryRecvError::Disconnected) => {
+                    self.act(cluster, RemoteAct::Interrupt);
+                    return false;
+                }
             }
         }
-        self.run(&mut cluster.sim)
+        self.run(cluster);
+        !matches!(self.state, State::Ended)
+    }
+}
+
+impl Terminal {
+    fn start(&mut self, cluster: &mut Cluster, start: RemoteStart) {
+        self.state = State::Running;
+        self.act(cluster, RemoteAct::Start(start));
     }
 
     /// A message of the client.
-    fn take(&mut self, sim: &mut Sim, message: &[u8]) -> bool {
-        let ends = match message {
-            [channel::STDIN, typed @ ..] => {
-                if let State::Reading(_, text) = &mut self.state {
-                    text.extend_from_slice(typed);
-                    if text.len() > MAX_BODY {
-                        self.streams.end(&refused(&format!("stdin is too long: at most {MAX_BODY} bytes")));
-                        return false;
-                    }
-                    return true;
+    fn take(&mut self, cluster: &mut Cluster, message: &[u8]) {
+        match (message, &mut self.state) {
+            ([channel::STDIN, typed @ ..], State::Reading(_, text)) => {
+                text.extend_from_slice(typed);
+                if text.len() > MAX_BODY {
+                    self.end(&refused(&format!("stdin is too long: at most {MAX_BODY} bytes")));
                 }
-                return self.typed(typed);
             }
-            [channel::CLOSE, channel::STDIN, ..] => true,
+            ([channel::STDIN, typed @ ..], _) => self.typed(cluster, typed),
+            ([channel::CLOSE, channel::STDIN, ..], State::Reading(start, text)) => {
+                let stdin = Stdin::Text(String::from_utf8_lossy(text).into_owned());
+                let start = RemoteStart { stdin, ..start.clone() };
+                self.start(cluster, start);
+            }
+            ([channel::CLOSE, channel::STDIN, ..], _) => {
+                let rest = self.line.take();
+                self.lines.extend((!rest.is_empty()).then_some(Some(rest)));
+                self.lines.push_back(None);
+            }
             // The size of the window, and what is not known.
-            _ => false,
-        };
-        if !ends {
-            return true;
+            _ => {}
         }
-        if let State::Reading(process, text) = &self.state {
-            self.state = process.start(sim, Stdin::Text(String::from_utf8_lossy(text).into_owned()));
-        } else {
-            let rest = self.line.take();
-            self.lines.extend((!rest.is_empty()).then_some(Some(rest)));
-            self.lines.push_back(None);
-        }
-        true
     }
 
-    fn typed(&mut self, bytes: &[u8]) -> bool {
+    fn typed(&mut self, cluster: &mut Cluster, bytes: &[u8]) {
         for &byte in bytes {
             let (echo, key) = self.line.put(byte, self.streams.tty);
-            if !echo.is_empty() && !self.streams.send(channel::STDOUT, &echo) {
-                return false;
-            }
+            self.send(channel::STDOUT, &echo);
             match key {
                 Key::None => {}
                 Key::Line(line) => self.lines.push_back(Some(line)),
                 Key::End => self.lines.push_back(None),
                 Key::Interrupt => {
                     self.lines.clear();
-                    self.prompted = false;
-                    if let State::Running(session) = &mut self.state
-                        && !session.takes_input()
-                    {
-                        session.interrupt();
+                    // At its prompt a shell begins a new line; what runs is ended.
+                    if !std::mem::take(&mut self.prompted) {
+                        self.act(cluster, RemoteAct::Interrupt);
                     }
                 }
             }
         }
-        true
     }
 
     /// Runs the command as far as it comes.
-    fn run(&mut self, sim: &mut Sim) -> bool {
-        let State::Running(session) = &mut self.state else { return true };
-        loop {
-            let ended = session.poll(sim) == Progress::Done;
-            let (out, err) = (&session.stdout[self.sent.0..], &session.stderr[self.sent.1..]);
-            if !self.streams.send(channel::STDOUT, out.as_bytes()) || !self.streams.send(channel::STDERR, err.as_bytes()) {
-                return false;
+    fn run(&mut self, cluster: &mut Cluster) {
+        match &mut self.state {
+            State::Running => {}
+            State::Listening(session) => {
+                let ended = session.poll(&mut cluster.sim) == Progress::Done;
+                let out = std::mem::take(&mut session.stdout);
+                self.send(channel::STDOUT, out.as_bytes());
+                if ended {
+                    self.end(&status(0));
+                }
+                return;
             }
-            self.sent = (session.stdout.len(), session.stderr.len());
-            if ended {
-                self.streams.end(&status(session.exit.unwrap_or(0)));
-                return false;
-            }
-            if !session.takes_input() {
-                return true;
-            }
-            let Some(line) = self.lines.pop_front() else { break };
+            State::Reading(..) | State::Ended => return,
+        }
+        while self.act(cluster, RemoteAct::Poll) {
+            let Some(line) = self.lines.pop_front() else {
+                if self.streams.tty && !self.prompted {
+                    self.prompted = true;
+                    self.send(channel::STDOUT, PROMPT);
+                }
+                return;
+            };
             self.prompted = false;
-            session.input(sim, line.as_deref());
+            self.act(cluster, RemoteAct::Line(line));
         }
-        if self.streams.tty && !self.prompted {
-            self.prompted = true;
-            return self.streams.send(channel::STDOUT, PROMPT);
+    }
+
+    /// Does something to the command and sends what it prints; whether it waits for a line then.
+    fn act(&mut self, cluster: &mut Cluster, act: RemoteAct) -> bool {
+        if !matches!(self.state, State::Running) {
+            return false;
         }
-        true
+        let output = cluster.act_remotely(self.id, act);
+        self.send(channel::STDOUT, output.out.as_bytes());
+        self.send(channel::STDERR, output.err.as_bytes());
+        if let Some(code) = output.exit {
+            self.end(&status(code));
+        }
+        output.takes_input
+    }
+
+    fn send(&mut self, channel: u8, text: &[u8]) {
+        if !self.streams.send(channel, text) {
+            // The reader is gone or too slow.
+            self.state = State::Ended;
+        }
+    }
+
+    fn end(&mut self, status: &Value) {
+        self.streams.end(status);
+        self.state = State::Ended;
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Models `apiserver/pkg/endpoints/handlers/watch.go` and `apiserver/pkg/storage/cacher`.
 
+use super::cluster::{Cluster, OpenRequest};
 use super::request::Request;
 use super::show::Form;
 use crate::api::{Kind, Object};
@@ -61,12 +62,12 @@ impl Watch {
         if request.on("sendInitialEvents") && bookmarks {
             watch.mark(sim, json!({ INITIAL_END: "true" }));
         }
-        watch.feed(sim);
+        watch.catch_up(sim);
         (watch, receiver)
     }
 
     /// Sends what has been written since; false once it has ended.
-    pub fn feed(&mut self, sim: &Sim) -> bool {
+    fn catch_up(&mut self, sim: &Sim) -> bool {
         let entries = sim.journal();
         let mut open = true;
         while let (true, Some(entry)) = (open, entries.get(self.seen)) {
@@ -112,6 +113,12 @@ impl Watch {
     /// False if the reader is gone, or so slow that it must begin again.
     fn send(&mut self, event: &Value) -> bool {
         self.sender.try_send(format!("{event}\n").into_bytes()).is_ok()
+    }
+}
+
+impl OpenRequest for Watch {
+    fn feed(&mut self, cluster: &mut Cluster) -> bool {
+        self.catch_up(&cluster.sim)
     }
 }
 

@@ -83,8 +83,12 @@ async fn pass_messages<S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin>(
                 }
             },
             message = inward.next() => match message {
-                Some(Ok(Message::Binary(bytes))) => if input.send(bytes.to_vec()).await.is_err() || !typed() { break },
-                Some(Ok(Message::Text(text))) => if input.send(text.as_bytes().to_vec()).await.is_err() || !typed() { break },
+                Some(Ok(message @ (Message::Binary(_) | Message::Text(_)))) => {
+                    // A command that has ended reads no more; its end is still to be told.
+                    if input.send(message.into_data().to_vec()).await.is_ok() {
+                        typed();
+                    }
+                }
                 Some(Ok(Message::Close(_)) | Err(_)) | None => break,
                 Some(Ok(_)) => {}
             },

@@ -6,12 +6,10 @@ use super::cluster::Cluster;
 use super::request::{Request, Target};
 use super::show::Form;
 use super::status::{Answer, deleted};
-use crate::api::{Kind, Object, ObjectRef, Uid};
-use crate::engine::store::{ApiError, Delete, Patch, Propagation, Subresource};
-use crate::engine::why::Why;
+use crate::api::{Kind, ObjectRef, Uid};
+use crate::engine::store::{ApiError, ClientWrite, Delete, Name, Patch, Propagation, Sent, Subresource};
 use crate::kubectl::Selection;
-use serde_json::Value;
-use std::rc::Rc;
+use serde_json::{Value, json};
 
 /// Creates an object.
 pub fn create(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Target) -> Answer {
@@ -19,10 +17,7 @@ pub fn create(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Tar
         Ok(value) => value,
         Err(error) => return Answer::error(&error, Some((kind, ""))),
     };
-    let (result, warnings) = cluster.send(request, Subresource::Main, |server, origin| {
-        server.authorize_value(origin, "create", &value)?;
-        server.create_value(origin, value, Why::Asked)
-    });
+    let (result, warnings) = cluster.send(request, "create", Subresource::Main, ClientWrite::Create(value));
     written(cluster, request, (kind, target), 201, result, warnings)
 }
 
@@ -32,10 +27,7 @@ pub fn update(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Tar
         Ok(value) => value,
         Err(error) => return Answer::error(&error, Some((kind, &target.name))),
     };
-    let (result, warnings) = cluster.send(request, Subresource::Main, |server, origin| {
-        server.authorize_value(origin, "update", &value)?;
-        server.update_value(origin, value, Why::Asked)
-    });
+    let (result, warnings) = cluster.send(request, "update", Subresource::Main, ClientWrite::Update(value));
     written(cluster, request, (kind, target), 200, result, warnings)
 }
 
@@ -49,10 +41,7 @@ pub fn patch(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Targ
         Ok(change) => change,
         Err(error) => return Answer::error(&error, Some((kind, &target.name))),
     };
-    let (result, warnings) = cluster.send(request, Subresource::Main, |server, origin| {
-        server.authorize(origin, "patch", &key, "")?;
-        server.patch(origin, &key, how, &change, Why::Asked)
-    });
+    let (result, warnings) = cluster.send(request, "patch", Subresource::Main, ClientWrite::Patch(Name::of(&key), how, change));
     written(cluster, request, (kind, target), 200, result, warnings)
 }
 
@@ -80,10 +69,7 @@ fn apply(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Target) 
         Err(error) => return Answer::error(&error, Some((kind, &target.name))),
     };
     let code = if cluster.sim.get(&key).is_some() { 200 } else { 201 };
-    let (result, warnings) = cluster.send(request, Subresource::Main, |server, origin| {
-        server.authorize_value(origin, "patch", &value)?;
-        server.apply(origin, value, request.on("force"), Why::Asked)
-    });
+    let (result, warnings) = cluster.send(request, "patch", Subresource::Main, ClientWrite::Apply(value, request.on("force")));
     written(cluster, request, (kind, target), code, result, warnings)
 }
 
@@ -94,14 +80,10 @@ pub fn delete(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Tar
         Ok(how) => how,
         Err(error) => return Answer::error(&error, Some((kind, &target.name))),
     };
-    let (result, warnings) = cluster.send(request, Subresource::Main, |server, origin| {
-        server.authorize(origin, "delete", &key, "")?;
-        server.delete(origin, &key, how, Why::Asked).map(|object| (server.get(&key).is_some(), object))
-    });
+    let (result, warnings) = cluster.send(request, "delete", Subresource::Main, ClientWrite::Delete(Name::of(&key), how.into()));
     match result {
-        Ok((true, object)) => written(cluster, request, (kind, target), 200, Ok(object), warnings),
-        Ok((false, object)) => Answer { warnings, ..deleted(kind, &target.name, &object.meta.uid.to_string()) },
-        Err(error) => Answer { warnings, ..Answer::error(&error, Some((kind, &target.name))) },
+        Ok(Sent { gone: true, object: Some(object) }) => Answer { warnings, ..deleted(kind, &target.name, &object.meta.uid.to_string()) },
+        result => written(cluster, request, (kind, target), 200, result, warnings),
     }
 }
 
@@ -119,10 +101,8 @@ pub fn delete_all(cluster: &mut Cluster, request: &Request, kind: Kind, target: 
             Ok(how) => how,
             Err(error) => return Answer::error(&error, Some((kind, &key.name))),
         };
-        let (result, warnings) = cluster.send(request, Subresource::Main, |server, origin| {
-            server.authorize(origin, "deletecollection", &key, "")?;
-            server.delete(origin, &key, how, Why::Asked).map(drop)
-        });
+        let write = ClientWrite::Delete(Name::of(&key), how.into());
+        let (result, warnings) = cluster.send(request, "deletecollection", Subresource::Main, write);
         if let Err(error) = result {
             return Answer { warnings, ..Answer::error(&error, Some((kind, &key.name))) };
         }
@@ -216,11 +196,15 @@ pub fn written(
     request: &Request,
     (kind, target): (Kind, &Target),
     code: u16,
-    result: Result<Rc<Object>, ApiError>,
+    result: Result<Sent, ApiError>,
     warnings: Vec<String>,
 ) -> Answer {
     match result {
-        Ok(object) => {
+        Ok(Sent { object: None, .. }) => {
+            let done = json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": code });
+            Answer { warnings, ..Answer::json(code, &done) }
+        }
+        Ok(Sent { object: Some(object), .. }) => {
             let mut value = object.to_value();
             if !request.is_dry() {
                 value = super::objects::stored(&cluster.sim, &object.key()).unwrap_or(value);

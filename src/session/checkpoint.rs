@@ -1,9 +1,8 @@
 //! Instants of a run that are kept, from which others are found by repeating the commands after them.
 
-use crate::actions::{self, ApplyJob, Command};
+use crate::actions::{self, ApplyJob, Command, Waiting};
 use crate::api::{Kind, Time};
 use crate::engine::Sim;
-use crate::kubectl::Session;
 
 /// Tasks between two checkpoints, at first.
 const CHECKPOINT_INTERVAL_TASKS: u64 = 2_000;
@@ -26,8 +25,8 @@ pub struct Checkpoint {
     pub steps: u64,
     /// Commands carried out since time 0.
     pub done: usize,
-    /// The kubectl command in the foreground, while it runs.
-    pub foreground: Option<Session>,
+    /// The commands that still wait.
+    pub waiting: Waiting,
     /// An apply in progress: the clock stands until it ends.
     pub applying: Option<ApplyJob>,
 }
@@ -65,7 +64,7 @@ impl Checkpoint {
                     if let Command::Apply(text) = command {
                         self.applying = Some(ApplyJob::new(&self.sim, text));
                     } else {
-                        actions::run(&mut self.sim, &mut self.foreground, command);
+                        actions::run(&mut self.sim, &mut self.waiting, command);
                         self.done += 1;
                     }
                     continue;

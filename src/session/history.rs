@@ -3,6 +3,7 @@
 use super::run::Run;
 use crate::actions::{Command, Line};
 use crate::i18n::format::clock;
+use crate::kubectl::RemoteAct;
 use std::rc::Rc;
 
 /// What the editor's Apply is as a line of the console.
@@ -31,6 +32,11 @@ pub fn commands(run: &Run) -> Vec<Ran> {
             Command::Fault(line) => ["fault ", line].concat().into(),
             // Part of the command that waits.
             Command::Poll => return None,
+            Command::Request(request) => request.told.as_str().into(),
+            Command::Remote(_, act) => match &**act {
+                RemoteAct::Start(start) => ["kubectl exec ", &start.pod, " -- ", &start.command.join(" ")].concat().into(),
+                RemoteAct::Line(_) | RemoteAct::Poll | RemoteAct::Interrupt => return None,
+            },
         };
         Some((time.0 / 1000, line, command.clone()))
     });

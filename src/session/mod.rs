@@ -24,6 +24,7 @@ pub mod pacing;
 pub mod permalink;
 mod pill;
 pub mod pod_cache;
+pub mod record;
 pub mod replace;
 pub mod run;
 pub mod selection;
@@ -38,4 +39,5 @@ mod trial;
 #[cfg(test)]
 mod tests;
 
+pub use checkpoint::Recorded;
 pub use state::{Msg, Standings, State};

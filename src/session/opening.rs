@@ -6,6 +6,7 @@ use super::effect::Effect;
 use super::examples;
 use super::lesson::{LessonFile, Player};
 use super::permalink::{Deed, History, Link, MAX_UNPACKED_BYTES};
+use super::record::Beginning;
 use super::replace::{Before, ReplaceMsg, Replacement, Replacing};
 use super::run::Run;
 use super::selection::{Selection, SelectionMsg};
@@ -59,7 +60,8 @@ impl State {
         let history = is_told.then(|| {
             let (commands, (steps, end)) = run.record_of();
             let commands = commands.iter().map(|(steps, time, command)| (*steps, time.0, Deed::from(command))).collect();
-            History { commands, end: (steps, end.0), at: (run.in_past() || !timeline.playing).then(|| run.now()) }
+            let at = (run.in_past() || !timeline.playing).then(|| run.now());
+            History { commands, end: (steps, end.0), at, cluster: Beginning::of(&run.sim().config) }
         });
         let history = history.and_then(|history| serde_json::to_value(history).ok());
         // The page reads no larger link.
@@ -96,7 +98,8 @@ impl State {
             self.demo.end();
             self.editor.leftovers = Default::default();
             self.editor.restore(self.editor.text.clone(), applied.unwrap_or_default());
-            self.timeline.recall(Run::recalled(self.timeline.run.seed(), commands, end), end.1, history.at);
+            let cluster = history.cluster.map_or_else(ClusterConfig::default, Beginning::config);
+            self.timeline.recall(Run::recalled(cluster, self.timeline.run.seed(), commands, end), end.1, history.at);
             self.replacing.acted = true;
             self.perform(vec![Effect::HistoryChanged]);
         }

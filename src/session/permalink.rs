@@ -1,12 +1,16 @@
 //! A link that holds everything: `#pako:` and the base64url of a zlib stream of versioned JSON, so that
 //! nothing is sent to a server. All fields but the version are optional; an unknown prefix is refused with words.
 
+use super::record::Beginning;
 use crate::actions::Command;
+use crate::engine::store::ClientRequest;
 use crate::i18n::{Message, msg};
+use crate::kubectl::RemoteAct;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::rc::Rc;
 
 /// More than this is not unpacked: a link is untrusted input.
 pub const MAX_UNPACKED_BYTES: usize = 4 << 20;
@@ -54,6 +58,9 @@ pub struct History {
     /// The instant that is looked at, in milliseconds, while the clock stands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<u64>,
+    /// What the cluster began as, if it is not the usual one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<Beginning>,
 }
 
 /// A command as a link has it.
@@ -68,6 +75,10 @@ pub enum Deed {
     Fault(String),
     /// A kubectl command that waited went on.
     Poll,
+    /// A client of the API server wrote.
+    Request(Box<ClientRequest>),
+    /// A client of the API server ran a command in a container.
+    Remote(u32, RemoteAct),
 }
 
 impl From<&Command> for Deed {
@@ -77,6 +88,8 @@ impl From<&Command> for Deed {
             Command::Kubectl(line) => Deed::Kubectl(line.to_string()),
             Command::Fault(line) => Deed::Fault(line.to_string()),
             Command::Poll => Deed::Poll,
+            Command::Request(request) => Deed::Request(Box::new((**request).clone())),
+            Command::Remote(id, act) => Deed::Remote(*id, (**act).clone()),
         }
     }
 }
@@ -88,6 +101,8 @@ impl From<Deed> for Command {
             Deed::Kubectl(line) => Command::Kubectl(line.into()),
             Deed::Fault(line) => Command::Fault(line.into()),
             Deed::Poll => Command::Poll,
+            Deed::Request(request) => Command::Request(Rc::new(*request)),
+            Deed::Remote(id, act) => Command::Remote(id, Rc::new(act)),
         }
     }
 }
@@ -314,7 +329,7 @@ mod tests {
         let forged = |commands: Vec<(u64, u64, Deed)>, end: (u64, u64)| {
             let link = Link {
                 v: 1,
-                history: serde_json::to_value(History { commands, end, at: Some(u64::MAX) }).ok(),
+                history: serde_json::to_value(History { commands, end, at: Some(u64::MAX), cluster: None }).ok(),
                 selected: Some("x".into()),
                 breakpoints: vec!["".into(), "nonsense".into()],
                 ..Link::default()

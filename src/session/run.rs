@@ -4,7 +4,7 @@
 //! replaying the commands from the checkpoint before it.
 
 use super::checkpoint::{Checkpoint, Checkpoints, Recorded};
-use crate::actions::{self, ApplyJob, Command};
+use crate::actions::{self, ApplyJob, Command, Waiting};
 use crate::api::time::SECOND;
 use crate::api::{Kind, Object, ObjectRef, Time};
 use crate::engine::cluster::ClusterConfig;
@@ -67,7 +67,7 @@ impl Run {
 
     /// The same with another cluster.
     pub fn of(cluster: ClusterConfig, seed: u64) -> Run {
-        let live = Checkpoint { sim: Sim::new(cluster, seed), steps: 0, done: 0, foreground: None, applying: None };
+        let live = Checkpoint { sim: Sim::new(cluster, seed), steps: 0, done: 0, waiting: Waiting::default(), applying: None };
         Run {
             branches: Vec::new(),
             forks: Vec::new(),
@@ -84,8 +84,8 @@ impl Run {
     }
 
     /// A run that repeats a history first, as it advances: its commands (after how many tasks, when, what), and where it ends.
-    pub fn recalled(seed: u64, commands: Vec<Recorded>, end: (u64, Time)) -> Run {
-        Run { commands, recalls: Some(end), ..Run::new(seed) }
+    pub fn recalled(cluster: ClusterConfig, seed: u64, commands: Vec<Recorded>, end: (u64, Time)) -> Run {
+        Run { commands, recalls: Some(end), ..Run::of(cluster, seed) }
     }
 
     /// Whether a part of the history is still to be repeated.
@@ -260,7 +260,7 @@ impl Run {
     /// Carries out a command at the newest instant.
     pub fn command(&mut self, command: Command) -> actions::Answer {
         self.give_up_recall();
-        let answer = actions::run(&mut self.live.sim, &mut self.live.foreground, &command);
+        let answer = actions::run(&mut self.live.sim, &mut self.live.waiting, &command);
         if answer.changed {
             self.record(command);
         }
@@ -282,7 +282,7 @@ impl Run {
 
     /// Whether a command waits for a line to be typed.
     pub fn takes_input(&self) -> bool {
-        self.past.is_none() && self.recalls.is_none() && self.live.foreground.as_ref().is_some_and(Session::takes_input)
+        self.past.is_none() && self.recalls.is_none() && self.live.waiting.foreground.as_ref().is_some_and(Session::takes_input)
     }
 
     /// Commands in the history.
@@ -324,7 +324,7 @@ impl Run {
 
     /// Lets a command that still waits (`-w`, `rollout status`, `drain`) look again; what it printed.
     pub fn poll(&mut self) -> Vec<actions::Line> {
-        if self.past.is_some() || self.recalls.is_some() || self.live.foreground.is_none() {
+        if self.past.is_some() || self.recalls.is_some() || self.live.waiting.foreground.is_none() {
             return Vec::new();
         }
         self.command(Command::Poll).lines
@@ -332,17 +332,19 @@ impl Run {
 
     /// Whether a command still waits.
     pub fn waits(&self) -> bool {
-        self.live.foreground.is_some()
+        self.live.waiting.foreground.is_some()
     }
 
     /// Whether a command goes on by itself, also while the clock stands.
     pub fn goes_on(&self) -> bool {
-        self.past.is_none() && self.recalls.is_none() && (self.applies() || self.live.foreground.as_ref().is_some_and(Session::goes_on))
+        self.past.is_none()
+            && self.recalls.is_none()
+            && (self.applies() || self.live.waiting.foreground.as_ref().is_some_and(Session::goes_on))
     }
 
     /// Ends a command that still waits.
     pub fn interrupt(&mut self) {
-        self.live.foreground = None;
+        self.live.waiting.foreground = None;
     }
 
     /// Shows the instant at a time, or as far towards it as the budget of tasks reaches; true when it is there.
@@ -435,13 +437,13 @@ impl Run {
 
     /// Answers a question about the instant shown, without a trace in the history.
     pub fn ask(&self, line: &str) -> Vec<actions::Line> {
-        let (mut sim, mut foreground) = (self.sim().clone(), None);
-        let mut lines = actions::run(&mut sim, &mut foreground, &Command::Kubectl(line.into())).lines;
-        while foreground.as_ref().is_some_and(Session::goes_on) {
-            lines.extend(actions::run(&mut sim, &mut foreground, &Command::Poll).lines);
+        let (mut sim, mut waiting) = (self.sim().clone(), Waiting::default());
+        let mut lines = actions::run(&mut sim, &mut waiting, &Command::Kubectl(line.into())).lines;
+        while waiting.foreground.as_ref().is_some_and(Session::goes_on) {
+            lines.extend(actions::run(&mut sim, &mut waiting, &Command::Poll).lines);
         }
         // What it waits for does not come: time stands.
-        lines.extend(foreground.map(|_| actions::Line::new("It is not so yet at this instant", false)));
+        lines.extend(waiting.foreground.map(|_| actions::Line::new("It is not so yet at this instant", false)));
         lines
     }
 }

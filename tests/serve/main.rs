@@ -2,6 +2,7 @@
 
 mod http;
 mod kubectl;
+mod record;
 
 use http::{Reply, chunk, get, head, open, pass, post, send};
 use loopscope::serve::{Options, Pace, Server};

@@ -28,17 +28,17 @@ fn sim(nodes: usize, acts: &[&str]) -> Sim {
 }
 
 fn act(sim: &mut Sim, acts: &[&str]) {
-    let mut talk = None;
+    let mut waiting = actions::Waiting::default();
     for step in acts {
         if let Some(seconds) = step.strip_prefix('+') {
             let seconds: u64 = seconds.parse().unwrap();
             for _ in 0..seconds {
                 assert!(sim.advance(Time(sim.now().0 + 1_000_000), TASKS).done);
-                actions::run(sim, &mut talk, &loopscope::actions::Command::Poll);
+                actions::run(sim, &mut waiting, &loopscope::actions::Command::Poll);
             }
             continue;
         }
-        let answer = actions::run(sim, &mut talk, &diagnose::command(step));
+        let answer = actions::run(sim, &mut waiting, &diagnose::command(step));
         assert!(answer.diagnostics.iter().all(|d| !d.error), "{step}: {:?}", answer.diagnostics);
         let errors: Vec<_> = answer.lines.iter().filter(|line| line.error && line.text.contains("rror")).collect();
         assert!(errors.is_empty() || step.contains("drain"), "{step}: {errors:?}");
@@ -397,8 +397,8 @@ fn what_keeps_pods_from_several_nodes_is_taken_from_all_of_them() {
 #[test]
 fn too_many_to_be_counted_get_no_nodes() {
     let mut sim = sim(1, &[]);
-    let mut talk = None;
-    actions::run(&mut sim, &mut talk, &diagnose::command(&deployment("web", 21_000, "", PLAIN)));
+    let mut waiting = actions::Waiting::default();
+    actions::run(&mut sim, &mut waiting, &diagnose::command(&deployment("web", 21_000, "", PLAIN)));
     while sim.waiting() < 20_800 && sim.now() < Time(900_000_000) {
         sim.advance(Time(sim.now().0 + 5_000_000), 4_000_000);
     }

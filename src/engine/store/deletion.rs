@@ -3,7 +3,8 @@
 use crate::api::Uid;
 
 /// What happens to the dependents of a deleted object.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Propagation {
     /// They are garbage-collected after it is gone.
     #[default]

@@ -3,6 +3,7 @@
 mod addresses;
 pub mod admission;
 mod authorizer;
+mod client_request;
 pub mod defaults;
 mod definitions;
 mod deletion;
@@ -21,6 +22,7 @@ mod services;
 pub mod validation;
 
 pub use authorizer::{Request, Rule, User};
+pub use client_request::{ClientRequest, ClientWrite, Name, Sent};
 pub use definitions::{CLEANUP, Column, Definition, Definitions, Version};
 pub use deletion::{Delete, Propagation};
 pub use error::{ApiError, Cause, ExceededQuota, ExceededResource, Reason};

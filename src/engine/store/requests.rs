@@ -6,11 +6,13 @@ use super::server::{ApiServer, Origin};
 use super::{defaults, managers, patch, validation};
 use crate::api::{Kind, Object, ObjectRef, schema};
 use crate::engine::why::Why;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::rc::Rc;
 
 /// The three kinds of patch.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Patch {
     /// RFC 6902.
     Json,
@@ -41,9 +43,11 @@ impl Patch {
 }
 
 /// The part of an object that a request is about.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Subresource {
     /// All but the status.
+    #[default]
     Main,
     /// The status alone.
     Status,
@@ -54,6 +58,11 @@ pub enum Subresource {
 }
 
 impl Subresource {
+    /// Whether it is the object itself.
+    pub fn is_main(&self) -> bool {
+        *self == Subresource::Main
+    }
+
     /// Its name in a path, empty for the object itself.
     pub fn word(self) -> &'static str {
         match self {

@@ -6,7 +6,7 @@ use serde_json::Value;
 const ACCOUNT: &str = "system:serviceaccount:";
 
 /// Someone a request is made as.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct User {
     /// `jane`, or `system:serviceaccount:NAMESPACE:NAME`.
     pub name: Str,

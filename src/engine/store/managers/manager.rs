@@ -31,11 +31,13 @@ pub(in crate::engine::store) enum Fields {
 }
 
 /// What happens to unknown fields: `fieldValidation` of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Unknown {
     /// The request is refused.
     Refuse,
     /// They are dropped, and the client is warned.
+    #[default]
     Warn,
     /// They are dropped.
     Drop,

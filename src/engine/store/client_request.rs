@@ -1,0 +1,144 @@
+//! A write of a client as data: it is sent, kept, and sent again where a history is repeated.
+
+use super::managers::{Manager, Unknown};
+use super::{ApiError, ApiServer, Delete, Origin, Patch, Propagation, Subresource, User};
+use crate::api::{Kind, Object, ObjectRef, Uid};
+use crate::engine::why::Why;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::rc::Rc;
+
+/// A request that writes, and in whose name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClientRequest {
+    /// What the history says of it.
+    pub told: String,
+    /// What it needs permission for: `create`, `update`, `patch`…
+    pub verb: String,
+    /// The name that its fields are managed under.
+    pub manager: String,
+    /// The part of the object that it is about.
+    #[serde(default, skip_serializing_if = "Subresource::is_main")]
+    pub part: Subresource,
+    /// What happens to unknown fields.
+    #[serde(default)]
+    pub unknown: Unknown,
+    /// Whom it is made as, if not as the administrator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<User>,
+    /// What is written.
+    pub write: ClientWrite,
+}
+
+/// What a client writes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ClientWrite {
+    /// A new object.
+    Create(Value),
+    /// An object in place of the old one.
+    Update(Value),
+    /// Server-side apply; `true` takes fields from other managers.
+    Apply(Value, bool),
+    /// A change of an object or of a part of it.
+    Patch(Name, Patch, Value),
+    /// Another number of replicas.
+    Scale(Name, i64),
+    /// A deletion.
+    Delete(Name, How),
+    /// An eviction of a Pod.
+    Evict(Name, How),
+}
+
+/// How something is deleted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct How(Option<i64>, Propagation, Option<String>);
+
+impl From<Delete> for How {
+    fn from(how: Delete) -> How {
+        How(how.grace_seconds, how.propagation, how.uid.map(|uid| uid.to_string()))
+    }
+}
+
+impl How {
+    fn delete(&self) -> Delete {
+        Delete { grace_seconds: self.0, propagation: self.1, uid: self.2.as_deref().and_then(Uid::parse) }
+    }
+}
+
+/// An object as a request names it: a kind may be defined only later.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Name(String, String, String, String);
+
+impl Name {
+    /// That of an object.
+    pub fn of(key: &ObjectRef) -> Name {
+        Name(key.kind.api_version().to_string(), key.kind.name().to_owned(), key.namespace.to_string(), key.name.to_string())
+    }
+
+    fn key(&self) -> Result<ObjectRef, ApiError> {
+        let Name(version, kind, namespace, name) = self;
+        let unknown = || ApiError::bad_request(format!("no matches for kind {kind:?} in version {version:?}"));
+        Ok(ObjectRef::new(Kind::from_api(version, kind).ok_or_else(unknown)?, namespace, name))
+    }
+}
+
+/// The object that a request has written or deleted.
+#[derive(Clone, Debug)]
+pub struct Sent {
+    /// The object; an eviction answers with none.
+    pub object: Option<Rc<Object>>,
+    /// It was deleted at once.
+    pub gone: bool,
+}
+
+impl ClientRequest {
+    /// The origin of its writes.
+    pub fn origin(&self, origin: Origin) -> Origin {
+        let manager = Manager::update(&self.manager, self.part.word()).with_unknown(self.unknown);
+        Origin { manager: Some(Rc::new(manager)), user: self.user.clone().map(Rc::new), ..origin }
+    }
+
+    /// Sends it to a server.
+    ///
+    /// # Errors
+    /// Whatever the server refuses it with.
+    pub fn send(&self, server: &mut ApiServer, origin: &Origin) -> Result<Sent, ApiError> {
+        let written = |object| Sent { object: Some(object), gone: false };
+        match &self.write {
+            ClientWrite::Create(value) => {
+                server.authorize_value(origin, &self.verb, value)?;
+                server.create_value(origin, value.clone(), Why::Asked).map(written)
+            }
+            ClientWrite::Update(value) => {
+                server.authorize_value(origin, &self.verb, value)?;
+                server.update_value(origin, value.clone(), Why::Asked).map(written)
+            }
+            ClientWrite::Apply(value, force) => {
+                server.authorize_value(origin, &self.verb, value)?;
+                server.apply(origin, value.clone(), *force, Why::Asked).map(written)
+            }
+            ClientWrite::Patch(name, how, change) => {
+                let key = name.key()?;
+                server.authorize(origin, &self.verb, &key, self.part.word())?;
+                server.patch_part(origin, &key, self.part, (*how, change), Why::Asked).map(written)
+            }
+            ClientWrite::Scale(name, replicas) => {
+                let key = name.key()?;
+                server.authorize(origin, &self.verb, &key, self.part.word())?;
+                server.scale(origin, &key, *replicas, Why::Asked).map(written)
+            }
+            ClientWrite::Delete(name, how) => {
+                let key = name.key()?;
+                server.authorize(origin, &self.verb, &key, "")?;
+                let object = server.delete(origin, &key, how.delete(), Why::Asked)?;
+                Ok(Sent { gone: server.get(&key).is_none(), object: Some(object) })
+            }
+            ClientWrite::Evict(name, how) => {
+                let key = name.key()?;
+                server.authorize(origin, &self.verb, &key, "eviction")?;
+                server.evict(origin, &key, how.delete(), Why::Asked).map(|()| Sent { object: None, gone: false })
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! The built page, served beside the cluster that it follows.
+
+use super::status::Answer;
+use std::path::{Component, Path};
+
+/// A file of the page; nothing where there is none.
+pub fn answer(folder: Option<&Path>, path: &str) -> Option<Answer> {
+    let name = path.strip_prefix("/page")?.trim_start_matches('/');
+    let name = Path::new(if name.is_empty() { "index.html" } else { name });
+    // Nothing beside the folder is reached.
+    if !name.components().all(|part| matches!(part, Component::Normal(_))) {
+        return None;
+    }
+    let body = std::fs::read(folder?.join(name)).ok()?;
+    let content_type = match name.extension().and_then(|end| end.to_str()) {
+        Some("html") => "text/html; charset=utf-8",
+        Some("js") => "text/javascript; charset=utf-8",
+        Some("css") => "text/css; charset=utf-8",
+        Some("json" | "webmanifest") => "application/json",
+        Some("svg") => "image/svg+xml",
+        Some("wasm") => "application/wasm",
+        Some("yaml") => "text/yaml",
+        _ => "application/octet-stream",
+    };
+    Some(Answer { code: 200, content_type, body, warnings: Vec::new() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::answer;
+    use std::path::Path;
+
+    #[test]
+    fn only_files_of_the_folder_are_served() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        assert_eq!(answer(Some(&folder), "/page/serve/page.rs").map(|answer| answer.code), Some(200));
+        for path in ["/page/../Cargo.toml", "/page//etc/passwd", "/page/nope", "/page/serve", "/page"] {
+            assert!(answer(Some(&folder), path).is_none(), "{path}");
+        }
+        assert!(answer(None, "/page/lib.rs").is_none());
+    }
+}
