@@ -210,7 +210,9 @@
         app.inert = false;
         styles('lesson.css');
         wasm_bindgen.whole();
-        keep();
+        // What a cluster is served with comes from its server alone.
+        if (query.has('follow')) script('follow.js');
+        else keep();
         // A page around this one, or one that opened it, may play it (static/host.js).
         if (parent !== window || window.opener) script('host.js');
       })

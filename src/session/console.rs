@@ -111,7 +111,7 @@ impl Console {
         if let Some(fault) = line.strip_prefix("fault ") {
             return vec![Effect::ExecuteFault(fault.into())];
         }
-        if run.in_past() && crate::kubectl::only_reads(line) {
+        if (run.in_past() || run.follows()) && crate::kubectl::only_reads(line) {
             let lines = run.ask(line);
             let notice = lines.first().map(|line| Message::name(&line.text)).unwrap_or_default();
             return vec![Effect::Announce(notice), Effect::Print(lines)];

@@ -65,6 +65,11 @@ pub fn clock(tasks: u64, at: Time) -> String {
     written(&Line::Clock(tasks, at.0))
 }
 
+/// Whether a line is the first of a record.
+pub fn begins(line: &str) -> bool {
+    matches!(serde_json::from_str(line), Ok(Line::Head { .. }))
+}
+
 /// A record that is read.
 #[derive(Clone, Debug, Default)]
 pub struct Record {

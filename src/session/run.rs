@@ -54,6 +54,8 @@ pub struct Run {
     commands: Vec<Recorded>,
     /// Until how many tasks, and when, a history from elsewhere is repeated before the run goes on.
     recalls: Option<(u64, Time)>,
+    /// The history is another's, and goes on as it is told: nothing is done to this run alone.
+    follows: bool,
     seed: u64,
     /// Incremented whenever what is shown may have changed otherwise than by time: seek, branch, reset.
     pub epoch: u64,
@@ -78,6 +80,7 @@ impl Run {
             past: None,
             commands: Vec::new(),
             recalls: None,
+            follows: false,
             seed,
             epoch: 0,
         }
@@ -88,6 +91,22 @@ impl Run {
         Run { commands, recalls: Some(end), ..Run::of(cluster, seed) }
     }
 
+    /// A run that follows another, whose history is told by and by.
+    pub fn followed(cluster: ClusterConfig, seed: u64) -> Run {
+        Run { follows: true, ..Run::recalled(cluster, seed, Vec::new(), (0, Time(0))) }
+    }
+
+    /// Whether it follows another.
+    pub fn follows(&self) -> bool {
+        self.follows
+    }
+
+    /// What else was done in the run that is followed, and how far it has come.
+    pub fn extend(&mut self, commands: Vec<Recorded>, end: (u64, Time)) {
+        self.commands.extend(commands);
+        self.recalls = Some(end);
+    }
+
     /// Whether a part of the history is still to be repeated.
     pub fn recalls(&self) -> bool {
         self.recalls.is_some()
@@ -95,7 +114,7 @@ impl Run {
 
     /// What is left of a history to repeat is given up: something else is done.
     fn give_up_recall(&mut self) {
-        if self.recalls.take().is_some() {
+        if !self.follows && self.recalls.take().is_some() {
             while self.live.applying.is_some() {
                 self.live.repeat_next();
             }
@@ -194,7 +213,7 @@ impl Run {
             if done && to >= end {
                 self.give_up_recall();
             }
-            return done && to <= end;
+            return done && (to <= end || self.follows);
         }
         let went = self.live.sim.advance(to, budget);
         self.live.steps += went.ran as u64;
@@ -208,6 +227,9 @@ impl Run {
             self.live();
         }
         self.give_up_recall();
+        if self.follows {
+            return true;
+        }
         let quiet = self.live.sim.last_change().after(QUIET_US);
         if self.live.sim.now() >= quiet {
             return true;
@@ -232,6 +254,9 @@ impl Run {
             return true;
         }
         self.give_up_recall();
+        if self.follows {
+            return false;
+        }
         let limit = Time(self.live.sim.now().0.saturating_add(limit.0));
         let soon = self.live.sim.now().after(QUIET_US);
         let mut idle = None;
@@ -260,6 +285,9 @@ impl Run {
     /// Carries out a command at the newest instant.
     pub fn command(&mut self, command: Command) -> actions::Answer {
         self.give_up_recall();
+        if self.follows {
+            return actions::Answer::default();
+        }
         let answer = actions::run(&mut self.live.sim, &mut self.live.waiting, &command);
         if answer.changed {
             self.record(command);
@@ -300,6 +328,9 @@ impl Run {
     /// done to the run before all of them are.
     pub fn begin(&mut self, text: &Rc<str>) {
         self.give_up_recall();
+        if self.follows {
+            return;
+        }
         self.live.applying = Some(ApplyJob::new(&self.live.sim, text));
     }
 

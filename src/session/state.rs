@@ -8,6 +8,7 @@ use super::drawing::{Drawing, Picture};
 use super::editor::{Editor, EditorMsg};
 use super::effect::Effect;
 use super::examples;
+use super::follow::{FollowMsg, Following};
 use super::journal_marks::{AbandonedBranch, JournalMarks};
 use super::lesson::{LessonMsg, Player};
 use super::permalink::Link;
@@ -64,6 +65,8 @@ pub enum Msg {
     Load(String, Option<&'static View>),
     /// Injects a fault, given as a line of a scenario.
     Fault(String),
+    /// The cluster that is followed has told something.
+    Follow(FollowMsg),
     /// Size of the stage in CSS pixels.
     Stage(f64, f64),
 }
@@ -79,7 +82,7 @@ macro_rules! part {
     };
 }
 
-part! { Timeline(TimelineMsg), Editor(EditorMsg), Console(ConsoleMsg), Selection(SelectionMsg), Compare(CompareMsg), Replace(ReplaceMsg), Lesson(LessonMsg), }
+part! { Timeline(TimelineMsg), Editor(EditorMsg), Console(ConsoleMsg), Selection(SelectionMsg), Compare(CompareMsg), Replace(ReplaceMsg), Lesson(LessonMsg), Follow(FollowMsg), }
 
 impl Msg {
     /// Whether an apply in progress may go on after a message: it leaves the cluster and its clock alone, or replaces both.
@@ -92,7 +95,7 @@ impl Msg {
             Msg::Selection(msg) => !matches!(msg, SelectionMsg::TryRemedies | SelectionMsg::Remedy(_)),
             Msg::Compare(msg) => matches!(msg, CompareMsg::Unmark | CompareMsg::Stage(..)),
             Msg::Apply | Msg::Fault(_) | Msg::Lesson(_) => false,
-            Msg::Load(..) | Msg::Stage(..) | Msg::Replace(_) | Msg::Begin { .. } | Msg::CloseOffers => true,
+            Msg::Load(..) | Msg::Follow(_) | Msg::Stage(..) | Msg::Replace(_) | Msg::Begin { .. } | Msg::CloseOffers => true,
         }
     }
 }
@@ -119,6 +122,8 @@ pub struct State {
     pub replacing: Replacing,
     /// The lesson that is played.
     pub player: Option<Player>,
+    /// The cluster elsewhere that is followed.
+    pub following: Option<Following>,
     marks: JournalMarks,
 }
 
@@ -136,6 +141,7 @@ impl State {
             demo: Demo::default(),
             replacing: Replacing::default(),
             player: None,
+            following: None,
             marks: JournalMarks::default(),
         };
         if lesson::is_lesson(text) {
@@ -170,8 +176,12 @@ impl State {
         if self.timeline.run.applies() && !msg.keeps_apply() {
             self.finish_apply();
         }
+        if self.is_the_servers(&msg) {
+            return;
+        }
         self.note(&msg);
         match msg {
+            Msg::Follow(msg) => self.follow(msg),
             Msg::Editor(EditorMsg::Check) if lesson::is_lesson(&self.editor.text) => drop(self.read_lesson(false)),
             Msg::Apply if lesson::is_lesson(&self.editor.text) => self.begin_own_lesson(),
             Msg::Lesson(msg) => self.teach(msg),
@@ -266,6 +276,7 @@ impl State {
                 Effect::ApplyStarted => self.select(SelectionMsg::ApplyStarted),
                 Effect::SelectCreated(created) => self.select(SelectionMsg::ApplyFinished(created)),
                 Effect::Apply if lesson::is_lesson(&self.editor.text) => self.begin_own_lesson(),
+                Effect::Apply if self.following.is_some() => drop(self.send(&Command::Apply(self.editor.text.clone()))),
                 Effect::Apply => {
                     self.fork();
                     self.edit(EditorMsg::Apply { opens: false });
@@ -287,12 +298,15 @@ impl State {
     /// An action in the past forks the history there; what came after is kept as a branch.
     fn fork(&mut self) {
         if self.timeline.run.in_past() {
-            self.clock(TimelineMsg::Branch);
+            self.clock(if self.following.is_some() { TimelineMsg::Live } else { TimelineMsg::Branch });
         }
     }
 
     /// Carries out a command; true if it failed.
     fn execute(&mut self, command: Command) -> bool {
+        if self.send(&command) {
+            return false;
+        }
         let silent = match &command {
             Command::Fault(line) => msg::notice_fault(&**line),
             _ => Message::default(),

@@ -259,7 +259,7 @@ impl Timeline {
     /// Runs towards a time with a budget of tasks, and no further than a breakpoint. True when there is nothing left to run.
     pub fn advance(&mut self, to: Time, budget: usize) -> (bool, Vec<Effect>) {
         // What a link repeats has happened before.
-        if self.breakpoints.is_empty() || self.run.recalls() {
+        if self.breakpoints.is_empty() || self.run.recalls() && !self.run.follows() {
             return (self.run.advance(to, budget), Vec::new());
         }
         for _ in 0..budget {

@@ -30,6 +30,20 @@ pub fn lesson(state: &State) -> Value {
     })
 }
 
+/// Sends to the cluster that is followed what a person has done (`static/follow.js`).
+pub fn send(state: &mut State) {
+    let Some(following) = &mut state.following else { return };
+    if following.outbox.is_empty() {
+        return;
+    }
+    let Ok(send) = js_sys::Reflect::get(&dom::window(), &"loopscopeSend".into()) else { return };
+    let Some(send) = send.dyn_ref::<js_sys::Function>() else { return };
+    for sent in following.outbox.drain(..) {
+        let (path, body) = sent.request();
+        let _ = send.call2(&JsValue::NULL, &path.into(), &body.into());
+    }
+}
+
 /// Tells what has changed.
 pub fn tell(state: &State) {
     let Ok(tell) = js_sys::Reflect::get(&dom::window(), &"loopscopeTell".into()) else { return };

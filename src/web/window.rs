@@ -9,6 +9,7 @@ use crate::session::Msg;
 use crate::session::State;
 use crate::session::console::ConsoleMsg;
 use crate::session::editor::EditorMsg;
+use crate::session::follow::FollowMsg;
 use crate::session::lesson::LessonMsg;
 use crate::session::selection::SelectionMsg;
 use crate::session::timeline::TimelineMsg;
@@ -89,6 +90,9 @@ fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
     act("view", |view| SelectionMsg::View(views::by_id(&view.as_string().unwrap_or_default()).unwrap_or_default()).into(), false);
     act("step", |_| TimelineMsg::Step.into(), false);
     act("fault", |line| Msg::Fault(line.as_string().unwrap_or_default()), false);
+    act("told", |line| FollowMsg::Told(line.as_string().unwrap_or_default()).into(), false);
+    act("lost", |_| FollowMsg::Lost.into(), false);
+    act("answered", |text| FollowMsg::Answered(text.as_string().unwrap_or_default()).into(), false);
     act("speed", |speed| TimelineMsg::Speed(speed.as_f64().unwrap_or(1.0)).into(), false);
     act("seek", |seconds| TimelineMsg::Seek((seconds.as_f64().unwrap_or(0.0).max(0.0) * 1000.0) as u64).into(), false);
     act("kubectl", |line| ConsoleMsg::Enter(with_name(&line.as_string().unwrap_or_default())).into(), true);

@@ -33,9 +33,10 @@ use crate::session::compare::CompareMsg;
 use crate::session::console::ConsoleMsg;
 use crate::session::drawing::Picture;
 use crate::session::editor::EditorMsg;
+use crate::session::follow::Following;
 use crate::session::journal_marks::AbandonedBranch;
 use crate::session::pacing::{FramePacing, TASKS_PER_CHECK};
-use crate::session::permalink;
+use crate::session::permalink::{self, Link};
 use crate::session::selection::SelectionMsg;
 use crate::session::selection::Tab;
 use crate::session::timeline::TimelineMsg;
@@ -179,6 +180,7 @@ impl Page {
             self.draw();
         }
         if window::is_whole() {
+            super::host::send(&mut self.state.borrow_mut());
             super::host::tell(&self.state.borrow());
             self.explain();
             // What a picture that rests shows, its card tells.
@@ -212,7 +214,10 @@ impl Component for Page {
         deferred_drop::enable();
         let link = permalink::decode(&dom::fragment());
         let error = link.as_ref().err().cloned();
-        let mut state = State::from_link(link.ok().flatten().as_ref());
+        let follows = dom::query("follow").is_some();
+        let empty = follows.then(|| Link { manifest: Some(String::new()), ..Link::default() });
+        let mut state = State::from_link(empty.or(link.ok().flatten()).as_ref());
+        state.following = follows.then(Following::default);
         let embed = dom::query("embed").is_some();
         if let Some(view) = dom::query("view").as_deref().and_then(views::by_id) {
             state.selection.view = view;

@@ -1,0 +1,86 @@
+// A page that follows a cluster which `loopscope serve --page` serves.
+import { expect, test } from '@playwright/test';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const command = join(process.env.CARGO_TARGET_DIR ?? join(root, 'target'), 'debug/loopscope');
+const pods = (page) => page.locator('.item[data-kind="Pod"][data-state="ready"]');
+
+/** Starts the server; gives its address and what ends it. */
+async function serve(...more) {
+  const folder = mkdtempSync(join(tmpdir(), 'loopscope-'));
+  const words = ['serve', '--page', '--kubeconfig', join(folder, 'config'), '--listen', '127.0.0.1:0', ...more];
+  const child = spawn(command, words, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
+  const address = await new Promise((resolve, reject) => {
+    let said = '';
+    child.stdout.on('data', (text) => {
+      said += text;
+      const found = /serving at (\S+)[\s\S]*page:/.exec(said);
+      if (found) resolve(found[1]);
+    });
+    child.on('exit', () => reject(new Error('the server has ended')));
+  });
+  const end = () => { child.kill(); rmSync(folder, { recursive: true, force: true }); };
+  const post = (path, body) => fetch(`${address}${path}`, { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body), headers: { 'content-type': 'application/json' } });
+  return { address, end, post };
+}
+
+const deployment = {
+  apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' },
+  spec: { replicas: 3, selector: { matchLabels: { app: 'web' } }, template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image: 'nginx' }] } } },
+};
+
+test.skip(!existsSync(command), 'the command is not built (cargo build)');
+
+test('what a client does is seen on the page, and what the page does reaches the server', async ({ page }) => {
+  const errors = [];
+  page.on('pageerror', (error) => errors.push(error.message));
+  const { address, end, post } = await serve('--speed', '5');
+  try {
+    await page.goto(`${address}/page/?follow`);
+    await page.waitForFunction(() => window.loopscope?.ready);
+    await expect(page.locator('.item[data-kind="Pod"]')).toHaveCount(0);
+    expect((await post('/apis/apps/v1/namespaces/default/deployments', deployment)).status).toBe(201);
+    await expect(pods(page)).toHaveCount(3);
+    const replicas = async () => (await (await fetch(`${address}/apis/apps/v1/namespaces/default/deployments/web`)).json()).spec.replicas;
+    await page.evaluate(() => loopscope.kubectl('scale deployment web --replicas=5'));
+    await expect.poll(replicas).toBe(5);
+    await expect(pods(page)).toHaveCount(5);
+    await expect(page.locator('#notice')).toContainText('deployment.apps/web scaled');
+    // Back in time, and a command from there: it is done now.
+    await page.evaluate(() => loopscope.seek(1));
+    await expect(pods(page)).toHaveCount(0);
+    await page.evaluate(() => loopscope.kubectl('scale deployment web --replicas=2'));
+    await expect.poll(replicas).toBe(2);
+    await expect(pods(page)).toHaveCount(2);
+    // Names and uids are the server's.
+    const own = await page.evaluate(() => loopscope.get('Deployment', 'default', 'web').metadata.uid);
+    const theirs = (await (await fetch(`${address}/apis/apps/v1/namespaces/default/deployments/web`)).json()).metadata.uid;
+    expect(own).toBe(theirs);
+    // A manifest that the page applies.
+    await page.evaluate(() => loopscope.apply('apiVersion: v1\nkind: ConfigMap\nmetadata: {name: from-page}\ndata: {a: b}\n'));
+    await expect.poll(async () => (await fetch(`${address}/api/v1/namespaces/default/configmaps/from-page`)).status).toBe(200);
+    expect(errors).toEqual([]);
+  } finally {
+    end();
+  }
+});
+
+test('a server that is gone is told, and the page keeps what it has', async ({ page }) => {
+  const { address, end, post } = await serve('--jump');
+  try {
+    await page.goto(`${address}/page/?follow`);
+    await page.waitForFunction(() => window.loopscope?.ready);
+    await post('/apis/apps/v1/namespaces/default/deployments', deployment);
+    await expect(pods(page)).toHaveCount(3);
+    end();
+    await expect(page.locator('#notice')).toContainText('not reached');
+    await expect(pods(page)).toHaveCount(3);
+  } finally {
+    end();
+  }
+});
