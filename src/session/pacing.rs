@@ -158,6 +158,8 @@ impl FramePacing {
             }
         }
         self.idle = state.timeline.run.sim().now() >= to;
+        // How fast a cluster goes that is followed is its server's.
+        let wanted = if state.timeline.run.follows() { 0.0 } else { wanted };
         self.rate.pace.slice(passed, wanted, state.timeline.run.sim().now().0.saturating_sub(from) as f64);
         check(state);
         while !state.sync_branch(TASKS_PER_CHECK) && clock() - now < 2.0 * slice {}

@@ -1,7 +1,9 @@
 //! `loopscope serve`: what clients send over HTTP, and what they get.
 
 mod http;
+mod kube_rs;
 mod kubectl;
+mod python;
 mod record;
 
 use http::{Reply, chunk, get, head, open, pass, post, send};

@@ -217,7 +217,10 @@ impl Component for Page {
         let follows = dom::query("follow").is_some();
         let empty = follows.then(|| Link { manifest: Some(String::new()), ..Link::default() });
         let mut state = State::from_link(empty.or(link.ok().flatten()).as_ref());
-        state.following = follows.then(Following::default);
+        if follows {
+            state.editor.restore(Rc::default(), Rc::default());
+            state.following = Some(Following::default());
+        }
         let embed = dom::query("embed").is_some();
         if let Some(view) = dom::query("view").as_deref().and_then(views::by_id) {
             state.selection.view = view;
