@@ -9,6 +9,7 @@ import sys
 import tempfile
 import threading
 import urllib.request
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 from kubernetes import client, config, watch
@@ -127,19 +128,19 @@ def server_side_apply():
 
 
 def one_leader_at_a_time():
-    with Cluster("--speed", "20"):
-        leads, done = [], threading.Event()
-
-        def lead(name):
-            leads.append(name)
-            done.set()
-
-        lock = LeaseLock("leader", "default", "one")
-        election = electionconfig.Config(lock, lease_duration=5, renew_deadline=4, retry_period=1,
-                                         onstarted_leading=lambda: lead("one"), onstopped_leading=None)
-        threading.Thread(target=leaderelection.LeaderElection(election).run, daemon=True).start()
-        assert done.wait(20), "nobody leads"
-        assert client.CoordinationV1Api().read_namespaced_lease("leader", "default").spec.holder_identity == "one"
+    """Who holds the Lease leads; once another holds it, the first stands down."""
+    with Cluster("--speed", "1"):
+        leads, leases = threading.Event(), client.CoordinationV1Api()
+        election = electionconfig.Config(LeaseLock("leader", "default", "one"), lease_duration=3, renew_deadline=2, retry_period=1,
+                                         onstarted_leading=leads.set, onstopped_leading=leads.clear)
+        elector = threading.Thread(target=leaderelection.LeaderElection(election).run)
+        elector.start()
+        assert leads.wait(20), "nobody leads"
+        assert leases.read_namespaced_lease("leader", "default").spec.holder_identity == "one"
+        renewed = (datetime.now(timezone.utc) + timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        leases.patch_namespaced_lease("leader", "default", {"spec": {"holderIdentity": "two", "renewTime": renewed}})
+        elector.join(20)
+        assert not leads.is_set(), "two lead"
 
 
 if __name__ == "__main__":

@@ -2,9 +2,10 @@
 //! and sends there what a person does here.
 
 use super::effect::Effect;
+use super::msg::Msg;
 use super::record::{Record, begins};
 use super::run::Run;
-use super::state::{Msg, State};
+use super::state::State;
 use super::timeline::{RunUntil, TimelineMsg};
 use crate::actions::{Command, Line};
 use crate::i18n::{Message, msg};

@@ -20,6 +20,7 @@ pub mod journal_marks;
 pub mod leftovers;
 pub mod lesson;
 pub mod load;
+pub mod msg;
 mod opening;
 pub mod pacing;
 pub mod permalink;
@@ -41,4 +42,5 @@ mod trial;
 mod tests;
 
 pub use checkpoint::Recorded;
-pub use state::{Msg, Standings, State};
+pub use msg::Msg;
+pub use state::{Standings, State};

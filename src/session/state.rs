@@ -8,11 +8,12 @@ use super::drawing::{Drawing, Picture};
 use super::editor::{Editor, EditorMsg};
 use super::effect::Effect;
 use super::examples;
-use super::follow::{FollowMsg, Following};
+use super::follow::Following;
 use super::journal_marks::{AbandonedBranch, JournalMarks};
-use super::lesson::{LessonMsg, Player};
+use super::lesson::Player;
+use super::msg::Msg;
 use super::permalink::Link;
-use super::replace::{ReplaceMsg, Replacing};
+use super::replace::Replacing;
 use super::run::Run;
 use super::selection::{Selection, SelectionMsg};
 use super::timeline::{Timeline, TimelineMsg};
@@ -26,7 +27,6 @@ use crate::lesson;
 use crate::projection::marks::Mark;
 use crate::views::card::{self, Card};
 use crate::views::shape::Scene;
-use crate::views::view::View;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -34,71 +34,6 @@ use std::rc::Rc;
 pub type Standings = BTreeMap<String, Message>;
 /// Objects of a list that are asked where they stand.
 const MAX_STANDINGS: usize = 20;
-
-/// What happens to the page: to one part of it, or to several.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Msg {
-    /// To the clock and the history.
-    Timeline(TimelineMsg),
-    /// To the manifest.
-    Editor(EditorMsg),
-    /// To the console.
-    Console(ConsoleMsg),
-    /// To what is looked at.
-    Selection(SelectionMsg),
-    /// To what is compared.
-    Compare(CompareMsg),
-    /// To a new beginning.
-    Replace(ReplaceMsg),
-    /// To the lesson.
-    Lesson(LessonMsg),
-    /// Plays what the opening example does by itself, and offers things to try.
-    Begin {
-        /// The example moves by itself.
-        moves: bool,
-    },
-    /// The things to try are not wanted any more.
-    CloseOffers,
-    /// Applies the manifest at the instant shown.
-    Apply,
-    /// Replaces the manifest, starts over with it and perhaps shows another diagram.
-    Load(String, Option<&'static View>),
-    /// Injects a fault, given as a line of a scenario.
-    Fault(String),
-    /// The cluster that is followed has told something.
-    Follow(FollowMsg),
-    /// Size of the stage in CSS pixels.
-    Stage(f64, f64),
-}
-
-/// A message of one part is a message of the page.
-macro_rules! part {
-    ($($variant:ident($message:ty),)*) => {
-        $(impl From<$message> for Msg {
-            fn from(msg: $message) -> Msg {
-                Msg::$variant(msg)
-            }
-        })*
-    };
-}
-
-part! { Timeline(TimelineMsg), Editor(EditorMsg), Console(ConsoleMsg), Selection(SelectionMsg), Compare(CompareMsg), Replace(ReplaceMsg), Lesson(LessonMsg), Follow(FollowMsg), }
-
-impl Msg {
-    /// Whether an apply in progress may go on after a message: it leaves the cluster and its clock alone, or replaces both.
-    fn keeps_apply(&self) -> bool {
-        use TimelineMsg::{Break, Pause, Play, Restart, Settle, Speed, Toggle, Unbreak};
-        match self {
-            Msg::Timeline(msg) => matches!(msg, Toggle | Play | Pause | Speed(_) | Settle | Break(_) | Unbreak(_) | Restart),
-            Msg::Editor(msg) => matches!(msg, EditorMsg::Edit(_) | EditorMsg::Check | EditorMsg::Prune(_)),
-            Msg::Console(msg) => matches!(msg, ConsoleMsg::Interrupt),
-            Msg::Selection(msg) => !matches!(msg, SelectionMsg::TryRemedies | SelectionMsg::Remedy(_)),
-            Msg::Compare(msg) => matches!(msg, CompareMsg::Unmark | CompareMsg::Stage(..)),
-            Msg::Apply | Msg::Fault(_) | Msg::Lesson(_) => false,
-            Msg::Load(..) | Msg::Follow(_) | Msg::Stage(..) | Msg::Replace(_) | Msg::Begin { .. } | Msg::CloseOffers => true,
-        }
-    }
-}
 
 /// Everything the page shows.
 pub struct State {
