@@ -1,5 +1,7 @@
 //! The `loopscope` command: scenarios and kubectl lines without a page. Native only.
 
+mod picture;
+
 use loopscope::api::Timestamp;
 use loopscope::api::quantity::Quantity;
 use loopscope::api::time::SECOND;
@@ -47,6 +49,11 @@ Usage:
       Plays each lesson to its end: every solution and alternative must do its task, a wrong
       answer must not, each question must have one right answer, and captions must be true.
 
+  loopscope picture FILE [--view NAME] [--at TIME] [--size WxH] [--dark] [--lang en|zh] > out.svg
+      Draws a manifest, or a link copied with Share, as the page does.
+      --view  ownership, nodes, network, storage, rollout or loops (default: the link's, or ownership)
+      --at    virtual time, such as 12s (default: when the cluster has settled)
+
   loopscope export FILE [--page single.html] > out.html
       One HTML file with the page and a manifest or lesson in it, which opens without a
       network. --page names the file that a build of the page leaves (default dist/single.html).
@@ -71,6 +78,7 @@ pub fn main(args: Vec<String>) -> ExitCode {
         Some("kubectl") => kubectl(&args[1..]),
         Some("lesson") => lesson(&args[1..]),
         Some("export") => export(&args[1..]),
+        Some("picture") => picture::picture(&args[1..]),
         Some("serve") => serve(&args[1..]),
         Some("replay") => replay(&args[1..]),
         Some("help" | "--help" | "-h") => {

@@ -4,8 +4,10 @@
 pub mod axis;
 mod bodies;
 pub mod card;
+pub mod card_text;
 pub mod columns;
 pub mod highlight;
+pub mod icons;
 pub mod loops;
 pub mod mounted;
 pub mod network;
@@ -16,6 +18,7 @@ pub mod rollout;
 pub mod roster;
 pub mod shape;
 pub mod storage;
+pub mod svg;
 pub mod timeline;
 pub mod variant;
 pub mod view;

@@ -9,8 +9,6 @@ pub const MAX_WHOLE_ITEMS: usize = 150;
 /// Items added and removed per frame where there are many.
 const ITEMS_ADDED: usize = 12;
 const ITEMS_REMOVED: usize = 48;
-/// Items added per frame for a saved picture.
-const ITEMS_SAVED: usize = 30;
 
 /// The items in the document.
 #[derive(Clone, Debug, Default)]
@@ -32,12 +30,10 @@ impl Mounted {
     }
 
     /// Updates which items are in the document: many new items are added in parts while mounted ones stay, and items are
-    /// removed in parts too, since removing very many at once is slow. `stop` has the keyboard focus; `saves`: the whole scene
-    /// is needed. True if more items are to be added or removed.
-    pub fn admit(&mut self, scene: &Scene, stop: usize, saves: bool, sees: &dyn Fn(&Item) -> bool) -> bool {
+    /// removed in parts too, since removing very many at once is slow. `stop` has the keyboard focus. True if more items are to be added or removed.
+    pub fn admit(&mut self, scene: &Scene, stop: usize, sees: &dyn Fn(&Item) -> bool) -> bool {
         let items = &scene.items;
-        let all = items.len() <= MAX_WHOLE_ITEMS;
-        let whole = all || saves;
+        let whole = items.len() <= MAX_WHOLE_ITEMS;
         let (mut goes, mut late) = (ITEMS_REMOVED, false);
         let mut stays = |item: &Item| {
             let there = self.uids.contains(&item.id.uid);
@@ -51,11 +47,7 @@ impl Mounted {
         let seen = |(index, item): &(usize, &Rc<Item>)| *index == stop || belongs(item) || stays(item);
         let sight: Vec<usize> = items.iter().enumerate().filter(seen).map(|(index, _)| index).collect();
         // Of a few all come, and are known to be there when they have become many.
-        let mut room = match (all, whole) {
-            (true, _) => usize::MAX,
-            (_, true) => ITEMS_SAVED,
-            _ => ITEMS_ADDED,
-        };
+        let mut room = if whole { usize::MAX } else { ITEMS_ADDED };
         let mut waits = late;
         let shown = sight.into_iter().filter(|index| {
             let there = *index == stop || self.uids.contains(&items[*index].id.uid);
@@ -93,7 +85,7 @@ mod tests {
     #[test]
     fn few_items_are_mounted_at_once() {
         let (mut mounted, scene) = (Mounted::default(), scene(MAX_WHOLE_ITEMS));
-        assert!(!mounted.admit(&scene, 0, false, &|_| false));
+        assert!(!mounted.admit(&scene, 0, &|_| false));
         assert_eq!(mounted.shown(&scene).count(), MAX_WHOLE_ITEMS);
     }
 
@@ -101,7 +93,7 @@ mod tests {
     fn many_visible_items_are_mounted_in_parts() {
         let (mut mounted, scene) = (Mounted::default(), scene(400));
         let mut rounds = 0;
-        while mounted.admit(&scene, 0, false, &first(100)) {
+        while mounted.admit(&scene, 0, &first(100)) {
             rounds += 1;
             assert_eq!(mounted.shown(&scene).count(), 1 + rounds * ITEMS_ADDED);
         }
@@ -111,17 +103,10 @@ mod tests {
     #[test]
     fn hidden_items_are_unmounted_in_parts_except_the_focused_one() {
         let (mut mounted, scene) = (Mounted::default(), scene(400));
-        while mounted.admit(&scene, 5, false, &first(100)) {}
-        assert!(mounted.admit(&scene, 5, false, &|_| false));
+        while mounted.admit(&scene, 5, &first(100)) {}
+        assert!(mounted.admit(&scene, 5, &|_| false));
         assert_eq!(mounted.shown(&scene).count(), 100 - ITEMS_REMOVED);
-        while mounted.admit(&scene, 5, false, &|_| false) {}
+        while mounted.admit(&scene, 5, &|_| false) {}
         assert_eq!(mounted.shown(&scene).map(|(at, _)| at).collect::<Vec<_>>(), [5]);
-    }
-
-    #[test]
-    fn a_saved_picture_mounts_every_item() {
-        let (mut mounted, scene) = (Mounted::default(), scene(400));
-        while mounted.admit(&scene, 0, true, &|_| false) {}
-        assert_eq!(mounted.shown(&scene).count(), 400);
     }
 }

@@ -206,8 +206,6 @@ impl Sheet {
                 break;
             }
         }
-        // A picture that is saved waits for the last part.
-        let _ = canvas.toggle_attribute_with_force("data-unfinished", self.more.is_some());
         false
     }
 }

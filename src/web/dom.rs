@@ -263,19 +263,6 @@ pub fn speak(lang: Lang, then: Callback<Lang>) {
     if lang == Lang::English || read().is_some() { switch() } else { fetch_script("zh.js", switch) }
 }
 
-/// Saves the diagram that is shown, under a name, as `SVG` or `PNG`; then it is done with the page.
-pub fn export(form: &'static str, name: String, done: Callback<()>) {
-    let save = move || {
-        let save = js_sys::Reflect::get(&window(), &"loopscopeExport".into()).ok();
-        if let Some(save) = save.as_ref().and_then(|save| save.dyn_ref::<js_sys::Function>()) {
-            let done = Closure::once_into_js(move || done.emit(()));
-            let _ = save.call3(&JsValue::NULL, &form.into(), &name.into(), &done);
-        }
-    };
-    let known = js_sys::Reflect::has(&window(), &"loopscopeExport".into()).unwrap_or(false);
-    if known { save() } else { fetch_script("export.js", save) }
-}
-
 /// Moves the focus to an element.
 pub fn focus(element: &Element) {
     if let Some(element) = element.dyn_ref::<web_sys::HtmlElement>() {
@@ -294,37 +281,8 @@ pub fn icon(name: &str, size: u32) -> Html {
     html! { <svg width={size.clone()} height={size} aria-hidden="true"><use href={format!("#{name}")} /></svg> }
 }
 
-/// The icon of a kind, and the family its tile takes the colour of.
-pub fn kind_icon(kind: &str) -> (&'static str, &'static str) {
-    match kind {
-        "Pod" => ("i-pod", ""),
-        "ReplicaSet" | "ReplicationController" => ("i-replicaset", ""),
-        "Deployment" => ("i-deployment", ""),
-        "StatefulSet" => ("i-statefulset", ""),
-        "DaemonSet" => ("i-daemonset", ""),
-        "Job" => ("i-job", ""),
-        "CronJob" => ("i-cronjob", ""),
-        "HorizontalPodAutoscaler" => ("i-hpa", ""),
-        "PodDisruptionBudget" => ("i-pdb", ""),
-        "Service" => ("i-service", "network"),
-        "EndpointSlice" | "Endpoints" => ("i-endpointslice", "network"),
-        "Ingress" | "NetworkPolicy" => ("i-ingress", "network"),
-        "PersistentVolumeClaim" => ("i-pvc", "storage"),
-        "PersistentVolume" => ("i-pv", "storage"),
-        "StorageClass" => ("i-storageclass", "storage"),
-        "Node" => ("i-node", "cluster"),
-        "ConfigMap" => ("i-configmap", ""),
-        "Secret" => ("i-secret", ""),
-        "Namespace" => ("i-namespace", "cluster"),
-        "Dns" => ("i-dns", "network"),
-        "Outside" => ("i-user", "cluster"),
-        "ResourceQuota" | "LimitRange" => ("i-pdb", "cluster"),
-        _ => ("i-configmap", "cluster"),
-    }
-}
-
 /// The tile of a kind.
 pub fn tile(kind: &str) -> Html {
-    let (name, family) = kind_icon(kind);
+    let (name, family) = crate::views::icons::kind_icon(kind);
     html! { <span class={classes!("kicon", family)}>{ icon(name, 16) }</span> }
 }

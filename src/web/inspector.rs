@@ -186,7 +186,7 @@ fn related(props: &Props, key: ObjectRef, words: Message) -> Html {
     let on_select = props.on_select.clone();
     let (kind, name) = (key.kind.name(), key.name.clone());
     let onclick = Callback::from(move |_: MouseEvent| on_select.emit(Some(key.clone())));
-    html! { <><div class="rule" /><p class="h-cap">{ say(words) }</p><button type="button" class="linkrow" onclick={onclick}>{ icon(dom::kind_icon(kind).0, 14) }<span>{ kind }{ " " }<span class="mono">{ name.as_str() }</span></span></button></> }
+    html! { <><div class="rule" /><p class="h-cap">{ say(words) }</p><button type="button" class="linkrow" onclick={onclick}>{ icon(crate::views::icons::kind_icon(kind).0, 14) }<span>{ kind }{ " " }<span class="mono">{ name.as_str() }</span></span></button></> }
 }
 
 fn yaml(object: &Object) -> Html {
@@ -259,7 +259,7 @@ fn found(props: &Props) -> Html {
     let link = |key: &ObjectRef, words: Option<Message>| {
         let (on_select, own) = (props.on_select.clone(), key.clone());
         let onclick = Callback::from(move |_: MouseEvent| on_select.emit(Some(own.clone())));
-        html! { <button type="button" class="linkrow" onclick={onclick}>{ icon(dom::kind_icon(key.kind.name()).0, 14) }<span><span class="mono">{ key.name.as_str() }</span>{ for words.iter().map(|words| html! { <>{ ": " }{ say(words) }</> }) }</span></button> }
+        html! { <button type="button" class="linkrow" onclick={onclick}>{ icon(crate::views::icons::kind_icon(key.kind.name()).0, 14) }<span><span class="mono">{ key.name.as_str() }</span>{ for words.iter().map(|words| html! { <>{ ": " }{ say(words) }</> }) }</span></button> }
     };
     let mut links: Vec<Html> = props.why.found[1..].iter().map(|next| link(&next.object, Some(next.headline()))).collect();
     // The last may wait for something that has nothing to say for itself.

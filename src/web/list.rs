@@ -1,6 +1,6 @@
 //! A diagram's objects as a nested list: what they are, how they are, and how many.
 
-use super::dom::{icon, kind_icon};
+use super::dom::icon;
 use super::language::{Lang, say};
 use super::stage::key_of;
 use crate::api::ObjectRef;
@@ -123,7 +123,7 @@ fn row(item: &Item) -> Html {
     }
     let (glyph, family) = match &item.body {
         Body::Pod { state, .. } | Body::Tile { state, .. } => (state.glyph(), ""),
-        _ => kind_icon(&item.id.kind),
+        _ => crate::views::icons::kind_icon(&item.id.kind),
     };
     let class = item.state.as_str();
     // The caption, the state with its colour, and what else there is to say of it.

@@ -7,6 +7,7 @@ mod console;
 mod dom;
 mod editor;
 mod embed;
+mod export;
 mod inspector;
 mod lesson;
 mod notes;

@@ -6,7 +6,6 @@ use crate::session::Msg as Do;
 use crate::web::language::Lang;
 use crate::web::tools::Tool;
 use web_sys::KeyboardEvent;
-use yew::prelude::*;
 
 /// What happens to the page.
 pub enum Msg {
@@ -67,7 +66,7 @@ pub enum Msg {
     /// The pointer or the focus rests on an object.
     Hover(Option<ObjectRef>),
     /// Save the picture, as SVG or PNG.
-    Export(&'static str, Callback<()>),
+    Export(&'static str),
     /// Keep the link.
     Save,
     /// Save the page as one file.

@@ -426,10 +426,12 @@ impl Component for Page {
                 }
             }
             Msg::Hover(key) => (self.hover.key, self.hover.card) = (key, None),
-            Msg::Export(form, done) => {
-                let state = self.state.borrow();
+            Msg::Export(form) => {
+                let mut state = self.state.borrow_mut();
                 let time = clock(state.timeline.run.now()).replace(':', "-");
-                dom::export(form, format!("loopscope-{}-{time}", state.selection.view.id), done);
+                let chosen = state.object().map(|object| object.meta.uid.to_string()).unwrap_or_default();
+                let name = format!("loopscope-{}-{time}", state.selection.view.id);
+                crate::web::export::save(state.draw(usize::MAX).scene.clone(), &chosen, form, name);
                 return false;
             }
             Msg::Save => {

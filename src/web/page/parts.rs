@@ -352,7 +352,7 @@ impl Page {
                 card={self.hover.card.clone()}
                 changes={state.compare.difference.clone().filter(|_| self.panels.tool == Some(Tool::Compare))}
                 on_hover={link.callback(Msg::Hover)}
-                on_export={link.callback(|(form, done)| Msg::Export(form, done))}
+                on_export={link.callback(Msg::Export)}
                 on_size={link.callback(|(width, height)| Msg::Do(Do::Stage(width, height)))}
             />
         }

@@ -3,6 +3,7 @@
 use crate::i18n::format::Px;
 use crate::i18n::{Message, msg};
 use crate::projection::model::PodState;
+use crate::views::card_text;
 use crate::views::loops::model::Loop;
 use crate::views::shape::{Item, NodeBody, Table};
 use crate::views::variant;
@@ -20,14 +21,9 @@ pub(super) fn humps(word: &str) -> Html {
     }
 }
 
-/// The name of an item, cut in the middle to the width beside what else stands in its line: letters are 7 pixels wide.
-pub(super) fn cut(item: &Item, taken: f64) -> String {
-    crate::i18n::format::middle(&item.id.name, (((item.rect.w - taken) / 7.0) as usize).max(8))
-}
-
 pub(super) fn class(item: &Item, reclaim: &Message) -> Html {
     html! {
-        <div class="class">{ tile("StorageClass") }<small>{ "StorageClass" }</small><b class="ell">{ cut(item, 24.0) }</b><small>{ say(msg::class_reclaim(reclaim)) }</small></div>
+        <div class="class">{ tile("StorageClass") }<small>{ "StorageClass" }</small><b class="ell">{ card_text::name(item, 24.0) }</b><small>{ say(msg::class_reclaim(reclaim)) }</small></div>
     }
 }
 
@@ -74,11 +70,11 @@ pub(super) fn stored(item: &Item, fact: &Message) -> Html {
     let kind = &item.id.kind;
     if variant::has_two_lines(item.rect) {
         return html! {
-            <div class="hd">{ tile(kind) }<div class="grow"><small class="ell">{ kind }if !fact.is_empty() { { " · " }<em>{ say(fact) }</em> }</small><b class="ell">{ cut(item, 48.0) }</b></div></div>
+            <div class="hd">{ tile(kind) }<div class="grow"><small class="ell">{ kind }if !fact.is_empty() { { " · " }<em>{ say(fact) }</em> }</small><b class="ell">{ card_text::name(item, 48.0) }</b></div></div>
         };
     }
     html! {
-        <div class="hd">{ tile(kind) }<small>{ kind }</small><b class="ell">{ cut(item, 44.0 + 7.0 * kind.len() as f64) }</b></div>
+        <div class="hd">{ tile(kind) }<small>{ kind }</small><b class="ell">{ card_text::name(item, 44.0 + 7.0 * kind.len() as f64) }</b></div>
     }
 }
 
@@ -102,26 +98,10 @@ pub(super) fn table(of: &Table) -> Html {
 
 pub(super) fn ticket(item: &Item, fact: &Message) -> Html {
     let (w, h) = (item.rect.w, item.rect.h);
-    let d = format!(
-        "M10 .5H{}A9.5 9.5 0 0 1 {r} 10V{}A6 6 0 0 0 {r} {}V{}A9.5 9.5 0 0 1 {} {b}H10A9.5 9.5 0 0 1 .5 {}V{}A6 6 0 0 0 .5 {}V10A9.5 9.5 0 0 1 10 .5Z",
-        w - 10.0,
-        h / 2.0 - 6.0,
-        h / 2.0 + 6.0,
-        h - 10.0,
-        w - 10.0,
-        h - 10.0,
-        h / 2.0 + 6.0,
-        h / 2.0 - 6.0,
-        r = w - 0.5,
-        b = h - 0.5
-    );
-    // Two lines tell a name that one would cut.
-    let most = ((w - if variant::is_slender(w) { 28.0 } else { 66.0 }) / 7.0).max(4.0) as usize;
-    let lines = variant::claim_lines(item.rect);
-    let (long, name) = (lines > 1 && item.id.name.len() > most, crate::i18n::format::middle(&item.id.name, most * lines));
+    let (name, long) = card_text::claim_name(item);
     html! {
         <>
-            <svg width={Px(w).to_string()} height={Px(h).to_string()} aria-hidden="true"><path d={d} /></svg>
+            <svg width={Px(w).to_string()} height={Px(h).to_string()} aria-hidden="true"><path d={card_text::ticket((w, h))} /></svg>
             <div class="in">if !variant::is_slender(w) { { tile("PersistentVolumeClaim") } }<div class="grow"><b class={if long { "long" } else { "ell" }}>{ name }</b><small class="ell">{ say(fact) }</small></div></div>
         </>
     }
@@ -132,7 +112,7 @@ pub(super) fn cylinder(item: &Item, fact: &Message, data: &Message) -> Html {
     html! {
         <>
             <svg width={Px(w).to_string()} height={Px(h).to_string()} aria-hidden="true">
-                <path d={format!("M1 13V{}A{} 12 0 0 0 {} {}V13", h - 13.0, w / 2.0 - 1.0, w - 1.0, h - 13.0)} />
+                <path d={card_text::cylinder((w, h))} />
                 <ellipse cx={Px(w / 2.0).to_string()} cy="13" rx={Px(w / 2.0 - 1.0).to_string()} ry="12" />
             </svg>
             <div class="in"><div class="nm">if !variant::is_slender(w) { { icon("i-pv", 14) } }<b>{ crate::i18n::format::volume(&item.id.name) }</b></div><small>{ say(fact) }</small>
@@ -188,11 +168,7 @@ pub(super) fn totals(numbers: &[(usize, Message)], parts: &[(PodState, bool, usi
             <div class="grow">
                 <div class="share">{ for parts.iter().map(|(state, old, n)| html! { <i class={swatch(*state, *old)} style={format!("flex:{n}")} /> }) }</div>
                 <div class="parts">
-                    { for parts.iter().map(|(state, old, n)| html! { <span><i class={swatch(*state, *old)} />{ match (rolls, state, old) {
-                        (true, PodState::Ready, true) => say(msg::totals_older()),
-                        (true, PodState::Ready, false) => say(msg::totals_newest()),
-                        _ => say(state.word()),
-                    } }<b>{ count(*n) }</b></span> }) }
+                    { for parts.iter().map(|(state, old, n)| html! { <span><i class={swatch(*state, *old)} />{ say(card_text::part_word(*state, *old, rolls)) }<b>{ count(*n) }</b></span> }) }
                     <small>{ say(msg::totals_square_is_pod()) }</small>
                 </div>
             </div>

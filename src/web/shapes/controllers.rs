@@ -1,9 +1,10 @@
 //! Cards of controllers.
 
 use crate::i18n::format::Px;
-use crate::i18n::{Arg, Message, msg};
+use crate::i18n::msg;
 use crate::projection::budget::Budget;
-use crate::projection::model::{Controller, Counter, Metric, Tone};
+use crate::projection::model::{Controller, Counter, Tone};
+use crate::views::card_text::{self, BriefText, ControllerText};
 use crate::views::variant;
 use crate::web::dom::{icon, tile};
 use crate::web::language::{say, say_some};
@@ -17,30 +18,8 @@ pub(super) fn tone(tone: Tone) -> &'static str {
     }
 }
 
-/// That it is a ReplicaSet goes without saying where there is little room.
-pub(super) fn revision(of: &Controller) -> Message {
-    match of.caption.args() {
-        [Arg::Number(revision)] => msg::why_revision(*revision),
-        _ => of.caption.clone(),
-    }
-}
-
 pub(super) fn controller(of: &Controller, width: f64) -> Html {
-    // 7 pixels a letter, beside tile and padding; smaller ones in two lines where that is too few.
-    let most = ((width - 64.0) / 7.2) as usize;
-    let (long, name) = (of.id.name.len() > most, crate::i18n::format::front(&of.id.name, most * 2));
-    // It breaks at hyphens: the end that tells it from its siblings has a line, what is before it the other.
-    let name = match name.rsplit_once('-') {
-        Some((of, end)) if long && of.len() >= most && end.len() <= most => format!("{}-{end}", crate::i18n::format::front(of, most - 1)),
-        _ => name,
-    };
-    // The tile tells the kind where there is no room for both.
-    let caption = if variant::has_short_caption(width) { revision(of) } else { of.caption.clone() };
-    // Of an image the tag tells it from another.
-    let image = matches!(of.footer.args(), [Arg::Name(name)] if name.contains(':'));
-    let beside = if of.chip.is_empty() { 24.0 } else { 46.0 + of.chip.length() as f64 * 6.5 };
-    let footer = say(&of.footer);
-    let footer = if image { crate::i18n::format::front(&footer, ((width - beside) / 6.8).max(6.0) as usize) } else { footer };
+    let ControllerText { caption, name, long, footer, image } = card_text::controller(of, width, |message| say(message));
     html! {
         <>
             <div class="hd">{ tile(&of.id.kind) }<div class="grow"><small class="ell">{ say(caption) }</small><b class={if long { "long" } else { "ell" }}>{ name }</b></div></div>
@@ -65,33 +44,12 @@ pub(super) fn late(counter: &Counter) -> Option<String> {
 
 /// A controller in a low frame: the name, and its numbers in one line.
 pub(super) fn brief(of: &Controller, width: f64) -> Html {
-    // Beside tile and padding; a letter of the name is 7 pixels wide, one of the caption some 6.
-    let most = |beside: f64| ((width - beside) / 7.2).max(4.0) as usize;
-    let name = of.id.name.as_str();
-    // Of a ReplicaSet the end tells it from its siblings.
-    let own = if of.id.kind == "ReplicaSet" && name.len() > most(46.0) { name.rsplit('-').next().unwrap_or(name) } else { name };
-    // The tile goes before letters of the name do.
-    let tiled = own.len() <= most(46.0);
-    let most = most(if tiled { 46.0 } else { 18.0 });
-    let small = variant::is_small_controller(width);
-    let caption = say(if of.id.kind == "ReplicaSet" { revision(of) } else { of.caption.clone() });
-    let image = if of.id.kind == "ReplicaSet" { say(&of.footer) } else { String::new() };
-    let caption = if small || image.is_empty() { caption } else { format!("{caption} · {image}") };
-    let tag = image.rsplit_once(':').map(|(_, tag)| tag).filter(|_| small).unwrap_or_default();
-    let value = |metric: Metric| of.counters.iter().find(|counter| counter.metric == metric);
-    // As kubectl prints them where there is no room for words.
-    let numbers = match (value(Metric::Desired), value(Metric::Ready)) {
-        (Some(desired), Some(ready)) if small => {
-            html! { <span class={tone(ready.tone)} title={late(ready)}><b>{ format!("{}/{}", ready.value, desired.value) }</b>{ " " }{ say(ready.metric.word()) }</span> }
-        }
-        _ => {
-            html! { <>{ for of.counters.iter().take(if small { 1 } else { 3 }).map(|counter| html! { <span class={tone(counter.tone)} title={late(counter)}><b>{ &counter.value }</b>{ " " }{ say(counter.metric.word()) }</span> }) }</> }
-        }
-    };
+    let BriefText { tiled, caption, name, numbers, tag } = card_text::brief(of, width, |message| say(message));
+    let numbers = numbers.iter().map(|(value, counter)| html! { <span class={tone(counter.tone)} title={late(counter)}><b>{ value }</b>{ " " }{ say(counter.metric.word()) }</span> });
     html! {
         <>
-            <div class="hd">if tiled { { tile(&of.id.kind) } }<div class="grow"><small class="ell">{ caption }</small><b class="ell">{ crate::i18n::format::front(own, most) }</b></div></div>
-            <div class="facts">{ numbers }if !tag.is_empty() { <em class="mono ell">{ tag }</em> }</div>
+            <div class="hd">if tiled { { tile(&of.id.kind) } }<div class="grow"><small class="ell">{ caption }</small><b class="ell">{ name }</b></div></div>
+            <div class="facts">{ for numbers }if !tag.is_empty() { <em class="mono ell">{ tag }</em> }</div>
         </>
     }
 }

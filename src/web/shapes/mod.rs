@@ -3,10 +3,11 @@
 mod cards;
 mod controllers;
 
-use self::cards::{class, cut, cylinder, humps, loop_of, node, small_node, store, stored, table, terminal, ticket, totals, tray, volume};
+use self::cards::{class, cylinder, humps, loop_of, node, small_node, store, stored, table, terminal, ticket, totals, tray, volume};
 use self::controllers::{brief, controller, stacked, wide};
 use crate::i18n::format::Px;
 use crate::i18n::msg;
+use crate::views::card_text;
 use crate::views::shape::{Body, Item, Look, Scene};
 use crate::views::variant;
 use crate::web::cells::{Sheet, swatch};
@@ -160,7 +161,7 @@ pub(super) fn content(item: &Rc<Item>, dark: bool, whole: bool) -> Html {
         Body::Controller { of, look: Look::Stacked(budget) } if whole => stacked(of, budget, item.rect.w),
         Body::Controller { of, .. } => controller(of, item.rect.w),
         Body::Service { form } => html! {
-            <div class="hd">{ tile(&item.id.kind) }<div class="grow"><small class="ell">{ &item.id.kind }</small><b class="ell">{ cut(item, 92.0 + 6.6 * form.length() as f64) }</b></div><span class={classes!("pill", (item.id.kind == "Service").then_some("network"))}>{ say(form) }</span></div>
+            <div class="hd">{ tile(&item.id.kind) }<div class="grow"><small class="ell">{ &item.id.kind }</small><b class="ell">{ card_text::name(item, 92.0 + 6.6 * form.length() as f64) }</b></div><span class={classes!("pill", (item.id.kind == "Service").then_some("network"))}>{ say(form) }</span></div>
         },
         Body::Pod { state, lead, tail, word, note, .. } => html! {
             <>
@@ -187,7 +188,7 @@ pub(super) fn content(item: &Rc<Item>, dark: bool, whole: bool) -> Html {
         Body::Volume { fact } => volume(&crate::i18n::format::volume(&item.id.name), fact),
         Body::Class { reclaim } => class(item, reclaim),
         Body::Node(body) if body.small.is_some() => small_node(item, body),
-        Body::Node(body) => node(&cut(item, 134.0), body),
+        Body::Node(body) => node(&card_text::name(item, 134.0), body),
         Body::Tray { title, aside, head, rows } => tray(title, aside, head, rows),
         Body::Totals { numbers, parts } => totals(numbers, parts),
         Body::Stored { fact, .. } => stored(item, fact),

@@ -29,8 +29,6 @@ use wasm_bindgen::prelude::*;
 use web_sys::{Element, MouseEvent, PointerEvent};
 use yew::prelude::*;
 
-/// Milliseconds that saving may take.
-const SAVE_LIMIT_MS: u32 = 15_000;
 /// Milliseconds after which a picture that could be larger is made so.
 const REFIT_DELAY_MS: u32 = 3_000;
 /// Milliseconds between two parts: each has a frame of its own.
@@ -50,12 +48,6 @@ pub struct Stage {
     stop: usize,
     /// The focus goes there once it is in the page.
     goes: bool,
-    /// What is saved as a picture is saved whole.
-    saves: Option<&'static str>,
-    /// Nothing moves while it is; not for longer than this.
-    still: Option<Timeout>,
-    /// What was shown when that began.
-    scope: Option<Scope>,
     timers: Vec<Timeout>,
     observer: Option<(Closure<dyn FnMut()>, web_sys::ResizeObserver)>,
     quiet: bool,
@@ -119,7 +111,7 @@ impl Stage {
         let props = ctx.props();
         self.port.place_map(&props.picture(), props.list.is_none());
         let sees = |item: &Item| self.port.sees(item.rect);
-        if !self.mounted.admit(&props.scene, self.stop, self.saves.is_some(), &sees) {
+        if !self.mounted.admit(&props.scene, self.stop, &sees) {
             self.more = None;
         } else if self.more.is_none() {
             let link = ctx.link().clone();
@@ -218,22 +210,6 @@ impl Stage {
                 self.port.centre(x, y);
                 true
             }
-            Msg::Saved => {
-                // What has changed meanwhile is not known.
-                (self.still, self.larger, self.resting, self.quiet) = (None, None, None, true);
-                self.pointers.clear();
-                self.ghosts.clear();
-                self.fresh.clear();
-                self.dragged = false;
-                self.stop = self.stop.min(ctx.props().scene.items.len().saturating_sub(1));
-                if self.scope != Some(ctx.props().scope) {
-                    self.port.touched = false;
-                    self.mounted.clear();
-                    self.port.fit(&ctx.props().picture());
-                }
-                ctx.link().send_message(Msg::Size);
-                true
-            }
             Msg::More => {
                 self.more = None;
                 true
@@ -244,7 +220,7 @@ impl Stage {
             }
             Msg::Export(form) => {
                 self.menu = false;
-                self.saves = Some(form);
+                ctx.props().on_export.emit(form);
                 true
             }
         }
@@ -267,9 +243,6 @@ impl Component for Stage {
             generation: 0,
             stop: 0,
             goes: false,
-            saves: None,
-            still: None,
-            scope: None,
             timers: Vec::new(),
             observer: None,
             quiet: true,
@@ -283,9 +256,6 @@ impl Component for Stage {
     }
 
     fn changed(&mut self, ctx: &Context<Self>, old: &Props) -> bool {
-        if self.still.is_some() {
-            return false;
-        }
         let props = ctx.props();
         // The callbacks are new each time and do the same.
         let plain = |props: &Props| (props.animate, props.embed, props.list.clone(), props.dark, props.whole, props.lang);
@@ -358,9 +328,6 @@ impl Component for Stage {
     }
 
     fn update(&mut self, ctx: &Context<Self>, msg: Msg) -> bool {
-        if self.still.is_some() && !matches!(msg, Msg::Saved) {
-            return false;
-        }
         let drawn = self.act(ctx, msg);
         if drawn {
             self.admit(ctx);
@@ -453,14 +420,6 @@ impl Component for Stage {
     fn rendered(&mut self, ctx: &Context<Self>, first: bool) {
         if std::mem::take(&mut self.goes) {
             self.go();
-        }
-        if self.more.is_none()
-            && let Some(form) = self.saves.take()
-        {
-            let link = ctx.link().clone();
-            self.scope = Some(ctx.props().scope);
-            self.still = Some(Timeout::new(SAVE_LIMIT_MS, move || link.send_message(Msg::Saved)));
-            ctx.props().on_export.emit((form, ctx.link().callback(|()| Msg::Saved)));
         }
         if !first {
             return;

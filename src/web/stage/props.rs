@@ -67,8 +67,8 @@ pub struct Props {
     /// What differs between two instants, while they are compared.
     #[prop_or_default]
     pub changes: Option<Rc<Vec<Change>>>,
-    /// The picture is to be saved, as SVG or PNG; and what is to be told when it is.
-    pub on_export: Callback<(&'static str, Callback<()>)>,
+    /// The picture is to be saved, as SVG or PNG.
+    pub on_export: Callback<&'static str>,
 }
 
 /// What happens to the stage.
@@ -105,8 +105,6 @@ pub enum Msg {
     Menu,
     /// One of its entries.
     Export(&'static str),
-    /// The picture has been saved.
-    Saved,
     /// The next of many items.
     More,
 }
