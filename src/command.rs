@@ -53,6 +53,8 @@ Usage:
       Draws a manifest, or a link copied with Share, as the page does.
       --view  ownership, nodes, network, storage, rollout or loops (default: the link's, or ownership)
       --at    virtual time, such as 12s (default: when the cluster has settled)
+      --from  the picture moves: from this time on, a frame each --step (250ms), at --speed (1)
+      --stills FOLDER  writes each frame as a file instead
 
   loopscope export FILE [--page single.html] > out.html
       One HTML file with the page and a manifest or lesson in it, which opens without a

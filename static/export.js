@@ -1,4 +1,4 @@
-// Makes a file of a picture: as SVG, or painted as PNG. Loaded when somebody asks for it.
+// Makes a file of a picture: as SVG, painted as PNG, or of several as a video. Loaded when somebody asks for it.
 (function () {
   'use strict';
   const STRIP = 512;
@@ -14,6 +14,13 @@
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
   }
 
+  async function picture(text) {
+    const image = new Image();
+    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+    await image.decode();
+    return image;
+  }
+
   /** Paints the parts over each other, in strips, with a breath between them: all at once would take long. */
   async function paint(head, parts, tail) {
     const [width, height] = ['width', 'height'].map((side) => Number(new RegExp(`${side}="([\\d.]+)"`).exec(head)[1]));
@@ -24,9 +31,7 @@
     const pen = sheet.getContext('2d');
     for (const part of parts) {
       if (!part) continue;
-      const image = new Image();
-      image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(head + part + tail)}`;
-      await image.decode();
+      const image = await picture(head + part + tail);
       for (let top = 0; top < sheet.height; top += STRIP) {
         await breath();
         const rows = Math.min(STRIP, sheet.height - top);
@@ -36,8 +41,31 @@
     return new Promise((done) => sheet.toBlob(done));
   }
 
+  /** Shows the pictures one after the other, and takes them down as a video. */
+  async function video(parts, frameMs) {
+    const first = await picture(parts[0]);
+    const sheet = document.createElement('canvas');
+    [sheet.width, sheet.height] = [Math.ceil(first.width / 2) * 4, Math.ceil(first.height / 2) * 4];
+    const pen = sheet.getContext('2d');
+    const stream = sheet.captureStream();
+    const type = ['video/webm;codecs=vp9', 'video/webm'].find((type) => MediaRecorder.isTypeSupported(type));
+    const recorder = new MediaRecorder(stream, { mimeType: type, videoBitsPerSecond: 4e6 });
+    const chunks = [];
+    recorder.ondataavailable = ({ data }) => chunks.push(data);
+    const ended = new Promise((done) => { recorder.onstop = done; });
+    recorder.start();
+    for (const part of parts) {
+      pen.drawImage(await picture(part), 0, 0, sheet.width, sheet.height);
+      await new Promise((go) => setTimeout(go, frameMs));
+    }
+    await new Promise((go) => setTimeout(go, 1_000));
+    recorder.stop();
+    await ended;
+    return new Blob(chunks, { type: 'video/webm' });
+  }
+
   window.loopscopeExport = async function (form, name, head, parts, tail) {
-    const blob = form === 'PNG' ? await paint(head, parts, tail) : new Blob([head, ...parts, tail], { type: 'image/svg+xml' });
-    save(blob, `${name}.${form.toLowerCase()}`);
+    const made = { PNG: () => paint(head, parts, tail), WebM: () => video(parts, Number(head)), SVG: () => new Blob([head, ...parts, tail], { type: 'image/svg+xml' }) };
+    save(await made[form](), `${name}.${form.toLowerCase()}`);
   };
 })();

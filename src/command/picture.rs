@@ -4,11 +4,14 @@ use loopscope::api::Time;
 use loopscope::api::time::duration;
 use loopscope::i18n::Catalogue;
 use loopscope::session::State;
+use loopscope::session::filming::Filming;
 use loopscope::session::permalink;
 use loopscope::session::timeline::TimelineMsg;
 use loopscope::views;
+use loopscope::views::svg::film::{self, Film};
 use loopscope::views::svg::{self, Style};
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::rc::Rc;
 
 const CHINESE: &str = include_str!("../i18n/zh.txt");
@@ -25,15 +28,43 @@ struct Options {
     size: (f64, f64),
     dark: bool,
     chinese: bool,
+    /// Where an animation begins; without one it is a single picture.
+    from: Option<Time>,
+    /// Virtual time between two frames, in microseconds.
+    step: u64,
+    /// Virtual seconds a second.
+    speed: f64,
+    /// Each frame in a file of its own, in this folder.
+    stills: Option<PathBuf>,
 }
 
 pub(super) fn picture(args: &[String]) -> Result<u8, String> {
     let options = read(args)?;
     let mut state = open(&options)?;
     play(&mut state, options.at);
-    let picture = state.picture();
-    let words = if options.chinese { Catalogue::read(CHINESE) } else { Catalogue::ENGLISH };
-    let out = svg::picture(picture.scene.clone(), "", Style::built_in(options.dark), Rc::new(words));
+    let words = Rc::new(if options.chinese { Catalogue::read(CHINESE) } else { Catalogue::ENGLISH });
+    let style = || Style::built_in(options.dark);
+    let out = match (options.from, &options.stills) {
+        (None, None) => svg::picture(state.picture().scene.clone(), "", style(), words),
+        (from, stills) => {
+            let mut filming = Filming::new(&state, from.unwrap_or(Time(0)).0 / 1_000, state.timeline.run.now(), options.step / 1_000);
+            while filming.advance(SLICE) {}
+            let Some(folder) = stills else {
+                let frame_ms = (filming.step() as f64 / options.speed) as u64;
+                return print(&Film::new(filming.frames, frame_ms, style(), words).finish());
+            };
+            for at in 0..filming.frames.len() {
+                let path = folder.join(format!("{:04}.svg", at + 1));
+                let still = film::still(&filming.frames, at, style(), words.clone());
+                std::fs::write(&path, still).map_err(|e| format!("{}: {e}", path.display()))?;
+            }
+            format!("{} pictures\n", filming.frames.len())
+        }
+    };
+    print(&out)
+}
+
+fn print(out: &str) -> Result<u8, String> {
     match io::stdout().write_all(out.as_bytes()) {
         Err(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(e.to_string()),
         _ => Ok(0),
@@ -41,14 +72,32 @@ pub(super) fn picture(args: &[String]) -> Result<u8, String> {
 }
 
 fn read(args: &[String]) -> Result<Options, String> {
-    let mut options = Options { file: String::new(), view: None, at: None, size: (960.0, 600.0), dark: false, chinese: false };
+    let mut options = Options {
+        file: String::new(),
+        view: None,
+        at: None,
+        size: (960.0, 600.0),
+        dark: false,
+        chinese: false,
+        from: None,
+        step: 250_000,
+        speed: 1.0,
+        stills: None,
+    };
     let mut rest = args.iter();
     while let Some(arg) = rest.next() {
         let mut value = || rest.next().map(String::as_str).ok_or_else(|| format!("{arg} needs a value; see loopscope --help"));
         match arg.as_str() {
             "--dark" => options.dark = true,
             "--view" => options.view = Some(view(value()?)?),
-            "--at" => options.at = Some(Time(duration(value()?).ok_or("--at needs a time, such as 12s or 1m30s")?)),
+            "--at" => options.at = Some(time(arg, value()?)?),
+            "--from" => options.from = Some(time(arg, value()?)?),
+            "--step" => options.step = time(arg, value()?)?.0.max(1_000),
+            "--speed" => {
+                let speed = value()?.parse().ok().filter(|speed| (0.1..=1_000.0).contains(speed));
+                options.speed = speed.ok_or("--speed needs a number from 0.1 to 1000")?;
+            }
+            "--stills" => options.stills = Some(value()?.into()),
             "--size" => options.size = size(value()?)?,
             "--lang" => {
                 options.chinese = match value()? {
@@ -63,6 +112,10 @@ fn read(args: &[String]) -> Result<Options, String> {
         }
     }
     if options.file.is_empty() { Err("loopscope picture needs a file; see loopscope --help".to_string()) } else { Ok(options) }
+}
+
+fn time(flag: &str, text: &str) -> Result<Time, String> {
+    duration(text).map(Time).ok_or_else(|| format!("{flag} needs a time, such as 12s or 1m30s"))
 }
 
 fn view(name: &str) -> Result<&'static views::view::View, String> {

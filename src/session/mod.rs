@@ -14,6 +14,7 @@ mod drift;
 pub mod editor;
 pub mod effect;
 pub mod examples;
+pub mod filming;
 pub mod follow;
 pub mod history;
 pub mod journal_marks;

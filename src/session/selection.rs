@@ -100,6 +100,18 @@ pub struct Selection {
 }
 
 impl Selection {
+    /// What is looked at, without what was found out about it.
+    pub fn look(&self) -> Selection {
+        Selection {
+            view: self.view,
+            selected: self.selected.clone(),
+            selected_loop: self.selected_loop.clone(),
+            namespace: self.namespace.clone(),
+            filter: self.filter.clone(),
+            ..Selection::default()
+        }
+    }
+
     /// Nothing is selected yet; a diagram is shown.
     pub fn at(view: &'static View) -> Selection {
         Selection { view, ..Selection::default() }

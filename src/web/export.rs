@@ -1,9 +1,12 @@
-//! Saves the diagram that is shown. The picture is written from its scene, in parts with a breath between them; `static/export.js` makes a
-//! file of it.
+//! Saves the diagram that is shown, or how it came to be. Pictures are written from their scenes, in parts with a breath between them;
+//! `static/export.js` makes a file of them.
 
 use super::dom::{self, document, fetch_script, window};
-use super::language;
+use super::language::{self, say};
+use crate::i18n::msg;
+use crate::session::filming::Filming;
 use crate::views::shape::Scene;
+use crate::views::svg::film::{Film, still};
 use crate::views::svg::{Pieces, Style, TAIL};
 use gloo_timers::callback::Timeout;
 use std::rc::Rc;
@@ -11,11 +14,107 @@ use wasm_bindgen::{JsCast, JsValue};
 
 /// Milliseconds of one part of the work.
 const PART_MS: f64 = 12.0;
+/// Tasks of the engine in it.
+const TASKS: usize = 200;
+/// How much of the history is shown, and how far its frames are apart, in milliseconds.
+pub const FILM_MS: u64 = 20_000;
+pub const FRAME_MS: u64 = 250;
 
-/// Saves a scene under a name, as `SVG` or `PNG`; `selected` is the uid of what is chosen in it.
-pub fn save(scene: Rc<Scene>, selected: &str, form: &'static str, name: String) {
-    let pieces = Pieces::new(scene, selected, style(), language::words());
-    write(pieces, Vec::new(), form, name);
+/// What can be saved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// The picture.
+    Svg,
+    /// The picture, painted.
+    Png,
+    /// The last seconds, as a picture that moves.
+    Film,
+    /// The same as a video.
+    Video,
+}
+
+impl Form {
+    /// In the order of the menu.
+    pub const ALL: [Form; 4] = [Form::Svg, Form::Png, Form::Film, Form::Video];
+
+    /// Its entry in the menu.
+    pub fn title(self) -> String {
+        match self {
+            Form::Svg => "SVG".to_string(),
+            Form::Png => "PNG".to_string(),
+            Form::Film => say(msg::export_film(FILM_MS)),
+            Form::Video => say(msg::export_video(FILM_MS)),
+        }
+    }
+
+    /// Whether it moves.
+    pub fn moves(self) -> bool {
+        matches!(self, Form::Film | Form::Video)
+    }
+
+    fn file(self) -> &'static str {
+        match self {
+            Form::Svg | Form::Film => "SVG",
+            Form::Png => "PNG",
+            Form::Video => "WebM",
+        }
+    }
+}
+
+/// Saves a scene under a name; `selected` is the uid of what is chosen in it.
+pub fn save(scene: Rc<Scene>, selected: &str, form: Form, name: String) {
+    let mut pieces = Pieces::new(scene, selected, style(), language::words());
+    let mut parts = Vec::new();
+    in_parts(move || {
+        if let Some(piece) = pieces.next() {
+            parts.push(piece);
+            return true;
+        }
+        let (head, parts) = (pieces.head(), std::mem::take(&mut parts));
+        let name = name.clone();
+        fetch_script("export.js", move || hand_over(form, &name, &head, &parts, TAIL));
+        false
+    });
+}
+
+/// Saves how a diagram came to be, under a name.
+pub fn save_film(mut filming: Filming, form: Form, name: String) {
+    in_parts(move || {
+        if filming.advance(TASKS) {
+            return true;
+        }
+        let (frames, step, name) = (std::mem::take(&mut filming.frames), filming.step(), name.clone());
+        let (mut film, mut at, mut stills) = (Some(Film::new(frames.clone(), step, style(), language::words())), 0, Vec::new());
+        in_parts(move || {
+            if form == Form::Video && at < frames.len() {
+                stills.push(still(&frames, at, style(), language::words()));
+                at += 1;
+                return true;
+            }
+            if form == Form::Film && film.as_mut().is_some_and(Film::advance) {
+                return true;
+            }
+            let parts = match film.take() {
+                Some(film) if form == Form::Film => vec![film.finish()],
+                _ => std::mem::take(&mut stills),
+            };
+            let name = name.clone();
+            fetch_script("export.js", move || hand_over(form, &name, &step.to_string(), &parts, ""));
+            false
+        });
+        false
+    });
+}
+
+/// Does work as long as it says that there is more, with a breath after each part.
+fn in_parts(mut work: impl FnMut() -> bool + 'static) {
+    let until = dom::now() + PART_MS;
+    while dom::now() < until {
+        if !work() {
+            return;
+        }
+    }
+    Timeout::new(0, move || in_parts(work)).forget();
 }
 
 /// The colours and icons of the page.
@@ -24,22 +123,11 @@ fn style() -> Style {
     Style::new(|name| dom::token(&format!("--{name}")), sprite.map(|sprite| sprite.inner_html()).unwrap_or_default())
 }
 
-fn write(mut pieces: Pieces, mut parts: Vec<String>, form: &'static str, name: String) {
-    let until = dom::now() + PART_MS;
-    while dom::now() < until {
-        let Some(piece) = pieces.next() else {
-            let head = pieces.head();
-            return fetch_script("export.js", move || hand_over(form, &name, &head, &parts));
-        };
-        parts.push(piece);
-    }
-    Timeout::new(0, move || write(pieces, parts, form, name)).forget();
-}
-
-fn hand_over(form: &str, name: &str, head: &str, parts: &[String]) {
+fn hand_over(form: Form, name: &str, head: &str, parts: &[String], tail: &str) {
     let save = js_sys::Reflect::get(&window(), &"loopscopeExport".into()).ok();
     let Some(save) = save.as_ref().and_then(|save| save.dyn_ref::<js_sys::Function>()) else { return };
+    let head = if form == Form::Film { "" } else { head };
     let parts: js_sys::Array = parts.iter().map(|part| JsValue::from_str(part)).collect();
-    let arguments = [form.into(), name.into(), head.into(), parts.into(), TAIL.into()];
+    let arguments = [form.file().into(), name.into(), head.into(), parts.into(), tail.into()];
     let _ = save.apply(&JsValue::NULL, &js_sys::Array::from_iter::<[JsValue; 5]>(arguments));
 }

@@ -6,6 +6,7 @@ mod cards;
 mod cells;
 mod chart;
 mod controllers;
+pub mod film;
 mod loops;
 mod paper;
 mod style;
@@ -49,15 +50,20 @@ impl Pieces {
 
     /// What comes before the parts; it is known once they are written.
     pub fn head(&self) -> String {
-        let (Scene { width, height, summary, .. }, style) = (&*self.scene, &self.paper.style);
-        let (w, h) = (Px(*width), Px(*height));
-        let mut out =
-            format!("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" role=\"img\"><title>");
-        escape(&self.paper.say(summary), &mut out);
-        let symbols: String = self.paper.icons.iter().map(|name| style.symbol(name)).collect();
-        let _ = write!(out, "</title><style>{}{}</style><defs>{symbols}</defs>", style.fill(SHEET), style.fill(chart::SHEET));
-        out
+        let Scene { width, height, summary, .. } = &*self.scene;
+        head(&self.paper, (*width, *height), &self.paper.say(summary), "")
     }
+}
+
+/// The beginning of a document, with the icons that were used and a style sheet.
+fn head(paper: &Paper, (width, height): (f64, f64), title: &str, sheet: &str) -> String {
+    let (w, h, style) = (Px(width), Px(height), &paper.style);
+    let mut out =
+        format!("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" role=\"img\"><title>");
+    escape(title, &mut out);
+    let symbols: String = paper.icons.iter().map(|name| style.symbol(name)).collect();
+    let _ = write!(out, "</title><style>{}{}{sheet}</style><defs>{symbols}</defs>", style.fill(SHEET), style.fill(chart::SHEET));
+    out
 }
 
 impl Iterator for Pieces {
@@ -91,34 +97,40 @@ pub fn picture(scene: Rc<Scene>, selected: &str, style: Style, words: Rc<Catalog
 /// Bands and lines.
 fn under(paper: &mut Paper, scene: &Scene) {
     paper.rect((0.0, 0.0, scene.width, scene.height), 0.0, "bg", None);
-    for band in &scene.bands {
-        let Rect { x, y, w, h } = *band;
-        match variant::divides(*band) {
-            true => paper.rule(x, y, w),
-            false => paper.rect((x, y, w, h), 16.0, "accent-soft", Some(("accent-line", 1.0, ""))),
-        }
+    scene.bands.iter().for_each(|rect| band(paper, *rect));
+    scene.edges.iter().for_each(|edge| line(paper, edge));
+}
+
+fn band(paper: &mut Paper, band: Rect) {
+    let Rect { x, y, w, h } = band;
+    match variant::divides(band) {
+        true => paper.rule(x, y, w),
+        false => paper.rect((x, y, w, h), 16.0, "accent-soft", Some(("accent-line", 1.0, ""))),
     }
-    for Edge { d, line, .. } in &scene.edges {
-        paper.raw(&format!("<path class=\"{}\" d=\"{d}\"/>", line.class()));
-    }
+}
+
+fn line(paper: &mut Paper, edge: &Edge) {
+    paper.raw(&format!("<path class=\"{}\" d=\"{}\"/>", edge.line.class(), edge.d));
 }
 
 /// Labels, then the ends of lines.
 fn over(paper: &mut Paper, scene: &Scene) {
-    scene.labels.iter().for_each(|label| words(paper, label));
-    for Port { x, y, full, network } in &scene.ports {
-        let (ink, r) = if *network { ("k-network", 4.5) } else { ("k-storage", 4.0) };
-        let (fill, line, wide) = if *full { (ink, "surface", 2.0) } else { ("surface", ink, 1.5) };
-        let (fill, line) = (paper.colour(fill), paper.colour(line));
-        paper.raw(&format!(
-            "<circle cx=\"{}\" cy=\"{}\" r=\"{r}\" fill=\"{fill}\" stroke=\"{line}\" stroke-width=\"{wide}\"/>",
-            Px(*x),
-            Px(*y)
-        ));
-    }
+    scene.labels.iter().for_each(|words| label(paper, words));
+    scene.ports.iter().for_each(|end| port(paper, end));
 }
 
-fn words(paper: &mut Paper, label: &Label) {
+fn port(paper: &mut Paper, Port { x, y, full, network }: &Port) {
+    let (ink, r) = if *network { ("k-network", 4.5) } else { ("k-storage", 4.0) };
+    let (fill, line, wide) = if *full { (ink, "surface", 2.0) } else { ("surface", ink, 1.5) };
+    let (fill, line) = (paper.colour(fill), paper.colour(line));
+    paper.raw(&format!(
+        "<circle cx=\"{}\" cy=\"{}\" r=\"{r}\" fill=\"{fill}\" stroke=\"{line}\" stroke-width=\"{wide}\"/>",
+        Px(*x),
+        Px(*y)
+    ));
+}
+
+fn label(paper: &mut Paper, label: &Label) {
     let text = paper.say(&label.text);
     let has = |class: &str| label.class.split(' ').any(|own| own == class);
     let font = match label.class {

@@ -1,12 +1,15 @@
 //! What lies over the page.
 
 use super::{Msg, Over, Page};
+use crate::i18n::format::clock;
 use crate::i18n::{Message, msg};
+use crate::session::filming::Filming;
 use crate::session::permalink;
 use crate::session::replace::{ReplaceMsg, Replacement};
 use crate::session::timeline::TimelineMsg;
 use crate::web::dom::{self, icon};
 use crate::web::embed::{self, Opens};
+use crate::web::export::{self, FILM_MS, FRAME_MS, Form};
 use crate::web::language::{Lang, say, tongue};
 use crate::web::tools::Tool;
 use yew::prelude::*;
@@ -15,6 +18,19 @@ use yew::prelude::*;
 const MAX_PREVIEW_PODS: usize = 2_000;
 
 impl Page {
+    /// Saves the diagram that is shown, or how it came to be.
+    pub(super) fn export(&self, form: Form) {
+        let mut state = self.state.borrow_mut();
+        let now = state.timeline.run.now();
+        let name = format!("loopscope-{}-{}", state.selection.view.id, clock(now).replace(':', "-"));
+        if form.moves() {
+            export::save_film(Filming::new(&state, now.saturating_sub(FILM_MS), now, FRAME_MS), form, name);
+        } else {
+            let chosen = state.object().map(|object| object.meta.uid.to_string()).unwrap_or_default();
+            export::save(state.draw(usize::MAX).scene.clone(), &chosen, form, name);
+        }
+    }
+
     fn snippet(&self, ctx: &Context<Self>) -> Html {
         let state = self.state.borrow();
         let base = dom::address();

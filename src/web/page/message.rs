@@ -65,8 +65,8 @@ pub enum Msg {
     Read,
     /// The pointer or the focus rests on an object.
     Hover(Option<ObjectRef>),
-    /// Save the picture, as SVG or PNG.
-    Export(&'static str),
+    /// Save the picture.
+    Export(crate::web::export::Form),
     /// Keep the link.
     Save,
     /// Save the page as one file.

@@ -24,7 +24,6 @@ use super::status::{SHOWN, STOPPED};
 use super::window;
 use crate::api::{Object, ObjectRef};
 use crate::engine::deferred_drop;
-use crate::i18n::format::clock;
 use crate::i18n::{Message, msg};
 use crate::projection::marks::Mark;
 use crate::session::Msg as Do;
@@ -427,11 +426,7 @@ impl Component for Page {
             }
             Msg::Hover(key) => (self.hover.key, self.hover.card) = (key, None),
             Msg::Export(form) => {
-                let mut state = self.state.borrow_mut();
-                let time = clock(state.timeline.run.now()).replace(':', "-");
-                let chosen = state.object().map(|object| object.meta.uid.to_string()).unwrap_or_default();
-                let name = format!("loopscope-{}-{time}", state.selection.view.id);
-                crate::web::export::save(state.draw(usize::MAX).scene.clone(), &chosen, form, name);
+                self.export(form);
                 return false;
             }
             Msg::Save => {

@@ -67,8 +67,8 @@ pub struct Props {
     /// What differs between two instants, while they are compared.
     #[prop_or_default]
     pub changes: Option<Rc<Vec<Change>>>,
-    /// The picture is to be saved, as SVG or PNG.
-    pub on_export: Callback<&'static str>,
+    /// The picture is to be saved.
+    pub on_export: Callback<crate::web::export::Form>,
 }
 
 /// What happens to the stage.
@@ -104,7 +104,7 @@ pub enum Msg {
     /// The menu of what can be saved.
     Menu,
     /// One of its entries.
-    Export(&'static str),
+    Export(crate::web::export::Form),
     /// The next of many items.
     More,
 }
