@@ -31,7 +31,7 @@ editor: ## Bundle the code editor; without Node.js or its packages the page keep
 test: fmt clippy engine test-native test-browser ## Format, lints with warnings denied, engine alone, all tests
 
 test-native: tools-clients
-	cargo test --quiet
+	cargo test --quiet --no-fail-fast
 
 test-browser: tools-npm tools-browser tools-binaryen dist
 	npx playwright test

@@ -1,7 +1,6 @@
 //! Cards of everything that is no controller.
 
-use super::paper::{Font, PLAIN, Paper, mono, ui};
-use super::{NAME, SMALL};
+use super::paper::{Font, NAME, PLAIN, Paper, SMALL, mono, ui};
 use crate::i18n::format::{Px, count, sentence, volume as volume_name};
 use crate::i18n::{Message, msg};
 use crate::projection::model::PodState;

@@ -1,7 +1,6 @@
 //! Pods as cells: a path for each state, as the page paints them on its canvas.
 
-use super::SMALL;
-use super::paper::{Paper, ui};
+use super::paper::{Paper, SMALL, ui};
 use crate::i18n::format::{Px, count};
 use crate::i18n::{Message, msg};
 use crate::projection::model::PodState;

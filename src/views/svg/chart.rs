@@ -1,6 +1,6 @@
 //! The chart of a rollout: its layers, its words, and the table of revisions at the instant shown.
 
-use super::paper::{Paper, mono, ui};
+use super::paper::{Paper, escape, mono, ui};
 use crate::i18n::Message;
 use crate::i18n::format::Px;
 use crate::i18n::msg;
@@ -28,7 +28,7 @@ pub(super) fn draw(paper: &mut Paper, item: &Item, of: &Chart) {
     }
     for (x, y, anchor, class, text) in &of.words {
         let mut words = String::new();
-        super::escape(&paper.say(text), &mut words);
+        escape(&paper.say(text), &mut words);
         paper.raw(&format!("<text x=\"{}\" y=\"{}\" text-anchor=\"{anchor}\" class=\"{class}\">{words}</text>", Px(*x), Px(*y)));
     }
     paper.raw("</g>");

@@ -1,7 +1,6 @@
 //! Cards of controllers.
 
-use super::paper::{Font, Paper, mono, ui};
-use super::{NAME, SMALL};
+use super::paper::{Font, NAME, Paper, SMALL, mono, ui};
 use crate::i18n::format::{Px, front};
 use crate::i18n::msg;
 use crate::projection::budget::Budget;

@@ -1,7 +1,6 @@
 //! Loops about the store, and the panel of a pass.
 
-use super::paper::{PLAIN, Paper, mono, ui};
-use super::{NAME, SMALL};
+use super::paper::{NAME, PLAIN, Paper, SMALL, mono, ui};
 use crate::explain::why::Row;
 use crate::i18n::format::Px;
 use crate::i18n::msg;

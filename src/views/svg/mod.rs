@@ -11,7 +11,7 @@ mod loops;
 mod paper;
 mod style;
 
-use self::paper::{Paper, escape, mono, ui};
+use self::paper::{Paper, SMALL, escape, ui};
 use crate::i18n::format::Px;
 use crate::i18n::{Catalogue, Message};
 use crate::views::shape::{Body, Edge, Item, Label, Look, Port, Rect, Scene};
@@ -143,7 +143,7 @@ fn label(paper: &mut Paper, label: &Label) {
         _ if has("rowname") => ui(12.0, "text-2").medium(),
         _ if has("bandname") => ui(13.0, "text-2").medium(),
         _ if has("kept") => ui(11.0, "text-2"),
-        _ => ui(11.0, "text-3"),
+        _ => SMALL,
     };
     let tall = if has("bandname") || has("stop") { 20.0 } else { 16.0 };
     let ground = if has("inband") { "accent-soft" } else { "bg" };
@@ -210,13 +210,8 @@ fn content(paper: &mut Paper, item: &Item, chosen: bool) {
 
 fn note(paper: &mut Paper, item: &Item, text: &Message) {
     let text = paper.say(text);
-    paper.text(12.0, item.rect.h / 2.0, item.rect.w - 12.0, ui(11.0, "text-3"), &text);
+    paper.text(12.0, item.rect.h / 2.0, item.rect.w - 12.0, SMALL, &text);
 }
-
-/// The name of a card: monospaced, half bold.
-const NAME: paper::Font = mono(12.0, "text").semi();
-/// What stands over or under it.
-const SMALL: paper::Font = ui(11.0, "text-3");
 
 #[cfg(test)]
 mod tests;

@@ -74,6 +74,11 @@ impl Font {
     }
 }
 
+/// The name of a card: monospaced, half bold.
+pub(super) const NAME: Font = mono(12.0, "text").semi();
+/// What stands over or under it.
+pub(super) const SMALL: Font = ui(11.0, "text-3");
+
 /// The outline of a rectangle: colour, width and dashes.
 pub(super) type Outline = (&'static str, f64, &'static str);
 
