@@ -53,6 +53,26 @@ impl<T: Clone, const N: usize> Chunks<T, N> {
         self.len += 1;
     }
 
+    /// How many chunks hold the first elements alone.
+    pub fn full_chunks(&self, elements: usize) -> usize {
+        elements.min(self.len) / N
+    }
+
+    /// Replaces elements of some chunks by what `change` makes of them; copies keep theirs.
+    pub fn rewrite(&mut self, chunks: std::ops::Range<usize>, change: impl Fn(&T) -> Option<T>) {
+        let anew = |chunk: &mut Rc<Vec<T>>| {
+            let new = chunk.iter().map(|element| change(element).unwrap_or_else(|| element.clone())).collect();
+            std::mem::replace(chunk, Rc::new(new))
+        };
+        super::deferred_drop::drop_later(self.chunks[chunks].iter_mut().map(anew).collect::<Vec<_>>());
+    }
+
+    /// Takes the first chunks of another list over, which has the same number of elements in them.
+    pub fn share_first(&mut self, other: &Self, chunks: usize) {
+        let pairs = self.chunks.iter_mut().zip(&other.chunks).take(chunks);
+        super::deferred_drop::drop_later(pairs.map(|(own, shared)| std::mem::replace(own, shared.clone())).collect::<Vec<_>>());
+    }
+
     /// A view of all elements.
     pub fn all(&self) -> Part<'_, T, N> {
         Part { chunks: &self.chunks, from: 0, to: self.len }

@@ -42,6 +42,7 @@ struct EventGroup {
 pub struct EventRecorder {
     /// In an `Rc`, so that copying a leaf of the tree is cheap for the neighbours of the changed entry.
     about: Tree<Uid, Rc<Said>>,
+    pub(super) leases: super::event_ttl::Leases,
 }
 
 impl EventRecorder {

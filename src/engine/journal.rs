@@ -78,6 +78,8 @@ pub enum Record {
         /// The object before it.
         before: Option<Rc<Object>>,
     },
+    /// Something that is no longer known (`forget.rs`): its place alone is kept.
+    Forgotten,
     /// A write that the API server refused; boxed, since refusals are rare and large.
     Refused(Box<Refused>),
 }
@@ -114,7 +116,7 @@ impl Entry {
     /// The object written or refused.
     pub fn key(&self) -> Option<ObjectRef> {
         match &self.record {
-            Record::Command(_) => None,
+            Record::Command(_) | Record::Forgotten => None,
             Record::Write { object, .. } => Some(object.key()),
             Record::Refused(refused) => Some(refused.key.clone()),
         }

@@ -13,6 +13,8 @@ pub mod descriptor;
 pub mod disk;
 pub mod fault_injection;
 pub mod dns;
+mod event_ttl;
+pub mod forget;
 pub mod events;
 mod faults;
 mod found;

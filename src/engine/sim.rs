@@ -52,6 +52,8 @@ pub(super) enum Task {
     Kubelet(super::kubelet::PodJob),
     /// The kubelet of a node under memory pressure evicts; the entry is the cause.
     Relieve(Str, Option<EntryId>),
+    /// The lease granted at that time ends, and its Events with it.
+    ExpireEvents(Time),
 }
 
 /// Objects sorted and Pods read in one slice of idle work.
@@ -304,6 +306,11 @@ impl Sim {
             }
             Task::Kubelet(job) => self.kubelet(job),
             Task::Relieve(node, cause) => self.relieve(&node, cause),
+            Task::ExpireEvents(granted) => {
+                if !self.expire_events(granted) {
+                    self.tasks.insert((time, number), Task::ExpireEvents(granted));
+                }
+            }
         }
         self.pump();
         1 + self.scanned - before
@@ -333,13 +340,18 @@ impl Sim {
                 self.push(at.max(self.now), Task::Deliver(i as u8));
             }
         }
-        let journal = self.server.journal();
+        let (journal, mut said) = (self.server.journal(), None);
         for entry in journal.from(self.scanned).iter() {
-            if entry.write().is_some_and(|(_, object)| object.kind != Kind::Event) {
-                self.last_change = entry.time;
+            match entry.write() {
+                Some((op, object)) if object.kind == Kind::Event => said = said.or((op != Op::Deleted).then_some(entry.time)),
+                Some(_) => self.last_change = entry.time,
+                None => {}
             }
         }
         self.scanned = journal.len();
+        if let Some(written) = said {
+            self.lease_event(written);
+        }
     }
 
     /// Delivers watch events that have arrived; `false` if more of this instant are left for the next task.

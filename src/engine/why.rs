@@ -9,6 +9,8 @@ pub enum Why {
     Asked,
     /// Part of the cluster from the start.
     Bootstrap,
+    /// The time to live of an Event has passed.
+    EventExpired,
     /// A component recorded an Event.
     Said {
         /// The Event's reason.

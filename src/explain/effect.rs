@@ -35,6 +35,7 @@ pub fn scaled(before: &Object, after: &Object) -> Option<String> {
 pub fn effect(entry: &Entry) -> Message {
     match &entry.record {
         Record::Command(line) => command(line),
+        Record::Forgotten => msg::effect_forgotten(),
         Record::Refused(refused) => msg::effect_rejected(refused.key.to_string(), &refused.error.message),
         Record::Write { op, object, before } => write(entry, *op, object, before.as_deref()),
     }

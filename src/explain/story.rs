@@ -40,6 +40,7 @@ impl<W: Write> Observer for Story<W> {
             let what = match &entry.record {
                 Record::Command(text) => format!("$ {text}"),
                 Record::Refused(refused) => format!("refused {}: {}", refused.key, refused.error),
+                Record::Forgotten => continue,
                 Record::Write { object, .. } if object.kind == Kind::Event => continue,
                 Record::Write { op, object, .. } => {
                     let verb = match op {

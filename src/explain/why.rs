@@ -13,6 +13,7 @@ pub fn reason(why: &Why) -> Message {
     match why {
         Why::Asked | Why::Bootstrap => Message::default(),
         Why::Said { reason } => msg::why_event(*reason),
+        Why::EventExpired => msg::why_event_expired(),
         Why::Observed => msg::why_observed(),
         Why::NewTemplate { hash, replicas } => msg::why_new_template(hash, replicas),
         Why::Revision { revision } => msg::why_revision(revision),
@@ -285,6 +286,7 @@ pub fn evidence(why: &Why) -> Vec<Row> {
         }
         Why::Asked
         | Why::Bootstrap
+        | Why::EventExpired
         | Why::Said { .. }
         | Why::Observed
         | Why::NewTemplate { .. }

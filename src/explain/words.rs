@@ -102,7 +102,7 @@ pub fn is_bad(entry: &Entry) -> bool {
             matches!(entry.why, Why::NoNode { .. } | Why::ImagePull)
                 || (entry.actor.name == "kubelet" && object.kind == Kind::Pod && status(object).0 == PodState::Failed)
         }
-        Record::Command(_) => false,
+        Record::Command(_) | Record::Forgotten => false,
     }
 }
 

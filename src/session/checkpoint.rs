@@ -3,6 +3,7 @@
 use crate::actions::{self, ApplyJob, Command, Waiting};
 use crate::api::{Kind, Time};
 use crate::engine::Sim;
+use crate::engine::forget::Forgetting;
 
 /// Tasks between two checkpoints, at first.
 const CHECKPOINT_INTERVAL_TASKS: u64 = 2_000;
@@ -86,18 +87,52 @@ pub struct Checkpoints {
     every: u64,
     /// Which is dropped next, and how many still are.
     thin: Option<(usize, usize)>,
+    /// The history before the first one, while it is forgotten.
+    forgetting: Option<Forgetting>,
 }
 
 impl Checkpoints {
     /// With the first instant.
     pub fn new(first: Checkpoint) -> Checkpoints {
-        Checkpoints { kept: vec![first], every: CHECKPOINT_INTERVAL_TASKS, thin: None }
+        Checkpoints { kept: vec![first], every: CHECKPOINT_INTERVAL_TASKS, thin: None, forgetting: None }
     }
 
     /// The last one that is not after a time.
     pub fn before(&self, to: Time) -> Checkpoint {
         let from = self.kept.iter().rposition(|earlier| earlier.sim.now() <= to).unwrap_or(0);
         self.kept[from].clone()
+    }
+
+    /// The earliest instant there is.
+    pub fn first(&self) -> &Checkpoint {
+        &self.kept[0]
+    }
+
+    /// Drops the older half, and begins to forget what was before the others. False if there is only one.
+    pub fn begin_forgetting(&mut self) -> bool {
+        let half = self.kept.len() / 2;
+        if half > 0 {
+            self.kept.drain(..half);
+            self.thin = None;
+            self.forgetting = Some(self.kept[0].sim.begin_forgetting());
+        }
+        half > 0
+    }
+
+    /// Whether something is still to be forgotten.
+    pub fn forgets(&self) -> bool {
+        self.forgetting.is_some()
+    }
+
+    /// Goes on with that, a part at a time; what is forgotten, once that is known.
+    pub fn forget_next(&mut self) -> Option<Forgetting> {
+        let forgetting = self.forgetting.as_mut()?;
+        if self.kept[0].sim.forget_next(forgetting) {
+            return None;
+        }
+        let forgetting = self.forgetting.take()?;
+        self.kept.iter_mut().for_each(|kept| kept.sim.forget(&forgetting));
+        Some(forgetting)
     }
 
     /// Drops those after an instant.

@@ -3,6 +3,8 @@
 //! The history depends on the cluster, the seed and the commands alone, so an instant of the past is found by
 //! replaying the commands from the checkpoint before it.
 
+mod room;
+
 use super::checkpoint::{Checkpoint, Checkpoints, Recorded};
 use crate::actions::{self, ApplyJob, Command, Waiting};
 use crate::api::time::SECOND;

@@ -316,7 +316,13 @@ impl State {
         self.tick_lesson();
     }
 
-    /// Stops the clock where the history has no room any more, and announces it.
+    /// Drops the oldest part of the history where there is no more room for it, and announces it.
+    pub fn make_room(&mut self) {
+        let effects = self.timeline.make_room();
+        self.perform(effects);
+    }
+
+    /// Stops the clock where that is not enough, and announces it.
     pub fn stop_full(&mut self) {
         let effects = self.timeline.stop_full();
         self.perform(effects);

@@ -243,6 +243,14 @@ impl Timeline {
         }
     }
 
+    /// Makes room for more history, and says how much of it is left; if there is nothing to drop, the clock stops.
+    pub fn make_room(&mut self) -> Vec<Effect> {
+        if !self.run.make_room() {
+            return self.stop_full();
+        }
+        vec![Effect::HistoryChanged, Effect::BranchesChanged, Effect::Announce(msg::history_shortened(self.run.earliest()))]
+    }
+
     /// Stops the clock because the history has no room for more.
     pub fn stop_full(&mut self) -> Vec<Effect> {
         let words = msg::history_full_text();

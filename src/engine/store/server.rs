@@ -100,6 +100,14 @@ impl ApiServer {
         Timestamp(self.epoch.0 + (time.0 / 1_000_000) as i64)
     }
 
+    pub(in crate::engine) fn entries(&self) -> &Entries {
+        &self.journal
+    }
+
+    pub(in crate::engine) fn entries_mut(&mut self) -> &mut Entries {
+        &mut self.journal
+    }
+
     /// The journal of everything that has happened.
     pub fn journal(&self) -> Journal<'_> {
         self.journal.all()

@@ -268,7 +268,7 @@ pub(super) fn full_name(key: &ObjectRef) -> String {
 /// What an entry did, as the request that it was.
 pub(super) fn act(entry: &Entry) -> Act {
     match &entry.record {
-        Record::Command(_) => Act::Command,
+        Record::Command(_) | Record::Forgotten => Act::Command,
         Record::Refused(refused) => Act::Rejected(refused.key.kind),
         Record::Write { op, object, before } => {
             let kind = object.kind;

@@ -53,7 +53,10 @@ use yew::prelude::*;
 
 /// Milliseconds after the last key until a text is tried.
 const TYPING_DELAY_MS: u32 = 350;
-/// The clock stops when the history fills this many pages of 64 KiB: three of the four gigabytes that a module may have.
+/// The oldest part of the history is dropped when it fills this many pages of 64 KiB, two gigabytes; then again after each step.
+const ROOM_PAGES: usize = 32_768;
+const MEMORY_STEP_PAGES: usize = 1_024;
+/// The clock stops when it fills so many all the same: three of the four gigabytes that a module may have.
 const MAX_MEMORY_PAGES: usize = 49_152;
 /// Nodes laid out again per picture.
 const NODES_PER_PICTURE: usize = 100;
@@ -129,17 +132,18 @@ struct Hooks {
     _listeners: Vec<Closure<dyn FnMut(Event)>>,
 }
 
-/// Pages of memory that the history may fill. What was once taken is not given back, only filled again: after a new beginning
-/// there is room until more is taken.
+/// Pages of memory that the history may fill before its oldest part is dropped. What was once taken is not given back, only filled again:
+/// there is room until more is taken, up to a limit beyond which the clock stops.
 struct Room(usize);
 
 impl Room {
     fn check(&mut self, state: &mut State) {
         let taken = core::arch::wasm32::memory_size::<0>();
-        if taken > self.0 {
-            self.0 = taken;
-            state.stop_full();
+        if state.timeline.run.forget_next() || taken <= self.0 {
+            return;
         }
+        self.0 = taken + MEMORY_STEP_PAGES;
+        if taken > MAX_MEMORY_PAGES { state.stop_full() } else { state.make_room() }
     }
 }
 
@@ -281,7 +285,7 @@ impl Component for Page {
             timers: Timers { copied: None, said: None, saving: None, trying: None, saved },
             settings: Settings { dark: dark.as_deref() == Some("dark"), lang: Lang::English, greeted: false, embed },
             pacing: FramePacing::new(dom::now()),
-            room: Room(MAX_MEMORY_PAGES),
+            room: Room(ROOM_PAGES),
             error,
             hooks: Hooks { frame, _timer: timer, _listeners: listeners },
         };

@@ -1,0 +1,111 @@
+//! Events expire: the API server stores them with a time to live of an hour, in the leases of etcd.
+//!
+//! An Event is attached to the newest lease if that was granted within the last minute, otherwise to a new one, and a lease lives a minute
+//! longer than an hour for that reason. Each write of an Event attaches it anew. So Events go an hour to an hour and a minute after they
+//! were last written, those of a minute at one time.
+//!
+//! Models `--event-ttl` of kube-apiserver and `storage/etcd3/lease_manager.go` (its limit of keys for a lease is not modelled).
+
+use super::journal::{Actor, Op};
+use super::sim::{Sim, Task};
+use super::store::{Delete, Origin};
+use super::why::Why;
+use crate::api::time::SECOND;
+use crate::api::{Kind, Time};
+
+/// How long an Event lives at least.
+const TTL_US: u64 = 3_600 * SECOND;
+/// How long a lease takes more Events.
+const LEASE_REUSE_US: u64 = 60 * SECOND;
+/// Entries of the journal looked at in one task.
+const BATCH: usize = 512;
+
+/// The newest lease, and how far the journal was read for Events whose lease has ended.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Leases {
+    /// When it was granted.
+    granted: Option<Time>,
+    /// The first entry whose lease has not ended.
+    read: usize,
+}
+
+impl Sim {
+    /// Grants a lease to an Event that was just written, if the newest takes no more.
+    pub(super) fn lease_event(&mut self, written: Time) {
+        let leases = &mut self.recorder.leases;
+        if leases.granted.is_none_or(|granted| written > granted.after(LEASE_REUSE_US)) {
+            leases.granted = Some(written);
+            self.push(written.after(TTL_US + LEASE_REUSE_US), Task::ExpireEvents(written));
+        }
+    }
+
+    /// Deletes Events of a lease that has ended. False if more of them are left for the next task.
+    pub(super) fn expire_events(&mut self, granted: Time) -> bool {
+        let (ended, journal) = (granted.after(LEASE_REUSE_US), self.server.journal());
+        let from = self.recorder.leases.read;
+        let due: Vec<_> = journal.from(from).iter().take(BATCH).take_while(|entry| entry.time <= ended).collect();
+        let (count, all) = (due.len(), due.len() < BATCH);
+        // One that was written since has another lease.
+        let newest = |object: &crate::api::Object| {
+            let stored = self.server.get(&object.key());
+            stored.is_some_and(|stored| stored.meta.resource_version == object.meta.resource_version)
+        };
+        let events =
+            due.into_iter().filter_map(|entry| entry.write()).filter(|(op, object)| *op != Op::Deleted && object.kind == Kind::Event);
+        let keys: Vec<_> = events.filter(|(_, object)| newest(object)).map(|(_, object)| object.key()).collect();
+        self.recorder.leases.read += count;
+        let origin = Origin { actor: Actor::SERVER, cause: None, pass: self.pass, manager: None, user: None };
+        for key in keys {
+            // It is there, and nothing holds it.
+            let _ = self.server.delete(&origin, &key, Delete::default(), Why::EventExpired);
+        }
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::{Body, Object};
+    use crate::engine::cluster::ClusterConfig;
+    use crate::kubectl::Session;
+    use crate::kubectl::parse::split;
+
+    fn reasons(sim: &Sim) -> Vec<String> {
+        let reason =
+            |object: &std::rc::Rc<Object>| if let Body::Event(event) = &object.body { Some(event.reason.to_string()) } else { None };
+        sim.list(Kind::Event).filter_map(reason).collect()
+    }
+
+    #[test]
+    fn an_event_is_gone_an_hour_after_it_was_last_written() {
+        let mut sim = Sim::new(ClusterConfig::default(), 1);
+        sim.advance(Time(SECOND), usize::MAX);
+        Session::start(&mut sim, &split("create deployment web --image=nginx"), "");
+        sim.advance(Time(10 * SECOND), usize::MAX);
+        Session::start(&mut sim, &split("run late --image=nginx:broken"), "");
+        let early = sim.list(Kind::Event).count();
+        assert!(early > 4, "{early}");
+        sim.advance(Time(3_601 * SECOND), usize::MAX);
+        assert!(reasons(&sim).iter().any(|reason| reason == "ScalingReplicaSet"));
+        sim.advance(Time(3_662 * SECOND), usize::MAX);
+        let left = reasons(&sim);
+        // What is said again and again stays: its count goes on.
+        assert!(!left.iter().any(|reason| reason == "ScalingReplicaSet") && left.iter().any(|reason| reason == "BackOff"), "{left:?}");
+        let last = sim.journal().iter().rev().find(|entry| entry.why == Why::EventExpired).map(|entry| entry.time);
+        assert_eq!(last.map(|time| time.0 / SECOND), Some(3_661));
+    }
+
+    #[test]
+    fn a_day_of_failures_keeps_as_many_events_as_an_hour_has() {
+        let mut sim = Sim::new(ClusterConfig::default(), 1);
+        Session::start(&mut sim, &split("create cronjob tick --image=busybox --schedule='* * * * *' -- false"), "");
+        let mut most = 0;
+        for hour in 1..=24 {
+            sim.advance(Time(hour * 3_600 * SECOND), usize::MAX);
+            most = most.max(sim.list(Kind::Event).count());
+        }
+        assert!(most < 1_500, "{most} Events");
+        assert!(sim.list(Kind::Pod).count() < 60, "ended Jobs go by their history limits");
+    }
+}

@@ -1,0 +1,141 @@
+//! Shortening the history: what the journal knows of objects that are gone makes room.
+//!
+//! Entries keep their places, so that every id stays valid. Of those before an instant, writes of short-lived kinds are forgotten if the
+//! object no longer existed at that instant, and so are refusals; commands, and all writes of other objects, stay. Since nothing that the
+//! simulation reads is forgotten (field managers and mounted files are read off the writes of objects that exist), it goes on as if nothing
+//! had been.
+
+use super::journal::{Actor, Entries, Entry, Record};
+use super::sim::Sim;
+use super::why::Why;
+use crate::api::{Kind, Time};
+
+/// Kinds of which many come and go.
+const SHORT_LIVED: [Kind; 6] = [Kind::Pod, Kind::Event, Kind::Job, Kind::ReplicaSet, Kind::ControllerRevision, Kind::EndpointSlice];
+/// Chunks of the journal rewritten at a time.
+const CHUNKS_PER_STEP: usize = 64;
+
+/// A journal while its older part is forgotten.
+#[derive(Clone, Debug)]
+pub struct Forgetting {
+    entries: Entries,
+    /// Chunks that are rewritten, and that are to be.
+    done: usize,
+    chunks: usize,
+    /// From when on everything is kept.
+    pub from: Time,
+}
+
+impl Sim {
+    /// Begins to forget what is older than this instant. Nothing is while events are held back: they may be about any entry.
+    pub fn begin_forgetting(&self) -> Forgetting {
+        let seen = self.informers.iter().map(super::informer::Informer::seen).min().unwrap_or(0);
+        let entries = self.server.entries().clone();
+        let chunks = if self.is_held_up() { 0 } else { entries.full_chunks(seen) };
+        Forgetting { entries, done: 0, chunks, from: self.now() }
+    }
+
+    /// Goes on; true while there is more to do.
+    pub fn forget_next(&self, forgetting: &mut Forgetting) -> bool {
+        let Forgetting { entries, done, chunks, .. } = forgetting;
+        let end = (*done + CHUNKS_PER_STEP).min(*chunks);
+        entries.rewrite(*done..end, |entry| self.is_forgotten(entry).then(|| forgotten(entry.time)));
+        *done = end;
+        end < *chunks
+    }
+
+    /// Takes over a journal that is shortened. This simulation has come from the one that it is of, or is that one.
+    pub fn forget(&mut self, forgetting: &Forgetting) {
+        self.server.entries_mut().share_first(&forgetting.entries, forgetting.chunks);
+    }
+
+    fn is_forgotten(&self, entry: &Entry) -> bool {
+        match &entry.record {
+            Record::Command(_) | Record::Forgotten => false,
+            Record::Refused(_) => entry.actor != Actor::USER,
+            Record::Write { object, .. } => {
+                let stays = |kept: &std::rc::Rc<crate::api::Object>| kept.meta.uid == object.meta.uid;
+                SHORT_LIVED.contains(&object.kind) && !self.get(&object.key()).is_some_and(stays)
+            }
+        }
+    }
+}
+
+/// What is left of an entry: when it was.
+fn forgotten(time: Time) -> Entry {
+    Entry { time, actor: Actor::SERVER, record: Record::Forgotten, why: Why::Bootstrap, cause: None, pass: 0, manager: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::time::SECOND;
+    use crate::engine::cluster::ClusterConfig;
+    use crate::kubectl::Session;
+    use crate::kubectl::parse::split;
+
+    /// A cluster whose Pods have been replaced some times.
+    fn rolled() -> Sim {
+        let mut sim = Sim::new(ClusterConfig::default(), 1);
+        let mut run = |line: &str, seconds: u64| {
+            sim.advance(sim.now().after(seconds * SECOND), usize::MAX);
+            Session::start(&mut sim, &split(line), "");
+        };
+        run("create configmap conf --from-literal=a=b", 1);
+        run("create deployment web --image=nginx --replicas=20", 1);
+        for _ in 0..20 {
+            run("rollout restart deployment web", 30);
+        }
+        sim
+    }
+
+    #[test]
+    fn what_is_gone_is_forgotten_and_everything_goes_on_alike() {
+        let plain = rolled();
+        let mut short = plain.clone();
+        let mut forgetting = short.begin_forgetting();
+        while short.forget_next(&mut forgetting) {}
+        short.forget(&forgetting);
+        let count = |sim: &Sim| sim.journal().iter().filter(|entry| matches!(entry.record, Record::Forgotten)).count();
+        assert_eq!((short.journal().len(), count(&plain)), (plain.journal().len(), 0));
+        assert!(count(&short) * 5 > short.journal().len() * 2, "{} of {}", count(&short), short.journal().len());
+        // Entries keep their time, and commands stay.
+        assert!(short.journal().iter().map(|entry| entry.time).eq(plain.journal().iter().map(|entry| entry.time)));
+        let commands = |sim: &Sim| sim.journal().iter().filter(|entry| matches!(entry.record, Record::Command(_))).count();
+        assert_eq!(commands(&short), commands(&plain));
+
+        let (mut plain, from) = (plain, short.journal().len());
+        for sim in [&mut plain, &mut short] {
+            for line in [
+                "scale deployment web --replicas=3",
+                "get deployment web -o yaml --show-managed-fields",
+                "get pods -o yaml --show-managed-fields",
+            ] {
+                Session::start(sim, &split(line), "");
+                sim.advance(sim.now().after(60 * SECOND), usize::MAX);
+            }
+        }
+        assert_eq!(
+            format!("{:?}", short.journal().from(from).iter().collect::<Vec<_>>()),
+            format!("{:?}", plain.journal().from(from).iter().collect::<Vec<_>>())
+        );
+        let shown = |sim: &mut Sim, line: &str| Session::start(sim, &split(line), "").stdout;
+        for line in [
+            "get deployment web -o yaml --show-managed-fields",
+            "get pods -o yaml --show-managed-fields",
+            "get rs -o yaml --show-managed-fields",
+        ] {
+            assert_eq!(shown(&mut short, line), shown(&mut plain, line), "{line}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_forgotten_while_an_event_is_held_back() {
+        let mut sim = rolled();
+        sim.fault("delay pod 1h").unwrap();
+        let mut forgetting = sim.begin_forgetting();
+        while sim.forget_next(&mut forgetting) {}
+        sim.forget(&forgetting);
+        assert!(!sim.journal().iter().any(|entry| matches!(entry.record, Record::Forgotten)));
+    }
+}

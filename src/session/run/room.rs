@@ -1,0 +1,89 @@
+//! Room for the history: when there is no more, its oldest part is dropped.
+
+use super::Run;
+
+impl Run {
+    /// Makes room in memory: the branches that are not shown and the older half of the history are dropped, the history in parts
+    /// ([`Run::forget_next`]). False if there is nothing to drop.
+    pub fn make_room(&mut self) -> bool {
+        let branches = !std::mem::take(&mut self.branches).is_empty();
+        let forgets = self.checkpoints.begin_forgetting();
+        let first = self.checkpoints.first();
+        if self.past.as_ref().is_some_and(|past| past.steps < first.steps) {
+            self.past = Some(first.clone());
+            self.epoch += 1;
+        }
+        branches || forgets
+    }
+
+    /// Drops the next part of what makes room. True while there is more.
+    pub fn forget_next(&mut self) -> bool {
+        if let Some(forgotten) = self.checkpoints.forget_next() {
+            self.live.sim.forget(&forgotten);
+            if let Some(past) = &mut self.past {
+                past.sim.forget(&forgotten);
+            }
+            self.epoch += 1;
+        }
+        self.checkpoints.forgets()
+    }
+
+    /// The earliest instant that can be shown, in milliseconds.
+    pub fn earliest(&self) -> u64 {
+        self.checkpoints.first().sim.now().0 / 1000
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::actions::Command;
+    use crate::api::time::SECOND;
+    use crate::api::{Kind, Time};
+
+    /// Twenty minutes of rollouts.
+    fn rolled() -> Run {
+        let mut run = Run::new(1);
+        run.command(Command::Kubectl("create deployment web --image=nginx --replicas=30".into()));
+        for minute in 1..=20 {
+            while !run.advance(Time(minute * 60 * SECOND), 1_000) {}
+            run.command(Command::Kubectl("rollout restart deployment web".into()));
+        }
+        run
+    }
+
+    fn states(run: &mut Run, minutes: std::ops::RangeInclusive<u64>) -> Vec<String> {
+        let at = |minute: u64| Time(minute * 60 * SECOND - 40 * SECOND);
+        let mut seen = Vec::new();
+        for minute in minutes {
+            while !run.seek(at(minute), usize::MAX) {}
+            seen.push(format!("{:?}", run.sim().list(Kind::Pod).collect::<Vec<_>>()));
+        }
+        run.live();
+        seen
+    }
+
+    #[test]
+    fn the_newer_half_of_a_full_history_is_as_it_was() {
+        let mut run = rolled();
+        let before = states(&mut run, 17..=20);
+        assert_eq!(run.earliest(), 0);
+        assert!(run.make_room());
+        while run.forget_next() {}
+        let earliest = run.earliest();
+        assert!(earliest > 300_000 && earliest < 1_020_000, "{earliest}");
+        assert_eq!(states(&mut run, 17..=20), before);
+        // What is older is not there any more: the earliest instant is shown instead.
+        run.seek(Time(0), usize::MAX);
+        assert_eq!(run.now(), earliest);
+        run.live();
+        // It goes on, and there is room again.
+        run.advance(Time(2_000 * SECOND), usize::MAX);
+        assert!(run.make_room() && run.earliest() > earliest);
+    }
+
+    #[test]
+    fn a_new_history_has_nothing_to_drop() {
+        assert!(!Run::new(1).make_room());
+    }
+}
