@@ -345,6 +345,14 @@ fn bare_verb(word: &str) -> bool {
 
 /// The words after `kubectl` of a line that needs no shell: the page's opening does without the shell's code.
 fn plain(line: &str) -> Option<Vec<String>> {
+    let words = one_command(line)?;
+    // Files are the shell's.
+    let names_file = |word: &String| word.starts_with("-f") || word.starts_with("--filename");
+    (words.first().is_some_and(|verb| verb == "logs") || !words.iter().any(names_file)).then_some(words)
+}
+
+/// The words after `kubectl` of a line that is one command.
+fn one_command(line: &str) -> Option<Vec<String>> {
     let quotes = |quote| line.matches(quote).count() % 2 == 0;
     if line.contains(['|', '&', ';', '<', '>', '$', '`', '(', ')', '#', '\\', '\n']) || !quotes('\'') || !quotes('"') {
         return None;
@@ -356,9 +364,7 @@ fn plain(line: &str) -> Option<Vec<String>> {
     } else {
         bare_verb(first).then_some(())?;
     }
-    // Files are the shell's.
-    let names_file = |word: &String| word.starts_with("-f") || word.starts_with("--filename");
-    (words.first().is_some_and(|verb| verb == "logs") || !words.iter().any(names_file)).then_some(words)
+    Some(words)
 }
 
 fn dispatch(client: &mut Client<'_>, args: &[String], stdin: &str) -> Result<Outcome, Failure> {
@@ -396,7 +402,7 @@ fn options(verb: &Verb) -> String {
 
 /// Whether a line only looks: in the past it is answered about the instant shown, and the timeline has no mark of it.
 pub fn only_reads(line: &str) -> bool {
-    match plain(line) {
+    match one_command(line) {
         Some(words) => command_only_reads(&words),
         None => shell::only_reads(line, command_only_reads),
     }

@@ -18,6 +18,7 @@ use crate::web::language::{marked, say};
 use crate::web::stage::{Scope, Stage};
 use crate::web::timeline::{Lanes, Transport, late};
 use crate::web::topbar::{logo, tabs};
+use crate::web::window;
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -100,17 +101,27 @@ impl Page {
     }
 
     pub(super) fn embedded(&self, ctx: &Context<Self>) -> Html {
-        let full = format!("{}{}", dom::address(), permalink::encode(&self.state.borrow().link()));
         html! {
             <div class="embed"><main class="stagebox">{ self.stage(ctx) }{ self.lesson(ctx) }</main>
                 <div class="cap">
                     if !self.state.borrow().selection.view.uses.loops { { self.pill(&self.drawing.picture) } }
                     <span class="mid grow">{ marked(&self.told()) }</span>
-                    <a href={full} target="_blank" rel="noopener">{ say(msg::link_open_full_page()) }{ icon("i-external", 14) }</a>
+                    <a href={self.full_page()} target="_blank" rel="noopener">{ say(msg::link_open_full_page()) }{ icon("i-external", 14) }</a>
                 </div>
                 { self.bar(ctx) }
             </div>
         }
+    }
+
+    /// The address of the full page with what a frame shows. It is packed when the text has changed, and not before all of the page is there.
+    fn full_page(&self) -> String {
+        let mut known = self.drawing.full_page.borrow_mut();
+        let state = self.state.borrow();
+        let of = (state.editor.text.clone(), state.selection.view);
+        if known.as_ref().is_none_or(|(packed, _)| *packed != of) && window::is_whole() {
+            *known = Some((of, permalink::encode(&state.link())));
+        }
+        format!("{}{}", dom::address(), known.as_ref().map(|(_, link)| link.as_str()).unwrap_or_default())
     }
 
     /// What the caption of a frame tells: in Loops the pass that is shown, elsewhere what was last decided.

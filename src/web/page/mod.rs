@@ -13,12 +13,14 @@ mod message;
 mod offers;
 mod panels;
 mod parts;
+mod room;
 
 pub use self::menu::{Menu, has_left};
 
 use self::inspection::Inspection;
 use self::message::{Msg, Over};
 use self::panels::Panels;
+use self::room::Room;
 use super::dom::{self, icon};
 use super::status::{SHOWN, STOPPED};
 use super::window;
@@ -53,11 +55,6 @@ use yew::prelude::*;
 
 /// Milliseconds after the last key until a text is tried.
 const TYPING_DELAY_MS: u32 = 350;
-/// The oldest part of the history is dropped when it fills this many pages of 64 KiB, two gigabytes; then again after each step.
-const ROOM_PAGES: usize = 32_768;
-const MEMORY_STEP_PAGES: usize = 1_024;
-/// The clock stops when it fills so many all the same: three of the four gigabytes that a module may have.
-const MAX_MEMORY_PAGES: usize = 49_152;
 /// Nodes laid out again per picture.
 const NODES_PER_PICTURE: usize = 100;
 /// An address may begin at most so many seconds from the start.
@@ -78,6 +75,9 @@ pub struct Page {
     hooks: Hooks,
 }
 
+/// A manifest, and the diagram it is shown in.
+type Shown = (Rc<str>, &'static View);
+
 /// What the page shows of the state, read when it was last drawn.
 #[derive(Default)]
 struct Drawing {
@@ -88,6 +88,8 @@ struct Drawing {
     beside: Option<Rc<Picture>>,
     /// The selected object as it was then, and how its status lags: the inspector tells the numbers that the picture tells.
     selected: Option<(Rc<Object>, Option<Message>)>,
+    /// The address of the full page, packed, and what it was packed of.
+    full_page: RefCell<Option<(Shown, String)>>,
     caption: Message,
     /// What the caption is about.
     told_of: Option<ObjectRef>,
@@ -112,7 +114,7 @@ struct Timers {
     saving: Option<Timeout>,
     trying: Option<Timeout>,
     /// What the address holds.
-    saved: (Rc<str>, &'static View),
+    saved: Shown,
 }
 
 /// How the page looks and speaks.
@@ -130,21 +132,6 @@ struct Hooks {
     frame: Closure<dyn FnMut()>,
     _timer: Interval,
     _listeners: Vec<Closure<dyn FnMut(Event)>>,
-}
-
-/// Pages of memory that the history may fill before its oldest part is dropped. What was once taken is not given back, only filled again:
-/// there is room until more is taken, up to a limit beyond which the clock stops.
-struct Room(usize);
-
-impl Room {
-    fn check(&mut self, state: &mut State) {
-        let taken = core::arch::wasm32::memory_size::<0>();
-        if state.timeline.run.forget_next() || taken <= self.0 {
-            return;
-        }
-        self.0 = taken + MEMORY_STEP_PAGES;
-        if taken > MAX_MEMORY_PAGES { state.stop_full() } else { state.make_room() }
-    }
 }
 
 impl Page {
@@ -285,7 +272,7 @@ impl Component for Page {
             timers: Timers { copied: None, said: None, saving: None, trying: None, saved },
             settings: Settings { dark: dark.as_deref() == Some("dark"), lang: Lang::English, greeted: false, embed },
             pacing: FramePacing::new(dom::now()),
-            room: Room(ROOM_PAGES),
+            room: Room::default(),
             error,
             hooks: Hooks { frame, _timer: timer, _listeners: listeners },
         };
