@@ -129,7 +129,7 @@ pub fn run(sim: &mut Sim, waiting: &mut Waiting, command: &Command) -> Answer {
         Command::Apply(text) => apply(sim, text),
         Command::Kubectl(line) => {
             let before = sim.journal().len();
-            if let Some(session) = talk.as_mut().filter(|session| session.takes_input()) {
+            if let Some(session) = talk.as_mut().filter(|session| session.awaits(line)) {
                 session.input(sim, Some(line));
                 let answer = answer_of(session, true);
                 talk.take_if(|session| session.exit.is_some());

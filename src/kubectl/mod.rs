@@ -18,6 +18,7 @@ mod delete;
 mod describe;
 mod diff;
 pub mod drain;
+mod edit;
 mod exec;
 mod explain;
 mod expose;
@@ -146,6 +147,16 @@ impl Session {
     /// Whether it waits for a line to be typed.
     pub fn takes_input(&self) -> bool {
         matches!(&self.task, Outcome::Pending(command) if command.takes_input())
+    }
+
+    /// The text that it waits to have edited.
+    pub fn edits(&self) -> Option<&str> {
+        if let Outcome::Pending(command) = &self.task { command.edits() } else { None }
+    }
+
+    /// Whether a line is for it: one that was typed, or a text that was edited.
+    pub fn awaits(&self, line: &str) -> bool {
+        self.takes_input() || self.edits().is_some() && line.contains('\n')
     }
 
     /// Gives it a line that was typed; nothing is the end of the input. False if it takes none.
@@ -291,7 +302,7 @@ pub const VERBS: &[&Verb] = &[
     &set::VERB,
     &explain::VERB,
     &get::VERB,
-    &unavailable::EDIT,
+    &edit::VERB,
     &delete::VERB,
     &rollout::VERB,
     &scale::VERB,

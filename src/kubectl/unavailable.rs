@@ -1,12 +1,10 @@
-//! Verbs that need what no simulation has: a terminal's editor, a tunnel. They check their words as kubectl does, and say why not.
+//! Verbs that need what no simulation has: a tunnel, a signer. They check their words as kubectl does, and say why not.
 
 use super::client::Client;
 use super::parse::Args;
-use super::targets::Targets;
 use super::{Failure, Outcome, Reads, Verb};
 use crate::api::Kind;
 
-const EDIT_FLAGS: &str = "@filename/f= output/o= subresource= save-config validate?strict ~output-patch recursive/R !kustomize/k=";
 const CERTIFICATE_FLAGS: &str = "filename/f= ~force output/o= recursive/R !kustomize/k=";
 const FORWARD_FLAGS: &str = "~address= ~pod-running-timeout=";
 
@@ -14,11 +12,7 @@ const PROXY_FLAGS: &str = "~port/p= ~address= ~www/w= ~www-prefix/P= ~api-prefix
     ~unix-socket/u= ~disable-filter ~keepalive= ~append-server-path";
 
 /// All of them.
-pub const VERBS: [&Verb; 4] = [&EDIT, &PORT_FORWARD, &PROXY, &CERTIFICATE];
-
-/// `kubectl edit`.
-pub const EDIT: Verb =
-    Verb { name: "edit", aliases: &[], flags: EDIT_FLAGS, reads: Reads::Yes, run: edit, help: "Edit a resource on the server" };
+pub const VERBS: [&Verb; 3] = [&PORT_FORWARD, &PROXY, &CERTIFICATE];
 
 /// `kubectl port-forward`.
 pub const PORT_FORWARD: Verb = Verb {
@@ -53,20 +47,6 @@ pub const CERTIFICATE: Verb = Verb {
 /// What a command needs that names objects by argument or file.
 pub const NO_OBJECTS: &str = "You must provide one or more resources by argument or filename.\nExample resource specifications include:\n   \
     '-f rsrc.yaml'\n   '--filename=rsrc.json'\n   '<resource> <name>'\n   '<resource>'";
-
-fn edit(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
-    let args = Args::parse("edit", EDIT_FLAGS, words)?;
-    client.use_flags(&args)?;
-    if args.words.is_empty() {
-        return Err(Failure::error(NO_OBJECTS));
-    }
-    let found = Targets::parse(client, &args, &args.words)?.fetch(client);
-    if found.is_empty() {
-        return Ok(Outcome::Done);
-    }
-    client.warn("There is no editor here: change the object with 'kubectl patch', or apply it from the manifest.");
-    Err(Failure::error("unable to launch the editor \"vi\""))
-}
 
 fn port_forward(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("port-forward", FORWARD_FLAGS, words)?;

@@ -76,6 +76,11 @@ pub trait PendingCommand: Debug {
         false
     }
 
+    /// The text that it waits to have edited: it comes back as input of many lines.
+    fn edits(&self) -> Option<&str> {
+        None
+    }
+
     /// A number that changes when it has done something that leaves no trace in the cluster: a script that has come further.
     fn progress(&self) -> usize {
         0

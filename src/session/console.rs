@@ -76,6 +76,10 @@ impl Console {
         if line.is_empty() {
             return Vec::new();
         }
+        // What comes out of the editor is no line of the terminal.
+        if run.edits().is_some() && line.contains('\n') {
+            return vec![Effect::Execute(Command::Kubectl(line.into()))];
+        }
         let recalled = match line.strip_prefix('!').filter(|_| !run.takes_input()) {
             Some(event) => match history::recalled(run, event) {
                 None => {

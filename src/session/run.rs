@@ -315,6 +315,11 @@ impl Run {
         self.past.is_none() && self.recalls.is_none() && self.live.waiting.foreground.as_ref().is_some_and(Session::takes_input)
     }
 
+    /// The text that a command waits to have edited.
+    pub fn edits(&self) -> Option<&str> {
+        self.live.waiting.foreground.as_ref().filter(|_| self.past.is_none() && self.recalls.is_none()).and_then(Session::edits)
+    }
+
     /// Commands in the history.
     pub fn command_count(&self) -> usize {
         self.record_of().0.len()

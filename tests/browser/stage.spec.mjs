@@ -68,7 +68,7 @@ for (const [form, scheme, view, name] of [['SVG', 'light', 1, 'network'], ['PNG'
     const problems = await open(page, example(name));
     await page.keyboard.press(String(view));
     await page.locator('#export').click();
-    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: form }).click()]);
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: form, exact: true }).click()]);
     expect(download.suggestedFilename()).toMatch(new RegExp(`^loopscope-(ownership|storage|loops)-00-10\\.\\d+\\.${form.toLowerCase()}$`));
     const bytes = readFileSync(await download.path());
     if (form === 'PNG') {
@@ -191,4 +191,26 @@ test('of many Pods both revisions are in sight, and neither the map nor the cont
   await expect(page.locator('.minimap')).toHaveCount(0);
   expect(before).toMatch(/translate: /);
   expect(before.match(/translate: [^;]*/)?.[0]).toBe((await place(0)).match(/translate: [^;]*/)?.[0]);
+});
+
+test('the last seconds are saved as a picture that moves, and as a video', async ({ page }) => {
+  await open(page, example('statefulset'));
+  const save = async (name) => {
+    await page.locator('#export').click();
+    const [download] = await Promise.all([page.waitForEvent('download', { timeout: 60_000 }), page.getByRole('menuitem', { name }).click()]);
+    return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
+  };
+  const film = await save('Moving SVG');
+  expect(film.name).toMatch(/\.svg$/);
+  const text = film.bytes.toString();
+  const wrong = await page.evaluate((text) => new DOMParser().parseFromString(text, 'image/svg+xml').querySelector('parsererror')?.textContent ?? '', text);
+  expect(wrong).toBe('');
+  expect(text).toContain('@keyframes k0');
+  expect(text).toContain('prefers-reduced-motion');
+  expect(text).toContain('web-0');
+  const video = await save('Video');
+  expect(video.name).toMatch(/\.webm$/);
+  // The signature of EBML, and more than its head.
+  expect(video.bytes.subarray(0, 4).toString('hex')).toBe('1a45dfa3');
+  expect(video.bytes.length).toBeGreaterThan(5_000);
 });

@@ -124,3 +124,33 @@ test('what is compared leaves the inspector free', async ({ page }) => {
   const [panel, inspector] = await Promise.all(['.tools', '#inspector'].map((of) => page.locator(of).boundingBox()));
   expect(panel.x + panel.width).toBeLessThanOrEqual(inspector.x);
 });
+
+test('kubectl edit opens the object, says what is refused, and saves what was changed', async ({ page }) => {
+  const problems = await open(page);
+  await page.keyboard.press('`');
+  const prompt = page.locator('.console input');
+  await prompt.fill('kubectl edit deployment nginx-deployment');
+  await prompt.press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'kubectl edit' });
+  const text = dialog.getByRole('textbox');
+  await expect(text).toBeFocused();
+  await expect(text).toHaveValue(/^# Please edit the object below[^]*replicas: \d/);
+  const change = async (from, to) => text.fill((await text.inputValue()).replace(from, to));
+  await change(/replicas: \d/, 'replicas: -4');
+  await text.press('Control+Enter');
+  await expect(text).toHaveValue(/# \* spec\.replicas: Invalid value: -4: must be greater than or equal to 0/);
+  await change(/replicas: -4/, 'replicas: 4');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await expect(dialog).toHaveCount(0);
+  await expect(page.locator('.console pre')).toContainText('deployment.apps/nginx-deployment edited');
+  await forward(page, 5);
+  await expect(pods(page)).toHaveCount(4);
+  // Left alone it stays as it is.
+  await prompt.fill('kubectl edit deployment nginx-deployment');
+  await prompt.press('Enter');
+  await expect(text).toBeFocused();
+  await page.keyboard.press('Escape');
+  await expect(dialog).toHaveCount(0);
+  await expect(page.locator('.console pre')).toContainText('Edit cancelled, no changes made.');
+  expect(problems).toEqual([]);
+});

@@ -52,6 +52,10 @@ impl PendingCommand for LineCommand {
         self.machine.waits.as_ref().map_or(self.machine.takes_input(), |(command, _)| command.takes_input())
     }
 
+    fn edits(&self) -> Option<&str> {
+        self.machine.waits.as_ref().and_then(|(command, _)| command.edits())
+    }
+
     fn copy(&self) -> Box<dyn PendingCommand> {
         Box::new(self.clone())
     }

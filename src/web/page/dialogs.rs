@@ -3,6 +3,7 @@
 use super::{Msg, Over, Page};
 use crate::i18n::format::clock;
 use crate::i18n::{Message, msg};
+use crate::session::console::ConsoleMsg;
 use crate::session::filming::Filming;
 use crate::session::permalink;
 use crate::session::replace::{ReplaceMsg, Replacement};
@@ -12,7 +13,12 @@ use crate::web::embed::{self, Opens};
 use crate::web::export::{self, FILM_MS, FRAME_MS, Form};
 use crate::web::language::{Lang, say, tongue};
 use crate::web::tools::Tool;
+use wasm_bindgen::JsCast;
+use web_sys::HtmlTextAreaElement;
 use yew::prelude::*;
+
+/// The text area of `kubectl edit`.
+pub(super) const EDIT: &str = "edit";
 
 /// Maximum number of Pods for a preview: a second simulation of more would starve the first.
 const MAX_PREVIEW_PODS: usize = 2_000;
@@ -51,6 +57,34 @@ impl Page {
                     <button type="button" class="btn" id="single" title={say(msg::embed_single_means())} onclick={ctx.link().callback(|_: MouseEvent| Msg::Single("html"))}>{ icon("i-save", 14) }{ say(msg::embed_single()) }</button>
                     if state.player.is_some() { <button type="button" class="btn" id="scorm" title={say(msg::embed_scorm_means())} onclick={ctx.link().callback(|_: MouseEvent| Msg::Single("scorm"))}>{ icon("i-save", 14) }{ say(msg::embed_scorm()) }</button> }</div>
             </>
+        }
+    }
+
+    /// The text of `kubectl edit`. Yew leaves it to the reader once it is there; another text has another key.
+    fn edit(&self, ctx: &Context<Self>) -> Html {
+        let state = self.state.borrow();
+        let text = state.timeline.run.edits().unwrap_or_default().to_owned();
+        let saves = ctx.link().batch_callback(|event: KeyboardEvent| {
+            let saves = event.key() == "Enter" && (event.ctrl_key() || event.meta_key());
+            saves.then(|| event.prevent_default()).map(|()| Msg::Edited)
+        });
+        html! {
+            <>
+                <textarea key={text.clone()} id={EDIT} class="snippet edited mono" spellcheck="false" aria-label={say(msg::edit_text())} defaultvalue={text.clone()} onkeydown={saves} />
+                <div class="row"><button type="button" class="btn primary" onclick={ctx.link().callback(|_: MouseEvent| Msg::Edited)}>{ say(msg::button_save()) }<kbd>{ "Ctrl ↵" }</kbd></button>
+                    <button type="button" class="btn" onclick={ctx.link().callback(|_: MouseEvent| Msg::Over(Over::Nothing))}>{ say(msg::button_cancel()) }</button></div>
+            </>
+        }
+    }
+
+    /// What was edited goes to the command that waits for it.
+    pub(super) fn save_edit(&mut self, ctx: &Context<Self>) {
+        let area = dom::element(EDIT).and_then(|element| element.dyn_into::<HtmlTextAreaElement>().ok());
+        if let Some(area) = area {
+            // It has more than one line, whatever was left of it.
+            self.carry_out(ConsoleMsg::Enter(area.value() + "\n#").into());
+            self.ask();
+            self.toast(ctx);
         }
     }
 
@@ -93,6 +127,7 @@ impl Page {
         let (title, body) = match self.panels.over {
             Over::Embed => (msg::button_embed(), self.snippet(ctx)),
             Over::Help => (msg::button_help(), crate::web::help::help(&self.tries(), &link.callback(Msg::Try))),
+            Over::Edit => (msg::edit_title(), self.edit(ctx)),
             Over::Ask => match &self.state.borrow().replacing.asked {
                 Some(asked) => ask(ctx, asked),
                 None => return Html::default(),
@@ -102,7 +137,7 @@ impl Page {
         };
         let low = match self.panels.over {
             Over::More => Some("low"),
-            Over::Embed | Over::Help => Some("wide"),
+            Over::Embed | Over::Help | Over::Edit => Some("wide"),
             _ => None,
         };
         html! {

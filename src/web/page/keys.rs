@@ -46,6 +46,7 @@ impl Page {
         let found = match self.panels.over {
             Over::Nothing => self.panels.left_from.take().filter(|element| element.is_connected()),
             Over::Console => return console::focus(),
+            Over::Edit => dom::element(super::dialogs::EDIT),
             Over::Embed | Over::Help | Over::Ask | Over::More => document.query_selector(STOPS).ok().flatten(),
             Over::Manifest | Over::Inspector => document.query_selector(".fullscreen button").ok().flatten(),
         };
@@ -62,7 +63,7 @@ impl Page {
             landmarks(event.shift_key());
             return false;
         }
-        if event.key() == "Tab" && matches!(self.panels.over, Over::Embed | Over::Help | Over::Ask | Over::More) {
+        if event.key() == "Tab" && matches!(self.panels.over, Over::Embed | Over::Help | Over::Ask | Over::Edit | Over::More) {
             return stay(event);
         }
         if event.ctrl_key()

@@ -71,6 +71,8 @@ pub enum Msg {
     Save,
     /// Save the page as one file.
     Single(&'static str),
+    /// What was edited is saved.
+    Edited,
     /// Presenting begins or ends.
     Present,
     /// The file was saved, or this went wrong.
@@ -91,6 +93,8 @@ pub enum Over {
     Help,
     /// Whether to begin again.
     Ask,
+    /// The text of `kubectl edit`.
+    Edit,
     /// Small windows: the manifest.
     Manifest,
     /// Small windows: the inspector.

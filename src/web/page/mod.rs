@@ -314,10 +314,7 @@ impl Component for Page {
                 if menu {
                     self.close_menu();
                 }
-                let asks = self.state.borrow().replacing.asked.is_some();
-                if asks || self.panels.over == Over::Ask {
-                    self.panels.over = if asks { Over::Ask } else { Over::Nothing };
-                }
+                self.ask();
                 if talk && self.opens_console() {
                     self.panels.console = true;
                 }
@@ -396,7 +393,8 @@ impl Component for Page {
             }
             Msg::Lesson(name, text) => {
                 self.open_lesson(name, text.as_deref());
-                self.panels.over = if self.state.borrow().replacing.asked.is_some() { Over::Ask } else { Over::Nothing };
+                self.panels.over = Over::Nothing;
+                self.ask();
             }
             Msg::Menu(Menu::None) if std::mem::take(&mut self.panels.menu) == Menu::None => return false,
             Msg::Menu(menu) => self.panels.menu = if self.panels.menu == menu { Menu::None } else { menu },
@@ -424,6 +422,7 @@ impl Component for Page {
                 dom::set_fragment(&permalink::encode(&self.state.borrow().link()));
                 return false;
             }
+            Msg::Edited => self.save_edit(ctx),
             Msg::Present => dom::present(!dom::presents()),
             Msg::Single(form) => {
                 self.save_single(ctx, form);

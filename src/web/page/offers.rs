@@ -71,10 +71,31 @@ impl Page {
         dom::keep(CLOSED, "1");
     }
 
-    /// Closes what lies over the page; a question is answered with no.
+    /// Closes what lies over the page; a question is answered with no, and what is edited stays as it is.
     pub(super) fn close_over(&mut self) {
-        if std::mem::take(&mut self.panels.over) == Over::Ask {
-            self.state.borrow_mut().update(ReplaceMsg::Cancel);
+        match std::mem::take(&mut self.panels.over) {
+            Over::Ask => self.state.borrow_mut().update(ReplaceMsg::Cancel),
+            Over::Edit => {
+                let text = self.state.borrow().timeline.run.edits().map(str::to_owned);
+                if let Some(text) = text {
+                    self.carry_out(ConsoleMsg::Enter(text).into());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Shows what the page asks of its reader: whether to begin again, or a text to edit.
+    pub(super) fn ask(&mut self) {
+        let state = self.state.borrow();
+        let asks = match (&state.replacing.asked, state.timeline.run.edits()) {
+            (Some(_), _) => Over::Ask,
+            (None, Some(_)) => Over::Edit,
+            (None, None) => Over::Nothing,
+        };
+        drop(state);
+        if asks != Over::Nothing || matches!(self.panels.over, Over::Ask | Over::Edit) {
+            self.panels.over = asks;
         }
     }
 
