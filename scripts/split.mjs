@@ -29,6 +29,8 @@ const openings = [
   ...sized([[760, 420], [720, 420]], [`${embed}&view=ownership${example('rollout')}`, `${embed}&view=ownership${example('statefulset')}`, `${embed}&view=storage${example('statefulset')}`]),
   // A link with a history, which is read and carried out later; this one cannot be.
   ...sized([[1440, 900]], [told]),
+  // A page that follows a cluster, which is empty at first.
+  ...sized([[1440, 900], [1280, 720], [390, 844]], ['?follow']),
   // A slow machine, where slices of the engine end before their work; a slow clock, where each state on the way has a frame of its own.
   ...[{ cpu: 10, clock: 1, seconds: 10 }, { cpu: 1, clock: 0.2, seconds: 15 }].flatMap((how) =>
     [...sized([[1440, 900], [390, 844]], ['']), ...sized([[760, 420]], [embed])].map((opening) => ({ ...opening, ...how }))),
