@@ -256,6 +256,13 @@ mod tests {
         slice(&mut pacing, &mut state, &|| now.get());
         assert_eq!(state.timeline.run.now() - from, 260);
         assert_eq!(pacing.reached(), None);
+        // A clock that is set back makes no time pass, and goes on from there.
+        now.set(now.get() - 30_000.0);
+        slice(&mut pacing, &mut state, &|| now.get());
+        assert_eq!(state.timeline.run.now() - from, 260);
+        now.set(now.get() + 16.0);
+        slice(&mut pacing, &mut state, &|| now.get());
+        assert_eq!(state.timeline.run.now() - from, 276);
     }
 
     #[test]
