@@ -1,10 +1,11 @@
 // <loop-scope view="storage" src="web.yaml"></loop-scope>: a simulator inside a course page.
 // Makes one sandboxed iframe, loaded when it comes near the screen, and shows the objects of the manifest as cards until it has drawn its
 // own picture. No framework, no requests but the frame's own.
-// Its attributes, methods and events are listed in docs/embedding.md.
+// Its attributes, methods and events are listed in docs/embedding.md. As a module it is imported by embed.mjs.
 (function () {
   'use strict';
-  var home = new URL('.', document.currentScript.src).href;
+  // A page that is drawn on a server imports it too.
+  if (typeof customElements === 'undefined' || customElements.get('loop-scope')) return;
   // What the page opens with when nothing is given.
   var usual = 'kind: Deployment\nmetadata:\n  name: nginx-deployment\nspec:\n  replicas: 2\n';
 
@@ -95,10 +96,13 @@
   }
 
   // Attributes that are parameters of the page as they are.
-  var passed = ['view', 'theme', 'speed', 'autoplay', 'controls'];
+  var passed = ['view', 'theme', 'speed', 'autoplay', 'controls', 'loop', 'idle-time-limit', 'markers', 'pause-on-markers'];
   var calls = ['play', 'pause', 'seek', 'step', 'setSpeed', 'setView', 'getCurrentTime', 'getDuration', 'getManifest', 'getLesson', 'apply', 'load', 'kubectl', 'next', 'hurry', 'back'];
 
   class LoopScope extends HTMLElement {
+    // Where Loopscope is served: beside this script, if it is one of the page.
+    static home = document.currentScript && document.currentScript.src ? new URL('.', document.currentScript.src).href : '';
+
     constructor() {
       super();
       // What was asked and is not answered, by number; and what waits for the frame.
@@ -125,6 +129,10 @@
     prepare(turn) {
       var self = this;
       if (turn !== this.turn || !this.isConnected) return;
+      if (!LoopScope.home) {
+        this.fail('where Loopscope is served is not known: call serveFrom(address) first');
+        return;
+      }
       var inline = this.querySelector('script[type="text/yaml"], template, pre');
       var hash = this.getAttribute('hash');
       var lesson = this.getAttribute('lesson');
@@ -139,10 +147,7 @@
       var manifest = hash ? unpack(hash) : text || Promise.resolve(lesson ? '' : usual);
       function current() { return turn === self.turn && self.isConnected; }
       manifest.catch(function () { return ''; }).then(function (known) { if (current()) self.draw(known); });
-      fragment.then(function (end) { if (current()) self.show(end); }, function (error) {
-        self.tell('error', { message: String(error.message || error) });
-        self.refuse(String(error.message || error));
-      });
+      fragment.then(function (end) { if (current()) self.show(end); }, function (error) { self.fail(String(error.message || error)); });
     }
 
     root() {
@@ -200,7 +205,7 @@
       frame.setAttribute('loading', this.getAttribute('preload') === 'auto' ? 'eager' : 'lazy');
       frame.title = this.getAttribute('title') || 'Loopscope: a Kubernetes simulation';
       frame.style.cssText = 'width:100%;height:100%;box-sizing:border-box;border:1px solid #d5dae3;border-radius:12px;display:block';
-      frame.src = home + 'index.html?' + query + fragment;
+      frame.src = LoopScope.home + 'index.html?' + query + fragment;
       this.frame = frame;
       this.heard = function (event) { if (event.source === frame.contentWindow) self.hear(event.data); };
       window.addEventListener('message', this.heard);
@@ -248,6 +253,11 @@
       });
     }
 
+    fail(reason) {
+      this.tell('error', { message: reason });
+      this.refuse(reason);
+    }
+
     // Nothing that was asked will be answered.
     refuse(reason) {
       this.asked.forEach(function (asked) { asked[1](new Error(reason)); });
@@ -278,5 +288,5 @@
   calls.forEach(function (method) {
     LoopScope.prototype[method] = function () { return this.call(method, Array.prototype.slice.call(arguments)); };
   });
-  if (!customElements.get('loop-scope')) customElements.define('loop-scope', LoopScope);
+  customElements.define('loop-scope', LoopScope);
 })();

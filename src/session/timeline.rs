@@ -2,6 +2,7 @@
 
 use super::breakpoint::Breakpoint;
 use super::effect::Effect;
+use super::playback::{Playback, Reached};
 use super::run::Run;
 use super::speed;
 use crate::api::{Kind, Time};
@@ -92,6 +93,8 @@ pub struct Timeline {
     pub stopped: Option<BreakpointHit>,
     /// The instant that is looked at once the history of a link has been repeated, in milliseconds.
     arrives: Option<u64>,
+    /// How a frame plays, if its page asks for anything.
+    pub playback: Option<Box<Playback>>,
 }
 
 impl Timeline {
@@ -107,6 +110,7 @@ impl Timeline {
             breakpoint_error: Message::default(),
             stopped: None,
             arrives: None,
+            playback: None,
         }
     }
 
@@ -271,6 +275,29 @@ impl Timeline {
             }
         }
         (false, Vec::new())
+    }
+
+    /// The same for a clock that plays, as its page asks: on to the next change, to a marker, or back to the beginning.
+    pub fn play_on(&mut self, to: Time, budget: usize) -> (bool, Vec<Effect>) {
+        let Some(mut playback) = self.playback.take() else { return self.advance(to, budget) };
+        let played = if let Some(start) = playback.begins_again(&self.run) {
+            playback.reached.push(Reached::End);
+            self.seek(Time(start.saturating_mul(1000).saturating_add(999)));
+            (true, Vec::new())
+        } else {
+            let to = playback.over_idle(&self.run, to);
+            let marker = playback.marker(&self.run, to);
+            let at = marker.map_or(to, |index| Time(playback.markers[index].at.saturating_mul(1000)));
+            let (done, mut effects) = self.advance(at, budget);
+            if let Some(index) = marker.filter(|_| self.run.sim().now() >= at) {
+                self.playing &= !playback.pauses;
+                effects.push(Effect::Announce(Message::name(&playback.markers[index].label)));
+                playback.reached.push(Reached::Marker(index));
+            }
+            (done, effects)
+        };
+        self.playback = Some(playback);
+        played
     }
 
     /// Stops the clock if a breakpoint matches an entry from this index on. Empty if none does.

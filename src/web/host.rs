@@ -3,6 +3,7 @@
 use super::dom;
 use crate::session::State;
 use crate::session::lesson::Phase;
+use crate::session::playback::Reached;
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use wasm_bindgen::{JsCast, JsValue};
@@ -45,15 +46,26 @@ pub fn send(state: &mut State) {
 }
 
 /// Tells what has changed.
-pub fn tell(state: &State) {
+pub fn tell(state: &mut State) {
+    let reached = state.timeline.playback.as_mut().map(|playback| std::mem::take(&mut playback.reached)).unwrap_or_default();
     let Ok(tell) = js_sys::Reflect::get(&dom::window(), &"loopscopeTell".into()) else { return };
     let Some(tell) = tell.dyn_ref::<js_sys::Function>() else { return };
     let say = |event: &str, detail: &Value| drop(tell.call2(&JsValue::NULL, &event.into(), &detail.to_string().into()));
+    let time = state.timeline.run.now() as f64 / 1000.0;
+    for reached in &reached {
+        match (reached, &state.timeline.playback) {
+            (Reached::Marker(index), Some(playback)) => {
+                let marker = &playback.markers[*index];
+                say("marker", &json!({ "time": marker.at as f64 / 1000.0, "label": marker.label, "index": index }));
+            }
+            _ => say("ended", &json!({ "time": time })),
+        }
+    }
     let playing = state.timeline.playing;
     let lesson = lesson(state);
     TOLD.with_borrow_mut(|(told_playing, told_lesson)| {
         if *told_playing != playing {
-            say(if playing { "play" } else { "pause" }, &json!({ "time": state.timeline.run.now() as f64 / 1000.0 }));
+            say(if playing { "play" } else { "pause" }, &json!({ "time": time }));
             *told_playing = playing;
         }
         if *told_lesson != lesson {

@@ -8,8 +8,8 @@ import { brotliCompressSync, constants } from 'node:zlib';
 
 const built = fileURLToPath(new URL('../../dist/', import.meta.url));
 const types = {
-  '.html': 'text/html; charset=utf-8', '.js': 'text/javascript; charset=utf-8', '.css': 'text/css; charset=utf-8', '.wasm': 'application/wasm',
-  '.svg': 'image/svg+xml', '.json': 'application/json', '.yaml': 'text/yaml',
+  '.html': 'text/html; charset=utf-8', '.js': 'text/javascript; charset=utf-8', '.mjs': 'text/javascript; charset=utf-8', '.css': 'text/css; charset=utf-8', '.wasm': 'application/wasm',
+  '.svg': 'image/svg+xml', '.webp': 'image/webp', '.png': 'image/png', '.json': 'application/json', '.yaml': 'text/yaml',
 };
 
 export const brotli = (bytes) =>

@@ -181,7 +181,7 @@ impl Page {
         }
         if window::is_whole() {
             super::host::send(&mut self.state.borrow_mut());
-            super::host::tell(&self.state.borrow());
+            super::host::tell(&mut self.state.borrow_mut());
             self.explain();
             // What a picture that rests shows, its card tells.
             if draws || self.hover.card.is_none() {
