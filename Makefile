@@ -4,7 +4,7 @@ export PATH := $(CURDIR)/target/tools/bin:$(HOME)/.cargo/bin:$(PATH)
 export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD := 1
 PORT ?= 8080
 
-.PHONY: help serve build dist test test-native test-browser check fmt clippy engine size split opening frames actions drawing memory fuzz screenshots docs editor clean tools tools-wasm tools-npm tools-browser tools-binaryen tools-sphinx
+.PHONY: help serve build dist test test-native test-browser check fmt clippy engine size split opening frames actions drawing memory fuzz screenshots gallery docs editor clean tools tools-wasm tools-npm tools-browser tools-binaryen tools-sphinx
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -74,6 +74,9 @@ fuzz: ## Fuzz each kind of input, for FUZZ_SECONDS each (600)
 
 screenshots: tools-npm tools-browser tools-binaryen dist ## Take the pictures in docs/
 	node tests/browser/screenshots.mjs
+
+gallery: tools-npm tools-browser tools-binaryen dist ## Make docs/gallery.md and its pictures
+	node scripts/gallery.mjs
 
 docs: ## Build the documentation site into dist/docs, beside the page (make dist)
 	@scripts/tools.sh mdbook

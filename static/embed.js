@@ -123,7 +123,8 @@
       this.style.height = height + (/^\d+$/.test(height) ? 'px' : '');
       // The children of an element are parsed after it is connected.
       if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', function () { self.prepare(turn); });
-      else this.prepare(turn);
+      // A module says where Loopscope is once this one has run.
+      else Promise.resolve().then(function () { self.prepare(turn); });
     }
 
     prepare(turn) {

@@ -228,6 +228,9 @@
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
   }
 
+  /** Saves a text as a file. */
+  window.loopscopeSave = (name, text) => save(new Blob([text], { type: 'application/json' }), name);
+
   /** Saves what is in `#stage`, and says when it need not stay as it is any more. */
   window.loopscopeExport = async function (form, name, done) {
     try {

@@ -37,7 +37,11 @@ fn holds(of: &str, field: &str) -> Value {
         ("predict", "choices") => json!({ "type": "array", "minItems": 2, "items": reference("choice") }),
         ("predict", "number") | ("choice", "if") | ("task", "check") => expression,
         ("task", "hints") => list(&text),
-        ("lesson", "title" | "summary") | ("step", "say" | "notes") | ("predict", "ask" | "because") | ("choice", "say") | ("task", "goal") => text,
+        ("lesson", "title" | "summary")
+        | ("step", "say" | "notes")
+        | ("predict", "ask" | "because")
+        | ("choice", "say")
+        | ("task", "goal") => text,
         (of, field) => panic!("the schema does not know {field} of {of}"),
     }
 }
@@ -51,7 +55,8 @@ fn described(document: &str, of: &str, field: &str) -> Option<String> {
     };
     let (_, section) = document.split_once(heading)?;
     let row = section.split("\n## ").next()?.lines().find(|line| {
-        line.starts_with("| `") && line.split('|').nth(1).is_some_and(|cell| cell.split(',').any(|name| name.trim() == format!("`{field}`")))
+        line.starts_with("| `")
+            && line.split('|').nth(1).is_some_and(|cell| cell.split(',').any(|name| name.trim() == format!("`{field}`")))
     })?;
     // A bar within the cell is written with a backslash.
     Some(row.replace("\\|", "¦").split('|').nth(2)?.trim().replace('¦', "|"))
@@ -123,7 +128,10 @@ fn the_document_describes_every_field_of_lessons_and_steps() {
     let document = file("docs/lessons.md");
     for (of, fields) in [("lesson", LESSON), ("step", STEP)] {
         for field in fields {
-            assert!(described(&document, of, field).is_some_and(|words| !words.is_empty()), "docs/lessons.md has no row for {field} of a {of}");
+            assert!(
+                described(&document, of, field).is_some_and(|words| !words.is_empty()),
+                "docs/lessons.md has no row for {field} of a {of}"
+            );
         }
     }
 }

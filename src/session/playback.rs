@@ -1,8 +1,11 @@
 //! How a frame of a course page plays: markers, stretches without a change that are skipped, and beginning again.
 
+use super::effect::Effect;
 use super::run::{QUIET_US, Run};
+use super::timeline::Timeline;
 use crate::api::Time;
 use crate::api::time::SECOND;
+use crate::i18n::Message;
 use crate::sort::sort_by_key;
 
 /// How far the next change is looked for; longer than this without one counts as the end.
@@ -26,13 +29,20 @@ pub struct Marker {
 pub enum Reached {
     /// The marker at this index.
     Marker(usize),
-    /// Nothing changes any more, and it begins again.
-    End,
+    /// Nothing changes any more, and it begins again; when, in milliseconds.
+    End(u64),
 }
+
+/// Runs a clock towards a time with a budget of tasks; true when there is nothing left to run.
+pub type Advance = fn(&mut Timeline, Time, usize) -> (bool, Vec<Effect>);
 
 /// How a frame plays, and what it has come to since that was told.
 #[derive(Clone, Debug, Default)]
 pub struct Playback {
+    /// Lets the clock run. The page opens without it: it is called by this pointer alone, so that it is loaded after the first Pods.
+    pub advance: Option<Advance>,
+    /// The markers on the bar.
+    pub flags: Vec<(u64, &'static str)>,
     /// In order of time.
     pub markers: Vec<Marker>,
     /// Whether the clock stops at them.
@@ -52,8 +62,11 @@ impl Playback {
     pub fn read(parameter: &dyn Fn(&str) -> Option<String>) -> Option<Box<Playback>> {
         let is_on = |name| parameter(name).is_some_and(|value| value != "0" && value != "false");
         let start = || parameter("t").and_then(|text| milliseconds(&text)).unwrap_or(0);
+        let markers = parameter("markers").map(|text| markers(&text)).unwrap_or_default();
         let playback = Playback {
-            markers: parameter("markers").map(|text| markers(&text)).unwrap_or_default(),
+            advance: Some(Timeline::play_on),
+            flags: markers.iter().map(|marker| (marker.at, "")).collect(),
+            markers,
             pauses: is_on("pause-on-markers"),
             idle_limit: parameter("idle-time-limit").and_then(|text| milliseconds(&text)).map(|ms| ms.max(100) * 1000),
             repeats: is_on("loop").then(start),
@@ -103,6 +116,31 @@ impl Playback {
         let next = run.next_change(LOOK_AHEAD_US);
         self.next = Some((of, next));
         next
+    }
+}
+
+impl Timeline {
+    /// Lets the clock run as its page asks: on to the next change, to a marker, or back to the beginning.
+    pub fn play_on(&mut self, to: Time, budget: usize) -> (bool, Vec<Effect>) {
+        let Some(mut playback) = self.playback.take() else { return self.advance(to, budget) };
+        let played = if let Some(start) = playback.begins_again(&self.run) {
+            playback.reached.push(Reached::End(self.run.now()));
+            self.seek(Time(start.saturating_mul(1000).saturating_add(999)));
+            (true, Vec::new())
+        } else {
+            let to = playback.over_idle(&self.run, to);
+            let marker = playback.marker(&self.run, to);
+            let at = marker.map_or(to, |index| Time(playback.markers[index].at.saturating_mul(1000)));
+            let (done, mut effects) = self.advance(at, budget);
+            if let Some(index) = marker.filter(|_| self.run.sim().now() >= at) {
+                self.playing &= !playback.pauses;
+                effects.push(Effect::Announce(Message::name(&playback.markers[index].label)));
+                playback.reached.push(Reached::Marker(index));
+            }
+            (done, effects)
+        };
+        self.playback = Some(playback);
+        played
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::breakpoint::Breakpoint;
 use super::effect::Effect;
-use super::playback::{Playback, Reached};
+use super::playback::Playback;
 use super::run::Run;
 use super::speed;
 use crate::api::{Kind, Time};
@@ -277,29 +277,6 @@ impl Timeline {
         (false, Vec::new())
     }
 
-    /// The same for a clock that plays, as its page asks: on to the next change, to a marker, or back to the beginning.
-    pub fn play_on(&mut self, to: Time, budget: usize) -> (bool, Vec<Effect>) {
-        let Some(mut playback) = self.playback.take() else { return self.advance(to, budget) };
-        let played = if let Some(start) = playback.begins_again(&self.run) {
-            playback.reached.push(Reached::End);
-            self.seek(Time(start.saturating_mul(1000).saturating_add(999)));
-            (true, Vec::new())
-        } else {
-            let to = playback.over_idle(&self.run, to);
-            let marker = playback.marker(&self.run, to);
-            let at = marker.map_or(to, |index| Time(playback.markers[index].at.saturating_mul(1000)));
-            let (done, mut effects) = self.advance(at, budget);
-            if let Some(index) = marker.filter(|_| self.run.sim().now() >= at) {
-                self.playing &= !playback.pauses;
-                effects.push(Effect::Announce(Message::name(&playback.markers[index].label)));
-                playback.reached.push(Reached::Marker(index));
-            }
-            (done, effects)
-        };
-        self.playback = Some(playback);
-        played
-    }
-
     /// Stops the clock if a breakpoint matches an entry from this index on. Empty if none does.
     fn check_breakpoints(&mut self, since: usize) -> Vec<Effect> {
         let new = self.run.sim().journal().from(since);
@@ -347,7 +324,7 @@ impl Timeline {
     }
 
     /// Seeks to an instant of the past: at once if it is near a checkpoint, otherwise the rest in slices.
-    fn seek(&mut self, to: Time) {
+    pub(super) fn seek(&mut self, to: Time) {
         let budget = self.seek_budget();
         self.run_until = (!self.run.seek(to, budget)).then_some(RunUntil::At(to));
     }

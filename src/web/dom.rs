@@ -272,8 +272,22 @@ pub fn export(form: &'static str, name: String, done: Callback<()>) {
             let _ = save.call3(&JsValue::NULL, &form.into(), &name.into(), &done);
         }
     };
+    with_exporter(save);
+}
+
+/// Saves a text as a file.
+pub fn save_text(name: String, text: String) {
+    with_exporter(move || {
+        let save = js_sys::Reflect::get(&window(), &"loopscopeSave".into()).ok();
+        if let Some(save) = save.as_ref().and_then(|save| save.dyn_ref::<js_sys::Function>()) {
+            let _ = save.call2(&JsValue::NULL, &name.into(), &text.into());
+        }
+    });
+}
+
+fn with_exporter(then: impl FnOnce() + Clone + 'static) {
     let known = js_sys::Reflect::has(&window(), &"loopscopeExport".into()).unwrap_or(false);
-    if known { save() } else { fetch_script("export.js", save) }
+    if known { then() } else { fetch_script("export.js", then) }
 }
 
 /// Moves the focus to an element.

@@ -436,6 +436,7 @@ impl Component for Page {
                 dom::set_fragment(&permalink::encode(&self.state.borrow().link()));
                 return false;
             }
+            Msg::SaveProgress => self.save_progress(),
             Msg::Present => dom::present(!dom::presents()),
             Msg::Single(form) => {
                 self.save_single(ctx, form);
