@@ -29,7 +29,7 @@ mkdirSync(out, { recursive: true });
 
 /** A picture of the diagram, after `prepare` has brought the page to what it shows. */
 async function picture(name, query, prepare) {
-  const page = await browser.newPage({ viewport: { width: 960, height: 600 }, colorScheme: 'light', reducedMotion: 'reduce' });
+  const page = await browser.newPage({ viewport: { width: 768, height: 480 }, colorScheme: 'light', reducedMotion: 'reduce' });
   await page.goto(`${home}?embed&controls=false&theme=light${query}`);
   await page.waitForFunction(() => window.loopscope?.ready);
   await page.evaluate(() => window.loopscope.pause());
@@ -67,6 +67,10 @@ for (const name of lessons) {
     }, lesson.steps.length);
     // The diagram alone.
     await page.evaluate(() => { document.querySelector('#lesson').style.display = 'none'; });
+    // A diagram that has nothing to show yet gives way to one that has.
+    await page.evaluate(() => { if (!document.querySelector('.world .item')) window.loopscope.view('ownership'); });
+    await page.waitForTimeout(300);
+    await page.keyboard.press('0');
   });
   const asked = lesson.steps.filter((step) => step.predict).length;
   const tasks = lesson.steps.filter((step) => step.task).length;

@@ -77,7 +77,8 @@ impl Paint<'_> {
         let now = self.axis.x(self.props.now).clamp(0.0, width);
         let _ = self.context.translate(Lanes::sides(true).0, 0.0);
         self.fill("--surface-3", std::iter::once((0.0, 10.0, width, 4.0)));
-        self.fill("--accent", std::iter::once((0.0, 10.0, now, 4.0)));
+        let flags = self.props.flags.iter().map(|(at, _)| self.axis.x(*at)).filter(|x| (0.0..=width).contains(x));
+        self.fill("--accent", std::iter::once((0.0, 10.0, now, 4.0)).chain(flags.map(|x| (x - 1.0, 4.0, 2.0, 16.0))));
         let marks = |past: bool| {
             merged
                 .iter()
@@ -88,8 +89,6 @@ impl Paint<'_> {
         self.fill("--border-strong", marks(false));
         self.diamonds("--text-2", 4.0, &mut merged.iter().filter(|block| block.lane == 0 && !block.fault).map(|block| (block.x, 20.0)));
         self.faults(0.0, 20.0, merged);
-        let flags = self.props.flags.iter().map(|(at, _)| (self.axis.x(*at) - 1.0, 4.0, 2.0, 16.0));
-        self.fill("--accent", flags.filter(|(x, ..)| (0.0..=width).contains(x)));
         self.context.begin_path();
         let _ = self.context.arc(now, 12.0, 6.0, 0.0, std::f64::consts::TAU);
         self.context.set_fill_style_str(&self.token("--surface"));
