@@ -1,5 +1,5 @@
 // Makes docs/gallery.md and its pictures (docs/gallery/): each lesson and each example of the page, as it looks when it has been played.
-// Needs the built page: `make gallery`. Two runs give the same.
+// Needs the built page: `make gallery`.
 import { chromium as browsers } from '@playwright/test';
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

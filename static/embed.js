@@ -95,6 +95,39 @@
     return svg;
   }
 
+  // The parts of the module that a frame has loaded, for the other frames of the page: browsers share nothing between sandboxed frames. The
+  // first that asks for a part loads it and gives it; those that ask meanwhile wait.
+  var parts = {};
+  function share(frame, message) {
+    var name = message.loopscopePart;
+    if (!/^(loopscope_bg|rest)$/.test(name)) return giveUp(frame);
+    var part = parts[name] = parts[name] || { bytes: null, loader: null, waits: [] };
+    function answer(to, more) { to.postMessage(Object.assign({ loopscopePart: name }, more), '*'); }
+    if (message.bytes instanceof ArrayBuffer) {
+      part.bytes = message.bytes;
+      part.loader = null;
+      part.waits.splice(0).forEach(function (to) { answer(to, { bytes: part.bytes }); });
+    } else if (part.bytes) answer(frame, { bytes: part.bytes });
+    else if (part.loader) {
+      part.waits.push(frame);
+      answer(frame, { waits: true });
+    } else {
+      part.loader = frame;
+      answer(frame, { gives: true });
+    }
+  }
+
+  // A frame that goes gives nothing: the next that waits loads what it was loading.
+  function giveUp(frame) {
+    Object.keys(parts).forEach(function (name) {
+      var part = parts[name];
+      part.waits = part.waits.filter(function (one) { return one !== frame; });
+      if (part.loader !== frame) return;
+      part.loader = part.waits.shift() || null;
+      if (part.loader) part.loader.postMessage({ loopscopePart: name, gives: true }, '*');
+    });
+  }
+
   // Attributes that are parameters of the page as they are.
   var passed = ['view', 'theme', 'speed', 'autoplay', 'controls', 'loop', 'idle-time-limit', 'markers', 'pause-on-markers'];
   var calls = ['play', 'pause', 'seek', 'step', 'setSpeed', 'setView', 'getCurrentTime', 'getDuration', 'getManifest', 'getLesson', 'apply', 'load', 'kubectl', 'next', 'hurry', 'back'];
@@ -198,6 +231,7 @@
       var lesson = this.getAttribute('lesson');
       if (lesson && !/[/.]/.test(lesson)) query.set('lesson', lesson);
       if (this.hasAttribute('start-at')) query.set('t', this.getAttribute('start-at'));
+      if (document.querySelectorAll('loop-scope').length > 1) query.set('share', '1');
       var spoken = this.closest('[lang]');
       if (spoken && spoken.lang) query.set('lang', spoken.lang);
       var self = this;
@@ -211,6 +245,8 @@
       this.heard = function (event) { if (event.source === frame.contentWindow) self.hear(event.data); };
       window.addEventListener('message', this.heard);
       this.root().prepend(frame);
+      // It is known by this also once it is gone.
+      this.window = frame.contentWindow;
     }
 
     // What the frame says.
@@ -219,6 +255,7 @@
         this.drawn = true;
         if (this.still) this.still.remove();
       }
+      if (message && typeof message.loopscopePart === 'string') share(this.window, message);
       if (!message || message.loopscope !== 1) return;
       if (message.type === 'event') {
         if (message.event === 'ready') this.begin();
@@ -272,6 +309,7 @@
 
     disconnectedCallback() {
       window.removeEventListener('message', this.heard);
+      if (this.window) giveUp(this.window);
       this.root().replaceChildren();
       this.frame = this.still = this.cover = null;
       this.drawn = this.ready = false;
