@@ -5,11 +5,14 @@ use super::run::{QUIET_US, Run};
 use super::timeline::Timeline;
 use crate::api::Time;
 use crate::api::time::SECOND;
+use crate::engine::Journal;
 use crate::i18n::Message;
 use crate::sort::sort_by_key;
 
 /// How far the next change is looked for; longer than this without one counts as the end.
 const LOOK_AHEAD_US: u64 = 600 * SECOND;
+/// Most tasks for which it is looked for.
+const LOOK_AHEAD_TASKS: usize = 200_000;
 /// Most markers that are read.
 const MAX_MARKERS: usize = 100;
 /// Longest time that is read, in seconds: a day.
@@ -113,7 +116,7 @@ impl Playback {
         {
             return next;
         }
-        let next = run.next_change(LOOK_AHEAD_US);
+        let next = next_change(run);
         self.next = Some((of, next));
         next
     }
@@ -142,6 +145,24 @@ impl Timeline {
         self.playback = Some(playback);
         played
     }
+}
+
+/// When the next change comes after the instant shown; nothing if none does for a while.
+fn next_change(run: &Run) -> Option<Time> {
+    let first = |journal: Journal<'_>, since| journal.from(since).iter().find(|entry| !entry.is_event()).map(|entry| entry.time);
+    if let Some(known) = first(run.journal(), run.happened()) {
+        return Some(known);
+    }
+    let mut sim = run.newest().clone();
+    let (until, since) = (sim.now().after(LOOK_AHEAD_US), sim.journal().len());
+    for _ in 0..LOOK_AHEAD_TASKS {
+        sim.next_task().filter(|at| *at <= until)?;
+        sim.step();
+        if let Some(next) = first(sim.journal(), since) {
+            return Some(next);
+        }
+    }
+    None
 }
 
 /// Seconds in words, as milliseconds.

@@ -24,8 +24,6 @@ struct Branch {
     number: u32,
 }
 
-/// Most tasks for which the next change is looked for.
-const LOOK_AHEAD_TASKS: usize = 200_000;
 /// Branches kept; above that the oldest is dropped.
 const MAX_BRANCHES: usize = 4;
 
@@ -137,6 +135,11 @@ impl Run {
     /// The instant that is shown.
     pub fn sim(&self) -> &Sim {
         &self.past.as_ref().unwrap_or(&self.live).sim
+    }
+
+    /// The newest instant.
+    pub fn newest(&self) -> &Sim {
+        &self.live.sim
     }
 
     /// Idle work.
@@ -278,25 +281,6 @@ impl Run {
             self.live = idle;
         }
         false
-    }
-
-    /// When the next change comes after the instant shown, looked for so far beyond the newest; nothing if none does.
-    pub fn next_change(&self, ahead_us: u64) -> Option<Time> {
-        let first = |sim: &Sim, since| sim.journal().from(since).iter().find(|entry| !entry.is_event()).map(|entry| entry.time);
-        if let Some(known) = first(&self.live.sim, self.happened()) {
-            return Some(known);
-        }
-        let mut sim = self.live.sim.clone();
-        let until = sim.now().after(ahead_us);
-        let since = sim.journal().len();
-        for _ in 0..LOOK_AHEAD_TASKS {
-            sim.next_task().filter(|at| *at <= until)?;
-            sim.step();
-            if let Some(next) = first(&sim, since) {
-                return Some(next);
-            }
-        }
-        None
     }
 
     fn checkpoint(&mut self) {
