@@ -36,7 +36,7 @@ test('what is given and is no part of this build is not used', async ({ page }) 
 test('an embed out of sight rests', async ({ browser }) => {
   const { share, moved } = await used(browser, site);
   expect(moved).toBe(0);
-  expect(share).toBeLessThan(0.1);
+  expect(share).toBeLessThan(0.05);
 });
 
 test('a page of twenty embeds scrolls', async ({ browser }) => {

@@ -13,14 +13,16 @@ mod message;
 mod offers;
 mod panels;
 mod parts;
+mod room;
 
 pub use self::menu::{Menu, has_left};
 
 use self::inspection::Inspection;
 use self::message::{Msg, Over};
 use self::panels::Panels;
+use self::room::Room;
 use super::dom::{self, icon};
-use super::status::{SHOWN, STOPPED};
+use super::status::{RESTS, SHOWN, STOPPED};
 use super::window;
 use crate::api::{Object, ObjectRef};
 use crate::engine::deferred_drop;
@@ -54,8 +56,6 @@ use yew::prelude::*;
 
 /// Milliseconds after the last key until a text is tried.
 const TYPING_DELAY_MS: u32 = 350;
-/// The clock stops when the history fills this many pages of 64 KiB: three of the four gigabytes that a module may have.
-const MAX_MEMORY_PAGES: usize = 49_152;
 /// Nodes laid out again per picture.
 const NODES_PER_PICTURE: usize = 100;
 /// An address may begin at most so many seconds from the start.
@@ -130,26 +130,14 @@ struct Hooks {
     _listeners: Vec<Closure<dyn FnMut(Event)>>,
 }
 
-/// Pages of memory that the history may fill. What was once taken is not given back, only filled again: after a new beginning
-/// there is room until more is taken.
-struct Room(usize);
-
-impl Room {
-    fn check(&mut self, state: &mut State) {
-        let taken = core::arch::wasm32::memory_size::<0>();
-        if taken > self.0 {
-            self.0 = taken;
-            state.stop_full();
-        }
-    }
-}
-
 impl Page {
     /// Lets the engine run for a slice; whether there may be something new to draw.
     fn tick(&mut self) -> bool {
         let mut state = self.state.borrow_mut();
         let room = &mut self.room;
-        self.pacing.run_slice(&mut state, window::is_whole(), &dom::now, &mut |state| room.check(state))
+        let went = self.pacing.run_slice(&mut state, window::is_whole(), &dom::now, &mut |state| room.check(state));
+        RESTS.set(!went && self.pacing.is_hidden(dom::now()));
+        went
     }
 
     /// Requests a frame, unless one is awaited.
@@ -246,7 +234,7 @@ impl Component for Page {
         let frame = Closure::new(move || to.send_message(Msg::Frame));
         let to = ctx.link().clone();
         let timer = Interval::new(16, move || {
-            if !STOPPED.get() {
+            if !STOPPED.get() && !RESTS.get() {
                 to.send_message(Msg::Tick);
             }
         });
@@ -282,7 +270,7 @@ impl Component for Page {
             timers: Timers { copied: None, said: None, saving: None, trying: None, saved },
             settings: Settings { dark: dark.as_deref() == Some("dark"), lang: Lang::English, greeted: false, embed },
             pacing: FramePacing::new(dom::now()),
-            room: Room(MAX_MEMORY_PAGES),
+            room: Room::default(),
             error,
             hooks: Hooks { frame, _timer: timer, _listeners: listeners },
         };
@@ -292,6 +280,7 @@ impl Component for Page {
 
     fn update(&mut self, ctx: &Context<Self>, msg: Msg) -> bool {
         let paced = matches!(msg, Msg::Frame);
+        RESTS.set(RESTS.get() && matches!(msg, Msg::Tick));
         match msg {
             Msg::Tick => {
                 if window::is_whole()
