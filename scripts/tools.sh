@@ -84,6 +84,13 @@ browser() {
   fi || cannot "Chromium" "Install Chromium and set CHROMIUM=/path/to/chromium."
 }
 
+# Debian's Firefox, for one test of the single file; without it that test is left out.
+firefox() {
+  [ -x "${FIREFOX:-/usr/bin/firefox-esr}" ] && return
+  if have apt-get && [ "$(id -u)" = 0 ]; then apt-get install -y --no-install-recommends firefox-esr >/dev/null 2>&1; else false; fi \
+    || echo "firefox-esr was not installed: the test in Firefox is left out."
+}
+
 case "${1:-}" in
   wasm) wasm ;;
   binaryen) binaryen ;;
@@ -91,6 +98,7 @@ case "${1:-}" in
   npm) npm_packages ;;
   mdbook) mdbook ;;
   sphinx) sphinx ;;
+  firefox) firefox ;;
   browser) browser ;;
-  *) echo "usage: scripts/tools.sh wasm|binaryen|npm|browser|mdbook|sphinx|has-browser" >&2; exit 2 ;;
+  *) echo "usage: scripts/tools.sh wasm|binaryen|npm|browser|mdbook|sphinx|firefox|has-browser" >&2; exit 2 ;;
 esac

@@ -3,7 +3,7 @@ import { expect, test } from '@playwright/test';
 import { existsSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
-const path = [process.env.FIREFOX, '/usr/bin/firefox-esr', '/usr/bin/firefox'].find((one) => one && existsSync(one));
+const path = [process.env.FIREFOX, '/usr/bin/firefox-esr'].find((one) => one && existsSync(one));
 test.skip(!path, 'Firefox is not at hand: install firefox-esr, or set FIREFOX to its path.');
 
 test('a lesson saved as one file is taken to its end in Firefox, without a network', async ({ page }, info) => {
