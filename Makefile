@@ -4,7 +4,7 @@ export PATH := $(CURDIR)/target/tools/bin:$(HOME)/.cargo/bin:$(PATH)
 export PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD := 1
 PORT ?= 8080
 
-.PHONY: help serve build dist test test-native test-browser check fmt clippy engine size split opening frames actions drawing memory fuzz screenshots editor clean tools tools-wasm tools-npm tools-browser tools-binaryen
+.PHONY: help serve build dist test test-native test-browser check fmt clippy engine size split opening frames actions drawing memory fuzz screenshots gallery docs editor clean tools tools-wasm tools-npm tools-browser tools-binaryen tools-sphinx tools-firefox
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -33,7 +33,7 @@ test: fmt clippy engine test-native test-browser ## Format, lints with warnings 
 test-native: tools-clients
 	cargo test --quiet --no-fail-fast
 
-test-browser: tools-npm tools-browser tools-binaryen dist
+test-browser: tools-npm tools-browser tools-binaryen tools-sphinx tools-firefox dist
 	npx playwright test
 
 check: test
@@ -75,7 +75,14 @@ fuzz: ## Fuzz each kind of input, for FUZZ_SECONDS each (600)
 screenshots: tools-npm tools-browser tools-binaryen dist ## Take the pictures in docs/
 	node tests/browser/screenshots.mjs
 
-tools: tools-wasm tools-npm tools-browser tools-binaryen tools-clients ## Install whatever is missing
+gallery: tools-npm tools-browser tools-binaryen dist ## Make docs/gallery.md and its pictures
+	node scripts/gallery.mjs
+
+docs: ## Build the documentation site into dist/docs, beside the page (make dist)
+	@scripts/tools.sh mdbook
+	mdbook build site
+
+tools: tools-wasm tools-npm tools-browser tools-binaryen tools-clients tools-sphinx tools-firefox ## Install whatever is missing
 
 tools-wasm:
 	@scripts/tools.sh wasm
@@ -85,6 +92,12 @@ tools-npm:
 
 tools-binaryen:
 	@scripts/tools.sh binaryen
+
+tools-sphinx:
+	@scripts/tools.sh sphinx
+
+tools-firefox:
+	@scripts/tools.sh firefox
 
 tools-clients: # kubectl and Helm, for tests/serve
 	@scripts/clients.sh

@@ -11,7 +11,7 @@ if (!index.includes(link)) writeFileSync(new URL('index.html', dist), index.repl
 copyFileSync(new URL('manifest.webmanifest', source), new URL('manifest.webmanifest', dist));
 
 // What only pages of other sites load stays out: they have no service worker.
-const apart = /^(sw\.js|single\.html|embed\.js|follow\.js|host\.js|course-page\.html|.*\.wasm\.js|lessons\/.*\.yaml)$/;
+const apart = /^(sw\.js|single\.html|embed\.m?js|lesson\.schema\.json|follow\.js|host\.js|course-page\.html|docs\/.*|.*\.wasm\.js|lessons\/.*\.yaml)$/;
 const files = readdirSync(dist, { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile())
   .map((entry) => `${entry.parentPath}/${entry.name}`.slice(dist.pathname.length).replace(/^\//, ''))

@@ -18,6 +18,16 @@ const tool = (...args) => execFileSync('wasm-split', [...args, '--all-features',
 const link = (manifest) => `#pako:${deflateSync(JSON.stringify({ v: 1, manifest })).toString('base64url')}`;
 const example = (name) => link(readFileSync(`${root}/src/session/examples/${name}.yaml`, 'utf8'));
 const told = `#pako:${deflateSync(JSON.stringify({ v: 1, manifest: 'kind: Pod', seed: 1, history: { commands: [[0, 1.5, { none: 'x' }], null, true], end: [0, 1] }, selected: 'x', breakpoints: ['x'] })).toString('base64url')}`;
+const short = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: nginx, image: "nginx:1.27", ports: [{containerPort: 80}]}]}
+`;
 // What else a link may hold is in the rest: such a page begins again when that is there (static/start.js).
 const embed = '?embed&autoplay=1';
 const sized = (sizes, queries) => sizes.flatMap(([width, height]) => queries.map((query) => ({ width, height, query })));
@@ -27,6 +37,8 @@ const openings = [
   ...sized([[1440, 900], [1280, 720], [1024, 768], [720, 420], [390, 844]], ['', '?theme=dark']),
   ...sized([[760, 420], [720, 420], [390, 420]], [embed, `${embed}&speed=0.5`]),
   ...sized([[760, 420], [720, 420]], [`${embed}&view=ownership${example('rollout')}`, `${embed}&view=ownership${example('statefulset')}`, `${embed}&view=storage${example('statefulset')}`]),
+  // A frame that waits for its reader to press play, and a manifest in short form, as course pages write it.
+  ...sized([[760, 380]], ['?embed', `?embed&view=ownership${link(short)}`, `${embed}&view=ownership${link(short)}`]),
   // A link with a history, which is read and carried out later; this one cannot be.
   ...sized([[1440, 900]], [told]),
   // A page that follows a cluster, which is empty at first.

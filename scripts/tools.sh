@@ -4,19 +4,21 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH="$PWD/target/tools/bin:$HOME/.cargo/bin:$PATH"
 trunk_version=0.21.14
+mdbook_version=0.5.4
 
 have() { command -v "$1" >/dev/null 2>&1; }
 cannot() { echo "Missing: $1" >&2; echo "  $2" >&2; exit 1; }
 
-# Installs a command of Rust into target/tools: prebuilt where cargo binstall is at hand, else built with the versions its authors
-# locked, else, where a registry lacks one of those, with the newest it has.
+# Installs a command of Rust into target/tools, with further arguments of cargo install: prebuilt where cargo binstall is at hand, else
+# built with the versions its authors locked, else, where a registry lacks one of those, with the newest it has.
 install() {
   local name=$1 version=$2
+  shift 2
   if cargo binstall -V >/dev/null 2>&1 && cargo binstall --no-confirm --quiet --root target/tools "$name@$version"; then return; fi
   echo "Building $name $version into target/tools (some minutes, once; cargo binstall would fetch it prebuilt)"
-  cargo install --quiet --force --locked --root target/tools "$name@$version" \
+  cargo install --quiet --force --locked --root target/tools "$name@$version" "$@" \
     || { echo "Not all versions that $name locks are at hand: building it with the newest that are"; false; } \
-    || cargo install --quiet --force --root target/tools "$name@$version" \
+    || cargo install --quiet --force --root target/tools "$name@$version" "$@" \
     || cannot "$name $version" "cargo could not install it. Try: cargo install $name@$version"
 }
 
@@ -33,6 +35,19 @@ wasm() {
   local bindgen
   bindgen=$(grep -A1 '^name = "wasm-bindgen"$' Cargo.lock | sed -n 's/^version = "\(.*\)"/\1/p')
   wasm-bindgen --version 2>/dev/null | grep -qF "$bindgen" || install wasm-bindgen-cli "$bindgen"
+}
+
+# The documentation site's builder (`make docs`).
+mdbook() {
+  have cargo || cannot "cargo" "Install Rust from https://rustup.rs and run this again."
+  command mdbook --version 2>/dev/null | grep -qF "$mdbook_version" || install mdbook "$mdbook_version" --no-default-features --features search
+}
+
+# Sphinx, for a course page that the browser tests build and open; without it they leave that page out.
+sphinx() {
+  [ -d target/tools/sphinx/sphinx ] && return
+  have python3 && python3 -m pip install --quiet --disable-pip-version-check --target target/tools/sphinx -r tests/hosts/requirements.txt >/dev/null 2>&1 \
+    || { rm -rf target/tools/sphinx; echo "Sphinx was not fetched (it needs Python 3 with pip, and a network): the test of a Sphinx page is left out."; }
 }
 
 # Binaryen's wasm-split (scripts/split.mjs). The page builds without it.
@@ -69,11 +84,21 @@ browser() {
   fi || cannot "Chromium" "Install Chromium and set CHROMIUM=/path/to/chromium."
 }
 
+# Debian's Firefox, for one test of the single file; without it that test is left out.
+firefox() {
+  [ -x "${FIREFOX:-/usr/bin/firefox-esr}" ] && return
+  if have apt-get && [ "$(id -u)" = 0 ]; then apt-get install -y --no-install-recommends firefox-esr >/dev/null 2>&1; else false; fi \
+    || echo "firefox-esr was not installed: the test in Firefox is left out."
+}
+
 case "${1:-}" in
   wasm) wasm ;;
   binaryen) binaryen ;;
   has-browser) has_browser ;;
   npm) npm_packages ;;
+  mdbook) mdbook ;;
+  sphinx) sphinx ;;
+  firefox) firefox ;;
   browser) browser ;;
-  *) echo "usage: scripts/tools.sh wasm|binaryen|npm|browser|has-browser" >&2; exit 2 ;;
+  *) echo "usage: scripts/tools.sh wasm|binaryen|npm|browser|mdbook|sphinx|firefox|has-browser" >&2; exit 2 ;;
 esac

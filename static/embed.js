@@ -1,10 +1,11 @@
 // <loop-scope view="storage" src="web.yaml"></loop-scope>: a simulator inside a course page.
 // Makes one sandboxed iframe, loaded when it comes near the screen, and shows the objects of the manifest as cards until it has drawn its
 // own picture. No framework, no requests but the frame's own.
-// Its attributes, methods and events are listed in docs/embedding.md.
+// Its attributes, methods and events are listed in docs/embedding.md. As a module it is imported by embed.mjs.
 (function () {
   'use strict';
-  var home = new URL('.', document.currentScript.src).href;
+  // A page that is drawn on a server imports it too.
+  if (typeof customElements === 'undefined' || customElements.get('loop-scope')) return;
   // What the page opens with when nothing is given.
   var usual = 'kind: Deployment\nmetadata:\n  name: nginx-deployment\nspec:\n  replicas: 2\n';
 
@@ -94,11 +95,47 @@
     return svg;
   }
 
+  // The parts of the module that a frame has loaded, for the other frames of the page: browsers share nothing between sandboxed frames. The
+  // first that asks for a part loads it and gives it; those that ask meanwhile wait.
+  var parts = {};
+  function share(frame, message) {
+    var name = message.loopscopePart;
+    if (!/^(loopscope_bg|rest)$/.test(name)) return giveUp(frame);
+    var part = parts[name] = parts[name] || { bytes: null, loader: null, waits: [] };
+    function answer(to, more) { to.postMessage(Object.assign({ loopscopePart: name }, more), '*'); }
+    if (message.bytes instanceof ArrayBuffer) {
+      part.bytes = message.bytes;
+      part.loader = null;
+      part.waits.splice(0).forEach(function (to) { answer(to, { bytes: part.bytes }); });
+    } else if (part.bytes) answer(frame, { bytes: part.bytes });
+    else if (part.loader) {
+      part.waits.push(frame);
+      answer(frame, { waits: true });
+    } else {
+      part.loader = frame;
+      answer(frame, { gives: true });
+    }
+  }
+
+  // A frame that goes gives nothing: the next that waits loads what it was loading.
+  function giveUp(frame) {
+    Object.keys(parts).forEach(function (name) {
+      var part = parts[name];
+      part.waits = part.waits.filter(function (one) { return one !== frame; });
+      if (part.loader !== frame) return;
+      part.loader = part.waits.shift() || null;
+      if (part.loader) part.loader.postMessage({ loopscopePart: name, gives: true }, '*');
+    });
+  }
+
   // Attributes that are parameters of the page as they are.
-  var passed = ['view', 'theme', 'speed', 'autoplay', 'controls'];
+  var passed = ['view', 'theme', 'speed', 'autoplay', 'controls', 'loop', 'idle-time-limit', 'markers', 'pause-on-markers'];
   var calls = ['play', 'pause', 'seek', 'step', 'setSpeed', 'setView', 'getCurrentTime', 'getDuration', 'getManifest', 'getLesson', 'apply', 'load', 'kubectl', 'next', 'hurry', 'back'];
 
   class LoopScope extends HTMLElement {
+    // Where Loopscope is served: beside this script, if it is one of the page.
+    static home = document.currentScript && document.currentScript.src ? new URL('.', document.currentScript.src).href : '';
+
     constructor() {
       super();
       // What was asked and is not answered, by number; and what waits for the frame.
@@ -119,12 +156,17 @@
       this.style.height = height + (/^\d+$/.test(height) ? 'px' : '');
       // The children of an element are parsed after it is connected.
       if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', function () { self.prepare(turn); });
-      else this.prepare(turn);
+      // A module says where Loopscope is once this one has run.
+      else Promise.resolve().then(function () { self.prepare(turn); });
     }
 
     prepare(turn) {
       var self = this;
       if (turn !== this.turn || !this.isConnected) return;
+      if (!LoopScope.home) {
+        this.fail('where Loopscope is served is not known: call serveFrom(address) first');
+        return;
+      }
       var inline = this.querySelector('script[type="text/yaml"], template, pre');
       var hash = this.getAttribute('hash');
       var lesson = this.getAttribute('lesson');
@@ -139,10 +181,7 @@
       var manifest = hash ? unpack(hash) : text || Promise.resolve(lesson ? '' : usual);
       function current() { return turn === self.turn && self.isConnected; }
       manifest.catch(function () { return ''; }).then(function (known) { if (current()) self.draw(known); });
-      fragment.then(function (end) { if (current()) self.show(end); }, function (error) {
-        self.tell('error', { message: String(error.message || error) });
-        self.refuse(String(error.message || error));
-      });
+      fragment.then(function (end) { if (current()) self.show(end); }, function (error) { self.fail(String(error.message || error)); });
     }
 
     root() {
@@ -192,6 +231,7 @@
       var lesson = this.getAttribute('lesson');
       if (lesson && !/[/.]/.test(lesson)) query.set('lesson', lesson);
       if (this.hasAttribute('start-at')) query.set('t', this.getAttribute('start-at'));
+      if (document.querySelectorAll('loop-scope').length > 1) query.set('share', '1');
       var spoken = this.closest('[lang]');
       if (spoken && spoken.lang) query.set('lang', spoken.lang);
       var self = this;
@@ -200,11 +240,13 @@
       frame.setAttribute('loading', this.getAttribute('preload') === 'auto' ? 'eager' : 'lazy');
       frame.title = this.getAttribute('title') || 'Loopscope: a Kubernetes simulation';
       frame.style.cssText = 'width:100%;height:100%;box-sizing:border-box;border:1px solid #d5dae3;border-radius:12px;display:block';
-      frame.src = home + 'index.html?' + query + fragment;
+      frame.src = LoopScope.home + 'index.html?' + query + fragment;
       this.frame = frame;
       this.heard = function (event) { if (event.source === frame.contentWindow) self.hear(event.data); };
       window.addEventListener('message', this.heard);
       this.root().prepend(frame);
+      // It is known by this also once it is gone.
+      this.window = frame.contentWindow;
     }
 
     // What the frame says.
@@ -213,6 +255,7 @@
         this.drawn = true;
         if (this.still) this.still.remove();
       }
+      if (message && typeof message.loopscopePart === 'string') share(this.window, message);
       if (!message || message.loopscope !== 1) return;
       if (message.type === 'event') {
         if (message.event === 'ready') this.begin();
@@ -248,6 +291,11 @@
       });
     }
 
+    fail(reason) {
+      this.tell('error', { message: reason });
+      this.refuse(reason);
+    }
+
     // Nothing that was asked will be answered.
     refuse(reason) {
       this.asked.forEach(function (asked) { asked[1](new Error(reason)); });
@@ -261,6 +309,7 @@
 
     disconnectedCallback() {
       window.removeEventListener('message', this.heard);
+      if (this.window) giveUp(this.window);
       this.root().replaceChildren();
       this.frame = this.still = this.cover = null;
       this.drawn = this.ready = false;
@@ -278,5 +327,5 @@
   calls.forEach(function (method) {
     LoopScope.prototype[method] = function () { return this.call(method, Array.prototype.slice.call(arguments)); };
   });
-  if (!customElements.get('loop-scope')) customElements.define('loop-scope', LoopScope);
+  customElements.define('loop-scope', LoopScope);
 })();

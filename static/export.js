@@ -14,6 +14,9 @@
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
   }
 
+  /** Saves a text as a file. */
+  window.loopscopeSave = (name, text) => save(new Blob([text], { type: 'application/json' }), name);
+
   async function picture(text) {
     const image = new Image();
     image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;

@@ -65,6 +65,23 @@
     document.head.appendChild(link);
   }
 
+  // Browsers share nothing between frames of opaque origins: of several on a page one loads a part and gives it to the others, through the
+  // page around them (static/embed.js). Who is not answered loads it alone.
+  function asked(name) {
+    return new Promise(function (resolve) {
+      if (!query.has('share')) { resolve({}); return; }
+      var alone = setTimeout(resolve, 1000, {});
+      addEventListener('message', function heard(event) {
+        if (event.source !== parent || !event.data || event.data.loopscopePart !== name) return;
+        clearTimeout(alone);
+        if (event.data.waits) return;
+        removeEventListener('message', heard);
+        resolve(event.data);
+      });
+      parent.postMessage({ loopscopePart: name }, '*');
+    });
+  }
+
   // Compiles a part of the module while it is downloaded. A frame with an opaque origin may fetch only from servers that allow it to
   // (CORS), but it may load scripts from any: for those each part is a script as well.
   function part(name) {
@@ -75,12 +92,16 @@
       return new Response(stream).arrayBuffer().then(function (bytes) { return WebAssembly.compile(bytes); });
     }
     if (window.origin === 'null') {
-      return script(name + '.wasm.js').then(function () {
-        var text = window.loopscopeParts[name];
-        delete window.loopscopeParts[name];
-        var bytes = new Uint8Array(text.length);
-        for (var i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
-        return WebAssembly.compile(bytes);
+      return asked(name).then(function (given) {
+        return given.bytes ? WebAssembly.compile(given.bytes) : script(name + '.wasm.js').then(function () {
+          var text = window.loopscopeParts[name];
+          delete window.loopscopeParts[name];
+          var bytes = new Uint8Array(text.length);
+          for (var i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+          var compiled = WebAssembly.compile(bytes);
+          if (given.gives) parent.postMessage({ loopscopePart: name, bytes: bytes.buffer }, '*', [bytes.buffer]);
+          return compiled;
+        });
       });
     }
     return fetch(base + name + '.wasm').then(function (response) {
@@ -219,6 +240,12 @@
       .catch(function (error) {
         clearTimeout(slow);
         if (stopped || startsAgain) return;
+        // Perhaps what was given is of another build.
+        if (query.has('share')) {
+          parent.postMessage({ loopscopePart: 'none' }, '*');
+          location.replace(location.href.replace('share=1', 'alone=1'));
+          return;
+        }
         if (note) note.textContent = '';
         var reason = String((error && error.message) || error);
         tell(words().cannotStart, words().needs(reason), []);

@@ -144,11 +144,18 @@ struct Reader {
     over: Expressions,
 }
 
-const LESSON: &[&str] = &["lesson", "title", "summary", "cluster", "seed", "steps"];
-const STEP: &[&str] = &["say", "look", "view", "loop", "do", "predict", "task", "notes", "expect"];
-const PREDICT: &[&str] = &["ask", "choices", "number", "because"];
-const CHOICE: &[&str] = &["say", "if"];
-const TASK: &[&str] = &["goal", "check", "hints", "about", "solution", "alternative", "wrong"];
+/// The fields of a lesson. `static/lesson.schema.json` has these and those below (`tests/lesson_schema.rs`).
+pub const LESSON: &[&str] = &["lesson", "title", "summary", "cluster", "seed", "steps"];
+/// Of a step.
+pub const STEP: &[&str] = &["say", "look", "view", "loop", "do", "predict", "task", "notes", "expect"];
+/// Of a question.
+pub const PREDICT: &[&str] = &["ask", "choices", "number", "because"];
+/// Of an answer to choose.
+pub const CHOICE: &[&str] = &["say", "if"];
+/// Of a task.
+pub const TASK: &[&str] = &["goal", "check", "hints", "about", "solution", "alternative", "wrong"];
+/// Of a text.
+pub const TEXT: &[&str] = &["en", "zh"];
 
 impl Reader {
     fn fault(&mut self, path: &str, problem: Problem) {
@@ -368,7 +375,7 @@ impl Reader {
         if let Some(text) = value.as_str() {
             return Text { en: self.pieces(text, path), zh: Vec::new() };
         }
-        let Some(map) = self.fields(value, path, &["en", "zh"]) else { return Text::default() };
+        let Some(map) = self.fields(value, path, TEXT) else { return Text::default() };
         let mut of = |language: &'static str| match map.get(language) {
             Some(Json::String(text)) => self.pieces(text, &within(path, language)),
             Some(_) => {

@@ -1,6 +1,6 @@
 //! Scenario files: a cluster, and what is done to it step by step.
 //!
-//! One format serves lessons, tests and the command: see the README for its fields.
+//! One format serves lessons, tests and the command: see docs/native.md for its fields.
 
 mod names;
 mod parse;

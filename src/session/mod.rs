@@ -26,6 +26,7 @@ mod opening;
 pub mod pacing;
 pub mod permalink;
 mod pill;
+pub mod playback;
 pub mod pod_cache;
 pub mod record;
 pub mod replace;

@@ -94,6 +94,11 @@ impl FramePacing {
         self.rate.pace.reached()
     }
 
+    /// Whether the page is not visible: the frame that it has asked for does not come.
+    pub fn is_hidden(&self, now_ms: f64) -> bool {
+        self.requested_ms.is_some_and(|at| now_ms - at > HIDDEN_PAGE_MS)
+    }
+
     /// The engine's slice: shorter before the frame with the next picture, which has enough to do.
     fn slice_at(&self, now_ms: f64) -> f64 {
         let busy = self.requested_ms.is_some() && self.picture_cost_ms > EXPENSIVE_PICTURE_MS && now_ms + 16.0 > self.rest_until_ms;
@@ -135,7 +140,7 @@ impl FramePacing {
             state.poll();
             return true;
         }
-        if !state.timeline.playing || self.requested_ms.is_some_and(|at| now - at > HIDDEN_PAGE_MS) {
+        if !state.timeline.playing || self.is_hidden(now) {
             // The branch beside may still be on its way to the instant shown.
             let mut went = false;
             while state.compare.branch.is_some() && left() {
@@ -295,8 +300,10 @@ mod tests {
         now.set(401.0);
         assert!(!slice(&mut pacing, &mut state, &|| now.get()));
         assert_eq!(state.timeline.run.now(), from);
+        assert!(pacing.is_hidden(now.get()) && !pacing.is_hidden(400.0));
         pacing.frame(402.0);
         now.set(410.0);
+        assert!(!pacing.is_hidden(60_000.0));
         assert!(slice(&mut pacing, &mut state, &|| now.get()));
         assert!(state.timeline.run.now() > from);
     }

@@ -139,6 +139,11 @@ impl Run {
         &self.past.as_ref().unwrap_or(&self.live).sim
     }
 
+    /// The newest instant.
+    pub fn newest(&self) -> &Sim {
+        &self.live.sim
+    }
+
     /// Idle work.
     pub fn run_idle_work(&mut self) {
         self.past.as_mut().unwrap_or(&mut self.live).sim.run_idle_work();

@@ -294,7 +294,13 @@ impl State {
     pub fn advance(&mut self, to: Time, budget: usize) -> bool {
         self.finish_apply();
         let due = self.demo.due(&self.timeline.run).or_else(|| self.lesson_due()).filter(|due| *due <= to);
-        let (done, effects) = self.timeline.advance(due.unwrap_or(to), budget);
+        // A lesson has a pace of its own.
+        let asked =
+            self.timeline.playback.as_ref().and_then(|playback| playback.advance).filter(|_| due.is_none() && self.player.is_none());
+        let (done, effects) = match asked {
+            Some(advance) => advance(&mut self.timeline, to, budget),
+            None => self.timeline.advance(due.unwrap_or(to), budget),
+        };
         self.perform(effects);
         if due.is_some() && done {
             if self.demo.plays() {

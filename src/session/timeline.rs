@@ -2,6 +2,7 @@
 
 use super::breakpoint::Breakpoint;
 use super::effect::Effect;
+use super::playback::Playback;
 use super::run::Run;
 use super::speed;
 use crate::api::{Kind, Time};
@@ -92,6 +93,8 @@ pub struct Timeline {
     pub stopped: Option<BreakpointHit>,
     /// The instant that is looked at once the history of a link has been repeated, in milliseconds.
     arrives: Option<u64>,
+    /// How a frame plays, if its page asks for anything.
+    pub playback: Option<Box<Playback>>,
 }
 
 impl Timeline {
@@ -107,6 +110,7 @@ impl Timeline {
             breakpoint_error: Message::default(),
             stopped: None,
             arrives: None,
+            playback: None,
         }
     }
 
@@ -328,7 +332,7 @@ impl Timeline {
     }
 
     /// Seeks to an instant of the past: at once if it is near a checkpoint, otherwise the rest in slices.
-    fn seek(&mut self, to: Time) {
+    pub(super) fn seek(&mut self, to: Time) {
         let budget = self.seek_budget();
         self.run_until = (!self.run.seek(to, budget)).then_some(RunUntil::At(to));
     }

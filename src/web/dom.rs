@@ -263,6 +263,17 @@ pub fn speak(lang: Lang, then: Callback<Lang>) {
     if lang == Lang::English || read().is_some() { switch() } else { fetch_script("zh.js", switch) }
 }
 
+/// Saves a text as a file.
+pub fn save_text(name: String, text: String) {
+    let save = move || {
+        let save = js_sys::Reflect::get(&window(), &"loopscopeSave".into()).ok();
+        if let Some(save) = save.as_ref().and_then(|save| save.dyn_ref::<js_sys::Function>()) {
+            let _ = save.call2(&JsValue::NULL, &name.into(), &text.into());
+        }
+    };
+    fetch_script("export.js", save);
+}
+
 /// Moves the focus to an element.
 pub fn focus(element: &Element) {
     if let Some(element) = element.dyn_ref::<web_sys::HtmlElement>() {

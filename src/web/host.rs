@@ -2,7 +2,7 @@
 
 use super::dom;
 use crate::session::State;
-use crate::session::lesson::Phase;
+use crate::session::playback::Reached;
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use wasm_bindgen::{JsCast, JsValue};
@@ -15,19 +15,7 @@ thread_local! {
 /// How far the lesson was taken, for other scripts; null without one.
 pub fn lesson(state: &State) -> Value {
     let Some(player) = &state.player else { return Value::Null };
-    let (at, phase, results) = player.progress();
-    let (right, asked) = player.score();
-    json!({
-        "lesson": player.file().name(),
-        "title": player.file().lesson().title.plain(super::language::tongue()),
-        "step": at + 1,
-        "steps": results.len(),
-        "phase": phase.word(),
-        "results": results.iter().map(|result| result.word()).collect::<Vec<_>>(),
-        "right": right,
-        "asked": asked,
-        "over": phase == Phase::Done && at + 1 == results.len(),
-    })
+    player.told(super::language::tongue())
 }
 
 /// Sends to the cluster that is followed what a person has done (`static/follow.js`).
@@ -45,10 +33,21 @@ pub fn send(state: &mut State) {
 }
 
 /// Tells what has changed.
-pub fn tell(state: &State) {
+pub fn tell(state: &mut State) {
+    let reached = state.timeline.playback.as_mut().map(|playback| std::mem::take(&mut playback.reached)).unwrap_or_default();
     let Ok(tell) = js_sys::Reflect::get(&dom::window(), &"loopscopeTell".into()) else { return };
     let Some(tell) = tell.dyn_ref::<js_sys::Function>() else { return };
     let say = |event: &str, detail: &Value| drop(tell.call2(&JsValue::NULL, &event.into(), &detail.to_string().into()));
+    for reached in &reached {
+        match (reached, &state.timeline.playback) {
+            (Reached::Marker(index), Some(playback)) => {
+                let marker = &playback.markers[*index];
+                say("marker", &json!({ "time": marker.at as f64 / 1000.0, "label": marker.label, "index": index }));
+            }
+            (Reached::End(at), _) => say("ended", &json!({ "time": *at as f64 / 1000.0 })),
+            _ => {}
+        }
+    }
     let playing = state.timeline.playing;
     let lesson = lesson(state);
     TOLD.with_borrow_mut(|(told_playing, told_lesson)| {

@@ -21,6 +21,8 @@ pub struct Props {
     pub presents: bool,
     /// Presenting begins or ends.
     pub on_present: Callback<()>,
+    /// How far lessons were taken is saved, where a page may save.
+    pub on_save: Option<Callback<()>>,
 }
 
 /// A text with `code` in it.
@@ -65,6 +67,10 @@ pub fn LessonPanel(props: &Props) -> Html {
     super::notes::show(card);
     let presents = props.presents;
     let present = props.on_present.reform(|_: MouseEvent| ());
+    let save = props.on_save.as_ref().filter(|_| !presents).map(|on| {
+        let on = on.reform(|_: MouseEvent| ());
+        html! { <button type="button" class="btn sm ghost icon progress" aria-label={say(msg::lesson_save_progress())} title={say(msg::lesson_save_progress())} onclick={on}>{ icon("i-save", 14) }</button> }
+    });
     let notes = {
         let card = card.clone();
         Callback::from(move |_: MouseEvent| super::notes::open(&card))
@@ -75,7 +81,7 @@ pub fn LessonPanel(props: &Props) -> Html {
     html! {
         <section class="lesson" id="lesson" data-phase={phase.word()} aria-label={say(msg::lesson_label(&card.title))}>
             <div class="row"><h2 class="ell">{ &card.title }</h2><ol class="dots" aria-hidden="true">{ for card.results.iter().enumerate().map(dot) }</ol>
-                <span class="dim">{ say(msg::lesson_step(at, all)) }</span><span class="grow" />
+                <span class="dim">{ say(msg::lesson_step(at, all)) }</span>{ save.unwrap_or_default() }<span class="grow" />
                 if presents { <button type="button" class="btn sm ghost notes" onclick={notes}>{ say(msg::lesson_notes()) }</button> }
                 <button type="button" class="btn sm ghost presents" aria-pressed={presents.to_string()} title={say(msg::lesson_present_means())} onclick={present}>{ say(msg::lesson_present()) }</button>
                 <button type="button" class="btn ghost icon" aria-label={say(msg::lesson_close())} title={say(msg::lesson_close())} onclick={to(LessonMsg::Close)}>{ icon("i-cross", 14) }</button></div>

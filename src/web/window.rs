@@ -11,6 +11,7 @@ use crate::session::console::ConsoleMsg;
 use crate::session::editor::EditorMsg;
 use crate::session::follow::FollowMsg;
 use crate::session::lesson::LessonMsg;
+use crate::session::playback::Playback;
 use crate::session::selection::SelectionMsg;
 use crate::session::timeline::TimelineMsg;
 use crate::views;
@@ -55,6 +56,9 @@ pub fn is_whole() -> bool {
 fn start() {
     let page = WAITS.with_borrow_mut(|(page, whole)| if *whole { page.take() } else { None });
     if let Some((state, changed)) = page {
+        if dom::query("embed").is_some() {
+            state.borrow_mut().timeline.playback = Playback::read(&dom::query);
+        }
         offer(&state, &changed);
         started();
         changed.emit(());

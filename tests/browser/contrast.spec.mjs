@@ -105,3 +105,20 @@ test('the page waits for its colours before it paints', async ({ page }) => {
   });
   expect(ink).toBeLessThan(0.02);
 });
+
+test('with the text spacing of WCAG 1.4.12 no control loses its words', async ({ page }) => {
+  await open(page);
+  await page.evaluate(() => {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync('* { line-height: 1.5 !important; letter-spacing: .12em !important; word-spacing: .16em !important; } p { margin-bottom: 2em !important; }');
+    document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+  });
+  await settled(page);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+  // Names are cut by intention; of the controls *Start over* alone is (docs/accessibility.md names it).
+  const cut = await page.evaluate(() => [...document.querySelectorAll('button, a[href], [role="tab"], h2, h3, label')].filter((one) => {
+    if (!one.getClientRects().length || one.matches('.ell, #restart') || one.closest('.world') || getComputedStyle(one).overflow === 'visible') return false;
+    return one.scrollWidth > one.clientWidth + 1 || one.scrollHeight > one.clientHeight + 2;
+  }).map((one) => one.outerHTML.slice(0, 140)));
+  expect(cut).toEqual([]);
+});

@@ -159,3 +159,53 @@ test('what an element is asked is answered also when it is moved, and refused wh
   });
   expect(refused).toContain('the element was removed');
 });
+
+const listen = (page, names) => page.evaluate((names) => {
+  window.heard = [];
+  for (const name of names) document.querySelector('#one').addEventListener(name, (event) => window.heard.push([name, event.detail]));
+}, names);
+
+test('markers are told, named in the caption, and the clock stops at them', async ({ page, baseURL }) => {
+  await course(page, baseURL, element('autoplay pause-on-markers speed="4" markers="2:The Pods are starting, 6:<b>Ready</b>"'));
+  await listen(page, ['marker']);
+  const frame = page.frameLocator('iframe');
+  await expect(frame.locator('.chapter')).toHaveText('The Pods are starting');
+  await expect.poll(() => page.evaluate(() => window.heard)).toEqual([['marker', { time: 2, label: 'The Pods are starting', index: 0 }]]);
+  await page.waitForTimeout(500);
+  expect(await call(page, 'getCurrentTime')).toBe(2);
+  await call(page, 'play');
+  await expect(frame.locator('.chapter')).toHaveText('<b>Ready</b>');
+  await expect.poll(() => call(page, 'getCurrentTime')).toBe(6);
+  // They are marked on the bar: more of its colour than the line that has been played.
+  await call(page, 'seek', 0);
+  const marked = await frame.locator('.pb canvas').evaluate((canvas) => {
+    const wanted = getComputedStyle(canvas).getPropertyValue('--accent').trim();
+    const context = Object.assign(document.createElement('canvas'), { width: 1, height: 1 }).getContext('2d');
+    context.fillStyle = wanted;
+    context.fillRect(0, 0, 1, 1);
+    const [r, g, b] = context.getImageData(0, 0, 1, 1).data;
+    const row = canvas.getContext('2d').getImageData(0, Math.round(18 * devicePixelRatio), canvas.width, 1).data;
+    let columns = 0;
+    for (let at = 40; at < canvas.width; at++) columns += Number(row[at * 4] === r && row[at * 4 + 1] === g && row[at * 4 + 2] === b);
+    return columns;
+  });
+  expect(marked).toBeGreaterThanOrEqual(2);
+});
+
+test('a stretch without a change is skipped, and with loop it begins again', async ({ page, baseURL }) => {
+  const slow = 'apiVersion: v1\nkind: Pod\nmetadata: {name: slow}\nspec: {containers: [{name: c, image: nginx, readinessProbe: {httpGet: {port: 80}, initialDelaySeconds: 300}}]}\n';
+  await course(page, baseURL, element('autoplay loop idle-time-limit="0.5"', `<script type="text/yaml">${slow}</script>`));
+  await listen(page, ['ended']);
+  // Five minutes of waiting are over in seconds, and then it plays once more, and once more.
+  await expect.poll(() => page.evaluate(() => window.heard.length), { timeout: 40_000 }).toBeGreaterThan(1);
+  expect(await page.evaluate(() => window.heard[0][1].time)).toBeGreaterThan(300);
+  expect(await page.evaluate(() => window.heard[1][1].time)).toBeGreaterThan(300);
+  await expect.poll(() => call(page, 'getCurrentTime')).toBeLessThan(300);
+});
+
+test('a plain frame takes the same parameters', async ({ page, baseURL }) => {
+  await course(page, baseURL, '<iframe id="one" sandbox="allow-scripts" width="720" height="420" title="x" src="HOMEindex.html?embed&autoplay&markers=1:One&pause-on-markers"></iframe>');
+  await expect(page.frameLocator('iframe').locator('.chapter')).toHaveText('One');
+  await expect(page.frameLocator('iframe').getByRole('button', { name: 'Play' })).toBeVisible();
+  await expect(page.frameLocator('iframe').locator('#clock')).toHaveText(/0:01\.0/);
+});

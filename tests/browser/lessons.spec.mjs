@@ -218,3 +218,17 @@ test('a lesson is presented large, with the keys of a clicker and notes on anoth
   await expect(page.locator('.topbar')).toBeVisible();
   await expect(panel.locator('.notes')).toHaveCount(0);
 });
+
+test('progress is saved as a file, with what is kept of other lessons', async ({ page }, info) => {
+  await page.addInitScript(() => localStorage.setItem('loopscope.lesson.undo', 'over'));
+  await open(page, '?lesson=control-loop');
+  await played(page);
+  const [download] = await Promise.all([page.waitForEvent('download'), panel(page).getByRole('button', { name: 'Save progress as a file' }).click()]);
+  expect(download.suggestedFilename()).toBe('loopscope-progress.json');
+  const file = info.outputPath('progress.json');
+  await download.saveAs(file);
+  const progress = JSON.parse(readFileSync(file, 'utf8'));
+  expect(progress).toMatchObject({ loopscope: 'progress', version: 1, lesson: { lesson: 'control-loop', step: 1, steps: 4, over: false }, kept: { undo: 'over' } });
+  // As the page around a frame hears it.
+  expect(progress.lesson).toEqual(await page.evaluate(() => window.loopscope.lesson()));
+});

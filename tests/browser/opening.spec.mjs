@@ -1,10 +1,16 @@
 // The module comes in two parts where the tools to split it are there (scripts/split.mjs): the page opens with the first alone.
 import { expect, test } from '@playwright/test';
 import { existsSync } from 'node:fs';
+import { deflateSync } from 'node:zlib';
 import { frames } from './wait.mjs';
 
 const pods = (page) => page.locator('.item[data-kind="Pod"][data-state="ready"]');
 const isSplit = existsSync(new URL('../../dist/rest.wasm', import.meta.url));
+
+// As course pages write a manifest.
+const short = 'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  replicas: 2\n  selector: {matchLabels: {app: web}}\n  template:\n    metadata:\n      labels: {app: web}\n    spec:\n      containers:\n      - {name: nginx, image: "nginx:1.27"}\n';
+
+const link = (manifest) => `#pako:${deflateSync(JSON.stringify({ v: 1, manifest })).toString('base64url')}`;
 
 /** Keeps the rest of the module back until `go` is called, and counts how often the page begins. */
 async function hold(page) {
@@ -22,8 +28,8 @@ async function hold(page) {
 test.describe('before the rest of the module is there', () => {
   test.skip(!isSplit, 'the module is in one piece');
 
-  for (const [query, width, height] of [['', 1440, 900], ['', 1280, 720], ['', 1536, 864], ['', 390, 844], ['?embed&autoplay=1', 760, 420]]) {
-    test(`the first Pods come up, ${query || 'page'}, ${width}x${height}`, async ({ page }) => {
+  for (const [query, width, height] of [['', 1440, 900], ['', 1280, 720], ['', 1536, 864], ['', 390, 844], ['?embed&autoplay=1', 760, 420], [`?embed&autoplay=1&view=ownership${link(short)}`, 760, 380]]) {
+    test(`the first Pods come up, ${query.split('#')[0] || 'page'}, ${width}x${height}`, async ({ page }) => {
       const { go, begun } = await hold(page);
       await page.setViewportSize({ width, height });
       await page.goto(`index.html${query}`);

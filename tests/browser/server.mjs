@@ -8,8 +8,8 @@ import { brotliCompressSync, constants } from 'node:zlib';
 
 const built = fileURLToPath(new URL('../../dist/', import.meta.url));
 const types = {
-  '.html': 'text/html; charset=utf-8', '.js': 'text/javascript; charset=utf-8', '.css': 'text/css; charset=utf-8', '.wasm': 'application/wasm',
-  '.svg': 'image/svg+xml', '.json': 'application/json', '.yaml': 'text/yaml',
+  '.html': 'text/html; charset=utf-8', '.js': 'text/javascript; charset=utf-8', '.mjs': 'text/javascript; charset=utf-8', '.css': 'text/css; charset=utf-8', '.wasm': 'application/wasm',
+  '.svg': 'image/svg+xml', '.webp': 'image/webp', '.png': 'image/png', '.json': 'application/json', '.yaml': 'text/yaml',
 };
 
 export const brotli = (bytes) =>
@@ -24,8 +24,8 @@ function cached(file, bytes) {
   return compressed.get(key);
 }
 
-/** Serves `dist`; `extra` holds further pages by name. */
-export function serve(port, { base = '/loopscope/', dist = built, brotli: compress = false, cors = false, extra = {} } = {}) {
+/** Serves `dist`; `extra` holds further pages by name; `keeps`: browsers may keep what they got; `sent` hears of the bytes of each answer. */
+export function serve(port, { base = '/loopscope/', dist = built, brotli: compress = false, cors = false, keeps = false, sent, extra = {} } = {}) {
   const server = createServer((request, response) => {
     const path = decodeURIComponent(new URL(request.url, 'http://localhost').pathname);
     const name = normalize(path.slice(base.length) || 'index.html');
@@ -34,12 +34,14 @@ export function serve(port, { base = '/loopscope/', dist = built, brotli: compre
     try {
       const file = join(dist, name);
       const bytes = name in extra ? Buffer.from(extra[name]) : readFileSync(file);
-      const headers = { 'content-type': types[extname(name)] ?? 'application/octet-stream', 'cache-control': 'no-cache' };
+      const headers = { 'content-type': types[extname(name)] ?? 'application/octet-stream', 'cache-control': keeps ? 'max-age=600' : 'no-cache' };
       if (cors) headers['access-control-allow-origin'] = '*';
       const packed = compress && !(name in extra) && /\bbr\b/.test(request.headers['accept-encoding'] ?? '');
       if (packed) headers['content-encoding'] = 'br';
       response.writeHead(200, headers);
-      response.end(packed ? cached(file, bytes) : bytes);
+      const body = packed ? cached(file, bytes) : bytes;
+      sent?.(body.length);
+      response.end(body);
     } catch {
       response.writeHead(404).end();
     }

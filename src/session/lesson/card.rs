@@ -6,6 +6,8 @@ use crate::i18n::Message;
 use crate::lesson::format::{Answers, Predict, Task, Tongue};
 use crate::scenario;
 use crate::session::run::Run;
+use crate::sort;
+use serde_json::{Value, json};
 
 /// What is shown of a lesson.
 #[derive(Clone, Debug, PartialEq)]
@@ -88,6 +90,29 @@ impl Player {
             paused: self.phase == Phase::Playing && !playing,
             notes: self.notes(run, tongue),
         }
+    }
+
+    /// How far it was taken, for other scripts and for a file.
+    pub fn told(&self, tongue: Tongue) -> Value {
+        let (at, phase, results) = self.progress();
+        let (right, asked) = self.score();
+        json!({
+            "lesson": self.file.name(),
+            "title": self.file.lesson().title.plain(tongue),
+            "step": at + 1,
+            "steps": results.len(),
+            "phase": phase.word(),
+            "results": results.iter().map(|result| result.word()).collect::<Vec<_>>(),
+            "right": right,
+            "asked": asked,
+            "over": phase == Phase::Done && at + 1 == results.len(),
+        })
+    }
+
+    /// A file of how far this lesson was taken, and of what is kept of others (`over`, or the step).
+    pub fn progress_file<'a>(&self, kept: impl Iterator<Item = (&'a str, String)>, tongue: Tongue) -> Value {
+        let kept = kept.map(|(name, progress)| (name.to_owned(), progress.into()));
+        json!({ "loopscope": "progress", "version": 1, "lesson": self.told(tongue), "kept": sort::map(kept) })
     }
 
     fn notes(&self, run: &Run, tongue: Tongue) -> Notes {

@@ -237,3 +237,23 @@ fn what_was_entered_before_the_task_does_not_count_after_a_branch_either() {
     run(&mut state, 5, 64);
     assert_eq!(card(&state).phase, Phase::Done);
 }
+
+#[test]
+fn progress_is_a_file_with_this_lesson_and_what_is_kept_of_others() {
+    let mut state = opened();
+    for _ in 0..2 {
+        run(&mut state, 30, usize::MAX);
+        state.update(LessonMsg::Next);
+    }
+    state.update(LessonMsg::Answer(1));
+    run(&mut state, 30, usize::MAX);
+    let kept = [("undo", "over".to_owned()), ("scaling", "2/5".to_owned())];
+    let file = state.player.as_ref().unwrap().progress_file(kept.into_iter(), Tongue::Chinese);
+    assert_eq!((file["loopscope"].as_str(), file["version"].as_i64()), (Some("progress"), Some(1)));
+    assert_eq!(file["kept"], serde_json::json!({ "undo": "over", "scaling": "2/5" }));
+    let lesson = &file["lesson"];
+    assert_eq!((lesson["lesson"].as_str(), lesson["title"].as_str()), (Some("control-loop"), Some("控制回路")));
+    assert_eq!((lesson["step"].as_i64(), lesson["phase"].as_str(), lesson["over"].as_bool()), (Some(3), Some("done"), Some(false)));
+    assert_eq!(lesson["results"], serde_json::json!(["read", "read", "right", "open"]));
+    assert_eq!((lesson["right"].as_i64(), lesson["asked"].as_i64()), (Some(1), Some(2)));
+}

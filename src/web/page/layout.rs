@@ -101,10 +101,13 @@ impl Page {
     }
 
     pub(super) fn embedded(&self, ctx: &Context<Self>) -> Html {
+        let state = self.state.borrow();
+        let chapter = state.timeline.playback.as_ref().map_or("", |playback| playback.chapter(state.timeline.run.now()));
         html! {
             <div class="embed"><main class="stagebox">{ self.stage(ctx) }{ self.lesson(ctx) }</main>
                 <div class="cap">
-                    if !self.state.borrow().selection.view.uses.loops { { self.pill(&self.drawing.picture) } }
+                    if !state.selection.view.uses.loops { { self.pill(&self.drawing.picture) } }
+                    if !chapter.is_empty() { <b class="chapter ell">{ chapter }</b> }
                     <span class="mid grow">{ marked(&self.told()) }</span>
                     <a href={self.full_page()} target="_blank" rel="noopener">{ say(msg::link_open_full_page()) }{ icon("i-external", 14) }</a>
                 </div>
@@ -168,13 +171,14 @@ impl Page {
     pub(super) fn bar(&self, ctx: &Context<Self>) -> Html {
         let state = self.state.borrow();
         let link = ctx.link();
+        let flags = state.timeline.playback.as_ref().map_or_else(Vec::new, |playback| playback.flags.clone());
         let next = if state.timeline.speed >= 10.0 { 0.5 } else { speed::next(state.timeline.speed, true) };
         html! {
             <div class="pb" role="group" aria-label={say(msg::playback_controls())}>
                 <button type="button" class="play" id="play" aria-label={if state.timeline.playing { say(msg::button_pause()) } else { say(msg::button_play()) }} onclick={link.callback(|_| Msg::Do(TimelineMsg::Toggle.into()))}>{ icon(if state.timeline.playing { "i-pause" } else { "i-play" }, 18) }</button>
                 <button type="button" class="t" id="step" aria-label={say(msg::button_next_reconcile())} onclick={link.callback(|_| Msg::Do(TimelineMsg::Step.into()))}>{ icon("i-step", 18) }</button>
                 <b class="mono" id="clock">{ clock(state.timeline.run.now()) }</b>
-                <Lanes lang={self.settings.lang} slim=true marks={self.drawing.marks.clone()} now={state.timeline.run.now()} end={state.timeline.run.end()} chain={self.inspection.causes.clone()} dark={self.settings.dark} on_seek={self.calls(ctx).seek.clone()} />
+                <Lanes lang={self.settings.lang} slim=true flags={flags} marks={self.drawing.marks.clone()} now={state.timeline.run.now()} end={state.timeline.run.end()} chain={self.inspection.causes.clone()} dark={self.settings.dark} on_seek={self.calls(ctx).seek.clone()} />
                 <button type="button" class="btn sm ghost mono spd" aria-label={say(msg::speed_is(speed::label(state.timeline.speed)))} onclick={link.callback(move |_| Msg::Do(TimelineMsg::Speed(next).into()))}>{ speed::label(state.timeline.speed) }{ late(self.reached()) }</button>
                 if self.settings.embed { <span class="brand">{ logo(16) }<span class="word">{ "Loopscope" }</span></span> }
             </div>

@@ -83,6 +83,15 @@ impl Page {
         }
     }
 
+    /// Saves how far this lesson was taken, and what is kept of the others.
+    pub(super) fn save_progress(&self) {
+        let state = self.state.borrow();
+        let Some(player) = &state.player else { return };
+        let kept = library::ALL.iter().filter_map(|entry| Some((entry.name, dom::kept(&kept_as(entry.name))?)));
+        let progress = player.progress_file(kept, tongue());
+        dom::save_text("loopscope-progress.json".into(), format!("{progress:#}\n"));
+    }
+
     /// Keeps the address in step with the edits, half a second after the last.
     pub(super) fn save(&mut self, ctx: &Context<Self>) {
         let state = self.state.borrow();
@@ -139,6 +148,8 @@ impl Page {
         }
         let Some(card) = self.lesson_card() else { return Html::default() };
         let on = self.on(ctx).reform(crate::session::Msg::Lesson);
-        html! { <LessonPanel card={card} lang={self.settings.lang} on={on} on_present={ctx.link().callback(|()| Msg::Present)} presents={dom::presents()} /> }
+        // A sandboxed frame saves nothing; it tells the page around it instead.
+        let on_save = (!self.settings.embed).then(|| ctx.link().callback(|()| Msg::SaveProgress));
+        html! { <LessonPanel card={card} lang={self.settings.lang} on={on} on_present={ctx.link().callback(|()| Msg::Present)} on_save={on_save} presents={dom::presents()} /> }
     }
 }

@@ -75,6 +75,8 @@ pub enum Msg {
     Edited,
     /// Presenting begins or ends.
     Present,
+    /// How far lessons were taken is saved as a file.
+    SaveProgress,
     /// The file was saved, or this went wrong.
     SingleDone(String),
     /// A fragment of another link was entered.

@@ -22,7 +22,7 @@ use self::message::{Msg, Over};
 use self::panels::Panels;
 use self::room::Room;
 use super::dom::{self, icon};
-use super::status::{SHOWN, STOPPED};
+use super::status::{RESTS, SHOWN, STOPPED};
 use super::window;
 use crate::api::{Object, ObjectRef};
 use crate::engine::deferred_drop;
@@ -139,7 +139,9 @@ impl Page {
     fn tick(&mut self) -> bool {
         let mut state = self.state.borrow_mut();
         let room = &mut self.room;
-        self.pacing.run_slice(&mut state, window::is_whole(), &dom::now, &mut |state| room.check(state))
+        let went = self.pacing.run_slice(&mut state, window::is_whole(), &dom::now, &mut |state| room.check(state));
+        RESTS.set(!went && self.pacing.is_hidden(dom::now()));
+        went
     }
 
     /// Requests a frame, unless one is awaited.
@@ -171,7 +173,7 @@ impl Page {
         }
         if window::is_whole() {
             super::host::send(&mut self.state.borrow_mut());
-            super::host::tell(&self.state.borrow());
+            super::host::tell(&mut self.state.borrow_mut());
             self.explain();
             // What a picture that rests shows, its card tells.
             if draws || self.hover.card.is_none() {
@@ -236,7 +238,7 @@ impl Component for Page {
         let frame = Closure::new(move || to.send_message(Msg::Frame));
         let to = ctx.link().clone();
         let timer = Interval::new(16, move || {
-            if !STOPPED.get() {
+            if !STOPPED.get() && !RESTS.get() {
                 to.send_message(Msg::Tick);
             }
         });
@@ -282,6 +284,7 @@ impl Component for Page {
 
     fn update(&mut self, ctx: &Context<Self>, msg: Msg) -> bool {
         let paced = matches!(msg, Msg::Frame);
+        RESTS.set(RESTS.get() && matches!(msg, Msg::Tick));
         match msg {
             Msg::Tick => {
                 if window::is_whole()
@@ -423,6 +426,7 @@ impl Component for Page {
                 return false;
             }
             Msg::Edited => self.save_edit(ctx),
+            Msg::SaveProgress => self.save_progress(),
             Msg::Present => dom::present(!dom::presents()),
             Msg::Single(form) => {
                 self.save_single(ctx, form);

@@ -77,7 +77,8 @@ impl Paint<'_> {
         let now = self.axis.x(self.props.now).clamp(0.0, width);
         let _ = self.context.translate(Lanes::sides(true).0, 0.0);
         self.fill("--surface-3", std::iter::once((0.0, 10.0, width, 4.0)));
-        self.fill("--accent", std::iter::once((0.0, 10.0, now, 4.0)));
+        let flags = self.props.flags.iter().map(|(at, _)| self.axis.x(*at)).filter(|x| (0.0..=width).contains(x));
+        self.fill("--accent", std::iter::once((0.0, 10.0, now, 4.0)).chain(flags.map(|x| (x - 1.0, 4.0, 2.0, 16.0))));
         let marks = |past: bool| {
             merged
                 .iter()
