@@ -20,15 +20,6 @@ const LEASE_REUSE_US: u64 = 60 * SECOND;
 /// Entries of the journal looked at in one task.
 const BATCH: usize = 512;
 
-/// The newest lease, and how far the journal was read for Events whose lease has ended.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Leases {
-    /// When it was granted.
-    granted: Option<Time>,
-    /// The first entry whose lease has not ended.
-    read: usize,
-}
-
 impl Sim {
     /// Grants a lease to an Event that was just written, if the newest takes no more.
     pub(super) fn lease_event(&mut self, written: Time) {

@@ -42,7 +42,16 @@ struct EventGroup {
 pub struct EventRecorder {
     /// In an `Rc`, so that copying a leaf of the tree is cheap for the neighbours of the changed entry.
     about: Tree<Uid, Rc<Said>>,
-    pub(super) leases: super::event_ttl::Leases,
+    pub(super) leases: Leases,
+}
+
+/// The newest lease of etcd, and how far the journal was read for Events whose lease has ended.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Leases {
+    /// When it was granted.
+    pub(super) granted: Option<Time>,
+    /// The first entry whose lease has not ended.
+    pub(super) read: usize,
 }
 
 impl EventRecorder {
