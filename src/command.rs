@@ -39,13 +39,13 @@ Usage:
       command line. Prints and exits as kubectl does; `-f -` reads standard input.
 
   loopscope serve [--listen ADDRESS:PORT] [--kubeconfig FILE] [--setup FILE]… [--nodes N] [--seed N]
-                  [--speed X | --jump] [--record FILE] [--page] [--token TOKEN] [--max-memory SIZE]
+                  [--speed X | --jump] [--record FILE] [--resume RECORD] [--page] [--token TOKEN] [--max-memory SIZE]
       Answers HTTP as kube-apiserver does, for kubectl, Helm and other clients (docs/serve.md).
       --listen      default 127.0.0.1:8001; any address but loopback needs --token
       --kubeconfig  where to write how clients reach it (default loopscope.kubeconfig)
       --speed       virtual seconds in a second (default 1, 0 holds the clock); --jump leaps over
                     time in which nothing happens
-      --record      keeps what is done, for loopscope replay and for the page
+      --record      keeps what is done, for loopscope replay and for the page; --resume goes on from it
       --page        serves the built page too (dist, or --page-from FOLDER), which follows the cluster
 
   loopscope replay RECORD [--max-memory SIZE]
@@ -281,6 +281,10 @@ fn serve(args: &[String]) -> Result<u8, String> {
                 options.pace = if speed == 0.0 { Pace::Held } else { Pace::Real(speed) };
             }
             "--seed" => options.seed = number(Some(value()?))?,
+            "--resume" => {
+                let path = value()?;
+                options.resume = Some(std::fs::read_to_string(path).map_err(|e| format!("{path}: {e}"))?);
+            }
             "--record" => options.record = Some(value()?.into()),
             "--page" => options.page = Some("dist".into()),
             "--page-from" => options.page = Some(value()?.into()),

@@ -43,6 +43,21 @@ impl Beside {
         self.0.get(&id).is_some_and(|session| session.exit.is_none())
     }
 
+    /// A command that has not been taken away.
+    pub fn session(&self, id: u32) -> Option<&Session> {
+        self.0.get(&id)
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Takes a command away; one that still waits has been interrupted.
     pub fn take(&mut self, id: u32) -> Option<Session> {
         let mut session = self.0.remove(&id)?;

@@ -116,7 +116,20 @@ impl Watch {
     }
 }
 
+/// What ends a watch whose client has to list again.
+fn expired(version: u64) -> Value {
+    let message = format!("The resourceVersion for the provided watch is too old: the history now ends at {version}");
+    json!({ "type": "ERROR", "object": {
+        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": message, "reason": "Expired", "code": 410,
+    } })
+}
+
 impl OpenRequest for Watch {
+    fn restored(&mut self, cluster: &mut Cluster) -> bool {
+        self.send(&expired(cluster.sim.server().version()));
+        false
+    }
+
     fn feed(&mut self, cluster: &mut Cluster) -> bool {
         self.catch_up(&cluster.sim)
     }
