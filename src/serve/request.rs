@@ -81,22 +81,23 @@ impl Request {
 
     /// The body as an object: JSON, or YAML where the client says so.
     pub fn object(&self) -> Result<Value, ApiError> {
-        match self.content_type() {
-            "" | "application/json" | "*/*" => serde_json::from_slice(&self.body).map_err(|e| unreadable(&e.to_string())),
-            "application/vnd.kubernetes.protobuf" => super::protobuf::object(&self.body).map_err(|problem| unreadable(&problem)),
-            kind if kind.ends_with("yaml") => self.yaml(),
-            other => Err(ApiError::unsupported_body(other)),
-        }
+        let value = match self.content_type() {
+            "" | "application/json" | "*/*" => serde_json::from_slice(&self.body).map_err(|e| unreadable(&e.to_string()))?,
+            "application/vnd.kubernetes.protobuf" => super::protobuf::object(&self.body).map_err(|problem| unreadable(&problem))?,
+            kind if kind.ends_with("yaml") => return self.yaml(),
+            other => return Err(ApiError::unsupported_body(other)),
+        };
+        an_object(value)
     }
 
     /// The body as YAML; JSON is read too.
     pub fn yaml(&self) -> Result<Value, ApiError> {
         if let Ok(value) = serde_json::from_slice(&self.body) {
-            return Ok(value);
+            return an_object(value);
         }
         let parsed = manifest::parse(&self.body);
         match parsed.documents.into_iter().next() {
-            Some(document) => Ok(document.value),
+            Some(document) => an_object(document.value),
             None => Err(unreadable(parsed.diagnostics.first().map_or("the document is empty", |problem| &problem.message))),
         }
     }
@@ -128,6 +129,11 @@ impl Request {
         }
         if any { Accepts::Object } else { Accepts::Nothing }
     }
+}
+
+/// A body that is text, a number or a list is no object.
+fn an_object(value: Value) -> Result<Value, ApiError> {
+    if value.is_object() { Ok(value) } else { Err(unreadable("the body is no object")) }
 }
 
 /// The shape of an answer.
