@@ -52,9 +52,11 @@ impl Request {
         self.header("content-type").split(';').next().unwrap_or("").trim()
     }
 
-    /// Whether nothing is to be written.
+    /// Whether nothing is to be written: by an option of the path, or by the options that a deletion or an eviction has in its body.
     pub fn is_dry(&self) -> bool {
-        self.option("dryRun") == "All"
+        let all = |options: &Value| options["dryRun"] == serde_json::json!(["All"]);
+        let deletes = self.method == "DELETE" || self.method == "POST" && self.path.ends_with("/eviction");
+        self.option("dryRun") == "All" || deletes && self.options().is_ok_and(|body| all(&body) || all(&body["deleteOptions"]))
     }
 
     /// Whom it is made as, if it impersonates somebody.

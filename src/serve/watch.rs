@@ -3,6 +3,7 @@
 //! Models `apiserver/pkg/endpoints/handlers/watch.go` and `apiserver/pkg/storage/cacher`.
 
 use super::cluster::{Cluster, OpenRequest};
+use super::objects::{entries_until, shown};
 use super::request::Request;
 use super::show::Form;
 use crate::api::{Kind, Object};
@@ -76,7 +77,7 @@ impl Watch {
             if object.kind != self.kind || !self.is_about(object) {
                 continue;
             }
-            let value = object.to_value();
+            let value = shown(sim, object);
             let (is, was) = (self.selection.matches(&value), before.as_deref().is_some_and(|old| self.selection.matches(&old.to_value())));
             // An object that is no longer selected is gone for this client, and one that now is, is new.
             let what = match (op, is, was) {
@@ -133,11 +134,4 @@ impl OpenRequest for Watch {
     fn feed(&mut self, cluster: &mut Cluster) -> bool {
         self.catch_up(&cluster.sim)
     }
-}
-
-/// How many entries the journal had when the store was at this version.
-fn entries_until(sim: &Sim, version: u64) -> usize {
-    let entries = sim.journal();
-    let newer = entries.iter().rev().take_while(|entry| entry.write().is_none_or(|(_, object)| object.meta.resource_version > version));
-    entries.len() - newer.count()
 }
