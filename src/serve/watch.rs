@@ -48,8 +48,8 @@ impl Watch {
         let asked: u64 = request.option("resourceVersion").parse().unwrap_or(0);
         let initial = request.on("sendInitialEvents") || (asked == 0 && request.option("sendInitialEvents").is_empty());
         let objects = if initial { super::objects::objects(sim, (kind, namespace, name), &selection) } else { Vec::new() };
-        // All initial events fit: they are sent before anybody can read.
-        let (sender, receiver) = mpsc::channel(BUFFER + objects.len());
+        // All initial events fit, and a last one that says why it ends: they are sent before anybody can read.
+        let (sender, receiver) = mpsc::channel(BUFFER + objects.len() + 1);
         let lasts = request.option("timeoutSeconds").parse().ok().filter(|seconds| *seconds > 0).map_or(LASTS, Duration::from_secs);
         let bookmarks = request.on("allowWatchBookmarks");
         let seen = if initial { sim.journal().len() } else { entries_until(sim, asked) };
@@ -111,15 +111,17 @@ impl Watch {
         self.send(&json!({ "type": "BOOKMARK", "object": object }))
     }
 
-    /// False if the reader is gone, or so slow that it must begin again.
+    /// False if the reader is gone, or so slow that it must begin again, which the last event says.
     fn send(&mut self, event: &Value) -> bool {
-        self.sender.try_send(format!("{event}\n").into_bytes()).is_ok()
+        let slow = self.sender.capacity() == 1;
+        let text = if slow { expired("the client has not read the events that came before").to_string() } else { event.to_string() };
+        self.sender.try_send((text + "\n").into_bytes()).is_ok() && !slow
     }
 }
 
 /// What ends a watch whose client has to list again.
-fn expired(version: u64) -> Value {
-    let message = format!("The resourceVersion for the provided watch is too old: the history now ends at {version}");
+fn expired(problem: &str) -> Value {
+    let message = format!("The resourceVersion for the provided watch is too old: {problem}");
     json!({ "type": "ERROR", "object": {
         "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": message, "reason": "Expired", "code": 410,
     } })
@@ -127,7 +129,7 @@ fn expired(version: u64) -> Value {
 
 impl OpenRequest for Watch {
     fn restored(&mut self, cluster: &mut Cluster) -> bool {
-        self.send(&expired(cluster.sim.server().version()));
+        self.send(&expired(&format!("the history now ends at {}", cluster.sim.server().version())));
         false
     }
 

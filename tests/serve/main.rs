@@ -1,8 +1,10 @@
 //! `loopscope serve`: what clients send over HTTP, and what they get.
 
+mod api;
 mod http;
 mod kube_rs;
 mod kubectl;
+mod load;
 mod python;
 mod record;
 
