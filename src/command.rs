@@ -306,10 +306,12 @@ fn serve(args: &[String]) -> Result<u8, String> {
     let server = Server::start(options)?;
     std::fs::write(&file, server.kubeconfig(token.as_deref())).map_err(|e| format!("{file}: {e}"))?;
     let path = std::fs::canonicalize(&file).map_err(|e| format!("{file}: {e}"))?;
-    println!("serving at http://{}\nexport KUBECONFIG={}", server.address(), path.display());
+    let mut told = format!("serving at http://{}\nexport KUBECONFIG={}\n", server.address(), path.display());
     if page {
-        println!("page:      http://{}/page/?follow", server.address());
+        told += &format!("page:      http://{}/page/?follow\n", server.address());
     }
+    // Who has read the address may close the pipe.
+    let _ = io::stdout().write_all(told.as_bytes());
     server.wait();
     Ok(0)
 }

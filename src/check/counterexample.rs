@@ -85,19 +85,20 @@ fn by_expression(run: &Watched<'_>, sim: &Sim, plan: usize, item: usize, at: Tim
     let (_, began) = run.histories[plan].as_ref()?;
     let (over, expr) = &plan_of.over.over[plan_of.items[item].slot];
     let journal = sim.journal();
-    let first = journal.first(journal.len()).iter().position(|entry| entry.time >= at).unwrap_or(journal.len()).max(began.1);
+    let first = journal.iter().position(|entry| entry.time >= at).unwrap_or(journal.len()).max(began.1);
     let end = journal.iter().position(|entry| entry.time > at).unwrap_or(journal.len());
     let bad = |history: &History| history.value_then(expr).is_true() == (*over == Over::Never);
-    let state = |entries: usize| History::of(journal.first(entries), *began, plan_of.over.clone(), at);
-    let (mut was, mut entry) = (bad(&state(first)), None);
+    let mut history = History::of(journal.first(first), *began, plan_of.over.clone(), at);
+    let (mut was, mut entry) = (bad(&history), None);
     if *over != Over::Ever {
         for id in first..end {
-            let is = bad(&state(id + 1));
+            history.read_on(journal.first(id + 1), at);
+            let is = bad(&history);
             entry = if is && !was { Some(id as EntryId) } else { entry };
             was = is;
         }
     }
-    let history = state(end);
+    history.read_on(journal.first(end), at);
     let value = |call: &Expr| (told(call), history.value_then(call).to_string());
     let calls = calls(expr);
     Some(Found { entry, values: calls.iter().map(value).collect(), about: named(&history, &calls) })

@@ -136,6 +136,11 @@ impl History {
         history
     }
 
+    /// Reads on to another end of the same journal.
+    pub fn read_on(&mut self, journal: Journal<'_>, to: Time) {
+        self.fold(journal, to, true);
+    }
+
     /// What an expression comes to, where it does not ask what only the present tells.
     pub fn value_then(&self, expr: &Expr) -> Value {
         self.eval(expr, None)

@@ -89,3 +89,22 @@ fn a_body_may_have_three_mebibytes_and_no_more() {
     assert_eq!(code(3 << 20).0, 201);
     assert_eq!(code((3 << 20) + 1), (413, json!("RequestEntityTooLarge")));
 }
+
+#[test]
+fn the_command_serves_on_when_its_first_line_has_been_read() {
+    use std::io::{BufRead, BufReader};
+    use std::process::{Command, Stdio};
+    for _ in 0..5 {
+        let config = concat!(env!("CARGO_TARGET_TMPDIR"), "/pipe.kubeconfig");
+        let words = ["serve", "--listen", "127.0.0.1:0", "--speed", "0", "--kubeconfig", config];
+        let mut child = Command::new(env!("CARGO_BIN_EXE_loopscope")).args(words).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        // The pipe is closed with the reader.
+        BufReader::with_capacity(1, child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let at = line.trim().rsplit("http://").next().unwrap().parse().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        assert_eq!(get(at, "/readyz").body, b"ok");
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}
