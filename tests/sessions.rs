@@ -231,6 +231,9 @@ struct Played {
     took: (Time, Time),
 }
 
+/// What changed something: its title, its line, and what was recorded of it.
+type Change = (Option<String>, String, Vec<String>);
+
 /// A cluster and how it came to be.
 #[derive(Clone)]
 struct Course {
@@ -320,7 +323,7 @@ fn replay(masks: &Masks) -> Replayed {
         }
         let mut seen: BTreeMap<String, usize> = BTreeMap::new();
         // The cluster when a command last printed what was recorded, and what has been changed since.
-        let (mut sure, mut changes): (Course, Vec<(Option<String>, String, Vec<String>)>) = (course.clone(), Vec::new());
+        let (mut sure, mut changes): (Course, Vec<Change>) = (course.clone(), Vec::new());
         for step in steps {
             if step.background || step.line.starts_with("sleep ") {
                 let pause = if step.background { format!("sleep {}", step.watched()) } else { step.line.clone() };

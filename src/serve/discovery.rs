@@ -11,7 +11,11 @@ use crate::engine::Sim;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-const VERBS: &[&str] = &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+type Verbs = &'static [&'static str];
+/// Group, version and kind.
+type Named = (&'static str, &'static str, &'static str);
+
+const VERBS: Verbs = &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 const CREATE: &[&str] = &["create"];
 /// The type of the answer that has everything at once.
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
@@ -27,7 +31,7 @@ pub const REVIEWS: &[(&str, &str, &str, bool)] = &[
 ];
 
 /// Subresources: kind, name, verbs, and the kind they are read as, with its group and version if these are others.
-const PARTS: &[(&str, &str, &[&str], (&str, &str, &str))] = &[
+const PARTS: &[(&str, &str, Verbs, Named)] = &[
     ("CertificateSigningRequest", "approval", &["get", "patch", "update"], ("", "", "CertificateSigningRequest")),
     ("Namespace", "finalize", &["update"], ("", "", "Namespace")),
     ("Pod", "attach", &["create", "get"], ("", "", "PodAttachOptions")),
