@@ -1,6 +1,5 @@
 //! The cluster behind the server: its clock, the requests that are open, and the way to the API server.
 
-use super::Server;
 use super::clock::now;
 use super::request::Request;
 use super::status::Answer;
@@ -15,7 +14,9 @@ use crate::kubectl::{Beside, BesideAct, RemoteAct, RemoteOutput, Session};
 use crate::scenario::quiet_until;
 use crate::session::record::Record;
 use crate::session::{Checkpoint, Recorded};
+use std::any::Any;
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -80,6 +81,9 @@ pub(super) struct Snapshot {
     tasks: u64,
 }
 
+/// Starts another server with the history of a record: its address, and what ends it when it is dropped.
+pub(super) type Starter = Box<dyn Fn(String, Pace) -> Result<(SocketAddr, Box<dyn Any>), String>>;
+
 /// A simulated cluster that requests are sent to.
 pub struct Cluster {
     /// The simulation.
@@ -101,9 +105,9 @@ pub struct Cluster {
     /// What is kept of it, by name.
     pub(super) snapshots: BTreeMap<String, Snapshot>,
     /// Servers that were forked off this one: they end with it.
-    pub(super) forks: Vec<Server>,
-    /// What clients must show, if anything.
-    pub(super) token: Option<String>,
+    pub(super) forks: Vec<Box<dyn Any>>,
+    /// What starts such a server.
+    pub(super) starter: Option<Starter>,
     pace: Pace,
     /// When virtual time was last brought up to date, and what it was then.
     since: (Instant, Time),
@@ -120,9 +124,9 @@ impl Cluster {
         let since = (now(), sim.now());
         let (leaps_until, written) = (sim.now(), sim.now());
         let (open, waiting, log) = (Vec::new(), Waiting::default(), Vec::new());
-        let (snapshots, forks, token, page) = (BTreeMap::new(), Vec::new(), None, None);
+        let (snapshots, forks, starter, page) = (BTreeMap::new(), Vec::new(), None, None);
         let (remotes, tasks) = (0, 0);
-        Cluster { sim, open, waiting, log, remotes, tasks, page, seed, snapshots, forks, token, pace, since, leaps_until, written }
+        Cluster { sim, open, waiting, log, remotes, tasks, page, seed, snapshots, forks, starter, pace, since, leaps_until, written }
     }
 
     /// A cluster that has the history of a record.

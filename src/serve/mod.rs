@@ -173,7 +173,12 @@ fn begin(options: Options) -> Result<Cluster, String> {
             cluster
         }
     };
-    (cluster.page, cluster.token) = (options.page, options.token);
+    cluster.page = options.page;
+    cluster.starter = Some(Box::new(move |record, pace| {
+        let (resume, token) = (Some(record), options.token.clone());
+        let server = Server::start(Options { resume, pace, token, ..Options::default() })?;
+        Ok((server.address(), Box::new(server)))
+    }));
     if let Some(path) = options.record {
         tell::keep(&mut cluster, &path).map_err(|e| format!("{}: {e}", path.display()))?;
     }

@@ -4,9 +4,8 @@
 use super::cluster::{Cluster, Pace};
 use super::request::Request;
 use super::status::{Answer, failure, no_such_path, not_allowed};
-use super::{Options, Server, tell};
+use super::tell;
 use serde_json::json;
-use std::net::SocketAddr;
 
 /// Snapshots that are kept.
 const MOST_SNAPSHOTS: usize = 100;
@@ -55,14 +54,13 @@ pub fn fork(cluster: &mut Cluster, request: &Request) -> Answer {
     }
     let speed = body["speed"].as_f64().unwrap_or(0.0);
     let pace = if speed > 0.0 { Pace::Real(speed.clamp(0.01, 10_000.0)) } else { Pace::Held };
-    let listen = SocketAddr::from(([127, 0, 0, 1], 0));
-    let resume = Some(String::from_utf8_lossy(&tell::whole(cluster).body).into_owned());
-    match Server::start(Options { listen, pace, resume, token: cluster.token.clone(), ..Options::default() }) {
-        Ok(server) => {
-            let address = format!("http://{}", server.address());
+    let record = String::from_utf8_lossy(&tell::whole(cluster).body).into_owned();
+    match cluster.starter.as_ref().map(|start| start(record, pace)) {
+        Some(Ok((address, server))) => {
             cluster.forks.push(server);
-            Answer::json(201, &json!({ "address": address }))
+            Answer::json(201, &json!({ "address": format!("http://{address}") }))
         }
-        Err(problem) => failure(500, "InternalError", &problem),
+        Some(Err(problem)) => failure(500, "InternalError", &problem),
+        None => not_allowed(),
     }
 }
