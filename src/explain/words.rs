@@ -196,9 +196,13 @@ pub fn last(journal: Journal<'_>, key: &ObjectRef, version: u64) -> Option<Reaso
 /// How the newest change of an object came about: newest first, the person's action last. Several writes of
 /// one person's command are one item. `version` is that of the object; nothing if it is gone.
 pub fn chain(journal: Journal<'_>, held_up: &DelayLog, key: &ObjectRef, version: u64) -> Vec<Reason> {
-    let newest = newest(journal, key, version);
+    newest(journal, key, version).map_or_else(Vec::new, |at| chain_of(journal, held_up, at as EntryId))
+}
+
+/// How one entry of the journal came about, in the same way.
+pub fn chain_of(journal: Journal<'_>, held_up: &DelayLog, id: EntryId) -> Vec<Reason> {
     let mut out: Vec<Reason> = Vec::new();
-    let (mut at, mut left) = (newest.map(|at| at as EntryId), MAX_SCANNED_ENTRIES);
+    let (mut at, mut left) = (Some(id), MAX_SCANNED_ENTRIES);
     let mut faults: Vec<EntryId> = Vec::new();
     while let Some(id) = at {
         let Some(entry) = journal.get(id as usize) else { break };

@@ -173,6 +173,21 @@ struct Reader<'t> {
 }
 
 impl Expressions {
+    /// Reads an expression whose value over time is asked for; its place.
+    pub fn read_over(&mut self, over: Over, text: &str) -> Result<usize, ExprError> {
+        let tokens = tokens(text)?;
+        if tokens.len() > MAX_TOKENS {
+            return Err(ExprError::TooLong);
+        }
+        let mut reader = Reader { tokens: &tokens, at: 0, depth: 0, within: true, over: &mut self.over };
+        let expr = reader.binary(0)?;
+        if reader.at < tokens.len() {
+            return Err(reader.unexpected());
+        }
+        self.over.push((over, expr));
+        Ok(self.over.len() - 1)
+    }
+
     /// Reads an expression.
     pub fn read(&mut self, text: &str) -> Result<Expr, ExprError> {
         let tokens = tokens(text)?;

@@ -120,6 +120,32 @@ impl History {
         }
     }
 
+    /// A value over time so far, and when it became that.
+    pub fn over(&self, at: usize) -> Option<(&Value, Time)> {
+        self.slots.get(at).map(|slot| (&slot.value, slot.at))
+    }
+
+    /// The history as it was after so many entries, of which `began.1` were there at its beginning.
+    pub fn of(journal: Journal<'_>, began: (Time, usize), over: Rc<Expressions>, to: Time) -> History {
+        let mut history = History::default();
+        history.fold(journal.first(began.1), began.0, true);
+        (history.created, history.deleted, history.commands) = Default::default();
+        (history.first, history.began, history.now, history.over) = (history.read, began.0, began.0, over);
+        history.take();
+        history.fold(journal, to, true);
+        history
+    }
+
+    /// Reads on to another end of the same journal.
+    pub fn read_on(&mut self, journal: Journal<'_>, to: Time) {
+        self.fold(journal, to, true);
+    }
+
+    /// What an expression comes to, where it does not ask what only the present tells.
+    pub fn value_then(&self, expr: &Expr) -> Value {
+        self.eval(expr, None)
+    }
+
     /// Reads the journal again from its beginning: it is another one, up to an instant.
     pub fn reread(&mut self, sim: &Sim) {
         let journal = sim.journal();

@@ -91,7 +91,8 @@ impl Fault {
     }
 }
 
-fn of_expression(error: &ExprError) -> Message {
+/// What is wrong with an expression, in words.
+pub fn of_expression(error: &ExprError) -> Message {
     match error {
         ExprError::Unexpected(token) if token.is_empty() => msg::lesson_expression_ends(),
         ExprError::Unexpected(token) => msg::lesson_expression_unexpected(token),

@@ -2,12 +2,14 @@
 //!
 //! One format serves lessons, tests and the command: see docs/native.md for its fields.
 
+mod disturb;
 mod names;
 mod parse;
 mod runner;
 mod trace;
 
+pub use disturb::Disturbance;
 pub use names::resolve;
-pub use parse::{Scenario, Step, Wait, cluster, parse, step};
-pub use runner::{Finished, Observer, finish, quiet_until, run, settle};
+pub use parse::{Expected, How, Scenario, Step, Wait, cluster, parse, step};
+pub use runner::{Act, Finished, Observer, finish, quiet_until, run, run_disturbed, settle};
 pub use trace::Trace;

@@ -15,8 +15,55 @@ pub struct Scenario {
     pub description: String,
     /// The cluster before the first step.
     pub cluster: ClusterConfig,
+    /// What `cluster` is in the file.
+    pub written: Value,
     /// The steps, in order.
     pub steps: Vec<Step>,
+    /// What is expected of the history.
+    pub expected: Vec<Expected>,
+}
+
+impl Scenario {
+    /// How long a step may take, if that is expected of it.
+    pub fn patience(&self, step: usize) -> u64 {
+        let spans = self.expected.iter().filter(|expected| expected.step == step);
+        spans.map(|expected| if let How::Finishes(span) = expected.how { span } else { 0 }).max().unwrap_or(0)
+    }
+}
+
+/// Something that is expected.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Expected {
+    /// Where it stands in the file: `steps[3]`.
+    pub place: String,
+    /// Steps before it; of a command that finishes: its own.
+    pub step: usize,
+    /// How often or how soon.
+    pub how: How,
+    /// An expression, or the line of a command.
+    pub text: String,
+}
+
+/// How something is expected.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum How {
+    /// At every instant from its place in the steps to the end.
+    Always,
+    /// At no instant from there.
+    Never,
+    /// At an instant from there.
+    Eventually,
+    /// The command ends with exit code 0 within so many microseconds.
+    Finishes(u64),
+}
+
+const HOWS: [(&str, How); 3] = [("always", How::Always), ("never", How::Never), ("eventually", How::Eventually)];
+
+impl How {
+    /// Its word in a file.
+    pub fn word(self) -> &'static str {
+        HOWS.iter().find(|(_, how)| *how == self).map_or("finishes", |(word, _)| word)
+    }
 }
 
 /// How long a step waits.
@@ -65,13 +112,26 @@ pub fn parse(text: &str) -> Result<Scenario, String> {
         return Err(format!("line {}: {}", fault.line, fault.message));
     }
     let parsed = read.documents.pop().map(|d| d.value).unwrap_or(Value::Null);
-    let steps = parsed.get("steps").and_then(Value::as_array).ok_or("steps: a list of steps is required")?;
-    Ok(Scenario {
-        name: word(&parsed, "name"),
-        description: word(&parsed, "description"),
-        cluster: cluster(parsed.get("cluster").unwrap_or(&Value::Null))?,
-        steps: steps.iter().enumerate().map(|(i, s)| step(s).map_err(|e| format!("steps[{i}]: {e}"))).collect::<Result<_, _>>()?,
-    })
+    let list = parsed.get("steps").and_then(Value::as_array).ok_or("steps: a list of steps is required")?;
+    let (mut steps, mut expected) = (Vec::new(), Vec::new());
+    for (i, item) in list.iter().enumerate() {
+        let place = format!("steps[{i}]");
+        if let Some((how, text)) = HOWS.iter().find_map(|(word, how)| Some((*how, item.get(*word)?))) {
+            let text = text.as_str().ok_or_else(|| format!("{place}: {}: an expression is required", how.word()))?;
+            expected.push(Expected { place, step: steps.len(), how, text: text.to_owned() });
+            continue;
+        }
+        let step = step(item).map_err(|e| format!("{place}: {e}"))?;
+        if let Some(span) = item.get("finishes") {
+            let Step::Kubectl { line, .. } = &step else { return Err(format!("{place}: finishes: only a kubectl command finishes")) };
+            let span = duration(span).ok_or_else(|| format!("{place}: finishes: not a duration: {span}"))?;
+            expected.push(Expected { place, step: steps.len(), how: How::Finishes(span), text: line.clone() });
+        }
+        steps.push(step);
+    }
+    let written = parsed.get("cluster").cloned().unwrap_or_default();
+    let cluster = cluster(&written)?;
+    Ok(Scenario { name: word(&parsed, "name"), description: word(&parsed, "description"), cluster, written, steps, expected })
 }
 
 fn word(value: &Value, key: &str) -> String {
@@ -188,6 +248,25 @@ mod tests {
                 Step::Fault("node-down node-1".into()),
             ]
         );
+    }
+
+    #[test]
+    fn expectations_stand_among_the_steps() {
+        let text = "steps:\n- never: pods(web) > 4\n- wait: 1s\n- kubectl: drain node-1\n  finishes: 2m\n- always: ready(web) >= 2\n";
+        let scenario = parse(text).unwrap();
+        let told: Vec<_> = scenario.expected.iter().map(|one| (one.place.as_str(), one.step, one.how, one.text.as_str())).collect();
+        assert_eq!(
+            told,
+            [
+                ("steps[0]", 0, How::Never, "pods(web) > 4"),
+                ("steps[2]", 1, How::Finishes(120_000_000), "drain node-1"),
+                ("steps[3]", 2, How::Always, "ready(web) >= 2"),
+            ]
+        );
+        assert_eq!((scenario.steps.len(), scenario.patience(1), scenario.patience(0)), (2, 120_000_000, 0));
+        assert_eq!(parse("steps:\n- wait: 1s\n  finishes: 1s\n").unwrap_err(), "steps[0]: finishes: only a kubectl command finishes");
+        assert_eq!(parse("steps:\n- kubectl: get pods\n  finishes: soon\n").unwrap_err(), "steps[0]: finishes: not a duration: \"soon\"");
+        assert_eq!(parse("steps:\n- never: 3\n").unwrap_err(), "steps[0]: never: an expression is required");
     }
 
     #[test]

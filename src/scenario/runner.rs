@@ -1,11 +1,12 @@
 //! Runs a scenario: its steps one after the other, in virtual time.
 
+use super::disturb::{self, Disturbance};
 use super::names::resolve;
 use super::parse::{Scenario, Step, Wait};
 use crate::api::Time;
 use crate::api::time::{MS, SECOND};
 use crate::engine::Sim;
-use crate::kubectl::{Progress, Session, parse::split};
+use crate::kubectl::{Beside, BesideAct, Progress, Session, parse::split};
 
 /// What a command line takes before it reaches the API server, and until the prompt is back.
 const COMMAND: u64 = 100 * MS;
@@ -35,45 +36,80 @@ pub struct Finished {
     pub exit: i32,
 }
 
+impl Finished {
+    /// A step without output, which has failed if there are words.
+    fn quietly(step: usize, action: &'static str, began: Time, ended: Time, stderr: String) -> Finished {
+        let exit = i32::from(!stderr.is_empty());
+        Finished { step, action, began, ended, stdout: String::new(), stderr, exit }
+    }
+}
+
+/// What was done to the cluster.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Act {
+    /// To the command of this step.
+    Command(u32, BesideAct),
+    /// A fault of a step.
+    Fault(String),
+    /// A fault of the disturbance.
+    Disturbed(String),
+}
+
 /// Who watches a run.
 pub trait Observer {
     /// The cluster has new entries in its journal.
     fn advanced(&mut self, sim: &Sim);
     /// A step has ended.
     fn finished(&mut self, sim: &Sim, step: &Finished);
+    /// A step is about to begin; after the last: as many as there are.
+    fn begins(&mut self, _sim: &Sim, _step: usize) {}
+    /// Something was done, after so many tasks of the engine.
+    fn did(&mut self, _tasks: u64, _at: Time, _act: Act) {}
 }
 
-/// A command beside the others; it has no session until it has started up.
+/// A command beside the others, which starts up first.
+#[derive(Clone, Copy)]
 struct Background {
     step: usize,
     began: Time,
-    args: Vec<String>,
-    session: Option<Session>,
-    done: bool,
+    started: bool,
 }
 
 struct Run<'r> {
+    scenario: &'r Scenario,
     sim: Sim,
     observer: &'r mut dyn Observer,
+    commands: Beside,
     background: Vec<Background>,
-    /// At most so many tasks are run in one go; the history must not depend on it.
+    disturbance: Option<Disturbance>,
     slice: usize,
+    /// Tasks run since time 0.
+    tasks: u64,
 }
 
 /// Runs all steps; gives the cluster at the end. `slice` is how many tasks are run in one go.
 pub fn run(scenario: &Scenario, seed: u64, slice: usize, observer: &mut dyn Observer) -> Sim {
     let sim = Sim::new(scenario.cluster.clone(), seed);
-    let mut run = Run { sim, observer, background: Vec::new(), slice: slice.max(1) };
+    finish_run(Run::new(scenario, sim, slice, None, observer))
+}
+
+/// The same with faults in watches and loops; the run goes on after its last step until what came of them is repaired.
+pub fn run_disturbed(scenario: &Scenario, seed: u64, disturbance: Disturbance, observer: &mut dyn Observer) -> Sim {
+    let sim = Sim::new(scenario.cluster.clone(), seed);
+    finish_run(Run::new(scenario, sim, usize::MAX, Some(disturbance), observer))
+}
+
+fn finish_run(mut run: Run<'_>) -> Sim {
+    let scenario = run.scenario;
     run.observer.advanced(&run.sim);
     for (i, step) in scenario.steps.iter().enumerate() {
+        run.observer.begins(&run.sim, i);
         run.step(i, step);
     }
-    for entry in std::mem::take(&mut run.background).into_iter().filter(|entry| !entry.done) {
-        if let Some(mut session) = entry.session {
-            session.interrupt();
-            let now = run.sim.now();
-            run.report(entry.step, "kubectl", entry.began, now, &session);
-        }
+    run.observer.begins(&run.sim, scenario.steps.len());
+    run.repair();
+    for entry in std::mem::take(&mut run.background).into_iter().filter(|entry| entry.started) {
+        run.report(entry.step, entry.began);
     }
     run.sim
 }
@@ -112,54 +148,76 @@ pub fn settle(sim: &mut Sim) {
     }
 }
 
-impl Run<'_> {
+impl<'r> Run<'r> {
+    fn new(scenario: &'r Scenario, sim: Sim, slice: usize, disturbance: Option<Disturbance>, observer: &'r mut dyn Observer) -> Run<'r> {
+        let (commands, background) = (Beside::default(), Vec::new());
+        Run { scenario, sim, observer, commands, background, disturbance, slice: slice.max(1), tasks: 0 }
+    }
+
     fn step(&mut self, i: usize, step: &Step) {
         let began = self.sim.now();
         match step {
             Step::Wait(wait) => {
                 self.wait(*wait);
-                let ended = self.sim.now();
-                self.finish(Finished { step: i, action: "wait", began, ended, stdout: String::new(), stderr: String::new(), exit: 0 });
+                self.finish(Finished::quietly(i, "wait", began, self.sim.now(), String::new()));
             }
-            Step::Apply(manifest) => self.command(i, began, &["apply".into(), "-f".into(), "-".into()], manifest, false, "apply"),
-            Step::Kubectl { line, background } => {
-                let line = resolve(line, &self.sim);
-                self.command(i, began, &split(&line), "", *background, "kubectl");
-            }
+            Step::Apply(_) | Step::Kubectl { background: false, .. } => self.command(i, began),
+            Step::Kubectl { .. } => self.background.push(Background { step: i, began, started: false }),
             Step::Fault(line) => {
                 let line = resolve(line, &self.sim);
                 self.advance(began.after(FAULT));
-                let error = self.sim.fault(&line).err().unwrap_or_default();
-                let exit = i32::from(!error.is_empty());
-                let ended = self.sim.now();
-                self.finish(Finished { step: i, action: "fault", began, ended, stdout: String::new(), stderr: error, exit });
+                let error = self.fault(line, Act::Fault).err().unwrap_or_default();
+                self.finish(Finished::quietly(i, "fault", began, self.sim.now(), error));
             }
         }
     }
 
-    fn command(&mut self, i: usize, began: Time, args: &[String], stdin: &str, background: bool, action: &'static str) {
-        if background {
-            self.background.push(Background { step: i, began, args: args.to_vec(), session: None, done: false });
-            return;
+    /// What a step starts: words, and what they read.
+    fn start_of(&self, step: usize) -> BesideAct {
+        match &self.scenario.steps[step] {
+            Step::Apply(manifest) => BesideAct::Start(vec!["apply".into(), "-f".into(), "-".into()], manifest.clone()),
+            Step::Kubectl { line, .. } => BesideAct::Start(split(&resolve(line, &self.sim)), String::new()),
+            Step::Wait(_) | Step::Fault(_) => BesideAct::Poll,
         }
+    }
+
+    fn act(&mut self, step: usize, act: BesideAct) {
+        let id = u32::try_from(step).unwrap_or(u32::MAX);
+        if self.commands.act(&mut self.sim, id, &act) {
+            self.observer.did(self.tasks, self.sim.now(), Act::Command(id, act));
+        }
+    }
+
+    fn fault(&mut self, line: String, act: fn(String) -> Act) -> Result<(), String> {
+        let result = self.sim.fault(&line);
+        if result.is_ok() {
+            self.observer.did(self.tasks, self.sim.now(), act(line));
+        }
+        result
+    }
+
+    fn command(&mut self, i: usize, began: Time) {
         self.advance(began.after(COMMAND));
-        let mut session = Session::start(&mut self.sim, args, stdin);
-        let limit = self.sim.now().after(PATIENCE);
-        while session.poll(&mut self.sim) == Progress::Running {
-            if self.sim.now() >= limit {
-                session.interrupt();
+        let start = self.start_of(i);
+        self.act(i, start);
+        let limit = self.sim.now().after(self.scenario.patience(i).max(PATIENCE));
+        loop {
+            self.act(i, BesideAct::Poll);
+            if !self.commands.waits(i as u32) || self.sim.now() >= limit {
                 break;
             }
             self.advance(next_look(&self.sim, limit));
         }
         self.observer.advanced(&self.sim);
-        let ended = self.sim.now();
-        self.report(i, action, began, ended, &session);
+        self.report(i, began);
     }
 
-    fn report(&mut self, step: usize, action: &'static str, began: Time, ended: Time, session: &Session) {
-        let (stdout, stderr) = (session.stdout.clone(), session.stderr.clone());
-        self.finish(Finished { step, action, began, ended, stdout, stderr, exit: session.exit.unwrap_or(0) });
+    /// Tells of a command that has ended, or is interrupted.
+    fn report(&mut self, step: usize, began: Time) {
+        let Some(session) = self.commands.take(step as u32) else { return };
+        let action = self.scenario.steps[step].action();
+        let (stdout, stderr, exit) = (session.stdout, session.stderr, session.exit.unwrap_or(0));
+        self.finish(Finished { step, action, began, ended: self.sim.now(), stdout, stderr, exit });
     }
 
     fn finish(&mut self, finished: Finished) {
@@ -180,36 +238,64 @@ impl Run<'_> {
         }
     }
 
+    /// Ends the disturbance, and lets the cluster repair what came of it.
+    fn repair(&mut self) {
+        if self.disturbance.take().is_none() {
+            return;
+        }
+        for line in disturb::ENDS {
+            // A loop that is not slow needs no end of that.
+            let _ = self.fault((*line).to_owned(), Act::Fault);
+        }
+        let limit = self.sim.now().after(AT_MOST);
+        while self.sim.is_held_up() && self.sim.now() < limit {
+            self.advance(next_look(&self.sim, limit));
+        }
+        self.wait(Wait::Settled);
+    }
+
     /// Lets time pass; commands in the background look at every change.
     fn advance(&mut self, to: Time) {
         loop {
-            let waiting = self.background.iter().filter(|b| !b.done);
-            let start = waiting.clone().filter(|b| b.session.is_none()).map(|b| b.began.after(COMMAND)).min();
+            let waiting = self.background.iter();
+            let start = waiting.clone().filter(|b| !b.started).map(|b| b.began.after(COMMAND)).min();
             let slice = if waiting.count() == 0 { self.slice } else { 1 };
-            let until = start.map_or(to, |start| start.min(to));
-            let done = self.sim.advance(until, slice).done;
+            let disturbed = self.disturbance.as_ref().map(|disturbance| disturbance.next);
+            let until = start.into_iter().chain(disturbed).fold(to, Time::min);
+            let went = self.sim.advance(until, slice);
+            self.tasks += went.ran as u64;
             self.poll_background();
             self.observer.advanced(&self.sim);
-            if done && until == to {
+            if went.done && disturbed == Some(until) {
+                self.disturb();
+            }
+            if went.done && until == to {
                 return;
             }
         }
     }
 
+    fn disturb(&mut self) {
+        let Some(line) = self.disturbance.as_mut().and_then(|disturbance| disturbance.draw(&self.sim)) else { return };
+        // What cannot be done to the cluster as it is, is not done.
+        let _ = self.fault(line, Act::Disturbed);
+    }
+
     fn poll_background(&mut self) {
         let now = self.sim.now();
-        for n in 0..self.background.len() {
-            let entry = &mut self.background[n];
-            if entry.done || entry.began.after(COMMAND) > now {
-                continue;
+        for mut entry in std::mem::take(&mut self.background) {
+            if entry.began.after(COMMAND) <= now {
+                if !std::mem::replace(&mut entry.started, true) {
+                    let start = self.start_of(entry.step);
+                    self.act(entry.step, start);
+                }
+                self.act(entry.step, BesideAct::Poll);
+                if !self.commands.waits(entry.step as u32) {
+                    self.report(entry.step, entry.began);
+                    continue;
+                }
             }
-            let sim = &mut self.sim;
-            let session = entry.session.get_or_insert_with(|| Session::start(sim, &entry.args, ""));
-            if session.poll(sim) == Progress::Done {
-                entry.done = true;
-                let (step, began, session) = (entry.step, entry.began, session.clone());
-                self.report(step, "kubectl", began, now, &session);
-            }
+            self.background.push(entry);
         }
     }
 }

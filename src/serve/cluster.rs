@@ -10,8 +10,13 @@ use crate::engine::Sim;
 use crate::engine::cluster::ClusterConfig;
 use crate::engine::journal::Actor;
 use crate::engine::store::{ApiError, ClientRequest, ClientWrite, Origin, Sent, Subresource};
-use crate::kubectl::{RemoteAct, RemoteOutput};
-use crate::session::Recorded;
+use crate::kubectl::{Beside, BesideAct, RemoteAct, RemoteOutput, Session};
+use crate::scenario::quiet_until;
+use crate::session::record::Record;
+use crate::session::{Checkpoint, Recorded};
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -59,7 +64,25 @@ impl From<Answer> for Reply {
 pub trait OpenRequest {
     /// Sends what has happened since; false once it has ended.
     fn feed(&mut self, cluster: &mut Cluster) -> bool;
+
+    /// The cluster has become what it was earlier; false if the request ends with that.
+    fn restored(&mut self, _cluster: &mut Cluster) -> bool {
+        false
+    }
 }
+
+/// A cluster that is kept: what was done, and what came of it.
+#[derive(Clone)]
+pub(super) struct Snapshot {
+    pub(super) sim: Sim,
+    waiting: Waiting,
+    log: Vec<Recorded>,
+    remotes: u32,
+    tasks: u64,
+}
+
+/// Starts another server with the history of a record: its address, and what ends it when it is dropped.
+pub(super) type Starter = Box<dyn Fn(String, Pace) -> Result<(SocketAddr, Box<dyn Any>), String>>;
 
 /// A simulated cluster that requests are sent to.
 pub struct Cluster {
@@ -79,6 +102,12 @@ pub struct Cluster {
     pub(super) page: Option<PathBuf>,
     /// What the run began with.
     pub(super) seed: u64,
+    /// What is kept of it, by name.
+    pub(super) snapshots: BTreeMap<String, Snapshot>,
+    /// Servers that were forked off this one: they end with it.
+    pub(super) forks: Vec<Box<dyn Any>>,
+    /// What starts such a server.
+    pub(super) starter: Option<Starter>,
     pace: Pace,
     /// When virtual time was last brought up to date, and what it was then.
     since: (Instant, Time),
@@ -95,9 +124,39 @@ impl Cluster {
         let since = (now(), sim.now());
         let (leaps_until, written) = (sim.now(), sim.now());
         let (open, waiting, log) = (Vec::new(), Waiting::default(), Vec::new());
-        let mut cluster = Cluster { sim, open, waiting, log, remotes: 0, tasks: 0, page: None, seed, pace, since, leaps_until, written };
-        cluster.pass(SECOND);
+        let (snapshots, forks, starter, page) = (BTreeMap::new(), Vec::new(), None, None);
+        let (remotes, tasks) = (0, 0);
+        Cluster { sim, open, waiting, log, remotes, tasks, page, seed, snapshots, forks, starter, pace, since, leaps_until, written }
+    }
+
+    /// A cluster that has the history of a record.
+    pub fn resumed(record: Record, pace: Pace) -> Cluster {
+        let mut point = Checkpoint::new(Sim::new(record.config, record.seed));
+        while !point.replay(&record.commands, record.end.1, record.end.0, usize::MAX) {}
+        let ids = record.commands.iter().map(|(_, _, command)| match command {
+            Command::Remote(id, _) | Command::Beside(id, _) => *id,
+            _ => 0,
+        });
+        let remotes = ids.max().unwrap_or(0);
+        let mut cluster = Cluster::new(point.sim.config.clone(), record.seed, pace);
+        cluster.restore(Snapshot { sim: point.sim, waiting: point.waiting, log: record.commands, remotes, tasks: point.steps });
         cluster
+    }
+
+    /// The cluster as it is.
+    pub(super) fn snapshot(&self) -> Snapshot {
+        let (sim, waiting, log) = (self.sim.clone(), self.waiting.clone(), self.log.clone());
+        Snapshot { sim, waiting, log, remotes: self.remotes, tasks: self.tasks }
+    }
+
+    /// Becomes what was kept; whoever watches begins again.
+    pub(super) fn restore(&mut self, kept: Snapshot) {
+        (self.sim, self.waiting, self.log) = (kept.sim, kept.waiting, kept.log);
+        (self.remotes, self.tasks) = (kept.remotes, kept.tasks);
+        (self.since, self.leaps_until, self.written) = ((now(), self.sim.now()), self.sim.now(), self.sim.now());
+        let mut open = std::mem::take(&mut self.open);
+        open.retain_mut(|request| request.restored(self));
+        self.open = open;
     }
 
     /// Applies a manifest; the first thing that is wrong with it, at its line.
@@ -222,7 +281,34 @@ impl Cluster {
         output
     }
 
-    /// A number for a command in a container.
+    /// Does something to a kubectl command beside the terminal; the command, if it has ended.
+    pub(super) fn act_beside(&mut self, id: u32, act: BesideAct) -> Option<Session> {
+        let changed = self.waiting.beside.act(&mut self.sim, id, &act);
+        if changed {
+            self.record(Command::Beside(id, Rc::new(act)));
+        }
+        (!self.waiting.beside.waits(id)).then(|| self.waiting.beside.take(id)).flatten()
+    }
+
+    /// The kubectl commands beside the terminal that wait.
+    pub(super) fn beside(&self) -> &Beside {
+        &self.waiting.beside
+    }
+
+    /// Lets time pass until nothing but Events has changed for some seconds, at most a minute and a half.
+    pub fn settle(&mut self) {
+        let began = self.sim.now();
+        loop {
+            let until = quiet_until(&self.sim, began);
+            if self.sim.now() >= until {
+                break;
+            }
+            self.run(self.sim.next_task().map_or(until, |at| at.min(until)), usize::MAX);
+        }
+        self.since = (now(), self.sim.now());
+    }
+
+    /// A number for a command in a container, or beside the terminal.
     pub(super) fn next_remote(&mut self) -> u32 {
         self.remotes += 1;
         self.remotes

@@ -5,7 +5,9 @@ use super::request::Request;
 use super::status::{Answer, failure, not_allowed};
 use super::tell;
 use crate::actions::{self, Command};
-use crate::api::time::{MS, SECOND};
+use crate::api::Time;
+use crate::api::time::SECOND;
+use crate::scenario::resolve;
 use serde_json::{Value, json};
 
 /// The longest span that one request may advance the clock.
@@ -13,51 +15,54 @@ const MOST: u64 = 24 * 3_600 * SECOND;
 
 /// Answers a request about the cluster itself.
 pub fn answer(cluster: &mut Cluster, request: &Request) -> Option<Reply> {
-    let answer = match (request.path.as_str(), request.method.as_str()) {
-        ("/loopscope/time", "GET") => Answer::json(200, &time(cluster)),
-        ("/loopscope/time", "POST") => match request.object() {
+    let path = request.path.strip_prefix("/loopscope/")?;
+    let (word, name) = path.split_once('/').unwrap_or((path, ""));
+    let answer = match (word, request.method.as_str(), name) {
+        ("time", "GET", "") => Answer::json(200, &time(cluster)),
+        ("time", "POST", "") => match request.object() {
             Ok(body) => advance(cluster, &body),
             Err(error) => Answer::error(&error, None),
         },
-        ("/loopscope/fault", "POST") => match std::str::from_utf8(&request.body) {
-            Ok(line) => fault(cluster, line),
-            Err(_) => failure(400, "BadRequest", "the line is not UTF-8"),
-        },
-        ("/loopscope/kubectl", "POST") => match std::str::from_utf8(&request.body) {
-            Ok(line) => kubectl(cluster, line),
-            Err(_) => failure(400, "BadRequest", "the line is not UTF-8"),
-        },
-        ("/loopscope/apply", "POST") => match std::str::from_utf8(&request.body) {
-            Ok(text) => printed(&cluster.act(Command::Apply(text.into()))),
-            Err(_) => failure(400, "BadRequest", "the manifest is not UTF-8"),
-        },
-        ("/loopscope/record", "GET") if request.on("follow") => return Some(tell::follow(cluster)),
-        ("/loopscope/record", "GET") => tell::whole(cluster),
-        ("/loopscope/apply" | "/loopscope/fault" | "/loopscope/kubectl" | "/loopscope/record" | "/loopscope/time", _) => not_allowed(),
+        ("fault", "POST", "") => with_text(request, |line| fault(cluster, line)),
+        ("kubectl", "POST", "") => with_text(request, |line| printed(&cluster.act(Command::Kubectl(line.trim().into())))),
+        ("apply", "POST", "") => with_text(request, |text| printed(&cluster.act(Command::Apply(text.into())))),
+        ("run", "POST", id) => super::beside::answer(cluster, request, id),
+        ("snapshots", method, name) => super::snapshot::answer(cluster, method, name),
+        ("fork", "POST", "") => super::snapshot::fork(cluster, request),
+        ("record", "GET", "") if request.on("follow") => return Some(tell::follow(cluster)),
+        ("record", "GET", "") => tell::whole(cluster),
+        ("apply" | "fault" | "fork" | "kubectl" | "record" | "run" | "time", _, "") => not_allowed(),
         _ => return None,
     };
     Some(answer.into())
 }
 
-fn time(cluster: &Cluster) -> Value {
-    let now = cluster.sim.now();
-    json!({ "seconds": now.0 as f64 / SECOND as f64, "wall": cluster.sim.server().wall_at(now).rfc3339(), "version": cluster.sim.server().version() })
+fn with_text(request: &Request, then: impl FnOnce(&str) -> Answer) -> Answer {
+    std::str::from_utf8(&request.body).map_or_else(|_| failure(400, "BadRequest", "the text is not UTF-8"), then)
 }
 
-/// Moves the clock: `{"seconds": 60}`.
+fn time(cluster: &Cluster) -> Value {
+    let now = cluster.sim.now();
+    let seconds = |time: Time| time.0 as f64 / SECOND as f64;
+    json!({
+        "seconds": seconds(now), "next": cluster.sim.next_task().map(seconds), "changed": seconds(cluster.sim.last_change()),
+        "wall": cluster.sim.server().wall_at(now).rfc3339(), "version": cluster.sim.server().version(),
+    })
+}
+
+/// Moves the clock: `{"seconds": 60}`, `{"until": "settled"}`.
 fn advance(cluster: &mut Cluster, body: &Value) -> Answer {
+    if body["until"] == "settled" {
+        cluster.settle();
+        return Answer::json(200, &time(cluster));
+    }
     let seconds = body["seconds"].as_f64().unwrap_or(-1.0);
     let span = seconds * SECOND as f64;
     if !(0.0..=MOST as f64).contains(&span) {
         return failure(400, "BadRequest", "seconds must be a number from 0 to 86400");
     }
-    cluster.pass((span as u64 / MS) * MS);
+    cluster.pass(span.round() as u64);
     Answer::json(200, &time(cluster))
-}
-
-/// Runs a line as the page's terminal does; what waits goes on without an answer.
-fn kubectl(cluster: &mut Cluster, line: &str) -> Answer {
-    printed(&cluster.act(Command::Kubectl(line.trim().into())))
 }
 
 /// What a command printed.
@@ -69,7 +74,8 @@ fn printed(answer: &actions::Answer) -> Answer {
 
 /// Injects a fault, in the words of a scenario file: `node-down node-1`.
 fn fault(cluster: &mut Cluster, line: &str) -> Answer {
-    let answer = cluster.act(Command::Fault(line.trim().into()));
+    let line = resolve(line.trim(), &cluster.sim);
+    let answer = cluster.act(Command::Fault(line.into()));
     if !answer.failed {
         return Answer::json(200, &time(cluster));
     }

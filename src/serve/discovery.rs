@@ -2,6 +2,8 @@
 //!
 //! Models `apiserver/pkg/endpoints/discovery` and its `aggregated` part.
 
+use super::convert::ALIASES;
+use super::metrics;
 use super::request::{Accepts, Request};
 use super::status::Answer;
 use crate::api::kind;
@@ -9,7 +11,11 @@ use crate::engine::Sim;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-const VERBS: &[&str] = &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+type Verbs = &'static [&'static str];
+/// Group, version and kind.
+type Named = (&'static str, &'static str, &'static str);
+
+const VERBS: Verbs = &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 const CREATE: &[&str] = &["create"];
 /// The type of the answer that has everything at once.
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
@@ -17,20 +23,24 @@ const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGrou
 /// Kinds that are only asked: group, resource, kind, whether it is in a namespace.
 pub const REVIEWS: &[(&str, &str, &str, bool)] = &[
     ("authentication.k8s.io", "selfsubjectreviews", "SelfSubjectReview", false),
+    ("authentication.k8s.io", "tokenreviews", "TokenReview", false),
     ("authorization.k8s.io", "localsubjectaccessreviews", "LocalSubjectAccessReview", true),
     ("authorization.k8s.io", "selfsubjectaccessreviews", "SelfSubjectAccessReview", false),
     ("authorization.k8s.io", "selfsubjectrulesreviews", "SelfSubjectRulesReview", false),
     ("authorization.k8s.io", "subjectaccessreviews", "SubjectAccessReview", false),
 ];
 
-/// Subresources: kind, name, the kind they are read as, verbs.
-const PARTS: &[(&str, &str, &str, &[&str])] = &[
-    ("Pod", "attach", "PodAttachOptions", &["create", "get"]),
-    ("Pod", "eviction", "Eviction", CREATE),
-    ("Pod", "exec", "PodExecOptions", &["create", "get"]),
-    ("Pod", "log", "Pod", &["get"]),
-    ("Pod", "resize", "Pod", &["get", "patch", "update"]),
-    ("ServiceAccount", "token", "TokenRequest", CREATE),
+/// Subresources: kind, name, verbs, and the kind they are read as, with its group and version if these are others.
+const PARTS: &[(&str, &str, Verbs, Named)] = &[
+    ("CertificateSigningRequest", "approval", &["get", "patch", "update"], ("", "", "CertificateSigningRequest")),
+    ("Namespace", "finalize", &["update"], ("", "", "Namespace")),
+    ("Pod", "attach", &["create", "get"], ("", "", "PodAttachOptions")),
+    ("Pod", "binding", CREATE, ("", "", "Binding")),
+    ("Pod", "eviction", CREATE, ("policy", "v1", "Eviction")),
+    ("Pod", "exec", &["create", "get"], ("", "", "PodExecOptions")),
+    ("Pod", "log", &["get"], ("", "", "Pod")),
+    ("Pod", "resize", &["get", "patch", "update"], ("", "", "Pod")),
+    ("ServiceAccount", "token", CREATE, ("authentication.k8s.io", "v1", "TokenRequest")),
 ];
 /// Kinds of the group `autoscaling/v1` that can be scaled.
 const SCALED: &[&str] = &["Deployment", "ReplicaSet", "StatefulSet", "ReplicationController"];
@@ -102,8 +112,8 @@ fn groups(sim: &Sim) -> Groups {
         if SCALED.contains(&info.name) {
             parts.push(scale());
         }
-        for (_, name, shown, verbs) in PARTS.iter().filter(|part| part.0 == info.name) {
-            parts.push(Part { name, kind: ("", "", (*shown).to_owned()), verbs });
+        for (_, name, verbs, (group, version, shown)) in PARTS.iter().filter(|part| part.0 == info.name) {
+            parts.push(Part { name, kind: (group, version, (*shown).to_owned()), verbs });
         }
         let resource = Resource {
             name: info.plural.to_owned(),
@@ -117,10 +127,24 @@ fn groups(sim: &Sim) -> Groups {
         };
         add(&mut groups, info.group, info.version, resource);
     }
-    for (group, name, kind, namespaced) in REVIEWS {
-        let (name, singular, kind) = ((*name).to_owned(), kind.to_lowercase(), (*kind).to_owned());
-        let (short, categories, parts) = (Vec::new(), Vec::new(), Vec::new());
-        add(&mut groups, group, "v1", Resource { name, singular, kind, namespaced: *namespaced, verbs: CREATE, short, categories, parts });
+    only_asked(&mut groups, !sim.loads().is_empty());
+    for alias in ALIASES {
+        let info = alias.kind.info();
+        let parts = match BARE.contains(&info.name) {
+            true => Vec::new(),
+            false => vec![Part { name: "status", kind: ("", "", info.name.to_owned()), verbs: &["get", "patch", "update"] }],
+        };
+        let resource = Resource {
+            name: info.plural.to_owned(),
+            singular: info.name.to_lowercase(),
+            kind: info.name.to_owned(),
+            namespaced: info.namespaced,
+            verbs: VERBS,
+            short: info.short.split(',').filter(|word| !word.is_empty()).map(str::to_owned).collect(),
+            categories: IN_ALL.contains(&info.name).then(|| "all".to_owned()).into_iter().collect(),
+            parts,
+        };
+        add(&mut groups, alias.group, alias.version, resource);
     }
     for definition in sim.server().definitions().served() {
         let info = definition.kind.info();
@@ -146,6 +170,23 @@ fn groups(sim: &Sim) -> Groups {
         }
     }
     groups
+}
+
+/// What is not stored: reviews, bindings and metrics.
+fn only_asked(groups: &mut Groups, measures: bool) {
+    let mut put = |group: &str, version: &str, (name, kind, namespaced, verbs): (&str, &str, bool, &'static [&'static str])| {
+        let (short, categories, parts) = (Vec::new(), Vec::new(), Vec::new());
+        let singular = if verbs == CREATE { kind.to_lowercase() } else { String::new() };
+        let (name, kind) = (name.to_owned(), kind.to_owned());
+        add(groups, group, version, Resource { name, singular, kind, namespaced, verbs, short, categories, parts });
+    };
+    for (group, name, kind, namespaced) in REVIEWS {
+        put(group, "v1", (name, kind, *namespaced, CREATE));
+    }
+    put("", "v1", ("bindings", "Binding", true, CREATE));
+    for (name, kind, namespaced) in metrics::RESOURCES.into_iter().filter(|_| measures) {
+        put(metrics::GROUP, metrics::VERSION, (name, kind, namespaced, &["get", "list"]));
+    }
 }
 
 fn scale() -> Part {
@@ -214,7 +255,7 @@ fn resources(group: &str, version: &str, groups: &Groups) -> Option<Answer> {
             let (group, version, kind) = &part.kind;
             let name = format!("{}/{}", one.name, part.name);
             let mut entry = json!({ "name": name, "singularName": "", "namespaced": one.namespaced, "kind": kind, "verbs": part.verbs });
-            if *kind == "Scale" {
+            if !group.is_empty() {
                 entry["group"] = (*group).into();
                 entry["version"] = (*version).into();
             }
@@ -268,7 +309,7 @@ pub fn paths(sim: &Sim) -> Vec<String> {
         paths.push(format!("/apis/{name}"));
         paths.extend(versions.iter().map(|(version, _)| format!("/apis/{name}/{version}")));
     }
-    paths.extend(["/healthz", "/livez", "/openapi/v3", "/readyz", "/version"].map(str::to_owned));
+    paths.extend(["/healthz", "/livez", "/openapi/v2", "/openapi/v3", "/readyz", "/version"].map(str::to_owned));
     paths
 }
 

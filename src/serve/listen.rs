@@ -6,7 +6,7 @@ use super::route::MAX_BODY;
 use super::status::{Answer, failure};
 use super::websocket::Upgrade;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
-use hyper::body::{Body, Bytes, Frame, Incoming};
+use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
 use hyper::header::{HeaderName, HeaderValue};
 use hyper::service::service_fn;
 use hyper::{Response, StatusCode};
@@ -183,6 +183,14 @@ impl Body for Content {
         match &mut *self {
             Content::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
             Content::Stream(receiver) => receiver.poll_recv(context).map(|piece| piece.map(|piece| Ok(Frame::data(piece.into())))),
+        }
+    }
+
+    /// The length of what is there at once is told.
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Content::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
+            Content::Stream(_) => SizeHint::default(),
         }
     }
 }

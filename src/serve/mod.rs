@@ -3,14 +3,18 @@
 //! The engine stays a deterministic single thread, which one thread owns; HTTP only translates. Native only.
 //! `docs/serve.md` says what is answered and what is not.
 
+mod beside;
 mod clock;
 mod cluster;
 mod control;
+mod convert;
 mod discovery;
 mod follow;
 mod listen;
+mod metrics;
 mod objects;
 mod openapi;
+mod openapi_v2;
 mod page;
 mod parts;
 mod protobuf;
@@ -19,6 +23,7 @@ mod request;
 mod reviews;
 mod route;
 mod show;
+mod snapshot;
 mod status;
 mod tell;
 mod terminal;
@@ -26,7 +31,9 @@ mod watch;
 mod websocket;
 mod write;
 
+use crate::api::time::SECOND;
 use crate::engine::cluster::ClusterConfig;
+use crate::session::record::{Record, Unreadable};
 use cluster::Cluster;
 pub use cluster::Pace;
 use listen::{Call, Guard};
@@ -58,6 +65,8 @@ pub struct Options {
     pub record: Option<std::path::PathBuf>,
     /// The folder of a built page, which is served beside the cluster and follows it.
     pub page: Option<std::path::PathBuf>,
+    /// A record whose history the cluster has before its first request; its nodes and its seed count then.
+    pub resume: Option<String>,
 }
 
 impl Default for Options {
@@ -71,6 +80,7 @@ impl Default for Options {
             setup: Vec::new(),
             record: None,
             page: None,
+            resume: None,
         }
     }
 }
@@ -95,13 +105,13 @@ impl Server {
         let (calls, requests) = mpsc::channel();
         let (ready, started) = mpsc::channel();
         let engine = std::thread::spawn(move || {
-            let mut cluster = Cluster::new(options.config, options.seed, options.pace);
-            cluster.page = options.page;
-            let kept =
-                options.record.map_or(Ok(()), |path| tell::keep(&mut cluster, &path).map_err(|e| format!("{}: {e}", path.display())));
-            let applied = kept.and_then(|()| options.setup.iter().try_for_each(|text| cluster.apply(text)));
-            let failed = applied.is_err();
-            if ready.send(applied).is_ok() && !failed {
+            let (cluster, begun) = match begin(options) {
+                Ok(cluster) => (Some(cluster), Ok(())),
+                Err(problem) => (None, Err(problem)),
+            };
+            if ready.send(begun).is_ok()
+                && let Some(cluster) = cluster
+            {
                 drive(cluster, &requests);
             }
         });
@@ -148,6 +158,32 @@ impl Drop for Server {
             let _ = thread.join();
         }
     }
+}
+
+/// The cluster before its first request.
+fn begin(options: Options) -> Result<Cluster, String> {
+    let mut cluster = match options.resume {
+        Some(text) => {
+            let record = Record::read(&text).map_err(|Unreadable(line, problem)| format!("line {line} of the record: {problem}"))?;
+            Cluster::resumed(record, options.pace)
+        }
+        None => {
+            let mut cluster = Cluster::new(options.config, options.seed, options.pace);
+            cluster.pass(SECOND);
+            cluster
+        }
+    };
+    cluster.page = options.page;
+    cluster.starter = Some(Box::new(move |record, pace| {
+        let (resume, token) = (Some(record), options.token.clone());
+        let server = Server::start(Options { resume, pace, token, ..Options::default() })?;
+        Ok((server.address(), Box::new(server)))
+    }));
+    if let Some(path) = options.record {
+        tell::keep(&mut cluster, &path).map_err(|e| format!("{}: {e}", path.display()))?;
+    }
+    options.setup.iter().try_for_each(|text| cluster.apply(text))?;
+    Ok(cluster)
 }
 
 /// Answers requests and lets time pass, until nobody can ask any more.

@@ -34,6 +34,25 @@ pub fn answer(sim: &Sim, path: &str) -> Option<Reply> {
     known.then(|| Answer::json(200, &document(sim, group, version)).into())
 }
 
+/// The schemas of all groups.
+pub fn schemas(sim: &Sim) -> Map<String, Value> {
+    let mut all: Map<String, Value> = Map::new();
+    for (group, version) in discovery::group_versions(sim) {
+        if let Value::Object(found) = document(sim, &group, &version)["components"]["schemas"].take() {
+            for (name, one) in found {
+                // A struct that several groups use is named as a kind by one of them.
+                let known = all.get(&name).is_some_and(|known| known.get(NAMES).is_some());
+                if !known {
+                    all.insert(name, one);
+                }
+            }
+        }
+    }
+    all
+}
+
+const NAMES: &str = "x-kubernetes-group-version-kind";
+
 fn document(sim: &Sim, group: &str, version: &str) -> Value {
     let (mut paths, mut schemas) = (Map::new(), Map::new());
     let base = if group.is_empty() { format!("/api/{version}") } else { format!("/apis/{group}/{version}") };

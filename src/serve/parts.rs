@@ -22,12 +22,20 @@ pub fn answer(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Tar
         ("resize", Kind::Pod) => change_part(cluster, request, (kind, target), Subresource::Resize).into(),
         ("scale", _) => scale(cluster, request, kind, target).into(),
         ("eviction", Kind::Pod) if request.method == "POST" => evict(cluster, request, target).into(),
+        ("binding", Kind::Pod) if request.method == "POST" => bind(cluster, request, target).into(),
+        ("finalize", Kind::Namespace) if request.method == "PUT" => finalize(cluster, request, target).into(),
+        ("approval", Kind::CertificateSigningRequest) if reads => super::read::get(cluster, request, kind, target),
+        ("approval", Kind::CertificateSigningRequest) => change_part(cluster, request, (kind, target), Subresource::Status).into(),
+        ("portforward", Kind::Pod) => {
+            let message = "port-forward is not simulated: containers do not run, so that nothing listens behind a port";
+            failure(400, "BadRequest", message).into()
+        }
         ("log", Kind::Pod) if reads => log(cluster, request, target),
         ("exec" | "attach", Kind::Pod) if matches!(request.method.as_str(), "GET" | "POST") => {
             super::terminal::open(cluster, request, target)
         }
         ("token", Kind::ServiceAccount) if request.method == "POST" => token(cluster, request, target).into(),
-        ("attach" | "eviction" | "exec" | "log" | "token", _) => not_allowed().into(),
+        ("attach" | "binding" | "eviction" | "exec" | "finalize" | "log" | "token", _) => not_allowed().into(),
         _ => no_such_path().into(),
     }
 }
@@ -130,6 +138,38 @@ fn evict(cluster: &mut Cluster, request: &Request, target: &Target) -> Answer {
     };
     let (result, warnings) = cluster.send(request, "create", Subresource::Main, ClientWrite::Evict(Name::of(&key), how.into()));
     written(cluster, request, (Kind::Pod, target), 201, result, warnings)
+}
+
+/// Binds the Pod of a path, or the one that a Binding names.
+pub fn bind(cluster: &mut Cluster, request: &Request, target: &Target) -> Answer {
+    if request.method != "POST" || target.namespace.is_empty() {
+        return not_allowed();
+    }
+    let body = match request.object() {
+        Ok(body) => body,
+        Err(error) => return Answer::error(&error, Some((Kind::Pod, &target.name))),
+    };
+    let text = |path: &str| body.pointer(path).and_then(Value::as_str).unwrap_or("");
+    let name = if target.name.is_empty() { text("/metadata/name") } else { target.name.as_str() };
+    let node = text("/target/name");
+    if node.is_empty() || !matches!(text("/target/kind"), "" | "Node") {
+        let message = format!("Binding {name:?} is invalid: target: a Node with a name is required");
+        return Answer::error(&ApiError::invalid(message), None);
+    }
+    let (key, target) = (ObjectRef::new(Kind::Pod, &target.namespace, name), Target { name: name.to_owned(), ..target.clone() });
+    let (result, warnings) = cluster.send(request, "create", Subresource::Main, ClientWrite::Bind(Name::of(&key), node.to_owned()));
+    written(cluster, request, (Kind::Pod, &target), 201, result, warnings)
+}
+
+/// The finalizers of a namespace's spec: only that of the server is known.
+fn finalize(cluster: &mut Cluster, request: &Request, target: &Target) -> Answer {
+    let key = ObjectRef::new(Kind::Namespace, "", &target.name);
+    let held = match request.object() {
+        Ok(body) => body["spec"]["finalizers"].as_array().is_some_and(|list| list.iter().any(|one| one == "kubernetes")),
+        Err(error) => return Answer::error(&error, Some((Kind::Namespace, &target.name))),
+    };
+    let (result, warnings) = cluster.send(request, "update", Subresource::Main, ClientWrite::Finalize(Name::of(&key), held));
+    written(cluster, request, (Kind::Namespace, target), 200, result, warnings)
 }
 
 /// The log of a container, as `kubectl logs` has it.

@@ -3,7 +3,7 @@
 //! Models `apiserver/pkg/endpoints/handlers/get.go`.
 
 use super::cluster::{Cluster, Reply};
-use super::objects::{objects, stored};
+use super::objects::{objects_at, stored};
 use super::request::{Request, Target};
 use super::show::Form;
 use super::status::{Answer, failure};
@@ -14,6 +14,7 @@ use crate::engine::store::ApiError;
 use crate::kubectl::Selection;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// One object.
@@ -26,7 +27,7 @@ pub fn get(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Target
         return Answer::error(&ApiError::not_found(kind, &target.name), Some((kind, &target.name))).into();
     };
     let form = Form::new(&cluster.sim, request, kind, target.api_version());
-    Answer::json(200, &form.object(&cluster.sim, object)).into()
+    Answer { warnings: warnings(kind), ..Answer::json(200, &form.object(&cluster.sim, object)) }.into()
 }
 
 /// A list, or a watch of it.
@@ -51,12 +52,19 @@ pub fn list(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Targe
         cluster.open.push(Box::new(watch));
         return Reply::Stream("application/json", receiver);
     }
-    let mut items = objects(sim, (kind, &target.namespace, ""), &selection);
-    let more = match page(&mut items, request) {
-        Ok(more) => more,
-        Err(problem) => return failure(400, "BadRequest", &problem).into(),
+    let page = match Page::of(sim, request) {
+        Ok(page) => page,
+        Err(answer) => return answer.into(),
     };
-    Answer::json(200, &form.list(sim, items, sim.server().version(), &more)).into()
+    let mut items = objects_at(sim, page.version, (kind, &target.namespace), &selection);
+    let more = page.cut(&mut items, selection.is_empty());
+    Answer { warnings: warnings(kind), ..Answer::json(200, &form.list(sim, items, page.version, &more)) }.into()
+}
+
+/// What clients are warned of that read a kind.
+fn warnings(kind: Kind) -> Vec<String> {
+    let old = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice";
+    if kind == Kind::Endpoints { vec![old.to_owned()] } else { Vec::new() }
 }
 
 /// A version that is no number, or has not been reached.
@@ -79,25 +87,63 @@ fn wrong_version(sim: &Sim, request: &Request) -> Option<Answer> {
     })
 }
 
-/// Cuts a list to the page that is asked for. The token names the last object of the page before: the next page begins behind it, in
-/// the list as it is then.
-fn page(items: &mut Vec<Value>, request: &Request) -> Result<Value, String> {
-    let token = request.option("continue");
-    if !token.is_empty() {
-        let invalid = || "continue key is not valid".to_owned();
-        let bytes = URL_SAFE_NO_PAD.decode(token).map_err(|_| invalid())?;
-        let last: (String, String) = serde_json::from_slice(&bytes).map_err(|_| invalid())?;
-        items.retain(|item| place(item) > last);
+/// Where a page of a list begins, as clients carry it.
+#[derive(Serialize, Deserialize)]
+struct Token {
+    /// The version of the list.
+    v: u64,
+    /// Namespace and name of the last object of the page before.
+    last: (String, String),
+}
+
+/// The part of a list that is asked for.
+struct Page {
+    /// The version of the store that the list is of: that of its first page.
+    version: u64,
+    after: Option<(String, String)>,
+    limit: usize,
+}
+
+impl Page {
+    fn of(sim: &Sim, request: &Request) -> Result<Page, Answer> {
+        let (current, limit) = (sim.server().version(), request.option("limit").parse().unwrap_or(0));
+        let (token, asked) = (request.option("continue"), request.option("resourceVersion"));
+        if token.is_empty() {
+            let exact = request.option("resourceVersionMatch") == "Exact";
+            let version = asked.parse().ok().filter(|version| exact && *version > 0).unwrap_or(current);
+            return Ok(Page { version, after: None, limit });
+        }
+        let invalid = |problem: &str| failure(400, "BadRequest", &format!("continue key is not valid: {problem}"));
+        if !matches!(asked, "" | "0") {
+            return Err(failure(400, "BadRequest", "specifying resource version is not allowed when using continue"));
+        }
+        let bytes = URL_SAFE_NO_PAD.decode(token).map_err(|error| invalid(&error.to_string()))?;
+        let token: Token = serde_json::from_slice(&bytes).map_err(|error| invalid(&error.to_string()))?;
+        if token.v > current {
+            let message = "The provided continue parameter is too old to display a consistent list result. You must start a new list \
+                           without the continue parameter.";
+            return Err(failure(410, "Expired", message));
+        }
+        Ok(Page { version: token.v, after: Some(token.last), limit })
     }
-    let limit = request.option("limit").parse().unwrap_or(0);
-    if limit == 0 || items.len() <= limit {
-        return Ok(Value::Null);
+
+    /// Cuts a list to the page; what is said of the rest, whose length is told if nothing was selected.
+    fn cut(&self, items: &mut Vec<Value>, count: bool) -> Value {
+        if let Some(after) = &self.after {
+            items.retain(|item| place(item) > *after);
+        }
+        if self.limit == 0 || items.len() <= self.limit {
+            return Value::Null;
+        }
+        let left = items.len() - self.limit;
+        items.truncate(self.limit);
+        let token = Token { v: self.version, last: items.last().map(place).unwrap_or_default() };
+        let mut more = json!({ "continue": URL_SAFE_NO_PAD.encode(serde_json::to_vec(&token).unwrap_or_default()) });
+        if count {
+            more["remainingItemCount"] = left.into();
+        }
+        more
     }
-    let left = items.len() - limit;
-    items.truncate(limit);
-    let last = items.last().map(place).unwrap_or_default();
-    let token = URL_SAFE_NO_PAD.encode(json!([last.0, last.1]).to_string());
-    Ok(json!({ "continue": token, "remainingItemCount": left }))
 }
 
 fn place(item: &Value) -> (String, String) {

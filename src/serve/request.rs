@@ -52,9 +52,11 @@ impl Request {
         self.header("content-type").split(';').next().unwrap_or("").trim()
     }
 
-    /// Whether nothing is to be written.
+    /// Whether nothing is to be written: by an option of the path, or by the options that a deletion or an eviction has in its body.
     pub fn is_dry(&self) -> bool {
-        self.option("dryRun") == "All"
+        let all = |options: &Value| options["dryRun"] == serde_json::json!(["All"]);
+        let deletes = self.method == "DELETE" || self.method == "POST" && self.path.ends_with("/eviction");
+        self.option("dryRun") == "All" || deletes && self.options().is_ok_and(|body| all(&body) || all(&body["deleteOptions"]))
     }
 
     /// Whom it is made as, if it impersonates somebody.
@@ -81,22 +83,23 @@ impl Request {
 
     /// The body as an object: JSON, or YAML where the client says so.
     pub fn object(&self) -> Result<Value, ApiError> {
-        match self.content_type() {
-            "" | "application/json" | "*/*" => serde_json::from_slice(&self.body).map_err(|e| unreadable(&e.to_string())),
-            "application/vnd.kubernetes.protobuf" => super::protobuf::object(&self.body).map_err(|problem| unreadable(&problem)),
-            kind if kind.ends_with("yaml") => self.yaml(),
-            other => Err(ApiError::unsupported_body(other)),
-        }
+        let value = match self.content_type() {
+            "" | "application/json" | "*/*" => serde_json::from_slice(&self.body).map_err(|e| unreadable(&e.to_string()))?,
+            "application/vnd.kubernetes.protobuf" => super::protobuf::object(&self.body).map_err(|problem| unreadable(&problem))?,
+            kind if kind.ends_with("yaml") => return self.yaml(),
+            other => return Err(ApiError::unsupported_body(other)),
+        };
+        an_object(value)
     }
 
     /// The body as YAML; JSON is read too.
     pub fn yaml(&self) -> Result<Value, ApiError> {
         if let Ok(value) = serde_json::from_slice(&self.body) {
-            return Ok(value);
+            return an_object(value);
         }
         let parsed = manifest::parse(&self.body);
         match parsed.documents.into_iter().next() {
-            Some(document) => Ok(document.value),
+            Some(document) => an_object(document.value),
             None => Err(unreadable(parsed.diagnostics.first().map_or("the document is empty", |problem| &problem.message))),
         }
     }
@@ -128,6 +131,11 @@ impl Request {
         }
         if any { Accepts::Object } else { Accepts::Nothing }
     }
+}
+
+/// A body that is text, a number or a list is no object.
+fn an_object(value: Value) -> Result<Value, ApiError> {
+    if value.is_object() { Ok(value) } else { Err(unreadable("the body is no object")) }
 }
 
 /// The shape of an answer.

@@ -6,6 +6,7 @@ use super::cluster::Cluster;
 use super::discovery::REVIEWS;
 use super::request::{Request, Target};
 use super::status::{Answer, not_allowed};
+use crate::api::{Kind, ObjectRef};
 use crate::engine::store::{Request as Asked, Rule, User};
 use serde_json::{Value, json};
 
@@ -32,6 +33,7 @@ pub fn answer(cluster: &mut Cluster, request: &Request, target: &Target) -> Opti
             let user = user.unwrap_or_else(administrator);
             json!({ "userInfo": { "username": user.name.as_str(), "groups": texts(user.groups.iter()) } })
         }
+        "TokenReview" => token(cluster, body["spec"]["token"].as_str().unwrap_or("")),
         "SelfSubjectRulesReview" => rules(cluster, user, body["spec"]["namespace"].as_str().unwrap_or("")),
         "SelfSubjectAccessReview" => access(cluster, user, &body["spec"], &target.namespace),
         _ => {
@@ -42,6 +44,24 @@ pub fn answer(cluster: &mut Cluster, request: &Request, target: &Target) -> Opti
         }
     };
     Some(Answer::json(201, &body))
+}
+
+/// Whose token it is: those that the server gives out name their ServiceAccount.
+fn token(cluster: &Cluster, token: &str) -> Value {
+    let mut words = token.strip_prefix("loopscope.").unwrap_or("").rsplitn(2, '.');
+    let (until, account) = (words.next().and_then(|until| until.parse::<i64>().ok()), words.next().unwrap_or(""));
+    let (namespace, name) = account.split_once('.').unwrap_or(("", ""));
+    let key = ObjectRef::new(Kind::ServiceAccount, namespace, name);
+    let lasts = until.is_some_and(|until| until > cluster.sim.server().wall_at(cluster.sim.now()).0);
+    match cluster.sim.get(&key).filter(|_| lasts) {
+        Some(account) => {
+            let groups =
+                ["system:serviceaccounts".to_owned(), format!("system:serviceaccounts:{namespace}"), "system:authenticated".to_owned()];
+            let user = json!({ "username": format!("system:serviceaccount:{namespace}:{name}"), "uid": account.meta.uid.to_string(), "groups": groups });
+            json!({ "authenticated": true, "user": user })
+        }
+        None => json!({ "error": "[invalid bearer token]" }),
+    }
 }
 
 fn administrator() -> User {

@@ -4,8 +4,8 @@
 
 use super::cluster::{Cluster, Reply};
 use super::request::{Accepts, Request, Target};
-use super::status::{Answer, failure, no_such_path, not_allowed};
-use super::{discovery, openapi, parts, read, reviews, write};
+use super::status::{Answer, failure, no_such_path, no_such_resource, not_allowed};
+use super::{convert, discovery, metrics, openapi, openapi_v2, parts, read, reviews, write};
 use crate::api::{Kind, kind};
 use crate::engine::Sim;
 use serde_json::json;
@@ -22,6 +22,7 @@ pub fn answer(cluster: &mut Cluster, request: &Request) -> Reply {
         "/healthz" | "/livez" | "/readyz" => return Answer::text("ok").into(),
         "/version" => return Answer::json(200, &discovery::version()).into(),
         "" => return Answer::json(200, &json!({ "paths": discovery::paths(&cluster.sim) })).into(),
+        "/openapi/v2" => return openapi_v2::answer(&cluster.sim, request).into(),
         path if path.starts_with("/openapi/v3") => return openapi::answer(&cluster.sim, path).unwrap_or_else(|| no_such_path().into()),
         path if path == "/page" || path.starts_with("/page/") => {
             return super::page::answer(cluster.page.as_deref(), path).unwrap_or_else(no_such_path).into();
@@ -41,7 +42,13 @@ pub fn answer(cluster: &mut Cluster, request: &Request) -> Reply {
     if let Some(review) = reviews::answer(cluster, request, &target) {
         return review.into();
     }
-    let Some(kind) = kind_of(&cluster.sim, &target) else { return no_such_path().into() };
+    if let Some(metrics) = metrics::answer(cluster, request, &target) {
+        return metrics.into();
+    }
+    if target.resource == "bindings" && target.group.is_empty() && target.name.is_empty() {
+        return parts::bind(cluster, request, &target).into();
+    }
+    let Some(kind) = kind_of(&cluster.sim, &target) else { return no_such_resource(request, &target).into() };
     if target.namespace.is_empty()
         && kind.info().namespaced
         && (!target.name.is_empty() || !matches!(request.method.as_str(), "GET" | "HEAD"))
@@ -68,7 +75,8 @@ fn kind_of(sim: &Sim, target: &Target) -> Option<Kind> {
         let info = kind.info();
         info.plural == target.resource && info.group == target.group && info.version == target.version
     });
-    built_in.or_else(|| {
+    let other = || convert::named(&target.group, &target.version, &target.resource).map(|alias| alias.kind);
+    built_in.or_else(other).or_else(|| {
         let mut served = sim.server().definitions().served();
         let found = served.find(|definition| {
             let info = definition.kind.info();

@@ -2,6 +2,7 @@
 //!
 //! Models `apiserver/pkg/endpoints/handlers/response.go` and `rest/table.go`.
 
+use super::convert;
 use super::request::{Accepts, Request};
 use crate::api::Kind;
 use crate::engine::Sim;
@@ -32,7 +33,9 @@ impl Form {
 
     /// One object.
     pub fn object(&self, sim: &Sim, mut value: Value) -> Value {
-        value["apiVersion"] = self.api_version.as_str().into();
+        if self.accepts != Accepts::Table {
+            convert::shown(&self.api_version, self.kind, &mut value);
+        }
         match self.accepts {
             Accepts::Table => {
                 let version = value["metadata"]["resourceVersion"].clone();
@@ -44,11 +47,10 @@ impl Form {
     }
 
     /// One object of a watch.
-    pub fn event(&mut self, sim: &Sim, mut value: Value) -> Value {
+    pub fn event(&mut self, sim: &Sim, value: Value) -> Value {
         if self.accepts != Accepts::Table {
             return self.object(sim, value);
         }
-        value["apiVersion"] = self.api_version.as_str().into();
         let version = value["metadata"]["resourceVersion"].clone();
         let columns = !std::mem::replace(&mut self.told, true);
         self.table(sim, vec![value], version, &Value::Null, columns)
@@ -74,12 +76,12 @@ impl Form {
 
     /// Several objects, with the version of the store and what is said of those that are left off.
     pub fn list(&self, sim: &Sim, mut items: Vec<Value>, version: u64, more: &Value) -> Value {
-        for item in &mut items {
-            item["apiVersion"] = self.api_version.as_str().into();
-        }
         let version = Value::from(version.to_string());
         if self.accepts == Accepts::Table {
             return self.table(sim, items, version, more, true);
+        }
+        for item in &mut items {
+            convert::shown(&self.api_version, self.kind, item);
         }
         let mut meta = json!({ "resourceVersion": version });
         join(&mut meta, more);
@@ -108,7 +110,11 @@ impl Form {
             let cells = own.unwrap_or_else(|| cells(Row { object: &object, now }));
             let shown = match self.include.as_str() {
                 "None" => Value::Null,
-                "Object" => object,
+                "Object" => {
+                    let mut object = object;
+                    convert::shown(&self.api_version, self.kind, &mut object);
+                    object
+                }
                 _ => metadata(&object),
             };
             json!({ "cells": cells, "object": shown })

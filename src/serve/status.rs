@@ -2,6 +2,7 @@
 //!
 //! Models `apimachinery/pkg/api/errors` and `apiserver/pkg/endpoints/handlers/responsewriters`.
 
+use super::request::{Request, Target};
 use crate::api::Kind;
 use crate::engine::store::{ApiError, Cause, Reason};
 use serde_json::{Value, json};
@@ -51,8 +52,20 @@ fn code(reason: Reason) -> u16 {
     }
 }
 
+/// The message; of a patch in a form that is not supported, kubectl says itself which and of what.
+fn said(error: &ApiError) -> &str {
+    let unsupported = error.reason == Reason::UnsupportedMediaType;
+    error
+        .message
+        .split_once(": ")
+        .filter(|(what, _)| unsupported && what.contains(" is not supported by "))
+        .map_or(&error.message, |(_, rest)| rest)
+}
+
 fn status(error: &ApiError, about: Option<(Kind, &str)>) -> Value {
     let mut details = json!({});
+    // A client that finds no details says that the request is invalid, instead of the object.
+    let about = about.filter(|_| error.reason != Reason::Invalid || error.cause.is_some());
     if let Some((kind, name)) = about {
         let info = kind.info();
         if !name.is_empty() {
@@ -85,7 +98,7 @@ fn status(error: &ApiError, about: Option<(Kind, &str)>) -> Value {
         _ => {}
     }
     let mut status = json!({
-        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": error.message, "code": code(error.reason),
+        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": said(error), "code": code(error.reason),
     });
     if error.reason != Reason::Unknown {
         status["reason"] = format!("{:?}", error.reason).into();
@@ -118,6 +131,14 @@ pub fn deleted(kind: Kind, name: &str, uid: &str) -> Answer {
 /// Nothing is served there.
 pub fn no_such_path() -> Answer {
     failure(404, "NotFound", "the server could not find the requested resource")
+}
+
+/// There is no such resource; said as a client would of a plain answer without words.
+pub fn no_such_resource(request: &Request, target: &Target) -> Answer {
+    let group = if target.group.is_empty() { String::new() } else { format!(".{}", target.group) };
+    let name = if target.name.is_empty() { String::new() } else { format!(" {}", target.name) };
+    let what = format!("{} {}{group}{name}", request.method.to_lowercase(), target.resource);
+    failure(404, "NotFound", &format!("the server could not find the requested resource ({what})"))
 }
 
 /// It is served, but not this method.

@@ -6,7 +6,7 @@ use crate::api::Time;
 use crate::api::time::MS;
 use crate::session::record;
 use std::fs::File;
-use std::io::Write;
+use std::io::{Seek, Write};
 use std::path::Path;
 use tokio::sync::mpsc::{self, Sender};
 
@@ -56,6 +56,16 @@ pub fn keep(cluster: &mut Cluster, path: &Path) -> std::io::Result<()> {
 }
 
 impl OpenRequest for Teller {
+    fn restored(&mut self, cluster: &mut Cluster) -> bool {
+        (self.told, self.at) = (0, Time(0));
+        if let Listener::File(file) = &mut self.to
+            && file.set_len(0).and_then(|()| file.rewind()).is_err()
+        {
+            return false;
+        }
+        self.send(&record::head(cluster.seed, &cluster.sim.config)) && self.feed(cluster)
+    }
+
     fn feed(&mut self, cluster: &mut Cluster) -> bool {
         let new = &cluster.log[self.told.min(cluster.log.len())..];
         self.told = cluster.log.len();

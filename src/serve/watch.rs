@@ -3,6 +3,7 @@
 //! Models `apiserver/pkg/endpoints/handlers/watch.go` and `apiserver/pkg/storage/cacher`.
 
 use super::cluster::{Cluster, OpenRequest};
+use super::objects::{entries_until, shown};
 use super::request::Request;
 use super::show::Form;
 use crate::api::{Kind, Object};
@@ -47,8 +48,8 @@ impl Watch {
         let asked: u64 = request.option("resourceVersion").parse().unwrap_or(0);
         let initial = request.on("sendInitialEvents") || (asked == 0 && request.option("sendInitialEvents").is_empty());
         let objects = if initial { super::objects::objects(sim, (kind, namespace, name), &selection) } else { Vec::new() };
-        // All initial events fit: they are sent before anybody can read.
-        let (sender, receiver) = mpsc::channel(BUFFER + objects.len());
+        // All initial events fit, and a last one that says why it ends: they are sent before anybody can read.
+        let (sender, receiver) = mpsc::channel(BUFFER + objects.len() + 1);
         let lasts = request.option("timeoutSeconds").parse().ok().filter(|seconds| *seconds > 0).map_or(LASTS, Duration::from_secs);
         let bookmarks = request.on("allowWatchBookmarks");
         let seen = if initial { sim.journal().len() } else { entries_until(sim, asked) };
@@ -76,7 +77,7 @@ impl Watch {
             if object.kind != self.kind || !self.is_about(object) {
                 continue;
             }
-            let value = object.to_value();
+            let value = shown(sim, object);
             let (is, was) = (self.selection.matches(&value), before.as_deref().is_some_and(|old| self.selection.matches(&old.to_value())));
             // An object that is no longer selected is gone for this client, and one that now is, is new.
             let what = match (op, is, was) {
@@ -110,21 +111,29 @@ impl Watch {
         self.send(&json!({ "type": "BOOKMARK", "object": object }))
     }
 
-    /// False if the reader is gone, or so slow that it must begin again.
+    /// False if the reader is gone, or so slow that it must begin again, which the last event says.
     fn send(&mut self, event: &Value) -> bool {
-        self.sender.try_send(format!("{event}\n").into_bytes()).is_ok()
+        let slow = self.sender.capacity() == 1;
+        let text = if slow { expired("the client has not read the events that came before").to_string() } else { event.to_string() };
+        self.sender.try_send((text + "\n").into_bytes()).is_ok() && !slow
     }
+}
+
+/// What ends a watch whose client has to list again.
+fn expired(problem: &str) -> Value {
+    let message = format!("The resourceVersion for the provided watch is too old: {problem}");
+    json!({ "type": "ERROR", "object": {
+        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": message, "reason": "Expired", "code": 410,
+    } })
 }
 
 impl OpenRequest for Watch {
+    fn restored(&mut self, cluster: &mut Cluster) -> bool {
+        self.send(&expired(&format!("the history now ends at {}", cluster.sim.server().version())));
+        false
+    }
+
     fn feed(&mut self, cluster: &mut Cluster) -> bool {
         self.catch_up(&cluster.sim)
     }
-}
-
-/// How many entries the journal had when the store was at this version.
-fn entries_until(sim: &Sim, version: u64) -> usize {
-    let entries = sim.journal();
-    let newer = entries.iter().rev().take_while(|entry| entry.write().is_none_or(|(_, object)| object.meta.resource_version > version));
-    entries.len() - newer.count()
 }

@@ -3,6 +3,7 @@
 //! Models `apiserver/pkg/endpoints/handlers/{create,update,patch,delete}.go`.
 
 use super::cluster::Cluster;
+use super::convert;
 use super::request::{Request, Target};
 use super::show::Form;
 use super::status::{Answer, deleted};
@@ -41,7 +42,27 @@ pub fn patch(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Targ
         Ok(change) => change,
         Err(error) => return Answer::error(&error, Some((kind, &target.name))),
     };
+    if convert::is_other(&target.api_version(), kind) {
+        return patch_converted(cluster, request, (kind, target), (how, &change));
+    }
     let (result, warnings) = cluster.send(request, "patch", Subresource::Main, ClientWrite::Patch(Name::of(&key), how, change));
+    written(cluster, request, (kind, target), 200, result, warnings)
+}
+
+/// A patch of another version than the stored one: what it comes to there takes the place of the object.
+fn patch_converted(cluster: &mut Cluster, request: &Request, (kind, target): (Kind, &Target), (how, change): (Patch, &Value)) -> Answer {
+    let (key, version) = (ObjectRef::new(kind, &target.namespace, &target.name), target.api_version());
+    let refused = |error: &ApiError| Answer::error(error, Some((kind, &target.name)));
+    let Some(mut value) = cluster.sim.get(&key).map(|object| object.to_value()) else {
+        return refused(&ApiError::not_found(kind, &target.name));
+    };
+    convert::shown(&version, kind, &mut value);
+    let mut value = match how.merged(kind, value, change) {
+        Ok(value) => value,
+        Err(error) => return refused(&error),
+    };
+    convert::stored(&version, kind, &mut value);
+    let (result, warnings) = cluster.send(request, "patch", Subresource::Main, ClientWrite::Update(value));
     written(cluster, request, (kind, target), 200, result, warnings)
 }
 
@@ -187,6 +208,7 @@ fn placed(mut value: Value, kind: Kind, target: &Target) -> Result<Value, ApiErr
             return Err(ApiError::bad_request(message));
         }
     }
+    convert::stored(&target.api_version(), kind, &mut value);
     Ok(value)
 }
 

@@ -33,6 +33,11 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
+    /// A simulation to which nothing has been done.
+    pub fn new(sim: Sim) -> Checkpoint {
+        Checkpoint { sim, steps: 0, done: 0, waiting: Waiting::default(), applying: None }
+    }
+
     /// Applies the next document of the manifest in progress; returns the result when none is left.
     pub fn apply_next(&mut self) -> Option<(ApplyJob, actions::Answer)> {
         let answer = self.applying.as_mut()?.step(&mut self.sim)?;

@@ -3,7 +3,7 @@
 use super::run::Run;
 use crate::actions::{Command, Line};
 use crate::i18n::format::clock;
-use crate::kubectl::RemoteAct;
+use crate::kubectl::{BesideAct, RemoteAct};
 use std::rc::Rc;
 
 /// What the editor's Apply is as a line of the console.
@@ -33,6 +33,10 @@ pub fn commands(run: &Run) -> Vec<Ran> {
             // Part of the command that waits.
             Command::Poll => return None,
             Command::Request(request) => request.told.as_str().into(),
+            Command::Beside(_, act) => match &**act {
+                BesideAct::Start(words, _) => ["kubectl ", &words.join(" ")].concat().into(),
+                BesideAct::Poll => return None,
+            },
             Command::Remote(_, act) => match &**act {
                 RemoteAct::Start(start) => ["kubectl exec ", &start.pod, " -- ", &start.command.join(" ")].concat().into(),
                 RemoteAct::Line(_) | RemoteAct::Poll | RemoteAct::Interrupt => return None,

@@ -43,6 +43,6 @@ mod trial;
 #[cfg(test)]
 mod tests;
 
-pub use checkpoint::Recorded;
+pub use checkpoint::{Checkpoint, Recorded};
 pub use msg::Msg;
 pub use state::{Standings, State};

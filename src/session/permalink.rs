@@ -5,7 +5,7 @@ use super::record::Beginning;
 use crate::actions::Command;
 use crate::engine::store::ClientRequest;
 use crate::i18n::{Message, msg};
-use crate::kubectl::RemoteAct;
+use crate::kubectl::{BesideAct, RemoteAct};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
@@ -79,6 +79,8 @@ pub enum Deed {
     Request(Box<ClientRequest>),
     /// A client of the API server ran a command in a container.
     Remote(u32, RemoteAct),
+    /// A kubectl command ran beside that of the terminal.
+    Beside(u32, BesideAct),
 }
 
 impl From<&Command> for Deed {
@@ -90,6 +92,7 @@ impl From<&Command> for Deed {
             Command::Poll => Deed::Poll,
             Command::Request(request) => Deed::Request(Box::new((**request).clone())),
             Command::Remote(id, act) => Deed::Remote(*id, (**act).clone()),
+            Command::Beside(id, act) => Deed::Beside(*id, (**act).clone()),
         }
     }
 }
@@ -103,6 +106,7 @@ impl From<Deed> for Command {
             Deed::Poll => Command::Poll,
             Deed::Request(request) => Command::Request(Rc::new(*request)),
             Deed::Remote(id, act) => Command::Remote(id, Rc::new(act)),
+            Deed::Beside(id, act) => Command::Beside(id, Rc::new(act)),
         }
     }
 }

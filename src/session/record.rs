@@ -6,25 +6,37 @@ use super::permalink::Deed;
 use crate::actions::Command;
 use crate::api::{Time, Timestamp};
 use crate::engine::cluster::ClusterConfig;
+use crate::scenario::{self, Scenario};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// As many nodes as Kubernetes is built for.
 const MAX_NODES: usize = 5_000;
 
-/// What a cluster begins as, where it is not the usual one: its nodes, and its wall clock in seconds since 1970.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Beginning(usize, i64);
+/// What a cluster begins as, where it is not the usual one: its nodes, its wall clock in seconds since 1970, and what a scenario says of
+/// it, which then counts instead.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Beginning(usize, i64, #[serde(default, skip_serializing_if = "Value::is_null")] Value);
 
 impl Beginning {
     /// That of a cluster; nothing if it is the usual one.
     pub fn of(config: &ClusterConfig) -> Option<Beginning> {
         let usual = ClusterConfig::default();
         let is_usual = config.nodes.len() == usual.nodes.len() && config.epoch == usual.epoch;
-        (!is_usual).then_some(Beginning(config.nodes.len(), config.epoch.0))
+        (!is_usual).then_some(Beginning(config.nodes.len(), config.epoch.0, Value::Null))
+    }
+
+    /// That of a scenario.
+    pub fn of_scenario(scenario: &Scenario) -> Beginning {
+        Beginning(scenario.cluster.nodes.len(), scenario.cluster.epoch.0, scenario.written.clone())
     }
 
     /// The cluster.
     pub fn config(self) -> ClusterConfig {
+        let written = if self.2.is_null() { None } else { scenario::cluster(&self.2).ok() };
+        if let Some(config) = written.filter(|config| config.nodes.len() <= MAX_NODES) {
+            return config;
+        }
         ClusterConfig { epoch: Timestamp(self.1), ..ClusterConfig::with_nodes(self.0.clamp(1, MAX_NODES)) }
     }
 }

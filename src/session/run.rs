@@ -71,7 +71,7 @@ impl Run {
 
     /// The same with another cluster.
     pub fn of(cluster: ClusterConfig, seed: u64) -> Run {
-        let live = Checkpoint { sim: Sim::new(cluster, seed), steps: 0, done: 0, waiting: Waiting::default(), applying: None };
+        let live = Checkpoint::new(Sim::new(cluster, seed));
         Run {
             branches: Vec::new(),
             forks: Vec::new(),

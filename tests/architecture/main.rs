@@ -21,6 +21,7 @@ const FLOORS: &[&[&str]] = &[
     &["views"],
     &["lesson"],
     &["session"],
+    &["check"],
     &["serve"],
     &["web"],
     &["command"],

@@ -5,8 +5,12 @@
 //! that was whole before is not any more (`whole.txt`).
 
 mod facts;
+#[allow(dead_code)]
+#[path = "../serve/http.rs"]
+mod http;
 mod names;
 mod output;
+mod served;
 
 use facts::{Run, facts_of};
 use loopscope::scenario::{self, Trace};

@@ -1,8 +1,10 @@
 //! `loopscope serve`: what clients send over HTTP, and what they get.
 
+mod api;
 mod http;
 mod kube_rs;
 mod kubectl;
+mod load;
 mod python;
 mod record;
 
@@ -105,6 +107,17 @@ fn hostile_requests_get_a_status() {
     assert_eq!(code("POST", DEPLOYMENTS, &[], b"{\"kind\":"), 400);
     assert_eq!(code("POST", DEPLOYMENTS, &[], b"[1, 2]"), 400);
     assert_eq!(code("POST", DEPLOYMENTS, &[], b"\xff\xfe"), 400);
+    for body in [&b"\"x\""[..], b"null", b"7", b"[]"] {
+        for target in [
+            "/api/v1/namespaces/default/serviceaccounts/default/token",
+            "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+            "/api/v1/namespaces/default/pods/web/eviction",
+            "/loopscope/time",
+            "/loopscope/run",
+        ] {
+            assert_eq!(code("POST", target, &[], body), 400, "{target}");
+        }
+    }
     assert_eq!(code("POST", DEPLOYMENTS, &[("content-type", "application/cbor")], b"x"), 415);
     assert_eq!(code("POST", DEPLOYMENTS, &[("content-type", "application/vnd.kubernetes.protobuf")], b"k8s\0\x12\xff"), 400);
     assert_eq!(code("GET", DEPLOYMENTS, &[("accept", "application/vnd.kubernetes.protobuf")], b""), 406);

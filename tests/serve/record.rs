@@ -1,8 +1,12 @@
 //! What is done to a served cluster, repeated elsewhere to the byte.
 
 use crate::http::{chunk, get, head, open, pass, post, send};
+use loopscope::api::{Kind, Time};
 use loopscope::engine::Sim;
 use loopscope::serve::{Options, Pace, Server};
+use loopscope::session::State;
+use loopscope::session::follow::{FollowMsg, Following};
+use loopscope::session::permalink::Link;
 use loopscope::session::record::Record;
 use loopscope::session::run::Run;
 use serde_json::{Value, json};
@@ -141,6 +145,167 @@ fn five_hundred_requests_are_repeated_to_the_byte() {
     let version = get(at, "/loopscope/time").json()["version"].as_u64();
     assert_eq!(Some(run.sim().server().version()), version);
     assert_eq!(whole(repeated(&record, 37).sim()), own, "however it is sliced");
+}
+
+/// A page that follows the server from its beginning, and hears of each thing as it is done.
+fn page_of(stream: std::io::BufReader<std::net::TcpStream>) -> std::thread::JoinHandle<Vec<String>> {
+    let mut stream = stream;
+    std::thread::spawn(move || {
+        let mut lines = Vec::new();
+        while let Some(piece) = chunk(&mut stream) {
+            let text = String::from_utf8(piece).unwrap();
+            let told = text.lines().filter_map(|line| line.strip_prefix("data: ")).map(str::to_owned);
+            lines.extend(told);
+        }
+        lines
+    })
+}
+
+#[test]
+fn a_page_that_follows_five_hundred_commands_is_equal_to_the_byte() {
+    let server = Server::start(Options { pace: Pace::Held, seed: 9, ..Options::default() }).unwrap();
+    let at = server.address();
+    let mut stream = open(at, "GET", "/loopscope/record?follow=true", &[], b"");
+    assert_eq!(head(&mut stream).0, 200);
+    let page = page_of(stream);
+    let mut dice = Dice(5);
+    let mut waiting: Vec<u64> = Vec::new();
+    for round in 0..500 {
+        act(at, &mut dice);
+        // Commands that wait, beside each other and in the terminal.
+        if round % 10 == 0 {
+            let line =
+                ["drain node-2 --ignore-daemonsets --force", "uncordon node-2", "rollout status deployment/w1"][dice.below(3) as usize];
+            waiting.extend(post(at, "/loopscope/run", &json!({ "command": line })).json()["id"].as_u64());
+            send(at, "POST", "/loopscope/kubectl", &[], b"delete pod -l app=w2 --wait");
+        }
+        waiting.retain(|id| post(at, &format!("/loopscope/run/{id}"), &Value::Null).json()["exit"].is_null());
+    }
+    let (theirs, time) = (told(at), get(at, "/loopscope/time").json());
+    let mut watch = String::new();
+    for kind in ["/api/v1/pods", "/apis/apps/v1/replicasets", "/api/v1/nodes"] {
+        let body = get(at, &format!("{kind}?watch=1&resourceVersion=1&timeoutSeconds=1")).body;
+        watch += &String::from_utf8(body).unwrap();
+    }
+    // A pause between two looks at the clock, so that the last of it is told.
+    pass(at, 1);
+    drop(server);
+    let mut state = State::from_link(Some(&Link { v: 1, manifest: Some(String::new()), ..Link::default() }));
+    state.following = Some(Following::default());
+    let lines = page.join().unwrap();
+    assert!(lines.len() > 500, "{}", lines.len());
+    for line in &lines {
+        state.update(FollowMsg::Told(line.clone()));
+        state.run_slice(300);
+    }
+    let end = Time((time["seconds"].as_f64().unwrap() * 1e6).round() as u64);
+    while !state.timeline.run.advance(end, usize::MAX) {}
+    let sim = state.timeline.run.sim();
+    let own = whole(sim);
+    let different = own.iter().zip(&theirs).find(|(own, theirs)| own != theirs);
+    assert_eq!((different, own.len()), (None, theirs.len()));
+    assert_eq!((Some(sim.server().version()), sim.now()), (time["version"].as_u64(), end));
+    // What led there is the same as well.
+    let writes = sim.journal().iter().filter_map(|entry| entry.write());
+    let kinds = [Kind::Pod, Kind::ReplicaSet, Kind::Node];
+    let own = writes.filter(|(_, object)| kinds.contains(&object.kind) && object.meta.resource_version > 1).count();
+    assert_eq!(own, watch.lines().count());
+}
+
+#[test]
+fn a_cluster_is_kept_restored_and_forked() {
+    let server = Server::start(Options { pace: Pace::Held, ..Options::default() }).unwrap();
+    let at = server.address();
+    let scale = |at: SocketAddr, count: u64| {
+        let patch = json!({ "spec": { "replicas": count } }).to_string();
+        send(
+            at,
+            "PATCH",
+            "/apis/apps/v1/namespaces/default/deployments/web/scale",
+            &[("content-type", "application/merge-patch+json")],
+            patch.as_bytes(),
+        )
+    };
+    assert_eq!(post(at, "/apis/apps/v1/namespaces/default/deployments", &workload("Deployment", "web", 2)).code, 201);
+    pass(at, 10);
+    assert_eq!(send(at, "PUT", "/loopscope/snapshots/ready", &[], b"").code, 200);
+    let (before, then) = (told(at), get(at, "/loopscope/time").json());
+    let mut watch = open(at, "GET", "/api/v1/pods?watch=1&resourceVersion=1", &[], b"");
+    let mut page = open(at, "GET", "/loopscope/record?follow=true", &[], b"");
+    assert_eq!((head(&mut watch).0, head(&mut page).0), (200, 200));
+    assert_eq!(scale(at, 5).code, 200);
+    pass(at, 10);
+    let ahead = told(at);
+    assert_ne!(ahead, before);
+    // A second server goes its own way from here.
+    let forked = post(at, "/loopscope/fork", &json!({})).json()["address"].as_str().unwrap().to_owned();
+    let other: SocketAddr = forked.strip_prefix("http://").unwrap().parse().unwrap();
+    assert_eq!(told(other), ahead);
+    assert_eq!(scale(other, 1).code, 200);
+    pass(other, 40);
+    assert_eq!(told(at), ahead);
+    // Back to what was kept: who watches has to list again, and a page begins again.
+    assert_eq!(post(at, "/loopscope/snapshots/ready", &Value::Null).code, 200);
+    assert_eq!((told(at), get(at, "/loopscope/time").json()), (before, then));
+    let mut last = Value::Null;
+    while let Some(piece) = chunk(&mut watch) {
+        last = serde_json::from_slice(&piece).unwrap();
+    }
+    assert_eq!((&last["type"], &last["object"]["code"], &last["object"]["reason"]), (&json!("ERROR"), &json!(410), &json!("Expired")));
+    let mut heads = 0;
+    while heads < 2 {
+        heads += usize::from(String::from_utf8(chunk(&mut page).unwrap()).unwrap().contains("\"record\":1"));
+    }
+    // The same is done again, and the same comes of it.
+    assert_eq!(scale(at, 5).code, 200);
+    pass(at, 10);
+    assert_eq!(told(at), ahead);
+    assert_eq!(get(at, "/loopscope/snapshots").json()[0]["name"], "ready");
+    assert_eq!(send(at, "DELETE", "/loopscope/snapshots/ready", &[], b"").code, 200);
+    for (method, name, code) in
+        [("POST", "ready", 404), ("DELETE", "ready", 404), ("PUT", "a%20b", 400), ("PATCH", "x", 405), ("PUT", "", 405)]
+    {
+        assert_eq!(send(at, method, &format!("/loopscope/snapshots/{name}"), &[], b"").code, code, "{method} {name}");
+    }
+}
+
+#[test]
+fn a_record_is_gone_on_from() {
+    let first = Server::start(Options { pace: Pace::Held, seed: 3, ..Options::default() }).unwrap();
+    let mut dice = Dice(2);
+    (0..60).for_each(|_| act(first.address(), &mut dice));
+    let text = String::from_utf8(get(first.address(), "/loopscope/record").body).unwrap();
+    let all = told(first.address());
+    drop(first);
+    let resumed = Server::start(Options { pace: Pace::Held, resume: Some(text.clone()), ..Options::default() }).unwrap();
+    assert_eq!(told(resumed.address()), all);
+    assert_eq!(String::from_utf8(get(resumed.address(), "/loopscope/record").body).unwrap(), text);
+    let broken = Options { resume: Some(text.replacen("\n[", "\n{", 1)), ..Options::default() };
+    assert!(Server::start(broken).is_err_and(|problem| problem.starts_with("line 2 of the record: ")));
+}
+
+#[test]
+fn a_line_of_kubectl_runs_without_kubectl() {
+    let server = Server::start(Options { pace: Pace::Held, ..Options::default() }).unwrap();
+    let at = server.address();
+    let run = |body: Value| post(at, "/loopscope/run", &body).json();
+    let made = run(json!({ "command": "apply -f -", "stdin": workload("Deployment", "web", 2).to_string() }));
+    assert_eq!((&made["stdout"], &made["stderr"], &made["exit"]), (&json!("deployment.apps/web created\n"), &json!(""), &json!(0)));
+    let waits = run(json!({ "command": ["rollout", "status", "deployment/web"] }));
+    assert_eq!(waits["exit"], Value::Null);
+    assert_eq!(post(at, "/loopscope/time", &json!({ "until": "settled" })).code, 200);
+    let ended = post(at, &format!("/loopscope/run/{}", waits["id"]), &Value::Null).json();
+    assert_eq!(ended["exit"], 0);
+    assert!(ended["stdout"].as_str().unwrap().ends_with("deployment \"web\" successfully rolled out\n"), "{ended}");
+    assert_eq!(post(at, &format!("/loopscope/run/{}", waits["id"]), &Value::Null).code, 404, "it has ended");
+    let failed = run(json!({ "command": "get pods nope" }));
+    assert_eq!((&failed["exit"], &failed["stderr"]), (&json!(1), &json!("Error from server (NotFound): pods \"nope\" not found\n")));
+    // Placeholders are those of scenarios.
+    assert!(run(json!({ "command": "get pod {{pod:web:0}} -o name" }))["stdout"].as_str().unwrap().starts_with("pod/web-"));
+    assert_eq!(send(at, "POST", "/loopscope/fault", &[], b"exit pod/{{pod:web:0}} 1").code, 200);
+    assert_eq!(post(at, "/loopscope/run", &json!({ "command": 3 })).code, 400);
+    assert_eq!(send(at, "POST", "/loopscope/run", &[], b"{").code, 400);
+    assert_eq!(post(at, "/loopscope/run/x", &Value::Null).code, 404);
 }
 
 #[test]

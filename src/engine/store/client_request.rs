@@ -48,6 +48,10 @@ pub enum ClientWrite {
     Delete(Name, How),
     /// An eviction of a Pod.
     Evict(Name, How),
+    /// A Pod is bound to the node of this name.
+    Bind(Name, String),
+    /// Whether anything still holds a namespace that is deleted.
+    Finalize(Name, bool),
 }
 
 /// How something is deleted.
@@ -133,6 +137,16 @@ impl ClientRequest {
                 server.authorize(origin, &self.verb, &key, "")?;
                 let object = server.delete(origin, &key, how.delete(), Why::Asked)?;
                 Ok(Sent { gone: server.get(&key).is_none(), object: Some(object) })
+            }
+            ClientWrite::Bind(name, node) => {
+                let key = name.key()?;
+                server.authorize(origin, &self.verb, &key, "binding")?;
+                server.bind(origin, &key, node, Why::Asked).map(|_| Sent { object: None, gone: false })
+            }
+            ClientWrite::Finalize(name, held) => {
+                let key = name.key()?;
+                server.authorize(origin, &self.verb, &key, "finalize")?;
+                server.finalize(origin, &key, *held, Why::Asked).map(written)
             }
             ClientWrite::Evict(name, how) => {
                 let key = name.key()?;

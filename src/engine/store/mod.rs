@@ -3,6 +3,7 @@
 mod addresses;
 pub mod admission;
 mod authorizer;
+mod binding;
 mod client_request;
 pub mod defaults;
 mod definitions;

@@ -15,7 +15,10 @@ const UNSUPPORTED: &str = "the body of the request was in an unknown format - ac
 
 /// Applies a strategic merge patch to an object of a kind.
 pub fn strategic_merge(kind: &str, original: &Value, patch: &Value) -> Result<Value, String> {
-    let kind = schema().kind_named(kind).ok_or(UNSUPPORTED)?;
+    // A kind that the field table does not have is merged by its metadata alone: its lists are replaced.
+    let served = crate::api::kind::ALL.iter().any(|known| known.name() == kind);
+    let by_metadata = || schema().kind_named("ConfigMap").filter(|_| served);
+    let kind = schema().kind_named(kind).or_else(by_metadata).ok_or(UNSUPPORTED)?;
     let mut result = original.as_object().cloned().unwrap_or_default();
     merge(Some(kind), &mut result, patch.as_object().unwrap_or(&JsonObject::new()))?;
     Ok(Value::Object(result))

@@ -1,0 +1,163 @@
+//! OpenAPI v2, which clients ask for when a kind is not in v3: the same schemas in one document, as JSON and as protobuf.
+//!
+//! Models `kube-openapi/pkg/handler`; the protobuf form is the one of `gnostic/openapiv2`.
+
+use super::openapi::schemas;
+use super::request::Request;
+use super::status::{Answer, failure};
+use crate::engine::Sim;
+use serde_json::{Map, Value, json};
+
+const PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+/// The same as the type of an answer, which may not have an `@`.
+const ANSWERED: &str = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+
+/// Answers a request for the whole document.
+pub fn answer(sim: &Sim, request: &Request) -> Answer {
+    let document = document(sim);
+    let accepts = request.header("accept");
+    if accepts.contains(PROTOBUF) || accepts.contains(ANSWERED) {
+        return Answer { content_type: ANSWERED, body: message(&document), ..Answer::json(200, &Value::Null) };
+    }
+    if accepts.is_empty() || accepts.contains("application/json") || accepts.contains("*/*") {
+        return Answer::json(200, &document);
+    }
+    failure(406, "NotAcceptable", &format!("only the following media types are accepted: application/json, {PROTOBUF}"))
+}
+
+fn document(sim: &Sim) -> Value {
+    let definitions: Map<String, Value> = schemas(sim).into_iter().map(|(name, schema)| (name, older(schema))).collect();
+    json!({ "swagger": "2.0", "info": { "title": "Kubernetes", "version": "v1.36.2" }, "paths": {}, "definitions": definitions })
+}
+
+/// A schema as v2 has it: other references, and a format for what is a number or a text.
+fn older(schema: Value) -> Value {
+    match schema {
+        Value::Object(map) if map.contains_key("x-kubernetes-int-or-string") => {
+            let mut kept = json!({ "type": "string", "format": "int-or-string" });
+            if let Some(text) = map.get("description") {
+                kept["description"] = text.clone();
+            }
+            kept
+        }
+        Value::Object(map) => {
+            let one = |(key, value): (String, Value)| match (key.as_str(), &value) {
+                ("$ref", Value::String(name)) => (key, name.replace("#/components/schemas/", "#/definitions/").into()),
+                ("nullable" | "oneOf" | "anyOf" | "not", _) => (String::new(), Value::Null),
+                _ => (key, older(value)),
+            };
+            Value::Object(map.into_iter().map(one).filter(|(key, _)| !key.is_empty()).collect())
+        }
+        Value::Array(list) => list.into_iter().map(older).collect(),
+        other => other,
+    }
+}
+
+fn varint(out: &mut Vec<u8>, mut number: u64) {
+    while number > 0x7f {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+/// A field with a length: text or a message.
+fn put(out: &mut Vec<u8>, field: u64, bytes: &[u8]) {
+    varint(out, field << 3 | 2);
+    varint(out, bytes.len() as u64);
+    out.extend(bytes);
+}
+
+fn put_text(out: &mut Vec<u8>, field: u64, value: &Value) {
+    if let Some(text) = value.as_str() {
+        put(out, field, text.as_bytes());
+    }
+}
+
+/// A name and a message.
+fn named(name: &str, value: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    put(&mut out, 1, name.as_bytes());
+    put(&mut out, 2, value);
+    out
+}
+
+fn message(document: &Value) -> Vec<u8> {
+    let (mut out, mut info, mut definitions) = (Vec::new(), Vec::new(), Vec::new());
+    put_text(&mut out, 1, &document["swagger"]);
+    put_text(&mut info, 1, &document["info"]["title"]);
+    put_text(&mut info, 2, &document["info"]["version"]);
+    put(&mut out, 2, &info);
+    put(&mut out, 8, b"");
+    for (name, one) in document["definitions"].as_object().into_iter().flatten() {
+        put(&mut definitions, 1, &named(name, &schema(one)));
+    }
+    put(&mut out, 9, &definitions);
+    out
+}
+
+fn schema(value: &Value) -> Vec<u8> {
+    let mut out = Vec::new();
+    put_text(&mut out, 1, &value["$ref"]);
+    put_text(&mut out, 2, &value["format"]);
+    put_text(&mut out, 4, &value["description"]);
+    for required in value["required"].as_array().into_iter().flatten() {
+        put_text(&mut out, 19, required);
+    }
+    match &value["additionalProperties"] {
+        one @ Value::Object(_) => {
+            let mut item = Vec::new();
+            put(&mut item, 1, &schema(one));
+            put(&mut out, 21, &item);
+        }
+        Value::Bool(true) => put(&mut out, 21, &[2 << 3, 1]),
+        _ => {}
+    }
+    if value["type"].is_string() {
+        let mut item = Vec::new();
+        put_text(&mut item, 1, &value["type"]);
+        put(&mut out, 22, &item);
+    }
+    if value["items"].is_object() {
+        let mut item = Vec::new();
+        put(&mut item, 1, &schema(&value["items"]));
+        put(&mut out, 23, &item);
+    }
+    let mut properties = Vec::new();
+    for (name, one) in value["properties"].as_object().into_iter().flatten() {
+        put(&mut properties, 1, &named(name, &schema(one)));
+    }
+    if !properties.is_empty() {
+        put(&mut out, 25, &properties);
+    }
+    for (name, one) in value.as_object().into_iter().flatten().filter(|(name, _)| name.starts_with("x-")) {
+        // Their values are YAML, of which JSON is a part.
+        let mut any = Vec::new();
+        put(&mut any, 2, one.to_string().as_bytes());
+        put(&mut out, 31, &named(name, &any));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::cluster::ClusterConfig;
+
+    #[test]
+    fn references_and_numbers_or_texts_are_those_of_v2() {
+        let document = document(&Sim::new(ClusterConfig::default(), 1));
+        let deployment = &document["definitions"]["io.k8s.api.apps.v1.Deployment"];
+        assert_eq!(deployment["properties"]["spec"]["$ref"], "#/definitions/io.k8s.api.apps.v1.DeploymentSpec");
+        assert_eq!(deployment["x-kubernetes-group-version-kind"][0]["kind"], "Deployment");
+        let rolling = &document["definitions"]["io.k8s.api.apps.v1.RollingUpdateDeployment"]["properties"]["maxSurge"];
+        assert_eq!(*rolling, json!({ "type": "string", "format": "int-or-string" }));
+        assert!(!document.to_string().contains("components"));
+    }
+
+    #[test]
+    fn a_message_has_fields_with_their_lengths() {
+        let one = json!({ "type": "object", "properties": { "a": { "$ref": "b" } } });
+        assert_eq!(schema(&one), b"\xb2\x01\x08\x0a\x06object\xca\x01\x0a\x0a\x08\x0a\x01a\x12\x03\x0a\x01b");
+    }
+}

@@ -1,0 +1,66 @@
+//! `/loopscope/snapshots`: the cluster as it is now is kept under a name, and becomes that again; `/loopscope/fork`: a second server with
+//! the same history.
+
+use super::cluster::{Cluster, Pace};
+use super::request::Request;
+use super::status::{Answer, failure, no_such_path, not_allowed};
+use super::tell;
+use serde_json::json;
+
+/// Snapshots that are kept.
+const MOST_SNAPSHOTS: usize = 100;
+/// Servers that are forked off one.
+const MOST_FORKS: usize = 16;
+const LONGEST_NAME: usize = 100;
+
+/// `GET` lists, `PUT` keeps, `POST` restores, `DELETE` forgets.
+pub fn answer(cluster: &mut Cluster, method: &str, name: &str) -> Answer {
+    let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)) && name.len() <= LONGEST_NAME;
+    match (method, name) {
+        ("GET", "") => {
+            let all = cluster.snapshots.iter().map(|(name, kept)| json!({ "name": name, "seconds": kept.sim.now().0 as f64 / 1e6 }));
+            Answer::json(200, &all.collect())
+        }
+        (_, "") => not_allowed(),
+        _ if !is_name => failure(400, "BadRequest", "the name of a snapshot has letters, digits, -, _ and . only"),
+        ("PUT", _) if cluster.snapshots.len() >= MOST_SNAPSHOTS && !cluster.snapshots.contains_key(name) => {
+            failure(429, "TooManyRequests", "no more than 100 snapshots are kept: delete one first")
+        }
+        ("PUT", _) => {
+            let kept = cluster.snapshot();
+            cluster.snapshots.insert(name.to_owned(), kept);
+            Answer::json(200, &json!({ "name": name }))
+        }
+        ("POST", _) => match cluster.snapshots.get(name).cloned() {
+            Some(kept) => {
+                cluster.restore(kept);
+                Answer::json(200, &json!({ "name": name }))
+            }
+            None => no_such_path(),
+        },
+        ("DELETE", _) => cluster.snapshots.remove(name).map_or_else(no_such_path, |_| Answer::json(200, &json!({ "name": name }))),
+        _ => not_allowed(),
+    }
+}
+
+/// Starts a server of its own on a free port, whose cluster has the history of this one; its clock stands unless `speed` says otherwise.
+pub fn fork(cluster: &mut Cluster, request: &Request) -> Answer {
+    let body = match request.options() {
+        Ok(body) => body,
+        Err(error) => return Answer::error(&error, None),
+    };
+    if cluster.forks.len() >= MOST_FORKS {
+        return failure(429, "TooManyRequests", "no more than 16 servers are forked off one");
+    }
+    let speed = body["speed"].as_f64().unwrap_or(0.0);
+    let pace = if speed > 0.0 { Pace::Real(speed.clamp(0.01, 10_000.0)) } else { Pace::Held };
+    let record = String::from_utf8_lossy(&tell::whole(cluster).body).into_owned();
+    match cluster.starter.as_ref().map(|start| start(record, pace)) {
+        Some(Ok((address, server))) => {
+            cluster.forks.push(server);
+            Answer::json(201, &json!({ "address": format!("http://{address}") }))
+        }
+        Some(Err(problem)) => failure(500, "InternalError", &problem),
+        None => not_allowed(),
+    }
+}

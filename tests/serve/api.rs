@@ -1,0 +1,211 @@
+//! Kinds in other versions than the stored one, bindings, metrics, pages of lists, and what deletions say in their bodies.
+
+use crate::http::{get, pass, post, send};
+use crate::{CONFIG_MAPS, DEPLOYMENTS, config_map, deployment, patch, server};
+use serde_json::{Value, json};
+use std::net::SocketAddr;
+
+const PODS: &str = "/api/v1/namespaces/default/pods";
+
+fn pod(name: &str) -> Value {
+    // No scheduler of the cluster is meant: a client binds it.
+    json!({ "metadata": { "name": name }, "spec": { "schedulerName": "own", "containers": [{ "name": "c", "image": "i" }] } })
+}
+
+fn binding(name: &str, node: &str) -> Value {
+    json!({ "apiVersion": "v1", "kind": "Binding", "metadata": { "name": name }, "target": { "apiVersion": "v1", "kind": "Node", "name": node } })
+}
+
+#[test]
+fn a_client_schedules() {
+    let server = server();
+    let at = server.address();
+    for name in ["a", "b"] {
+        assert_eq!(post(at, PODS, &pod(name)).code, 201);
+    }
+    pass(at, 5);
+    assert_eq!(get(at, &format!("{PODS}/a")).json()["status"]["phase"], "Pending");
+    assert_eq!(post(at, &format!("{PODS}/a/binding"), &binding("a", "node-2")).code, 201);
+    assert_eq!(post(at, "/api/v1/namespaces/default/bindings", &binding("b", "node-3")).code, 201);
+    let again = post(at, &format!("{PODS}/a/binding"), &binding("a", "node-1"));
+    assert_eq!((again.code, again.json()["reason"].clone()), (409, json!("Conflict")));
+    assert_eq!(post(at, &format!("{PODS}/nope/binding"), &binding("nope", "node-1")).code, 404);
+    assert_eq!(post(at, &format!("{PODS}/b/binding"), &json!({ "target": {} })).code, 422);
+    pass(at, 10);
+    for (name, node) in [("a", "node-2"), ("b", "node-3")] {
+        let pod = get(at, &format!("{PODS}/{name}")).json();
+        assert_eq!((&pod["spec"]["nodeName"], &pod["status"]["phase"]), (&json!(node), &json!("Running")));
+    }
+}
+
+#[test]
+fn an_autoscaler_is_read_and_written_as_v1() {
+    let server = server();
+    let at = server.address();
+    let all = "/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers";
+    let target = json!({ "apiVersion": "apps/v1", "kind": "Deployment", "name": "web" });
+    let old = json!({ "metadata": { "name": "web" }, "spec": { "scaleTargetRef": target, "maxReplicas": 4, "targetCPUUtilizationPercentage": 60 } });
+    let made = post(at, all, &old);
+    assert_eq!(
+        (made.code, &made.json()["apiVersion"], &made.json()["spec"]["targetCPUUtilizationPercentage"]),
+        (201, &json!("autoscaling/v1"), &json!(60))
+    );
+    let new = get(at, "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers/web").json();
+    assert_eq!(new["spec"]["metrics"][0]["resource"]["target"]["averageUtilization"], 60);
+    let patched =
+        patch(at, &format!("{all}/web"), "application/merge-patch+json", &json!({ "spec": { "targetCPUUtilizationPercentage": 70 } }));
+    assert_eq!((patched.code, patched.json()["spec"]["targetCPUUtilizationPercentage"].clone()), (200, json!(70)));
+    assert_eq!(get(at, all).json()["items"][0]["spec"]["targetCPUUtilizationPercentage"], 70);
+    assert_eq!(get(at, "/apis/autoscaling").json()["preferredVersion"]["version"], "v2");
+}
+
+#[test]
+fn events_have_a_group_of_their_own() {
+    let server = server();
+    let at = server.address();
+    assert_eq!(post(at, DEPLOYMENTS, &deployment("web", 1)).code, 201);
+    let large = json!({ "metadata": { "name": "large" }, "spec": { "containers": [{ "name": "c", "image": "i", "resources": { "requests": { "cpu": "99" } } }] } });
+    assert_eq!(post(at, PODS, &large).code, 201);
+    pass(at, 700);
+    let list = get(at, "/apis/events.k8s.io/v1/namespaces/default/events").json();
+    assert_eq!(list["kind"], "EventList");
+    let all = list["items"].as_array().unwrap();
+    let of = |reason: &str| all.iter().find(|event| event["reason"] == reason).unwrap_or_else(|| panic!("{reason}"));
+    assert_eq!(of("ScalingReplicaSet")["regarding"]["kind"], "Deployment");
+    assert!(of("ScalingReplicaSet")["note"].as_str().unwrap().starts_with("Scaled up replica set web-"));
+    // One that came again says when.
+    let again = of("FailedScheduling");
+    assert!(again["series"]["count"].as_i64().unwrap() > 1 && again["series"]["lastObservedTime"].is_string(), "{again}");
+    assert!(again["series"]["lastObservedTime"].as_str() > again["eventTime"].as_str());
+}
+
+#[test]
+fn usage_is_told_where_a_load_is_set() {
+    let server = server();
+    let at = server.address();
+    assert_eq!(post(at, DEPLOYMENTS, &deployment("web", 2)).code, 201);
+    pass(at, 10);
+    assert_eq!(get(at, "/apis/metrics.k8s.io/v1beta1/nodes").code, 404, "nothing measures");
+    for line in [&b"cpu-load app=web 500m"[..], b"memory-load app=web 64Mi"] {
+        assert_eq!(send(at, "POST", "/loopscope/fault", &[], line).code, 200);
+    }
+    let pods = get(at, "/apis/metrics.k8s.io/v1beta1/namespaces/default/pods").json();
+    assert_eq!(
+        (&pods["kind"], &pods["items"][0]["containers"][0]["usage"]),
+        (&json!("PodMetricsList"), &json!({ "cpu": "250m", "memory": "32768Ki" }))
+    );
+    let nodes = get(at, "/apis/metrics.k8s.io/v1beta1/nodes").json();
+    assert_eq!(nodes["items"].as_array().map(Vec::len), Some(3));
+    assert_eq!(get(at, "/apis/metrics.k8s.io/v1beta1/nodes/nope").code, 404);
+    assert_eq!(get(at, "/apis/metrics.k8s.io/v1beta1").json()["resources"][0]["kind"], "NodeMetrics");
+}
+
+fn page(at: SocketAddr, options: &str) -> (Vec<String>, String, Value) {
+    let list = get(at, &format!("{CONFIG_MAPS}?{options}")).json();
+    let names = list["items"].as_array().unwrap().iter().map(|item| item["metadata"]["name"].as_str().unwrap().to_owned());
+    (names.collect(), list["metadata"]["continue"].as_str().unwrap_or("").to_owned(), list["metadata"].clone())
+}
+
+#[test]
+fn the_pages_of_a_list_are_of_one_version() {
+    let server = server();
+    let at = server.address();
+    for name in ["a", "b", "c", "d"] {
+        assert_eq!(post(at, CONFIG_MAPS, &config_map(name)).code, 201);
+    }
+    let (first, token, meta) = page(at, "limit=2");
+    assert_eq!((&first[..], &meta["remainingItemCount"]), (&["a".to_owned(), "b".to_owned()][..], &json!(3)));
+    // What happens between two pages is not in the second.
+    assert_eq!(send(at, "DELETE", &format!("{CONFIG_MAPS}/c"), &[], b"").code, 200);
+    assert_eq!(post(at, CONFIG_MAPS, &config_map("bb")).code, 201);
+    assert_eq!(patch(at, &format!("{CONFIG_MAPS}/d"), "application/merge-patch+json", &json!({ "data": { "k": "new" } })).code, 200);
+    let (rest, _, later) = page(at, &format!("continue={token}"));
+    assert_eq!(
+        (rest, &later["resourceVersion"]),
+        (vec!["c".to_owned(), "d".to_owned(), "kube-root-ca.crt".to_owned()], &meta["resourceVersion"])
+    );
+    let version = meta["resourceVersion"].as_str().unwrap();
+    let then = get(at, &format!("{CONFIG_MAPS}?resourceVersion={version}&resourceVersionMatch=Exact")).json();
+    assert_eq!((then["items"].as_array().map(Vec::len), &then["items"][3]["data"]["k"]), (Some(5), &json!("v")));
+    assert_eq!(page(at, "").0, ["a", "b", "bb", "d", "kube-root-ca.crt"]);
+    // A history that has been taken back has no such version.
+    assert_eq!(send(at, "PUT", "/loopscope/snapshots/now", &[], b"").code, 200);
+    assert_eq!(post(at, CONFIG_MAPS, &config_map("later")).code, 201);
+    let (_, token, _) = page(at, "limit=1");
+    assert_eq!(post(at, "/loopscope/snapshots/now", &Value::Null).code, 200);
+    let gone = get(at, &format!("{CONFIG_MAPS}?limit=1&continue={token}"));
+    assert_eq!((gone.code, gone.json()["reason"].clone()), (410, json!("Expired")));
+}
+
+#[test]
+fn a_deletion_may_be_dry_by_its_body() {
+    let server = server();
+    let at = server.address();
+    assert_eq!(post(at, CONFIG_MAPS, &config_map("one")).code, 201);
+    assert_eq!(post(at, DEPLOYMENTS, &deployment("web", 1)).code, 201);
+    pass(at, 10);
+    let dry = br#"{"kind":"DeleteOptions","apiVersion":"v1","dryRun":["All"]}"#;
+    assert_eq!(send(at, "DELETE", &format!("{CONFIG_MAPS}/one"), &[], dry).code, 200);
+    assert_eq!(get(at, &format!("{CONFIG_MAPS}/one")).code, 200);
+    let name = get(at, PODS).json()["items"][0]["metadata"]["name"].as_str().unwrap().to_owned();
+    let eviction =
+        json!({ "apiVersion": "policy/v1", "kind": "Eviction", "metadata": { "name": name }, "deleteOptions": { "dryRun": ["All"] } });
+    assert_eq!(post(at, &format!("{PODS}/{name}/eviction"), &eviction).code, 201);
+    assert_eq!(get(at, &format!("{PODS}/{name}")).json()["metadata"].get("deletionTimestamp"), None);
+}
+
+#[test]
+fn kinds_without_a_field_table_are_merged() {
+    let server = server();
+    let at = server.address();
+    let roles = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles";
+    assert_eq!(post(at, roles, &json!({ "metadata": { "name": "r", "labels": { "a": "b" } }, "rules": [] })).code, 201);
+    let patched =
+        patch(at, &format!("{roles}/r"), "application/strategic-merge-patch+json", &json!({ "metadata": { "labels": { "c": "d" } } }));
+    assert_eq!((patched.code, &patched.json()["metadata"]["labels"]), (200, &json!({ "a": "b", "c": "d" })));
+}
+
+#[test]
+fn what_is_not_simulated_says_so() {
+    let server = server();
+    let at = server.address();
+    assert_eq!(post(at, PODS, &pod("a")).code, 201);
+    let refused = post(at, &format!("{PODS}/a/portforward"), &Value::Null);
+    assert_eq!((refused.code, refused.json()["message"].as_str().unwrap().contains("not simulated")), (400, true));
+    let missing = get(at, "/apis/example.com/v1/namespaces/default/boats/one");
+    assert_eq!(missing.json()["message"], "the server could not find the requested resource (get boats.example.com one)");
+}
+
+#[test]
+fn a_namespace_is_finalized_by_a_client() {
+    let server = server();
+    let at = server.address();
+    let far = "/api/v1/namespaces/far";
+    assert_eq!(post(at, "/api/v1/namespaces", &json!({ "metadata": { "name": "far" } })).code, 201);
+    let finalize = |finalizers: Value| {
+        let body = json!({ "apiVersion": "v1", "kind": "Namespace", "metadata": { "name": "far" }, "spec": { "finalizers": finalizers } });
+        send(at, "PUT", &format!("{far}/finalize"), &[("content-type", "application/json")], body.to_string().as_bytes()).code
+    };
+    assert_eq!(finalize(json!([])), 200);
+    assert_eq!(get(at, far).code, 200, "it is not being deleted");
+    assert_eq!(send(at, "DELETE", far, &[], b"").code, 200);
+    assert_eq!(finalize(json!(["kubernetes"])), 200);
+    assert_eq!(get(at, far).code, 200);
+    assert_eq!(finalize(json!([])), 200);
+    assert_eq!(get(at, far).code, 404);
+}
+
+#[test]
+fn a_token_is_known_again() {
+    let server = server();
+    let at = server.address();
+    pass(at, 2);
+    let token = post(at, "/api/v1/namespaces/default/serviceaccounts/default/token", &json!({})).json();
+    let review = |token: &Value| {
+        let body = json!({ "apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview", "spec": { "token": token } });
+        post(at, "/apis/authentication.k8s.io/v1/tokenreviews", &body).json()["status"].clone()
+    };
+    assert_eq!(review(&token["status"]["token"])["user"]["username"], "system:serviceaccount:default:default");
+    assert_eq!(review(&json!("loopscope.default.default.1")).get("authenticated"), None, "its time is over");
+    assert_eq!(review(&json!("x")).get("user"), None);
+}
