@@ -13,7 +13,7 @@ use crate::manifest;
 use serde_json::{Map, Value, json};
 
 /// Flags of the verbs that read objects.
-pub const FLAGS: &str = "filename/f= !kustomize/k= recursive/R dry-run?unchanged validate?strict output/o= server-side force-conflicts \
+pub const FLAGS: &str = "filename/f= kustomize/k= recursive/R dry-run?unchanged validate?strict output/o= server-side force-conflicts \
     ~overwrite force !prune ~all !selector/l= save-config wait cascade?background grace-period= timeout=";
 
 /// `kubectl apply`.

@@ -11,7 +11,7 @@ use crate::api::{Kind, ObjectRef, Time, Uid};
 use crate::engine::store::{ApiError, Delete, Propagation};
 use serde_json::Value;
 
-const FLAGS: &str = "filename/f= recursive/R !kustomize/k= selector/l= field-selector= all-namespaces/A all cascade?background \
+const FLAGS: &str = "filename/f= recursive/R kustomize/k= selector/l= field-selector= all-namespaces/A all cascade?background \
     grace-period= force now wait timeout= ignore-not-found output/o= dry-run?unchanged !interactive/i !raw=";
 
 /// `kubectl delete`.

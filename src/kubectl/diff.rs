@@ -13,7 +13,7 @@ use crate::api::{Kind, ObjectRef, Timestamp};
 use crate::engine::store::Subresource;
 use serde_json::Value;
 
-const FLAGS: &str = "filename/f= recursive/R !kustomize/k= server-side force-conflicts !selector/l= !prune ~concurrency= ~show-secrets";
+const FLAGS: &str = "filename/f= recursive/R kustomize/k= server-side force-conflicts !selector/l= !prune ~concurrency= ~show-secrets";
 /// Lines around a change.
 const CONTEXT: usize = 3;
 

@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 const FLAGS: &str = "output/o= watch/w watch-only selector/l= field-selector= all-namespaces/A ~all show-labels label-columns/L= sort-by= \
-    no-headers show-kind ignore-not-found ~chunk-size= @filename/f= recursive/R raw= !subresource= ~server-print !output-watch-events";
+    no-headers show-kind ignore-not-found ~chunk-size= @filename/f= kustomize/k= recursive/R raw= !subresource= ~server-print !output-watch-events";
 
 const EVENTS_FLAGS: &str = "for= types= all-namespaces/A watch/w output/o= no-headers";
 

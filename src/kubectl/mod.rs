@@ -25,6 +25,7 @@ mod explain;
 mod expose;
 mod failure;
 mod get;
+mod kustomize;
 mod label;
 mod logs;
 mod nodes;
@@ -337,6 +338,7 @@ pub const VERBS: &[&Verb] = &[
     &resources::VERSION,
     &get::EVENTS,
     &diff::VERB,
+    &kustomize::VERB,
 ];
 
 impl Verb {
@@ -402,6 +404,9 @@ fn dispatch(client: &mut Client<'_>, args: &[String], stdin: &str) -> Result<Out
         client.say(format!("{}\n\nOptions:\n{}\nUsage:\n  kubectl {} [options]", verb.help, options(verb), verb.name));
         return Ok(Outcome::Done);
     }
+    // What a kustomization makes is read as a file is.
+    let built = if parse::takes(verb.flags, "kustomize") { kustomize::expand(client, &rest)? } else { None };
+    let (rest, stdin) = built.as_ref().map_or((rest, stdin), |(words, text)| (words.clone(), text.as_str()));
     match by_file::named(client, verb, rest, stdin)? {
         Some(words) => (verb.run)(client, &words, stdin),
         None => Ok(Outcome::Done),

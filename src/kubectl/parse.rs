@@ -47,6 +47,11 @@ pub enum Effect {
     Refused,
 }
 
+/// Whether a table has a flag of this name.
+pub fn takes(table: &'static str, name: &str) -> bool {
+    flags(table).any(|flag| flag.name == name)
+}
+
 /// Whether a table has a flag that names objects by a file.
 pub fn names_by_file(table: &'static str) -> bool {
     flags(table).any(|flag| flag.effect == Effect::Names)

@@ -728,7 +728,7 @@ fn the_reference_of_verbs_and_flags_is_the_registry() {
         page.push_str(&row(&format!("`{}`", verb.name), &help, verb.flags));
     }
     page.push_str(
-        "\n`kustomize`, `plugin`, `completion`, `options`, `alpha` and `kuberc` are unknown commands here. Images do not run: `exec`, `attach`, \
+        "\n`plugin`, `completion`, `options`, `alpha` and `kuberc` are unknown commands here. Images do not run: `exec`, `attach`, \
          `cp`, `logs` and `run -it` work on modelled files and a modelled shell, `top` on the loads that faults set.\n",
     );
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/kubectl.md");

@@ -77,6 +77,12 @@ pub fn parse(text: &[u8]) -> Parsed {
     parsed
 }
 
+/// The first value of a text that is no API object; what is wrong with it otherwise.
+pub fn value(text: &str) -> Result<Value, String> {
+    let values = convert::documents(text).map_err(|fault| fault.message)?;
+    Ok(values.into_iter().next().unwrap_or(Value::Null))
+}
+
 /// Reads a file that no API server gets, such as a scenario: a document of it may be as long as a text.
 pub fn parse_file(text: &[u8]) -> Parsed {
     let mut parsed = Parsed::default();

@@ -18,8 +18,7 @@ use generator::Generator;
 pub use generator::pairs;
 use serde_json::Value;
 
-const FLAGS: &str =
-    "filename/f= recursive/R !kustomize/k= save-config dry-run?unchanged output/o= validate?strict !selector/l= !edit !raw=";
+const FLAGS: &str = "filename/f= recursive/R kustomize/k= save-config dry-run?unchanged output/o= validate?strict !selector/l= !edit !raw=";
 
 /// Flags of every generator.
 const COMMON: &str = "save-config dry-run?unchanged output/o= validate?strict";

@@ -12,15 +12,14 @@ use crate::api::{Kind, Timestamp};
 use serde_json::{Value, json};
 
 /// All flags; each subcommand has its own.
-const FLAGS: &str =
-    "revision= to-revision= watch/w timeout= selector/l= @filename/f= !kustomize/k= dry-run?unchanged output/o= recursive/R";
+const FLAGS: &str = "revision= to-revision= watch/w timeout= selector/l= @filename/f= kustomize/k= dry-run?unchanged output/o= recursive/R";
 
 fn flags(topic: &str) -> &'static str {
     match topic {
-        "status" => "revision= watch/w timeout= selector/l= @filename/f= !kustomize/k= recursive/R",
-        "history" => "revision= selector/l= @filename/f= !kustomize/k= output/o= recursive/R",
-        "undo" => "to-revision= dry-run?unchanged selector/l= @filename/f= !kustomize/k= output/o= recursive/R",
-        _ => "selector/l= @filename/f= !kustomize/k= output/o= recursive/R",
+        "status" => "revision= watch/w timeout= selector/l= @filename/f= kustomize/k= recursive/R",
+        "history" => "revision= selector/l= @filename/f= kustomize/k= output/o= recursive/R",
+        "undo" => "to-revision= dry-run?unchanged selector/l= @filename/f= kustomize/k= output/o= recursive/R",
+        _ => "selector/l= @filename/f= kustomize/k= output/o= recursive/R",
     }
 }
 
