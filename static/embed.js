@@ -104,11 +104,13 @@
     var part = parts[name] = parts[name] || { bytes: null, loader: null, waits: [] };
     function answer(to, more) { to.postMessage(Object.assign({ loopscopePart: name }, more), '*'); }
     if (message.bytes instanceof ArrayBuffer) {
+      // Only who was told to gives, and once.
+      if (part.loader !== frame || part.bytes) return;
       part.bytes = message.bytes;
       part.loader = null;
       part.waits.splice(0).forEach(function (to) { answer(to, { bytes: part.bytes }); });
     } else if (part.bytes) answer(frame, { bytes: part.bytes });
-    else if (part.loader) {
+    else if (part.loader && part.loader !== frame) {
       part.waits.push(frame);
       answer(frame, { waits: true });
     } else {

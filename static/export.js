@@ -4,6 +4,8 @@
   const STRIP = 512;
   const SIDE = 16_000;
   const AREA = 64e6;
+  // No browser paints more than so many pixels in a row, or in all.
+  const largest = (width, height) => Math.min(2, SIDE / Math.max(width, height), Math.sqrt(AREA / (width * height)));
   const breath = () => new Promise((go) => setTimeout(go));
 
   function save(blob, name) {
@@ -27,8 +29,7 @@
   /** Paints the parts over each other, in strips, with a breath between them: all at once would take long. */
   async function paint(head, parts, tail) {
     const [width, height] = ['width', 'height'].map((side) => Number(new RegExp(`${side}="([\\d.]+)"`).exec(head)[1]));
-    // No browser paints more than so many pixels in a row, or in all.
-    const scale = Math.min(2, SIDE / Math.max(width, height), Math.sqrt(AREA / (width * height)));
+    const scale = largest(width, height);
     const sheet = document.createElement('canvas');
     [sheet.width, sheet.height] = [width * scale, height * scale];
     const pen = sheet.getContext('2d');
@@ -48,11 +49,12 @@
   async function video(parts, frameMs) {
     const first = await picture(parts[0]);
     const sheet = document.createElement('canvas');
-    [sheet.width, sheet.height] = [Math.ceil(first.width / 2) * 4, Math.ceil(first.height / 2) * 4];
+    const scale = largest(first.width, first.height);
+    // Encoders want even sides.
+    [sheet.width, sheet.height] = [first.width, first.height].map((side) => Math.floor((side * scale) / 2) * 2);
     const pen = sheet.getContext('2d');
     const stream = sheet.captureStream();
-    const type = ['video/webm;codecs=vp9', 'video/webm'].find((type) => MediaRecorder.isTypeSupported(type));
-    const recorder = new MediaRecorder(stream, { mimeType: type, videoBitsPerSecond: 4e6 });
+    const recorder = new MediaRecorder(stream, { mimeType: 'video/webm', videoBitsPerSecond: 4e6 });
     const chunks = [];
     recorder.ondataavailable = ({ data }) => chunks.push(data);
     const ended = new Promise((done) => { recorder.onstop = done; });

@@ -74,7 +74,8 @@
       addEventListener('message', function heard(event) {
         if (event.source !== parent || !event.data || event.data.loopscopePart !== name) return;
         clearTimeout(alone);
-        if (event.data.waits) return;
+        // Who loads it may be slow, or be gone.
+        if (event.data.waits) { alone = setTimeout(resolve, 20000, {}); return; }
         removeEventListener('message', heard);
         resolve(event.data);
       });
@@ -99,7 +100,7 @@
           var bytes = new Uint8Array(text.length);
           for (var i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
           var compiled = WebAssembly.compile(bytes);
-          if (given.gives) parent.postMessage({ loopscopePart: name, bytes: bytes.buffer }, '*', [bytes.buffer]);
+          if (query.has('share')) parent.postMessage({ loopscopePart: name, bytes: bytes.buffer }, '*', [bytes.buffer]);
           return compiled;
         });
       });

@@ -19,6 +19,8 @@ pub enum Command {
     Apply(Rc<str>),
     /// Entered a kubectl line.
     Kubectl(Rc<str>),
+    /// Saved the text that `kubectl edit` has opened.
+    Edited(Rc<str>),
     /// Broke something: `exit pod/web-0 1`, `node-down node-2`.
     Fault(Rc<str>),
     /// The kubectl command that still waits looked again, and wrote something (`drain`).
@@ -138,9 +140,16 @@ pub fn run(sim: &mut Sim, waiting: &mut Waiting, command: &Command) -> Answer {
             Answer { changed, ..Answer::default() }
         }
         Command::Apply(text) => apply(sim, text),
+        Command::Edited(text) => {
+            let Some(session) = talk.as_mut().filter(|session| session.edits().is_some()) else { return Answer::default() };
+            session.input(sim, Some(text));
+            let answer = answer_of(session, true);
+            talk.take_if(|session| session.exit.is_some());
+            answer
+        }
         Command::Kubectl(line) => {
             let before = sim.journal().len();
-            if let Some(session) = talk.as_mut().filter(|session| session.awaits(line)) {
+            if let Some(session) = talk.as_mut().filter(|session| session.takes_input()) {
                 session.input(sim, Some(line));
                 let answer = answer_of(session, true);
                 talk.take_if(|session| session.exit.is_some());

@@ -138,6 +138,8 @@ fn open(options: &Options) -> Result<State, String> {
                 permalink::decode(&format!("#pako:{packed}")).map_err(|problem| format!("{}: {}", options.file, problem.english()))?;
             let mut state = State::from_link(link.as_ref());
             link.iter().for_each(|link| state.recall(link));
+            // The instant that is asked for is shown, wherever its clock was to stop.
+            state.timeline.breakpoints.clear();
             state
         }
         _ => State::new(&text, 1),

@@ -1,9 +1,10 @@
 //! `kubectl edit`: the object as a text that a person changes; what was changed is written to the object as it is then.
 //!
-//! Models `kubectl/pkg/cmd/util/editor/editoptions.go`. The text comes back as input of many lines, from the page's editor, or from stdin.
+//! Models `kubectl/pkg/cmd/util/editor/editoptions.go`, for one object. The text comes back as input, from the page's editor. What is written is
+//! a merge of fields, not a strategic one: a list that was changed is written whole.
 
 use super::client::{Client, server_error};
-use super::output::{OutputFormat, named};
+use super::output::OutputFormat;
 use super::parse::Args;
 use super::targets::{Targets, name_of};
 use super::unavailable::NO_OBJECTS;
@@ -20,7 +21,7 @@ pub const VERB: Verb = Verb { name: "edit", aliases: &[], flags: FLAGS, reads: R
 const HEADER: &str = "# Please edit the object below. Lines beginning with a '#' will be ignored,\n# and an empty file will abort the edit. If an \
     error occurs while saving this file will be\n# reopened with the relevant failures.\n#\n";
 
-fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome, Failure> {
+fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("edit", FLAGS, words)?;
     client.use_flags(&args)?;
     let format = match client.mode.format.take() {
@@ -31,23 +32,23 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
     if args.words.is_empty() {
         return Err(Failure::error(NO_OBJECTS));
     }
-    let objects = Targets::parse(client, &args, &args.words)?.fetch(client);
-    let Some((kind, _)) = objects.first() else { return Ok(Outcome::Done) };
-    let all: Vec<Value> = objects.iter().map(|(_, object)| object.clone()).collect();
-    let shown = format.print(*kind, &all, all.len() == 1, true)?;
-    let mut editing = Editing { objects, text: format!("{HEADER}{shown}"), refused: false, end: None };
-    if !stdin.trim().is_empty() {
-        editing.take(client, stdin);
-        return editing.end.unwrap_or_else(|| Err(Failure::error(reasons(&editing.text)))).map(|()| Outcome::Done);
+    let mut objects = Targets::parse(client, &args, &args.words)?.fetch(client);
+    let Some((kind, object)) = objects.pop() else { return Ok(Outcome::Done) };
+    if !objects.is_empty() {
+        return Err(Failure::error("one object is edited at a time here"));
     }
-    Ok(Outcome::pending(editing))
+    let shown = format.print(kind, std::slice::from_ref(&object), true, true)?;
+    // JSON has no comments.
+    let text = if matches!(format, OutputFormat::Json) { shown } else { format!("{HEADER}{shown}") };
+    Ok(Outcome::pending(Editing { kind, object, text, refused: false, end: None }))
 }
 
-/// Objects whose text is being edited.
+/// An object whose text is being edited.
 #[derive(Clone, Debug)]
 struct Editing {
-    /// As they were when the editor opened.
-    objects: Vec<(Kind, Value)>,
+    kind: Kind,
+    /// As it was when the editor opened.
+    object: Value,
     /// What is in the editor.
     text: String,
     /// What was saved last was refused.
@@ -56,15 +57,14 @@ struct Editing {
     end: Option<Result<(), Failure>>,
 }
 
-/// The lines that are read.
+/// A text without lines that begin with `#` and without blanks at ends of lines, to tell whether anything was changed.
 fn without_comments(text: &str) -> String {
     text.lines().filter(|line| !line.trim_start().starts_with('#')).map(|line| format!("{}\n", line.trim_end())).collect()
 }
 
-/// What the comments over a text that was refused say.
-fn reasons(text: &str) -> String {
-    let lines = text.strip_prefix(HEADER).unwrap_or(text).lines().map_while(|line| line.strip_prefix('#'));
-    lines.map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n")
+/// A text without the comments that it begins with.
+fn without_head(text: &str) -> String {
+    text.lines().skip_while(|line| line.starts_with('#')).map(|line| format!("{line}\n")).collect()
 }
 
 impl Editing {
@@ -80,26 +80,23 @@ impl Editing {
                 false => self.cancel(client, "Edit cancelled, no changes made."),
             };
         }
-        let parsed = manifest::parse(plain.as_bytes());
+        // Comments are YAML's own; within a text of many lines they are none.
+        let parsed = manifest::parse(saved.as_bytes());
         if let Some(wrong) = parsed.diagnostics.first() {
-            return self.reopen(&format!("# The edited file had a syntax error: {}\n#\n", wrong.message), &plain);
+            return self.reopen(&format!("# The edited file had a syntax error: {}\n#\n", wrong.message), saved);
         }
         let edited: Vec<Value> = parsed.documents.into_iter().map(|document| document.value).collect();
         let key = |object: &Value| [&object["apiVersion"], &object["kind"], &object["metadata"]["name"]].map(Value::clone);
-        if edited.len() != self.objects.len() || !edited.iter().zip(&self.objects).all(|(new, (_, old))| key(new) == key(old)) {
+        let [edited] = &edited[..] else {
+            return self.reopen("# The edited file must have one object\n#\n", saved);
+        };
+        if key(edited) != key(&self.object) {
             self.end = Some(Err(Failure::error("At least one of apiVersion, kind and name was changed")));
             return;
         }
-        let mut wrong = String::new();
-        for (kind, original, new) in self.objects.iter().zip(&edited).map(|((kind, original), new)| (*kind, original, new)) {
-            if let Err(reason) = write(client, kind, original, new) {
-                wrong += &reason;
-            }
-        }
-        if wrong.is_empty() {
-            self.end = Some(Ok(()));
-        } else {
-            self.reopen(&wrong, &plain);
+        match write(client, self.kind, &self.object, edited) {
+            Ok(()) => self.end = Some(Ok(())),
+            Err(reason) => self.reopen(&reason, saved),
         }
     }
 
@@ -109,7 +106,7 @@ impl Editing {
     }
 
     fn reopen(&mut self, reason: &str, text: &str) {
-        self.text = format!("{HEADER}{reason}{text}");
+        self.text = format!("{HEADER}{reason}{}", without_head(text));
         self.refused = true;
     }
 }
@@ -121,10 +118,6 @@ fn write(client: &mut Client<'_>, kind: Kind, original: &Value, edited: &Value) 
     let Some(current) = client.find(&key) else {
         return Err(comment(super::client::not_found(kind, &key.name).message));
     };
-    if original == edited {
-        client.say(format!("{} skipped", named(kind, original)));
-        return Ok(());
-    }
     if let Some(wrong) = schema::decode_error(&kind.api_version(), kind.name(), edited) {
         return Err(comment(format!("Error from server (BadRequest): {wrong}")));
     }
@@ -212,6 +205,11 @@ mod tests {
             lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n")
         }
 
+        fn save(&mut self, text: &str) -> String {
+            let Answer { lines, .. } = run(&mut self.sim, &mut self.waiting, &Command::Edited(text.into()));
+            lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n")
+        }
+
         fn text(&self) -> String {
             self.waiting.foreground.as_ref().and_then(|session| session.edits()).unwrap_or_default().to_owned()
         }
@@ -230,7 +228,7 @@ mod tests {
         let how = (crate::engine::store::Patch::Merge, &patch);
         let part = crate::engine::store::Subresource::Main;
         terminal.sim.request(|server| server.patch_part(&origin, &key, part, how, crate::engine::why::Why::Asked)).unwrap();
-        assert_eq!(terminal.enter(&text.replace("nginx:1.25", "nginx:1.27")), "deployment.apps/web edited");
+        assert_eq!(terminal.save(&text.replace("nginx:1.25", "nginx:1.27")), "deployment.apps/web edited");
         assert_eq!(terminal.text(), "");
         let fields = terminal.enter("kubectl get deployment web -o jsonpath={.spec.replicas},{..image}");
         assert_eq!(fields, "5,nginx:1.27");
@@ -241,9 +239,9 @@ mod tests {
         let mut terminal = Terminal::new();
         terminal.enter("kubectl edit deployment/web");
         let text = terminal.text();
-        assert_eq!(terminal.enter(&text), "Edit cancelled, no changes made.");
+        assert_eq!(terminal.save(&text), "Edit cancelled, no changes made.");
         terminal.enter("kubectl edit deployment/web");
-        assert_eq!(terminal.enter("# nothing\n\n# left"), "Edit cancelled, saved file was empty.");
+        assert_eq!(terminal.save("# nothing\n\n# left"), "Edit cancelled, saved file was empty.");
         // Another command ends it as well.
         terminal.enter("kubectl edit deployment/web");
         assert!(terminal.enter("kubectl get deployment web -o name").contains("deployment.apps/web"));
@@ -255,36 +253,41 @@ mod tests {
         let mut terminal = Terminal::new();
         terminal.enter("kubectl edit deployment web");
         let text = terminal.text();
-        assert_eq!(terminal.enter(&text.replace("replicas: 2", "replicas: -2")), "");
+        assert_eq!(terminal.save(&text.replace("replicas: 2", "replicas: -2")), "");
         let again = terminal.text();
         let reason =
             "# deployments.apps \"web\" was not valid:\n# * spec.replicas: Invalid value: -2: must be greater than or equal to 0\n#\n";
         assert!(again.contains(reason) && again.contains("replicas: -2"), "{again}");
-        assert_eq!(terminal.enter(&again), "error: Edit cancelled, no valid changes were saved.");
+        assert_eq!(terminal.save(&again), "error: Edit cancelled, no valid changes were saved.");
 
         terminal.enter("kubectl edit deployment web");
-        terminal.enter(&text.replace("replicas: 2", "replica: 2"));
+        terminal.save(&text.replace("replicas: 2", "replica: 2"));
         assert!(terminal.text().contains("unknown field \"spec.replica\""), "{}", terminal.text());
-        terminal.enter(&text.replace("spec:", "spec: ["));
+        terminal.save(&text.replace("spec:", "spec: ["));
         assert!(terminal.text().contains("# The edited file had a syntax error: "), "{}", terminal.text());
         assert_eq!(
-            terminal.enter(&text.replace("name: web", "name: other")),
+            terminal.save(&text.replace("name: web", "name: other")),
             "error: At least one of apiVersion, kind and name was changed"
         );
     }
 
     #[test]
-    fn a_text_on_stdin_is_what_was_edited() {
+    fn what_looks_like_a_comment_within_a_text_stays() {
+        let mut terminal = Terminal::new();
+        terminal.enter("kubectl create configmap conf --from-literal=mode=a");
+        terminal.enter("cat > run <<'END'\n#!/bin/sh\n# greets  \necho hello\nEND\nkubectl create configmap script --from-file=run --from-literal=mode=a");
+        terminal.enter("kubectl edit configmap script");
+        let text = terminal.text();
+        assert_eq!(terminal.save(&text.replace("mode: a", "mode: b")), "configmap/script edited");
+        let data = terminal.enter("kubectl get configmap script -o jsonpath={.data.mode},{.data.run}");
+        assert!(data.starts_with("b,#!/bin/sh\n# greets") && data.contains("echo hello"), "{data}");
+    }
+
+    #[test]
+    fn without_a_terminal_there_is_no_editor() {
         let mut sim = Terminal::new().sim;
-        let edit = |sim: &mut Sim, text: &str| {
-            let words: Vec<String> = ["edit", "deployment", "web"].map(String::from).to_vec();
-            let session = crate::kubectl::Session::start(sim, &words, text);
-            (session.exit, session.stdout + &session.stderr)
-        };
-        let words: Vec<String> = ["get", "deployment", "web", "-o", "yaml"].map(String::from).to_vec();
-        let shown = crate::kubectl::Session::start(&mut sim, &words, "").stdout;
-        assert_eq!(edit(&mut sim, &shown.replace("replicas: 2", "replicas: 3")), (Some(0), "deployment.apps/web edited\n".to_owned()));
-        let (exit, said) = edit(&mut sim, &shown.replace("replicas: 2", "replicas: -1"));
-        assert!(exit == Some(1) && said.contains("was not valid") && said.contains("must be greater than or equal to 0"), "{said}");
+        let words: Vec<String> = ["edit", "deployment", "web"].map(String::from).to_vec();
+        let session = crate::kubectl::Session::start(&mut sim, &words, "");
+        assert_eq!((session.exit, session.stderr.as_str()), (Some(1), "error: unable to launch the editor \"vi\"\n"));
     }
 }

@@ -95,7 +95,12 @@ pub struct Session {
 impl Session {
     /// Starts a command; `args` are the words after `kubectl`, `stdin` is what `-f -` reads.
     pub fn start(sim: &mut Sim, args: &[String], stdin: &str) -> Session {
-        Session::with_rows(sim, args, stdin, usize::MAX)
+        let mut session = Session::with_rows(sim, args, stdin, usize::MAX);
+        // An editor needs a terminal.
+        if session.edits().is_some() {
+            session.settle(Err(Failure::error("unable to launch the editor \"vi\"")));
+        }
+        session
     }
 
     /// Starts a command that only reads, without an entry in the history.
@@ -155,11 +160,6 @@ impl Session {
     /// The text that it waits to have edited.
     pub fn edits(&self) -> Option<&str> {
         if let Outcome::Pending(command) = &self.task { command.edits() } else { None }
-    }
-
-    /// Whether a line is for it: one that was typed, or a text that was edited.
-    pub fn awaits(&self, line: &str) -> bool {
-        self.takes_input() || self.edits().is_some() && line.contains('\n')
     }
 
     /// Gives it a line that was typed; nothing is the end of the input. False if it takes none.
@@ -424,6 +424,11 @@ pub fn only_reads(line: &str) -> bool {
         Some(words) => command_only_reads(&words),
         None => shell::only_reads(line, command_only_reads),
     }
+}
+
+/// Whether a line opens an editor.
+pub fn opens_editor(line: &str) -> bool {
+    one_command(line).is_some_and(|words| words.get(verb_position(&words)).is_some_and(|verb| verb == edit::VERB.name))
 }
 
 fn command_only_reads(words: &[String]) -> bool {

@@ -40,6 +40,8 @@ fn help() -> Vec<Line> {
 pub enum ConsoleMsg {
     /// A line was entered.
     Enter(String),
+    /// The text of `kubectl edit` was saved.
+    Edited(String),
     /// The command that still waits is ended.
     Interrupt,
     /// A command printed this.
@@ -60,6 +62,7 @@ impl Console {
     pub fn update(&mut self, msg: ConsoleMsg, run: &mut Run) -> Vec<Effect> {
         match msg {
             ConsoleMsg::Enter(line) => return self.enter(line.trim(), run),
+            ConsoleMsg::Edited(text) => return vec![Effect::Execute(Command::Edited(text.into()))],
             ConsoleMsg::Interrupt => {
                 if run.waits() {
                     run.interrupt();
@@ -75,10 +78,6 @@ impl Console {
     fn enter(&mut self, line: &str, run: &Run) -> Vec<Effect> {
         if line.is_empty() {
             return Vec::new();
-        }
-        // What comes out of the editor is no line of the terminal.
-        if run.edits().is_some() && line.contains('\n') {
-            return vec![Effect::Execute(Command::Kubectl(line.into()))];
         }
         let recalled = match line.strip_prefix('!').filter(|_| !run.takes_input()) {
             Some(event) => match history::recalled(run, event) {
@@ -111,6 +110,13 @@ impl Console {
         }
         if let Some(manifest @ Command::Apply(_)) = recalled.as_ref().map(|ran| &ran.command) {
             return vec![Effect::Fork, Effect::Execute(manifest.clone())];
+        }
+        if run.follows() && crate::kubectl::opens_editor(line) {
+            let said = msg::edit_elsewhere();
+            return vec![
+                Effect::Announce(said.clone()),
+                Effect::Print(vec![Line { said: Some(said.clone()), ..Line::new(said.english(), true) }]),
+            ];
         }
         if let Some(fault) = line.strip_prefix("fault ") {
             return vec![Effect::ExecuteFault(fault.into())];

@@ -156,7 +156,7 @@ impl State {
             Command::Kubectl(line) => Some(Sent::Kubectl(line.clone())),
             Command::Fault(line) => Some(Sent::Fault(line.clone())),
             Command::Apply(text) => Some(Sent::Apply(text.clone())),
-            Command::Poll | Command::Request(_) | Command::Remote(..) | Command::Beside(..) => None,
+            Command::Poll | Command::Edited(_) | Command::Request(_) | Command::Remote(..) | Command::Beside(..) => None,
         });
         true
     }

@@ -71,6 +71,8 @@ pub enum Deed {
     Apply(String),
     /// A kubectl line was entered.
     Kubectl(String),
+    /// The text of `kubectl edit` was saved.
+    Edited(String),
     /// Something was broken.
     Fault(String),
     /// A kubectl command that waited went on.
@@ -88,6 +90,7 @@ impl From<&Command> for Deed {
         match command {
             Command::Apply(text) => Deed::Apply(text.to_string()),
             Command::Kubectl(line) => Deed::Kubectl(line.to_string()),
+            Command::Edited(text) => Deed::Edited(text.to_string()),
             Command::Fault(line) => Deed::Fault(line.to_string()),
             Command::Poll => Deed::Poll,
             Command::Request(request) => Deed::Request(Box::new((**request).clone())),
@@ -102,6 +105,7 @@ impl From<Deed> for Command {
         match deed {
             Deed::Apply(text) => Command::Apply(text.into()),
             Deed::Kubectl(line) => Command::Kubectl(line.into()),
+            Deed::Edited(text) => Command::Edited(text.into()),
             Deed::Fault(line) => Command::Fault(line.into()),
             Deed::Poll => Command::Poll,
             Deed::Request(request) => Command::Request(Rc::new(*request)),

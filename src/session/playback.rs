@@ -12,7 +12,7 @@ use crate::sort::sort_by_key;
 /// How far the next change is looked for; longer than this without one counts as the end.
 const LOOK_AHEAD_US: u64 = 600 * SECOND;
 /// Most tasks for which it is looked for.
-const LOOK_AHEAD_TASKS: usize = 200_000;
+const LOOK_AHEAD_TASKS: usize = 10_000;
 /// Most markers that are read.
 const MAX_MARKERS: usize = 100;
 /// Longest time that is read, in seconds: a day.
@@ -56,8 +56,8 @@ pub struct Playback {
     repeats: Option<u64>,
     /// What was reached and is to be told to the page around.
     pub reached: Vec<Reached>,
-    /// When the next change comes, for a branch and a length of its history.
-    next: Option<((u32, usize), Option<Time>)>,
+    /// When the next change comes, for a branch, its last change of anything but Events, and what was done in it.
+    next: Option<((u32, Time, usize), Option<Time>)>,
 }
 
 impl Playback {
@@ -110,7 +110,7 @@ impl Playback {
     }
 
     fn next_change(&mut self, run: &Run) -> Option<Time> {
-        let of = (run.branches().0, run.happened());
+        let of = (run.branches().0, run.newest().last_change(), run.command_count());
         if let Some((kept, next)) = self.next
             && kept == of
         {

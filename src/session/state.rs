@@ -246,7 +246,7 @@ impl State {
             Command::Fault(line) => msg::notice_fault(&**line),
             _ => Message::default(),
         };
-        let prints = matches!(command, Command::Kubectl(_) | Command::Apply(_));
+        let prints = matches!(command, Command::Kubectl(_) | Command::Edited(_) | Command::Apply(_));
         let answer = self.timeline.run.command(command);
         let told = answer.failure.as_ref().or(answer.lines.first().map(|line| &line.text));
         let notice = told.map_or(silent, Message::name);

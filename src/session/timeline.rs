@@ -247,10 +247,10 @@ impl Timeline {
         }
     }
 
-    /// Makes room for more history, and says how much of it is left; if there is nothing to drop, the clock stops.
+    /// Makes room for more history, and says how much of it is left. If there is nothing to drop, nothing happens.
     pub fn make_room(&mut self) -> Vec<Effect> {
         if !self.run.make_room() {
-            return self.stop_full();
+            return Vec::new();
         }
         vec![Effect::HistoryChanged, Effect::BranchesChanged, Effect::Announce(msg::history_shortened(self.run.earliest()))]
     }

@@ -263,6 +263,12 @@ pub fn speak(lang: Lang, then: Callback<Lang>) {
     if lang == Lang::English || read().is_some() { switch() } else { fetch_script("zh.js", switch) }
 }
 
+/// Runs something with a script of the page that defines a name; it is loaded once.
+pub fn with_script(file: &str, name: &str, then: impl FnOnce() + Clone + 'static) {
+    let known = js_sys::Reflect::has(&window(), &name.into()).unwrap_or(false);
+    if known { then() } else { fetch_script(file, then) }
+}
+
 /// Saves a text as a file.
 pub fn save_text(name: String, text: String) {
     let save = move || {
@@ -271,7 +277,7 @@ pub fn save_text(name: String, text: String) {
             let _ = save.call2(&JsValue::NULL, &name.into(), &text.into());
         }
     };
-    fetch_script("export.js", save);
+    with_script("export.js", "loopscopeSave", save);
 }
 
 /// Moves the focus to an element.

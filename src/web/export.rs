@@ -1,7 +1,7 @@
 //! Saves the diagram that is shown, or how it came to be. Pictures are written from their scenes, in parts with a breath between them;
 //! `static/export.js` makes a file of them.
 
-use super::dom::{self, document, fetch_script, window};
+use super::dom::{self, document, window};
 use super::language::{self, say};
 use crate::i18n::msg;
 use crate::session::filming::Filming;
@@ -9,6 +9,7 @@ use crate::views::shape::Scene;
 use crate::views::svg::film::{Film, still};
 use crate::views::svg::{Pieces, Style, TAIL};
 use gloo_timers::callback::Timeout;
+use std::cell::RefCell;
 use std::rc::Rc;
 use wasm_bindgen::{JsCast, JsValue};
 
@@ -16,6 +17,8 @@ use wasm_bindgen::{JsCast, JsValue};
 const PART_MS: f64 = 12.0;
 /// Tasks of the engine in it.
 const TASKS: usize = 200;
+/// A scene with more items does not move.
+const MAX_MOVING_ITEMS: usize = 150;
 /// How much of the history is shown, and how far its frames are apart, in milliseconds.
 pub const FILM_MS: u64 = 20_000;
 pub const FRAME_MS: u64 = 250;
@@ -35,7 +38,14 @@ pub enum Form {
 
 impl Form {
     /// In the order of the menu.
-    pub const ALL: [Form; 4] = [Form::Svg, Form::Png, Form::Film, Form::Video];
+    const ALL: [Form; 4] = [Form::Svg, Form::Png, Form::Film, Form::Video];
+
+    /// What can be saved of a scene: large ones do not move, since each frame would take as long as a picture; and not each browser
+    /// makes videos.
+    pub fn of(scene: &Scene) -> impl Iterator<Item = Form> {
+        let small = scene.items.len() <= MAX_MOVING_ITEMS && !scene.dense();
+        Form::ALL.into_iter().filter(move |form| !form.moves() || small && (*form != Form::Video || makes_videos()))
+    }
 
     /// Its entry in the menu.
     pub fn title(self) -> String {
@@ -61,6 +71,12 @@ impl Form {
     }
 }
 
+fn makes_videos() -> bool {
+    let recorder = js_sys::Reflect::get(&window(), &"MediaRecorder".into()).unwrap_or_default();
+    let asks = js_sys::Reflect::get(&recorder, &"isTypeSupported".into()).ok().and_then(|asks| asks.dyn_into::<js_sys::Function>().ok());
+    asks.and_then(|asks| asks.call1(&recorder, &"video/webm".into()).ok()).is_some_and(|able| able.is_truthy())
+}
+
 /// Saves a scene under a name; `selected` is the uid of what is chosen in it.
 pub fn save(scene: Rc<Scene>, selected: &str, form: Form, name: String) {
     let mut pieces = Pieces::new(scene, selected, style(), language::words());
@@ -70,9 +86,7 @@ pub fn save(scene: Rc<Scene>, selected: &str, form: Form, name: String) {
             parts.push(piece);
             return true;
         }
-        let (head, parts) = (pieces.head(), std::mem::take(&mut parts));
-        let name = name.clone();
-        fetch_script("export.js", move || hand_over(form, &name, &head, &parts, TAIL));
+        hand_over(form, name.clone(), pieces.head(), std::mem::take(&mut parts), TAIL);
         false
     });
 }
@@ -98,8 +112,8 @@ pub fn save_film(mut filming: Filming, form: Form, name: String) {
                 Some(film) if form == Form::Film => vec![film.finish()],
                 _ => std::mem::take(&mut stills),
             };
-            let name = name.clone();
-            fetch_script("export.js", move || hand_over(form, &name, &step.to_string(), &parts, ""));
+            let head = if form == Form::Film { String::new() } else { step.to_string() };
+            hand_over(form, name.clone(), head, parts, "");
             false
         });
         false
@@ -123,11 +137,19 @@ fn style() -> Style {
     Style::new(|name| dom::token(&format!("--{name}")), sprite.map(|sprite| sprite.inner_html()).unwrap_or_default())
 }
 
-fn hand_over(form: Form, name: &str, head: &str, parts: &[String], tail: &str) {
-    let save = js_sys::Reflect::get(&window(), &"loopscopeExport".into()).ok();
-    let Some(save) = save.as_ref().and_then(|save| save.dyn_ref::<js_sys::Function>()) else { return };
-    let head = if form == Form::Film { "" } else { head };
-    let parts: js_sys::Array = parts.iter().map(|part| JsValue::from_str(part)).collect();
-    let arguments = [form.file().into(), name.into(), head.into(), parts.into(), tail.into()];
-    let _ = save.apply(&JsValue::NULL, &js_sys::Array::from_iter::<[JsValue; 5]>(arguments));
+/// What is handed over to the script, once: a closure that is kept has no copy of it.
+type Made = Rc<RefCell<Option<(String, Vec<String>)>>>;
+
+/// Makes a file of what was written, as soon as the script for that is there.
+fn hand_over(form: Form, name: String, head: String, parts: Vec<String>, tail: &'static str) {
+    let made: Made = Rc::new(RefCell::new(Some((head, parts))));
+    let save = move || {
+        let save = js_sys::Reflect::get(&window(), &"loopscopeExport".into()).ok();
+        let Some(save) = save.as_ref().and_then(|save| save.dyn_ref::<js_sys::Function>()) else { return };
+        let Some((head, parts)) = made.take() else { return };
+        let parts: js_sys::Array = parts.into_iter().map(|part| JsValue::from_str(&part)).collect();
+        let arguments = [form.file().into(), name.as_str().into(), head.into(), parts.into(), tail.into()];
+        let _ = save.apply(&JsValue::NULL, &js_sys::Array::from_iter::<[JsValue; 5]>(arguments));
+    };
+    dom::with_script("export.js", "loopscopeExport", save);
 }

@@ -42,9 +42,9 @@ impl Font {
         Font { colour, ..self }
     }
 
-    /// About how wide a text is: what letters measure on average, since no font is at hand.
-    pub(super) fn width(self, text: &str) -> f64 {
-        let em = |letter: char| match letter {
+    /// About how wide a letter is: what it measures on average, since no font is at hand.
+    fn letter(self, letter: char) -> f64 {
+        let em = match letter {
             // Letters of Chinese and full-width signs are square.
             '\u{2e80}'..='\u{9fff}' | '\u{ff00}'..='\u{ff60}' => 1.0,
             _ if self.mono => 0.59,
@@ -54,8 +54,12 @@ impl Font {
             'A'..='Z' | '…' | '→' | '×' | '+' | '=' => 0.68,
             _ => 0.58,
         };
-        let wide = text.chars().map(em).sum::<f64>() * self.size;
-        if self.weight > 400 && !self.mono { wide * 1.04 } else { wide }
+        em * self.size * if self.weight > 400 && !self.mono { 1.04 } else { 1.0 }
+    }
+
+    /// About how wide a text is.
+    pub(super) fn width(self, text: &str) -> f64 {
+        text.chars().map(|letter| self.letter(letter)).sum()
     }
 
     /// The text, cut at its end where it is wider than its room.
@@ -63,14 +67,15 @@ impl Font {
         if self.width(text) <= room + 1.0 {
             return text.to_string();
         }
-        let mut kept: Vec<char> = text.chars().collect();
-        while kept.pop().is_some() {
-            let shown: String = kept.iter().chain(['…'].iter()).collect();
-            if self.width(&shown) <= room {
-                return shown;
-            }
-        }
-        String::new()
+        let (mut taken, room) = (0.0, room - self.width("…"));
+        let kept: String = text
+            .chars()
+            .take_while(|letter| {
+                taken += self.letter(*letter);
+                taken <= room
+            })
+            .collect();
+        if room < 0.0 { String::new() } else { kept + "…" }
     }
 }
 
@@ -101,8 +106,8 @@ pub(super) fn escape(text: &str, out: &mut String) {
             '>' => out.push_str("&gt;"),
             '&' => out.push_str("&amp;"),
             '"' => out.push_str("&quot;"),
-            // No other control character may stand in a document.
-            control if control < ' ' => out.push(' '),
+            // Neither control characters nor these may stand in a document.
+            control if control < ' ' || matches!(control, '\u{fffe}' | '\u{ffff}') => out.push(' '),
             _ => out.push(letter),
         }
     }

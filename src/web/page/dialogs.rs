@@ -26,14 +26,14 @@ const MAX_PREVIEW_PODS: usize = 2_000;
 impl Page {
     /// Saves the diagram that is shown, or how it came to be.
     pub(super) fn export(&self, form: Form) {
-        let mut state = self.state.borrow_mut();
+        let state = self.state.borrow();
         let now = state.timeline.run.now();
         let name = format!("loopscope-{}-{}", state.selection.view.id, clock(now).replace(':', "-"));
         if form.moves() {
             export::save_film(Filming::new(&state, now.saturating_sub(FILM_MS), now, FRAME_MS), form, name);
         } else {
             let chosen = state.object().map(|object| object.meta.uid.to_string()).unwrap_or_default();
-            export::save(state.draw(usize::MAX).scene.clone(), &chosen, form, name);
+            export::save(self.drawing.picture.scene.clone(), &chosen, form, name);
         }
     }
 
@@ -81,8 +81,7 @@ impl Page {
     pub(super) fn save_edit(&mut self, ctx: &Context<Self>) {
         let area = dom::element(EDIT).and_then(|element| element.dyn_into::<HtmlTextAreaElement>().ok());
         if let Some(area) = area {
-            // It has more than one line, whatever was left of it.
-            self.carry_out(ConsoleMsg::Enter(area.value() + "\n#").into());
+            self.carry_out(ConsoleMsg::Edited(area.value()).into());
             self.ask();
             self.toast(ctx);
         }

@@ -66,6 +66,10 @@ impl Page {
         if event.key() == "Tab" && matches!(self.panels.over, Over::Embed | Over::Help | Over::Ask | Over::Edit | Over::More) {
             return stay(event);
         }
+        // What is asked is answered first.
+        if matches!(self.panels.over, Over::Ask | Over::Edit) && event.key() != "Escape" {
+            return false;
+        }
         if event.ctrl_key()
             || event.meta_key()
             || event.alt_key()

@@ -338,7 +338,7 @@ impl Component for Page {
                 self.recall();
                 self.open_wanted_lesson(ctx);
             }
-            Msg::Changed => {}
+            Msg::Changed => self.ask(),
             Msg::Act(line) => {
                 let offered = self.offered(&line);
                 let msg = match line.strip_prefix("fault ") {

@@ -78,7 +78,7 @@ impl Page {
             Over::Edit => {
                 let text = self.state.borrow().timeline.run.edits().map(str::to_owned);
                 if let Some(text) = text {
-                    self.carry_out(ConsoleMsg::Enter(text).into());
+                    self.carry_out(ConsoleMsg::Edited(text).into());
                 }
             }
             _ => {}
