@@ -6,7 +6,7 @@ use super::run::Run;
 use super::selection::Selection;
 use crate::api::Time;
 use crate::explain::words::caption;
-use crate::views::svg::film::Frame;
+use crate::views::svg::film::FilmFrame;
 
 /// More frames than this are too many for a file.
 pub const MAX_FRAMES: u64 = 240;
@@ -21,7 +21,7 @@ pub struct Filming {
     to: u64,
     step: u64,
     /// Those that are drawn.
-    pub frames: Vec<Frame>,
+    pub frames: Vec<FilmFrame>,
 }
 
 impl Filming {
@@ -59,7 +59,7 @@ impl Filming {
         }
         let caption = caption(self.run.sim().journal(), &|_, _| true).0;
         let scene = self.drawing.picture(&self.run, &self.selection).scene.clone();
-        self.frames.push(Frame { at: self.next, caption, scene });
+        self.frames.push(FilmFrame { at: self.next, caption, scene });
         self.next += self.step;
         true
     }

@@ -25,7 +25,7 @@ pub const FRAME_MS: u64 = 250;
 
 /// What can be saved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum ImageFormat {
     /// The picture.
     Svg,
     /// The picture, painted.
@@ -36,37 +36,37 @@ pub enum Form {
     Video,
 }
 
-impl Form {
+impl ImageFormat {
     /// In the order of the menu.
-    const ALL: [Form; 4] = [Form::Svg, Form::Png, Form::Film, Form::Video];
+    const ALL: [ImageFormat; 4] = [ImageFormat::Svg, ImageFormat::Png, ImageFormat::Film, ImageFormat::Video];
 
     /// What can be saved of a scene: large ones do not move, since each frame would take as long as a picture; and not each browser
     /// makes videos.
-    pub fn of(scene: &Scene) -> impl Iterator<Item = Form> {
+    pub fn of(scene: &Scene) -> impl Iterator<Item = ImageFormat> {
         let small = scene.items.len() <= MAX_MOVING_ITEMS && !scene.dense();
-        Form::ALL.into_iter().filter(move |form| !form.moves() || small && (*form != Form::Video || makes_videos()))
+        ImageFormat::ALL.into_iter().filter(move |form| !form.moves() || small && (*form != ImageFormat::Video || makes_videos()))
     }
 
     /// Its entry in the menu.
     pub fn title(self) -> String {
         match self {
-            Form::Svg => "SVG".to_string(),
-            Form::Png => "PNG".to_string(),
-            Form::Film => say(msg::export_film(FILM_MS)),
-            Form::Video => say(msg::export_video(FILM_MS)),
+            ImageFormat::Svg => "SVG".to_string(),
+            ImageFormat::Png => "PNG".to_string(),
+            ImageFormat::Film => say(msg::export_film(FILM_MS)),
+            ImageFormat::Video => say(msg::export_video(FILM_MS)),
         }
     }
 
     /// Whether it moves.
     pub fn moves(self) -> bool {
-        matches!(self, Form::Film | Form::Video)
+        matches!(self, ImageFormat::Film | ImageFormat::Video)
     }
 
     fn file(self) -> &'static str {
         match self {
-            Form::Svg | Form::Film => "SVG",
-            Form::Png => "PNG",
-            Form::Video => "WebM",
+            ImageFormat::Svg | ImageFormat::Film => "SVG",
+            ImageFormat::Png => "PNG",
+            ImageFormat::Video => "WebM",
         }
     }
 }
@@ -78,7 +78,7 @@ fn makes_videos() -> bool {
 }
 
 /// Saves a scene under a name; `selected` is the uid of what is chosen in it.
-pub fn save(scene: Rc<Scene>, selected: &str, form: Form, name: String) {
+pub fn save(scene: Rc<Scene>, selected: &str, form: ImageFormat, name: String) {
     let mut pieces = Pieces::new(scene, selected, style(), language::words());
     let mut parts = Vec::new();
     in_parts(move || {
@@ -92,7 +92,7 @@ pub fn save(scene: Rc<Scene>, selected: &str, form: Form, name: String) {
 }
 
 /// Saves how a diagram came to be, under a name.
-pub fn save_film(mut filming: Filming, form: Form, name: String) {
+pub fn save_film(mut filming: Filming, form: ImageFormat, name: String) {
     in_parts(move || {
         if filming.advance(TASKS) {
             return true;
@@ -100,19 +100,19 @@ pub fn save_film(mut filming: Filming, form: Form, name: String) {
         let (frames, step, name) = (std::mem::take(&mut filming.frames), filming.step(), name.clone());
         let (mut film, mut at, mut stills) = (Some(Film::new(frames.clone(), step, style(), language::words())), 0, Vec::new());
         in_parts(move || {
-            if form == Form::Video && at < frames.len() {
+            if form == ImageFormat::Video && at < frames.len() {
                 stills.push(still(&frames, at, style(), language::words()));
                 at += 1;
                 return true;
             }
-            if form == Form::Film && film.as_mut().is_some_and(Film::advance) {
+            if form == ImageFormat::Film && film.as_mut().is_some_and(Film::advance) {
                 return true;
             }
             let parts = match film.take() {
-                Some(film) if form == Form::Film => vec![film.finish()],
+                Some(film) if form == ImageFormat::Film => vec![film.finish()],
                 _ => std::mem::take(&mut stills),
             };
-            let head = if form == Form::Film { String::new() } else { step.to_string() };
+            let head = if form == ImageFormat::Film { String::new() } else { step.to_string() };
             hand_over(form, name.clone(), head, parts, "");
             false
         });
@@ -141,7 +141,7 @@ fn style() -> Style {
 type Made = Rc<RefCell<Option<(String, Vec<String>)>>>;
 
 /// Makes a file of what was written, as soon as the script for that is there.
-fn hand_over(form: Form, name: String, head: String, parts: Vec<String>, tail: &'static str) {
+fn hand_over(form: ImageFormat, name: String, head: String, parts: Vec<String>, tail: &'static str) {
     let made: Made = Rc::new(RefCell::new(Some((head, parts))));
     let save = move || {
         let save = js_sys::Reflect::get(&window(), &"loopscopeExport".into()).ok();

@@ -14,7 +14,7 @@ use std::rc::Rc;
 
 /// What is shown at an instant.
 #[derive(Clone, Debug)]
-pub struct Frame {
+pub struct FilmFrame {
     /// The instant, in milliseconds.
     pub at: u64,
     /// What has just happened.
@@ -29,13 +29,13 @@ const FOOT: f64 = 36.0;
 const HOLD_MS: u64 = 2_000;
 
 /// The size that holds every frame.
-fn size(frames: &[Frame]) -> (f64, f64) {
+fn size(frames: &[FilmFrame]) -> (f64, f64) {
     let most = |side: fn(&Scene) -> f64| frames.iter().map(|frame| side(&frame.scene)).fold(0.0, f64::max);
     (most(|scene| scene.width), most(|scene| scene.height) + FOOT)
 }
 
 /// Everything in a frame, in paint order: its layer, and its markup.
-fn parts(paper: &mut Paper, frame: &Frame, (width, height): (f64, f64)) -> Vec<(u8, String)> {
+fn parts(paper: &mut Paper, frame: &FilmFrame, (width, height): (f64, f64)) -> Vec<(u8, String)> {
     let (scene, mut out) = (&frame.scene, Vec::new());
     let mut put = |paper: &mut Paper, layer: u8| out.push((layer, paper.take()));
     for band in &scene.bands {
@@ -72,7 +72,7 @@ fn parts(paper: &mut Paper, frame: &Frame, (width, height): (f64, f64)) -> Vec<(
 
 /// An animated SVG while it is written, frame by frame, so that a long one halts nothing.
 pub struct Film {
-    frames: Vec<Frame>,
+    frames: Vec<FilmFrame>,
     times: Times,
     size: (f64, f64),
     paper: Paper,
@@ -85,7 +85,7 @@ pub struct Film {
 
 impl Film {
     /// Begins a film whose frames last so many milliseconds; `words` renders what is in the pictures.
-    pub fn new(frames: Vec<Frame>, frame_ms: u64, style: Style, words: Rc<Catalogue>) -> Film {
+    pub fn new(frames: Vec<FilmFrame>, frame_ms: u64, style: Style, words: Rc<Catalogue>) -> Film {
         let times = Times { count: frames.len(), frame_ms };
         Film { size: size(&frames), times, frames, paper: Paper::new(style, words), next: 0, all: Vec::new(), known: BTreeMap::new() }
     }
@@ -136,7 +136,7 @@ impl Film {
 }
 
 /// A frame alone, as large as all of them; its letters are those of the film.
-pub fn still(frames: &[Frame], at: usize, style: Style, words: Rc<Catalogue>) -> String {
+pub fn still(frames: &[FilmFrame], at: usize, style: Style, words: Rc<Catalogue>) -> String {
     let (size, mut paper) = (size(frames), Paper::new(style, words));
     let Some(frame) = frames.get(at) else { return String::new() };
     paper.rect((0.0, 0.0, size.0, size.1), 0.0, "bg", None);
@@ -180,13 +180,13 @@ mod tests {
     use crate::projection::model::Id;
     use crate::views::shape::{Body, Rect};
 
-    fn frame(at: u64, names: &[&str]) -> Frame {
+    fn frame(at: u64, names: &[&str]) -> FilmFrame {
         let mut scene = Scene { width: 300.0, height: 100.0, ..Scene::default() };
         for name in names {
             let rect = Rect::new(0.0, 0.0, 100.0, 20.0);
             scene.put(&Id::default(), rect, Body::Note(Message::name(*name)), None, "", "");
         }
-        Frame { at, caption: Message::name("caption"), scene: Rc::new(scene) }
+        FilmFrame { at, caption: Message::name("caption"), scene: Rc::new(scene) }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::session::replace::{ReplaceMsg, Replacement};
 use crate::session::timeline::TimelineMsg;
 use crate::web::dom::{self, icon};
 use crate::web::embed::{self, Opens};
-use crate::web::export::{self, FILM_MS, FRAME_MS, Form};
+use crate::web::export::{self, FILM_MS, FRAME_MS, ImageFormat};
 use crate::web::language::{Lang, say, tongue};
 use crate::web::tools::Tool;
 use wasm_bindgen::JsCast;
@@ -25,7 +25,7 @@ const MAX_PREVIEW_PODS: usize = 2_000;
 
 impl Page {
     /// Saves the diagram that is shown, or how it came to be.
-    pub(super) fn export(&self, form: Form) {
+    pub(super) fn export(&self, form: ImageFormat) {
         let state = self.state.borrow();
         let now = state.timeline.run.now();
         let name = format!("loopscope-{}-{}", state.selection.view.id, clock(now).replace(':', "-"));

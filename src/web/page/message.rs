@@ -66,7 +66,7 @@ pub enum Msg {
     /// The pointer or the focus rests on an object.
     Hover(Option<ObjectRef>),
     /// Save the picture.
-    Export(crate::web::export::Form),
+    Export(crate::web::export::ImageFormat),
     /// Keep the link.
     Save,
     /// Save the page as one file.

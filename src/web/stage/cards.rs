@@ -9,7 +9,7 @@ use crate::views::shape::{Body, Rect, Scene};
 use crate::views::view::Legend;
 use crate::views::viewport::Side;
 use crate::web::dom::{icon, tile};
-use crate::web::export::Form;
+use crate::web::export::ImageFormat;
 use crate::web::language::{marked, say};
 use web_sys::{MouseEvent, PointerEvent};
 use yew::prelude::*;
@@ -33,7 +33,7 @@ impl Stage {
     pub(super) fn menu(link: &yew::html::Scope<Self>, scene: &Scene) -> Html {
         html! {
             <div class="menu" role="menu" aria-label={say(msg::button_save_image())}>
-                { for Form::of(scene).map(|form| html! { <button type="button" role="menuitem" onclick={link.callback(move |_| Msg::Export(form))}>{ form.title() }</button> }) }
+                { for ImageFormat::of(scene).map(|form| html! { <button type="button" role="menuitem" onclick={link.callback(move |_| Msg::Export(form))}>{ form.title() }</button> }) }
             </div>
         }
     }

@@ -68,7 +68,7 @@ pub struct Props {
     #[prop_or_default]
     pub changes: Option<Rc<Vec<Change>>>,
     /// The picture is to be saved.
-    pub on_export: Callback<crate::web::export::Form>,
+    pub on_export: Callback<crate::web::export::ImageFormat>,
 }
 
 /// What happens to the stage.
@@ -104,7 +104,7 @@ pub enum Msg {
     /// The menu of what can be saved.
     Menu,
     /// One of its entries.
-    Export(crate::web::export::Form),
+    Export(crate::web::export::ImageFormat),
     /// The next of many items.
     More,
 }
