@@ -216,8 +216,8 @@
     var note = document.getElementById('boot-note');
     var slow = setTimeout(function () { if (note) note.textContent = words().starting; }, 300);
     var navigation = performance.getEntriesByType('navigation')[0];
-    // After a reload the files are in the cache.
-    var waits = inside || (navigation && navigation.type === 'reload');
+    // After a reload the files are in the cache. Diagrams that the first part has no code for wait for the rest, and need not begin again.
+    var waits = inside || (navigation && navigation.type === 'reload') || /^(nodes|network|rollout|loops)$/.test(query.get('view'));
     Promise.all([first, glue, styled()])
       .then(function (loaded) { return instantiate(loaded[0]); })
       .then(function (bringRest) {

@@ -42,6 +42,22 @@ test.describe('before the rest of the module is there', () => {
     });
   }
 
+  for (const view of ['nodes', 'network', 'rollout', 'loops']) {
+    test(`a frame with ${view} waits for it, and does not begin twice`, async ({ page }) => {
+      const problems = [];
+      page.on('pageerror', (error) => problems.push(error.message));
+      const { go, begun } = await hold(page);
+      const asked = page.waitForRequest('**/rest.wasm');
+      await page.goto(`index.html?embed&autoplay=1&view=${view}`);
+      await asked;
+      go();
+      await page.waitForFunction(() => window.loopscope.ready);
+      await expect(page.locator('.world .item').first()).toBeVisible();
+      expect(begun).toHaveLength(1);
+      expect(problems).toEqual([]);
+    });
+  }
+
   test('commands wait for it, and controls take no input', async ({ page }) => {
     const { go } = await hold(page);
     await page.goto('index.html');
