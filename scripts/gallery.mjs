@@ -50,7 +50,7 @@ async function picture(name, query, prepare) {
 }
 
 const entry = (name, title, words, link) => `### ${title}\n\n${words} [Open ${title}](${link})\n\n<img src="gallery/${name}.webp" width="${WIDTH}" height="${HEIGHT}" loading="lazy" alt="">\n`;
-const parts = ['# Lessons and examples\n\nMade by `make gallery` of the lessons and examples of the page.\n', '## Lessons\n'];
+const parts = ['# Lessons and examples\n\nMade by `make gallery` from the lessons and examples of the page.\n', '## Lessons\n'];
 for (const name of lessons) {
   const lesson = parse(read(`static/lessons/${name}.yaml`));
   // Its steps are played up to the first task.

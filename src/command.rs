@@ -30,8 +30,8 @@ Usage:
                (default 3Gi, as much as the page has; 0 is no limit)
 
   loopscope check SCENARIO.yaml [--seeds N] [--seed N] [--faults] [--junit FILE] [--max-memory SIZE]
-      Runs a scenario with many seeds and tells in which run something that it expects was violated
-      (docs/check.md). Exits with 0 if none was found, 1 if one was, 2 if the scenario is wrong.
+      Runs a scenario with many seeds and reports the first run that violates each expectation
+      (docs/check.md). Exits with 0 if no violation was found, 1 if one was, 2 if the scenario is wrong.
       --seeds   how many runs (default 20), from --seed on (default 1)
       --faults  disturbs watches and loops at random instants, by the seed
       --junit   writes the result for a CI system

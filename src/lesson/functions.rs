@@ -102,7 +102,7 @@ pub const ALL: &[Function] = &[
         if field == Value::Nothing && history.find(&words[0]).is_some() { Value::Number(0) } else { field }
     }),
     function("updated", "updated(workload)", "its Pods of the newest revision", |history, _, words| history.updated(&words[0])),
-    function("revision", "revision(Deployment)", "the revision that `kubectl rollout history` tells", |history, _, words| {
+    function("revision", "revision(Deployment)", "the revision that `kubectl rollout history` shows", |history, _, words| {
         let revision = history.find(&words[0]).and_then(|object| object.meta.annotation("deployment.kubernetes.io/revision"));
         revision.and_then(|text| text.parse().ok()).map_or(Value::Nothing, Value::Number)
     }),

@@ -200,7 +200,7 @@ test('the last seconds are saved as a picture that moves, and as a video', async
     const [download] = await Promise.all([page.waitForEvent('download', { timeout: 60_000 }), page.getByRole('menuitem', { name }).click()]);
     return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
   };
-  const film = await save('Moving SVG');
+  const film = await save('Animated SVG');
   expect(film.name).toMatch(/\.svg$/);
   const text = film.bytes.toString();
   const wrong = await page.evaluate((text) => new DOMParser().parseFromString(text, 'image/svg+xml').querySelector('parsererror')?.textContent ?? '', text);
