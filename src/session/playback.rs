@@ -110,7 +110,7 @@ impl Playback {
     }
 
     fn next_change(&mut self, run: &Run) -> Option<Time> {
-        let of = (run.branches().0, run.newest().last_change(), run.command_count());
+        let of = (run.branches().0, run.sim().last_change(), run.command_count());
         if let Some((kept, next)) = self.next
             && kept == of
         {
