@@ -145,6 +145,8 @@ test('kubectl edit opens the object, says what is refused, and saves what was ch
   await dialog.getByRole('button', { name: 'Save' }).click();
   await expect(dialog).toHaveCount(0);
   await expect(page.locator('.console pre')).toContainText('deployment.apps/nginx-deployment edited');
+  // Keys are the prompt's while it has the focus.
+  await page.evaluate(() => document.activeElement?.blur());
   await forward(page, 5);
   await expect(pods(page)).toHaveCount(4);
   // Left alone it stays as it is.

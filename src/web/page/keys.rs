@@ -67,8 +67,13 @@ impl Page {
             return stay(event);
         }
         // What is asked is answered first.
-        if matches!(self.panels.over, Over::Ask | Over::Edit) && event.key() != "Escape" {
-            return false;
+        if matches!(self.panels.over, Over::Ask | Over::Edit) {
+            if event.key() != "Escape" {
+                return false;
+            }
+            event.prevent_default();
+            self.close_over();
+            return true;
         }
         if event.ctrl_key()
             || event.meta_key()
