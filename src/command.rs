@@ -10,7 +10,7 @@ use loopscope::engine::Sim;
 use loopscope::engine::cluster::ClusterConfig;
 use loopscope::explain::story::Story;
 use loopscope::lesson;
-use loopscope::scenario::{self, Observer, Trace};
+use loopscope::scenario::{self, Observer, Scenario, Trace};
 use loopscope::serve::{Options, Pace, Server};
 use loopscope::session::record::{Record, Unreadable};
 use loopscope::session::run::Run;
@@ -125,9 +125,7 @@ fn run(args: &[String]) -> Result<u8, String> {
             extra => return Err(format!("one scenario at a time: {extra:?} is too much")),
         }
     }
-    let file = file.ok_or("a scenario file is required; see loopscope --help")?;
-    let text = std::fs::read_to_string(&file).map_err(|e| format!("{file}: {e}"))?;
-    let scenario = scenario::parse(&text).map_err(|e| format!("{file}: {e}"))?;
+    let (_, scenario) = read_scenario(file)?;
     limit_memory(most);
     let out = BufWriter::new(io::stdout().lock());
     let (cluster, error) = if trace {
@@ -139,11 +137,30 @@ fn run(args: &[String]) -> Result<u8, String> {
     };
     // The process ends soon: nothing is gained by taking the cluster apart.
     std::mem::forget(cluster);
-    // A reader that has seen enough, such as `head`, is no failure.
-    match error {
-        Some(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(e.to_string()),
-        _ => Ok(0),
-    }
+    printed(error)?;
+    Ok(0)
+}
+
+/// The scenario of a file, and the file.
+fn read_scenario(file: Option<String>) -> Result<(String, Scenario), String> {
+    let file = file.ok_or("a scenario file is required; see loopscope --help")?;
+    let scenario = scenario::parse(&read(&file)?).map_err(|e| format!("{file}: {e}"))?;
+    Ok((file, scenario))
+}
+
+/// The text of a file.
+fn read(file: &str) -> Result<String, String> {
+    std::fs::read_to_string(file).map_err(|e| format!("{file}: {e}"))
+}
+
+/// Writes to standard output.
+fn print(text: &str) -> Result<(), String> {
+    printed(io::stdout().write_all(text.as_bytes()).err())
+}
+
+/// What came of writing to standard output. A reader that has seen enough, such as `head`, is no failure.
+fn printed(error: Option<io::Error>) -> Result<(), String> {
+    error.filter(|e| e.kind() != io::ErrorKind::BrokenPipe).map_or(Ok(()), |e| Err(e.to_string()))
 }
 
 fn check(args: &[String]) -> Result<u8, String> {
@@ -165,9 +182,7 @@ fn check(args: &[String]) -> Result<u8, String> {
             extra => return Err(format!("one scenario at a time: {extra:?} is too much")),
         }
     }
-    let file = file.ok_or("a scenario file is required; see loopscope --help")?;
-    let text = std::fs::read_to_string(&file).map_err(|e| format!("{file}: {e}"))?;
-    let mut scenario = scenario::parse(&text).map_err(|e| format!("{file}: {e}"))?;
+    let (file, mut scenario) = read_scenario(file)?;
     if scenario.name.is_empty() {
         scenario.name.clone_from(&file);
     }
@@ -176,10 +191,8 @@ fn check(args: &[String]) -> Result<u8, String> {
     if let Some(path) = junit {
         std::fs::write(path, check::junit(&report)).map_err(|e| format!("{path}: {e}"))?;
     }
-    match io::stdout().write_all(check::text(&report).as_bytes()) {
-        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(e.to_string()),
-        _ => Ok(u8::from(!report.is_clean())),
-    }
+    print(&check::text(&report))?;
+    Ok(u8::from(!report.is_clean()))
 }
 
 fn size(word: Option<&String>) -> Result<u64, String> {
@@ -226,7 +239,7 @@ fn lesson(args: &[String]) -> Result<u8, String> {
     };
     let mut code = 0;
     for file in files {
-        let text = std::fs::read_to_string(file).map_err(|e| format!("{file}: {e}"))?;
+        let text = read(file)?;
         let wrong: Vec<String> = match lesson::parse(&text) {
             Err(faults) => at_lines(file, &faults),
             Ok(lesson) => lesson::check::check(&lesson).iter().map(|finding| format!("{file}: {finding}")).collect(),
@@ -252,7 +265,6 @@ fn export(args: &[String]) -> Result<u8, String> {
         [file, flag, page] | [flag, page, file] if flag == "--page" => (file, page.as_str()),
         _ => return Err("loopscope export needs a file; see loopscope --help".to_string()),
     };
-    let read = |path: &str| std::fs::read_to_string(path).map_err(|e| format!("{path}: {e}"));
     let text = read(file)?;
     let title = match lesson::is_lesson(&text).then(|| lesson::parse(&text)) {
         Some(Err(faults)) => return Err(at_lines(file, &faults).join("\n")),
@@ -261,10 +273,8 @@ fn export(args: &[String]) -> Result<u8, String> {
     };
     let out = loopscope::session::single::fill(&read(page)?, &text, &title)
         .ok_or_else(|| format!("{page}: not the single file of a build of the page"))?;
-    match io::stdout().write_all(out.as_bytes()) {
-        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(e.to_string()),
-        _ => Ok(0),
-    }
+    print(&out)?;
+    Ok(0)
 }
 
 fn serve(args: &[String]) -> Result<u8, String> {
@@ -279,7 +289,7 @@ fn serve(args: &[String]) -> Result<u8, String> {
             "--kubeconfig" => file = value()?.clone(),
             "--setup" => {
                 let path = value()?;
-                options.setup.push(std::fs::read_to_string(path).map_err(|e| format!("{path}: {e}"))?);
+                options.setup.push(read(path)?);
             }
             "--nodes" => {
                 let count = value()?.parse().ok().filter(|count| (1..=MAX_NODES).contains(count));
@@ -293,7 +303,7 @@ fn serve(args: &[String]) -> Result<u8, String> {
             "--seed" => options.seed = number(Some(value()?))?,
             "--resume" => {
                 let path = value()?;
-                options.resume = Some(std::fs::read_to_string(path).map_err(|e| format!("{path}: {e}"))?);
+                options.resume = Some(read(path)?);
             }
             "--record" => options.record = Some(value()?.into()),
             "--page" => options.page = Some("dist".into()),
@@ -332,8 +342,7 @@ fn replay(args: &[String]) -> Result<u8, String> {
         [file, flag, most] if flag == "--max-memory" => (file, size(Some(most))?),
         _ => return Err("loopscope replay needs a record; see loopscope --help".to_string()),
     };
-    let text = std::fs::read_to_string(file).map_err(|e| format!("{file}: {e}"))?;
-    let record = Record::read(&text).map_err(|Unreadable(line, problem)| format!("{file}:{line}: {problem}"))?;
+    let record = Record::read(&read(file)?).map_err(|Unreadable(line, problem)| format!("{file}:{line}: {problem}"))?;
     limit_memory(most);
     let mut run = Run::recalled(record.config, record.seed, record.commands, record.end);
     while run.recalls() {
@@ -341,10 +350,8 @@ fn replay(args: &[String]) -> Result<u8, String> {
     }
     let mut story = Story::new(BufWriter::new(io::stdout().lock()));
     story.advanced(run.sim());
-    match story.error {
-        Some(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(e.to_string()),
-        _ => Ok(0),
-    }
+    printed(story.error)?;
+    Ok(0)
 }
 
 /// The time of day of this machine.
@@ -369,7 +376,7 @@ fn kubectl(args: &[String]) -> Result<u8, String> {
     let mut sim = Sim::new(ClusterConfig::default(), seed);
     sim.advance(sim.now().after(SECOND), usize::MAX);
     if let Some(file) = setup {
-        let text = std::fs::read_to_string(&file).map_err(|e| format!("{file}: {e}"))?;
+        let text = read(&file)?;
         if !text.trim().is_empty() {
             let session = scenario::finish(&mut sim, &["apply".into(), "-f".into(), "-".into()], &text, PATIENCE);
             if session.exit != Some(0) {

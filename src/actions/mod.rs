@@ -134,9 +134,7 @@ pub fn run(sim: &mut Sim, waiting: &mut Waiting, command: &Command) -> Answer {
         }
         Command::Beside(id, act) => {
             let changed = waiting.beside.act(sim, *id, act);
-            if !waiting.beside.waits(*id) {
-                waiting.beside.take(*id);
-            }
+            waiting.beside.take_ended(*id);
             Answer { changed, ..Answer::default() }
         }
         Command::Apply(text) => apply(sim, text),

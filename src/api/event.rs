@@ -4,7 +4,6 @@ use super::json::{Json, record};
 use super::shared::Recent;
 use super::{Kind, ObjectRef, Str, Timestamp, Uid};
 use serde_json::Value;
-use smol_str::format_smolstr;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -81,6 +80,13 @@ impl InvolvedObject {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct MicroTime(pub Timestamp, pub u32);
 
+impl MicroTime {
+    /// `2026-01-01T00:00:00.000000Z`
+    pub fn rfc3339(self) -> String {
+        format!("{}.{:06}Z", self.0.rfc3339().trim_end_matches('Z'), self.1)
+    }
+}
+
 impl Json for MicroTime {
     fn read(&mut self, value: &Value) -> Result<(), String> {
         self.0.read(value)?;
@@ -90,6 +96,6 @@ impl Json for MicroTime {
     }
 
     fn write(&self) -> Value {
-        format_smolstr!("{}.{:06}Z", self.0.rfc3339().trim_end_matches('Z'), self.1).as_str().into()
+        self.rfc3339().into()
     }
 }

@@ -1,5 +1,6 @@
 //! `loopscope picture`: a diagram as SVG, without a page.
 
+use super::{print, read};
 use loopscope::api::Time;
 use loopscope::api::time::duration;
 use loopscope::i18n::Catalogue;
@@ -8,9 +9,8 @@ use loopscope::session::filming::Filming;
 use loopscope::session::permalink;
 use loopscope::session::timeline::TimelineMsg;
 use loopscope::views;
-use loopscope::views::svg::film::{self, Film};
+use loopscope::views::svg::film::Film;
 use loopscope::views::svg::{self, Style};
-use std::io::{self, Write};
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -39,39 +39,37 @@ struct Options {
 }
 
 pub(super) fn picture(args: &[String]) -> Result<u8, String> {
-    let options = read(args)?;
+    let options = parse(args)?;
     let mut state = open(&options)?;
     play(&mut state, options.at);
     let words = Rc::new(if options.chinese { Catalogue::read(CHINESE) } else { Catalogue::ENGLISH });
-    let style = || Style::built_in(options.dark);
+    let style = Style::built_in(options.dark);
     let out = match (options.from, &options.stills) {
-        (None, None) => svg::picture(state.picture().scene.clone(), "", style(), words),
+        (None, None) => svg::picture(state.picture().scene.clone(), "", style, words),
         (from, stills) => {
             let mut filming = Filming::new(&state, from.unwrap_or(Time(0)).0 / 1_000, state.timeline.run.now(), options.step / 1_000);
             while filming.advance(SLICE) {}
-            let Some(folder) = stills else {
-                let frame_ms = (filming.step() as f64 / options.speed) as u64;
-                return print(&Film::new(filming.frames, frame_ms, style(), words).finish());
-            };
-            for at in 0..filming.frames.len() {
-                let path = folder.join(format!("{:04}.svg", at + 1));
-                let still = film::still(&filming.frames, at, style(), words.clone());
-                std::fs::write(&path, still).map_err(|e| format!("{}: {e}", path.display()))?;
+            let frame_ms = (filming.step() as f64 / options.speed) as u64;
+            let mut film = Film::new(filming.frames, frame_ms, style, words);
+            match stills {
+                None => film.finish(),
+                Some(folder) => {
+                    let mut count = 0;
+                    while let Some(still) = film.next_still() {
+                        count += 1;
+                        let path = folder.join(format!("{count:04}.svg"));
+                        std::fs::write(&path, still).map_err(|e| format!("{}: {e}", path.display()))?;
+                    }
+                    format!("{count} pictures\n")
+                }
             }
-            format!("{} pictures\n", filming.frames.len())
         }
     };
-    print(&out)
+    print(&out)?;
+    Ok(0)
 }
 
-fn print(out: &str) -> Result<u8, String> {
-    match io::stdout().write_all(out.as_bytes()) {
-        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(e.to_string()),
-        _ => Ok(0),
-    }
-}
-
-fn read(args: &[String]) -> Result<Options, String> {
+fn parse(args: &[String]) -> Result<Options, String> {
     let mut options = Options {
         file: String::new(),
         view: None,
@@ -131,7 +129,7 @@ fn size(text: &str) -> Result<(f64, f64), String> {
 
 /// The page with a manifest, or what a link holds.
 fn open(options: &Options) -> Result<State, String> {
-    let text = std::fs::read_to_string(&options.file).map_err(|e| format!("{}: {e}", options.file))?;
+    let text = read(&options.file)?;
     let mut state = match text.trim().split_once("#pako:") {
         Some((_, packed)) if !text.trim().contains('\n') => {
             let link =

@@ -58,6 +58,11 @@ impl Beside {
         self.0.is_empty()
     }
 
+    /// Takes a command away if it has ended.
+    pub fn take_ended(&mut self, id: u32) -> Option<Session> {
+        if self.waits(id) { None } else { self.0.remove(&id) }
+    }
+
     /// Takes a command away; one that still waits has been interrupted.
     pub fn take(&mut self, id: u32) -> Option<Session> {
         let mut session = self.0.remove(&id)?;

@@ -348,8 +348,6 @@ pub fn server_error(error: &ApiError) -> Failure {
     match error.reason {
         Reason::Invalid => invalid(error),
         Reason::Unknown => Failure::plain(format!("Error from server: {}", error.message)),
-        // kubectl knows this one before the server answers.
-        Reason::UnsupportedMediaType => Failure::error(&error.message),
         reason => Failure::plain(format!("Error from server ({reason:?}): {}", error.message)),
     }
 }

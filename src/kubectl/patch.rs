@@ -8,7 +8,7 @@ use super::printers::template;
 use super::targets::{Targets, name_of};
 use super::{Failure, Outcome, Reads, Verb};
 use crate::api::{Kind, ObjectRef, schema};
-use crate::engine::store::{ApiError, Patch, Subresource};
+use crate::engine::store::{ApiError, Patch, Reason, Subresource};
 use crate::manifest;
 use serde_json::Value;
 
@@ -53,10 +53,19 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
                 let same = if client.mode.dry == DryRun::No { after["metadata"]["resourceVersion"] == before } else { after == object };
                 client.report_plainly(kind, &after, if same { "patched (no change)" } else { "patched" })?;
             }
-            Err(error) => client.fail(&server_error(&error)),
+            Err(error) => client.fail(&refused(kind, &error)),
         }
     }
     Ok(Outcome::Done)
+}
+
+/// A refusal; kubectl says which kind of patch it is that the object does not support. The server refuses none but the strategic one.
+fn refused(kind: Kind, error: &ApiError) -> Failure {
+    if error.reason != Reason::UnsupportedMediaType {
+        return server_error(error);
+    }
+    let (version, name, message) = (kind.api_version(), kind.name(), &error.message);
+    Failure::error(format!("application/strategic-merge-patch+json is not supported by {version}, Kind={name}: {message}"))
 }
 
 /// The kind of patch that a flag names.
@@ -98,7 +107,7 @@ fn checked(kind: Kind, how: Patch, change: &Value) -> Result<(), ApiError> {
         return Ok(());
     }
     if kind.is_custom() {
-        return Err(ApiError::unsupported_patch(kind));
+        return Err(ApiError::unsupported_patch());
     }
     let problem = schema::strict_errors(&kind.api_version(), kind.name(), change).into_iter().find(|problem| !problem.unknown);
     let Some(problem) = problem else { return Ok(()) };

@@ -287,7 +287,7 @@ impl Cluster {
         if changed {
             self.record(Command::Beside(id, Rc::new(act)));
         }
-        (!self.waiting.beside.waits(id)).then(|| self.waiting.beside.take(id)).flatten()
+        self.waiting.beside.take_ended(id)
     }
 
     /// The kubectl commands beside the terminal that wait.

@@ -43,9 +43,8 @@ fn with_text(request: &Request, then: impl FnOnce(&str) -> Answer) -> Answer {
 
 fn time(cluster: &Cluster) -> Value {
     let now = cluster.sim.now();
-    let seconds = |time: Time| time.0 as f64 / SECOND as f64;
     json!({
-        "seconds": seconds(now), "next": cluster.sim.next_task().map(seconds), "changed": seconds(cluster.sim.last_change()),
+        "seconds": now.seconds(), "next": cluster.sim.next_task().map(Time::seconds), "changed": cluster.sim.last_change().seconds(),
         "wall": cluster.sim.server().wall_at(now).rfc3339(), "version": cluster.sim.server().version(),
     })
 }

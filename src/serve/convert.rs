@@ -56,10 +56,41 @@ pub fn is_other(api_version: &str, kind: Kind) -> bool {
     of(api_version, kind).is_some()
 }
 
-const METRICS: &str = "autoscaling.alpha.kubernetes.io/metrics";
-const BEHAVIOR: &str = "autoscaling.alpha.kubernetes.io/behavior";
-const CONDITIONS: &str = "autoscaling.alpha.kubernetes.io/conditions";
-const CURRENT: &str = "autoscaling.alpha.kubernetes.io/current-metrics";
+/// What `autoscaling/v1` has of the spec or the status: one percentage of the CPU. All else is kept in annotations.
+struct Half {
+    of: &'static str,
+    /// The metrics, and the part of one that has its utilization.
+    metrics: &'static str,
+    side: &'static str,
+    /// The percentage in v1.
+    percent: &'static str,
+    /// The annotation that keeps the other metrics.
+    kept_metrics: &'static str,
+    /// Another field that v1 does not have, and its annotation.
+    other: &'static str,
+    kept_other: &'static str,
+}
+
+const HALVES: [Half; 2] = [
+    Half {
+        of: "spec",
+        metrics: "metrics",
+        side: "target",
+        percent: "targetCPUUtilizationPercentage",
+        kept_metrics: "autoscaling.alpha.kubernetes.io/metrics",
+        other: "behavior",
+        kept_other: "autoscaling.alpha.kubernetes.io/behavior",
+    },
+    Half {
+        of: "status",
+        metrics: "currentMetrics",
+        side: "current",
+        percent: "currentCPUUtilizationPercentage",
+        kept_metrics: "autoscaling.alpha.kubernetes.io/current-metrics",
+        other: "conditions",
+        kept_other: "autoscaling.alpha.kubernetes.io/conditions",
+    },
+];
 
 /// Whether a metric is the utilization of the CPU, which v1 has a field for.
 fn is_cpu(metric: &Value) -> bool {
@@ -91,50 +122,34 @@ fn annotated(object: &mut Map<String, Value>, key: &str) -> Option<Value> {
 }
 
 fn autoscaler_to_v1(object: &mut Map<String, Value>) {
-    if let Some(Value::Object(spec)) = object.get_mut("spec") {
-        let (cpu, rest) = take_cpu(spec.remove("metrics"));
+    for half in &HALVES {
+        let Some(Value::Object(fields)) = object.get_mut(half.of) else { continue };
+        let (cpu, rest) = take_cpu(fields.remove(half.metrics));
         if let Some(cpu) = cpu {
-            spec.insert("targetCPUUtilizationPercentage".to_owned(), cpu["resource"]["target"]["averageUtilization"].clone());
+            fields.insert(half.percent.to_owned(), cpu["resource"][half.side]["averageUtilization"].clone());
         }
-        let behavior = spec.remove("behavior");
-        annotate(object, METRICS, Some(rest.into()));
-        annotate(object, BEHAVIOR, behavior);
-    }
-    if let Some(Value::Object(status)) = object.get_mut("status") {
-        let (cpu, rest) = take_cpu(status.remove("currentMetrics"));
-        if let Some(cpu) = cpu {
-            status.insert("currentCPUUtilizationPercentage".to_owned(), cpu["resource"]["current"]["averageUtilization"].clone());
-        }
-        let conditions = status.remove("conditions");
-        annotate(object, CURRENT, Some(rest.into()));
-        annotate(object, CONDITIONS, conditions);
+        let other = fields.remove(half.other);
+        annotate(object, half.kept_metrics, Some(rest.into()));
+        annotate(object, half.kept_other, other);
     }
 }
 
 fn autoscaler_from_v1(object: &mut Map<String, Value>) {
-    let metrics = annotated(object, METRICS);
-    let behavior = annotated(object, BEHAVIOR);
-    let (current, conditions) = (annotated(object, CURRENT), annotated(object, CONDITIONS));
-    if let Some(Value::Object(spec)) = object.get_mut("spec") {
+    for half in &HALVES {
+        let (metrics, other) = (annotated(object, half.kept_metrics), annotated(object, half.kept_other));
+        let Some(Value::Object(fields)) = object.get_mut(half.of) else { continue };
         let mut list = if let Some(Value::Array(list)) = metrics { list } else { Vec::new() };
-        if let Some(percent) = spec.remove("targetCPUUtilizationPercentage").filter(|percent| !percent.is_null()) {
-            let target = json!({ "type": "Utilization", "averageUtilization": percent });
-            list.insert(0, json!({ "type": "Resource", "resource": { "name": "cpu", "target": target } }));
+        if let Some(percent) = fields.remove(half.percent).filter(|percent| !percent.is_null()) {
+            let mut usage = json!({ "averageUtilization": percent });
+            if half.side == "target" {
+                usage["type"] = "Utilization".into();
+            }
+            list.insert(0, json!({ "type": "Resource", "resource": { "name": "cpu", half.side: usage } }));
         }
         if !list.is_empty() {
-            spec.insert("metrics".to_owned(), list.into());
+            fields.insert(half.metrics.to_owned(), list.into());
         }
-        spec.extend(behavior.map(|behavior| ("behavior".to_owned(), behavior)));
-    }
-    if let Some(Value::Object(status)) = object.get_mut("status") {
-        let mut list = if let Some(Value::Array(list)) = current { list } else { Vec::new() };
-        if let Some(percent) = status.remove("currentCPUUtilizationPercentage").filter(|percent| !percent.is_null()) {
-            list.insert(0, json!({ "type": "Resource", "resource": { "name": "cpu", "current": { "averageUtilization": percent } } }));
-        }
-        if !list.is_empty() {
-            status.insert("currentMetrics".to_owned(), list.into());
-        }
-        status.extend(conditions.map(|conditions| ("conditions".to_owned(), conditions)));
+        fields.extend(other.map(|other| (half.other.to_owned(), other)));
     }
 }
 

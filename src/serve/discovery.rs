@@ -6,7 +6,7 @@ use super::convert::ALIASES;
 use super::metrics;
 use super::request::{Accepts, Request};
 use super::status::Answer;
-use crate::api::kind;
+use crate::api::kind::{self, KindInfo};
 use crate::engine::Sim;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -16,7 +16,8 @@ type Verbs = &'static [&'static str];
 type Named = (&'static str, &'static str, &'static str);
 
 const VERBS: Verbs = &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
-const CREATE: &[&str] = &["create"];
+const CREATE: Verbs = &["create"];
+const CHANGED: Verbs = &["get", "patch", "update"];
 /// The type of the answer that has everything at once.
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 
@@ -32,14 +33,14 @@ pub const REVIEWS: &[(&str, &str, &str, bool)] = &[
 
 /// Subresources: kind, name, verbs, and the kind they are read as, with its group and version if these are others.
 const PARTS: &[(&str, &str, Verbs, Named)] = &[
-    ("CertificateSigningRequest", "approval", &["get", "patch", "update"], ("", "", "CertificateSigningRequest")),
+    ("CertificateSigningRequest", "approval", CHANGED, ("", "", "CertificateSigningRequest")),
     ("Namespace", "finalize", &["update"], ("", "", "Namespace")),
     ("Pod", "attach", &["create", "get"], ("", "", "PodAttachOptions")),
     ("Pod", "binding", CREATE, ("", "", "Binding")),
     ("Pod", "eviction", CREATE, ("policy", "v1", "Eviction")),
     ("Pod", "exec", &["create", "get"], ("", "", "PodExecOptions")),
     ("Pod", "log", &["get"], ("", "", "Pod")),
-    ("Pod", "resize", &["get", "patch", "update"], ("", "", "Pod")),
+    ("Pod", "resize", CHANGED, ("", "", "Pod")),
     ("ServiceAccount", "token", CREATE, ("authentication.k8s.io", "v1", "TokenRequest")),
 ];
 /// Kinds of the group `autoscaling/v1` that can be scaled.
@@ -105,53 +106,26 @@ fn groups(sim: &Sim) -> Groups {
     let mut groups = Groups::new();
     for kind in kind::ALL {
         let info = kind.info();
-        let mut parts = Vec::new();
-        if !BARE.contains(&info.name) {
-            parts.push(Part { name: "status", kind: (info.group, info.version, info.name.to_owned()), verbs: &["get", "patch", "update"] });
-        }
+        let mut parts = own_status(info);
         if SCALED.contains(&info.name) {
             parts.push(scale());
         }
         for (_, name, verbs, (group, version, shown)) in PARTS.iter().filter(|part| part.0 == info.name) {
             parts.push(Part { name, kind: (group, version, (*shown).to_owned()), verbs });
         }
-        let resource = Resource {
-            name: info.plural.to_owned(),
-            singular: info.name.to_lowercase(),
-            kind: info.name.to_owned(),
-            namespaced: info.namespaced,
-            verbs: VERBS,
-            short: info.short.split(',').filter(|word| !word.is_empty()).map(str::to_owned).collect(),
-            categories: IN_ALL.contains(&info.name).then(|| "all".to_owned()).into_iter().collect(),
-            parts,
-        };
-        add(&mut groups, info.group, info.version, resource);
+        add(&mut groups, info.group, info.version, resource(info, parts));
     }
     only_asked(&mut groups, !sim.loads().is_empty());
     for alias in ALIASES {
         let info = alias.kind.info();
-        let parts = match BARE.contains(&info.name) {
-            true => Vec::new(),
-            false => vec![Part { name: "status", kind: ("", "", info.name.to_owned()), verbs: &["get", "patch", "update"] }],
-        };
-        let resource = Resource {
-            name: info.plural.to_owned(),
-            singular: info.name.to_lowercase(),
-            kind: info.name.to_owned(),
-            namespaced: info.namespaced,
-            verbs: VERBS,
-            short: info.short.split(',').filter(|word| !word.is_empty()).map(str::to_owned).collect(),
-            categories: IN_ALL.contains(&info.name).then(|| "all".to_owned()).into_iter().collect(),
-            parts,
-        };
-        add(&mut groups, alias.group, alias.version, resource);
+        add(&mut groups, alias.group, alias.version, resource(info, own_status(info)));
     }
     for definition in sim.server().definitions().served() {
         let info = definition.kind.info();
         for version in &definition.versions {
             let mut parts = Vec::new();
             if version.status {
-                parts.push(Part { name: "status", kind: ("", "", info.name.to_owned()), verbs: &["get", "patch", "update"] });
+                parts.push(status(info));
             }
             if version.replicas.is_some() {
                 parts.push(scale());
@@ -172,6 +146,20 @@ fn groups(sim: &Sim) -> Groups {
     groups
 }
 
+/// The resource of a built-in kind.
+fn resource(info: &KindInfo, parts: Vec<Part>) -> Resource {
+    Resource {
+        name: info.plural.to_owned(),
+        singular: info.name.to_lowercase(),
+        kind: info.name.to_owned(),
+        namespaced: info.namespaced,
+        verbs: VERBS,
+        short: info.short.split(',').filter(|word| !word.is_empty()).map(str::to_owned).collect(),
+        categories: IN_ALL.contains(&info.name).then(|| "all".to_owned()).into_iter().collect(),
+        parts,
+    }
+}
+
 /// What is not stored: reviews, bindings and metrics.
 fn only_asked(groups: &mut Groups, measures: bool) {
     let mut put = |group: &str, version: &str, (name, kind, namespaced, verbs): (&str, &str, bool, &'static [&'static str])| {
@@ -189,8 +177,16 @@ fn only_asked(groups: &mut Groups, measures: bool) {
     }
 }
 
+fn own_status(info: &KindInfo) -> Vec<Part> {
+    if BARE.contains(&info.name) { Vec::new() } else { vec![status(info)] }
+}
+
+fn status(info: &KindInfo) -> Part {
+    Part { name: "status", kind: ("", "", info.name.to_owned()), verbs: CHANGED }
+}
+
 fn scale() -> Part {
-    Part { name: "scale", kind: ("autoscaling", "v1", "Scale".to_owned()), verbs: &["get", "patch", "update"] }
+    Part { name: "scale", kind: ("autoscaling", "v1", "Scale".to_owned()), verbs: CHANGED }
 }
 
 fn add(groups: &mut Groups, group: &str, version: &str, resource: Resource) {

@@ -1,5 +1,6 @@
 //! What a request reads of the store.
 
+use crate::api::event::MicroTime;
 use crate::api::{Kind, Object, ObjectRef};
 use crate::engine::Sim;
 use crate::engine::journal::{Entry, Op, Record};
@@ -15,10 +16,8 @@ pub fn shown(sim: &Sim, object: &Object) -> Value {
         let count = value["count"].as_i64().unwrap_or(1);
         let last = entries_until(sim, object.meta.resource_version).checked_sub(1).and_then(|at| sim.journal().get(at));
         if let Some(entry) = last.filter(|_| count > 1) {
-            let micros = entry.time.0 % 1_000_000;
-            let seconds = sim.server().wall_at(entry.time).rfc3339();
-            let last = seconds.replace('Z', &format!(".{micros:06}Z"));
-            value["series"] = json!({ "count": count, "lastObservedTime": last });
+            let last = MicroTime(sim.server().wall_at(entry.time), (entry.time.0 % 1_000_000) as u32);
+            value["series"] = json!({ "count": count, "lastObservedTime": last.rfc3339() });
         }
     }
     value

@@ -3,6 +3,7 @@
 //! Models `apimachinery/pkg/runtime/serializer/protobuf` and the generated messages of `k8s.io/api`.
 
 use crate::api::Timestamp;
+use crate::api::event::MicroTime;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
@@ -252,12 +253,12 @@ fn time(bytes: &[u8], micro: bool) -> Result<Value, String> {
     if bytes.is_empty() {
         return Ok(Value::Null);
     }
-    let text = Timestamp(number_of(bytes, 1)?).rfc3339();
+    let seconds = Timestamp(number_of(bytes, 1)?);
     if !micro {
-        return Ok(text.into());
+        return Ok(seconds.rfc3339().into());
     }
-    let part = number_of(bytes, 2)?.clamp(0, 999_999_999) / 1_000;
-    Ok(format!("{}.{part:06}Z", text.trim_end_matches('Z')).into())
+    let micros = number_of(bytes, 2)?.clamp(0, 999_999_999) / 1_000;
+    Ok(MicroTime(seconds, micros as u32).rfc3339().into())
 }
 
 #[cfg(test)]

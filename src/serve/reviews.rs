@@ -6,9 +6,10 @@ use super::cluster::Cluster;
 use super::discovery::REVIEWS;
 use super::request::{Request, Target};
 use super::status::{Answer, not_allowed};
-use crate::api::{Kind, ObjectRef};
+use crate::api::{Kind, ObjectRef, Timestamp};
 use crate::engine::store::{Request as Asked, Rule, User};
 use serde_json::{Value, json};
+use std::fmt;
 
 /// Whom a client is that does not say: its requests are allowed everything.
 const ADMINISTRATOR: &str = "kubernetes-admin";
@@ -46,15 +47,38 @@ pub fn answer(cluster: &mut Cluster, request: &Request, target: &Target) -> Opti
     Some(Answer::json(201, &body))
 }
 
-/// Whose token it is: those that the server gives out name their ServiceAccount.
-fn token(cluster: &Cluster, token: &str) -> Value {
-    let mut words = token.strip_prefix("loopscope.").unwrap_or("").rsplitn(2, '.');
-    let (until, account) = (words.next().and_then(|until| until.parse::<i64>().ok()), words.next().unwrap_or(""));
-    let (namespace, name) = account.split_once('.').unwrap_or(("", ""));
-    let key = ObjectRef::new(Kind::ServiceAccount, namespace, name);
-    let lasts = until.is_some_and(|until| until > cluster.sim.server().wall_at(cluster.sim.now()).0);
-    match cluster.sim.get(&key).filter(|_| lasts) {
+/// A token that the server gives out: it names its ServiceAccount.
+pub struct Token<'t> {
+    /// The namespace of the account.
+    pub namespace: &'t str,
+    /// Its name.
+    pub name: &'t str,
+    /// When the token expires.
+    pub until: Timestamp,
+}
+
+impl fmt::Display for Token<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "loopscope.{}.{}.{}", self.namespace, self.name, self.until.0)
+    }
+}
+
+impl Token<'_> {
+    fn read(text: &str) -> Option<Token<'_>> {
+        let (account, until) = text.strip_prefix("loopscope.")?.rsplit_once('.')?;
+        let (namespace, name) = account.split_once('.')?;
+        Some(Token { namespace, name, until: Timestamp(until.parse().ok()?) })
+    }
+}
+
+/// Whose token it is.
+fn token(cluster: &Cluster, text: &str) -> Value {
+    let now = cluster.sim.server().wall_at(cluster.sim.now());
+    let valid = Token::read(text).filter(|token| token.until.0 > now.0);
+    let account = |token: Token<'_>| cluster.sim.get(&ObjectRef::new(Kind::ServiceAccount, token.namespace, token.name)).cloned();
+    match valid.and_then(account) {
         Some(account) => {
+            let (namespace, name) = (&account.meta.namespace, &account.meta.name);
             let groups =
                 ["system:serviceaccounts".to_owned(), format!("system:serviceaccounts:{namespace}"), "system:authenticated".to_owned()];
             let user = json!({ "username": format!("system:serviceaccount:{namespace}:{name}"), "uid": account.meta.uid.to_string(), "groups": groups });

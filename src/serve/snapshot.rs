@@ -18,7 +18,7 @@ pub fn answer(cluster: &mut Cluster, method: &str, name: &str) -> Answer {
     let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c)) && name.len() <= LONGEST_NAME;
     match (method, name) {
         ("GET", "") => {
-            let all = cluster.snapshots.iter().map(|(name, kept)| json!({ "name": name, "seconds": kept.sim.now().0 as f64 / 1e6 }));
+            let all = cluster.snapshots.iter().map(|(name, kept)| json!({ "name": name, "seconds": kept.sim.now().seconds() }));
             Answer::json(200, &all.collect())
         }
         (_, "") => not_allowed(),

@@ -52,16 +52,6 @@ fn code(reason: Reason) -> u16 {
     }
 }
 
-/// The message; of a patch in a form that is not supported, kubectl says itself which and of what.
-fn said(error: &ApiError) -> &str {
-    let unsupported = error.reason == Reason::UnsupportedMediaType;
-    error
-        .message
-        .split_once(": ")
-        .filter(|(what, _)| unsupported && what.contains(" is not supported by "))
-        .map_or(&error.message, |(_, rest)| rest)
-}
-
 fn status(error: &ApiError, about: Option<(Kind, &str)>) -> Value {
     let mut details = json!({});
     // A client that finds no details says that the request is invalid, instead of the object.
@@ -97,9 +87,7 @@ fn status(error: &ApiError, about: Option<(Kind, &str)>) -> Value {
         }
         _ => {}
     }
-    let mut status = json!({
-        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": said(error), "code": code(error.reason),
-    });
+    let mut status = body(code(error.reason), &error.message);
     if error.reason != Reason::Unknown {
         status["reason"] = format!("{:?}", error.reason).into();
     }
@@ -109,13 +97,22 @@ fn status(error: &ApiError, about: Option<(Kind, &str)>) -> Value {
     status
 }
 
+fn body(code: u16, message: &str) -> Value {
+    json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": message, "code": code })
+}
+
 /// A `Status` that is about no object: the server could not find or read what was asked for.
 pub fn failure(code: u16, reason: &str, message: &str) -> Answer {
-    let status = json!({
-        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": message, "reason": reason, "details": {},
-        "code": code,
-    });
+    let mut status = body(code, message);
+    (status["reason"], status["details"]) = (reason.into(), json!({}));
     Answer::json(code, &status)
+}
+
+/// A `Status` of a version that the server no longer has.
+pub fn expired(message: &str) -> Value {
+    let mut status = body(410, message);
+    status["reason"] = "Expired".into();
+    status
 }
 
 /// What a deletion answers when the object is gone.

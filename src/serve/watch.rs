@@ -6,6 +6,7 @@ use super::cluster::{Cluster, OpenRequest};
 use super::objects::{entries_until, shown};
 use super::request::Request;
 use super::show::Form;
+use super::status;
 use crate::api::{Kind, Object};
 use crate::engine::Sim;
 use crate::engine::journal::Op;
@@ -122,9 +123,7 @@ impl Watch {
 /// What ends a watch whose client has to list again.
 fn expired(problem: &str) -> Value {
     let message = format!("The resourceVersion for the provided watch is too old: {problem}");
-    json!({ "type": "ERROR", "object": {
-        "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": message, "reason": "Expired", "code": 410,
-    } })
+    json!({ "type": "ERROR", "object": status::expired(&message) })
 }
 
 impl OpenRequest for Watch {

@@ -180,13 +180,10 @@ impl ApiError {
     }
 
     /// Custom objects have no strategic patches.
-    pub fn unsupported_patch(kind: Kind) -> Self {
-        let (version, name) = (kind.api_version(), kind.name());
-        let message = format!(
-            "application/strategic-merge-patch+json is not supported by {version}, Kind={name}: the body of the request was in an unknown \
-             format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml"
-        );
-        ApiError { reason: Reason::UnsupportedMediaType, message, cause: None }
+    pub fn unsupported_patch() -> Self {
+        let message = "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, \
+                       application/merge-patch+json, application/apply-patch+yaml";
+        ApiError { reason: Reason::UnsupportedMediaType, message: message.to_owned(), cause: None }
     }
 
     /// The body of a request is in a form that is not read.

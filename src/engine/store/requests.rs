@@ -36,7 +36,7 @@ impl Patch {
                 patch::merge_patch(&mut object, change);
                 Ok(object)
             }
-            Patch::Strategic if kind.is_custom() => Err(ApiError::unsupported_patch(kind)),
+            Patch::Strategic if kind.is_custom() => Err(ApiError::unsupported_patch()),
             Patch::Strategic => patch::strategic_merge(kind.name(), &object, change).map_err(ApiError::bad_request),
         }
     }
