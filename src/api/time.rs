@@ -18,6 +18,11 @@ impl Time {
         Time(self.0.saturating_add(span))
     }
 
+    /// The last instant of a millisecond, which is how the page counts.
+    pub fn end_of_ms(ms: u64) -> Time {
+        Time(ms.saturating_mul(MS).saturating_add(MS - 1))
+    }
+
     /// Seconds since the scenario began.
     pub fn seconds(self) -> f64 {
         self.0 as f64 / SECOND as f64

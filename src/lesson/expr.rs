@@ -175,31 +175,25 @@ struct Reader<'t> {
 impl Expressions {
     /// Reads an expression whose value over time is asked for; its place.
     pub fn read_over(&mut self, over: Over, text: &str) -> Result<usize, ExprError> {
-        let tokens = tokens(text)?;
-        if tokens.len() > MAX_TOKENS {
-            return Err(ExprError::TooLong);
-        }
-        let mut reader = Reader { tokens: &tokens, at: 0, depth: 0, within: true, over: &mut self.over };
-        let expr = reader.binary(0)?;
-        if reader.at < tokens.len() {
-            return Err(reader.unexpected());
-        }
+        let expr = self.whole(text, true)?;
         self.over.push((over, expr));
         Ok(self.over.len() - 1)
     }
 
     /// Reads an expression.
     pub fn read(&mut self, text: &str) -> Result<Expr, ExprError> {
+        self.whole(text, false)
+    }
+
+    /// Reads a text to its end; `within`: its own value is asked for over time.
+    fn whole(&mut self, text: &str, within: bool) -> Result<Expr, ExprError> {
         let tokens = tokens(text)?;
-        if tokens.len() > MAX_TOKENS || self.over.len() > MAX_OVER {
+        if tokens.len() > MAX_TOKENS || !within && self.over.len() > MAX_OVER {
             return Err(ExprError::TooLong);
         }
-        let mut reader = Reader { tokens: &tokens, at: 0, depth: 0, within: false, over: &mut self.over };
+        let mut reader = Reader { tokens: &tokens, at: 0, depth: 0, within, over: &mut self.over };
         let expr = reader.binary(0)?;
-        match reader.tokens.get(reader.at) {
-            None => Ok(expr),
-            Some(token) => Err(ExprError::Unexpected(token.to_string())),
-        }
+        if reader.at < tokens.len() { Err(reader.unexpected()) } else { Ok(expr) }
     }
 }
 

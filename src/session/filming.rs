@@ -53,7 +53,7 @@ impl Filming {
         if self.next > self.to {
             return false;
         }
-        let at = Time(self.next * 1_000 + 999);
+        let at = Time::end_of_ms(self.next);
         if !self.run.advance(at, budget) {
             return true;
         }

@@ -44,8 +44,6 @@ pub type Advance = fn(&mut Timeline, Time, usize) -> (bool, Vec<Effect>);
 pub struct Playback {
     /// Lets the clock run. The page opens without it: it is called by this pointer alone, so that it is loaded after the first Pods.
     pub advance: Option<Advance>,
-    /// The markers on the bar.
-    pub flags: Vec<(u64, &'static str)>,
     /// In order of time.
     pub markers: Vec<Marker>,
     /// Whether the clock stops at them.
@@ -68,7 +66,6 @@ impl Playback {
         let markers = parameter("markers").map(|text| markers(&text)).unwrap_or_default();
         let playback = Playback {
             advance: Some(Timeline::play_on),
-            flags: markers.iter().map(|marker| (marker.at, "")).collect(),
             markers,
             pauses: is_on("pause-on-markers"),
             idle_limit: parameter("idle-time-limit").and_then(|text| milliseconds(&text)).map(|ms| ms.max(100) * 1000),
@@ -128,7 +125,7 @@ impl Timeline {
         let Some(mut playback) = self.playback.take() else { return self.advance(to, budget) };
         let played = if let Some(start) = playback.begins_again(&self.run) {
             playback.reached.push(Reached::End(self.run.now()));
-            self.seek(Time(start.saturating_mul(1000).saturating_add(999)));
+            self.seek(Time::end_of_ms(start));
             (true, Vec::new())
         } else {
             let to = playback.over_idle(&self.run, to);

@@ -144,7 +144,7 @@ impl Timeline {
             Msg::Seconds(seconds) => return self.skip(seconds),
             Msg::Speed(speed) => self.speed = speed.clamp(speed::SLOWEST, speed::FASTEST),
             Msg::Seek(ms) => {
-                self.seek(Time(ms.saturating_mul(1000).saturating_add(999)));
+                self.seek(Time::end_of_ms(ms));
                 // An instant of the past is there to be looked at.
                 if self.run.in_past() && self.playing {
                     (self.playing, self.resumes) = (false, true);
@@ -314,7 +314,7 @@ impl Timeline {
                 }
                 if let Some(at) = self.arrives.take_if(|_| done) {
                     self.playing = false;
-                    self.seek(Time(at.saturating_mul(1000).saturating_add(999)));
+                    self.seek(Time::end_of_ms(at));
                 }
                 effects
             }

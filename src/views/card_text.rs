@@ -2,8 +2,8 @@
 
 use crate::i18n::format::{front, middle};
 use crate::i18n::{Arg, Message, msg};
-use crate::projection::model::{Controller, Counter, Metric};
-use crate::views::shape::Item;
+use crate::projection::model::{Controller, Counter, Metric, PodState};
+use crate::views::shape::{Item, NodeBody};
 use crate::views::variant;
 
 /// The name of an item, cut in the middle to the width beside what else stands in its line: letters are 7 pixels wide.
@@ -90,6 +90,35 @@ pub fn brief(of: &Controller, width: f64, say: impl Fn(&Message) -> String) -> B
     BriefText { tiled, caption, name: front(own, most(if tiled { 46.0 } else { 18.0 })), numbers, tag }
 }
 
+/// The pill of a controller beside its numbers: how far a rollout is tells more than how it is done.
+pub fn wide_pill(of: &Controller) -> &Message {
+    if of.id.kind == "Deployment" && !of.chip.is_empty() { &of.chip } else { &of.footer }
+}
+
+/// The name of a controller with its budget.
+pub fn stacked_name(of: &Controller, width: f64) -> String {
+    front(&of.id.name, ((width - 150.0) / 7.2) as usize)
+}
+
+/// Whether the numbers of a controller need smaller digits.
+pub fn has_long_numbers(of: &Controller) -> bool {
+    of.counters.iter().any(|counter| counter.value.len() > 4)
+}
+
+/// The pill of a node: its class, its icon, and what it says.
+pub fn node_pill(of: &NodeBody) -> (&'static str, &'static str, Message) {
+    match (of.ready, of.cordoned) {
+        (false, _) => ("failed", "i-error", Message::name("NotReady")),
+        (true, true) => ("notready", "i-cordon", msg::pill_cordoned()),
+        (true, false) => ("ready", "pod-ready", msg::pill_ready()),
+    }
+}
+
+/// The name of a tile, before and after its last hyphen.
+pub fn tile_name(name: &str) -> (&str, &str) {
+    name.split_at(name.rfind('-').map_or(0, |at| at + 1))
+}
+
 /// The outline of a claim's ticket.
 pub fn ticket((w, h): (f64, f64)) -> String {
     format!(
@@ -121,10 +150,10 @@ pub fn cylinder((w, h): (f64, f64)) -> String {
 }
 
 /// Which part of a strip over cells it is: all Pods in a state, or the ready ones of older or of the newest revision.
-pub fn part_word(state: crate::projection::model::PodState, old: bool, rolls: bool) -> Message {
+pub fn part_word(state: PodState, old: bool, rolls: bool) -> Message {
     match (rolls, state, old) {
-        (true, crate::projection::model::PodState::Ready, true) => msg::totals_older(),
-        (true, crate::projection::model::PodState::Ready, false) => msg::totals_newest(),
+        (true, PodState::Ready, true) => msg::totals_older(),
+        (true, PodState::Ready, false) => msg::totals_newest(),
         _ => state.word(),
     }
 }

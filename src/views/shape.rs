@@ -63,10 +63,18 @@ pub struct Cells {
     pub ring: Option<usize>,
 }
 
+/// Opacity of ready Pods of an older revision.
+pub const OLD_REVISION_ALPHA: f64 = 0.4;
+
 impl Cells {
     /// Whether they stand alone, without counts.
     pub fn bare(&self) -> bool {
         self.at == (0.0, 0.0)
+    }
+
+    /// Where a cell is, from the first one.
+    pub fn offset(&self, at: usize) -> (f64, f64) {
+        ((at % self.columns) as f64 * self.pitch, (at / self.columns) as f64 * self.pitch)
     }
 
     /// The Pod under a point of the shape.

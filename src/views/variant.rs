@@ -35,9 +35,79 @@ pub fn has_two_lines(rect: Rect) -> bool {
     rect.h > 30.0
 }
 
+/// Whether a controller with its counters beside the name has them below it.
+pub fn has_counters_below(rect: Rect) -> bool {
+    rect.h > 60.0
+}
+
+/// Whether a Service has one height of text.
+pub fn is_flat_service(rect: Rect) -> bool {
+    rect.h < 50.0
+}
+
+/// Whether the kind and the name of a flat Service have a line each.
+pub fn has_narrow_name(rect: Rect) -> bool {
+    rect.w < 310.0
+}
+
+/// Whether a flat Service has a small tile.
+pub fn is_slim_service(rect: Rect) -> bool {
+    rect.h < 40.0
+}
+
+/// Whether a Pod is a line.
+pub fn is_line(rect: Rect) -> bool {
+    rect.h < 40.0
+}
+
+/// Whether a tile has narrow margins.
+pub fn is_slim_tile(rect: Rect) -> bool {
+    rect.w < 60.0
+}
+
+/// Whether the note of a tile stands below its name.
+pub fn has_note_below(rect: Rect, note: bool) -> bool {
+    rect.w < 120.0 && rect.h > 28.0 && note
+}
+
+/// Whether a claim is low.
+pub fn is_slim_claim(rect: Rect) -> bool {
+    rect.h < 50.0
+}
+
 /// Lines of a claim's name.
 pub fn claim_lines(rect: Rect) -> usize {
-    if rect.h < 50.0 { 1 } else { 2 }
+    if is_slim_claim(rect) { 1 } else { 2 }
+}
+
+/// Whether the two parts of the store stand side by side.
+pub fn is_low_store(rect: Rect) -> bool {
+    rect.h < 100.0
+}
+
+/// Whether the store is a line.
+pub fn is_store_line(rect: Rect) -> bool {
+    rect.h < 40.0
+}
+
+/// Whether a loop is its icon and its name in a line.
+pub fn is_loop_line(rect: Rect) -> bool {
+    rect.h < 24.0
+}
+
+/// Whether the ring of a loop is low.
+pub fn is_low_loop(rect: Rect) -> bool {
+    rect.h < 70.0
+}
+
+/// Whether the ring of a loop is small.
+pub fn is_small_loop(rect: Rect) -> bool {
+    rect.w < 132.0
+}
+
+/// Whether a terminal has small letters.
+pub fn is_tight_terminal(rect: Rect) -> bool {
+    rect.w < 210.0
 }
 
 /// Whether a band is a line between two parts.
@@ -51,31 +121,33 @@ fn present<const N: usize>(all: [Option<&'static str>; N]) -> Vec<&'static str> 
 
 /// The classes of an item: what it is, in which state, and in which variant for the room it has.
 pub fn classes(item: &Item) -> Vec<&'static str> {
-    let (w, h) = (item.rect.w, item.rect.h);
+    let rect = item.rect;
     match &item.body {
         Body::Controller { of, look } => {
             let of_look = match look {
-                Look::Wide if h > 60.0 => "wide two",
+                Look::Wide if has_counters_below(rect) => "wide two",
                 Look::Wide => "wide",
                 Look::Low => "brief",
                 _ => "",
             };
             present([Some("card"), Some(of_look), of.leaving.then_some("leaving")])
         }
-        Body::Service { .. } if h < 50.0 => {
-            present([Some("card"), Some("flat"), (w < 310.0).then_some("two"), (h < 40.0).then_some("slim")])
+        Body::Service { .. } if is_flat_service(rect) => {
+            present([Some("card"), Some("flat"), has_narrow_name(rect).then_some("two"), is_slim_service(rect).then_some("slim")])
         }
-        Body::Stored { missing, .. } => present([Some("card"), Some("chip"), (h > 30.0).then_some("two"), missing.then_some("missing")]),
+        Body::Stored { missing, .. } => {
+            present([Some("card"), Some("chip"), has_two_lines(rect).then_some("two"), missing.then_some("missing")])
+        }
         Body::Service { .. } | Body::Volume { .. } | Body::Class { .. } => present([Some("card")]),
         Body::Cells(cells) if cells.bare() => present([Some("cells"), Some("bare")]),
         Body::Cells(_) => present([Some("card"), Some("cells")]),
         Body::Pod { state, stale, .. } => {
-            let thin = (w < SLENDER && h > 40.0).then_some("thin");
-            present([Some("pod"), Some(state.class()), (h < 40.0).then_some("line"), thin, stale.then_some("stale")])
+            let thin = (is_slender(rect.w) && rect.h > 40.0).then_some("thin");
+            present([Some("pod"), Some(state.class()), is_line(rect).then_some("line"), thin, stale.then_some("stale")])
         }
         Body::Tile { state, note, stale, kin, old, .. } => {
-            let slim = (w < 60.0).then_some("slim");
-            let two = (w < 120.0 && h > 28.0 && !note.is_empty()).then_some("two");
+            let slim = is_slim_tile(rect).then_some("slim");
+            let two = has_note_below(rect, !note.is_empty()).then_some("two");
             present([
                 Some("pod"),
                 Some("tile"),
@@ -88,21 +160,23 @@ pub fn classes(item: &Item) -> Vec<&'static str> {
             ])
         }
         Body::Gone { .. } => present([Some("pod"), Some("tile"), Some("gone")]),
-        Body::Claim { .. } => present([Some("ticket"), (h < 50.0).then_some("slim")]),
+        Body::Claim { .. } => present([Some("ticket"), is_slim_claim(rect).then_some("slim")]),
         Body::Cylinder { .. } => present([Some("cylinder")]),
         Body::Node(node) => present([Some("card"), Some("node"), (!node.ready).then_some("down")]),
         Body::Tray { .. } => present([Some("tray")]),
         Body::Totals { .. } => present([Some("card"), Some("totals")]),
         Body::Note(_) => present([Some("foldnote")]),
-        Body::Store { .. } => present([Some("card"), Some("store"), (h < 100.0).then_some("low"), (h < 40.0).then_some("line")]),
+        Body::Store { .. } => {
+            present([Some("card"), Some("store"), is_low_store(rect).then_some("low"), is_store_line(rect).then_some("line")])
+        }
         Body::Loop { of, big, above, far, two } => present([
             Some("loop"),
-            (h < 70.0).then_some("low"),
+            is_low_loop(rect).then_some("low"),
             (!of.slow.is_empty()).then_some("slow"),
             of.part.map(|_| "part"),
-            (h < 24.0).then_some("line"),
+            is_loop_line(rect).then_some("line"),
             big.then_some("big"),
-            (w < 132.0).then_some("small"),
+            is_small_loop(rect).then_some("small"),
             above.then_some("above"),
             far.then_some("far"),
             two.then_some("two"),
@@ -110,7 +184,7 @@ pub fn classes(item: &Item) -> Vec<&'static str> {
             of.told.then_some("arcs"),
         ]),
         Body::Pass(_) => present([Some("card"), Some("pass")]),
-        Body::Terminal { .. } => present([Some("card"), Some("term"), (w < 210.0).then_some("tight")]),
+        Body::Terminal { .. } => present([Some("card"), Some("term"), is_tight_terminal(rect).then_some("tight")]),
         Body::Table(_) => present([Some("card"), Some("table")]),
         Body::Chart(_) => present([Some("card"), Some("chart")]),
     }

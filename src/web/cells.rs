@@ -3,7 +3,7 @@
 
 use super::dom;
 use crate::projection::model::{Block, PodState};
-use crate::views::shape::{Body, Cells, Item};
+use crate::views::shape::{Body, Cells, Item, OLD_REVISION_ALPHA};
 use gloo_timers::callback::Timeout;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
@@ -14,9 +14,6 @@ use yew::prelude::*;
 const CELLS_PER_TASK: usize = 4_000;
 /// A canvas grows in steps of this many pixels, since resizing clears it.
 const CANVAS_STEP_PX: f64 = 128.0;
-
-/// Opacity of ready Pods of an older revision.
-const OLD_REVISION_ALPHA: f64 = 0.4;
 
 /// The square that explains a cell.
 pub fn swatch(state: PodState, old: bool) -> Classes {
@@ -61,7 +58,10 @@ impl Painted {
         }
         *room -= changed.len();
         self.done = whole.then(|| (cells.pods.clone(), cells.old));
-        let place = |at: usize| (left + (at % cells.columns) as f64 * cells.pitch, top + (at / cells.columns) as f64 * cells.pitch);
+        let place = |at: usize| {
+            let (x, y) = cells.offset(at);
+            (left + x, top + y)
+        };
         for (at, look) in &changed {
             if self.looks[*at] != 0 {
                 let (x, y) = place(*at);
@@ -109,12 +109,9 @@ fn pen(node: &NodeRef) -> Option<(HtmlCanvasElement, CanvasRenderingContext2d)> 
 
 /// A ring about the chosen cell.
 pub fn ring(cells: &Cells) -> Html {
-    let (x, y) = cells.at;
-    html! {
-        if let Some(at) = cells.ring {
-            <i class="ring-of" style={format!("translate:{}px {}px;width:{2}px;height:{2}px", x + (at % cells.columns) as f64 * cells.pitch, y + (at / cells.columns) as f64 * cells.pitch, cells.side)} />
-        }
-    }
+    let Some((x, y)) = cells.ring.map(|at| cells.offset(at)) else { return Html::default() };
+    let (left, top) = (cells.at.0 + x, cells.at.1 + y);
+    html! { <i class="ring-of" style={format!("translate:{left}px {top}px;width:{0}px;height:{0}px", cells.side)} /> }
 }
 
 /// Cells of one shape, or of many on one canvas: a thousand small ones would each be a layer of the browser's.

@@ -183,20 +183,22 @@ pub fn token(name: &str) -> String {
     })
 }
 
+/// A function that a script of the page has defined.
+pub fn function(name: &str) -> Option<js_sys::Function> {
+    js_sys::Reflect::get(&window(), &name.into()).ok()?.dyn_into().ok()
+}
+
 /// Shows that the simulator has stopped; the box is drawn by `start.js`, without this module.
 pub fn tell_stopped(at: &str, report: &str) {
     web_sys::console::error_1(&report.into());
-    if let Ok(tell) = js_sys::Reflect::get(&window(), &"loopscopeStopped".into())
-        && let Some(tell) = tell.dyn_ref::<js_sys::Function>()
-    {
+    if let Some(tell) = function("loopscopeStopped") {
         let _ = tell.call2(&JsValue::NULL, &at.into(), &report.into());
     }
 }
 
 /// Loads another script of the page; `then` runs in a task of its own when it has run, and is told whether it has.
 fn load_script(name: &str, then: impl FnOnce(bool) + Clone + 'static) {
-    let load = js_sys::Reflect::get(&window(), &"loopscopeScript".into()).ok();
-    let Some(load) = load.as_ref().and_then(|load| load.dyn_ref::<js_sys::Function>()) else { return };
+    let Some(load) = function("loopscopeScript") else { return };
     let promise = load.call1(&JsValue::NULL, &name.into()).ok().and_then(|promise| promise.dyn_into::<js_sys::Promise>().ok());
     let failed = then.clone();
     let loaded = Closure::<dyn FnMut(JsValue)>::once(move |_: JsValue| {
@@ -231,15 +233,11 @@ pub fn fetch_lesson(name: &str, then: impl FnOnce(Option<String>) + Clone + 'sta
 
 /// Saves the page as one file (`html`) or as a package (`scorm`); then says what went wrong, if anything did.
 pub fn save_single(form: &'static str, hash: String, query: String, title: String, done: Callback<String>) {
-    let save = move || {
-        let save = js_sys::Reflect::get(&window(), &"loopscopeSingle".into()).ok();
-        if let Some(save) = save.as_ref().and_then(|save| save.dyn_ref::<js_sys::Function>()) {
-            let done = Closure::once_into_js(move |error: String| done.emit(error));
-            let given = js_sys::Array::of5(&form.into(), &hash.into(), &query.into(), &title.into(), &done);
-            let _ = save.apply(&JsValue::NULL, &given);
-        }
-    };
-    fetch_script("single.js", save);
+    with_script("single.js", "loopscopeSingle", move |save| {
+        let done = Closure::once_into_js(move |error: String| done.emit(error));
+        let given = js_sys::Array::of5(&form.into(), &hash.into(), &query.into(), &title.into(), &done);
+        let _ = save.apply(&JsValue::NULL, &given);
+    });
 }
 
 /// The language that is wanted: said in the address, chosen before, or the browser's.
@@ -263,21 +261,23 @@ pub fn speak(lang: Lang, then: Callback<Lang>) {
     if lang == Lang::English || read().is_some() { switch() } else { fetch_script("zh.js", switch) }
 }
 
-/// Runs something with a script of the page that defines a name; it is loaded once.
-pub fn with_script(file: &str, name: &str, then: impl FnOnce() + Clone + 'static) {
-    let known = js_sys::Reflect::has(&window(), &name.into()).unwrap_or(false);
-    if known { then() } else { fetch_script(file, then) }
+/// Runs something with a function that a script of the page defines; it is loaded once.
+pub fn with_script(file: &str, name: &'static str, then: impl FnOnce(&js_sys::Function) + Clone + 'static) {
+    match function(name) {
+        Some(known) => then(&known),
+        None => fetch_script(file, move || {
+            if let Some(loaded) = function(name) {
+                then(&loaded);
+            }
+        }),
+    }
 }
 
 /// Saves a text as a file.
 pub fn save_text(name: String, text: String) {
-    let save = move || {
-        let save = js_sys::Reflect::get(&window(), &"loopscopeSave".into()).ok();
-        if let Some(save) = save.as_ref().and_then(|save| save.dyn_ref::<js_sys::Function>()) {
-            let _ = save.call2(&JsValue::NULL, &name.into(), &text.into());
-        }
-    };
-    with_script("export.js", "loopscopeSave", save);
+    with_script("export.js", "loopscopeSave", move |save| {
+        let _ = save.call2(&JsValue::NULL, &name.into(), &text.into());
+    });
 }
 
 /// Moves the focus to an element.

@@ -6,7 +6,7 @@ use super::language::{self, say};
 use crate::i18n::msg;
 use crate::session::filming::Filming;
 use crate::views::shape::Scene;
-use crate::views::svg::film::{Film, still};
+use crate::views::svg::film::Film;
 use crate::views::svg::{Pieces, Style, TAIL};
 use gloo_timers::callback::Timeout;
 use std::cell::RefCell;
@@ -98,24 +98,37 @@ pub fn save_film(mut filming: Filming, form: ImageFormat, name: String) {
             return true;
         }
         let (frames, step, name) = (std::mem::take(&mut filming.frames), filming.step(), name.clone());
-        let (mut film, mut at, mut stills) = (Some(Film::new(frames.clone(), step, style(), language::words())), 0, Vec::new());
-        in_parts(move || {
-            if form == ImageFormat::Video && at < frames.len() {
-                stills.push(still(&frames, at, style(), language::words()));
-                at += 1;
-                return true;
-            }
-            if form == ImageFormat::Film && film.as_mut().is_some_and(Film::advance) {
-                return true;
-            }
-            let parts = match film.take() {
-                Some(film) if form == ImageFormat::Film => vec![film.finish()],
-                _ => std::mem::take(&mut stills),
-            };
-            let head = if form == ImageFormat::Film { String::new() } else { step.to_string() };
-            hand_over(form, name.clone(), head, parts, "");
-            false
-        });
+        let film = Film::new(frames, step, style(), language::words());
+        match form {
+            ImageFormat::Video => save_stills(film, step, name),
+            _ => save_moving(film, name),
+        }
+        false
+    });
+}
+
+/// As one picture that moves.
+fn save_moving(film: Film, name: String) {
+    let mut film = Some(film);
+    in_parts(move || {
+        if film.as_mut().is_some_and(Film::advance) {
+            return true;
+        }
+        let parts = film.take().map(Film::finish).into_iter().collect();
+        hand_over(ImageFormat::Film, name.clone(), String::new(), parts, "");
+        false
+    });
+}
+
+/// As a video, of whose frames each stays for so many milliseconds.
+fn save_stills(mut film: Film, step: u64, name: String) {
+    let mut stills = Vec::new();
+    in_parts(move || {
+        if let Some(still) = film.next_still() {
+            stills.push(still);
+            return true;
+        }
+        hand_over(ImageFormat::Video, name.clone(), step.to_string(), std::mem::take(&mut stills), "");
         false
     });
 }
@@ -143,13 +156,10 @@ type Made = Rc<RefCell<Option<(String, Vec<String>)>>>;
 /// Makes a file of what was written, as soon as the script for that is there.
 fn hand_over(form: ImageFormat, name: String, head: String, parts: Vec<String>, tail: &'static str) {
     let made: Made = Rc::new(RefCell::new(Some((head, parts))));
-    let save = move || {
-        let save = js_sys::Reflect::get(&window(), &"loopscopeExport".into()).ok();
-        let Some(save) = save.as_ref().and_then(|save| save.dyn_ref::<js_sys::Function>()) else { return };
+    dom::with_script("export.js", "loopscopeExport", move |save| {
         let Some((head, parts)) = made.take() else { return };
         let parts: js_sys::Array = parts.into_iter().map(|part| JsValue::from_str(&part)).collect();
         let arguments = [form.file().into(), name.as_str().into(), head.into(), parts.into(), tail.into()];
         let _ = save.apply(&JsValue::NULL, &js_sys::Array::from_iter::<[JsValue; 5]>(arguments));
-    };
-    dom::with_script("export.js", "loopscopeExport", save);
+    });
 }

@@ -5,7 +5,7 @@ use crate::session::State;
 use crate::session::playback::Reached;
 use serde_json::{Value, json};
 use std::cell::RefCell;
-use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen::JsValue;
 
 thread_local! {
     /// What was told last.
@@ -24,8 +24,7 @@ pub fn send(state: &mut State) {
     if following.outbox.is_empty() {
         return;
     }
-    let Ok(send) = js_sys::Reflect::get(&dom::window(), &"loopscopeSend".into()) else { return };
-    let Some(send) = send.dyn_ref::<js_sys::Function>() else { return };
+    let Some(send) = dom::function("loopscopeSend") else { return };
     for sent in following.outbox.drain(..) {
         let (path, body) = sent.request();
         let _ = send.call2(&JsValue::NULL, &path.into(), &body.into());
@@ -35,8 +34,7 @@ pub fn send(state: &mut State) {
 /// Tells what has changed.
 pub fn tell(state: &mut State) {
     let reached = state.timeline.playback.as_mut().map(|playback| std::mem::take(&mut playback.reached)).unwrap_or_default();
-    let Ok(tell) = js_sys::Reflect::get(&dom::window(), &"loopscopeTell".into()) else { return };
-    let Some(tell) = tell.dyn_ref::<js_sys::Function>() else { return };
+    let Some(tell) = dom::function("loopscopeTell") else { return };
     let say = |event: &str, detail: &Value| drop(tell.call2(&JsValue::NULL, &event.into(), &detail.to_string().into()));
     for reached in &reached {
         match (reached, &state.timeline.playback) {

@@ -69,7 +69,7 @@ pub fn LessonPanel(props: &Props) -> Html {
     let present = props.on_present.reform(|_: MouseEvent| ());
     let save = props.on_save.as_ref().filter(|_| !presents).map(|on| {
         let on = on.reform(|_: MouseEvent| ());
-        html! { <button type="button" class="btn sm ghost icon progress" aria-label={say(msg::lesson_save_progress())} title={say(msg::lesson_save_progress())} onclick={on}>{ icon("i-save", 14) }</button> }
+        html! { <button type="button" class="btn sm ghost icon" aria-label={say(msg::lesson_save_progress())} title={say(msg::lesson_save_progress())} onclick={on}>{ icon("i-save", 14) }</button> }
     });
     let notes = {
         let card = card.clone();

@@ -3,21 +3,19 @@
 use super::dom::icon;
 use super::language::say;
 use crate::i18n::msg;
-use crate::views::loops::model::{Form, Pass};
-use crate::views::loops::resource_version;
+use crate::views::loops::model::{Form, Pass, STEP_ICONS};
 use yew::prelude::*;
 
-const ICONS: [&str; 3] = ["i-eye", "i-diff", "i-act"];
 /// Words of the pseudo-code's language.
 const WORDS: [&str; 7] = ["for", "range", "if", "else", "nil", "continue", "break"];
 
 /// The panel.
 pub fn view(pass: &Pass) -> Html {
-    let steps = pass.steps.iter().enumerate().map(|(i, (title, rows))| {
+    let steps = pass.steps.iter().enumerate().map(|(i, step)| {
         html! {
             <section class={classes!("step", (i == 2 && pass.newest).then_some("on"))}>
-                <h2>{ icon(ICONS[i.min(2)], 16) }{ say(title.title()) }</h2>
-                { for rows.iter().filter(|row| pass.form != Form::Lines || row.0 != resource_version()).map(|(name, value)| html! { <p><span>{ say(name) }</span><b>{ say(value) }</b></p> }) }
+                <h2>{ icon(STEP_ICONS[i.min(2)], 16) }{ say(step.0.title()) }</h2>
+                { for pass.rows(step).map(|(name, value)| html! { <p><span>{ say(name) }</span><b>{ say(value) }</b></p> }) }
             </section>
         }
     });

@@ -17,7 +17,6 @@ use crate::session::timeline::TimelineMsg;
 use crate::views;
 use std::cell::RefCell;
 use std::rc::Rc;
-use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;
 use yew::Callback;
 
@@ -192,9 +191,7 @@ fn with_name(line: &str) -> String {
 /// Plays the commands that were given before the module ran.
 fn started() {
     let _ = js_sys::Reflect::set(&object(), &"ready".into(), &JsValue::TRUE);
-    if let Ok(started) = js_sys::Reflect::get(&dom::window(), &"loopscopeStarted".into())
-        && let Some(started) = started.dyn_ref::<js_sys::Function>()
-    {
+    if let Some(started) = dom::function("loopscopeStarted") {
         let _ = started.call0(&JsValue::NULL);
     }
 }

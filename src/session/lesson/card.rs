@@ -105,8 +105,14 @@ impl Player {
             "results": results.iter().map(|result| result.word()).collect::<Vec<_>>(),
             "right": right,
             "asked": asked,
-            "over": phase == Phase::Done && at + 1 == results.len(),
+            "over": self.is_over(),
         })
+    }
+
+    /// Whether its last step is done.
+    pub fn is_over(&self) -> bool {
+        let (at, phase, results) = self.progress();
+        phase == Phase::Done && at + 1 == results.len()
     }
 
     /// A file of how far this lesson was taken, and of what is kept of others (`over`, or the step).

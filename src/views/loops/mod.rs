@@ -10,7 +10,6 @@ mod pass_tests;
 #[cfg(test)]
 mod tests;
 
-pub use pass::resource_version;
 pub use read::read;
 
 use crate::i18n::msg;

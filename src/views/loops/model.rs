@@ -161,7 +161,21 @@ pub struct Pass {
     pub form: Form,
 }
 
+/// Decides nothing: it is left out where there is little room.
+pub(super) fn resource_version() -> Message {
+    Message::name("resourceVersion")
+}
+
+/// The icons of Observe, Diff and Act.
+pub const STEP_ICONS: [&str; 3] = ["i-eye", "i-diff", "i-act"];
+
 impl Pass {
+    /// The rows of a step that its form shows.
+    pub fn rows<'p>(&self, (_, rows): &'p Step) -> impl Iterator<Item = &'p Row> + use<'p> {
+        let all = self.form != Form::Lines;
+        rows.iter().filter(move |row| all || row.0 != resource_version())
+    }
+
     /// The pass in a sentence: who wrote what, and what that changed.
     pub fn told(&self) -> Message {
         let who = self.who.as_str();

@@ -12,7 +12,7 @@ use crate::explain::words;
 use crate::i18n::format::{count, middle};
 use crate::i18n::{Arg, Message, msg};
 use crate::projection::changes::{Field, fields};
-use crate::views::loops::model::{Act, Code, Form, Pass, Phase};
+use crate::views::loops::model::{Act, Code, Form, Pass, Phase, resource_version};
 
 /// The score of the node that a Pod was bound to.
 pub(super) fn winner(entry: &Entry) -> Option<Row> {
@@ -151,11 +151,6 @@ pub(super) fn less(have: i32, want: i32) -> Message {
 
 pub(super) fn sum(text: String) -> Message {
     Message::only(Arg::Change(text.into()))
-}
-
-/// Decides nothing: it is left out where there is little room.
-pub fn resource_version() -> Message {
-    Message::name("resourceVersion")
 }
 
 /// What a kubelet found of the Pod before it wrote.

@@ -1,11 +1,11 @@
 //! Cards of everything that is no controller.
 
-use super::paper::{Font, NAME, PLAIN, Paper, SMALL, mono, ui};
+use super::paper::{Font, NAME, PLAIN, Paper, SMALL, mono, outline, ui};
 use crate::i18n::format::{Px, count, sentence, volume as volume_name};
 use crate::i18n::{Message, msg};
 use crate::projection::model::PodState;
 use crate::views::card_text;
-use crate::views::shape::{Body, Item, NodeBody, Table};
+use crate::views::shape::{Body, Item, NodeBody, OLD_REVISION_ALPHA, Table};
 use crate::views::variant;
 
 /// The colour of a Pod's word.
@@ -23,16 +23,16 @@ fn state_ink(state: PodState) -> &'static str {
 
 pub(super) fn service(paper: &mut Paper, item: &Item, form: &Message) {
     let (w, h) = (item.rect.w, item.rect.h);
-    let slim = h < 40.0;
+    let (flat, slim) = (variant::is_flat_service(item.rect), variant::is_slim_service(item.rect));
     let (middle, tile, left) =
-        if h < 50.0 { (h / 2.0, if slim { 22.0 } else { 28.0 }, if slim { 8.0 } else { 12.0 }) } else { (26.0, 28.0, 12.0) };
+        if flat { (h / 2.0, if slim { 22.0 } else { 28.0 }, if slim { 8.0 } else { 12.0 }) } else { (26.0, 28.0, 12.0) };
     paper.tile(&item.id.kind, left, middle - tile / 2.0, tile);
     let words = paper.say(form);
     let class = if item.id.kind == "Service" { "network" } else { "" };
     let taken = paper.pill_end(w - left, middle, class, None, &words);
     let x = left + tile + if slim { 6.0 } else { 10.0 };
     let (room, name) = (w - x - taken - 8.0, card_text::name(item, 92.0 + 6.6 * form.length() as f64));
-    if h < 50.0 && w >= 310.0 {
+    if flat && !variant::has_narrow_name(item.rect) {
         paper.run(x, middle, room, &[(&item.id.kind, ui(12.0, "text-3")), ("  ", SMALL), (&name, NAME)]);
     } else {
         paper.text(x, middle - 8.0, room, SMALL, &item.id.kind);
@@ -42,22 +42,20 @@ pub(super) fn service(paper: &mut Paper, item: &Item, form: &Message) {
 
 /// The ground of a Pod, by its state.
 fn pod_ground(paper: &mut Paper, item: &Item, state: PodState, chosen: bool, radius: f64, fill: &str) {
-    let outline = match state {
-        _ if chosen => ("accent", 2.0, ""),
+    let plain = match state {
         PodState::Creating => ("accent-line", 1.0, ""),
-        PodState::Pending => ("border-strong", 1.0, "3 2"),
-        PodState::Terminating => ("border-strong", 1.0, "3 2"),
+        PodState::Pending | PodState::Terminating => ("border-strong", 1.0, "3 2"),
         PodState::Failed => ("st-failed", 1.0, ""),
         _ => PLAIN,
     };
     let fill = if state == PodState::Terminating { "st-terminating-soft" } else { fill };
-    paper.rect((0.0, 0.0, item.rect.w, item.rect.h), radius, fill, Some(outline));
+    paper.rect((0.0, 0.0, item.rect.w, item.rect.h), radius, fill, Some(outline(chosen, plain)));
 }
 
 pub(super) fn pod(paper: &mut Paper, item: &Item, chosen: bool) {
     let Body::Pod { state, lead, tail, word, note, .. } = &item.body else { return };
     let (w, h) = (item.rect.w, item.rect.h);
-    let (line, slender) = (h < 40.0, variant::is_slender(w));
+    let (line, slender) = (variant::is_line(item.rect), variant::is_slender(w));
     pod_ground(paper, item, *state, chosen, if line { 8.0 } else { 12.0 }, "surface");
     let (left, glyph) = if line {
         (6.0, 16.0)
@@ -94,12 +92,14 @@ pub(super) fn tile(paper: &mut Paper, item: &Item, chosen: bool) {
     let Body::Tile { state, tail, note, kin, old, .. } = &item.body else { return };
     let (w, h) = (item.rect.w, item.rect.h);
     pod_ground(paper, item, *state, chosen || *kin, 8.0, if *old { "surface-2" } else { "surface" });
-    let (lead, end) = tail.split_at(tail.rfind('-').map_or(0, |at| at + 1));
+    let (lead, end) = card_text::tile_name(tail);
     let note = paper.say(note);
-    let slim = w < 60.0;
+    let slim = variant::is_slim_tile(item.rect);
     let left = if slim { 3.0 } else { 6.0 };
-    let two = w < 120.0 && h > 28.0 && !note.is_empty();
-    paper.at((left, (h - 14.0) / 2.0), if *old { 0.4 } else { 1.0 }, |paper| paper.icon(state.glyph(), 0.0, 0.0, 14.0, "text"));
+    let two = variant::has_note_below(item.rect, !note.is_empty());
+    paper.at((left, (h - 14.0) / 2.0), if *old { OLD_REVISION_ALPHA } else { 1.0 }, |paper| {
+        paper.icon(state.glyph(), 0.0, 0.0, 14.0, "text")
+    });
     let x = left + 14.0 + if slim { 3.0 } else { 5.0 };
     let room = w - x - left;
     let fonts = [mono(11.0, "text-3"), mono(11.0, if *old { "text-3" } else { "text" }).medium()];
@@ -124,9 +124,8 @@ pub(super) fn gone(paper: &mut Paper, item: &Item, name: &str) {
 
 pub(super) fn claim(paper: &mut Paper, item: &Item, fact: &Message, chosen: bool) {
     let (w, h) = (item.rect.w, item.rect.h);
-    let outline = if chosen { ("accent", 2.0, "") } else { ("border-strong", 1.0, "") };
-    paper.path(&card_text::ticket((w, h)), "surface", Some(outline));
-    let slim = h < 50.0;
+    paper.path(&card_text::ticket((w, h)), "surface", Some(outline(chosen, ("border-strong", 1.0, ""))));
+    let slim = variant::is_slim_claim(item.rect);
     let (mut x, tile) = if slim { (12.0, 22.0) } else { (14.0, 28.0) };
     let right = x;
     if !variant::is_slender(w) {
@@ -149,7 +148,7 @@ pub(super) fn claim(paper: &mut Paper, item: &Item, fact: &Message, chosen: bool
 
 pub(super) fn cylinder(paper: &mut Paper, item: &Item, fact: &Message, data: &Message, chosen: bool) {
     let (w, h) = (item.rect.w, item.rect.h);
-    let outline = if chosen { ("accent", 2.0, "") } else { ("border-strong", 1.0, "") };
+    let outline = outline(chosen, ("border-strong", 1.0, ""));
     paper.path(&card_text::cylinder((w, h)), "surface", Some(outline));
     let r = w / 2.0 - 1.0;
     paper.path(&format!("M1 13A{0} 12 0 0 1 {1} 13A{0} 12 0 0 1 1 13Z", Px(r), Px(w - 1.0)), "k-storage-soft", Some(outline));
@@ -191,8 +190,8 @@ pub(super) fn class(paper: &mut Paper, item: &Item, reclaim: &Message) {
 
 pub(super) fn stored(paper: &mut Paper, item: &Item, fact: &Message, missing: bool, chosen: bool) {
     let (w, h, kind) = (item.rect.w, item.rect.h, &item.id.kind);
-    let outline = if chosen { ("accent", 2.0, "") } else { ("border", 1.0, if missing { "3 2" } else { "" }) };
-    paper.rect((0.0, 0.0, w, h), 8.0, "surface", Some(outline));
+    let plain = ("border", 1.0, if missing { "3 2" } else { "" });
+    paper.rect((0.0, 0.0, w, h), 8.0, "surface", Some(outline(chosen, plain)));
     paper.tile(kind, 6.0, (h - 18.0) / 2.0, 18.0);
     if !variant::has_two_lines(item.rect) {
         let name = card_text::name(item, 44.0 + 7.0 * kind.len() as f64);
@@ -227,11 +226,8 @@ pub(super) fn node(paper: &mut Paper, item: &Item, of: &NodeBody) {
         return;
     }
     paper.tile("Node", 12.0, 12.0, 28.0);
-    let (class, icon, words) = match (of.ready, of.cordoned) {
-        (false, _) => ("failed", "i-error", "NotReady".to_string()),
-        (true, true) => ("notready", "i-cordon", paper.say(&msg::pill_cordoned())),
-        (true, false) => ("ready", "pod-ready", paper.say(&msg::pill_ready())),
-    };
+    let (class, icon, words) = card_text::node_pill(of);
+    let words = paper.say(&words);
     let taken = paper.pill_end(w - 12.0, 26.0, class, Some(icon), &words);
     paper.text(50.0, 18.0, w - 62.0 - taken, SMALL, "Node");
     paper.text(50.0, 34.0, w - 62.0 - taken, NAME, &card_text::name(item, 134.0));
@@ -298,7 +294,7 @@ pub(super) fn tray(paper: &mut Paper, item: &Item, [title, aside, head]: [&Messa
 /// What a Pod asks and hears.
 pub(super) fn terminal(paper: &mut Paper, item: &Item, state: Option<PodState>, title: &Message, lines: &[String]) {
     let (w, h) = (item.rect.w, item.rect.h);
-    let tight = w < 210.0;
+    let tight = variant::is_tight_terminal(item.rect);
     let left = match state {
         Some(state) => {
             paper.icon(state.glyph(), 12.0, 14.0, 24.0, "text");

@@ -5,14 +5,12 @@ use crate::i18n::format::{Px, count};
 use crate::i18n::{Message, msg};
 use crate::projection::model::PodState;
 use crate::views::card_text;
-use crate::views::shape::{Cells, Item};
+use crate::views::shape::{Cells, Item, OLD_REVISION_ALPHA};
 use crate::views::variant;
 use std::fmt::Write as _;
 
 /// Cells in one path: what paints a picture takes them in parts.
 const CELLS_PER_PATH: usize = 2_000;
-/// Opacity of ready Pods of an older revision.
-const OLD_REVISION_ALPHA: f64 = 0.4;
 
 /// The colour of a state.
 fn ink(state: PodState) -> String {
@@ -39,7 +37,8 @@ pub(super) fn draw(paper: &mut Paper, item: &Item, of: &Cells) {
 }
 
 fn place(of: &Cells, at: usize) -> (f64, f64) {
-    (of.at.0 + (at % of.columns) as f64 * of.pitch, of.at.1 + (at / of.columns) as f64 * of.pitch)
+    let (x, y) = of.offset(at);
+    (of.at.0 + x, of.at.1 + y)
 }
 
 /// The shapes survive greyscale: full, half, ring, dashed, slashed, crossed.

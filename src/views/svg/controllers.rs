@@ -1,7 +1,7 @@
 //! Cards of controllers.
 
 use super::paper::{Font, NAME, Paper, SMALL, mono, ui};
-use crate::i18n::format::{Px, front};
+use crate::i18n::format::Px;
 use crate::i18n::msg;
 use crate::projection::budget::Budget;
 use crate::projection::model::{Controller, Counter, PodState, Tone};
@@ -59,9 +59,14 @@ pub(super) fn tall(paper: &mut Paper, item: &Item, of: &Controller) {
     let mut foot = 52.0;
     if !of.counters.is_empty() {
         paper.rule(0.0, foot, w);
-        let long = of.counters.iter().any(|counter| counter.value.len() > 4);
         let inset = if variant::has_tight_numbers(w) { 8.0 } else { 12.0 };
-        counters(paper, &of.counters, (0.0, foot + 1.0, w), ui(if long { 14.0 } else { 16.0 }, "text").semi(), inset);
+        counters(
+            paper,
+            &of.counters,
+            (0.0, foot + 1.0, w),
+            ui(if card_text::has_long_numbers(of) { 14.0 } else { 16.0 }, "text").semi(),
+            inset,
+        );
         foot += 53.0;
     }
     let chip = paper.say(&of.chip);
@@ -76,7 +81,7 @@ pub(super) fn tall(paper: &mut Paper, item: &Item, of: &Controller) {
 
 pub(super) fn wide(paper: &mut Paper, item: &Item, of: &Controller) {
     let (w, h) = (item.rect.w, item.rect.h);
-    let two = h > 60.0;
+    let two = variant::has_counters_below(item.rect);
     let middle = if two { 26.0 } else { h / 2.0 };
     paper.tile(&of.id.kind, 12.0, middle - 14.0, 28.0);
     let caption = paper.say(&of.caption);
@@ -84,9 +89,7 @@ pub(super) fn wide(paper: &mut Paper, item: &Item, of: &Controller) {
     let room = if two { w - 62.0 } else { name };
     paper.text(50.0, middle - 8.0, room, SMALL, &caption);
     paper.text(50.0, middle + 8.0, room, NAME, &of.id.name);
-    // How far a rollout is tells more than how it is done.
-    let pill = if of.id.kind == "Deployment" && !of.chip.is_empty() { &of.chip } else { &of.footer };
-    let (pill, line) = (paper.say(pill), if two { h - 18.0 } else { middle });
+    let (pill, line) = (paper.say(card_text::wide_pill(of)), if two { h - 18.0 } else { middle });
     let taken = paper.pill_end(w - 12.0, line, "", None, &pill);
     let left = if two { 12.0 } else { 62.0 + name + 12.0 };
     let numbers: Vec<_> = of.counters.iter().map(|counter| (counter.value.clone(), counter)).collect();
@@ -121,7 +124,7 @@ pub(super) fn stacked(paper: &mut Paper, item: &Item, of: &Controller, budget: &
         }
     };
     paper.text(50.0, 18.0, w - 62.0 - taken, SMALL, &caption);
-    paper.text(50.0, 34.0, w - 62.0 - taken, NAME, &front(&of.id.name, ((w - 150.0) / 7.2) as usize));
+    paper.text(50.0, 34.0, w - 62.0 - taken, NAME, &card_text::stacked_name(of, w));
     paper.rule(0.0, 52.0, w);
     counters(paper, &of.counters, (0.0, 53.0, w), ui(16.0, "text").semi(), 12.0);
     paper.rule(0.0, 105.0, w);

@@ -70,6 +70,9 @@ fn parts(paper: &mut Paper, frame: &FilmFrame, (width, height): (f64, f64)) -> V
     out
 }
 
+/// The ranges of frames that have a part.
+type Shown = Vec<Range<usize>>;
+
 /// An animated SVG while it is written, frame by frame, so that a long one halts nothing.
 pub struct Film {
     frames: Vec<FilmFrame>,
@@ -78,29 +81,26 @@ pub struct Film {
     paper: Paper,
     /// The next frame to read.
     next: usize,
-    /// Layer, markup, and the ranges of frames that have it.
-    all: Vec<(u8, String, Vec<Range<usize>>)>,
-    known: BTreeMap<(u8, String), usize>,
+    /// Layer and markup; how many there were before, and when it is shown.
+    known: BTreeMap<(u8, String), (usize, Shown)>,
 }
 
 impl Film {
     /// Begins a film whose frames last so many milliseconds; `words` renders what is in the pictures.
     pub fn new(frames: Vec<FilmFrame>, frame_ms: u64, style: Style, words: Rc<Catalogue>) -> Film {
         let times = Times { count: frames.len(), frame_ms };
-        Film { size: size(&frames), times, frames, paper: Paper::new(style, words), next: 0, all: Vec::new(), known: BTreeMap::new() }
+        Film { size: size(&frames), times, frames, paper: Paper::new(style, words), next: 0, known: BTreeMap::new() }
     }
 
     /// Reads the next frame. False when there is none left.
     pub fn advance(&mut self) -> bool {
         let Some(frame) = self.frames.get(self.next) else { return false };
         for (layer, markup) in parts(&mut self.paper, frame, self.size) {
-            let index = *self.known.entry((layer, markup.clone())).or_insert_with(|| {
-                self.all.push((layer, markup, Vec::new()));
-                self.all.len() - 1
-            });
-            match self.all[index].2.last_mut() {
+            let before = self.known.len();
+            let (_, shown) = self.known.entry((layer, markup)).or_insert_with(|| (before, Vec::new()));
+            match shown.last_mut() {
                 Some(last) if last.end >= self.next => last.end = self.next + 1,
-                _ => self.all[index].2.push(self.next..self.next + 1),
+                _ => shown.push(self.next..self.next + 1),
             }
         }
         self.next += 1;
@@ -110,13 +110,14 @@ impl Film {
     /// The document.
     pub fn finish(mut self) -> String {
         while self.advance() {}
-        let Film { frames, times, size, mut paper, mut all, .. } = self;
-        crate::sort::sort_by_key(&mut all, |(layer, ..)| *layer);
+        let Film { frames, times, size, mut paper, known, .. } = self;
+        let mut all: Vec<_> = known.into_iter().collect();
+        crate::sort::sort_by_key(&mut all, |((layer, _), (before, _))| (*layer, *before));
         let title = frames.last().map(|frame| paper.say(&frame.scene.summary)).unwrap_or_default();
         paper.rect((0.0, 0.0, size.0, size.1), 0.0, "bg", None);
         let (ground, mut sheet, mut body) = (paper.take(), String::from(".f{visibility:hidden}"), String::new());
         let mut names = BTreeMap::<String, usize>::new();
-        for (_, markup, shown) in all {
+        for ((_, markup), (_, shown)) in all {
             if matches!(&shown[..], [all] if *all == (0..frames.len())) {
                 body.push_str(&markup);
                 continue;
@@ -133,17 +134,18 @@ impl Film {
         sheet.push_str("@media(prefers-reduced-motion:reduce){.f{animation:none}.last{visibility:visible}}");
         head(&paper, size, &title, &sheet) + &ground + &body + TAIL
     }
-}
 
-/// A frame alone, as large as all of them; its letters are those of the film.
-pub fn still(frames: &[FilmFrame], at: usize, style: Style, words: Rc<Catalogue>) -> String {
-    let (size, mut paper) = (size(frames), Paper::new(style, words));
-    let Some(frame) = frames.get(at) else { return String::new() };
-    paper.rect((0.0, 0.0, size.0, size.1), 0.0, "bg", None);
-    let ground = paper.take();
-    let body: String = parts(&mut paper, frame, size).into_iter().map(|(_, markup)| markup).collect();
-    let title = paper.say(&frame.scene.summary);
-    head(&paper, size, &title, "") + &ground + &body + TAIL
+    /// The next frame alone, as large as all of them; nothing when there is none left.
+    pub fn next_still(&mut self) -> Option<String> {
+        let (frame, size, paper) = (self.frames.get(self.next)?, self.size, &mut self.paper);
+        paper.icons.clear();
+        paper.rect((0.0, 0.0, size.0, size.1), 0.0, "bg", None);
+        let ground = paper.take();
+        let body: String = parts(paper, frame, size).into_iter().map(|(_, markup)| markup).collect();
+        let title = paper.say(&frame.scene.summary);
+        self.next += 1;
+        Some(head(paper, size, &title, "") + &ground + &body + TAIL)
+    }
 }
 
 /// How long frames last.
@@ -206,7 +208,8 @@ mod tests {
     fn a_still_has_the_size_of_all() {
         let mut large = frame(500, &["b"]);
         large.scene = Rc::new(Scene { width: 900.0, height: 400.0, ..(*large.scene).clone() });
-        let text = still(&[frame(0, &["a"]), large], 0, Style::built_in(true), Rc::new(Catalogue::ENGLISH));
+        let frames = vec![frame(0, &["a"]), large];
+        let text = Film::new(frames, 500, Style::built_in(true), Rc::new(Catalogue::ENGLISH)).next_still().unwrap();
         assert!(text.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"900\" height=\"436\""), "{text}");
         assert!(text.contains(">a<") && text.contains("00:00.000") && !text.contains("animation"), "{text}");
     }

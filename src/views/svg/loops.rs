@@ -4,15 +4,15 @@ use super::paper::{NAME, PLAIN, Paper, SMALL, mono, ui};
 use crate::explain::why::Row;
 use crate::i18n::format::Px;
 use crate::i18n::msg;
-use crate::views::loops::model::{Code, Form, Loop, Pass, Step};
-use crate::views::loops::resource_version;
+use crate::views::loops::model::{Code, Form, Loop, Pass, STEP_ICONS};
 use crate::views::shape::{Body, Item};
+use crate::views::variant;
 
 pub(super) fn store(paper: &mut Paper, item: &Item, version: u64) {
     let (w, h) = (item.rect.w, item.rect.h);
     let does = paper.say(&msg::store_does());
     let parts = [("i-apiserver", "API server", does), ("i-etcd", "etcd", format!("resourceVersion {version}"))];
-    let side = h < 100.0;
+    let side = variant::is_low_store(item.rect);
     let (wide, tall) = if side { (w / 2.0, h) } else { (w, h / 2.0) };
     for (at, (icon, name, small)) in parts.iter().enumerate() {
         let (x, y) = if side { (at as f64 * wide, 0.0) } else { (0.0, at as f64 * tall) };
@@ -20,7 +20,7 @@ pub(super) fn store(paper: &mut Paper, item: &Item, version: u64) {
             paper.rule(0.0, y, w);
         }
         let middle = y + tall / 2.0;
-        if h < 40.0 {
+        if variant::is_store_line(item.rect) {
             paper.run(x + 10.0, middle, wide - 20.0, &[(name, ui(13.0, "text").semi()), ("  ", SMALL), (small, SMALL)]);
             continue;
         }
@@ -72,12 +72,12 @@ pub(super) fn draw(paper: &mut Paper, item: &Item, of: &Loop, above: bool) {
         true => ui(12.0, ink).semi(),
         false => ui(12.0, ink).medium(),
     };
-    if h < 24.0 {
+    if variant::is_loop_line(item.rect) {
         paper.icon(of.glyph, 0.0, (h - 14.0) / 2.0, 14.0, if lively { "accent-text" } else { "text-2" });
         paper.text(18.0, h / 2.0, w - 18.0, name, &of.title);
         return;
     }
-    let (low, small) = (h < 70.0, w < 132.0);
+    let (low, small) = (variant::is_low_loop(item.rect), variant::is_small_loop(item.rect));
     let side = if low {
         30.0
     } else if *big {
@@ -146,8 +146,6 @@ fn waiting(paper: &mut Paper, of: &Loop, (x, y): (f64, f64)) {
     }
 }
 
-const ICONS: [&str; 3] = ["i-eye", "i-diff", "i-act"];
-
 /// The last pass of a loop: its steps and its pseudo-code.
 pub(super) fn pass(paper: &mut Paper, item: &Item, of: &Pass) {
     let (w, h) = (item.rect.w, item.rect.h);
@@ -183,11 +181,6 @@ pub(super) fn pass(paper: &mut Paper, item: &Item, of: &Pass) {
     pseudo(paper, of, (code, top + if again { 24.0 } else { 0.0 }, w - code - 16.0, h));
 }
 
-/// The rows of a step that its form shows.
-fn rows(of: &Pass, (_, rows): &Step) -> Vec<Row> {
-    rows.iter().filter(|row| of.form != Form::Lines || row.0 != resource_version()).cloned().collect()
-}
-
 /// Whether a row's name and value stand in one line.
 fn fits(paper: &Paper, (name, value): &Row, room: f64) -> bool {
     ui(12.0, "").width(&paper.say(name)) + mono(12.0, "").width(&paper.say(value)) + 8.0 <= room
@@ -198,14 +191,14 @@ fn steps(paper: &mut Paper, of: &Pass, (x, y, w): (f64, f64, f64)) -> f64 {
     let columns = of.form == Form::Columns;
     let count = of.steps.len().max(1) as f64;
     let wide = if columns { (w - 28.0 * (count - 1.0)) / count } else { w };
-    let tall_rows = |paper: &Paper, own: &[Row]| own.iter().map(|row| if fits(paper, row, wide - 24.0) { 18.0 } else { 36.0 }).sum::<f64>();
-    let most = of.steps.iter().map(|step| tall_rows(paper, &rows(of, step))).fold(0.0, f64::max);
+    let tall = |row: &Row| if fits(paper, row, wide - 24.0) { 18.0 } else { 36.0 };
+    let most = of.steps.iter().map(|step| of.rows(step).map(tall).sum::<f64>()).fold(0.0, f64::max);
     let mut top = y;
     for (at, step) in of.steps.iter().enumerate() {
-        let (title, own) = (paper.say(&step.0.title()), rows(of, step));
+        let (title, own): (_, Vec<&Row>) = (paper.say(&step.0.title()), of.rows(step).collect());
         let on = at == 2 && of.newest;
         if of.form == Form::Lines {
-            one_line(paper, (x, top + 10.0, w), ICONS[at.min(2)], &title, &own);
+            one_line(paper, (x, top + 10.0, w), STEP_ICONS[at.min(2)], &title, &own);
             top += 22.0;
             continue;
         }
@@ -219,7 +212,7 @@ fn steps(paper: &mut Paper, of: &Pass, (x, y, w): (f64, f64, f64)) -> f64 {
         paper.rect((left, top, wide, tall), 12.0, fill, Some(outline));
         let ink = if on { "accent-text" } else { "text" };
         let head = top + if columns { 20.0 } else { 16.0 };
-        paper.icon(ICONS[at.min(2)], left + 12.0, head - 8.0, 16.0, ink);
+        paper.icon(STEP_ICONS[at.min(2)], left + 12.0, head - 8.0, 16.0, ink);
         paper.text(left + 34.0, head, wide - 46.0, ui(13.0, ink).semi(), &title);
         if columns && at > 0 {
             paper.text(left - 21.0, top + 54.0, 20.0, ui(13.0, if on { "accent" } else { "edge" }), "→");
@@ -231,7 +224,7 @@ fn steps(paper: &mut Paper, of: &Pass, (x, y, w): (f64, f64, f64)) -> f64 {
             _ => (12.0, top + 35.0),
         };
         let mut line = first;
-        for row in &own {
+        for row in own {
             let (name, value) = (paper.say(&row.0), paper.say(&row.1));
             let font = mono(12.0, ink).medium();
             // A value that has no room beside its name stands below it.
@@ -248,7 +241,7 @@ fn steps(paper: &mut Paper, of: &Pass, (x, y, w): (f64, f64, f64)) -> f64 {
     if columns && !of.steps.is_empty() { top + (50.0 + most).max(112.0) + 12.0 } else { top + 6.0 }
 }
 
-fn one_line(paper: &mut Paper, (x, y, w): (f64, f64, f64), icon: &'static str, title: &str, rows: &[Row]) {
+fn one_line(paper: &mut Paper, (x, y, w): (f64, f64, f64), icon: &'static str, title: &str, rows: &[&Row]) {
     paper.icon(icon, x, y - 8.0, 16.0, "text");
     paper.text(x + 22.0, y, 72.0, ui(13.0, "text").semi(), title);
     let mut at = x + 94.0;

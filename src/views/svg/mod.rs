@@ -11,7 +11,7 @@ mod loops;
 mod paper;
 mod style;
 
-use self::paper::{Paper, SMALL, escape, ui};
+use self::paper::{PLAIN, Paper, SMALL, escape, outline, ui};
 use crate::i18n::format::Px;
 use crate::i18n::{Catalogue, Message};
 use crate::views::shape::{Body, Edge, Item, Label, Look, Port, Rect, Scene};
@@ -164,21 +164,19 @@ fn draw(paper: &mut Paper, item: &Item, chosen: bool) {
     paper.at((x, y), if faint { 0.6 } else { 1.0 }, |paper| content(paper, item, chosen));
 }
 
-/// The outline and ground of a card.
-fn ground(paper: &mut Paper, item: &Item, chosen: bool, radius: f64) {
-    let outline = if chosen { ("accent", 2.0, "") } else { paper::PLAIN };
-    paper.rect((0.0, 0.0, item.rect.w, item.rect.h), radius, "surface", Some(outline));
+/// Whether a body stands on a plain card; others have a shape of their own.
+fn has_card(body: &Body) -> bool {
+    match body {
+        Body::Controller { .. } | Body::Service { .. } | Body::Volume { .. } | Body::Class { .. } | Body::Node(_) => true,
+        Body::Store { .. } | Body::Pass(_) | Body::Terminal { .. } | Body::Table(_) | Body::Chart(_) | Body::Totals { .. } => true,
+        Body::Cells(of) => !of.bare(),
+        _ => false,
+    }
 }
 
 fn content(paper: &mut Paper, item: &Item, chosen: bool) {
-    match &item.body {
-        Body::Controller { .. } | Body::Service { .. } | Body::Volume { .. } | Body::Class { .. } | Body::Node(_) => {
-            ground(paper, item, chosen, 12.0)
-        }
-        Body::Store { .. } | Body::Pass(_) | Body::Terminal { .. } | Body::Table(_) | Body::Chart(_) => ground(paper, item, chosen, 12.0),
-        Body::Totals { .. } => ground(paper, item, chosen, 12.0),
-        Body::Cells(of) if !of.bare() => ground(paper, item, chosen, 12.0),
-        _ => {}
+    if has_card(&item.body) {
+        paper.rect((0.0, 0.0, item.rect.w, item.rect.h), 12.0, "surface", Some(outline(chosen, PLAIN)));
     }
     match &item.body {
         Body::Controller { of, look: Look::Wide } => controllers::wide(paper, item, of),

@@ -89,6 +89,11 @@ pub(super) type Outline = (&'static str, f64, &'static str);
 
 pub(super) const PLAIN: Outline = ("border", 1.0, "");
 
+/// The outline of something that may be chosen.
+pub(super) fn outline(chosen: bool, plain: Outline) -> Outline {
+    if chosen { ("accent", 2.0, "") } else { plain }
+}
+
 /// A part of a picture while it is written. Places are those of the item that is drawn.
 pub(super) struct Paper {
     pub(super) style: Style,

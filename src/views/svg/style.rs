@@ -1,17 +1,21 @@
 //! The colours and icons of a saved picture. They come from the style sheets of the page, so that a colour has one place.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// Where colours and icons come from.
 pub struct Style {
     token: Box<dyn Fn(&str) -> String>,
+    /// Those that were asked for: a picture asks for a few many times.
+    known: RefCell<BTreeMap<String, String>>,
     icons: String,
 }
 
 impl Style {
     /// Colours by the names of their tokens (without dashes), and the sprite of icons.
     pub fn new(token: impl Fn(&str) -> String + 'static, icons: String) -> Style {
-        Style { token: Box::new(token), icons }
+        Style { token: Box::new(token), known: RefCell::default(), icons }
     }
 
     /// Those of the page, in a theme. A page has them already, in its document.
@@ -29,7 +33,11 @@ impl Style {
 
     /// The value of a token.
     pub(super) fn token(&self, name: &str) -> String {
-        (self.token)(name)
+        let mut known = self.known.borrow_mut();
+        if let Some(value) = known.get(name) {
+            return value.clone();
+        }
+        known.entry(name.to_owned()).or_insert_with(|| (self.token)(name)).clone()
     }
 
     /// A text with the value of each `$token`; a name ends where no letter, digit or single dash goes on.

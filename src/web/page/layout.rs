@@ -171,7 +171,8 @@ impl Page {
     pub(super) fn bar(&self, ctx: &Context<Self>) -> Html {
         let state = self.state.borrow();
         let link = ctx.link();
-        let flags = state.timeline.playback.as_ref().map_or_else(Vec::new, |playback| playback.flags.clone());
+        let markers = state.timeline.playback.iter().flat_map(|playback| &playback.markers);
+        let flags: Vec<_> = markers.map(|marker| (marker.at, "")).collect();
         let next = if state.timeline.speed >= 10.0 { 0.5 } else { speed::next(state.timeline.speed, true) };
         html! {
             <div class="pb" role="group" aria-label={say(msg::playback_controls())}>

@@ -75,8 +75,7 @@ impl Page {
     pub(super) fn keep_lesson(&mut self) {
         let state = self.state.borrow();
         let Some(player) = state.player.as_ref().filter(|player| !player.file().name().is_empty()) else { return };
-        let (at, phase, results) = player.progress();
-        let over = phase == Phase::Done && at + 1 == results.len();
+        let ((at, _, results), over) = (player.progress(), player.is_over());
         let name = player.file().name();
         if !is_over(name) {
             dom::keep(&kept_as(name), &if over { "over".to_owned() } else { format!("{}/{}", at + 1, results.len()) });

@@ -124,11 +124,8 @@ pub(super) fn cylinder(item: &Item, fact: &Message, data: &Message) -> Html {
 }
 
 pub(super) fn node(name: &str, body: &NodeBody) -> Html {
-    let pill = match (body.ready, body.cordoned) {
-        (false, _) => html! { <span class="pill failed">{ icon("i-error", 12) }{ "NotReady" }</span> },
-        (true, true) => html! { <span class="pill notready">{ icon("i-cordon", 12) }{ say(msg::pill_cordoned()) }</span> },
-        (true, false) => html! { <span class="pill ready">{ icon("pod-ready", 12) }{ say(msg::pill_ready()) }</span> },
-    };
+    let (class, glyph, words) = card_text::node_pill(body);
+    let pill = html! { <span class={classes!("pill", class)}>{ icon(glyph, 12) }{ say(words) }</span> };
     let note = if !body.ready {
         "bad"
     } else if body.cordoned {

@@ -24,7 +24,7 @@ pub(super) fn controller(of: &Controller, width: f64) -> Html {
         <>
             <div class="hd">{ tile(&of.id.kind) }<div class="grow"><small class="ell">{ say(caption) }</small><b class={if long { "long" } else { "ell" }}>{ name }</b></div></div>
             if !of.counters.is_empty() {
-                <div class={classes!("nums", of.counters.iter().any(|counter| counter.value.len() > 4).then_some("long"), variant::has_tight_numbers(width).then_some("tight"))}>
+                <div class={classes!("nums", card_text::has_long_numbers(of).then_some("long"), variant::has_tight_numbers(width).then_some("tight"))}>
                     { for of.counters.iter().map(|counter| html! { <div class={tone(counter.tone)} title={late(counter)}><b key={counter.value.clone()}>{ &counter.value }</b><small>{ say(counter.metric.word()) }</small></div> }) }
                 </div>
             }
@@ -66,7 +66,7 @@ pub(super) fn stacked(of: &Controller, budget: &Budget, width: f64) -> Html {
     let rolls = !of.chip.is_empty();
     html! {
         <>
-            <div class="hd">{ tile(&of.id.kind) }<div class="grow"><small class="ell">{ say(&of.caption) }</small><b class="ell">{ crate::i18n::format::front(&of.id.name, ((width - 150.0) / 7.2) as usize) }</b></div>
+            <div class="hd">{ tile(&of.id.kind) }<div class="grow"><small class="ell">{ say(&of.caption) }</small><b class="ell">{ card_text::stacked_name(of, width) }</b></div>
                 if rolls { <span class="pill creating">{ icon("pod-creating", 12) }{ say(msg::pill_rolling_out()) }</span> }
             </div>
             <div class="nums">{ for of.counters.iter().map(|counter| html! { <div class={tone(counter.tone)} title={late(counter)}><b key={counter.value.clone()}>{ &counter.value }</b><small>{ say(counter.metric.word()) }</small></div> }) }</div>
@@ -80,8 +80,7 @@ pub(super) fn stacked(of: &Controller, budget: &Budget, width: f64) -> Html {
 }
 
 pub(super) fn wide(of: &Controller) -> Html {
-    // How far a rollout is tells more than how it is done.
-    let pill = if of.id.kind == "Deployment" && !of.chip.is_empty() { &of.chip } else { &of.footer };
+    let pill = card_text::wide_pill(of);
     html! {
         <>
             <div class="hd">{ tile(&of.id.kind) }<div class="grow"><small>{ say(&of.caption) }</small><b class="ell">{ &of.id.name }</b></div></div>

@@ -170,7 +170,7 @@ pub(super) fn content(item: &Rc<Item>, dark: bool, whole: bool) -> Html {
             </>
         },
         Body::Tile { state, tail, note, .. } => {
-            let (lead, end) = tail.split_at(tail.rfind('-').map_or(0, |at| at + 1));
+            let (lead, end) = card_text::tile_name(tail);
             html! { <>{ icon(state.glyph(), 14) }<b class="ell"><span>{ lead }</span>{ end }</b>if !note.is_empty() { <small class="ell">{ say(note) }</small> }</> }
         }
         Body::Gone { name } => html! { <><b class="ell">{ name }</b><small>{ say(msg::tile_deleted()) }</small></> },
