@@ -399,7 +399,7 @@ fn words_that_mean_nothing_are_refused_and_leave_no_trace() {
         ("slow kubelet 2s", "no loop \"kubelet\" to slow: a controller, kube-scheduler or kube-controller-manager is meant"),
         ("relist soon", "relist: neither \"never\" nor a time like 500ms, 2s or 1m: soon"),
     ] {
-        let told = sim.fault(line).expect_err(line);
+        let told = sim.fault(line).expect_err(line).to_string();
         assert!(told.starts_with(error), "{line}: {told}");
     }
     assert_eq!(sim.journal().len(), before);

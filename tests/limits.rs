@@ -83,11 +83,11 @@ fn a_node_may_be_as_large_as_a_number_and_says_what_it_cannot_be() {
         ("add-node node-7 cpu=1 cpu=2", "cpu: named twice"),
         ("add-node node-7 cpu=much", "cpu=much: quantities must match"),
     ] {
-        let error = sim.fault(said).unwrap_err();
+        let error = sim.fault(said).unwrap_err().to_string();
         assert!(error.starts_with(&format!("add-node: {what}")), "{said}: {error}");
         assert!(sim.get(&ObjectRef::new(Kind::Node, "", "node-7")).is_none(), "{said}");
     }
-    assert_eq!(sim.fault("add-node node-9 cpu=1").unwrap_err(), "nodes \"node-9\" already exists");
+    assert_eq!(sim.fault("add-node node-9 cpu=1").unwrap_err().to_string(), "nodes \"node-9\" already exists");
 }
 
 /// How long the worst task of a Job with so many Pods takes, while it makes the first ones and when all of them have failed.

@@ -135,8 +135,8 @@ fn a_workload_replaces_what_was_evicted_elsewhere() {
 #[test]
 fn a_wrong_fault_is_refused() {
     let mut sim = Sim::new(ClusterConfig::default(), 1);
-    assert_eq!(sim.fault("memory-pressure node-9").unwrap_err(), "nodes \"node-9\" not found");
-    assert!(sim.fault("memory-pressure node-1 much").unwrap_err().starts_with("memory-pressure: much: quantities must match"));
+    assert_eq!(sim.fault("memory-pressure node-9").unwrap_err().to_string(), "nodes \"node-9\" not found");
+    assert!(sim.fault("memory-pressure node-1 much").unwrap_err().to_string().starts_with("memory-pressure: much: quantities must match"));
 }
 
 #[test]

@@ -174,8 +174,8 @@ fn hooks_that_fail_are_told_and_those_that_wait_are_waited_for() {
 #[test]
 fn a_probe_that_is_not_there_cannot_fail() {
     let mut sim = started("readinessProbe: {httpGet: {port: 80}}", "");
-    assert_eq!(sim.fault("fail-probe pod/p liveness").unwrap_err(), "pods \"p\" has no liveness probe");
-    assert_eq!(sim.fault("fail-probe pod/p health").unwrap_err(), "health: startup, readiness or liveness is required");
+    assert_eq!(sim.fault("fail-probe pod/p liveness").unwrap_err().to_string(), "pods \"p\" has no liveness probe");
+    assert_eq!(sim.fault("fail-probe pod/p health").unwrap_err().to_string(), "health: startup, readiness or liveness is required");
 }
 
 #[test]

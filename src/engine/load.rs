@@ -1,31 +1,52 @@
 //! Simulated resource usage of Pods, set by faults and read through the resource metrics API.
 
 use crate::api::pod::Pod;
-use crate::api::quantity::Quantity;
+use crate::api::quantity::{Quantity, QuantityError};
 use crate::api::selector::{LabelSelector, Requirement};
 use crate::api::{Kind, Object, Str};
 use crate::engine::informer::Cache;
 use crate::engine::store::ApiServer;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::rc::Rc;
 
 /// Total usage of a selector's running Pods, split evenly.
 #[derive(Clone, Debug)]
 pub struct Load {
     /// `cpu` or `memory`.
-    what: &'static str,
+    pub(super) what: &'static str,
     selector: LabelSelector,
     /// Thousandths of a core, or of a byte.
     amount: i64,
 }
 
+/// Why words are no load.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum LoadError {
+    /// No quantity: the resource, the word, and why.
+    Amount(&'static str, String, QuantityError),
+    /// Labels that are not `KEY=VALUE`: the resource and the word.
+    Label(&'static str, String),
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LoadError::Amount(what, word, error) => write!(f, "{what}-load: {word}: {error}"),
+            LoadError::Label(what, word) => write!(f, "{what}-load: not KEY=VALUE: {word}"),
+        }
+    }
+}
+
+impl std::error::Error for LoadError {}
+
 impl Load {
     /// Reads `app=web,tier=front` and `700m`.
-    pub fn parse(what: &'static str, selector: &str, total: &str) -> Result<Load, String> {
-        let amount = Quantity::parse(total).map_err(|error| format!("{what}-load: {total}: {error}"))?.as_millis();
+    pub fn parse(what: &'static str, selector: &str, total: &str) -> Result<Load, LoadError> {
+        let amount = Quantity::parse(total).map_err(|error| LoadError::Amount(what, total.to_owned(), error))?.as_millis();
         let mut wanted = LabelSelector::default();
         for pair in selector.split(',') {
-            let (key, value) = pair.split_once('=').ok_or_else(|| format!("{what}-load: not KEY=VALUE: {pair}"))?;
+            let (key, value) = pair.split_once('=').ok_or_else(|| LoadError::Label(what, pair.to_owned()))?;
             let value = value.trim_start_matches('=').into();
             wanted.match_expressions.push(Requirement { key: key.into(), operator: "In".into(), values: vec![value] });
         }

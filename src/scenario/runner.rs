@@ -6,6 +6,7 @@ use super::parse::{Scenario, Step, Wait};
 use crate::api::Time;
 use crate::api::time::{MS, SECOND};
 use crate::engine::Sim;
+use crate::engine::fault::FaultError;
 use crate::kubectl::{Beside, BesideAct, Progress, Session, parse::split};
 
 /// What a command line takes before it reaches the API server, and until the prompt is back.
@@ -166,7 +167,7 @@ impl<'r> Run<'r> {
             Step::Fault(line) => {
                 let line = resolve(line, &self.sim);
                 self.advance(began.after(FAULT));
-                let error = self.fault(line, Act::Fault).err().unwrap_or_default();
+                let error = self.fault(line, Act::Fault).err().map_or_else(String::new, |error| error.to_string());
                 self.finish(Finished::quietly(i, "fault", began, self.sim.now(), error));
             }
         }
@@ -188,7 +189,7 @@ impl<'r> Run<'r> {
         }
     }
 
-    fn fault(&mut self, line: String, act: fn(String) -> Act) -> Result<(), String> {
+    fn fault(&mut self, line: String, act: fn(String) -> Act) -> Result<(), FaultError> {
         let result = self.sim.fault(&line);
         if result.is_ok() {
             self.observer.did(self.tasks, self.sim.now(), act(line));

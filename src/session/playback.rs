@@ -17,6 +17,8 @@ const LOOK_AHEAD_TASKS: usize = 10_000;
 const MAX_MARKERS: usize = 100;
 /// Longest time that is read, in seconds: a day.
 const MAX_SECONDS: f64 = 86_400.0;
+/// The latest instant at which a page opens, in milliseconds: an hour.
+const MAX_START_MS: u64 = 3_600_000;
 
 /// An instant with a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,18 +60,22 @@ pub struct Playback {
     next: Option<((u32, Time, usize), Option<Time>)>,
 }
 
+/// The instant at which a page opens, in milliseconds: the parameter `t`, if it is a time.
+pub fn start(parameter: &dyn Fn(&str) -> Option<String>) -> Option<u64> {
+    Some(milliseconds(&parameter("t")?)?.min(MAX_START_MS))
+}
+
 impl Playback {
     /// What the parameters of an address ask for: `markers`, `pause-on-markers`, `idle-time-limit`, `loop` and `t`. Nothing without any.
     pub fn read(parameter: &dyn Fn(&str) -> Option<String>) -> Option<Box<Playback>> {
         let is_on = |name| parameter(name).is_some_and(|value| value != "0" && value != "false");
-        let start = || parameter("t").and_then(|text| milliseconds(&text)).unwrap_or(0);
         let markers = parameter("markers").map(|text| markers(&text)).unwrap_or_default();
         let playback = Playback {
             advance: Some(Timeline::play_on),
             markers,
             pauses: is_on("pause-on-markers"),
             idle_limit: parameter("idle-time-limit").and_then(|text| milliseconds(&text)).map(|ms| ms.max(100) * 1000),
-            repeats: is_on("loop").then(start),
+            repeats: is_on("loop").then(|| start(parameter).unwrap_or(0)),
             ..Playback::default()
         };
         let asks = !playback.markers.is_empty() || playback.idle_limit.is_some() || playback.repeats.is_some();
@@ -197,6 +203,9 @@ mod tests {
         }
         let find = |name: &str| parameters.iter().find(|(of, _)| *of == name).map(|(_, value)| (*value).to_owned());
         state.timeline.playback = Playback::read(&find);
+        if let Some(ms) = start(&find) {
+            state.update(TimelineMsg::StartAt(ms));
+        }
         state
     }
 
@@ -275,6 +284,7 @@ mod tests {
     #[test]
     fn it_begins_again_when_nothing_changes_any_more() {
         let mut state = state(&[("loop", ""), ("t", "0.5")]);
+        assert_eq!(state.timeline.run.now(), 500);
         let seen = play(&mut state, 400);
         let turns = seen.windows(2).filter(|pair| pair[1] < pair[0]).count();
         assert!(turns >= 2, "{turns} {seen:?}");

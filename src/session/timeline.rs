@@ -57,6 +57,8 @@ pub enum TimelineMsg {
     Seek(u64),
     /// To the next or previous action of a person.
     Jump(bool),
+    /// To an instant, in milliseconds, also to one that is still to come.
+    StartAt(u64),
     /// To the newest instant.
     Live,
     /// Makes the instant shown the newest.
@@ -128,7 +130,18 @@ impl Timeline {
         if !matches!(msg, Msg::Speed(_) | Msg::Break(_) | Msg::Unbreak(_)) {
             self.arrives = None;
         }
-        if matches!(msg, Msg::Toggle | Msg::Play | Msg::Step | Msg::StepBack | Msg::Seconds(_) | Msg::Seek(_) | Msg::Live | Msg::Settle) {
+        if matches!(
+            msg,
+            Msg::Toggle
+                | Msg::Play
+                | Msg::Step
+                | Msg::StepBack
+                | Msg::Seconds(_)
+                | Msg::Seek(_)
+                | Msg::StartAt(_)
+                | Msg::Live
+                | Msg::Settle
+        ) {
             self.stopped = None;
             if !matches!(msg, Msg::Toggle | Msg::Seconds(_)) {
                 self.run_until = None;
@@ -150,6 +163,7 @@ impl Timeline {
                     (self.playing, self.resumes) = (false, true);
                 }
             }
+            Msg::StartAt(ms) => return self.go_to(Time(ms * 1000)),
             Msg::Jump(forward) => return self.jump(forward),
             Msg::Live => {
                 self.run.live();
@@ -208,8 +222,11 @@ impl Timeline {
             Some(RunUntil::At(to)) if seconds > 0 => self.run.now().max(to.0 / 1000),
             _ => self.run.now(),
         };
-        let to = Time((from as i64 + seconds * 1000).max(0) as u64 * 1000);
-        if seconds > 0 {
+        self.go_to(Time((from as i64 + seconds * 1000).max(0) as u64 * 1000))
+    }
+
+    fn go_to(&mut self, to: Time) -> Vec<Effect> {
+        if to.0 / 1000 > self.run.now() {
             self.run_until = Some(RunUntil::At(to));
             return self.run_slice(self.seek_budget());
         }

@@ -47,10 +47,16 @@ test('what a client does is seen on the page, and what the page does reaches the
     expect((await post('/apis/apps/v1/namespaces/default/deployments', deployment)).status).toBe(201);
     await expect(pods(page)).toHaveCount(3);
     const replicas = async () => (await (await fetch(`${address}/apis/apps/v1/namespaces/default/deployments/web`)).json()).spec.replicas;
+    // What is said is soon followed by what comes of it.
+    await page.evaluate(() => {
+      window.heard = [];
+      const notice = document.querySelector('#notice');
+      new MutationObserver(() => window.heard.push(notice.textContent)).observe(notice, { childList: true, characterData: true, subtree: true });
+    });
     await page.evaluate(() => loopscope.kubectl('scale deployment web --replicas=5'));
     await expect.poll(replicas).toBe(5);
     await expect(pods(page)).toHaveCount(5);
-    await expect(page.locator('#notice')).toContainText('deployment.apps/web scaled');
+    await expect.poll(() => page.evaluate(() => window.heard.join())).toContain('deployment.apps/web scaled');
     // Back in time, and a command from there: it is done now.
     await page.evaluate(() => loopscope.seek(1));
     await expect(pods(page)).toHaveCount(0);

@@ -9,6 +9,7 @@ use crate::api::selector::contains_all;
 use crate::api::{Kind, Labels, Object, ObjectMeta, ObjectRef, Str, Timestamp};
 use crate::engine::descriptor::CodeLine;
 use crate::engine::informer::Cache;
+use crate::engine::journal::Op;
 use crate::engine::out::Memory;
 use std::rc::Rc;
 
@@ -30,8 +31,11 @@ const HEADLESS: &str = "service.kubernetes.io/headless";
 /// What wakes both loops.
 pub(super) const WATCHES: &[Watch] = &[Watch::For(Kind::Service), Watch::Maps(Kind::Pod)];
 
-/// A Pod wakes the Services that select it, or did.
+/// A Pod wakes the Services that select it, or did, when something changed that an address shows.
 pub(super) fn services_of(event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
+    if event.op != Op::Deleted && event.before.is_some_and(|before| !shows(before, event.object)) {
+        return;
+    }
     let namespace = &event.object.meta.namespace;
     let mut services = cache.selecting(Kind::Service, namespace, &event.object.meta.labels);
     if let Some(before) = event.before.filter(|before| before.meta.labels != event.object.meta.labels) {
@@ -46,6 +50,17 @@ pub(super) fn services_of(event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut
             wake(service.key());
         }
     }
+}
+
+/// Whether addresses may differ between two states of a Pod. The times of a Pod that only waits are seen with its next change: that
+/// decides which trigger time is written. Models `podEndpointsChanged`.
+fn shows(before: &Object, after: &Object) -> bool {
+    let (old, new): (&Pod, &Pod) = (before.body(), after.body());
+    before.meta.labels != after.meta.labels
+        || (&old.spec.hostname, &old.spec.subdomain) != (&new.spec.hostname, &new.spec.subdomain)
+        || after.meta.is_deleting()
+        || old.is_ready() != new.is_ready()
+        || old.status.pod_ip != new.status.pod_ip
 }
 
 /// The Pods that a Service selects, by name.

@@ -4,7 +4,7 @@ use super::finding::Diagnosis;
 use crate::api::network::Service;
 use crate::api::{Kind, Object, ObjectRef, Str};
 use crate::engine::Sim;
-use crate::engine::fault_injection::InLine;
+use crate::engine::fault::InLine;
 use crate::engine::journal::{Op, Record};
 use crate::engine::late::Late;
 use crate::explain::waits::{Cure, Fact, Label, Waits};

@@ -38,6 +38,7 @@ use crate::session::follow::Following;
 use crate::session::journal_marks::AbandonedBranch;
 use crate::session::pacing::{FramePacing, TASKS_PER_CHECK};
 use crate::session::permalink::{self, Link};
+use crate::session::playback;
 use crate::session::selection::SelectionMsg;
 use crate::session::selection::Tab;
 use crate::session::timeline::TimelineMsg;
@@ -57,8 +58,6 @@ use yew::prelude::*;
 const TYPING_DELAY_MS: u32 = 350;
 /// Nodes laid out again per picture.
 const NODES_PER_PICTURE: usize = 100;
-/// An address may begin at most so many seconds from the start.
-const MAX_START_SECONDS: u32 = 3_600;
 /// The page.
 pub struct Page {
     calls: OnceCell<parts::Calls>,
@@ -225,9 +224,9 @@ impl Component for Page {
             state.editor.leftovers.from_page = false;
             state.timeline.playing = dom::query("autoplay").is_some_and(|value| value != "0" && value != "false");
         }
-        if let Some(seconds) = dom::query("t").and_then(|seconds| seconds.parse::<u32>().ok()) {
+        if let Some(ms) = playback::start(&dom::query) {
             let plays = state.timeline.playing || embed && dom::query("autoplay").is_none();
-            state.update(TimelineMsg::Seconds(i64::from(seconds.min(MAX_START_SECONDS))));
+            state.update(TimelineMsg::StartAt(ms));
             state.timeline.playing = plays;
         }
         let picture = state.picture();

@@ -21,16 +21,16 @@
 //!
 //! Models `client-go/tools/cache/reflector.go` and `delta_fifo.go`.
 
-use super::component::{DELIVERY_BATCH, KUBELETS, MANAGER, SCHEDULER};
-use super::controllers;
-use super::informer::Cache;
-use super::journal::{EntryId, Journal, Op};
-use super::late::{DelayLog, FaultTarget, Late};
-use super::sim::{Sim, Task};
-use super::store::ApiServer;
-use super::workqueue::Waited;
-use crate::api::time::{SECOND, duration};
+use super::FaultError;
 use crate::api::{Duration, Kind, Object, ObjectRef, Str, Time, kind};
+use crate::engine::component::{DELIVERY_BATCH, KUBELETS, MANAGER, SCHEDULER};
+use crate::engine::controllers;
+use crate::engine::informer::Cache;
+use crate::engine::journal::{EntryId, Journal, Op};
+use crate::engine::late::{DelayLog, FaultTarget, Late};
+use crate::engine::sim::{Sim, Task};
+use crate::engine::store::ApiServer;
+use crate::engine::workqueue::Waited;
 use std::rc::Rc;
 
 const SCHEDULER_NAME: &str = "kube-scheduler";
@@ -39,9 +39,6 @@ const SCHEDULER_NAME: &str = "kube-scheduler";
 fn is_scheduler(name: &str) -> bool {
     name == SCHEDULER_NAME || name == "default-scheduler"
 }
-
-/// Longest delay that can be set.
-const MAX_DELAY_US: u64 = 1_000_000_000 * SECOND;
 
 /// A loop slowed by a fault.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -80,56 +77,31 @@ impl Sim {
         self.relist.is_some()
     }
 
-    /// Injects a fault of this module's table; `None` if the line is not one.
-    pub(super) fn inject_fault(&mut self, line: &str, words: &[&str]) -> Option<Result<(), String>> {
-        // The command is recorded when it is done.
-        let fault = self.journal().len() as EntryId;
-        let result = match *words {
-            ["lose", what, ref component @ ..] if component.len() < 2 => {
-                self.watch_of(what, component).map(|(i, meant)| self.informers[i].trouble.get_or_insert_default().order(meant, None, fault))
-            }
-            ["delay", what, late, ref component @ ..] if component.len() < 2 => {
-                let late = span("delay", late);
-                self.watch_of(what, component).and_then(|(i, meant)| late.map(|late| self.delay(i, meant, late, fault)))
-            }
-            // Some names have two words.
-            ["slow", ref name @ .., each] if !name.is_empty() => {
-                span("slow", each).and_then(|each| self.slow(&name.join(" "), each, fault))
-            }
-            ["relist", "never"] => {
-                self.relist = None;
-                Ok(())
-            }
-            ["relist", after] => match time(after) {
-                Some(after) => {
-                    self.relist = Some(after);
-                    Ok(())
-                }
-                None => Err(format!("relist: neither \"never\" nor a time like 500ms, 2s or 1m: {after}")),
-            },
-            ["restart", component] => self.component(component).map(|i| self.restart(i)),
-            ["conflict", what] => meant(what).map(|meant| self.server.conflicts.push(meant)),
-            _ => return None,
-        };
-        if result.is_ok() {
-            self.command(&format!("fault {line}"));
-        }
-        Some(result)
+    /// The component whose watch is affected: the controllers, if none is named.
+    fn watch_of(&self, component: Option<&Str>) -> Result<usize, FaultError> {
+        component.map_or(Ok(MANAGER), |name| self.component(name))
     }
 
-    /// The component whose watch is affected (the loops by default), and the events in it.
-    fn watch_of(&self, what: &str, component: &[&str]) -> Result<(usize, FaultTarget), String> {
-        let meant = meant(what)?;
-        component.first().map_or(Ok(MANAGER), |name| self.component(name)).map(|i| (i, meant))
+    fn component(&self, name: &Str) -> Result<usize, FaultError> {
+        self.informers.iter().position(|i| i.name == *name).ok_or_else(|| FaultError::NoComponent(name.clone()))
     }
 
-    fn component(&self, name: &str) -> Result<usize, String> {
-        self.informers.iter().position(|i| i.name == name).ok_or_else(|| format!("no component {name:?}"))
+    /// Drops the next matching watch event of a component.
+    pub(super) fn lose(&mut self, meant: FaultTarget, component: Option<&Str>, fault: EntryId) -> Result<(), FaultError> {
+        let i = self.watch_of(component)?;
+        self.informers[i].trouble.get_or_insert_default().order(meant, None, fault);
+        Ok(())
     }
 
-    /// Delays the next matching watch event, or, without a time, delivers the delayed ones now.
-    fn delay(&mut self, i: usize, meant: FaultTarget, late: Option<Duration>, fault: EntryId) {
-        let now = self.now();
+    /// Delays the next matching watch event of a component, or, without a time, delivers the delayed ones now.
+    pub(super) fn delay(
+        &mut self,
+        meant: FaultTarget,
+        late: Option<Duration>,
+        component: Option<&Str>,
+        fault: EntryId,
+    ) -> Result<(), FaultError> {
+        let (i, now) = (self.watch_of(component)?, self.now());
         match late {
             Some(late) => self.informers[i].trouble.get_or_insert_default().order(meant, Some(late), fault),
             None => {
@@ -139,10 +111,11 @@ impl Sim {
                 self.troubled(i);
             }
         }
+        Ok(())
     }
 
     /// Schedules the relist and the deliveries that a component's watch needs.
-    pub(super) fn troubled(&mut self, i: usize) {
+    pub(in crate::engine) fn troubled(&mut self, i: usize) {
         let (now, informer) = (self.now(), &mut self.informers[i]);
         let Some(trouble) = &mut informer.trouble else { return };
         let (lost, release) = (std::mem::take(&mut trouble.lost), trouble.next_release(now));
@@ -160,7 +133,7 @@ impl Sim {
     }
 
     /// Delivers the delayed events that are due; `false` if more are left.
-    pub(super) fn release(&mut self, i: usize) -> bool {
+    pub(in crate::engine) fn release(&mut self, i: usize) -> bool {
         for _ in 0..DELIVERY_BATCH {
             let now = self.now();
             let (journal, informer) = (self.server.journal(), &mut self.informers[i]);
@@ -180,7 +153,7 @@ impl Sim {
     }
 
     /// Whether a loop has seen its own writes for a key while events are delayed.
-    pub(super) fn sees_own_late(&self, name: &'static str, key: &ObjectRef) -> bool {
+    pub(in crate::engine) fn sees_own_late(&self, name: &'static str, key: &ObjectRef) -> bool {
         self.informers[MANAGER].trouble.as_ref().is_none_or(|trouble| !trouble.awaits(name, key))
     }
 
@@ -190,7 +163,7 @@ impl Sim {
     }
 
     /// Sets how long each pass of a loop takes, or restores its normal speed.
-    fn slow(&mut self, name: &str, each: Option<Duration>, fault: EntryId) -> Result<(), String> {
+    pub(super) fn slow(&mut self, name: &Str, each: Option<Duration>, fault: EntryId) -> Result<(), FaultError> {
         let now = self.now();
         if is_scheduler(name) {
             if let Some(at) = self.scheduler.slow_down(each, now, fault) {
@@ -201,7 +174,7 @@ impl Sim {
         let meant = |i: &usize| name == self.informers[MANAGER].name || controllers::ALL[*i].name() == name;
         let loops: Vec<usize> = (0..controllers::ALL.len()).filter(meant).collect();
         if loops.is_empty() {
-            return Err(format!("no loop {name:?} to slow: a controller, kube-scheduler or kube-controller-manager is meant"));
+            return Err(FaultError::NoLoop(name.clone()));
         }
         for i in loops {
             for (key, cause) in self.queues[i].slow_down(each, now, fault) {
@@ -212,7 +185,7 @@ impl Sim {
     }
 
     /// Queues a key of a slowed loop behind the others; if the loop is no longer slow, runs the pass and records how long it had to wait.
-    pub(super) fn line_up(&mut self, i: usize, key: &ObjectRef, cause: Option<EntryId>) {
+    pub(in crate::engine) fn line_up(&mut self, i: usize, key: &ObjectRef, cause: Option<EntryId>) {
         let now = self.now();
         if self.queues[i].slowed().is_some() {
             self.queues[i].line_up(key, cause, now);
@@ -231,7 +204,7 @@ impl Sim {
     }
 
     /// Runs the pass of a slowed loop for the first key in line.
-    pub(super) fn slow_pass(&mut self, i: usize) {
+    pub(in crate::engine) fn slow_pass(&mut self, i: usize) {
         let now = self.now();
         if let Some((key, waited)) = self.queues[i].take_first(now) {
             self.late_pass(i, &key, waited.cause, Some(waited));
@@ -319,7 +292,8 @@ impl Sim {
     }
 
     /// Restarts a component: it loses its state and relists everything.
-    fn restart(&mut self, i: usize) {
+    pub(super) fn restart(&mut self, component: &Str) -> Result<(), FaultError> {
+        let i = self.component(component)?;
         self.informers[i].cache = Cache::new();
         if i == MANAGER {
             for n in 0..controllers::ALL.len() {
@@ -337,10 +311,11 @@ impl Sim {
                 self.wake_loop("endpoint-controller", &key, None);
             }
         }
+        Ok(())
     }
 
     /// Relists: every difference from the component's cache becomes an event.
-    pub(super) fn relist(&mut self, i: usize) {
+    pub(in crate::engine) fn relist(&mut self, i: usize) {
         self.informers[i].catch_up(self.server.journal().len());
         match i {
             SCHEDULER => {
@@ -393,26 +368,6 @@ fn serves(name: &str, object: &Object) -> bool {
     }
 }
 
-/// Parses `pod/web-0`, or `pod` for any Pod.
-fn meant(word: &str) -> Result<FaultTarget, String> {
-    let (kind, name) = word.split_once('/').unwrap_or((word, ""));
-    let kind: Kind = Kind::from_word(kind).ok_or_else(|| format!("no kind {kind:?}"))?;
-    Ok(FaultTarget { kind, name: Str::new(name) })
-}
-
-fn time(word: &str) -> Option<Duration> {
-    duration(word).filter(|span| *span < MAX_DELAY_US)
-}
-
-/// Parses a duration; `None` for `none` and `0s`.
-fn span(what: &str, word: &str) -> Result<Option<Duration>, String> {
-    match time(word) {
-        _ if word == "none" => Ok(None),
-        Some(span) => Ok((span > 0).then_some(span)),
-        None => Err(format!("{what}: neither \"none\" nor a time like 500ms, 2s or 1m: {word}")),
-    }
-}
-
 /// The entry that wrote this version of the object.
 fn written_by(journal: Journal<'_>, object: &Object) -> EntryId {
     let version = object.meta.resource_version;
@@ -422,7 +377,7 @@ fn written_by(journal: Journal<'_>, object: &Object) -> EntryId {
 
 impl ApiServer {
     /// Whether a fault makes this write fail with a conflict.
-    pub(super) fn is_disturbed(&mut self, actor: &'static str, object: &Object) -> bool {
+    pub(in crate::engine) fn is_disturbed(&mut self, actor: &'static str, object: &Object) -> bool {
         if self.conflicts.is_empty() || actor == "user" || actor == "kubelet" {
             return false;
         }
