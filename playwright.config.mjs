@@ -3,12 +3,18 @@ import { chromium } from './tests/browser/chromium.mjs';
 
 const port = Number(process.env.PORT ?? 4173);
 
+// What is about time (how long something takes, how often something is said, how much processor a frame needs) runs alone, at the end.
+const alone = ['many', 'page', 'spoken'].map((name) => `${name}.spec.mjs`);
+
 export default defineConfig({
   testDir: 'tests/browser',
-  testMatch: '*.spec.mjs',
   timeout: 60_000,
   expect: { timeout: 20_000 },
-  workers: 1,
+  workers: 2,
+  projects: [
+    { name: 'together', testMatch: '*.spec.mjs', testIgnore: alone, fullyParallel: true },
+    { name: 'alone', testMatch: alone, workers: 1, dependencies: ['together'] },
+  ],
   reporter: [['list']],
   use: {
     baseURL: `http://127.0.0.1:${port}/loopscope/`,

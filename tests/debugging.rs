@@ -5,7 +5,8 @@ mod terminal;
 use loopscope::api::Kind;
 use loopscope::engine::Sim;
 use loopscope::engine::cluster::ClusterConfig;
-use loopscope::kubectl::Session;
+use loopscope::kubectl::parse::split;
+use loopscope::kubectl::{Progress, Session};
 use terminal::kubectl;
 
 fn ready() -> Sim {
@@ -44,11 +45,102 @@ fn a_node_is_looked_at_from_a_pod_with_its_files() {
     assert!(kubectl(&mut sim, "debug node/none --image=busybox", "").contains("nodes \"none\" not found"));
 }
 
+const FIRST: &str = "get pod web -o jsonpath={.status.ephemeralContainerStatuses[0]";
+
 #[test]
-fn what_is_not_simulated_is_said() {
+fn a_container_is_added_to_a_pod_that_runs() {
     let mut sim = ready();
-    assert!(kubectl(&mut sim, "debug web --image=busybox", "").contains("ephemeral containers are not simulated"));
-    assert!(kubectl(&mut sim, "debug web", "").contains("you must specify --image when not using --copy-to."));
+    let said = kubectl(&mut sim, "debug web --image=busybox:1.36 -c look --target=web -- sleep 5", "");
+    assert_eq!(
+        said,
+        "Targeting container \"web\". If you don't see processes from this container it may be because the container runtime doesn't support \
+         this feature.\n"
+    );
+    sim.advance(sim.now().after(3_000_000), usize::MAX);
+    assert_eq!(kubectl(&mut sim, &format!("{FIRST}.state.running.startedAt}}"), ""), "2026-01-01T00:00:06Z");
+    let fields =
+        "get pod web -o jsonpath={.spec.ephemeralContainers[0].targetContainerName},{.spec.ephemeralContainers[0].securityContext}";
+    assert_eq!(kubectl(&mut sim, fields, ""), "web,{\"capabilities\":{\"add\":[\"SYS_PTRACE\"]}}");
+    // It is neither counted nor waited for.
+    let row = kubectl(&mut sim, "get pod web --no-headers", "");
+    assert!(row.starts_with("web   1/1   Running   0 "), "{row}");
+    assert_eq!(kubectl(&mut sim, "exec web -c look -- hostname", ""), "web\n");
+    assert_eq!(kubectl(&mut sim, "exec web -- hostname", ""), "web\nDefaulted container \"web\" out of: web, look (ephem)\n");
+    let described = kubectl(&mut sim, "describe pod web", "");
+    assert!(described.contains("Ephemeral Containers:\n  look:\n    Container ID:"), "{described}");
+    let events = kubectl(&mut sim, "get events -o jsonpath={.items[*].involvedObject.fieldPath}", "");
+    assert_eq!(events.matches("spec.ephemeralContainers{look}").count(), 3, "{events}");
+    // It ends, and stays ended.
+    sim.advance(sim.now().after(20_000_000), usize::MAX);
+    assert_eq!(kubectl(&mut sim, &format!("{FIRST}.state.terminated.reason}},{{.status.phase}}"), ""), "Completed,Running");
+    assert_eq!(kubectl(&mut sim, &format!("{FIRST}.restartCount}}"), ""), "0");
+}
+
+#[test]
+fn one_that_has_no_image_waits_and_the_pod_does_not() {
+    let mut sim = ready();
+    assert!(kubectl(&mut sim, "debug web --image=busybox:broken", "").starts_with("Defaulting debug container name to debugger-"));
+    sim.advance(sim.now().after(8_000_000), usize::MAX);
+    assert_eq!(kubectl(&mut sim, &format!("{FIRST}.state.waiting.reason}},{{.status.phase}}"), ""), "ImagePullBackOff,Running");
+    assert_eq!(kubectl(&mut sim, "wait pod web --for=condition=Ready --timeout=1s", ""), "pod/web condition met\n");
+    assert_eq!(kubectl(&mut sim, "delete pod web", ""), "pod \"web\" deleted from default namespace\n");
+}
+
+#[test]
+fn one_that_waits_for_its_pod_starts_with_it() {
+    let mut sim = Sim::new(ClusterConfig::default(), 1);
+    kubectl(&mut sim, "run web --image=nginx", "");
+    sim.advance(sim.now().after(50_000), usize::MAX);
+    kubectl(&mut sim, "debug web --image=busybox -c look -- sleep 99", "");
+    sim.advance(sim.now().after(5_000_000), usize::MAX);
+    assert_eq!(kubectl(&mut sim, &format!("{FIRST}.name}},{{.status.phase}}"), ""), "look,Running");
+}
+
+#[test]
+fn the_shell_of_an_added_container_is_left_and_its_pod_goes_on() {
+    let mut sim = ready();
+    let mut session = Session::start(&mut sim, &split("debug web -it --image=busybox -c look"), "");
+    while !session.takes_input() {
+        assert_ne!(session.poll(&mut sim), Progress::Done, "{}{}", session.stdout, session.stderr);
+        sim.advance(sim.now().after(100_000), usize::MAX);
+    }
+    session.input(&mut sim, Some("hostname"));
+    session.input(&mut sim, Some("exit 3"));
+    while session.poll(&mut sim) != Progress::Done {
+        sim.advance(sim.now().after(100_000), usize::MAX);
+    }
+    assert!(session.stdout.contains("web\n"), "{}", session.stdout);
+    let reattach = "Session ended, the ephemeral container will not be restarted but may be reattached using 'kubectl attach web -c look -i -t' \
+                    if it is still running\n";
+    assert!(session.stderr.ends_with(reattach), "{}", session.stderr);
+    sim.advance(sim.now().after(100_000), usize::MAX);
+    assert_eq!(kubectl(&mut sim, &format!("{FIRST}.state.terminated.exitCode}},{{.status.containerStatuses[0].ready}}"), ""), "3,true");
+    assert!(kubectl(&mut sim, "exec web -c look -- ls", "").contains("container not found (\"look\")"));
+}
+
+#[test]
+fn what_no_pod_may_have_is_refused() {
+    let mut sim = ready();
+    let mut said = |line: &str| kubectl(&mut sim, line, "");
+    assert_eq!(
+        said("debug web --image=busybox -c look --target=other -q"),
+        "The Pod \"web\" is invalid: spec.ephemeralContainers[0].targetContainerName: Not found: \"other\"\n"
+    );
+    assert_eq!(
+        said("debug web --image=busybox -c web"),
+        "The Pod \"web\" is invalid: spec.ephemeralContainers[0].name: Duplicate value: \"web\"\n"
+    );
+    assert_eq!(said("debug web --image=busybox -c look"), "");
+    assert!(said("debug web --image=alpine -c look").contains("existing ephemeral containers \"look\" may not be changed"));
+    let patch = r#"patch pod web -p '{"spec":{"ephemeralContainers":[{"name":"b","image":"b"}]}}'"#;
+    assert!(said(patch).contains("pod updates may not change"));
+    // A namespace's policy holds for added containers as for others.
+    said("label namespace default pod-security.kubernetes.io/enforce=baseline");
+    assert!(said("debug web --image=busybox").contains("violates PodSecurity \"baseline:latest\""));
+    said("run other --image=nginx");
+    assert_eq!(said("debug other --image=busybox -c plain --profile=baseline"), "");
+    assert!(said("debug web --image=busybox --profile=mine").contains("unknown profile: mine"));
+    assert!(said("debug web").contains("you must specify --image when not using --copy-to."));
 }
 
 #[test]

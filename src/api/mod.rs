@@ -7,6 +7,7 @@
 pub mod base64;
 pub mod batch;
 pub mod cel;
+mod containers;
 pub mod cidr;
 pub mod daemonset;
 pub mod event;

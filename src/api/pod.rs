@@ -45,6 +45,8 @@ record! {
         pub raw: Value,
         pub containers: Vec<Container> = "containers",
         pub init_containers: Vec<Container> = "initContainers",
+        /// Containers that were added to the running Pod to look into it.
+        pub ephemeral_containers: Vec<Container> = "ephemeralContainers",
         pub volumes: Vec<Volume> = "volumes",
         /// What all containers share; where it says something, it counts in place of what they say.
         pub resources: ResourceRequirements = "resources",
@@ -282,6 +284,7 @@ record! {
     pub struct PodStatus {
         pub conditions: Shared<PodCondition> = "conditions" omitempty,
         pub container_statuses: Shared<ContainerStatus> = "containerStatuses" omitempty,
+        pub ephemeral_container_statuses: Shared<ContainerStatus> = "ephemeralContainerStatuses" omitempty,
         pub host_ip: Str = "hostIP" omitempty,
         pub host_ips: Shared<PodIp> = "hostIPs" omitempty,
         pub init_container_statuses: Shared<ContainerStatus> = "initContainerStatuses" omitempty,

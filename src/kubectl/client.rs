@@ -307,8 +307,8 @@ impl<'a> Client<'a> {
     }
 
     /// Ends the first process of a Pod.
-    pub fn end_process(&mut self, key: &ObjectRef, code: i32) {
-        self.sim.end_process(key, code, &self.origin);
+    pub fn end_process(&mut self, key: &ObjectRef, container: usize, code: i32) {
+        self.sim.end_process(key, container, code, &self.origin);
     }
 
     /// In whose name a verb writes, unless `--field-manager` says another.

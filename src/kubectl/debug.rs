@@ -1,15 +1,18 @@
-//! `kubectl debug`: a copy of a Pod with other images or one more container, or a Pod with a node's namespaces and files.
+//! `kubectl debug`: a container added to a running Pod, a copy of a Pod with other images or one more container, or a Pod with a node's
+//! namespaces and files.
 //!
-//! Containers are not added to running Pods: ephemeral containers are not simulated.
-//! Models `kubectl/pkg/cmd/debug/{debug,profiles}.go` with the profile `general`.
+//! Models `kubectl/pkg/cmd/debug/{debug,profiles}.go`.
 
 use super::client::{Client, server_error};
+use super::exec::{self, Staying};
 use super::parse::Args;
-use super::{Failure, Outcome, Reads, Verb, exec, targets};
-use crate::api::Kind;
+use super::{Failure, Outcome, Reads, Verb, targets};
+use crate::api::pod::Pod;
+use crate::api::{Kind, Object};
+use crate::engine::store::{Patch, Subresource};
 use serde_json::{Value, json};
 
-const FLAGS: &str = "image= copy-to= ~target= container/c= stdin/i tty/t attach quiet/q ~profile= replace same-node share-processes \
+const FLAGS: &str = "image= copy-to= target= container/c= stdin/i tty/t attach quiet/q profile= replace same-node share-processes \
     set-image= env= image-pull-policy= arguments-only !custom= keep-labels";
 
 /// `kubectl debug`.
@@ -38,6 +41,21 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     if image.is_none() && args.get("set-image").is_none() && text(&args, "container").is_none() {
         return Err(Failure::error("you must specify an existing container or a new image when using --copy-to."));
     }
+    if let Some(container) = text(&args, "target") {
+        if copy.is_some() {
+            return Err(Failure::error("--target is incompatible with --copy-to. Use --share-processes instead."));
+        }
+        if !args.on("quiet") {
+            client.say(format!(
+                "Targeting container {container:?}. If you don't see processes from this container it may be because the container runtime \
+                 doesn't support this feature."
+            ));
+        }
+    }
+    let Some(profile) = Profile::named(text(&args, "profile").unwrap_or("general")) else {
+        let all = "must be one of [\"legacy\", \"general\", \"baseline\", \"netadmin\", \"restricted\", \"sysadmin\"]";
+        return Err(Failure::error(format!("unknown profile: {}, {all}", text(&args, "profile").unwrap_or(""))));
+    };
     let kind = match target.split_once('/') {
         Some((word, _)) => targets::kind(client, word)?,
         None => Kind::Pod,
@@ -50,15 +68,96 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         }
         (_, Some(copy), image) => {
             let pod = exec::find(client, target)?.to_value();
-            copied(client, &args, pod, copy, (image, command))
+            copied(client, &args, pod, copy, (image, command), profile)
         }
-        _ => {
-            exec::find(client, target)?;
-            Err(Failure::error(
-                "ephemeral containers are not simulated: copy the Pod with --copy-to, or run a command in its own containers with 'kubectl exec'",
-            ))
+        (_, None, Some(image)) => {
+            let pod = exec::find(client, target)?;
+            added(client, &args, &pod, (image, command), profile)
+        }
+        (_, None, None) => Err(Failure::error("you must specify --image when not using --copy-to.")),
+    }
+}
+
+/// What the container for debugging may do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Profile {
+    Legacy,
+    General,
+    Baseline,
+    Restricted,
+    NetAdmin,
+    SysAdmin,
+}
+
+impl Profile {
+    fn named(word: &str) -> Option<Profile> {
+        Some(match word {
+            "legacy" => Profile::Legacy,
+            "general" => Profile::General,
+            "baseline" => Profile::Baseline,
+            "restricted" => Profile::Restricted,
+            "netadmin" => Profile::NetAdmin,
+            "sysadmin" => Profile::SysAdmin,
+            _ => return None,
+        })
+    }
+
+    /// The security context of the container; `copied`: in a copy of the Pod.
+    fn security(self, copied: bool) -> Option<Value> {
+        let traces = Some(json!({"capabilities": {"add": ["SYS_PTRACE"]}}));
+        match self {
+            Profile::General => traces,
+            Profile::Baseline if copied => traces,
+            Profile::Legacy | Profile::Baseline => None,
+            Profile::Restricted => Some(json!({"allowPrivilegeEscalation": false, "capabilities": {"drop": ["ALL"]}, "runAsNonRoot": true,
+                "seccompProfile": {"type": "RuntimeDefault"}})),
+            Profile::NetAdmin => Some(json!({"capabilities": {"add": ["NET_ADMIN", "NET_RAW"]}})),
+            Profile::SysAdmin => Some(json!({"privileged": true})),
         }
     }
+}
+
+/// A container added to a Pod that runs.
+fn added(
+    client: &mut Client<'_>,
+    args: &Args,
+    pod: &Object,
+    (image, command): (&str, &[String]),
+    profile: Profile,
+) -> Result<Outcome, Failure> {
+    let taken = |name: &str| pod.body::<Pod>().spec.every_container().any(|(_, container)| container.name == name);
+    let name = debugger_name(client, args, &taken);
+    let mut container = debugger(args, &name, (image, command));
+    if let Some(target) = text(args, "target") {
+        container["targetContainerName"] = target.into();
+    }
+    if let Some(security) = profile.security(false) {
+        container["securityContext"] = security;
+    }
+    let change = json!({"spec": {"ephemeralContainers": [container]}});
+    let key = pod.key();
+    client.patch(&key, Subresource::EphemeralContainers, Patch::Strategic, &change).map_err(|error| server_error(&error))?;
+    let place = client.get_at(&key).ok().and_then(|_| {
+        let spec = &client.sim().get(&key)?.pod()?.spec;
+        spec.every_container().position(|(_, container)| container.name == name)
+    });
+    attached(client, args, &key.name, command, place.unwrap_or_default())
+}
+
+/// The name that `-c` gives the container, or a new one.
+fn debugger_name(client: &mut Client<'_>, args: &Args, taken: &dyn Fn(&str) -> bool) -> String {
+    if let Some(name) = text(args, "container") {
+        return name.to_owned();
+    }
+    let mut rng = client.sim().server().rng.clone();
+    let mut name = format!("debugger-{}", rng.suffix());
+    while taken(&name) {
+        name = format!("debugger-{}", rng.suffix());
+    }
+    if !args.on("quiet") {
+        client.say(format!("Defaulting debug container name to {name}."));
+    }
+    name
 }
 
 fn text<'a>(args: &'a Args, name: &str) -> Option<&'a str> {
@@ -100,11 +199,18 @@ fn node(client: &mut Client<'_>, args: &Args, node: &str, run: (&str, &[String])
         client.say(format!("Creating debugging pod {name} with container {container} on node {node}."));
     }
     client.create(pod).map_err(|error| server_error(&error))?;
-    attached(client, args, &name, run.1)
+    attached(client, args, &name, run.1, 0)
 }
 
 /// A copy of a Pod: without its labels, so that no Service or ReplicaSet takes it for one of theirs.
-fn copied(client: &mut Client<'_>, args: &Args, pod: Value, name: &str, run: (Option<&str>, &[String])) -> Result<Outcome, Failure> {
+fn copied(
+    client: &mut Client<'_>,
+    args: &Args,
+    pod: Value,
+    name: &str,
+    run: (Option<&str>, &[String]),
+    profile: Profile,
+) -> Result<Outcome, Failure> {
     let (image, command) = run;
     let old = &pod["metadata"];
     let mut metadata = json!({"name": name, "namespace": old["namespace"]});
@@ -147,11 +253,7 @@ fn copied(client: &mut Client<'_>, args: &Args, pod: Value, name: &str, run: (Op
             at
         }
         (None, Some(image)) => {
-            let suffix = client.sim().server().rng.clone().suffix();
-            let own = wanted.map_or_else(|| format!("debugger-{suffix}"), str::to_owned);
-            if wanted.is_none() && !args.on("quiet") {
-                client.say(format!("Defaulting debug container name to {own}."));
-            }
+            let own = debugger_name(client, args, &|name| containers.iter().any(|container| container["name"] == name));
             containers.push(debugger(args, &own, (image, command)));
             containers.len() - 1
         }
@@ -160,20 +262,26 @@ fn copied(client: &mut Client<'_>, args: &Args, pod: Value, name: &str, run: (Op
         }
         (None, None) => 0,
     };
+    if image.is_some()
+        && let Some(security) = profile.security(true)
+    {
+        containers[place]["securityContext"] = security;
+    }
     let copy = json!({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec});
     if args.on("replace") {
         let key = client.key(Kind::Pod, pod["metadata"]["name"].as_str().unwrap_or(""));
         client.delete(&key, Default::default()).map_err(|error| server_error(&error))?;
     }
     client.create(copy).map_err(|error| server_error(&error))?;
-    // A shell is opened in the first container only: in another one `kubectl exec -c` does that.
-    if place == 0 { attached(client, args, name, command) } else { Ok(Outcome::Done) }
+    attached(client, args, name, command, place)
 }
 
-fn attached(client: &Client<'_>, args: &Args, name: &str, command: &[String]) -> Result<Outcome, Failure> {
-    if args.on("stdin") || args.on("attach") {
-        exec::stay(client, name, command, (args.on("stdin"), false, false))
-    } else {
-        Ok(Outcome::Done)
+/// Stays with the container at a place, if that is asked for: with `-i`, unless `--attach=false`.
+fn attached(client: &Client<'_>, args: &Args, name: &str, command: &[String], container: usize) -> Result<Outcome, Failure> {
+    let stays = args.get("attach").map_or(args.on("stdin"), |on| on != "false");
+    if !stays {
+        return Ok(Outcome::Done);
     }
+    let (typed, tty, quiet) = (args.on("stdin"), args.on("tty"), args.on("quiet"));
+    exec::stay(client, name, command, Staying { container, typed, tty, quiet, ..Staying::default() })
 }

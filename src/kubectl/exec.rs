@@ -7,12 +7,11 @@ use super::shell::room::Place;
 use super::shell::{LineCommand, Machine};
 use super::targets;
 use super::{Failure, Outcome, PendingCommand, Reads, Verb};
-use crate::api::pod::Pod;
+use crate::api::pod::{ContainerState, Pod, PodSpec};
 use crate::api::selector::LabelSelector;
 use crate::api::time::SECOND;
 use crate::api::{Kind, Object, ObjectRef, Time};
 use crate::engine::store::{ApiError, Delete, Reason};
-use std::fmt::Display;
 use std::rc::Rc;
 
 const FLAGS: &str = "container/c= stdin/i ~tty/t ~quiet/q @filename/f= ~pod-running-timeout=";
@@ -60,10 +59,10 @@ pub fn container(client: &mut Client<'_>, args: &Args, pod: &Object) -> Result<u
     if body.is_terminal() {
         return Err(Failure::error(format!("cannot exec into a container in a completed pod; current phase is {}", body.status.phase)));
     }
-    let all = all_containers(body.spec.containers.iter().map(|c| &c.name), body.spec.init_containers.iter().map(|c| &c.name));
+    let all = all_containers(|list| names(&body.spec, list));
     let first = body.spec.containers.first().map_or("", |c| c.name.as_str());
     let wanted = args.get("container").unwrap_or(first);
-    if !body.spec.containers.iter().any(|c| c.name == wanted) {
+    if !body.spec.every_container().any(|(_, c)| c.name == wanted) {
         return Err(Failure::error(format!("container {wanted} is not valid for pod {} out of: {all}", pod.meta.name)));
     }
     if args.get("container").is_none() && all != first {
@@ -75,13 +74,19 @@ pub fn container(client: &mut Client<'_>, args: &Args, pod: &Object) -> Result<u
     })
 }
 
-/// The containers of a Pod as kubectl lists them.
-pub fn all_containers<T: Display>(main: impl Iterator<Item = T>, init: impl Iterator<Item = T>) -> String {
-    let all: Vec<String> = main.map(|name| name.to_string()).chain(init.map(|name| format!("{name} (init)"))).collect();
+/// The names in one of the lists of a spec.
+fn names(spec: &PodSpec, list: &str) -> Vec<String> {
+    spec.every_container().filter(|(of, _)| *of == list).map(|(_, container)| container.name.to_string()).collect()
+}
+
+/// The containers of a Pod as kubectl lists them; `of` gives the names in a list of its spec.
+pub fn all_containers(of: impl Fn(&'static str) -> Vec<String>) -> String {
+    let lists = [("containers", ""), ("ephemeralContainers", " (ephem)"), ("initContainers", " (init)")];
+    let all: Vec<String> = lists.iter().flat_map(|(list, what)| of(list).into_iter().map(move |name| name + what)).collect();
     all.join(", ")
 }
 
-/// The container of this name that the server and its kubelet reach; without a name, the only one.
+/// The place among all containers of the one of this name that the server and its kubelet reach; without a name, of the only one.
 ///
 /// Models `pkg/registry/core/pod/strategy.go` and `pkg/kubelet/kubelet_pods.go`.
 pub fn reached(pod: &Object, wanted: &str) -> Result<usize, ApiError> {
@@ -97,15 +102,14 @@ pub fn reached(pod: &Object, wanted: &str) -> Result<usize, ApiError> {
             let message = format!("a container name must be specified for pod {name}, choose one of: [{}]", names.join(" "));
             return Err(ApiError::bad_request(message));
         }
-        _ => containers.iter().position(|c| c.name == wanted),
+        _ => body.spec.every_container().position(|(_, c)| c.name == wanted),
     };
     let Some(found) = found else {
         return Err(ApiError::bad_request(format!("container {wanted} is not valid for pod {name}")));
     };
-    let of = &containers[found].name;
-    let running = body.status.container_statuses.iter().any(|c| c.name == *of && c.state.running.is_some());
-    if !running {
-        let message = format!("Internal error occurred: unable to upgrade connection: container not found ({:?})", of.as_str());
+    let of = body.spec.every_container().nth(found).map_or("", |(_, container)| container.name.as_str());
+    if body.status.of_container(of).is_none_or(|status| status.state.running.is_none()) {
+        let message = format!("Internal error occurred: unable to upgrade connection: container not found ({of:?})");
         return Err(ApiError::internal(&message));
     }
     Ok(found)
@@ -151,7 +155,7 @@ pub fn find(client: &Client<'_>, target: &str) -> Result<Rc<Object>, Failure> {
     best.cloned().ok_or_else(|| Failure::error(format!("unable to get pods for {target}: no pods found")))
 }
 
-const ATTACH_FLAGS: &str = "container/c= stdin/i ~tty/t ~quiet/q ~pod-running-timeout= ~detach-keys=";
+const ATTACH_FLAGS: &str = "container/c= stdin/i tty/t quiet/q ~pod-running-timeout= ~detach-keys=";
 
 /// `kubectl attach`.
 pub const ATTACH: Verb =
@@ -164,29 +168,28 @@ fn attach(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome,
         return Err(Failure::error("at least 1 argument is required for attach"));
     };
     let pod = find(client, target)?;
+    let container = container(client, &args, &pod)?;
     if !args.on("stdin") {
         return Err(Failure::error("what this container prints is not known here; 'kubectl exec' runs a command in it"));
     }
-    Ok(Outcome::pending(attached(&pod, client.sim().now(), &["sh".to_owned()], Stdin::Lines)))
+    let (typed, tty, quiet) = (true, args.on("tty"), args.on("quiet"));
+    stay(client, &pod.meta.name, &[], Staying { container, typed, tty, quiet, ..Staying::default() })
 }
 
-/// What stays with a Pod until its process ends, which this shell or command is.
-pub fn attached(pod: &Object, began: Time, command: &[String], stdin: Stdin) -> impl PendingCommand + 'static {
-    let shell = LineCommand { machine: in_container(pod, 0, command, stdin), remote: true };
-    Stay { key: pod.key(), shell, began, state: StayState::Starting, removes: false, waits: false }
+/// What stays with a container of a Pod until its process ends, which this shell or command is. It says nothing itself: the client does.
+pub fn attached((pod, container): (&Object, usize), began: Time, command: &[String], stdin: Stdin) -> impl PendingCommand + 'static {
+    let shell = LineCommand { machine: in_container(pod, container, command, stdin), remote: true };
+    Stay { key: pod.key(), shell, began, state: StayState::Starting, how: Staying { container, quiet: true, ..Staying::default() } }
 }
 
-/// What stays with a Pod that `run` has made: waits until it runs, is its shell or its command, and ends it.
+/// What stays with a container that `run` or `debug` has made: waits until it runs, is its shell or its command, and ends it.
 #[derive(Clone, Debug)]
 pub struct Stay {
     key: ObjectRef,
     shell: LineCommand,
     began: Time,
     state: StayState,
-    /// `--rm`
-    removes: bool,
-    /// It waits until the Pod has ended.
-    waits: bool,
+    how: Staying,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -199,29 +202,80 @@ enum StayState {
 /// How long it waits for the Pod to run.
 const PATIENCE_US: u64 = 60 * SECOND;
 
-/// Stays with a Pod: `command` is what its container runs, empty for the image's own.
-pub fn stay(client: &Client<'_>, name: &str, command: &[String], (tty, removes, waits): (bool, bool, bool)) -> Result<Outcome, Failure> {
+/// How one stays with a container.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Staying {
+    /// Its place among all containers of the Pod.
+    pub container: usize,
+    /// Lines are typed to it.
+    pub typed: bool,
+    /// `--rm`
+    pub removes: bool,
+    /// It waits until the Pod has ended.
+    pub waits: bool,
+    /// `-t`
+    pub tty: bool,
+    /// `-q`
+    pub quiet: bool,
+}
+
+/// Stays with a container of a Pod: `command` is what it runs, empty for the image's own.
+pub fn stay(client: &Client<'_>, name: &str, command: &[String], how: Staying) -> Result<Outcome, Failure> {
     let key = client.key(Kind::Pod, name);
     let pod = client.sim().get(&key).ok_or_else(|| super::client::not_found(Kind::Pod, name))?;
     let shell = ["sh".to_owned()];
-    let stdin = if tty { Stdin::Lines } else { Stdin::Closed };
-    let machine = in_container(pod, 0, if command.is_empty() { &shell } else { command }, stdin);
+    let stdin = if how.typed { Stdin::Lines } else { Stdin::Closed };
+    let machine = in_container(pod, how.container, if command.is_empty() { &shell } else { command }, stdin);
     let shell = LineCommand { machine, remote: true };
-    Ok(Outcome::pending(Stay { key, shell, began: client.sim().now(), state: StayState::Starting, removes, waits }))
+    Ok(Outcome::pending(Stay { key, shell, began: client.sim().now(), state: StayState::Starting, how }))
+}
+
+impl Stay {
+    /// Whether its container has been started, and whether it has ended.
+    fn life(&self, pod: Option<&Pod>) -> (bool, bool) {
+        let Some(pod) = pod else { return (false, true) };
+        let runs = pod.status.phase == "Running";
+        match pod.spec.every_container().nth(self.how.container) {
+            Some(("containers", _)) | None => (runs, pod.is_terminal()),
+            Some((_, container)) => {
+                let state = pod.status.of_container(&container.name).map(|status| &status.state);
+                let is = |what: fn(&ContainerState) -> bool| state.is_some_and(what);
+                (is(|state| state.running.is_some()), pod.is_terminal() || is(|state| state.terminated.is_some()))
+            }
+        }
+    }
+
+    /// Says how to attach again.
+    fn say_reattach(&self, client: &mut Client<'_>, pod: &Pod) {
+        let Some((list, container)) = pod.spec.every_container().nth(self.how.container) else { return };
+        if self.how.quiet || !self.how.typed || !self.how.tty || pod.spec.restart_policy != "Always" {
+            return;
+        }
+        let attach = format!("kubectl attach {} -c {} -i -t", self.key.name, container.name);
+        client.warn(match list {
+            "ephemeralContainers" => format!(
+                "Session ended, the ephemeral container will not be restarted but may be reattached using '{attach}' if it is still running"
+            ),
+            _ => format!("Session ended, resume using '{attach}' command when the pod is running"),
+        });
+    }
 }
 
 impl PendingCommand for Stay {
     fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
         let pod = client.sim().get(&self.key).cloned();
-        let ended = pod.as_ref().and_then(|pod| pod.pod()).is_none_or(Pod::is_terminal);
+        let (runs, ended) = self.life(pod.as_ref().and_then(|pod| pod.pod()));
         if self.state == StayState::Starting {
-            let runs = pod.as_ref().and_then(|pod| pod.pod()).is_some_and(|pod| pod.status.phase == "Running");
             if !runs && !ended {
                 let late = client.sim().now() >= self.began.after(PATIENCE_US);
                 return if late { Err(Failure::error("timed out waiting for the condition")) } else { Ok(false) };
             }
             self.state = StayState::Running;
-            if self.shell.machine.takes_input() {
+            if !self.how.quiet {
+                client.warn(
+                    "All commands and output from this session will be recorded in container logs, including credentials and sensitive \
+                     information passed through the command prompt.",
+                );
                 client.warn("If you don't see a command prompt, try pressing enter.");
             }
         }
@@ -229,14 +283,17 @@ impl PendingCommand for Stay {
             if !self.shell.machine.run(client) {
                 return Ok(false);
             }
-            client.end_process(&self.key, self.shell.machine.code);
+            client.end_process(&self.key, self.how.container, self.shell.machine.code);
+            if let Some(pod) = pod.as_ref().and_then(|pod| pod.pod()) {
+                self.say_reattach(client, pod);
+            }
             self.state = StayState::Ending;
             return Ok(false);
         }
-        if self.waits && !ended {
+        if self.how.waits && !ended {
             return Ok(false);
         }
-        if self.removes && pod.is_some() {
+        if self.how.removes && pod.is_some() {
             let gone = client.delete(&self.key, Delete::default());
             if gone.is_ok() {
                 client.say(format!("pod \"{}\" deleted from {} namespace", self.key.name, self.key.namespace));
@@ -244,7 +301,9 @@ impl PendingCommand for Stay {
         }
         match self.shell.machine.code {
             0 => Ok(true),
-            code if self.waits => Err(Failure::exit(format!("pod {}/{} terminated (Error)\n\n", self.key.namespace, self.key.name), code)),
+            code if self.how.waits => {
+                Err(Failure::exit(format!("pod {}/{} terminated (Error)\n\n", self.key.namespace, self.key.name), code))
+            }
             _ => Ok(true),
         }
     }

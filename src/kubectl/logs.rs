@@ -10,6 +10,7 @@ use super::select::Selection;
 use super::shell::{Machine, parse, room as shell};
 use super::targets;
 use super::{Failure, Outcome, PendingCommand, Reads, Verb};
+use crate::api::pod::Pod;
 use crate::api::time::SECOND;
 use crate::api::{Kind, Object, ObjectRef, Timestamp};
 use serde_json::Value;
@@ -114,18 +115,18 @@ fn choose(client: &mut Client<'_>, args: &Args, pod: ObjectRef, sources: &mut Ve
     let object = client.get_at(&pod)?;
     let name = |container: &Value| container["name"].as_str().unwrap_or("").to_owned();
     let of = |field: &str| -> Vec<String> { object["spec"][field].as_array().into_iter().flatten().map(name).collect() };
-    let (main, init) = (of("containers"), of("initContainers"));
-    let all = || exec::all_containers(main.iter(), init.iter());
+    let (main, init, ephemeral) = (of("containers"), of("initContainers"), of("ephemeralContainers"));
+    let all = || exec::all_containers(of);
     let mut chosen: Vec<String> = Vec::new();
     if args.on("all-containers") {
-        chosen.extend(init.iter().chain(&main).cloned());
+        chosen.extend(init.iter().chain(&main).chain(&ephemeral).cloned());
     } else if let Some(wanted) = args.get("container").map(str::to_owned).or(args.words.get(1).cloned()) {
-        if !main.contains(&wanted) && !init.contains(&wanted) {
+        if ![&main, &init, &ephemeral].iter().any(|list| list.contains(&wanted)) {
             return Err(Failure::error(format!("container {wanted} is not valid for pod {} out of: {}", pod.name, all())));
         }
         chosen.push(wanted);
     } else {
-        if main.len() + init.len() > 1 && args.get("selector").is_none() {
+        if main.len() + init.len() + ephemeral.len() > 1 && args.get("selector").is_none() {
             client.warn(format!("Defaulted container {:?} out of: {}", main.first().map_or("", String::as_str), all()));
         }
         chosen.extend(main.first().cloned());
@@ -199,7 +200,7 @@ fn printed(client: &mut Client<'_>, source: &mut Source, before: i64) -> Result<
     let Some(pod) = client.sim().get(&source.pod).cloned() else { return Ok(None) };
     let object = pod.to_value();
     let wanted = |item: &&Value| item["name"] == source.container.as_str();
-    let status = ["containerStatuses", "initContainerStatuses"]
+    let status = ["containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"]
         .iter()
         .flat_map(|field| object["status"][*field].as_array().into_iter().flatten())
         .find(wanted);
@@ -232,9 +233,12 @@ fn printed(client: &mut Client<'_>, source: &mut Source, before: i64) -> Result<
         return Ok(Some((String::new(), state["running"].is_object())));
     }
     let until = until.min(before);
-    let specs = ["containers", "initContainers"].iter().flat_map(|field| object["spec"][*field].as_array().into_iter().flatten());
+    let specs = ["containers", "initContainers", "ephemeralContainers"]
+        .iter()
+        .flat_map(|field| object["spec"][*field].as_array().into_iter().flatten());
     let spec = specs.into_iter().find(wanted).cloned().unwrap_or_default();
-    let index = object["spec"]["containers"].as_array().and_then(|list| list.iter().position(|item| item == &spec)).unwrap_or(0);
+    let mut every = pod.body::<Pod>().spec.every_container();
+    let index = every.position(|(_, container)| container.name == source.container).unwrap_or(0);
     let place = source.place.take().filter(|place| place.began == began).unwrap_or(Place { began, ..Place::default() });
     let (text, machine, kept) = match place.machine.or_else(|| command(&pod, index, &spec)) {
         Some(mut machine) => {

@@ -198,9 +198,9 @@ impl Session {
     }
 
     /// Starts what is the process of a container from now on, as the server does for `attach`: a shell or a command.
-    pub fn attached(sim: &mut Sim, pod: &Object, command: &[String], stdin: Stdin) -> Session {
+    pub fn attached(sim: &mut Sim, (pod, container): (&Object, usize), command: &[String], stdin: Stdin) -> Session {
         let mut session = Session::noted(sim, &format!("kubectl attach {}", pod.meta.name), usize::MAX);
-        let stays = exec::attached(pod, sim.now(), command, stdin);
+        let stays = exec::attached((pod, container), sim.now(), command, stdin);
         session.settle(Ok(Outcome::pending(stays)));
         session.poll(sim);
         session

@@ -28,7 +28,7 @@ pub struct RemoteStart {
     pub namespace: String,
     /// The Pod.
     pub pod: String,
-    /// Which of its containers.
+    /// The place of the container among all of the Pod's.
     pub container: usize,
     /// What runs there.
     pub command: Vec<String>,
@@ -65,12 +65,10 @@ impl Remotes {
             let Some(pod) = sim.get(&ObjectRef::new(Kind::Pod, &start.namespace, &start.pod)).cloned() else {
                 return RemoteOutput::default();
             };
-            let containers = pod.pod().map_or(0, |pod| pod.spec.containers.len());
-            let session = if start.attached {
-                Session::attached(sim, &pod, &start.command, start.stdin.clone())
-            } else {
-                Session::in_container(sim, (&pod, start.container.min(containers.saturating_sub(1))), &start.command, start.stdin.clone())
-            };
+            let containers = pod.pod().map_or(0, |pod| pod.spec.every_container().count());
+            let container = (&*pod, start.container.min(containers.saturating_sub(1)));
+            let open = if start.attached { Session::attached } else { Session::in_container };
+            let session = open(sim, container, &start.command, start.stdin.clone());
             self.0.insert(id, session);
         }
         let Some(session) = self.0.get_mut(&id) else { return RemoteOutput::default() };

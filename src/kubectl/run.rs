@@ -2,6 +2,7 @@
 
 use super::client::Client;
 use super::create::finish;
+use super::exec::Staying;
 use super::output::DryRun;
 use super::parse::Args;
 use super::patch::overridden;
@@ -24,7 +25,6 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     let policy = match args.get("restart").filter(|policy| !policy.is_empty()) {
         Some(policy @ ("Always" | "Never" | "OnFailure")) => policy,
         Some(other) => return Err(usage(&format!("invalid restart policy: {other}"))),
-        None if interactive => "OnFailure",
         None => "Always",
     };
     client.use_flags(&args)?;
@@ -98,7 +98,9 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     }
     if attach {
         let waits = policy != "Always" && !args.on("leave-stdin-open");
-        return super::exec::stay(client, name, rest, (interactive, args.on("rm"), waits));
+        let (tty, quiet) = (args.on("tty"), args.on("quiet"));
+        let how = Staying { container: 0, typed: interactive, removes: args.on("rm"), waits, tty, quiet };
+        return super::exec::stay(client, name, rest, how);
     }
     Ok(Outcome::Done)
 }

@@ -334,7 +334,7 @@ fn the_sessions_of_the_notes_run_line_by_line() {
             "exit",
         ],
     );
-    assert!(shown.starts_with("If you don't see a command prompt, try pressing enter.\n"), "{shown}");
+    assert!(shown.contains("If you don't see a command prompt, try pressing enter.\n"), "{shown}");
     assert_eq!(shown.matches(&format!("Address 1: {ip} web-0.nginx.default.svc.cluster.local")).count(), 2, "{shown}");
     assert!(shown.ends_with("pod \"dns-test\" deleted from default namespace\n"), "{shown}");
     sim.advance(sim.now().after(40_000_000), usize::MAX);
@@ -378,7 +378,9 @@ fn the_terminal_is_a_small_shell() {
         ("kubectl get deploy", "No resources found in kube-system namespace.\n"),
         (
             "kubectl run t --rm -i --restart=Never --image=busybox -n default -- sh -c 'hostname'",
-            "t\npod \"t\" deleted from default namespace\n",
+            "t\npod \"t\" deleted from default namespace\nAll commands and output from this session will be recorded in container logs, \
+             including credentials and sensitive information passed through the command prompt.\nIf you don't see a command prompt, try \
+             pressing enter.\n",
         ),
     ] {
         assert_eq!(terminal(&mut sim, &[line]), shown, "{line}");

@@ -37,6 +37,7 @@ const PARTS: &[(&str, &str, Verbs, Named)] = &[
     ("Namespace", "finalize", &["update"], ("", "", "Namespace")),
     ("Pod", "attach", &["create", "get"], ("", "", "PodAttachOptions")),
     ("Pod", "binding", CREATE, ("", "", "Binding")),
+    ("Pod", "ephemeralcontainers", CHANGED, ("", "", "Pod")),
     ("Pod", "eviction", CREATE, ("policy", "v1", "Eviction")),
     ("Pod", "exec", &["create", "get"], ("", "", "PodExecOptions")),
     ("Pod", "log", &["get"], ("", "", "Pod")),

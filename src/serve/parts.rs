@@ -19,7 +19,8 @@ pub fn answer(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Tar
     match (target.part.as_str(), kind) {
         ("status", _) if reads => super::read::get(cluster, request, kind, target),
         ("status", _) => change_part(cluster, request, (kind, target), Subresource::Status).into(),
-        ("resize", Kind::Pod) if reads => super::read::get(cluster, request, kind, target),
+        ("resize" | "ephemeralcontainers", Kind::Pod) if reads => super::read::get(cluster, request, kind, target),
+        ("ephemeralcontainers", Kind::Pod) => change_part(cluster, request, (kind, target), Subresource::EphemeralContainers).into(),
         ("resize", Kind::Pod) => change_part(cluster, request, (kind, target), Subresource::Resize).into(),
         ("scale", _) => scale(cluster, request, kind, target).into(),
         ("eviction", Kind::Pod) if request.method == "POST" => evict(cluster, request, target).into(),

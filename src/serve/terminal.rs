@@ -49,8 +49,8 @@ pub fn open(cluster: &mut Cluster, request: &Request, target: &Target) -> Reply 
     let attaches = target.part == "attach";
     let mut command: Vec<String> = request.query.iter().filter(|(name, _)| name == "command").map(|(_, word)| word.clone()).collect();
     if attaches {
-        let spec = &pod.body::<Pod>().spec.containers[container];
-        command = spec.command.iter().chain(&spec.args).map(ToString::to_string).collect();
+        let own = pod.body::<Pod>().spec.every_container().nth(container);
+        command = own.into_iter().flat_map(|(_, spec)| spec.command.iter().chain(&spec.args)).map(ToString::to_string).collect();
         if command.is_empty() {
             command.push("sh".to_owned());
         }
@@ -87,7 +87,7 @@ pub fn open(cluster: &mut Cluster, request: &Request, target: &Target) -> Reply 
 
 /// Who attaches without writing sees what the container prints from now on.
 fn listening(cluster: &mut Cluster, pod: &Object, container: usize) -> Session {
-    let name = &pod.body::<Pod>().spec.containers[container].name;
+    let name = pod.body::<Pod>().spec.every_container().nth(container).map_or("", |(_, container)| container.name.as_str());
     let words = ["logs", &pod.meta.name, "--namespace", &pod.meta.namespace, "--container", name, "--follow", "--tail=0"];
     Session::unnoted(&mut cluster.sim, &words.map(str::to_owned))
 }

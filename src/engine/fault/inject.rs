@@ -6,7 +6,7 @@ use crate::engine::cluster::{self, HEALTHY, NodeConfig};
 use crate::engine::component::KUBELETS;
 use crate::engine::heartbeats::Heartbeats;
 use crate::engine::journal::{Actor, EntryId, Op};
-use crate::engine::kubelet::Forced;
+use crate::engine::kubelet::{self, Forced};
 use crate::engine::load::{self, Load};
 use crate::engine::sim::{Sim, Task};
 use crate::engine::store::{Delete, Origin};
@@ -20,10 +20,11 @@ impl Sim {
         &self.kubelets.loads
     }
 
-    /// Ends the first process of a Pod's first container, as a client that was attached to it does when it leaves.
-    pub fn end_process(&mut self, pod: &ObjectRef, code: i32, origin: &Origin) {
-        if let Some(uid) = self.get(pod).map(|pod| pod.meta.uid) {
-            self.force(uid, Forced::Exit(code), origin.cause);
+    /// Ends the first process of a container of a Pod, by its place among
+    /// [`every_container`](crate::api::pod::PodSpec::every_container), as a client that was attached to it does when it leaves.
+    pub fn end_process(&mut self, pod: &ObjectRef, container: usize, code: i32, origin: &Origin) {
+        if let Some((uid, number)) = self.get(pod).and_then(|o| Some((o.meta.uid, kubelet::number_at(o.pod()?, container)))) {
+            self.force(uid, Forced::End(number, code), origin.cause);
         }
     }
 

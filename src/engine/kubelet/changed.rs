@@ -30,6 +30,7 @@ impl PodPass<'_, '_> {
             return Jobs::new();
         }
         let mut jobs = self.resize();
+        jobs.extend(self.start_ephemeral());
         for i in containers::all(pod).filter(|i| differs(pod, *i)) {
             // A running init container may finish.
             let stays = containers::number(i).is_none()

@@ -1,4 +1,4 @@
-//! Containers of a Pod by number, init containers included, and what happens when one ends.
+//! Containers of a Pod by number, init and ephemeral containers included, and what happens when one ends.
 
 use super::behaviour::predicted_exit;
 use crate::api::pod::{Container, ContainerStatus, Pod};
@@ -11,42 +11,76 @@ const INIT_TIME_US: u64 = 500 * MS;
 /// Flag in a container number that marks init containers.
 pub(super) const FLAG: u32 = 1 << 16;
 
+/// The same for ephemeral containers.
+const EPHEMERAL: u32 = 1 << 17;
+
 /// The number of an init container, if it is one.
 pub(super) fn number(i: u32) -> Option<u32> {
     (i & FLAG != 0).then_some(i & !FLAG)
 }
 
-/// A container of either list, with the name of the list.
-pub(super) fn container(pod: &Pod, i: u32) -> Option<(&'static str, &Container)> {
-    match number(i) {
-        Some(n) => pod.spec.init_containers.get(n as usize).map(|c| ("initContainers", c)),
-        None => pod.spec.containers.get(i as usize).map(|c| ("containers", c)),
+/// Whether it is the number of an ephemeral container.
+pub(super) fn is_ephemeral(i: u32) -> bool {
+    i & EPHEMERAL != 0
+}
+
+/// The number of the container at a place among [`every_container`](crate::api::pod::PodSpec::every_container).
+pub(in crate::engine) fn at(pod: &Pod, place: usize) -> u32 {
+    let (main, init) = (pod.spec.containers.len(), pod.spec.init_containers.len());
+    match place {
+        n if n < main => n as u32,
+        n if n < main + init => (n - main) as u32 | FLAG,
+        n => (n - main - init) as u32 | EPHEMERAL,
     }
+}
+
+/// A container of any list, with the name of the list.
+pub(super) fn container(pod: &Pod, i: u32) -> Option<(&'static str, &Container)> {
+    let (list, at) = place(i);
+    let all = match list {
+        "initContainers" => &pod.spec.init_containers,
+        "ephemeralContainers" => &pod.spec.ephemeral_containers,
+        _ => &pod.spec.containers,
+    };
+    all.get(at).map(|container| (list, container))
 }
 
 /// The list of the spec in which a container is, and its place there.
 pub(super) fn place(i: u32) -> (&'static str, usize) {
-    number(i).map_or(("containers", i as usize), |n| ("initContainers", n as usize))
+    let at = (i & !(FLAG | EPHEMERAL)) as usize;
+    match i {
+        i if is_ephemeral(i) => ("ephemeralContainers", at),
+        i => (number(i).map_or("containers", |_| "initContainers"), at),
+    }
 }
 
-/// The numbers of all containers of a Pod, init containers first.
+/// The numbers of the ephemeral containers of a Pod.
+pub(super) fn ephemeral(pod: &Pod) -> impl Iterator<Item = u32> + use<> {
+    (0..pod.spec.ephemeral_containers.len() as u32).map(|n| n | EPHEMERAL)
+}
+
+/// The numbers of all containers that a Pod is created with, init containers first.
 pub(super) fn all(pod: &Pod) -> impl Iterator<Item = u32> + use<> {
     (0..pod.spec.init_containers.len() as u32).map(|n| n | FLAG).chain(0..pod.spec.containers.len() as u32)
 }
 
-/// The status of a container of either list.
+/// The status of a container of any list.
 pub(super) fn status(pod: &mut Pod, i: u32) -> Option<&mut ContainerStatus> {
-    match number(i) {
-        Some(n) => pod.status.init_container_statuses.get_mut(n as usize),
-        None => pod.status.container_statuses.get_mut(i as usize),
+    let (list, at) = place(i);
+    match list {
+        "initContainers" => pod.status.init_container_statuses.get_mut(at),
+        "ephemeralContainers" => pod.status.ephemeral_container_statuses.get_mut(at),
+        _ => pod.status.container_statuses.get_mut(at),
     }
 }
 
-/// The status of a container of either list, read-only.
+/// The status of a container of any list, read-only.
 pub(super) fn seen(pod: &Pod, i: u32) -> Option<&ContainerStatus> {
-    match number(i) {
-        Some(n) => pod.status.init_container_statuses.get(n as usize),
-        None => pod.status.container_statuses.get(i as usize),
+    let (list, at) = place(i);
+    match list {
+        "initContainers" => pod.status.init_container_statuses.get(at),
+        "ephemeralContainers" => pod.status.ephemeral_container_statuses.get(at),
+        _ => pod.status.container_statuses.get(at),
     }
 }
 
@@ -86,6 +120,8 @@ pub(super) enum After {
 /// What happens when this container ends with this exit code.
 pub(super) fn after(pod: &Pod, i: u32, code: i32) -> After {
     match container(pod, i) {
+        // Neither restarted nor counted.
+        _ if is_ephemeral(i) => After::Nothing,
         Some((list, container)) if !container.restart_policy.is_empty() => by_rule(pod, list, container, i, code),
         _ if ends(&pod.spec.restart_policy, code) => After::Nothing,
         _ => After::Again,

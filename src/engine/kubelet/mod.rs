@@ -7,6 +7,7 @@ mod behaviour;
 mod changed;
 mod containers;
 mod descriptor;
+mod ephemeral;
 mod eviction;
 mod hooks;
 mod init;
@@ -36,6 +37,7 @@ use crate::api::{Body, Kind, Object, ObjectRef, Str, Time, Uid};
 use behaviour::Behaviour;
 pub use behaviour::can_be_pulled;
 use containers::After;
+pub(super) use containers::at as number_at;
 pub use descriptor::DESCRIPTOR;
 pub use probes::misdirected;
 use smol_str::format_smolstr;
@@ -139,6 +141,7 @@ impl Kubelets {
     pub fn forced(uid: Uid, what: Forced, cause: Option<EntryId>) -> PodJob {
         let step = match what {
             Forced::Exit(code) => Step::Exit(0, code, None),
+            Forced::End(i, code) => Step::Exit(i, code, None),
             Forced::Ready(ready) => Step::ForceReady(ready),
             Forced::Memory => Step::Memory(0),
             Forced::Probe(kind, fails) => Step::ForceProbe(kind, fails),
@@ -266,10 +269,12 @@ impl PodPass<'_, '_> {
             let node = self.pod().node_name.clone();
             self.kubelets.new_ip(&node, &cidr)
         };
-        if self.pod().spec.init_containers.is_empty() {
-            return self.start_containers(Some(ip));
-        }
-        self.start_init(ip)
+        let mut jobs = match self.pod().spec.init_containers.is_empty() {
+            true => self.start_containers(Some(ip)),
+            false => self.start_init(ip),
+        };
+        jobs.extend(self.start_ephemeral());
+        jobs
     }
 
     fn start_containers(&mut self, ip: Option<Str>) -> Jobs {
@@ -450,14 +455,15 @@ impl PodPass<'_, '_> {
         format_smolstr!("containerd://{a:032x}{b:032x}")
     }
 
-    /// Records that every running container is stopped: sidecars after the others. Returns the main ones.
+    /// Records that every running container is stopped: ephemeral ones first, sidecars after the others. Returns the main ones.
     pub(super) fn say_stopping(&mut self) -> Vec<Str> {
         let object = self.object.clone();
         let status = &object.body::<Pod>().status;
         let running =
             |list: &[ContainerStatus]| -> Vec<Str> { list.iter().filter(|s| s.state.running.is_some()).map(|s| s.name.clone()).collect() };
         let (own, sidecars) = (running(&status.container_statuses), running(&status.init_container_statuses));
-        for (list, names) in [("containers", &own), ("initContainers", &sidecars)] {
+        let ephemeral = running(&status.ephemeral_container_statuses);
+        for (list, names) in [("ephemeralContainers", &ephemeral), ("containers", &own), ("initContainers", &sidecars)] {
             for name in names {
                 let field = format_smolstr!("spec.{list}{{{name}}}");
                 self.out.event_at(&object, &field, "Normal", "Killing", format_smolstr!("Stopping container {name}"));

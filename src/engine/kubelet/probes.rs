@@ -54,10 +54,8 @@ impl ProbePlan {
 
 /// The raw JSON of a container.
 fn raw(pod: &Pod, i: u32) -> &Value {
-    match containers::number(i) {
-        Some(n) => &pod.spec.raw["initContainers"][n as usize],
-        None => &pod.spec.raw["containers"][i as usize],
-    }
+    let (list, at) = containers::place(i);
+    &pod.spec.raw[list][at]
 }
 
 pub(super) fn plan(pod: &Pod, i: u32, kind: Probed) -> Option<ProbePlan> {
@@ -168,9 +166,10 @@ impl PodPass<'_, '_> {
         fails_at(&answers, self.age(i).unwrap_or(0)).then_some(false)
     }
 
-    /// The annotations that apply to a container: those of a Pod do not apply to its sidecars.
+    /// The annotations that apply to a container: those of a Pod do not apply to its sidecars and ephemeral containers.
     fn meta_for(&self, i: u32) -> Cow<'_, ObjectMeta> {
-        if containers::number(i).is_none() { Cow::Borrowed(&self.object.meta) } else { Cow::default() }
+        let main = containers::number(i).is_none() && !containers::is_ephemeral(i);
+        if main { Cow::Borrowed(&self.object.meta) } else { Cow::default() }
     }
 
     /// Behaviour of a container, with its probes taken into account.

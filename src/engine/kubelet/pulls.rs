@@ -57,7 +57,7 @@ impl PodPass<'_, '_> {
     pub(super) fn pull_back_off(&mut self, until: Time) -> Jobs {
         let object = self.object.clone();
         let pod = object.body::<Pod>();
-        let failing: Vec<u32> = containers::all(pod).filter(|i| fails(pod, *i)).collect();
+        let failing: Vec<u32> = containers::all(pod).chain(containers::ephemeral(pod)).filter(|i| fails(pod, *i)).collect();
         let planned = self.kubelets.pods.get(&self.job.uid).is_some_and(|running| running.pulls.until == until);
         if failing.is_empty() || pod.is_terminal() || !planned {
             return Vec::new();

@@ -79,6 +79,9 @@ impl PodPass<'_, '_> {
         }
         let sidecar = containers::is_sidecar(&container);
         let init = containers::number(i).filter(|_| !sidecar);
+        let ephemeral = containers::is_ephemeral(i);
+        // Init containers that end, and ephemeral ones, are never ready.
+        let counts = init.is_none() && !ephemeral;
         let plan = match init {
             Some(_) => Behaviour::of(&container, &self.object.meta, (0, 0)),
             None => self.behaviour(&container, i),
@@ -104,8 +107,10 @@ impl PodPass<'_, '_> {
             let Some(status) = containers::status(pod, i) else { return };
             status::keep_end(status, ended, wall);
             status.restart_count = count;
-            status::run(status, &container.image, id, wall, init.is_none() && plan.ready_after == Some(0));
-            if init.is_none() {
+            status::run(status, &container.image, id, wall, counts && plan.ready_after == Some(0));
+            if ephemeral {
+                status.started = None;
+            } else if counts {
                 status.started = Some(plan.started_after == Some(0));
                 if containers::number(i).is_none() {
                     status::begin_phase(pod);

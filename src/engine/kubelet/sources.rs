@@ -50,8 +50,8 @@ impl Source {
 
 /// The raw JSON of a container; most reference nothing.
 fn written(pod: &Pod, i: u32) -> Option<&Value> {
-    let (list, n) = containers::number(i).map_or(("containers", i), |n| ("initContainers", n));
-    let container = pod.spec.raw.get(list)?.get(n as usize)?;
+    let (list, at) = containers::place(i);
+    let container = pod.spec.raw.get(list)?.get(at)?;
     (container.get("env").is_some() || container.get("envFrom").is_some()).then_some(container)
 }
 

@@ -55,6 +55,8 @@ pub(super) enum Step {
 pub enum Forced {
     /// It ends with this code.
     Exit(i32),
+    /// The container of this number, whichever it is, ends with this code.
+    End(u32, i32),
     /// Its readiness is set by hand.
     Ready(bool),
     /// It uses as much memory as a fault says.

@@ -71,7 +71,7 @@ pub(super) fn terminate(status: &mut ContainerStatus, code: i32, now: Timestamp)
     };
     status.image_id = Str::default();
     status.ready = false;
-    status.started = Some(false);
+    status.started = status.started.map(|_| false);
 }
 
 /// Moves the last termination of a container to `lastState`; `ended`: it terminates just now, with this exit code.
@@ -155,6 +155,9 @@ pub(super) fn stop(pod: &mut Pod, now: Timestamp, generation: i64) {
         } else if status.state.terminated.as_ref().is_some_and(|t| t.exit_code != 0) {
             failed = true;
         }
+    }
+    for status in pod.status.ephemeral_container_statuses.iter_mut().filter(|status| status.state.running.is_some()) {
+        terminate(status, 0, now);
     }
     if !ended {
         pod.status.phase = Str::new_static(if failed { "Failed" } else { "Succeeded" });

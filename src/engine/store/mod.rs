@@ -17,6 +17,7 @@ pub mod patch;
 mod pod_security;
 pub mod quota;
 mod requests;
+mod ephemeral;
 mod resize;
 mod server;
 mod services;

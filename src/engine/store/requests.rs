@@ -55,6 +55,8 @@ pub enum Subresource {
     Scale,
     /// The resources of a Pod's containers.
     Resize,
+    /// The containers added to a Pod that runs.
+    EphemeralContainers,
 }
 
 impl Subresource {
@@ -70,6 +72,7 @@ impl Subresource {
             Subresource::Status => "status",
             Subresource::Scale => "scale",
             Subresource::Resize => "resize",
+            Subresource::EphemeralContainers => "ephemeralcontainers",
         }
     }
 }
@@ -136,6 +139,7 @@ impl ApiServer {
                 self.scale(origin, key, replicas, why)
             }
             Subresource::Resize => self.resize(origin, &old, patched, why),
+            Subresource::EphemeralContainers => self.set_ephemeral(origin, &old, patched, why),
             _ => {
                 let object = Object::from_value(key.kind, patched).map_err(ApiError::bad_request)?;
                 self.update_status(origin, object, why)

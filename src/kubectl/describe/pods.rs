@@ -64,6 +64,7 @@ fn containers(page: &mut DescribePage<'_>) {
     let kinds = [
         ("Init Containers", "/spec/initContainers", "/status/initContainerStatuses"),
         ("Containers", "/spec/containers", "/status/containerStatuses"),
+        ("Ephemeral Containers", "/spec/ephemeralContainers", "/status/ephemeralContainerStatuses"),
     ];
     for (title, specs, statuses) in kinds {
         if row.list(specs).is_empty() {

@@ -20,7 +20,7 @@ pub type Variables = BTreeMap<String, String>;
 pub enum Place {
     /// At the terminal.
     Console,
-    /// In a container, by its index.
+    /// In a container, by its place among all containers of the Pod.
     Pod(ObjectRef, Uid, usize),
 }
 
@@ -92,7 +92,7 @@ impl Room<'_, '_> {
             env.push(text("HOME", "/root"));
             return env;
         };
-        let container = &body.spec.raw["containers"][container];
+        let container = body.spec.raw_container(container);
         for source in container["envFrom"].as_array().into_iter().flatten() {
             let prefix = source["prefix"].as_str().unwrap_or("");
             for (field, kind) in [("configMapRef", Kind::ConfigMap), ("secretRef", Kind::Secret)] {
@@ -257,6 +257,6 @@ impl Room<'_, '_> {
 
     /// A field of the container's spec.
     pub fn spec(&self) -> &Value {
-        self.home().map_or(&Value::Null, |(_, body, container)| &body.spec.raw["containers"][container])
+        self.home().map_or(&Value::Null, |(_, body, container)| body.spec.raw_container(container))
     }
 }

@@ -6,6 +6,7 @@
 mod batch;
 mod cron;
 mod diff;
+mod ephemeral;
 mod errors;
 mod ingress;
 mod inner;
@@ -28,7 +29,7 @@ pub(crate) use errors::Errors;
 pub use errors::{Fault, FieldError, invalid_message};
 use errors::{NOT_NEGATIVE, NOT_PORT, has, list, text};
 pub use names::{is_label_value, is_qualified_name, subdomain};
-pub use update::{validate_resize, validate_update};
+pub use update::{validate_ephemeral, validate_resize, validate_update};
 
 /// Validates an object that is about to be created.
 pub fn validate_create(object: &Value) -> Vec<FieldError> {
@@ -59,7 +60,7 @@ type Validate = fn(&mut Errors, &Value);
 /// The validators by kind. A table instead of a `match`: each stays a separate function, so that the first part of the module has
 /// only those that its opening needs (scripts/split.mjs).
 const KINDS: [(&str, Validate); 29] = [
-    ("Pod", |errors, object| pod::new_pod(errors, &object["spec"])),
+    ("Pod", |errors, object| pod::spec(errors, &object["spec"], "spec", &[])),
     ("PodTemplate", |errors, object| pod::template(errors, &object["template"], "template", &[])),
     ("Deployment", |errors, object| workloads::deployment(errors, &object["spec"])),
     ("ReplicaSet", |errors, object| workloads::replica_set(errors, &object["spec"])),
@@ -94,6 +95,9 @@ const KINDS: [(&str, Validate); 29] = [
 fn only_new(errors: &mut Errors, object: &Value) {
     let old_way = "kubernetes.io/ingress.class";
     let class = text(&object["metadata"]["annotations"], old_way);
+    if object["kind"] == "Pod" && !list(&object["spec"], "ephemeralContainers").is_empty() {
+        errors.forbidden("spec.ephemeralContainers", "cannot be set on create");
+    }
     if object["kind"] == "Ingress" && !class.is_empty() && has(&object["spec"], "ingressClassName") {
         errors.invalid(&format!("annotations.{old_way}"), class, "can not be set when the class field is also set");
     }

@@ -3,7 +3,7 @@
 //! Models the Pod part of `pkg/apis/core/validation/validation.go`.
 
 use super::names::{self, is_qualified_name};
-use super::{Errors, Fault, NOT_PORT, has, list, meta, pod_parts, scheduling, text};
+use super::{Errors, Fault, NOT_PORT, ephemeral, has, list, meta, pod_parts, scheduling, text};
 use crate::api::quantity::Quantity;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -17,14 +17,6 @@ pub fn template(errors: &mut Errors, template: &Value, field: &str, claims: &[St
     spec(errors, &template["spec"], &format!("{field}.spec"), claims);
     if !list(&template["spec"], "ephemeralContainers").is_empty() {
         errors.forbidden(&format!("{field}.spec.ephemeralContainers"), "ephemeral containers not allowed in pod template");
-    }
-}
-
-/// A Pod on its own.
-pub fn new_pod(errors: &mut Errors, pod: &Value) {
-    spec(errors, pod, "spec", &[]);
-    if !list(pod, "ephemeralContainers").is_empty() {
-        errors.forbidden("spec.ephemeralContainers", "cannot be set on create");
     }
 }
 
@@ -59,6 +51,7 @@ pub fn spec(errors: &mut Errors, spec: &Value, field: &str, claims: &[String]) {
             pod_parts::host_ports(errors, list(spec, kind), &format!("{field}.{kind}"));
         }
     }
+    ephemeral::containers(errors, spec, &format!("{field}.ephemeralContainers"), (&volumes, &mut names));
     pod_parts::host_network(errors, spec, field);
     errors.one_of(&format!("{field}.restartPolicy"), text(spec, "restartPolicy"), &["Always", "OnFailure", "Never"]);
     let dns = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
@@ -154,7 +147,7 @@ fn rest(errors: &mut Errors, spec: &Value, field: &str) {
     }
 }
 
-fn container(errors: &mut Errors, container: &Value, field: &str, volumes: &BTreeSet<String>) {
+pub(super) fn container(errors: &mut Errors, container: &Value, field: &str, volumes: &BTreeSet<String>) {
     let name = text(container, "name");
     if name.is_empty() {
         errors.required(&format!("{field}.name"), "");

@@ -143,6 +143,26 @@ pub fn validate_resize(new: &Value, old: &Value, class: &str) -> Vec<FieldError>
     errors.list
 }
 
+/// Validates a Pod that gets other ephemeral containers: those that it has stay as they are.
+pub fn validate_ephemeral(new: &Value, old: &Value) -> Vec<FieldError> {
+    let mut errors = validate(new);
+    let field = "spec.ephemeralContainers";
+    for one in list(&old["spec"], "ephemeralContainers") {
+        let name = text(one, "name");
+        match list(&new["spec"], "ephemeralContainers").iter().find(|other| other["name"] == one["name"]) {
+            None => errors.forbidden(field, format!("existing ephemeral containers {name:?} may not be removed\n")),
+            Some(other) if other != one => {
+                errors.forbidden(
+                    field,
+                    format!("existing ephemeral containers {name:?} may not be changed{}", diff::of("v1.EphemeralContainer", one, other)),
+                );
+            }
+            Some(_) => {}
+        }
+    }
+    errors.list
+}
+
 const POD_FORBIDDEN: &str = "pod updates may not change fields other than `spec.containers[*].image`,\
     `spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),\
     `spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
