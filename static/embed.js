@@ -140,9 +140,8 @@
 
     constructor() {
       super();
-      // What was asked and is not answered, by number; and what waits for the frame.
+      // What was asked and is not answered, by number.
       this.asked = new Map();
-      this.queue = [];
       this.number = 0;
       // Each time the element is put into a document.
       this.turn = 0;
@@ -269,13 +268,15 @@
       var asked = this.asked.get(message.id);
       if (!asked || !/^(result|error)$/.test(message.type)) return;
       this.asked.delete(message.id);
-      if (message.type === 'error') asked[1](new Error(message.message));
-      else asked[0](message.value);
+      if (message.type === 'error') asked.reject(new Error(message.message));
+      else asked.resolve(message.value);
     }
 
+    // Asks a frame what was asked before it was ready, or of the frame before it.
     begin() {
+      if (this.ready) return;
       this.ready = true;
-      this.queue.splice(0).forEach(function (message) { this.frame.contentWindow.postMessage(message, '*'); }, this);
+      this.asked.forEach(function (asked) { this.frame.contentWindow.postMessage(asked.message, '*'); }, this);
     }
 
     tell(name, detail) {
@@ -287,9 +288,8 @@
       var self = this;
       var message = { loopscope: 1, type: 'call', id: ++this.number, method: method, args: args };
       return new Promise(function (resolve, reject) {
-        self.asked.set(message.id, [resolve, reject]);
+        self.asked.set(message.id, { message: message, resolve: resolve, reject: reject });
         if (self.ready) self.frame.contentWindow.postMessage(message, '*');
-        else self.queue.push(message);
       });
     }
 
@@ -300,9 +300,8 @@
 
     // Nothing that was asked will be answered.
     refuse(reason) {
-      this.asked.forEach(function (asked) { asked[1](new Error(reason)); });
+      this.asked.forEach(function (asked) { asked.reject(new Error(reason)); });
       this.asked.clear();
-      this.queue = [];
     }
 
     dispose() {
@@ -315,14 +314,8 @@
       this.root().replaceChildren();
       this.frame = this.still = this.cover = null;
       this.drawn = this.ready = false;
-      // An element that is only moved is connected again at once: what waits for its frame waits on, and what the old frame was asked is lost.
-      var waits = new Set(this.queue.map(function (message) { return message.id; }));
+      // An element that is only moved is connected again at once, and its new frame is asked again.
       var self = this;
-      this.asked.forEach(function (asked, id) {
-        if (waits.has(id)) return;
-        self.asked.delete(id);
-        asked[1](new Error('the element was removed'));
-      });
       Promise.resolve().then(function () { if (!self.isConnected) self.refuse('the element was removed'); });
     }
   }

@@ -42,7 +42,10 @@ pub fn standing(sim: &Sim, key: &ObjectRef, found: &[Diagnosis], helps: &[bool])
     let object = sim.get(key);
     let Some(first) = found.first() else {
         let (sentence, health) = match object {
-            Some(object) => state(sim, object),
+            Some(object) => {
+                let (sentence, health) = state(sim, object);
+                (with_hook(object, sentence), health)
+            }
             None => (msg::standing_gone(key.kind, &key.name), Health::Note),
         };
         return Standing { object: key.clone(), health, sentence, root: None, remedy: None };
@@ -50,9 +53,10 @@ pub fn standing(sim: &Sim, key: &ObjectRef, found: &[Diagnosis], helps: &[bool])
     // What has gone wrong is the cause, though something beyond it may still be under way.
     let root = found.iter().rev().find(|one| one.waits.is_bad()).unwrap_or(&found[found.len() - 1]);
     let health = if root.waits.is_bad() { Health::Stuck } else { first.waits.health() };
+    let told = object.map_or_else(|| first.headline(), |object| with_hook(object, first.headline()));
     let sentence = match root.object == first.object || root.waits == first.waits {
-        true => first.headline(),
-        false => msg::standing_because(first.headline(), root.headline(), root.object.kind, &root.object.name),
+        true => told,
+        false => msg::standing_because(told, root.headline(), root.object.kind, &root.object.name),
     };
     // A Pod of its own may be awaited though nothing is wrong with it.
     let awaited = found.last().and_then(|last| last.waits_for.as_ref()).filter(|_| !root.waits.is_bad());
@@ -64,6 +68,14 @@ pub fn standing(sim: &Sim, key: &ObjectRef, found: &[Diagnosis], helps: &[bool])
         sentence,
         root: (cause != key && sim.get(cause).is_some()).then(|| cause.clone()),
         remedy: if helps.is_empty() { (!first.remedies.is_empty()).then_some(0) } else { tried },
+    }
+}
+
+/// What is said of an object that a chart means for a moment of Helm's: applied as a manifest, it is there from then on.
+fn with_hook(object: &Object, sentence: Message) -> Message {
+    match object.meta.annotation("helm.sh/hook") {
+        Some(hook) => msg::standing_helm_hook(sentence, hook.as_str(), object.kind),
+        None => sentence,
     }
 }
 

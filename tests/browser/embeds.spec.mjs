@@ -152,6 +152,14 @@ test('what an element is asked is answered also when it is moved, and refused wh
   });
   expect(moved).toContain('nginx-deployment');
   expect(await page.locator('#other iframe').count()).toBe(1);
+  // The frame that was there is ready: it is asked, and goes before it answers.
+  await page.locator(one).evaluate((scope) => scope.getManifest());
+  const again = await page.locator(one).evaluate((scope) => {
+    const asked = scope.getManifest();
+    document.body.append(scope);
+    return asked;
+  });
+  expect(again).toContain('nginx-deployment');
   const refused = await page.locator(one).evaluate((scope) => {
     const asked = scope.getManifest();
     scope.remove();

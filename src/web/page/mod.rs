@@ -22,7 +22,7 @@ use self::message::{Msg, Over};
 use self::panels::Panels;
 use self::room::Room;
 use super::dom::{self, icon};
-use super::status::{RESTS, SHOWN, STOPPED};
+use super::status::{SHOWN, STOPPED};
 use super::window;
 use crate::api::{Object, ObjectRef};
 use crate::engine::deferred_drop;
@@ -54,6 +54,8 @@ use wasm_bindgen::prelude::*;
 use web_sys::{Event, KeyboardEvent};
 use yew::prelude::*;
 
+/// Milliseconds from one slice of the engine to the next.
+const TICK_MS: u32 = 16;
 /// Milliseconds after the last key until a text is tried.
 const TYPING_DELAY_MS: u32 = 350;
 /// Nodes laid out again per picture.
@@ -129,8 +131,19 @@ struct Settings {
 /// What the browser calls.
 struct Hooks {
     frame: Closure<dyn FnMut()>,
-    _timer: Interval,
+    /// Lets the engine run; there is none while the page is out of sight with nothing to do, until something else happens.
+    timer: Option<Interval>,
     _listeners: Vec<Closure<dyn FnMut(Event)>>,
+}
+
+/// The timer of a page.
+fn ticking(ctx: &Context<Page>) -> Interval {
+    let to = ctx.link().clone();
+    Interval::new(TICK_MS, move || {
+        if !STOPPED.get() {
+            to.send_message(Msg::Tick);
+        }
+    })
 }
 
 impl Page {
@@ -139,7 +152,9 @@ impl Page {
         let mut state = self.state.borrow_mut();
         let room = &mut self.room;
         let went = self.pacing.run_slice(&mut state, window::is_whole(), &dom::now, &mut |state| room.check(state));
-        RESTS.set(!went && self.pacing.is_hidden(dom::now()));
+        if !went && self.pacing.is_hidden(dom::now()) {
+            self.hooks.timer = None;
+        }
         went
     }
 
@@ -235,12 +250,6 @@ impl Component for Page {
 
         let to = ctx.link().clone();
         let frame = Closure::new(move || to.send_message(Msg::Frame));
-        let to = ctx.link().clone();
-        let timer = Interval::new(16, move || {
-            if !STOPPED.get() && !RESTS.get() {
-                to.send_message(Msg::Tick);
-            }
-        });
         let mut listeners: Vec<Closure<dyn FnMut(Event)>> = Vec::new();
         let mut listen = |target: &web_sys::EventTarget, name: &str, then: Box<dyn FnMut(Event)>| {
             let closure = Closure::wrap(then);
@@ -275,7 +284,7 @@ impl Component for Page {
             pacing: FramePacing::new(dom::now()),
             room: Room::default(),
             error,
-            hooks: Hooks { frame, _timer: timer, _listeners: listeners },
+            hooks: Hooks { frame, timer: Some(ticking(ctx)), _listeners: listeners },
         };
         page.refresh(false);
         page
@@ -283,7 +292,9 @@ impl Component for Page {
 
     fn update(&mut self, ctx: &Context<Self>, msg: Msg) -> bool {
         let paced = matches!(msg, Msg::Frame);
-        RESTS.set(RESTS.get() && matches!(msg, Msg::Tick));
+        if self.hooks.timer.is_none() && !matches!(msg, Msg::Tick) {
+            self.hooks.timer = Some(ticking(ctx));
+        }
         match msg {
             Msg::Tick => {
                 if window::is_whole()
