@@ -11,8 +11,8 @@ use loopscope::engine::cluster::ClusterConfig;
 use loopscope::explain::story::Story;
 use loopscope::lesson;
 use loopscope::scenario::{self, Observer, Scenario, Trace};
-use loopscope::serve::{Options, Pace, Server};
-use loopscope::session::record::{Record, Unreadable};
+use loopscope::serve::{ClockPace, ServeOptions, Server};
+use loopscope::session::record::{SavedRecord, Unreadable};
 use loopscope::session::run::Run;
 use std::io::{self, BufWriter, Read, Write};
 use std::net::SocketAddr;
@@ -164,7 +164,7 @@ fn printed(error: Option<io::Error>) -> Result<(), String> {
 }
 
 fn check(args: &[String]) -> Result<u8, String> {
-    let mut options = check::Options { seed: 1, seeds: 20, faults: false };
+    let mut options = check::CheckOptions { seed: 1, seeds: 20, faults: false };
     let (mut file, mut junit, mut most) = (None, None, MAX_MEMORY);
     let mut rest = args.iter();
     while let Some(arg) = rest.next() {
@@ -255,7 +255,7 @@ fn lesson(args: &[String]) -> Result<u8, String> {
 }
 
 /// The faults of a lesson, each with its file and line.
-fn at_lines(file: &str, faults: &[lesson::read::Fault]) -> Vec<String> {
+fn at_lines(file: &str, faults: &[lesson::read::LessonError]) -> Vec<String> {
     faults.iter().map(|fault| format!("{file}:{}: {}", fault.line, fault.message().english())).collect()
 }
 
@@ -278,13 +278,13 @@ fn export(args: &[String]) -> Result<u8, String> {
 }
 
 fn serve(args: &[String]) -> Result<u8, String> {
-    let mut options = Options { listen: SocketAddr::from(([127, 0, 0, 1], 8001)), ..Options::default() };
+    let mut options = ServeOptions { listen: SocketAddr::from(([127, 0, 0, 1], 8001)), ..ServeOptions::default() };
     let (mut file, mut nodes, mut most) = ("loopscope.kubeconfig".to_string(), 3, MAX_MEMORY);
     let mut rest = args.iter();
     while let Some(flag) = rest.next() {
         let mut value = || rest.next().ok_or_else(|| format!("{flag} needs a value; see loopscope --help"));
         match flag.as_str() {
-            "--jump" => options.pace = Pace::Leap,
+            "--jump" => options.pace = ClockPace::Leap,
             "--listen" => options.listen = value()?.parse().map_err(|_| "--listen needs an address, such as 127.0.0.1:8001")?,
             "--kubeconfig" => file = value()?.clone(),
             "--setup" => {
@@ -298,7 +298,7 @@ fn serve(args: &[String]) -> Result<u8, String> {
             "--speed" => {
                 let speed = value()?.parse().ok().filter(|speed| *speed == 0.0 || (0.01..=10_000.0).contains(speed));
                 let speed = speed.ok_or("--speed needs 0, or a number from 0.01 to 10000")?;
-                options.pace = if speed == 0.0 { Pace::Held } else { Pace::Real(speed) };
+                options.pace = if speed == 0.0 { ClockPace::Held } else { ClockPace::Real(speed) };
             }
             "--seed" => options.seed = number(Some(value()?))?,
             "--resume" => {
@@ -342,7 +342,7 @@ fn replay(args: &[String]) -> Result<u8, String> {
         [file, flag, most] if flag == "--max-memory" => (file, size(Some(most))?),
         _ => return Err("loopscope replay needs a record; see loopscope --help".to_string()),
     };
-    let record = Record::read(&read(file)?).map_err(|Unreadable(line, problem)| format!("{file}:{line}: {problem}"))?;
+    let record = SavedRecord::read(&read(file)?).map_err(|Unreadable(line, problem)| format!("{file}:{line}: {problem}"))?;
     limit_memory(most);
     let mut run = Run::recalled(record.config, record.seed, record.commands, record.end);
     while run.recalls() {

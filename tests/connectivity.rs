@@ -3,7 +3,7 @@
 use loopscope::api::{Kind, ObjectRef, Time};
 use loopscope::engine::Sim;
 use loopscope::engine::cluster::ClusterConfig;
-use loopscope::engine::connectivity::{Backend, Outcome, Routed, Verdict, connect, route};
+use loopscope::engine::connectivity::{Backend, RequestOutcome, Routed, Verdict, connect, route};
 use loopscope::kubectl::{Session, parse::split};
 
 const WORLD: &str = "
@@ -37,7 +37,7 @@ fn world(policies: &[&str]) -> Sim {
 }
 
 /// How a request of a Pod ends, and whether its two ends are open, allowed or denied.
-fn ask(sim: &Sim, from: &str, host: &str, port: i32) -> (Outcome, String) {
+fn ask(sim: &Sim, from: &str, host: &str, port: i32) -> (RequestOutcome, String) {
     let (namespace, name) = from.split_once('/').unwrap_or(("default", from));
     let pod = sim.get(&ObjectRef::new(Kind::Pod, namespace, name)).unwrap();
     let attempt = connect(sim.server(), pod, host, port, 0);
@@ -57,14 +57,14 @@ fn policy(name: &str, spec: &str) -> String {
 fn without_a_policy_names_ports_and_endpoints_decide() {
     let sim = world(&[]);
     let open = || "open → open".to_owned();
-    assert_eq!(ask(&sim, "client", "db", 5432), (Outcome::Answered, open()));
-    assert_eq!(ask(&sim, "shop/stranger", "db", 5432), (Outcome::NoName, open()), "a bare name is of the own namespace");
-    assert_eq!(ask(&sim, "shop/stranger", "db.default", 5432), (Outcome::Answered, open()));
-    assert_eq!(ask(&sim, "client", "db", 80), (Outcome::Refused, open()), "nothing listens on the target port");
-    assert_eq!(ask(&sim, "client", "db", 81), (Outcome::TimedOut, open()), "the Service has no such port");
-    assert_eq!(ask(&sim, "client", "none", 80), (Outcome::Refused, open()), "no endpoint");
-    assert_eq!(ask(&sim, "client", "nosuch", 80), (Outcome::NoName, open()));
-    assert_eq!(ask(&sim, "client", "10.99.99.99", 80), (Outcome::TimedOut, open()));
+    assert_eq!(ask(&sim, "client", "db", 5432), (RequestOutcome::Answered, open()));
+    assert_eq!(ask(&sim, "shop/stranger", "db", 5432), (RequestOutcome::NoName, open()), "a bare name is of the own namespace");
+    assert_eq!(ask(&sim, "shop/stranger", "db.default", 5432), (RequestOutcome::Answered, open()));
+    assert_eq!(ask(&sim, "client", "db", 80), (RequestOutcome::Refused, open()), "nothing listens on the target port");
+    assert_eq!(ask(&sim, "client", "db", 81), (RequestOutcome::TimedOut, open()), "the Service has no such port");
+    assert_eq!(ask(&sim, "client", "none", 80), (RequestOutcome::Refused, open()), "no endpoint");
+    assert_eq!(ask(&sim, "client", "nosuch", 80), (RequestOutcome::NoName, open()));
+    assert_eq!(ask(&sim, "client", "10.99.99.99", 80), (RequestOutcome::TimedOut, open()));
 }
 
 #[test]
@@ -72,43 +72,43 @@ fn a_policy_for_ingress_lets_in_whom_a_rule_names() {
     let rules =
         |from: &str| format!("{{podSelector: {{matchLabels: {{app: db}}}}, ingress: [{{from: [{from}], ports: [{{port: sql}}]}}]}}");
     let sim = world(&[&policy("wall", &rules("{podSelector: {matchLabels: {role: client}}}"))]);
-    assert_eq!(ask(&sim, "client", "db", 5432), (Outcome::Answered, "open → wall#1".into()));
-    assert_eq!(ask(&sim, "client", "db", 80), (Outcome::TimedOut, "open → denied by wall".into()), "another port");
+    assert_eq!(ask(&sim, "client", "db", 5432), (RequestOutcome::Answered, "open → wall#1".into()));
+    assert_eq!(ask(&sim, "client", "db", 80), (RequestOutcome::TimedOut, "open → denied by wall".into()), "another port");
     // Without a namespace selector a peer is of the policy's namespace.
-    assert_eq!(ask(&sim, "shop/stranger", "db.default", 5432), (Outcome::TimedOut, "open → denied by wall".into()));
+    assert_eq!(ask(&sim, "shop/stranger", "db.default", 5432), (RequestOutcome::TimedOut, "open → denied by wall".into()));
     let both = rules("{namespaceSelector: {matchLabels: {team: shop}}, podSelector: {matchLabels: {role: client}}}");
     let sim = world(&[&policy("wall", &both)]);
-    assert_eq!(ask(&sim, "shop/stranger", "db.default", 5432), (Outcome::Answered, "open → wall#1".into()));
-    assert_eq!(ask(&sim, "client", "db", 5432), (Outcome::TimedOut, "open → denied by wall".into()));
+    assert_eq!(ask(&sim, "shop/stranger", "db.default", 5432), (RequestOutcome::Answered, "open → wall#1".into()));
+    assert_eq!(ask(&sim, "client", "db", 5432), (RequestOutcome::TimedOut, "open → denied by wall".into()));
     // Of several policies one is enough.
     let all = policy("open", "{podSelector: {}, ingress: [{}]}");
     let sim = world(&[&policy("wall", &both), &all]);
-    assert_eq!(ask(&sim, "client", "db", 5432), (Outcome::Answered, "open → open#1".into()));
+    assert_eq!(ask(&sim, "client", "db", 5432), (RequestOutcome::Answered, "open → open#1".into()));
     // Its own requests a Pod always hears.
-    assert_eq!(ask(&sim, "db", "localhost", 5432).0, Outcome::Answered);
+    assert_eq!(ask(&sim, "db", "localhost", 5432).0, RequestOutcome::Answered);
 }
 
 #[test]
 fn a_policy_for_egress_cuts_off_the_name_server_too() {
     let deny = policy("shut", "{podSelector: {matchLabels: {role: client}}, policyTypes: [Egress]}");
     let sim = world(&[&deny]);
-    assert_eq!(ask(&sim, "client", "db", 5432), (Outcome::NoNameServer, "denied by shut → open".into()));
+    assert_eq!(ask(&sim, "client", "db", 5432), (RequestOutcome::NoNameServer, "denied by shut → open".into()));
     let dns = policy(
         "dns",
         "{podSelector: {}, policyTypes: [Egress], egress: [{to: [{namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: kube-system}}, \
          podSelector: {matchLabels: {k8s-app: kube-dns}}}], ports: [{protocol: UDP, port: 53}]}]}",
     );
     let sim = world(&[&deny, &dns]);
-    assert_eq!(ask(&sim, "client", "db", 5432), (Outcome::TimedOut, "denied by dns,shut → open".into()));
+    assert_eq!(ask(&sim, "client", "db", 5432), (RequestOutcome::TimedOut, "denied by dns,shut → open".into()));
     let range = policy(
         "range",
         "{podSelector: {}, policyTypes: [Egress], egress: [{to: [{ipBlock: {cidr: 10.244.0.0/16}}], ports: [{port: 5000, endPort: 6000}]}]}",
     );
     let sim = world(&[&deny, &dns, &range]);
-    assert_eq!(ask(&sim, "client", "db", 5432), (Outcome::Answered, "range#1 → open".into()));
+    assert_eq!(ask(&sim, "client", "db", 5432), (RequestOutcome::Answered, "range#1 → open".into()));
     let except = "{podSelector: {}, policyTypes: [Egress], egress: [{to: [{ipBlock: {cidr: 10.244.0.0/16, except: [10.244.0.0/17]}}]}]}";
     let sim = world(&[&deny, &dns, &policy("range", except)]);
-    assert_eq!(ask(&sim, "client", "db", 5432).0, Outcome::TimedOut);
+    assert_eq!(ask(&sim, "client", "db", 5432).0, RequestOutcome::TimedOut);
 }
 
 const INGRESS: &str = "

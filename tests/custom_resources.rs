@@ -193,7 +193,7 @@ fn server_side_apply_knows_who_set_a_field() {
 fn a_page_knows_custom_objects_too() {
     use loopscope::actions::{self, Command};
     let mut sim = with("{type: object}", NO_STATUS);
-    let answer = actions::run(&mut sim, &mut actions::Waiting::default(), &Command::Apply(boat("a", "{}").as_str().into()));
+    let answer = actions::run(&mut sim, &mut actions::WaitingCommands::default(), &Command::Apply(boat("a", "{}").as_str().into()));
     assert_eq!(answer.written(), 1, "{answer:?}");
     let told: Vec<String> = answer.diagnostics.iter().map(|told| told.message.english()).collect();
     assert_eq!(told, ["Boat is accepted but not simulated"], "no controller is here that would");

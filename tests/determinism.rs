@@ -85,7 +85,7 @@ fn a_script_that_waits_is_repeated_from_the_history() {
     let line = "i=1; sleep 1; i=$((i+1)); echo $i > f; sleep 1; sleep 1; kubectl create configmap a --from-literal=k=$(cat f); sleep 1; \
                 kubectl create configmap b --from-literal=k=$i";
     let fresh = || Sim::new(ClusterConfig::default(), 1);
-    let (mut sim, mut waiting, mut history) = (fresh(), actions::Waiting::default(), Vec::new());
+    let (mut sim, mut waiting, mut history) = (fresh(), actions::WaitingCommands::default(), Vec::new());
     for command in std::iter::once(Command::Kubectl(line.into())).chain(std::iter::repeat_n(Command::Poll, 100)) {
         if actions::run(&mut sim, &mut waiting, &command).changed {
             history.push((sim.now(), command));
@@ -93,7 +93,7 @@ fn a_script_that_waits_is_repeated_from_the_history() {
         sim.advance(sim.now().after(70_000), usize::MAX);
     }
     assert!(waiting.foreground.is_none() && history.len() < 15, "{}", history.len());
-    let (mut again, mut waiting) = (fresh(), actions::Waiting::default());
+    let (mut again, mut waiting) = (fresh(), actions::WaitingCommands::default());
     for (at, command) in &history {
         again.advance(*at, usize::MAX);
         actions::run(&mut again, &mut waiting, command);

@@ -75,7 +75,7 @@ fn seeds() -> Vec<Vec<u8>> {
     for path in paths {
         let scenario = loopscope::scenario::parse(&fs::read_to_string(path).unwrap()).unwrap();
         for step in scenario.steps {
-            if let loopscope::scenario::Step::Apply(text) = step {
+            if let loopscope::scenario::ScenarioStep::Apply(text) = step {
                 texts.push(text.into_bytes());
             }
         }

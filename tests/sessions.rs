@@ -13,7 +13,7 @@ use loopscope::api::{Time, Timestamp};
 use loopscope::engine::Sim;
 use loopscope::engine::cluster::ClusterConfig;
 use loopscope::kubectl::{Progress, Session};
-use loopscope::serve::{Options, Pace, Server};
+use loopscope::serve::{ClockPace, ServeOptions, Server};
 use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -413,7 +413,7 @@ impl Terminal {
         #[allow(clippy::disallowed_methods)]
         let wall = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs() as i64;
         let config = ClusterConfig { epoch: Timestamp(wall - 5 * 3_600), ..ClusterConfig::default() };
-        let server = Server::start(Options { config, pace: Pace::Held, ..Options::default() }).unwrap();
+        let server = Server::start(ServeOptions { config, pace: ClockPace::Held, ..ServeOptions::default() }).unwrap();
         std::fs::write(home.join("config"), server.kubeconfig(None)).unwrap();
         let terminal = Terminal { server, home, clients };
         terminal.until(Time(BEGINS));

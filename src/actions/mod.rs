@@ -35,7 +35,7 @@ pub enum Command {
 
 /// The commands that still wait.
 #[derive(Clone, Debug, Default)]
-pub struct Waiting {
+pub struct WaitingCommands {
     /// The kubectl command of the terminal.
     pub foreground: Option<Session>,
     /// Those of clients of the API server.
@@ -46,7 +46,7 @@ pub struct Waiting {
 
 /// Something to say about the manifest.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Diagnostic {
+pub struct ApplyDiagnostic {
     /// Line, from 1.
     pub line: usize,
     /// Columns of what it is about, from 0; empty if the whole line.
@@ -61,7 +61,7 @@ pub struct Diagnostic {
 
 /// A line of output.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Line {
+pub struct OutputLine {
     /// The text.
     pub text: String,
     /// From stderr.
@@ -72,16 +72,16 @@ pub struct Line {
     pub again: Option<usize>,
 }
 
-impl Line {
+impl OutputLine {
     /// A line of stdout or of stderr.
-    pub fn new(text: impl Into<String>, error: bool) -> Line {
-        Line { text: text.into(), error, ..Line::default() }
+    pub fn new(text: impl Into<String>, error: bool) -> OutputLine {
+        OutputLine { text: text.into(), error, ..OutputLine::default() }
     }
 }
 
 /// What came of a command.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Answer {
+pub struct ActionResult {
     /// Whether the cluster was written to: such commands are part of the history.
     pub changed: bool,
     /// Whether it failed, or a part of it.
@@ -91,16 +91,16 @@ pub struct Answer {
     /// What came of each object that it applied.
     pub applied: Vec<Applied>,
     /// What it printed.
-    pub lines: Vec<Line>,
+    pub lines: Vec<OutputLine>,
     /// What it says about the manifest.
-    pub diagnostics: Vec<Diagnostic>,
+    pub diagnostics: Vec<ApplyDiagnostic>,
     /// Objects that the manifest names, accepted or not.
     pub named: Vec<ObjectRef>,
     /// A part of the manifest is not YAML: it may name more.
     pub unread: bool,
 }
 
-impl Answer {
+impl ActionResult {
     /// How many objects were created or configured.
     pub fn written(&self) -> usize {
         self.applied.iter().filter(|applied| matches!(applied.result, ApplyResult::Created | ApplyResult::Configured)).count()
@@ -116,30 +116,30 @@ impl Answer {
 const ROWS: usize = 160;
 
 /// Carries out a command. A new kubectl command ends the one in the foreground that still waits.
-pub fn run(sim: &mut Sim, waiting: &mut Waiting, command: &Command) -> Answer {
+pub fn run(sim: &mut Sim, waiting: &mut WaitingCommands, command: &Command) -> ActionResult {
     let talk = &mut waiting.foreground;
     match command {
         Command::Request(request) => {
             let (result, _) = sim.client_request(request);
-            Answer {
+            ActionResult {
                 changed: true,
                 failed: result.is_err(),
                 failure: result.err().map(|error| error.message.to_string()),
-                ..Answer::default()
+                ..ActionResult::default()
             }
         }
         Command::Remote(id, act) => {
             let output = waiting.remotes.act(sim, *id, act);
-            Answer { changed: output.changed, ..Answer::default() }
+            ActionResult { changed: output.changed, ..ActionResult::default() }
         }
         Command::Beside(id, act) => {
             let changed = waiting.beside.act(sim, *id, act);
             waiting.beside.take_ended(*id);
-            Answer { changed, ..Answer::default() }
+            ActionResult { changed, ..ActionResult::default() }
         }
         Command::Apply(text) => apply(sim, text),
         Command::Edited(text) => {
-            let Some(session) = talk.as_mut().filter(|session| session.edits().is_some()) else { return Answer::default() };
+            let Some(session) = talk.as_mut().filter(|session| session.edits().is_some()) else { return ActionResult::default() };
             session.input(sim, Some(text));
             let answer = answer_of(session, true);
             talk.take_if(|session| session.exit.is_some());
@@ -162,12 +162,12 @@ pub fn run(sim: &mut Sim, waiting: &mut Waiting, command: &Command) -> Answer {
             let before = sim.journal().len();
             let error = sim.fault(line).err();
             let (changed, failed) = (sim.journal().len() > before, error.is_some());
-            let lines = error.map(|text| Line::new(format!("error: {text}"), true)).into_iter().collect();
-            Answer { changed, failed, lines, ..Answer::default() }
+            let lines = error.map(|text| OutputLine::new(format!("error: {text}"), true)).into_iter().collect();
+            ActionResult { changed, failed, lines, ..ActionResult::default() }
         }
         Command::Poll => {
             let before = sim.journal().len();
-            let Some(session) = talk else { return Answer::default() };
+            let Some(session) = talk else { return ActionResult::default() };
             let progress = session.progress();
             let done = session.poll(sim) == Progress::Done;
             // A script that has come further is part of the history, also where nothing was written: a replay must come as far.
@@ -181,22 +181,22 @@ pub fn run(sim: &mut Sim, waiting: &mut Waiting, command: &Command) -> Answer {
 }
 
 /// What came of a command since it was last asked.
-fn answer_of(session: &mut Session, changed: bool) -> Answer {
+fn answer_of(session: &mut Session, changed: bool) -> ActionResult {
     let failed = session.exit.is_some_and(|exit| exit != 0);
     let applied = std::mem::take(&mut session.applied);
     let failure = session.failure.as_ref().and_then(|failure| failure.message.lines().next().map(str::to_string));
-    Answer { changed, failed, failure, applied, lines: take(session), ..Answer::default() }
+    ActionResult { changed, failed, failure, applied, lines: take(session), ..ActionResult::default() }
 }
 
 /// What a command has printed since it was last asked.
-fn take(session: &mut Session) -> Vec<Line> {
-    let lines = |text: String, error: bool| text.lines().map(|text| Line::new(text, error)).collect::<Vec<_>>();
+fn take(session: &mut Session) -> Vec<OutputLine> {
+    let lines = |text: String, error: bool| text.lines().map(|text| OutputLine::new(text, error)).collect::<Vec<_>>();
     [lines(std::mem::take(&mut session.stdout), false), lines(std::mem::take(&mut session.stderr), true)].concat()
 }
 
 /// Applies every document of a text, as `kubectl apply -f` does: those that are accepted take effect, each of
 /// the others is told at its line.
-fn apply(sim: &mut Sim, text: &Rc<str>) -> Answer {
+fn apply(sim: &mut Sim, text: &Rc<str>) -> ActionResult {
     let mut applying = ApplyJob::new(sim, text);
     loop {
         if let Some(answer) = applying.step(sim) {
@@ -216,8 +216,8 @@ pub struct ApplyJob {
     reader: Reader,
     documents: VecDeque<Document>,
     /// What is wrong with the YAML: told before what is said about documents.
-    faults: Vec<Diagnostic>,
-    answer: Answer,
+    faults: Vec<ApplyDiagnostic>,
+    answer: ActionResult,
 }
 
 impl ApplyJob {
@@ -229,15 +229,15 @@ impl ApplyJob {
             reader: Reader::default(),
             documents: VecDeque::new(),
             faults: Vec::new(),
-            answer: Answer::default(),
+            answer: ActionResult::default(),
         }
     }
 
     /// Applies the next document, always to the same simulation; what came of them when there are no more.
-    pub fn step(&mut self, sim: &mut Sim) -> Option<Answer> {
+    pub fn step(&mut self, sim: &mut Sim) -> Option<ActionResult> {
         if self.documents.is_empty() && !self.read() {
             self.faults.append(&mut self.answer.diagnostics);
-            return Some(Answer { diagnostics: std::mem::take(&mut self.faults), ..std::mem::take(&mut self.answer) });
+            return Some(ActionResult { diagnostics: std::mem::take(&mut self.faults), ..std::mem::take(&mut self.answer) });
         }
         if let Some(document) = self.documents.pop_front() {
             apply_document(sim, &self.text, &document, &mut self.answer);
@@ -251,7 +251,7 @@ impl ApplyJob {
         self.answer.unread |= !parsed.diagnostics.is_empty();
         for fault in parsed.diagnostics {
             let end = self.text.lines().nth(fault.line.saturating_sub(1)).map_or(0, |line| line.chars().count());
-            self.faults.push(Diagnostic {
+            self.faults.push(ApplyDiagnostic {
                 line: fault.line,
                 columns: (fault.column.saturating_sub(1).min(end), end),
                 message: Message::state(fault.message),
@@ -280,10 +280,10 @@ pub fn first_named(text: &str, documents: usize) -> Vec<ObjectRef> {
     parts.flat_map(|part| part.documents).filter_map(|document| key_of(&document.value)).collect()
 }
 
-fn apply_document(sim: &mut Sim, text: &str, document: &Document, answer: &mut Answer) {
+fn apply_document(sim: &mut Sim, text: &str, document: &Document, answer: &mut ActionResult) {
     if let Some(message) = manifest::header_error(&document.value) {
         answer.applied.push(Applied { key: None, result: ApplyResult::Refused(Failure::error(&message)) });
-        answer.diagnostics.push(Diagnostic {
+        answer.diagnostics.push(ApplyDiagnostic {
             line: document.line,
             columns: (0, 0),
             message: Message::state(message),
@@ -315,58 +315,58 @@ fn apply_document(sim: &mut Sim, text: &str, document: &Document, answer: &mut A
     if session.exit == Some(0) {
         answer.lines.extend(take(&mut session));
     }
-    let ignored: Vec<Diagnostic> = without_effect(&document.value)
+    let ignored: Vec<ApplyDiagnostic> = without_effect(&document.value)
         .into_iter()
-        .map(|(path, message)| Diagnostic { error: false, ..at(text, document, &path, message, None) })
+        .map(|(path, message)| ApplyDiagnostic { error: false, ..at(text, document, &path, message, None) })
         .collect();
     answer.diagnostics.extend(ignored);
 }
 
 /// What applying a text would do, found on a copy of the simulation, one document at a time: a long manifest must not
 /// hold the page up while somebody types.
-pub struct DryRun {
+pub struct TrialApply {
     sim: Sim,
     applying: ApplyJob,
 }
 
 /// What a trial found.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Plan {
+pub struct PlannedChanges {
     /// What would be created and changed.
     pub changes: Vec<Change>,
     /// How many objects would stay as they are.
     pub unchanged: usize,
     /// What is wrong with the text.
-    pub diagnostics: Rc<Vec<Diagnostic>>,
+    pub diagnostics: Rc<Vec<ApplyDiagnostic>>,
     /// Objects that the text names; nothing if a part of it is not YAML.
     pub named: Option<Vec<ObjectRef>>,
 }
 
-impl DryRun {
+impl TrialApply {
     /// Of a text, on a copy of a simulation.
-    pub fn new(sim: &Sim, text: &Rc<str>) -> DryRun {
-        DryRun { sim: sim.clone(), applying: ApplyJob::new(sim, text) }
+    pub fn new(sim: &Sim, text: &Rc<str>) -> TrialApply {
+        TrialApply { sim: sim.clone(), applying: ApplyJob::new(sim, text) }
     }
 
     /// Tries the next document; the plan when all have been tried.
-    pub fn step(&mut self) -> Option<Plan> {
+    pub fn step(&mut self) -> Option<PlannedChanges> {
         let answer = self.applying.step(&mut self.sim)?;
         let unchanged = answer.unchanged();
         let changes = changes::written(self.sim.journal().from(self.applying.begun));
         let named = (!answer.unread).then_some(answer.named);
-        Some(Plan { changes, unchanged, diagnostics: Rc::new(answer.diagnostics), named })
+        Some(PlannedChanges { changes, unchanged, diagnostics: Rc::new(answer.diagnostics), named })
     }
 }
 
 /// A message at the line of a field, or at the field around it, or at the document's first line.
-fn at(text: &str, document: &Document, path: &str, message: Message, fix: Option<String>) -> Diagnostic {
+fn at(text: &str, document: &Document, path: &str, message: Message, fix: Option<String>) -> ApplyDiagnostic {
     let place = manifest::locate(text.as_bytes(), document.index, &format!("{}{path}", document.prefix));
     let (line, column, length) = place.filter(|_| !path.is_empty()).unwrap_or((document.line, 1, 0));
-    Diagnostic { line, columns: (column - 1, column - 1 + length), message, error: true, fix }
+    ApplyDiagnostic { line, columns: (column - 1, column - 1 + length), message, error: true, fix }
 }
 
 /// A refusal: each of several causes at its field.
-fn refusal(text: &str, document: &Document, failure: &Failure) -> Vec<Diagnostic> {
+fn refusal(text: &str, document: &Document, failure: &Failure) -> Vec<ApplyDiagnostic> {
     match &failure.causes[..] {
         causes @ [_, _, ..] => {
             causes.iter().map(|cause| at(text, document, &cause.field, Message::state(cause.to_string()), None)).collect()

@@ -6,9 +6,9 @@ use crate::engine::Sim;
 use crate::engine::journal::{Actor, EntryId, Record};
 use crate::explain::words::{self, Reason};
 use crate::explain::{diagnose, standing};
-use crate::lesson::History;
-use crate::lesson::expr::{Expr, Over};
-use crate::scenario::Step;
+use crate::lesson::ObservedHistory;
+use crate::lesson::expr::{Aggregation, Expr};
+use crate::scenario::ScenarioStep;
 use crate::session::permalink::{self, Deed, Link};
 use crate::session::record::Beginning;
 use crate::session::run::Run;
@@ -87,10 +87,10 @@ fn by_expression(run: &Watched<'_>, sim: &Sim, plan: usize, item: usize, at: Tim
     let journal = sim.journal();
     let first = journal.iter().position(|entry| entry.time >= at).unwrap_or(journal.len()).max(began.1);
     let end = journal.iter().position(|entry| entry.time > at).unwrap_or(journal.len());
-    let bad = |history: &History| history.value_then(expr).is_true() == (*over == Over::Never);
-    let mut history = History::of(journal.first(first), *began, plan_of.over.clone(), at);
+    let bad = |history: &ObservedHistory| history.value_then(expr).is_true() == (*over == Aggregation::Never);
+    let mut history = ObservedHistory::of(journal.first(first), *began, plan_of.over.clone(), at);
     let (mut was, mut entry) = (bad(&history), None);
-    if *over != Over::Ever {
+    if *over != Aggregation::Ever {
         for id in first..end {
             history.read_on(journal.first(id + 1), at);
             let is = bad(&history);
@@ -105,7 +105,7 @@ fn by_expression(run: &Watched<'_>, sim: &Sim, plan: usize, item: usize, at: Tim
 }
 
 /// The objects that calls name.
-fn named(history: &History, calls: &[Expr]) -> Vec<ObjectRef> {
+fn named(history: &ObservedHistory, calls: &[Expr]) -> Vec<ObjectRef> {
     let words = calls.iter().filter_map(|call| if let Expr::Call(_, words) = call { words.first() } else { None });
     let mut found: Vec<ObjectRef> = Vec::new();
     for key in words.filter_map(|word| history.find(word)).map(|object| object.key()) {
@@ -157,14 +157,14 @@ impl Repeated {
         let commands = commands.iter().map(|(tasks, at, command)| (*tasks, at.0, Deed::from(command))).collect();
         // The page knows milliseconds: the first that is not before the instant.
         let shown = at.0.div_ceil(1000);
-        let history = permalink::History {
+        let history = permalink::LinkHistory {
             commands,
             end: (end.0, end.1.0),
             at: (shown * 1000 < end.1.0).then_some(shown),
             cluster: Some(Beginning::of_scenario(run.scenario)),
         };
         let manifest =
-            run.scenario.steps.iter().rev().find_map(|step| if let Step::Apply(text) = step { Some(text.clone()) } else { None });
+            run.scenario.steps.iter().rev().find_map(|step| if let ScenarioStep::Apply(text) = step { Some(text.clone()) } else { None });
         permalink::encode(&Link {
             v: 1,
             manifest,

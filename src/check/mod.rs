@@ -11,16 +11,16 @@ mod watch;
 pub use counterexample::Counterexample;
 pub use report::{junit, text};
 
-use crate::lesson::expr::{ExprError, Expressions, Over};
+use crate::lesson::expr::{Aggregation, ExprError, Expressions};
 use crate::lesson::read::of_expression;
-use crate::scenario::{Disturbance, Expected, Finished, How, Scenario, Step};
+use crate::scenario::{Disturbance, Expected, Finished, How, Scenario, ScenarioStep};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use watch::{Plan, Watched};
 
 /// How often a scenario is run, and how.
 #[derive(Clone, Copy, Debug)]
-pub struct Options {
+pub struct CheckOptions {
     /// The first seed.
     pub seed: u64,
     /// How many seeds.
@@ -48,7 +48,7 @@ pub struct Report {
     /// The name of the scenario.
     pub name: String,
     /// How it was run.
-    pub options: Options,
+    pub options: CheckOptions,
     /// What is expected, in the order of the file.
     pub checked: Vec<Checked>,
     /// Steps that failed: which, what they said the first time, in how many runs.
@@ -66,7 +66,7 @@ impl Report {
 ///
 /// # Errors
 /// What is wrong with the scenario: an expression that cannot be read, nothing that is expected, a manifest that cannot be applied.
-pub fn check(scenario: &Scenario, options: Options) -> Result<Report, String> {
+pub fn check(scenario: &Scenario, options: CheckOptions) -> Result<Report, String> {
     if scenario.expected.is_empty() {
         return Err("nothing is expected: always, never, eventually or finishes among the steps says what is".to_owned());
     }
@@ -98,7 +98,7 @@ pub fn check(scenario: &Scenario, options: Options) -> Result<Report, String> {
 fn note_failures(scenario: &Scenario, run: &Watched<'_>, report: &mut Report) -> Result<(), String> {
     for step in run.finished.iter().filter(|step| step.exit != 0) {
         let said = said(step);
-        if matches!(scenario.steps[step.step], Step::Apply(_)) {
+        if matches!(scenario.steps[step.step], ScenarioStep::Apply(_)) {
             return Err(format!("seed {}: the manifest of step {} was refused: {said}", run.seed, step.step + 1));
         }
         report.failed.entry(step.step).or_insert((said, 0)).1 += 1;
@@ -117,9 +117,9 @@ fn plans(scenario: &Scenario) -> Result<Vec<Plan>, String> {
     let mut plans: Vec<(usize, Expressions, Vec<watch::Item>)> = Vec::new();
     for (at, expected) in scenario.expected.iter().enumerate() {
         let over = match expected.how {
-            How::Always => Over::Always,
-            How::Never => Over::Never,
-            How::Eventually => Over::Ever,
+            How::Always => Aggregation::Always,
+            How::Never => Aggregation::Never,
+            How::Eventually => Aggregation::Ever,
             How::Finishes(_) => continue,
         };
         let wrong = |error: ExprError| format!("{}: {}: {}", expected.place, expected.how.word(), of_expression(&error).english());
@@ -131,7 +131,7 @@ fn plans(scenario: &Scenario) -> Result<Vec<Plan>, String> {
         let calls = watch::calls(&expressions.over[slot].1);
         // The largest value of a call is nothing if it never had one.
         let calls = calls.into_iter().map(|call| {
-            expressions.over.push((Over::Max, call.clone()));
+            expressions.over.push((Aggregation::Max, call.clone()));
             (expressions.over.len() - 1, call)
         });
         items.push(watch::Item { expected: at, slot, calls: calls.collect() });

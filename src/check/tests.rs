@@ -1,4 +1,4 @@
-use super::{Options, Report, check, junit, text};
+use super::{CheckOptions, Report, check, junit, text};
 use crate::api::Kind;
 use crate::scenario;
 use crate::session::State;
@@ -17,7 +17,7 @@ const WEB: &str = "steps:
 ";
 
 fn run(steps: &str, seeds: u64, faults: bool) -> Result<Report, String> {
-    check(&scenario::parse(&format!("name: t\n{WEB}{steps}")).unwrap(), Options { seed: 1, seeds, faults })
+    check(&scenario::parse(&format!("name: t\n{WEB}{steps}")).unwrap(), CheckOptions { seed: 1, seeds, faults })
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn the_link_opens_the_run_at_that_instant() {
         background: true\n- kubectl: delete pod {{pod:web:0}}\n- kubectl: drain node-1 --ignore-daemonsets\n- wait: 20s\n";
     for faults in [false, true] {
         let text = format!("name: t\ncluster: {{nodes: 4, timing: {{podStart: 3s}}}}\n{WEB}{steps}");
-        let report = check(&scenario::parse(&text).unwrap(), Options { seed: 4, seeds: 1, faults }).unwrap();
+        let report = check(&scenario::parse(&text).unwrap(), CheckOptions { seed: 4, seeds: 1, faults }).unwrap();
         let found = report.checked[0].first.clone().unwrap();
         let link = permalink::decode(&found.link).unwrap().unwrap();
         let mut state = State::from_link(Some(&link));

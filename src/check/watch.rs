@@ -4,7 +4,7 @@ use crate::actions::Command;
 use crate::api::Time;
 use crate::engine::Sim;
 use crate::lesson::expr::{Expr, Expressions};
-use crate::lesson::{History, Value};
+use crate::lesson::{ObservedHistory, Value};
 use crate::scenario::{self, Act, Disturbance, Finished, How, Observer, Scenario};
 use crate::session::Recorded;
 use std::rc::Rc;
@@ -63,7 +63,7 @@ pub struct Watched<'s> {
     /// Steps that have ended.
     pub finished: Vec<Finished>,
     /// The history from the place of each plan on, and where that is: when, after how many entries.
-    pub histories: Vec<Option<(History, (Time, usize))>>,
+    pub histories: Vec<Option<(ObservedHistory, (Time, usize))>>,
 }
 
 impl<'s> Watched<'s> {
@@ -144,7 +144,7 @@ impl Observer for Watched<'_> {
 
     fn begins(&mut self, sim: &Sim, step: usize) {
         for (at, plan) in self.plans.iter().enumerate().filter(|(_, plan)| plan.step == step) {
-            let mut history = History::default();
+            let mut history = ObservedHistory::default();
             history.begin(sim, plan.over.clone());
             self.histories[at] = Some((history, (sim.now(), sim.journal().len())));
         }

@@ -74,8 +74,8 @@ impl<T: Clone, const N: usize> Chunks<T, N> {
     }
 
     /// A view of all elements.
-    pub fn all(&self) -> Part<'_, T, N> {
-        Part { chunks: &self.chunks, from: 0, to: self.len }
+    pub fn all(&self) -> ChunkRange<'_, T, N> {
+        ChunkRange { chunks: &self.chunks, from: 0, to: self.len }
     }
 }
 
@@ -91,21 +91,21 @@ pub(super) fn own<T: Clone>(chunk: &mut Rc<Vec<T>>, most: usize) -> &mut Vec<T> 
 
 /// A range of such a list.
 #[derive(Debug)]
-pub struct Part<'a, T, const N: usize> {
+pub struct ChunkRange<'a, T, const N: usize> {
     chunks: &'a [Rc<Vec<T>>],
     from: usize,
     to: usize,
 }
 
-impl<T, const N: usize> Clone for Part<'_, T, N> {
+impl<T, const N: usize> Clone for ChunkRange<'_, T, N> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T, const N: usize> Copy for Part<'_, T, N> {}
+impl<T, const N: usize> Copy for ChunkRange<'_, T, N> {}
 
-impl<'a, T, const N: usize> Part<'a, T, N> {
+impl<'a, T, const N: usize> ChunkRange<'a, T, N> {
     /// Number of elements.
     pub fn len(self) -> usize {
         self.to - self.from
@@ -128,12 +128,12 @@ impl<'a, T, const N: usize> Part<'a, T, N> {
 
     /// The first `n` elements, or all.
     pub fn first(self, count: usize) -> Self {
-        Part { to: self.to.min(self.from.saturating_add(count)), ..self }
+        ChunkRange { to: self.to.min(self.from.saturating_add(count)), ..self }
     }
 
     /// All but the first `n` elements.
     pub fn from(self, count: usize) -> Self {
-        Part { from: self.to.min(self.from.saturating_add(count)), ..self }
+        ChunkRange { from: self.to.min(self.from.saturating_add(count)), ..self }
     }
 
     /// The elements in their order.
@@ -156,7 +156,7 @@ impl<'a, T, const N: usize> Part<'a, T, N> {
     }
 }
 
-impl<T, const N: usize> Index<usize> for Part<'_, T, N> {
+impl<T, const N: usize> Index<usize> for ChunkRange<'_, T, N> {
     type Output = T;
 
     fn index(&self, at: usize) -> &T {

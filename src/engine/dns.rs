@@ -52,7 +52,7 @@ pub fn records<'a>(service: &Object, slices: impl Iterator<Item = &'a EndpointSl
 
 /// The answer to a lookup.
 #[derive(Clone, Debug, Default)]
-pub struct Answer {
+pub struct DnsAnswer {
     pub records: Vec<DnsRecord>,
     /// The name that each of their addresses has of its own: that of the Pod behind it, where it has one.
     pub own: Vec<String>,
@@ -64,7 +64,7 @@ pub fn lookup(server: &ApiServer, namespace: &str, name: &str) -> Vec<DnsRecord>
 }
 
 /// The same with the names of the addresses.
-pub fn answer(server: &ApiServer, namespace: &str, name: &str) -> Answer {
+pub fn answer(server: &ApiServer, namespace: &str, name: &str) -> DnsAnswer {
     let name = name.trim_end_matches('.');
     for search in [format!(".{namespace}.{ZONE}"), format!(".{ZONE}"), ".cluster.local".to_string(), String::new()] {
         let full = format!("{name}{search}");
@@ -82,10 +82,10 @@ pub fn answer(server: &ApiServer, namespace: &str, name: &str) -> Answer {
         let found: Vec<DnsRecord> = all.iter().filter(|record| record.name == full).cloned().collect();
         if !found.is_empty() {
             let own = found.iter().map(|record| own.get(&record.address).map_or(String::new(), |name| (*name).to_owned())).collect();
-            return Answer { records: found, own };
+            return DnsAnswer { records: found, own };
         }
     }
-    Answer::default()
+    DnsAnswer::default()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! Guarantees: everything asked for is among what is found; hashes may collide, so whoever asks checks what was found. What a change
 //! costs depends on the labels of the object alone, not on how many others there are.
 
-use super::table::{Place, Table, hash};
+use super::table::{Slot, Table, hash};
 use super::tree::Tree;
 use crate::api::policy::BudgetSpec;
 use crate::api::storage::PersistentVolume;
@@ -52,16 +52,16 @@ impl<V: Copy + Ord + Default> Marks<V> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct LabelIndex {
     /// The Pods of a namespace that have the same labels.
-    alike: Marks<Place>,
+    alike: Marks<Slot>,
     /// Such sets of labels, by each label and by their namespace.
     labelled: Marks<u64>,
     /// What selects, by one of the labels it asks for.
-    selecting: Marks<Place>,
+    selecting: Marks<Slot>,
 }
 
 impl LabelIndex {
     /// Applies a change of an object.
-    pub fn change(&mut self, old: Option<&Rc<Object>>, new: Option<&Rc<Object>>, place: Place) {
+    pub fn change(&mut self, old: Option<&Rc<Object>>, new: Option<&Rc<Object>>, place: Slot) {
         let Some(kind) = new.or(old).map(|object| object.kind) else { return };
         if kind == Kind::Pod {
             if let (Some(old), Some(new)) = (old, new)
@@ -91,7 +91,7 @@ impl LabelIndex {
         }
     }
 
-    fn add_pod(&mut self, pod: &Object, place: Place) {
+    fn add_pod(&mut self, pod: &Object, place: Slot) {
         let (namespace, labels) = (&pod.meta.namespace, &pod.meta.labels);
         let set = set_of(namespace, labels);
         if self.alike.at(set).next().is_none() {
@@ -101,7 +101,7 @@ impl LabelIndex {
         self.alike.add(set, place);
     }
 
-    fn remove_pod(&mut self, pod: &Object, place: Place) {
+    fn remove_pod(&mut self, pod: &Object, place: Slot) {
         let (namespace, labels) = (&pod.meta.namespace, &pod.meta.labels);
         let set = set_of(namespace, labels);
         self.alike.remove(set, place);
@@ -112,7 +112,7 @@ impl LabelIndex {
     }
 
     /// The Pods of a namespace that may have all these labels, those with the same labels one after the other.
-    pub fn pods(&self, namespace: &str, labels: &Labels) -> impl Iterator<Item = Place> {
+    pub fn pods(&self, namespace: &str, labels: &Labels) -> impl Iterator<Item = Slot> {
         let pairs = pairs(Kind::Pod, namespace, labels);
         let sets: Vec<u64> = self.labelled.rarest(&pairs).into_iter().flat_map(|pair| self.labelled.at(pair)).collect();
         sets.into_iter().flat_map(|set| self.alike.at(set))
@@ -127,7 +127,7 @@ impl LabelIndex {
 }
 
 /// The objects at these places in a namespace, by name, each once.
-fn by_name<'t>(places: impl Iterator<Item = Place>, namespace: &str, table: &'t Table) -> Vec<&'t Rc<Object>> {
+fn by_name<'t>(places: impl Iterator<Item = Slot>, namespace: &str, table: &'t Table) -> Vec<&'t Rc<Object>> {
     let mut found: Vec<&Rc<Object>> = places.filter_map(|place| table.at(place)).filter(|o| o.meta.namespace == namespace).collect();
     if found.len() > 1 {
         crate::sort::sort_by(&mut found, |a, b| a.meta.name.cmp(&b.meta.name));
@@ -186,13 +186,13 @@ fn set_of(namespace: &str, labels: &Labels) -> u64 {
 /// Pods by the claims they use, and volumes by the claim they are reserved for.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StorageIndex {
-    users: Marks<Place>,
-    volumes: Marks<Place>,
+    users: Marks<Slot>,
+    volumes: Marks<Slot>,
 }
 
 impl StorageIndex {
     /// Applies a change of an object.
-    pub fn change(&mut self, old: Option<&Rc<Object>>, new: Option<&Rc<Object>>, place: Place) {
+    pub fn change(&mut self, old: Option<&Rc<Object>>, new: Option<&Rc<Object>>, place: Slot) {
         for (object, is_new) in old.map(|old| (old, false)).into_iter().chain(new.map(|new| (new, true))) {
             let (marks, hashes): (_, Vec<u64>) = match &object.body {
                 Body::Pod(pod) => {

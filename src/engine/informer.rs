@@ -4,7 +4,7 @@ use super::found::{LabelIndex, StorageIndex, whole};
 use super::journal::{Entry, EntryId, Journal, Op};
 use super::late::WatchFaults;
 use super::rank_cache::RankCache;
-use super::table::{Place, Tables};
+use super::table::{Slot, Tables};
 use super::tally::{Alike, Tally};
 use super::tree::Tree;
 use crate::api::object::Typed;
@@ -20,7 +20,7 @@ pub struct Cache {
     /// Owned objects by owner uid.
     owned: Tree<Uid, Owned>,
     /// Objects without a controller, by the hash of their kind and namespace, and their uid.
-    orphans: Tree<(u64, Uid), Place>,
+    orphans: Tree<(u64, Uid), Slot>,
     labels: LabelIndex,
     storage: StorageIndex,
     /// Deletion ranks of Pods.
@@ -30,7 +30,7 @@ pub struct Cache {
 /// The objects of one owner.
 #[derive(Clone, Debug, Default)]
 struct Owned {
-    members: Tree<Uid, (Kind, Place)>,
+    members: Tree<Uid, (Kind, Slot)>,
     tally: Tally,
 }
 
@@ -92,11 +92,11 @@ impl Cache {
     }
 
     /// Pods that name the uid as an owner, ordered by uid, with their places.
-    pub fn owned_pods(&self, uid: Uid) -> impl Iterator<Item = (Uid, Place, &Rc<Object>)> {
+    pub fn owned_pods(&self, uid: Uid) -> impl Iterator<Item = (Uid, Slot, &Rc<Object>)> {
         self.members(uid, Kind::Pod)
     }
 
-    fn members(&self, uid: Uid, kind: Kind) -> impl Iterator<Item = (Uid, Place, &Rc<Object>)> {
+    fn members(&self, uid: Uid, kind: Kind) -> impl Iterator<Item = (Uid, Slot, &Rc<Object>)> {
         let members = self.owned.get(&uid).into_iter().flat_map(|owned| owned.members.iter());
         let table = self.objects.of(kind);
         members.filter(move |(_, (of, _))| *of == kind).filter_map(|(uid, (_, place))| Some((*uid, *place, table.at(*place)?)))
@@ -168,7 +168,7 @@ impl Cache {
     }
 
     /// Updates the owner index.
-    fn index(&mut self, old: Option<&Rc<Object>>, new: Option<&Rc<Object>>, place: Place) {
+    fn index(&mut self, old: Option<&Rc<Object>>, new: Option<&Rc<Object>>, place: Slot) {
         let stays = |a: &Object, b: &Object| a.meta.uid == b.meta.uid && a.meta.owner_references == b.meta.owner_references;
         if let (Some(old), Some(new)) = (old, new)
             && stays(old, new)

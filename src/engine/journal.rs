@@ -1,6 +1,6 @@
 //! The journal: every command, write and refusal in order, with its cause.
 
-use super::chunks::{Chunks, Part};
+use super::chunks::{ChunkRange, Chunks};
 use super::store::ApiError;
 use super::why::Why;
 use crate::api::{Kind, Object, ObjectRef, Str, Time};
@@ -14,7 +14,7 @@ const CHUNK_ENTRIES: usize = 256;
 /// The journal as stored.
 pub(super) type Entries = Chunks<Entry, CHUNK_ENTRIES>;
 /// A view of the journal or of a part of it.
-pub type Journal<'a> = Part<'a, Entry, CHUNK_ENTRIES>;
+pub type Journal<'a> = ChunkRange<'a, Entry, CHUNK_ENTRIES>;
 
 /// Who acts.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -81,12 +81,12 @@ pub enum Record {
     /// Something that is no longer known (`forget.rs`): its place alone is kept.
     Forgotten,
     /// A write that the API server refused; boxed, since refusals are rare and large.
-    Refused(Box<Refused>),
+    Refused(Box<RefusedWrite>),
 }
 
 /// A refused write.
 #[derive(Clone, Debug)]
-pub struct Refused {
+pub struct RefusedWrite {
     /// The object that was to be written.
     pub key: ObjectRef,
     /// The refusal.

@@ -7,7 +7,7 @@ use super::informer::Cache;
 use super::journal::Actor;
 use super::limit::Limit;
 use super::load::Load;
-use super::store::{ApiError, ApiServer, Delete, Origin, Reason};
+use super::store::{ApiError, ApiServer, Delete, Origin, StatusReason};
 use super::why::Why;
 use crate::api::time::SECOND;
 use crate::api::{Body, Duration, Object, ObjectRef, Str, Time, Timestamp};
@@ -190,7 +190,11 @@ impl Out<'_> {
     fn take_turn(&mut self) -> Result<(), ApiError> {
         let now = self.server.now;
         self.waits = self.waits || self.limit.as_mut().is_some_and(|(limit, key)| !limit.take(key, now));
-        if self.waits { Err(ApiError { reason: Reason::Unknown, message: "client rate limiter".into(), cause: None }) } else { Ok(()) }
+        if self.waits {
+            Err(ApiError { reason: StatusReason::Unknown, message: "client rate limiter".into(), cause: None })
+        } else {
+            Ok(())
+        }
     }
 
     /// Records an Event about an object.

@@ -2,7 +2,7 @@
 
 use super::deferred_drop;
 use super::index::Index;
-use super::table::{Place, Table, hash};
+use super::table::{Slot, Table, hash};
 use crate::api::pod::Pod;
 use crate::api::{Object, Str, Timestamp, Uid};
 use std::rc::Rc;
@@ -33,7 +33,7 @@ pub struct RankCache {
     nodes: Vec<Str>,
     index: Index,
     /// Where reading ahead continues.
-    next: Place,
+    next: Slot,
 }
 
 impl Clone for RankCache {
@@ -50,7 +50,7 @@ impl Drop for RankCache {
 
 impl RankCache {
     /// The rank of the Pod at a place.
-    pub fn of(&mut self, place: Place, pod: &Rc<Object>) -> PodRank {
+    pub fn of(&mut self, place: Slot, pod: &Rc<Object>) -> PodRank {
         let place = place as usize;
         if let Some(Some((known, seen))) = self.pods.get(place)
             && Rc::ptr_eq(known, pod)
@@ -65,13 +65,13 @@ impl RankCache {
 
     /// Computes up to `most` ranks in advance, so that the first pass over very many Pods is short.
     pub fn read_ahead(&mut self, pods: &Table, most: usize) {
-        for place in self.next..self.next.saturating_add(most as Place) {
+        for place in self.next..self.next.saturating_add(most as Slot) {
             if let Some(pod) = pods.at(place) {
                 self.of(place, pod);
             }
         }
         let end = self.next as usize + most >= pods.len();
-        self.next = if end { 0 } else { self.next + most as Place };
+        self.next = if end { 0 } else { self.next + most as Slot };
     }
 
     pub fn read(&mut self, object: &Rc<Object>) -> PodRank {

@@ -17,7 +17,7 @@ use super::late::DelayLog;
 use super::limit::Limit;
 use super::out::{Action, Memory, Out, View};
 use super::scheduler::Scheduler;
-use super::store::{ApiError, ClientRequest, Sent};
+use super::store::{ApiError, ClientRequest, Written};
 use super::store::{ApiServer, Origin, defaults};
 use super::tree::Tree;
 use super::watch::Event;
@@ -237,7 +237,7 @@ impl Sim {
     }
 
     /// Sends a write of a client: what it has written, and what the server warns of.
-    pub fn client_request(&mut self, request: &ClientRequest) -> (Result<Sent, ApiError>, Vec<String>) {
+    pub fn client_request(&mut self, request: &ClientRequest) -> (Result<Written, ApiError>, Vec<String>) {
         let origin = request.origin(self.command(&request.told));
         self.request(|server| (request.send(server, &origin), std::mem::take(&mut server.warnings)))
     }

@@ -4,7 +4,7 @@
 //! on the keys alone. A tree of names would work too, but the names of one owner's Pods differ only in their last
 //! letters, and every search that a write needs would compare them almost to the end.
 
-use super::chunks::{Chunks, Part};
+use super::chunks::{ChunkRange, Chunks};
 use super::index::Index;
 use crate::api::{Kind, Object};
 use std::cell::OnceCell;
@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 /// Index of an object in its table, stable for the object's lifetime.
-pub type Place = u32;
+pub type Slot = u32;
 
 /// Objects of one kind.
 #[derive(Clone, Debug, Default)]
@@ -21,14 +21,14 @@ pub struct Table {
     /// The places by the hash of their keys.
     index: Index,
     /// The places in key order, once a list was requested; some may have been vacated since then.
-    order: OnceCell<Rc<[Place]>>,
+    order: OnceCell<Rc<[Slot]>>,
     /// The order at the last list, the places added since, and how many of those are sorted already.
-    before: Rc<[Place]>,
-    recent: Chunks<Place, 256>,
+    before: Rc<[Slot]>,
+    recent: Chunks<Slot, 256>,
     ahead: usize,
     /// Number of vacant places; they are reused once the order is rebuilt without them.
     left: usize,
-    free: Rc<Vec<Place>>,
+    free: Rc<Vec<Slot>>,
 }
 
 /// A table for each kind; custom kinds get theirs with their first object.
@@ -61,9 +61,9 @@ impl Tables {
 
 impl Table {
     /// The place of the object with this key.
-    pub fn place(&self, namespace: &str, name: &str) -> Option<Place> {
+    pub fn place(&self, namespace: &str, name: &str) -> Option<Slot> {
         let hash = hash(namespace, name);
-        let is_named = |place: Place| self.at(place).is_some_and(|o| o.meta.name == name && o.meta.namespace == namespace);
+        let is_named = |place: Slot| self.at(place).is_some_and(|o| o.meta.name == name && o.meta.namespace == namespace);
         self.index.find(hash as u32, is_named)
     }
 
@@ -73,7 +73,7 @@ impl Table {
     }
 
     /// The object at a place.
-    pub fn at(&self, place: Place) -> Option<&Rc<Object>> {
+    pub fn at(&self, place: Slot) -> Option<&Rc<Object>> {
         self.places.get(place as usize)?.as_ref()
     }
 
@@ -83,16 +83,16 @@ impl Table {
     }
 
     /// Inserts or replaces an object; returns its place and the previous object.
-    pub fn insert(&mut self, object: &Rc<Object>) -> (Place, Option<Rc<Object>>) {
+    pub fn insert(&mut self, object: &Rc<Object>) -> (Slot, Option<Rc<Object>>) {
         if let Some(place) = self.place(&object.meta.namespace, &object.meta.name) {
             return (place, self.places.get_mut(place as usize).replace(object.clone()));
         }
         (self.take_place(object), None)
     }
 
-    fn take_place(&mut self, object: &Rc<Object>) -> Place {
+    fn take_place(&mut self, object: &Rc<Object>) -> Slot {
         let free = if self.free.is_empty() { None } else { Rc::make_mut(&mut self.free).pop() };
-        let place = free.unwrap_or(self.places.len() as Place);
+        let place = free.unwrap_or(self.places.len() as Slot);
         match free {
             Some(_) => *self.places.get_mut(place as usize) = Some(object.clone()),
             None => self.places.push(Some(object.clone())),
@@ -104,7 +104,7 @@ impl Table {
     }
 
     /// Removes the object with this key; returns its place and the object.
-    pub fn remove(&mut self, namespace: &str, name: &str) -> Option<(Place, Rc<Object>)> {
+    pub fn remove(&mut self, namespace: &str, name: &str) -> Option<(Slot, Rc<Object>)> {
         let place = self.place(namespace, name)?;
         self.index.remove(hash(namespace, name) as u32, place);
         let object = self.places.get_mut(place as usize).take()?;
@@ -150,13 +150,13 @@ impl Table {
     }
 
     /// The places in the order of their keys.
-    fn listed(&self) -> &Rc<[Place]> {
+    fn listed(&self) -> &Rc<[Slot]> {
         self.order.get_or_init(|| self.merge(self.recent.all().from(self.ahead)))
     }
 
     /// The last order with the places taken since then at theirs.
-    fn merge(&self, recent: Part<'_, Place, 256>) -> Rc<[Place]> {
-        let mut recent: Vec<Place> = recent.iter().copied().filter(|place| self.at(*place).is_some()).collect();
+    fn merge(&self, recent: ChunkRange<'_, Slot, 256>) -> Rc<[Slot]> {
+        let mut recent: Vec<Slot> = recent.iter().copied().filter(|place| self.at(*place).is_some()).collect();
         recent.sort_unstable_by(|a, b| self.at(*a).map(key).cmp(&self.at(*b).map(key)));
         let mut order = Vec::with_capacity(self.before.len() + recent.len());
         let mut rest = &*self.before;
@@ -172,7 +172,7 @@ impl Table {
     }
 
     /// Length of the prefix of sorted places whose objects match.
-    fn front(&self, listed: &[Place], passes: impl Fn(&Rc<Object>) -> bool) -> usize {
+    fn front(&self, listed: &[Slot], passes: impl Fn(&Rc<Object>) -> bool) -> usize {
         let (mut from, mut to) = (0, listed.len());
         while from < to {
             let middle = from.midpoint(to);
@@ -210,7 +210,7 @@ impl Table {
         self.before = self.listed().iter().copied().filter(|place| self.at(*place).is_some()).collect();
         self.order = OnceCell::new();
         (self.recent, self.ahead) = (Chunks::default(), 0);
-        self.free = Rc::new((0..self.places.len() as Place).rev().filter(|place| self.at(*place).is_none()).collect());
+        self.free = Rc::new((0..self.places.len() as Slot).rev().filter(|place| self.at(*place).is_none()).collect());
         self.left = 0;
     }
 }
@@ -219,7 +219,7 @@ impl Table {
 #[derive(Clone, Debug)]
 pub struct Listing {
     places: Chunks<Option<Rc<Object>>, 64>,
-    order: Rc<[Place]>,
+    order: Rc<[Slot]>,
     at: usize,
     to: usize,
 }
@@ -230,7 +230,7 @@ impl Listing {
         let mut places = Chunks::default();
         objects.into_iter().for_each(|object| places.push(Some(object)));
         let to = places.len();
-        Listing { places, order: (0..to as Place).collect(), at: 0, to }
+        Listing { places, order: (0..to as Slot).collect(), at: 0, to }
     }
 }
 
@@ -238,7 +238,7 @@ impl Iterator for Listing {
     type Item = Rc<Object>;
 
     fn next(&mut self) -> Option<Rc<Object>> {
-        let there = |place: &Place| self.places.get(*place as usize).and_then(Option::clone);
+        let there = |place: &Slot| self.places.get(*place as usize).and_then(Option::clone);
         let rest = &self.order[self.at..self.to];
         let found = rest.iter().enumerate().find_map(|(i, place)| Some((i, there(place)?)));
         self.at = found.as_ref().map_or(self.to, |(i, _)| self.at + i + 1);

@@ -3,7 +3,7 @@
 use super::why::Row;
 use crate::api::Str;
 use crate::engine::journal::Op;
-use crate::explain::waits::{Cure, Fact, Health, Label, Refuses, Unfit, Waits};
+use crate::explain::waits::{Cure, DecidingFact, FactLabel, Health, Refuses, Unfit, Waits};
 use crate::i18n::{Arg, Message, msg};
 
 /// What is missing, in one sentence.
@@ -172,65 +172,65 @@ fn unfit(unfit: &Unfit) -> Message {
 }
 
 /// The name of a value.
-pub fn label(label: Label) -> Message {
+pub fn label(label: FactLabel) -> Message {
     match label {
-        Label::Access => msg::label_access_modes(),
-        Label::Active => msg::label_active(),
-        Label::ArrivesAt => msg::label_arrives_at(),
-        Label::AskedAt => msg::label_set_at(),
-        Label::AtLeast => msg::row_min_available(),
-        Label::AtMost => msg::label_max_pods(),
-        Label::Allowed => msg::fact_evictions_allowed(),
-        Label::Available => msg::row_available(),
-        Label::Class => msg::label_class(),
-        Label::Container => msg::label_container(),
-        Label::Desired => msg::row_desired(),
-        Label::DoneIn => msg::label_done_in(),
-        Label::ExitCode => msg::row_exit_code(),
-        Label::Failed => msg::label_failed(),
-        Label::Gate => msg::label_scheduling_gate(),
-        Label::HasLabel => msg::label_pod_label(),
-        Label::Healthy => msg::row_healthy(),
-        Label::Image => msg::row_image(),
-        Label::HeardAt => msg::label_heartbeat(),
-        Label::DelayLogBy => msg::label_delayed_event(),
-        Label::ListsAt => msg::label_relists_at(),
-        Label::MarkedAt => msg::label_marked_unknown_at(),
-        Label::LooksAgain => msg::label_next_retry(),
-        Label::LostOf => msg::label_lost_event(),
-        Label::Matching => msg::row_pods_match(),
-        Label::Message => msg::label_message(),
-        Label::NearestPod => msg::label_nearest_pod(),
-        Label::Now => msg::label_current_pods(),
-        Label::Old => msg::label_old_pods(),
-        Label::Pass => msg::label_this_reconcile(),
-        Label::Place => msg::label_queue_position(),
-        Label::Ports => msg::label_container_ports(),
-        Label::Probe => msg::label_probe(),
-        Label::Ready => msg::label_ready(),
-        Label::Requests => msg::label_requests(),
-        Label::Restarts => msg::row_restarts(),
-        Label::RetriesAllowed => Message::name("backoffLimit"),
-        Label::RunsAgain => msg::label_next_run(),
-        Label::Schedule => msg::label_schedule(),
-        Label::Services => msg::label_services(),
-        Label::Updated => msg::label_new_pods(),
-        Label::Used => msg::label_used(),
-        Label::Volume => msg::label_volume(),
-        Label::WantsLabel => msg::label_selector(),
+        FactLabel::Access => msg::label_access_modes(),
+        FactLabel::Active => msg::label_active(),
+        FactLabel::ArrivesAt => msg::label_arrives_at(),
+        FactLabel::AskedAt => msg::label_set_at(),
+        FactLabel::AtLeast => msg::row_min_available(),
+        FactLabel::AtMost => msg::label_max_pods(),
+        FactLabel::Allowed => msg::fact_evictions_allowed(),
+        FactLabel::Available => msg::row_available(),
+        FactLabel::Class => msg::label_class(),
+        FactLabel::Container => msg::label_container(),
+        FactLabel::Desired => msg::row_desired(),
+        FactLabel::DoneIn => msg::label_done_in(),
+        FactLabel::ExitCode => msg::row_exit_code(),
+        FactLabel::Failed => msg::label_failed(),
+        FactLabel::Gate => msg::label_scheduling_gate(),
+        FactLabel::HasLabel => msg::label_pod_label(),
+        FactLabel::Healthy => msg::row_healthy(),
+        FactLabel::Image => msg::row_image(),
+        FactLabel::HeardAt => msg::label_heartbeat(),
+        FactLabel::DelayLogBy => msg::label_delayed_event(),
+        FactLabel::ListsAt => msg::label_relists_at(),
+        FactLabel::MarkedAt => msg::label_marked_unknown_at(),
+        FactLabel::LooksAgain => msg::label_next_retry(),
+        FactLabel::LostOf => msg::label_lost_event(),
+        FactLabel::Matching => msg::row_pods_match(),
+        FactLabel::Message => msg::label_message(),
+        FactLabel::NearestPod => msg::label_nearest_pod(),
+        FactLabel::Now => msg::label_current_pods(),
+        FactLabel::Old => msg::label_old_pods(),
+        FactLabel::Pass => msg::label_this_reconcile(),
+        FactLabel::Place => msg::label_queue_position(),
+        FactLabel::Ports => msg::label_container_ports(),
+        FactLabel::Probe => msg::label_probe(),
+        FactLabel::Ready => msg::label_ready(),
+        FactLabel::Requests => msg::label_requests(),
+        FactLabel::Restarts => msg::row_restarts(),
+        FactLabel::RetriesAllowed => Message::name("backoffLimit"),
+        FactLabel::RunsAgain => msg::label_next_run(),
+        FactLabel::Schedule => msg::label_schedule(),
+        FactLabel::Services => msg::label_services(),
+        FactLabel::Updated => msg::label_new_pods(),
+        FactLabel::Used => msg::label_used(),
+        FactLabel::Volume => msg::label_volume(),
+        FactLabel::WantsLabel => msg::label_selector(),
     }
 }
 
 /// A fact as name and value.
-pub fn fact(fact: &Fact) -> Row {
+pub fn fact(fact: &DecidingFact) -> Row {
     match fact {
-        Fact::Node(node, refuses) => (Message::name(node), refusal(refuses)),
-        Fact::Fits(node) => (Message::name(node), msg::fact_node_fits()),
-        Fact::Volume(volume, lacks) => (Message::name(volume), unfit(lacks)),
-        Fact::Count(name, value) => (label(*name), Message::count(value)),
-        Fact::Word(name, value) => (label(*name), Message::name(quoted(value))),
-        Fact::Said(name, value) => (label(*name), value.clone()),
-        Fact::At(name, ms) => (label(*name), Message::only(Arg::Clock(*ms as i64))),
+        DecidingFact::Node(node, refuses) => (Message::name(node), refusal(refuses)),
+        DecidingFact::Fits(node) => (Message::name(node), msg::fact_node_fits()),
+        DecidingFact::Volume(volume, lacks) => (Message::name(volume), unfit(lacks)),
+        DecidingFact::Count(name, value) => (label(*name), Message::count(value)),
+        DecidingFact::Word(name, value) => (label(*name), Message::name(quoted(value))),
+        DecidingFact::Said(name, value) => (label(*name), value.clone()),
+        DecidingFact::At(name, ms) => (label(*name), Message::only(Arg::Clock(*ms as i64))),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::i18n::{Message, msg};
 
 /// A button: its words, what it does, and the line it types.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Offer {
+pub struct ActionOffer {
     /// On the button.
     pub words: Message,
     /// What happens then, for a line of its own.
@@ -18,9 +18,9 @@ pub struct Offer {
     pub line: String,
 }
 
-impl Offer {
-    fn new(words: Message, title: Message, line: String) -> Offer {
-        Offer { words, title, line }
+impl ActionOffer {
+    fn new(words: Message, title: Message, line: String) -> ActionOffer {
+        ActionOffer { words, title, line }
     }
 
     /// Whether it is about every component of the cluster rather than about the object.
@@ -36,7 +36,7 @@ const PROBES: [&str; 3] = ["startup", "readiness", "liveness"];
 const MAX_PODS_SCANNED: usize = 1_000;
 
 /// Faults offered for an object.
-pub fn of(sim: &Sim, object: &Object) -> Vec<Offer> {
+pub fn of(sim: &Sim, object: &Object) -> Vec<ActionOffer> {
     let mut offers = match &object.body {
         Body::Pod(pod) if object.meta.namespace == "default" => of_pod(sim, object, pod),
         Body::Node(node) => of_node(object, node),
@@ -58,37 +58,37 @@ pub fn of(sim: &Sim, object: &Object) -> Vec<Offer> {
             (false, true) => msg::offer_lose_title(),
             (false, false) => msg::offer_lose_for_good_title(),
         };
-        offers.push(Offer::new(lose, lost, ["fault lose ", &of].concat()));
+        offers.push(ActionOffer::new(lose, lost, ["fault lose ", &of].concat()));
         offers.push(match (sim.is_delayed(kind, &name), any) {
-            (true, _) => Offer::new(msg::offer_deliver(), msg::offer_deliver_title(), ["fault delay ", &of, " none"].concat()),
-            (false, false) => Offer::new(msg::offer_delay(), msg::offer_delay_title(), ["fault delay ", &of, " 10s"].concat()),
-            (false, true) => Offer::new(msg::offer_delay_any(), msg::offer_delay_any_title(), ["fault delay ", &of, " 10s"].concat()),
+            (true, _) => ActionOffer::new(msg::offer_deliver(), msg::offer_deliver_title(), ["fault delay ", &of, " none"].concat()),
+            (false, false) => ActionOffer::new(msg::offer_delay(), msg::offer_delay_title(), ["fault delay ", &of, " 10s"].concat()),
+            (false, true) => ActionOffer::new(msg::offer_delay_any(), msg::offer_delay_any_title(), ["fault delay ", &of, " 10s"].concat()),
         });
         offers.push(match sim.relists() {
-            true => Offer::new(msg::offer_no_relist(), msg::offer_no_relist_title(), "fault relist never".into()),
-            false => Offer::new(msg::offer_relist(), msg::offer_relist_title(), "fault relist 10s".into()),
+            true => ActionOffer::new(msg::offer_no_relist(), msg::offer_no_relist_title(), "fault relist never".into()),
+            false => ActionOffer::new(msg::offer_relist(), msg::offer_relist_title(), "fault relist 10s".into()),
         });
     }
     offers
 }
 
 /// The slowdown offered for a loop; `None` for a kubelet, which is as fast as its containers.
-pub fn of_loop(sim: &Sim, name: &str) -> Option<Offer> {
+pub fn of_loop(sim: &Sim, name: &str) -> Option<ActionOffer> {
     let slow = sim.slowed(name).is_some();
     (!name.starts_with("kubelet")).then(|| match slow {
-        true => Offer::new(msg::offer_full_speed(), msg::offer_full_speed_title(), ["fault slow ", name, " none"].concat()),
-        false => Offer::new(msg::offer_slow(), msg::offer_slow_title(), ["fault slow ", name, " 2s"].concat()),
+        true => ActionOffer::new(msg::offer_full_speed(), msg::offer_full_speed_title(), ["fault slow ", name, " none"].concat()),
+        false => ActionOffer::new(msg::offer_slow(), msg::offer_slow_title(), ["fault slow ", name, " 2s"].concat()),
     })
 }
 
-fn of_pod(sim: &Sim, object: &Object, pod: &Pod) -> Vec<Offer> {
+fn of_pod(sim: &Sim, object: &Object, pod: &Pod) -> Vec<ActionOffer> {
     let name = &object.meta.name;
     let mut offers = Vec::new();
     if !pod.node_name.is_empty() && !pod.is_terminal() {
-        offers.push(Offer::new(msg::offer_crash(), msg::offer_crash_title(), ["fault exit pod/", name, " 1"].concat()));
+        offers.push(ActionOffer::new(msg::offer_crash(), msg::offer_crash_title(), ["fault exit pod/", name, " 1"].concat()));
         offers.push(match pod.is_ready() {
-            true => Offer::new(msg::offer_unready(), msg::offer_unready_title(), ["fault unready pod/", name].concat()),
-            false => Offer::new(msg::offer_ready(), msg::offer_ready_title(), ["fault ready pod/", name].concat()),
+            true => ActionOffer::new(msg::offer_unready(), msg::offer_unready_title(), ["fault unready pod/", name].concat()),
+            false => ActionOffer::new(msg::offer_ready(), msg::offer_ready_title(), ["fault ready pod/", name].concat()),
         });
     }
     for kind in PROBES {
@@ -103,12 +103,16 @@ fn of_pod(sim: &Sim, object: &Object, pod: &Pod) -> Vec<Offer> {
             continue;
         }
         offers.push(match sim.is_probe_forced(object.meta.uid, kind) {
-            true => {
-                Offer::new(msg::offer_pass_probe(kind), msg::offer_pass_probe_title(), ["fault pass-probe pod/", name, " ", kind].concat())
-            }
-            false => {
-                Offer::new(msg::offer_fail_probe(kind), msg::offer_fail_probe_title(), ["fault fail-probe pod/", name, " ", kind].concat())
-            }
+            true => ActionOffer::new(
+                msg::offer_pass_probe(kind),
+                msg::offer_pass_probe_title(),
+                ["fault pass-probe pod/", name, " ", kind].concat(),
+            ),
+            false => ActionOffer::new(
+                msg::offer_fail_probe(kind),
+                msg::offer_fail_probe_title(),
+                ["fault fail-probe pod/", name, " ", kind].concat(),
+            ),
         });
     }
     // Labels that the ReplicaSet or the controller adds would leave out Pods of the same application.
@@ -119,12 +123,12 @@ fn of_pod(sim: &Sim, object: &Object, pod: &Pod) -> Vec<Offer> {
         let labels = labels.join(",");
         let said = sim.is_load_said("memory", &labels);
         offers.push(match said {
-            true => Offer::new(
+            true => ActionOffer::new(
                 msg::offer_free_memory(),
                 msg::offer_free_memory_title(&labels),
                 ["fault memory-load ", &labels, " none"].concat(),
             ),
-            false => Offer::new(
+            false => ActionOffer::new(
                 msg::offer_raise_memory_use(),
                 msg::offer_raise_memory_use_title(&labels),
                 ["fault memory-load ", &labels, " 4Gi"].concat(),
@@ -135,7 +139,7 @@ fn of_pod(sim: &Sim, object: &Object, pod: &Pod) -> Vec<Offer> {
 }
 
 /// Faults for one Pod of a workload, or for all new ones.
-fn of_workload(sim: &Sim, object: &Object) -> Vec<Offer> {
+fn of_workload(sim: &Sim, object: &Object) -> Vec<ActionOffer> {
     let mut offers = Vec::new();
     let sets = sim.owned(object.meta.uid, Kind::ReplicaSet).map(|set| set.meta.uid);
     let owners = sets.chain([object.meta.uid]);
@@ -144,32 +148,38 @@ fn of_workload(sim: &Sim, object: &Object) -> Vec<Offer> {
         .take(MAX_PODS_SCANNED)
         .find(|pod| pod.pod().is_some_and(Pod::is_ready) && !pod.meta.is_deleting());
     if let Some(pod) = pod {
-        offers.push(Offer::new(msg::offer_crash_one(), msg::offer_crash_one_title(), ["fault exit pod/", &pod.meta.name, " 1"].concat()));
+        offers.push(ActionOffer::new(
+            msg::offer_crash_one(),
+            msg::offer_crash_one_title(),
+            ["fault exit pod/", &pod.meta.name, " 1"].concat(),
+        ));
     }
     if let (_, Some((container, image))) = crate::explain::evidence::handles(object)
         && can_be_pulled(&image)
     {
         let (repository, _) = image_parts(&image);
         let of = [&object.kind.name().to_ascii_lowercase(), "/", &object.meta.name, " ", &container, "=", repository, ":broken"].concat();
-        offers.push(Offer::new(msg::offer_break_image(), msg::offer_break_image_title(), ["kubectl set image ", &of].concat()));
+        offers.push(ActionOffer::new(msg::offer_break_image(), msg::offer_break_image_title(), ["kubectl set image ", &of].concat()));
     }
     offers
 }
 
-fn of_node(object: &Object, node: &Node) -> Vec<Offer> {
+fn of_node(object: &Object, node: &Node) -> Vec<ActionOffer> {
     let pressed = node.status.conditions.iter().any(|c| c.kind == "MemoryPressure" && c.status == "True");
     let name = &object.meta.name;
     let power = match node.is_ready() {
-        true => Offer::new(msg::offer_power_off(), msg::offer_power_off_title(), ["fault node-down ", name].concat()),
-        false => Offer::new(msg::offer_power_on(), msg::offer_power_on_title(), ["fault node-up ", name].concat()),
+        true => ActionOffer::new(msg::offer_power_off(), msg::offer_power_off_title(), ["fault node-down ", name].concat()),
+        false => ActionOffer::new(msg::offer_power_on(), msg::offer_power_on_title(), ["fault node-up ", name].concat()),
     };
     let memory = match pressed {
-        true => Offer::new(
+        true => ActionOffer::new(
             msg::offer_end_memory_pressure(),
             msg::offer_end_memory_pressure_title(),
             ["fault memory-pressure ", name, " 0"].concat(),
         ),
-        false => Offer::new(msg::offer_memory_pressure(), msg::offer_memory_pressure_title(), ["fault memory-pressure ", name].concat()),
+        false => {
+            ActionOffer::new(msg::offer_memory_pressure(), msg::offer_memory_pressure_title(), ["fault memory-pressure ", name].concat())
+        }
     };
     vec![power, memory]
 }

@@ -3,7 +3,7 @@
 use crate::api::ingress::{IngressBackend, IngressPath};
 use crate::api::network_policy::{NetworkPolicySpec, PolicyPeer, PolicyPort, PolicyRule};
 use crate::api::{Object, Str};
-use crate::engine::connectivity::{Attempt, Direction, Outcome, Verdict};
+use crate::engine::connectivity::{Attempt, Direction, RequestOutcome, Verdict};
 use crate::i18n::{Message, msg};
 
 /// A rule of a NetworkPolicy: who, and on which ports.
@@ -71,8 +71,8 @@ pub fn of_attempt(attempt: &Attempt) -> Vec<Message> {
     let told = ends.into_iter().filter(|(verdict, _)| verdict.is_denied() == denied);
     let mut out: Vec<Message> = told.filter_map(|(verdict, direction)| of_verdict(verdict, direction)).collect();
     match (attempt.outcome, &attempt.pod) {
-        (Outcome::NoNameServer, _) => out.push(msg::verdict_no_name_server()),
-        (Outcome::Refused, Some(pod)) => out.push(msg::verdict_not_listening(&pod.meta.name, attempt.port)),
+        (RequestOutcome::NoNameServer, _) => out.push(msg::verdict_no_name_server()),
+        (RequestOutcome::Refused, Some(pod)) => out.push(msg::verdict_not_listening(&pod.meta.name, attempt.port)),
         _ => {}
     }
     out

@@ -53,7 +53,7 @@ pub enum Unfit {
 
 /// One thing that decides, with its value.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Fact {
+pub enum DecidingFact {
     /// A node's refusal.
     Node(Str, Refuses),
     /// A node that would do.
@@ -61,19 +61,19 @@ pub enum Fact {
     /// A volume and what it lacks.
     Volume(Str, Unfit),
     /// A number.
-    Count(Label, i64),
+    Count(FactLabel, i64),
     /// A word or a name.
-    Word(Label, Str),
+    Word(FactLabel, Str),
     /// A value in words.
-    Said(Label, Message),
+    Said(FactLabel, Message),
     /// An instant, in milliseconds.
-    At(Label, u64),
+    At(FactLabel, u64),
 }
 
 /// What a value is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs)]
-pub enum Label {
+pub enum FactLabel {
     Access,
     Active,
     ArrivesAt,

@@ -97,7 +97,7 @@ pub fn lane_of(name: &str) -> Option<u8> {
 /// Whether an entry tells of a failure. A conflict is none: whoever wrote from an old version reads again.
 pub fn is_bad(entry: &Entry) -> bool {
     match &entry.record {
-        Record::Refused(refused) => refused.error.reason != crate::engine::store::Reason::Conflict,
+        Record::Refused(refused) => refused.error.reason != crate::engine::store::StatusReason::Conflict,
         Record::Write { object, .. } => {
             matches!(entry.why, Why::NoNode { .. } | Why::ImagePull)
                 || (entry.actor.name == "kubelet" && object.kind == Kind::Pod && status(object).0 == PodState::Failed)

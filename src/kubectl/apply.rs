@@ -8,7 +8,7 @@ use super::{Failure, Outcome, Reads, Verb};
 use crate::api::meta::LAST_APPLIED;
 use crate::api::schema;
 use crate::api::{Kind, ObjectRef};
-use crate::engine::store::{Patch, Reason, Subresource, patch};
+use crate::engine::store::{Patch, StatusReason, Subresource, patch};
 use crate::manifest;
 use serde_json::{Map, Value, json};
 
@@ -204,7 +204,7 @@ fn server_side(client: &mut Client<'_>, args: &Args, object: (Kind, Value)) -> R
             client.report(kind, &applied, "serverside-applied")?;
             Ok(ApplyResult::Configured)
         }
-        Err(error) if error.reason == Reason::Conflict => Err(Failure::error(format!("{}\n{WAYS_OUT}", error.message))),
+        Err(error) if error.reason == StatusReason::Conflict => Err(Failure::error(format!("{}\n{WAYS_OUT}", error.message))),
         Err(error) => Err(server_error(&error)),
     }
 }

@@ -8,7 +8,7 @@ use super::parse::Args;
 use super::printers::tabs;
 use super::{Failure, Outcome, Reads, Verb};
 use crate::api::Kind;
-use crate::engine::store::{Request, Rule, User};
+use crate::engine::store::{Attributes, PolicyRule, UserInfo};
 use serde_json::json;
 
 const FLAGS: &str = "list quiet/q subresource= all-namespaces/A no-headers output/o=";
@@ -35,7 +35,7 @@ pub const VERB: Verb = Verb { name: "auth", aliases: &[], flags: FLAGS, reads: R
 fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("auth", FLAGS, words)?;
     client.use_flags(&args)?;
-    let user = client.user().cloned().unwrap_or_else(|| User::new("kubernetes-admin", vec!["kubeadm:cluster-admins".into()]));
+    let user = client.user().cloned().unwrap_or_else(|| UserInfo::new("kubernetes-admin", vec!["kubeadm:cluster-admins".into()]));
     match args.words.first().map(String::as_str) {
         Some("whoami") => who(client, &user)?,
         Some("can-i") if args.on("list") => list(client, &args, &user),
@@ -46,7 +46,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     Ok(Outcome::Done)
 }
 
-fn who(client: &mut Client<'_>, user: &User) -> Result<(), Failure> {
+fn who(client: &mut Client<'_>, user: &UserInfo) -> Result<(), Failure> {
     let groups: Vec<&str> = user.groups.iter().map(|group| group.as_str()).collect();
     let Some(format) = client.mode.format.clone() else {
         let text = format!("ATTRIBUTE\tVALUE\nUsername\t{}\nGroups\t[{}]\n", user.name, groups.join(" "));
@@ -91,7 +91,7 @@ fn can_i(client: &mut Client<'_>, args: &Args) -> Result<Outcome, Failure> {
     }
     let namespace = if args.on("all-namespaces") { String::new() } else { client.namespace.clone() };
     let url = if path { what.as_str() } else { "" };
-    let request = Request { verb, group, resource: &resource, namespace: &namespace, name, url };
+    let request = Attributes { verb, group, resource: &resource, namespace: &namespace, name, url };
     let answer = client.user().map_or(Ok(()), |user| client.sim().server().allows(user, &request));
     let quiet = args.on("quiet");
     match answer {
@@ -110,20 +110,21 @@ fn can_i(client: &mut Client<'_>, args: &Args) -> Result<Outcome, Failure> {
 }
 
 /// Every rule that applies, rules that differ in their verbs alone together.
-fn list(client: &mut Client<'_>, args: &Args, user: &User) {
+fn list(client: &mut Client<'_>, args: &Args, user: &UserInfo) {
     let rules = match client.user() {
         Some(user) => client.sim().server().rules_of(user, &client.namespace).0,
-        None => client.sim().server().rules_of(&User::new(&user.name, vec!["system:masters".into()]), &client.namespace).0,
+        None => client.sim().server().rules_of(&UserInfo::new(&user.name, vec!["system:masters".into()]), &client.namespace).0,
     };
-    let mut all: Vec<Rule> = Vec::new();
+    let mut all: Vec<PolicyRule> = Vec::new();
     for rule in rules {
         if !rule.urls.is_empty() {
-            all.extend(rule.urls.iter().map(|url| Rule { urls: vec![url.clone()], ..rule.clone() }));
+            all.extend(rule.urls.iter().map(|url| PolicyRule { urls: vec![url.clone()], ..rule.clone() }));
             continue;
         }
         for single in rule.single() {
-            let same =
-                |other: &&mut Rule| (&other.groups, &other.resources, &other.names) == (&single.groups, &single.resources, &single.names);
+            let same = |other: &&mut PolicyRule| {
+                (&other.groups, &other.resources, &other.names) == (&single.groups, &single.resources, &single.names)
+            };
             match all.iter_mut().find(same) {
                 Some(known) if known.verbs.contains(&single.verbs[0]) => {}
                 Some(known) => known.verbs.extend(single.verbs),

@@ -6,7 +6,7 @@ use super::output::{DryRun, Mode, OutputFormat, named};
 use super::typed;
 use crate::api::{Kind, Object, ObjectRef};
 use crate::engine::disk::{CONSOLE, Disks};
-use crate::engine::store::{ApiError, ApiServer, Cause, Delete, Manager, Origin, Patch, Reason, Subresource, Unknown, User};
+use crate::engine::store::{ApiError, ApiServer, Cause, Delete, Manager, Origin, Patch, StatusReason, Subresource, Unknown, UserInfo};
 use crate::engine::{Listing, Sim, Why};
 use serde_json::Value;
 use std::rc::Rc;
@@ -112,7 +112,7 @@ impl<'a> Client<'a> {
     }
 
     /// Whom it acts as, if it does not act as the administrator.
-    pub fn user(&self) -> Option<&User> {
+    pub fn user(&self) -> Option<&UserInfo> {
         self.origin.user.as_deref()
     }
 
@@ -333,9 +333,9 @@ impl<'a> Client<'a> {
 }
 
 /// The user of `--as`, with the groups of `--as-group`.
-fn user(args: &super::parse::Args) -> Option<Rc<User>> {
+fn user(args: &super::parse::Args) -> Option<Rc<UserInfo>> {
     let name = args.get("as").filter(|name| !name.is_empty())?;
-    Some(Rc::new(User::new(name, args.all("as-group").map(Into::into).collect())))
+    Some(Rc::new(UserInfo::new(name, args.all("as-group").map(Into::into).collect())))
 }
 
 /// `Error from server (NotFound): pods "x" not found`
@@ -346,8 +346,8 @@ pub fn not_found(kind: Kind, name: &str) -> Failure {
 /// An API error as kubectl prints it.
 pub fn server_error(error: &ApiError) -> Failure {
     match error.reason {
-        Reason::Invalid => invalid(error),
-        Reason::Unknown => Failure::plain(format!("Error from server: {}", error.message)),
+        StatusReason::Invalid => invalid(error),
+        StatusReason::Unknown => Failure::plain(format!("Error from server: {}", error.message)),
         reason => Failure::plain(format!("Error from server ({reason:?}): {}", error.message)),
     }
 }
@@ -355,7 +355,7 @@ pub fn server_error(error: &ApiError) -> Failure {
 /// The same for an object of a file; only errors that are not about fields name the file.
 pub fn source_error(error: &ApiError, doing: &str) -> Failure {
     match error.reason {
-        Reason::Invalid => invalid(error),
+        StatusReason::Invalid => invalid(error),
         reason => Failure::plain(format!("Error from server ({reason:?}): {doing}: {}", error.message)),
     }
 }

@@ -6,12 +6,12 @@ use super::client::Client;
 use super::nodes::{named, set_cordon};
 use super::output::DryRun;
 use super::parse::Args;
-use super::select::Selection;
+use super::select::ObjectSelector;
 use super::targets::name_of;
 use super::{Failure, Outcome, PendingCommand, Reads, Verb};
 use crate::api::time::SECOND;
 use crate::api::{Kind, ObjectRef, Time, Uid};
-use crate::engine::store::{Delete, Reason};
+use crate::engine::store::{Delete, StatusReason};
 use serde_json::Value;
 
 const FLAGS: &str = "ignore-daemonsets delete-emptydir-data delete-local-data force grace-period= timeout= pod-selector= selector/l= \
@@ -69,7 +69,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
 impl Drain {
     fn begin(&mut self, client: &mut Client<'_>, node: &str) -> Result<(), Failure> {
         let pods: Vec<Value> = client.list(Kind::Pod, "").into_iter().filter(|pod| pod["spec"]["nodeName"] == node).collect();
-        let wanted = Selection::parse(self.args.get("pod-selector"), None).map_err(Failure::error)?;
+        let wanted = ObjectSelector::parse(self.args.get("pod-selector"), None).map_err(Failure::error)?;
         let pods: Vec<Value> = pods.into_iter().filter(|pod| wanted.matches(pod)).collect();
         let (chosen, errors, warnings) = self.choose(&pods);
         if !errors.is_empty() {
@@ -172,7 +172,7 @@ impl Drain {
                 }
                 continue;
             };
-            if error.reason == Reason::TooManyRequests {
+            if error.reason == StatusReason::TooManyRequests {
                 client.err.push_str(&format!("{text} (will retry after 5s): {error}\n"));
                 self.evict.push((key, uid, now.after(RETRY_US)));
             } else {

@@ -183,30 +183,30 @@ impl PendingCommand for Editing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::actions::{Answer, Command, Waiting, run};
+    use crate::actions::{ActionResult, Command, WaitingCommands, run};
     use crate::engine::Sim;
     use crate::engine::cluster::ClusterConfig;
 
     /// A terminal with a Deployment.
     struct Terminal {
         sim: Sim,
-        waiting: Waiting,
+        waiting: WaitingCommands,
     }
 
     impl Terminal {
         fn new() -> Terminal {
-            let mut terminal = Terminal { sim: Sim::new(ClusterConfig::default(), 1), waiting: Waiting::default() };
+            let mut terminal = Terminal { sim: Sim::new(ClusterConfig::default(), 1), waiting: WaitingCommands::default() };
             terminal.enter("kubectl create deployment web --image=nginx:1.25 --replicas=2");
             terminal
         }
 
         fn enter(&mut self, line: &str) -> String {
-            let Answer { lines, .. } = run(&mut self.sim, &mut self.waiting, &Command::Kubectl(line.into()));
+            let ActionResult { lines, .. } = run(&mut self.sim, &mut self.waiting, &Command::Kubectl(line.into()));
             lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n")
         }
 
         fn save(&mut self, text: &str) -> String {
-            let Answer { lines, .. } = run(&mut self.sim, &mut self.waiting, &Command::Edited(text.into()));
+            let ActionResult { lines, .. } = run(&mut self.sim, &mut self.waiting, &Command::Edited(text.into()));
             lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n")
         }
 

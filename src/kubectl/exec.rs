@@ -11,7 +11,7 @@ use crate::api::pod::{ContainerState, Pod, PodSpec};
 use crate::api::selector::LabelSelector;
 use crate::api::time::SECOND;
 use crate::api::{Kind, Object, ObjectRef, Time};
-use crate::engine::store::{ApiError, Delete, Reason};
+use crate::engine::store::{ApiError, Delete, StatusReason};
 use std::rc::Rc;
 
 const FLAGS: &str = "container/c= stdin/i ~tty/t ~quiet/q @filename/f= ~pod-running-timeout=";
@@ -69,7 +69,7 @@ pub fn container(client: &mut Client<'_>, args: &Args, pod: &Object) -> Result<u
         client.warn(format!("Defaulted container {first:?} out of: {all}"));
     }
     reached(pod, wanted).map_err(|error| match error.reason {
-        Reason::InternalError => Failure::error(error.message),
+        StatusReason::InternalError => Failure::error(error.message),
         _ => server_error(&error),
     })
 }

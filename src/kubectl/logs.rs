@@ -6,7 +6,7 @@
 use super::client::Client;
 use super::exec;
 use super::parse::Args;
-use super::select::Selection;
+use super::select::ObjectSelector;
 use super::shell::{Machine, parse, room as shell};
 use super::targets;
 use super::{Failure, Outcome, PendingCommand, Reads, Verb};
@@ -38,7 +38,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     client.use_flags(&args)?;
     let mut pods: Vec<ObjectRef> = Vec::new();
     if let Some(labels) = args.get("selector") {
-        let selection = Selection::parse(Some(labels), None).map_err(Failure::error)?;
+        let selection = ObjectSelector::parse(Some(labels), None).map_err(Failure::error)?;
         let namespace = client.namespace.clone();
         let found = client.listing(Kind::Pod, &namespace).filter(|pod| selection.matches(&pod.to_value()));
         pods.extend(found.map(|pod| pod.key()));

@@ -60,7 +60,7 @@ pub use custom::CustomColumns;
 pub use exec::{Stdin, is_shell, reached};
 pub use failure::Failure;
 pub use remote::{RemoteAct, RemoteOutput, RemoteStart, Remotes};
-pub use select::Selection;
+pub use select::ObjectSelector;
 pub use verb::{Outcome, PendingCommand, Reads, Verb};
 
 /// Whether a command still waits for something.
@@ -198,9 +198,9 @@ impl Session {
     }
 
     /// Starts what is the process of a container from now on, as the server does for `attach`: a shell or a command.
-    pub fn attached(sim: &mut Sim, (pod, container): (&Object, usize), command: &[String], stdin: Stdin) -> Session {
-        let mut session = Session::noted(sim, &format!("kubectl attach {}", pod.meta.name), usize::MAX);
-        let stays = exec::attached((pod, container), sim.now(), command, stdin);
+    pub fn attached(sim: &mut Sim, at: (&Object, usize), command: &[String], stdin: Stdin) -> Session {
+        let mut session = Session::noted(sim, &format!("kubectl attach {}", at.0.meta.name), usize::MAX);
+        let stays = exec::attached(at, sim.now(), command, stdin);
         session.settle(Ok(Outcome::pending(stays)));
         session.poll(sim);
         session
@@ -415,7 +415,8 @@ fn dispatch(client: &mut Client<'_>, args: &[String], stdin: &str) -> Result<Out
 
 /// The flags of a verb that do something here, a line each.
 fn options(verb: &Verb) -> String {
-    parse::described(verb.flags).filter(|(_, effect)| *effect != parse::Effect::Refused).map(|(flag, _)| format!("    {flag}\n")).collect()
+    let taken = parse::described(verb.flags).filter(|(_, effect)| *effect != parse::FlagEffect::Refused);
+    taken.map(|(flag, _)| format!("    {flag}\n")).collect()
 }
 
 /// Whether a line only looks: in the past it is answered about the instant shown, and the timeline has no mark of it.

@@ -2,7 +2,7 @@
 
 use super::client::{Client, server_error};
 use super::parse::Args;
-use super::select::Selection;
+use super::select::ObjectSelector;
 use super::targets::name_of;
 use super::{Failure, Outcome, Reads, Verb};
 use crate::api::{Kind, ObjectRef};
@@ -54,7 +54,7 @@ pub fn named(client: &Client<'_>, args: &Args) -> Result<Vec<String>, Failure> {
     let Some(labels) = args.get("selector") else {
         return Ok(args.words.iter().map(|word| word.trim_start_matches("node/").to_owned()).collect());
     };
-    let selection = Selection::parse(Some(labels), None).map_err(Failure::error)?;
+    let selection = ObjectSelector::parse(Some(labels), None).map_err(Failure::error)?;
     let found = client.list(Kind::Node, "").into_iter().filter(|node| selection.matches(node));
     Ok(found.map(|node| name_of(&node).to_owned()).collect())
 }

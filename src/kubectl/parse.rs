@@ -31,12 +31,12 @@ struct Flag {
     /// What the flag means without a value.
     default: &'static str,
     /// What it does here.
-    effect: Effect,
+    effect: FlagEffect,
 }
 
 /// What a flag does here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effect {
+pub enum FlagEffect {
     /// What it does in kubectl.
     Same,
     /// The same; it names objects by a file.
@@ -54,11 +54,11 @@ pub fn takes(table: &'static str, name: &str) -> bool {
 
 /// Whether a table has a flag that names objects by a file.
 pub fn names_by_file(table: &'static str) -> bool {
-    flags(table).any(|flag| flag.effect == Effect::Names)
+    flags(table).any(|flag| flag.effect == FlagEffect::Names)
 }
 
 /// The names of a table's flags, each as it is typed, and what they do here.
-pub fn described(table: &'static str) -> impl Iterator<Item = (String, Effect)> {
+pub fn described(table: &'static str) -> impl Iterator<Item = (String, FlagEffect)> {
     flags(table).map(|flag| {
         let short = flag.short.map_or(String::new(), |short| format!("-{short}, "));
         (format!("{short}--{}{}", flag.name, if flag.value { "=" } else { "" }), flag.effect)
@@ -74,10 +74,10 @@ fn flags(table: &'static str) -> impl Iterator<Item = Flag> {
         };
         let (name, short) = entry.split_once('/').map_or((entry, None), |(name, short)| (name, short.chars().next()));
         let effect = match name.as_bytes().first() {
-            Some(b'!') => Effect::Refused,
-            Some(b'~') => Effect::Nothing,
-            Some(b'@') => Effect::Names,
-            _ => Effect::Same,
+            Some(b'!') => FlagEffect::Refused,
+            Some(b'~') => FlagEffect::Nothing,
+            Some(b'@') => FlagEffect::Names,
+            _ => FlagEffect::Same,
         };
         Flag { name: name.trim_start_matches(['!', '~', '@']), short, value, default, effect }
     })
@@ -115,7 +115,9 @@ impl Args {
                 args.words.push(word.clone());
             }
         }
-        if let Some((name, _)) = args.flags.iter().find(|(name, _)| known.iter().any(|f| f.name == *name && f.effect == Effect::Refused)) {
+        if let Some((name, _)) =
+            args.flags.iter().find(|(name, _)| known.iter().any(|f| f.name == *name && f.effect == FlagEffect::Refused))
+        {
             return Err(Failure::error(format!("--{name} is not simulated")));
         }
         Ok(args)

@@ -8,7 +8,7 @@ use super::printers::template;
 use super::targets::{Targets, name_of};
 use super::{Failure, Outcome, Reads, Verb};
 use crate::api::{Kind, ObjectRef, schema};
-use crate::engine::store::{ApiError, Patch, Reason, Subresource};
+use crate::engine::store::{ApiError, Patch, StatusReason, Subresource};
 use crate::manifest;
 use serde_json::Value;
 
@@ -61,7 +61,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
 
 /// A refusal; kubectl says which kind of patch it is that the object does not support. The server refuses none but the strategic one.
 fn refused(kind: Kind, error: &ApiError) -> Failure {
-    if error.reason != Reason::UnsupportedMediaType {
+    if error.reason != StatusReason::UnsupportedMediaType {
         return server_error(error);
     }
     let (version, name, message) = (kind.api_version(), kind.name(), &error.message);

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// What objects a command means.
 #[derive(Clone, Debug, Default)]
-pub struct Selection {
+pub struct ObjectSelector {
     labels: Vec<Requirement>,
     fields: Vec<(String, bool, String)>,
 }
@@ -24,10 +24,10 @@ enum How {
     Absent,
 }
 
-impl Selection {
+impl ObjectSelector {
     /// Reads `-l` and `--field-selector`; says what is wrong with them as the server does.
-    pub fn parse(labels: Option<&str>, fields: Option<&str>) -> Result<Selection, String> {
-        let mut selection = Selection::default();
+    pub fn parse(labels: Option<&str>, fields: Option<&str>) -> Result<ObjectSelector, String> {
+        let mut selection = ObjectSelector::default();
         for part in parts(labels.unwrap_or("")) {
             selection.labels.push(requirement(&part)?);
         }

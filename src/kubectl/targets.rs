@@ -3,7 +3,7 @@
 use super::Failure;
 use super::client::{Client, not_found};
 use super::parse::Args;
-use super::select::Selection;
+use super::select::ObjectSelector;
 use crate::api::{Kind, Object, ObjectRef};
 use crate::engine::Listing;
 use serde_json::Value;
@@ -16,7 +16,7 @@ pub struct Targets {
     /// A kind, and a name unless all are meant.
     pub list: Vec<(Kind, Option<String>)>,
     /// Labels and fields.
-    pub selection: Selection,
+    pub selection: ObjectSelector,
     /// Empty for all namespaces.
     pub namespace: String,
     /// What is asked of the server for a name.
@@ -68,7 +68,7 @@ impl Targets {
         }
         let namespace = if args.on("all-namespaces") { String::new() } else { client.namespace.clone() };
         let (labels, fields) = (args.get("selector"), args.get("field-selector"));
-        let selection = Selection::parse(labels, fields).map_err(|fault| {
+        let selection = ObjectSelector::parse(labels, fields).map_err(|fault| {
             let info = list.first().map_or(Kind::Pod, |(kind, _)| *kind).info();
             Failure::plain(format!(
                 "Error from server (BadRequest): Unable to find \"{}/{}, Resource={}\" that match label selector {:?}, field selector {:?}: {fault}",

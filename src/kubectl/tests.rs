@@ -709,7 +709,7 @@ fn logs_are_shown_since_a_moment() {
 /// `UPDATE_DOCS=1 cargo test the_reference_of_verbs` writes the page anew.
 #[test]
 fn the_reference_of_verbs_and_flags_is_the_registry() {
-    use parse::Effect;
+    use parse::FlagEffect;
     let mut page = String::from(
         "# kubectl's verbs and flags\n\nGenerated from the registry of verbs (`src/kubectl`); `UPDATE_DOCS=1 cargo test the_reference_of_verbs` writes it \
          anew.\n\nA flag does what it does in kubectl, has nothing to do here (it is taken and changes nothing), or is refused with a sentence. \
@@ -717,12 +717,12 @@ fn the_reference_of_verbs_and_flags_is_the_registry() {
          their own beside these.\n\n| verb | | flags | nothing to do here | refused |\n|---|---|---|---|---|\n",
     );
     let row = |name: &str, help: &str, table: &'static str| {
-        let flags = |wanted: &[Effect]| {
+        let flags = |wanted: &[FlagEffect]| {
             let of = parse::described(table).filter(|(_, effect)| wanted.contains(effect)).map(|(flag, _)| format!("`{flag}`"));
             of.collect::<Vec<_>>().join(" ")
         };
-        let (same, nothing) = (flags(&[Effect::Same, Effect::Names]), flags(&[Effect::Nothing]));
-        format!("| {name} | {help} | {same} | {nothing} | {} |\n", flags(&[Effect::Refused]))
+        let (same, nothing) = (flags(&[FlagEffect::Same, FlagEffect::Names]), flags(&[FlagEffect::Nothing]));
+        format!("| {name} | {help} | {same} | {nothing} | {} |\n", flags(&[FlagEffect::Refused]))
     };
     page.push_str(&row("every verb", "", parse::GLOBAL));
     for verb in VERBS {

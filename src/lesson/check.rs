@@ -2,8 +2,8 @@
 //! one right answer, and what the captions claim must hold.
 
 use super::expr::Expressions;
-use super::format::{Answers, Lesson, Step, Task, Text, Tongue};
-use super::history::{History, Value};
+use super::format::{Answers, Lesson, LessonStep, LessonTask, Text, Tongue};
+use super::history::{ObservedHistory, Value};
 use super::script::Play;
 use crate::engine::Sim;
 use crate::scenario;
@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 /// What is wrong with a lesson that can be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub struct LessonFinding {
     /// The step, from 1.
     pub step: usize,
     /// What is wrong.
@@ -45,7 +45,7 @@ pub enum Flaw {
     Untranslated,
 }
 
-impl std::fmt::Display for Finding {
+impl std::fmt::Display for LessonFinding {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "step {}: ", self.step)?;
         match &self.what {
@@ -66,8 +66,9 @@ impl std::fmt::Display for Finding {
 }
 
 /// Plays a lesson to its end and tells what is wrong with it.
-pub fn check(lesson: &Lesson) -> Vec<Finding> {
-    let mut player = Player { sim: Sim::new(lesson.cluster.clone(), lesson.seed), history: History::default(), step: 0, found: Vec::new() };
+pub fn check(lesson: &Lesson) -> Vec<LessonFinding> {
+    let mut player =
+        Player { sim: Sim::new(lesson.cluster.clone(), lesson.seed), history: ObservedHistory::default(), step: 0, found: Vec::new() };
     if !lesson.title.is_translated() || !lesson.summary.is_translated() {
         player.note(Flaw::Untranslated);
     }
@@ -80,17 +81,17 @@ pub fn check(lesson: &Lesson) -> Vec<Finding> {
 
 struct Player {
     sim: Sim,
-    history: History,
+    history: ObservedHistory,
     step: usize,
-    found: Vec<Finding>,
+    found: Vec<LessonFinding>,
 }
 
 impl Player {
     fn note(&mut self, what: Flaw) {
-        self.found.push(Finding { step: self.step, what });
+        self.found.push(LessonFinding { step: self.step, what });
     }
 
-    fn play(&mut self, actions: &Rc<[scenario::Step]>) -> Play {
+    fn play(&mut self, actions: &Rc<[scenario::ScenarioStep]>) -> Play {
         Play::new(self.sim.clone(), self.history.clone(), actions.clone()).finish()
     }
 
@@ -102,7 +103,7 @@ impl Player {
         (self.sim, self.history) = (play.sim, play.history);
     }
 
-    fn step(&mut self, step: &Step) {
+    fn step(&mut self, step: &LessonStep) {
         let over: &Rc<Expressions> = &step.over;
         self.history.begin(&self.sim, over.clone());
         let play = self.play(&step.actions);
@@ -141,7 +142,7 @@ impl Player {
         play.history.is_reached(&play.sim)
     }
 
-    fn task(&mut self, task: &Task) {
+    fn task(&mut self, task: &LessonTask) {
         self.texts(task.hints.iter().chain([&task.goal]));
         self.history.ask(&self.sim, task.check.clone());
         if self.history.is_reached(&self.sim) {

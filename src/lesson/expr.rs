@@ -19,7 +19,7 @@ const MAX_OVER: usize = 32;
 
 /// How a value over time becomes one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Over {
+pub enum Aggregation {
     /// The largest.
     Max,
     /// The smallest.
@@ -32,8 +32,13 @@ pub enum Over {
     Never,
 }
 
-const OVERS: [(&str, Over); 5] =
-    [("max", Over::Max), ("min", Over::Min), ("ever", Over::Ever), ("always", Over::Always), ("never", Over::Never)];
+const OVERS: [(&str, Aggregation); 5] = [
+    ("max", Aggregation::Max),
+    ("min", Aggregation::Min),
+    ("ever", Aggregation::Ever),
+    ("always", Aggregation::Always),
+    ("never", Aggregation::Never),
+];
 
 /// How two values are compared or joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +100,7 @@ pub enum Expr {
 #[derive(Clone, Debug, Default)]
 pub struct Expressions {
     /// Each with how it becomes one value.
-    pub over: Vec<(Over, Expr)>,
+    pub over: Vec<(Aggregation, Expr)>,
 }
 
 /// What is wrong with an expression.
@@ -169,12 +174,12 @@ struct Reader<'t> {
     at: usize,
     depth: usize,
     within: bool,
-    over: &'t mut Vec<(Over, Expr)>,
+    over: &'t mut Vec<(Aggregation, Expr)>,
 }
 
 impl Expressions {
     /// Reads an expression whose value over time is asked for; its place.
-    pub fn read_over(&mut self, over: Over, text: &str) -> Result<usize, ExprError> {
+    pub fn read_over(&mut self, over: Aggregation, text: &str) -> Result<usize, ExprError> {
         let expr = self.whole(text, true)?;
         self.over.push((over, expr));
         Ok(self.over.len() - 1)
@@ -265,7 +270,7 @@ impl Reader<'_> {
             }
             self.at += 1;
             // `max(pods(web)) == 4` compares the largest; `never ready(web) < 2` looks for what is never so.
-            let largest = matches!(over, Over::Max | Over::Min);
+            let largest = matches!(over, Aggregation::Max | Aggregation::Min);
             let inner = if largest { self.unary()? } else { self.binary(2)? };
             self.within = false;
             self.over.push((*over, inner));
@@ -307,7 +312,7 @@ impl Reader<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Expr, ExprError, Expressions, Operator, Over};
+    use super::{Aggregation, Expr, ExprError, Expressions, Operator};
 
     fn read(text: &str) -> Result<(Expr, Expressions), ExprError> {
         let mut all = Expressions::default();
@@ -321,11 +326,11 @@ mod tests {
         assert!(matches!(**right, Expr::Not(_)));
         let Expr::Binary(Operator::And, first, second) = &**left else { panic!("{left:?}") };
         assert!(matches!(**first, Expr::Binary(Operator::Equal, ..)) && matches!(**second, Expr::Over(0)));
-        assert!(matches!(&all.over[..], [(Over::Never, Expr::Binary(Operator::Less, ..))]));
+        assert!(matches!(&all.over[..], [(Aggregation::Never, Expr::Binary(Operator::Less, ..))]));
         let (expr, all) = read("max(pods(web)) - 1 >= 3").unwrap();
         let Expr::Binary(Operator::AtLeast, left, _) = &expr else { panic!("{expr:?}") };
         assert!(matches!(**left, Expr::Binary(Operator::Minus, ..)));
-        assert!(matches!(&all.over[..], [(Over::Max, Expr::Call(..))]));
+        assert!(matches!(&all.over[..], [(Aggregation::Max, Expr::Call(..))]));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What a lesson is made of.
 
 use super::expr::{Expr, Expressions};
-use super::history::{History, Value};
+use super::history::{ObservedHistory, Value};
 use crate::engine::Sim;
 use crate::engine::cluster::ClusterConfig;
 use crate::scenario;
@@ -19,7 +19,7 @@ pub enum Tongue {
 
 /// A part of a text.
 #[derive(Clone, Debug)]
-pub(super) enum Piece {
+pub(super) enum CaptionPiece {
     Plain(Rc<str>),
     /// `{{ expression }}`
     Hole(Expr),
@@ -28,8 +28,8 @@ pub(super) enum Piece {
 /// A text in both languages, with values to be filled in.
 #[derive(Clone, Debug, Default)]
 pub struct Text {
-    pub(super) en: Vec<Piece>,
-    pub(super) zh: Vec<Piece>,
+    pub(super) en: Vec<CaptionPiece>,
+    pub(super) zh: Vec<CaptionPiece>,
 }
 
 impl Text {
@@ -39,11 +39,11 @@ impl Text {
     }
 
     /// The text with its values filled in.
-    pub fn say(&self, tongue: Tongue, history: &History, sim: &Sim) -> String {
+    pub fn say(&self, tongue: Tongue, history: &ObservedHistory, sim: &Sim) -> String {
         let pieces = if tongue == Tongue::Chinese && !self.zh.is_empty() { &self.zh } else { &self.en };
         let pieces = pieces.iter().map(|piece| match piece {
-            Piece::Plain(text) => text.to_string(),
-            Piece::Hole(expr) => history.value(sim, expr).to_string(),
+            CaptionPiece::Plain(text) => text.to_string(),
+            CaptionPiece::Hole(expr) => history.value(sim, expr).to_string(),
         });
         pieces.collect()
     }
@@ -51,12 +51,12 @@ impl Text {
     /// The text where it has no values to be filled in, as titles.
     pub fn plain(&self, tongue: Tongue) -> String {
         let pieces = if tongue == Tongue::Chinese && !self.zh.is_empty() { &self.zh } else { &self.en };
-        pieces.iter().map(|piece| if let Piece::Plain(text) = piece { &**text } else { "" }).collect()
+        pieces.iter().map(|piece| if let CaptionPiece::Plain(text) = piece { &**text } else { "" }).collect()
     }
 
     /// The expressions that are filled in.
     pub fn holes(&self) -> impl Iterator<Item = &Expr> {
-        self.en.iter().chain(&self.zh).filter_map(|piece| if let Piece::Hole(expr) = piece { Some(expr) } else { None })
+        self.en.iter().chain(&self.zh).filter_map(|piece| if let CaptionPiece::Hole(expr) = piece { Some(expr) } else { None })
     }
 
     /// Whether it has a Chinese text.
@@ -77,12 +77,12 @@ pub struct Lesson {
     /// Draws names and uids.
     pub seed: u64,
     /// The steps.
-    pub steps: Vec<Step>,
+    pub steps: Vec<LessonStep>,
 }
 
 /// One step: what is said, played, asked and to be done.
 #[derive(Clone, Debug)]
-pub struct Step {
+pub struct LessonStep {
     /// What is said.
     pub say: Text,
     /// The object to look at.
@@ -92,11 +92,11 @@ pub struct Step {
     /// The control loop whose code is pointed to.
     pub control_loop: Option<&'static str>,
     /// What is played.
-    pub actions: Rc<[scenario::Step]>,
+    pub actions: Rc<[scenario::ScenarioStep]>,
     /// What is to be predicted before it is played.
     pub predict: Option<Predict>,
     /// What is to be done after it was played.
-    pub task: Option<Task>,
+    pub task: Option<LessonTask>,
     /// What only the presenter reads.
     pub notes: Text,
     /// What its captions claim, and is checked when the lesson is.
@@ -136,7 +136,7 @@ pub struct Choice {
 
 /// Something to do.
 #[derive(Clone, Debug)]
-pub struct Task {
+pub struct LessonTask {
     /// What is to be reached.
     pub goal: Text,
     /// When it is reached.
@@ -146,16 +146,16 @@ pub struct Task {
     /// The object whose Why helps.
     pub about: Option<Rc<str>>,
     /// A way to do it.
-    pub solution: Rc<[scenario::Step]>,
+    pub solution: Rc<[scenario::ScenarioStep]>,
     /// Another way.
-    pub alternative: Rc<[scenario::Step]>,
+    pub alternative: Rc<[scenario::ScenarioStep]>,
     /// What does not do it.
-    pub wrong: Rc<[scenario::Step]>,
+    pub wrong: Rc<[scenario::ScenarioStep]>,
 }
 
 impl Predict {
     /// The right answer once the step was played: the place of a choice, or a number.
-    pub fn right(&self, history: &History, sim: &Sim) -> Option<i64> {
+    pub fn right(&self, history: &ObservedHistory, sim: &Sim) -> Option<i64> {
         match &self.answer {
             Answers::Choices(choices) => choices.iter().position(|choice| history.holds(sim, &choice.when)).map(|at| at as i64),
             Answers::Number(expr) => match history.value(sim, expr) {

@@ -1,11 +1,11 @@
 //! What a lesson can ask about a cluster: one entry each. The document of the format lists them.
 
-use super::history::{History, Value};
+use super::history::{ObservedHistory, Value};
 use crate::api::pod::Pod;
 use crate::api::storage::PersistentVolumeClaim;
 use crate::api::{Kind, Object, ObjectRef, Str, Uid};
 use crate::engine::Sim;
-use crate::engine::connectivity::{self, Outcome};
+use crate::engine::connectivity::{self, RequestOutcome};
 use crate::engine::disk::{FilePlace, place};
 use crate::engine::dns;
 use crate::kubectl::distance;
@@ -46,7 +46,7 @@ pub struct Function {
 }
 
 /// Computes a function from the history and its arguments; the simulation is given where the present is asked about.
-type Run = fn(&History, Option<&Sim>, &[Rc<str>]) -> Value;
+type Run = fn(&ObservedHistory, Option<&Sim>, &[Rc<str>]) -> Value;
 
 impl fmt::Debug for Function {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -216,7 +216,7 @@ pub const ALL: &[Function] = &[
         };
         let port = words.get(2).map_or(Some(80), |port| port.parse().ok()).unwrap_or(0);
         let attempt = connectivity::connect(sim.server(), pod, &words[1], port, sim.journal().len());
-        Value::Truth(attempt.outcome == Outcome::Answered)
+        Value::Truth(attempt.outcome == RequestOutcome::Answered)
     }),
 ];
 
@@ -250,7 +250,7 @@ fn describes(line: &str, object: &Object) -> bool {
     })
 }
 
-impl History {
+impl ObservedHistory {
     /// What a person entered, in the console or otherwise.
     fn lines(&self) -> impl Iterator<Item = &Str> {
         self.commands.iter().chain(&self.entered)

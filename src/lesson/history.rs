@@ -3,7 +3,7 @@
 //! Every instant of the journal is read once, whole and in order, however the clock was sliced: values over time do not depend on when
 //! they are asked for.
 
-use super::expr::{Expr, Expressions, Operator, Over};
+use super::expr::{Aggregation, Expr, Expressions, Operator};
 use crate::api::{Kind, Object, ObjectRef, Str, Time};
 use crate::engine::journal::{Journal, Op, Record};
 use crate::engine::{Actor, Sim};
@@ -52,7 +52,7 @@ struct Slot {
 
 /// The cluster as the journal has it, and what has happened since a step began.
 #[derive(Clone, Debug, Default)]
-pub struct History {
+pub struct ObservedHistory {
     /// Objects by key, without Events.
     pub objects: BTreeMap<ObjectRef, Rc<Object>>,
     /// Objects that were created since the step began.
@@ -88,7 +88,7 @@ struct Goal {
     reached: bool,
 }
 
-impl History {
+impl ObservedHistory {
     /// A step begins now.
     pub fn begin(&mut self, sim: &Sim, over: Rc<Expressions>) {
         self.fold(sim.journal(), sim.now(), true);
@@ -126,8 +126,8 @@ impl History {
     }
 
     /// The history as it was after so many entries, of which `began.1` were there at its beginning.
-    pub fn of(journal: Journal<'_>, began: (Time, usize), over: Rc<Expressions>, to: Time) -> History {
-        let mut history = History::default();
+    pub fn of(journal: Journal<'_>, began: (Time, usize), over: Rc<Expressions>, to: Time) -> ObservedHistory {
+        let mut history = ObservedHistory::default();
         history.fold(journal.first(began.1), began.0, true);
         (history.created, history.deleted, history.commands) = Default::default();
         (history.first, history.began, history.now, history.over) = (history.read, began.0, began.0, over);
@@ -150,7 +150,7 @@ impl History {
     pub fn reread(&mut self, sim: &Sim) {
         let journal = sim.journal();
         let first = self.first.min(journal.len());
-        let old = std::mem::replace(self, History { began: self.began.min(sim.now()), first, ..History::default() });
+        let old = std::mem::replace(self, ObservedHistory { began: self.began.min(sim.now()), first, ..ObservedHistory::default() });
         self.fold(journal.first(first), self.began, true);
         (self.created, self.deleted, self.commands) = Default::default();
         (self.entered, self.looked, self.over, self.now) = (old.entered, old.looked, old.over, self.began);
@@ -220,21 +220,21 @@ impl History {
             let now = self.now;
             let Some(slot) = self.slots.get_mut(at) else {
                 let value = match over {
-                    Over::Max | Over::Min => value,
-                    Over::Ever | Over::Always => Value::Truth(truth),
-                    Over::Never => Value::Truth(!truth),
+                    Aggregation::Max | Aggregation::Min => value,
+                    Aggregation::Ever | Aggregation::Always => Value::Truth(truth),
+                    Aggregation::Never => Value::Truth(!truth),
                 };
                 self.slots.push(Slot { value, at: now });
                 continue;
             };
             let next = match (over, &slot.value, &value) {
-                (Over::Max, Value::Number(old), Value::Number(new)) if new <= old => continue,
-                (Over::Min, Value::Number(old), Value::Number(new)) if new >= old => continue,
-                (Over::Max | Over::Min, _, Value::Nothing) => continue,
-                (Over::Max | Over::Min, ..) => value,
-                (Over::Ever, ..) if truth => Value::Truth(true),
-                (Over::Always, ..) if !truth => Value::Truth(false),
-                (Over::Never, ..) if truth => Value::Truth(false),
+                (Aggregation::Max, Value::Number(old), Value::Number(new)) if new <= old => continue,
+                (Aggregation::Min, Value::Number(old), Value::Number(new)) if new >= old => continue,
+                (Aggregation::Max | Aggregation::Min, _, Value::Nothing) => continue,
+                (Aggregation::Max | Aggregation::Min, ..) => value,
+                (Aggregation::Ever, ..) if truth => Value::Truth(true),
+                (Aggregation::Always, ..) if !truth => Value::Truth(false),
+                (Aggregation::Never, ..) if truth => Value::Truth(false),
                 _ => continue,
             };
             if slot.value != next {
@@ -278,7 +278,7 @@ impl History {
             Expr::Binary(Operator::And, left, right) => self.can_hold(left) && self.can_hold(right),
             Expr::Binary(Operator::Or, left, right) => self.can_hold(left) || self.can_hold(right),
             Expr::Over(at) => {
-                let lasts = matches!(self.over.over.get(*at), Some((Over::Always | Over::Never, _)));
+                let lasts = matches!(self.over.over.get(*at), Some((Aggregation::Always | Aggregation::Never, _)));
                 !lasts || self.slots.get(*at).is_none_or(|slot| slot.value.is_true())
             }
             _ => true,

@@ -13,7 +13,7 @@ pub mod read;
 pub mod script;
 
 pub use format::Lesson;
-pub use history::{History, Value};
+pub use history::{ObservedHistory, Value};
 pub use read::{is_lesson, parse};
 
 use crate::manifest;

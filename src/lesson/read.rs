@@ -1,7 +1,7 @@
 //! The text of a lesson to a lesson, or to what is wrong with it and on which line.
 
 use super::expr::{Expr, ExprError, Expressions};
-use super::format::{Answers, Choice, Lesson, Piece, Predict, Step, Task, Text};
+use super::format::{Answers, CaptionPiece, Choice, Lesson, LessonStep, LessonTask, Predict, Text};
 use super::script::LONGEST;
 use crate::engine::cluster::ClusterConfig;
 use crate::engine::loops;
@@ -53,7 +53,7 @@ pub enum Problem {
 
 /// What is wrong, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct LessonError {
     /// The line, from 1.
     pub line: usize,
     /// The field.
@@ -62,7 +62,7 @@ pub struct Fault {
     pub problem: Problem,
 }
 
-impl Fault {
+impl LessonError {
     /// In words.
     pub fn message(&self) -> Message {
         let what = match &self.problem {
@@ -117,23 +117,24 @@ pub fn is_lesson(text: &str) -> bool {
 }
 
 /// Reads a lesson; all that is wrong with it otherwise.
-pub fn parse(text: &str) -> Result<Lesson, Vec<Fault>> {
+pub fn parse(text: &str) -> Result<Lesson, Vec<LessonError>> {
     let read = manifest::parse(text.as_bytes());
     if let Some(fault) = read.diagnostics.first() {
-        return Err(vec![Fault { line: fault.line, path: String::new(), problem: Problem::Text(fault.message.clone()) }]);
+        return Err(vec![LessonError { line: fault.line, path: String::new(), problem: Problem::Text(fault.message.clone()) }]);
     }
     let value = read.documents.first().map_or(Json::Null, |document| document.value.clone());
     let mut reader = Reader::default();
     let lesson = reader.lesson(&value);
     let line = |path: &str| manifest::locate(text.as_bytes(), 0, path).map_or(1, |(line, ..)| line);
-    let mut faults: Vec<Fault> = reader.faults.into_iter().map(|(path, problem)| Fault { line: line(&path), path, problem }).collect();
+    let mut faults: Vec<LessonError> =
+        reader.faults.into_iter().map(|(path, problem)| LessonError { line: line(&path), path, problem }).collect();
     // In a manifest the last of equal fields counts; here it would be a step of which half is lost.
-    faults.extend(manifest::repeated(text.as_bytes()).map(|(line, key)| Fault {
+    faults.extend(manifest::repeated(text.as_bytes()).map(|(line, key)| LessonError {
         line,
         path: String::new(),
         problem: Problem::Repeated(key),
     }));
-    faults.extend(read.documents.get(1).map(|more| Fault { line: more.line, path: String::new(), problem: Problem::Second }));
+    faults.extend(read.documents.get(1).map(|more| LessonError { line: more.line, path: String::new(), problem: Problem::Second }));
     if faults.is_empty() { Ok(lesson) } else { Err(faults) }
 }
 
@@ -205,9 +206,9 @@ impl Reader {
         lesson
     }
 
-    fn step(&mut self, value: &Json, path: &str) -> Step {
+    fn step(&mut self, value: &Json, path: &str) -> LessonStep {
         self.over = Expressions::default();
-        let mut step = Step {
+        let mut step = LessonStep {
             say: Text::default(),
             look: None,
             view: None,
@@ -273,8 +274,8 @@ impl Reader {
         Some(Choice { say, when: self.needed_expression(map, "if", path)? })
     }
 
-    fn task(&mut self, value: &Json, path: &str) -> Task {
-        let mut task = Task {
+    fn task(&mut self, value: &Json, path: &str) -> LessonTask {
+        let mut task = LessonTask {
             goal: Text::default(),
             check: Rc::new(Expr::Number(0)),
             hints: Vec::new(),
@@ -321,7 +322,7 @@ impl Reader {
         word.as_str()
     }
 
-    fn actions(&mut self, map: &Map<String, Json>, key: &str, path: &str) -> Rc<[scenario::Step]> {
+    fn actions(&mut self, map: &Map<String, Json>, key: &str, path: &str) -> Rc<[scenario::ScenarioStep]> {
         let mut all = Vec::new();
         for (at, action) in self.list(map, key, path).iter().enumerate() {
             match scenario::step(action) {
@@ -329,7 +330,7 @@ impl Reader {
                 Err(words) => self.fault(&format!("{}[{at}]", within(path, key)), Problem::Text(words)),
             }
         }
-        let waits = all.iter().map(|action| if let scenario::Step::Wait(scenario::Wait::For(span)) = action { *span } else { 0 });
+        let waits = all.iter().map(|action| if let scenario::ScenarioStep::Wait(scenario::Wait::For(span)) = action { *span } else { 0 });
         if waits.fold(0, u64::saturating_add) > LONGEST.0 {
             self.fault(&within(path, key), Problem::Lasts);
         }
@@ -392,7 +393,7 @@ impl Reader {
         Text { en, zh }
     }
 
-    fn pieces(&mut self, text: &str, path: &str) -> Vec<Piece> {
+    fn pieces(&mut self, text: &str, path: &str) -> Vec<CaptionPiece> {
         let mut all = Vec::new();
         let mut rest = text.trim();
         while let Some((before, after)) = rest.split_once("{{") {
@@ -401,16 +402,16 @@ impl Reader {
                 break;
             };
             if !before.is_empty() {
-                all.push(Piece::Plain(before.into()));
+                all.push(CaptionPiece::Plain(before.into()));
             }
             match self.over.read(hole) {
-                Ok(expr) => all.push(Piece::Hole(expr)),
+                Ok(expr) => all.push(CaptionPiece::Hole(expr)),
                 Err(error) => self.fault(path, Problem::Expression(error)),
             }
             rest = next;
         }
         if !rest.is_empty() {
-            all.push(Piece::Plain(rest.into()));
+            all.push(CaptionPiece::Plain(rest.into()));
         }
         all
     }

@@ -1,13 +1,13 @@
 //! The actions of a step, played on the clock: in the page's run, and on a copy that knows the answers.
 
 use super::expr::Expressions;
-use super::history::History;
-use crate::actions::{self, Command, Waiting};
+use super::history::ObservedHistory;
+use crate::actions::{self, Command, WaitingCommands};
 use crate::api::Time;
 use crate::api::time::SECOND;
 use crate::engine::Sim;
 use crate::kubectl::Session;
-use crate::scenario::{Step, Wait, quiet_until, resolve};
+use crate::scenario::{ScenarioStep, Wait, quiet_until, resolve};
 use std::rc::Rc;
 
 /// What a step plays lasts at most so long.
@@ -27,32 +27,32 @@ impl Cursor {
     }
 
     /// Whether all of them have been played.
-    pub fn ended(&self, actions: &[Step]) -> bool {
+    pub fn ended(&self, actions: &[ScenarioStep]) -> bool {
         self.next >= actions.len()
     }
 
     /// When the next action is due, as far as is known by now; none after the last.
-    pub fn due(&self, actions: &[Step], sim: &Sim) -> Option<Time> {
+    pub fn due(&self, actions: &[ScenarioStep], sim: &Sim) -> Option<Time> {
         match actions.get(self.next)? {
-            Step::Wait(Wait::For(span)) => Some(self.began.after(*span)),
-            Step::Wait(Wait::Settled) => Some(quiet_until(sim, self.began)),
+            ScenarioStep::Wait(Wait::For(span)) => Some(self.began.after(*span)),
+            ScenarioStep::Wait(Wait::Settled) => Some(quiet_until(sim, self.began)),
             _ => Some(self.began),
         }
     }
 
     /// Goes on to the next action, and says what the one that was due does; a wait does nothing.
-    pub fn take(&mut self, actions: &[Step], sim: &Sim) -> Option<Command> {
+    pub fn take(&mut self, actions: &[ScenarioStep], sim: &Sim) -> Option<Command> {
         let action = actions.get(self.next)?;
         (self.next, self.began) = (self.next + 1, sim.now());
         match action {
-            Step::Apply(text) => Some(Command::Apply(text.as_str().into())),
-            Step::Kubectl { line, .. } => {
+            ScenarioStep::Apply(text) => Some(Command::Apply(text.as_str().into())),
+            ScenarioStep::Kubectl { line, .. } => {
                 let line = resolve(line, sim);
                 let line = if line.starts_with("kubectl ") { line } else { format!("kubectl {line}") };
                 Some(Command::Kubectl(line.into()))
             }
-            Step::Fault(line) => Some(Command::Fault(resolve(line, sim).into())),
-            Step::Wait(_) => None,
+            ScenarioStep::Fault(line) => Some(Command::Fault(resolve(line, sim).into())),
+            ScenarioStep::Wait(_) => None,
         }
     }
 }
@@ -63,24 +63,24 @@ pub struct Play {
     /// The copy.
     pub sim: Sim,
     /// What has happened on it.
-    pub history: History,
+    pub history: ObservedHistory,
     /// What a command that failed said.
     pub failure: Option<String>,
-    actions: Rc<[Step]>,
+    actions: Rc<[ScenarioStep]>,
     cursor: Cursor,
-    waiting: Waiting,
+    waiting: WaitingCommands,
     limit: Time,
 }
 
 impl Play {
     /// Begins to play actions on a copy, with the history that a step has so far.
-    pub fn new(sim: Sim, history: History, actions: Rc<[Step]>) -> Play {
+    pub fn new(sim: Sim, history: ObservedHistory, actions: Rc<[ScenarioStep]>) -> Play {
         let (cursor, limit) = (Cursor::new(sim.now()), sim.now().after(LONGEST.0));
-        Play { sim, history, failure: None, actions, cursor, waiting: Waiting::default(), limit }
+        Play { sim, history, failure: None, actions, cursor, waiting: WaitingCommands::default(), limit }
     }
 
     /// The same from the beginning of a step.
-    pub fn of_step(sim: Sim, mut history: History, actions: Rc<[Step]>, over: Rc<Expressions>) -> Play {
+    pub fn of_step(sim: Sim, mut history: ObservedHistory, actions: Rc<[ScenarioStep]>, over: Rc<Expressions>) -> Play {
         history.begin(&sim, over);
         Play::new(sim, history, actions)
     }

@@ -1,8 +1,8 @@
 use super::check::{self, Flaw};
 use super::format::Tongue;
-use super::read::{Fault, Problem};
+use super::read::{LessonError, Problem};
 use super::script::Play;
-use super::{History, Value, parse};
+use super::{ObservedHistory, Value, parse};
 use crate::api::Kind;
 use crate::engine::Sim;
 use std::rc::Rc;
@@ -46,7 +46,7 @@ fn after_update(expressions: &[&str], budget: usize) -> Vec<Value> {
     ));
     let lesson = parse(&text).unwrap();
     let sim = Sim::new(lesson.cluster.clone(), 1);
-    let first = Play::of_step(sim, History::default(), lesson.steps[0].actions.clone(), Rc::default()).finish();
+    let first = Play::of_step(sim, ObservedHistory::default(), lesson.steps[0].actions.clone(), Rc::default()).finish();
     let step = &lesson.steps[1];
     let mut play = Play::of_step(first.sim, first.history, step.actions.clone(), step.over.clone());
     while !play.advance(budget) {}
@@ -111,7 +111,8 @@ fn values_now_and_over_time_do_not_depend_on_how_the_clock_was_sliced() {
 #[test]
 fn the_journal_read_is_the_cluster() {
     let lesson = parse(&lesson("- say: a\n  do: [{kubectl: delete deployment web}, {wait: settled}]")).unwrap();
-    let mut play = Play::of_step(Sim::new(lesson.cluster.clone(), 1), History::default(), lesson.steps[0].actions.clone(), Rc::default());
+    let mut play =
+        Play::of_step(Sim::new(lesson.cluster.clone(), 1), ObservedHistory::default(), lesson.steps[0].actions.clone(), Rc::default());
     for step in &lesson.steps[1..] {
         play = play.finish();
         let objects: usize =
@@ -136,7 +137,8 @@ fn what_was_not_always_so_never_will_have_been() {
     );
     let lesson = parse(&text).unwrap();
     let first =
-        Play::of_step(Sim::new(lesson.cluster.clone(), 1), History::default(), lesson.steps[0].actions.clone(), Rc::default()).finish();
+        Play::of_step(Sim::new(lesson.cluster.clone(), 1), ObservedHistory::default(), lesson.steps[0].actions.clone(), Rc::default())
+            .finish();
     let step = &lesson.steps[1];
     let began = first.sim.now();
     let play = Play::of_step(first.sim, first.history, step.actions.clone(), step.over.clone()).finish();
@@ -149,7 +151,7 @@ fn what_was_not_always_so_never_will_have_been() {
 fn what_is_wrong_with_a_text_is_told_with_its_line() {
     let faults = |text: &str| parse(text).unwrap_err();
     let text = "lesson: 1\ntitle: a\nstep: []\nsteps:\n- say: a\n  view: owners\n- look: 3\n  predict: {ask: a, choices: []}\n  expect: ['redy(web)']\n  do: [{run: x}]\n";
-    let found: Vec<(usize, Problem)> = faults(text).into_iter().map(|Fault { line, problem, .. }| (line, problem)).collect();
+    let found: Vec<(usize, Problem)> = faults(text).into_iter().map(|LessonError { line, problem, .. }| (line, problem)).collect();
     let has = |line: usize, problem: &Problem| found.iter().any(|one| one.0 == line && one.1 == *problem);
     assert!(has(3, &Problem::Unknown("step".into(), Some("steps"))), "{found:?}");
     assert!(has(6, &Problem::NoView("owners".into())), "{found:?}");
@@ -193,7 +195,8 @@ fn texts_have_their_values_filled_in() {
     let lesson =
         parse(&lesson("- say: {en: '{{ ready(web) }} of {{ replicas(web) }} run {{ image(web) }}', zh: '{{ ready(web) }} 个'}")).unwrap();
     let play =
-        Play::of_step(Sim::new(lesson.cluster.clone(), 1), History::default(), lesson.steps[0].actions.clone(), Rc::default()).finish();
+        Play::of_step(Sim::new(lesson.cluster.clone(), 1), ObservedHistory::default(), lesson.steps[0].actions.clone(), Rc::default())
+            .finish();
     let say = &lesson.steps[1].say;
     assert_eq!(say.say(Tongue::English, &play.history, &play.sim), "3 of 3 run nginx:1.26");
     assert_eq!(say.say(Tongue::Chinese, &play.history, &play.sim), "3 个");

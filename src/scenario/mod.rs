@@ -10,6 +10,6 @@ mod trace;
 
 pub use disturb::Disturbance;
 pub use names::resolve;
-pub use parse::{Expected, How, Scenario, Step, Wait, cluster, parse, step};
+pub use parse::{Expected, How, Scenario, ScenarioStep, Wait, cluster, parse, step};
 pub use runner::{Act, Finished, Observer, finish, quiet_until, run, run_disturbed, settle};
 pub use trace::Trace;

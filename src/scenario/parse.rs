@@ -18,7 +18,7 @@ pub struct Scenario {
     /// What `cluster` is in the file.
     pub written: Value,
     /// The steps, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ScenarioStep>,
     /// What is expected of the history.
     pub expected: Vec<Expected>,
 }
@@ -77,7 +77,7 @@ pub enum Wait {
 
 /// One step.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Step {
+pub enum ScenarioStep {
     /// `kubectl apply -f -` of a manifest.
     Apply(String),
     /// A kubectl command line.
@@ -93,14 +93,14 @@ pub enum Step {
     Fault(String),
 }
 
-impl Step {
+impl ScenarioStep {
     /// The word a trace uses for this kind of step.
     pub fn action(&self) -> &'static str {
         match self {
-            Step::Apply(_) => "apply",
-            Step::Kubectl { .. } => "kubectl",
-            Step::Wait(_) => "wait",
-            Step::Fault(_) => "fault",
+            ScenarioStep::Apply(_) => "apply",
+            ScenarioStep::Kubectl { .. } => "kubectl",
+            ScenarioStep::Wait(_) => "wait",
+            ScenarioStep::Fault(_) => "fault",
         }
     }
 }
@@ -123,7 +123,9 @@ pub fn parse(text: &str) -> Result<Scenario, String> {
         }
         let step = step(item).map_err(|e| format!("{place}: {e}"))?;
         if let Some(span) = item.get("finishes") {
-            let Step::Kubectl { line, .. } = &step else { return Err(format!("{place}: finishes: only a kubectl command finishes")) };
+            let ScenarioStep::Kubectl { line, .. } = &step else {
+                return Err(format!("{place}: finishes: only a kubectl command finishes"));
+            };
             let span = duration(span).ok_or_else(|| format!("{place}: finishes: not a duration: {span}"))?;
             expected.push(Expected { place, step: steps.len(), how: How::Finishes(span), text: line.clone() });
         }
@@ -188,21 +190,23 @@ fn node(value: &Value) -> NodeConfig {
 }
 
 /// Reads one step.
-pub fn step(value: &Value) -> Result<Step, String> {
+pub fn step(value: &Value) -> Result<ScenarioStep, String> {
     let text = |key: &str| value.get(key).and_then(Value::as_str).map(String::from);
     if let Some(manifest) = text("apply") {
-        return Ok(Step::Apply(manifest));
+        return Ok(ScenarioStep::Apply(manifest));
     }
     if let Some(line) = text("kubectl") {
         let background = value.get("background").and_then(Value::as_bool).unwrap_or(false);
-        return Ok(Step::Kubectl { line, background });
+        return Ok(ScenarioStep::Kubectl { line, background });
     }
     if let Some(fault) = text("fault") {
-        return Ok(Step::Fault(fault));
+        return Ok(ScenarioStep::Fault(fault));
     }
     match value.get("wait") {
-        Some(Value::String(s)) if s == "settled" => Ok(Step::Wait(Wait::Settled)),
-        Some(v) => duration(v).map(|d| Step::Wait(Wait::For(d))).ok_or_else(|| format!("wait: neither \"settled\" nor a duration: {v}")),
+        Some(Value::String(s)) if s == "settled" => Ok(ScenarioStep::Wait(Wait::Settled)),
+        Some(v) => {
+            duration(v).map(|d| ScenarioStep::Wait(Wait::For(d))).ok_or_else(|| format!("wait: neither \"settled\" nor a duration: {v}"))
+        }
         None => Err("one of apply, kubectl, wait, fault is required".into()),
     }
 }
@@ -241,11 +245,11 @@ mod tests {
         assert_eq!(
             scenario.steps,
             [
-                Step::Apply("kind: X\n".into()),
-                Step::Kubectl { line: "get pods".into(), background: true },
-                Step::Wait(Wait::Settled),
-                Step::Wait(Wait::For(1_500_000)),
-                Step::Fault("node-down node-1".into()),
+                ScenarioStep::Apply("kind: X\n".into()),
+                ScenarioStep::Kubectl { line: "get pods".into(), background: true },
+                ScenarioStep::Wait(Wait::Settled),
+                ScenarioStep::Wait(Wait::For(1_500_000)),
+                ScenarioStep::Fault("node-down node-1".into()),
             ]
         );
     }

@@ -2,7 +2,7 @@
 
 use super::disturb::{self, Disturbance};
 use super::names::resolve;
-use super::parse::{Scenario, Step, Wait};
+use super::parse::{Scenario, ScenarioStep, Wait};
 use crate::api::Time;
 use crate::api::time::{MS, SECOND};
 use crate::engine::Sim;
@@ -155,16 +155,16 @@ impl<'r> Run<'r> {
         Run { scenario, sim, observer, commands, background, disturbance, slice: slice.max(1), tasks: 0 }
     }
 
-    fn step(&mut self, i: usize, step: &Step) {
+    fn step(&mut self, i: usize, step: &ScenarioStep) {
         let began = self.sim.now();
         match step {
-            Step::Wait(wait) => {
+            ScenarioStep::Wait(wait) => {
                 self.wait(*wait);
                 self.finish(Finished::quietly(i, "wait", began, self.sim.now(), String::new()));
             }
-            Step::Apply(_) | Step::Kubectl { background: false, .. } => self.command(i, began),
-            Step::Kubectl { .. } => self.background.push(Background { step: i, began, started: false }),
-            Step::Fault(line) => {
+            ScenarioStep::Apply(_) | ScenarioStep::Kubectl { background: false, .. } => self.command(i, began),
+            ScenarioStep::Kubectl { .. } => self.background.push(Background { step: i, began, started: false }),
+            ScenarioStep::Fault(line) => {
                 let line = resolve(line, &self.sim);
                 self.advance(began.after(FAULT));
                 let error = self.fault(line, Act::Fault).err().map_or_else(String::new, |error| error.to_string());
@@ -176,9 +176,9 @@ impl<'r> Run<'r> {
     /// What a step starts: words, and what they read.
     fn start_of(&self, step: usize) -> BesideAct {
         match &self.scenario.steps[step] {
-            Step::Apply(manifest) => BesideAct::Start(vec!["apply".into(), "-f".into(), "-".into()], manifest.clone()),
-            Step::Kubectl { line, .. } => BesideAct::Start(split(&resolve(line, &self.sim)), String::new()),
-            Step::Wait(_) | Step::Fault(_) => BesideAct::Poll,
+            ScenarioStep::Apply(manifest) => BesideAct::Start(vec!["apply".into(), "-f".into(), "-".into()], manifest.clone()),
+            ScenarioStep::Kubectl { line, .. } => BesideAct::Start(split(&resolve(line, &self.sim)), String::new()),
+            ScenarioStep::Wait(_) | ScenarioStep::Fault(_) => BesideAct::Poll,
         }
     }
 

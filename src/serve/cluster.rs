@@ -3,16 +3,16 @@
 use super::clock::now;
 use super::request::Request;
 use super::status::Answer;
-use crate::actions::{self, Command, Waiting};
+use crate::actions::{self, Command, WaitingCommands};
 use crate::api::Time;
 use crate::api::time::SECOND;
 use crate::engine::Sim;
 use crate::engine::cluster::ClusterConfig;
 use crate::engine::journal::Actor;
-use crate::engine::store::{ApiError, ClientRequest, ClientWrite, Origin, Sent, Subresource};
+use crate::engine::store::{ApiError, ClientRequest, ClientWrite, Origin, Subresource, Written};
 use crate::kubectl::{Beside, BesideAct, RemoteAct, RemoteOutput, Session};
 use crate::scenario::quiet_until;
-use crate::session::record::Record;
+use crate::session::record::SavedRecord;
 use crate::session::{Checkpoint, Recorded};
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -33,7 +33,7 @@ const NAP: Duration = Duration::from_millis(500);
 
 /// How virtual time passes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Pace {
+pub enum ClockPace {
     /// Times real time.
     Real(f64),
     /// After a write of a client it leaps from task to task while no request is waiting, until nothing has changed for half a minute,
@@ -75,14 +75,14 @@ pub trait OpenRequest {
 #[derive(Clone)]
 pub(super) struct Snapshot {
     pub(super) sim: Sim,
-    waiting: Waiting,
+    waiting: WaitingCommands,
     log: Vec<Recorded>,
     remotes: u32,
     tasks: u64,
 }
 
 /// Starts another server with the history of a record: its address, and what ends it when it is dropped.
-pub(super) type Starter = Box<dyn Fn(String, Pace) -> Result<(SocketAddr, Box<dyn Any>), String>>;
+pub(super) type Starter = Box<dyn Fn(String, ClockPace) -> Result<(SocketAddr, Box<dyn Any>), String>>;
 
 /// A simulated cluster that requests are sent to.
 pub struct Cluster {
@@ -91,7 +91,7 @@ pub struct Cluster {
     /// Requests that are answered piece by piece.
     pub(super) open: Vec<Box<dyn OpenRequest>>,
     /// Commands that still wait.
-    waiting: Waiting,
+    waiting: WaitingCommands,
     /// What was done.
     pub(super) log: Vec<Recorded>,
     /// Commands that clients have begun in containers.
@@ -108,7 +108,7 @@ pub struct Cluster {
     pub(super) forks: Vec<Box<dyn Any>>,
     /// What starts such a server.
     pub(super) starter: Option<Starter>,
-    pace: Pace,
+    pace: ClockPace,
     /// When virtual time was last brought up to date, and what it was then.
     since: (Instant, Time),
     /// A leaping clock does not leap beyond this.
@@ -119,18 +119,18 @@ pub struct Cluster {
 
 impl Cluster {
     /// A cluster that has just started.
-    pub fn new(config: ClusterConfig, seed: u64, pace: Pace) -> Cluster {
+    pub fn new(config: ClusterConfig, seed: u64, pace: ClockPace) -> Cluster {
         let sim = Sim::new(config, seed);
         let since = (now(), sim.now());
         let (leaps_until, written) = (sim.now(), sim.now());
-        let (open, waiting, log) = (Vec::new(), Waiting::default(), Vec::new());
+        let (open, waiting, log) = (Vec::new(), WaitingCommands::default(), Vec::new());
         let (snapshots, forks, starter, page) = (BTreeMap::new(), Vec::new(), None, None);
         let (remotes, tasks) = (0, 0);
         Cluster { sim, open, waiting, log, remotes, tasks, page, seed, snapshots, forks, starter, pace, since, leaps_until, written }
     }
 
     /// A cluster that has the history of a record.
-    pub fn resumed(record: Record, pace: Pace) -> Cluster {
+    pub fn resumed(record: SavedRecord, pace: ClockPace) -> Cluster {
         let mut point = Checkpoint::new(Sim::new(record.config, record.seed));
         while !point.replay(&record.commands, record.end.1, record.end.0, usize::MAX) {}
         let ids = record.commands.iter().map(|(_, _, command)| match command {
@@ -185,8 +185,8 @@ impl Cluster {
     fn advance(&mut self) -> Duration {
         let (began, from) = self.since;
         let speed = match self.pace {
-            Pace::Held => return NAP,
-            Pace::Leap => match self.next_task().filter(|at| *at <= self.leaps_until && *at <= self.awaited()) {
+            ClockPace::Held => return NAP,
+            ClockPace::Leap => match self.next_task().filter(|at| *at <= self.leaps_until && *at <= self.awaited()) {
                 Some(at) => {
                     self.run(at, SLICE);
                     self.since = (now(), self.sim.now());
@@ -194,7 +194,7 @@ impl Cluster {
                 }
                 None => 1.0,
             },
-            Pace::Real(speed) => speed,
+            ClockPace::Real(speed) => speed,
         };
         let at = now();
         let passed = (at - began).as_micros() as f64 * speed;
@@ -249,7 +249,7 @@ impl Cluster {
         verb: &str,
         part: Subresource,
         write: ClientWrite,
-    ) -> (Result<Sent, ApiError>, Vec<String>) {
+    ) -> (Result<Written, ApiError>, Vec<String>) {
         let (told, manager) = (words(request), request.manager().to_owned());
         let write = ClientRequest { told, verb: verb.to_owned(), manager, part, unknown: request.unknown(), user: request.user(), write };
         if request.is_dry() {
@@ -264,7 +264,7 @@ impl Cluster {
     }
 
     /// Carries out a command as the page does.
-    pub fn act(&mut self, command: Command) -> actions::Answer {
+    pub fn act(&mut self, command: Command) -> actions::ActionResult {
         let answer = actions::run(&mut self.sim, &mut self.waiting, &command);
         if answer.changed {
             self.record(command);

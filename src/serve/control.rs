@@ -65,7 +65,7 @@ fn advance(cluster: &mut Cluster, body: &Value) -> Answer {
 }
 
 /// What a command printed.
-fn printed(answer: &actions::Answer) -> Answer {
+fn printed(answer: &actions::ActionResult) -> Answer {
     let lines: Vec<Value> = answer.lines.iter().map(|line| json!({ "text": line.text, "error": line.error })).collect();
     let wrong = answer.diagnostics.iter().map(|one| json!({ "line": one.line, "message": one.message.english(), "error": one.error }));
     Answer::json(200, &json!({ "failed": answer.failed, "lines": lines, "diagnostics": wrong.collect::<Vec<_>>() }))

@@ -33,9 +33,9 @@ mod write;
 
 use crate::api::time::SECOND;
 use crate::engine::cluster::ClusterConfig;
-use crate::session::record::{Record, Unreadable};
+use crate::session::record::{SavedRecord, Unreadable};
+pub use cluster::ClockPace;
 use cluster::Cluster;
-pub use cluster::Pace;
 use listen::{Call, Guard};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -48,7 +48,7 @@ const BATCH: usize = 64;
 
 /// How to serve a cluster.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct ServeOptions {
     /// The address to listen on; port 0 is a free one.
     pub listen: SocketAddr,
     /// What clients must show, if anything. Without it the address must be one of loopback.
@@ -58,7 +58,7 @@ pub struct Options {
     /// The sequence that names and uids are drawn from.
     pub seed: u64,
     /// How virtual time passes.
-    pub pace: Pace,
+    pub pace: ClockPace,
     /// Manifests that are applied before the first request.
     pub setup: Vec<String>,
     /// Where what is done is kept, line by line, for [`crate::session::record`].
@@ -69,14 +69,14 @@ pub struct Options {
     pub resume: Option<String>,
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options {
+impl Default for ServeOptions {
+    fn default() -> ServeOptions {
+        ServeOptions {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             token: None,
             config: ClusterConfig::default(),
             seed: 1,
-            pace: Pace::Real(1.0),
+            pace: ClockPace::Real(1.0),
             setup: Vec::new(),
             record: None,
             page: None,
@@ -94,7 +94,7 @@ pub struct Server {
 
 impl Server {
     /// Starts a server; it answers when this returns.
-    pub fn start(options: Options) -> Result<Server, String> {
+    pub fn start(options: ServeOptions) -> Result<Server, String> {
         let loopback = options.listen.ip().is_loopback();
         if !loopback && options.token.is_none() {
             return Err(format!("{} is reached from other machines: it needs --token", options.listen.ip()));
@@ -161,10 +161,10 @@ impl Drop for Server {
 }
 
 /// The cluster before its first request.
-fn begin(options: Options) -> Result<Cluster, String> {
+fn begin(options: ServeOptions) -> Result<Cluster, String> {
     let mut cluster = match options.resume {
         Some(text) => {
-            let record = Record::read(&text).map_err(|Unreadable(line, problem)| format!("line {line} of the record: {problem}"))?;
+            let record = SavedRecord::read(&text).map_err(|Unreadable(line, problem)| format!("line {line} of the record: {problem}"))?;
             Cluster::resumed(record, options.pace)
         }
         None => {
@@ -176,7 +176,7 @@ fn begin(options: Options) -> Result<Cluster, String> {
     cluster.page = options.page;
     cluster.starter = Some(Box::new(move |record, pace| {
         let (resume, token) = (Some(record), options.token.clone());
-        let server = Server::start(Options { resume, pace, token, ..Options::default() })?;
+        let server = Server::start(ServeOptions { resume, pace, token, ..ServeOptions::default() })?;
         Ok((server.address(), Box::new(server)))
     }));
     if let Some(path) = options.record {

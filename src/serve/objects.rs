@@ -4,7 +4,7 @@ use crate::api::event::MicroTime;
 use crate::api::{Kind, Object, ObjectRef};
 use crate::engine::Sim;
 use crate::engine::journal::{Entry, Op, Record};
-use crate::kubectl::Selection;
+use crate::kubectl::ObjectSelector;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -34,7 +34,7 @@ pub fn stored(sim: &Sim, key: &ObjectRef) -> Option<Value> {
 }
 
 /// The objects of a kind in a namespace (empty: in all) that are selected, one if a name is given.
-pub fn objects(sim: &Sim, (kind, namespace, name): (Kind, &str, &str), selection: &Selection) -> Vec<Value> {
+pub fn objects(sim: &Sim, (kind, namespace, name): (Kind, &str, &str), selection: &ObjectSelector) -> Vec<Value> {
     if !name.is_empty() {
         let found = sim.get(&ObjectRef::new(kind, namespace, name)).map(|object| shown(sim, object));
         return found.into_iter().filter(|object| selection.matches(object)).collect();
@@ -45,7 +45,7 @@ pub fn objects(sim: &Sim, (kind, namespace, name): (Kind, &str, &str), selection
 }
 
 /// The same as it was at a version: what was written since is taken back.
-pub fn objects_at(sim: &Sim, version: u64, (kind, namespace): (Kind, &str), selection: &Selection) -> Vec<Value> {
+pub fn objects_at(sim: &Sim, version: u64, (kind, namespace): (Kind, &str), selection: &ObjectSelector) -> Vec<Value> {
     let here = |object: &Object| object.kind == kind && (namespace.is_empty() || object.meta.namespace == namespace);
     let mut before: BTreeMap<ObjectRef, Option<Rc<Object>>> = BTreeMap::new();
     for entry in sim.journal().from(entries_until(sim, version)).iter() {

@@ -5,13 +5,13 @@
 use super::cluster::{Cluster, Reply};
 use super::objects::{objects_at, stored};
 use super::request::{Request, Target};
-use super::show::Form;
+use super::show::Representation;
 use super::status::{Answer, failure};
-use super::watch::Watch;
+use super::watch::WatchStream;
 use crate::api::{Kind, ObjectRef};
 use crate::engine::Sim;
 use crate::engine::store::ApiError;
-use crate::kubectl::Selection;
+use crate::kubectl::ObjectSelector;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ pub fn get(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Target
     let Some(object) = stored(&cluster.sim, &key) else {
         return Answer::error(&ApiError::not_found(kind, &target.name), Some((kind, &target.name))).into();
     };
-    let form = Form::new(&cluster.sim, request, kind, target.api_version());
+    let form = Representation::new(&cluster.sim, request, kind, target.api_version());
     Answer { warnings: warnings(kind), ..Answer::json(200, &form.object(&cluster.sim, object)) }.into()
 }
 
@@ -38,7 +38,7 @@ pub fn list(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Targe
         return Answer::error(&error, Some((kind, &target.name))).into();
     }
     let (labels, fields) = (request.option("labelSelector"), request.option("fieldSelector"));
-    let selection = match Selection::parse(Some(labels), Some(fields)) {
+    let selection = match ObjectSelector::parse(Some(labels), Some(fields)) {
         Ok(selection) => selection,
         Err(problem) => return failure(400, "BadRequest", &problem).into(),
     };
@@ -46,9 +46,9 @@ pub fn list(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Targe
     if let Some(reply) = wrong_version(sim, request) {
         return reply.into();
     }
-    let form = Form::new(sim, request, kind, target.api_version());
+    let form = Representation::new(sim, request, kind, target.api_version());
     if watches {
-        let (watch, receiver) = Watch::open(sim, request, (kind, &target.namespace, &target.name), selection, form);
+        let (watch, receiver) = WatchStream::open(sim, request, (kind, &target.namespace, &target.name), selection, form);
         cluster.open.push(Box::new(watch));
         return Reply::Stream("application/json", receiver);
     }

@@ -2,7 +2,7 @@
 //!
 //! Models `apiserver/pkg/endpoints/request/requestinfo.go` and the option types of `apimachinery/pkg/apis/meta/v1`.
 
-use crate::engine::store::{ApiError, Unknown, User};
+use crate::engine::store::{ApiError, Unknown, UserInfo};
 use crate::manifest;
 use serde_json::Value;
 
@@ -60,10 +60,10 @@ impl Request {
     }
 
     /// Whom it is made as, if it impersonates somebody.
-    pub fn user(&self) -> Option<User> {
+    pub fn user(&self) -> Option<UserInfo> {
         let name = self.header("impersonate-user");
         let groups = self.headers.iter().filter(|(key, _)| key == "impersonate-group").map(|(_, value)| value.as_str().into());
-        (!name.is_empty()).then(|| User::new(name, groups.collect()))
+        (!name.is_empty()).then(|| UserInfo::new(name, groups.collect()))
     }
 
     /// The name that its fields are managed under: `fieldManager`, or the client's.

@@ -7,7 +7,7 @@ use super::discovery::REVIEWS;
 use super::request::{Request, Target};
 use super::status::{Answer, not_allowed};
 use crate::api::{Kind, ObjectRef, Timestamp};
-use crate::engine::store::{Request as Asked, Rule, User};
+use crate::engine::store::{Attributes as Asked, PolicyRule, UserInfo};
 use serde_json::{Value, json};
 use std::fmt;
 
@@ -40,7 +40,7 @@ pub fn answer(cluster: &mut Cluster, request: &Request, target: &Target) -> Opti
         _ => {
             let spec = &body["spec"];
             let groups = spec["groups"].as_array().into_iter().flatten().filter_map(Value::as_str).map(Into::into).collect();
-            let user = User::new(spec["user"].as_str().unwrap_or(""), groups);
+            let user = UserInfo::new(spec["user"].as_str().unwrap_or(""), groups);
             access(cluster, Some(user), spec, &target.namespace)
         }
     };
@@ -88,15 +88,15 @@ fn token(cluster: &Cluster, text: &str) -> Value {
     }
 }
 
-fn administrator() -> User {
-    User::new(ADMINISTRATOR, vec!["system:masters".into()])
+fn administrator() -> UserInfo {
+    UserInfo::new(ADMINISTRATOR, vec!["system:masters".into()])
 }
 
 fn texts<'a>(list: impl Iterator<Item = &'a crate::api::Str>) -> Vec<&'a str> {
     list.map(|text| text.as_str()).collect()
 }
 
-fn access(cluster: &Cluster, user: Option<User>, spec: &Value, namespace: &str) -> Value {
+fn access(cluster: &Cluster, user: Option<UserInfo>, spec: &Value, namespace: &str) -> Value {
     let user = user.unwrap_or_else(administrator);
     let attributes = &spec["resourceAttributes"];
     let text = |key: &str| attributes[key].as_str().unwrap_or("");
@@ -116,9 +116,9 @@ fn access(cluster: &Cluster, user: Option<User>, spec: &Value, namespace: &str) 
     }
 }
 
-fn rules(cluster: &Cluster, user: Option<User>, namespace: &str) -> Value {
+fn rules(cluster: &Cluster, user: Option<UserInfo>, namespace: &str) -> Value {
     let (all, problems) = cluster.sim.server().rules_of(&user.unwrap_or_else(administrator), namespace);
-    let about = |rule: &&Rule| rule.urls.is_empty();
+    let about = |rule: &&PolicyRule| rule.urls.is_empty();
     let resources: Vec<Value> = all.iter().filter(about).map(resource_rule).collect();
     let paths = all.iter().filter(|rule| !about(rule)).map(|rule| json!({ "verbs": rule.verbs, "nonResourceURLs": rule.urls }));
     let mut status =
@@ -129,7 +129,7 @@ fn rules(cluster: &Cluster, user: Option<User>, namespace: &str) -> Value {
     status
 }
 
-fn resource_rule(rule: &Rule) -> Value {
+fn resource_rule(rule: &PolicyRule) -> Value {
     let mut value = json!({ "verbs": rule.verbs, "apiGroups": rule.groups, "resources": rule.resources });
     if !rule.names.is_empty() {
         value["resourceNames"] = json!(rule.names);

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 /// How a client wants objects of a kind.
 #[derive(Clone, Debug)]
-pub struct Form {
+pub struct Representation {
     kind: Kind,
     /// The version that was asked for.
     api_version: String,
@@ -24,11 +24,18 @@ pub struct Form {
     told: bool,
 }
 
-impl Form {
+impl Representation {
     /// The form that a request asks for.
-    pub fn new(sim: &Sim, request: &Request, kind: Kind, api_version: String) -> Form {
+    pub fn new(sim: &Sim, request: &Request, kind: Kind, api_version: String) -> Representation {
         let custom = CustomColumns::of(sim.server().definitions(), &[kind]);
-        Form { kind, api_version, accepts: request.accepts(), include: request.option("includeObject").to_owned(), custom, told: false }
+        Representation {
+            kind,
+            api_version,
+            accepts: request.accepts(),
+            include: request.option("includeObject").to_owned(),
+            custom,
+            told: false,
+        }
     }
 
     /// One object.

@@ -1,7 +1,7 @@
 //! `/loopscope/snapshots`: the cluster as it is now is kept under a name, and becomes that again; `/loopscope/fork`: a second server with
 //! the same history.
 
-use super::cluster::{Cluster, Pace};
+use super::cluster::{ClockPace, Cluster};
 use super::request::Request;
 use super::status::{Answer, failure, no_such_path, not_allowed};
 use super::tell;
@@ -53,7 +53,7 @@ pub fn fork(cluster: &mut Cluster, request: &Request) -> Answer {
         return failure(429, "TooManyRequests", "no more than 16 servers are forked off one");
     }
     let speed = body["speed"].as_f64().unwrap_or(0.0);
-    let pace = if speed > 0.0 { Pace::Real(speed.clamp(0.01, 10_000.0)) } else { Pace::Held };
+    let pace = if speed > 0.0 { ClockPace::Real(speed.clamp(0.01, 10_000.0)) } else { ClockPace::Held };
     let record = String::from_utf8_lossy(&tell::whole(cluster).body).into_owned();
     match cluster.starter.as_ref().map(|start| start(record, pace)) {
         Some(Ok((address, server))) => {

@@ -4,7 +4,7 @@
 
 use super::request::{Request, Target};
 use crate::api::Kind;
-use crate::engine::store::{ApiError, Cause, Reason};
+use crate::engine::store::{ApiError, Cause, StatusReason};
 use serde_json::{Value, json};
 
 /// An answer that is there at once.
@@ -38,24 +38,24 @@ impl Answer {
 }
 
 /// The HTTP status of a reason.
-fn code(reason: Reason) -> u16 {
+fn code(reason: StatusReason) -> u16 {
     match reason {
-        Reason::NotFound => 404,
-        Reason::AlreadyExists | Reason::Conflict => 409,
-        Reason::Invalid => 422,
-        Reason::Forbidden => 403,
-        Reason::BadRequest => 400,
-        Reason::TooManyRequests => 429,
-        Reason::MethodNotAllowed => 405,
-        Reason::UnsupportedMediaType => 415,
-        Reason::InternalError | Reason::Unknown => 500,
+        StatusReason::NotFound => 404,
+        StatusReason::AlreadyExists | StatusReason::Conflict => 409,
+        StatusReason::Invalid => 422,
+        StatusReason::Forbidden => 403,
+        StatusReason::BadRequest => 400,
+        StatusReason::TooManyRequests => 429,
+        StatusReason::MethodNotAllowed => 405,
+        StatusReason::UnsupportedMediaType => 415,
+        StatusReason::InternalError | StatusReason::Unknown => 500,
     }
 }
 
 fn status(error: &ApiError, about: Option<(Kind, &str)>) -> Value {
     let mut details = json!({});
     // A client that finds no details says that the request is invalid, instead of the object.
-    let about = about.filter(|_| error.reason != Reason::Invalid || error.cause.is_some());
+    let about = about.filter(|_| error.reason != StatusReason::Invalid || error.cause.is_some());
     if let Some((kind, name)) = about {
         let info = kind.info();
         if !name.is_empty() {
@@ -88,7 +88,7 @@ fn status(error: &ApiError, about: Option<(Kind, &str)>) -> Value {
         _ => {}
     }
     let mut status = body(code(error.reason), &error.message);
-    if error.reason != Reason::Unknown {
+    if error.reason != StatusReason::Unknown {
         status["reason"] = format!("{:?}", error.reason).into();
     }
     if details.as_object().is_some_and(|details| !details.is_empty()) {

@@ -5,12 +5,12 @@
 use super::cluster::{Cluster, OpenRequest};
 use super::objects::{entries_until, shown};
 use super::request::Request;
-use super::show::Form;
+use super::show::Representation;
 use super::status;
 use crate::api::{Kind, Object};
 use crate::engine::Sim;
 use crate::engine::journal::Op;
-use crate::kubectl::Selection;
+use crate::kubectl::ObjectSelector;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{self, Receiver, Sender};
@@ -24,12 +24,12 @@ const BOOKMARKS: Duration = Duration::from_secs(60);
 const INITIAL_END: &str = "k8s.io/initial-events-end";
 
 /// An open watch.
-pub struct Watch {
+pub struct WatchStream {
     kind: Kind,
     namespace: String,
     name: String,
-    selection: Selection,
-    form: Form,
+    selection: ObjectSelector,
+    form: Representation,
     /// How many entries of the journal it has seen.
     seen: usize,
     sender: Sender<Vec<u8>>,
@@ -37,15 +37,15 @@ pub struct Watch {
     bookmark: Option<Instant>,
 }
 
-impl Watch {
+impl WatchStream {
     /// A watch of a kind in a namespace (empty: all), and what its client reads.
     pub fn open(
         sim: &Sim,
         request: &Request,
         (kind, namespace, name): (Kind, &str, &str),
-        selection: Selection,
-        form: Form,
-    ) -> (Watch, Receiver<Vec<u8>>) {
+        selection: ObjectSelector,
+        form: Representation,
+    ) -> (WatchStream, Receiver<Vec<u8>>) {
         let asked: u64 = request.option("resourceVersion").parse().unwrap_or(0);
         let initial = request.on("sendInitialEvents") || (asked == 0 && request.option("sendInitialEvents").is_empty());
         let objects = if initial { super::objects::objects(sim, (kind, namespace, name), &selection) } else { Vec::new() };
@@ -57,7 +57,7 @@ impl Watch {
         let (namespace, name) = (namespace.to_owned(), name.to_owned());
         let now = super::clock::now();
         let bookmark = bookmarks.then(|| now + BOOKMARKS);
-        let mut watch = Watch { kind, namespace, name, selection, form, seen, sender, until: now + lasts, bookmark };
+        let mut watch = WatchStream { kind, namespace, name, selection, form, seen, sender, until: now + lasts, bookmark };
         for object in objects {
             watch.tell(sim, "ADDED", object);
         }
@@ -126,7 +126,7 @@ fn expired(problem: &str) -> Value {
     json!({ "type": "ERROR", "object": status::expired(&message) })
 }
 
-impl OpenRequest for Watch {
+impl OpenRequest for WatchStream {
     fn restored(&mut self, cluster: &mut Cluster) -> bool {
         self.send(&expired(&format!("the history now ends at {}", cluster.sim.server().version())));
         false

@@ -5,11 +5,11 @@
 use super::cluster::Cluster;
 use super::convert;
 use super::request::{Request, Target};
-use super::show::Form;
+use super::show::Representation;
 use super::status::{Answer, deleted};
 use crate::api::{Kind, ObjectRef, Uid};
-use crate::engine::store::{ApiError, ClientWrite, Delete, Name, Patch, Propagation, Sent, Subresource};
-use crate::kubectl::Selection;
+use crate::engine::store::{ApiError, ClientWrite, Delete, Name, Patch, Propagation, Subresource, Written};
+use crate::kubectl::ObjectSelector;
 use serde_json::{Value, json};
 
 /// Creates an object.
@@ -103,14 +103,16 @@ pub fn delete(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Tar
     };
     let (result, warnings) = cluster.send(request, "delete", Subresource::Main, ClientWrite::Delete(Name::of(&key), how.into()));
     match result {
-        Ok(Sent { gone: true, object: Some(object) }) => Answer { warnings, ..deleted(kind, &target.name, &object.meta.uid.to_string()) },
+        Ok(Written { gone: true, object: Some(object) }) => {
+            Answer { warnings, ..deleted(kind, &target.name, &object.meta.uid.to_string()) }
+        }
         result => written(cluster, request, (kind, target), 200, result, warnings),
     }
 }
 
 /// Deletes all objects that are selected.
 pub fn delete_all(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Target) -> Answer {
-    let selection = match Selection::parse(Some(request.option("labelSelector")), Some(request.option("fieldSelector"))) {
+    let selection = match ObjectSelector::parse(Some(request.option("labelSelector")), Some(request.option("fieldSelector"))) {
         Ok(selection) => selection,
         Err(problem) => return Answer::error(&ApiError::bad_request(problem), None),
     };
@@ -128,7 +130,7 @@ pub fn delete_all(cluster: &mut Cluster, request: &Request, kind: Kind, target: 
             return Answer { warnings, ..Answer::error(&error, Some((kind, &key.name))) };
         }
     }
-    let form = Form::new(&cluster.sim, request, kind, target.api_version());
+    let form = Representation::new(&cluster.sim, request, kind, target.api_version());
     Answer::json(200, &form.list(&cluster.sim, items, cluster.sim.server().version(), &Value::Null))
 }
 
@@ -218,20 +220,20 @@ pub fn written(
     request: &Request,
     (kind, target): (Kind, &Target),
     code: u16,
-    result: Result<Sent, ApiError>,
+    result: Result<Written, ApiError>,
     warnings: Vec<String>,
 ) -> Answer {
     match result {
-        Ok(Sent { object: None, .. }) => {
+        Ok(Written { object: None, .. }) => {
             let done = json!({ "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": code });
             Answer { warnings, ..Answer::json(code, &done) }
         }
-        Ok(Sent { object: Some(object), .. }) => {
+        Ok(Written { object: Some(object), .. }) => {
             let mut value = object.to_value();
             if !request.is_dry() {
                 value = super::objects::stored(&cluster.sim, &object.key()).unwrap_or(value);
             }
-            let form = Form::new(&cluster.sim, request, kind, target.api_version());
+            let form = Representation::new(&cluster.sim, request, kind, target.api_version());
             Answer { warnings, ..Answer::json(code, &form.object(&cluster.sim, value)) }
         }
         Err(error) => Answer { warnings, ..Answer::error(&error, Some((kind, &target.name))) },

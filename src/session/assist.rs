@@ -6,7 +6,7 @@ use crate::sort;
 
 /// A completion.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Offer {
+pub struct Completion {
     /// The name of a field, or a value.
     pub name: String,
     /// Its type.
@@ -108,7 +108,7 @@ fn spoken(schema: &Schema, kind: &str) -> String {
     }
 }
 
-fn fields(kind: &str, out: &mut Vec<Offer>) {
+fn fields(kind: &str, out: &mut Vec<Completion>) {
     for field in schema().fields(kind).unwrap_or_default() {
         let inner = field.kind.trim_start_matches('*');
         if field.inline() {
@@ -126,17 +126,17 @@ fn fields(kind: &str, out: &mut Vec<Offer>) {
         if field.required {
             detail.push_str(", required");
         }
-        out.push(Offer { name: field.json.into(), detail, tail });
+        out.push(Completion { name: field.json.into(), detail, tail });
     }
 }
 
 /// The completions at a line (from 1) and column (from 0).
-pub fn offers(text: &str, line: usize, column: usize) -> Vec<Offer> {
+pub fn offers(text: &str, line: usize, column: usize) -> Vec<Completion> {
     let (lines, at) = document(text, line);
     let before: String = lines[at].chars().take(column).collect();
     let here = row(&before).unwrap_or(Row { at: before.len(), dash: None, key: "", value: None });
     let mut out = Vec::new();
-    let value = |name: &str| Offer { name: name.into(), detail: String::new(), tail: "" };
+    let value = |name: &str| Completion { name: name.into(), detail: String::new(), tail: "" };
     if let Some(begun) = here.value {
         match here.key {
             "kind" if here.at == 0 => out.extend(kind::all().map(|kind| value(kind.name()))),
@@ -155,7 +155,7 @@ pub fn offers(text: &str, line: usize, column: usize) -> Vec<Offer> {
             Some(kind) => fields(kind, &mut out),
             None if here.at == 0 => {
                 let all = [("apiVersion", ": "), ("kind", ": "), ("metadata", ":\n  "), ("spec", ":\n  ")];
-                out.extend(all.map(|(name, tail)| Offer { name: name.into(), detail: String::new(), tail }));
+                out.extend(all.map(|(name, tail)| Completion { name: name.into(), detail: String::new(), tail }));
             }
             None => {}
         }

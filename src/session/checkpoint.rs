@@ -1,6 +1,6 @@
 //! Instants of a run that are kept, from which others are found by repeating the commands after them.
 
-use crate::actions::{self, ApplyJob, Command, Waiting};
+use crate::actions::{self, ApplyJob, Command, WaitingCommands};
 use crate::api::{Kind, Time};
 use crate::engine::Sim;
 use crate::engine::forget::Forgetting;
@@ -27,7 +27,7 @@ pub struct Checkpoint {
     /// Commands carried out since time 0.
     pub done: usize,
     /// The commands that still wait.
-    pub waiting: Waiting,
+    pub waiting: WaitingCommands,
     /// An apply in progress: the clock stands until it ends.
     pub applying: Option<ApplyJob>,
 }
@@ -35,11 +35,11 @@ pub struct Checkpoint {
 impl Checkpoint {
     /// A simulation to which nothing has been done.
     pub fn new(sim: Sim) -> Checkpoint {
-        Checkpoint { sim, steps: 0, done: 0, waiting: Waiting::default(), applying: None }
+        Checkpoint { sim, steps: 0, done: 0, waiting: WaitingCommands::default(), applying: None }
     }
 
     /// Applies the next document of the manifest in progress; returns the result when none is left.
-    pub fn apply_next(&mut self) -> Option<(ApplyJob, actions::Answer)> {
+    pub fn apply_next(&mut self) -> Option<(ApplyJob, actions::ActionResult)> {
         let answer = self.applying.as_mut()?.step(&mut self.sim)?;
         Some((self.applying.take()?, answer))
     }

@@ -3,7 +3,7 @@
 use super::effect::Effect;
 use super::history;
 use super::run::Run;
-use crate::actions::{Command, Line};
+use crate::actions::{Command, OutputLine};
 use crate::i18n::{Message, msg};
 use std::rc::Rc;
 
@@ -22,7 +22,7 @@ pub fn only_reads(line: &str) -> bool {
 
 /// What can be entered, in lines.
 #[inline(never)]
-fn help() -> Vec<Line> {
+fn help() -> Vec<OutputLine> {
     let lines = [
         msg::console_help_kubectl("kubectl help"),
         msg::console_help_short("get pods"),
@@ -32,7 +32,7 @@ fn help() -> Vec<Line> {
         msg::console_help_clear("clear"),
         msg::console_help_keys(),
     ];
-    lines.into_iter().map(|said| Line { said: Some(said.clone()), ..Line::new(said.english(), false) }).collect()
+    lines.into_iter().map(|said| OutputLine { said: Some(said.clone()), ..OutputLine::new(said.english(), false) }).collect()
 }
 
 /// What happens to the console.
@@ -45,14 +45,14 @@ pub enum ConsoleMsg {
     /// The command that still waits is ended.
     Interrupt,
     /// A command printed this.
-    Print(Vec<Line>),
+    Print(Vec<OutputLine>),
 }
 
 /// The console.
 #[derive(Default)]
 pub struct Console {
     /// The output.
-    pub lines: Rc<Vec<Line>>,
+    pub lines: Rc<Vec<OutputLine>>,
     /// The lines that were entered.
     pub history: Rc<Vec<String>>,
 }
@@ -66,7 +66,7 @@ impl Console {
             ConsoleMsg::Interrupt => {
                 if run.waits() {
                     run.interrupt();
-                    Rc::make_mut(&mut self.lines).push(Line::new("^C", false));
+                    Rc::make_mut(&mut self.lines).push(OutputLine::new("^C", false));
                 }
             }
             ConsoleMsg::Print(lines) if lines.is_empty() => {}
@@ -82,7 +82,10 @@ impl Console {
         let recalled = match line.strip_prefix('!').filter(|_| !run.takes_input()) {
             Some(event) => match history::recalled(run, event) {
                 None => {
-                    self.print(vec![Line::new(format!("$ {line}"), false), Line::new(format!("{line}: event not found"), true)]);
+                    self.print(vec![
+                        OutputLine::new(format!("$ {line}"), false),
+                        OutputLine::new(format!("{line}: event not found"), true),
+                    ]);
                     return Vec::new();
                 }
                 some => some,
@@ -91,7 +94,7 @@ impl Console {
         };
         // What is run again stands there as it was entered.
         let line = recalled.as_ref().map_or(line, |ran| &ran.line);
-        self.print(vec![Line::new(format!("$ {line}"), false)]);
+        self.print(vec![OutputLine::new(format!("$ {line}"), false)]);
         let history = Rc::make_mut(&mut self.history);
         if history.last().is_none_or(|last| last != line) {
             history.push(line.to_string());
@@ -115,7 +118,7 @@ impl Console {
             let said = msg::edit_elsewhere();
             return vec![
                 Effect::Announce(said.clone()),
-                Effect::Print(vec![Line { said: Some(said.clone()), ..Line::new(said.english(), true) }]),
+                Effect::Print(vec![OutputLine { said: Some(said.clone()), ..OutputLine::new(said.english(), true) }]),
             ];
         }
         if let Some(fault) = line.strip_prefix("fault ") {
@@ -130,7 +133,7 @@ impl Console {
     }
 
     /// Appends lines; the oldest are dropped.
-    fn print(&mut self, lines: Vec<Line>) {
+    fn print(&mut self, lines: Vec<OutputLine>) {
         let output = Rc::make_mut(&mut self.lines);
         output.extend(lines);
         if output.len() > OUTPUT_LINES {

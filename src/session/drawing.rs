@@ -11,7 +11,7 @@ use crate::projection::adapt::{self, Scope};
 use crate::projection::budget::Budget;
 use crate::projection::rollout_track::Extent;
 use crate::views::shape::Scene;
-use crate::views::view::{Memory, Source, View};
+use crate::views::view::{Source, View, ViewMemory};
 use std::rc::Rc;
 
 /// Words, the class of the pill and its glyph.
@@ -56,12 +56,12 @@ pub struct Drawing {
     pub(super) drawn: Option<(Key, Rc<Picture>)>,
     /// Earlier scenes that may still be in use.
     retired_scenes: Vec<Rc<Scene>>,
-    pub(super) memory: Memory,
+    pub(super) memory: ViewMemory,
 }
 
 impl Default for Drawing {
     fn default() -> Drawing {
-        Drawing { stage: (800.0, 560.0), pods: PodCache::default(), drawn: None, retired_scenes: Vec::new(), memory: Memory::default() }
+        Drawing { stage: (800.0, 560.0), pods: PodCache::default(), drawn: None, retired_scenes: Vec::new(), memory: ViewMemory::default() }
     }
 }
 

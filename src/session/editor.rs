@@ -4,12 +4,12 @@ use super::drift::Drift;
 use super::effect::Effect;
 use super::leftovers::Leftovers;
 use super::run::Run;
-use crate::actions::{Answer, ApplyJob, Diagnostic, DryRun, Plan};
+use crate::actions::{ActionResult, ApplyDiagnostic, ApplyJob, PlannedChanges, TrialApply};
 use crate::api::ObjectRef;
 use crate::engine::Op;
 use crate::i18n::{Counted, Message, msg};
 use crate::kubectl::ApplyResult;
-use crate::lesson::read::Fault;
+use crate::lesson::read::LessonError;
 use crate::projection::adapt;
 use crate::projection::model::natural;
 use std::rc::Rc;
@@ -77,13 +77,13 @@ pub struct Editor {
     /// The pill.
     pub status: ApplyStatus,
     /// Errors of the text: of what was applied, or, while it is edited, of the dry run.
-    pub diagnostics: Rc<Vec<Diagnostic>>,
+    pub diagnostics: Rc<Vec<ApplyDiagnostic>>,
     /// What applying the text would do, after a dry run.
-    pub plan: Option<Rc<Plan>>,
+    pub plan: Option<Rc<PlannedChanges>>,
     /// Objects that left the manifest.
     pub leftovers: Leftovers,
     drift: Option<Drift>,
-    dry_run: Option<DryRun>,
+    dry_run: Option<TrialApply>,
     pending: PendingApply,
 }
 
@@ -116,7 +116,7 @@ impl Editor {
     fn check(&mut self, run: &Run) {
         // While a manifest is being applied there is nothing to try another one on.
         if !run.applies() && self.status == ApplyStatus::Edited {
-            self.dry_run = Some(DryRun::new(run.sim(), &self.text));
+            self.dry_run = Some(TrialApply::new(run.sim(), &self.text));
         }
     }
 
@@ -127,7 +127,7 @@ impl Editor {
 
     /// Goes on with the dry run by one document. True when it has just finished.
     pub fn dry_run_next(&mut self, run: &Run) -> bool {
-        let Some(plan) = self.dry_run.as_mut().and_then(DryRun::step) else { return false };
+        let Some(plan) = self.dry_run.as_mut().and_then(TrialApply::step) else { return false };
         self.dry_run = None;
         self.diagnostics = plan.diagnostics.clone();
         self.leftovers.compare(plan.named.as_deref(), run);
@@ -156,10 +156,15 @@ impl Editor {
     }
 
     /// The text is a lesson: shows what is wrong with it; `begins` if it was to be played.
-    pub fn show_lesson(&mut self, faults: &[Fault], begins: bool) {
+    pub fn show_lesson(&mut self, faults: &[LessonError], begins: bool) {
         self.discard_dry_run();
-        let all =
-            faults.iter().map(|fault| Diagnostic { line: fault.line, columns: (0, 0), message: fault.message(), error: true, fix: None });
+        let all = faults.iter().map(|fault| ApplyDiagnostic {
+            line: fault.line,
+            columns: (0, 0),
+            message: fault.message(),
+            error: true,
+            fix: None,
+        });
         self.diagnostics = Rc::new(all.collect());
         if begins {
             self.status = if faults.is_empty() { ApplyStatus::Applied } else { ApplyStatus::Rejected };
@@ -188,7 +193,7 @@ impl Editor {
         run.apply_next().map(|(job, answer)| self.finish_apply(&job, answer, run)).unwrap_or_default()
     }
 
-    fn finish_apply(&mut self, job: &ApplyJob, answer: Answer, run: &Run) -> Vec<Effect> {
+    fn finish_apply(&mut self, job: &ApplyJob, answer: ActionResult, run: &Run) -> Vec<Effect> {
         let pending = std::mem::take(&mut self.pending);
         let refused = answer.diagnostics.iter().filter(|diagnostic| diagnostic.error).count();
         let nothing = refused == 0 && answer.applied.is_empty();
@@ -216,7 +221,7 @@ impl Editor {
         self.diagnostics = Rc::new(answer.diagnostics);
         if nothing {
             let message = Message::state("error: no objects passed to apply");
-            self.diagnostics = Rc::new(vec![Diagnostic { line: 1, columns: (0, 0), message, error: true, fix: None }]);
+            self.diagnostics = Rc::new(vec![ApplyDiagnostic { line: 1, columns: (0, 0), message, error: true, fix: None }]);
         }
         // An edit made meanwhile is tried on the result.
         if !Rc::ptr_eq(&self.text, &job.text) {
@@ -229,7 +234,7 @@ impl Editor {
     }
 
     /// What is done about objects that left the manifest. Where a part of it was refused, nothing is deleted, and the question stays.
-    fn settle_leftovers(&mut self, answer: &Answer, whole: bool, asked: &(Rc<Vec<ObjectRef>>, bool), run: &Run) -> Vec<String> {
+    fn settle_leftovers(&mut self, answer: &ActionResult, whole: bool, asked: &(Rc<Vec<ObjectRef>>, bool), run: &Run) -> Vec<String> {
         if answer.unread || answer.named.is_empty() {
             return Vec::new();
         }
@@ -253,7 +258,7 @@ impl Editor {
 }
 
 /// What kubectl answers; of many objects how many were created, configured and left as they are.
-fn told(answer: &Answer) -> Message {
+fn told(answer: &ActionResult) -> Message {
     if answer.lines.len() <= MAX_TOLD_OBJECTS {
         return Message::list(answer.lines.iter().map(|line| Message::name(&line.text)).collect());
     }
@@ -279,7 +284,7 @@ fn created_since(run: &Run, entry: usize) -> Option<ObjectRef> {
 }
 
 /// The text in effect: for refused documents, what was applied before.
-fn accepted_text(text: &str, before: &str, diagnostics: &[Diagnostic]) -> String {
+fn accepted_text(text: &str, before: &str, diagnostics: &[ApplyDiagnostic]) -> String {
     let (new, old) = (documents(text), documents(before));
     let mut line = 1;
     let mut out = String::new();

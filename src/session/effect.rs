@@ -1,6 +1,6 @@
 //! What one sub-state asks of the others.
 
-use crate::actions::{Command, Line};
+use crate::actions::{Command, OutputLine};
 use crate::api::ObjectRef;
 use crate::i18n::Message;
 
@@ -28,7 +28,7 @@ pub enum Effect {
     /// Enter a line in the console.
     Enter(String),
     /// Append to the console.
-    Print(Vec<Line>),
+    Print(Vec<OutputLine>),
     /// The history is another one: discard what was derived from it.
     HistoryChanged,
     /// Discard what is known of the branch that was abandoned.

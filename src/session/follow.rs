@@ -3,11 +3,11 @@
 
 use super::effect::Effect;
 use super::msg::Msg;
-use super::record::{Record, begins};
+use super::record::{SavedRecord, begins};
 use super::run::Run;
 use super::state::State;
 use super::timeline::{RunUntil, TimelineMsg};
-use crate::actions::{Command, Line};
+use crate::actions::{Command, OutputLine};
 use crate::i18n::{Message, msg};
 use serde::Deserialize;
 use std::rc::Rc;
@@ -28,7 +28,7 @@ pub enum FollowMsg {
 
 /// What is to be sent to the server.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Sent {
+pub enum Outgoing {
     /// A line of the terminal.
     Kubectl(Rc<str>),
     /// A fault.
@@ -39,14 +39,14 @@ pub enum Sent {
     Seconds(i64),
 }
 
-impl Sent {
+impl Outgoing {
     /// The path below `/loopscope/`, and the body.
     pub fn request(&self) -> (&'static str, String) {
         match self {
-            Sent::Kubectl(line) => ("kubectl", line.to_string()),
-            Sent::Fault(line) => ("fault", line.to_string()),
-            Sent::Apply(text) => ("apply", text.to_string()),
-            Sent::Seconds(seconds) => ("time", format!("{{\"seconds\": {seconds}}}")),
+            Outgoing::Kubectl(line) => ("kubectl", line.to_string()),
+            Outgoing::Fault(line) => ("fault", line.to_string()),
+            Outgoing::Apply(text) => ("apply", text.to_string()),
+            Outgoing::Seconds(seconds) => ("time", format!("{{\"seconds\": {seconds}}}")),
         }
     }
 }
@@ -54,10 +54,10 @@ impl Sent {
 /// A page that follows.
 #[derive(Default)]
 pub struct Following {
-    record: Option<Record>,
+    record: Option<SavedRecord>,
     lost: bool,
     /// What is to be sent.
-    pub outbox: Vec<Sent>,
+    pub outbox: Vec<Outgoing>,
 }
 
 /// An answer of the server: that of a command, or a `Status`.
@@ -107,7 +107,7 @@ impl State {
         if begins {
             following.record = None;
         }
-        if let Err(problem) = Record::take(&mut following.record, line) {
+        if let Err(problem) = SavedRecord::take(&mut following.record, line) {
             self.announcer.say_failed(Message::state(problem));
             return;
         }
@@ -133,12 +133,12 @@ impl State {
 
     fn take_answer(&mut self, text: &str) {
         let answer: Answer = serde_json::from_str(text).unwrap_or_default();
-        let mut lines: Vec<Line> = answer.lines.into_iter().map(|line| Line::new(line.text, line.error)).collect();
+        let mut lines: Vec<OutputLine> = answer.lines.into_iter().map(|line| OutputLine::new(line.text, line.error)).collect();
         let wrong = answer.diagnostics.iter().filter(|one| one.error);
-        lines.extend(wrong.map(|one| Line::new(format!("line {}: {}", one.line, one.message), true)));
+        lines.extend(wrong.map(|one| OutputLine::new(format!("line {}: {}", one.line, one.message), true)));
         let refused = answer.status == "Failure";
         if refused {
-            lines.push(Line::new(answer.message, true));
+            lines.push(OutputLine::new(answer.message, true));
         }
         let first = lines.first().map(|line| Message::name(&line.text)).unwrap_or_default();
         if answer.failed || refused || lines.iter().any(|line| line.error) {
@@ -153,9 +153,9 @@ impl State {
     pub(super) fn send(&mut self, command: &Command) -> bool {
         let Some(following) = &mut self.following else { return false };
         following.outbox.extend(match command {
-            Command::Kubectl(line) => Some(Sent::Kubectl(line.clone())),
-            Command::Fault(line) => Some(Sent::Fault(line.clone())),
-            Command::Apply(text) => Some(Sent::Apply(text.clone())),
+            Command::Kubectl(line) => Some(Outgoing::Kubectl(line.clone())),
+            Command::Fault(line) => Some(Outgoing::Fault(line.clone())),
+            Command::Apply(text) => Some(Outgoing::Apply(text.clone())),
             Command::Poll | Command::Edited(_) | Command::Request(_) | Command::Remote(..) | Command::Beside(..) => None,
         });
         true
@@ -168,12 +168,12 @@ impl State {
         match msg {
             Msg::Apply => {
                 let text = self.editor.text.clone();
-                following.outbox.push(Sent::Apply(text.clone()));
+                following.outbox.push(Outgoing::Apply(text.clone()));
                 self.editor.restore(text.clone(), text);
                 return true;
             }
             Msg::Timeline(TimelineMsg::Seconds(seconds)) if *seconds > 0 && !past => {
-                following.outbox.push(Sent::Seconds(*seconds));
+                following.outbox.push(Outgoing::Seconds(*seconds));
                 return true;
             }
             Msg::Timeline(TimelineMsg::Step | TimelineMsg::Settle) if !past => {}
@@ -193,7 +193,7 @@ impl State {
 
 #[cfg(test)]
 mod tests {
-    use super::{FollowMsg, Following, Sent};
+    use super::{FollowMsg, Following, Outgoing};
     use crate::actions::Command;
     use crate::api::{Kind, Time};
     use crate::engine::cluster::ClusterConfig;
@@ -246,7 +246,7 @@ mod tests {
         state.update(ConsoleMsg::Enter("kubectl scale deployment web --replicas=1".into()));
         assert!(!state.timeline.run.in_past());
         let sent = &state.following.as_ref().unwrap().outbox;
-        assert_eq!(sent[..], [Sent::Kubectl("kubectl scale deployment web --replicas=1".into())]);
+        assert_eq!(sent[..], [Outgoing::Kubectl("kubectl scale deployment web --replicas=1".into())]);
         assert_eq!(state.timeline.run.objects(), served.objects(), "nothing happens here alone");
     }
 

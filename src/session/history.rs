@@ -1,7 +1,7 @@
 //! The commands that were run: by lines of the console, by buttons, which enter such lines, and by the editor.
 
 use super::run::Run;
-use crate::actions::{Command, Line};
+use crate::actions::{Command, OutputLine};
 use crate::i18n::format::clock;
 use crate::kubectl::{BesideAct, RemoteAct};
 use std::rc::Rc;
@@ -60,9 +60,11 @@ pub fn recalled(run: &Run, event: &str) -> Option<Ran> {
 
 /// What `history` prints.
 #[inline(never)]
-pub fn printed(run: &Run) -> Vec<Line> {
-    let line =
-        |ran: Ran| Line { again: Some(ran.number), ..Line::new(format!("{:>4}  {}  {}", ran.number, clock(ran.at), ran.line), false) };
+pub fn printed(run: &Run) -> Vec<OutputLine> {
+    let line = |ran: Ran| OutputLine {
+        again: Some(ran.number),
+        ..OutputLine::new(format!("{:>4}  {}  {}", ran.number, clock(ran.at), ran.line), false)
+    };
     commands(run).into_iter().map(line).collect()
 }
 

@@ -6,7 +6,7 @@ use super::effect::Effect;
 use super::examples;
 use super::lesson::{LessonFile, Player};
 use super::msg::Msg;
-use super::permalink::{Deed, History, Link, MAX_UNPACKED_BYTES};
+use super::permalink::{Deed, Link, LinkHistory, MAX_UNPACKED_BYTES};
 use super::record::Beginning;
 use super::replace::{Before, ReplaceMsg, Replacement, Replacing};
 use super::run::Run;
@@ -62,7 +62,7 @@ impl State {
             let (commands, (steps, end)) = run.record_of();
             let commands = commands.iter().map(|(steps, time, command)| (*steps, time.0, Deed::from(command))).collect();
             let at = (run.in_past() || !timeline.playing).then(|| run.now());
-            History { commands, end: (steps, end.0), at, cluster: Beginning::of(&run.sim().config) }
+            LinkHistory { commands, end: (steps, end.0), at, cluster: Beginning::of(&run.sim().config) }
         });
         let history = history.and_then(|history| serde_json::to_value(history).ok());
         // The page reads no larger link.
@@ -215,7 +215,7 @@ impl State {
     pub(super) fn play_demo(&mut self) {
         if let Some(line) = self.demo.step(&self.timeline.run) {
             let answer = self.timeline.run.command(Command::Kubectl(line.as_str().into()));
-            let entered = crate::actions::Line::new(["$ ", &line].concat(), false);
+            let entered = crate::actions::OutputLine::new(["$ ", &line].concat(), false);
             self.type_in(ConsoleMsg::Print([vec![entered], answer.lines].concat()));
         }
     }

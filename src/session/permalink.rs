@@ -30,7 +30,7 @@ pub struct Link {
     /// The diagram that is shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub view: Option<String>,
-    /// What was done, a [`History`]: read once the page is open, so that the opening needs nothing for it.
+    /// What was done, a [`LinkHistory`]: read once the page is open, so that the opening needs nothing for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history: Option<Value>,
     /// The object that is selected: kind, namespace and name with slashes between them.
@@ -43,14 +43,14 @@ pub struct Link {
 
 impl Link {
     /// What was done, if the link says so and it can be read.
-    pub fn history(&self) -> Option<History> {
-        self.history.as_ref().and_then(|history| History::deserialize(history).ok())
+    pub fn history(&self) -> Option<LinkHistory> {
+        self.history.as_ref().and_then(|history| LinkHistory::deserialize(history).ok())
     }
 }
 
 /// What was done and when; the same build of the engine repeats it to the byte, another one as far as it decides alike.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct History {
+pub struct LinkHistory {
     /// After how many tasks of the engine, when in microseconds, and what.
     pub commands: Vec<(u64, u64, Deed)>,
     /// Tasks and microseconds until the newest instant.
@@ -337,7 +337,7 @@ mod tests {
         let forged = |commands: Vec<(u64, u64, Deed)>, end: (u64, u64)| {
             let link = Link {
                 v: 1,
-                history: serde_json::to_value(History { commands, end, at: Some(u64::MAX), cluster: None }).ok(),
+                history: serde_json::to_value(LinkHistory { commands, end, at: Some(u64::MAX), cluster: None }).ok(),
                 selected: Some("x".into()),
                 breakpoints: vec!["".into(), "nonsense".into()],
                 ..Link::default()

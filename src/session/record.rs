@@ -84,7 +84,7 @@ pub fn begins(line: &str) -> bool {
 
 /// A record that is read.
 #[derive(Clone, Debug, Default)]
-pub struct Record {
+pub struct SavedRecord {
     /// The seed of the run.
     pub seed: u64,
     /// What it began as.
@@ -99,27 +99,27 @@ pub struct Record {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreadable(pub usize, pub String);
 
-impl Record {
+impl SavedRecord {
     /// Reads a whole record.
     ///
     /// # Errors
     /// The first line that cannot be read. A last line that was cut off is left out.
-    pub fn read(text: &str) -> Result<Record, Unreadable> {
+    pub fn read(text: &str) -> Result<SavedRecord, Unreadable> {
         let mut record = None;
         let whole = text.rfind('\n').map_or(text, |end| &text[..end]);
         for (index, line) in whole.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-            Record::take(&mut record, line).map_err(|problem| Unreadable(index + 1, problem))?;
+            SavedRecord::take(&mut record, line).map_err(|problem| Unreadable(index + 1, problem))?;
         }
         record.ok_or_else(|| Unreadable(1, "the record is empty".to_owned()))
     }
 
     /// Takes the next line; the first is the beginning.
-    pub fn take(record: &mut Option<Record>, line: &str) -> Result<(), String> {
+    pub fn take(record: &mut Option<SavedRecord>, line: &str) -> Result<(), String> {
         let line: Line = serde_json::from_str(line).map_err(|error| error.to_string())?;
         match (line, record) {
             (Line::Head { record: 1, seed, cluster }, record @ None) => {
                 let config = cluster.map_or_else(ClusterConfig::default, Beginning::config);
-                *record = Some(Record { seed, config, ..Record::default() });
+                *record = Some(SavedRecord { seed, config, ..SavedRecord::default() });
             }
             (Line::Head { record: version, .. }, None) => return Err(format!("version {version} is not known")),
             (Line::Head { .. }, Some(_)) => return Err("it begins twice".to_owned()),
@@ -147,16 +147,16 @@ mod tests {
         let mut lines = vec![head(4, &config)];
         lines.extend(commands.iter().map(did));
         lines.push(clock(12, Time(20)));
-        let read = Record::read(&(lines.join("\n") + "\n")).unwrap();
+        let read = SavedRecord::read(&(lines.join("\n") + "\n")).unwrap();
         assert_eq!((read.seed, read.config.nodes.len(), read.config.epoch, read.end), (4, 5, Timestamp(7), (12, Time(20))));
         assert_eq!(read.commands, commands);
         // A process that was ended amid a line.
-        assert_eq!(Record::read(&format!("{}\n[1, 2, {{\"ap", lines[0])).unwrap().commands, []);
+        assert_eq!(SavedRecord::read(&format!("{}\n[1, 2, {{\"ap", lines[0])).unwrap().commands, []);
     }
 
     #[test]
     fn what_is_no_record_is_told_with_its_line() {
-        let line = |text: &str| Record::read(text).map(|_| ()).map_err(|problem| problem.0);
+        let line = |text: &str| SavedRecord::read(text).map(|_| ()).map_err(|problem| problem.0);
         assert_eq!(line(""), Err(1));
         assert_eq!(line("kind: Pod\n"), Err(1));
         assert_eq!(line("{\"record\":2,\"seed\":1}\n"), Err(1));

@@ -6,7 +6,7 @@
 mod room;
 
 use super::checkpoint::{Checkpoint, Checkpoints, Recorded};
-use crate::actions::{self, ApplyJob, Command, Waiting};
+use crate::actions::{self, ApplyJob, Command, WaitingCommands};
 use crate::api::time::SECOND;
 use crate::api::{Kind, Object, ObjectRef, Time};
 use crate::engine::cluster::ClusterConfig;
@@ -290,10 +290,10 @@ impl Run {
     }
 
     /// Carries out a command at the newest instant.
-    pub fn command(&mut self, command: Command) -> actions::Answer {
+    pub fn command(&mut self, command: Command) -> actions::ActionResult {
         self.give_up_recall();
         if self.follows {
-            return actions::Answer::default();
+            return actions::ActionResult::default();
         }
         let answer = actions::run(&mut self.live.sim, &mut self.live.waiting, &command);
         if answer.changed {
@@ -352,7 +352,7 @@ impl Run {
     }
 
     /// Applies the next document of the manifest; what was applied and what came of it when there are no more.
-    pub fn apply_next(&mut self) -> Option<(ApplyJob, actions::Answer)> {
+    pub fn apply_next(&mut self) -> Option<(ApplyJob, actions::ActionResult)> {
         let (applied, answer) = self.live.apply_next()?;
         if answer.changed {
             self.record(Command::Apply(applied.text.clone()));
@@ -366,7 +366,7 @@ impl Run {
     }
 
     /// Lets a command that still waits (`-w`, `rollout status`, `drain`) look again; what it printed.
-    pub fn poll(&mut self) -> Vec<actions::Line> {
+    pub fn poll(&mut self) -> Vec<actions::OutputLine> {
         if self.past.is_some() || self.recalls.is_some() || self.live.waiting.foreground.is_none() {
             return Vec::new();
         }
@@ -479,14 +479,14 @@ impl Run {
     }
 
     /// Answers a question about the instant shown, without a trace in the history.
-    pub fn ask(&self, line: &str) -> Vec<actions::Line> {
-        let (mut sim, mut waiting) = (self.sim().clone(), Waiting::default());
+    pub fn ask(&self, line: &str) -> Vec<actions::OutputLine> {
+        let (mut sim, mut waiting) = (self.sim().clone(), WaitingCommands::default());
         let mut lines = actions::run(&mut sim, &mut waiting, &Command::Kubectl(line.into())).lines;
         while waiting.foreground.as_ref().is_some_and(Session::goes_on) {
             lines.extend(actions::run(&mut sim, &mut waiting, &Command::Poll).lines);
         }
         // What it waits for does not come: time stands.
-        lines.extend(waiting.foreground.map(|_| actions::Line::new("It is not so yet at this instant", false)));
+        lines.extend(waiting.foreground.map(|_| actions::OutputLine::new("It is not so yet at this instant", false)));
         lines
     }
 }

@@ -28,7 +28,7 @@ impl Treatment {
 }
 
 /// A row of the table.
-pub struct Row {
+pub struct SimulatedRow {
     /// What it is about.
     pub what: Message,
     /// What becomes of it.
@@ -38,11 +38,11 @@ pub struct Row {
 }
 
 /// The table.
-pub fn table() -> Vec<Row> {
+pub fn table() -> Vec<SimulatedRow> {
     use Treatment::{Refused, Simulated, Stored};
     let kinds = |simulated: bool| list(ALL.iter().filter(|kind| kind.is_simulated() == simulated).map(|kind| Kind::name(*kind)));
     let verbs = |runs: bool| list(VERBS.iter().filter(|verb| verb.is_simulated() == runs).map(|verb| verb.name));
-    let row = |what: Message, treatment: Treatment, which: Message| Row { what, treatment, which };
+    let row = |what: Message, treatment: Treatment, which: Message| SimulatedRow { what, treatment, which };
     vec![
         row(msg::simulated_kinds(), Simulated, kinds(true)),
         row(msg::simulated_kinds(), Stored, kinds(false)),

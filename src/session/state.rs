@@ -265,7 +265,7 @@ impl State {
         self.fork();
         let error = self.execute(Command::Fault(line.into()));
         let text = self.announcer.notice().english();
-        self.type_in(ConsoleMsg::Print(vec![crate::actions::Line::new(text, error)]));
+        self.type_in(ConsoleMsg::Print(vec![crate::actions::OutputLine::new(text, error)]));
     }
 
     /// Applies the rest of the apply in progress: what comes next is about all of it.

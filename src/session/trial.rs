@@ -2,7 +2,7 @@
 
 use super::run::Run;
 use crate::explain::diagnose::{self, Diagnosis};
-use crate::explain::waits::{Fact, Label};
+use crate::explain::waits::{DecidingFact, FactLabel};
 use std::rc::Rc;
 
 /// Tasks that a copy may run for one remedy.
@@ -30,8 +30,14 @@ struct Subject {
 impl Subject {
     fn of(run: &Run, found: &[Diagnosis]) -> Subject {
         let lasting = |found: &Diagnosis| {
-            let changes =
-                |fact: &Fact| matches!(fact, Fact::At(..) | Fact::Count(Label::Restarts, _) | Fact::Word(Label::Message | Label::Pass, _));
+            let changes = |fact: &DecidingFact| {
+                matches!(
+                    fact,
+                    DecidingFact::At(..)
+                        | DecidingFact::Count(FactLabel::Restarts, _)
+                        | DecidingFact::Word(FactLabel::Message | FactLabel::Pass, _)
+                )
+            };
             let facts = found.facts.iter().filter(|fact| !changes(fact)).cloned().collect();
             Diagnosis { facts, since: None, ..found.clone() }
         };

@@ -1,6 +1,6 @@
 //! What kubectl prints, for a narrow window; and the names in it.
 
-use crate::actions::Line;
+use crate::actions::OutputLine;
 use crate::api::{Kind, ObjectRef};
 
 /// Number of last lines searched for names.
@@ -8,7 +8,7 @@ const MAX_SCANNED_LINES: usize = 400;
 
 /// The names of objects in what was printed, each with its line and the number of its word there, in their order: `kind/name`
 /// anywhere, else what stands where a table or a description has a name, and is one of the kind that was asked for.
-pub fn names<'a>(lines: &'a [Line], exists: &dyn Fn(&ObjectRef) -> bool) -> Vec<(usize, usize, ObjectRef)> {
+pub fn names<'a>(lines: &'a [OutputLine], exists: &dyn Fn(&ObjectRef) -> bool) -> Vec<(usize, usize, ObjectRef)> {
     let mut found = Vec::new();
     let (mut kind, mut namespace, mut all) = (None, "default", false);
     for (at, line) in lines.iter().enumerate() {
@@ -54,15 +54,15 @@ pub fn names<'a>(lines: &'a [Line], exists: &dyn Fn(&ObjectRef) -> bool) -> Vec<
 }
 
 /// The lines with one space between the columns of each answer, where kubectl leaves three.
-pub fn narrow(lines: &[Line]) -> Vec<String> {
+pub fn narrow(lines: &[OutputLine]) -> Vec<String> {
     lines.chunk_by(|a, b| asked(a) == asked(b)).flat_map(answer).collect()
 }
 
-fn asked(line: &Line) -> bool {
+fn asked(line: &OutputLine) -> bool {
     line.text.starts_with("$ ")
 }
 
-fn answer(lines: &[Line]) -> Vec<String> {
+fn answer(lines: &[OutputLine]) -> Vec<String> {
     // What stands alone is no table.
     if lines.len() < 2 || asked(&lines[0]) {
         return lines.iter().map(|line| line.text.clone()).collect();
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn names_are_those_of_the_kind_that_was_asked_for() {
-        let lines = |texts: &[&str]| texts.iter().map(|text| Line::new(*text, false)).collect::<Vec<_>>();
+        let lines = |texts: &[&str]| texts.iter().map(|text| OutputLine::new(*text, false)).collect::<Vec<_>>();
         let there = |key: &ObjectRef| matches!(key.name.as_str(), "web" | "web-0" | "node-1");
         let told = |texts: &[&str]| -> Vec<String> {
             let lines = lines(texts);
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn columns_come_closer_and_stay_columns() {
-        let lines = |texts: &[&str]| texts.iter().map(|text| Line::new(*text, false)).collect::<Vec<_>>();
+        let lines = |texts: &[&str]| texts.iter().map(|text| OutputLine::new(*text, false)).collect::<Vec<_>>();
         let printed =
             lines(&["$ kubectl get pods", "NAME    READY   AGE", "web-0   1/1     5s", "$ kubectl get x  -o yaml", "a:", "  b: 1"]);
         let told = ["$ kubectl get pods", "NAME  READY AGE", "web-0 1/1   5s", "$ kubectl get x  -o yaml", "a:", "  b: 1"];

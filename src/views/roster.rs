@@ -8,7 +8,7 @@ const ALWAYS: [PodState; 3] = [PodState::Ready, PodState::Creating, PodState::Te
 
 /// A node.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct NodeRow {
     /// Its place among the items.
     pub item: usize,
     /// `Ready`, `NotReady`, `Ready,SchedulingDisabled`
@@ -20,8 +20,8 @@ pub struct Row {
 }
 
 /// The states that have a column, and a row a node; nothing where the diagram has no nodes.
-pub fn rows(scene: &Scene) -> (Vec<PodState>, Vec<Row>) {
-    let mut found: Vec<(Row, [usize; PodState::ALL.len()])> = Vec::new();
+pub fn rows(scene: &Scene) -> (Vec<PodState>, Vec<NodeRow>) {
+    let mut found: Vec<(NodeRow, [usize; PodState::ALL.len()])> = Vec::new();
     // By item, so that what stands on a node finds its row.
     let mut of: Vec<Option<usize>> = vec![None; scene.items.len()];
     let place = |state: PodState| PodState::ALL.iter().position(|known| *known == state).unwrap_or(0);
@@ -31,7 +31,7 @@ pub fn rows(scene: &Scene) -> (Vec<PodState>, Vec<Row>) {
             (Body::Node(node), _) => {
                 of[at] = Some(found.len());
                 let pods = format!("{} / {}", node.pods.0, node.pods.1);
-                found.push((Row { item: at, status: node.status, pods, counts: Vec::new() }, [0; PodState::ALL.len()]));
+                found.push((NodeRow { item: at, status: node.status, pods, counts: Vec::new() }, [0; PodState::ALL.len()]));
             }
             (Body::Cells(cells), Some(row)) => cells.pods.counts().iter().for_each(|(state, n)| found[row].1[place(*state)] += n),
             (Body::Tile { state, .. }, Some(row)) => found[row].1[place(*state)] += 1,
@@ -41,7 +41,7 @@ pub fn rows(scene: &Scene) -> (Vec<PodState>, Vec<Row>) {
     let has = |state: &PodState| ALWAYS.contains(state) || found.iter().any(|(_, counts)| counts[place(*state)] > 0);
     let rest = PodState::ALL.into_iter().filter(|state| !ALWAYS.contains(state) && has(state));
     let columns: Vec<PodState> = ALWAYS.into_iter().chain(rest).collect();
-    let filled = |(row, counts): (Row, [usize; PodState::ALL.len()])| Row {
+    let filled = |(row, counts): (NodeRow, [usize; PodState::ALL.len()])| NodeRow {
         counts: columns.iter().map(|state| counts[place(*state)]).collect(),
         ..row
     };

@@ -35,9 +35,9 @@ pub struct View {
     /// Milliseconds after which it changes without a write; `None` if only writes change it.
     pub refresh_ms: fn(&Sim) -> Option<i64>,
     /// What its axes have to hold, if it has axes: two branches side by side share them.
-    pub extent: Option<fn(&Source, &mut Memory) -> Option<Extent>>,
+    pub extent: Option<fn(&Source, &mut ViewMemory) -> Option<Extent>>,
     /// Reads the projection and lays it out.
-    pub draw: fn(&mut Model, &Source, &mut Memory) -> Scene,
+    pub draw: fn(&mut Model, &Source, &mut ViewMemory) -> Scene,
 }
 
 impl PartialEq for View {
@@ -184,7 +184,7 @@ pub struct Source<'a> {
 
 /// State that diagrams keep from one picture to the next.
 #[derive(Default)]
-pub struct Memory {
+pub struct ViewMemory {
     /// Nodes as they were last laid out.
     pub nodes: LayoutCache,
     /// The rollout that is followed.

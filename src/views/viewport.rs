@@ -31,7 +31,7 @@ const MAX_MAP_SIZE: (f64, f64) = (152.0, 104.0);
 
 /// What the viewport needs to know of what it shows.
 #[derive(Clone, Copy)]
-pub struct Picture<'a> {
+pub struct ViewedScene<'a> {
     /// The diagram.
     pub scene: &'a Scene,
     /// How its view is scaled and placed.
@@ -131,7 +131,7 @@ impl Default for Viewport {
 
 impl Viewport {
     /// The stage has another size; `taken`: the height that panels at the foot take from it. False if it has the same.
-    pub fn resize(&mut self, size: (f64, f64), taken: f64, of: &Picture) -> bool {
+    pub fn resize(&mut self, size: (f64, f64), taken: f64, of: &ViewedScene) -> bool {
         if size == self.size {
             return false;
         }
@@ -156,7 +156,7 @@ impl Viewport {
         resized
     }
 
-    pub fn fit(&mut self, of: &Picture) {
+    pub fn fit(&mut self, of: &ViewedScene) {
         let scene = of.scene;
         let (w, h) = (self.size.0, self.whole);
         if w < 1.0 || h < 1.0 || scene.width < 1.0 {
@@ -187,7 +187,7 @@ impl Viewport {
     }
 
     /// Puts the picture into the middle, or where it hangs from.
-    pub fn place(&mut self, of: &Picture) {
+    pub fn place(&mut self, of: &ViewedScene) {
         let over = |size: f64, length: f64| (size - length * self.zoom).max(0.0);
         let left = over(self.size.0, of.scene.width) / 2.0;
         let whole = over(self.room_in(of, self.whole), of.scene.height) / 2.0;
@@ -196,12 +196,12 @@ impl Viewport {
     }
 
     /// The height without panels at the foot; a chart is drawn for the height there is.
-    pub fn measure(&mut self, of: &Picture, taken: f64) {
+    pub fn measure(&mut self, of: &ViewedScene, taken: f64) {
         self.whole = self.size.1 + if of.fit.fills { 0.0 } else { taken };
     }
 
     /// Keeps the visible part in place when a panel at the foot opens or closes.
-    fn give_way(&mut self, of: &Picture, before: f64) {
+    fn give_way(&mut self, of: &ViewedScene, before: f64) {
         if self.size.1 > before {
             return self.place(of);
         }
@@ -209,12 +209,12 @@ impl Viewport {
     }
 
     /// Ownership grows to all sides; columns and tables hang from the top, and so does all of a phone.
-    fn hangs(&self, of: &Picture) -> bool {
+    fn hangs(&self, of: &ViewedScene) -> bool {
         self.size.0 < PHONE_WIDTH && self.size.1 >= self.size.0 || !of.embed && of.fit.hangs
     }
 
     /// Another height, as with a line more at the foot: as long as all of it stays in sight nothing moves.
-    fn stays(&self, of: &Picture) -> bool {
+    fn stays(&self, of: &ViewedScene) -> bool {
         self.size.0 == self.fitted.0
             && (self.whole - self.fitted.1).abs() < 80.0
             && self.pan.1 + of.scene.height * self.zoom <= self.room(of)
@@ -222,7 +222,7 @@ impl Viewport {
 
     /// Updates the viewport for a changed picture, which keeps its position and scale as long as it is in sight. True if it could
     /// be larger or more centered, which is worth a move only if it lasts.
-    pub fn settle(&mut self, of: &Picture, opens: bool) -> bool {
+    pub fn settle(&mut self, of: &ViewedScene, opens: bool) -> bool {
         let (pan, zoom) = (self.pan, self.zoom);
         self.fit(of);
         // A chart is as large as the stage it is drawn for.
@@ -244,12 +244,12 @@ impl Viewport {
     }
 
     /// The height in which the controls at the foot cover nothing.
-    pub fn room(&self, of: &Picture) -> f64 {
+    pub fn room(&self, of: &ViewedScene) -> f64 {
         self.room_in(of, self.size.1)
     }
 
     /// The same in a stage of another height.
-    fn room_in(&self, of: &Picture, height: f64) -> f64 {
+    fn room_in(&self, of: &ViewedScene, height: f64) -> f64 {
         if self.controlled(of, height) { height - CONTROLS_HEIGHT } else { height }
     }
 
@@ -263,7 +263,7 @@ impl Viewport {
 
     /// In which corner the map covers nothing. Once the picture was moved it stays where it is; if there was no such corner,
     /// it comes only then, where it covers least, and over Pods as cells never.
-    pub fn place_map(&mut self, of: &Picture, wanted: bool) {
+    pub fn place_map(&mut self, of: &ViewedScene, wanted: bool) {
         if !self.controls(of) || !wanted || !self.hides(of.scene) {
             self.map = None;
             return;
@@ -301,18 +301,18 @@ impl Viewport {
     }
 
     /// Where the map lies in a corner: at the right first, at the foot first.
-    pub fn corner(&self, corner: u8, of: &Picture) -> (f64, f64) {
+    pub fn corner(&self, corner: u8, of: &ViewedScene) -> (f64, f64) {
         let (w, h) = map_size(of.scene);
         let x = if corner & 1 == 0 { self.size.0 - w - 12.0 } else { 12.0 };
         (x, if corner & 2 == 0 { self.room(of) - h - 8.0 } else { 12.0 })
     }
 
     /// A low stage has no room for them.
-    pub fn controls(&self, of: &Picture) -> bool {
+    pub fn controls(&self, of: &ViewedScene) -> bool {
         self.controlled(of, self.size.1)
     }
 
-    fn controlled(&self, of: &Picture, height: f64) -> bool {
+    fn controlled(&self, of: &ViewedScene, height: f64) -> bool {
         self.size.0 >= PHONE_WIDTH && height >= MIN_CONTROLS_STAGE_HEIGHT && !of.embed
     }
 
@@ -351,23 +351,23 @@ impl Viewport {
     }
 
     /// Fits it again: as it opens, or all of it.
-    pub fn refit(&mut self, of: &Picture, all: bool) {
+    pub fn refit(&mut self, of: &ViewedScene, all: bool) {
         (self.touched, self.all) = (false, all);
         self.fit(of);
     }
 
     /// Whether something of the scene begins above the foot.
-    pub fn above_foot(&self, of: &Picture, y: f64) -> bool {
+    pub fn above_foot(&self, of: &ViewedScene, y: f64) -> bool {
         y * self.zoom + self.pan.1 < self.room(of)
     }
 
     /// Whether the picture goes on below the controls.
-    pub fn overflows(&self, of: &Picture) -> bool {
+    pub fn overflows(&self, of: &ViewedScene) -> bool {
         self.pan.1 + of.scene.height * self.zoom > self.room(of) + 12.0
     }
 
     /// Whether there is room for a legend.
-    pub fn has_legend(&self, of: &Picture) -> bool {
+    pub fn has_legend(&self, of: &ViewedScene) -> bool {
         self.size.0 >= MIN_LEGEND_STAGE.0 && self.size.1 >= MIN_LEGEND_STAGE.1 && !of.embed && !of.scene.dense()
     }
 
@@ -390,7 +390,7 @@ impl Viewport {
     }
 
     /// Moves the picture until a rectangle is in sight; returns whether it had to move.
-    pub fn bring(&mut self, of: &Picture, rect: Rect) -> bool {
+    pub fn bring(&mut self, of: &ViewedScene, rect: Rect) -> bool {
         let (w, h) = (self.size.0, self.room(of));
         let (x, y) = (rect.x * self.zoom + self.pan.0, rect.y * self.zoom + self.pan.1);
         let (iw, ih) = (rect.w * self.zoom, rect.h * self.zoom);
@@ -428,11 +428,11 @@ mod tests {
         scene.finish(0.0)
     }
 
-    fn shown<'a>(scene: &'a Scene, view: &str) -> Picture<'a> {
-        Picture { scene, fit: views::by_id(view).unwrap().fit, embed: false }
+    fn shown<'a>(scene: &'a Scene, view: &str) -> ViewedScene<'a> {
+        ViewedScene { scene, fit: views::by_id(view).unwrap().fit, embed: false }
     }
 
-    fn opened(of: &Picture, size: (f64, f64)) -> Viewport {
+    fn opened(of: &ViewedScene, size: (f64, f64)) -> Viewport {
         let mut port = Viewport::default();
         assert!(port.resize(size, 0.0, of));
         port

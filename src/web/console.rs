@@ -2,7 +2,7 @@
 
 use super::dom::icon;
 use super::language::{Lang, marked, say};
-use crate::actions::Line;
+use crate::actions::OutputLine;
 use crate::api::ObjectRef;
 use crate::i18n::msg;
 use crate::session::console::OWN;
@@ -18,7 +18,7 @@ pub struct Props {
     /// The language.
     pub lang: Lang,
     /// Output, with the lines entered.
-    pub lines: Rc<Vec<Line>>,
+    pub lines: Rc<Vec<OutputLine>>,
     /// Lines entered.
     pub history: Rc<Vec<String>>,
     /// What begins with a word: kinds' plurals and names of objects.
@@ -139,7 +139,7 @@ impl Component for Console {
         let narrow = if props.narrow { columns::narrow(&props.lines) } else { Vec::new() };
         let exists = |key: &_| props.on_find.emit(ObjectRef::clone(key));
         let names = if props.lines.is_empty() { Vec::new() } else { columns::names(&props.lines, &exists) };
-        let words = |at: usize, line: &Line| {
+        let words = |at: usize, line: &OutputLine| {
             if let Some(said) = &line.said {
                 return marked(said);
             }

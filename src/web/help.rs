@@ -74,7 +74,7 @@ pub fn help(tries: &[Message], on_try: &Callback<usize>) -> Html {
 }
 
 fn table() -> Html {
-    let row = |row: simulated::Row| {
+    let row = |row: simulated::SimulatedRow| {
         let glyph = match row.treatment {
             Treatment::Simulated => "i-check",
             Treatment::Stored => "i-info",

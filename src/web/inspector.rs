@@ -7,7 +7,7 @@ use crate::api::{Body, Kind, Object, ObjectRef, Timestamp};
 use crate::explain::diagnose::{Diagnosis, Remedy};
 use crate::explain::evidence;
 use crate::explain::headline;
-use crate::explain::remedies::Offer;
+use crate::explain::remedies::ActionOffer;
 use crate::explain::replaced::Replaced;
 use crate::explain::standing::Standing;
 use crate::explain::waits::Health;
@@ -57,7 +57,7 @@ pub struct Props {
     /// Why it is as it is.
     pub why: Explanation,
     /// What can be broken about it, or mended.
-    pub offers: Vec<Offer>,
+    pub offers: Vec<ActionOffer>,
     /// Whether it has a revision to roll back to.
     pub undoes: bool,
     /// A remedy was chosen, or all are to be tried on a copy.
@@ -353,7 +353,7 @@ fn table(rows: &[Row], sums: bool) -> Html {
 #[derive(Properties, PartialEq)]
 struct ActionProps {
     object: Rc<Object>,
-    offers: Vec<Offer>,
+    offers: Vec<ActionOffer>,
     undoes: bool,
     lang: Lang,
     on_command: Callback<String>,
@@ -444,9 +444,9 @@ fn Actions(props: &ActionProps) -> Html {
                 run.emit(event);
             })
         };
-        let fault = |offer: &Offer| html! { <button type="button" onclick={choose(run(offer.line.clone()))}><b>{ say(&offer.words) }</b><span>{ say(&offer.title) }</span></button> };
+        let fault = |offer: &ActionOffer| html! { <button type="button" onclick={choose(run(offer.line.clone()))}><b>{ say(&offer.words) }</b><span>{ say(&offer.title) }</span></button> };
         // What strikes it, what its watchers learn of it, and what holds for the whole cluster.
-        let of = |offer: &&Offer| match offer.line.strip_prefix("fault ").and_then(|line| line.split(' ').next()) {
+        let of = |offer: &&ActionOffer| match offer.line.strip_prefix("fault ").and_then(|line| line.split(' ').next()) {
             Some("lose" | "delay") => 1,
             _ if offer.is_for_all() => 2,
             _ => 0,

@@ -3,7 +3,7 @@
 use super::dom::icon;
 use super::language::say;
 use crate::i18n::msg;
-use crate::views::loops::model::{Form, Pass, STEP_ICONS};
+use crate::views::loops::model::{PanelForm, Pass, STEP_ICONS};
 use yew::prelude::*;
 
 /// Words of the pseudo-code's language.
@@ -28,15 +28,15 @@ pub fn view(pass: &Pass) -> Html {
         }
     });
     let (steps_class, lines_class) = match pass.form {
-        Form::Columns => ("steps", "pseudo"),
-        Form::Rows => ("steps rows", "pseudo small"),
-        Form::Beside => ("steps beside", "pseudo small"),
-        Form::Lines => ("steps lines", "pseudo small one"),
+        PanelForm::Columns => ("steps", "pseudo"),
+        PanelForm::Rows => ("steps rows", "pseudo small"),
+        PanelForm::Beside => ("steps beside", "pseudo small"),
+        PanelForm::Lines => ("steps lines", "pseudo small one"),
     };
     html! {
         <>
             <div class="hd"><span class="kicon">{ icon(pass.glyph, 18) }</span><div class="grow"><small>{ say(&pass.title) }</small><b class="ell">{ &pass.key }</b></div>
-                if pass.newest && matches!(pass.form, Form::Columns | Form::Beside) { <span class="pill act">{ say(msg::legend_newest_write()) }</span> }
+                if pass.newest && matches!(pass.form, PanelForm::Columns | PanelForm::Beside) { <span class="pill act">{ say(msg::legend_newest_write()) }</span> }
             </div>
             if !pass.held.is_empty() {
                 <p class="held">{ say(&pass.held) }</p>

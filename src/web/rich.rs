@@ -3,7 +3,7 @@
 
 use super::dom;
 use super::language::say;
-use crate::actions::Diagnostic;
+use crate::actions::ApplyDiagnostic;
 use crate::i18n::msg;
 use crate::session::assist;
 use js_sys::{Array, Function, Object, Reflect};
@@ -13,7 +13,7 @@ use web_sys::Element;
 use yew::Callback;
 
 /// What the editor tells the page.
-pub struct On {
+pub struct EditorCallbacks {
     /// The whole text after an edit.
     pub edit: Callback<String>,
     /// Ctrl+Enter.
@@ -82,11 +82,11 @@ fn words() -> JsValue {
 
 impl Rich {
     /// An editor in `host`; none if its file is not there.
-    pub fn mount(host: &Element, text: &str, on: On) -> Option<Rich> {
+    pub fn mount(host: &Element, text: &str, on: EditorCallbacks) -> Option<Rich> {
         let factory = factory()?;
         let options = Object::new();
         put(&options, "text", &text.into());
-        let On { edit, apply, fix } = on;
+        let EditorCallbacks { edit, apply, fix } = on;
         let calls: [(&str, JsValue); 6] = [
             ("edit", Closure::<dyn Fn(String)>::new(move |text| edit.emit(text)).into_js_value()),
             ("apply", Closure::<dyn Fn()>::new(move || apply.emit(())).into_js_value()),
@@ -126,7 +126,7 @@ impl Rich {
     }
 
     /// What is wrong, which lines differ from what was applied, and whether this was found while typing.
-    pub fn tell(&self, diagnostics: &[Diagnostic], hot: &[usize], live: bool) {
+    pub fn tell(&self, diagnostics: &[ApplyDiagnostic], hot: &[usize], live: bool) {
         let all: Array = diagnostics
             .iter()
             .map(|diagnostic| {

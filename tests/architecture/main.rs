@@ -168,7 +168,7 @@ fn every_write_of_a_loop_has_a_reason() {
 /// A flag that no code looks at would be taken without a word: such a flag is marked in its table as one that has nothing to do here.
 #[test]
 fn every_flag_of_kubectl_is_looked_at_or_marked() {
-    use loopscope::kubectl::parse::{Effect, GLOBAL, described};
+    use loopscope::kubectl::parse::{FlagEffect, GLOBAL, described};
     let code: String =
         all_sources().into_iter().filter(|(path, ..)| path.to_string_lossy().contains("/kubectl/")).map(|(.., text)| text).collect();
     let tables = loopscope::kubectl::VERBS.iter().map(|verb| (verb.name, verb.flags)).chain([("every verb", GLOBAL)]);
@@ -179,7 +179,7 @@ fn every_flag_of_kubectl_is_looked_at_or_marked() {
             // Files and folders are read before a verb sees its words, and `--help` is answered for it.
             let elsewhere = ["filename", "recursive", "help"].contains(&word);
             let read = elsewhere || code.contains(&format!("\"{word}\""));
-            if effect == Effect::Same && !read {
+            if effect == FlagEffect::Same && !read {
                 unread.push(format!("{name} --{word}"));
             }
         }

@@ -4,8 +4,8 @@
 use crate::facts::{Run, facts_of};
 use crate::{compare, http, read_golden};
 use loopscope::api::Kind;
-use loopscope::scenario::{self, Scenario, Step, Trace, Wait};
-use loopscope::serve::{Options, Pace, Server};
+use loopscope::scenario::{self, Scenario, ScenarioStep, Trace, Wait};
+use loopscope::serve::{ClockPace, ServeOptions, Server};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -77,8 +77,8 @@ impl Played {
 
     fn start(&self, scenario: &Scenario, step: usize) -> Value {
         let body = match &scenario.steps[step] {
-            Step::Apply(text) => json!({ "command": "apply -f -", "stdin": text }),
-            Step::Kubectl { line, .. } => json!({ "command": line }),
+            ScenarioStep::Apply(text) => json!({ "command": "apply -f -", "stdin": text }),
+            ScenarioStep::Kubectl { line, .. } => json!({ "command": line }),
             other => panic!("{other:?} starts nothing"),
         };
         let answer = http::post(self.at, "/loopscope/run", &body);
@@ -118,16 +118,16 @@ impl Played {
     fn step(&mut self, scenario: &Scenario, index: usize) {
         let quiet = json!({ "stdout": "", "stderr": "", "exit": 0 });
         match &scenario.steps[index] {
-            Step::Wait(Wait::For(span)) => {
+            ScenarioStep::Wait(Wait::For(span)) => {
                 self.until(scenario, self.now() + *span as f64 / 1e6);
                 self.ended(index, "wait", &quiet);
             }
-            Step::Wait(Wait::Settled) if self.background.is_empty() => {
+            ScenarioStep::Wait(Wait::Settled) if self.background.is_empty() => {
                 self.pass(&json!({ "until": "settled" }));
                 self.ended(index, "wait", &quiet);
             }
             // A command that waits beside has to look meanwhile: until no version has come for three seconds.
-            Step::Wait(Wait::Settled) => {
+            ScenarioStep::Wait(Wait::Settled) => {
                 let (began, mut changed, mut version) = (self.now(), self.now(), self.changes());
                 while self.now() < (changed + 3.0).min(began + 90.0) {
                     let next = self.time()["next"].as_f64().unwrap_or(f64::MAX);
@@ -139,9 +139,9 @@ impl Played {
                 }
                 self.ended(index, "wait", &quiet);
             }
-            Step::Kubectl { background: true, .. } => self.background.push((index, self.now(), None)),
-            Step::Apply(_) | Step::Kubectl { .. } => self.command(scenario, index),
-            Step::Fault(line) => {
+            ScenarioStep::Kubectl { background: true, .. } => self.background.push((index, self.now(), None)),
+            ScenarioStep::Apply(_) | ScenarioStep::Kubectl { .. } => self.command(scenario, index),
+            ScenarioStep::Fault(line) => {
                 self.until(scenario, self.now() + FAULT);
                 let reply = http::send(self.at, "POST", "/loopscope/fault", &[], line.as_bytes());
                 let said = if reply.code == 200 { String::new() } else { reply.json()["message"].to_string() };
@@ -179,7 +179,8 @@ impl Played {
 
 /// The trace of a scenario that is played through a server.
 fn trace(scenario: &Scenario) -> String {
-    let server = Server::start(Options { config: scenario.cluster.clone(), pace: Pace::Held, ..Options::default() }).unwrap();
+    let server =
+        Server::start(ServeOptions { config: scenario.cluster.clone(), pace: ClockPace::Held, ..ServeOptions::default() }).unwrap();
     let mut played = Played { at: server.address(), lines: Vec::new(), background: Vec::new() };
     for index in 0..scenario.steps.len() {
         played.step(scenario, index);
@@ -205,7 +206,7 @@ fn trace(scenario: &Scenario) -> String {
 /// The trace in process. A served cluster is a second old when it answers first.
 fn a_second_later(scenario: &Scenario) -> String {
     let mut later = scenario.clone();
-    later.steps.insert(0, Step::Wait(Wait::For(1_000_000)));
+    later.steps.insert(0, ScenarioStep::Wait(Wait::For(1_000_000)));
     let mut lines = Vec::new();
     scenario::run(&later, 1, usize::MAX, &mut Trace::new(&mut lines));
     let text = String::from_utf8(lines).unwrap();

@@ -2,7 +2,7 @@
 
 use super::{PIECES, WEB, mutated, rounds, seeds};
 use loopscope::engine::rng::Rng;
-use loopscope::serve::{Options, Pace, Server};
+use loopscope::serve::{ClockPace, ServeOptions, Server};
 use serde_json::Value;
 use std::cell::RefCell;
 use std::io::{Read, Write};
@@ -430,7 +430,7 @@ fn answered(address: SocketAddr, sent: &Sent) -> Result<u16, String> {
 }
 
 fn server() -> Server {
-    Server::start(Options { pace: Pace::Held, setup: vec![WEB.to_owned()], ..Options::default() }).unwrap()
+    Server::start(ServeOptions { pace: ClockPace::Held, setup: vec![WEB.to_owned()], ..ServeOptions::default() }).unwrap()
 }
 
 #[test]

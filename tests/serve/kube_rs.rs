@@ -8,14 +8,14 @@ use kube::api::{AttachParams, DeleteParams, ListParams, LogParams, Patch, PatchP
 use kube::runtime::watcher::{self, Event};
 use kube::runtime::{reflector, watcher as watch};
 use kube::{Api, Client, Config};
-use loopscope::serve::{Options, Pace, Server};
+use loopscope::serve::{ClockPace, ServeOptions, Server};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::io::AsyncReadExt;
 
 /// A cluster whose clock stands, and a client of it.
 fn start() -> (Server, Client) {
-    let server = Server::start(Options { pace: Pace::Held, ..Options::default() }).unwrap();
+    let server = Server::start(ServeOptions { pace: ClockPace::Held, ..ServeOptions::default() }).unwrap();
     let address = format!("http://{}", server.address()).parse().unwrap();
     (server, Client::try_from(Config::new(address)).unwrap())
 }

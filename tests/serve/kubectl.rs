@@ -4,7 +4,7 @@ use crate::http::{pass, post};
 use loopscope::api::time::SECOND;
 use loopscope::engine::Sim;
 use loopscope::kubectl::{Session, parse::split};
-use loopscope::serve::{Options, Pace, Server};
+use loopscope::serve::{ClockPace, ServeOptions, Server};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -94,7 +94,7 @@ const LINES: &[(&str, u64)] = &[
 #[test]
 fn the_real_kubectl_prints_what_our_own_prints() {
     let Some(kubectl) = client("kubectl") else { return };
-    let options = Options { pace: Pace::Held, ..Options::default() };
+    let options = ServeOptions { pace: ClockPace::Held, ..ServeOptions::default() };
     let mut sim = Sim::new(options.config.clone(), options.seed);
     sim.advance(sim.now().after(SECOND), usize::MAX);
     let server = Server::start(options).unwrap();
@@ -126,7 +126,7 @@ fn the_real_kubectl_prints_what_our_own_prints() {
 #[test]
 fn kubectl_waits_watches_drains_and_reads_logs() {
     let Some(kubectl) = client("kubectl") else { return };
-    let server = Server::start(Options { pace: Pace::Leap, ..Options::default() }).unwrap();
+    let server = Server::start(ServeOptions { pace: ClockPace::Leap, ..ServeOptions::default() }).unwrap();
     let home = home(&server, "waiting");
     let says = |line: &str, stdin: &str, wanted: &str| {
         let output = run(&kubectl, &home, &split(line), stdin);
@@ -153,7 +153,7 @@ fn kubectl_waits_watches_drains_and_reads_logs() {
 #[test]
 fn helm_installs_upgrades_rolls_back_and_uninstalls() {
     let Some(helm) = client("helm") else { return };
-    let server = Server::start(Options { pace: Pace::Leap, ..Options::default() }).unwrap();
+    let server = Server::start(ServeOptions { pace: ClockPace::Leap, ..ServeOptions::default() }).unwrap();
     let home = home(&server, "helm");
     let chart = home.join("chart/templates");
     std::fs::create_dir_all(&chart).unwrap();
@@ -182,7 +182,7 @@ fn helm_installs_upgrades_rolls_back_and_uninstalls() {
 #[test]
 fn kubectl_runs_commands_in_containers() {
     let Some(kubectl) = client("kubectl") else { return };
-    let server = Server::start(Options { pace: Pace::Leap, ..Options::default() }).unwrap();
+    let server = Server::start(ServeOptions { pace: ClockPace::Leap, ..ServeOptions::default() }).unwrap();
     let home = home(&server, "exec");
     let says = |line: &str, stdin: &str, wanted: &str, code: i32| {
         let output = run(&kubectl, &home, &split(line), stdin);

@@ -3,7 +3,7 @@
 use crate::http::{chunk, get, head, open, pass, post, send};
 use crate::{CONFIG_MAPS, config_map, deployment, server};
 use loopscope::engine::cluster::ClusterConfig;
-use loopscope::serve::{Options, Pace, Server};
+use loopscope::serve::{ClockPace, ServeOptions, Server};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::net::TcpStream;
@@ -11,7 +11,7 @@ use std::net::TcpStream;
 #[test]
 fn a_watch_that_is_not_read_ends_with_410() {
     let config = ClusterConfig::with_nodes(60);
-    let server = Server::start(Options { pace: Pace::Held, config, ..Options::default() }).unwrap();
+    let server = Server::start(ServeOptions { pace: ClockPace::Held, config, ..ServeOptions::default() }).unwrap();
     let at = server.address();
     let target = "/api/v1/namespaces/default/pods?watch=1&resourceVersion=1";
     let (mut slow, mut other) =

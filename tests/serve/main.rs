@@ -9,7 +9,7 @@ mod python;
 mod record;
 
 use http::{Reply, chunk, get, head, open, pass, post, send};
-use loopscope::serve::{Options, Pace, Server};
+use loopscope::serve::{ClockPace, ServeOptions, Server};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -17,7 +17,7 @@ use std::time::Duration;
 
 /// A server whose clock stands still unless a test moves it.
 fn server() -> Server {
-    Server::start(Options { pace: Pace::Held, ..Options::default() }).unwrap()
+    Server::start(ServeOptions { pace: ClockPace::Held, ..ServeOptions::default() }).unwrap()
 }
 
 fn deployment(name: &str, replicas: u32) -> Value {
@@ -143,8 +143,8 @@ fn hostile_requests_get_a_status() {
 
 #[test]
 fn only_this_machine_may_connect_without_a_token() {
-    let options = || Options { pace: Pace::Held, ..Options::default() };
-    let open = Options { listen: SocketAddr::from(([0, 0, 0, 0], 0)), ..options() };
+    let options = || ServeOptions { pace: ClockPace::Held, ..ServeOptions::default() };
+    let open = ServeOptions { listen: SocketAddr::from(([0, 0, 0, 0], 0)), ..options() };
     assert!(Server::start(open).is_err_and(|problem| problem.contains("--token")));
     let named = server();
     let mut stream = TcpStream::connect(named.address()).unwrap();
@@ -152,7 +152,7 @@ fn only_this_machine_may_connect_without_a_token() {
     let mut text = String::new();
     stream.read_to_string(&mut text).unwrap();
     assert!(text.starts_with("HTTP/1.1 403"), "{text}");
-    let guarded = Server::start(Options { token: Some("secret".to_owned()), ..options() }).unwrap();
+    let guarded = Server::start(ServeOptions { token: Some("secret".to_owned()), ..options() }).unwrap();
     assert_eq!(get(guarded.address(), "/api").code, 401);
     assert_eq!(send(guarded.address(), "GET", "/api", &[("authorization", "Bearer secret")], b"").code, 200);
 }
@@ -354,8 +354,8 @@ fn a_fault_is_injected_and_a_clock_that_runs_goes_on() {
     let node = get(at, "/api/v1/nodes/node-1").json();
     let ready = node["status"]["conditions"].as_array().unwrap().iter().find(|condition| condition["type"] == "Ready").unwrap();
     assert_eq!(ready["status"], "Unknown");
-    for pace in [Pace::Real(100.0), Pace::Leap] {
-        let running = Server::start(Options { pace, ..Options::default() }).unwrap();
+    for pace in [ClockPace::Real(100.0), ClockPace::Leap] {
+        let running = Server::start(ServeOptions { pace, ..ServeOptions::default() }).unwrap();
         assert_eq!(post(running.address(), DEPLOYMENTS, &deployment("web", 3)).code, 201);
         let is_ready = || get(running.address(), &format!("{DEPLOYMENTS}/web")).json()["status"]["readyReplicas"] == 3;
         assert!(

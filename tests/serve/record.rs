@@ -3,11 +3,11 @@
 use crate::http::{chunk, get, head, open, pass, post, send};
 use loopscope::api::{Kind, Time};
 use loopscope::engine::Sim;
-use loopscope::serve::{Options, Pace, Server};
+use loopscope::serve::{ClockPace, ServeOptions, Server};
 use loopscope::session::State;
 use loopscope::session::follow::{FollowMsg, Following};
 use loopscope::session::permalink::Link;
-use loopscope::session::record::Record;
+use loopscope::session::record::SavedRecord;
 use loopscope::session::run::Run;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
@@ -116,7 +116,7 @@ fn told(at: SocketAddr) -> Vec<Value> {
     lists.collect()
 }
 
-fn repeated(record: &Record, budget: usize) -> Run {
+fn repeated(record: &SavedRecord, budget: usize) -> Run {
     let mut run = Run::recalled(record.config.clone(), record.seed, record.commands.clone(), record.end);
     while run.recalls() {
         run.advance(record.end.1, budget);
@@ -126,8 +126,12 @@ fn repeated(record: &Record, budget: usize) -> Run {
 
 #[test]
 fn five_hundred_requests_are_repeated_to_the_byte() {
-    let options =
-        Options { pace: Pace::Held, seed: 3, config: loopscope::engine::cluster::ClusterConfig::with_nodes(4), ..Options::default() };
+    let options = ServeOptions {
+        pace: ClockPace::Held,
+        seed: 3,
+        config: loopscope::engine::cluster::ClusterConfig::with_nodes(4),
+        ..ServeOptions::default()
+    };
     let server = Server::start(options).unwrap();
     let at = server.address();
     let mut dice = Dice(11);
@@ -135,7 +139,7 @@ fn five_hundred_requests_are_repeated_to_the_byte() {
         act(at, &mut dice);
     }
     let text = String::from_utf8(get(at, "/loopscope/record").body).unwrap();
-    let record = Record::read(&text).unwrap();
+    let record = SavedRecord::read(&text).unwrap();
     assert!(record.commands.len() > 250, "{}", record.commands.len());
     let run = repeated(&record, usize::MAX);
     assert!(run.sim().list(loopscope::api::Kind::Pod).count() > 0);
@@ -163,7 +167,7 @@ fn page_of(stream: std::io::BufReader<std::net::TcpStream>) -> std::thread::Join
 
 #[test]
 fn a_page_that_follows_five_hundred_commands_is_equal_to_the_byte() {
-    let server = Server::start(Options { pace: Pace::Held, seed: 9, ..Options::default() }).unwrap();
+    let server = Server::start(ServeOptions { pace: ClockPace::Held, seed: 9, ..ServeOptions::default() }).unwrap();
     let at = server.address();
     let mut stream = open(at, "GET", "/loopscope/record?follow=true", &[], b"");
     assert_eq!(head(&mut stream).0, 200);
@@ -214,7 +218,7 @@ fn a_page_that_follows_five_hundred_commands_is_equal_to_the_byte() {
 
 #[test]
 fn a_cluster_is_kept_restored_and_forked() {
-    let server = Server::start(Options { pace: Pace::Held, ..Options::default() }).unwrap();
+    let server = Server::start(ServeOptions { pace: ClockPace::Held, ..ServeOptions::default() }).unwrap();
     let at = server.address();
     let scale = |at: SocketAddr, count: u64| {
         let patch = json!({ "spec": { "replicas": count } }).to_string();
@@ -271,22 +275,22 @@ fn a_cluster_is_kept_restored_and_forked() {
 
 #[test]
 fn a_record_is_gone_on_from() {
-    let first = Server::start(Options { pace: Pace::Held, seed: 3, ..Options::default() }).unwrap();
+    let first = Server::start(ServeOptions { pace: ClockPace::Held, seed: 3, ..ServeOptions::default() }).unwrap();
     let mut dice = Dice(2);
     (0..60).for_each(|_| act(first.address(), &mut dice));
     let text = String::from_utf8(get(first.address(), "/loopscope/record").body).unwrap();
     let all = told(first.address());
     drop(first);
-    let resumed = Server::start(Options { pace: Pace::Held, resume: Some(text.clone()), ..Options::default() }).unwrap();
+    let resumed = Server::start(ServeOptions { pace: ClockPace::Held, resume: Some(text.clone()), ..ServeOptions::default() }).unwrap();
     assert_eq!(told(resumed.address()), all);
     assert_eq!(String::from_utf8(get(resumed.address(), "/loopscope/record").body).unwrap(), text);
-    let broken = Options { resume: Some(text.replacen("\n[", "\n{", 1)), ..Options::default() };
+    let broken = ServeOptions { resume: Some(text.replacen("\n[", "\n{", 1)), ..ServeOptions::default() };
     assert!(Server::start(broken).is_err_and(|problem| problem.starts_with("line 2 of the record: ")));
 }
 
 #[test]
 fn a_line_of_kubectl_runs_without_kubectl() {
-    let server = Server::start(Options { pace: Pace::Held, ..Options::default() }).unwrap();
+    let server = Server::start(ServeOptions { pace: ClockPace::Held, ..ServeOptions::default() }).unwrap();
     let at = server.address();
     let run = |body: Value| post(at, "/loopscope/run", &body).json();
     let made = run(json!({ "command": "apply -f -", "stdin": workload("Deployment", "web", 2).to_string() }));
@@ -311,7 +315,7 @@ fn a_line_of_kubectl_runs_without_kubectl() {
 #[test]
 fn what_is_done_is_told_as_it_is_done_and_kept_in_a_file() {
     let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("kept.record");
-    let options = Options { pace: Pace::Held, record: Some(file.clone()), ..Options::default() };
+    let options = ServeOptions { pace: ClockPace::Held, record: Some(file.clone()), ..ServeOptions::default() };
     let server = Server::start(options).unwrap();
     let at = server.address();
     let mut stream = open(at, "GET", "/loopscope/record?follow=true", &[], b"");
@@ -323,7 +327,7 @@ fn what_is_done_is_told_as_it_is_done_and_kept_in_a_file() {
     assert_eq!(send(at, "POST", "/loopscope/apply", &[], applied.as_bytes()).json()["failed"], false);
     assert!(next().contains("{\"apply\":"), "what is applied");
     drop(server);
-    let record = Record::read(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    let record = SavedRecord::read(&std::fs::read_to_string(&file).unwrap()).unwrap();
     let run = repeated(&record, usize::MAX);
     assert!(run.sim().list(loopscope::api::Kind::ConfigMap).any(|map| map.meta.name == "a"));
 }

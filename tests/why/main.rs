@@ -28,7 +28,7 @@ fn sim(nodes: usize, acts: &[&str]) -> Sim {
 }
 
 fn act(sim: &mut Sim, acts: &[&str]) {
-    let mut waiting = actions::Waiting::default();
+    let mut waiting = actions::WaitingCommands::default();
     for step in acts {
         if let Some(seconds) = step.strip_prefix('+') {
             let seconds: u64 = seconds.parse().unwrap();
@@ -397,7 +397,7 @@ fn what_keeps_pods_from_several_nodes_is_taken_from_all_of_them() {
 #[test]
 fn too_many_to_be_counted_get_no_nodes() {
     let mut sim = sim(1, &[]);
-    let mut waiting = actions::Waiting::default();
+    let mut waiting = actions::WaitingCommands::default();
     actions::run(&mut sim, &mut waiting, &diagnose::command(&deployment("web", 21_000, "", PLAIN)));
     while sim.waiting() < 20_800 && sim.now() < Time(900_000_000) {
         sim.advance(Time(sim.now().0 + 5_000_000), 4_000_000);

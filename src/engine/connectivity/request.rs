@@ -15,7 +15,7 @@ use std::rc::Rc;
 
 /// How a request ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Outcome {
+pub enum RequestOutcome {
     /// Something answers.
     Answered,
     /// DNS has no record of the name.
@@ -32,7 +32,7 @@ pub enum Outcome {
 #[derive(Clone, Debug)]
 pub struct Attempt {
     /// How it ends.
-    pub outcome: Outcome,
+    pub outcome: RequestOutcome,
     /// The address that was asked; empty if the name has none.
     pub address: Str,
     /// The Service that has this address.
@@ -48,7 +48,7 @@ pub struct Attempt {
 }
 
 impl Attempt {
-    fn of(outcome: Outcome, address: &str) -> Attempt {
+    fn of(outcome: RequestOutcome, address: &str) -> Attempt {
         let (egress, ingress) = (Verdict::Open, Verdict::Open);
         Attempt { outcome, address: address.into(), service: None, pod: None, port: 0, egress, ingress }
     }
@@ -57,19 +57,19 @@ impl Attempt {
 /// A TCP request from a Pod to a host name or an address. `turn` picks one of several endpoints.
 pub fn connect(server: &ApiServer, from: &Rc<Object>, host: &str, port: i32, turn: usize) -> Attempt {
     if matches!(host, "localhost" | "127.0.0.1") {
-        return arrive(server, from, Attempt::of(Outcome::Answered, "127.0.0.1"), from, port);
+        return arrive(server, from, Attempt::of(RequestOutcome::Answered, "127.0.0.1"), from, port);
     }
     if host.parse::<std::net::IpAddr>().is_ok() {
         return to_address(server, from, host, port, turn);
     }
     let asks = verdict(server, Direction::Egress, from, &Peer::name_server(), 53, "UDP");
     if asks.is_denied() {
-        return Attempt { egress: asks, ..Attempt::of(Outcome::NoNameServer, "") };
+        return Attempt { egress: asks, ..Attempt::of(RequestOutcome::NoNameServer, "") };
     }
     let found = dns::lookup(server, &from.meta.namespace, host);
     match found.get(turn % found.len().max(1)) {
         Some(record) => to_address(server, from, &record.address, port, turn),
-        None => Attempt::of(Outcome::NoName, ""),
+        None => Attempt::of(RequestOutcome::NoName, ""),
     }
 }
 
@@ -78,7 +78,7 @@ pub fn connect(server: &ApiServer, from: &Rc<Object>, host: &str, port: i32, tur
 pub fn ping(server: &ApiServer, from: &Rc<Object>, host: &str) -> Attempt {
     let attempt = connect(server, from, host, 0, 0);
     match (&attempt.pod, &attempt.service, attempt.outcome) {
-        (_, None, Outcome::Refused) => Attempt { outcome: Outcome::Answered, ..attempt },
+        (_, None, RequestOutcome::Refused) => Attempt { outcome: RequestOutcome::Answered, ..attempt },
         (..) => attempt,
     }
 }
@@ -86,24 +86,29 @@ pub fn ping(server: &ApiServer, from: &Rc<Object>, host: &str) -> Attempt {
 /// A TCP request from outside the cluster: only nodes have addresses there, with the node ports of Services.
 pub fn connect_from_outside(server: &ApiServer, host: &str, port: i32, turn: usize) -> Attempt {
     if host.parse::<std::net::IpAddr>().is_err() {
-        return Attempt::of(Outcome::NoName, "");
+        return Attempt::of(RequestOutcome::NoName, "");
     }
-    let attempt = Attempt::of(Outcome::TimedOut, host);
+    let attempt = Attempt::of(RequestOutcome::TimedOut, host);
     if !server.list(Kind::Node).any(|node| node.body::<Node>().internal_ip() == host) {
         return attempt;
     }
     let opens =
         |service: &&Rc<Object>| service.get::<Service>().is_some_and(|body| body.spec.ports.iter().any(|one| one.node_port == port));
     // On a node nothing else listens.
-    let Some(service) = server.list(Kind::Service).find(opens) else { return Attempt { outcome: Outcome::Refused, ..attempt } };
+    let Some(service) = server.list(Kind::Service).find(opens) else { return Attempt { outcome: RequestOutcome::Refused, ..attempt } };
     match (endpoint_of(server, &service.key(), turn), Attempt { service: Some(service.key()), ..attempt }) {
         (Some(pod), attempt) => {
             let port = service.body::<Service>().spec.ports.iter().find(|one| one.node_port == port);
             let to = port.and_then(|one| one.target_port.as_i64()).map_or(0, |port| port as i32);
             let refused = to > 0 && !listens(pod.body(), to);
-            Attempt { outcome: if refused { Outcome::Refused } else { Outcome::Answered }, pod: Some(pod), port: to, ..attempt }
+            Attempt {
+                outcome: if refused { RequestOutcome::Refused } else { RequestOutcome::Answered },
+                pod: Some(pod),
+                port: to,
+                ..attempt
+            }
         }
-        (None, attempt) => Attempt { outcome: Outcome::Refused, ..attempt },
+        (None, attempt) => Attempt { outcome: RequestOutcome::Refused, ..attempt },
     }
 }
 
@@ -117,7 +122,7 @@ pub fn endpoint_of(server: &ApiServer, service: &ObjectRef, turn: usize) -> Opti
 }
 
 fn to_address(server: &ApiServer, from: &Object, address: &str, port: i32, turn: usize) -> Attempt {
-    let attempt = Attempt::of(Outcome::TimedOut, address);
+    let attempt = Attempt::of(RequestOutcome::TimedOut, address);
     let with = |address: &str| server.list(Kind::Pod).find(|pod| pod.pod().is_some_and(|p| p.status.pod_ip == address && !p.is_terminal()));
     if address.parse::<std::net::IpAddr>().is_err() {
         // The target of an ExternalName: a name of the cluster, or one outside, which is not reached from here.
@@ -151,7 +156,7 @@ fn to_address(server: &ApiServer, from: &Object, address: &str, port: i32, turn:
     let all: Vec<(Str, i32)> = server.slices_of(service).filter_map(ready).flatten().collect();
     // One request after another goes round the endpoints.
     match all.get(turn % all.len().max(1)) {
-        None => Attempt { outcome: Outcome::Refused, ..attempt },
+        None => Attempt { outcome: RequestOutcome::Refused, ..attempt },
         Some((address, port)) => match with(address) {
             Some(pod) => arrive(server, from, attempt, pod, *port),
             None => Attempt { port: *port, ..attempt },
@@ -168,9 +173,9 @@ fn arrive(server: &ApiServer, from: &Object, attempt: Attempt, pod: &Rc<Object>,
         attempt.ingress = verdict(server, Direction::Ingress, pod, &Peer::pod(from), port, "TCP");
     }
     attempt.outcome = match () {
-        () if attempt.egress.is_denied() || attempt.ingress.is_denied() => Outcome::TimedOut,
-        () if listens(pod.body(), port) => Outcome::Answered,
-        () => Outcome::Refused,
+        () if attempt.egress.is_denied() || attempt.ingress.is_denied() => RequestOutcome::TimedOut,
+        () if listens(pod.body(), port) => RequestOutcome::Answered,
+        () => RequestOutcome::Refused,
     };
     attempt
 }

@@ -26,9 +26,9 @@ static DESCRIPTOR: Descriptor = Descriptor {
 };
 
 /// The loop of CustomResourceDefinitions.
-pub struct Definitions;
+pub struct DefinitionsController;
 
-impl Controller for Definitions {
+impl Controller for DefinitionsController {
     fn descriptor(&self) -> &'static Descriptor {
         &DESCRIPTOR
     }

@@ -188,7 +188,7 @@ fn collect(object: &Rc<Object>, out: &mut Out<'_>) -> Result<Action, ApiError> {
     let propagation = if waiting.is_some() && has_dependents(object, out) { Propagation::Foreground } else { Propagation::Background };
     let how = Delete { uid: Some(object.meta.uid), propagation, ..Default::default() };
     match out.delete(&object.key(), how, why) {
-        Err(error) if error.reason != crate::engine::store::Reason::NotFound => Err(error),
+        Err(error) if error.reason != crate::engine::store::StatusReason::NotFound => Err(error),
         _ => Ok(Action::AwaitChange),
     }
 }

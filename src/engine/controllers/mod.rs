@@ -67,7 +67,7 @@ pub static ALL: &[&(dyn Controller + Sync)] = &[
     &service_account::ServiceAccountController,
     &root_ca::RootCaPublisher,
     &resource_quota::QuotaController,
-    &definitions::Definitions,
+    &definitions::DefinitionsController,
     &cluster_role_aggregation::ClusterRoleAggregation,
 ];
 

@@ -12,7 +12,7 @@ use crate::engine::Op;
 use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
-use crate::engine::store::{ApiError, Delete, Reason};
+use crate::engine::store::{ApiError, Delete, StatusReason};
 use crate::engine::why::Why;
 
 /// Period of upstream's checks, and the first check after time 0.
@@ -95,7 +95,7 @@ impl Controller for PodGarbageCollector {
             }
             let how = Delete { grace_seconds: Some(0), uid: Some(object.meta.uid), ..Default::default() };
             match out.delete(&object.key(), how, why()) {
-                Err(error) if error.reason != Reason::NotFound => return Err(error),
+                Err(error) if error.reason != StatusReason::NotFound => return Err(error),
                 _ => {}
             }
         }
@@ -126,7 +126,7 @@ fn collect_ended(view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError>
     for object in &ended[..surplus] {
         let how = Delete { grace_seconds: Some(0), uid: Some(object.meta.uid), ..Default::default() };
         match out.delete(&object.key(), how, why.clone()) {
-            Err(error) if error.reason != Reason::NotFound => return Err(error),
+            Err(error) if error.reason != StatusReason::NotFound => return Err(error),
             _ => {}
         }
     }

@@ -7,7 +7,7 @@ use crate::api::{Body, Kind, ObjectRef};
 use crate::engine::cluster::root_ca;
 use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::out::{Action, Out, View};
-use crate::engine::store::{ApiError, Reason};
+use crate::engine::store::{ApiError, StatusReason};
 use crate::engine::why::Why;
 
 const DESCRIPTION: &str = "kubernetes.io/description";
@@ -50,7 +50,9 @@ impl Controller for RootCaPublisher {
         let Some(found) = view.cache.object(&ObjectRef::new(Kind::ConfigMap, &key.name, "kube-root-ca.crt")) else {
             return match out.create_value(wanted, Why::NamespaceNeeds) {
                 // Another client was faster, or the namespace is terminating.
-                Err(error) if !matches!(error.reason, Reason::AlreadyExists | Reason::NotFound | Reason::Forbidden) => Err(error),
+                Err(error) if !matches!(error.reason, StatusReason::AlreadyExists | StatusReason::NotFound | StatusReason::Forbidden) => {
+                    Err(error)
+                }
                 _ => Ok(Action::AwaitChange),
             };
         };

@@ -6,7 +6,7 @@ use super::{Controller, Watch};
 use crate::api::{Body, Kind, Object, ObjectMeta, ObjectRef};
 use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::out::{Action, Out, View};
-use crate::engine::store::{ApiError, Reason};
+use crate::engine::store::{ApiError, StatusReason};
 use crate::engine::why::Why;
 
 /// How the page shows the loop.
@@ -47,7 +47,7 @@ impl Controller for ServiceAccountController {
         }
         let meta = ObjectMeta { name: account.name, namespace: namespace.meta.name.clone(), ..Default::default() };
         match out.create(Object { kind: Kind::ServiceAccount, meta, body: Body::Other(Default::default()) }, Why::NamespaceNeeds) {
-            Err(error) if error.reason != Reason::AlreadyExists => Err(error),
+            Err(error) if error.reason != StatusReason::AlreadyExists => Err(error),
             _ => Ok(Action::AwaitChange),
         }
     }

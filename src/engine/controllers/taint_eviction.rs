@@ -14,7 +14,7 @@ use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::scheduler::tolerates;
-use crate::engine::store::{ApiError, Delete, Reason};
+use crate::engine::store::{ApiError, Delete, StatusReason};
 use crate::engine::why::Why;
 use smol_str::format_smolstr;
 use std::rc::Rc;
@@ -135,7 +135,7 @@ fn evict(object: &Rc<Object>, seconds: i64, view: &View<'_>, out: &mut Out<'_>) 
         }
     });
     match marked.and_then(|_| out.delete(&key, Delete { uid: Some(object.meta.uid), ..Default::default() }, why())) {
-        Err(error) if error.reason != Reason::NotFound => Err(error),
+        Err(error) if error.reason != StatusReason::NotFound => Err(error),
         _ => Ok(()),
     }
 }

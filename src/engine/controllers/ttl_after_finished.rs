@@ -7,7 +7,7 @@ use crate::api::batch::Job;
 use crate::api::{Kind, ObjectRef};
 use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::out::{Action, Out, View};
-use crate::engine::store::{ApiError, Delete, Propagation, Reason};
+use crate::engine::store::{ApiError, Delete, Propagation, StatusReason};
 use crate::engine::why::Why;
 
 /// How the page shows the loop.
@@ -45,7 +45,7 @@ impl Controller for TtlAfterFinished {
         }
         let how = Delete { uid: Some(object.meta.uid), propagation: Propagation::Foreground, ..Default::default() };
         match out.delete(key, how, Why::Expired { seconds }) {
-            Err(error) if error.reason != Reason::NotFound => Err(error),
+            Err(error) if error.reason != StatusReason::NotFound => Err(error),
             _ => Ok(Action::AwaitChange),
         }
     }

@@ -5,7 +5,7 @@
 //! `pkg/kubelet/kuberuntime/kuberuntime_manager.go`.
 
 use super::containers::{self, After, after};
-use super::{Jobs, PodPass, Step, pulls};
+use super::{Jobs, PodPass, PodStep, pulls};
 use crate::api::pod::{ContainerState, Pod};
 
 /// Whether a container runs, or waits to run, an image other than the one in its Pod's spec.
@@ -49,7 +49,7 @@ impl PodPass<'_, '_> {
                 jobs.push(self.pull_anew());
             } else if held_back(pod, i) {
                 self.forget_restarts(i);
-                jobs.push(self.then(0, Step::Restart(i, self.run_number(i))));
+                jobs.push(self.then(0, PodStep::Restart(i, self.run_number(i))));
             }
         }
         jobs

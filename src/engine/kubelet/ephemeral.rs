@@ -3,7 +3,7 @@
 //! Models their part of `computePodActions` and `SyncPod` in `pkg/kubelet/kuberuntime/kuberuntime_manager.go`.
 
 use super::containers::{self, ephemeral};
-use super::{Jobs, PodPass, Step, status};
+use super::{Jobs, PodPass, PodStep, status};
 use crate::api::pod::ContainerStatus;
 use crate::engine::why::Why;
 
@@ -29,6 +29,6 @@ impl PodPass<'_, '_> {
             waits.for_each(|status| body.status.ephemeral_container_statuses.push(status));
         });
         let delay = self.kubelets.timing.pod_start;
-        new.into_iter().map(|i| self.then(delay, Step::Restart(i, self.run_number(i)))).collect()
+        new.into_iter().map(|i| self.then(delay, PodStep::Restart(i, self.run_number(i)))).collect()
     }
 }

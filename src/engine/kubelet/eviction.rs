@@ -5,7 +5,7 @@
 //! Models `pkg/kubelet/eviction/{eviction_manager,helpers}.go`.
 
 use super::state::Pressure;
-use super::{Jobs, Kubelets, PodJob, PodPass, Step, status};
+use super::{Jobs, Kubelets, PodJob, PodPass, PodStep, status};
 use crate::api::node::Node;
 use crate::api::pod::{Pod, PodCondition};
 use crate::api::time::SECOND;
@@ -80,7 +80,7 @@ impl Kubelets {
         if let Some(running) = self.running(pod.meta.uid) {
             running.evicted = Some(message);
         }
-        let job = PodJob { uid: pod.meta.uid, step: Step::Evicted, cause: out.origin.cause };
+        let job = PodJob { uid: pod.meta.uid, step: PodStep::Evicted, cause: out.origin.cause };
         (Some(now.after(LOOK_AGAIN_US)), vec![(now.after(self.timing.pod_stop.min(GRACE_US)), job)])
     }
 }

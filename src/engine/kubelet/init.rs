@@ -2,7 +2,7 @@
 
 use super::behaviour::{Behaviour, predicted_exit, pull_error};
 use super::containers::{self, FLAG, has_command, has_ended, is_sidecar, time};
-use super::{Jobs, PodPass, Step, status};
+use super::{Jobs, PodPass, PodStep, status};
 use crate::api::pod::Container;
 use crate::api::{ObjectMeta, Str};
 use crate::engine::why::Why;
@@ -27,7 +27,7 @@ impl PodPass<'_, '_> {
         // The annotations apply to the main containers, not to init containers.
         if Behaviour::of(&container, &ObjectMeta::default(), (0, 0)).pulls {
             self.say_started(&container.name, &container.image, "initContainers");
-            return vec![self.then(time(&container), Step::Init(n))];
+            return vec![self.then(time(&container), PodStep::Init(n))];
         }
         self.say_pull_failed(&container.name, &container.image, "initContainers");
         self.write(Why::ImagePull, |pod| {

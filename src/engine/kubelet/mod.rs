@@ -42,7 +42,7 @@ pub use descriptor::DESCRIPTOR;
 pub use probes::misdirected;
 use smol_str::format_smolstr;
 pub use sources::{Lack, lack};
-use state::{Ending, Jobs, MAX_BACK_OFF, PodPass, Running, Step};
+use state::{Ending, Jobs, MAX_BACK_OFF, PodPass, PodStep, Running};
 pub use state::{Forced, Kubelets, PodJob, Probed};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -85,7 +85,7 @@ impl Kubelets {
         let object = event.object;
         let Some(pod) = object.pod() else { return Vec::new() };
         let uid = object.meta.uid;
-        let job = |after: u64, step: Step| (now.after(after), PodJob { uid, step, cause: Some(id) });
+        let job = |after: u64, step: PodStep| (now.after(after), PodJob { uid, step, cause: Some(id) });
         if event.op == Op::Deleted {
             self.pods.remove(&uid);
             return Vec::new();
@@ -99,7 +99,7 @@ impl Kubelets {
         let stopping = known.is_some_and(|running| running.stopping);
         if known.is_none() {
             if !pod.is_terminal() {
-                jobs.push(job(ADMIT_US, Step::Admit));
+                jobs.push(job(ADMIT_US, PodStep::Admit));
             }
             let running = Running {
                 pod: object.key(),
@@ -116,13 +116,13 @@ impl Kubelets {
             };
             self.pods.insert(uid, Rc::new(running));
         } else if event.before.is_some_and(|before| before.meta.generation != object.meta.generation) && !object.meta.is_deleting() {
-            jobs.push(job(ADMIT_US, Step::Changed));
+            jobs.push(job(ADMIT_US, PodStep::Changed));
         }
         // Another client has set a terminal phase: the containers must be stopped.
         let over = pod.is_terminal() && pod.status.container_statuses.iter().any(|s| s.state.running.is_some());
         if (object.meta.is_deleting() || over) && !stopping {
             self.running(uid).into_iter().for_each(|running| running.stopping = true);
-            jobs.push(job(if over { 0 } else { MS }, Step::Kill));
+            jobs.push(job(if over { 0 } else { MS }, PodStep::Kill));
         }
         jobs
     }
@@ -140,11 +140,11 @@ impl Kubelets {
     /// The step for a fault injected into a Pod.
     pub fn forced(uid: Uid, what: Forced, cause: Option<EntryId>) -> PodJob {
         let step = match what {
-            Forced::Exit(code) => Step::Exit(0, code, None),
-            Forced::End(i, code) => Step::Exit(i, code, None),
-            Forced::Ready(ready) => Step::ForceReady(ready),
-            Forced::Memory => Step::Memory(0),
-            Forced::Probe(kind, fails) => Step::ForceProbe(kind, fails),
+            Forced::Exit(code) => PodStep::Exit(0, code, None),
+            Forced::End(i, code) => PodStep::Exit(i, code, None),
+            Forced::Ready(ready) => PodStep::ForceReady(ready),
+            Forced::Memory => PodStep::Memory(0),
+            Forced::Probe(kind, fails) => PodStep::ForceProbe(kind, fails),
         };
         PodJob { uid, step, cause }
     }
@@ -156,10 +156,10 @@ impl Kubelets {
             silent.parked.push(job);
             return Vec::new();
         }
-        let stopping = matches!(job.step, Step::Kill | Step::Stopped | Step::Remove);
+        let stopping = matches!(job.step, PodStep::Kill | PodStep::Stopped | PodStep::Remove);
         let Some(object) = out.server.get(&running.pod).filter(|o| o.meta.uid == job.uid).cloned() else { return Vec::new() };
         // A container may end by itself in any state of its Pod.
-        let ends = matches!(job.step, Step::Exit(..) | Step::Killed(..) | Step::Memory(..));
+        let ends = matches!(job.step, PodStep::Exit(..) | PodStep::Killed(..) | PodStep::Memory(..));
         if !ends && (running.stopping != stopping || (object.meta.is_deleting() && !stopping)) {
             return Vec::new();
         }
@@ -185,35 +185,35 @@ impl Kubelets {
 impl PodPass<'_, '_> {
     fn run(mut self) -> Jobs {
         match self.job.step {
-            Step::Admit => self.admit(),
-            Step::Start => self.start(),
-            Step::Init(n) => self.init(n),
-            Step::PullBackOff(until) => self.pull_back_off(until),
-            Step::Evicted => self.evicted(),
-            Step::Started(i) => self.has_started(i),
-            Step::Ready(i) => self.ready(i),
-            Step::Exit(i, code, run) => self.exit(i, code, run, Ending::Own),
-            Step::Memory(i) => self.check_memory(i),
-            Step::Killed(i, code, run) => self.exit(i, code, Some(run), Ending::Stopped),
-            Step::Probe(i, kind) => self.probe(i, kind),
-            Step::ForceProbe(kind, fails) => self.force_probe(kind, fails),
-            Step::ForceReady(ready) => {
+            PodStep::Admit => self.admit(),
+            PodStep::Start => self.start(),
+            PodStep::Init(n) => self.init(n),
+            PodStep::PullBackOff(until) => self.pull_back_off(until),
+            PodStep::Evicted => self.evicted(),
+            PodStep::Started(i) => self.has_started(i),
+            PodStep::Ready(i) => self.ready(i),
+            PodStep::Exit(i, code, run) => self.exit(i, code, run, Ending::Own),
+            PodStep::Memory(i) => self.check_memory(i),
+            PodStep::Killed(i, code, run) => self.exit(i, code, Some(run), Ending::Stopped),
+            PodStep::Probe(i, kind) => self.probe(i, kind),
+            PodStep::ForceProbe(kind, fails) => self.force_probe(kind, fails),
+            PodStep::ForceReady(ready) => {
                 self.set_ready(0, ready, if ready { Why::BecameReady { probe: Str::default() } } else { Why::BecameUnready })
             }
-            Step::BackOff(i) => self.back_off(i),
-            Step::Restart(i, run) => {
+            PodStep::BackOff(i) => self.back_off(i),
+            PodStep::Restart(i, run) => {
                 if run == self.run_number(i) && !pulls::fails(self.pod(), i) {
                     self.restart(i, None)
                 } else {
                     Vec::new()
                 }
             }
-            Step::Changed => self.changed(),
-            Step::Anew => self.anew(),
-            Step::Kill => self.kill(),
-            Step::Stopped => self.stopped(),
-            Step::Remove => self.remove(),
-            Step::Report => self.report(),
+            PodStep::Changed => self.changed(),
+            PodStep::Anew => self.anew(),
+            PodStep::Kill => self.kill(),
+            PodStep::Stopped => self.stopped(),
+            PodStep::Remove => self.remove(),
+            PodStep::Report => self.report(),
         }
     }
 
@@ -251,7 +251,7 @@ impl PodPass<'_, '_> {
             status::set_conditions(pod, false, wall, generation);
         });
         let delay = behaviour::seconds(&self.object.meta, "start-delay").unwrap_or(self.kubelets.timing.pod_start);
-        vec![self.then(delay, Step::Start)]
+        vec![self.then(delay, PodStep::Start)]
     }
 
     /// The sandbox is ready: the Pod gets its address, and init or main containers start.
@@ -344,17 +344,17 @@ impl PodPass<'_, '_> {
             jobs = self.watch_probes(i);
         }
         match (plan.started_after, plan.ready_after) {
-            (Some(after), _) if after > 0 => jobs.push(self.then(after, Step::Started(i))),
-            (Some(_), Some(after)) if after > 0 => jobs.push(self.then(after, Step::Ready(i))),
+            (Some(after), _) if after > 0 => jobs.push(self.then(after, PodStep::Started(i))),
+            (Some(_), Some(after)) if after > 0 => jobs.push(self.then(after, PodStep::Ready(i))),
             _ => {}
         }
         let stays = containers::number(i).is_some() && !containers::has_command(container);
         if let Some((after, code)) = plan.exits.filter(|_| !stays) {
             let run = self.run_number(i);
-            jobs.push(self.then(after.saturating_add(NOTICE_EXIT_US), Step::Exit(i, code, Some(run))));
+            jobs.push(self.then(after.saturating_add(NOTICE_EXIT_US), PodStep::Exit(i, code, Some(run))));
         }
         if i == 0 && !self.kubelets.loads.is_empty() {
-            jobs.push(self.then(memory::FILLS_US, Step::Memory(i)));
+            jobs.push(self.then(memory::FILLS_US, PodStep::Memory(i)));
         }
         if !container.lifecycle.is_null() {
             jobs.extend(self.post_start(i, container));
@@ -410,7 +410,7 @@ impl PodPass<'_, '_> {
         });
         if self.object.meta.is_deleting() {
             let alone = self.pod().status.container_statuses.iter().all(|s| s.state.running.is_none());
-            return if alone { vec![self.then(LEFT_TO_STOP_US, Step::Stopped)] } else { Vec::new() };
+            return if alone { vec![self.then(LEFT_TO_STOP_US, PodStep::Stopped)] } else { Vec::new() };
         }
         match after {
             After::Nothing => Vec::new(),
@@ -425,13 +425,13 @@ impl PodPass<'_, '_> {
         let stop = behaviour::seconds(&object.meta, "stop-delay").unwrap_or(self.kubelets.timing.pod_stop) + self.pre_stop(&running);
         let grace = (object.meta.deletion_grace_period_seconds.unwrap_or(30).max(0) as u64).saturating_mul(SECOND);
         let delay = if running.is_empty() { 5 * MS } else { stop.min(grace.max(MS)) };
-        vec![self.then(delay, Step::Stopped)]
+        vec![self.then(delay, PodStep::Stopped)]
     }
 
     fn stopped(&mut self) -> Jobs {
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
         self.write(Why::Stopped, |pod| status::stop(pod, wall, generation));
-        if self.object.meta.is_deleting() { vec![self.then(3 * MS, Step::Remove)] } else { Vec::new() }
+        if self.object.meta.is_deleting() { vec![self.then(3 * MS, PodStep::Remove)] } else { Vec::new() }
     }
 
     fn remove(&mut self) -> Jobs {

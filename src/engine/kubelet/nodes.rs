@@ -4,7 +4,7 @@
 //! objects: a heartbeat that changes nothing would only fill the history. Models `pkg/kubelet/kubelet_node_status.go`.
 
 use super::state::Silent;
-use super::{Kubelets, PodJob, Step};
+use super::{Kubelets, PodJob, PodStep};
 use crate::api::Time;
 use crate::api::time::SECOND;
 use crate::engine::heartbeats::Heartbeats;
@@ -63,7 +63,7 @@ impl Kubelets {
         let mut jobs: Vec<(Time, PodJob)> = parked.into_iter().map(|job| (now, job)).collect();
         for (uid, running) in self.pods.iter() {
             if running.node == node {
-                jobs.push((now.after(COMPARE_US), PodJob { uid: *uid, step: Step::Report, cause }));
+                jobs.push((now.after(COMPARE_US), PodJob { uid: *uid, step: PodStep::Report, cause }));
             }
         }
         jobs

@@ -7,7 +7,7 @@
 use super::behaviour::{self, Behaviour};
 use super::containers;
 use super::state::{ProbeState, Probed};
-use super::{Jobs, PodPass, Step, status};
+use super::{Jobs, PodPass, PodStep, status};
 use crate::api::pod::{Container, Pod};
 use crate::api::time::{MS, SECOND};
 use crate::api::{ObjectMeta, Str};
@@ -256,7 +256,7 @@ impl PodPass<'_, '_> {
         if let Some(standing) = self.standing(i, kind) {
             standing.due = Some(due);
         }
-        vec![self.then(after, Step::Probe(i, kind))]
+        vec![self.then(after, PodStep::Probe(i, kind))]
     }
 
     /// Handles the result of a probe.
@@ -327,7 +327,7 @@ impl PodPass<'_, '_> {
             jobs.extend(self.after_init(n));
         }
         if let Some(after) = ready.filter(|after| *after > age) {
-            jobs.push(self.then(after - age, Step::Ready(i)));
+            jobs.push(self.then(after - age, PodStep::Ready(i)));
         }
         jobs
     }
@@ -391,7 +391,7 @@ impl PodPass<'_, '_> {
             true => (grace, 137),
             false => (self.kubelets.timing.pod_stop.min(grace), 0),
         };
-        vec![self.then(after, Step::Killed(i, code, run))]
+        vec![self.then(after, PodStep::Killed(i, code, run))]
     }
 }
 

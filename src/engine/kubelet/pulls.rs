@@ -7,7 +7,7 @@
 use super::behaviour::{can_be_pulled, pull_error};
 use super::containers::{self, policy};
 use super::state::{MAX_BACK_OFF, Tries};
-use super::{Jobs, PodJob, PodPass, Step, status};
+use super::{Jobs, PodJob, PodPass, PodStep, status};
 use crate::api::pod::{Container, Pod};
 use crate::api::time::SECOND;
 use crate::api::{Str, Time};
@@ -38,13 +38,13 @@ impl PodPass<'_, '_> {
         let look = if tries.count == 0 { FIRST_LOOK_US } else { stretched(AFTER_ERROR_US) };
         tries = Tries { count: tries.count + 1, until: self.now.after(back_off) };
         self.set_tries(tries);
-        self.then(look, Step::PullBackOff(tries.until))
+        self.then(look, PodStep::PullBackOff(tries.until))
     }
 
     /// Pulls a changed image without back-off.
     pub(super) fn pull_anew(&mut self) -> (Time, PodJob) {
         self.set_tries(Tries { count: 0, until: self.now });
-        self.then(0, Step::PullBackOff(self.now))
+        self.then(0, PodStep::PullBackOff(self.now))
     }
 
     fn set_tries(&mut self, tries: Tries) {
@@ -75,7 +75,7 @@ impl PodPass<'_, '_> {
         if self.now < until {
             self.say_back_off(pod, &failing);
             let left = (until.0 - self.now.0).min(AT_LEAST_EVERY_US);
-            jobs.push(self.then(stretched(left), Step::PullBackOff(until)));
+            jobs.push(self.then(stretched(left), PodStep::PullBackOff(until)));
             return jobs;
         }
         self.no_image(&failing, None);

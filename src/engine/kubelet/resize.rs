@@ -4,7 +4,7 @@
 //! resize policy says so. Models `pkg/kubelet/allocation/allocation_manager.go` and `computePodResizeAction` of
 //! `pkg/kubelet/kuberuntime/kuberuntime_manager.go`.
 
-use super::{Jobs, PodPass, Step, containers, status};
+use super::{Jobs, PodPass, PodStep, containers, status};
 use crate::api::node::Node;
 use crate::api::pod::{PodCondition, PodSpec, Resources};
 use crate::api::time::SECOND;
@@ -64,7 +64,7 @@ impl PodPass<'_, '_> {
                     ..Default::default()
                 });
             });
-            return vec![self.then(RETRY_US, Step::Changed)];
+            return vec![self.then(RETRY_US, PodStep::Changed)];
         }
         if let Some(running) = self.kubelets.running(self.job.uid) {
             running.allocated = spec.clone();

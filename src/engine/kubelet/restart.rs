@@ -5,7 +5,7 @@
 use super::behaviour::Behaviour;
 use super::containers;
 use super::state::Running;
-use super::{BACK_OFF_RESET_S, BACK_OFF_SHOWN_US, FIRST_RESTART_US, Jobs, MAX_BACK_OFF, PodPass, Step, status};
+use super::{BACK_OFF_RESET_S, BACK_OFF_SHOWN_US, FIRST_RESTART_US, Jobs, MAX_BACK_OFF, PodPass, PodStep, status};
 use crate::api::Str;
 use crate::api::pod::{ContainerState, ContainerStatus, Waiting};
 use crate::api::time::SECOND;
@@ -23,8 +23,8 @@ impl PodPass<'_, '_> {
             }
             held_back = running.held_back.get(&i).copied().unwrap_or(0);
         }
-        let restart = Step::Restart(i, self.run_number(i));
-        vec![if held_back == 0 { self.then(FIRST_RESTART_US, restart) } else { self.then(BACK_OFF_SHOWN_US, Step::BackOff(i)) }]
+        let restart = PodStep::Restart(i, self.run_number(i));
+        vec![if held_back == 0 { self.then(FIRST_RESTART_US, restart) } else { self.then(BACK_OFF_SHOWN_US, PodStep::BackOff(i)) }]
     }
 
     /// Puts a container into back-off: 10 s, 20 s, 40 s… up to 5 min.
@@ -59,7 +59,7 @@ impl PodPass<'_, '_> {
             status.container_id = Str::default();
             status.image_id = Str::default();
         });
-        vec![self.then(seconds as u64 * SECOND, Step::Restart(i, self.run_number(i)))]
+        vec![self.then(seconds as u64 * SECOND, PodStep::Restart(i, self.run_number(i)))]
     }
 
     /// Restarts a container, or starts a delayed one for the first time; `ended`: exit code, if it has just been stopped for this.
@@ -119,7 +119,7 @@ impl PodPass<'_, '_> {
             status::set_conditions(pod, true, wall, generation);
         });
         match init {
-            Some(n) => vec![self.then(containers::time(&container), Step::Init(n))],
+            Some(n) => vec![self.then(containers::time(&container), PodStep::Init(n))],
             None => self.follow(i, &plan),
         }
     }

@@ -3,7 +3,7 @@
 //! Models `ContainerShouldRestart` in `pkg/api/v1/pod/util.go` and `ShouldAllContainersRestart` in
 //! `pkg/kubelet/container/helpers.go`; the gates ContainerRestartRules and RestartAllContainersOnContainerExits are on in v1.36.
 
-use super::{Jobs, PodPass, Step, containers, status};
+use super::{Jobs, PodPass, PodStep, containers, status};
 use crate::api::pod::{ContainerState, Pod, PodCondition};
 use crate::api::time::SECOND;
 use crate::api::{Str, Timestamp};
@@ -42,7 +42,7 @@ impl PodPass<'_, '_> {
         self.write(Why::Observed, |pod| pod.status.set_condition(condition(true, wall, generation)));
         let grace = pod.spec.termination_grace_period_seconds.unwrap_or(30).clamp(0, 1_000_000) as u64 * SECOND;
         let stop = if any { self.kubelets.timing.pod_stop.min(grace) } else { 0 };
-        vec![self.then(stop, Step::Anew)]
+        vec![self.then(stop, PodStep::Anew)]
     }
 
     /// All containers have been stopped: the Pod starts over, in place and with its address.

@@ -4,7 +4,7 @@
 //! created later is found. Models `pkg/volume/{configmap,secret,projected}`, `makeEnvironmentVariables` in
 //! `pkg/kubelet/kubelet_pods.go` and the retries of both.
 
-use super::{Jobs, PodPass, Step, containers, status};
+use super::{Jobs, PodPass, PodStep, containers, status};
 use crate::api::pod::Pod;
 use crate::api::sources::{Source, environment, mounted, volumes};
 use crate::api::time::{MS, SECOND};
@@ -133,7 +133,7 @@ impl PodPass<'_, '_> {
             *tries += 1;
             *tries - 1
         });
-        Some(vec![self.then((FIRST_MOUNT_RETRY_US << tries.clamp(0, 9)).min(MAX_MOUNT_RETRY_US), Step::Start)])
+        Some(vec![self.then((FIRST_MOUNT_RETRY_US << tries.clamp(0, 9)).min(MAX_MOUNT_RETRY_US), PodStep::Start)])
     }
 
     /// What a container's environment lacks. Called for every container as it starts.
@@ -155,7 +155,7 @@ impl PodPass<'_, '_> {
         let field = format_smolstr!("spec.{list}{{{}}}", container.name);
         self.say_present(&object, &field, &container.image);
         self.out.event_at(&object, &field, "Warning", "Failed", format_smolstr!("Error: {words}"));
-        vec![self.then(CONTAINER_RETRY_US, Step::Restart(i, self.run_number(i)))]
+        vec![self.then(CONTAINER_RETRY_US, PodStep::Restart(i, self.run_number(i)))]
     }
 
     /// The jobs instead of starting a single container, while its environment lacks something.

@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 /// A step of a kubelet for a Pod.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Step {
+pub(super) enum PodStep {
     Admit,
     Start,
     Init(u32),
@@ -69,7 +69,7 @@ pub enum Forced {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PodJob {
     pub(super) uid: Uid,
-    pub(super) step: Step,
+    pub(super) step: PodStep,
     pub(super) cause: Option<EntryId>,
 }
 
@@ -81,7 +81,7 @@ impl PodJob {
 
     /// Whether it repeats a failing probe.
     pub(in crate::engine) fn is_probe(&self) -> bool {
-        matches!(self.step, Step::Probe(..))
+        matches!(self.step, PodStep::Probe(..))
     }
 }
 
@@ -243,7 +243,7 @@ impl PodPass<'_, '_> {
         self.object.body()
     }
 
-    pub(super) fn then(&self, after: u64, step: Step) -> (Time, PodJob) {
+    pub(super) fn then(&self, after: u64, step: PodStep) -> (Time, PodJob) {
         let cause = self.wrote.or(self.job.cause);
         (self.now.after(after), PodJob { step, cause, ..self.job.clone() })
     }

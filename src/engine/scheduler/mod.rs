@@ -25,7 +25,7 @@ use super::informer::Cache;
 use super::journal::{EntryId, Op};
 use super::late::DelayLog;
 use super::out::Out;
-use super::store::{ApiError, Reason};
+use super::store::{ApiError, StatusReason};
 use super::tree::Tree;
 use super::watch::Event;
 use super::why::Why;
@@ -386,7 +386,7 @@ impl Scheduler {
         if let Some(node) = self.placed.remove(&object.meta.uid) {
             self.nodes.change(&node, |info| info.remove(object));
         }
-        if error.reason == Reason::Conflict {
+        if error.reason == StatusReason::Conflict {
             let message = ["binding rejected: running Bind plugin \"DefaultBinder\": ", &error.message].concat();
             out.event(object, "Warning", "FailedScheduling", message);
         }

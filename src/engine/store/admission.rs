@@ -6,7 +6,7 @@
 use super::defaults;
 use super::error::{ApiError, Cause};
 use super::server::ApiServer;
-use super::validation::{self, Fault, FieldError};
+use super::validation::{self, ErrorType, FieldError};
 use crate::api::daemonset::TEMPLATE_GENERATION;
 use crate::api::ingress;
 use crate::api::network::Service;
@@ -335,7 +335,7 @@ fn check_families(name: &str, service: &Service) -> Result<(), ApiError> {
     }
     let mut errors = Vec::new();
     let mut complain = |field: String, value: &Value, detail: &str| {
-        errors.push(FieldError { field, fault: Fault::Invalid, value: value.to_string(), detail: detail.to_owned() });
+        errors.push(FieldError { field, fault: ErrorType::Invalid, value: value.to_string(), detail: detail.to_owned() });
     };
     if raw["ipFamilyPolicy"] == "RequireDualStack" {
         complain("spec.ipFamilyPolicy".into(), &raw["ipFamilyPolicy"], "this cluster is not configured for dual-stack services");
@@ -445,6 +445,6 @@ pub(super) fn qos_class(pod: &Pod) -> Str {
 
 /// The error for a value that another Service already has.
 fn taken_value(name: &str, field: String, value: String, detail: String) -> ApiError {
-    let error = validation::FieldError { field, fault: validation::Fault::Invalid, value, detail };
+    let error = validation::FieldError { field, fault: validation::ErrorType::Invalid, value, detail };
     ApiError::invalid_fields(&Kind::Service.group_kind(), name, &[error])
 }

@@ -2,7 +2,7 @@
 //!
 //! Models `pkg/registry/core/pod/storage/storage.go` (`BindingREST`) and `pkg/registry/core/namespace/storage`.
 
-use super::error::{ApiError, Reason};
+use super::error::{ApiError, StatusReason};
 use super::server::{ApiServer, FINALIZED_BY_LOOP, Origin};
 use crate::api::pod::PodCondition;
 use crate::api::{Body, Kind, Object, ObjectRef, Str};
@@ -26,7 +26,7 @@ impl ApiServer {
         let Some(old) = self.get(key) else { return Err(ApiError::not_found(key.kind, &key.name)) };
         let conflict = |problem: String| {
             let message = format!("Operation cannot be fulfilled on pods/binding {:?}: {problem}", key.name.as_str());
-            ApiError { reason: Reason::Conflict, message, cause: None }
+            ApiError { reason: StatusReason::Conflict, message, cause: None }
         };
         if old.meta.is_deleting() {
             return Err(conflict(format!("pod {} is being deleted, cannot be assigned to a host", key.name)));

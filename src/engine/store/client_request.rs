@@ -1,7 +1,7 @@
 //! A write of a client as data: it is sent, kept, and sent again where a history is repeated.
 
 use super::managers::{Manager, Unknown};
-use super::{ApiError, ApiServer, Delete, Origin, Patch, Propagation, Subresource, User};
+use super::{ApiError, ApiServer, Delete, Origin, Patch, Propagation, Subresource, UserInfo};
 use crate::api::{Kind, Object, ObjectRef, Uid};
 use crate::engine::why::Why;
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ pub struct ClientRequest {
     pub unknown: Unknown,
     /// Whom it is made as, if not as the administrator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub user: Option<User>,
+    pub user: Option<UserInfo>,
     /// What is written.
     pub write: ClientWrite,
 }
@@ -45,9 +45,9 @@ pub enum ClientWrite {
     /// Another number of replicas.
     Scale(Name, i64),
     /// A deletion.
-    Delete(Name, How),
+    Delete(Name, DeleteOptions),
     /// An eviction of a Pod.
-    Evict(Name, How),
+    Evict(Name, DeleteOptions),
     /// A Pod is bound to the node of this name.
     Bind(Name, String),
     /// Whether anything still holds a namespace that is deleted.
@@ -56,15 +56,15 @@ pub enum ClientWrite {
 
 /// How something is deleted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct How(Option<i64>, Propagation, Option<String>);
+pub struct DeleteOptions(Option<i64>, Propagation, Option<String>);
 
-impl From<Delete> for How {
-    fn from(how: Delete) -> How {
-        How(how.grace_seconds, how.propagation, how.uid.map(|uid| uid.to_string()))
+impl From<Delete> for DeleteOptions {
+    fn from(how: Delete) -> DeleteOptions {
+        DeleteOptions(how.grace_seconds, how.propagation, how.uid.map(|uid| uid.to_string()))
     }
 }
 
-impl How {
+impl DeleteOptions {
     fn delete(&self) -> Delete {
         Delete { grace_seconds: self.0, propagation: self.1, uid: self.2.as_deref().and_then(Uid::parse) }
     }
@@ -89,7 +89,7 @@ impl Name {
 
 /// The object that a request has written or deleted.
 #[derive(Clone, Debug)]
-pub struct Sent {
+pub struct Written {
     /// The object; an eviction answers with none.
     pub object: Option<Rc<Object>>,
     /// It was deleted at once.
@@ -107,8 +107,8 @@ impl ClientRequest {
     ///
     /// # Errors
     /// Whatever the server refuses it with.
-    pub fn send(&self, server: &mut ApiServer, origin: &Origin) -> Result<Sent, ApiError> {
-        let written = |object| Sent { object: Some(object), gone: false };
+    pub fn send(&self, server: &mut ApiServer, origin: &Origin) -> Result<Written, ApiError> {
+        let written = |object| Written { object: Some(object), gone: false };
         match &self.write {
             ClientWrite::Create(value) => {
                 server.authorize_value(origin, &self.verb, value)?;
@@ -136,12 +136,12 @@ impl ClientRequest {
                 let key = name.key()?;
                 server.authorize(origin, &self.verb, &key, "")?;
                 let object = server.delete(origin, &key, how.delete(), Why::Asked)?;
-                Ok(Sent { gone: server.get(&key).is_none(), object: Some(object) })
+                Ok(Written { gone: server.get(&key).is_none(), object: Some(object) })
             }
             ClientWrite::Bind(name, node) => {
                 let key = name.key()?;
                 server.authorize(origin, &self.verb, &key, "binding")?;
-                server.bind(origin, &key, node, Why::Asked).map(|_| Sent { object: None, gone: false })
+                server.bind(origin, &key, node, Why::Asked).map(|_| Written { object: None, gone: false })
             }
             ClientWrite::Finalize(name, held) => {
                 let key = name.key()?;
@@ -151,7 +151,7 @@ impl ClientRequest {
             ClientWrite::Evict(name, how) => {
                 let key = name.key()?;
                 server.authorize(origin, &self.verb, &key, "eviction")?;
-                server.evict(origin, &key, how.delete(), Why::Asked).map(|()| Sent { object: None, gone: false })
+                server.evict(origin, &key, how.delete(), Why::Asked).map(|()| Written { object: None, gone: false })
             }
         }
     }

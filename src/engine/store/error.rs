@@ -8,7 +8,7 @@ use std::fmt;
 /// The `reason` of a refusal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[allow(missing_docs)]
-pub enum Reason {
+pub enum StatusReason {
     NotFound,
     AlreadyExists,
     Conflict,
@@ -27,7 +27,7 @@ pub enum Reason {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ApiError {
     /// The machine-readable reason.
-    pub reason: Reason,
+    pub reason: StatusReason,
     /// The human-readable message.
     pub message: String,
     /// What it is about, where programs go by that.
@@ -101,7 +101,7 @@ impl std::error::Error for ApiError {}
 impl ApiError {
     /// There is no such object.
     pub fn not_found(kind: Kind, name: &str) -> Self {
-        ApiError { reason: Reason::NotFound, message: format!("{} {name:?} not found", kind.group_resource()), cause: None }
+        ApiError { reason: StatusReason::NotFound, message: format!("{} {name:?} not found", kind.group_resource()), cause: None }
     }
 
     /// Every generated name is in use.
@@ -113,7 +113,7 @@ impl ApiError {
 
     /// There is one already.
     pub fn already_exists(kind: Kind, name: &str) -> Self {
-        ApiError { reason: Reason::AlreadyExists, message: format!("{} {name:?} already exists", kind.group_resource()), cause: None }
+        ApiError { reason: StatusReason::AlreadyExists, message: format!("{} {name:?} already exists", kind.group_resource()), cause: None }
     }
 
     /// Whether it was refused because its namespace is going away: loops are silent about that.
@@ -124,7 +124,7 @@ impl ApiError {
     /// The write was made from a state that is no longer current.
     pub fn conflict(kind: Kind, name: &str) -> Self {
         ApiError {
-            reason: Reason::Conflict,
+            reason: StatusReason::Conflict,
             message: format!(
                 "Operation cannot be fulfilled on {} {name:?}: the object has been modified; please apply your changes to the latest version and try again",
                 kind.group_resource()
@@ -148,7 +148,7 @@ impl ApiError {
             ("pods/binding", format!("pod {name} is already assigned to node {:?}", node?.as_str()))
         };
         Some(ApiError {
-            reason: Reason::Conflict,
+            reason: StatusReason::Conflict,
             message: format!("Operation cannot be fulfilled on {resource} {name:?}: {what}"),
             cause: None,
         })
@@ -156,7 +156,7 @@ impl ApiError {
 
     /// The request breaks a rule that is not about a field; the message is complete.
     pub fn invalid(message: String) -> Self {
-        ApiError { reason: Reason::Invalid, message, cause: None }
+        ApiError { reason: StatusReason::Invalid, message, cause: None }
     }
 
     /// Fields of the object break rules.
@@ -171,19 +171,19 @@ impl ApiError {
         }
         let message = invalid_message(group_kind, name, &causes);
         let invalid = InvalidObject { group_kind: group_kind.to_owned(), name: name.to_owned(), causes };
-        ApiError { reason: Reason::Invalid, message, cause: Some(Box::new(Cause::Fields(invalid))) }
+        ApiError { reason: StatusReason::Invalid, message, cause: Some(Box::new(Cause::Fields(invalid))) }
     }
 
     /// The request could not be read.
     pub fn bad_request(message: String) -> Self {
-        ApiError { reason: Reason::BadRequest, message, cause: None }
+        ApiError { reason: StatusReason::BadRequest, message, cause: None }
     }
 
     /// Custom objects have no strategic patches.
     pub fn unsupported_patch() -> Self {
         let message = "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, \
                        application/merge-patch+json, application/apply-patch+yaml";
-        ApiError { reason: Reason::UnsupportedMediaType, message: message.to_owned(), cause: None }
+        ApiError { reason: StatusReason::UnsupportedMediaType, message: message.to_owned(), cause: None }
     }
 
     /// The body of a request is in a form that is not read.
@@ -191,21 +191,21 @@ impl ApiError {
         let message = format!(
             "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf (found {found:?})"
         );
-        ApiError { reason: Reason::UnsupportedMediaType, message, cause: None }
+        ApiError { reason: StatusReason::UnsupportedMediaType, message, cause: None }
     }
 
     /// The client may retry later.
     pub fn too_many_requests(message: &str) -> Self {
-        ApiError { reason: Reason::TooManyRequests, message: message.into(), cause: None }
+        ApiError { reason: StatusReason::TooManyRequests, message: message.into(), cause: None }
     }
 
     /// The server or a loop cannot do it.
     pub fn internal(message: &str) -> Self {
-        ApiError { reason: Reason::InternalError, message: message.into(), cause: None }
+        ApiError { reason: StatusReason::InternalError, message: message.into(), cause: None }
     }
 
     /// The request is not allowed.
     pub fn forbidden(message: String) -> Self {
-        ApiError { reason: Reason::Forbidden, message, cause: None }
+        ApiError { reason: StatusReason::Forbidden, message, cause: None }
     }
 }

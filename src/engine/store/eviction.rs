@@ -90,11 +90,11 @@ mod tests {
     use super::*;
     use crate::api::Timestamp;
     use crate::engine::journal::Actor;
-    use crate::engine::store::Reason;
+    use crate::engine::store::StatusReason;
     use serde_json::json;
 
     /// What evicting a running Pod gives, and the disruptions left.
-    fn evict(ready: bool, budgets: &[Value]) -> (Result<(), Reason>, i32) {
+    fn evict(ready: bool, budgets: &[Value]) -> (Result<(), StatusReason>, i32) {
         let mut server = ApiServer::new(Timestamp(0), 1);
         let origin = Origin { actor: Actor::SERVER, cause: None, pass: 0, manager: None, user: None };
         let status = if ready { "True" } else { "False" };
@@ -131,13 +131,18 @@ mod tests {
             ("no budget", true, vec![], (Ok(()), 0)),
             ("one is left", true, vec![allowed(1)], (Ok(()), 0)),
             ("two are left", true, vec![allowed(2)], (Ok(()), 1)),
-            ("none is left", true, vec![allowed(0)], (Err(Reason::TooManyRequests), 0)),
-            ("two budgets", true, vec![allowed(1), allowed(1)], (Err(Reason::InternalError), 1)),
-            ("not observed yet", true, vec![json!({"disruptionsAllowed": 1, "observedGeneration": 0})], (Err(Reason::TooManyRequests), 1)),
+            ("none is left", true, vec![allowed(0)], (Err(StatusReason::TooManyRequests), 0)),
+            ("two budgets", true, vec![allowed(1), allowed(1)], (Err(StatusReason::InternalError), 1)),
+            (
+                "not observed yet",
+                true,
+                vec![json!({"disruptionsAllowed": 1, "observedGeneration": 0})],
+                (Err(StatusReason::TooManyRequests), 1),
+            ),
             ("unready, enough others", false, vec![allowed(0)], (Ok(()), 0)),
-            ("unready, too few others", false, vec![short], (Err(Reason::TooManyRequests), 0)),
+            ("unready, too few others", false, vec![short], (Err(StatusReason::TooManyRequests), 0)),
             ("unready, always allowed", false, vec![always.clone()], (Ok(()), 0)),
-            ("ready, the policy does not count", true, vec![always], (Err(Reason::TooManyRequests), 0)),
+            ("ready, the policy does not count", true, vec![always], (Err(StatusReason::TooManyRequests), 0)),
         ];
         for (name, ready, budgets, expected) in cases {
             assert_eq!(evict(ready, &budgets), expected, "{name}");

@@ -23,11 +23,11 @@ mod server;
 mod services;
 pub mod validation;
 
-pub use authorizer::{Request, Rule, User};
-pub use client_request::{ClientRequest, ClientWrite, Name, Sent};
+pub use authorizer::{Attributes, PolicyRule, UserInfo};
+pub use client_request::{ClientRequest, ClientWrite, Name, Written};
 pub use definitions::{CLEANUP, Column, Definition, Definitions, Version};
 pub use deletion::{Delete, Propagation};
-pub use error::{ApiError, Cause, ExceededQuota, ExceededResource, Reason};
+pub use error::{ApiError, Cause, ExceededQuota, ExceededResource, StatusReason};
 pub use managers::{Manager, Unknown};
 pub use requests::{Patch, Subresource};
 pub use server::{ApiServer, FINALIZED_BY_LOOP, Origin};

@@ -32,7 +32,7 @@ impl std::fmt::Display for Refusal {
 }
 
 /// Amounts by a quota's names: `pods`, `requests.cpu`, `count/deployments.apps`…
-pub type Usage = Vec<(String, Quantity)>;
+pub type QuotaUsage = Vec<(String, Quantity)>;
 
 impl ApiServer {
     /// Charges a new object to every matching quota of its namespace, or refuses it.
@@ -97,11 +97,11 @@ fn entries(value: &Value) -> impl Iterator<Item = (&String, Quantity)> {
     value.as_object().into_iter().flatten().filter_map(|(name, value)| Some((name, Quantity::parse(value.as_str()?).ok()?)))
 }
 
-fn of<'a>(usage: &'a Usage, name: &str) -> Option<&'a Quantity> {
+fn of<'a>(usage: &'a QuotaUsage, name: &str) -> Option<&'a Quantity> {
     usage.iter().find(|(n, _)| n == name).map(|(_, amount)| amount)
 }
 
-fn add(usage: &mut Usage, name: String, more: Quantity) {
+fn add(usage: &mut QuotaUsage, name: String, more: Quantity) {
     match usage.iter_mut().find(|(n, _)| *n == name) {
         Some((_, sum)) => *sum = sum.plus(more),
         None => usage.push((name, more)),
@@ -139,7 +139,7 @@ pub fn in_scope(quota: &Map<String, Value>, object: &Object) -> bool {
 }
 
 /// Usage of an object.
-pub fn usage(object: &Object) -> Usage {
+pub fn usage(object: &Object) -> QuotaUsage {
     let one = Quantity::units(1);
     let resource = object.kind.group_resource();
     let mut used = vec![(["count/", &resource].concat(), one)];
@@ -184,8 +184,8 @@ pub fn usage(object: &Object) -> Usage {
 }
 
 /// A Pod's requests or limits: of its containers together, or of its largest init container if that is more.
-fn pod_amounts(pod: &Pod, field: &str) -> Usage {
-    let (mut sum, mut most) = (Usage::new(), Usage::new());
+fn pod_amounts(pod: &Pod, field: &str) -> QuotaUsage {
+    let (mut sum, mut most) = (QuotaUsage::new(), QuotaUsage::new());
     for container in items(&pod.spec.raw["containers"]) {
         for (name, amount) in entries(&container["resources"][field]) {
             add(&mut sum, name.clone(), amount);
@@ -215,7 +215,7 @@ fn pod_amounts(pod: &Pod, field: &str) -> Usage {
 /// The `status` of a quota that counts these objects.
 pub fn quota_status<'a>(quota: &Map<String, Value>, objects: impl Iterator<Item = &'a Rc<Object>>) -> Value {
     let hard = quota.get("spec").map(|spec| spec["hard"].clone()).unwrap_or_default();
-    let mut used: Usage = entries(&hard).map(|(name, _)| (name.clone(), Quantity::ZERO)).collect();
+    let mut used: QuotaUsage = entries(&hard).map(|(name, _)| (name.clone(), Quantity::ZERO)).collect();
     for object in objects.filter(|object| in_scope(quota, object)) {
         for (name, more) in usage(object) {
             if let Some((_, sum)) = used.iter_mut().find(|(n, _)| *n == name) {
@@ -232,7 +232,7 @@ pub fn quota_status<'a>(quota: &Map<String, Value>, objects: impl Iterator<Item 
 
 /// Charges one more object to a quota; returns the resulting `used`, or the refusal. `None` if the quota
 /// does not count such objects. Before its loop has written its status, a quota limits nothing.
-fn charge(name: &Str, quota: &Map<String, Value>, wanted: &Usage) -> Result<Option<Value>, Refusal> {
+fn charge(name: &Str, quota: &Map<String, Value>, wanted: &QuotaUsage) -> Result<Option<Value>, Refusal> {
     let Some(status) = quota.get("status") else { return Ok(None) };
     let hard = &status["hard"];
     // Whoever writes the status may have left it out.

@@ -6,7 +6,7 @@
 //! Models `staging/src/k8s.io/apiserver/pkg/registry/generic/registry/store.go`.
 
 use super::addresses::Addresses;
-use super::authorizer::User;
+use super::authorizer::UserInfo;
 use super::definitions::Definitions;
 use super::deletion::{Delete, Propagation};
 use super::error::ApiError;
@@ -15,7 +15,7 @@ use super::parts::{keep_spec, keep_status, spec_changed};
 use crate::api::daemonset::TEMPLATE_GENERATION;
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Time, Timestamp};
 use crate::engine::found::StorageIndex;
-use crate::engine::journal::{Actor, Entries, Entry, EntryId, Journal, Op, Record, Refused};
+use crate::engine::journal::{Actor, Entries, Entry, EntryId, Journal, Op, Record, RefusedWrite};
 use crate::engine::rng::Rng;
 use crate::engine::table::{Listing, Tables};
 use crate::engine::why::Why;
@@ -43,7 +43,7 @@ pub struct Origin {
     /// The field manager, if it differs from the actor.
     pub manager: Option<Rc<Manager>>,
     /// Whom the request is made as; nobody in particular may do everything.
-    pub user: Option<Rc<User>>,
+    pub user: Option<Rc<UserInfo>>,
 }
 
 /// The API server with its store.
@@ -251,7 +251,7 @@ impl ApiServer {
             let ready = job.status.ready.unwrap_or_default();
             let cause = super::validation::FieldError {
                 field: "status.ready".into(),
-                fault: super::validation::Fault::Invalid,
+                fault: super::validation::ErrorType::Invalid,
                 value: ready.to_string(),
                 detail: "cannot set more ready pods than active".into(),
             };
@@ -435,7 +435,7 @@ impl ApiServer {
     }
 
     pub(in crate::engine) fn refuse(&mut self, origin: &Origin, key: ObjectRef, error: &ApiError, why: Why) {
-        self.push(origin, Record::Refused(Box::new(Refused { key, error: error.clone() })), why);
+        self.push(origin, Record::Refused(Box::new(RefusedWrite { key, error: error.clone() })), why);
     }
 
     fn push(&mut self, origin: &Origin, record: Record, why: Why) -> EntryId {
@@ -485,7 +485,7 @@ mod tests {
             taken.push(name);
         }
         let error = made(&taken).unwrap_err();
-        assert_eq!(error.reason, super::super::Reason::AlreadyExists);
+        assert_eq!(error.reason, super::super::StatusReason::AlreadyExists);
         assert!(error.message.ends_with("already exists, the server was not able to generate a unique name for the object"), "{error}");
     }
 }

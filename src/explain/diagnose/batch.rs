@@ -5,7 +5,7 @@ use super::workloads::{follow, stuck};
 use crate::api::batch::Job;
 use crate::api::{Body, Kind, Object, ObjectRef, Timestamp};
 use crate::engine::store::validation::Schedule;
-use crate::explain::waits::{Cure, Label, Waits};
+use crate::explain::waits::{Cure, FactLabel, Waits};
 use serde_json::Value;
 use std::rc::Rc;
 
@@ -14,9 +14,9 @@ pub fn job(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let (spec, status) = (&body.spec, &body.status);
     if let Some(failed) = status.met("Failed") {
         let mut out = Diagnosis::new(object, Waits::JobFailed(failed.reason.clone()));
-        out.word(Label::Message, &failed.message);
-        out.count(Label::Failed, status.failed);
-        out.count(Label::RetriesAllowed, spec.backoff_limit.unwrap_or(6));
+        out.word(FactLabel::Message, &failed.message);
+        out.count(FactLabel::Failed, status.failed);
+        out.count(FactLabel::RetriesAllowed, spec.backoff_limit.unwrap_or(6));
         out.since(sim, failed.last_transition_time);
         return Some(out);
     }
@@ -25,7 +25,7 @@ pub fn job(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     }
     if spec.suspend {
         let mut out = Diagnosis::new(object, Waits::Suspended);
-        out.count(Label::Active, status.active);
+        out.count(FactLabel::Active, status.active);
         out.since(sim, status.met("Suspended").and_then(|condition| condition.last_transition_time));
         let run = line("patch", &object.key(), " --type=merge -p '{\"spec\":{\"suspend\":false}}'");
         out.cure(Cure::Unsuspend, &object.meta.name, "", &[run]);
@@ -33,16 +33,16 @@ pub fn job(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     }
     if let Some(worst) = stuck(sim, object.meta.uid, true) {
         let mut out = Diagnosis::new(object, Waits::Pods { ready: status.ready.unwrap_or(0), desired: spec.parallelism.unwrap_or(1) });
-        out.count(Label::Active, status.active);
+        out.count(FactLabel::Active, status.active);
         follow(&mut out, Some(worst));
         return Some(out);
     }
     if status.failed > 0 && status.active == 0 {
         let limit = spec.backoff_limit.unwrap_or(6);
         let mut out = Diagnosis::new(object, Waits::BackOff { failed: status.failed, limit });
-        out.count(Label::Failed, status.failed);
-        out.count(Label::RetriesAllowed, limit);
-        out.at(Label::LooksAgain, sim.looks_again(&object.key()));
+        out.count(FactLabel::Failed, status.failed);
+        out.count(FactLabel::RetriesAllowed, limit);
+        out.at(FactLabel::LooksAgain, sim.looks_again(&object.key()));
         return Some(out);
     }
     None
@@ -67,7 +67,7 @@ pub fn cron_job(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     };
     if spec.get("suspend") == Some(&Value::Bool(true)) {
         let mut out = Diagnosis::new(object, Waits::Suspended);
-        out.word(Label::Schedule, text("schedule"));
+        out.word(FactLabel::Schedule, text("schedule"));
         let resume = line("patch", &key, " --type=merge -p '{\"spec\":{\"suspend\":false}}'");
         out.cure(Cure::Unsuspend, &object.meta.name, "", &[resume]);
         return Some(out);
@@ -87,14 +87,14 @@ pub fn cron_job(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
         }
         let run = ObjectRef::new(Kind::Job, &object.meta.namespace, job);
         let mut out = Diagnosis::new(object, Waits::StillRuns(job.into()));
-        out.word(Label::Schedule, text("schedule"));
+        out.word(FactLabel::Schedule, text("schedule"));
         out.cure(Cure::EndRun, job, "", &[line("delete", &run, " --wait=false")]);
         out.waits_for = Some(run);
         return Some(out);
     }
     let mut out = Diagnosis::new(object, Waits::NotDue);
-    out.word(Label::Schedule, text("schedule"));
-    out.at(Label::RunsAgain, Some(next?));
+    out.word(FactLabel::Schedule, text("schedule"));
+    out.at(FactLabel::RunsAgain, Some(next?));
     run_now(&mut out);
     Some(out)
 }

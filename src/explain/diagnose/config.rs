@@ -6,7 +6,7 @@ use crate::api::quantity::Quantity;
 use crate::api::{Body, Kind, Object, ObjectRef, Str, sources};
 use crate::engine::connectivity::ports_of;
 use crate::engine::{kubelet, load, mounted};
-use crate::explain::waits::{Cure, Label, Waits};
+use crate::explain::waits::{Cure, FactLabel, Waits};
 use serde_json::Value;
 use std::rc::Rc;
 
@@ -21,9 +21,9 @@ pub fn out_of_memory(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod, status: 
     let limit = spec.resources.limits.get("memory").or_else(|| pod.spec.resources.limits.get("memory"))?;
     let limit: Str = limit.as_str().map_or_else(|| limit.to_string().into(), Str::from);
     let mut out = Diagnosis::new(object, Waits::OutOfMemory { container: status.name.clone(), limit: limit.clone() });
-    out.count(Label::ExitCode, ended.exit_code);
-    out.count(Label::Restarts, status.restart_count);
-    out.at(Label::LooksAgain, sim.kubelet_looks(object.meta.uid));
+    out.count(FactLabel::ExitCode, ended.exit_code);
+    out.count(FactLabel::Restarts, status.restart_count);
+    out.at(FactLabel::LooksAgain, sim.kubelet_looks(object.meta.uid));
     out.since(sim, ended.finished_at);
     let used = load::memory(sim.loads(), object, sim.server());
     let limited = Quantity::parse(&limit).map_or(0, |limit| limit.as_millis() / 1000);
@@ -47,9 +47,9 @@ pub fn misdirected(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<
     let mut out = Diagnosis::new(object, Waits::ProbePort { container: container.clone(), probe: probe.into(), port });
     let ports = ports_of(&pod.spec.containers);
     for port in &ports {
-        out.word(Label::Ports, &port.to_string());
+        out.word(FactLabel::Ports, &port.to_string());
     }
-    out.count(Label::Restarts, restarts);
+    out.count(FactLabel::Restarts, restarts);
     out.since(sim, pod.status.condition("Ready").and_then(|condition| condition.last_transition_time));
     let field = [probe, "Probe"].concat();
     let raw = &pod.spec.raw["containers"][at][&field];
@@ -89,7 +89,7 @@ pub fn old_version(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> 
     let first = old.first()?;
     let mut out = Diagnosis::new(object, Waits::OldConfig(old.len()));
     for pod in old.iter().take(3) {
-        out.word(Label::NearestPod, &pod.meta.name);
+        out.word(FactLabel::NearestPod, &pod.meta.name);
     }
     if let Some(top) = owners(sim, &first.key()).pop()
         && matches!(top.kind, Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet)

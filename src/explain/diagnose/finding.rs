@@ -3,7 +3,7 @@
 use crate::api::{Kind, Object, ObjectRef, Str, Time, Timestamp};
 use crate::engine::Sim;
 use crate::explain::headline;
-use crate::explain::waits::{Cure, Fact, Label, Waits};
+use crate::explain::waits::{Cure, DecidingFact, FactLabel, Waits};
 use crate::explain::why::Row;
 use crate::i18n::Message;
 use std::rc::Rc;
@@ -42,7 +42,7 @@ pub struct Diagnosis {
     /// What is missing.
     pub waits: Waits,
     /// What decides.
-    pub facts: Vec<Fact>,
+    pub facts: Vec<DecidingFact>,
     /// The object that it waits for.
     pub waits_for: Option<ObjectRef>,
     /// Since when, in milliseconds.
@@ -75,18 +75,18 @@ impl Diagnosis {
         Diagnosis { object, waits, facts: Vec::new(), waits_for: None, since: None, remedies: Vec::new(), spared: None }
     }
 
-    pub fn count(&mut self, label: Label, value: impl Into<i64>) {
-        self.facts.push(Fact::Count(label, value.into()));
+    pub fn count(&mut self, label: FactLabel, value: impl Into<i64>) {
+        self.facts.push(DecidingFact::Count(label, value.into()));
     }
 
-    pub fn word(&mut self, label: Label, value: &str) {
+    pub fn word(&mut self, label: FactLabel, value: &str) {
         if !value.is_empty() {
-            self.facts.push(Fact::Word(label, value.into()));
+            self.facts.push(DecidingFact::Word(label, value.into()));
         }
     }
 
-    pub fn at(&mut self, label: Label, time: Option<Time>) {
-        self.facts.extend(time.map(|time| Fact::At(label, time.0 / 1000)));
+    pub fn at(&mut self, label: FactLabel, time: Option<Time>) {
+        self.facts.extend(time.map(|time| DecidingFact::At(label, time.0 / 1000)));
     }
 
     pub fn since(&mut self, sim: &Sim, time: Option<Timestamp>) {

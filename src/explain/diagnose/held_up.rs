@@ -7,7 +7,7 @@ use crate::engine::Sim;
 use crate::engine::fault::InLine;
 use crate::engine::journal::{Op, Record};
 use crate::engine::late::Late;
-use crate::explain::waits::{Cure, Fact, Label, Waits};
+use crate::explain::waits::{Cure, DecidingFact, FactLabel, Waits};
 use crate::explain::{effect, words};
 use crate::i18n::format;
 
@@ -43,13 +43,13 @@ fn slow(object: &Object, line: &InLine) -> Diagnosis {
     };
     let mut out = Diagnosis::new(object, waits);
     if line.before == 0 {
-        out.word(Label::Pass, &[&duration(took), " / ", &duration(takes)].concat());
+        out.word(FactLabel::Pass, &[&duration(took), " / ", &duration(takes)].concat());
     } else {
         let of = |n: usize| format::count(n);
-        out.word(Label::Place, &[&of(line.before + 1), " / ", &of(slowed.waiting.max(line.before + 1))].concat());
-        out.word(Label::DoneIn, &duration(takes.saturating_sub(took) + slowed.span.saturating_mul(line.before as u64)));
+        out.word(FactLabel::Place, &[&of(line.before + 1), " / ", &of(slowed.waiting.max(line.before + 1))].concat());
+        out.word(FactLabel::DoneIn, &duration(takes.saturating_sub(took) + slowed.span.saturating_mul(line.before as u64)));
     }
-    out.at(Label::AskedAt, Some(slowed.asked));
+    out.at(FactLabel::AskedAt, Some(slowed.asked));
     if line.works {
         out.cure(Cure::FullSpeed, slowed.name, "", &[["fault slow ", slowed.name, " none"].concat()]);
     }
@@ -105,9 +105,9 @@ fn told_late(sim: &Sim, of: &ObjectRef, late: &Late, own: bool) -> Diagnosis {
     };
     let mut out = Diagnosis::of(of.clone(), waits);
     let behind = effect::effect(&journal[late.behind as usize]);
-    out.facts.push(Fact::Said(if late.lost { Label::LostOf } else { Label::DelayLogBy }, words::in_short(&behind)));
-    out.at(if late.lost { Label::ListsAt } else { Label::ArrivesAt }, late.until);
-    out.at(Label::AskedAt, late.asked);
+    out.facts.push(DecidingFact::Said(if late.lost { FactLabel::LostOf } else { FactLabel::DelayLogBy }, words::in_short(&behind)));
+    out.at(if late.lost { FactLabel::ListsAt } else { FactLabel::ArrivesAt }, late.until);
+    out.at(FactLabel::AskedAt, late.asked);
     if late.lost {
         out.cure(Cure::ListAnew, late.component, "", &[["fault restart ", late.component].concat()]);
     } else {

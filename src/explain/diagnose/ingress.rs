@@ -7,7 +7,7 @@ use crate::api::network::Service;
 use crate::api::{Kind, Object, Str};
 use crate::engine::connectivity::{Backend, backend, class_of};
 use crate::explain::rules;
-use crate::explain::waits::{Cure, Fact, Label, Waits};
+use crate::explain::waits::{Cure, DecidingFact, FactLabel, Waits};
 use serde_json::json;
 use std::rc::Rc;
 
@@ -65,7 +65,7 @@ fn leads_nowhere(sim: &Context<'_>, object: &Object, to: &BackendService, asked:
             let mut out = Diagnosis::new(object, Waits::BackendMissing { path, service });
             let others = all_in(sim, Kind::Service, &object.meta.namespace).filter(|other| other.meta.name != "kubernetes");
             for other in others.take(4) {
-                out.facts.push(Fact::Word(Label::Services, other.meta.name.clone()));
+                out.facts.push(DecidingFact::Word(FactLabel::Services, other.meta.name.clone()));
                 let port = other.body::<Service>().spec.ports.first().map_or(80, |port| port.port);
                 let steps = [set("name", json!(other.meta.name.as_str())), set("port", json!({ "number": port }))];
                 out.cure(Cure::SetBackendService, &other.meta.name, "", &steps);
@@ -77,7 +77,7 @@ fn leads_nowhere(sim: &Context<'_>, object: &Object, to: &BackendService, asked:
             let mut out = Diagnosis::new(object, Waits::BackendPort { path, service, port: wanted });
             let ports = key.as_ref().and_then(|key| sim.get(key)).map(|object| &object.body::<Service>().spec.ports);
             for port in ports.into_iter().flatten() {
-                out.word(Label::Ports, &port.port.to_string());
+                out.word(FactLabel::Ports, &port.port.to_string());
                 out.cure(Cure::SetBackendPort, &port.port.to_string(), "", &[set("port", json!({ "number": port.port }))]);
             }
             Some(out)

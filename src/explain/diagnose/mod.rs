@@ -17,7 +17,7 @@ mod security;
 mod storage;
 mod workloads;
 
-use crate::actions::{self, Command, Waiting};
+use crate::actions::{self, Command, WaitingCommands};
 use crate::api::{Kind, ObjectRef, Time};
 use crate::engine::Sim;
 use crate::explain::waits::{Cure, Waits};
@@ -90,7 +90,7 @@ pub fn works(sim: &Sim, found: &Diagnosis, remedy: &Remedy, mut tasks: usize) ->
     // Whose Pod it is: where a Pod is replaced, the new one has to do better.
     let owner = owners(sim, &found.object).pop();
     let leaving = sim.get(&found.object).is_some_and(|object| object.meta.is_deleting());
-    let mut waiting = Waiting::default();
+    let mut waiting = WaitingCommands::default();
     for step in &remedy.steps {
         let answer = actions::run(&mut copy, &mut waiting, &command(step));
         if answer.failed || answer.diagnostics.iter().any(|diagnostic| diagnostic.error) {
@@ -115,7 +115,7 @@ pub fn works(sim: &Sim, found: &Diagnosis, remedy: &Remedy, mut tasks: usize) ->
         // It was gone before, and only word of that is late.
         (None, None) => matches!(remedy.cure, Cure::LetThrough | Cure::ListAnew) && diagnose(copy, &found.object).is_none(),
     };
-    let mut run = |copy: &mut Sim, waiting: &mut Waiting, seconds: u64| {
+    let mut run = |copy: &mut Sim, waiting: &mut WaitingCommands, seconds: u64| {
         let went = copy.advance(Time(copy.now().0 + seconds * 1_000_000), tasks);
         tasks -= went.ran.min(tasks);
         actions::run(copy, waiting, &Command::Poll);

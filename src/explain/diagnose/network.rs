@@ -5,7 +5,7 @@ use crate::api::network::{EndpointPort, Service};
 use crate::api::pod::Pod;
 use crate::api::{Kind, Object, ObjectRef, Str};
 use crate::engine::connectivity::listens;
-use crate::explain::waits::{Cure, Fact, Label, Waits};
+use crate::explain::waits::{Cure, DecidingFact, FactLabel, Waits};
 use crate::i18n::msg;
 use crate::projection::adapt::nearest;
 use std::rc::Rc;
@@ -45,17 +45,17 @@ pub fn service(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     }
     let Some((pod, differs)) = nearest(wanted, pods.into_iter()) else {
         let mut out = Diagnosis::new(object, Waits::NoPods);
-        out.facts.push(Fact::Word(Label::WantsLabel, pairs(wanted.iter()).into()));
+        out.facts.push(DecidingFact::Word(FactLabel::WantsLabel, pairs(wanted.iter()).into()));
         return Some(out);
     };
     let (key, value) = differs?;
     let mut out = Diagnosis::new(object, Waits::LabelDiffers { key: key.clone(), value: value.clone() });
-    out.facts.push(Fact::Word(Label::WantsLabel, pairs(wanted.iter()).into()));
-    out.word(Label::NearestPod, &pod.meta.name);
+    out.facts.push(DecidingFact::Word(FactLabel::WantsLabel, pairs(wanted.iter()).into()));
+    out.word(FactLabel::NearestPod, &pod.meta.name);
     let other = pod.meta.labels.get(key);
     out.facts.push(match other {
-        Some(other) => Fact::Word(Label::HasLabel, [key.as_str(), "=", other].concat().into()),
-        None => Fact::Said(Label::HasLabel, msg::no_such_label()),
+        Some(other) => DecidingFact::Word(FactLabel::HasLabel, [key.as_str(), "=", other].concat().into()),
+        None => DecidingFact::Said(FactLabel::HasLabel, msg::no_such_label()),
     });
     // The selector that means the Pods as they are: what its owner selects by, or the labels it shares.
     let own = owners(sim, &pod.key()).pop().and_then(|owner| sim.get(&owner));
@@ -98,8 +98,8 @@ fn none_ready(sim: &Context<'_>, object: &Object, matching: &[&Rc<Object>]) -> O
     // A Pod that is on its way is soon behind the Service.
     let worst = matching.iter().take(8).find_map(|pod| sim.diagnose(&pod.key()))?;
     let mut out = Diagnosis::new(object, Waits::NoneReady(matching.len()));
-    out.count(Label::Matching, matching.len() as i64);
-    out.count(Label::Ready, 0);
+    out.count(FactLabel::Matching, matching.len() as i64);
+    out.count(FactLabel::Ready, 0);
     out.since = worst.since;
     out.waits_for = Some(worst.object);
     out.remedies = worst.remedies;
@@ -118,7 +118,7 @@ fn not_listening(sim: &Context<'_>, object: &Object, body: &Service) -> Option<D
         let pod: &Pod = pods[0].body();
         let declared: Vec<i32> = pod.spec.containers.iter().flat_map(|one| &one.ports).map(|port| port.container_port).collect();
         for port in &declared {
-            out.word(Label::Ports, &port.to_string());
+            out.word(FactLabel::Ports, &port.to_string());
         }
         let name = port.name.as_deref().unwrap_or("");
         if let (Some(to), Some(at)) = (declared.first(), body.spec.ports.iter().position(|one| one.name == name)) {
@@ -143,7 +143,7 @@ fn no_port(object: &Object, body: &Service, pod: &Rc<Object>) -> Option<Diagnosi
     let ports: Vec<_> = pod.spec.containers.iter().flat_map(|container| &container.ports).collect();
     for port in &ports {
         let number = port.container_port.to_string();
-        out.word(Label::Ports, &[port.name.as_str(), if port.name.is_empty() { "" } else { " " }, &number].concat());
+        out.word(FactLabel::Ports, &[port.name.as_str(), if port.name.is_empty() { "" } else { " " }, &number].concat());
     }
     let to = ports.first().map_or(body.spec.ports[named].port, |port| port.container_port);
     out.cure(Cure::SetPort, &to.to_string(), "", &[set_port(object, named, to)]);

@@ -10,7 +10,7 @@ use crate::api::{Kind, Object, ObjectRef, Str, Timestamp, Uid};
 use crate::engine::Sim;
 use crate::engine::cluster::{self, NodeConfig};
 use crate::explain::headline::amount;
-use crate::explain::waits::{Cure, Fact, Label, Refuses, Waits};
+use crate::explain::waits::{Cure, DecidingFact, FactLabel, Refuses, Waits};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -46,7 +46,7 @@ pub fn unbound(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diag
     let key = object.key();
     if let [first, ..] = &pod.spec.scheduling_gates[..] {
         let mut out = Diagnosis::new(object, Waits::Gated);
-        pod.spec.scheduling_gates.iter().for_each(|gate| out.word(Label::Gate, &gate.name));
+        pod.spec.scheduling_gates.iter().for_each(|gate| out.word(FactLabel::Gate, &gate.name));
         let ungate = line("patch", &key, " --type=merge -p '{\"spec\":{\"schedulingGates\":null}}'");
         out.cure(Cure::Ungate, &first.name, "", &[ungate]);
         out.since(sim, object.meta.creation_timestamp);
@@ -85,8 +85,8 @@ pub fn unbound(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diag
     out.since(sim, said.last_transition_time);
     for (node, refuses) in nodes.iter().take(MAX_LISTED_NODES) {
         match &refuses[..] {
-            [] => out.facts.push(Fact::Fits(node.clone())),
-            all => out.facts.extend(all.iter().map(|one| Fact::Node(node.clone(), one.clone()))),
+            [] => out.facts.push(DecidingFact::Fits(node.clone())),
+            all => out.facts.extend(all.iter().map(|one| DecidingFact::Node(node.clone(), one.clone()))),
         }
     }
     place(sim, object, &nodes, &mut out);

@@ -8,7 +8,7 @@ use crate::api::pod::{ContainerStatus, Pod, image_parts};
 use crate::api::workload::ReplicaSet;
 use crate::api::{self, Kind, Object, ObjectRef, Str};
 use crate::engine::kubelet::{can_be_pulled, lack};
-use crate::explain::waits::{Cure, Fact, Label, Waits};
+use crate::explain::waits::{Cure, DecidingFact, FactLabel, Waits};
 use crate::i18n::msg;
 use std::rc::Rc;
 
@@ -59,10 +59,10 @@ fn failed(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosis
         if pod.status.reason.is_empty() { ended.map(|ended| ended.reason.as_str()).unwrap_or("Error") } else { &pod.status.reason };
     let mut out = Diagnosis::new(object, Waits::PodFailed(reason.into()));
     if let Some(ended) = ended {
-        out.count(Label::ExitCode, ended.exit_code);
+        out.count(FactLabel::ExitCode, ended.exit_code);
         out.since(sim, ended.finished_at);
     }
-    out.word(Label::Message, &pod.status.message);
+    out.word(FactLabel::Message, &pod.status.message);
     Some(out)
 }
 
@@ -76,7 +76,7 @@ fn silent(sim: &Context<'_>, object: &Object, pod: &Pod) -> Option<Diagnosis> {
     }
     let mut out = Diagnosis::new(object, Waits::NodeSilent(pod.node_name.clone()));
     // Its last heartbeat is not when the Pod began to wait: until the node's silence was noticed, all seemed well.
-    out.at(Label::HeardAt, sim.silent_since(&pod.node_name));
+    out.at(FactLabel::HeardAt, sim.silent_since(&pod.node_name));
     let ready = pod.status.condition("Ready").filter(|ready| ready.status != "True");
     out.since(sim, ready.and_then(|ready| ready.last_transition_time));
     out.cure(Cure::NodeUp, &pod.node_name, "", &[["fault node-up ", &pod.node_name].concat()]);
@@ -122,10 +122,10 @@ fn sources(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosi
         _ => Waits::SourceMissing(of.clone()),
     };
     let mut out = Diagnosis::new(object, waits);
-    out.word(Label::Container, lack.container.as_deref().unwrap_or(""));
-    out.word(Label::Volume, lack.volume.as_deref().unwrap_or(""));
-    out.word(Label::Message, &lack.words);
-    out.at(Label::LooksAgain, sim.kubelet_looks(object.meta.uid));
+    out.word(FactLabel::Container, lack.container.as_deref().unwrap_or(""));
+    out.word(FactLabel::Volume, lack.volume.as_deref().unwrap_or(""));
+    out.word(FactLabel::Message, &lack.words);
+    out.at(FactLabel::LooksAgain, sim.kubelet_looks(object.meta.uid));
     out.since(sim, pod.status.start_time);
     let source = ObjectRef::new(kind, &object.meta.namespace, name);
     if lack.only_key {
@@ -147,9 +147,9 @@ fn container(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod, status: &Contain
     let waiting = status.state.waiting.as_ref();
     if let Some(waiting) = waiting.filter(|waiting| waiting.reason == "ErrImagePull" || waiting.reason == "ImagePullBackOff") {
         let mut out = Diagnosis::new(object, Waits::Image(status.image.clone()));
-        out.word(Label::Container, &status.name);
-        out.word(Label::Message, &waiting.message);
-        out.at(Label::LooksAgain, sim.kubelet_looks(object.meta.uid));
+        out.word(FactLabel::Container, &status.name);
+        out.word(FactLabel::Message, &waiting.message);
+        out.at(FactLabel::LooksAgain, sim.kubelet_looks(object.meta.uid));
         out.since(sim, pod.status.start_time);
         image(sim, object, pod, status, &mut out);
         return Some(out);
@@ -166,9 +166,9 @@ fn container(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod, status: &Contain
         return Some(found);
     }
     let mut out = Diagnosis::new(object, Waits::Crashes { container: status.name.clone(), code: ended.exit_code });
-    out.count(Label::ExitCode, ended.exit_code);
-    out.count(Label::Restarts, status.restart_count);
-    out.at(Label::LooksAgain, sim.kubelet_looks(object.meta.uid));
+    out.count(FactLabel::ExitCode, ended.exit_code);
+    out.count(FactLabel::Restarts, status.restart_count);
+    out.at(FactLabel::LooksAgain, sim.kubelet_looks(object.meta.uid));
     out.since(sim, ended.finished_at);
     undo(sim, object, &mut out);
     behave(sim, object, &status.name, &mut out);
@@ -280,7 +280,7 @@ fn not_ready(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diagno
     }
     let mut out = Diagnosis::new(object, Waits::NotReady(status.name.clone()));
     let probe = if spec.readiness_probe.is_some() { msg::probe_not_succeeded() } else { msg::probe_none() };
-    out.facts.push(Fact::Said(Label::Probe, probe));
+    out.facts.push(DecidingFact::Said(FactLabel::Probe, probe));
     out.since(sim, pod.status.condition("Ready").and_then(|condition| condition.last_transition_time));
     if object.meta.namespace == "default" {
         out.cure(Cure::MakeReady, &object.meta.name, "", &[["fault ready pod/", &object.meta.name].concat()]);
@@ -307,19 +307,19 @@ pub fn node(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     }
     if node.is_ready() {
         let mut out = Diagnosis::new(object, Waits::NodeSilentUnnoticed);
-        out.at(Label::HeardAt, silent);
-        out.at(Label::MarkedAt, sim.looks_again(&object.key()));
+        out.at(FactLabel::HeardAt, silent);
+        out.at(FactLabel::MarkedAt, sim.looks_again(&object.key()));
         power_on(object, &mut out);
         return Some(out);
     }
     let mut out = Diagnosis::new(object, Waits::NodeNotReady);
-    out.at(Label::HeardAt, silent);
+    out.at(FactLabel::HeardAt, silent);
     if let Some(ready) = ready {
-        out.word(Label::Message, &ready.message);
+        out.word(FactLabel::Message, &ready.message);
         out.since(sim, ready.last_transition_time);
     }
     let pods = sim.pods_on(&object.meta.name).count();
-    out.count(Label::Now, pods as i64);
+    out.count(FactLabel::Now, pods as i64);
     power_on(object, &mut out);
     Some(out)
 }

@@ -7,7 +7,7 @@ use crate::api::{Body, Kind, Object, ObjectRef, Str, Time};
 use crate::engine::Sim;
 use crate::engine::journal::{Entry, Record};
 use crate::engine::store::Cause;
-use crate::explain::waits::{Cure, Fact, Label, Waits};
+use crate::explain::waits::{Cure, DecidingFact, FactLabel, Waits};
 use crate::i18n::msg;
 use crate::kubectl::drain::RETRY_US;
 use serde_json::Value;
@@ -25,8 +25,8 @@ pub fn autoscaler(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let condition = conditions.iter().find(bad)?;
     let text = |name: &str| condition[name].as_str().unwrap_or("");
     let mut out = Diagnosis::new(object, Waits::NoScaling(text("reason").into()));
-    out.word(Label::Message, text("message"));
-    out.at(Label::LooksAgain, sim.looks_again(&object.key()));
+    out.word(FactLabel::Message, text("message"));
+    out.at(FactLabel::LooksAgain, sim.looks_again(&object.key()));
     let scaled = body.get("spec").and_then(|spec| spec.get("scaleTargetRef"))?;
     let kind = scaled["kind"].as_str().and_then(Kind::from_name)?;
     let key = ObjectRef::new(kind, &object.meta.namespace, scaled["name"].as_str().unwrap_or(""));
@@ -40,7 +40,7 @@ pub fn autoscaler(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let of_memory = unread_metric(body) == Some("memory");
     let (what, some) = if of_memory { ("memory", "64Mi") } else { ("cpu", "100m") };
     if let Some(lacks) = template.spec.containers.iter().find(|c| !c.resources.requests.contains_key(what)) {
-        out.facts.push(Fact::Said(Label::Requests, msg::requests_none(what)));
+        out.facts.push(DecidingFact::Said(FactLabel::Requests, msg::requests_none(what)));
         steps.push(line("set resources", &key, &[" -c ", &lacks.name, " --requests=", what, "=", some].concat()));
     }
     if let Some((name, value)) = labels.iter().next() {
@@ -94,9 +94,9 @@ fn eviction(sim: &Context<'_>, object: &Object, found: RefusedEviction) -> Diagn
     let again = found.again();
     let mut out = Diagnosis::new(object, Waits::EvictionRefused { pod: found.pod.name.clone(), budget: found.budget });
     if let Some(budget) = sim.get(&budget) {
-        out.count(Label::Allowed, BudgetStatus::of(budget).disruptions_allowed);
+        out.count(FactLabel::Allowed, BudgetStatus::of(budget).disruptions_allowed);
     }
-    out.at(Label::LooksAgain, Some(again));
+    out.at(FactLabel::LooksAgain, Some(again));
     match object.kind {
         Kind::Node => follow(&mut out, sim.diagnose(&found.pod)),
         Kind::Pod => follow(&mut out, sim.diagnose(&budget)),
@@ -135,13 +135,13 @@ pub fn quota(sim: &Context<'_>, object: &Object) -> Option<Diagnosis> {
     let mut out = Diagnosis::new(object, first.waits.clone());
     out.remedies = first.remedies.clone();
     out.since = waiting.iter().filter_map(|found| found.since).min();
-    out.facts = first.facts.iter().filter(|fact| matches!(fact, Fact::Said(Label::Used, _))).cloned().collect();
+    out.facts = first.facts.iter().filter(|fact| matches!(fact, DecidingFact::Said(FactLabel::Used, _))).cloned().collect();
     // One time for all that wait: the earliest.
     let next = waiting.iter().flat_map(|found| &found.facts).filter_map(|fact| match fact {
-        Fact::At(Label::LooksAgain, at) => Some(*at),
+        DecidingFact::At(FactLabel::LooksAgain, at) => Some(*at),
         _ => None,
     });
-    out.facts.extend(next.min().map(|at| Fact::At(Label::LooksAgain, at)));
+    out.facts.extend(next.min().map(|at| DecidingFact::At(FactLabel::LooksAgain, at)));
     Some(out)
 }
 
@@ -154,9 +154,9 @@ pub fn budget(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
         Some(found) => eviction(sim, object, found),
         None => Diagnosis::new(object, Waits::NoDisruption),
     };
-    out.count(Label::Matching, status.expected_pods);
-    out.count(Label::Healthy, status.current_healthy);
-    out.count(Label::AtLeast, status.desired_healthy);
+    out.count(FactLabel::Matching, status.expected_pods);
+    out.count(FactLabel::Healthy, status.current_healthy);
+    out.count(FactLabel::AtLeast, status.desired_healthy);
     let pods: Vec<&Rc<Object>> = all_in(sim, Kind::Pod, &object.meta.namespace).filter(|pod| spec.selects(pod)).collect();
     // What is unhealthy uses up what the budget would allow.
     let ill = pods.iter().filter(|pod| !pod.pod().is_some_and(|pod| pod.is_ready())).find_map(|pod| sim.diagnose(&pod.key()));

@@ -4,7 +4,7 @@ use super::finding::{Context, Diagnosis, all_in, line};
 use crate::api::pod::Pod;
 use crate::api::storage::{PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, StorageClass};
 use crate::api::{Kind, Object, ObjectRef, Str};
-use crate::explain::waits::{Cure, Fact, Label, Unfit, Waits};
+use crate::explain::waits::{Cure, DecidingFact, FactLabel, Unfit, Waits};
 use crate::i18n::msg;
 use serde_json::Value;
 use std::rc::Rc;
@@ -20,7 +20,7 @@ pub fn claim(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     }
     if body.status.phase == "Lost" {
         let mut out = Diagnosis::new(object, Waits::Lost(body.spec.volume_name.clone()));
-        out.word(Label::Class, body.class());
+        out.word(FactLabel::Class, body.class());
         // The data are gone whatever one does; a volume of the same name lets the claim be used again.
         let mut manifest = volume_for(object, body, &body.spec.volume_name);
         manifest.push_str(
@@ -49,7 +49,7 @@ pub fn claim(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
             fits = fits.or_else(|| Some(volume.meta.name.clone()));
         }
         if facts.len() < 12 {
-            facts.push(Fact::Volume(volume.meta.name.clone(), lacks));
+            facts.push(DecidingFact::Volume(volume.meta.name.clone(), lacks));
         }
     }
     let class = sim.get(&ObjectRef::new(Kind::StorageClass, "", body.class())).and_then(|class| class.get::<StorageClass>());
@@ -69,9 +69,9 @@ pub fn claim(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
         Some(_) => return None,
     };
     let mut out = Diagnosis::new(object, waits);
-    out.word(Label::Requests, &size(body));
-    out.facts.push(Fact::Word(Label::Class, body.class().into()));
-    out.facts.push(Fact::Word(Label::Access, modes(&body.spec.access_modes).into()));
+    out.word(FactLabel::Requests, &size(body));
+    out.facts.push(DecidingFact::Word(FactLabel::Class, body.class().into()));
+    out.facts.push(DecidingFact::Word(FactLabel::Access, modes(&body.spec.access_modes).into()));
     out.since(sim, object.meta.creation_timestamp);
     match &out.waits {
         Waits::FirstConsumer => match consumer {
@@ -217,7 +217,7 @@ fn in_use(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let users: Vec<&Rc<Object>> = all_in(sim, Kind::Pod, &object.meta.namespace).filter(uses).collect();
     let pod = users.first()?;
     let mut out = Diagnosis::new(object, Waits::InUse(pod.meta.name.clone()));
-    out.word(Label::Message, "kubernetes.io/pvc-protection");
+    out.word(FactLabel::Message, "kubernetes.io/pvc-protection");
     out.since(sim, object.meta.deletion_timestamp);
     out.waits_for = Some(pod.key());
     let steps: Vec<String> = users.iter().take(20).map(|pod| line("delete", &pod.key(), " --wait=false")).collect();
@@ -241,7 +241,7 @@ pub fn volume(object: &Rc<Object>) -> Option<Diagnosis> {
         "Failed" => Diagnosis::new(object, Waits::VolumeFailed),
         _ => return None,
     };
-    out.word(Label::Message, &body.status.message);
+    out.word(FactLabel::Message, &body.status.message);
     if body.status.phase == "Released" && body.spec.persistent_volume_reclaim_policy == "Retain" {
         out.spared = Some(msg::data_retained());
         out.cure(Cure::FreeVolume, &object.meta.name, "", &[free(object)]);

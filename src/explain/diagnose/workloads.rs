@@ -7,7 +7,7 @@ use crate::api::quantity::Quantity;
 use crate::api::workload::{Condition, Deployment, ReplicaSet, StatefulSet};
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Uid};
 use crate::engine::store::{Cause, ExceededQuota};
-use crate::explain::waits::{Cure, Fact, Label, Waits};
+use crate::explain::waits::{Cure, DecidingFact, FactLabel, Waits};
 use crate::i18n::msg;
 use crate::projection::adapt::status;
 use crate::projection::model::PodState;
@@ -72,10 +72,10 @@ fn refused(sim: &Context<'_>, object: &Object, condition: Option<&Condition>, re
         security::secured(sim, object, level, &mut out);
     }
     if let Some(message) = refusal.map(|error| error.message).or_else(|| condition.map(|condition| condition.message.to_string())) {
-        out.word(Label::Message, &message);
+        out.word(FactLabel::Message, &message);
     }
     out.since(sim, condition.and_then(|condition| condition.last_transition_time));
-    out.at(Label::LooksAgain, sim.looks_again(&object.key()));
+    out.at(FactLabel::LooksAgain, sim.looks_again(&object.key()));
     Some(out)
 }
 
@@ -92,10 +92,10 @@ fn over_quota(
     let (used, hard) = (text(first.used), text(first.hard));
     let waits = Waits::Quota { name: quota.name.clone(), resource: first.name.as_str().into(), used: used.clone(), hard: hard.clone() };
     let mut out = Diagnosis::new(object, waits);
-    out.word(Label::Message, &quota.to_string());
+    out.word(FactLabel::Message, &quota.to_string());
     out.since(sim, condition.and_then(|condition| condition.last_transition_time));
-    out.at(Label::LooksAgain, sim.looks_again(&object.key()));
-    out.facts.push(Fact::Said(Label::Used, msg::used_of(&first.name, used, &hard)));
+    out.at(FactLabel::LooksAgain, sim.looks_again(&object.key()));
+    out.facts.push(DecidingFact::Said(FactLabel::Used, msg::used_of(&first.name, used, &hard)));
     // The quota that lets all missing Pods through.
     let missing = (replicas - have).max(1);
     let enough: Vec<(String, String)> = quota
@@ -129,16 +129,16 @@ pub fn deployment(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
         let mut out = refused(sim, object, Some(condition), desired, status.replicas)?;
         if let Some(set) = blocked {
             // The ReplicaSet tries again, at its own time.
-            out.facts.retain(|fact| !matches!(fact, Fact::At(Label::LooksAgain, _)));
-            out.at(Label::LooksAgain, sim.looks_again(&set.key()));
+            out.facts.retain(|fact| !matches!(fact, DecidingFact::At(FactLabel::LooksAgain, _)));
+            out.at(FactLabel::LooksAgain, sim.looks_again(&set.key()));
             out.waits_for = Some(set.key());
         }
         return Some(out);
     }
     if spec.paused && status.updated_replicas != desired {
         let mut out = Diagnosis::new(object, Waits::Paused);
-        out.count(Label::Updated, status.updated_replicas);
-        out.count(Label::Desired, desired);
+        out.count(FactLabel::Updated, status.updated_replicas);
+        out.count(FactLabel::Desired, desired);
         out.since(sim, status.condition("Progressing").and_then(|condition| condition.last_update_time));
         out.cure(Cure::Resume, &object.meta.name, "", &[line("rollout resume", &object.key(), "")]);
         return Some(out);
@@ -171,15 +171,15 @@ pub fn deployment(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     out.since(sim, progress.and_then(|condition| condition.last_transition_time));
     if old > 0 && spec.strategy.kind != "Recreate" {
         let (most, fewer) = body.limits();
-        out.count(Label::Updated, status.updated_replicas);
-        out.count(Label::Old, old);
-        out.count(Label::Available, status.available_replicas);
-        out.count(Label::AtLeast, (i64::from(desired) - fewer).max(0));
-        out.count(Label::Now, status.replicas);
-        out.count(Label::AtMost, i64::from(desired) + most);
+        out.count(FactLabel::Updated, status.updated_replicas);
+        out.count(FactLabel::Old, old);
+        out.count(FactLabel::Available, status.available_replicas);
+        out.count(FactLabel::AtLeast, (i64::from(desired) - fewer).max(0));
+        out.count(FactLabel::Now, status.replicas);
+        out.count(FactLabel::AtMost, i64::from(desired) + most);
     } else {
-        out.count(Label::Desired, desired);
-        out.count(Label::Ready, status.ready_replicas);
+        out.count(FactLabel::Desired, desired);
+        out.count(FactLabel::Ready, status.ready_replicas);
     }
     // By way of the ReplicaSet, which links its Pod; it does not wait for one that leaves.
     let stays = |pod: &Diagnosis| sim.get(&pod.object).filter(|pod| pod.kind == Kind::Pod && !pod.meta.is_deleting());
@@ -203,8 +203,8 @@ pub fn replica_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> 
     }
     let worst = stuck(sim, object.meta.uid, false)?;
     let mut out = Diagnosis::new(object, Waits::Pods { ready: body.status.ready_replicas, desired: body.spec.replicas });
-    out.count(Label::Desired, body.spec.replicas);
-    out.count(Label::Ready, body.status.ready_replicas);
+    out.count(FactLabel::Desired, body.spec.replicas);
+    out.count(FactLabel::Ready, body.status.ready_replicas);
     follow(&mut out, Some(worst));
     Some(out)
 }
@@ -252,8 +252,8 @@ pub fn stateful_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis>
                 return Some(out);
             }
             let mut out = Diagnosis::new(object, waits);
-            out.count(Label::Desired, desired);
-            out.count(Label::Ready, status.ready_replicas.min(desired - 1));
+            out.count(FactLabel::Desired, desired);
+            out.count(FactLabel::Ready, status.ready_replicas.min(desired - 1));
             match (pod, found) {
                 (None, Some(found)) => out.waits_for = Some(found.key()),
                 (pod, _) => follow(&mut out, pod),
@@ -270,8 +270,8 @@ pub fn stateful_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis>
         if manual || partition >= old {
             let because: Str = if manual { "OnDelete".into() } else { ["partition ", &partition.to_string()].concat().into() };
             let mut out = Diagnosis::new(object, Waits::KeepsOld { pods: old, because });
-            out.count(Label::Old, old);
-            out.count(Label::Updated, status.updated_replicas);
+            out.count(FactLabel::Old, old);
+            out.count(FactLabel::Updated, status.updated_replicas);
             if manual {
                 let stale = |pod: &&Rc<Object>| pod.meta.label("controller-revision-hash") != Some(&status.update_revision);
                 let mine = sim.owned(object.meta.uid, Kind::Pod);
@@ -311,8 +311,8 @@ pub fn daemon_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
         && let Some(worst) = stuck(sim, object.meta.uid, true)
     {
         let mut out = Diagnosis::new(object, Waits::Pods { ready: status.number_ready, desired: status.desired_number_scheduled });
-        out.count(Label::Desired, status.desired_number_scheduled);
-        out.count(Label::Ready, status.number_ready);
+        out.count(FactLabel::Desired, status.desired_number_scheduled);
+        out.count(FactLabel::Ready, status.number_ready);
         follow(&mut out, Some(worst));
         return Some(out);
     }
@@ -322,9 +322,9 @@ pub fn daemon_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
         return None;
     }
     let mut out = Diagnosis::new(object, Waits::NodesLeftOut(left.len()));
-    out.count(Label::Desired, status.desired_number_scheduled);
+    out.count(FactLabel::Desired, status.desired_number_scheduled);
     for (node, refuses) in left.iter().take(12) {
-        out.facts.extend(refuses.iter().map(|one| Fact::Node(node.clone(), one.clone())));
+        out.facts.extend(refuses.iter().map(|one| DecidingFact::Node(node.clone(), one.clone())));
     }
     // A taint may be tolerated, a label added; all of them, or one remedy would leave the others out.
     use crate::explain::waits::Refuses;

@@ -13,7 +13,7 @@ use super::apply::{self, prepare, with_last_applied};
 use super::client::{Client, server_error, source_error};
 use super::parse::Args;
 use super::{Failure, Outcome, Reads, Verb};
-use crate::engine::store::Reason;
+use crate::engine::store::StatusReason;
 use generator::Generator;
 pub use generator::pairs;
 use serde_json::Value;
@@ -114,7 +114,9 @@ pub fn finish(client: &mut Client<'_>, args: &Args, value: Value, fails: &str) -
     let value = if args.on("save-config") { with_last_applied(&value) } else { value };
     let created = client.create(value).map_err(|error| match (fails, error.reason) {
         ("", _) => server_error(&error),
-        (_, Reason::Invalid) => Failure { causes: server_error(&error).causes, ..Failure::error(format!("{fails} {}", error.message)) },
+        (_, StatusReason::Invalid) => {
+            Failure { causes: server_error(&error).causes, ..Failure::error(format!("{fails} {}", error.message)) }
+        }
         _ => Failure::error(format!("{fails} {}", error.message)),
     })?;
     client.report_typed(kind, &created, "created")?;

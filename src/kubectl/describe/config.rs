@@ -2,7 +2,7 @@
 
 use super::{DescribePage, show};
 use crate::api::base64;
-use crate::engine::store::Rule;
+use crate::engine::store::PolicyRule;
 use crate::kubectl::printers;
 use serde_json::Value;
 
@@ -70,14 +70,14 @@ fn head(page: &mut DescribePage<'_>) {
 pub fn role(page: &mut DescribePage<'_>) {
     head(page);
     page.line("PolicyRule:\n  Resources\tNon-Resource URLs\tResource Names\tVerbs\n  ---------\t-----------------\t--------------\t-----");
-    let rules = page.row.list("/rules").iter().map(Rule::read);
-    let single = |rule: Rule| -> Vec<Rule> {
+    let rules = page.row.list("/rules").iter().map(PolicyRule::read);
+    let single = |rule: PolicyRule| -> Vec<PolicyRule> {
         if !rule.urls.is_empty() {
             return vec![rule];
         }
         let one = |group: &String, resource: &String| {
             let (groups, resources) = (vec![group.clone()], vec![resource.clone()]);
-            Rule { groups, resources, ..rule.clone() }
+            PolicyRule { groups, resources, ..rule.clone() }
         };
         rule.groups.iter().flat_map(|group| rule.resources.iter().map(move |resource| one(group, resource))).collect()
     };
@@ -85,9 +85,9 @@ pub fn role(page: &mut DescribePage<'_>) {
 }
 
 /// Rules in rows, as kubectl sorts them: by their verbs, then by groups and resources.
-pub fn policy_rules(mut rules: Vec<Rule>, indent: &str) -> String {
+pub fn policy_rules(mut rules: Vec<PolicyRule>, indent: &str) -> String {
     let list = |words: &[String]| format!("[{}]", words.join(" "));
-    let rank = |r: &Rule| [&r.verbs, &r.groups, &r.resources, &r.names, &r.urls].map(|words| list(words)).join(",");
+    let rank = |r: &PolicyRule| [&r.verbs, &r.groups, &r.resources, &r.names, &r.urls].map(|words| list(words)).join(",");
     crate::sort::sort_by_key(&mut rules, rank);
     let mut text = String::new();
     for rule in rules {

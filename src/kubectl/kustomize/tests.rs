@@ -1,6 +1,6 @@
 //! Kustomizations as people write them: bases and overlays, generators, patches.
 
-use crate::actions::{Answer, Command, Waiting, run};
+use crate::actions::{ActionResult, Command, WaitingCommands, run};
 use crate::engine::Sim;
 use crate::engine::cluster::ClusterConfig;
 
@@ -23,11 +23,11 @@ spec: {selector: {app: web}, ports: [{port: 80}]}
 ";
 
 /// A terminal with files.
-struct Terminal(Sim, Waiting);
+struct Terminal(Sim, WaitingCommands);
 
 impl Terminal {
     fn new(files: &[(&str, &str)]) -> Terminal {
-        let mut terminal = Terminal(Sim::new(ClusterConfig::default(), 1), Waiting::default());
+        let mut terminal = Terminal(Sim::new(ClusterConfig::default(), 1), WaitingCommands::default());
         for (path, text) in files {
             if let Some((folder, _)) = path.rsplit_once('/') {
                 terminal.enter(&format!("mkdir -p {folder}"));
@@ -38,7 +38,7 @@ impl Terminal {
     }
 
     fn enter(&mut self, line: &str) -> String {
-        let Answer { mut lines, .. } = run(&mut self.0, &mut self.1, &Command::Kubectl(line.into()));
+        let ActionResult { mut lines, .. } = run(&mut self.0, &mut self.1, &Command::Kubectl(line.into()));
         for _ in 0..50 {
             if self.1.foreground.is_some() {
                 lines.extend(run(&mut self.0, &mut self.1, &Command::Poll).lines);

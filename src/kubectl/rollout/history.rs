@@ -12,13 +12,13 @@ const REVISION: &str = "deployment.kubernetes.io/revision";
 const CAUSE: &str = "kubernetes.io/change-cause";
 
 /// One revision: its number, and the ReplicaSet or ControllerRevision that holds it.
-pub struct Revision {
+pub struct StoredRevision {
     pub number: i64,
     pub object: Value,
 }
 
 /// The revisions of a workload, oldest first.
-pub fn revisions(client: &Client<'_>, kind: Kind, object: &Value) -> Result<Vec<Revision>, Failure> {
+pub fn revisions(client: &Client<'_>, kind: Kind, object: &Value) -> Result<Vec<StoredRevision>, Failure> {
     let (held, number): (Kind, fn(&Value) -> i64) = match kind {
         Kind::Deployment => {
             (Kind::ReplicaSet, |set| set["metadata"]["annotations"][REVISION].as_str().and_then(|text| text.parse().ok()).unwrap_or(0))
@@ -34,13 +34,14 @@ pub fn revisions(client: &Client<'_>, kind: Kind, object: &Value) -> Result<Vec<
             .is_some_and(|owners| owners.iter().any(|o| o["uid"] == *uid && o["controller"] == true))
     };
     let all = client.list(held, namespace).into_iter().filter(owned);
-    let mut all: Vec<Revision> = all.map(|object| Revision { number: number(&object), object }).filter(|r| r.number > 0).collect();
+    let mut all: Vec<StoredRevision> =
+        all.map(|object| StoredRevision { number: number(&object), object }).filter(|r| r.number > 0).collect();
     crate::sort::sort_by_key(&mut all, |revision| revision.number);
     Ok(all)
 }
 
 /// The Pod template of a revision.
-pub fn template_of(kind: Kind, revision: &Revision) -> Value {
+pub fn template_of(kind: Kind, revision: &StoredRevision) -> Value {
     let mut template = if kind == Kind::Deployment {
         revision.object["spec"]["template"].clone()
     } else {

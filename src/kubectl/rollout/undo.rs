@@ -2,7 +2,7 @@
 //!
 //! Models `kubectl/pkg/polymorphichelpers/rollback.go`.
 
-use super::history::{self, Revision};
+use super::history::{self, StoredRevision};
 use crate::api::meta::LAST_APPLIED;
 use crate::api::{Kind, ObjectRef};
 use crate::engine::store::{Patch, Subresource};
@@ -64,7 +64,7 @@ pub fn undo(client: &mut Client<'_>, args: &Args, kind: Kind, object: &Value) ->
     client.report(kind, object, "rolled back")
 }
 
-fn choose<'a>(revisions: &'a [Revision], wanted: i64, kind: Kind, name: &str) -> Result<&'a Revision, Failure> {
+fn choose<'a>(revisions: &'a [StoredRevision], wanted: i64, kind: Kind, name: &str) -> Result<&'a StoredRevision, Failure> {
     if wanted > 0 {
         let missing = || Failure::error(format!("unable to find specified revision {wanted} in history"));
         return revisions.iter().find(|revision| revision.number == wanted).ok_or_else(missing);

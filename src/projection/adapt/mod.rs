@@ -15,7 +15,7 @@ mod workloads;
 mod tests;
 
 use self::filter::filter;
-use self::references::{Reader, User, uses};
+use self::references::{Reader, Referrer, uses};
 use self::scope::{SYSTEM, sorted};
 use self::services::{policy, services};
 use self::storage::{claims, node, volume};
@@ -92,7 +92,7 @@ pub fn model(list: List, pods: &mut Pods, scope: &Scope) -> Model {
     };
     out.inert = still.flat_map(of).filter(made).map(|object| id(&object)).collect();
     let alone = pods.lone().into_iter().filter(|(id, _)| !system(&id.namespace));
-    users.extend(alone.map(|(id, names)| User { id: id.clone(), names: names.clone(), old: false }));
+    users.extend(alone.map(|(id, names)| Referrer { id: id.clone(), names: names.clone(), old: false }));
     if !users.is_empty() {
         out.uses = uses(&users, &mut out.inert);
     }

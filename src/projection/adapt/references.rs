@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// A user of references: a root with its template and those of its revisions, or a Pod without an owner.
-pub(super) struct User {
+pub(super) struct Referrer {
     pub(super) id: Id,
     pub(super) names: Names,
     /// Whether it is the template of an older revision.
@@ -21,7 +21,7 @@ pub(super) struct User {
 }
 
 /// The objects that users reference, removed from `stored`, and references to missing objects.
-pub(super) fn uses(users: &[User], stored: &mut Vec<Id>) -> Vec<Used> {
+pub(super) fn uses(users: &[Referrer], stored: &mut Vec<Id>) -> Vec<Used> {
     // Whether it is optional, and whether only older revisions reference it.
     let mut found: BTreeMap<(String, String, String), (Used, bool, bool)> = BTreeMap::new();
     for user in users {
@@ -67,7 +67,7 @@ pub(super) fn uses(users: &[User], stored: &mut Vec<Id>) -> Vec<Used> {
 pub(super) struct Reader<'a> {
     pub(super) owned: &'a BTreeMap<Uid, Vec<Rc<Object>>>,
     pub(super) pods: &'a mut Pods,
-    pub(super) users: Vec<User>,
+    pub(super) users: Vec<Referrer>,
 }
 
 impl Reader<'_> {
@@ -75,7 +75,7 @@ impl Reader<'_> {
     pub(super) fn controller(&mut self, object: &Object, root: &Object, old: bool) -> Option<Rc<Controller>> {
         let (controller, names) = self.pods.controller(object);
         if !names.is_empty() {
-            self.users.push(User { id: id(root), names, old });
+            self.users.push(Referrer { id: id(root), names, old });
         }
         Some(controller)
     }

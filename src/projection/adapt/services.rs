@@ -93,13 +93,13 @@ pub(super) fn no_endpoints(object: &Object, body: &crate::api::network::Service,
 }
 
 /// A label: key and value.
-pub(super) type Label<'a> = (&'a Str, &'a Str);
+pub(super) type LabelPair<'a> = (&'a Str, &'a Str);
 
 /// The first Pod with the most matching labels, and the first label that differs, if any.
 pub fn nearest<'a, 'b>(
     wanted: &'b BTreeMap<Str, Str>,
     pods: impl Iterator<Item = &'a Rc<Object>>,
-) -> Option<(&'a Rc<Object>, Option<Label<'b>>)> {
+) -> Option<(&'a Rc<Object>, Option<LabelPair<'b>>)> {
     let lacks = |pod: &Object, (key, value): &(&Str, &Str)| pod.meta.labels.get(*key) != Some(*value);
     let has = |pod: &Object| wanted.iter().filter(|label| !lacks(pod, label)).count();
     let near = pods.map(|pod| (has(pod), pod)).reduce(|best, next| if next.0 > best.0 { next } else { best });

@@ -3,7 +3,7 @@
 use super::{Phase, Player, Result};
 use crate::explain::standing;
 use crate::i18n::Message;
-use crate::lesson::format::{Answers, Predict, Task, Tongue};
+use crate::lesson::format::{Answers, LessonTask, Predict, Tongue};
 use crate::scenario;
 use crate::session::run::Run;
 use crate::sort;
@@ -128,10 +128,10 @@ impl Player {
         let goal = step.task.as_ref().map(|task| &task.goal);
         let here = [asked, Some(&step.say), goal, Some(&step.notes)].into_iter().flatten().filter(|text| !text.is_empty());
         let solution = step.task.iter().flat_map(|task| task.solution.iter()).filter_map(|action| match action {
-            scenario::Step::Apply(text) => Some(text.clone()),
-            scenario::Step::Kubectl { line, .. } => Some(["kubectl ", line.trim_start_matches("kubectl ")].concat()),
-            scenario::Step::Fault(line) => Some(["fault ", line].concat()),
-            scenario::Step::Wait(_) => None,
+            scenario::ScenarioStep::Apply(text) => Some(text.clone()),
+            scenario::ScenarioStep::Kubectl { line, .. } => Some(["kubectl ", line.trim_start_matches("kubectl ")].concat()),
+            scenario::ScenarioStep::Fault(line) => Some(["fault ", line].concat()),
+            scenario::ScenarioStep::Wait(_) => None,
         });
         let next = self.file.lesson().steps.get(self.at + 1);
         let next = next.map(|step| step.predict.as_ref().map_or(&step.say, |predict| &predict.ask));
@@ -154,7 +154,7 @@ impl Player {
         }
     }
 
-    fn task_card(&self, task: &Task, run: &Run, tongue: Tongue) -> TaskCard {
+    fn task_card(&self, task: &LessonTask, run: &Run, tongue: Tongue) -> TaskCard {
         let say = |text: &crate::lesson::format::Text| text.say(tongue, &self.history, run.sim());
         let about = task.about.as_ref().and_then(|name| self.history.find(name)).map(|object| object.key());
         let all = task.hints.len() + usize::from(about.is_some());

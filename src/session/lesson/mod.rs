@@ -9,8 +9,8 @@ pub use card::{LessonCard, Notes, QuestionCard, TaskCard};
 
 use super::run::Run;
 use crate::api::Time;
-use crate::lesson::History;
-use crate::lesson::format::{Answers, Lesson, Step};
+use crate::lesson::ObservedHistory;
+use crate::lesson::format::{Answers, Lesson, LessonStep};
 use crate::lesson::script::{Cursor, Play};
 use crate::scenario;
 use std::rc::Rc;
@@ -156,7 +156,7 @@ struct Question {
 
 /// The actions that are played.
 struct Script {
-    actions: Rc<[scenario::Step]>,
+    actions: Rc<[scenario::ScenarioStep]>,
     cursor: Cursor,
     /// As fast as it can.
     hurries: bool,
@@ -187,7 +187,7 @@ pub struct Player {
     script: Script,
     hints: usize,
     marks: Marks,
-    history: History,
+    history: ObservedHistory,
     /// The page as it was when each step began that was reached.
     starts: Vec<Start>,
     branch: u32,
@@ -199,12 +199,12 @@ impl Player {
         let steps = file.lesson().steps.len();
         let marks = Marks { results: vec![Result::Open; steps], answered: vec![false; steps] };
         let script = Script { actions: Rc::default(), cursor: Cursor::new(Time(0)), hurries: false };
-        let (question, history, starts) = (Question::default(), History::default(), Vec::new());
+        let (question, history, starts) = (Question::default(), ObservedHistory::default(), Vec::new());
         let phase = Phase::Done;
         Player { file, own, at: 0, phase, question, script, hints: 0, marks, history, starts, branch: 1, looked: true }
     }
 
-    fn step(&self) -> &Step {
+    fn step(&self) -> &LessonStep {
         &self.file.lesson().steps[self.at]
     }
 
@@ -228,7 +228,7 @@ impl Player {
         self.script.cursor.due(&self.script.actions, run.sim()).filter(|_| self.phase == Phase::Playing && !run.in_past())
     }
 
-    fn play(&mut self, actions: Rc<[scenario::Step]>, run: &Run) {
+    fn play(&mut self, actions: Rc<[scenario::ScenarioStep]>, run: &Run) {
         self.phase = Phase::Playing;
         self.script = Script { actions, cursor: Cursor::new(run.sim().now()), hurries: false };
     }

@@ -1,11 +1,11 @@
 //! A lesson on the page: its actions are commands of the run, its manifests stand in the editor, and what it points to is selected.
 
 use super::{LessonFile, LessonMsg, Phase, Player, Question, Result, Start};
-use crate::actions::{Command, Line};
+use crate::actions::{Command, OutputLine};
 use crate::api::{ObjectRef, Time};
 use crate::i18n::msg;
 use crate::lesson::script::Play;
-use crate::lesson::{History, merge};
+use crate::lesson::{ObservedHistory, merge};
 use crate::session::console::ConsoleMsg;
 use crate::session::editor::EditorMsg;
 use crate::session::effect::Effect;
@@ -98,7 +98,7 @@ impl State {
         self.timeline.run = run;
         if let Some(player) = &mut self.player {
             // The journal is another one: it is read from its beginning.
-            player.history = History::default();
+            player.history = ObservedHistory::default();
             if !player.own {
                 self.editor.restore(text, applied);
             }
@@ -117,7 +117,7 @@ impl State {
         (player.question, player.branch) = (Question::default(), run.branches().0);
         (player.marks.results[at], player.marks.answered[at]) = (Result::Open, false);
         if player.history.is_ahead_of(run.sim()) {
-            player.history = History::default();
+            player.history = ObservedHistory::default();
         }
         let step = player.step().clone();
         player.history.begin(run.sim(), step.over.clone());
@@ -162,7 +162,7 @@ impl State {
                     _ => None,
                 };
                 let answer = self.timeline.run.command(command);
-                let entered = entered.map(|text| Line::new(text, false)).into_iter().collect();
+                let entered = entered.map(|text| OutputLine::new(text, false)).into_iter().collect();
                 self.type_in(ConsoleMsg::Print([entered, answer.lines].concat()));
             }
         }

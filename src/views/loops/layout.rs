@@ -2,7 +2,7 @@
 //!
 //! A chosen loop turns to the right, beside its panel; otherwise every loop keeps its place.
 
-use super::model::{Code, Form, Loop, Loops, Pass, written};
+use super::model::{Code, Loop, Loops, PanelForm, Pass, written};
 use crate::explain::why::Row;
 use crate::i18n::{Message, msg};
 use crate::projection::model::Id;
@@ -67,11 +67,11 @@ pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
     let id = Id { kind: String::new(), uid: "store".into(), name: "API server".into(), namespace: String::new() };
     let label = msg::store_label(of.version);
     out.put(&id, store, Body::Store { version: of.version }, None, "", label);
-    let places: Vec<Place> = (0..of.loops.len())
+    let places: Vec<RingPlace> = (0..of.loops.len())
         .map(|i| {
             let angle = turn + i as f64 * TAU / count;
             let radius = if of.chosen == Some(i) { BIG } else { SMALL };
-            Place { angle, radius, x: cx + rx * angle.cos(), y: cy + ry * angle.sin(), above: angle.sin() < -0.05 }
+            RingPlace { angle, radius, x: cx + rx * angle.cos(), y: cy + ry * angle.sin(), above: angle.sin() < -0.05 }
         })
         .collect();
     let letters = |i: usize, two: bool| {
@@ -90,7 +90,7 @@ pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
         (0..places.len()).map(|i| of.loops[i].title.contains(' ') && (0..places.len()).any(|j| j != i && meet(i, j, &one_line))).collect();
     let mut all_far: Vec<bool> = Vec::new();
     for (i, one) in of.loops.iter().enumerate() {
-        let Place { angle, radius, x, y, above } = places[i];
+        let RingPlace { angle, radius, x, y, above } = places[i];
         let big = of.chosen == Some(i);
         let far = (0..i).any(|j| !all_far[j] && meet(i, j, &two));
         all_far.push(far);
@@ -141,7 +141,7 @@ pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
     if let Some(pass) = &of.pass {
         let left = cx + rx + side + 12.0;
         let panel = (width - left - 20.0).clamp(358.0, if wide { 600.0 } else { 560.0 });
-        let form = if panel < 540.0 { Form::Rows } else { Form::Columns };
+        let form = if panel < 540.0 { PanelForm::Rows } else { PanelForm::Columns };
         let rect = Rect::new(left, 16.0, panel, height_of(pass, panel, form));
         if let Some(at) = of.chosen {
             let (x, y) = (out.items[at + 1].rect.cx(), cy);
@@ -168,7 +168,7 @@ pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
 
 /// Where a loop stands on the ring.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct RingPlace {
     pub(super) angle: f64,
     pub(super) radius: f64,
     pub(super) x: f64,
@@ -176,7 +176,7 @@ pub(super) struct Place {
     pub(super) above: bool,
 }
 
-impl Place {
+impl RingPlace {
     /// The height of its name.
     pub(super) fn name(&self) -> f64 {
         if self.above { self.y - self.radius - 2.0 - 18.0 } else { self.y + self.radius + 2.0 }
@@ -277,10 +277,10 @@ pub(super) fn rows(of: &Loops, (width, height): (f64, f64), mut out: Scene) -> S
                 12.0
             };
         let form = match wide {
-            _ if one_row => Form::Lines,
-            600.0.. if low => Form::Beside,
-            540.0.. => Form::Columns,
-            _ => Form::Rows,
+            _ if one_row => PanelForm::Lines,
+            600.0.. if low => PanelForm::Beside,
+            540.0.. => PanelForm::Columns,
+            _ => PanelForm::Rows,
         };
         let panel = wide.min(760.0);
         put_pass(pass, Rect::new(left + (wide - panel) / 2.0, y, panel, height_of(pass, panel, form)), form, &mut out);
@@ -289,21 +289,21 @@ pub(super) fn rows(of: &Loops, (width, height): (f64, f64), mut out: Scene) -> S
 }
 
 /// The height of the panel.
-pub(super) fn height_of(pass: &Pass, width: f64, form: Form) -> f64 {
+pub(super) fn height_of(pass: &Pass, width: f64, form: PanelForm) -> f64 {
     // In the others it stands where else is said that the write comes back, and may take another line.
     let held = match form {
         _ if pass.held.is_empty() => 0.0,
-        Form::Columns | Form::Rows => ((pass.held.length() as f64 * LETTER / (width - 32.0)).ceil() - 1.0) * 16.0,
-        Form::Beside | Form::Lines => 22.0,
+        PanelForm::Columns | PanelForm::Rows => ((pass.held.length() as f64 * LETTER / (width - 32.0)).ceil() - 1.0) * 16.0,
+        PanelForm::Beside | PanelForm::Lines => 22.0,
     };
     held + match form {
-        Form::Columns => 246.0 + taller(pass, width) + lines_of(pass, width, 7.3) * 23.0,
-        Form::Rows => 148.0 + rows_of(pass, width) + lines_of(pass, width, 6.7) * 21.0,
-        Form::Beside => {
+        PanelForm::Columns => 246.0 + taller(pass, width) + lines_of(pass, width, 7.3) * 23.0,
+        PanelForm::Rows => 148.0 + rows_of(pass, width) + lines_of(pass, width, 6.7) * 21.0,
+        PanelForm::Beside => {
             let steps: f64 = pass.steps.iter().map(|(_, rows)| 34.0 + lines(rows, (STEPS - 26.0) / 7.0) * 18.0).sum();
             58.0 + steps.max(10.0 + lines_of(pass, width - STEPS - 12.0, 6.7) * 20.0)
         }
-        Form::Lines => {
+        PanelForm::Lines => {
             52.0 + pass.steps.len() as f64 * 22.0
                 + match pass.code.iter().filter(|code| code.lit).count() {
                     0 => 0.0,
@@ -313,7 +313,7 @@ pub(super) fn height_of(pass: &Pass, width: f64, form: Form) -> f64 {
     }
 }
 
-pub(super) fn put_pass(pass: &Pass, rect: Rect, form: Form, out: &mut Scene) {
+pub(super) fn put_pass(pass: &Pass, rect: Rect, form: PanelForm, out: &mut Scene) {
     let id = Id { kind: String::new(), uid: "pass".into(), name: pass.who.clone(), namespace: String::new() };
     let row = |(name, value): &Row| msg::name_value(name, value);
     let rows: Vec<Message> = pass.steps.iter().flat_map(|(_, rows)| rows).map(row).collect();

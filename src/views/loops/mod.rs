@@ -15,7 +15,7 @@ pub use read::read;
 use crate::i18n::msg;
 use crate::projection::model::Model;
 use crate::views::shape::Scene;
-use crate::views::view::{Empty, Filter, Fit, Legend, Memory, Scale, Source, Status, Uses, View};
+use crate::views::view::{Empty, Filter, Fit, Legend, Scale, Source, Status, Uses, View, ViewMemory};
 
 /// The diagram.
 pub static VIEW: View = View {
@@ -33,6 +33,6 @@ pub static VIEW: View = View {
     draw,
 };
 
-fn draw(_: &mut Model, source: &Source, _: &mut Memory) -> Scene {
+fn draw(_: &mut Model, source: &Source, _: &mut ViewMemory) -> Scene {
     layout::layout(&read(source.sim, source.chosen), source.stage)
 }

@@ -40,7 +40,7 @@ pub struct Code {
 
 /// Layout of the panel of a pass, by the available space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Form {
+pub enum PanelForm {
     /// The steps beside each other, the code below them.
     #[default]
     Columns,
@@ -54,7 +54,7 @@ pub enum Form {
 
 /// A part of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
+pub enum PassPhase {
     /// What the loop read.
     Observe,
     /// What differs from what is desired.
@@ -63,24 +63,24 @@ pub enum Phase {
     Act,
 }
 
-impl Phase {
+impl PassPhase {
     /// Its title.
     pub fn title(self) -> Message {
         match self {
-            Phase::Observe => msg::phase_observe(),
-            Phase::Diff => msg::phase_diff(),
-            Phase::Act => msg::phase_act(),
+            PassPhase::Observe => msg::phase_observe(),
+            PassPhase::Diff => msg::phase_diff(),
+            PassPhase::Act => msg::phase_act(),
         }
     }
 }
 
 /// One step of a pass and its rows.
-pub type Step = (Phase, Vec<Row>);
+pub type PassStep = (PassPhase, Vec<Row>);
 
 /// A request that a pass has made.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
-pub enum Act {
+pub enum PassRequest {
     Command,
     Rejected(Kind),
     Create(Kind),
@@ -93,43 +93,46 @@ pub enum Act {
     Status(Kind),
 }
 
-impl Act {
+impl PassRequest {
     /// The request in two or three words.
     pub fn message(&self) -> Message {
         match self {
-            Act::Command => msg::act_command(),
-            Act::Rejected(kind) => msg::act_rejected(*kind),
-            Act::Create(kind) => msg::act_create(*kind),
-            Act::Delete(kind) => msg::act_delete(*kind),
-            Act::Remove(kind) => msg::act_remove(*kind),
-            Act::Update(kind) => msg::act_update(*kind),
-            Act::Bind(kind, node) => msg::act_bind(*kind, node),
-            Act::Status(kind) => msg::act_status(*kind),
+            PassRequest::Command => msg::act_command(),
+            PassRequest::Rejected(kind) => msg::act_rejected(*kind),
+            PassRequest::Create(kind) => msg::act_create(*kind),
+            PassRequest::Delete(kind) => msg::act_delete(*kind),
+            PassRequest::Remove(kind) => msg::act_remove(*kind),
+            PassRequest::Update(kind) => msg::act_update(*kind),
+            PassRequest::Bind(kind, node) => msg::act_bind(*kind, node),
+            PassRequest::Status(kind) => msg::act_status(*kind),
         }
     }
 
     /// Its verb, as the name of a row.
     pub fn verb(&self) -> Message {
         match self {
-            Act::Command => msg::act_command(),
-            Act::Rejected(_) => msg::verb_rejected(),
-            Act::Create(_) => msg::verb_create(),
-            Act::Delete(_) => msg::verb_delete(),
-            Act::Remove(_) => msg::verb_remove(),
-            Act::Update(_) => msg::verb_update(),
-            Act::Bind(..) => msg::verb_bind(),
-            Act::Status(_) => msg::verb_status(),
+            PassRequest::Command => msg::act_command(),
+            PassRequest::Rejected(_) => msg::verb_rejected(),
+            PassRequest::Create(_) => msg::verb_create(),
+            PassRequest::Delete(_) => msg::verb_delete(),
+            PassRequest::Remove(_) => msg::verb_remove(),
+            PassRequest::Update(_) => msg::verb_update(),
+            PassRequest::Bind(..) => msg::verb_bind(),
+            PassRequest::Status(_) => msg::verb_status(),
         }
     }
 
     /// What it is about, as the value of that row.
     pub fn object(&self) -> Message {
         match self {
-            Act::Command => Message::default(),
-            Act::Bind(kind, node) => msg::act_bind_object(*kind, node),
-            Act::Rejected(kind) | Act::Create(kind) | Act::Delete(kind) | Act::Remove(kind) | Act::Update(kind) | Act::Status(kind) => {
-                Message::name(*kind)
-            }
+            PassRequest::Command => Message::default(),
+            PassRequest::Bind(kind, node) => msg::act_bind_object(*kind, node),
+            PassRequest::Rejected(kind)
+            | PassRequest::Create(kind)
+            | PassRequest::Delete(kind)
+            | PassRequest::Remove(kind)
+            | PassRequest::Update(kind)
+            | PassRequest::Status(kind) => Message::name(*kind),
         }
     }
 }
@@ -152,13 +155,13 @@ pub struct Pass {
     /// What keeps its write from coming back, if something does.
     pub held: Message,
     /// Observe, Diff, Act.
-    pub steps: Vec<Step>,
+    pub steps: Vec<PassStep>,
     /// What it decided to write, and how often.
-    pub act: Option<(Act, usize)>,
+    pub act: Option<(PassRequest, usize)>,
     /// The loop as the notes write it.
     pub code: Vec<Code>,
     /// How it is laid out.
-    pub form: Form,
+    pub form: PanelForm,
 }
 
 /// Decides nothing: it is left out where there is little room.
@@ -171,8 +174,8 @@ pub const STEP_ICONS: [&str; 3] = ["i-eye", "i-diff", "i-act"];
 
 impl Pass {
     /// The rows of a step that its form shows.
-    pub fn rows<'p>(&self, (_, rows): &'p Step) -> impl Iterator<Item = &'p Row> + use<'p> {
-        let all = self.form != Form::Lines;
+    pub fn rows<'p>(&self, (_, rows): &'p PassStep) -> impl Iterator<Item = &'p Row> + use<'p> {
+        let all = self.form != PanelForm::Lines;
         rows.iter().filter(move |row| all || row.0 != resource_version())
     }
 
@@ -185,14 +188,14 @@ impl Pass {
             false => msg::told_owned(*kind, name),
         };
         let did = match &self.act {
-            None | Some((Act::Command, _)) => Message::name(who),
-            Some((Act::Status(kind), _)) => msg::told_status(who, object(kind)),
-            Some((Act::Create(kind), _)) => msg::told_created(who, object(kind)),
-            Some((Act::Delete(kind), _)) => msg::told_deleted(who, object(kind)),
-            Some((Act::Remove(kind), _)) => msg::told_removed(who, object(kind)),
-            Some((Act::Bind(kind, node), _)) => msg::told_bound(who, object(kind), node),
-            Some((Act::Rejected(kind), _)) => msg::told_rejected(object(kind), who),
-            Some((Act::Update(kind), _)) => msg::told_updated(who, object(kind)),
+            None | Some((PassRequest::Command, _)) => Message::name(who),
+            Some((PassRequest::Status(kind), _)) => msg::told_status(who, object(kind)),
+            Some((PassRequest::Create(kind), _)) => msg::told_created(who, object(kind)),
+            Some((PassRequest::Delete(kind), _)) => msg::told_deleted(who, object(kind)),
+            Some((PassRequest::Remove(kind), _)) => msg::told_removed(who, object(kind)),
+            Some((PassRequest::Bind(kind, node), _)) => msg::told_bound(who, object(kind), node),
+            Some((PassRequest::Rejected(kind), _)) => msg::told_rejected(object(kind), who),
+            Some((PassRequest::Update(kind), _)) => msg::told_updated(who, object(kind)),
         };
         let changes = |value: &Message| matches!(value.args(), [Arg::Change(text)] if text.contains(" → "));
         let changed = self.steps.get(1).into_iter().flat_map(|(_, rows)| rows).filter(|(_, value)| changes(value));

@@ -12,7 +12,7 @@ use crate::explain::words;
 use crate::i18n::format::{count, middle};
 use crate::i18n::{Arg, Message, msg};
 use crate::projection::changes::{Field, fields};
-use crate::views::loops::model::{Act, Code, Form, Pass, Phase, resource_version};
+use crate::views::loops::model::{Code, PanelForm, Pass, PassPhase, PassRequest, resource_version};
 
 /// The score of the node that a Pod was bound to.
 pub(super) fn winner(entry: &Entry) -> Option<Row> {
@@ -72,7 +72,7 @@ pub(super) fn pass(journal: Journal<'_>, at: usize, entry: &Entry, newest: bool,
     }
     // What else this pass has executed: the line of each write.
     let done: Vec<(&'static str, Message)> = of.iter().map(|e| (lights(&e.why), act(e).message())).collect();
-    let mut writes: Vec<(Act, usize)> = Vec::new();
+    let mut writes: Vec<(PassRequest, usize)> = Vec::new();
     for act in of.iter().map(|e| act(e)) {
         match writes.iter_mut().find(|(known, _)| *known == act) {
             Some((_, count)) => *count += 1,
@@ -98,8 +98,8 @@ pub(super) fn pass(journal: Journal<'_>, at: usize, entry: &Entry, newest: bool,
         code: code(name, Some(&main.why), &all, &written, &done),
         act: Some((decided, repeated)),
         held: Message::default(),
-        steps: vec![(Phase::Observe, observe), (Phase::Diff, diff), (Phase::Act, rows)],
-        form: Form::Columns,
+        steps: vec![(PassPhase::Observe, observe), (PassPhase::Diff, diff), (PassPhase::Act, rows)],
+        form: PanelForm::Columns,
     }
 }
 
@@ -261,23 +261,25 @@ pub(super) fn full_name(key: &ObjectRef) -> String {
 }
 
 /// What an entry did, as the request that it was.
-pub(super) fn act(entry: &Entry) -> Act {
+pub(super) fn act(entry: &Entry) -> PassRequest {
     match &entry.record {
-        Record::Command(_) | Record::Forgotten => Act::Command,
-        Record::Refused(refused) => Act::Rejected(refused.key.kind),
+        Record::Command(_) | Record::Forgotten => PassRequest::Command,
+        Record::Refused(refused) => PassRequest::Rejected(refused.key.kind),
         Record::Write { op, object, before } => {
             let kind = object.kind;
             match (op, before) {
-                (Op::Added, _) => Act::Create(kind),
-                (Op::Deleted, _) if entry.actor.name == "kubelet" => Act::Delete(kind),
-                (Op::Deleted, _) => Act::Remove(kind),
-                (Op::Modified, Some(before)) if !before.meta.is_deleting() && object.meta.is_deleting() => Act::Delete(kind),
-                (Op::Modified, Some(before)) if before.meta.generation != object.meta.generation => Act::Update(kind),
+                (Op::Added, _) => PassRequest::Create(kind),
+                (Op::Deleted, _) if entry.actor.name == "kubelet" => PassRequest::Delete(kind),
+                (Op::Deleted, _) => PassRequest::Remove(kind),
+                (Op::Modified, Some(before)) if !before.meta.is_deleting() && object.meta.is_deleting() => PassRequest::Delete(kind),
+                (Op::Modified, Some(before)) if before.meta.generation != object.meta.generation => PassRequest::Update(kind),
                 (Op::Modified, Some(before)) => match (before.pod(), object.pod()) {
-                    (Some(was), Some(is)) if was.node_name.is_empty() && !is.node_name.is_empty() => Act::Bind(kind, is.node_name.clone()),
-                    _ => Act::Status(kind),
+                    (Some(was), Some(is)) if was.node_name.is_empty() && !is.node_name.is_empty() => {
+                        PassRequest::Bind(kind, is.node_name.clone())
+                    }
+                    _ => PassRequest::Status(kind),
                 },
-                (Op::Modified, None) => Act::Status(kind),
+                (Op::Modified, None) => PassRequest::Status(kind),
             }
         }
     }

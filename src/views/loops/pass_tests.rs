@@ -4,7 +4,7 @@ use super::read::{ahead, read};
 use crate::api::Kind;
 use crate::explain::why::Row;
 use crate::i18n::msg;
-use crate::views::loops::model::{Act, Pass};
+use crate::views::loops::model::{Pass, PassRequest};
 
 use crate::session::Msg;
 use crate::session::State;
@@ -113,7 +113,7 @@ fn the_scheduler_names_the_winner_first_and_what_it_skipped_is_skipped_whole() {
     let mut state = State::new((examples::ALL[0].text)(), 1);
     state.update(TimelineMsg::Seconds(20));
     let pass = read(state.timeline.run.sim(), Some("default-scheduler")).pass.expect("a pass");
-    let Some((Act::Bind(_, node), _)) = &pass.act else { panic!("it binds") };
+    let Some((PassRequest::Bind(_, node), _)) = &pass.act else { panic!("it binds") };
     let scores: Vec<&Row> = pass.steps[0].1.iter().filter(|row| row.0.starts_with("score of ")).collect();
     assert!(scores.len() == 2 && scores[0].0 == format!("score of {node}"), "{:?}", pass.steps);
     assert_eq!(scores[0].1, pass.steps[1].1[0].1);

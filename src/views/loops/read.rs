@@ -6,7 +6,7 @@ use crate::engine::Sim;
 use crate::engine::journal::{Entry, EntryId};
 use crate::engine::loops::named as descriptor;
 use crate::i18n::{Message, msg};
-use crate::views::loops::model::{Loop, Loops, Pass, Phase, Step};
+use crate::views::loops::model::{Loop, Loops, Pass, PassPhase, PassStep};
 
 /// More kubelets than this share one place.
 pub(super) const KUBELETS: usize = 3;
@@ -113,11 +113,11 @@ pub fn read(sim: &Sim, chosen: Option<&str>) -> Loops {
 }
 
 /// What there is to say of a pass that takes time, before it ends.
-pub(super) fn ahead() -> Vec<Step> {
+pub(super) fn ahead() -> Vec<PassStep> {
     vec![
-        (Phase::Observe, vec![(msg::ahead_reads(), msg::ahead_at_end())]),
-        (Phase::Diff, vec![(msg::ahead_compares(), msg::ahead_after())]),
-        (Phase::Act, vec![(msg::ahead_writes(), msg::ahead_if())]),
+        (PassPhase::Observe, vec![(msg::ahead_reads(), msg::ahead_at_end())]),
+        (PassPhase::Diff, vec![(msg::ahead_compares(), msg::ahead_after())]),
+        (PassPhase::Act, vec![(msg::ahead_writes(), msg::ahead_if())]),
     ]
 }
 

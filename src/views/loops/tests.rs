@@ -1,14 +1,14 @@
 //! Where loops stand.
 
 use super::layout::{ACT, ARROW, BIG, FAR, LETTER, LIST, LIST_GAP, LOWEST, SMALL, layout};
-use super::model::{Act, Code, Loop, Loops, Pass, Phase, written};
+use super::model::{Code, Loop, Loops, Pass, PassPhase, PassRequest, written};
 use crate::api::Kind;
 use crate::i18n::Message;
 use crate::views::shape::{Body, Rect};
 
 fn some(chosen: Option<usize>) -> Loops {
     let of = |name: &str| Loop { name: name.into(), title: name.into(), ..Loop::default() };
-    let pass = Pass { newest: true, act: Some((Act::Create(Kind::Pod), 1)), ..Pass::default() };
+    let pass = Pass { newest: true, act: Some((PassRequest::Create(Kind::Pod), 1)), ..Pass::default() };
     Loops { loops: ["a", "b", "c", "d"].map(of).to_vec(), chosen, shown: chosen, pass: Some(pass), version: 7 }
 }
 
@@ -26,7 +26,7 @@ fn what_is_written_stands_within_the_stage() {
     for (chosen, shown) in (0..4).flat_map(|at| [(None, at), (Some(at), at)]) {
         let mut of = Loops { chosen, shown: Some(shown), ..some(chosen) };
         of.loops[shown].writes = true;
-        of.pass = of.pass.map(|pass| Pass { act: Some((Act::Bind(Kind::Pod, "node-9".into()), 1)), ..pass });
+        of.pass = of.pass.map(|pass| Pass { act: Some((PassRequest::Bind(Kind::Pod, "node-9".into()), 1)), ..pass });
         let scene = layout(&of, (800.0, 652.0));
         let half = of.pass.map_or(0.0, |pass| written(&pass).length() as f64 * ACT / 2.0);
         let (label, store, panel) = (&scene.labels[0], scene.items[0].rect, scene.items.last().unwrap());
@@ -89,8 +89,11 @@ fn without_room_for_a_ring_what_the_loop_does_begins_in_sight() {
         let nodes = ["kubelet node-1", "kubelet node-2", "kubelet node-3"];
         let one = |i: usize| Loop { name: i.to_string(), title: names.iter().chain(&nodes).nth(i).unwrap().to_string(), ..Loop::default() };
         let row = |name: &str| (Message::name(name), Message::name("3 − 3 = 0"));
-        let steps =
-            vec![(Phase::Observe, vec![row("desired"); 3]), (Phase::Diff, vec![row("actual"); 3]), (Phase::Act, vec![row("status")])];
+        let steps = vec![
+            (PassPhase::Observe, vec![row("desired"); 3]),
+            (PassPhase::Diff, vec![row("actual"); 3]),
+            (PassPhase::Act, vec![row("status")]),
+        ];
         let code = (0..11).map(|i| Code { text: "    pods := active(cache.Owned(rs))", lit: i == 4, ..Code::default() }).collect();
         let pass = Pass { steps, code, ..Pass::default() };
         let scene = layout(&Loops { loops: (0..10).map(one).collect(), pass: Some(pass), ..some(None) }, (width, height));

@@ -24,7 +24,7 @@ pub use read::Traffic;
 use crate::i18n::msg;
 use crate::projection::model::Model;
 use crate::views::shape::Scene;
-use crate::views::view::{Empty, Filter, Fit, Legend, Memory, Source, Status, Uses, View, Workloads};
+use crate::views::view::{Empty, Filter, Fit, Legend, Source, Status, Uses, View, ViewMemory, Workloads};
 use crate::views::viewport::LOW_FRAME;
 
 /// The diagram.
@@ -43,7 +43,7 @@ pub static VIEW: View = View {
     draw,
 };
 
-fn draw(model: &mut Model, source: &Source, _: &mut Memory) -> Scene {
+fn draw(model: &mut Model, source: &Source, _: &mut ViewMemory) -> Scene {
     let (width, height) = source.stage;
     let traffic = Traffic::of(source.sim, source.scope);
     layout(model, &traffic, source.uid, if height < LOW_FRAME { width.min(measures::NARROW) } else { width })

@@ -2,7 +2,7 @@
 
 use super::measures::{HEAD, LEFT, NARROW};
 use super::parts::say;
-use super::read::{Isolation, Request};
+use super::read::{Isolation, RoutedRequest};
 use crate::engine::connectivity::Direction;
 use crate::i18n::{Message, dotted, msg};
 use crate::projection::model::Service;
@@ -36,7 +36,7 @@ impl Ends {
 }
 
 /// Adds what policies make of a band that ends at `top`; returns where it ends then. `drawn` tells how many lines stood before it.
-pub(super) fn put(request: &Request, service: &Service, (top, width): (f64, f64), drawn: usize, out: &mut Scene) -> f64 {
+pub(super) fn put(request: &RoutedRequest, service: &Service, (top, width): (f64, f64), drawn: usize, out: &mut Scene) -> f64 {
     let ends = Ends::of(service, out);
     let (class, mut y) = (if request.fails.is_some() { "fails" } else { "" }, top);
     let narrow = width <= NARROW;

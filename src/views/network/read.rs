@@ -6,7 +6,7 @@ use crate::api::network_policy::NetworkPolicySpec;
 use crate::api::selector::LabelSelector;
 use crate::api::{Kind, Object, ObjectRef, Str};
 use crate::engine::Sim;
-use crate::engine::connectivity::{Attempt, Backend, Direction, Outcome, backend, class_of, connect, policies_of};
+use crate::engine::connectivity::{Attempt, Backend, Direction, RequestOutcome, backend, class_of, connect, policies_of};
 use crate::explain::rules;
 use crate::i18n::{Message, msg};
 use crate::projection::adapt::{self, Scope};
@@ -30,7 +30,7 @@ pub(super) struct Isolation {
 
 /// What becomes of the request that a band draws.
 #[derive(Default)]
-pub(super) struct Request {
+pub(super) struct RoutedRequest {
     pub(super) isolations: Vec<Isolation>,
     /// Who asks.
     pub(super) client: String,
@@ -77,12 +77,12 @@ impl<'a> Traffic<'a> {
     }
 
     /// What becomes of a request from a client, or from any Pod, to a Service; `followed` names the Pod that is selected.
-    pub(super) fn request(&self, service: &Service, client: Option<&Pod>, followed: Option<&str>) -> Request {
-        let Some((sim, _)) = self.0 else { return Request::default() };
+    pub(super) fn request(&self, service: &Service, client: Option<&Pod>, followed: Option<&str>) -> RoutedRequest {
+        let Some((sim, _)) = self.0 else { return RoutedRequest::default() };
         let namespace = &service.id.namespace;
         let find = |kind: Kind, name: &str| sim.get(&ObjectRef::new(kind, namespace, name));
         let client = client.and_then(|pod| find(Kind::Pod, &pod.id.name));
-        let mut out = Request::default();
+        let mut out = RoutedRequest::default();
         if let Some(client) = client {
             out.client = client.meta.name.to_string();
             isolate(&mut out, sim, Direction::Egress, client, None);
@@ -135,15 +135,15 @@ impl<'a> Traffic<'a> {
 fn failure(attempt: &Attempt) -> Option<Message> {
     let denied = attempt.egress.is_denied() || attempt.ingress.is_denied();
     match attempt.outcome {
-        Outcome::Answered => None,
+        RequestOutcome::Answered => None,
         _ if denied => Some(msg::net_fails_denied()),
-        Outcome::Refused => Some(msg::net_fails_refused()),
-        Outcome::NoName | Outcome::NoNameServer => Some(msg::net_fails_name()),
-        Outcome::TimedOut => Some(msg::net_fails_time()),
+        RequestOutcome::Refused => Some(msg::net_fails_refused()),
+        RequestOutcome::NoName | RequestOutcome::NoNameServer => Some(msg::net_fails_name()),
+        RequestOutcome::TimedOut => Some(msg::net_fails_time()),
     }
 }
 
-fn isolate(out: &mut Request, sim: &Sim, direction: Direction, pod: &Object, name: Option<&str>) {
+fn isolate(out: &mut RoutedRequest, sim: &Sim, direction: Direction, pod: &Object, name: Option<&str>) {
     for (key, spec) in policies_of(sim.server(), direction, pod) {
         let known = out.isolations.iter_mut().find(|one| one.direction == direction && one.id.name == key.name);
         match (known, name) {

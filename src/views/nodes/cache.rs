@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 /// The Pods on a node, and from which on they are ready ones of an older revision.
 #[derive(Debug, Default)]
-pub(super) struct On {
+pub(super) struct PodsOnNode {
     pub(super) pods: Block,
     pub(super) old: usize,
     /// Of named Pods, whether each is of an older revision.
@@ -19,11 +19,11 @@ pub(super) struct On {
     pub(super) memory: u64,
 }
 
-pub(super) type ByNode<'a> = BTreeMap<&'a str, Rc<On>>;
+pub(super) type ByNode<'a> = BTreeMap<&'a str, Rc<PodsOnNode>>;
 
-impl On {
-    pub(super) fn new(pods: Block, old: usize) -> On {
-        let mut on = On { pods, old, ..On::default() };
+impl PodsOnNode {
+    pub(super) fn new(pods: Block, old: usize) -> PodsOnNode {
+        let mut on = PodsOnNode { pods, old, ..PodsOnNode::default() };
         for pod in on.pods.iter().filter(|pod| !pod.ended) {
             (on.live, on.cpu, on.memory) = (on.live + 1, on.cpu + pod.cpu, on.memory + pod.memory);
         }
@@ -50,18 +50,18 @@ pub struct LayoutCache {
     pub lags: bool,
     pub(super) next: usize,
     /// Why no node takes the Pod that waits.
-    pub(super) refused: Refused,
+    pub(super) refused: Unschedulable,
 }
 
 /// Why no node takes a Pod: each reason with its number of nodes, as it was when the scheduler last said so.
 #[derive(Debug, Default)]
-pub(super) struct Refused {
+pub(super) struct Unschedulable {
     /// Of which Pod, in which epoch, and what the scheduler has said of it then.
     subject: (String, u64, String),
     pub(super) reasons: Vec<(usize, Message)>,
 }
 
-impl Refused {
+impl Unschedulable {
     pub(super) fn of(&mut self, pod: &Pod, epoch: u64, ask: &dyn Fn() -> Vec<(usize, Message)>) {
         let subject = (pod.id.uid.clone(), epoch, pod.unscheduled.clone());
         if self.subject != subject {
@@ -86,7 +86,7 @@ impl Default for LayoutCache {
             budget: usize::MAX,
             lags: false,
             next: 0,
-            refused: Refused::default(),
+            refused: Unschedulable::default(),
         }
     }
 }
@@ -96,24 +96,24 @@ pub(super) struct Known {
     /// Its Pods as they were, and as they stood.
     pub(super) pods: Block,
     pub(super) turn: u64,
-    pub(super) on: Rc<On>,
-    pub(super) look: Option<Look>,
+    pub(super) on: Rc<PodsOnNode>,
+    pub(super) look: Option<NodeInput>,
     pub(super) items: Vec<Rc<Item>>,
 }
 
 /// What the shapes of a node are made from.
 #[derive(Debug)]
-pub(super) struct Look {
+pub(super) struct NodeInput {
     pub(super) node: Rc<Node>,
-    pub(super) on: Rc<On>,
+    pub(super) on: Rc<PodsOnNode>,
     pub(super) rect: Rect,
     /// The index of the first, which the others name as their parent.
     pub(super) first: usize,
     pub(super) ring: Option<usize>,
 }
 
-impl PartialEq for Look {
-    fn eq(&self, other: &Look) -> bool {
+impl PartialEq for NodeInput {
+    fn eq(&self, other: &NodeInput) -> bool {
         Rc::ptr_eq(&self.node, &other.node)
             && Rc::ptr_eq(&self.on, &other.on)
             && (self.rect, self.first, self.ring) == (other.rect, other.first, other.ring)
@@ -181,11 +181,11 @@ pub(super) fn by_node<'a>(model: &'a Model, dense: bool, cache: &mut LayoutCache
 }
 
 /// Pods of a node in their order; each with whether it is of an older revision.
-pub(super) fn arrange(mut pods: Vec<(bool, &Rc<Pod>)>, dense: bool) -> On {
+pub(super) fn arrange(mut pods: Vec<(bool, &Rc<Pod>)>, dense: bool) -> PodsOnNode {
     if !dense {
         crate::sort::sort_by(&mut pods, |(_, a), (_, b)| natural(&a.id.name, &b.id.name));
         let older = pods.iter().map(|(old, _)| *old).collect();
-        return On { older, ..On::new(pods.into_iter().map(|(_, pod)| pod.clone()).collect(), usize::MAX) };
+        return PodsOnNode { older, ..PodsOnNode::new(pods.into_iter().map(|(_, pod)| pod.clone()).collect(), usize::MAX) };
     }
     // The newest that are ready, those that come, those that go, the older ones that are ready still. Within each they stand by
     // what they are painted as: a cell moves only when it, or one before it, becomes another.
@@ -197,5 +197,5 @@ pub(super) fn arrange(mut pods: Vec<(bool, &Rc<Pod>)>, dense: bool) -> On {
     let mut places = [(); 16].map(|()| Vec::new());
     pods.iter().for_each(|one| places[place(one)].push(one.1.clone()));
     let old = pods.len() - places[15].len();
-    On::new(places.into_iter().flatten().collect(), old)
+    PodsOnNode::new(places.into_iter().flatten().collect(), old)
 }

@@ -1,7 +1,7 @@
 //! Where the Pods are: a card per Node with its requests, and the tray of unscheduled Pods.
 
-use super::cache::{ByNode, LayoutCache, Look, On, by_node, groups};
-use super::tray::{Waiting, tray};
+use super::cache::{ByNode, LayoutCache, NodeInput, PodsOnNode, by_node, groups};
+use super::tray::{WaitingPods, tray};
 use super::words::{cores, gib, mark, short};
 use crate::i18n::format;
 use crate::i18n::{Message, msg};
@@ -34,7 +34,7 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64, cache: &mut Lay
     let kin = if dense { Vec::new() } else { model.kin(selected) };
     let families = if dense { Vec::new() } else { families(model) };
     let on = by_node(model, dense, cache);
-    let waiting = Waiting::of(model, on.get(""));
+    let waiting = WaitingPods::of(model, on.get(""));
     let chosen = model.pod(selected);
     if all > 12 || dense && all > 6 {
         return many(model, (&on, &waiting), chosen, width, (out, cache));
@@ -52,7 +52,7 @@ pub fn layout(model: &Model, selected: Option<&str>, width: f64, cache: &mut Lay
         y = out.items.iter().map(|item| item.rect.bottom()).fold(y, f64::max) + 16.0;
     }
     for row in model.nodes.chunks(columns) {
-        let pods: Vec<Rc<On>> = row.iter().map(|node| on.get(node.id.name.as_str()).cloned().unwrap_or_default()).collect();
+        let pods: Vec<Rc<PodsOnNode>> = row.iter().map(|node| on.get(node.id.name.as_str()).cloned().unwrap_or_default()).collect();
         let tallest = pods.iter().map(|pods| body_height(pods.pods.len(), dense, wide)).fold(0.0, f64::max);
         for (column, (node, pods)) in row.iter().zip(&pods).enumerate() {
             let rect = Rect::new(margin + column as f64 * (wide + 16.0), y, wide, HEAD + tallest + 12.0);
@@ -83,7 +83,7 @@ fn families(model: &Model) -> Vec<&str> {
 /// Many nodes: a small tile each, its Pods as cells.
 pub(super) fn many(
     model: &Model,
-    (on, waiting): (&ByNode<'_>, &Waiting),
+    (on, waiting): (&ByNode<'_>, &WaitingPods),
     chosen: Option<&Pod>,
     width: f64,
     (mut out, cache): (Scene, &mut LayoutCache),
@@ -114,7 +114,7 @@ pub(super) fn many(
         let (column, row) = ((i % columns) as f64, (i / columns) as f64);
         let rect = Rect::new(margin + column * (wide + 8.0), top + row * (height + 8.0), wide, height);
         let known = cache.nodes.entry(node.id.name.clone()).or_default();
-        let look = Some(Look { node: node.clone(), on: on.clone(), rect, first: out.items.len(), ring: on.place(node, chosen) });
+        let look = Some(NodeInput { node: node.clone(), on: on.clone(), rect, first: out.items.len(), ring: on.place(node, chosen) });
         if known.look == look {
             out.items.extend(known.items.iter().cloned());
             continue;
@@ -176,7 +176,14 @@ pub(super) fn put(node: &Node, body: NodeBody, pods: usize, rect: Rect, out: &mu
 }
 
 /// Pods as cells, so many in a row. Where there are none it has no height: all others keep their number.
-pub(super) fn squares(node: &Node, on: &On, columns: usize, (x, y): (f64, f64), (parent, chosen): (usize, Option<&Pod>), out: &mut Scene) {
+pub(super) fn squares(
+    node: &Node,
+    on: &PodsOnNode,
+    columns: usize,
+    (x, y): (f64, f64),
+    (parent, chosen): (usize, Option<&Pod>),
+    out: &mut Scene,
+) {
     let pods = &on.pods;
     let ring = on.place(node, chosen);
     let cells = Cells { pods: pods.clone(), columns, side: 7.0, pitch: 8.0, at: (0.0, 0.0), old: on.old, ring };
@@ -213,8 +220,8 @@ pub(super) fn across(wide: f64) -> usize {
 
 pub(super) fn card(
     node: &Node,
-    on: &On,
-    (waiting, kin, families, chosen): (&Waiting, &[&str], &[&str], Option<&Pod>),
+    on: &PodsOnNode,
+    (waiting, kin, families, chosen): (&WaitingPods, &[&str], &[&str], Option<&Pod>),
     rect: Rect,
     dense: bool,
     out: &mut Scene,

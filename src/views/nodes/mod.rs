@@ -11,7 +11,7 @@ mod tests;
 
 use cache::by_node;
 use layout::DENSE;
-use tray::Waiting;
+use tray::WaitingPods;
 
 pub use cache::LayoutCache;
 pub use layout::layout;
@@ -19,7 +19,7 @@ pub use layout::layout;
 use crate::i18n::msg;
 use crate::projection::model::Model;
 use crate::views::shape::Scene;
-use crate::views::view::{Empty, Filter, Fit, Legend, Memory, Source, Status, Uses, View};
+use crate::views::view::{Empty, Filter, Fit, Legend, Source, Status, Uses, View, ViewMemory};
 
 /// The diagram.
 pub static VIEW: View = View {
@@ -37,11 +37,11 @@ pub static VIEW: View = View {
     draw,
 };
 
-fn draw(model: &mut Model, source: &Source, memory: &mut Memory) -> Scene {
+fn draw(model: &mut Model, source: &Source, memory: &mut ViewMemory) -> Scene {
     read::count_down(model, source);
     read::drains(model, source.sim);
     // Asked once per answer of the scheduler, not for every picture.
-    if let Some(pod) = Waiting::of(model, by_node(model, model.population() > DENSE, &mut memory.nodes).get("")).first {
+    if let Some(pod) = WaitingPods::of(model, by_node(model, model.population() > DENSE, &mut memory.nodes).get("")).first {
         memory.nodes.refused.of(&pod, source.epoch, &|| read::refusals(source.sim, &pod));
     }
     memory.nodes.lags = false;

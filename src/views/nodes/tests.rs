@@ -1,6 +1,6 @@
 //! What the layout of Nodes keeps.
 
-use super::cache::{LayoutCache, On, arrange};
+use super::cache::{LayoutCache, PodsOnNode, arrange};
 use super::layout::layout;
 use super::tray::refuses;
 use crate::i18n::{Message, msg};
@@ -71,10 +71,10 @@ fn a_node_says_with_its_numbers_why_it_takes_no_more() {
     let node = |name: &str| Node { id: Id::named("Node", name), ready: true, cpu: 4000, memory: 8 << 30, pods: 110, ..Node::default() };
     let pod = Pod { id: Id::named("Pod", "a"), cpu: 1500, ..Pod::default() };
     let full = Rc::new(Pod { cpu: 3400, ..Pod::default() });
-    let on = On::new([full].into_iter().collect(), usize::MAX);
+    let on = PodsOnNode::new([full].into_iter().collect(), usize::MAX);
     assert_eq!(refuses(&node("n"), &on, &pod).unwrap(), ["n", "not enough cpu", "requests 1.5, 0.6 free"]);
-    assert_eq!(refuses(&node("n"), &On::default(), &pod), None);
-    assert_eq!(refuses(&Node { cordoned: true, ..node("n") }, &On::default(), &pod).unwrap()[2], "kubectl cordon n");
+    assert_eq!(refuses(&node("n"), &PodsOnNode::default(), &pod), None);
+    assert_eq!(refuses(&Node { cordoned: true, ..node("n") }, &PodsOnNode::default(), &pod).unwrap()[2], "kubectl cordon n");
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn the_tray_counts_the_nodes_of_each_reason_and_asks_once_per_answer() {
     assert_eq!(rows, expected);
     // The same answer is not asked for again; another Pod's is.
     let asked = std::cell::Cell::new(0);
-    let (mut refused, pod) = (super::cache::Refused::default(), Pod { unscheduled: "no".into(), ..Pod::default() });
+    let (mut refused, pod) = (super::cache::Unschedulable::default(), Pod { unscheduled: "no".into(), ..Pod::default() });
     let ask = || {
         asked.set(asked.get() + 1);
         Vec::new()

@@ -1,6 +1,6 @@
 //! The tray of unscheduled Pods, with the reasons.
 
-use super::cache::{ByNode, On, Refused};
+use super::cache::{ByNode, PodsOnNode, Unschedulable};
 use super::words::{cores, gib};
 use crate::i18n::format;
 use crate::i18n::{Message, msg};
@@ -10,32 +10,32 @@ use crate::views::shape::{Body, Rect, Scene};
 use std::rc::Rc;
 
 /// The Pods that wait for a node: the first, and how many they are.
-pub(super) struct Waiting {
+pub(super) struct WaitingPods {
     pub(super) first: Option<Rc<Pod>>,
     pub(super) pods: usize,
 }
 
-impl Waiting {
-    pub(super) fn of(model: &Model, on: Option<&Rc<On>>) -> Waiting {
-        let Some(pods) = model.on.get("").or(on.map(|on| &on.pods)) else { return Waiting { first: None, pods: 0 } };
+impl WaitingPods {
+    pub(super) fn of(model: &Model, on: Option<&Rc<PodsOnNode>>) -> WaitingPods {
+        let Some(pods) = model.on.get("").or(on.map(|on| &on.pods)) else { return WaitingPods { first: None, pods: 0 } };
         // One that was refused, if there is one near the front: the others wait for their turn.
         let waits = || pods.iter().filter(|pod| !pod.ended);
         let first = waits().take(1000).find(|pod| !pod.unscheduled.is_empty()).or_else(|| waits().next()).cloned();
-        Waiting { first, pods: pods.len() - pods.ended() }
+        WaitingPods { first, pods: pods.len() - pods.ended() }
     }
 }
 
 /// The Pods without a node, and per node why not: with its numbers where they tell it, else each reason with its number of nodes.
 pub(super) fn tray(
     model: &Model,
-    (on, refused): (&ByNode<'_>, &Refused),
-    waiting: &Waiting,
+    (on, refused): (&ByNode<'_>, &Unschedulable),
+    waiting: &WaitingPods,
     (x, y): (f64, f64),
     width: f64,
     out: &mut Scene,
 ) {
     let Some(pod) = &waiting.first else { return };
-    let none = On::default();
+    let none = PodsOnNode::default();
     // The scheduler has not come to it yet, so nobody has refused it.
     let queued = pod.unscheduled.is_empty() && !model.nodes.is_empty();
     let refusal = |node: &Rc<Node>| refuses(node, on.get(node.id.name.as_str()).map_or(&none, |on| on), pod);
@@ -68,7 +68,7 @@ pub(super) fn tray(
 }
 
 /// Why a node does not accept a Pod, as far as its state and free resources tell.
-pub(super) fn refuses(node: &Node, on: &On, pod: &Pod) -> Option<[Message; 3]> {
+pub(super) fn refuses(node: &Node, on: &PodsOnNode, pod: &Pod) -> Option<[Message; 3]> {
     let (cpu, memory, pods) = (node.cpu.saturating_sub(on.cpu), node.memory.saturating_sub(on.memory), on.live as u64);
     let (why, detail) = match () {
         () if !node.ready => (msg::refusal_taint("node.kubernetes.io/unreachable"), Message::default()),

@@ -22,7 +22,7 @@ pub use read::LastScales;
 use crate::i18n::msg;
 use crate::projection::model::Model;
 use crate::views::shape::Scene;
-use crate::views::view::{Empty, Filter, Fit, Legend, Memory, Source, Status, Uses, View, Workloads};
+use crate::views::view::{Empty, Filter, Fit, Legend, Source, Status, Uses, View, ViewMemory, Workloads};
 
 /// The diagram.
 pub static VIEW: View = View {
@@ -40,7 +40,7 @@ pub static VIEW: View = View {
     draw,
 };
 
-fn draw(model: &mut Model, source: &Source, memory: &mut Memory) -> Scene {
+fn draw(model: &mut Model, source: &Source, memory: &mut ViewMemory) -> Scene {
     read::read(model, source, memory);
     layout(model, source.uid, source.stage)
 }

@@ -7,7 +7,7 @@ use crate::explain::effect;
 use crate::i18n::{Arg, Message, msg};
 use crate::projection::model::{Group, Model, Pod, PodState, Root};
 use crate::projection::stale;
-use crate::views::view::{Memory, Source};
+use crate::views::view::{Source, ViewMemory};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -17,7 +17,7 @@ const MAX_LACKING: usize = 24;
 const SCALE_LOOKBACK: usize = 100_000;
 
 /// Reads what is drawn beside owners and Pods.
-pub fn read(model: &mut Model, source: &Source, memory: &mut Memory) {
+pub fn read(model: &mut Model, source: &Source, memory: &mut ViewMemory) {
     say_lacks(model, source);
     if model.roots.iter().any(updates) {
         memory.scales.read(model, source);

@@ -1,6 +1,6 @@
 //! A rollout over time: the Pods of each revision, ready and not ready, between the lower and the upper limit.
 
-use super::model::{Chart, Word};
+use super::model::{Chart, PlacedWord};
 use crate::i18n::format;
 use crate::i18n::{Message, clauses, dotted, msg};
 use crate::projection::model::Id;
@@ -249,7 +249,7 @@ impl Notes {
     }
 
     /// Beside a place: before it, else after it, and where both are taken as near above or below as there is room.
-    pub(super) fn put(&mut self, out: &mut Vec<Word>, x: f64, y: f64, class: &'static str, words: Message) {
+    pub(super) fn put(&mut self, out: &mut Vec<PlacedWord>, x: f64, y: f64, class: &'static str, words: Message) {
         let plot = self.plot;
         let w = long(&words);
         let box_at = |x: f64, y: f64| {

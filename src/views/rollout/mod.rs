@@ -15,7 +15,7 @@ use crate::projection::adapt;
 use crate::projection::model::Model;
 use crate::projection::rollout_track::{Extent, Track, subject};
 use crate::views::shape::Scene;
-use crate::views::view::{Empty, Filter, Fit, Legend, Memory, Source, Status, Uses, View, Workloads};
+use crate::views::view::{Empty, Filter, Fit, Legend, Source, Status, Uses, View, ViewMemory, Workloads};
 
 /// The diagram.
 pub static VIEW: View = View {
@@ -34,7 +34,7 @@ pub static VIEW: View = View {
 };
 
 /// Reads the history of the selected workload, or of the first there is.
-fn track<'m>(source: &Source, memory: &'m mut Memory) -> Option<&'m Track> {
+fn track<'m>(source: &Source, memory: &'m mut ViewMemory) -> Option<&'m Track> {
     let sim = source.sim;
     let get = |key: &ObjectRef| sim.get(key).cloned();
     let selected = source.selected.and_then(|key| subject(key, &get));
@@ -43,12 +43,12 @@ fn track<'m>(source: &Source, memory: &'m mut Memory) -> Option<&'m Track> {
 }
 
 /// What the axes of its chart have to hold.
-pub fn extent(source: &Source, memory: &mut Memory) -> Option<Extent> {
+pub fn extent(source: &Source, memory: &mut ViewMemory) -> Option<Extent> {
     track(source, memory).map(Extent::of)
 }
 
 /// The chart.
-fn draw(_: &mut Model, source: &Source, memory: &mut Memory) -> Scene {
+fn draw(_: &mut Model, source: &Source, memory: &mut ViewMemory) -> Scene {
     let beside = memory.beside.clone();
     let scene = track(source, memory).map(|track| layout(track, beside.as_deref(), source.stage.0, source.stage.1));
     memory.lags = scene.is_some() && memory.rollout.lags;

@@ -7,7 +7,7 @@ use crate::views::axis::Axis;
 use crate::views::shape::Rect;
 
 /// Place, anchor, class, words.
-pub(super) type Word = (f64, f64, &'static str, &'static str, Message);
+pub(super) type PlacedWord = (f64, f64, &'static str, &'static str, Message);
 
 /// A drawn chart: paths with their classes, words, and what can be asked about any of its instants.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -15,7 +15,7 @@ pub struct Chart {
     /// Class and path, in paint order.
     pub paths: Vec<(String, String)>,
     /// Place, anchor, class, words.
-    pub words: Vec<Word>,
+    pub words: Vec<PlacedWord>,
     /// Whose Pods they are.
     pub title: Message,
     /// If the workload was rolled back: to which revision, and from which.

@@ -15,7 +15,7 @@ use crate::projection::model::Model;
 use crate::projection::stale;
 use crate::views::ownership;
 use crate::views::shape::Scene;
-use crate::views::view::{Empty, Filter, Fit, Legend, Memory, Scale, Source, Status, Uses, View, Workloads};
+use crate::views::view::{Empty, Filter, Fit, Legend, Scale, Source, Status, Uses, View, ViewMemory, Workloads};
 
 /// A frame lower than this shows claims beside their Pods.
 const MIN_ROWS_HEIGHT: f64 = 420.0;
@@ -36,7 +36,7 @@ pub static VIEW: View = View {
     draw,
 };
 
-fn draw(model: &mut Model, source: &Source, _: &mut Memory) -> Scene {
+fn draw(model: &mut Model, source: &Source, _: &mut ViewMemory) -> Scene {
     model.removed = read::removed(source);
     stale::mark(model, source.sim, source.pods, source.scope, source.all_read);
     let (width, height) = source.stage;

@@ -4,7 +4,7 @@ use super::paper::{NAME, PLAIN, Paper, SMALL, mono, ui};
 use crate::explain::why::Row;
 use crate::i18n::format::Px;
 use crate::i18n::msg;
-use crate::views::loops::model::{Code, Form, Loop, Pass, STEP_ICONS};
+use crate::views::loops::model::{Code, Loop, PanelForm, Pass, STEP_ICONS};
 use crate::views::shape::{Body, Item};
 use crate::views::variant;
 
@@ -150,13 +150,16 @@ fn waiting(paper: &mut Paper, of: &Loop, (x, y): (f64, f64)) {
 pub(super) fn pass(paper: &mut Paper, item: &Item, of: &Pass) {
     let (w, h) = (item.rect.w, item.rect.h);
     let tall = match of.form {
-        Form::Columns | Form::Rows => 56.0,
-        Form::Beside => 48.0,
-        Form::Lines => 40.0,
+        PanelForm::Columns | PanelForm::Rows => 56.0,
+        PanelForm::Beside => 48.0,
+        PanelForm::Lines => 40.0,
     };
     paper.tile_of(of.glyph, "", 16.0, tall / 2.0 - 8.0, 28.0);
-    let newest =
-        if of.newest && matches!(of.form, Form::Columns | Form::Beside) { paper.say(&msg::legend_newest_write()) } else { String::new() };
+    let newest = if of.newest && matches!(of.form, PanelForm::Columns | PanelForm::Beside) {
+        paper.say(&msg::legend_newest_write())
+    } else {
+        String::new()
+    };
     let taken = paper.pill_end(w - 16.0, tall / 2.0 + 6.0, "act", None, &newest);
     let title = paper.say(&of.title);
     paper.text(54.0, tall / 2.0 - 2.0, w - 70.0 - taken, SMALL, &title);
@@ -168,12 +171,12 @@ pub(super) fn pass(paper: &mut Paper, item: &Item, of: &Pass) {
         y += 24.0;
     }
     let (left, code, room) = match of.form {
-        Form::Beside => (16.0, 16.0 + 230.0 + 12.0, 230.0),
+        PanelForm::Beside => (16.0, 16.0 + 230.0 + 12.0, 230.0),
         _ => (16.0, 16.0, w - 32.0),
     };
     let under = steps(paper, of, (left, y, room));
-    let top = if of.form == Form::Beside { y } else { under };
-    let again = matches!(of.form, Form::Columns | Form::Rows) && of.held.is_empty() && !of.steps.is_empty();
+    let top = if of.form == PanelForm::Beside { y } else { under };
+    let again = matches!(of.form, PanelForm::Columns | PanelForm::Rows) && of.held.is_empty() && !of.steps.is_empty();
     if again {
         let words = paper.say(&msg::pass_write_returns());
         paper.text_mid(w / 2.0, top + 8.0, w - 8.0, SMALL, &words);
@@ -188,7 +191,7 @@ fn fits(paper: &Paper, (name, value): &Row, room: f64) -> bool {
 
 /// Observe, Diff and Act; gives where they end.
 fn steps(paper: &mut Paper, of: &Pass, (x, y, w): (f64, f64, f64)) -> f64 {
-    let columns = of.form == Form::Columns;
+    let columns = of.form == PanelForm::Columns;
     let count = of.steps.len().max(1) as f64;
     let wide = if columns { (w - 28.0 * (count - 1.0)) / count } else { w };
     let tall = |row: &Row| if fits(paper, row, wide - 24.0) { 18.0 } else { 36.0 };
@@ -197,15 +200,15 @@ fn steps(paper: &mut Paper, of: &Pass, (x, y, w): (f64, f64, f64)) -> f64 {
     for (at, step) in of.steps.iter().enumerate() {
         let (title, own): (_, Vec<&Row>) = (paper.say(&step.0.title()), of.rows(step).collect());
         let on = at == 2 && of.newest;
-        if of.form == Form::Lines {
+        if of.form == PanelForm::Lines {
             one_line(paper, (x, top + 10.0, w), STEP_ICONS[at.min(2)], &title, &own);
             top += 22.0;
             continue;
         }
         let left = if columns { x + at as f64 * (wide + 28.0) } else { x };
         let tall = match of.form {
-            Form::Columns => (50.0 + most).max(112.0),
-            Form::Rows => 14.0 + own.len().max(1) as f64 * 18.0,
+            PanelForm::Columns => (50.0 + most).max(112.0),
+            PanelForm::Rows => 14.0 + own.len().max(1) as f64 * 18.0,
             _ => 30.0 + own.len() as f64 * 18.0,
         };
         let (fill, outline) = if on { ("accent-soft", ("accent", 1.0, "")) } else { ("", PLAIN) };
@@ -219,8 +222,8 @@ fn steps(paper: &mut Paper, of: &Pass, (x, y, w): (f64, f64, f64)) -> f64 {
         }
         // In rows they stand beside their title.
         let (inset, first) = match of.form {
-            Form::Rows => (104.0, top + 16.0),
-            Form::Columns => (12.0, top + 45.0),
+            PanelForm::Rows => (104.0, top + 16.0),
+            PanelForm::Columns => (12.0, top + 45.0),
             _ => (12.0, top + 35.0),
         };
         let mut line = first;
@@ -253,12 +256,12 @@ fn one_line(paper: &mut Paper, (x, y, w): (f64, f64, f64), icon: &'static str, t
 
 /// The pseudo-code; of the smallest panel what was executed.
 fn pseudo(paper: &mut Paper, of: &Pass, (x, y, w, end): (f64, f64, f64, f64)) {
-    let shown: Vec<(usize, &Code)> = of.code.iter().enumerate().filter(|(_, line)| of.form != Form::Lines || line.lit).collect();
-    let (size, tall) = if of.form == Form::Columns { (12.0, 23.0) } else { (11.0, 21.0) };
+    let shown: Vec<(usize, &Code)> = of.code.iter().enumerate().filter(|(_, line)| of.form != PanelForm::Lines || line.lit).collect();
+    let (size, tall) = if of.form == PanelForm::Columns { (12.0, 23.0) } else { (11.0, 21.0) };
     if shown.is_empty() || w < 60.0 || end - y < tall + 8.0 {
         return;
     }
-    let inset = if of.form == Form::Lines { 3.0 } else { 8.0 };
+    let inset = if of.form == PanelForm::Lines { 3.0 } else { 8.0 };
     let all = (shown.len() as f64 * tall + 2.0 * inset).min(end - y - 4.0);
     paper.rect((x, y, w, all), 12.0, "surface-2", Some(PLAIN));
     for (row, (number, line)) in shown.into_iter().enumerate() {

@@ -3,7 +3,7 @@
 
 mod plan;
 
-use crate::actions::{Diagnostic, Plan};
+use crate::actions::{ApplyDiagnostic, PlannedChanges};
 use crate::api::ObjectRef;
 use crate::engine::Op;
 use crate::i18n::{Counted, Message, msg};
@@ -11,7 +11,7 @@ use crate::session::editor::ApplyStatus;
 use crate::views::highlight;
 use crate::web::dom::{self, icon};
 use crate::web::language::{Lang, say};
-use crate::web::rich::{self, On, Rich};
+use crate::web::rich::{self, EditorCallbacks, Rich};
 use crate::web::window;
 use gloo_timers::callback::Timeout;
 pub use plan::change;
@@ -35,9 +35,9 @@ pub struct Props {
     /// At an instant of the past, what had been applied then.
     pub then: Option<Rc<str>>,
     /// Messages.
-    pub diagnostics: Rc<Vec<Diagnostic>>,
+    pub diagnostics: Rc<Vec<ApplyDiagnostic>>,
     /// What applying the text would do.
-    pub plan: Option<Rc<Plan>>,
+    pub plan: Option<Rc<PlannedChanges>>,
     /// Objects that left the manifest.
     pub left: Rc<Vec<ObjectRef>>,
     /// Whether applying deletes them.
@@ -419,7 +419,7 @@ impl Editor {
             .map(|area| selection(&area));
         let link = ctx.link();
         let props = ctx.props();
-        let on = On {
+        let on = EditorCallbacks {
             edit: link.callback(Msg::Typed),
             apply: props.on_apply.clone(),
             fix: link.callback(|(line, columns, word)| Msg::Fix(line, columns, word)),
@@ -430,7 +430,7 @@ impl Editor {
     }
 
     /// What applying would change: a line, and behind it each object with its fields.
-    pub(super) fn plan(&self, ctx: &Context<Self>, plan: &Plan) -> Html {
+    pub(super) fn plan(&self, ctx: &Context<Self>, plan: &PlannedChanges) -> Html {
         let count = |op: Op| plan.changes.iter().filter(|change| change.op == op).count();
         let (new, changed) = (count(Op::Added), count(Op::Modified));
         let refused = plan.diagnostics.iter().filter(|diagnostic| diagnostic.error).count();
@@ -462,7 +462,7 @@ impl Editor {
         let old: Vec<&str> = props.applied.split('\n').collect();
         let marked = changed(&props.text.split('\n').collect::<Vec<_>>(), &old);
         let rows = props.text.split('\n').enumerate().map(|(at, text)| {
-            let here: Vec<&Diagnostic> = props.diagnostics.iter().filter(|diagnostic| diagnostic.line == at + 1).collect();
+            let here: Vec<&ApplyDiagnostic> = props.diagnostics.iter().filter(|diagnostic| diagnostic.line == at + 1).collect();
             let bad = here.iter().any(|diagnostic| diagnostic.error);
             let class = classes!(
                 "ln",

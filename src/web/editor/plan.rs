@@ -1,7 +1,7 @@
 //! What applying the text would do, in rows.
 
 use super::{Editor, Msg, Props};
-use crate::actions::{Diagnostic, Plan};
+use crate::actions::{ApplyDiagnostic, PlannedChanges};
 use crate::api::Kind;
 use crate::engine::Op;
 use crate::i18n::{Message, msg};
@@ -109,7 +109,7 @@ pub fn change(change: &Change, on: Option<&Callback<Do>>) -> Html {
 const MAX_NAMED_FIELDS: usize = 4;
 
 /// What would be changed, also while the list is folded: a scaling beside a new image is no surprise.
-pub(super) fn named(plan: &Plan) -> Html {
+pub(super) fn named(plan: &PlannedChanges) -> Html {
     let value = |value: &Option<String>| value.clone().unwrap_or_else(|| say(msg::field_not_set()));
     let fields = changes::brief(&plan.changes, MAX_NAMED_FIELDS).into_iter();
     let words = fields.map(|(name, field)| msg::plan_field(name, format!("{} → {}", value(&field.from), value(&field.to))));
@@ -161,7 +161,7 @@ pub(super) fn leftovers(props: &Props) -> Html {
     }
 }
 
-pub(super) fn message(ctx: &Context<Editor>, diagnostic: &Diagnostic) -> Html {
+pub(super) fn message(ctx: &Context<Editor>, diagnostic: &ApplyDiagnostic) -> Html {
     let fix = diagnostic.fix.clone().map(|word| {
         let (line, columns, put) = (diagnostic.line, diagnostic.columns, word.clone());
         let onclick = ctx.link().callback(move |_: MouseEvent| Msg::Fix(line, columns, put.clone()));

@@ -1,6 +1,6 @@
 //! What lies over the page.
 
-use super::{Msg, Over, Page};
+use super::{Msg, Overlay, Page};
 use crate::i18n::format::clock;
 use crate::i18n::{Message, msg};
 use crate::session::console::ConsoleMsg;
@@ -72,7 +72,7 @@ impl Page {
             <>
                 <textarea key={text.clone()} id={EDIT} class="snippet edited mono" spellcheck="false" aria-label={say(msg::edit_text())} defaultvalue={text.clone()} onkeydown={saves} />
                 <div class="row"><button type="button" class="btn primary" onclick={ctx.link().callback(|_: MouseEvent| Msg::Edited)}>{ say(msg::button_save()) }<kbd>{ "Ctrl ↵" }</kbd></button>
-                    <button type="button" class="btn" onclick={ctx.link().callback(|_: MouseEvent| Msg::Over(Over::Nothing))}>{ say(msg::button_cancel()) }</button></div>
+                    <button type="button" class="btn" onclick={ctx.link().callback(|_: MouseEvent| Msg::Overlay(Overlay::Nothing))}>{ say(msg::button_cancel()) }</button></div>
             </>
         }
     }
@@ -103,7 +103,7 @@ impl Page {
                     { button(msg::button_previous_reconcile(), "back", "i-stepback", || Msg::Do(TimelineMsg::StepBack.into())) }
                     { button(msg::button_until_stable(), "settle", "i-check", || Msg::Do(TimelineMsg::Settle.into())) }
                     { button(msg::button_start_over(), "restart", "i-stepback", || Msg::Do(ReplaceMsg::Ask(Replacement::StartOver).into())) }
-                    { button(msg::button_help(), "help", "i-info", || Msg::Over(Over::Help)) }
+                    { button(msg::button_help(), "help", "i-info", || Msg::Overlay(Overlay::Help)) }
                 </div>
                 { self.branches(ctx) }
                 <h3>{ say(msg::history_commands()) }</h3>
@@ -122,21 +122,21 @@ impl Page {
 
     pub(super) fn dialog(&self, ctx: &Context<Self>) -> Html {
         let link = ctx.link();
-        let close = link.callback(|_: MouseEvent| Msg::Over(Over::Nothing));
+        let close = link.callback(|_: MouseEvent| Msg::Overlay(Overlay::Nothing));
         let (title, body) = match self.panels.over {
-            Over::Embed => (msg::button_embed(), self.snippet(ctx)),
-            Over::Help => (msg::button_help(), crate::web::help::help(&self.tries(), &link.callback(Msg::Try))),
-            Over::Edit => (msg::edit_title(), self.edit(ctx)),
-            Over::Ask => match &self.state.borrow().replacing.asked {
+            Overlay::Embed => (msg::button_embed(), self.snippet(ctx)),
+            Overlay::Help => (msg::button_help(), crate::web::help::help(&self.tries(), &link.callback(Msg::Try))),
+            Overlay::Edit => (msg::edit_title(), self.edit(ctx)),
+            Overlay::Ask => match &self.state.borrow().replacing.asked {
                 Some(asked) => ask(ctx, asked),
                 None => return Html::default(),
             },
-            Over::More => (msg::button_more(), self.more(ctx)),
+            Overlay::More => (msg::button_more(), self.more(ctx)),
             _ => return Html::default(),
         };
         let low = match self.panels.over {
-            Over::More => Some("low"),
-            Over::Embed | Over::Help | Over::Edit => Some("wide"),
+            Overlay::More => Some("low"),
+            Overlay::Embed | Overlay::Help | Overlay::Edit => Some("wide"),
             _ => None,
         };
         html! {

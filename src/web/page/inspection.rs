@@ -1,6 +1,6 @@
 //! What the page tells of the selected object: the chain of causes, what it waits for, its Events.
 
-use super::{Over, Page};
+use super::{Overlay, Page};
 use crate::api::{Body, Kind, Object, ObjectRef};
 use crate::engine::{Entry, Op};
 use crate::explain::replaced::replaced;
@@ -112,7 +112,7 @@ impl Page {
             self.inspection.drift = Rc::new(drift);
         }
         let state = self.state.borrow();
-        let asked = state.selection.selected.is_some() && (self.panels.right || self.panels.over == Over::Inspector || self.narrow());
+        let asked = state.selection.selected.is_some() && (self.panels.right || self.panels.over == Overlay::Inspector || self.narrow());
         drop(state);
         let begun = dom::now();
         let mut state = self.state.borrow_mut();

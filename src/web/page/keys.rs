@@ -1,7 +1,7 @@
 //! The page's keys.
 
 use super::menu::Menu;
-use super::{Msg, Over, Page};
+use super::{Msg, Overlay, Page};
 use crate::session::Msg as Do;
 use crate::session::compare::CompareMsg;
 use crate::session::lesson::LessonMsg;
@@ -39,16 +39,16 @@ impl Page {
     /// What has come over the page takes the focus, and gives it back when it goes.
     pub(super) fn refocus(&mut self) {
         let document = dom::document();
-        if self.panels.drawn_over == Over::Nothing {
+        if self.panels.drawn_over == Overlay::Nothing {
             self.panels.left_from = document.active_element().filter(|element| element.tag_name() != "BODY");
         }
         self.panels.drawn_over = self.panels.over;
         let found = match self.panels.over {
-            Over::Nothing => self.panels.left_from.take().filter(|element| element.is_connected()),
-            Over::Console => return console::focus(),
-            Over::Edit => dom::element(super::dialogs::EDIT),
-            Over::Embed | Over::Help | Over::Ask | Over::More => document.query_selector(STOPS).ok().flatten(),
-            Over::Manifest | Over::Inspector => document.query_selector(".fullscreen button").ok().flatten(),
+            Overlay::Nothing => self.panels.left_from.take().filter(|element| element.is_connected()),
+            Overlay::Console => return console::focus(),
+            Overlay::Edit => dom::element(super::dialogs::EDIT),
+            Overlay::Embed | Overlay::Help | Overlay::Ask | Overlay::More => document.query_selector(STOPS).ok().flatten(),
+            Overlay::Manifest | Overlay::Inspector => document.query_selector(".fullscreen button").ok().flatten(),
         };
         if let Some(element) = found {
             dom::focus(&element);
@@ -63,11 +63,12 @@ impl Page {
             landmarks(event.shift_key());
             return false;
         }
-        if event.key() == "Tab" && matches!(self.panels.over, Over::Embed | Over::Help | Over::Ask | Over::Edit | Over::More) {
+        if event.key() == "Tab" && matches!(self.panels.over, Overlay::Embed | Overlay::Help | Overlay::Ask | Overlay::Edit | Overlay::More)
+        {
             return stay(event);
         }
         // What is asked is answered first.
-        if matches!(self.panels.over, Over::Ask | Over::Edit) {
+        if matches!(self.panels.over, Overlay::Ask | Overlay::Edit) {
             if event.key() != "Escape" {
                 return false;
             }
@@ -121,14 +122,14 @@ impl Page {
                 event.prevent_default();
                 self.panels.console = true;
                 if self.narrow() {
-                    self.panels.over = Over::Console;
+                    self.panels.over = Overlay::Console;
                 }
                 self.refresh(false);
                 console::focus();
                 return true;
             }
             "?" => {
-                self.panels.over = Over::Help;
+                self.panels.over = Overlay::Help;
                 return true;
             }
             "f" => {
@@ -157,7 +158,7 @@ impl Page {
                 return false;
             }
             "Escape" => {
-                if self.panels.over != Over::Nothing {
+                if self.panels.over != Overlay::Nothing {
                     self.close_over();
                     return true;
                 }

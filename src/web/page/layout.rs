@@ -1,6 +1,6 @@
 //! How the panels lie: the full page, a phone, an embed.
 
-use super::{Msg, Over, Page};
+use super::{Msg, Overlay, Page};
 use crate::explain::words;
 use crate::i18n::format::clock;
 use crate::i18n::{Message, msg};
@@ -141,16 +141,16 @@ impl Page {
         let sheet = match (&state.selection.selected, &self.inspection.why.standing) {
             (Some(key), Some(standing)) => html! {
                 <div class="row sh">{ dom::tile(key.kind.name()) }<div class="grow"><p>{ marked(&words::in_short(&standing.sentence)) }</p><p class="dim mono">{ key.name.as_str() }</p></div>
-                    <button type="button" class="btn sm" onclick={link.callback(|_| Msg::Over(Over::Inspector))}>{ say(msg::button_why()) }{ icon("i-up", 14) }</button></div>
+                    <button type="button" class="btn sm" onclick={link.callback(|_| Msg::Overlay(Overlay::Inspector))}>{ say(msg::button_why()) }{ icon("i-up", 14) }</button></div>
             },
             _ => {
                 html! { <div class="row sh"><div class="grow"><p>{ self.drawing.picture.pill.as_ref().map(|pill| say(&pill.0)).unwrap_or_default() }</p><p class="dim">{ marked(&self.drawing.caption) }</p></div></div> }
             }
         };
         let over = match self.panels.over {
-            Over::Manifest => html! { <div class="fullscreen">{ self.editor(ctx) }</div> },
-            Over::Inspector => html! { <div class="fullscreen">{ self.inspector(ctx) }</div> },
-            Over::Console => {
+            Overlay::Manifest => html! { <div class="fullscreen">{ self.editor(ctx) }</div> },
+            Overlay::Inspector => html! { <div class="fullscreen">{ self.inspector(ctx) }</div> },
+            Overlay::Console => {
                 html! { <div class="fullscreen"><div class="p-head"><h2>{ say(msg::console_title()) }</h2><span class="grow" /><button type="button" class="btn" onclick={link.callback(|_| Msg::Console(false))}>{ say(msg::button_done()) }</button></div>{ self.console(ctx) }</div> }
             }
             _ => Html::default(),

@@ -38,7 +38,7 @@ pub enum Msg {
     /// The message on Share is over.
     Shared,
     /// What lies over the page.
-    Over(Over),
+    Overlay(Overlay),
     /// Open or close a panel of the timeline.
     Tool(Option<Tool>),
     /// What happens on the stage of the branch beside.
@@ -85,7 +85,7 @@ pub enum Msg {
 
 /// What lies over the page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Over {
+pub enum Overlay {
     /// Nothing.
     #[default]
     Nothing,

@@ -18,7 +18,7 @@ mod room;
 pub use self::menu::{Menu, has_left};
 
 use self::inspection::Inspection;
-use self::message::{Msg, Over};
+use self::message::{Msg, Overlay};
 use self::panels::Panels;
 use self::room::Room;
 use super::dom::{self, icon};
@@ -320,7 +320,7 @@ impl Component for Page {
                 if matches!(msg, Do::Lesson(_)) {
                     self.keep_lesson();
                 }
-                let shown = talk && (self.panels.console || self.opens_console()) || self.panels.over == Over::Console;
+                let shown = talk && (self.panels.console || self.opens_console()) || self.panels.over == Overlay::Console;
                 if self.carry_out(msg) || heavy || talk && !shown {
                     self.toast(ctx);
                 }
@@ -378,21 +378,21 @@ impl Component for Page {
             }
             Msg::Spoken(lang) => self.settings.lang = lang,
             // On a small window they lie over the page.
-            Msg::Left(_) | Msg::Right(_) | Msg::Console(_) if self.narrow() => self.panels.over = Over::Nothing,
+            Msg::Left(_) | Msg::Right(_) | Msg::Console(_) if self.narrow() => self.panels.over = Overlay::Nothing,
             Msg::Left(open) => self.panels.open_left(open),
             Msg::Right(open) => self.panels.open_right(open),
             Msg::Console(open) => self.panels.console = open,
             Msg::Share => self.share(ctx),
             Msg::Shared => self.timers.copied = None,
-            Msg::Over(Over::Nothing) => self.close_over(),
-            Msg::Over(over) => self.panels.over = over,
+            Msg::Overlay(Overlay::Nothing) => self.close_over(),
+            Msg::Overlay(over) => self.panels.over = over,
             Msg::Tool(tool) => {
                 self.close_menu();
                 self.panels.tool = if self.panels.tool == tool { None } else { tool };
                 if self.panels.tool.is_none() && !self.narrow() {
                     self.home();
                 }
-                self.panels.over = Over::Nothing;
+                self.panels.over = Overlay::Nothing;
             }
             Msg::Other(msg) => self.state.borrow_mut().update(msg),
             Msg::List => {
@@ -406,7 +406,7 @@ impl Component for Page {
             }
             Msg::Lesson(name, text) => {
                 self.open_lesson(name, text.as_deref());
-                self.panels.over = Over::Nothing;
+                self.panels.over = Overlay::Nothing;
                 self.ask();
             }
             Msg::Menu(Menu::None) if std::mem::take(&mut self.panels.menu) == Menu::None => return false,
@@ -423,7 +423,7 @@ impl Component for Page {
                 drop(state);
                 self.panels.open_right(true);
                 if self.narrow() {
-                    self.panels.over = Over::Inspector;
+                    self.panels.over = Overlay::Inspector;
                 }
             }
             Msg::Hover(key) => (self.hover.key, self.hover.card) = (key, None),
@@ -484,7 +484,7 @@ impl Component for Page {
         });
         // What is not there keeps its place: otherwise the page would be made anew when something is said.
         let (error, said) = (error.unwrap_or_default(), said.unwrap_or_default());
-        html! { <>{ page }if self.panels.over != Over::Nothing { { self.dialog(ctx) } }{ self.undo(ctx) }{ error }{ said }{ live }</> }
+        html! { <>{ page }if self.panels.over != Overlay::Nothing { { self.dialog(ctx) } }{ self.undo(ctx) }{ error }{ said }{ live }</> }
     }
 
     fn rendered(&mut self, ctx: &Context<Self>, first: bool) {

@@ -3,7 +3,7 @@
 
 use super::Page;
 use super::menu::Menu;
-use super::message::{Msg, Over};
+use super::message::{Msg, Overlay};
 use crate::explain::remedies;
 use crate::i18n::format::clock;
 use crate::i18n::{Message, msg};
@@ -74,8 +74,8 @@ impl Page {
     /// Closes what lies over the page; a question is answered with no, and what is edited stays as it is.
     pub(super) fn close_over(&mut self) {
         match std::mem::take(&mut self.panels.over) {
-            Over::Ask => self.state.borrow_mut().update(ReplaceMsg::Cancel),
-            Over::Edit => {
+            Overlay::Ask => self.state.borrow_mut().update(ReplaceMsg::Cancel),
+            Overlay::Edit => {
                 let text = self.state.borrow().timeline.run.edits().map(str::to_owned);
                 if let Some(text) = text {
                     self.carry_out(ConsoleMsg::Edited(text).into());
@@ -89,12 +89,12 @@ impl Page {
     pub(super) fn ask(&mut self) {
         let state = self.state.borrow();
         let asks = match (&state.replacing.asked, state.timeline.run.edits()) {
-            (Some(_), _) => Over::Ask,
-            (None, Some(_)) => Over::Edit,
-            (None, None) => Over::Nothing,
+            (Some(_), _) => Overlay::Ask,
+            (None, Some(_)) => Overlay::Edit,
+            (None, None) => Overlay::Nothing,
         };
         drop(state);
-        if asks != Over::Nothing || matches!(self.panels.over, Over::Ask | Over::Edit) {
+        if asks != Overlay::Nothing || matches!(self.panels.over, Overlay::Ask | Overlay::Edit) {
             self.panels.over = asks;
         }
     }

@@ -1,7 +1,7 @@
 //! Which panels are open.
 
 use super::menu::Menu;
-use super::message::Over;
+use super::message::Overlay;
 use crate::web::tools::Tool;
 use web_sys::Element;
 
@@ -17,9 +17,9 @@ pub(super) struct Panels {
     /// Whether the manifest was folded away for the inspector.
     pub(super) gave_way: bool,
     pub(super) console: bool,
-    pub(super) over: Over,
+    pub(super) over: Overlay,
     /// What lay over the page when it was last drawn, and what had the focus before.
-    pub(super) drawn_over: Over,
+    pub(super) drawn_over: Overlay,
     pub(super) left_from: Option<Element>,
     pub(super) tool: Option<Tool>,
     pub(super) as_list: bool,
@@ -37,8 +37,8 @@ impl Panels {
             right: size.0 >= WIDE,
             gave_way: false,
             console: false,
-            over: Over::Nothing,
-            drawn_over: Over::Nothing,
+            over: Overlay::Nothing,
+            drawn_over: Overlay::Nothing,
             left_from: None,
             tool: None,
             as_list: false,

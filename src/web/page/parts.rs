@@ -1,7 +1,7 @@
 //! The panels with what they are given.
 
 use super::menu::{Menu, has_left};
-use super::{Msg, Over, Page};
+use super::{Msg, Overlay, Page};
 use crate::api::{Object, ObjectRef};
 use crate::explain::diagnose::{Remedy, has_earlier_revision};
 use crate::explain::remedies;
@@ -65,7 +65,7 @@ impl Page {
     pub(super) fn calls(&self, ctx: &Context<Self>) -> &Calls {
         self.calls.get_or_init(|| {
             let link = ctx.link();
-            let over = |over: Over| link.callback(move |()| Msg::Over(over));
+            let over = |over: Overlay| link.callback(move |()| Msg::Overlay(over));
             Calls {
                 on: link.callback(Msg::Do),
                 view: link.callback(|view| Msg::Do(SelectionMsg::View(view).into())),
@@ -74,7 +74,7 @@ impl Page {
                 speak: link.callback(Msg::Speak),
                 theme: link.callback(|()| Msg::Theme),
                 share: link.callback(|()| Msg::Share),
-                over: [over(Over::Embed), over(Over::Manifest), over(Over::Console), over(Over::More), over(Over::Help)],
+                over: [over(Overlay::Embed), over(Overlay::Manifest), over(Overlay::Console), over(Overlay::More), over(Overlay::Help)],
                 edit: link.callback(|text| Msg::Do(EditorMsg::Edit(text).into())),
                 apply: link.callback(|()| Msg::Do(Do::Apply)),
                 revert: link.callback(|()| Msg::Do(EditorMsg::Revert.into())),
@@ -383,7 +383,7 @@ fn hidden(ctx: &Context<Page>, count: usize) -> Html {
     html! { <button type="button" class="pill notready" title={say(msg::button_clear_filter())} onclick={ctx.link().callback(|_| Msg::Do(SelectionMsg::Filter(String::new()).into()))}>{ say(msg::filter_hidden(count)) }{ icon("i-cross", 12) }</button> }
 }
 
-fn pace(ctx: &Context<Page>, offer: Option<remedies::Offer>) -> Html {
-    let Some(remedies::Offer { words, title, line }) = offer else { return Html::default() };
+fn pace(ctx: &Context<Page>, offer: Option<remedies::ActionOffer>) -> Html {
+    let Some(remedies::ActionOffer { words, title, line }) = offer else { return Html::default() };
     html! { <button type="button" class="btn sm" id="pace" title={say(title)} onclick={ctx.link().callback(move |_: MouseEvent| Msg::Act(line.clone()))}>{ icon("i-cronjob", 14) }{ say(words) }</button> }
 }

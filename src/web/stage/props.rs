@@ -8,7 +8,7 @@ use crate::session::Standings;
 use crate::views::card::Card;
 use crate::views::shape::{Item, Scene};
 use crate::views::view::View;
-use crate::views::viewport::Picture;
+use crate::views::viewport::ViewedScene;
 use crate::web::language::Lang;
 use std::rc::Rc;
 use web_sys::{KeyboardEvent, MouseEvent, PointerEvent, WheelEvent};
@@ -135,7 +135,7 @@ pub(super) fn mark(props: &Props, item: &Item) -> &'static str {
 }
 
 impl Props {
-    pub(super) fn picture(&self) -> Picture<'_> {
-        Picture { scene: &self.scene, fit: self.scope.view.fit, embed: self.embed }
+    pub(super) fn picture(&self) -> ViewedScene<'_> {
+        ViewedScene { scene: &self.scene, fit: self.scope.view.fit, embed: self.embed }
     }
 }

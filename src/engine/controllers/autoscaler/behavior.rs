@@ -23,12 +23,12 @@ record! {
     pub struct Rules {
         pub stabilization_window_seconds: Option<i64> = "stabilizationWindowSeconds",
         pub select_policy: Str = "selectPolicy",
-        pub policies: Vec<Policy> = "policies",
+        pub policies: Vec<ScalingPolicy> = "policies",
         pub tolerance: Value = "tolerance",
     }
 
     #[derive(Default)]
-    pub struct Policy {
+    pub struct ScalingPolicy {
         /// `Pods` or `Percent`.
         pub kind: Str = "type",
         pub value: i64 = "value",
@@ -37,14 +37,14 @@ record! {
 }
 
 /// History of one autoscaler: its recommendations and its scaling events, with their times.
-pub struct History<'m> {
+pub struct ScaleHistory<'m> {
     /// Keys are a letter and the time in microseconds.
     pub memory: &'m mut Memory,
     /// Now, in microseconds of virtual time.
     pub now: i64,
 }
 
-impl History<'_> {
+impl ScaleHistory<'_> {
     /// Records a recommended size.
     pub fn recommend(&mut self, replicas: i32) {
         self.note('r', replicas);
@@ -102,7 +102,7 @@ const TOO_FEW: ConditionText = ("True", "TooFewReplicas", "the desired replica c
 /// The size allowed now for the desired one, with the conditions `AbleToScale` and `ScalingLimited`.
 pub fn normalize(
     behavior: Option<&Behavior>,
-    history: &mut History<'_>,
+    history: &mut ScaleHistory<'_>,
     (current, wanted): (i32, i32),
     (least, most): (i32, i32),
 ) -> (i32, ConditionText, ConditionText) {
@@ -118,14 +118,14 @@ pub fn normalize(
     (allowed, able, if allowed == stable { ("False", limited.1, limited.2) } else { limited })
 }
 
-fn stabilize_down(history: &mut History<'_>, wanted: i32) -> (i32, ConditionText) {
+fn stabilize_down(history: &mut ScaleHistory<'_>, wanted: i32) -> (i32, ConditionText) {
     history.forget(DEFAULT_DOWN_WINDOW_S, 0);
     let highest = history.since('r', DEFAULT_DOWN_WINDOW_S).max().unwrap_or(0).max(i64::from(wanted)) as i32;
     history.recommend(wanted);
     (highest, if highest == wanted { READY } else { DOWN_STABILIZED })
 }
 
-fn stabilize(behavior: &Behavior, history: &mut History<'_>, current: i32, wanted: i32) -> (i32, ConditionText) {
+fn stabilize(behavior: &Behavior, history: &mut ScaleHistory<'_>, current: i32, wanted: i32) -> (i32, ConditionText) {
     let up = behavior.scale_up.stabilization_window_seconds.unwrap_or(0);
     let down = behavior.scale_down.stabilization_window_seconds.unwrap_or(DEFAULT_DOWN_WINDOW_S);
     let longest = |rules: &Rules| rules.policies.iter().map(|p| p.period_seconds).max().unwrap_or(0);
@@ -153,7 +153,7 @@ fn limit_simply(current: i32, wanted: i32, least: i32, most: i32) -> (i32, Condi
     }
 }
 
-fn limit(behavior: &Behavior, history: &History<'_>, current: i32, wanted: i32, least: i32, most: i32) -> (i32, ConditionText) {
+fn limit(behavior: &Behavior, history: &ScaleHistory<'_>, current: i32, wanted: i32, least: i32, most: i32) -> (i32, ConditionText) {
     if wanted > current {
         let fastest = fastest(&behavior.scale_up, history, current, true).max(current);
         let (top, said) = if most > fastest { (fastest, UP_LIMIT) } else { (most, TOO_MANY) };
@@ -171,7 +171,7 @@ fn limit(behavior: &Behavior, history: &History<'_>, current: i32, wanted: i32, 
 }
 
 /// The size that the policies allow, chosen among them by `selectPolicy`.
-fn fastest(rules: &Rules, history: &History<'_>, current: i32, up: bool) -> i32 {
+fn fastest(rules: &Rules, history: &ScaleHistory<'_>, current: i32, up: bool) -> i32 {
     if rules.select_policy == "Disabled" {
         return current;
     }
@@ -208,7 +208,7 @@ mod tests {
     fn a_size_grows_by_the_fastest_policy_and_shrinks_after_its_window() {
         let (behavior, mut memory) = (behavior(), Memory::new());
         let mut at = |seconds: i64, current: i32, wanted: i32| {
-            let mut history = History { memory: &mut memory, now: seconds * SECOND as i64 };
+            let mut history = ScaleHistory { memory: &mut memory, now: seconds * SECOND as i64 };
             let (size, able, limited) = normalize(Some(&behavior), &mut history, (current, wanted), (1, 8));
             if size != current {
                 history.scaled(current, size);
@@ -226,7 +226,7 @@ mod tests {
     fn without_a_behavior_it_doubles_at_most_and_waits_five_minutes_to_shrink() {
         let mut memory = Memory::new();
         let mut at = |seconds: i64, current: i32, wanted: i32| {
-            let mut history = History { memory: &mut memory, now: seconds * SECOND as i64 };
+            let mut history = ScaleHistory { memory: &mut memory, now: seconds * SECOND as i64 };
             let (size, able, limited) = normalize(None, &mut history, (current, wanted), (2, 20));
             (size, able.1, limited.1)
         };

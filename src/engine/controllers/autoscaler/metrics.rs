@@ -33,7 +33,7 @@ impl Tolerances {
 
 /// Target for a resource.
 #[derive(Clone, Debug)]
-pub struct Target {
+pub struct MetricTarget {
     pub resource: Str,
     /// Only this container counts.
     pub container: Option<Str>,
@@ -72,7 +72,7 @@ struct Groups {
 
 /// How many replicas the target asks for.
 pub fn propose(
-    target: &Target,
+    target: &MetricTarget,
     tolerances: Tolerances,
     current: i32,
     namespace: &Str,
@@ -98,7 +98,7 @@ pub fn propose(
     weigh(target.goal, tolerances, current, groups).ok_or_else(|| "no metrics returned matched known pods".into())
 }
 
-fn unavailable(target: &Target, cause: &str) -> String {
+fn unavailable(target: &MetricTarget, cause: &str) -> String {
     format!("unable to get metrics for resource {}: {cause}", target.resource)
 }
 
@@ -109,7 +109,7 @@ enum PodReadiness {
     Missing,
 }
 
-fn group(target: &Target, pods: &[&Rc<Object>], view: &View<'_>) -> Result<Groups, String> {
+fn group(target: &MetricTarget, pods: &[&Rc<Object>], view: &View<'_>) -> Result<Groups, String> {
     let standing: Vec<Option<PodReadiness>> = pods.iter().map(|object| stand(target, object, view)).collect();
     if !standing.iter().any(|one| matches!(one, Some(PodReadiness::Sampled(_)))) {
         return Err("did not receive metrics for targeted pods (pods might be unready)".into());
@@ -131,7 +131,7 @@ fn group(target: &Target, pods: &[&Rc<Object>], view: &View<'_>) -> Result<Group
     Ok(groups)
 }
 
-fn stand(target: &Target, object: &Object, view: &View<'_>) -> Option<PodReadiness> {
+fn stand(target: &MetricTarget, object: &Object, view: &View<'_>) -> Option<PodReadiness> {
     let pod = object.pod()?;
     if object.meta.is_deleting() || pod.status.phase == "Failed" {
         return None;
@@ -150,13 +150,13 @@ fn running(pod: &Pod) -> impl Iterator<Item = &Container> {
 }
 
 /// What a Pod, or its one container, uses: it is shared evenly among the containers.
-fn used(target: &Target, object: &Object, pod: &Pod, view: &View<'_>) -> Option<i64> {
+fn used(target: &MetricTarget, object: &Object, pod: &Pod, view: &View<'_>) -> Option<i64> {
     let all = usage(view.loads, &target.resource, object, view.cache)?;
     Some(if target.container.is_none() { all } else { all / running(pod).count().max(1) as i64 })
 }
 
 /// What a Pod, or its one container, requests.
-fn request(target: &Target, object: &Object, pod: &Pod) -> Result<i64, String> {
+fn request(target: &MetricTarget, object: &Object, pod: &Pod) -> Result<i64, String> {
     let (resource, name) = (&target.resource, &object.meta.name);
     let whole = &pod.spec.raw["resources"]["requests"];
     if target.container.is_none() && whole.as_object().is_some_and(|requests| !requests.is_empty()) {

@@ -17,8 +17,8 @@ use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::ApiError;
 use crate::engine::why::Why;
-use behavior::{Behavior, History, normalize};
-use metrics::{MetricGoal, Proposal, Target, Tolerances, propose};
+use behavior::{Behavior, ScaleHistory, normalize};
+use metrics::{MetricGoal, MetricTarget, Proposal, Tolerances, propose};
 use serde_json::{Map, Value, json};
 use smol_str::format_smolstr;
 use std::rc::Rc;
@@ -121,7 +121,7 @@ impl AutoscalerPass<'_> {
         let least = self.spec.min_replicas.unwrap_or(1);
         if out.memory.is_empty() {
             // One microsecond earlier: the current recommendation is recorded separately.
-            History { memory: out.memory, now: view.now.0 as i64 - 1 }.recommend(current);
+            ScaleHistory { memory: out.memory, now: view.now.0 as i64 - 1 }.recommend(current);
         }
         let mut metrics = Value::Null;
         let (wanted, reason) = if current == 0 && least != 0 {
@@ -147,7 +147,7 @@ impl AutoscalerPass<'_> {
                 std::cmp::Ordering::Greater => format!("{} above target", wanted.metric),
                 _ => "All metrics below target".into(),
             };
-            let mut history = History { memory: out.memory, now: view.now.0 as i64 };
+            let mut history = ScaleHistory { memory: out.memory, now: view.now.0 as i64 };
             let sizes = (current, wanted.replicas);
             let (size, able, limited) = normalize(self.spec.behavior.as_ref(), &mut history, sizes, (least, self.spec.max_replicas));
             self.set_condition("AbleToScale", able);
@@ -265,7 +265,7 @@ impl AutoscalerPass<'_> {
         self.set_condition("AbleToScale", ("True", "SucceededRescale", &message));
         out.event(self.object, "Normal", "SuccessfulRescale", format_smolstr!("New size: {to}; reason: {reason}"));
         if self.spec.behavior.is_some() {
-            History { memory: out.memory, now: view.now.0 as i64 }.scaled(from, to);
+            ScaleHistory { memory: out.memory, now: view.now.0 as i64 }.scaled(from, to);
         }
         self.status.insert("lastScaleTime".into(), self.now.rfc3339().into());
         true
@@ -340,7 +340,7 @@ impl<'a> MetricSource<'a> {
     }
 
     /// Its target. Metrics of other sources have no API here.
-    fn target(&self) -> Result<Target, String> {
+    fn target(&self) -> Result<MetricTarget, String> {
         let (resource, metric) = (self.text("/name"), self.text("/metric/name"));
         let custom = "unable to fetch metrics from custom metrics API: no custom metrics API (custom.metrics.k8s.io) registered";
         match self.kind {
@@ -366,7 +366,7 @@ impl<'a> MetricSource<'a> {
             (value, _) => MetricGoal::Value(quantity::milli_of(value)),
         };
         let container = (self.kind == "ContainerResource").then(|| self.text("/container").into());
-        Ok(Target { resource: resource.into(), container, goal })
+        Ok(MetricTarget { resource: resource.into(), container, goal })
     }
 
     /// The error for a resource metric that is unavailable.
@@ -387,7 +387,7 @@ impl<'a> MetricSource<'a> {
     }
 
     /// Its name in the reason of a new size.
-    fn name(&self, target: &Target) -> String {
+    fn name(&self, target: &MetricTarget) -> String {
         let container = if target.container.is_some() { "container " } else { "" };
         match target.goal {
             MetricGoal::Utilization(_) => format!("{} {container}resource utilization (percentage of request)", target.resource),
@@ -395,7 +395,7 @@ impl<'a> MetricSource<'a> {
         }
     }
 
-    fn status(&self, target: &Target, proposal: Proposal) -> Value {
+    fn status(&self, target: &MetricTarget, proposal: Proposal) -> Value {
         let mut current = json!({ "averageValue": Quantity::millis(proposal.average).to_string() });
         if let Some(percent) = proposal.utilization {
             current["averageUtilization"] = percent.into();

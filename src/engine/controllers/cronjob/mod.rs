@@ -13,7 +13,7 @@ use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::journal::Op;
 use crate::engine::out::{Action, Out, View};
 use crate::engine::store::validation::Schedule;
-use crate::engine::store::{ApiError, Delete, Reason};
+use crate::engine::store::{ApiError, Delete, StatusReason};
 use crate::engine::why::Why;
 use serde_json::{Map, Value, json};
 use smol_str::format_smolstr;
@@ -292,7 +292,7 @@ impl CronJobPass<'_> {
                 out.event(self.object, "Normal", "SuccessfulCreate", format_smolstr!("Created job {name}"));
                 job
             }
-            Err(error) if error.reason == Reason::AlreadyExists => {
+            Err(error) if error.reason == StatusReason::AlreadyExists => {
                 let key = ObjectRef::new(Kind::Job, &self.object.meta.namespace, &name);
                 match out.server.get(&key).filter(|job| job.meta.is_controlled_by(self.object.meta.uid)) {
                     Some(job) => job.clone(),

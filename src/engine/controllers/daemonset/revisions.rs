@@ -9,7 +9,7 @@ use crate::api::workload::ControllerRevision;
 use crate::api::{Body, Object, Str};
 use crate::engine::controllers::history::{delete_oldest, new_revision, number, renumber};
 use crate::engine::out::Out;
-use crate::engine::store::{ApiError, Reason};
+use crate::engine::store::{ApiError, StatusReason};
 use crate::engine::why::Why;
 use smol_str::format_smolstr;
 use std::rc::Rc;
@@ -50,7 +50,7 @@ fn create(object: &Rc<Object>, set: &DaemonSet, next: i64, out: &mut Out<'_>) ->
     let name = format_smolstr!("{}-{hash}", object.meta.name);
     let new = new_revision(object, &set.template, (&name, HASH_LABEL), object.meta.annotations.clone(), next);
     match out.create(new, Why::NewRevision { revision: next }) {
-        Err(error) if error.reason == Reason::AlreadyExists => {
+        Err(error) if error.reason == StatusReason::AlreadyExists => {
             // Another template has the same hash: the collision count leads to a new one.
             out.update_status(object, Why::Observed, |o| {
                 if let Body::DaemonSet(set) = &mut o.body {

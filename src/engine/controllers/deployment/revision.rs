@@ -8,7 +8,7 @@ use crate::api::json::Json as _;
 use crate::api::pod_template::PodTemplate;
 use crate::api::workload::{Condition, ReplicaSet, WorkloadSpec};
 use crate::api::{Body, Kind, Object, ObjectMeta, Str};
-use crate::engine::store::{ApiError, Reason};
+use crate::engine::store::{ApiError, StatusReason};
 use crate::engine::why::Why;
 use smol_str::format_smolstr;
 use std::rc::Rc;
@@ -111,7 +111,7 @@ impl DeploymentPass<'_, '_, '_> {
     /// The name is taken by a set of another template: a hash collision, which a counter resolves.
     fn creation_failed(&mut self, error: ApiError, name: &Str, newest: i64) -> Result<Rc<Object>, ApiError> {
         let key = crate::api::ObjectRef::new(Kind::ReplicaSet, &self.object.meta.namespace, name);
-        if error.reason == Reason::AlreadyExists
+        if error.reason == StatusReason::AlreadyExists
             && let Some(existing) = self.out.server.get(&key).cloned()
         {
             if existing.meta.is_controlled_by(self.object.meta.uid) && self.has_current_template(&existing) {

@@ -8,7 +8,7 @@ use crate::api::time::SECOND;
 use crate::api::{Duration, Object, ObjectRef, Str};
 use crate::engine::controllers::ownership::JOB_TRACKING;
 use crate::engine::out::Out;
-use crate::engine::store::{ApiError, Reason};
+use crate::engine::store::{ApiError, StatusReason};
 use crate::engine::why::Why;
 use std::rc::Rc;
 
@@ -18,7 +18,7 @@ pub(super) const BATCH_US: Duration = SECOND;
 /// Removes the tracking finalizer from a Pod; a deleted Pod has none.
 pub(super) fn untrack(key: &ObjectRef, why: Why, out: &mut Out<'_>) -> Result<(), ApiError> {
     match out.patch(key, why, |o| o.meta.finalizers.retain(|f| f != JOB_TRACKING)) {
-        Err(error) if error.reason != Reason::NotFound => Err(error),
+        Err(error) if error.reason != StatusReason::NotFound => Err(error),
         _ => Ok(()),
     }
 }

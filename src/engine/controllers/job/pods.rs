@@ -13,7 +13,7 @@ use super::{BATCH_US, JobPass, backoff, is_ready, is_terminating, untrack};
 use crate::api::pod::{Pod, PodSpec};
 use crate::api::{Body, Duration, Kind, Labels, Object, ObjectMeta, Str};
 use crate::engine::out::{Out, View};
-use crate::engine::store::{ApiError, Delete, Reason};
+use crate::engine::store::{ApiError, Delete, StatusReason};
 use crate::engine::why::{DeletionRank, Retry, Why};
 use serde_json::{Value, json};
 use smol_str::format_smolstr;
@@ -151,7 +151,7 @@ impl JobPass<'_> {
             for pod in pods {
                 match out.delete(&pod.key(), Delete { uid: Some(pod.meta.uid), ..Default::default() }, why.clone()) {
                     Ok(_) => out.event(&object, "Normal", "SuccessfulDelete", format_smolstr!("Deleted pod: {}", pod.meta.name)),
-                    Err(error) if error.reason == Reason::NotFound => {}
+                    Err(error) if error.reason == StatusReason::NotFound => {}
                     Err(error) => {
                         result = Err(error);
                         continue;

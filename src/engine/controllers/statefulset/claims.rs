@@ -60,7 +60,7 @@ pub(super) fn create_missing_for_new(
                 let message = format!("Create Claim {} Pod {pod} in StatefulSet {} success", key.name, set.meta.name);
                 pass.out.event(&set, "Normal", "SuccessfulCreate", message);
             }
-            Err(error) if error.reason == crate::engine::store::Reason::AlreadyExists => {}
+            Err(error) if error.reason == crate::engine::store::StatusReason::AlreadyExists => {}
             Err(error) => {
                 let message = format!("Create Claim {} for Pod {pod} in StatefulSet {} failed error: {error}", key.name, set.meta.name);
                 pass.out.event(&set, "Warning", "FailedCreate", message);

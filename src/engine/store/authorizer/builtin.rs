@@ -1,6 +1,6 @@
 //! Roles that come with every cluster. Models `plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go`.
 
-use super::rule::Rule;
+use super::rule::PolicyRule;
 
 /// The groups of users and the roles they have from the start.
 pub(super) const BINDINGS: [(&str, &str); 4] = [
@@ -71,7 +71,7 @@ const DISCOVERY: Lines =
 const PUBLIC: Lines = &[("get", "", "/healthz /livez /readyz /version /version/")];
 
 /// The rules of a role by its name.
-pub(super) fn rules(name: &str) -> Option<Vec<Rule>> {
+pub(super) fn rules(name: &str) -> Option<Vec<PolicyRule>> {
     let parts: &[Lines] = match name {
         "cluster-admin" => &[ALL],
         "admin" => &[ADMIN, EDIT, VIEW],
@@ -87,9 +87,9 @@ pub(super) fn rules(name: &str) -> Option<Vec<Rule>> {
         let verbs = words(verbs);
         // No role has all resources of the core group alone.
         if about.starts_with('/') || group.is_empty() && *about == "*" {
-            return Rule { verbs, urls: words(about), ..Default::default() };
+            return PolicyRule { verbs, urls: words(about), ..Default::default() };
         }
-        Rule { verbs, groups: vec![(*group).to_owned()], resources: words(about), ..Default::default() }
+        PolicyRule { verbs, groups: vec![(*group).to_owned()], resources: words(about), ..Default::default() }
     };
     Some(parts.iter().flat_map(|lines| lines.iter()).map(rule).collect())
 }

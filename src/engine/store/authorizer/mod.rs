@@ -8,17 +8,17 @@ mod builtin;
 mod rule;
 mod user;
 
-use super::error::{ApiError, Reason};
+use super::error::{ApiError, StatusReason};
 use super::server::{ApiServer, Origin};
 use crate::api::{Body, Kind, ObjectRef};
 use crate::engine::why::Why;
-pub use rule::{Request, Rule};
+pub use rule::{Attributes, PolicyRule};
 use serde_json::Value;
-pub use user::User;
+pub use user::UserInfo;
 
 impl ApiServer {
     /// Every rule that applies to a user in a namespace, and what is wrong with roles that bindings name.
-    pub fn rules_of(&self, user: &User, namespace: &str) -> (Vec<Rule>, Vec<String>) {
+    pub fn rules_of(&self, user: &UserInfo, namespace: &str) -> (Vec<PolicyRule>, Vec<String>) {
         let (mut rules, mut faults) = (Vec::new(), Vec::new());
         for (group, role) in builtin::BINDINGS {
             if user.groups.iter().any(|own| own == group) {
@@ -43,10 +43,10 @@ impl ApiServer {
     }
 
     /// The rules of a role, if there is one.
-    fn rules_in(&self, kind: Kind, namespace: &str, name: &str) -> Option<Vec<Rule>> {
+    fn rules_in(&self, kind: Kind, namespace: &str, name: &str) -> Option<Vec<PolicyRule>> {
         let stored = self.get(&ObjectRef::new(kind, namespace, name));
         let rules = |body: &Body| match body {
-            Body::Other(body) => body.get("rules").and_then(Value::as_array).into_iter().flatten().map(Rule::read).collect(),
+            Body::Other(body) => body.get("rules").and_then(Value::as_array).into_iter().flatten().map(PolicyRule::read).collect(),
             _ => Vec::new(),
         };
         if let Some(role) = stored {
@@ -66,7 +66,7 @@ impl ApiServer {
     }
 
     /// Whether a user may do something; if not, what is wrong with the roles that were looked at.
-    pub fn allows(&self, user: &User, request: &Request<'_>) -> Result<(), String> {
+    pub fn allows(&self, user: &UserInfo, request: &Attributes<'_>) -> Result<(), String> {
         let (rules, faults) = self.rules_of(user, request.namespace);
         if rules.iter().any(|rule| rule.allows(request)) {
             return Ok(());
@@ -84,7 +84,7 @@ impl ApiServer {
         let info = key.kind.info();
         let resource = if part.is_empty() { info.plural.to_owned() } else { format!("{}/{part}", info.plural) };
         let name = if verb == "create" && part.is_empty() { "" } else { key.name.as_str() };
-        let request = Request { verb, group: info.group, resource: &resource, namespace: &key.namespace, name, url: "" };
+        let request = Attributes { verb, group: info.group, resource: &resource, namespace: &key.namespace, name, url: "" };
         let fault = self.allows(user, &request).err()?;
         Some(forbidden(user, &request, &fault))
     }
@@ -114,7 +114,7 @@ impl ApiServer {
         let (kind, name) = (text("/kind"), text("/metadata/name"));
         let (verb, resource, named, granted) = match kind {
             "Role" | "ClusterRole" => {
-                let rules = value["rules"].as_array().into_iter().flatten().map(Rule::read).collect();
+                let rules = value["rules"].as_array().into_iter().flatten().map(PolicyRule::read).collect();
                 ("escalate", if kind == "Role" { "roles" } else { "clusterroles" }, name, rules)
             }
             "RoleBinding" | "ClusterRoleBinding" => {
@@ -125,12 +125,12 @@ impl ApiServer {
             _ => return Ok(()),
         };
         let group = "rbac.authorization.k8s.io";
-        if self.allows(user, &Request { verb, group, resource, namespace, name: named, url: "" }).is_ok() {
+        if self.allows(user, &Attributes { verb, group, resource, namespace, name: named, url: "" }).is_ok() {
             return Ok(());
         }
         let (own, _) = self.rules_of(user, namespace);
-        let missing = granted.iter().flat_map(Rule::single).filter(|rule| !own.iter().any(|o| o.covers(rule)));
-        let mut missing: Vec<String> = rule::compact(missing).iter().map(Rule::to_string).collect();
+        let missing = granted.iter().flat_map(PolicyRule::single).filter(|rule| !own.iter().any(|o| o.covers(rule)));
+        let mut missing: Vec<String> = rule::compact(missing).iter().map(PolicyRule::to_string).collect();
         if missing.is_empty() {
             return Ok(());
         }
@@ -147,7 +147,7 @@ impl ApiServer {
 }
 
 /// `pods "x" is forbidden: User "jane" cannot get resource "pods" in API group "" in the namespace "default"`
-fn forbidden(user: &User, request: &Request<'_>, fault: &str) -> ApiError {
+fn forbidden(user: &UserInfo, request: &Attributes<'_>, fault: &str) -> ApiError {
     let base = request.resource.split('/').next().unwrap_or(request.resource);
     let about = if request.group.is_empty() { base.to_owned() } else { format!("{base}.{}", request.group) };
     let about = if request.name.is_empty() { about } else { format!("{about} {:?}", request.name) };
@@ -161,7 +161,7 @@ fn forbidden(user: &User, request: &Request<'_>, fault: &str) -> ApiError {
         request.resource,
         request.group
     );
-    ApiError { reason: Reason::Forbidden, message, cause: None }
+    ApiError { reason: StatusReason::Forbidden, message, cause: None }
 }
 
 #[cfg(test)]

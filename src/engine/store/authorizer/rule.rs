@@ -5,7 +5,7 @@ use std::fmt;
 
 /// What is to be allowed.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Request<'a> {
+pub struct Attributes<'a> {
     /// `get`, `list`, `create`…
     pub verb: &'a str,
     /// The API group, empty for the core group; `*` for any.
@@ -23,7 +23,7 @@ pub struct Request<'a> {
 /// What a role allows; `*` stands for anything.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[allow(missing_docs)]
-pub struct Rule {
+pub struct PolicyRule {
     pub verbs: Vec<String>,
     pub groups: Vec<String>,
     pub resources: Vec<String>,
@@ -40,11 +40,11 @@ fn has(list: &[String], wanted: &str) -> bool {
     list.iter().any(|word| word == wanted || word == "*")
 }
 
-impl Rule {
+impl PolicyRule {
     /// Reads it from its JSON.
-    pub fn read(rule: &Value) -> Rule {
+    pub fn read(rule: &Value) -> PolicyRule {
         let list = |field: &str| words(&rule[field]);
-        Rule {
+        PolicyRule {
             verbs: list("verbs"),
             groups: list("apiGroups"),
             resources: list("resources"),
@@ -54,7 +54,7 @@ impl Rule {
     }
 
     /// Whether it allows a request.
-    pub fn allows(&self, request: &Request<'_>) -> bool {
+    pub fn allows(&self, request: &Attributes<'_>) -> bool {
         if !has(&self.verbs, request.verb) {
             return false;
         }
@@ -72,17 +72,17 @@ impl Rule {
     }
 
     /// The same in rules of one verb, one group, one resource and one name each.
-    pub fn single(&self) -> Vec<Rule> {
+    pub fn single(&self) -> Vec<PolicyRule> {
         let one = |word: &str| vec![word.to_owned()];
         let names: Vec<Vec<String>> = if self.names.is_empty() { vec![Vec::new()] } else { self.names.iter().map(|n| one(n)).collect() };
         let mut all = Vec::new();
         for verb in &self.verbs {
-            all.extend(self.urls.iter().map(|url| Rule { verbs: one(verb), urls: one(url), ..Default::default() }));
+            all.extend(self.urls.iter().map(|url| PolicyRule { verbs: one(verb), urls: one(url), ..Default::default() }));
             for group in &self.groups {
                 for resource in &self.resources {
                     for names in &names {
                         let names = names.clone();
-                        all.push(Rule { verbs: one(verb), groups: one(group), resources: one(resource), names, urls: Vec::new() });
+                        all.push(PolicyRule { verbs: one(verb), groups: one(group), resources: one(resource), names, urls: Vec::new() });
                     }
                 }
             }
@@ -91,19 +91,19 @@ impl Rule {
     }
 
     /// Whether it allows all that a single rule allows.
-    pub fn covers(&self, single: &Rule) -> bool {
+    pub fn covers(&self, single: &PolicyRule) -> bool {
         let first = |list: &'_ [String]| list.first().cloned().unwrap_or_default();
         let (verb, group, resource, name, url) =
             (first(&single.verbs), first(&single.groups), first(&single.resources), first(&single.names), first(&single.urls));
-        self.allows(&Request { verb: &verb, group: &group, resource: &resource, namespace: "", name: &name, url: &url })
+        self.allows(&Attributes { verb: &verb, group: &group, resource: &resource, namespace: "", name: &name, url: &url })
     }
 }
 
 /// Single rules with those joined that only differ in their verb.
-pub fn compact(single: impl Iterator<Item = Rule>) -> Vec<Rule> {
-    let mut all: Vec<Rule> = Vec::new();
+pub fn compact(single: impl Iterator<Item = PolicyRule>) -> Vec<PolicyRule> {
+    let mut all: Vec<PolicyRule> = Vec::new();
     for rule in single {
-        let about = |r: &Rule| (r.groups.clone(), r.resources.clone(), r.names.clone());
+        let about = |r: &PolicyRule| (r.groups.clone(), r.resources.clone(), r.names.clone());
         match all.iter_mut().find(|known| rule.urls.is_empty() && about(known) == about(&rule)) {
             Some(known) => known.verbs.extend(rule.verbs.into_iter().filter(|verb| !known.verbs.contains(verb)).collect::<Vec<_>>()),
             None => all.push(rule),
@@ -113,7 +113,7 @@ pub fn compact(single: impl Iterator<Item = Rule>) -> Vec<Rule> {
 }
 
 /// `{APIGroups:[""], Resources:["pods"], Verbs:["get"]}`
-impl fmt::Display for Rule {
+impl fmt::Display for PolicyRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let fields = [
             ("NonResourceURLs", &self.urls),

@@ -31,26 +31,26 @@ fn rules_allow_by_verb_group_resource_and_name() {
         {"verbs": ["get"], "nonResourceURLs": ["/logs/*"]},
     ]);
     let server = server(&[role("r", json!({}), rules), bound("b", "r", "jane"), bound("lost", "gone", "jane")]);
-    let jane = User::new("jane", Vec::new());
-    let may = |verb, group, resource, name| server.allows(&jane, &Request { verb, group, resource, name, ..Default::default() }).is_ok();
+    let jane = UserInfo::new("jane", Vec::new());
+    let may = |verb, group, resource, name| server.allows(&jane, &Attributes { verb, group, resource, name, ..Default::default() }).is_ok();
     assert!(may("get", "", "pods", "a"));
     assert!(!may("get", "", "pods", "b"));
     assert!(!may("list", "", "pods", ""));
     assert!(may("get", "", "deployments/scale", "a"));
     assert!(may("delete", "apps", "deployments/scale", "x"));
-    assert!(server.allows(&jane, &Request { verb: "get", url: "/logs/a", ..Default::default() }).is_ok());
-    assert!(server.allows(&jane, &Request { verb: "get", url: "/version", ..Default::default() }).is_ok(), "as everyone may");
-    let refused = server.allows(&jane, &Request { verb: "get", resource: "nodes", ..Default::default() });
+    assert!(server.allows(&jane, &Attributes { verb: "get", url: "/logs/a", ..Default::default() }).is_ok());
+    assert!(server.allows(&jane, &Attributes { verb: "get", url: "/version", ..Default::default() }).is_ok(), "as everyone may");
+    let refused = server.allows(&jane, &Attributes { verb: "get", resource: "nodes", ..Default::default() });
     assert_eq!(refused, Err("RBAC: clusterrole.rbac.authorization.k8s.io \"gone\" not found".to_owned()));
-    assert!(server.allows(&User::new("root", vec!["system:masters".into()]), &Request { verb: "x", ..Default::default() }).is_ok());
+    assert!(server.allows(&UserInfo::new("root", vec!["system:masters".into()]), &Attributes { verb: "x", ..Default::default() }).is_ok());
 }
 
 #[test]
 fn roles_of_the_cluster_grow_by_labels() {
     let more = json!([{"verbs": ["get"], "apiGroups": ["acme.io"], "resources": ["kites"]}]);
     let server = server(&[role("kites", json!({"rbac.authorization.k8s.io/aggregate-to-view": "true"}), more), bound("b", "view", "jane")]);
-    let jane = User::new("jane", Vec::new());
-    let may = |verb, group, resource| server.allows(&jane, &Request { verb, group, resource, ..Default::default() }).is_ok();
+    let jane = UserInfo::new("jane", Vec::new());
+    let may = |verb, group, resource| server.allows(&jane, &Attributes { verb, group, resource, ..Default::default() }).is_ok();
     assert!(may("get", "acme.io", "kites") && may("list", "", "pods") && !may("get", "", "secrets") && !may("create", "", "pods"));
 }
 
@@ -61,7 +61,7 @@ fn no_one_grants_more_than_they_have() {
     let mut all = rules.clone();
     all[0]["verbs"] = json!(["create"]);
     let server = server(&[role("r", json!({}), all), bound("b", "r", "jane")]);
-    let user = Some(Rc::new(User::new("jane", Vec::new())));
+    let user = Some(Rc::new(UserInfo::new("jane", Vec::new())));
     let origin = Origin { actor: Actor::USER, cause: None, pass: 0, manager: None, user };
     let grant = |verbs: Value| {
         let rules = json!([{"verbs": verbs, "apiGroups": [""], "resources": ["pods"]}]);

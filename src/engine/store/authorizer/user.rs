@@ -7,22 +7,22 @@ const ACCOUNT: &str = "system:serviceaccount:";
 
 /// Someone a request is made as.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
-pub struct User {
+pub struct UserInfo {
     /// `jane`, or `system:serviceaccount:NAMESPACE:NAME`.
     pub name: Str,
     /// The groups, those of every user included.
     pub groups: Vec<Str>,
 }
 
-impl User {
+impl UserInfo {
     /// A user of this name; a service account without groups of its own has those of all service accounts.
-    pub fn new(name: &str, groups: Vec<Str>) -> User {
+    pub fn new(name: &str, groups: Vec<Str>) -> UserInfo {
         let mut groups = groups;
         if let (true, Some((namespace, _))) = (groups.is_empty(), name.strip_prefix(ACCOUNT).and_then(|rest| rest.split_once(':'))) {
             groups = vec!["system:serviceaccounts".into(), format!("system:serviceaccounts:{namespace}").into()];
         }
         groups.push("system:authenticated".into());
-        User { name: name.into(), groups }
+        UserInfo { name: name.into(), groups }
     }
 
     /// Whether a subject of a binding in this namespace means this user.

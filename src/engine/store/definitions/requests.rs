@@ -2,7 +2,7 @@
 //!
 //! Models `apiextensions-apiserver/pkg/registry/customresource/{strategy,etcd}.go`.
 
-use super::super::error::{ApiError, Reason};
+use super::super::error::{ApiError, StatusReason};
 use super::super::managers::Unknown;
 use super::super::requests::Patch;
 use super::super::server::{ApiServer, Origin};
@@ -15,7 +15,7 @@ use std::rc::Rc;
 
 /// What clients are told of a resource that is not served.
 fn gone() -> ApiError {
-    ApiError { reason: Reason::NotFound, message: "the server could not find the requested resource".into(), cause: None }
+    ApiError { reason: StatusReason::NotFound, message: "the server could not find the requested resource".into(), cause: None }
 }
 
 impl ApiServer {
@@ -45,7 +45,7 @@ impl ApiServer {
         let definition = self.defined(kind)?;
         if definition.terminating && old.is_none() {
             let message = "create not allowed while custom resource definition is terminating".into();
-            return Err(ApiError { reason: Reason::MethodNotAllowed, message, cause: None });
+            return Err(ApiError { reason: StatusReason::MethodNotAllowed, message, cause: None });
         }
         let name = value["metadata"]["name"].as_str().unwrap_or("").to_owned();
         let asked = value["apiVersion"].as_str().and_then(|v| v.rsplit('/').next()).unwrap_or("");

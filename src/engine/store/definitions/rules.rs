@@ -2,17 +2,19 @@
 //!
 //! Models `apiextensions-apiserver/pkg/apiserver/schema/cel/validation.go`.
 
-use super::super::validation::{Fault, FieldError};
+use super::super::validation::{ErrorType, FieldError};
 use super::Version;
 use crate::api::cel::Program;
 use serde_json::Value;
 
 /// Rules are asked only of objects that are otherwise as the schema says.
 pub(super) fn blocked(errors: &[FieldError]) -> Option<FieldError> {
-    let blocks = |fault: Fault| matches!(fault, Fault::NotSupported | Fault::Required | Fault::TooLong | Fault::TooMany | Fault::Type);
+    let blocks = |fault: ErrorType| {
+        matches!(fault, ErrorType::NotSupported | ErrorType::Required | ErrorType::TooLong | ErrorType::TooMany | ErrorType::Type)
+    };
     errors.iter().any(|error| blocks(error.fault)).then(|| FieldError {
         field: "<nil>".into(),
-        fault: Fault::Invalid,
+        fault: ErrorType::Invalid,
         value: "null".into(),
         detail: "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"
             .into(),
@@ -91,10 +93,10 @@ impl Asked<'_> {
             Err(error) => format!("rule evaluation error: {error} evaluating rule: {text}"),
         };
         let fault = match rule["reason"].as_str() {
-            Some("FieldValueForbidden") => Fault::Forbidden,
-            Some("FieldValueRequired") => Fault::Required,
-            Some("FieldValueDuplicate") => Fault::Duplicate,
-            _ => Fault::Invalid,
+            Some("FieldValueForbidden") => ErrorType::Forbidden,
+            Some("FieldValueRequired") => ErrorType::Required,
+            Some("FieldValueDuplicate") => ErrorType::Duplicate,
+            _ => ErrorType::Invalid,
         };
         let inner = rule["fieldPath"].as_str().unwrap_or("");
         let field = format!("{path}{inner}");

@@ -2,7 +2,7 @@
 //!
 //! Models `apiextensions-apiserver/pkg/apiserver/schema/{pruning,defaulting,listtype}` and `kube-openapi/pkg/validation/validate`.
 
-use super::super::validation::{Fault, FieldError};
+use super::super::validation::{ErrorType, FieldError};
 use crate::api::cel::Program;
 use crate::api::regex::{Regex, Syntax};
 use crate::api::{Timestamp, base64, cidr};
@@ -132,13 +132,13 @@ fn has_format(format: &str, text: &str) -> bool {
 }
 
 impl Check {
-    fn add(&mut self, fault: Fault, path: &str, value: impl Into<String>, detail: impl Into<String>) {
+    fn add(&mut self, fault: ErrorType, path: &str, value: impl Into<String>, detail: impl Into<String>) {
         let field = if path.is_empty() { "<nil>" } else { path };
         self.errors.push(FieldError { field: field.to_owned(), fault, value: value.into(), detail: detail.into() });
     }
 
     fn wrong(&mut self, path: &str, value: &Value, detail: impl std::fmt::Display) {
-        self.add(Fault::Invalid, path, value.to_string(), format!("{path} in body {detail}"));
+        self.add(ErrorType::Invalid, path, value.to_string(), format!("{path} in body {detail}"));
     }
 
     fn value(&mut self, schema: &Value, value: &Value, old: Option<&Value>, path: &str, depth: usize) {
@@ -148,7 +148,7 @@ impl Check {
         if !is_of(schema, value) {
             let wanted = if is_on(schema, "x-kubernetes-int-or-string") { "integer,string" } else { schema["type"].as_str().unwrap_or("") };
             let found = Value::from(type_of(value));
-            self.add(Fault::Type, path, found.to_string(), format!("{path} in body must be of type {wanted}: {found}"));
+            self.add(ErrorType::Type, path, found.to_string(), format!("{path} in body must be of type {wanted}: {found}"));
         }
         self.combined(schema, value, path, depth);
         match value {
@@ -161,7 +161,7 @@ impl Check {
             && !(value.is_null() && is_on(schema, "nullable"))
         {
             let allowed: Vec<String> = allowed.iter().map(Value::to_string).collect();
-            self.add(Fault::NotSupported, path, value.to_string(), format!("supported values: {}", allowed.join(", ")));
+            self.add(ErrorType::NotSupported, path, value.to_string(), format!("supported values: {}", allowed.join(", ")));
         }
         if let Value::Object(map) = value {
             self.object(schema, map, old, path, depth);
@@ -181,24 +181,24 @@ impl Check {
         }
         let any: Vec<Vec<FieldError>> = list("anyOf").iter().map(faults).collect();
         if !any.is_empty() && any.iter().all(|faults| !faults.is_empty()) {
-            self.add(Fault::Invalid, path, "", format!("{path:?} must validate at least one schema (anyOf)"));
+            self.add(ErrorType::Invalid, path, "", format!("{path:?} must validate at least one schema (anyOf)"));
             self.errors.extend(any.into_iter().next().unwrap_or_default());
         }
         let one: Vec<Vec<FieldError>> = list("oneOf").iter().map(faults).collect();
         let valid = one.iter().filter(|faults| faults.is_empty()).count();
         if !one.is_empty() && valid != 1 {
             let found = if valid == 0 { "Found none valid".to_owned() } else { format!("Found {valid} valid alternatives") };
-            self.add(Fault::Invalid, path, "", format!("{path:?} must validate one and only one schema (oneOf). {found}"));
+            self.add(ErrorType::Invalid, path, "", format!("{path:?} must validate one and only one schema (oneOf). {found}"));
         }
         if schema.get("not").is_some_and(|not| !not.is_null() && faults(not).is_empty()) {
-            self.add(Fault::Invalid, path, "", format!("{path:?} must not validate the schema (not)"));
+            self.add(ErrorType::Invalid, path, "", format!("{path:?} must not validate the schema (not)"));
         }
     }
 
     fn text(&mut self, schema: &Value, text: &str, path: &str) {
         let (value, length) = (Value::from(text), text.chars().count() as u64);
         if let Some(most) = schema["maxLength"].as_u64().filter(|most| length > *most) {
-            self.add(Fault::TooLong, path, "", format!("may not be more than {most} bytes"));
+            self.add(ErrorType::TooLong, path, "", format!("may not be more than {most} bytes"));
         }
         if let Some(least) = schema["minLength"].as_u64().filter(|least| length < *least) {
             self.wrong(path, &value, format_args!("should be at least {least} chars long"));
@@ -239,7 +239,7 @@ impl Check {
             self.wrong(path, &Value::from(length), format_args!("should have at least {least} items"));
         }
         if let Some(most) = schema["maxItems"].as_u64().filter(|most| length > *most) {
-            self.add(Fault::TooMany, path, length.to_string(), format!("must have at most {most} items"));
+            self.add(ErrorType::TooMany, path, length.to_string(), format!("must have at most {most} items"));
         }
         let keys: Option<Vec<&str>> = match schema["x-kubernetes-list-type"].as_str() {
             Some("set") => Some(Vec::new()),
@@ -256,7 +256,7 @@ impl Check {
             if let Some(own) = key(item)
                 && items[..index].iter().any(|before| key(before).as_ref() == Some(&own))
             {
-                self.add(Fault::Duplicate, &at, own.to_string(), "");
+                self.add(ErrorType::Duplicate, &at, own.to_string(), "");
             }
             let before = old.and_then(Value::as_array).and_then(|old| old.get(index));
             self.value(&schema["items"], item, before, &at, depth + 1);
@@ -266,7 +266,7 @@ impl Check {
     fn object(&mut self, schema: &Value, map: &Map<String, Value>, old: Option<&Value>, path: &str, depth: usize) {
         let count = map.len() as u64;
         if let Some(most) = schema["maxProperties"].as_u64().filter(|most| count > *most) {
-            self.add(Fault::TooMany, path, count.to_string(), format!("must have at most {most} items"));
+            self.add(ErrorType::TooMany, path, count.to_string(), format!("must have at most {most} items"));
         }
         if let Some(least) = schema["minProperties"].as_u64().filter(|least| count < *least) {
             self.wrong(path, &Value::from(count), format_args!("should have at least {least} properties"));
@@ -282,7 +282,7 @@ impl Check {
         }
         for name in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
             if !map.contains_key(name) {
-                self.add(Fault::Required, &inner(name), "", "");
+                self.add(ErrorType::Required, &inner(name), "", "");
             }
         }
     }
@@ -327,34 +327,34 @@ fn visit(schema: &Value, path: &str, see: &mut dyn FnMut(&str, &Value)) {
 /// What is wrong with the schema of a version: every value has a type, and rules can be read.
 pub fn problems(schema: &Value, path: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    let mut add = |fault: Fault, field: String, value: String, detail: String| errors.push(FieldError { field, fault, value, detail });
+    let mut add = |fault: ErrorType, field: String, value: String, detail: String| errors.push(FieldError { field, fault, value, detail });
     if schema["type"] != "object" {
         let found = Value::from(schema["type"].as_str().unwrap_or(""));
         if schema["type"].is_null() {
-            add(Fault::Required, format!("{path}.type"), String::new(), "must not be empty at the root".into());
+            add(ErrorType::Required, format!("{path}.type"), String::new(), "must not be empty at the root".into());
         } else {
-            add(Fault::Invalid, format!("{path}.type"), found.to_string(), "must be object at the root".into());
+            add(ErrorType::Invalid, format!("{path}.type"), found.to_string(), "must be object at the root".into());
         }
     }
     visit(schema, "", &mut |at, schema| {
         let kind = schema["type"].as_str().unwrap_or("");
         let free = is_on(schema, "x-kubernetes-int-or-string") || is_on(schema, "x-kubernetes-preserve-unknown-fields");
         if kind.is_empty() && !at.is_empty() && !free {
-            add(Fault::Required, format!("{path}{at}.type"), String::new(), "must not be empty for specified object fields".into());
+            add(ErrorType::Required, format!("{path}{at}.type"), String::new(), "must not be empty for specified object fields".into());
         }
         const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "string"];
         if !kind.is_empty() && !TYPES.contains(&kind) {
             let all: Vec<String> = TYPES.iter().map(|name| format!("{name:?}")).collect();
-            add(Fault::NotSupported, format!("{path}{at}.type"), format!("{kind:?}"), format!("supported values: {}", all.join(", ")));
+            add(ErrorType::NotSupported, format!("{path}{at}.type"), format!("{kind:?}"), format!("supported values: {}", all.join(", ")));
         }
         if kind == "array" && schema["items"].is_null() {
-            add(Fault::Required, format!("{path}{at}.items"), String::new(), "must be specified".into());
+            add(ErrorType::Required, format!("{path}{at}.items"), String::new(), "must be specified".into());
         }
         if let Some(pattern) = schema["pattern"].as_str()
             && let Err(fault) = Regex::new(pattern, Syntax { extended: true, go: true, ..Syntax::default() })
         {
             let detail = format!("must be a valid regular expression, but isn't: {fault}");
-            add(Fault::Invalid, format!("{path}{at}.pattern"), Value::from(pattern).to_string(), detail);
+            add(ErrorType::Invalid, format!("{path}{at}.pattern"), Value::from(pattern).to_string(), detail);
         }
         let default = schema.get("default");
         if let Some(default) = default.filter(|_| !at.is_empty()) {
@@ -364,7 +364,7 @@ pub fn problems(schema: &Value, path: &str) -> Vec<FieldError> {
         }
     });
     read_rules(schema, &mut |at, (text, fault)| {
-        add(Fault::Invalid, format!("{path}{at}"), Value::from(text).to_string(), format!("compilation failed: {fault}"));
+        add(ErrorType::Invalid, format!("{path}{at}"), Value::from(text).to_string(), format!("compilation failed: {fault}"));
     });
     errors
 }

@@ -3,7 +3,7 @@
 //!
 //! Models `structured-merge-diff/v6/merge/{update,conflict}.go` and `managedfields/internal/{conflict,lastappliedmanager}.go`.
 
-use super::super::error::{ApiError, Reason};
+use super::super::error::{ApiError, StatusReason};
 use super::super::server::{ApiServer, Origin};
 use super::fields::{self, FieldSet, Shape};
 use super::{CLIENT_SIDE, Fields, Managed, Manager, fields_of, plain, with_fields};
@@ -100,7 +100,7 @@ impl ApiServer {
             return Ok(());
         }
         crate::sort::sort_by_key(&mut conflicts, |(manager, _)| manager.clone());
-        let error = ApiError { reason: Reason::Conflict, message: told(&conflicts), cause: None };
+        let error = ApiError { reason: StatusReason::Conflict, message: told(&conflicts), cause: None };
         self.refuse(origin, key.clone(), &error, asked.1.clone());
         Err(error)
     }
@@ -149,7 +149,7 @@ fn untyped(kind: Kind, key: &ObjectRef, config: &Value) -> Result<(), ApiError> 
     let place = if key.namespace.is_empty() { format!("/{}", key.name) } else { format!("{}/{}", key.namespace, key.name) };
     let detail = if unknown.len() == 1 { unknown.concat() } else { format!("errors:\n  {}", unknown.join("\n  ")) };
     Err(ApiError {
-        reason: Reason::Unknown,
+        reason: StatusReason::Unknown,
         message: format!("failed to create typed patch object ({place}; {}, Kind={}): {detail}", kind.api_version(), kind.name()),
         cause: None,
     })

@@ -13,8 +13,8 @@ pub struct Subject<'a> {
 }
 
 /// Why a Pod is forbidden: in short, and which parts of it.
-pub type Finding = Option<(&'static str, String)>;
-type Check = fn(&Subject<'_>) -> Finding;
+pub type PolicyViolation = Option<(&'static str, String)>;
+type Check = fn(&Subject<'_>) -> PolicyViolation;
 
 /// Checks by level and the minor version that introduced them; `true` if a check of the next level replaces it.
 const CHECKS: [(Level, u32, bool, Check); 18] = [
@@ -117,14 +117,14 @@ fn strings(list: &Value) -> impl Iterator<Item = &str> {
     list.as_array().into_iter().flatten().filter_map(Value::as_str)
 }
 
-fn privilege_escalation(subject: &Subject<'_>) -> Finding {
+fn privilege_escalation(subject: &Subject<'_>) -> PolicyViolation {
     let bad = subject.those(|c| c["securityContext"]["allowPrivilegeEscalation"] != false);
     (!bad.is_empty() && !subject.is_windows()).then(|| {
         ("allowPrivilegeEscalation != false", format!("{} must set securityContext.allowPrivilegeEscalation=false", containers(&bad)))
     })
 }
 
-fn app_armor(subject: &Subject<'_>) -> Finding {
+fn app_armor(subject: &Subject<'_>) -> PolicyViolation {
     let is_bad = |kind: &str| !matches!(kind, "RuntimeDefault" | "Localhost");
     let mut who = subject.setters(|context| context["appArmorProfile"]["type"].as_str().is_some_and(is_bad));
     let mut values = sorted(subject.values("/appArmorProfile/type").into_iter().filter(|kind| is_bad(kind)));
@@ -168,11 +168,11 @@ fn added(subject: &Subject<'_>, allowed: &[&str]) -> Option<String> {
     (!bad.is_empty()).then(|| format!("{} must not include {} in securityContext.capabilities.add", containers(&bad), quoted(&names)))
 }
 
-fn capabilities(subject: &Subject<'_>) -> Finding {
+fn capabilities(subject: &Subject<'_>) -> PolicyViolation {
     added(subject, &CAPABILITIES).map(|detail| ("non-default capabilities", detail))
 }
 
-fn capabilities_restricted(subject: &Subject<'_>) -> Finding {
+fn capabilities_restricted(subject: &Subject<'_>) -> PolicyViolation {
     if subject.is_windows() {
         return None;
     }
@@ -182,7 +182,7 @@ fn capabilities_restricted(subject: &Subject<'_>) -> Finding {
     (!details.is_empty()).then(|| ("unrestricted capabilities", details.join("; ")))
 }
 
-fn host_namespaces(subject: &Subject<'_>) -> Finding {
+fn host_namespaces(subject: &Subject<'_>) -> PolicyViolation {
     let shared: Vec<&str> = ["hostIPC", "hostNetwork", "hostPID"].into_iter().filter(|field| subject.spec[*field] == true).collect();
     (!shared.is_empty()).then(|| {
         let details: Vec<String> = shared.iter().map(|field| format!("{field}=true")).collect();
@@ -194,12 +194,12 @@ fn volumes<'a>(subject: &'a Subject<'_>) -> impl Iterator<Item = (&'a str, &'a V
     subject.spec["volumes"].as_array().into_iter().flatten().map(|v| (v["name"].as_str().unwrap_or(""), v))
 }
 
-fn host_path(subject: &Subject<'_>) -> Finding {
+fn host_path(subject: &Subject<'_>) -> PolicyViolation {
     let bad: Vec<&str> = volumes(subject).filter(|(_, v)| v["hostPath"].is_object()).map(|(name, _)| name).collect();
     (!bad.is_empty()).then(|| ("hostPath volumes", format!("{} {}", plural(bad.len(), "volume", "volumes"), quoted(&bad))))
 }
 
-fn host_ports(subject: &Subject<'_>) -> Finding {
+fn host_ports(subject: &Subject<'_>) -> PolicyViolation {
     let ports = |c: &Value| -> Vec<String> {
         let all = c["ports"].as_array().into_iter().flatten().filter_map(|port| port["hostPort"].as_i64());
         all.filter(|port| *port != 0).map(|port| port.to_string()).collect()
@@ -212,7 +212,7 @@ fn host_ports(subject: &Subject<'_>) -> Finding {
     })
 }
 
-fn probe_hosts(subject: &Subject<'_>) -> Finding {
+fn probe_hosts(subject: &Subject<'_>) -> PolicyViolation {
     let hosts = |c: &Value| -> Vec<String> {
         let handlers =
             [&c["livenessProbe"], &c["readinessProbe"], &c["startupProbe"], &c["lifecycle"]["postStart"], &c["lifecycle"]["preStop"]];
@@ -228,12 +228,12 @@ fn probe_hosts(subject: &Subject<'_>) -> Finding {
     })
 }
 
-fn privileged(subject: &Subject<'_>) -> Finding {
+fn privileged(subject: &Subject<'_>) -> PolicyViolation {
     let bad = subject.those(|c| c["securityContext"]["privileged"] == true);
     (!bad.is_empty()).then(|| ("privileged", format!("{} must not set securityContext.privileged=true", containers(&bad))))
 }
 
-fn proc_mount(subject: &Subject<'_>) -> Finding {
+fn proc_mount(subject: &Subject<'_>) -> PolicyViolation {
     let is_bad = |c: &Value| c["securityContext"]["procMount"].as_str().is_some_and(|mount| mount != "Default");
     let bad = subject.those(is_bad);
     let values = sorted(subject.values("/procMount").into_iter().filter(|mount| mount != "Default"));
@@ -244,7 +244,7 @@ fn proc_mount(subject: &Subject<'_>) -> Finding {
 const VOLUMES: [&str; 9] =
     ["configMap", "csi", "downwardAPI", "emptyDir", "ephemeral", "image", "persistentVolumeClaim", "projected", "secret"];
 
-fn volume_types(subject: &Subject<'_>) -> Finding {
+fn volume_types(subject: &Subject<'_>) -> PolicyViolation {
     let kind = |v: &Value| v.as_object().and_then(|map| map.keys().find(|key| *key != "name").cloned()).unwrap_or_else(|| "unknown".into());
     let bad = || volumes(subject).filter(|(_, v)| !VOLUMES.iter().any(|allowed| v[*allowed].is_object()));
     let names = sorted(bad().map(|(name, _)| name.to_owned()));
@@ -256,7 +256,7 @@ fn volume_types(subject: &Subject<'_>) -> Finding {
     })
 }
 
-fn non_root(subject: &Subject<'_>) -> Finding {
+fn non_root(subject: &Subject<'_>) -> PolicyViolation {
     if subject.has_own_users() {
         return None;
     }
@@ -270,12 +270,12 @@ fn non_root(subject: &Subject<'_>) -> Finding {
         .then(|| (reason, format!("pod or {} must set securityContext.runAsNonRoot=true", containers(&unset))))
 }
 
-fn user_zero(subject: &Subject<'_>) -> Finding {
+fn user_zero(subject: &Subject<'_>) -> PolicyViolation {
     let who = subject.setters(|context| context["runAsUser"] == 0);
     (!who.is_empty() && !subject.has_own_users()).then(|| ("runAsUser=0", format!("{} must not set runAsUser=0", who.join(" and "))))
 }
 
-fn selinux(subject: &Subject<'_>) -> Finding {
+fn selinux(subject: &Subject<'_>) -> PolicyViolation {
     let newer = subject.minor >= 31;
     let is_bad = |kind: &str| {
         !matches!(kind, "" | "container_t" | "container_init_t" | "container_kvm_t") && (!newer || kind != "container_engine_t")
@@ -305,7 +305,7 @@ fn is_seccomp(kind: &str) -> bool {
     matches!(kind, "RuntimeDefault" | "Localhost")
 }
 
-fn seccomp(subject: &Subject<'_>) -> Finding {
+fn seccomp(subject: &Subject<'_>) -> PolicyViolation {
     let who = subject.setters(|context| context["seccompProfile"]["type"].as_str().is_some_and(|kind| !is_seccomp(kind)));
     let values = sorted(subject.values("/seccompProfile/type").into_iter().filter(|kind| !is_seccomp(kind)));
     (!who.is_empty()).then(|| {
@@ -313,7 +313,7 @@ fn seccomp(subject: &Subject<'_>) -> Finding {
     })
 }
 
-fn seccomp_restricted(subject: &Subject<'_>) -> Finding {
+fn seccomp_restricted(subject: &Subject<'_>) -> PolicyViolation {
     if subject.is_windows() {
         return None;
     }
@@ -343,13 +343,13 @@ const SYSCTLS: [(&str, u32); 12] = [
     ("net.ipv4.tcp_wmem", 32),
 ];
 
-fn sysctls(subject: &Subject<'_>) -> Finding {
+fn sysctls(subject: &Subject<'_>) -> PolicyViolation {
     let all = subject.spec["securityContext"]["sysctls"].as_array().into_iter().flatten().filter_map(|s| s["name"].as_str());
     let bad: Vec<&str> = all.filter(|name| !SYSCTLS.iter().any(|(safe, since)| safe == name && *since <= subject.minor)).collect();
     (!bad.is_empty()).then(|| ("forbidden sysctls", bad.join(", ")))
 }
 
-fn host_process(subject: &Subject<'_>) -> Finding {
+fn host_process(subject: &Subject<'_>) -> PolicyViolation {
     let who = subject.setters(|context| context["windowsOptions"]["hostProcess"] == true);
     (!who.is_empty())
         .then(|| ("hostProcess", format!("{} must not set securityContext.windowsOptions.hostProcess=true", who.join(" and "))))

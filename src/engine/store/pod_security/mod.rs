@@ -43,7 +43,7 @@ impl Policy {
             let field = format!("metadata.labels[{PREFIX}{label}]");
             errors.push(FieldError {
                 field,
-                fault: validation::Fault::Invalid,
+                fault: validation::ErrorType::Invalid,
                 value: Value::from(value).to_string(),
                 detail: detail.to_owned(),
             });

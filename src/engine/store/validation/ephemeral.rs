@@ -2,7 +2,7 @@
 //!
 //! Models `validateEphemeralContainers` of `pkg/apis/core/validation/validation.go`.
 
-use super::{Errors, Fault, list, pod, text};
+use super::{ErrorType, Errors, list, pod, text};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -32,7 +32,7 @@ pub fn containers<'s>(errors: &mut Errors, spec: &'s Value, field: &str, (volume
         }
         let target = text(one, "targetContainerName");
         if !target.is_empty() && !others.contains(target) {
-            errors.add(Fault::NotFound, &format!("{at}.targetContainerName"), Value::from(target).to_string(), "");
+            errors.add(ErrorType::NotFound, &format!("{at}.targetContainerName"), Value::from(target).to_string(), "");
         }
         for name in NOT_EPHEMERAL.into_iter().filter(|name| is_set(&one[*name])) {
             errors.forbidden(&format!("{at}.{name}"), REFUSED);

@@ -7,7 +7,7 @@ use std::fmt;
 
 /// Type of a field error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fault {
+pub enum ErrorType {
     /// Missing.
     Required,
     /// Invalid value.
@@ -33,7 +33,7 @@ pub struct FieldError {
     /// Path such as `spec.template.spec.containers[0].image`.
     pub field: String,
     /// Type of error.
-    pub fault: Fault,
+    pub fault: ErrorType,
     /// The invalid value as JSON text, for the types that show it.
     pub value: String,
     /// What follows the value; may be empty.
@@ -44,29 +44,29 @@ impl FieldError {
     /// The `reason` of the API's status cause.
     pub fn reason(&self) -> &'static str {
         match self.fault {
-            Fault::Required => "FieldValueRequired",
-            Fault::Invalid => "FieldValueInvalid",
-            Fault::NotSupported => "FieldValueNotSupported",
-            Fault::Forbidden => "FieldValueForbidden",
-            Fault::Duplicate => "FieldValueDuplicate",
-            Fault::NotFound => "FieldValueNotFound",
-            Fault::TooLong => "FieldValueTooLong",
-            Fault::TooMany => "FieldValueTooMany",
-            Fault::Type => "FieldValueTypeInvalid",
+            ErrorType::Required => "FieldValueRequired",
+            ErrorType::Invalid => "FieldValueInvalid",
+            ErrorType::NotSupported => "FieldValueNotSupported",
+            ErrorType::Forbidden => "FieldValueForbidden",
+            ErrorType::Duplicate => "FieldValueDuplicate",
+            ErrorType::NotFound => "FieldValueNotFound",
+            ErrorType::TooLong => "FieldValueTooLong",
+            ErrorType::TooMany => "FieldValueTooMany",
+            ErrorType::Type => "FieldValueTypeInvalid",
         }
     }
 
     /// The error without the field.
     pub fn body(&self) -> String {
         let (name, shown) = match self.fault {
-            Fault::Required => ("Required value", false),
-            Fault::Forbidden => ("Forbidden", false),
-            Fault::TooLong => ("Too long", false),
-            Fault::TooMany => ("Too many", true),
-            Fault::Invalid | Fault::Type => ("Invalid value", true),
-            Fault::NotSupported => ("Unsupported value", true),
-            Fault::Duplicate => ("Duplicate value", true),
-            Fault::NotFound => ("Not found", true),
+            ErrorType::Required => ("Required value", false),
+            ErrorType::Forbidden => ("Forbidden", false),
+            ErrorType::TooLong => ("Too long", false),
+            ErrorType::TooMany => ("Too many", true),
+            ErrorType::Invalid | ErrorType::Type => ("Invalid value", true),
+            ErrorType::NotSupported => ("Unsupported value", true),
+            ErrorType::Duplicate => ("Duplicate value", true),
+            ErrorType::NotFound => ("Not found", true),
         };
         let value = if shown && !self.value.is_empty() { format!(": {}", self.value) } else { String::new() };
         let detail = if self.detail.is_empty() { String::new() } else { format!(": {}", self.detail) };
@@ -102,34 +102,34 @@ pub(crate) struct Errors {
 }
 
 impl Errors {
-    pub(super) fn add(&mut self, fault: Fault, field: &str, value: impl Into<String>, detail: impl Into<String>) {
+    pub(super) fn add(&mut self, fault: ErrorType, field: &str, value: impl Into<String>, detail: impl Into<String>) {
         self.list.push(FieldError { field: field.to_owned(), fault, value: value.into(), detail: detail.into() });
     }
 
     pub(super) fn required(&mut self, field: &str, detail: &str) {
-        self.add(Fault::Required, field, "", detail);
+        self.add(ErrorType::Required, field, "", detail);
     }
 
     pub(super) fn invalid(&mut self, field: &str, value: impl Into<Value>, detail: impl Into<String>) {
-        self.add(Fault::Invalid, field, value.into().to_string(), detail);
+        self.add(ErrorType::Invalid, field, value.into().to_string(), detail);
     }
 
     /// A value of a type, shown in the server's inner form.
     pub(super) fn invalid_struct(&mut self, field: &str, kind: &'static str, value: &Value, detail: &str) {
-        self.add(Fault::Invalid, field, inner::text(kind, value), detail);
+        self.add(ErrorType::Invalid, field, inner::text(kind, value), detail);
     }
 
     /// A value as a whole that is not shown.
     pub(super) fn invalid_at(&mut self, field: &str, detail: &str) {
-        self.add(Fault::Invalid, field, "", detail);
+        self.add(ErrorType::Invalid, field, "", detail);
     }
 
     pub(super) fn forbidden(&mut self, field: &str, detail: impl Into<String>) {
-        self.add(Fault::Forbidden, field, "", detail);
+        self.add(ErrorType::Forbidden, field, "", detail);
     }
 
     pub(super) fn duplicate(&mut self, field: &str, value: impl Into<Value>) {
-        self.add(Fault::Duplicate, field, value.into().to_string(), "");
+        self.add(ErrorType::Duplicate, field, value.into().to_string(), "");
     }
 
     pub(super) fn unsupported(&mut self, field: &str, value: impl Into<Value>, supported: &[&str]) {
@@ -138,7 +138,7 @@ impl Errors {
 
     pub(super) fn unsupported_text(&mut self, field: &str, value: String, supported: &[&str]) {
         let list: Vec<String> = supported.iter().map(|s| format!("\"{s}\"")).collect();
-        self.add(Fault::NotSupported, field, value, format!("supported values: {}", list.join(", ")));
+        self.add(ErrorType::NotSupported, field, value, format!("supported values: {}", list.join(", ")));
     }
 
     /// A text that must be one of a set; `true` if it is.

@@ -3,7 +3,7 @@
 //! Models `apimachinery/pkg/api/validation/objectmeta.go`.
 
 use super::names::{self, is_label_value, is_qualified_name};
-use super::{Errors, Fault, has, list, text};
+use super::{ErrorType, Errors, has, list, text};
 use serde_json::Value;
 
 const ANNOTATIONS_LIMIT: usize = 256 * 1024;
@@ -62,7 +62,7 @@ fn owners(errors: &mut Errors, references: &Value) {
         }
         if version == "v1" && text(reference, "kind") == "Event" {
             errors.add(
-                Fault::Invalid,
+                ErrorType::Invalid,
                 at,
                 shown(&Value::from(vec![reference.clone()])),
                 "/v1, Kind=Event is disallowed from being an owner",
@@ -72,7 +72,7 @@ fn owners(errors: &mut Errors, references: &Value) {
             let name = format!("{}/{}", text(reference, "kind"), text(reference, "name"));
             if let Some(first) = &first {
                 let detail = "Only one reference can have Controller set to true. Found \"true\" in references for";
-                errors.add(Fault::Invalid, at, shown(references), format!("{detail} {first} and {name}"));
+                errors.add(ErrorType::Invalid, at, shown(references), format!("{detail} {first} and {name}"));
             }
             first.get_or_insert(name);
         }
@@ -113,7 +113,7 @@ pub fn annotations(errors: &mut Errors, annotations: &Value, field: &str) {
         }
     }
     if size > ANNOTATIONS_LIMIT {
-        errors.add(Fault::TooLong, field, "", format!("may not be more than {ANNOTATIONS_LIMIT} bytes"));
+        errors.add(ErrorType::TooLong, field, "", format!("may not be more than {ANNOTATIONS_LIMIT} bytes"));
     }
 }
 

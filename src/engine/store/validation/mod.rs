@@ -26,7 +26,7 @@ use serde_json::Value;
 
 pub use cron::{Schedule, schedule_error};
 pub(crate) use errors::Errors;
-pub use errors::{Fault, FieldError, invalid_message};
+pub use errors::{ErrorType, FieldError, invalid_message};
 use errors::{NOT_NEGATIVE, NOT_PORT, has, list, text};
 pub use names::{is_label_value, is_qualified_name, subdomain};
 pub use update::{validate_ephemeral, validate_resize, validate_update};

@@ -2,7 +2,7 @@
 //!
 //! Models the Service part of `pkg/apis/core/validation/validation.go`.
 
-use super::{Errors, Fault, has, inner, list, meta, names, pod, text};
+use super::{ErrorType, Errors, has, inner, list, meta, names, pod, text};
 use serde_json::{Value, json};
 
 const TYPES: [&str; 4] = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
@@ -178,7 +178,7 @@ fn duplicates(errors: &mut Errors, ports: &[Value]) {
         let same = |other: &&Value| other["port"] == port["port"] && other["protocol"] == port["protocol"];
         if ports[..index].iter().any(|other| same(&other)) {
             let shown = inner::text("v1.ServicePort", &json!({"protocol": port["protocol"], "port": port["port"]}));
-            errors.add(Fault::Duplicate, &format!("spec.ports[{index}]"), shown, "");
+            errors.add(ErrorType::Duplicate, &format!("spec.ports[{index}]"), shown, "");
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Models the Pod part of `pkg/apis/core/validation/validation.go`.
 
 use super::names::{self, is_qualified_name};
-use super::{Errors, Fault, NOT_PORT, ephemeral, has, list, meta, pod_parts, scheduling, text};
+use super::{ErrorType, Errors, NOT_PORT, ephemeral, has, list, meta, pod_parts, scheduling, text};
 use crate::api::quantity::Quantity;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -272,7 +272,7 @@ fn mounts(errors: &mut Errors, container: &Value, field: &str, volumes: &BTreeSe
             errors.required(&format!("{at}.name"), "");
         }
         if !volumes.contains(name) {
-            errors.add(Fault::NotFound, &format!("{at}.name"), Value::from(name).to_string(), "");
+            errors.add(ErrorType::NotFound, &format!("{at}.name"), Value::from(name).to_string(), "");
         }
         if path.is_empty() {
             errors.required(&format!("{at}.mountPath"), "");

@@ -3,7 +3,7 @@
 //! Models the Pod part of `pkg/apis/core/validation/validation.go`.
 
 use super::names::{self, is_qualified_name};
-use super::{Errors, Fault, has, list, text};
+use super::{ErrorType, Errors, has, list, text};
 use crate::api::quantity::Quantity;
 use serde_json::Value;
 
@@ -120,7 +120,7 @@ pub fn devices(errors: &mut Errors, container: &Value, field: &str, volumes: &st
             errors.required(&format!("{at}.name"), "");
         }
         if !volumes.contains(name) {
-            errors.add(super::Fault::NotFound, &format!("{at}.name"), Value::from(name).to_string(), "");
+            errors.add(super::ErrorType::NotFound, &format!("{at}.name"), Value::from(name).to_string(), "");
         }
         if path.is_empty() {
             errors.required(&format!("{at}.devicePath"), "");
@@ -169,7 +169,7 @@ pub fn device_claims(errors: &mut Errors, spec: &Value, container: &Value, field
         if !known.contains(&name) {
             let which = if known.is_empty() { " which is empty".to_owned() } else { format!(": {}", known.join(", ")) };
             let detail = format!("must be one of the names in pod.spec.resourceClaims{which}");
-            errors.add(Fault::NotFound, &at, Value::from(name).to_string(), detail);
+            errors.add(ErrorType::NotFound, &at, Value::from(name).to_string(), detail);
         }
     }
 }
@@ -413,7 +413,7 @@ pub fn restarts(errors: &mut Errors, container: &Value, field: &str) {
         errors.required(&format!("{field}.restartPolicy"), "must specify restartPolicy when restart rules are used");
     }
     if rules.len() > 20 {
-        errors.add(Fault::TooMany, &format!("{field}.restartPolicyRules"), rules.len().to_string(), "must have at most 20 items");
+        errors.add(ErrorType::TooMany, &format!("{field}.restartPolicyRules"), rules.len().to_string(), "must have at most 20 items");
     }
     for (index, rule) in rules.iter().enumerate() {
         let at = format!("{field}.restartPolicyRules[{index}]");
@@ -426,7 +426,7 @@ pub fn restarts(errors: &mut Errors, container: &Value, field: &str) {
         errors.one_of(&format!("{at}.exitCodes.operator"), text(codes, "operator"), &["In", "NotIn"]);
         let count = list(codes, "values").len();
         if count > 255 {
-            errors.add(Fault::TooMany, &format!("{at}.exitCodes.values"), count.to_string(), "must have at most 255 items");
+            errors.add(ErrorType::TooMany, &format!("{at}.exitCodes.values"), count.to_string(), "must have at most 255 items");
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Models `pkg/apis/{policy,autoscaling,core}/validation`.
 
-use super::{Errors, Fault, has, list, meta, names, text, workloads};
+use super::{ErrorType, Errors, has, list, meta, names, text, workloads};
 use crate::api::quantity::Quantity;
 use serde_json::Value;
 
@@ -188,14 +188,14 @@ pub fn keys(errors: &mut Errors, object: &Value) {
     let decoded = |value: &Value| value.as_str().map_or(0, |text| text.trim_end_matches('=').len() * 3 / 4);
     if text(object, "kind") == "Secret" {
         if of("data").map(|(_, value)| decoded(value)).sum::<usize>() > MAX_DATA_BYTES {
-            errors.add(Fault::TooLong, "data", "", format!("may not be more than {MAX_DATA_BYTES} bytes"));
+            errors.add(ErrorType::TooLong, "data", "", format!("may not be more than {MAX_DATA_BYTES} bytes"));
         }
         return of_type(errors, object);
     }
     let plain: usize = of("data").map(|(_, value)| value.as_str().map_or(0, str::len)).sum();
     if plain + of("binaryData").map(|(_, value)| decoded(value)).sum::<usize>() > MAX_DATA_BYTES {
         // The error is about the whole object.
-        errors.add(Fault::TooLong, "[]", "", format!("may not be more than {MAX_DATA_BYTES} bytes"));
+        errors.add(ErrorType::TooLong, "[]", "", format!("may not be more than {MAX_DATA_BYTES} bytes"));
     }
 }
 

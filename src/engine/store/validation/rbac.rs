@@ -2,7 +2,7 @@
 //!
 //! Models `pkg/apis/rbac/validation` and `apiextensions-apiserver/pkg/apis/apiextensions/validation`.
 
-use super::{Errors, Fault, has, list, names, text};
+use super::{ErrorType, Errors, has, list, names, text};
 use serde_json::Value;
 
 const GROUP: &str = "rbac.authorization.k8s.io";
@@ -89,6 +89,6 @@ pub fn definition(errors: &mut Errors, object: &Value) {
     }
     let versions = list(spec, "versions");
     if versions.iter().filter(|version| version["storage"] == true).count() != 1 {
-        errors.add(Fault::Invalid, "spec.versions", "", "must have exactly one version marked as storage version");
+        errors.add(ErrorType::Invalid, "spec.versions", "", "must have exactly one version marked as storage version");
     }
 }

@@ -98,7 +98,8 @@ fn recorded_refusals_are_met() {
 
 #[test]
 fn several_errors_stand_in_brackets() {
-    let error = |field: &str| FieldError { field: field.to_owned(), fault: Fault::Required, value: String::new(), detail: "x".to_owned() };
+    let error =
+        |field: &str| FieldError { field: field.to_owned(), fault: ErrorType::Required, value: String::new(), detail: "x".to_owned() };
     let one = invalid_message("Deployment.apps", "a", &[error("f"), error("f")]);
     assert_eq!(one, "Deployment.apps \"a\" is invalid: f: Required value: x");
     let two = invalid_message("Pod", "a", &[error("f"), error("g")]);

@@ -24,7 +24,7 @@ pub fn validate_update(new: &Value, old: &Value) -> Vec<FieldError> {
         "PriorityClass" => priority_class(&mut errors, new, old),
         "ConfigMap" | "Secret" => sealed(&mut errors, new, old),
         "RoleBinding" | "ClusterRoleBinding" if new["roleRef"] != old["roleRef"] => {
-            errors.add(super::Fault::Invalid, "roleRef", rbac::role_ref(&new["roleRef"]), "cannot change roleRef");
+            errors.add(super::ErrorType::Invalid, "roleRef", rbac::role_ref(&new["roleRef"]), "cannot change roleRef");
         }
         "ControllerRevision" if new["data"] != old["data"] => errors.invalid("data", Value::Null, IMMUTABLE),
         _ => {}

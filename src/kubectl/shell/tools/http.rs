@@ -2,7 +2,7 @@
 
 use super::tool::{Call, Tool};
 use crate::api::Object;
-use crate::engine::connectivity::{Backend, Outcome, Routed, route};
+use crate::engine::connectivity::{Backend, RequestOutcome, Routed, route};
 use crate::engine::disk::{FilePlace, place};
 use crate::kubectl::shell::room::{Done, Room};
 
@@ -17,7 +17,7 @@ struct Request {
     host: String,
     port: i32,
     address: String,
-    outcome: Outcome,
+    outcome: RequestOutcome,
     /// Whether a time limit was given.
     limited: bool,
     status: u16,
@@ -97,15 +97,22 @@ fn request(call: &mut Call<'_, '_, '_>, words: &Words<'_>) -> Request {
     let header = words.value(&["H", "--header"]).and_then(|header| header.split_once(':'));
     let named = header.filter(|(name, _)| name.eq_ignore_ascii_case("host")).map_or(host, |(_, value)| value.trim());
     let limited = words.value(&["T", "m", "--max-time", "--connect-timeout", "--timeout"]).is_some();
-    let mut out =
-        Request { host: host.into(), port, address: String::new(), outcome: Outcome::TimedOut, limited, status: 200, body: String::new() };
+    let mut out = Request {
+        host: host.into(),
+        port,
+        address: String::new(),
+        outcome: RequestOutcome::TimedOut,
+        limited,
+        status: 200,
+        body: String::new(),
+    };
     // At a node's address the ingress controller answers, if one serves there.
     if let Some((status, body)) = call.room.through_ingress(host, port, named, &path) {
-        return Request { address: host.into(), outcome: Outcome::Answered, status, body, ..out };
+        return Request { address: host.into(), outcome: RequestOutcome::Answered, status, body, ..out };
     }
     let attempt = call.room.connect(host, port);
     (out.address, out.outcome) = (attempt.address.to_string(), attempt.outcome);
-    out.body = attempt.pod.filter(|_| out.outcome == Outcome::Answered).map_or_else(String::new, |pod| call.room.page_of(&pod));
+    out.body = attempt.pod.filter(|_| out.outcome == RequestOutcome::Answered).map_or_else(String::new, |pod| call.room.page_of(&pod));
     out
 }
 
@@ -124,11 +131,11 @@ fn curl(call: &mut Call<'_, '_, '_>) -> Done {
     let quiet = has('s') && !has('S');
     let failed = |code: i32, what: String| Done::failed(if quiet { String::new() } else { format!("curl: ({code}) {what}\n") }, code);
     match outcome {
-        Outcome::NoName | Outcome::NoNameServer => return failed(6, format!("Could not resolve host: {host}")),
-        Outcome::Refused => return failed(7, format!("Failed to connect to {host} port {port}: Connection refused")),
-        Outcome::TimedOut if limited => return failed(28, "Connection timed out".to_owned()),
-        Outcome::TimedOut => return failed(28, format!("Failed to connect to {host} port {port}: Connection timed out")),
-        Outcome::Answered => {}
+        RequestOutcome::NoName | RequestOutcome::NoNameServer => return failed(6, format!("Could not resolve host: {host}")),
+        RequestOutcome::Refused => return failed(7, format!("Failed to connect to {host} port {port}: Connection refused")),
+        RequestOutcome::TimedOut if limited => return failed(28, "Connection timed out".to_owned()),
+        RequestOutcome::TimedOut => return failed(28, format!("Failed to connect to {host} port {port}: Connection timed out")),
+        RequestOutcome::Answered => {}
     }
     let mut out = if has('I') { format!("HTTP/1.1 {status} {}\n", reason(status)) } else { body };
     let refused = has('f') && status >= 400;
@@ -152,13 +159,13 @@ fn wget(call: &mut Call<'_, '_, '_>) -> Done {
     let connecting = if quiet || address.is_empty() { String::new() } else { format!("Connecting to {host} ({address}:{port})\n") };
     let failed = |what: String| Done::failed(format!("{connecting}wget: {what}\n"), 1);
     match outcome {
-        Outcome::NoName | Outcome::NoNameServer => failed(format!("bad address '{host}'")),
-        Outcome::Refused => failed(format!("can't connect to remote host ({address}): Connection refused")),
-        Outcome::TimedOut if limited => failed("download timed out".to_owned()),
-        Outcome::TimedOut => failed(format!("can't connect to remote host ({address}): Connection timed out")),
-        Outcome::Answered if status != 200 => failed(format!("server returned error: HTTP/1.1 {status} {}", reason(status))),
-        Outcome::Answered if words.spider => Done { err: format!("{connecting}remote file exists\n"), ..Done::default() },
-        Outcome::Answered => Done { err: connecting, out: body, code: 0 },
+        RequestOutcome::NoName | RequestOutcome::NoNameServer => failed(format!("bad address '{host}'")),
+        RequestOutcome::Refused => failed(format!("can't connect to remote host ({address}): Connection refused")),
+        RequestOutcome::TimedOut if limited => failed("download timed out".to_owned()),
+        RequestOutcome::TimedOut => failed(format!("can't connect to remote host ({address}): Connection timed out")),
+        RequestOutcome::Answered if status != 200 => failed(format!("server returned error: HTTP/1.1 {status} {}", reason(status))),
+        RequestOutcome::Answered if words.spider => Done { err: format!("{connecting}remote file exists\n"), ..Done::default() },
+        RequestOutcome::Answered => Done { err: connecting, out: body, code: 0 },
     }
 }
 

@@ -1,7 +1,7 @@
 //! `nslookup`, `dig`, `ping`, `nc`: names and addresses as a container sees them.
 
 use super::tool::Tool;
-use crate::engine::connectivity::{self, Attempt, Outcome};
+use crate::engine::connectivity::{self, Attempt, RequestOutcome};
 use crate::engine::dns;
 use crate::kubectl::shell::room::{Done, Room};
 
@@ -18,10 +18,10 @@ pub const NC: Tool = Tool {
         let address = &attempt.address;
         let failed = |what: &str| Done::failed(format!("nc: {host} ({address}:{port}): {what}\n"), 1);
         match attempt.outcome {
-            Outcome::NoName | Outcome::NoNameServer => Done::failed(format!("nc: bad address '{host}'\n"), 1),
-            Outcome::Answered => Done { err: format!("{host} ({address}:{port}) open\n"), ..Done::default() },
-            Outcome::Refused => failed("Connection refused"),
-            Outcome::TimedOut => failed("Connection timed out"),
+            RequestOutcome::NoName | RequestOutcome::NoNameServer => Done::failed(format!("nc: bad address '{host}'\n"), 1),
+            RequestOutcome::Answered => Done { err: format!("{host} ({address}:{port}) open\n"), ..Done::default() },
+            RequestOutcome::Refused => failed("Connection refused"),
+            RequestOutcome::TimedOut => failed("Connection timed out"),
         }
     },
     ..Tool::PLAIN
@@ -70,14 +70,14 @@ impl Room<'_, '_> {
         let address = &attempt.address;
         let head = format!("PING {host} ({address}): 56 data bytes\n");
         match attempt.outcome {
-            Outcome::NoName | Outcome::NoNameServer => Done::failed(format!("ping: bad address '{host}'\n"), 1),
-            Outcome::Answered => {
+            RequestOutcome::NoName | RequestOutcome::NoNameServer => Done::failed(format!("ping: bad address '{host}'\n"), 1),
+            RequestOutcome::Answered => {
                 let lines: String = (0..3).map(|n| format!("64 bytes from {address}: seq={n} ttl=62 time=0.5 ms\n")).collect();
                 Done::said(format!(
                     "{head}{lines}\n--- {host} ping statistics ---\n3 packets transmitted, 3 packets received, 0% packet loss\n"
                 ))
             }
-            Outcome::Refused | Outcome::TimedOut => Done {
+            RequestOutcome::Refused | RequestOutcome::TimedOut => Done {
                 out: format!("{head}\n--- {host} ping statistics ---\n3 packets transmitted, 0 packets received, 100% packet loss\n"),
                 code: 1,
                 ..Done::default()
