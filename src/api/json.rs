@@ -22,7 +22,7 @@ pub enum Rule {
 }
 
 /// A field of a struct.
-pub struct Field {
+pub struct JsonField {
     /// Its name in JSON.
     pub key: &'static str,
     /// When it is written.
@@ -42,9 +42,9 @@ pub trait Json {
 }
 
 /// A struct whose fields are JSON.
-pub trait Record {
+pub trait JsonRecord {
     /// Its fields.
-    fn fields(&self) -> &'static [Field];
+    fn fields(&self) -> &'static [JsonField];
     /// The field of this number.
     fn field(&self, index: usize) -> Option<&dyn Json>;
     /// The field of this number, for change.
@@ -60,10 +60,10 @@ macro_rules! record {
         $(#[$meta])*
         $vis struct $name { $($(#[$field_meta])* $field_vis $field: $type,)* }
 
-        impl $crate::api::json::Record for $name {
-            fn fields(&self) -> &'static [$crate::api::json::Field] {
-                use $crate::api::json::Field;
-                const { &[$($(Field { key: $key, rule: $crate::api::json::rule!($($rule)?) },)?)*] }
+        impl $crate::api::json::JsonRecord for $name {
+            fn fields(&self) -> &'static [$crate::api::json::JsonField] {
+                use $crate::api::json::JsonField;
+                const { &[$($(JsonField { key: $key, rule: $crate::api::json::rule!($($rule)?) },)?)*] }
             }
             #[allow(unused_assignments)]
             fn field(&self, index: usize) -> Option<&dyn $crate::api::json::Json> {
@@ -130,7 +130,7 @@ fn read_into(target: &mut dyn Json, value: &Value) -> Result<(), String> {
     if value.is_null() { Ok(()) } else { target.read(value) }
 }
 
-pub(crate) fn read_record(target: &mut dyn Record, value: &Value) -> Result<(), String> {
+pub(crate) fn read_record(target: &mut dyn JsonRecord, value: &Value) -> Result<(), String> {
     let map = value.as_object().ok_or_else(|| wrong(value, "an object"))?;
     for (index, field) in target.fields().iter().enumerate() {
         if let (Some(value), Some(target)) = (map.get(field.key), target.field_mut(index)) {
@@ -140,7 +140,7 @@ pub(crate) fn read_record(target: &mut dyn Record, value: &Value) -> Result<(), 
     Ok(())
 }
 
-pub(crate) fn write_record(record: &dyn Record) -> Value {
+pub(crate) fn write_record(record: &dyn JsonRecord) -> Value {
     let mut map = Map::new();
     for (index, field) in record.fields().iter().enumerate() {
         let Some(value) = record.field(index) else { continue };
@@ -153,7 +153,7 @@ pub(crate) fn write_record(record: &dyn Record) -> Value {
     Value::Object(map)
 }
 
-pub(crate) fn is_empty_record(record: &dyn Record) -> bool {
+pub(crate) fn is_empty_record(record: &dyn JsonRecord) -> bool {
     (0..record.fields().len()).all(|index| record.field(index).is_some_and(|field| field.is_empty()))
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// One ConfigMap or Secret, or one key of it, that a part of a Pod is made of.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Source {
+pub struct DataSource {
     /// ConfigMap or Secret.
     pub kind: Kind,
     /// Its name.
@@ -18,10 +18,10 @@ pub struct Source {
     pub optional: bool,
 }
 
-impl Source {
-    fn read(kind: Kind, part: &Value, field: &str, key: Option<&str>) -> Option<Source> {
+impl DataSource {
+    fn read(kind: Kind, part: &Value, field: &str, key: Option<&str>) -> Option<DataSource> {
         let name = part[field].as_str()?;
-        Some(Source { kind, name: name.into(), key: key.map(Str::from), optional: part["optional"] == true })
+        Some(DataSource { kind, name: name.into(), key: key.map(Str::from), optional: part["optional"] == true })
     }
 }
 
@@ -35,13 +35,13 @@ pub fn volumes(spec: &Value) -> impl Iterator<Item = &Value> {
 }
 
 /// What each source of a volume holds, by key where it says which.
-pub fn mounted(volume: &Value) -> Vec<Vec<Source>> {
-    let read = |kind: Kind, part: &Value, field: &str| -> Vec<Source> {
+pub fn mounted(volume: &Value) -> Vec<Vec<DataSource>> {
+    let read = |kind: Kind, part: &Value, field: &str| -> Vec<DataSource> {
         let mut keys = items(part, "items").filter_map(|item| item["key"].as_str()).peekable();
         if keys.peek().is_none() {
-            return Source::read(kind, part, field, None).into_iter().collect();
+            return DataSource::read(kind, part, field, None).into_iter().collect();
         }
-        keys.filter_map(|key| Source::read(kind, part, field, Some(key))).collect()
+        keys.filter_map(|key| DataSource::read(kind, part, field, Some(key))).collect()
     };
     let mut sources = vec![read(Kind::ConfigMap, &volume["configMap"], "name"), read(Kind::Secret, &volume["secret"], "secretName")];
     for part in items(&volume["projected"], "sources") {
@@ -52,14 +52,14 @@ pub fn mounted(volume: &Value) -> Vec<Vec<Source>> {
 }
 
 /// What a container's environment is made of: whole ConfigMaps and Secrets first.
-pub fn environment(container: &Value) -> Vec<Source> {
+pub fn environment(container: &Value) -> Vec<DataSource> {
     let whole = |from: &Value| {
-        Source::read(Kind::ConfigMap, &from["configMapRef"], "name", None)
-            .or_else(|| Source::read(Kind::Secret, &from["secretRef"], "name", None))
+        DataSource::read(Kind::ConfigMap, &from["configMapRef"], "name", None)
+            .or_else(|| DataSource::read(Kind::Secret, &from["secretRef"], "name", None))
     };
     let one = |variable: &Value| {
         let from = &variable["valueFrom"];
-        let read = |kind: Kind, part: &Value| Source::read(kind, part, "name", Some(part["key"].as_str().unwrap_or("")));
+        let read = |kind: Kind, part: &Value| DataSource::read(kind, part, "name", Some(part["key"].as_str().unwrap_or("")));
         read(Kind::ConfigMap, &from["configMapKeyRef"]).or_else(|| read(Kind::Secret, &from["secretKeyRef"]))
     };
     items(container, "envFrom").filter_map(whole).chain(items(container, "env").filter_map(one)).collect()

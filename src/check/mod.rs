@@ -114,7 +114,7 @@ fn said(step: &Finished) -> String {
 
 /// The expressions that are looked at from each place on.
 fn plans(scenario: &Scenario) -> Result<Vec<Plan>, String> {
-    let mut plans: Vec<(usize, Expressions, Vec<watch::Item>)> = Vec::new();
+    let mut plans: Vec<(usize, Expressions, Vec<watch::WatchedItem>)> = Vec::new();
     for (at, expected) in scenario.expected.iter().enumerate() {
         let over = match expected.how {
             How::Always => Aggregation::Always,
@@ -134,7 +134,7 @@ fn plans(scenario: &Scenario) -> Result<Vec<Plan>, String> {
             expressions.over.push((Aggregation::Max, call.clone()));
             (expressions.over.len() - 1, call)
         });
-        items.push(watch::Item { expected: at, slot, calls: calls.collect() });
+        items.push(watch::WatchedItem { expected: at, slot, calls: calls.collect() });
     }
     Ok(plans.into_iter().map(|(step, over, items)| Plan { step, over: Rc::new(over), items }).collect())
 }

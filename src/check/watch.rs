@@ -17,12 +17,12 @@ pub struct Plan {
     /// The values over time.
     pub over: Rc<Expressions>,
     /// Which expectation each is.
-    pub items: Vec<Item>,
+    pub items: Vec<WatchedItem>,
 }
 
 /// An expectation among the values over time.
 #[derive(Clone, Debug)]
-pub struct Item {
+pub struct WatchedItem {
     /// Its place among what is expected.
     pub expected: usize,
     /// Its value over time.
@@ -90,7 +90,7 @@ impl<'s> Watched<'s> {
         run
     }
 
-    fn item(&self, expected: usize) -> Option<(usize, usize, &Item)> {
+    fn item(&self, expected: usize) -> Option<(usize, usize, &WatchedItem)> {
         let mut all = self.plans.iter().enumerate();
         all.find_map(|(plan, of)| of.items.iter().position(|item| item.expected == expected).map(|at| (plan, at, &of.items[at])))
     }

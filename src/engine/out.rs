@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// What a loop sees in one pass.
-pub struct View<'a> {
+pub struct PassView<'a> {
     /// Its informer's cache.
     pub cache: &'a Cache,
     /// Virtual time.
@@ -34,7 +34,7 @@ pub struct View<'a> {
     pub sees_own_writes: bool,
 }
 
-impl View<'_> {
+impl PassView<'_> {
     /// Microseconds since a timestamp recorded in an object; negative if it is in the future.
     pub fn since(&self, moment: Timestamp) -> i64 {
         let second = SECOND as i64;

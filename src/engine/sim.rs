@@ -15,7 +15,7 @@ use super::journal::{Actor, EntryId, Journal, Op, Record};
 use super::kubelet::{Forced, Kubelets};
 use super::late::DelayLog;
 use super::limit::Limit;
-use super::out::{Action, Memory, Out, View};
+use super::out::{Action, Memory, Out, PassView};
 use super::scheduler::Scheduler;
 use super::store::{ApiError, ClientRequest, Written};
 use super::store::{ApiServer, Origin, defaults};

@@ -8,7 +8,7 @@ use crate::engine::journal::{Entry, Op, Record};
 use crate::i18n::format::{front, volume};
 use crate::i18n::{Arg, Message, msg};
 use crate::projection::adapt::status;
-use crate::projection::changes::{Field, fields};
+use crate::projection::changes::{ChangedField, fields};
 use crate::projection::model::PodState;
 
 /// What an object is called in a sentence: a long name keeps its end.
@@ -155,7 +155,7 @@ fn field(before: &Object, object: &Object) -> Option<(Message, Message)> {
         "status.active",
         "].status",
     ];
-    let rank = |field: &Field| match TELLING.iter().position(|end| field.path.ends_with(end)) {
+    let rank = |field: &ChangedField| match TELLING.iter().position(|end| field.path.ends_with(end)) {
         Some(place) => place,
         None if field.is_technical() => 10,
         None if field.path.starts_with("spec.") => 8,

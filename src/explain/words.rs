@@ -10,7 +10,7 @@ use crate::explain::causes::cause;
 use crate::i18n::format::count;
 use crate::i18n::{Message, msg};
 use crate::projection::adapt::status;
-use crate::projection::changes::{Field, fields};
+use crate::projection::changes::{ChangedField, fields};
 use crate::projection::marks::{LANES, Mark, OTHERS};
 use crate::projection::model::PodState;
 
@@ -144,7 +144,7 @@ fn newest(journal: Journal<'_>, key: &ObjectRef, version: u64) -> Option<usize> 
 /// Whether an entry only records something: a status, a revision, a quota's usage, annotations. Such a write decides nothing.
 fn only_records(entry: &Entry) -> bool {
     let Record::Write { op: Op::Modified, object, before: Some(before) } = &entry.record else { return false };
-    let annotates = |field: &Field| field.is_technical() || field.path.starts_with("metadata.annotations.");
+    let annotates = |field: &ChangedField| field.is_technical() || field.path.starts_with("metadata.annotations.");
     match entry.why {
         Why::Observed | Why::Revision { .. } | Why::QuotaCharged { .. } | Why::Budget { .. } => true,
         // What a loop notes in an annotation may be a decision.

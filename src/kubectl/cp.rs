@@ -4,7 +4,7 @@
 
 use super::client::Client;
 use super::parse::Args;
-use super::shell::room::{Room, Variables};
+use super::shell::room::{CommandRoom, Variables};
 use super::{Failure, Outcome, Reads, Verb, exec};
 
 const FLAGS: &str = "container/c= ~no-preserve ~retries=";
@@ -75,7 +75,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
 }
 
 /// The files at a path and below it: what follows the path, and the text.
-fn collect(room: &Room<'_, '_>, path: &str, under: &str, depth: usize, found: &mut Vec<(String, String)>) {
+fn collect(room: &CommandRoom<'_, '_>, path: &str, under: &str, depth: usize, found: &mut Vec<(String, String)>) {
     let at = format!("{path}{under}");
     if let Some(text) = room.read(&at) {
         found.push((under.to_owned(), text));
@@ -87,7 +87,12 @@ fn collect(room: &Room<'_, '_>, path: &str, under: &str, depth: usize, found: &m
 }
 
 /// Does something where a side is: at the terminal or in a container.
-fn in_room<T>(client: &mut Client<'_>, args: &Args, side: &Side<'_>, act: impl FnOnce(&mut Room<'_, '_>) -> T) -> Result<T, Failure> {
+fn in_room<T>(
+    client: &mut Client<'_>,
+    args: &Args,
+    side: &Side<'_>,
+    act: impl FnOnce(&mut CommandRoom<'_, '_>) -> T,
+) -> Result<T, Failure> {
     let own = client.namespace.clone();
     let pod = match side.pod {
         None => None,
@@ -103,5 +108,5 @@ fn in_room<T>(client: &mut Client<'_>, args: &Args, side: &Side<'_>, act: impl F
         }
     };
     let vars = Variables::default();
-    Ok(act(&mut Room { client, pod, vars: &vars, rehearsed: None }))
+    Ok(act(&mut CommandRoom { client, pod, vars: &vars, rehearsed: None }))
 }

@@ -7,14 +7,14 @@ use super::printers::age;
 use super::printers::jsonpath;
 use super::{Failure, parse::Args};
 use crate::api::{Kind, Timestamp};
-use crate::engine::store::{Column, Definition, Definitions, Version};
+use crate::engine::store::{Definition, Definitions, PrinterColumn, Version};
 use serde_json::Value;
 use std::rc::Rc;
 
 /// The columns of the kinds that definitions add.
 #[derive(Clone, Debug, Default)]
 pub struct CustomColumns {
-    kinds: Vec<(Kind, Vec<Column>)>,
+    kinds: Vec<(Kind, Vec<PrinterColumn>)>,
 }
 
 impl CustomColumns {
@@ -37,20 +37,20 @@ impl CustomColumns {
         Some(std::iter::once(name).chain(cells).collect())
     }
 
-    fn columns(&self, kind: Kind) -> Option<&[Column]> {
+    fn columns(&self, kind: Kind) -> Option<&[PrinterColumn]> {
         self.kinds.iter().find(|(own, _)| *own == kind).map(|(_, columns)| &columns[..])
     }
 }
 
-fn columns(version: &Version) -> Vec<Column> {
+fn columns(version: &Version) -> Vec<PrinterColumn> {
     if !version.columns.is_empty() {
         return version.columns.clone();
     }
     let path = ".metadata.creationTimestamp".to_owned();
-    vec![Column { name: "Age".to_owned(), kind: "date".to_owned(), path, wide: false }]
+    vec![PrinterColumn { name: "Age".to_owned(), kind: "date".to_owned(), path, wide: false }]
 }
 
-fn cell(column: &Column, object: &Value, now: i64) -> String {
+fn cell(column: &PrinterColumn, object: &Value, now: i64) -> String {
     let found = jsonpath::values(&column.path, object).unwrap_or_default();
     let all = || found.iter().map(|value| jsonpath::show(value)).collect::<Vec<_>>().join(",");
     match (column.kind.as_str(), found.first()) {

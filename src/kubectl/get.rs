@@ -5,7 +5,7 @@ use super::custom::CustomColumns;
 use super::output::{OutputFormat, kind_of};
 use super::parse::Args;
 use super::printers::table::Widths;
-use super::printers::{self, Row, jsonpath};
+use super::printers::{self, TableRow, jsonpath};
 use super::targets::{Targets, label};
 use super::{Failure, Outcome, PendingCommand, Reads, Verb};
 use crate::api::{Kind, Object};
@@ -180,7 +180,7 @@ impl GetWatch {
     fn row(&self, kind: Kind, object: &Value, now: i64) -> Vec<String> {
         let wide = self.format == OutputFormat::Table { wide: true };
         let columns = self.titles(kind);
-        let cells = self.custom.cells(kind, object, now).unwrap_or_else(|| printers::columns(kind.name()).1(Row { object, now }));
+        let cells = self.custom.cells(kind, object, now).unwrap_or_else(|| printers::columns(kind.name()).1(TableRow { object, now }));
         let mut row: Vec<String> =
             columns.iter().zip(cells).filter(|((_, only_wide), _)| wide || !only_wide).map(|(_, cell)| cell).collect();
         // Events have no column for their name.

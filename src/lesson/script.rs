@@ -15,15 +15,15 @@ pub const LONGEST: Time = Time(1_800 * SECOND);
 
 /// How far the actions have been played.
 #[derive(Clone, Copy, Debug)]
-pub struct Cursor {
+pub struct LessonCursor {
     next: usize,
     began: Time,
 }
 
-impl Cursor {
+impl LessonCursor {
     /// At the first action, at an instant.
-    pub fn new(now: Time) -> Cursor {
-        Cursor { next: 0, began: now }
+    pub fn new(now: Time) -> LessonCursor {
+        LessonCursor { next: 0, began: now }
     }
 
     /// Whether all of them have been played.
@@ -67,7 +67,7 @@ pub struct Play {
     /// What a command that failed said.
     pub failure: Option<String>,
     actions: Rc<[ScenarioStep]>,
-    cursor: Cursor,
+    cursor: LessonCursor,
     waiting: WaitingCommands,
     limit: Time,
 }
@@ -75,7 +75,7 @@ pub struct Play {
 impl Play {
     /// Begins to play actions on a copy, with the history that a step has so far.
     pub fn new(sim: Sim, history: ObservedHistory, actions: Rc<[ScenarioStep]>) -> Play {
-        let (cursor, limit) = (Cursor::new(sim.now()), sim.now().after(LONGEST.0));
+        let (cursor, limit) = (LessonCursor::new(sim.now()), sim.now().after(LONGEST.0));
         Play { sim, history, failure: None, actions, cursor, waiting: WaitingCommands::default(), limit }
     }
 

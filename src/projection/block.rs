@@ -17,7 +17,7 @@ const MAX_COMPARED_PODS: usize = 200;
 
 /// Pods in order with their counts, shared between pictures.
 #[derive(Clone, Debug, Default)]
-pub struct Block(Rc<Members>);
+pub struct PodBlock(Rc<Members>);
 
 #[derive(Clone, Debug, Default)]
 struct Members {
@@ -84,7 +84,7 @@ impl Members {
     }
 }
 
-impl Block {
+impl PodBlock {
     /// How many there are.
     pub fn len(&self) -> usize {
         self.0.pods
@@ -229,13 +229,13 @@ impl Block {
     }
 
     /// Whether both are the same block, by pointer.
-    pub fn is(&self, other: &Block) -> bool {
+    pub fn is(&self, other: &PodBlock) -> bool {
         Rc::ptr_eq(&self.0, &other.0)
     }
 
     /// The ranges where this may differ from another block: all except shared chunks.
-    pub fn changed_since(&self, other: &Block) -> Vec<Range<usize>> {
-        let places = |block: &Block| {
+    pub fn changed_since(&self, other: &PodBlock) -> Vec<Range<usize>> {
+        let places = |block: &PodBlock| {
             let mut at = 0;
             let of = |chunk: &Rc<Chunk>| {
                 at += chunk.pods.len();
@@ -262,7 +262,7 @@ impl Block {
     }
 }
 
-impl Index<usize> for Block {
+impl Index<usize> for PodBlock {
     type Output = Rc<Pod>;
     fn index(&self, at: usize) -> &Rc<Pod> {
         let (chunk, at) = self.0.chunk(at);
@@ -270,8 +270,8 @@ impl Index<usize> for Block {
     }
 }
 
-impl PartialEq for Block {
-    fn eq(&self, other: &Block) -> bool {
+impl PartialEq for PodBlock {
+    fn eq(&self, other: &PodBlock) -> bool {
         // Most differences are in the state, which can be compared without reading the Pods.
         let same = |(a, b): (&Rc<Pod>, &Rc<Pod>)| Rc::ptr_eq(a, b) || a == b;
         let alike = || self.changed_since(other).into_iter().all(|places| self.states_of(places.clone()).eq(other.states_of(places)));
@@ -283,8 +283,8 @@ impl PartialEq for Block {
     }
 }
 
-impl FromIterator<Rc<Pod>> for Block {
-    fn from_iter<I: IntoIterator<Item = Rc<Pod>>>(pods: I) -> Block {
+impl FromIterator<Rc<Pod>> for PodBlock {
+    fn from_iter<I: IntoIterator<Item = Rc<Pod>>>(pods: I) -> PodBlock {
         let (mut all, mut chunk) = (Members::default(), Chunk::default());
         for pod in pods {
             if chunk.pods.len() == MAX_CHUNK_PODS {
@@ -297,12 +297,12 @@ impl FromIterator<Rc<Pod>> for Block {
         if !chunk.pods.is_empty() {
             all.chunks.push(Rc::new(chunk));
         }
-        Block(Rc::new(all))
+        PodBlock(Rc::new(all))
     }
 }
 
-impl FromIterator<Pod> for Block {
-    fn from_iter<I: IntoIterator<Item = Pod>>(pods: I) -> Block {
+impl FromIterator<Pod> for PodBlock {
+    fn from_iter<I: IntoIterator<Item = Pod>>(pods: I) -> PodBlock {
         pods.into_iter().map(Rc::new).collect()
     }
 }
@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn a_block_behaves_like_a_vec_and_reports_changed_ranges() {
-        let (mut block, mut list, mut rng) = (Block::default(), Vec::<Rc<Pod>>::new(), Rng::new(5));
+        let (mut block, mut list, mut rng) = (PodBlock::default(), Vec::<Rc<Pod>>::new(), Rng::new(5));
         let (mut kept, mut was) = (block.clone(), list.clone());
         for step in 0..20_000u64 {
             // It grows, and shrinks to nothing.
@@ -351,7 +351,7 @@ mod tests {
                 continue;
             }
             assert!(block.iter().eq(&list) && block.states().eq(list.iter().map(|pod| pod.state)), "{step}");
-            let again: Block = list.iter().cloned().collect();
+            let again: PodBlock = list.iter().cloned().collect();
             assert!(block == again || list.len() > MAX_COMPARED_PODS, "{step}");
             let counted = |state| list.iter().filter(|pod| pod.state == state).count();
             assert!(block.counts().iter().all(|(state, n)| counted(*state) == *n), "{step}");
@@ -377,7 +377,7 @@ mod tests {
     #[test]
     fn failures_with_one_reason_are_counted_by_reason() {
         let fails = |at: u64, reason: &str| Rc::new(Pod { word: reason.into(), ..(*pod(at, PodState::Failed)).clone() });
-        let mut block: Block = [pod(0, PodState::Ready), fails(1, "ErrImagePull"), fails(2, "ErrImagePull")].into_iter().collect();
+        let mut block: PodBlock = [pod(0, PodState::Ready), fails(1, "ErrImagePull"), fails(2, "ErrImagePull")].into_iter().collect();
         assert_eq!(block.word(PodState::Failed), "ErrImagePull");
         assert_eq!(block.word(PodState::Ready), "Ready");
         block.replace(2, fails(2, "ImagePullBackOff"));
@@ -388,14 +388,14 @@ mod tests {
         assert_eq!(block.word(PodState::Failed), "Failing");
         // Of those that have ended it is a phase.
         let ended = |at: u64, reason: &str| Rc::new(Pod { ended: true, ..(*fails(at, reason)).clone() });
-        let block: Block = [pod(0, PodState::Ready), ended(1, "Error"), ended(2, "OOMKilled")].into_iter().collect();
+        let block: PodBlock = [pod(0, PodState::Ready), ended(1, "Error"), ended(2, "OOMKilled")].into_iter().collect();
         assert_eq!(block.word(PodState::Failed), "Failed");
         assert!(block.failed());
     }
 
     #[test]
     fn one_more_of_many_leaves_almost_all_shared() {
-        let block: Block = (0..10_000).map(|at| pod(at, PodState::Ready)).collect();
+        let block: PodBlock = (0..10_000).map(|at| pod(at, PodState::Ready)).collect();
         let mut next = block.clone();
         next.replace(5_000, pod(5_000, PodState::Failed));
         let changed = next.changed_since(&block);

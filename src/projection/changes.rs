@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 /// A field that differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Field {
+pub struct ChangedField {
     /// `spec.template.spec.containers[nginx].image`
     pub path: String,
     /// What it was; nothing if it was not set.
@@ -20,7 +20,7 @@ pub struct Field {
     pub to: Option<String>,
 }
 
-impl Field {
+impl ChangedField {
     /// Whether it says that the object is being deleted.
     pub fn is_deletion(&self) -> bool {
         self.path == "metadata.deletionTimestamp" && self.to.is_some()
@@ -67,7 +67,7 @@ pub struct Change {
     /// Came, went, or changed.
     pub op: Op,
     /// What is different in it, if it changed.
-    pub fields: Vec<Field>,
+    pub fields: Vec<ChangedField>,
 }
 
 /// Maximum number of fields listed per object.
@@ -82,13 +82,13 @@ fn is_dull(path: &str) -> bool {
 }
 
 /// The fields in which two objects differ.
-pub fn fields(before: &Object, after: &Object) -> Vec<Field> {
+pub fn fields(before: &Object, after: &Object) -> Vec<ChangedField> {
     let mut out = Vec::new();
     compare(&mut String::new(), Some(&before.to_value()), Some(&after.to_value()), &mut out);
     out
 }
 
-fn compare(path: &mut String, before: Option<&Value>, after: Option<&Value>, out: &mut Vec<Field>) {
+fn compare(path: &mut String, before: Option<&Value>, after: Option<&Value>, out: &mut Vec<ChangedField>) {
     if before == after || out.len() >= MAX_FIELDS || is_dull(path) {
         return;
     }
@@ -111,11 +111,11 @@ fn compare(path: &mut String, before: Option<&Value>, after: Option<&Value>, out
                 within(path, &["[", name, "]"].concat(), None, b.get(at), out);
             }
         }
-        _ => out.push(Field { path: path.clone(), from: before.map(shown), to: after.map(shown) }),
+        _ => out.push(ChangedField { path: path.clone(), from: before.map(shown), to: after.map(shown) }),
     }
 }
 
-fn within(path: &mut String, step: &str, before: Option<&Value>, after: Option<&Value>, out: &mut Vec<Field>) {
+fn within(path: &mut String, step: &str, before: Option<&Value>, after: Option<&Value>, out: &mut Vec<ChangedField>) {
     let length = path.len();
     path.push_str(step);
     compare(path, before, after, out);
@@ -137,8 +137,8 @@ fn shown(value: &Value) -> String {
 }
 
 /// The fields that a person would change on purpose, of what is changed: each with its own name alone.
-pub fn brief(changes: &[Change], most: usize) -> Vec<(String, &Field)> {
-    let wanted = |field: &&Field| ["spec.", "data.", "stringData."].iter().any(|part| field.path.starts_with(part));
+pub fn brief(changes: &[Change], most: usize) -> Vec<(String, &ChangedField)> {
+    let wanted = |field: &&ChangedField| ["spec.", "data.", "stringData."].iter().any(|part| field.path.starts_with(part));
     let of = |change: &'_ Change| change.op == Op::Modified;
     let fields =
         changes.iter().filter(|change| of(change)).flat_map(|change| change.fields.iter().filter(|field| field.is_key(change.key.kind)));
@@ -282,7 +282,7 @@ mod tests {
 
     #[test]
     fn a_plan_names_the_fields_that_a_person_sets() {
-        let field = |path: &str, from: &str, to: &str| Field { path: path.into(), from: Some(from.into()), to: Some(to.into()) };
+        let field = |path: &str, from: &str, to: &str| ChangedField { path: path.into(), from: Some(from.into()), to: Some(to.into()) };
         let fields = vec![
             field("metadata.annotations.a", "1", "2"),
             field("spec.replicas", "4", "2"),
@@ -357,7 +357,7 @@ mod tests {
         let added = ["web-10", "web-11", "web-12", "web-13", "web-2"].map(|name| of(Op::Added, Kind::Pod, name));
         let halves: Vec<Change> = added.into_iter().chain([of(Op::Deleted, Kind::Pod, "web-2")]).collect();
         assert_eq!(together(&halves).iter().map(|these| these.len()).collect::<Vec<_>>(), [4, 2]);
-        let key = |path: &str, kind| Field { path: path.into(), from: None, to: None }.is_key(kind);
+        let key = |path: &str, kind| ChangedField { path: path.into(), from: None, to: None }.is_key(kind);
         assert!(key("spec.replicas", Kind::Deployment) && key("status.readyReplicas", Kind::Deployment) && key("status.phase", Kind::Pod));
         assert!(
             !key("endpoints[web-0]", Kind::EndpointSlice)
@@ -382,8 +382,8 @@ mod tests {
         assert_eq!(paths, ["c[x].n", "l[1]"]);
         let pods = |all: &[&str]| Value::from_iter(all.iter().map(|pod| serde_json::json!({"targetRef": {"name": pod}, "ip": *pod})));
         assert_eq!(names(pods(&["web-0", "web-1"]).as_array().expect("a list")), ["web-0", "web-1"]);
-        let technical = |path: &str| Field { path: path.into(), from: None, to: None }.is_technical();
-        let deleted = Field { path: "metadata.deletionTimestamp".into(), from: None, to: Some("2026-01-01T00:00:00Z".into()) };
+        let technical = |path: &str| ChangedField { path: path.into(), from: None, to: None }.is_technical();
+        let deleted = ChangedField { path: "metadata.deletionTimestamp".into(), from: None, to: Some("2026-01-01T00:00:00Z".into()) };
         assert!(deleted.is_deletion() && !deleted.is_technical() && technical("metadata.deletionGracePeriodSeconds"));
         assert!(technical("metadata.uid") && technical("status.conditions[Ready].lastTransitionTime") && !technical("spec.replicas"));
     }

@@ -6,7 +6,7 @@
 use crate::i18n::format::{count, short_count};
 use crate::i18n::msg;
 use crate::projection::model::Metric;
-use crate::projection::model::{Controller, Id, Root, Tone};
+use crate::projection::model::{ControllerCard, Id, Root, Tone};
 use std::rc::Rc;
 
 /// Totals of one owner's Pods, as the loops count them.
@@ -73,7 +73,7 @@ pub fn mark_stale_counters(roots: &mut [Root], pods: &dyn Fn(&Id) -> Option<PodT
     }
 }
 
-fn check(of: &mut Rc<Controller>, pods: Option<PodTotals>) {
+fn check(of: &mut Rc<ControllerCard>, pods: Option<PodTotals>) {
     let Some(pods) = pods else { return };
     let (whole, job) = (of.id.kind == "StatefulSet", of.id.kind == "Job");
     for at in 0..of.counters.len() {
@@ -109,11 +109,11 @@ mod tests {
     use super::*;
     use crate::projection::model::{Group, counters};
 
-    fn of(kind: &str, name: &str, current: u64, ready: u64) -> Rc<Controller> {
-        Rc::new(Controller { id: Id::named(kind, name), counters: counters(5_000, current, ready), ..Controller::default() })
+    fn of(kind: &str, name: &str, current: u64, ready: u64) -> Rc<ControllerCard> {
+        Rc::new(ControllerCard { id: Id::named(kind, name), counters: counters(5_000, current, ready), ..ControllerCard::default() })
     }
 
-    fn marks(of: &Option<Rc<Controller>>) -> Vec<&str> {
+    fn marks(of: &Option<Rc<ControllerCard>>) -> Vec<&str> {
         of.iter().flat_map(|of| &of.counters).map(|counter| counter.lags.as_str()).collect()
     }
 
@@ -143,11 +143,11 @@ mod tests {
                 counter.metric = word;
             }
             counters[0].value = done.into();
-            Some(Rc::new(Controller { id: Id::named("Job", "pi"), counters, ..Controller::default() }))
+            Some(Rc::new(ControllerCard { id: Id::named("Job", "pi"), counters, ..ControllerCard::default() }))
         };
         let pods = PodTotals { all: 6, active: 2, succeeded: 3, failed: 1, ..PodTotals::default() };
         let says = |status, now| format!("status: {status}, actual: {now}; the controller has not updated the status yet");
-        let marked = |job: &Option<Rc<Controller>>| {
+        let marked = |job: &Option<Rc<ControllerCard>>| {
             let mut roots = [
                 Root { controller: job.clone(), ..Root::default() },
                 Root { groups: vec![Group { controller: job.clone(), pods: Default::default() }], ..Root::default() },

@@ -5,7 +5,7 @@
 use super::cluster::{Cluster, OpenRequest, Reply};
 use super::follow::Follow;
 use super::request::{Request, Target};
-use super::reviews::Token;
+use super::reviews::IssuedToken;
 use super::status::{Answer, failure, no_such_path, not_allowed};
 use super::write::{change, deletion, written};
 use crate::api::{Kind, ObjectRef, Timestamp};
@@ -234,7 +234,7 @@ fn token(cluster: &mut Cluster, request: &Request, target: &Target) -> Answer {
     body["kind"] = "TokenRequest".into();
     body["apiVersion"] = "authentication.k8s.io/v1".into();
     body["spec"]["expirationSeconds"] = lasts.into();
-    let token = Token { namespace: &target.namespace, name: &target.name, until }.to_string();
+    let token = IssuedToken { namespace: &target.namespace, name: &target.name, until }.to_string();
     body["status"] = json!({ "token": token, "expirationTimestamp": until.rfc3339() });
     Answer::json(201, &body)
 }

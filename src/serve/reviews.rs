@@ -48,7 +48,7 @@ pub fn answer(cluster: &mut Cluster, request: &Request, target: &Target) -> Opti
 }
 
 /// A token that the server gives out: it names its ServiceAccount.
-pub struct Token<'t> {
+pub struct IssuedToken<'t> {
     /// The namespace of the account.
     pub namespace: &'t str,
     /// Its name.
@@ -57,25 +57,25 @@ pub struct Token<'t> {
     pub until: Timestamp,
 }
 
-impl fmt::Display for Token<'_> {
+impl fmt::Display for IssuedToken<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "loopscope.{}.{}.{}", self.namespace, self.name, self.until.0)
     }
 }
 
-impl Token<'_> {
-    fn read(text: &str) -> Option<Token<'_>> {
+impl IssuedToken<'_> {
+    fn read(text: &str) -> Option<IssuedToken<'_>> {
         let (account, until) = text.strip_prefix("loopscope.")?.rsplit_once('.')?;
         let (namespace, name) = account.split_once('.')?;
-        Some(Token { namespace, name, until: Timestamp(until.parse().ok()?) })
+        Some(IssuedToken { namespace, name, until: Timestamp(until.parse().ok()?) })
     }
 }
 
 /// Whose token it is.
 fn token(cluster: &Cluster, text: &str) -> Value {
     let now = cluster.sim.server().wall_at(cluster.sim.now());
-    let valid = Token::read(text).filter(|token| token.until.0 > now.0);
-    let account = |token: Token<'_>| cluster.sim.get(&ObjectRef::new(Kind::ServiceAccount, token.namespace, token.name)).cloned();
+    let valid = IssuedToken::read(text).filter(|token| token.until.0 > now.0);
+    let account = |token: IssuedToken<'_>| cluster.sim.get(&ObjectRef::new(Kind::ServiceAccount, token.namespace, token.name)).cloned();
     match valid.and_then(account) {
         Some(account) => {
             let (namespace, name) = (&account.meta.namespace, &account.meta.name);

@@ -7,7 +7,7 @@ use super::request::{Accepts, Request};
 use crate::api::Kind;
 use crate::engine::Sim;
 use crate::kubectl::CustomColumns;
-use crate::kubectl::printers::{self, Row};
+use crate::kubectl::printers::{self, TableRow};
 use serde_json::{Value, json};
 
 /// How a client wants objects of a kind.
@@ -114,7 +114,7 @@ impl Representation {
         let definitions: Vec<Value> = titles.iter().map(|(title, wide)| column(title, *wide)).collect();
         let rows = objects.into_iter().map(|object| {
             let own = self.custom.cells(self.kind, &object, now);
-            let cells = own.unwrap_or_else(|| cells(Row { object: &object, now }));
+            let cells = own.unwrap_or_else(|| cells(TableRow { object: &object, now }));
             let shown = match self.include.as_str() {
                 "None" => Value::Null,
                 "Object" => {

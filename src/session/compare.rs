@@ -14,7 +14,7 @@ const DETAILED_OBJECTS: usize = 100;
 
 /// A snapshot of the cluster.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Snapshot {
+pub struct ComparedState {
     /// Milliseconds.
     pub at: u64,
     /// On which branch.
@@ -55,7 +55,7 @@ pub enum CompareMsg {
 #[derive(Default)]
 pub struct Compare {
     /// The snapshots A and B.
-    pub snapshots: [Option<Rc<Snapshot>>; 2],
+    pub snapshots: [Option<Rc<ComparedState>>; 2],
     /// What differs between them.
     pub difference: Option<Rc<Vec<Change>>>,
     /// Another branch on the same clock.
@@ -79,7 +79,7 @@ impl Compare {
     }
 
     fn mark(&mut self, which: usize, run: &Run) {
-        let snapshot = Snapshot { at: run.now(), branch: run.branches().0, objects: run.objects() };
+        let snapshot = ComparedState { at: run.now(), branch: run.branches().0, objects: run.objects() };
         self.snapshots[which] = Some(Rc::new(snapshot));
         if let [Some(a), Some(b)] = &self.snapshots {
             self.difference = Some(Rc::new(changes::between(&a.objects, &b.objects, DETAILED_OBJECTS)));
@@ -138,7 +138,7 @@ mod tests {
     use crate::session::selection::SelectionMsg;
     use crate::session::tests::{ready, settled};
     use crate::session::timeline::TimelineMsg;
-    use crate::views::shape::Body;
+    use crate::views::shape::CardBody;
     use std::rc::Rc;
 
     #[test]
@@ -182,7 +182,7 @@ mod tests {
         state.update(SelectionMsg::View(&crate::views::rollout::VIEW));
         state.update(CompareMsg::Stage(state.drawing.stage.0, state.drawing.stage.1));
         let axis = |picture: Rc<Picture>| match &picture.scene.items[0].body {
-            Body::Chart(chart) => chart.axis.clone(),
+            CardBody::Chart(chart) => chart.axis.clone(),
             _ => panic!("a chart"),
         };
         for to in [25_000, 60_000, 110_000] {

@@ -1,6 +1,6 @@
 //! What an example does by itself until a person acts: ordinary commands at set instants of the clock, so that there is something to see.
 
-use super::examples::Script;
+use super::examples::ExampleScript;
 use super::run::Run;
 use crate::api::workload::Deployment;
 use crate::api::{Kind, Object, Time};
@@ -13,7 +13,7 @@ const POD: &str = "POD";
 /// The script of an example, and what is offered to try first.
 #[derive(Clone, Debug, Default)]
 pub struct Demo {
-    script: Option<&'static Script>,
+    script: Option<&'static ExampleScript>,
     /// The next step, counted through all repetitions.
     next: usize,
     due: Time,
@@ -23,7 +23,7 @@ pub struct Demo {
 
 impl Demo {
     /// Begins a script with the clock where it is.
-    pub fn begin(&mut self, script: Option<&'static Script>, run: &Run) {
+    pub fn begin(&mut self, script: Option<&'static ExampleScript>, run: &Run) {
         (self.script, self.next) = (script, 0);
         self.due = run.sim().now();
         self.schedule();

@@ -34,7 +34,7 @@ pub struct Picture {
 
 /// What a picture was drawn from.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Key {
+pub(super) struct DrawingKey {
     version: (u64, usize),
     happened: usize,
     view: &'static View,
@@ -53,7 +53,7 @@ pub struct Drawing {
     /// Size of the stage in CSS pixels.
     pub stage: (f64, f64),
     pub(super) pods: PodCache,
-    pub(super) drawn: Option<(Key, Rc<Picture>)>,
+    pub(super) drawn: Option<(DrawingKey, Rc<Picture>)>,
     /// Earlier scenes that may still be in use.
     retired_scenes: Vec<Rc<Scene>>,
     pub(super) memory: ViewMemory,
@@ -104,7 +104,7 @@ impl Drawing {
         if let (true, Some((_, picture))) = (self.pods.is_backfilling(), &self.drawn) {
             return picture.clone();
         }
-        let key = Key {
+        let key = DrawingKey {
             version: self.pods.position.unwrap_or_default(),
             happened: run.happened(),
             view: selection.view,
@@ -246,7 +246,7 @@ mod tests {
     use crate::session::selection::SelectionMsg;
     use crate::session::tests::{ready, settled};
     use crate::session::timeline::TimelineMsg;
-    use crate::views::shape::Body;
+    use crate::views::shape::CardBody;
     use std::rc::Rc;
 
     #[test]
@@ -294,7 +294,7 @@ mod tests {
         state.drawing.stage = (900.0, 600.0);
         let words = |state: &mut State| -> Vec<String> {
             let of = |item: &Rc<crate::views::shape::Item>| match &item.body {
-                Body::Chart(chart) => Some(chart.words.iter().map(|word| word.4.to_string()).collect::<Vec<_>>()),
+                CardBody::Chart(chart) => Some(chart.words.iter().map(|word| word.4.to_string()).collect::<Vec<_>>()),
                 _ => None,
             };
             state.picture().scene.items.iter().find_map(of).unwrap_or_default()

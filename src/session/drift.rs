@@ -2,7 +2,7 @@
 
 use crate::api::{Labels, ObjectRef, Uid};
 use crate::engine::Sim;
-use crate::projection::changes::Field;
+use crate::projection::changes::ChangedField;
 use serde_json::Value;
 
 /// Longest text whose drift is computed.
@@ -78,7 +78,7 @@ impl Drift {
                 }
             }
             let said = |value: Option<String>| value.unwrap_or_else(|| "none".into());
-            let line = |field: Field| [&of, ": ", &field.path, " ", &said(field.from), " → ", &said(field.to)].concat();
+            let line = |field: ChangedField| [&of, ": ", &field.path, " ", &said(field.from), " → ", &said(field.to)].concat();
             (set.observed, set.fields) = (observed, fields.into_iter().map(line).collect());
         }
         self.sets.iter().flat_map(|set| set.fields.iter().cloned()).collect()
@@ -90,7 +90,7 @@ fn named<'v>(list: Option<&'v Value>, name: &Value) -> Option<&'v Value> {
     list?.as_array()?.iter().find(|element| element.get("name") == Some(name))
 }
 
-fn compare(path: &str, text: &Value, then: Option<&Value>, now: Option<&Value>, out: &mut Vec<Field>) {
+fn compare(path: &str, text: &Value, then: Option<&Value>, now: Option<&Value>, out: &mut Vec<ChangedField>) {
     match text {
         _ if then == now => {}
         Value::Object(map) if now.is_some() => {
@@ -107,7 +107,7 @@ fn compare(path: &str, text: &Value, then: Option<&Value>, now: Option<&Value>, 
         }
         _ => {
             let shown = |value: &Value| crate::i18n::format::middle(&value.as_str().map_or_else(|| value.to_string(), str::to_string), 40);
-            out.push(Field { path: path.into(), from: then.map(shown), to: now.map(shown) });
+            out.push(ChangedField { path: path.into(), from: then.map(shown), to: now.map(shown) });
         }
     }
 }

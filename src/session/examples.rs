@@ -14,12 +14,12 @@ pub struct Example {
     /// The diagram to look at.
     pub view: &'static str,
     /// What it does by itself until a person acts.
-    pub script: Option<&'static Script>,
+    pub script: Option<&'static ExampleScript>,
 }
 
 /// kubectl lines on the clock.
 #[derive(Debug)]
-pub struct Script {
+pub struct ExampleScript {
     /// Seconds since the step before, and the line; `POD` stands for the oldest Pod.
     pub steps: &'static [(u64, &'static str)],
     /// How many times.
@@ -28,7 +28,7 @@ pub struct Script {
 
 /// Pods are deleted and come back, and are replaced in a rolling restart: nothing that the manifest says is changed. For some minutes: a
 /// page left alone comes to rest.
-const LIFE: Script = Script {
+const LIFE: ExampleScript = ExampleScript {
     steps: &[
         (3, "kubectl delete pod POD --wait=false"),
         (3, "kubectl delete pod POD --wait=false"),
@@ -37,9 +37,9 @@ const LIFE: Script = Script {
     times: 40,
 };
 
-const ROLLOUT: Script = Script { steps: &[(6, "kubectl set image deployment/nginx nginx=nginx:1.27")], times: 1 };
+const ROLLOUT: ExampleScript = ExampleScript { steps: &[(6, "kubectl set image deployment/nginx nginx=nginx:1.27")], times: 1 };
 
-const POLICY: Script = Script { steps: &[(8, "kubectl label pod client role=guest")], times: 1 };
+const POLICY: ExampleScript = ExampleScript { steps: &[(8, "kubectl label pod client role=guest")], times: 1 };
 
 /// All of them; the page opens with the first.
 pub const ALL: [Example; 9] = [

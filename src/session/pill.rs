@@ -8,7 +8,7 @@ use crate::explain::progress;
 use crate::i18n::{Message, msg};
 use crate::projection::model::PodState;
 use crate::projection::totals::PodTotals;
-use crate::views::shape::{Body, Item, Scene};
+use crate::views::shape::{CardBody, Item, Scene};
 use crate::views::view::{Status, Workloads};
 use std::rc::Rc;
 
@@ -56,7 +56,7 @@ impl Drawing {
             _ => progress::of_named(of, pods(of)),
         };
         let failed = scene.items.iter().find_map(|item| match &item.body {
-            Body::Pod { state: PodState::Failed, word, .. } => Some(word),
+            CardBody::Pod { state: PodState::Failed, word, .. } => Some(word),
             _ => None,
         });
         if let (PodState::Creating | PodState::Pending, Some(word), true) = (state, failed, of.kind != Kind::Job) {
@@ -77,7 +77,7 @@ fn worst_first(state: PodState) -> u8 {
 
 /// The pill where there are only Pods without a workload.
 fn lone(scene: &Scene) -> Option<Pill> {
-    let of = |item: &Rc<Item>| if let Body::Pod { state, word, .. } = &item.body { Some((*state, word.clone())) } else { None };
+    let of = |item: &Rc<Item>| if let CardBody::Pod { state, word, .. } = &item.body { Some((*state, word.clone())) } else { None };
     let pods: Vec<(PodState, Message)> = scene.items.iter().filter_map(of).collect();
     let (state, word) = pods.iter().min_by_key(|(state, _)| worst_first(*state))?;
     let words = match (state, pods.iter().filter(|(other, _)| other == state).count()) {

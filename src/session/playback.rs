@@ -39,13 +39,13 @@ pub enum Reached {
 }
 
 /// Runs a clock towards a time with a budget of tasks; true when there is nothing left to run.
-pub type Advance = fn(&mut Timeline, Time, usize) -> (bool, Vec<Effect>);
+pub type AdvanceClock = fn(&mut Timeline, Time, usize) -> (bool, Vec<Effect>);
 
 /// How a frame plays, and what it has come to since that was told.
 #[derive(Clone, Debug, Default)]
 pub struct Playback {
     /// Lets the clock run. The page opens without it: it is called by this pointer alone, so that it is loaded after the first Pods.
-    pub advance: Option<Advance>,
+    pub advance: Option<AdvanceClock>,
     /// In order of time.
     pub markers: Vec<Marker>,
     /// Whether the clock stops at them.

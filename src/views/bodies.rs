@@ -1,11 +1,11 @@
 //! Shapes that several diagrams share: Pods, claims, the numbers of a controller.
 
 use crate::i18n::{Arg, Message, dotted, msg};
-use crate::projection::model::{Claim, Controller, Pod, Service};
-use crate::views::shape::{Body, Rect, Scene};
+use crate::projection::model::{Claim, ControllerCard, Pod, Service};
+use crate::views::shape::{CardBody, Rect, Scene};
 
 /// The numbers of a controller, each with its word.
-pub fn numbers(of: &Controller) -> Vec<Message> {
+pub fn numbers(of: &ControllerCard) -> Vec<Message> {
     of.counters.iter().map(|counter| msg::counted(&counter.value, counter.metric.word())).collect()
 }
 
@@ -15,7 +15,7 @@ pub fn service_form(service: &Service) -> Message {
 }
 
 /// A Pod as a card.
-pub fn pod_body(pod: &Pod, most: usize) -> Body {
+pub fn pod_body(pod: &Pod, most: usize) -> CardBody {
     let (lead, tail) = pod.parts(most);
     // The node is dropped before the status is cut.
     let long = pod.note == Message::name(&pod.node) && pod.word.length() + pod.note.length() > most + 2;
@@ -25,7 +25,7 @@ pub fn pod_body(pod: &Pod, most: usize) -> Body {
         [left @ Arg::Duration(_)] if pod.word.length() + note.length() + 3 > most * 5 / 4 => Message::only(left.clone()),
         _ => note,
     };
-    Body::Pod { state: pod.state, lead, tail, word: pod.word.clone(), note, stale: pod.stale }
+    CardBody::Pod { state: pod.state, lead, tail, word: pod.word.clone(), note, stale: pod.stale }
 }
 
 /// A Pod's words for a reader who does not see it.
@@ -40,6 +40,6 @@ pub fn pod_label(pod: &Pod) -> Message {
 pub fn put_claim(out: &mut Scene, claim: &Claim, rect: Rect, parent: Option<usize>, facts: &[&str]) -> usize {
     let fact = dotted(facts.iter().map(|fact| Message::state(*fact)).collect());
     let label = msg::claim_label(&claim.id.name, &claim.phase, &fact);
-    let body = Body::Claim { fact, bound: claim.phase == "Bound" };
+    let body = CardBody::Claim { fact, bound: claim.phase == "Bound" };
     out.put(&claim.id, rect, body, parent, &claim.phase.to_ascii_lowercase(), label)
 }

@@ -102,7 +102,7 @@ mod tests {
         let marks = |state: &mut State| {
             let picture = state.picture();
             let of = |item: &Rc<crate::views::shape::Item>| match &item.body {
-                crate::views::shape::Body::Controller { of, .. } => of.counters.iter().map(|counter| counter.lags.clone()).collect(),
+                crate::views::shape::CardBody::Controller { of, .. } => of.counters.iter().map(|counter| counter.lags.clone()).collect(),
                 _ => Vec::new(),
             };
             picture.scene.items.iter().flat_map(of).filter(|words| !words.is_empty()).collect::<Vec<_>>()

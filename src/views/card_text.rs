@@ -2,7 +2,7 @@
 
 use crate::i18n::format::{front, middle};
 use crate::i18n::{Arg, Message, msg};
-use crate::projection::model::{Controller, Counter, Metric, PodState};
+use crate::projection::model::{ControllerCard, Counter, Metric, PodState};
 use crate::views::shape::{Item, NodeBody};
 use crate::views::variant;
 
@@ -26,7 +26,7 @@ pub struct ControllerText {
 }
 
 /// That it is a ReplicaSet goes without saying where there is little room.
-fn revision(of: &Controller) -> Message {
+fn revision(of: &ControllerCard) -> Message {
     match of.caption.args() {
         [Arg::Number(revision)] => msg::why_revision(*revision),
         _ => of.caption.clone(),
@@ -34,7 +34,7 @@ fn revision(of: &Controller) -> Message {
 }
 
 /// The text of a controller's card of a width.
-pub fn controller(of: &Controller, width: f64, say: impl Fn(&Message) -> String) -> ControllerText {
+pub fn controller(of: &ControllerCard, width: f64, say: impl Fn(&Message) -> String) -> ControllerText {
     // 7 pixels a letter, beside tile and padding; smaller ones in two lines where that is too few.
     let most = ((width - 64.0) / 7.2) as usize;
     let (long, name) = (of.id.name.len() > most, front(&of.id.name, most * 2));
@@ -68,7 +68,7 @@ pub struct BriefText<'a> {
 }
 
 /// The text of a controller's card in a low frame.
-pub fn brief(of: &Controller, width: f64, say: impl Fn(&Message) -> String) -> BriefText<'_> {
+pub fn brief(of: &ControllerCard, width: f64, say: impl Fn(&Message) -> String) -> BriefText<'_> {
     // Beside tile and padding; a letter of the name is 7 pixels wide, one of the caption some 6.
     let most = |beside: f64| ((width - beside) / 7.2).max(4.0) as usize;
     let name = of.id.name.as_str();
@@ -91,17 +91,17 @@ pub fn brief(of: &Controller, width: f64, say: impl Fn(&Message) -> String) -> B
 }
 
 /// The pill of a controller beside its numbers: how far a rollout is tells more than how it is done.
-pub fn wide_pill(of: &Controller) -> &Message {
+pub fn wide_pill(of: &ControllerCard) -> &Message {
     if of.id.kind == "Deployment" && !of.chip.is_empty() { &of.chip } else { &of.footer }
 }
 
 /// The name of a controller with its budget.
-pub fn stacked_name(of: &Controller, width: f64) -> String {
+pub fn stacked_name(of: &ControllerCard, width: f64) -> String {
     front(&of.id.name, ((width - 150.0) / 7.2) as usize)
 }
 
 /// Whether the numbers of a controller need smaller digits.
-pub fn has_long_numbers(of: &Controller) -> bool {
+pub fn has_long_numbers(of: &ControllerCard) -> bool {
     of.counters.iter().any(|counter| counter.value.len() > 4)
 }
 

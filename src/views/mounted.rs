@@ -67,13 +67,13 @@ impl Mounted {
 mod tests {
     use super::*;
     use crate::projection::model::Id;
-    use crate::views::shape::{Body, Rect};
+    use crate::views::shape::{CardBody, Rect};
 
     fn scene(items: usize) -> Scene {
         let mut scene = Scene::default();
         for at in 0..items {
             let id = Id { uid: at.to_string(), ..Id::default() };
-            scene.put(&id, Rect::new(0.0, at as f64, 10.0, 1.0), Body::Note(Default::default()), None, "", "");
+            scene.put(&id, Rect::new(0.0, at as f64, 10.0, 1.0), CardBody::Note(Default::default()), None, "", "");
         }
         scene
     }

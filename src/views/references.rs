@@ -3,7 +3,7 @@
 
 use crate::i18n::{Message, dotted, msg};
 use crate::projection::model::{Id, Model, Used};
-use crate::views::shape::{Body, Line, Rect, Scene};
+use crate::views::shape::{CardBody, Line, Rect, Scene};
 use std::collections::BTreeMap;
 
 /// The height of a card, from one to the next, and from a tree to its first.
@@ -90,7 +90,7 @@ fn rest(more: usize, rect: Rect, parent: Option<usize>, out: &mut Scene) {
     if more > 0 {
         let text = msg::more(more);
         let id = Id { uid: format!("uses/{parent:?}"), ..Id::default() };
-        out.put(&id, rect, Body::Note(text.clone()), parent, "", text);
+        out.put(&id, rect, CardBody::Note(text.clone()), parent, "", text);
     }
 }
 
@@ -107,7 +107,7 @@ fn card(used: &Used, rect: Rect, parent: Option<usize>, out: &mut Scene) {
     let more = used.users.len().saturating_sub(MAX_NAMED_USERS);
     parts.extend((more > 0).then(|| msg::and_more(more)));
     let told = dotted([Some(fact), shared].into_iter().flatten().collect());
-    out.put(&used.id, rect, Body::Stored { fact: told, missing: used.missing }, parent, state, Message::list(parts));
+    out.put(&used.id, rect, CardBody::Stored { fact: told, missing: used.missing }, parent, state, Message::list(parts));
 }
 
 /// Draws the lines, once everything has its place: one from each place, also where many Pods have one together.
@@ -115,10 +115,10 @@ pub fn link(model: &Model, homes: &[Option<usize>], selected: Option<&str>, out:
     if model.uses.is_empty() {
         return;
     }
-    let cards = out.items.iter().filter(|item| !matches!(item.body, Body::Tile { .. } | Body::Cells(_)));
+    let cards = out.items.iter().filter(|item| !matches!(item.body, CardBody::Tile { .. } | CardBody::Cells(_)));
     let places: BTreeMap<String, Rect> = cards.map(|item| (item.id.uid.clone(), item.rect)).collect();
     // Pods without an owner may be tiles or one block.
-    let many = out.items.iter().filter(|item| item.parent.is_none() && matches!(item.body, Body::Tile { .. } | Body::Cells(_)));
+    let many = out.items.iter().filter(|item| item.parent.is_none() && matches!(item.body, CardBody::Tile { .. } | CardBody::Cells(_)));
     let block = many.map(|item| item.rect).reduce(around);
     // Those below everything: lines come along above their first row.
     let shared = |(used, home): &(&Used, &Option<usize>)| home.is_none().then(|| places.get(&used.id.uid)).flatten();

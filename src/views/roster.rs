@@ -1,7 +1,7 @@
 //! The nodes of a diagram as rows: how each is, and how many Pods it has in which state.
 
 use crate::projection::model::PodState;
-use crate::views::shape::{Body, Scene};
+use crate::views::shape::{CardBody, Scene};
 
 /// The states that always have a column.
 const ALWAYS: [PodState; 3] = [PodState::Ready, PodState::Creating, PodState::Terminating];
@@ -28,13 +28,13 @@ pub fn rows(scene: &Scene) -> (Vec<PodState>, Vec<NodeRow>) {
     for (at, item) in scene.items.iter().enumerate() {
         let on = item.parent.and_then(|parent| of.get(parent).copied().flatten());
         match (&item.body, on) {
-            (Body::Node(node), _) => {
+            (CardBody::Node(node), _) => {
                 of[at] = Some(found.len());
                 let pods = format!("{} / {}", node.pods.0, node.pods.1);
                 found.push((NodeRow { item: at, status: node.status, pods, counts: Vec::new() }, [0; PodState::ALL.len()]));
             }
-            (Body::Cells(cells), Some(row)) => cells.pods.counts().iter().for_each(|(state, n)| found[row].1[place(*state)] += n),
-            (Body::Tile { state, .. }, Some(row)) => found[row].1[place(*state)] += 1,
+            (CardBody::Cells(cells), Some(row)) => cells.pods.counts().iter().for_each(|(state, n)| found[row].1[place(*state)] += n),
+            (CardBody::Tile { state, .. }, Some(row)) => found[row].1[place(*state)] += 1,
             _ => {}
         }
     }

@@ -3,7 +3,7 @@
 use crate::i18n::Message;
 use crate::i18n::format::Px;
 use crate::projection::budget::Budget;
-use crate::projection::model::{Block, Controller, Id, PodState};
+use crate::projection::model::{ControllerCard, Id, PodBlock, PodState};
 use crate::views::loops::model::{Loop, Pass};
 use std::fmt::Write as _;
 use std::rc::Rc;
@@ -48,7 +48,7 @@ impl Rect {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cells {
     /// The Pods, in order.
-    pub pods: Block,
+    pub pods: PodBlock,
     /// Cells in a row.
     pub columns: usize,
     /// Side of a cell.
@@ -103,9 +103,9 @@ pub enum Look {
 
 /// What is drawn in a rectangle.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Body {
+pub enum CardBody {
     /// A controller with counters and a footer.
-    Controller { of: Rc<Controller>, look: Look },
+    Controller { of: Rc<ControllerCard>, look: Look },
     /// A Service with a pill.
     Service { form: Message },
     /// A Pod as a card.
@@ -143,7 +143,7 @@ pub enum Body {
     /// What a Pod asks and hears: prompt lines begin with `/ #`. Without a state it stands for any.
     Terminal { state: Option<PodState>, title: Message, lines: Vec<String> },
     /// A card with a table.
-    Table(Table),
+    Table(CardTable),
     /// Pods over time.
     Chart(Rc<crate::views::rollout::Chart>),
 }
@@ -169,7 +169,7 @@ pub struct NodeBody {
 
 /// A card with a table, or with a few facts.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Table {
+pub struct CardTable {
     /// The tile at its left.
     pub kind: &'static str,
     /// The line over the title.
@@ -192,7 +192,7 @@ pub struct Item {
     /// Where.
     pub rect: Rect,
     /// What.
-    pub body: Body,
+    pub body: CardBody,
     /// Index of the item it hangs from: the text alternative and the keyboard follow it.
     pub parent: Option<usize>,
     /// `data-state`
@@ -332,7 +332,7 @@ pub struct Scene {
 
 impl Scene {
     /// Adds an item and returns its index.
-    pub fn put(&mut self, id: &Id, rect: Rect, body: Body, parent: Option<usize>, state: &str, label: impl Into<Message>) -> usize {
+    pub fn put(&mut self, id: &Id, rect: Rect, body: CardBody, parent: Option<usize>, state: &str, label: impl Into<Message>) -> usize {
         self.items.push(Rc::new(Item { id: id.clone(), rect, body, parent, state: state.into(), label: label.into() }));
         self.items.len() - 1
     }
@@ -362,19 +362,19 @@ impl Scene {
 
     /// Whether it is a picture of cells: what they show is seen without letters.
     pub fn dense(&self) -> bool {
-        self.items.iter().any(|item| matches!(&item.body, Body::Totals { .. }))
+        self.items.iter().any(|item| matches!(&item.body, CardBody::Totals { .. }))
     }
 
     /// Whether a Pod in it stands for an older revision.
     pub fn has_older(&self) -> bool {
-        self.items.iter().any(|item| matches!(item.body, Body::Tile { old: true, .. }))
+        self.items.iter().any(|item| matches!(item.body, CardBody::Tile { old: true, .. }))
     }
 
     /// The states of the Pods in it.
     pub fn states(&self) -> Vec<PodState> {
         let has = |item: &Item, state: PodState| match &item.body {
-            Body::Pod { state: own, .. } | Body::Tile { state: own, .. } => *own == state,
-            Body::Cells(cells) => cells.pods.counts().iter().any(|(own, _)| *own == state),
+            CardBody::Pod { state: own, .. } | CardBody::Tile { state: own, .. } => *own == state,
+            CardBody::Cells(cells) => cells.pods.counts().iter().any(|(own, _)| *own == state),
             _ => false,
         };
         PodState::ALL.into_iter().filter(|state| self.items.iter().any(|item| has(item, *state))).collect()

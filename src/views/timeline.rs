@@ -41,7 +41,7 @@ pub fn rows(all: &[&[Mark]]) -> ([u8; LANES.len()], Vec<u8>) {
 
 /// Marks that stand closer than 3 px: one block.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Block {
+pub struct MarkBlock {
     /// Left, from the start of the lane.
     pub x: f64,
     /// Width; 2.5 for one mark.
@@ -60,7 +60,7 @@ pub struct Block {
 const BLOCK_OVERHANG_PX: f64 = 8.0;
 
 /// Merges marks that would touch: all of them, and on those the failures. `marks` must be in order of time.
-pub fn blocks(marks: &[Mark], axis: &Axis) -> Vec<Block> {
+pub fn blocks(marks: &[Mark], axis: &Axis) -> Vec<MarkBlock> {
     let mut out = Vec::new();
     merge(marks, axis, false, &mut out);
     if marks.iter().any(|mark| mark.bad) {
@@ -70,8 +70,8 @@ pub fn blocks(marks: &[Mark], axis: &Axis) -> Vec<Block> {
 }
 
 /// All marks, or those that are failures of a loop. What a person has asked for has one block whether it was refused or not.
-fn merge(marks: &[Mark], axis: &Axis, failed: bool, out: &mut Vec<Block>) {
-    let mut open: [Option<Block>; LANES.len()] = [None; LANES.len()];
+fn merge(marks: &[Mark], axis: &Axis, failed: bool, out: &mut Vec<MarkBlock>) {
+    let mut open: [Option<MarkBlock>; LANES.len()] = [None; LANES.len()];
     for mark in marks.iter().filter(|mark| !failed || mark.bad && mark.lane != 0) {
         let bad = mark.bad && (failed || mark.lane == 0);
         let Some(slot) = open.get_mut(usize::from(mark.lane)) else { continue };
@@ -88,7 +88,7 @@ fn merge(marks: &[Mark], axis: &Axis, failed: bool, out: &mut Vec<Block>) {
             }
             _ => {
                 out.extend(slot.take());
-                *slot = Some(Block { x, w: 2.5, lane: mark.lane, count: mark.count, bad, fault: mark.fault });
+                *slot = Some(MarkBlock { x, w: 2.5, lane: mark.lane, count: mark.count, bad, fault: mark.fault });
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Chooses the variant of a shape by its size, so that the drawing code compares no widths.
 
-use crate::views::shape::{Body, Item, Look, Rect};
+use crate::views::shape::{CardBody, Item, Look, Rect};
 
 /// A column of storage on a phone, without glyphs.
 const SLENDER: f64 = 150.0;
@@ -123,7 +123,7 @@ fn present<const N: usize>(all: [Option<&'static str>; N]) -> Vec<&'static str> 
 pub fn classes(item: &Item) -> Vec<&'static str> {
     let rect = item.rect;
     match &item.body {
-        Body::Controller { of, look } => {
+        CardBody::Controller { of, look } => {
             let of_look = match look {
                 Look::Wide if has_counters_below(rect) => "wide two",
                 Look::Wide => "wide",
@@ -132,20 +132,20 @@ pub fn classes(item: &Item) -> Vec<&'static str> {
             };
             present([Some("card"), Some(of_look), of.leaving.then_some("leaving")])
         }
-        Body::Service { .. } if is_flat_service(rect) => {
+        CardBody::Service { .. } if is_flat_service(rect) => {
             present([Some("card"), Some("flat"), has_narrow_name(rect).then_some("two"), is_slim_service(rect).then_some("slim")])
         }
-        Body::Stored { missing, .. } => {
+        CardBody::Stored { missing, .. } => {
             present([Some("card"), Some("chip"), has_two_lines(rect).then_some("two"), missing.then_some("missing")])
         }
-        Body::Service { .. } | Body::Volume { .. } | Body::Class { .. } => present([Some("card")]),
-        Body::Cells(cells) if cells.bare() => present([Some("cells"), Some("bare")]),
-        Body::Cells(_) => present([Some("card"), Some("cells")]),
-        Body::Pod { state, stale, .. } => {
+        CardBody::Service { .. } | CardBody::Volume { .. } | CardBody::Class { .. } => present([Some("card")]),
+        CardBody::Cells(cells) if cells.bare() => present([Some("cells"), Some("bare")]),
+        CardBody::Cells(_) => present([Some("card"), Some("cells")]),
+        CardBody::Pod { state, stale, .. } => {
             let thin = (is_slender(rect.w) && rect.h > 40.0).then_some("thin");
             present([Some("pod"), Some(state.class()), is_line(rect).then_some("line"), thin, stale.then_some("stale")])
         }
-        Body::Tile { state, note, stale, kin, old, .. } => {
+        CardBody::Tile { state, note, stale, kin, old, .. } => {
             let slim = is_slim_tile(rect).then_some("slim");
             let two = has_note_below(rect, !note.is_empty()).then_some("two");
             present([
@@ -159,17 +159,17 @@ pub fn classes(item: &Item) -> Vec<&'static str> {
                 old.then_some("older"),
             ])
         }
-        Body::Gone { .. } => present([Some("pod"), Some("tile"), Some("gone")]),
-        Body::Claim { .. } => present([Some("ticket"), is_slim_claim(rect).then_some("slim")]),
-        Body::Cylinder { .. } => present([Some("cylinder")]),
-        Body::Node(node) => present([Some("card"), Some("node"), (!node.ready).then_some("down")]),
-        Body::Tray { .. } => present([Some("tray")]),
-        Body::Totals { .. } => present([Some("card"), Some("totals")]),
-        Body::Note(_) => present([Some("foldnote")]),
-        Body::Store { .. } => {
+        CardBody::Gone { .. } => present([Some("pod"), Some("tile"), Some("gone")]),
+        CardBody::Claim { .. } => present([Some("ticket"), is_slim_claim(rect).then_some("slim")]),
+        CardBody::Cylinder { .. } => present([Some("cylinder")]),
+        CardBody::Node(node) => present([Some("card"), Some("node"), (!node.ready).then_some("down")]),
+        CardBody::Tray { .. } => present([Some("tray")]),
+        CardBody::Totals { .. } => present([Some("card"), Some("totals")]),
+        CardBody::Note(_) => present([Some("foldnote")]),
+        CardBody::Store { .. } => {
             present([Some("card"), Some("store"), is_low_store(rect).then_some("low"), is_store_line(rect).then_some("line")])
         }
-        Body::Loop { of, big, above, far, two } => present([
+        CardBody::Loop { of, big, above, far, two } => present([
             Some("loop"),
             is_low_loop(rect).then_some("low"),
             (!of.slow.is_empty()).then_some("slow"),
@@ -183,10 +183,10 @@ pub fn classes(item: &Item) -> Vec<&'static str> {
             of.writes.then_some("writes"),
             of.told.then_some("arcs"),
         ]),
-        Body::Pass(_) => present([Some("card"), Some("pass")]),
-        Body::Terminal { .. } => present([Some("card"), Some("term"), is_tight_terminal(rect).then_some("tight")]),
-        Body::Table(_) => present([Some("card"), Some("table")]),
-        Body::Chart(_) => present([Some("card"), Some("chart")]),
+        CardBody::Pass(_) => present([Some("card"), Some("pass")]),
+        CardBody::Terminal { .. } => present([Some("card"), Some("term"), is_tight_terminal(rect).then_some("tight")]),
+        CardBody::Table(_) => present([Some("card"), Some("table")]),
+        CardBody::Chart(_) => present([Some("card"), Some("chart")]),
     }
 }
 
@@ -196,7 +196,7 @@ mod tests {
     use crate::projection::model::Id;
     use crate::views::shape::Scene;
 
-    fn of(body: Body, w: f64, h: f64) -> Vec<&'static str> {
+    fn of(body: CardBody, w: f64, h: f64) -> Vec<&'static str> {
         let mut scene = Scene::default();
         scene.put(&Id::default(), Rect::new(0.0, 0.0, w, h), body, None, "", "");
         classes(&scene.items[0])
@@ -204,14 +204,14 @@ mod tests {
 
     #[test]
     fn a_variant_is_chosen_by_the_room_there_is() {
-        let claim = || Body::Claim { fact: Default::default(), bound: true };
+        let claim = || CardBody::Claim { fact: Default::default(), bound: true };
         assert_eq!(of(claim(), 172.0, 60.0), ["ticket"]);
         assert_eq!(of(claim(), 172.0, 40.0), ["ticket", "slim"]);
-        let service = || Body::Service { form: Default::default() };
+        let service = || CardBody::Service { form: Default::default() };
         assert_eq!(of(service(), 320.0, 60.0), ["card"]);
         assert_eq!(of(service(), 320.0, 44.0), ["card", "flat"]);
         assert_eq!(of(service(), 300.0, 36.0), ["card", "flat", "two", "slim"]);
-        assert_eq!(of(Body::Store { version: 1 }, 100.0, 36.0), ["card", "store", "low", "line"]);
+        assert_eq!(of(CardBody::Store { version: 1 }, 100.0, 36.0), ["card", "store", "low", "line"]);
         assert_eq!((is_slender(114.0), is_slender(172.0)), (true, false));
     }
 }

@@ -29,7 +29,7 @@ pub struct View {
     /// The pill in its head.
     pub status: Status,
     /// What it can be filtered by.
-    pub filter: Filter,
+    pub filter: ObjectFilter,
     /// What else of the page depends on it.
     pub uses: Uses,
     /// Milliseconds after which it changes without a write; `None` if only writes change it.
@@ -129,7 +129,7 @@ pub enum Status {
 
 /// What a diagram can be filtered by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Filter {
+pub enum ObjectFilter {
     /// Nothing.
     Nothing,
     /// A namespace.

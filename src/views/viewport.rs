@@ -1,6 +1,6 @@
 //! The viewport of a stage: scale and place of a picture. Sizes are arguments; nothing here knows the document.
 
-use crate::views::shape::{Body, Item, Label, Rect, Scene};
+use crate::views::shape::{CardBody, Item, Label, Rect, Scene};
 use crate::views::view::{Fit, Scale};
 use std::rc::Rc;
 
@@ -291,7 +291,7 @@ impl Viewport {
             let crossed = edges.filter(|edge| crosses(&edge.d, z, (x, y, w, h))).count();
             crossed + of.scene.items.iter().filter(|item| meets(item)).count() + labels.iter().filter(|label| over(label)).count()
         };
-        let cells = of.scene.items.iter().any(|item| matches!(item.body, Body::Cells(_)));
+        let cells = of.scene.items.iter().any(|item| matches!(item.body, CardBody::Cells(_)));
         self.map = (0..4)
             .map(|corner| (covered(&corner), corner))
             .min()
@@ -424,7 +424,7 @@ mod tests {
 
     fn scene(width: f64, height: f64) -> Scene {
         let mut scene = Scene::default();
-        scene.put(&Id::default(), Rect::new(0.0, 0.0, width, height), Body::Note(Default::default()), None, "", "");
+        scene.put(&Id::default(), Rect::new(0.0, 0.0, width, height), CardBody::Note(Default::default()), None, "", "");
         scene.finish(0.0)
     }
 

@@ -2,8 +2,8 @@
 //! painted in parts, so that no task is long.
 
 use super::dom;
-use crate::projection::model::{Block, PodState};
-use crate::views::shape::{Body, Cells, Item, OLD_REVISION_ALPHA};
+use crate::projection::model::{PodBlock, PodState};
+use crate::views::shape::{CardBody, Cells, Item, OLD_REVISION_ALPHA};
 use gloo_timers::callback::Timeout;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
@@ -29,7 +29,7 @@ const DIM: Look = 8;
 struct Painted {
     looks: Vec<Look>,
     /// The Pods as they are painted, and from which on they are old ones; none while some have still to be.
-    done: Option<(Block, usize)>,
+    done: Option<(PodBlock, usize)>,
 }
 
 impl Painted {
@@ -138,7 +138,7 @@ pub struct Sheet {
 
 /// Where a shape's cells begin on the sheet, and how they lie.
 fn form(item: &Item, origin: (f64, f64)) -> Option<((f64, f64), usize, f64, f64)> {
-    let Body::Cells(cells) = &item.body else { return None };
+    let CardBody::Cells(cells) = &item.body else { return None };
     Some(((item.rect.x - origin.0, item.rect.y - origin.1), cells.columns, cells.side, cells.pitch))
 }
 
@@ -184,7 +184,7 @@ impl Sheet {
         let Some((canvas, context)) = pen(&self.node).filter(|_| self.more.is_none()) else { return false };
         let SheetProps { origin, items, .. } = ctx.props();
         let ends = |(w, h): (f64, f64), item: &Rc<Item>| match (&item.body, form(item, *origin)) {
-            (Body::Cells(cells), Some(((x, y), columns, _, pitch))) => {
+            (CardBody::Cells(cells), Some(((x, y), columns, _, pitch))) => {
                 (w.max(x + columns as f64 * pitch), h.max(y + cells.pods.len().div_ceil(columns.max(1)) as f64 * pitch))
             }
             _ => (w, h),
@@ -196,7 +196,7 @@ impl Sheet {
         self.painted.resize_with(items.len(), Painted::default);
         let mut room = CELLS_PER_TASK;
         for (item, painted) in items.iter().zip(&mut self.painted) {
-            let Body::Cells(cells) = &item.body else { continue };
+            let CardBody::Cells(cells) = &item.body else { continue };
             if !painted.paint(&context, cells, (item.rect.x - origin.0, item.rect.y - origin.1), &mut room) {
                 let link = ctx.link().clone();
                 self.more = Some(Timeout::new(0, move || link.send_message(())));

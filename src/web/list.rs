@@ -9,7 +9,7 @@ use crate::i18n::{Message, msg};
 use crate::projection::model::Tone;
 use crate::session::Standings;
 use crate::views::roster;
-use crate::views::shape::{Body, Item, Scene};
+use crate::views::shape::{CardBody, Item, Scene};
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use web_sys::Element;
@@ -54,7 +54,7 @@ pub fn List(props: &ListProps) -> Html {
     };
     let (columns, nodes) = roster::rows(scene);
     // What a node's row has counted is not told again.
-    let told = |item: &Item| matches!(item.body, Body::Node(_)) || !nodes.is_empty() && matches!(item.body, Body::Cells(_));
+    let told = |item: &Item| matches!(item.body, CardBody::Node(_)) || !nodes.is_empty() && matches!(item.body, CardBody::Cells(_));
     let others: Vec<usize> = (0..scene.items.len()).filter(|at| !scene.items[*at].label.is_empty() && !told(&scene.items[*at])).collect();
     let (most, first) = (nodes.len() + others.len(), *at * ROWS_PER_PAGE);
     // There may be fewer than there were.
@@ -72,7 +72,7 @@ pub fn List(props: &ListProps) -> Html {
         let onclick = click(item);
         html! { <li key={item.id.uid.clone()} aria-level={(depth + 1).to_string()} style={format!("padding-left:{}px", depth * 20)}><button type="button" onclick={onclick}>{ row(item) }</button>{ for standing(item) }</li> }
     });
-    let revisions = scene.items.iter().find_map(|item| if let Body::Chart(chart) = &item.body { Some(chart.rows()) } else { None });
+    let revisions = scene.items.iter().find_map(|item| if let CardBody::Chart(chart) = &item.body { Some(chart.rows()) } else { None });
     let revisions = revisions.into_iter().flatten().map(|[image, hash, counts]| {
         html! { <li key={say(&hash)} aria-level="2" style="padding-left:20px"><div class="row"><span class="mono ell">{ say(image) }{ " " }</span>{ part("kind", &say(&hash)) }<span class="grow" />{ part("n", &say(counts)) }</div></li> }
     });
@@ -118,30 +118,30 @@ pub fn List(props: &ListProps) -> Html {
 
 /// Glyph, kind and name; the state in its colour; what is counted at the right.
 fn row(item: &Item) -> Html {
-    if let Body::Chart(chart) = &item.body {
+    if let CardBody::Chart(chart) = &item.body {
         return html! { <><b>{ say(&chart.title) }</b><span class="grow" />{ part("n", &say(chart.wants(chart.now))) }</> };
     }
     let (glyph, family) = match &item.body {
-        Body::Pod { state, .. } | Body::Tile { state, .. } => (state.glyph(), ""),
+        CardBody::Pod { state, .. } | CardBody::Tile { state, .. } => (state.glyph(), ""),
         _ => crate::views::icons::kind_icon(&item.id.kind),
     };
     let class = item.state.as_str();
     // The caption, the state with its colour, and what else there is to say of it.
     let (caption, class, state, facts) = match &item.body {
-        Body::Controller { of, .. } => {
+        CardBody::Controller { of, .. } => {
             let counters = of.counters.iter().map(|counter| html! { <span class={match counter.tone { Tone::Plain => "n", Tone::Ok => "n ok", Tone::Off => "n off" }}><b>{ &counter.value }</b>{ " " }{ say(counter.metric.word()) }{ " " }</span> });
             return html! { <><span class={["glyph ", family].concat()}>{ icon(glyph, 16) }</span>{ part("kind", &say(&of.caption)) }{ part("mono ell", &item.id.name) }<span class="grow" />{ for counters }</> };
         }
-        Body::Pod { word, note, .. } => (Message::name(&item.id.kind), class, word.clone(), note.clone()),
-        Body::Tile { state, note, .. } => (Message::name(&item.id.kind), class, state.word(), note.clone()),
+        CardBody::Pod { word, note, .. } => (Message::name(&item.id.kind), class, word.clone(), note.clone()),
+        CardBody::Tile { state, note, .. } => (Message::name(&item.id.kind), class, state.word(), note.clone()),
         // The type of a Service is no state.
-        Body::Service { form } => (Message::name(&item.id.kind), "", form.clone(), Message::default()),
-        Body::Claim { fact, .. } | Body::Cylinder { fact, .. } | Body::Volume { fact } | Body::Stored { fact, .. } => {
+        CardBody::Service { form } => (Message::name(&item.id.kind), "", form.clone(), Message::default()),
+        CardBody::Claim { fact, .. } | CardBody::Cylinder { fact, .. } | CardBody::Volume { fact } | CardBody::Stored { fact, .. } => {
             (Message::name(&item.id.kind), class, Message::default(), fact.clone())
         }
-        Body::Class { reclaim } => (Message::name(&item.id.kind), "", Message::default(), msg::class_reclaim(reclaim)),
-        Body::Node(node) => (Message::name(&item.id.kind), class, Message::state(node.status), Message::default()),
-        Body::Gone { .. } => (Message::name("Pod"), class, msg::tile_deleted(), Message::default()),
+        CardBody::Class { reclaim } => (Message::name(&item.id.kind), "", Message::default(), msg::class_reclaim(reclaim)),
+        CardBody::Node(node) => (Message::name(&item.id.kind), class, Message::state(node.status), Message::default()),
+        CardBody::Gone { .. } => (Message::name("Pod"), class, msg::tile_deleted(), Message::default()),
         // A sentence, which may take more than a line.
         _ => return html! { <span style="white-space:normal;padding-block:6px">{ say(&item.label) }</span> },
     };

@@ -1,7 +1,7 @@
 //! The whole diagram in small, with a frame around what is seen, once it no longer fits.
 
 use crate::i18n::format::Px;
-use crate::views::shape::{Body, Item, Rect, Scene};
+use crate::views::shape::{CardBody, Item, Rect, Scene};
 use crate::views::viewport::{map_scale, map_size};
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
@@ -75,7 +75,7 @@ impl PartialEq for ShapesProps {
 fn Shapes(props: &ShapesProps) -> Html {
     super::dom::renders("Minimap of shapes");
     let mut paths: [(&str, String); 3] = ["", "ok", "bad"].map(|class| (class, String::new()));
-    for item in props.scene.items.iter().filter(|item| !matches!(item.body, Body::Note(_))) {
+    for item in props.scene.items.iter().filter(|item| !matches!(item.body, CardBody::Note(_))) {
         let colour = match item.state.as_str() {
             "ready" | "bound" => 1,
             "failed" | "notready" | "lost" => 2,

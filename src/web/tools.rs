@@ -10,7 +10,7 @@ use crate::projection::changes::{Change, rank, together};
 use crate::session::Msg as Do;
 use crate::session::breakpoint::{Breakpoint, COMMON};
 use crate::session::compare::CompareMsg;
-use crate::session::compare::Snapshot;
+use crate::session::compare::ComparedState;
 use crate::session::selection::SelectionMsg;
 use crate::session::timeline::BreakpointHit;
 use crate::session::timeline::TimelineMsg;
@@ -40,7 +40,7 @@ pub struct Props {
     /// Where the clock has stopped.
     pub stopped: Option<BreakpointHit>,
     /// A and B.
-    pub instants: [Option<Rc<Snapshot>>; 2],
+    pub instants: [Option<Rc<ComparedState>>; 2],
     /// What differs between them.
     pub difference: Option<Rc<Vec<Change>>>,
     /// The language.

@@ -40,7 +40,7 @@ pub struct Imports {
     pub lines: BTreeMap<String, usize>,
     /// Structs with named fields.
     pub structs: Vec<Struct>,
-    /// Names of types, with the files that define them.
+    /// Names of the types that other files may use, with the files that define them.
     pub types: BTreeMap<String, BTreeSet<String>>,
 }
 
@@ -196,9 +196,9 @@ impl Reader<'_> {
         }
     }
 
-    fn defines_type(&mut self, name: &syn::Ident) {
+    fn defines_type(&mut self, name: &syn::Ident, visibility: &syn::Visibility) {
         self.defines(name);
-        if self.top {
+        if self.top && !matches!(visibility, syn::Visibility::Inherited) {
             self.types.entry(name.to_string()).or_default().insert(self.module.file.clone());
         }
     }
@@ -279,12 +279,12 @@ impl<'ast> Visit<'ast> for Reader<'_> {
             syn::Item::Const(item) => self.defines(&item.ident),
             syn::Item::Static(item) => self.defines(&item.ident),
             syn::Item::Fn(item) => self.defines(&item.sig.ident),
-            syn::Item::Enum(item) => self.defines_type(&item.ident),
-            syn::Item::Type(item) => self.defines_type(&item.ident),
-            syn::Item::Trait(item) => self.defines_type(&item.ident),
+            syn::Item::Enum(item) => self.defines_type(&item.ident, &item.vis),
+            syn::Item::Type(item) => self.defines_type(&item.ident, &item.vis),
+            syn::Item::Trait(item) => self.defines_type(&item.ident, &item.vis),
             syn::Item::Macro(item) => item.ident.iter().for_each(|name| self.defines(name)),
             syn::Item::Struct(item) => {
-                self.defines_type(&item.ident);
+                self.defines_type(&item.ident, &item.vis);
                 let file = self.module.file.clone();
                 self.structs.push(Struct { file, name: item.ident.to_string(), fields: item.fields.len() });
             }

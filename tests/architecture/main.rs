@@ -39,6 +39,9 @@ const MOST_FIELDS: usize = 12;
 /// Wider structs; these numbers only go down.
 const WIDE_STRUCTS: &[(&str, usize)] = &[("Stage", 19), ("Calls", 25), ("Props", 20)];
 
+/// Names of several types: what each component of the page has, and what a model of the page draws of an object of the API.
+const SHARED_NAMES: [&str; 7] = ["Console", "Editor", "Msg", "Node", "Pod", "Props", "Service"];
+
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -103,6 +106,13 @@ fn no_state_has_more_than_a_dozen_fields() {
     for one in Imports::read().structs.iter().filter(|one| STATE_FLOORS.contains(&floor(&one.file))) {
         let limit = WIDE_STRUCTS.iter().find(|(of, _)| *of == one.name).map_or(MOST_FIELDS, |(_, limit)| *limit);
         assert!(one.fields <= limit, "{} in {} has {} fields; {limit} are allowed", one.name, one.file, one.fields);
+    }
+}
+
+#[test]
+fn a_name_that_other_files_use_is_the_name_of_one_type() {
+    for (name, files) in Imports::read().types.iter().filter(|(name, _)| !SHARED_NAMES.contains(&name.as_str())) {
+        assert!(files.len() == 1, "{} types are called {name}: {}", files.len(), files.iter().cloned().collect::<Vec<_>>().join(" "));
     }
 }
 

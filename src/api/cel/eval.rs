@@ -1,7 +1,7 @@
 //! The value of an expression.
 
 use super::functions;
-use super::parse::Expr;
+use super::parse::CelExpr;
 use serde_json::{Map, Value};
 use std::cmp::Ordering;
 
@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 const MOST_STEPS: usize = 200_000;
 
 /// The value of an expression.
-pub(super) fn ask(expr: &Expr, this: &Value, old: Option<&Value>) -> Result<Value, String> {
+pub(super) fn ask(expr: &CelExpr, this: &Value, old: Option<&Value>) -> Result<Value, String> {
     let mut names = vec![("self".to_owned(), this.clone())];
     names.extend(old.map(|old| ("oldSelf".to_owned(), old.clone())));
     Asked { names, left: MOST_STEPS }.value(expr)
@@ -40,54 +40,54 @@ impl Asked {
         Ok(())
     }
 
-    fn value(&mut self, expr: &Expr) -> Result<Value, String> {
+    fn value(&mut self, expr: &CelExpr) -> Result<Value, String> {
         self.spend(1)?;
         match expr {
-            Expr::Literal(value) => Ok(value.clone()),
+            CelExpr::Literal(value) => Ok(value.clone()),
             // Only the field is read, not the whole object.
-            Expr::Field(of, name) => self.with(of, &mut |of| field(of, name)),
-            Expr::Has(of, name) => self.with(of, &mut |of| Ok(Value::Bool(of.get(name).is_some_and(|value| !value.is_null())))),
-            Expr::Name(_) => self.with(expr, &mut |value| Ok(value.clone())),
-            Expr::Index(of, index) => {
+            CelExpr::Field(of, name) => self.with(of, &mut |of| field(of, name)),
+            CelExpr::Has(of, name) => self.with(of, &mut |of| Ok(Value::Bool(of.get(name).is_some_and(|value| !value.is_null())))),
+            CelExpr::Name(_) => self.with(expr, &mut |value| Ok(value.clone())),
+            CelExpr::Index(of, index) => {
                 let index = self.value(index)?;
                 self.with(of, &mut |of| at(of, &index))
             }
-            Expr::Not(of) => Ok(Value::Bool(!truth(self.value(of)?)?)),
-            Expr::Negative(of) => {
+            CelExpr::Not(of) => Ok(Value::Bool(!truth(self.value(of)?)?)),
+            CelExpr::Negative(of) => {
                 let value = self.value(of)?;
                 match value.as_i64() {
                     Some(whole) => whole.checked_neg().map(Value::from).ok_or_else(|| "integer overflow".to_owned()),
                     None => value.as_f64().map(|number| Value::from(-number)).ok_or_else(|| "no such overload".to_owned()),
                 }
             }
-            Expr::Binary(sign @ ("&&" | "||"), left, right) => self.joined(*sign == "||", left, right),
-            Expr::Binary(sign, left, right) => {
+            CelExpr::Binary(sign @ ("&&" | "||"), left, right) => self.joined(*sign == "||", left, right),
+            CelExpr::Binary(sign, left, right) => {
                 let (left, right) = (self.value(left)?, self.value(right)?);
                 let result = binary(sign, &left, &right)?;
                 self.spend(size(&result))?;
                 Ok(result)
             }
-            Expr::Choice(parts) => {
+            CelExpr::Choice(parts) => {
                 let [condition, yes, no] = &**parts;
                 let yes = if truth(self.value(condition)?)? { yes } else { no };
                 self.value(yes)
             }
-            Expr::List(items) => items.iter().map(|item| self.value(item)).collect::<Result<Vec<Value>, String>>().map(Value::Array),
-            Expr::Map(pairs) => {
+            CelExpr::List(items) => items.iter().map(|item| self.value(item)).collect::<Result<Vec<Value>, String>>().map(Value::Array),
+            CelExpr::Map(pairs) => {
                 let mut map = Map::new();
                 for (key, value) in pairs {
                     map.insert(functions::shown(&self.value(key)?), self.value(value)?);
                 }
                 Ok(Value::Object(map))
             }
-            Expr::Call(name, of, arguments) => {
+            CelExpr::Call(name, of, arguments) => {
                 let mut values = Vec::new();
                 for part in of.iter().map(|of| &**of).chain(arguments) {
                     values.push(self.value(part)?);
                 }
                 functions::call(name, &values)
             }
-            Expr::Each(each, list, element, asked) => {
+            CelExpr::Each(each, list, element, asked) => {
                 let list = self.value(list)?;
                 self.each(each, list, element, asked)
             }
@@ -95,20 +95,20 @@ impl Asked {
     }
 
     /// What a function makes of a value, which is not copied if it is part of a name's.
-    fn with(&mut self, expr: &Expr, make: &mut dyn FnMut(&Value) -> Result<Value, String>) -> Result<Value, String> {
+    fn with(&mut self, expr: &CelExpr, make: &mut dyn FnMut(&Value) -> Result<Value, String>) -> Result<Value, String> {
         match self.place(expr)? {
             Some(value) => make(value),
             None => make(&self.value(expr)?),
         }
     }
 
-    fn place(&self, expr: &Expr) -> Result<Option<&Value>, String> {
+    fn place(&self, expr: &CelExpr) -> Result<Option<&Value>, String> {
         Ok(match expr {
-            Expr::Name(name) => {
+            CelExpr::Name(name) => {
                 let found = self.names.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value);
                 Some(found.ok_or_else(|| format!("no such attribute(s): {name}"))?)
             }
-            Expr::Field(of, name) => match self.place(of)? {
+            CelExpr::Field(of, name) => match self.place(of)? {
                 Some(of) => Some(of.get(name).ok_or_else(|| format!("no such key: {name}"))?),
                 None => None,
             },
@@ -117,7 +117,7 @@ impl Asked {
     }
 
     /// `&&` and `||`: an error does not matter if the other side decides.
-    fn joined(&mut self, wanted: bool, left: &Expr, right: &Expr) -> Result<Value, String> {
+    fn joined(&mut self, wanted: bool, left: &CelExpr, right: &CelExpr) -> Result<Value, String> {
         let first = self.value(left).and_then(truth);
         if first == Ok(wanted) {
             return Ok(Value::Bool(wanted));
@@ -129,7 +129,7 @@ impl Asked {
         first.and(second).map(Value::Bool)
     }
 
-    fn each(&mut self, each: &str, list: Value, element: &str, asked: &[Expr]) -> Result<Value, String> {
+    fn each(&mut self, each: &str, list: Value, element: &str, asked: &[CelExpr]) -> Result<Value, String> {
         let items = match list {
             Value::Array(items) => items,
             Value::Object(map) => map.into_iter().map(|(key, _)| Value::String(key)).collect(),

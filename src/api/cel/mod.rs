@@ -8,13 +8,13 @@ mod eval;
 mod functions;
 mod parse;
 
-use parse::Expr;
+use parse::CelExpr;
 use serde_json::Value;
 
 /// An expression that has been read.
 #[derive(Clone, Debug)]
 pub struct Program {
-    root: Expr,
+    root: CelExpr,
 }
 
 impl Program {

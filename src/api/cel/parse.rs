@@ -12,55 +12,55 @@ const LONGEST: usize = 20_000;
 
 /// An expression.
 #[derive(Clone, Debug)]
-pub(super) enum Expr {
+pub(super) enum CelExpr {
     Literal(Value),
     Name(String),
     /// `a.b`
-    Field(Box<Expr>, String),
+    Field(Box<CelExpr>, String),
     /// `has(a.b)`
-    Has(Box<Expr>, String),
+    Has(Box<CelExpr>, String),
     /// `a[b]`
-    Index(Box<Expr>, Box<Expr>),
-    Not(Box<Expr>),
-    Negative(Box<Expr>),
-    Binary(&'static str, Box<Expr>, Box<Expr>),
-    Choice(Box<[Expr; 3]>),
-    List(Vec<Expr>),
-    Map(Vec<(Expr, Expr)>),
+    Index(Box<CelExpr>, Box<CelExpr>),
+    Not(Box<CelExpr>),
+    Negative(Box<CelExpr>),
+    Binary(&'static str, Box<CelExpr>, Box<CelExpr>),
+    Choice(Box<[CelExpr; 3]>),
+    List(Vec<CelExpr>),
+    Map(Vec<(CelExpr, CelExpr)>),
     /// A function, on what it is called if it is a method, and its arguments.
-    Call(String, Option<Box<Expr>>, Vec<Expr>),
+    Call(String, Option<Box<CelExpr>>, Vec<CelExpr>),
     /// `list.all(x, …)`: the macro, the list, the name of an element, what is asked of each.
-    Each(&'static str, Box<Expr>, String, Vec<Expr>),
+    Each(&'static str, Box<CelExpr>, String, Vec<CelExpr>),
 }
 
-impl Expr {
-    fn parts(&self) -> Vec<&Expr> {
+impl CelExpr {
+    fn parts(&self) -> Vec<&CelExpr> {
         match self {
-            Expr::Literal(_) | Expr::Name(_) => Vec::new(),
-            Expr::Field(of, _) | Expr::Has(of, _) | Expr::Not(of) | Expr::Negative(of) => vec![of],
-            Expr::Index(a, b) | Expr::Binary(_, a, b) => vec![a, b],
-            Expr::Choice(parts) => parts.iter().collect(),
-            Expr::List(items) => items.iter().collect(),
-            Expr::Map(pairs) => pairs.iter().flat_map(|(key, value)| [key, value]).collect(),
-            Expr::Call(_, of, arguments) => of.iter().map(|of| &**of).chain(arguments).collect(),
-            Expr::Each(_, list, _, asked) => std::iter::once(&**list).chain(asked).collect(),
+            CelExpr::Literal(_) | CelExpr::Name(_) => Vec::new(),
+            CelExpr::Field(of, _) | CelExpr::Has(of, _) | CelExpr::Not(of) | CelExpr::Negative(of) => vec![of],
+            CelExpr::Index(a, b) | CelExpr::Binary(_, a, b) => vec![a, b],
+            CelExpr::Choice(parts) => parts.iter().collect(),
+            CelExpr::List(items) => items.iter().collect(),
+            CelExpr::Map(pairs) => pairs.iter().flat_map(|(key, value)| [key, value]).collect(),
+            CelExpr::Call(_, of, arguments) => of.iter().map(|of| &**of).chain(arguments).collect(),
+            CelExpr::Each(_, list, _, asked) => std::iter::once(&**list).chain(asked).collect(),
         }
     }
 
     /// Whether a name is in it.
     pub fn names(&self, name: &str) -> bool {
-        matches!(self, Expr::Name(here) if here == name) || self.parts().into_iter().any(|part| part.names(name))
+        matches!(self, CelExpr::Name(here) if here == name) || self.parts().into_iter().any(|part| part.names(name))
     }
 
     /// What it refers to must be known.
     fn check(&self, known: &mut Vec<String>) -> Result<(), String> {
         match self {
-            Expr::Name(name) if !known.contains(name) => Err(undeclared(name)),
-            Expr::Call(name, of, arguments) => {
+            CelExpr::Name(name) if !known.contains(name) => Err(undeclared(name)),
+            CelExpr::Call(name, of, arguments) => {
                 self.parts().into_iter().try_for_each(|part| part.check(known))?;
                 if functions::is_known(name, of.is_some(), arguments.len()) { Ok(()) } else { Err(undeclared(name)) }
             }
-            Expr::Each(_, list, element, asked) => {
+            CelExpr::Each(_, list, element, asked) => {
                 list.check(known)?;
                 known.push(element.clone());
                 asked.iter().try_for_each(|asked| asked.check(known))?;
@@ -77,7 +77,7 @@ fn undeclared(name: &str) -> String {
 }
 
 /// Reads an expression.
-pub(super) fn read(text: &str) -> Result<Expr, String> {
+pub(super) fn read(text: &str) -> Result<CelExpr, String> {
     let mut reader = Reader { chars: text.chars().take(LONGEST).collect(), at: 0, depth: 0 };
     let root = reader.choice()?;
     reader.blanks();
@@ -125,7 +125,7 @@ impl Reader {
         if self.take(sign) { Ok(()) } else { Err(self.wrong()) }
     }
 
-    fn choice(&mut self) -> Result<Expr, String> {
+    fn choice(&mut self) -> Result<CelExpr, String> {
         self.depth += 1;
         if self.depth > DEEPEST {
             return Err("ERROR: <input>:1:1: expression recursion limit exceeded".to_owned());
@@ -134,7 +134,7 @@ impl Reader {
         let whole = if self.take("?") {
             let yes = self.choice()?;
             self.expect(":")?;
-            Expr::Choice(Box::new([condition, yes, self.choice()?]))
+            CelExpr::Choice(Box::new([condition, yes, self.choice()?]))
         } else {
             condition
         };
@@ -142,7 +142,7 @@ impl Reader {
         Ok(whole)
     }
 
-    fn binary(&mut self, level: usize) -> Result<Expr, String> {
+    fn binary(&mut self, level: usize) -> Result<CelExpr, String> {
         let Some(signs) = LEVELS.get(level) else { return self.unary() };
         let mut left = self.binary(level + 1)?;
         let mut chain = 0;
@@ -152,12 +152,12 @@ impl Reader {
             if chain > LONGEST_CHAIN {
                 return Err(self.wrong());
             }
-            left = Expr::Binary(sign, Box::new(left), Box::new(self.binary(level + 1)?));
+            left = CelExpr::Binary(sign, Box::new(left), Box::new(self.binary(level + 1)?));
         }
         Ok(left)
     }
 
-    fn unary(&mut self) -> Result<Expr, String> {
+    fn unary(&mut self) -> Result<CelExpr, String> {
         let mut signs = Vec::new();
         while let Some(sign) = ["!", "-"].iter().find(|sign| self.take(sign)) {
             signs.push(*sign);
@@ -167,21 +167,21 @@ impl Reader {
         }
         let mut value = self.member()?;
         for sign in signs {
-            value = if sign == "!" { Expr::Not(Box::new(value)) } else { Expr::Negative(Box::new(value)) };
+            value = if sign == "!" { CelExpr::Not(Box::new(value)) } else { CelExpr::Negative(Box::new(value)) };
         }
         Ok(value)
     }
 
-    fn member(&mut self) -> Result<Expr, String> {
+    fn member(&mut self) -> Result<CelExpr, String> {
         let mut value = self.primary()?;
         for _ in 0..DEEPEST {
             if self.take(".") {
                 let name = self.word()?;
-                value = if self.take("(") { self.method(value, name)? } else { Expr::Field(Box::new(value), unescaped(&name)) };
+                value = if self.take("(") { self.method(value, name)? } else { CelExpr::Field(Box::new(value), unescaped(&name)) };
             } else if self.take("[") {
                 let index = self.choice()?;
                 self.expect("]")?;
-                value = Expr::Index(Box::new(value), Box::new(index));
+                value = CelExpr::Index(Box::new(value), Box::new(index));
             } else {
                 return Ok(value);
             }
@@ -189,21 +189,21 @@ impl Reader {
         Err(self.wrong())
     }
 
-    fn method(&mut self, of: Expr, name: String) -> Result<Expr, String> {
+    fn method(&mut self, of: CelExpr, name: String) -> Result<CelExpr, String> {
         let arguments = self.list(")")?;
         let Some(each) = MACROS.iter().find(|each| **each == name).filter(|_| arguments.len() >= 2) else {
-            return Ok(Expr::Call(name, Some(Box::new(of)), arguments));
+            return Ok(CelExpr::Call(name, Some(Box::new(of)), arguments));
         };
         let mut arguments = arguments.into_iter();
         match arguments.next() {
-            Some(Expr::Name(element)) if arguments.len() == 1 || *each == "map" && arguments.len() == 2 => {
-                Ok(Expr::Each(each, Box::new(of), element, arguments.collect()))
+            Some(CelExpr::Name(element)) if arguments.len() == 1 || *each == "map" && arguments.len() == 2 => {
+                Ok(CelExpr::Each(each, Box::new(of), element, arguments.collect()))
             }
             _ => Err(self.wrong()),
         }
     }
 
-    fn list(&mut self, end: &str) -> Result<Vec<Expr>, String> {
+    fn list(&mut self, end: &str) -> Result<Vec<CelExpr>, String> {
         let mut items = Vec::new();
         while !self.take(end) {
             items.push(self.choice()?);
@@ -225,14 +225,14 @@ impl Reader {
         Ok(word)
     }
 
-    fn primary(&mut self) -> Result<Expr, String> {
+    fn primary(&mut self) -> Result<CelExpr, String> {
         if self.take("(") {
             let inner = self.choice()?;
             self.expect(")")?;
             return Ok(inner);
         }
         if self.take("[") {
-            return Ok(Expr::List(self.list("]")?));
+            return Ok(CelExpr::List(self.list("]")?));
         }
         if self.take("{") {
             let mut pairs = Vec::new();
@@ -245,7 +245,7 @@ impl Reader {
                     break;
                 }
             }
-            return Ok(Expr::Map(pairs));
+            return Ok(CelExpr::Map(pairs));
         }
         self.blanks();
         match (self.chars.get(self.at).copied(), self.chars.get(self.at + 1).copied()) {
@@ -258,23 +258,23 @@ impl Reader {
             _ => {
                 let name = self.word()?;
                 Ok(match name.as_str() {
-                    "true" | "false" => Expr::Literal(Value::Bool(name == "true")),
-                    "null" => Expr::Literal(Value::Null),
+                    "true" | "false" => CelExpr::Literal(Value::Bool(name == "true")),
+                    "null" => CelExpr::Literal(Value::Null),
                     "has" if self.take("(") => {
                         let arguments = self.list(")")?;
-                        match <[Expr; 1]>::try_from(arguments) {
-                            Ok([Expr::Field(of, field)]) => Expr::Has(of, field),
+                        match <[CelExpr; 1]>::try_from(arguments) {
+                            Ok([CelExpr::Field(of, field)]) => CelExpr::Has(of, field),
                             _ => return Err("ERROR: <input>:1:1: invalid argument to has() macro".to_owned()),
                         }
                     }
-                    _ if self.take("(") => Expr::Call(name, None, self.list(")")?),
-                    _ => Expr::Name(name),
+                    _ if self.take("(") => CelExpr::Call(name, None, self.list(")")?),
+                    _ => CelExpr::Name(name),
                 })
             }
         }
     }
 
-    fn number(&mut self) -> Result<Expr, String> {
+    fn number(&mut self) -> Result<CelExpr, String> {
         let part = |c: &&char| c.is_ascii_alphanumeric() || **c == '.';
         let text: String = self.chars[self.at..].iter().take_while(part).collect();
         let plain = text.trim_end_matches(['u', 'U']);
@@ -284,10 +284,10 @@ impl Reader {
         };
         let value = value.ok_or_else(|| self.wrong())?;
         self.at += text.chars().count();
-        Ok(Expr::Literal(Value::Number(value)))
+        Ok(CelExpr::Literal(Value::Number(value)))
     }
 
-    fn text(&mut self, raw: bool) -> Result<Expr, String> {
+    fn text(&mut self, raw: bool) -> Result<CelExpr, String> {
         let quote = self.chars[self.at];
         self.at += 1;
         let mut text = String::new();
@@ -295,7 +295,7 @@ impl Reader {
             let c = *self.chars.get(self.at).ok_or_else(|| self.wrong())?;
             self.at += 1;
             match c {
-                c if c == quote => return Ok(Expr::Literal(Value::String(text))),
+                c if c == quote => return Ok(CelExpr::Literal(Value::String(text))),
                 '\\' if !raw => {
                     let escaped = *self.chars.get(self.at).ok_or_else(|| self.wrong())?;
                     self.at += 1;

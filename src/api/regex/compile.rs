@@ -7,7 +7,7 @@ const DEEPEST: usize = 16;
 /// Times that `{n}` may repeat.
 const MOST_TIMES: usize = 255;
 #[derive(Clone, Debug)]
-pub(super) enum Op {
+pub(super) enum RegexOp {
     Any,
     Letter(char),
     Of(bool, Vec<(char, char)>),
@@ -18,14 +18,14 @@ pub(super) enum Op {
     Begin,
     End,
     /// `\b`, `\<`, `\>`
-    Edge(Edge),
+    Edge(RegexEdge),
     /// What the group has matched.
     Again(usize),
     Match,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Edge {
+pub(super) enum RegexEdge {
     Both,
     Left,
     Right,
@@ -52,25 +52,25 @@ pub struct Syntax {
 }
 
 /// The instructions of a pattern, and whether it has back references; a line break in it separates alternatives.
-pub(super) fn ops(pattern: &str, syntax: Syntax) -> Result<(Vec<Op>, bool), String> {
+pub(super) fn ops(pattern: &str, syntax: Syntax) -> Result<(Vec<RegexOp>, bool), String> {
     let mut compiler = Compiler { chars: pattern.chars().collect(), at: 0, ops: Vec::new(), groups: 0, syntax, again: false };
-    compiler.ops.extend([Op::Save(0)]);
-    compiler.ops.extend(syntax.line.then_some(Op::Begin));
-    compiler.ops.extend(syntax.word.then_some(Op::Edge(Edge::Open)));
+    compiler.ops.extend([RegexOp::Save(0)]);
+    compiler.ops.extend(syntax.line.then_some(RegexOp::Begin));
+    compiler.ops.extend(syntax.word.then_some(RegexOp::Edge(RegexEdge::Open)));
     compiler.alternatives(0)?;
     if compiler.at < compiler.chars.len() {
         return Err("Unmatched ) or \\)".to_owned());
     }
-    compiler.ops.extend(syntax.word.then_some(Op::Edge(Edge::Shut)));
-    compiler.ops.extend(syntax.line.then_some(Op::End));
-    compiler.ops.extend([Op::Save(1), Op::Match]);
+    compiler.ops.extend(syntax.word.then_some(RegexOp::Edge(RegexEdge::Shut)));
+    compiler.ops.extend(syntax.line.then_some(RegexOp::End));
+    compiler.ops.extend([RegexOp::Save(1), RegexOp::Match]);
     Ok((compiler.ops, compiler.again))
 }
 
 struct Compiler {
     chars: Vec<char>,
     at: usize,
-    ops: Vec<Op>,
+    ops: Vec<RegexOp>,
     groups: usize,
     syntax: Syntax,
     again: bool,
@@ -114,7 +114,7 @@ impl Compiler {
         }
     }
 
-    fn put(&mut self, op: Op) -> Result<(), String> {
+    fn put(&mut self, op: RegexOp) -> Result<(), String> {
         self.ops.push(op);
         if self.ops.len() > LONGEST { Err("Regular expression too big".to_owned()) } else { Ok(()) }
     }
@@ -128,22 +128,22 @@ impl Compiler {
                 break;
             }
             // The first goes before the rest, which begins behind the jump at its end.
-            self.insert(begin, Op::Split(begin + 1, self.ops.len() + 2))?;
+            self.insert(begin, RegexOp::Split(begin + 1, self.ops.len() + 2))?;
             ends.push(self.ops.len());
-            self.put(Op::Jump(0))?;
+            self.put(RegexOp::Jump(0))?;
         }
         for end in ends {
-            self.ops[end] = Op::Jump(self.ops.len());
+            self.ops[end] = RegexOp::Jump(self.ops.len());
         }
         Ok(())
     }
 
     /// Puts an instruction before others, whose places move on by one.
-    fn insert(&mut self, begin: usize, op: Op) -> Result<(), String> {
+    fn insert(&mut self, begin: usize, op: RegexOp) -> Result<(), String> {
         for moved in &mut self.ops[begin..] {
             match moved {
-                Op::Jump(place) => *place += 1,
-                Op::Split(first, second) => (*first, *second) = (*first + 1, *second + 1),
+                RegexOp::Jump(place) => *place += 1,
+                RegexOp::Split(first, second) => (*first, *second) = (*first + 1, *second + 1),
                 _ => {}
             }
         }
@@ -161,22 +161,22 @@ impl Compiler {
                 Sign::Special(')') => return Err("Unmatched ) or \\)".to_owned()),
                 Sign::Special('^') if self.syntax.extended || self.at == first => {
                     self.at += length;
-                    self.put(Op::Begin)?;
+                    self.put(RegexOp::Begin)?;
                     // A star at the beginning of a basic pattern is a star.
                     if !self.syntax.extended && self.chars.get(self.at) == Some(&'*') {
                         self.at += 1;
-                        self.put(Op::Letter('*'))?;
+                        self.put(RegexOp::Letter('*'))?;
                     }
                     continue;
                 }
                 Sign::Special('$') if self.syntax.extended || self.ends_here() => {
                     self.at += length;
-                    self.put(Op::End)?;
+                    self.put(RegexOp::End)?;
                     continue;
                 }
                 Sign::Special('*') if self.at == first => {
                     self.at += length;
-                    self.put(Op::Letter('*'))?;
+                    self.put(RegexOp::Letter('*'))?;
                 }
                 Sign::Special('(') => {
                     self.at += length;
@@ -188,12 +188,12 @@ impl Compiler {
                     }
                     self.groups += 1;
                     let group = self.groups;
-                    self.put(Op::Save(2 * group))?;
+                    self.put(RegexOp::Save(2 * group))?;
                     self.alternatives(depth + 1)?;
                     if !self.take(')') {
                         return Err("Unmatched ( or \\(".to_owned());
                     }
-                    self.put(Op::Save(2 * group + 1))?;
+                    self.put(RegexOp::Save(2 * group + 1))?;
                 }
                 Sign::Special('[') => {
                     let op = self.set()?;
@@ -201,7 +201,7 @@ impl Compiler {
                 }
                 Sign::Special('.') => {
                     self.at += length;
-                    self.put(Op::Any)?;
+                    self.put(RegexOp::Any)?;
                 }
                 Sign::Special('\\') => {
                     self.at += 2;
@@ -210,7 +210,7 @@ impl Compiler {
                 }
                 Sign::Special(c) | Sign::Letter(c) => {
                     self.at += length;
-                    self.put(Op::Letter(c))?;
+                    self.put(RegexOp::Letter(c))?;
                 }
             }
             self.repeats(begin)?;
@@ -224,34 +224,34 @@ impl Compiler {
         matches!(rest, [] | ['\n', ..] | ['\\', ')' | '|', ..])
     }
 
-    fn escaped(&mut self, c: char) -> Result<Op, String> {
+    fn escaped(&mut self, c: char) -> Result<RegexOp, String> {
         let blanks = || vec![(' ', ' '), ('\t', '\r')];
         let word = || vec![('a', 'z'), ('A', 'Z'), ('0', '9'), ('_', '_')];
         Ok(match c {
-            's' => Op::Of(false, blanks()),
-            'S' => Op::Of(true, blanks()),
-            'w' => Op::Of(false, word()),
-            'W' => Op::Of(true, word()),
-            'd' => Op::Of(false, vec![('0', '9')]),
-            'b' => Op::Edge(Edge::Both),
-            '<' => Op::Edge(Edge::Left),
-            '>' => Op::Edge(Edge::Right),
-            'n' => Op::Letter('\n'),
-            't' => Op::Letter('\t'),
+            's' => RegexOp::Of(false, blanks()),
+            'S' => RegexOp::Of(true, blanks()),
+            'w' => RegexOp::Of(false, word()),
+            'W' => RegexOp::Of(true, word()),
+            'd' => RegexOp::Of(false, vec![('0', '9')]),
+            'b' => RegexOp::Edge(RegexEdge::Both),
+            '<' => RegexOp::Edge(RegexEdge::Left),
+            '>' => RegexOp::Edge(RegexEdge::Right),
+            'n' => RegexOp::Letter('\n'),
+            't' => RegexOp::Letter('\t'),
             '1'..='9' => {
                 let group = c as usize - '0' as usize;
                 if group > self.groups {
                     return Err("Invalid back reference".to_owned());
                 }
                 self.again = true;
-                Op::Again(group)
+                RegexOp::Again(group)
             }
-            c => Op::Letter(c),
+            c => RegexOp::Letter(c),
         })
     }
 
     /// `[…]`
-    fn set(&mut self) -> Result<Op, String> {
+    fn set(&mut self) -> Result<RegexOp, String> {
         let unmatched = || "Unmatched [, [^, [:, [., or [=".to_owned();
         self.at += 1;
         let not = self.chars.get(self.at) == Some(&'^');
@@ -261,7 +261,7 @@ impl Compiler {
             let c = *self.chars.get(self.at).ok_or_else(unmatched)?;
             self.at += 1;
             match c {
-                ']' if self.at > begin + 1 => return Ok(Op::Of(not, letters)),
+                ']' if self.at > begin + 1 => return Ok(RegexOp::Of(not, letters)),
                 '[' if self.chars.get(self.at) == Some(&':') => {
                     let name: String = self.chars[self.at + 1..].iter().take_while(|c| **c != ':').collect();
                     self.at += name.chars().count() + 3;
@@ -271,8 +271,8 @@ impl Compiler {
                     let escaped = *self.chars.get(self.at).ok_or_else(unmatched)?;
                     self.at += 1;
                     match self.escaped(escaped)? {
-                        Op::Of(false, more) => letters.extend(more),
-                        Op::Letter(letter) => letters.push((letter, letter)),
+                        RegexOp::Of(false, more) => letters.extend(more),
+                        RegexOp::Letter(letter) => letters.push((letter, letter)),
                         _ => return Err("Invalid character class name".to_owned()),
                     }
                 }
@@ -308,22 +308,22 @@ impl Compiler {
                     (least, most)
                 }
             };
-            let part: Vec<Op> = self.ops.split_off(begin);
+            let part: Vec<RegexOp> = self.ops.split_off(begin);
             for _ in 0..least {
                 self.copy(&part, begin)?;
             }
             match most {
                 None => {
                     let split = self.ops.len();
-                    self.put(Op::Split(split + 1, split + 2 + part.len()))?;
+                    self.put(RegexOp::Split(split + 1, split + 2 + part.len()))?;
                     self.copy(&part, begin)?;
-                    self.put(Op::Jump(split))?;
+                    self.put(RegexOp::Jump(split))?;
                 }
                 Some(most) => {
                     let left = most - least;
                     let end = self.ops.len() + left * (part.len() + 1);
                     for _ in 0..left {
-                        self.put(Op::Split(self.ops.len() + 1, end))?;
+                        self.put(RegexOp::Split(self.ops.len() + 1, end))?;
                         self.copy(&part, begin)?;
                     }
                 }
@@ -333,12 +333,12 @@ impl Compiler {
     }
 
     /// Instructions once more, which stood at this place.
-    fn copy(&mut self, part: &[Op], begin: usize) -> Result<(), String> {
+    fn copy(&mut self, part: &[RegexOp], begin: usize) -> Result<(), String> {
         let by = self.ops.len() - begin;
         for op in part {
             self.put(match op {
-                Op::Jump(place) => Op::Jump(place + by),
-                Op::Split(first, second) => Op::Split(first + by, second + by),
+                RegexOp::Jump(place) => RegexOp::Jump(place + by),
+                RegexOp::Split(first, second) => RegexOp::Split(first + by, second + by),
                 op => op.clone(),
             })?;
         }

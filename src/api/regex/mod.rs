@@ -5,7 +5,7 @@
 
 mod compile;
 
-use compile::{Edge, Op};
+use compile::{RegexEdge, RegexOp};
 pub use compile::{Syntax, class};
 
 /// Pairs of instruction and place that are looked at in one line.
@@ -21,7 +21,7 @@ pub type Slots = [Option<usize>; 2 * GROUPS];
 /// A compiled pattern.
 #[derive(Clone, Debug)]
 pub struct Regex {
-    ops: Vec<Op>,
+    ops: Vec<RegexOp>,
     fold: bool,
     again: bool,
 }
@@ -107,7 +107,7 @@ impl Search<'_> {
                     self.seen[word] |= bit;
                 }
                 let step = match &self.regex.ops[op] {
-                    Op::Match => {
+                    RegexOp::Match => {
                         if best.is_none_or(|best| best[1] < Some(at)) {
                             best = Some(slots);
                         }
@@ -116,26 +116,26 @@ impl Search<'_> {
                         }
                         break;
                     }
-                    Op::Jump(place) => {
+                    RegexOp::Jump(place) => {
                         op = *place;
                         continue;
                     }
-                    Op::Split(first, second) => {
+                    RegexOp::Split(first, second) => {
                         todo.push(Todo::Go(*second, at));
                         op = *first;
                         continue;
                     }
-                    Op::Save(slot) => {
+                    RegexOp::Save(slot) => {
                         if let Some(value) = slots.get_mut(*slot) {
                             todo.push(Todo::Restore(*slot, *value));
                             *value = Some(at);
                         }
                         Some(0)
                     }
-                    Op::Begin => (at == 0).then_some(0),
-                    Op::End => (at == self.text.len()).then_some(0),
-                    Op::Edge(edge) => self.is_edge(*edge, at).then_some(0),
-                    Op::Again(group) => self.again(slots[2 * group], slots[2 * group + 1], at),
+                    RegexOp::Begin => (at == 0).then_some(0),
+                    RegexOp::End => (at == self.text.len()).then_some(0),
+                    RegexOp::Edge(edge) => self.is_edge(*edge, at).then_some(0),
+                    RegexOp::Again(group) => self.again(slots[2 * group], slots[2 * group + 1], at),
                     op => self.text.get(at).is_some_and(|c| self.fits(op, *c)).then_some(1),
                 };
                 let Some(step) = step else { break };
@@ -145,29 +145,29 @@ impl Search<'_> {
         best
     }
 
-    fn fits(&self, op: &Op, c: char) -> bool {
+    fn fits(&self, op: &RegexOp, c: char) -> bool {
         let fits = |c: char| match op {
-            Op::Any => true,
-            Op::Letter(wanted) => c == *wanted,
-            Op::Of(not, letters) => letters.iter().any(|(from, to)| (*from..=*to).contains(&c)) != *not,
+            RegexOp::Any => true,
+            RegexOp::Letter(wanted) => c == *wanted,
+            RegexOp::Of(not, letters) => letters.iter().any(|(from, to)| (*from..=*to).contains(&c)) != *not,
             _ => false,
         };
         if !self.regex.fold {
             return fits(c);
         }
         let (small, capital) = (c.to_ascii_lowercase(), c.to_ascii_uppercase());
-        if matches!(op, Op::Of(true, _)) { fits(small) && fits(capital) } else { fits(small) || fits(capital) }
+        if matches!(op, RegexOp::Of(true, _)) { fits(small) && fits(capital) } else { fits(small) || fits(capital) }
     }
 
-    fn is_edge(&self, edge: Edge, at: usize) -> bool {
+    fn is_edge(&self, edge: RegexEdge, at: usize) -> bool {
         let part = |at: Option<usize>| at.and_then(|at| self.text.get(at)).is_some_and(|c| c.is_alphanumeric() || *c == '_');
         let (before, after) = (part(at.checked_sub(1)), part(Some(at)));
         match edge {
-            Edge::Both => before != after,
-            Edge::Left => !before && after,
-            Edge::Right => before && !after,
-            Edge::Open => !before,
-            Edge::Shut => !after,
+            RegexEdge::Both => before != after,
+            RegexEdge::Left => !before && after,
+            RegexEdge::Right => before && !after,
+            RegexEdge::Open => !before,
+            RegexEdge::Shut => !after,
         }
     }
 

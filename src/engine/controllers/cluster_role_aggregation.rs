@@ -7,7 +7,7 @@ use crate::api::selector::LabelSelector;
 use crate::api::{Body, Kind, Object, ObjectRef};
 use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::informer::Cache;
-use crate::engine::out::{Action, Out, View};
+use crate::engine::out::{Action, Out, PassView};
 use crate::engine::store::ApiError;
 use crate::engine::why::Why;
 use serde_json::Value;
@@ -49,7 +49,7 @@ impl Controller for ClusterRoleAggregation {
         }
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
         let Some(role) = view.cache.object(key) else { return Ok(Action::AwaitChange) };
         let mut rules: Vec<&Value> = Vec::new();
         for selector in part(role, "aggregationRule")["clusterRoleSelectors"].as_array().into_iter().flatten() {

@@ -3,7 +3,7 @@
 use crate::api::{Duration, Kind, ObjectRef};
 use crate::engine::descriptor::Descriptor;
 use crate::engine::informer::Cache;
-use crate::engine::out::{Action, Out, View};
+use crate::engine::out::{Action, Out, PassView};
 use crate::engine::store::ApiError;
 use crate::engine::watch::Event;
 
@@ -48,5 +48,5 @@ pub trait Controller {
     }
 
     /// One pass: moves the actual state a step closer to the desired state.
-    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError>;
+    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError>;
 }

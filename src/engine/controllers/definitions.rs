@@ -6,7 +6,7 @@ use super::{Controller, Watch};
 use crate::api::time::SECOND;
 use crate::api::{Body, Kind, Object, ObjectRef};
 use crate::engine::descriptor::{Descriptor, GENERIC};
-use crate::engine::out::{Action, Out, View};
+use crate::engine::out::{Action, Out, PassView};
 use crate::engine::store::{ApiError, CLEANUP};
 use crate::engine::why::Why;
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ impl Controller for DefinitionsController {
         &[Watch::For(Kind::CustomResourceDefinition)]
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
         let Some(object) = view.cache.object(key) else { return Ok(Action::AwaitChange) };
         if object.meta.is_deleting() {
             return if object.meta.has_finalizer(CLEANUP) { clean_up(object, out) } else { Ok(Action::AwaitChange) };

@@ -5,7 +5,7 @@
 //! Models `ActivePodsWithRanks` of `pkg/controller/controller_utils.go`.
 
 use crate::api::{Kind, Object, Timestamp, Uid};
-use crate::engine::out::View;
+use crate::engine::out::PassView;
 use crate::engine::rank_cache::{PodRank, RankCache};
 use crate::engine::why::DeletionRank;
 use std::cmp::Ordering;
@@ -44,7 +44,7 @@ impl Ranked<'_> {
 
 /// The active Pods that an object controls, from the cache, in deletion order: the first `count`, and the first of those
 /// that stay.
-pub fn of_controlled<'v>(object: &Object, count: usize, view: &View<'v>) -> Vec<Ranked<'v>> {
+pub fn of_controlled<'v>(object: &Object, count: usize, view: &PassView<'v>) -> Vec<Ranked<'v>> {
     let known = &mut *view.cache.known.borrow_mut();
     let own = view.cache.owned_pods(object.meta.uid).map(|(uid, place, pod)| (pod, uid, known.of(place, pod)));
     let own: Vec<_> = own.filter(|(.., seen)| seen.active && seen.controller == object.meta.uid).collect();
@@ -52,7 +52,7 @@ pub fn of_controlled<'v>(object: &Object, count: usize, view: &View<'v>) -> Vec<
 }
 
 /// These Pods in that order.
-pub fn of_pods<'v>(object: &Object, pods: &'v [Rc<Object>], count: usize, view: &View<'_>) -> Vec<Ranked<'v>> {
+pub fn of_pods<'v>(object: &Object, pods: &'v [Rc<Object>], count: usize, view: &PassView<'_>) -> Vec<Ranked<'v>> {
     let known = &mut *view.cache.known.borrow_mut();
     let own = pods.iter().map(|pod| (pod, pod.meta.uid, known.read(pod))).collect();
     rank(object, own, count, view, known)
@@ -62,7 +62,7 @@ fn rank<'v>(
     object: &Object,
     own: Vec<(&'v Rc<Object>, Uid, PodRank)>,
     count: usize,
-    view: &View<'_>,
+    view: &PassView<'_>,
     known: &mut RankCache,
 ) -> Vec<Ranked<'v>> {
     let neighbours = neighbours(object, &own, view, known);
@@ -79,7 +79,7 @@ fn rank<'v>(
 }
 
 /// Number of active Pods per node over all ReplicaSets of the same owner; empty for a bare ReplicaSet.
-fn neighbours(object: &Object, own: &[(&Rc<Object>, Uid, PodRank)], view: &View<'_>, known: &mut RankCache) -> Vec<i32> {
+fn neighbours(object: &Object, own: &[(&Rc<Object>, Uid, PodRank)], view: &PassView<'_>, known: &mut RankCache) -> Vec<i32> {
     let mut nodes = Vec::new();
     let Some(owner) = object.meta.controller() else { return nodes };
     let mut add = |node: u32| {

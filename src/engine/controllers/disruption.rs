@@ -13,7 +13,7 @@ use crate::api::workload::{Deployment, IntOrPercent, ReplicaSet, StatefulSet};
 use crate::api::{Body, Kind, Object, ObjectRef, Timestamp, Uid};
 use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::informer::Cache;
-use crate::engine::out::{Action, Out, View};
+use crate::engine::out::{Action, Out, PassView};
 use crate::engine::store::ApiError;
 use crate::engine::why::Why;
 use serde_json::Value;
@@ -60,7 +60,7 @@ impl Controller for DisruptionController {
         }
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
         let Some(object) = view.cache.object(key) else { return Ok(Action::AwaitChange) };
         if key.kind == Kind::Pod {
             return forget_stale(object, view, out);
@@ -129,7 +129,7 @@ fn marked(object: &Object) -> Option<Timestamp> {
 }
 
 /// Clears the condition of a Pod that still exists two minutes later.
-fn forget_stale(object: &Rc<Object>, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+fn forget_stale(object: &Rc<Object>, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
     let Some(since) = marked(object) else { return Ok(Action::AwaitChange) };
     let left = view.until(since, DELETION_TIMEOUT_S);
     if left > 0 {

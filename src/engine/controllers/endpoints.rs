@@ -9,7 +9,7 @@ use crate::api::pod::Pod;
 use crate::api::{Body, Kind, Object, ObjectMeta, ObjectRef};
 use crate::engine::descriptor::Descriptor;
 use crate::engine::informer::Cache;
-use crate::engine::out::{Action, Out, View};
+use crate::engine::out::{Action, Out, PassView};
 use crate::engine::store::ApiError;
 use crate::engine::why::Why;
 use smol_str::format_smolstr;
@@ -43,7 +43,7 @@ impl Controller for EndpointsController {
         backends::services_of(event, cache, wake);
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
         let endpoints = ObjectRef { kind: Kind::Endpoints, ..key.clone() };
         let Some((object, service)) = view.cache.get::<Service>(key) else {
             // The Endpoints of a deleted Service are deleted too.
@@ -59,7 +59,7 @@ impl Controller for EndpointsController {
     }
 }
 
-fn sync(endpoints: &ObjectRef, object: &Object, service: &Service, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+fn sync(endpoints: &ObjectRef, object: &Object, service: &Service, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
     let pods = selected(object, service, view.cache);
     let trigger = trigger_time(object, &pods, out.memory);
     let subsets = subsets(object, service, &pods);

@@ -10,7 +10,7 @@ use crate::api::pod::Pod;
 use crate::api::{Body, Kind, Labels, Object, ObjectMeta, ObjectRef, Str, Timestamp, Uid};
 use crate::engine::descriptor::Descriptor;
 use crate::engine::informer::Cache;
-use crate::engine::out::{Action, Out, View};
+use crate::engine::out::{Action, Out, PassView};
 use crate::engine::store::ApiError;
 use crate::engine::why::Why;
 use serde_json::{Value, json};
@@ -49,7 +49,7 @@ impl Controller for EndpointSliceController {
         backends::services_of(event, cache, wake);
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
         let Some((object, service)) = view.cache.get::<Service>(key) else { return Ok(Action::AwaitChange) };
         if service.spec.selector.is_empty() || object.meta.is_deleting() {
             return Ok(Action::AwaitChange);
@@ -61,7 +61,7 @@ impl Controller for EndpointSliceController {
     }
 }
 
-fn sync(object: &Rc<Object>, service: &Service, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+fn sync(object: &Rc<Object>, service: &Service, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
     let pods = selected(object, service, view.cache);
     let trigger = trigger_time(object, &pods, out.memory);
     let wanted = wanted(object, service, &pods, view.cache);
@@ -133,7 +133,7 @@ struct SlicePlan<'p> {
 }
 
 impl SlicePlan<'_> {
-    fn carry_out(&self, mut wanted: ByPorts, view: &View<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
+    fn carry_out(&self, mut wanted: ByPorts, view: &PassView<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
         let mine: Vec<Rc<Object>> = view
             .cache
             .owned_of_kind(self.object.meta.uid, Kind::EndpointSlice)

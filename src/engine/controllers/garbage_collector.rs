@@ -8,7 +8,7 @@ use super::{Controller, Event, Watch};
 use crate::api::{Kind, Object, ObjectRef, OwnerReference, Str, Uid};
 use crate::engine::descriptor::{CodeLine, Descriptor};
 use crate::engine::informer::Cache;
-use crate::engine::out::{Action, Out, View};
+use crate::engine::out::{Action, Out, PassView};
 use crate::engine::store::{ApiError, Delete, Propagation};
 use crate::engine::why::Why;
 use smol_str::format_smolstr;
@@ -124,7 +124,7 @@ impl Controller for GarbageCollector {
         }
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
         let Some(object) = view.cache.object(key) else { return Ok(Action::AwaitChange) };
         if object.meta.is_deleting() {
             if object.meta.has_finalizer(ORPHAN) {
@@ -199,7 +199,7 @@ fn has_dependents(object: &Object, out: &Out<'_>) -> bool {
 }
 
 /// Foreground: dependents are deleted first, and the owner when none blocks it any more.
-fn delete_dependents(object: &Rc<Object>, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+fn delete_dependents(object: &Rc<Object>, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
     let dependents: Vec<_> = view.cache.owned_by(object.meta.uid).cloned().collect();
     let blocks = |o: &Object| o.meta.owner_references.iter().any(|r| r.uid == object.meta.uid && r.block_owner_deletion == Some(true));
     if dependents.iter().any(|d| blocks(d)) {
@@ -213,7 +213,7 @@ fn delete_dependents(object: &Rc<Object>, view: &View<'_>, out: &mut Out<'_>) ->
 }
 
 /// Orphan: dependents lose their reference to the owner, then the owner is deleted.
-fn orphan_dependents(object: &Rc<Object>, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+fn orphan_dependents(object: &Rc<Object>, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
     let owner: Str = object.key().to_string().into();
     let dependents: Vec<_> = view.cache.owned_by(object.meta.uid).map(|d| d.key()).collect();
     for key in &dependents {

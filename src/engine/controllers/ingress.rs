@@ -9,7 +9,7 @@ use crate::api::node::Node;
 use crate::api::{Kind, ObjectRef};
 use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::informer::Cache;
-use crate::engine::out::{Action, Out, View};
+use crate::engine::out::{Action, Out, PassView};
 use crate::engine::store::ApiError;
 use crate::engine::why::Why;
 
@@ -43,7 +43,7 @@ impl Controller for IngressController {
         }
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
         let Some(ingress) = view.cache.object(key).filter(|ingress| !ingress.meta.is_deleting()) else { return Ok(Action::AwaitChange) };
         let spec = IngressSpec::of(ingress);
         let class = spec.class(ingress);

@@ -7,7 +7,7 @@ use crate::api::pod::Pod;
 use crate::api::time::SECOND;
 use crate::api::{Body, Duration, Kind, Object, ObjectRef, kind};
 use crate::engine::descriptor::{Descriptor, GENERIC};
-use crate::engine::out::{Action, Out, View};
+use crate::engine::out::{Action, Out, PassView};
 use crate::engine::store::{ApiError, FINALIZED_BY_LOOP};
 use crate::engine::why::Why;
 use serde_json::{Value, json};
@@ -45,7 +45,7 @@ impl Controller for NamespaceController {
         if event.object.meta.is_deleting() { GRACE_US } else { 0 }
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
         let Some(namespace) = view.cache.object(key).filter(|n| n.meta.is_deleting()) else { return Ok(Action::AwaitChange) };
         let mut left = Left::default();
         let since = namespace.meta.deletion_timestamp.map_or(0, |at| (view.wall.0 - at.0).max(0) as u64);

@@ -5,7 +5,7 @@
 
 use crate::api::selector::LabelSelector;
 use crate::api::{Kind, Labels, Object, Str};
-use crate::engine::out::{Out, View};
+use crate::engine::out::{Out, PassView};
 use crate::engine::store::ApiError;
 use crate::engine::why::Why;
 use std::rc::Rc;
@@ -18,7 +18,7 @@ pub fn claim(
     owner: &Object,
     selector: &LabelSelector,
     kind: Kind,
-    view: &View<'_>,
+    view: &PassView<'_>,
     out: &mut Out<'_>,
     mine: impl Fn(&Object) -> bool,
 ) -> Result<Vec<Rc<Object>>, ApiError> {
@@ -29,7 +29,7 @@ fn claim_by(
     owner: &Object,
     selector: &LabelSelector,
     kind: Kind,
-    view: &View<'_>,
+    view: &PassView<'_>,
     out: &mut Out<'_>,
     mine: &dyn Fn(&Object) -> bool,
 ) -> Result<Vec<Rc<Object>>, ApiError> {

@@ -11,7 +11,7 @@ use crate::api::{Body, Kind, ObjectRef, Time};
 use crate::engine::Op;
 use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::informer::Cache;
-use crate::engine::out::{Action, Out, View};
+use crate::engine::out::{Action, Out, PassView};
 use crate::engine::store::{ApiError, Delete, StatusReason};
 use crate::engine::why::Why;
 
@@ -66,7 +66,7 @@ impl Controller for PodGarbageCollector {
         }
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
         if key.kind == Kind::Pod {
             return collect_ended(view, out);
         }
@@ -109,7 +109,7 @@ fn all_ended() -> ObjectRef {
 }
 
 /// Deletes the terminated Pods above the threshold, at the time of upstream's next check.
-fn collect_ended(view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+fn collect_ended(view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
     let now = view.now.0;
     let due = *out.memory.entry(DUE.into()).or_insert_with(|| next_look(view.now) as i64) as u64;
     if now < due {

@@ -9,7 +9,7 @@ use crate::api::time::MS;
 use crate::api::{Duration, Kind, ObjectRef};
 use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::informer::Cache;
-use crate::engine::out::{Action, Out, View};
+use crate::engine::out::{Action, Out, PassView};
 use crate::engine::store::ApiError;
 use crate::engine::why::Why;
 
@@ -65,7 +65,7 @@ impl Controller for ClaimProtection {
         LIVE_LIST_US
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
         let Some(claim) = view.cache.object(key) else { return Ok(Action::AwaitChange) };
         if !claim.meta.is_deleting() || !claim.meta.has_finalizer(CLAIM_FINALIZER) {
             return Ok(Action::AwaitChange);
@@ -95,7 +95,7 @@ impl Controller for VolumeProtection {
         &[Watch::For(Kind::PersistentVolume)]
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
         let Some((object, volume)) = view.cache.get::<PersistentVolume>(key) else { return Ok(Action::AwaitChange) };
         if object.meta.is_deleting() && object.meta.has_finalizer(VOLUME_FINALIZER) && volume.status.phase != "Bound" {
             out.update(object, Why::Unused, |o| o.meta.finalizers.retain(|f| f != VOLUME_FINALIZER))?;

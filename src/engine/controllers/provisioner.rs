@@ -10,7 +10,7 @@ use crate::api::storage::{PersistentVolume, PersistentVolumeClaim, SELECTED_NODE
 use crate::api::time::MS;
 use crate::api::{Body, Kind, Object, ObjectRef, Str};
 use crate::engine::descriptor::{Descriptor, GENERIC};
-use crate::engine::out::{Action, Out, View};
+use crate::engine::out::{Action, Out, PassView};
 use crate::engine::store::ApiError;
 use crate::engine::why::Why;
 use serde_json::json;
@@ -39,7 +39,7 @@ impl Controller for Provisioner {
         &[Watch::For(Kind::PersistentVolumeClaim), Watch::For(Kind::PersistentVolume)]
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
         if let Some((object, claim)) = view.cache.get::<PersistentVolumeClaim>(key) {
             return provision(object, claim, view, out);
         }
@@ -64,13 +64,13 @@ pub(super) fn works_on(object: &Object) -> bool {
 }
 
 /// Whether the wait of `span` that began with the first call is over; the error is the time remaining.
-pub(super) fn waited(span: u64, view: &View<'_>, out: &mut Out<'_>) -> Result<(), u64> {
+pub(super) fn waited(span: u64, view: &PassView<'_>, out: &mut Out<'_>) -> Result<(), u64> {
     let now = view.now.0 as i64;
     let due = *out.memory.entry(DUE).or_insert(now + span as i64);
     if now >= due { Ok(()) } else { Err((due - now) as u64) }
 }
 
-fn provision(object: &Rc<Object>, claim: &PersistentVolumeClaim, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+fn provision(object: &Rc<Object>, claim: &PersistentVolumeClaim, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
     let class = view.cache.get::<StorageClass>(&ObjectRef::new(Kind::StorageClass, "", claim.class())).map(|(_, class)| class);
     let Some(class) = class.filter(|c| c.provisioner == NAME) else { return Ok(Action::AwaitChange) };
     let asked = object.meta.annotation(PROVISIONER).is_some_and(|p| p == NAME);
@@ -110,7 +110,7 @@ fn new_volume(object: &Object, claim: &PersistentVolumeClaim, class: &StorageCla
 }
 
 /// Deletes one of its volumes whose claim is gone, if the reclaim policy says so.
-fn reclaim(object: &Rc<Object>, volume: &PersistentVolume, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+fn reclaim(object: &Rc<Object>, volume: &PersistentVolume, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
     let ours = object.meta.annotation(PROVISIONED_BY).is_some_and(|p| p == NAME);
     let policy = volume.spec.persistent_volume_reclaim_policy.clone();
     if !ours || volume.status.phase != "Released" || policy != "Delete" || object.meta.is_deleting() {

@@ -12,7 +12,7 @@ use crate::api::workload::{Condition, ReplicaSet, ReplicaSetStatus};
 use crate::api::{Body, Kind, Labels, Object, ObjectRef, Str, Timestamp};
 use crate::engine::descriptor::{CodeLine, Descriptor};
 use crate::engine::informer::Cache;
-use crate::engine::out::{Action, Out, View};
+use crate::engine::out::{Action, Out, PassView};
 use crate::engine::store::{ApiError, Delete};
 use crate::engine::why::{DeletionRank, Why};
 use smol_str::format_smolstr;
@@ -101,7 +101,7 @@ impl Controller for ReplicaLoop {
         }
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
         let Some((object, set)) = view.cache.get::<ReplicaSet>(key) else { return Ok(Action::AwaitChange) };
         let (counts, active) = look(object, set, view, out)?;
         let managed = if view.sees_own_writes && !object.meta.is_deleting() {
@@ -130,7 +130,7 @@ impl Controller for ReplicaLoop {
 type Active = Option<Vec<Rc<Object>>>;
 
 /// Counts the Pods, and lists them if needed.
-fn look(object: &Object, set: &ReplicaSet, view: &View<'_>, out: &mut Out<'_>) -> Result<(ReplicaSetStatus, Active), ApiError> {
+fn look(object: &Object, set: &ReplicaSet, view: &PassView<'_>, out: &mut Out<'_>) -> Result<(ReplicaSetStatus, Active), ApiError> {
     if let Some(counts) = counted(object, set, view) {
         return Ok((counts, None));
     }
@@ -141,7 +141,7 @@ fn look(object: &Object, set: &ReplicaSet, view: &View<'_>, out: &mut Out<'_>) -
 }
 
 /// The counts without visiting each Pod, if none is to be adopted or released and `minReadySeconds` is 0.
-fn counted(object: &Object, set: &ReplicaSet, view: &View<'_>) -> Option<ReplicaSetStatus> {
+fn counted(object: &Object, set: &ReplicaSet, view: &PassView<'_>) -> Option<ReplicaSetStatus> {
     let selector = &set.spec.selector;
     let mut adoptable = view.cache.orphans(Kind::Pod, &object.meta.namespace).filter(|pod| selector.matches(&pod.meta.labels));
     let alike = view.cache.tally(object.meta.uid)?;
@@ -186,7 +186,7 @@ fn manage(
     set: &ReplicaSet,
     have: i32,
     active: Option<&[Rc<Object>]>,
-    view: &View<'_>,
+    view: &PassView<'_>,
     out: &mut Out<'_>,
 ) -> Result<(), ApiError> {
     let (have, want) = (have as usize, set.spec.replicas.max(0) as usize);

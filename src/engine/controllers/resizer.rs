@@ -13,7 +13,7 @@ use crate::api::{Body, Kind, Object, ObjectRef, Str, Timestamp};
 use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::informer::Cache;
 use crate::engine::journal::Actor;
-use crate::engine::out::{Action, Out, View};
+use crate::engine::out::{Action, Out, PassView};
 use crate::engine::store::ApiError;
 use crate::engine::why::Why;
 use serde_json::Value;
@@ -58,7 +58,7 @@ impl Controller for Resizer {
         }
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
         let Some((object, claim)) = view.cache.get::<PersistentVolumeClaim>(key) else { return Ok(Action::AwaitChange) };
         if !works_on(object) {
             return Ok(Action::AwaitChange);
@@ -94,7 +94,7 @@ fn expand(
     object: &Rc<Object>,
     claim: &PersistentVolumeClaim,
     volume: &Rc<Object>,
-    view: &View<'_>,
+    view: &PassView<'_>,
     out: &mut Out<'_>,
 ) -> Result<Action, ApiError> {
     let asked = claim.spec.resources.requests.get(STORAGE).cloned().unwrap_or_default();
@@ -146,7 +146,12 @@ fn expand(
 }
 
 /// Grows the file system, as the kubelet does on a node where a Pod uses the claim.
-fn grow_file_system(object: &Rc<Object>, claim: &PersistentVolumeClaim, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+fn grow_file_system(
+    object: &Rc<Object>,
+    claim: &PersistentVolumeClaim,
+    view: &PassView<'_>,
+    out: &mut Out<'_>,
+) -> Result<Action, ApiError> {
     let uses = |pod: &&&Rc<Object>| {
         let body: &Pod = pod.body();
         body.status.phase == "Running" && body.spec.claims().any(|name| *name == object.meta.name)

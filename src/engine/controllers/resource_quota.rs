@@ -9,7 +9,7 @@ use crate::api::{Body, Kind, ObjectRef, kind};
 use crate::engine::Op;
 use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::informer::Cache;
-use crate::engine::out::{Action, Out, View};
+use crate::engine::out::{Action, Out, PassView};
 use crate::engine::store::{ApiError, quota};
 
 /// How the page shows the loop.
@@ -72,7 +72,7 @@ impl Controller for QuotaController {
         Some((300 * SECOND, &[Kind::ResourceQuota]))
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
         let Some(object) = view.cache.object(key) else { return Ok(Action::AwaitChange) };
         let Body::Other(body) = &object.body else { return Ok(Action::AwaitChange) };
         let counted = kind::all().filter(|kind| kind.info().namespaced).flat_map(|kind| view.cache.list_in(kind, &key.namespace));

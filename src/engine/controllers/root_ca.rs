@@ -6,7 +6,7 @@ use super::{Controller, Watch};
 use crate::api::{Body, Kind, ObjectRef};
 use crate::engine::cluster::root_ca;
 use crate::engine::descriptor::{Descriptor, GENERIC};
-use crate::engine::out::{Action, Out, View};
+use crate::engine::out::{Action, Out, PassView};
 use crate::engine::store::{ApiError, StatusReason};
 use crate::engine::why::Why;
 
@@ -42,7 +42,7 @@ impl Controller for RootCaPublisher {
         }
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
         if view.cache.object(key).is_none_or(|namespace| namespace.meta.is_deleting()) {
             return Ok(Action::AwaitChange);
         }

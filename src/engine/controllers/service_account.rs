@@ -5,7 +5,7 @@
 use super::{Controller, Watch};
 use crate::api::{Body, Kind, Object, ObjectMeta, ObjectRef};
 use crate::engine::descriptor::{Descriptor, GENERIC};
-use crate::engine::out::{Action, Out, View};
+use crate::engine::out::{Action, Out, PassView};
 use crate::engine::store::{ApiError, StatusReason};
 use crate::engine::why::Why;
 
@@ -39,7 +39,7 @@ impl Controller for ServiceAccountController {
         }
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
         let account = ObjectRef::new(Kind::ServiceAccount, &key.name, "default");
         let Some(namespace) = view.cache.object(key).filter(|n| !n.meta.is_deleting()) else { return Ok(Action::AwaitChange) };
         if view.cache.object(&account).is_some() {

@@ -12,7 +12,7 @@ use crate::api::{Body, Kind, Object, ObjectRef};
 use crate::engine::Op;
 use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::informer::Cache;
-use crate::engine::out::{Action, Out, View};
+use crate::engine::out::{Action, Out, PassView};
 use crate::engine::scheduler::tolerates;
 use crate::engine::store::{ApiError, Delete, StatusReason};
 use crate::engine::why::Why;
@@ -72,7 +72,7 @@ impl Controller for TaintEviction {
         }
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
         let Some((object, pod)) = view.cache.get::<Pod>(key) else { return Ok(Action::AwaitChange) };
         let node = view.cache.object(&ObjectRef::new(Kind::Node, "", &pod.node_name));
         let taints: Vec<&Taint> = node.into_iter().flat_map(forcing).collect();
@@ -123,7 +123,7 @@ pub fn tolerated_for(tolerations: &[Toleration], taints: &[&Taint]) -> Option<i6
     shortest
 }
 
-fn evict(object: &Rc<Object>, seconds: i64, view: &View<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
+fn evict(object: &Rc<Object>, seconds: i64, view: &PassView<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
     let (key, node) = (object.key(), object.body::<Pod>().node_name.clone());
     out.event(object, "Normal", REASON, format_smolstr!("Marking for deletion Pod {}/{}", key.namespace, key.name));
     let why = || Why::NotTolerated { node: node.clone(), seconds };

@@ -6,7 +6,7 @@ use super::{Controller, Watch};
 use crate::api::batch::Job;
 use crate::api::{Kind, ObjectRef};
 use crate::engine::descriptor::{Descriptor, GENERIC};
-use crate::engine::out::{Action, Out, View};
+use crate::engine::out::{Action, Out, PassView};
 use crate::engine::store::{ApiError, Delete, Propagation, StatusReason};
 use crate::engine::why::Why;
 
@@ -33,7 +33,7 @@ impl Controller for TtlAfterFinished {
         &[Watch::For(Kind::Job)]
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
         let Some((object, job)) = view.cache.get::<Job>(key) else { return Ok(Action::AwaitChange) };
         let ended = job.status.finished().and_then(|c| c.last_transition_time);
         let (Some(seconds), Some(ended), false) = (job.spec.ttl_seconds_after_finished, ended, object.meta.is_deleting()) else {

@@ -10,7 +10,7 @@ use crate::api::storage::{BIND_COMPLETED, PersistentVolume, PersistentVolumeClai
 use crate::api::{Body, Kind, Object, ObjectRef, Timestamp};
 use crate::engine::descriptor::{CodeLine, Descriptor};
 use crate::engine::informer::Cache;
-use crate::engine::out::{Action, Out, View};
+use crate::engine::out::{Action, Out, PassView};
 use crate::engine::store::{ApiError, ApiServer};
 use crate::engine::why::Why;
 use smol_str::format_smolstr;
@@ -77,7 +77,7 @@ impl Controller for VolumeBinder {
         Some((15, &[Kind::PersistentVolume, Kind::PersistentVolumeClaim]))
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
         if !view.sees_own_writes {
             return Ok(Action::RequeueAfter(crate::api::time::MS));
         }
@@ -105,7 +105,7 @@ fn is_for(volume: &PersistentVolume, object: &Object) -> bool {
     })
 }
 
-fn sync_unbound(object: &Rc<Object>, claim: &PersistentVolumeClaim, view: &View<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
+fn sync_unbound(object: &Rc<Object>, claim: &PersistentVolumeClaim, view: &PassView<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
     if !claim.spec.volume_name.is_empty() {
         let Some((volume_object, volume)) = view.cache.get::<PersistentVolume>(&volume_key(&claim.spec.volume_name)) else { return Ok(()) };
         let name = &volume_object.meta.name;
@@ -161,7 +161,7 @@ fn sync_unbound(object: &Rc<Object>, claim: &PersistentVolumeClaim, view: &View<
 }
 
 /// Records for a claim with `WaitForFirstConsumer` what it waits for.
-fn tell_waiting(object: &Rc<Object>, view: &View<'_>, out: &mut Out<'_>) {
+fn tell_waiting(object: &Rc<Object>, view: &PassView<'_>, out: &mut Out<'_>) {
     let consumer = view.cache.users_of(&object.meta.namespace, &object.meta.name).into_iter().find(|pod| {
         let body: &crate::api::pod::Pod = pod.body();
         body.node_name.is_empty() && body.spec.claims().any(|name| *name == object.meta.name)
@@ -300,7 +300,7 @@ fn point_claim_at(claim: &Rc<Object>, volume: &Object, out: &mut Out<'_>) -> Res
 }
 
 /// A bound claim whose volume is gone, or bound to another claim, is Lost.
-fn sync_bound(object: &Rc<Object>, claim: &PersistentVolumeClaim, view: &View<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
+fn sync_bound(object: &Rc<Object>, claim: &PersistentVolumeClaim, view: &PassView<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
     match view.cache.get::<PersistentVolume>(&volume_key(&claim.spec.volume_name)) {
         Some((volume_object, volume)) if volume.spec.claim_ref.is_none() || is_for(volume, object) => {
             bind(volume_object, object, view.wall, out)
@@ -319,7 +319,7 @@ fn sync_bound(object: &Rc<Object>, claim: &PersistentVolumeClaim, view: &View<'_
     }
 }
 
-fn sync_volume(object: &Rc<Object>, volume: &PersistentVolume, view: &View<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
+fn sync_volume(object: &Rc<Object>, volume: &PersistentVolume, view: &PassView<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
     let Some(reference) = volume.spec.claim_ref.as_ref().filter(|r| r.uid.is_some_and(|uid| uid.0 != 0)) else {
         set_volume_phase(object, "Available", Why::Observed, view.wall, out)?;
         return Ok(());
@@ -341,7 +341,7 @@ fn sync_volume(object: &Rc<Object>, volume: &PersistentVolume, view: &View<'_>, 
 }
 
 /// Frees a volume whose claim has taken another one.
-fn unbind(object: &Rc<Object>, view: &View<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
+fn unbind(object: &Rc<Object>, view: &PassView<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
     let ours = object.meta.annotation(BOUND_BY_US).is_some();
     let free = out.update(object, Why::Observed, |o| {
         Rc::make_mut(&mut o.meta.annotations).remove(BOUND_BY_US);
@@ -360,7 +360,7 @@ fn unbind(object: &Rc<Object>, view: &View<'_>, out: &mut Out<'_>) -> Result<(),
     Ok(())
 }
 
-fn release(object: &Rc<Object>, volume: &PersistentVolume, view: &View<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
+fn release(object: &Rc<Object>, volume: &PersistentVolume, view: &PassView<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
     let policy = volume.spec.persistent_volume_reclaim_policy.clone();
     if volume.status.phase == "Failed" {
         return Ok(());

@@ -6,7 +6,7 @@
 
 use super::{Jobs, PodPass, PodStep, containers, status};
 use crate::api::pod::Pod;
-use crate::api::sources::{Source, environment, mounted, volumes};
+use crate::api::sources::{DataSource, environment, mounted, volumes};
 use crate::api::time::{MS, SECOND};
 use crate::api::{Body, Kind, Object, ObjectRef, Str};
 use crate::engine::store::ApiServer;
@@ -23,7 +23,7 @@ const CONTAINER_RETRY_US: u64 = 12 * SECOND;
 const MOUNT_TRIES: u32 = u32::MAX;
 const MISCONFIGURED: &str = "CreateContainerConfigError";
 
-impl Source {
+impl DataSource {
     /// Whether it is optional or exists.
     fn is_there(&self, server: &ApiServer, namespace: &str) -> bool {
         if self.optional {
@@ -57,7 +57,7 @@ fn written(pod: &Pod, i: u32) -> Option<&Value> {
 
 /// The messages of a volume that cannot be mounted, for everything its sources lack.
 fn unmounted(volume: &Value, server: &ApiServer, namespace: &str) -> Option<String> {
-    let lack = |sources: Vec<Source>| sources.into_iter().find(|source| !source.is_there(server, namespace));
+    let lack = |sources: Vec<DataSource>| sources.into_iter().find(|source| !source.is_there(server, namespace));
     let mut words: Vec<String> = mounted(volume).into_iter().filter_map(lack).map(|source| source.words(server, namespace, true)).collect();
     words.dedup();
     if words.len() < 2 { words.pop() } else { Some(format!("[{}]", words.join(", "))) }
@@ -68,7 +68,7 @@ fn unmounted(volume: &Value, server: &ApiServer, namespace: &str) -> Option<Stri
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lack {
     /// What is missing.
-    pub source: Source,
+    pub source: DataSource,
     /// Whether the ConfigMap or Secret exists and only the key is missing.
     pub only_key: bool,
     /// The container, if a variable needs it.
@@ -84,7 +84,7 @@ pub struct Lack {
 /// What a Pod on a node waits for, as its kubelet sees it.
 pub fn lack(object: &Object, server: &ApiServer) -> Option<Lack> {
     let (pod, namespace) = (object.pod()?, object.meta.namespace.as_str());
-    let missing = |source: &Source| !source.is_there(server, namespace);
+    let missing = |source: &DataSource| !source.is_there(server, namespace);
     let waits = |i: u32| containers::seen(pod, i).and_then(|s| s.state.waiting.as_ref());
     let all = || (0..pod.spec.init_containers.len() as u32).map(|n| n | containers::FLAG).chain(0..pod.spec.containers.len() as u32);
     let of_container = all().filter(|i| waits(*i).is_some_and(|w| w.reason == MISCONFIGURED)).find_map(|i| {

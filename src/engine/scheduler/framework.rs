@@ -19,7 +19,7 @@ pub(super) struct Cycle<'c> {
     pub cache: &'c Cache,
     pub nodes: &'c Nodes,
     /// The Pod's hard spread constraints, counted.
-    pub spread: Vec<spread::Counted<'c>>,
+    pub spread: Vec<spread::CountedConstraint<'c>>,
     /// Pods that others were preempted for.
     pub nominated: &'c [(Str, Rc<Object>)],
     /// The filters that apply to the Pod, each with its index in the registry.

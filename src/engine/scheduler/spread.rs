@@ -10,12 +10,12 @@ use crate::api::pod::{Pod, TopologySpreadConstraint};
 use crate::api::{Object, Str};
 
 /// One constraint with the Pods of each domain.
-pub(in crate::engine) struct Counted<'c> {
+pub(in crate::engine) struct CountedConstraint<'c> {
     pub constraint: &'c TopologySpreadConstraint,
     pub domains: Vec<(Str, i64)>,
 }
 
-impl Counted<'_> {
+impl CountedConstraint<'_> {
     /// Number of Pods in a domain; 0 for a domain without an eligible node.
     pub fn in_domain(&self, value: &str) -> i64 {
         self.domains.iter().find(|(v, _)| v == value).map_or(0, |(_, n)| *n)
@@ -43,16 +43,16 @@ pub(super) fn includes(constraint: &TopologySpreadConstraint, pod: &Pod, node: &
 }
 
 /// The constraints of one kind (`DoNotSchedule` or `ScheduleAnyway`), counted over all nodes that have all their keys.
-pub(super) fn count<'c>(object: &Object, pod: &'c Pod, kind: &str, nodes: &Nodes) -> Vec<Counted<'c>> {
+pub(super) fn count<'c>(object: &Object, pod: &'c Pod, kind: &str, nodes: &Nodes) -> Vec<CountedConstraint<'c>> {
     let of_kind = pod.spec.topology_spread_constraints.iter().filter(|c| c.when_unsatisfiable == kind);
-    let mut counted: Vec<Counted<'_>> = of_kind.map(|constraint| Counted { constraint, domains: Vec::new() }).collect();
+    let mut counted: Vec<CountedConstraint<'_>> = of_kind.map(|constraint| CountedConstraint { constraint, domains: Vec::new() }).collect();
     if !counted.is_empty() {
         count_in_domains(&mut counted, object, pod, nodes);
     }
     counted
 }
 
-fn count_in_domains(counted: &mut [Counted<'_>], object: &Object, pod: &Pod, nodes: &Nodes) {
+fn count_in_domains(counted: &mut [CountedConstraint<'_>], object: &Object, pod: &Pod, nodes: &Nodes) {
     for info in nodes.values() {
         let Some(node) = info.node.as_ref() else { continue };
         if !counted.iter().all(|c| node.meta.label(&c.constraint.topology_key).is_some()) {

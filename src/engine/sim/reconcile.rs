@@ -45,7 +45,7 @@ impl Sim {
     pub(in crate::engine) fn work_on(&mut self, i: usize, key: &ObjectRef, cause: Option<EntryId>) {
         let controller: &dyn Controller = controllers::ALL[i];
         let informer = &self.informers[MANAGER];
-        let view = View {
+        let view = PassView {
             cache: &informer.cache,
             now: self.now,
             wall: self.server.wall_at(self.now),

@@ -25,7 +25,7 @@ pub mod validation;
 
 pub use authorizer::{Attributes, PolicyRule, UserInfo};
 pub use client_request::{ClientRequest, ClientWrite, Name, Written};
-pub use definitions::{CLEANUP, Column, Definition, Definitions, Version};
+pub use definitions::{CLEANUP, Definition, Definitions, PrinterColumn, Version};
 pub use deletion::{Delete, Propagation};
 pub use error::{ApiError, Cause, ExceededQuota, ExceededResource, StatusReason};
 pub use managers::{Manager, Unknown};

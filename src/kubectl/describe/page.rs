@@ -2,20 +2,20 @@
 
 use crate::api::Kind;
 use crate::kubectl::client::Client;
-use crate::kubectl::printers::{self, Row, age, or_none};
+use crate::kubectl::printers::{self, TableRow, age, or_none};
 use crate::kubectl::targets::name_of;
 use serde_json::Value;
 
 /// An object that is described, and the cluster around it.
 pub(super) struct DescribePage<'a> {
     pub(super) client: &'a Client<'a>,
-    pub(super) row: Row<'a>,
+    pub(super) row: TableRow<'a>,
     pub(super) text: String,
 }
 
 impl<'a> DescribePage<'a> {
     pub(super) fn new(client: &'a Client<'a>, object: &'a Value) -> DescribePage<'a> {
-        DescribePage { client, row: Row { object, now: client.wall() }, text: String::new() }
+        DescribePage { client, row: TableRow { object, now: client.wall() }, text: String::new() }
     }
 
     /// A line with tabs.
@@ -85,12 +85,12 @@ pub(super) fn pairs(title: &str, map: &Value, sign: char) -> String {
 }
 
 /// `Deployment/nginx`, who controls an object.
-pub(super) fn controlled_by(row: Row<'_>) -> Option<String> {
+pub(super) fn controlled_by(row: TableRow<'_>) -> Option<String> {
     let owner = row.list("/metadata/ownerReferences").iter().find(|owner| owner["controller"] == true)?;
     Some(format!("{}/{}", owner["kind"].as_str().unwrap_or(""), owner["name"].as_str().unwrap_or("")))
 }
 
-pub(super) fn long(row: Row<'_>, path: &str) -> String {
+pub(super) fn long(row: TableRow<'_>, path: &str) -> String {
     age::long(row.text(path))
 }
 

@@ -2,7 +2,7 @@
 
 use super::{DescribePage, controlled_by, long, name, show, template};
 use crate::api::Kind;
-use crate::kubectl::printers::{self, Row};
+use crate::kubectl::printers::{self, TableRow};
 use serde_json::Value;
 
 pub fn deployment(page: &mut DescribePage<'_>) {
@@ -119,7 +119,7 @@ fn claims(page: &mut DescribePage<'_>) {
     }
     page.line("Volume Claims:");
     for claim in all {
-        let row = Row { object: claim, now: page.row.now };
+        let row = TableRow { object: claim, now: page.row.now };
         page.line(format!("  Name:\t{}", row.text("/metadata/name")));
         page.line(format!("  StorageClass:\t{}", row.text("/spec/storageClassName")));
         for (title, path, sign) in [("Labels", "/metadata/labels", '='), ("Annotations", "/metadata/annotations", ':')] {

@@ -1,12 +1,12 @@
 //! Rows of nodes, namespaces, events, budgets, quotas and the rest.
 
-use super::{Columns, Row, age, or_none};
+use super::{TableColumns, TableRow, age, or_none};
 use crate::api::Timestamp;
 use serde_json::Value;
 
-type Cells = fn(Row<'_>) -> Vec<String>;
+type Cells = fn(TableRow<'_>) -> Vec<String>;
 
-fn binding(row: Row<'_>) -> Vec<String> {
+fn binding(row: TableRow<'_>) -> Vec<String> {
     let of = |kind: &str| -> String {
         let subjects = row.list("/subjects").iter().filter(|subject| subject["kind"] == kind);
         let name = |subject: &Value| {
@@ -19,8 +19,8 @@ fn binding(row: Row<'_>) -> Vec<String> {
     vec![row.name(), role, row.created(), of("User"), of("Group"), of("ServiceAccount")]
 }
 
-pub fn columns(kind: &str) -> Option<(Columns, Cells)> {
-    const NODE: Columns = &[
+pub fn columns(kind: &str) -> Option<(TableColumns, Cells)> {
+    const NODE: TableColumns = &[
         ("NAME", false),
         ("STATUS", false),
         ("ROLES", false),
@@ -32,7 +32,7 @@ pub fn columns(kind: &str) -> Option<(Columns, Cells)> {
         ("KERNEL-VERSION", true),
         ("CONTAINER-RUNTIME", true),
     ];
-    const EVENT: Columns = &[
+    const EVENT: TableColumns = &[
         ("LAST SEEN", false),
         ("TYPE", false),
         ("REASON", false),
@@ -44,11 +44,12 @@ pub fn columns(kind: &str) -> Option<(Columns, Cells)> {
         ("COUNT", true),
         ("NAME", true),
     ];
-    const BUDGET: Columns =
+    const BUDGET: TableColumns =
         &[("NAME", false), ("MIN AVAILABLE", false), ("MAX UNAVAILABLE", false), ("ALLOWED DISRUPTIONS", false), ("AGE", false)];
-    const QUOTA: Columns = &[("NAME", false), ("REQUEST", false), ("LIMIT", false), ("AGE", false)];
-    const PRIORITY: Columns = &[("NAME", false), ("VALUE", false), ("GLOBAL-DEFAULT", false), ("AGE", false), ("PREEMPTIONPOLICY", false)];
-    const BINDING: Columns =
+    const QUOTA: TableColumns = &[("NAME", false), ("REQUEST", false), ("LIMIT", false), ("AGE", false)];
+    const PRIORITY: TableColumns =
+        &[("NAME", false), ("VALUE", false), ("GLOBAL-DEFAULT", false), ("AGE", false), ("PREEMPTIONPOLICY", false)];
+    const BINDING: TableColumns =
         &[("NAME", false), ("ROLE", false), ("AGE", false), ("USERS", true), ("GROUPS", true), ("SERVICEACCOUNTS", true)];
     Some(match kind {
         "Node" => (NODE, node as Cells),
@@ -84,7 +85,7 @@ fn entries(map: &Value) -> usize {
     map.as_object().map_or(0, serde_json::Map::len)
 }
 
-fn node(row: Row<'_>) -> Vec<String> {
+fn node(row: TableRow<'_>) -> Vec<String> {
     let ready = row.list("/status/conditions").iter().find(|c| c["type"] == "Ready").map_or("Unknown", |c| match c["status"].as_str() {
         Some("True") => "Ready",
         Some("False") => "NotReady",
@@ -141,7 +142,7 @@ pub fn source(event: &Value) -> &str {
     }
 }
 
-fn event(row: Row<'_>) -> Vec<String> {
+fn event(row: TableRow<'_>) -> Vec<String> {
     let involved = row.at("/involvedObject");
     let kind = involved["kind"].as_str().unwrap_or("").to_ascii_lowercase();
     vec![
@@ -158,7 +159,7 @@ fn event(row: Row<'_>) -> Vec<String> {
     ]
 }
 
-fn budget(row: Row<'_>) -> Vec<String> {
+fn budget(row: TableRow<'_>) -> Vec<String> {
     let amount = |path: &str| match row.at(path) {
         Value::Null => "N/A".to_owned(),
         Value::String(text) => text.clone(),
@@ -168,7 +169,7 @@ fn budget(row: Row<'_>) -> Vec<String> {
     vec![row.name(), amount("/spec/minAvailable"), amount("/spec/maxUnavailable"), allowed, row.created()]
 }
 
-fn quota(row: Row<'_>) -> Vec<String> {
+fn quota(row: TableRow<'_>) -> Vec<String> {
     let (mut requests, mut limits) = (Vec::new(), Vec::new());
     for (name, hard) in row.at("/status/hard").as_object().into_iter().flatten() {
         let used = row.at("/status/used")[name.as_str()].as_str().unwrap_or("0");
@@ -178,7 +179,7 @@ fn quota(row: Row<'_>) -> Vec<String> {
     vec![row.name(), requests.join(", "), limits.join(", "), row.created()]
 }
 
-fn priority(row: Row<'_>) -> Vec<String> {
+fn priority(row: TableRow<'_>) -> Vec<String> {
     let default = row.at("/globalDefault") == true;
     vec![row.name(), row.number("/value").to_string(), default.to_string(), row.created(), row.text("/preemptionPolicy").to_owned()]
 }

@@ -19,13 +19,13 @@ use serde_json::Value;
 pub use cluster::{count, first_seen, last_seen, source};
 pub use network::{endpoint_list, shortened};
 use row::containers;
-pub use row::{Columns, Row, or_none, pairs, selector};
+pub use row::{TableColumns, TableRow, or_none, pairs, selector};
 pub use storage::modes;
 pub use workloads::metric_field;
 
 /// The columns and the cells of a kind; `NAME` and `AGE` for a kind without its own.
-pub fn columns(kind: &str) -> (Columns, fn(Row<'_>) -> Vec<String>) {
-    const PLAIN: Columns = &[("NAME", false), ("AGE", false)];
+pub fn columns(kind: &str) -> (TableColumns, fn(TableRow<'_>) -> Vec<String>) {
+    const PLAIN: TableColumns = &[("NAME", false), ("AGE", false)];
     workloads::columns(kind)
         .or_else(|| pods::columns(kind))
         .or_else(|| network::columns(kind))
@@ -36,7 +36,7 @@ pub fn columns(kind: &str) -> (Columns, fn(Row<'_>) -> Vec<String>) {
 
 /// What the column STATUS says of a Pod.
 pub fn pod_status(pod: &Value) -> String {
-    pods::Summary::of(Row { object: pod, now: 0 }).reason
+    pods::Summary::of(TableRow { object: pod, now: 0 }).reason
 }
 
 /// Events in the order in which they came; those of one second by when they were written.

@@ -1,12 +1,12 @@
 //! Rows of Services, Endpoints, EndpointSlices and Ingresses.
 
-use super::{Columns, Row, or_none, pairs};
+use super::{TableColumns, TableRow, or_none, pairs};
 use serde_json::Value;
 
-type Cells = fn(Row<'_>) -> Vec<String>;
+type Cells = fn(TableRow<'_>) -> Vec<String>;
 
-pub fn columns(kind: &str) -> Option<(Columns, Cells)> {
-    const SERVICE: Columns = &[
+pub fn columns(kind: &str) -> Option<(TableColumns, Cells)> {
+    const SERVICE: TableColumns = &[
         ("NAME", false),
         ("TYPE", false),
         ("CLUSTER-IP", false),
@@ -15,10 +15,11 @@ pub fn columns(kind: &str) -> Option<(Columns, Cells)> {
         ("AGE", false),
         ("SELECTOR", true),
     ];
-    const ENDPOINTS: Columns = &[("NAME", false), ("ENDPOINTS", false), ("AGE", false)];
-    const SLICE: Columns = &[("NAME", false), ("ADDRESSTYPE", false), ("PORTS", false), ("ENDPOINTS", false), ("AGE", false)];
-    const INGRESS: Columns = &[("NAME", false), ("CLASS", false), ("HOSTS", false), ("ADDRESS", false), ("PORTS", false), ("AGE", false)];
-    const POLICY: Columns = &[("NAME", false), ("POD-SELECTOR", false), ("AGE", false)];
+    const ENDPOINTS: TableColumns = &[("NAME", false), ("ENDPOINTS", false), ("AGE", false)];
+    const SLICE: TableColumns = &[("NAME", false), ("ADDRESSTYPE", false), ("PORTS", false), ("ENDPOINTS", false), ("AGE", false)];
+    const INGRESS: TableColumns =
+        &[("NAME", false), ("CLASS", false), ("HOSTS", false), ("ADDRESS", false), ("PORTS", false), ("AGE", false)];
+    const POLICY: TableColumns = &[("NAME", false), ("POD-SELECTOR", false), ("AGE", false)];
     Some(match kind {
         "Service" => (SERVICE, service as Cells),
         "Endpoints" => (ENDPOINTS, endpoints),
@@ -29,7 +30,7 @@ pub fn columns(kind: &str) -> Option<(Columns, Cells)> {
     })
 }
 
-fn service(row: Row<'_>) -> Vec<String> {
+fn service(row: TableRow<'_>) -> Vec<String> {
     let kind = row.text("/spec/type");
     let external = match kind {
         "LoadBalancer" => {
@@ -46,7 +47,7 @@ fn service(row: Row<'_>) -> Vec<String> {
     vec![row.name(), kind.to_owned(), row.or_none("/spec/clusterIP"), external, ports(row), row.created(), pairs(row.at("/spec/selector"))]
 }
 
-fn ports(row: Row<'_>) -> String {
+fn ports(row: TableRow<'_>) -> String {
     let one = |port: &Value| {
         let (number, protocol) = (port["port"].as_i64().unwrap_or(0), port["protocol"].as_str().unwrap_or(""));
         match port["nodePort"].as_i64().unwrap_or(0) {
@@ -83,11 +84,11 @@ pub fn shortened(all: Vec<String>) -> String {
     }
 }
 
-fn endpoints(row: Row<'_>) -> Vec<String> {
+fn endpoints(row: TableRow<'_>) -> Vec<String> {
     vec![row.name(), endpoint_list(row.object), row.created()]
 }
 
-fn slice(row: Row<'_>) -> Vec<String> {
+fn slice(row: TableRow<'_>) -> Vec<String> {
     let ports: Vec<String> = row.list("/ports").iter().map(|p| p["port"].as_i64().map_or("*".to_owned(), |n| n.to_string())).collect();
     let addresses = row.list("/endpoints").iter().flat_map(|e| e["addresses"].as_array().into_iter().flatten());
     let addresses: Vec<String> = addresses.filter_map(Value::as_str).map(str::to_owned).collect();
@@ -95,7 +96,7 @@ fn slice(row: Row<'_>) -> Vec<String> {
     vec![row.name(), row.text("/addressType").to_owned(), unset(shortened(ports)), unset(shortened(addresses)), row.created()]
 }
 
-fn ingress(row: Row<'_>) -> Vec<String> {
+fn ingress(row: TableRow<'_>) -> Vec<String> {
     let hosts: Vec<&str> = row.list("/spec/rules").iter().filter_map(|r| r["host"].as_str()).collect();
     let hosts = if hosts.is_empty() { "*".to_owned() } else { hosts.join(",") };
     let ports = if row.list("/spec/tls").is_empty() { "80" } else { "80, 443" };

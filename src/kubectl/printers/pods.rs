@@ -2,10 +2,10 @@
 //!
 //! Models `printPod` of `pkg/printers/internalversion`.
 
-use super::{Columns, Row, age, or_none};
+use super::{TableColumns, TableRow, age, or_none};
 use serde_json::Value;
 
-const COLUMNS: Columns = &[
+const COLUMNS: TableColumns = &[
     ("NAME", false),
     ("READY", false),
     ("STATUS", false),
@@ -17,13 +17,13 @@ const COLUMNS: Columns = &[
     ("READINESS GATES", true),
 ];
 
-type Cells = fn(Row<'_>) -> Vec<String>;
+type Cells = fn(TableRow<'_>) -> Vec<String>;
 
-pub fn columns(kind: &str) -> Option<(Columns, Cells)> {
+pub fn columns(kind: &str) -> Option<(TableColumns, Cells)> {
     (kind == "Pod").then_some((COLUMNS, pod))
 }
 
-fn pod(row: Row<'_>) -> Vec<String> {
+fn pod(row: TableRow<'_>) -> Vec<String> {
     let summary = Summary::of(row);
     vec![
         row.name(),
@@ -38,13 +38,13 @@ fn pod(row: Row<'_>) -> Vec<String> {
     ]
 }
 
-fn gates(row: Row<'_>) -> String {
+fn gates(row: TableRow<'_>) -> String {
     let all = row.list("/spec/readinessGates");
     let met = all.iter().filter(|gate| is_true(row, gate["conditionType"].as_str().unwrap_or(""))).count();
     if all.is_empty() { "<none>".to_owned() } else { format!("{met}/{}", all.len()) }
 }
 
-fn is_true(row: Row<'_>, kind: &str) -> bool {
+fn is_true(row: TableRow<'_>, kind: &str) -> bool {
     row.list("/status/conditions").iter().any(|c| c["type"] == kind && c["status"] == "True")
 }
 
@@ -58,7 +58,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    pub fn of(row: Row<'_>) -> Summary {
+    pub fn of(row: TableRow<'_>) -> Summary {
         let phase = row.text("/status/phase");
         let mut summary = Summary {
             ready: 0,
@@ -102,7 +102,7 @@ impl Summary {
     }
 
     /// Looks at the init containers; `true` if one of them is still at work.
-    fn init_containers(&mut self, row: Row<'_>) -> bool {
+    fn init_containers(&mut self, row: TableRow<'_>) -> bool {
         let specs = row.list("/spec/initContainers");
         let sidecar = |name: &Value| specs.iter().any(|s| s["name"] == *name && s["restartPolicy"] == "Always");
         self.total += specs.iter().filter(|s| s["restartPolicy"] == "Always").count();
@@ -129,7 +129,7 @@ impl Summary {
         false
     }
 
-    fn containers(&mut self, row: Row<'_>) {
+    fn containers(&mut self, row: TableRow<'_>) {
         if row.list("/spec/initContainers").iter().all(|s| s["restartPolicy"] != "Always") {
             self.restarts = 0;
         }

@@ -4,18 +4,18 @@ use super::age;
 use serde_json::Value;
 
 /// The columns of a kind: header, and whether it only shows with `-o wide`.
-pub type Columns = &'static [(&'static str, bool)];
+pub type TableColumns = &'static [(&'static str, bool)];
 
 /// What a row is made of: the object and the wall clock in seconds.
 #[derive(Clone, Copy)]
-pub struct Row<'a> {
+pub struct TableRow<'a> {
     /// The object as JSON.
     pub object: &'a Value,
     /// Now, for ages.
     pub now: i64,
 }
 
-impl<'a> Row<'a> {
+impl<'a> TableRow<'a> {
     /// The value at a path such as `/spec/replicas`.
     pub fn at(self, path: &str) -> &'a Value {
         self.object.pointer(path).unwrap_or(&Value::Null)
@@ -88,7 +88,7 @@ pub fn selector(selector: &Value) -> String {
 }
 
 /// Names and images of a template's containers.
-pub(super) fn containers(row: Row<'_>, path: &str) -> (String, String) {
+pub(super) fn containers(row: TableRow<'_>, path: &str) -> (String, String) {
     let all = row.list(path);
     let join = |name: &str| all.iter().map(|c| c[name].as_str().unwrap_or("")).collect::<Vec<_>>().join(",");
     (join("name"), join("image"))

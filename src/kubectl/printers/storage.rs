@@ -1,12 +1,12 @@
 //! Rows of claims, volumes and storage classes.
 
-use super::{Columns, Row};
+use super::{TableColumns, TableRow};
 use serde_json::Value;
 
-type Cells = fn(Row<'_>) -> Vec<String>;
+type Cells = fn(TableRow<'_>) -> Vec<String>;
 
-pub fn columns(kind: &str) -> Option<(Columns, Cells)> {
-    const CLAIM: Columns = &[
+pub fn columns(kind: &str) -> Option<(TableColumns, Cells)> {
+    const CLAIM: TableColumns = &[
         ("NAME", false),
         ("STATUS", false),
         ("VOLUME", false),
@@ -17,7 +17,7 @@ pub fn columns(kind: &str) -> Option<(Columns, Cells)> {
         ("AGE", false),
         ("VOLUMEMODE", true),
     ];
-    const VOLUME: Columns = &[
+    const VOLUME: TableColumns = &[
         ("NAME", false),
         ("CAPACITY", false),
         ("ACCESS MODES", false),
@@ -30,7 +30,7 @@ pub fn columns(kind: &str) -> Option<(Columns, Cells)> {
         ("AGE", false),
         ("VOLUMEMODE", true),
     ];
-    const CLASS: Columns = &[
+    const CLASS: TableColumns = &[
         ("NAME", false),
         ("PROVISIONER", false),
         ("RECLAIMPOLICY", false),
@@ -61,16 +61,16 @@ pub fn modes(modes: &Value) -> String {
     all.join(",")
 }
 
-fn phase(row: Row<'_>) -> String {
+fn phase(row: TableRow<'_>) -> String {
     if row.at("/metadata/deletionTimestamp").is_null() { row.text("/status/phase") } else { "Terminating" }.to_owned()
 }
 
-fn attributes(row: Row<'_>) -> String {
+fn attributes(row: TableRow<'_>) -> String {
     let name = row.text("/spec/volumeAttributesClassName");
     if name.is_empty() { "<unset>" } else { name }.to_owned()
 }
 
-fn claim(row: Row<'_>) -> Vec<String> {
+fn claim(row: TableRow<'_>) -> Vec<String> {
     let bound = !row.text("/spec/volumeName").is_empty();
     // Between naming the volume and being bound a claim has a volume of size 0.
     let capacity = if bound { row.at("/status/capacity/storage").as_str().unwrap_or("0") } else { "" };
@@ -87,7 +87,7 @@ fn claim(row: Row<'_>) -> Vec<String> {
     ]
 }
 
-fn volume(row: Row<'_>) -> Vec<String> {
+fn volume(row: TableRow<'_>) -> Vec<String> {
     let claim = match (row.text("/spec/claimRef/namespace"), row.text("/spec/claimRef/name")) {
         (_, "") => String::new(),
         (namespace, name) => format!("{namespace}/{name}"),
@@ -107,7 +107,7 @@ fn volume(row: Row<'_>) -> Vec<String> {
     ]
 }
 
-fn class(row: Row<'_>) -> Vec<String> {
+fn class(row: TableRow<'_>) -> Vec<String> {
     let default = row.at("/metadata/annotations").get("storageclass.kubernetes.io/is-default-class").is_some_and(|v| v == "true");
     vec![
         format!("{}{}", row.name(), if default { " (default)" } else { "" }),

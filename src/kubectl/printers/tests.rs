@@ -24,7 +24,7 @@ fn ages_have_two_units_at_most() {
 fn a_pod_that_has_ended_is_completed_and_one_on_its_way_out_terminating() {
     let mut pod = json!({"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c"}]},
         "status": {"phase": "Running", "containerStatuses": [{"ready": true, "restartCount": 0, "state": {"running": {}}}]}});
-    let cells = |pod: &Value| columns("Pod").1(Row { object: pod, now: 0 });
+    let cells = |pod: &Value| columns("Pod").1(TableRow { object: pod, now: 0 });
     assert_eq!(cells(&pod)[1..4], ["1/1", "Running", "0"]);
     pod["metadata"]["deletionTimestamp"] = json!("2026-11-21T06:23:33Z");
     assert_eq!(cells(&pod)[2], "Terminating");

@@ -1,14 +1,14 @@
 //! Rows of workloads: Deployments, ReplicaSets, StatefulSets, DaemonSets, Jobs, CronJobs, autoscalers.
 
-use super::{Columns, Row, age, containers, or_none, pairs, selector};
+use super::{TableColumns, TableRow, age, containers, or_none, pairs, selector};
 use crate::api::Timestamp;
 use serde_json::Value;
 
-type Cells = fn(Row<'_>) -> Vec<String>;
+type Cells = fn(TableRow<'_>) -> Vec<String>;
 
-pub fn columns(kind: &str) -> Option<(Columns, Cells)> {
+pub fn columns(kind: &str) -> Option<(TableColumns, Cells)> {
     const CONTAINERS: [(&str, bool); 2] = [("CONTAINERS", true), ("IMAGES", true)];
-    const DEPLOYMENT: Columns = &[
+    const DEPLOYMENT: TableColumns = &[
         ("NAME", false),
         ("READY", false),
         ("UP-TO-DATE", false),
@@ -18,7 +18,7 @@ pub fn columns(kind: &str) -> Option<(Columns, Cells)> {
         CONTAINERS[1],
         ("SELECTOR", true),
     ];
-    const REPLICAS: Columns = &[
+    const REPLICAS: TableColumns = &[
         ("NAME", false),
         ("DESIRED", false),
         ("CURRENT", false),
@@ -28,8 +28,8 @@ pub fn columns(kind: &str) -> Option<(Columns, Cells)> {
         CONTAINERS[1],
         ("SELECTOR", true),
     ];
-    const STATEFUL: Columns = &[("NAME", false), ("READY", false), ("AGE", false), CONTAINERS[0], CONTAINERS[1]];
-    const DAEMON: Columns = &[
+    const STATEFUL: TableColumns = &[("NAME", false), ("READY", false), ("AGE", false), CONTAINERS[0], CONTAINERS[1]];
+    const DAEMON: TableColumns = &[
         ("NAME", false),
         ("DESIRED", false),
         ("CURRENT", false),
@@ -42,7 +42,7 @@ pub fn columns(kind: &str) -> Option<(Columns, Cells)> {
         CONTAINERS[1],
         ("SELECTOR", true),
     ];
-    const JOB: Columns = &[
+    const JOB: TableColumns = &[
         ("NAME", false),
         ("STATUS", false),
         ("COMPLETIONS", false),
@@ -52,7 +52,7 @@ pub fn columns(kind: &str) -> Option<(Columns, Cells)> {
         CONTAINERS[1],
         ("SELECTOR", true),
     ];
-    const CRON: Columns = &[
+    const CRON: TableColumns = &[
         ("NAME", false),
         ("SCHEDULE", false),
         ("TIMEZONE", false),
@@ -64,7 +64,7 @@ pub fn columns(kind: &str) -> Option<(Columns, Cells)> {
         CONTAINERS[1],
         ("SELECTOR", true),
     ];
-    const SCALER: Columns = &[
+    const SCALER: TableColumns = &[
         ("NAME", false),
         ("REFERENCE", false),
         ("TARGETS", false),
@@ -73,7 +73,7 @@ pub fn columns(kind: &str) -> Option<(Columns, Cells)> {
         ("REPLICAS", false),
         ("AGE", false),
     ];
-    const REVISION: Columns = &[("NAME", false), ("CONTROLLER", false), ("REVISION", false), ("AGE", false)];
+    const REVISION: TableColumns = &[("NAME", false), ("CONTROLLER", false), ("REVISION", false), ("AGE", false)];
     Some(match kind {
         "Deployment" => (DEPLOYMENT, deployment as Cells),
         "ReplicaSet" | "ReplicationController" => (REPLICAS, replicas),
@@ -89,7 +89,7 @@ pub fn columns(kind: &str) -> Option<(Columns, Cells)> {
 
 const TEMPLATE: &str = "/spec/template/spec/containers";
 
-fn deployment(row: Row<'_>) -> Vec<String> {
+fn deployment(row: TableRow<'_>) -> Vec<String> {
     let (names, images) = containers(row, TEMPLATE);
     vec![
         row.name(),
@@ -103,7 +103,7 @@ fn deployment(row: Row<'_>) -> Vec<String> {
     ]
 }
 
-fn replicas(row: Row<'_>) -> Vec<String> {
+fn replicas(row: TableRow<'_>) -> Vec<String> {
     let (names, images) = containers(row, TEMPLATE);
     let chosen = row.at("/spec/selector");
     let plain = row.text("/kind") == "ReplicationController";
@@ -119,13 +119,13 @@ fn replicas(row: Row<'_>) -> Vec<String> {
     ]
 }
 
-fn stateful_set(row: Row<'_>) -> Vec<String> {
+fn stateful_set(row: TableRow<'_>) -> Vec<String> {
     let (names, images) = containers(row, TEMPLATE);
     let ready = format!("{}/{}", row.number("/status/readyReplicas"), row.number("/spec/replicas"));
     vec![row.name(), ready, row.created(), names, images]
 }
 
-fn daemon_set(row: Row<'_>) -> Vec<String> {
+fn daemon_set(row: TableRow<'_>) -> Vec<String> {
     let (names, images) = containers(row, TEMPLATE);
     let mut cells = vec![row.name()];
     for field in ["desiredNumberScheduled", "currentNumberScheduled", "numberReady", "updatedNumberScheduled", "numberAvailable"] {
@@ -136,7 +136,7 @@ fn daemon_set(row: Row<'_>) -> Vec<String> {
     cells
 }
 
-fn job(row: Row<'_>) -> Vec<String> {
+fn job(row: TableRow<'_>) -> Vec<String> {
     let (names, images) = containers(row, TEMPLATE);
     let done = row.number("/status/succeeded");
     let completions = match (row.at("/spec/completions").as_i64(), row.number("/spec/parallelism")) {
@@ -147,7 +147,7 @@ fn job(row: Row<'_>) -> Vec<String> {
     vec![row.name(), job_status(row), completions, job_duration(row), row.created(), names, images, selector(row.at("/spec/selector"))]
 }
 
-fn job_status(row: Row<'_>) -> String {
+fn job_status(row: TableRow<'_>) -> String {
     let has = |kind: &str| row.list("/status/conditions").iter().any(|c| c["type"] == kind && c["status"] == "True");
     let known = [
         ("Complete", "Complete"),
@@ -162,7 +162,7 @@ fn job_status(row: Row<'_>) -> String {
     known.iter().find(|(kind, _)| has(kind)).map_or("Running", |(_, shown)| shown).to_owned()
 }
 
-fn job_duration(row: Row<'_>) -> String {
+fn job_duration(row: TableRow<'_>) -> String {
     let at = |path: &str| Timestamp::parse(row.text(path)).map(|t| t.0);
     match (at("/status/startTime"), at("/status/completionTime")) {
         (Some(start), Some(end)) => age::human(end - start),
@@ -171,7 +171,7 @@ fn job_duration(row: Row<'_>) -> String {
     }
 }
 
-fn cron_job(row: Row<'_>) -> Vec<String> {
+fn cron_job(row: TableRow<'_>) -> Vec<String> {
     let (names, images) = containers(row, "/spec/jobTemplate/spec/template/spec/containers");
     let suspended = row.at("/spec/suspend") == true;
     let last = if row.text("/status/lastScheduleTime").is_empty() { "<none>".to_owned() } else { row.age("/status/lastScheduleTime") };
@@ -189,7 +189,7 @@ fn cron_job(row: Row<'_>) -> Vec<String> {
     ]
 }
 
-fn autoscaler(row: Row<'_>) -> Vec<String> {
+fn autoscaler(row: TableRow<'_>) -> Vec<String> {
     let target = format!("{}/{}", row.text("/spec/scaleTargetRef/kind"), row.text("/spec/scaleTargetRef/name"));
     vec![
         row.name(),
@@ -202,7 +202,7 @@ fn autoscaler(row: Row<'_>) -> Vec<String> {
     ]
 }
 
-fn metrics(row: Row<'_>) -> String {
+fn metrics(row: TableRow<'_>) -> String {
     let current = row.list("/status/currentMetrics");
     let shown: Vec<String> =
         row.list("/spec/metrics").iter().enumerate().map(|(index, metric)| one_metric(metric, current.get(index))).collect();
@@ -240,7 +240,7 @@ fn one_metric(metric: &Value, current: Option<&Value>) -> String {
     format!("{name}{}/{target}{unit}", now[path].as_str().unwrap_or("<unknown>"))
 }
 
-fn revision(row: Row<'_>) -> Vec<String> {
+fn revision(row: TableRow<'_>) -> Vec<String> {
     let owner = row.list("/metadata/ownerReferences").iter().find(|owner| owner["controller"] == true);
     let controller = owner.map_or(String::new(), |owner| {
         let group = owner["apiVersion"].as_str().unwrap_or("").split_once('/').map_or("", |(group, _)| group);

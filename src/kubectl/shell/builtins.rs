@@ -1,10 +1,10 @@
 //! What the shell does itself: its variables, its parameters, its end, and running words.
 
-use super::frame::{Frame, FrameKind};
+use super::frame::{FrameKind, ScriptFrame};
 use super::machine::{Flow, Machine};
 use super::parse;
 use super::room::{Done, MOST_BYTES};
-use super::script::{Piece, Script, Simple, Step, is_name};
+use super::script::{Piece, ShellScript, Simple, Step, is_name};
 use crate::kubectl::client::Client;
 use std::rc::Rc;
 
@@ -113,8 +113,8 @@ fn text(machine: &mut Machine, client: &mut Client<'_>, text: &str, calls: bool)
     }
 }
 
-fn run(machine: &mut Machine, client: &mut Client<'_>, script: Script, calls: bool) -> Flow {
-    let frame = Frame::new(FrameKind::Block, Rc::new(script));
+fn run(machine: &mut Machine, client: &mut Client<'_>, script: ShellScript, calls: bool) -> Flow {
+    let frame = ScriptFrame::new(FrameKind::Block, Rc::new(script));
     if calls { Flow::Calls(Box::new(frame)) } else { Flow::Done(machine.at_once(client, frame, false)) }
 }
 
@@ -205,5 +205,5 @@ fn xargs(machine: &mut Machine, client: &mut Client<'_>, rest: &[String], input:
     let simple =
         |words: Vec<String>| Simple { words: words.into_iter().map(|word| vec![Piece::Quoted(word)]).collect(), ..Simple::default() };
     let steps = runs.into_iter().map(|words| Step::Pipeline(vec![simple(words)], false)).collect();
-    run(machine, client, Script { steps }, calls)
+    run(machine, client, ShellScript { steps }, calls)
 }

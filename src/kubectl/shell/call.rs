@@ -1,11 +1,11 @@
 //! One command: what the shell does itself, its tools, and kubectl.
 
 use super::builtins;
-use super::frame::{Frame, FrameKind, Input};
+use super::frame::{FrameKind, Input, ScriptFrame};
 use super::machine::{Flow, Machine};
 use super::parse;
 use super::room::{Done, MOST_BYTES};
-use super::tools::{self, tool::Call};
+use super::tools::{self, tool::ToolCall};
 use crate::api::time::SECOND;
 use crate::kubectl::Failure;
 use crate::kubectl::client::Client;
@@ -40,7 +40,7 @@ impl Machine {
         if let Some(script) = self.functions.get(name).cloned() {
             let args = std::iter::once(name).chain(rest.iter().map(String::as_str)).map(str::to_owned).collect();
             let stdin = input.as_deref().map(Input::new);
-            let frame = Frame { args: Some(args), stdin, ..Frame::new(FrameKind::Function, script) };
+            let frame = ScriptFrame { args: Some(args), stdin, ..ScriptFrame::new(FrameKind::Function, script) };
             return if calls { Flow::Calls(Box::new(frame)) } else { Flow::Done(self.at_once(client, frame, input.is_some())) };
         }
         if let Some(flow) = builtins::call(self, client, short, rest, input.as_deref(), calls) {
@@ -70,7 +70,7 @@ impl Machine {
                     Ok(script) => {
                         let script = Rc::new(script);
                         self.watched = Some(script.clone());
-                        Flow::Calls(Box::new(Frame::new(FrameKind::Block, script)))
+                        Flow::Calls(Box::new(ScriptFrame::new(FrameKind::Block, script)))
                     }
                     Err(fault) => Flow::Done(Done::failed(format!("watch: {fault}\n"), 1)),
                 };
@@ -80,7 +80,7 @@ impl Machine {
         }
         if let Some(tool) = tools::find(short) {
             let mut room = self.room(client);
-            let done = (tool.run)(&mut Call { room: &mut room, name: short, words: rest, stdin: &input });
+            let done = (tool.run)(&mut ToolCall { room: &mut room, name: short, words: rest, stdin: &input });
             if done.out.len() > most_out(input.len()) {
                 // A long file may be shown as it is.
                 let longest = rest.iter().take(64).filter_map(|file| room.read(file)).map(|text| text.len()).max();
@@ -112,7 +112,7 @@ impl Machine {
             Err(fault) => Flow::Done(Done::failed(format!("sh: {fault}\n"), 2)),
             Ok(script) => {
                 let args = if args.is_empty() { vec!["sh".to_owned()] } else { args.to_vec() };
-                let frame = Frame { args: Some(args), ..self.block(&Rc::new(script), true, None) };
+                let frame = ScriptFrame { args: Some(args), ..self.block(&Rc::new(script), true, None) };
                 if calls { Flow::Calls(Box::new(frame)) } else { Flow::Done(self.at_once(client, frame, true)) }
             }
         }

@@ -1,11 +1,11 @@
 //! What is put into words: variables, outputs of scripts, sums, and names of files.
 
 use super::arithmetic;
-use super::frame::{Frame, FrameKind, Input};
+use super::frame::{FrameKind, Input, ScriptFrame};
 use super::machine::{DEEPEST, Machine};
 use super::pattern::{Pattern, escaped, is_pattern};
 use super::room::{Done, MOST_BYTES};
-use super::script::{Change, Parameter, Piece, Script};
+use super::script::{Expansion, Parameter, Piece, ShellScript};
 use crate::kubectl::client::Client;
 use std::rc::Rc;
 
@@ -65,7 +65,7 @@ impl Fields {
 
 impl Machine {
     /// Runs a script to its end without letting time pass, for what stands in a word or a pipe. `own`: what it sets ends with it.
-    pub(super) fn at_once(&mut self, client: &mut Client<'_>, frame: Frame, own: bool) -> Done {
+    pub(super) fn at_once(&mut self, client: &mut Client<'_>, frame: ScriptFrame, own: bool) -> Done {
         if self.depth >= DEEPEST {
             return Done::failed("sh: too deeply nested\n", 2);
         }
@@ -83,9 +83,9 @@ impl Machine {
             steps: self.steps,
             rehearsed: self.rehearsed,
             kubectl: self.kubectl,
-            ..Machine::new(self.place.clone(), Script::default())
+            ..Machine::new(self.place.clone(), ShellScript::default())
         };
-        inner.frames = vec![Frame { args: Some(args), stdin, ..Frame::new(FrameKind::Block, Rc::default()) }, frame];
+        inner.frames = vec![ScriptFrame { args: Some(args), stdin, ..ScriptFrame::new(FrameKind::Block, Rc::default()) }, frame];
         // A command that waits gets no time here.
         let mut ended = inner.run(client);
         while !ended && inner.goes_on() {
@@ -178,7 +178,7 @@ impl Machine {
                     None => continue,
                 },
                 Piece::Output(script, quoted) => {
-                    let frame = Frame::new(FrameKind::Shell, script.clone());
+                    let frame = ScriptFrame::new(FrameKind::Shell, script.clone());
                     let done = self.at_once(client, frame, true);
                     client.err.push_str(&done.err);
                     self.substituted = Some(done.code);
@@ -206,7 +206,7 @@ impl Machine {
     /// The value of `${…}`; nothing if it has been put in already.
     fn parameter(&mut self, client: &mut Client<'_>, parameter: &Parameter, quoted: bool, fields: &mut Fields) -> Option<String> {
         let name = parameter.name.as_str();
-        if matches!(name, "@" | "*") && parameter.change == Change::None && fields.splits.is_some() && (name == "@" || !quoted) {
+        if matches!(name, "@" | "*") && parameter.change == Expansion::None && fields.splits.is_some() && (name == "@" || !quoted) {
             let args = self.args().to_vec();
             for (index, arg) in args.iter().skip(1).enumerate() {
                 if index > 0 {
@@ -221,31 +221,31 @@ impl Machine {
         let is_set = |colon: bool| value.as_ref().is_some_and(|value| !colon || !value.is_empty());
         let text = || value.clone().unwrap_or_default();
         Some(match &parameter.change {
-            Change::None => text(),
-            Change::Length => text().chars().count().to_string(),
-            Change::Default(colon, _) | Change::Assign(colon, _) | Change::Missing(colon, _) if is_set(*colon) => text(),
-            Change::Alternative(colon, _) if !is_set(*colon) => String::new(),
-            Change::Default(_, word) | Change::Alternative(_, word) => {
+            Expansion::None => text(),
+            Expansion::Length => text().chars().count().to_string(),
+            Expansion::Default(colon, _) | Expansion::Assign(colon, _) | Expansion::Missing(colon, _) if is_set(*colon) => text(),
+            Expansion::Alternative(colon, _) if !is_set(*colon) => String::new(),
+            Expansion::Default(_, word) | Expansion::Alternative(_, word) => {
                 self.put(client, word, fields);
                 return None;
             }
-            Change::Assign(_, word) => {
+            Expansion::Assign(_, word) => {
                 let value = self.text(client, word);
                 self.assign(name, value.clone());
                 value
             }
-            Change::Missing(_, word) => {
+            Expansion::Missing(_, word) => {
                 let said = self.text(client, word);
                 let said = if said.is_empty() { "parameter not set".to_owned() } else { said };
                 self.fault.get_or_insert(format!("{name}: {said}"));
                 return None;
             }
-            Change::Cut { end, longest, pattern } => self.pattern(client, pattern).cut(&text(), *end, *longest),
-            Change::Replace { all, pattern, with } => {
+            Expansion::Cut { end, longest, pattern } => self.pattern(client, pattern).cut(&text(), *end, *longest),
+            Expansion::Replace { all, pattern, with } => {
                 let with = self.text(client, with);
                 self.pattern(client, pattern).replaced(&text(), &with, *all)
             }
-            Change::Slice(from, count) => {
+            Expansion::Slice(from, count) => {
                 let from = self.number(client, from)?;
                 let count = match count {
                     Some(count) => Some(self.number(client, count)?),
@@ -312,8 +312,8 @@ impl Machine {
     }
 
     /// A block of a pipe, or one with files of its own.
-    pub(super) fn block(&self, script: &Rc<Script>, own: bool, stdin: Option<&str>) -> Frame {
+    pub(super) fn block(&self, script: &Rc<ShellScript>, own: bool, stdin: Option<&str>) -> ScriptFrame {
         let kind = if own { FrameKind::Shell } else { FrameKind::Block };
-        Frame { stdin: stdin.map(Input::new), saved: own.then(|| self.vars.clone()), ..Frame::new(kind, script.clone()) }
+        ScriptFrame { stdin: stdin.map(Input::new), saved: own.then(|| self.vars.clone()), ..ScriptFrame::new(kind, script.clone()) }
     }
 }

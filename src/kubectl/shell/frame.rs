@@ -1,7 +1,7 @@
 //! Scripts that run within each other: each has its place, and what belongs to it alone.
 
 use super::room::Variables;
-use super::script::Script;
+use super::script::ShellScript;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
@@ -17,9 +17,9 @@ pub(super) enum FrameKind {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Frame {
+pub(super) struct ScriptFrame {
     pub kind: FrameKind,
-    pub script: Rc<Script>,
+    pub script: Rc<ShellScript>,
     pub at: usize,
     pub loops: Vec<VecDeque<String>>,
     /// `$0` and its positional parameters, if it has its own.
@@ -34,9 +34,9 @@ pub(super) struct Frame {
     pub turned: bool,
 }
 
-impl Frame {
-    pub fn new(kind: FrameKind, script: Rc<Script>) -> Frame {
-        Frame { kind, script, at: 0, loops: Vec::new(), args: None, stdin: None, saved: None, locals: Vec::new(), turned: false }
+impl ScriptFrame {
+    pub fn new(kind: FrameKind, script: Rc<ShellScript>) -> ScriptFrame {
+        ScriptFrame { kind, script, at: 0, loops: Vec::new(), args: None, stdin: None, saved: None, locals: Vec::new(), turned: false }
     }
 }
 

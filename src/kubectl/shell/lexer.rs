@@ -1,12 +1,12 @@
 //! Words and signs of the shell's grammar.
 
 use super::parse::{DEEPEST, script};
-use super::script::{Change, Parameter, Piece, Word, literal};
+use super::script::{Expansion, Parameter, Piece, ShellWord, literal};
 use std::rc::Rc;
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Token {
-    Word(Word),
+pub enum ShellToken {
+    Word(ShellWord),
     Sign(&'static str),
 }
 
@@ -30,8 +30,8 @@ impl Lexer {
     }
 
     /// Reads all of it.
-    pub fn tokens(mut self) -> Result<Vec<Token>, String> {
-        let mut tokens: Vec<Token> = Vec::new();
+    pub fn tokens(mut self) -> Result<Vec<ShellToken>, String> {
+        let mut tokens: Vec<ShellToken> = Vec::new();
         // Here-documents whose text begins at the next line: the place of their word, and whether tabs are cut.
         let mut pending: Vec<(usize, bool)> = Vec::new();
         while let Some(c) = self.peek() {
@@ -39,11 +39,11 @@ impl Lexer {
                 '\n' => {
                     self.at += 1;
                     for (place, tabs) in std::mem::take(&mut pending) {
-                        if let Some(Token::Word(word)) = tokens.get_mut(place) {
+                        if let Some(ShellToken::Word(word)) = tokens.get_mut(place) {
                             *word = self.here(word, tabs)?;
                         }
                     }
-                    tokens.push(Token::Sign("\n"));
+                    tokens.push(ShellToken::Sign("\n"));
                 }
                 ' ' | '\t' | '\r' => self.at += 1,
                 '\\' if self.chars.get(self.at + 1) == Some(&'\n') => self.at += 2,
@@ -53,18 +53,18 @@ impl Lexer {
                     }
                 }
                 '(' | ')' => {
-                    tokens.push(Token::Sign(if c == '(' { "(" } else { ")" }));
+                    tokens.push(ShellToken::Sign(if c == '(' { "(" } else { ")" }));
                     self.at += 1;
                 }
                 _ => match self.sign() {
                     Some(sign) => {
                         self.at += sign.len();
-                        tokens.push(Token::Sign(sign));
+                        tokens.push(ShellToken::Sign(sign));
                         if sign.starts_with("<<") {
                             pending.push((tokens.len(), sign == "<<-"));
                         }
                     }
-                    None => tokens.push(Token::Word(self.pieces(ENDS, false)?)),
+                    None => tokens.push(ShellToken::Word(self.pieces(ENDS, false)?)),
                 },
             }
         }
@@ -90,7 +90,7 @@ impl Lexer {
     }
 
     /// The lines up to the one that is the word; nothing is put into them if the word is quoted.
-    fn here(&mut self, word: &[Piece], tabs: bool) -> Result<Word, String> {
+    fn here(&mut self, word: &[Piece], tabs: bool) -> Result<ShellWord, String> {
         let end = literal(word).unwrap_or_default();
         let mut text = String::new();
         loop {
@@ -113,9 +113,9 @@ impl Lexer {
     }
 
     /// The pieces up to one of these letters; in quotes all but `$`, `` ` `` and `\` stands for itself.
-    fn pieces(&mut self, ends: &str, quoted: bool) -> Result<Word, String> {
+    fn pieces(&mut self, ends: &str, quoted: bool) -> Result<ShellWord, String> {
         let (mut word, mut text) = (Vec::new(), String::new());
-        let flush = |word: &mut Word, text: &mut String| {
+        let flush = |word: &mut ShellWord, text: &mut String| {
             if !text.is_empty() {
                 let text = std::mem::take(text);
                 word.push(if quoted { Piece::Quoted(text) } else { Piece::Text(text) });
@@ -226,14 +226,14 @@ impl Lexer {
             }
             Some(c @ ('?' | '$' | '#' | '@' | '*' | '!' | '0'..='9')) => {
                 self.at += 1;
-                Piece::Variable(Rc::new(Parameter { name: c.to_string(), change: Change::None }), quoted)
+                Piece::Variable(Rc::new(Parameter { name: c.to_string(), change: Expansion::None }), quoted)
             }
             _ => {
                 let name = self.name();
                 if name.is_empty() {
                     return Ok(None);
                 }
-                Piece::Variable(Rc::new(Parameter { name, change: Change::None }), quoted)
+                Piece::Variable(Rc::new(Parameter { name, change: Expansion::None }), quoted)
             }
         }))
     }
@@ -258,28 +258,28 @@ impl Lexer {
         let sign = self.peek().ok_or_else(bad)?;
         self.at += 1;
         let change = match sign {
-            '}' if length => return Ok(Parameter { name, change: Change::Length }),
-            '}' if !colon => return Ok(Parameter { name, change: Change::None }),
+            '}' if length => return Ok(Parameter { name, change: Expansion::Length }),
+            '}' if !colon => return Ok(Parameter { name, change: Expansion::None }),
             _ if length => return Err(bad()),
-            '-' => Change::Default(colon, self.pieces("}", quoted)?),
-            '=' => Change::Assign(colon, self.pieces("}", quoted)?),
-            '+' => Change::Alternative(colon, self.pieces("}", quoted)?),
-            '?' => Change::Missing(colon, self.pieces("}", quoted)?),
+            '-' => Expansion::Default(colon, self.pieces("}", quoted)?),
+            '=' => Expansion::Assign(colon, self.pieces("}", quoted)?),
+            '+' => Expansion::Alternative(colon, self.pieces("}", quoted)?),
+            '?' => Expansion::Missing(colon, self.pieces("}", quoted)?),
             _ if colon => {
                 self.at -= 1;
                 let from = self.pieces(":}", true)?;
                 let count = if self.take(':') { Some(self.pieces("}", true)?) } else { None };
-                Change::Slice(from, count)
+                Expansion::Slice(from, count)
             }
             '#' | '%' => {
                 let longest = self.take(sign);
-                Change::Cut { end: sign == '%', longest, pattern: self.pieces("}", false)? }
+                Expansion::Cut { end: sign == '%', longest, pattern: self.pieces("}", false)? }
             }
             '/' => {
                 let all = self.take('/');
                 let pattern = self.pieces("/}", false)?;
                 let with = if self.take('/') { self.pieces("}", quoted)? } else { Vec::new() };
-                Change::Replace { all, pattern, with }
+                Expansion::Replace { all, pattern, with }
             }
             _ => return Err(bad()),
         };

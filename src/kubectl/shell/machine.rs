@@ -1,10 +1,10 @@
 //! Runs the steps of a script one after another and waits in between.
 
 use super::call::{append, polled};
-use super::frame::{Frame, FrameKind, Input};
+use super::frame::{FrameKind, Input, ScriptFrame};
 use super::parse;
-use super::room::{Done, MOST_BYTES, Place, Room, Variables};
-use super::script::{Piece, Script, Simple, Step};
+use super::room::{CommandRoom, Done, MOST_BYTES, Place, Variables};
+use super::script::{Piece, ShellScript, Simple, Step};
 use crate::api::Time;
 use crate::api::pod::Pod;
 use crate::api::time::SECOND;
@@ -45,7 +45,7 @@ pub(super) enum Flow {
     /// It goes on at this time.
     Sleeps(Time),
     /// It is a script of its own.
-    Calls(Box<Frame>),
+    Calls(Box<ScriptFrame>),
     /// The shell ends.
     Ends(i32),
     /// The function ends.
@@ -66,15 +66,15 @@ pub struct Kubectl {
 pub struct Machine {
     pub(super) place: Place,
     pub(super) vars: Variables,
-    pub(super) functions: BTreeMap<String, Rc<Script>>,
+    pub(super) functions: BTreeMap<String, Rc<ShellScript>>,
     /// `$0` and the positional parameters of the shell itself.
     pub(super) args: Vec<String>,
-    pub(super) frames: Vec<Frame>,
+    pub(super) frames: Vec<ScriptFrame>,
     pub(super) pipe: Option<Pipe>,
     pub(super) waits: Option<(Box<dyn PendingCommand>, Done)>,
     pub(super) until: Option<Time>,
     /// What `watch` runs again.
-    pub(super) watched: Option<Rc<Script>>,
+    pub(super) watched: Option<Rc<ShellScript>>,
     /// The exit code of the last command.
     pub code: i32,
     /// A rehearsal: the time that it has come to and the end of it, in seconds since 1970.
@@ -110,8 +110,8 @@ pub struct Machine {
 
 impl Machine {
     /// A shell that runs a script and ends.
-    pub fn new(place: Place, script: Script) -> Machine {
-        let frames = vec![Frame::new(FrameKind::Block, Rc::new(script))];
+    pub fn new(place: Place, script: ShellScript) -> Machine {
+        let frames = vec![ScriptFrame::new(FrameKind::Block, Rc::new(script))];
         Machine {
             place,
             vars: Variables::new(),
@@ -143,20 +143,20 @@ impl Machine {
     }
 
     /// The terminal's shell, which has kubectl.
-    pub fn terminal(script: Script, kubectl: Kubectl) -> Machine {
+    pub fn terminal(script: ShellScript, kubectl: Kubectl) -> Machine {
         Machine { kubectl: Some(kubectl), ..Machine::new(Place::Console, script) }
     }
 
     /// A shell that reads lines.
     pub fn interactive(place: Place) -> Machine {
-        Machine { interactive: true, frames: Vec::new(), ..Machine::new(place, Script::default()) }
+        Machine { interactive: true, frames: Vec::new(), ..Machine::new(place, ShellScript::default()) }
     }
 
     /// A shell that runs one command given as words.
     pub fn of_words(place: Place, words: &[String]) -> Machine {
         let words = words.iter().map(|word| vec![Piece::Quoted(word.clone())]).collect();
         let simple = Simple { words, ..Simple::default() };
-        Machine::new(place, Script { steps: vec![Step::Pipeline(vec![simple], false)] })
+        Machine::new(place, ShellScript { steps: vec![Step::Pipeline(vec![simple], false)] })
     }
 
     /// The same, with something to read.
@@ -176,7 +176,7 @@ impl Machine {
             None => self.ended = true,
             Some(Ok(script)) => {
                 self.last_step = self.steps + MOST_STEPS;
-                self.frames.push(Frame::new(FrameKind::Block, Rc::new(script)));
+                self.frames.push(ScriptFrame::new(FrameKind::Block, Rc::new(script)));
             }
             Some(Err(fault)) => {
                 client.warn(format!("sh: {fault}"));
@@ -269,7 +269,7 @@ impl Machine {
             }
             if self.until.take().is_some() {
                 match self.watched.clone() {
-                    Some(script) => self.frames.push(Frame::new(FrameKind::Block, script)),
+                    Some(script) => self.frames.push(ScriptFrame::new(FrameKind::Block, script)),
                     None => self.stage_done(client, Done::default()),
                 }
                 continue;
@@ -464,12 +464,12 @@ impl Machine {
     }
 
     /// What its commands see.
-    pub(super) fn room<'r, 'c>(&'r self, client: &'r mut Client<'c>) -> Room<'r, 'c> {
+    pub(super) fn room<'r, 'c>(&'r self, client: &'r mut Client<'c>) -> CommandRoom<'r, 'c> {
         let pod = match self.place {
             Place::Console => None,
             Place::Pod(_, _, container) => self.place.pod(client).map(|pod| (pod, container)),
         };
-        Room { client, pod, vars: &self.vars, rehearsed: self.rehearsed.map(|(now, _)| now) }
+        CommandRoom { client, pod, vars: &self.vars, rehearsed: self.rehearsed.map(|(now, _)| now) }
     }
 }
 

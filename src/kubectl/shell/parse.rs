@@ -1,7 +1,7 @@
 //! The grammar of the shell: a text becomes a script, a flat list of steps.
 
-use super::lexer::{Lexer, Token};
-use super::script::{Block, Change, Parameter, Piece, Redirect, Script, Simple, Step, assignment, is_name, literal};
+use super::lexer::{Lexer, ShellToken};
+use super::script::{Expansion, Parameter, Piece, Redirect, ScriptBlock, ShellScript, Simple, Step, assignment, is_name, literal};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -9,11 +9,11 @@ use std::rc::Rc;
 pub(super) const DEEPEST: usize = 8;
 
 /// Parses a text; says what is wrong as a shell does.
-pub fn parse(text: &str) -> Result<Script, String> {
+pub fn parse(text: &str) -> Result<ShellScript, String> {
     script(text, 0)
 }
 
-pub(super) fn script(text: &str, depth: usize) -> Result<Script, String> {
+pub(super) fn script(text: &str, depth: usize) -> Result<ShellScript, String> {
     if depth > DEEPEST {
         return Err("syntax error: too deeply nested".to_owned());
     }
@@ -21,16 +21,16 @@ pub(super) fn script(text: &str, depth: usize) -> Result<Script, String> {
     let mut parser = Parser { tokens, at: 0, steps: Vec::new(), depth, loops: Vec::new(), apart: BTreeSet::new() };
     parser.list(&[])?;
     match parser.peek() {
-        None => Ok(Script { steps: parser.steps }),
+        None => Ok(ShellScript { steps: parser.steps }),
         Some(token) => Err(unexpected(token)),
     }
 }
 
-fn unexpected(token: &Token) -> String {
+fn unexpected(token: &ShellToken) -> String {
     let shown = match token {
-        Token::Sign("\n") => "newline".to_owned(),
-        Token::Sign(sign) => (*sign).to_owned(),
-        Token::Word(word) => literal(word).unwrap_or_else(|| "word".to_owned()),
+        ShellToken::Sign("\n") => "newline".to_owned(),
+        ShellToken::Sign(sign) => (*sign).to_owned(),
+        ShellToken::Word(word) => literal(word).unwrap_or_else(|| "word".to_owned()),
     };
     format!("syntax error: unexpected {shown:?}")
 }
@@ -45,7 +45,7 @@ struct Loop {
 }
 
 struct Parser {
-    tokens: Vec<Token>,
+    tokens: Vec<ShellToken>,
     at: usize,
     steps: Vec<Step>,
     depth: usize,
@@ -58,14 +58,14 @@ struct Parser {
 const BLOCKS: [&str; 6] = ["for", "while", "until", "if", "case", "{"];
 
 impl Parser {
-    fn peek(&self) -> Option<&Token> {
+    fn peek(&self) -> Option<&ShellToken> {
         self.tokens.get(self.at)
     }
 
     /// The next word, if it may be a word of the grammar.
     fn keyword(&self) -> &str {
         match self.peek() {
-            Some(Token::Word(word)) => match word.as_slice() {
+            Some(ShellToken::Word(word)) => match word.as_slice() {
                 [Piece::Text(text)] => text,
                 _ => "",
             },
@@ -90,7 +90,7 @@ impl Parser {
     }
 
     fn is_sign(&self, sign: &str) -> bool {
-        matches!(self.peek(), Some(Token::Sign(found)) if *found == sign)
+        matches!(self.peek(), Some(ShellToken::Sign(found)) if *found == sign)
     }
 
     fn take_sign(&mut self, sign: &str) -> bool {
@@ -160,7 +160,7 @@ impl Parser {
             let (begin, steps) = (self.at, self.steps.len());
             let leaves: Vec<usize> = self.loops.iter().map(|open| open.leaves.len()).collect();
             self.block()?;
-            if !matches!(self.peek(), Some(Token::Sign(sign)) if *sign == "|" || sign.contains(['<', '>'])) {
+            if !matches!(self.peek(), Some(ShellToken::Sign(sign)) if *sign == "|" || sign.contains(['<', '>'])) {
                 return Ok(());
             }
             // It has a pipe or a file: it is read again as a script of its own.
@@ -183,7 +183,7 @@ impl Parser {
 
     /// The name of the function that is defined here.
     fn function(&self) -> Option<String> {
-        let defines = matches!(self.tokens.get(self.at + 1..self.at + 3), Some([Token::Sign("("), Token::Sign(")")]));
+        let defines = matches!(self.tokens.get(self.at + 1..self.at + 3), Some([ShellToken::Sign("("), ShellToken::Sign(")")]));
         Some(self.keyword().to_owned()).filter(|name| defines && is_name(&name.replace('-', "_")))
     }
 
@@ -193,7 +193,7 @@ impl Parser {
             return self.simple();
         }
         let (script, subshell) = self.block_apart()?;
-        let mut simple = Simple { block: Some(Block { script, subshell }), ..Simple::default() };
+        let mut simple = Simple { block: Some(ScriptBlock { script, subshell }), ..Simple::default() };
         while let Some(redirect) = self.redirect()? {
             simple.redirects.push(redirect);
         }
@@ -201,7 +201,7 @@ impl Parser {
     }
 
     /// A block as a script of its own, and whether it stands in parentheses.
-    fn block_apart(&mut self) -> Result<(Rc<Script>, bool), String> {
+    fn block_apart(&mut self) -> Result<(Rc<ShellScript>, bool), String> {
         let (steps, loops) = (std::mem::take(&mut self.steps), std::mem::take(&mut self.loops));
         let subshell = self.take_sign("(");
         if subshell {
@@ -218,7 +218,7 @@ impl Parser {
         }
         self.loops = loops;
         let steps = std::mem::replace(&mut self.steps, steps);
-        Ok((Rc::new(Script { steps }), subshell))
+        Ok((Rc::new(ShellScript { steps }), subshell))
     }
 
     fn deeper(&mut self) -> Result<(), String> {
@@ -271,12 +271,12 @@ impl Parser {
         let mut words = Vec::new();
         if self.is_word("in") {
             self.at += 1;
-            while let Some(Token::Word(word)) = self.peek() {
+            while let Some(ShellToken::Word(word)) = self.peek() {
                 words.push(word.clone());
                 self.at += 1;
             }
         } else {
-            words.push(vec![Piece::Variable(Rc::new(Parameter { name: "@".to_owned(), change: Change::None }), true)]);
+            words.push(vec![Piece::Variable(Rc::new(Parameter { name: "@".to_owned(), change: Expansion::None }), true)]);
         }
         self.breaks();
         self.steps.push(Step::For(words));
@@ -340,7 +340,7 @@ impl Parser {
     }
 
     fn case(&mut self) -> Result<(), String> {
-        let Some(Token::Word(word)) = self.peek().cloned() else { return self.refuse() };
+        let Some(ShellToken::Word(word)) = self.peek().cloned() else { return self.refuse() };
         self.at += 1;
         self.lines();
         self.take_word("in")?;
@@ -353,7 +353,7 @@ impl Parser {
             }
             self.take_sign("(");
             loop {
-                let Some(Token::Word(pattern)) = self.peek().cloned() else { return self.refuse() };
+                let Some(ShellToken::Word(pattern)) = self.peek().cloned() else { return self.refuse() };
                 self.at += 1;
                 arms.push((pattern, self.steps.len()));
                 if !self.take_sign("|") {
@@ -388,7 +388,7 @@ impl Parser {
                 continue;
             }
             match self.peek().cloned() {
-                Some(Token::Word(word)) => {
+                Some(ShellToken::Word(word)) => {
                     self.at += 1;
                     match assignment(&word).filter(|_| simple.words.is_empty()) {
                         Some(assign) => simple.assigns.push(assign),
@@ -402,7 +402,7 @@ impl Parser {
     }
 
     fn redirect(&mut self) -> Result<Option<Redirect>, String> {
-        let Some(Token::Sign(sign)) = self.peek().cloned() else { return Ok(None) };
+        let Some(ShellToken::Sign(sign)) = self.peek().cloned() else { return Ok(None) };
         if !sign.contains(['<', '>']) {
             return Ok(None);
         }
@@ -412,7 +412,7 @@ impl Parser {
             "1>&2" | ">&2" => return Ok(Some(Redirect::Complain)),
             _ => {}
         }
-        let Some(Token::Word(file)) = self.peek().cloned() else {
+        let Some(ShellToken::Word(file)) = self.peek().cloned() else {
             return Err(self.peek().map_or_else(|| "syntax error: unexpected newline".to_owned(), unexpected));
         };
         self.at += 1;

@@ -3,7 +3,7 @@
 use super::builtins;
 use super::call::{RUNS_WORDS, watched};
 use super::parse;
-use super::script::{Change, Piece, Redirect, Script, Simple, Step, Word, literal};
+use super::script::{Expansion, Piece, Redirect, ShellScript, ShellWord, Simple, Step, literal};
 use super::tools;
 
 /// Whether kubectl's words only look.
@@ -18,7 +18,7 @@ pub fn only_reads(line: &str, kubectl: KubectlReads) -> bool {
     }
 }
 
-fn reads(script: &Script, kubectl: KubectlReads) -> bool {
+fn reads(script: &ShellScript, kubectl: KubectlReads) -> bool {
     script.steps.iter().all(|step| match step {
         Step::Pipeline(commands, _) => commands.iter().all(|simple| simple_reads(simple, kubectl)),
         Step::For(words) => words.iter().all(|word| word_reads(word, kubectl)),
@@ -29,26 +29,26 @@ fn reads(script: &Script, kubectl: KubectlReads) -> bool {
     })
 }
 
-fn word_reads(word: &Word, kubectl: KubectlReads) -> bool {
+fn word_reads(word: &ShellWord, kubectl: KubectlReads) -> bool {
     word.iter().all(|piece| match piece {
         Piece::Text(_) | Piece::Quoted(_) => true,
         Piece::Output(script, _) => reads(script, kubectl),
         Piece::Sum(word, _) => word_reads(word, kubectl),
         Piece::Variable(parameter, _) => match &parameter.change {
-            Change::None | Change::Length => true,
-            Change::Default(_, word) | Change::Assign(_, word) | Change::Alternative(_, word) | Change::Missing(_, word) => {
+            Expansion::None | Expansion::Length => true,
+            Expansion::Default(_, word) | Expansion::Assign(_, word) | Expansion::Alternative(_, word) | Expansion::Missing(_, word) => {
                 word_reads(word, kubectl)
             }
-            Change::Cut { pattern, .. } => word_reads(pattern, kubectl),
-            Change::Replace { pattern, with, .. } => word_reads(pattern, kubectl) && word_reads(with, kubectl),
-            Change::Slice(from, count) => word_reads(from, kubectl) && count.as_ref().is_none_or(|word| word_reads(word, kubectl)),
+            Expansion::Cut { pattern, .. } => word_reads(pattern, kubectl),
+            Expansion::Replace { pattern, with, .. } => word_reads(pattern, kubectl) && word_reads(with, kubectl),
+            Expansion::Slice(from, count) => word_reads(from, kubectl) && count.as_ref().is_none_or(|word| word_reads(word, kubectl)),
         },
     })
 }
 
 fn simple_reads(simple: &Simple, kubectl: KubectlReads) -> bool {
     let inner = simple.words.iter().chain(simple.assigns.iter().map(|(_, word)| word)).all(|word| word_reads(word, kubectl));
-    let nowhere = |file: &Word| literal(file).as_deref() == Some("/dev/null");
+    let nowhere = |file: &ShellWord| literal(file).as_deref() == Some("/dev/null");
     let files = simple.redirects.iter().all(|redirect| match redirect {
         Redirect::To(_, _, file) => nowhere(file),
         Redirect::From(word) | Redirect::Here(word) => word_reads(word, kubectl),

@@ -51,7 +51,7 @@ impl Done {
 }
 
 /// What a command sees while it runs.
-pub struct Room<'r, 'c> {
+pub struct CommandRoom<'r, 'c> {
     pub client: &'r mut Client<'c>,
     /// The Pod and the index of its container; none at the terminal.
     pub pod: Option<(Rc<Object>, usize)>,
@@ -60,7 +60,7 @@ pub struct Room<'r, 'c> {
     pub rehearsed: Option<i64>,
 }
 
-impl Room<'_, '_> {
+impl CommandRoom<'_, '_> {
     fn home(&self) -> Option<(&Rc<Object>, &Pod, usize)> {
         self.pod.as_ref().map(|(pod, container)| (pod, pod.body(), *container))
     }

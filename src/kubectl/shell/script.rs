@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 /// A parsed text.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Script {
+pub struct ShellScript {
     pub steps: Vec<Step>,
 }
 
@@ -19,31 +19,31 @@ pub enum Step {
     /// What came before counts as a success: a loop whose condition no longer holds.
     Succeed,
     /// Begins a loop over words.
-    For(Vec<Word>),
+    For(Vec<ShellWord>),
     /// Takes the next word of the innermost loop, or leaves it.
     Next(String, usize),
     /// Leaves the loops within which there are so many, and goes on at the place.
     Leave(usize, usize),
     /// Goes on where the first pattern that fits the word says, or at the place.
-    Case(Word, Vec<(Word, usize)>, usize),
+    Case(ShellWord, Vec<(ShellWord, usize)>, usize),
     /// A function.
-    Define(String, Rc<Script>),
+    Define(String, Rc<ShellScript>),
 }
 
 /// A command with its assignments and redirections.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Simple {
-    pub assigns: Vec<(String, Word)>,
-    pub words: Vec<Word>,
+    pub assigns: Vec<(String, ShellWord)>,
+    pub words: Vec<ShellWord>,
     pub redirects: Vec<Redirect>,
     /// A block in place of words.
-    pub block: Option<Block>,
+    pub block: Option<ScriptBlock>,
 }
 
 /// Commands with pipes or files of their own: `{ …; }`, `( … )`, a loop.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Block {
-    pub script: Rc<Script>,
+pub struct ScriptBlock {
+    pub script: Rc<ShellScript>,
     /// In parentheses: what it sets ends with it.
     pub subshell: bool,
 }
@@ -51,11 +51,11 @@ pub struct Block {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Redirect {
     /// To a file: which stream (3: both), whether it is appended, the file.
-    To(u8, bool, Word),
+    To(u8, bool, ShellWord),
     /// From a file.
-    From(Word),
+    From(ShellWord),
     /// A here-document.
-    Here(Word),
+    Here(ShellWord),
     /// `2>&1`
     Merge,
     /// `>&2`
@@ -63,7 +63,7 @@ pub enum Redirect {
 }
 
 /// A word: pieces of text and of what is put in.
-pub type Word = Vec<Piece>;
+pub type ShellWord = Vec<Piece>;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Piece {
@@ -73,45 +73,45 @@ pub enum Piece {
     /// A variable, and whether it is quoted.
     Variable(Rc<Parameter>, bool),
     /// The output of a script, and whether it is quoted.
-    Output(Rc<Script>, bool),
+    Output(Rc<ShellScript>, bool),
     /// `$((…))`, and whether it is quoted.
-    Sum(Word, bool),
+    Sum(ShellWord, bool),
 }
 
 /// A variable, and what is made of its value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
     pub name: String,
-    pub change: Change,
+    pub change: Expansion,
 }
 
 /// What `${…}` makes of a value; with a colon an empty value counts as none.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Change {
+pub enum Expansion {
     None,
     Length,
     /// `-`
-    Default(bool, Word),
+    Default(bool, ShellWord),
     /// `=`
-    Assign(bool, Word),
+    Assign(bool, ShellWord),
     /// `+`
-    Alternative(bool, Word),
+    Alternative(bool, ShellWord),
     /// `?`
-    Missing(bool, Word),
+    Missing(bool, ShellWord),
     /// `#`, `##`, `%`, `%%`
     Cut {
         end: bool,
         longest: bool,
-        pattern: Word,
+        pattern: ShellWord,
     },
     /// `/`, `//`
     Replace {
         all: bool,
-        pattern: Word,
-        with: Word,
+        pattern: ShellWord,
+        with: ShellWord,
     },
     /// `:from:count`
-    Slice(Word, Option<Word>),
+    Slice(ShellWord, Option<ShellWord>),
 }
 
 /// The text of a word in which nothing is put in.
@@ -125,7 +125,7 @@ pub(super) fn is_name(name: &str) -> bool {
 }
 
 /// `name=value`
-pub(super) fn assignment(word: &[Piece]) -> Option<(String, Word)> {
+pub(super) fn assignment(word: &[Piece]) -> Option<(String, ShellWord)> {
     let Some(Piece::Text(text)) = word.first() else { return None };
     let (name, value) = text.split_once('=')?;
     let rest = [Piece::Text(value.to_owned())].into_iter().chain(word[1..].iter().cloned());

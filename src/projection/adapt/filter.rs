@@ -2,13 +2,13 @@
 
 use super::pod_filter::{PodFilter, Words};
 use super::pods::Pods;
-use super::scope::{List, Scope};
+use super::scope::{Lister, Scope};
 use crate::api::Kind;
-use crate::projection::model::{Controller, Id, Model, Pod};
+use crate::projection::model::{ControllerCard, Id, Model, Pod};
 use std::rc::Rc;
 
 /// Removes objects that do not match the filter, also from the Pods of each node.
-pub(super) fn filter(model: &mut Model, list: List, pods: &mut Pods, scope: &Scope) {
+pub(super) fn filter(model: &mut Model, list: Lister, pods: &mut Pods, scope: &Scope) {
     let words = Words::of(&scope.filter);
     let mut pod_filter = pods.pod_filter.take().unwrap_or_default();
     if words.is_none() {
@@ -38,14 +38,14 @@ pub(super) fn filter(model: &mut Model, list: List, pods: &mut Pods, scope: &Sco
 
 /// Leaves out what the words do not ask for; whole trees stay with their root, and parts of a tree keep their owners. Gives the
 /// uids of those whose Pods all stay, in order.
-pub(super) fn narrow(model: &mut Model, list: List, (words, named): (&Words, &[String]), pod_filter: &mut PodFilter) -> Vec<String> {
+pub(super) fn narrow(model: &mut Model, list: Lister, (words, named): (&Words, &[String]), pod_filter: &mut PodFilter) -> Vec<String> {
     let mut uids: Vec<String> = Vec::new();
     for kind in crate::api::kind::all().filter(|kind| !matches!(kind, Kind::Event | Kind::Pod)) {
         uids.extend(list(kind).iter().filter(|object| words.want(object)).map(|object| object.meta.uid.to_string()));
     }
     crate::sort::sort(&mut uids);
     let is = |id: &Id| uids.binary_search(&id.uid).is_ok();
-    let wants = |of: Option<&Rc<Controller>>| of.is_some_and(|of| is(&of.id));
+    let wants = |of: Option<&Rc<ControllerCard>>| of.is_some_and(|of| is(&of.id));
     let count = |model: &Model| {
         let trees = model.roots.iter().map(|root| {
             usize::from(root.controller.is_some())

@@ -15,16 +15,16 @@ mod workloads;
 mod tests;
 
 use self::filter::filter;
-use self::references::{Reader, Referrer, uses};
+use self::references::{ReferenceReader, Referrer, uses};
 use self::scope::{SYSTEM, sorted};
 use self::services::{policy, services};
 use self::storage::{claims, node, volume};
 use self::workloads::controller;
 use crate::api::storage::StorageClass;
 use crate::api::{Kind, Object, Uid};
-use crate::projection::model::{Block, Class, Group, Model, Root, natural};
+use crate::projection::model::{Class, Group, Model, PodBlock, Root, natural};
 pub use pods::Pods;
-pub use scope::{List, ROOTS, Scope, first_workload, id, roots, workloads};
+pub use scope::{Lister, ROOTS, Scope, first_workload, id, roots, workloads};
 pub use services::nearest;
 pub use status::status;
 use std::collections::BTreeMap;
@@ -33,7 +33,7 @@ pub use strip::budget;
 pub use workloads::revision;
 
 /// Reads the objects. Nodes show the Pods of all namespaces; the other diagrams those of the scope.
-pub fn model(list: List, pods: &mut Pods, scope: &Scope) -> Model {
+pub fn model(list: Lister, pods: &mut Pods, scope: &Scope) -> Model {
     let mut owned: BTreeMap<Uid, Vec<Rc<Object>>> = BTreeMap::new();
     let mut uids = std::collections::BTreeSet::new();
     let of = |kind: Kind| {
@@ -54,7 +54,7 @@ pub fn model(list: List, pods: &mut Pods, scope: &Scope) -> Model {
             owned.entry(owner.uid).or_default().push(object.clone());
         }
     }
-    let mut reader = Reader { owned: &owned, pods, users: Vec::new() };
+    let mut reader = ReferenceReader { owned: &owned, pods, users: Vec::new() };
     for object in owners.iter().flatten() {
         if object.meta.controller().is_none_or(|owner| !uids.contains(&owner.uid)) {
             out.roots.push(reader.root(object));
@@ -62,8 +62,8 @@ pub fn model(list: List, pods: &mut Pods, scope: &Scope) -> Model {
     }
     let mut users = reader.users;
     let system = |namespace: &str| scope.namespace.as_deref().map_or(namespace.starts_with(SYSTEM), |one| namespace != one);
-    let lone = |(owner, _): &(Uid, &Block)| !uids.contains(owner);
-    let bare: Block =
+    let lone = |(owner, _): &(Uid, &PodBlock)| !uids.contains(owner);
+    let bare: PodBlock =
         pods.blocks().filter(lone).flat_map(|(_, block)| block.iter()).filter(|pod| !system(&pod.id.namespace)).cloned().collect();
     if !bare.is_empty() {
         out.roots.push(Root { controller: None, groups: vec![Group { controller: None, pods: bare }], folded: 0 });
@@ -109,7 +109,7 @@ pub fn model(list: List, pods: &mut Pods, scope: &Scope) -> Model {
 }
 
 /// Namespaces that contain objects created by a user.
-pub fn namespaces(list: List, pods: &Pods) -> Vec<String> {
+pub fn namespaces(list: Lister, pods: &Pods) -> Vec<String> {
     let mut names = std::collections::BTreeSet::new();
     names.insert("default".to_string());
     for kind in ROOTS.into_iter().chain([Kind::Service, Kind::PersistentVolumeClaim]) {

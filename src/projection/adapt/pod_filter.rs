@@ -2,7 +2,7 @@
 //! a frame costs only what has changed.
 
 use crate::api::{Kind, Object};
-use crate::projection::model::{Block, Node, Pod};
+use crate::projection::model::{Node, Pod, PodBlock};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -82,7 +82,7 @@ impl PodFilter {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sifted<Q> {
     asked: Q,
-    blocks: BTreeMap<String, (Block, Block)>,
+    blocks: BTreeMap<String, (PodBlock, PodBlock)>,
     looked: usize,
     lags: bool,
     /// Blocks postponed in the previous picture and in this one: those that waited go first.
@@ -101,7 +101,7 @@ impl<Q: Clone + PartialEq> Sifted<Q> {
     }
 
     /// The matching Pods of a block; the previous result if this picture's limit is reached.
-    pub fn pass(&mut self, of: &str, block: &Block, keeps: &dyn Fn(&Pod) -> bool) -> Block {
+    pub fn pass(&mut self, of: &str, block: &PodBlock, keeps: &dyn Fn(&Pod) -> bool) -> PodBlock {
         let known = self.blocks.get(of);
         if let Some((_, left)) = known.filter(|(seen, _)| seen.is(block)) {
             return left.clone();
@@ -113,7 +113,7 @@ impl<Q: Clone + PartialEq> Sifted<Q> {
             return known.map(|(_, left)| left.clone()).unwrap_or_default();
         }
         self.looked += block.len();
-        let left: Block = block.iter().filter(|pod| keeps(pod)).cloned().collect();
+        let left: PodBlock = block.iter().filter(|pod| keeps(pod)).cloned().collect();
         self.blocks.insert(of.to_string(), (block.clone(), left.clone()));
         left
     }
@@ -123,7 +123,7 @@ impl<Q: Clone + PartialEq> Sifted<Q> {
 mod tests {
     use super::*;
 
-    fn block(owner: &str, pods: usize) -> Block {
+    fn block(owner: &str, pods: usize) -> PodBlock {
         let pod = |at: usize| {
             let mut pod = Pod { labels: Rc::new([format!("app={owner}")]), ..Pod::default() };
             pod.id.name = format!("{owner}-{at}");
@@ -180,7 +180,7 @@ mod tests {
         let mut sifted = Sifted::default();
         let (large, small) = (block("large", MAX_PODS_PER_PICTURE + 1), block("small", 3));
         let words = Words::of("-1").expect("a word");
-        let mut picture = |small: &Block, words: &Words| {
+        let mut picture = |small: &PodBlock, words: &Words| {
             sifted.begin(words);
             let left = [("large", &large), ("small", small)].map(|(of, block)| sifted.pass(of, block, &|pod| words.want_pod(pod)).len());
             (left, sifted.lags)

@@ -8,7 +8,7 @@ use crate::api::sources::{self, Reference};
 use crate::api::{Kind, Labels, Object, ObjectRef, Uid};
 use crate::engine::deferred_drop;
 use crate::i18n::{Message, msg};
-use crate::projection::model::{Block, Controller, Id, Node, Pod, natural};
+use crate::projection::model::{ControllerCard, Id, Node, Pod, PodBlock, natural};
 use crate::projection::totals::PodTotals;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -23,9 +23,9 @@ pub(super) type Names = Rc<[Reference]>;
 #[derive(Clone, Debug, Default)]
 pub struct Pods {
     known: BTreeMap<Uid, (Uid, Rc<Pod>)>,
-    blocks: BTreeMap<Uid, Block>,
+    blocks: BTreeMap<Uid, PodBlock>,
     /// By node, without those of system namespaces.
-    on: Rc<BTreeMap<String, Block>>,
+    on: Rc<BTreeMap<String, PodBlock>>,
     /// The uids of owners, each once, and the labels that their Pods mostly have.
     owners: BTreeMap<Uid, Rc<str>>,
     labels: BTreeMap<Uid, (Labels, Rc<[String]>)>,
@@ -34,7 +34,7 @@ pub struct Pods {
     /// Nodes that do not answer.
     silent: Vec<String>,
     /// Controllers with the references of their templates, and the version that was read.
-    controllers: BTreeMap<Uid, (u64, (Rc<Controller>, Names))>,
+    controllers: BTreeMap<Uid, (u64, (Rc<ControllerCard>, Names))>,
     /// References of Pods without an owner, if they have any.
     lone: BTreeMap<Uid, (Id, Names)>,
     alike: Option<Names>,
@@ -203,7 +203,7 @@ impl Pods {
     }
 
     /// The card of a controller, read again when the controller was written.
-    pub fn controller(&mut self, object: &Object) -> (Rc<Controller>, Names) {
+    pub fn controller(&mut self, object: &Object) -> (Rc<ControllerCard>, Names) {
         let version = object.meta.resource_version;
         if self.controllers.len() > MAX_CONTROLLERS {
             self.controllers.clear();
@@ -273,18 +273,18 @@ impl Pods {
     }
 
     /// The Pods of an owner.
-    pub fn of(&self, owner: Uid) -> Block {
+    pub fn of(&self, owner: Uid) -> PodBlock {
         self.blocks.get(&owner).cloned().unwrap_or_default()
     }
 
     /// Totals of an owner's Pods.
     pub fn totals(&self, owner: Uid) -> PodTotals {
-        self.blocks.get(&owner).map(Block::totals).unwrap_or_default()
+        self.blocks.get(&owner).map(PodBlock::totals).unwrap_or_default()
     }
 
     /// Whether all Pods that fail have ended.
     pub fn failed(&self) -> bool {
-        self.blocks.values().all(Block::failed)
+        self.blocks.values().all(PodBlock::failed)
     }
 
     /// The Pod with this uid.
@@ -293,18 +293,18 @@ impl Pods {
     }
 
     /// All but those of the system, by node.
-    pub fn on(&self) -> &Rc<BTreeMap<String, Block>> {
+    pub fn on(&self) -> &Rc<BTreeMap<String, PodBlock>> {
         &self.on
     }
 
     /// All of them, by owner.
-    pub fn blocks(&self) -> impl Iterator<Item = (Uid, &Block)> {
+    pub fn blocks(&self) -> impl Iterator<Item = (Uid, &PodBlock)> {
         self.blocks.iter().map(|(owner, block)| (*owner, block))
     }
 }
 
 /// Where a Pod should stand in its block.
-fn place(block: &Block, pod: &Pod) -> usize {
+fn place(block: &PodBlock, pod: &Pod) -> usize {
     block.search(|other| other.order(pod)).unwrap_or_else(|at| at)
 }
 

@@ -8,7 +8,7 @@ use crate::api::sources::Purpose;
 use crate::api::workload::ReplicaSet;
 use crate::api::{Kind, Object, Uid};
 use crate::i18n::msg;
-use crate::projection::model::{Controller, Group, Id, Root, Used};
+use crate::projection::model::{ControllerCard, Group, Id, Root, Used};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -64,15 +64,15 @@ pub(super) fn uses(users: &[Referrer], stored: &mut Vec<Id>) -> Vec<Used> {
     found.into_values().filter_map(shown).collect()
 }
 
-pub(super) struct Reader<'a> {
+pub(super) struct ReferenceReader<'a> {
     pub(super) owned: &'a BTreeMap<Uid, Vec<Rc<Object>>>,
     pub(super) pods: &'a mut Pods,
     pub(super) users: Vec<Referrer>,
 }
 
-impl Reader<'_> {
+impl ReferenceReader<'_> {
     /// A controller's card; what its template names is noted under the root's uid.
-    pub(super) fn controller(&mut self, object: &Object, root: &Object, old: bool) -> Option<Rc<Controller>> {
+    pub(super) fn controller(&mut self, object: &Object, root: &Object, old: bool) -> Option<Rc<ControllerCard>> {
         let (controller, names) = self.pods.controller(object);
         if !names.is_empty() {
             self.users.push(Referrer { id: id(root), names, old });

@@ -65,7 +65,7 @@ pub fn id(object: &Object) -> Id {
 }
 
 /// The objects of a kind.
-pub type List<'a> = &'a dyn Fn(Kind) -> Vec<Rc<Object>>;
+pub type Lister<'a> = &'a dyn Fn(Kind) -> Vec<Rc<Object>>;
 
 pub(super) fn sorted(mut objects: Vec<Rc<Object>>) -> Vec<Rc<Object>> {
     crate::sort::sort_by(&mut objects, |a, b| {

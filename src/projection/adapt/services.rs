@@ -2,7 +2,7 @@
 
 use super::scope::SEEN;
 use super::scope::text;
-use super::scope::{List, id};
+use super::scope::{Lister, id};
 use crate::api::network::{EndpointSlice, TargetRef, is_slice_of};
 use crate::api::policy::BudgetSpec;
 use crate::api::{Kind, Object, Str, Uid};
@@ -11,7 +11,7 @@ use crate::projection::model::{Endpoint, Policy, Service, natural};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-pub(super) fn services(services: &[Rc<Object>], slices: &[Rc<Object>], of: List, gone: &dyn Fn(Uid) -> bool) -> Vec<Service> {
+pub(super) fn services(services: &[Rc<Object>], slices: &[Rc<Object>], of: Lister, gone: &dyn Fn(Uid) -> bool) -> Vec<Service> {
     let read = |object: &Rc<Object>| {
         let body = object.get::<crate::api::network::Service>()?;
         // The API server's own Service selects nothing and serves no Pod.
@@ -107,7 +107,7 @@ pub fn nearest<'a, 'b>(
 }
 
 /// An autoscaler or a disruption budget, with the workload it is about.
-pub(super) fn policy(object: &Object, of: List) -> Policy {
+pub(super) fn policy(object: &Object, of: Lister) -> Policy {
     let value = object.to_value();
     let at = |path: &str| text(value.pointer(path));
     let named = |kind: &str, name: &str| {

@@ -2,7 +2,7 @@
 
 use super::pods::Pods;
 use super::scope::SEEN;
-use super::scope::{List, Scope, sorted, workloads};
+use super::scope::{Lister, Scope, sorted, workloads};
 use super::workloads::revision;
 use crate::api::workload::{Deployment, IntOrPercent, ReplicaSet};
 use crate::api::{Kind, Object, Uid};
@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 /// The rollout budget of a Deployment: the selected one or the owner of what is selected; none if another workload is selected. If no
 /// workload is selected, the first that is being updated, else the first.
-pub fn budget(list: List, pods: &Pods, scope: &Scope, selected: Option<&Object>) -> Option<Budget> {
+pub fn budget(list: Lister, pods: &Pods, scope: &Scope, selected: Option<&Object>) -> Option<Budget> {
     let mut rolling = list(Kind::Deployment);
     rolling.retain(|object| scope.holds(object) && object.get::<Deployment>().is_some_and(|body| body.spec.strategy.kind != "Recreate"));
     let sets = list(Kind::ReplicaSet);

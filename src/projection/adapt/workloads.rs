@@ -6,7 +6,7 @@ use crate::api::workload::Deployment;
 use crate::api::{Body, Kind, Object};
 use crate::i18n::format::short_count;
 use crate::i18n::{Message, msg};
-use crate::projection::model::{Controller, Counter, Metric, Tone, counters};
+use crate::projection::model::{ControllerCard, Counter, Metric, Tone, counters};
 
 pub fn revision(object: &Object) -> i64 {
     object.meta.annotation("deployment.kubernetes.io/revision").and_then(|text| text.parse().ok()).unwrap_or(0)
@@ -19,10 +19,14 @@ pub(super) fn surplus(body: &Deployment) -> i64 {
     2 * surge + unavailable
 }
 
-pub(super) fn controller(object: &Object) -> Controller {
+pub(super) fn controller(object: &Object) -> ControllerCard {
     let whole = |n: i32| n.max(0) as u64;
-    let mut out =
-        Controller { id: id(object), caption: Message::name(object.kind), leaving: object.meta.is_deleting(), ..Controller::default() };
+    let mut out = ControllerCard {
+        id: id(object),
+        caption: Message::name(object.kind),
+        leaving: object.meta.is_deleting(),
+        ..ControllerCard::default()
+    };
     let (desired, template) = match &object.body {
         Body::Deployment(body) => (body.spec.replicas, Some(&body.spec.template)),
         Body::ReplicaSet(body) => (body.spec.replicas, Some(&body.spec.template)),
@@ -71,7 +75,7 @@ pub(super) fn controller(object: &Object) -> Controller {
 }
 
 /// The kinds that are read as JSON: DaemonSets, Jobs, CronJobs.
-pub(super) fn plain(object: &Object, out: &mut Controller) {
+pub(super) fn plain(object: &Object, out: &mut ControllerCard) {
     let value = object.to_value();
     let number = |path: &str| value.pointer(path).and_then(serde_json::Value::as_i64);
     let count = |path: &str| number(path).unwrap_or(0).max(0) as u64;

@@ -10,7 +10,7 @@ mod workload;
 #[cfg(test)]
 mod tests;
 
-pub use crate::projection::block::Block;
+pub use crate::projection::block::PodBlock;
 pub use id::{Id, natural};
 pub use node::Node;
 pub use pod::{Pod, PodState};
@@ -18,7 +18,7 @@ pub use service::{Endpoint, PENDING, Service};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 pub use storage::{Claim, Class, Removed, Used, Volume};
-pub use workload::{Controller, Counter, Group, Metric, Policy, Root, Tone, counters};
+pub use workload::{ControllerCard, Counter, Group, Metric, Policy, Root, Tone, counters};
 
 /// So many Pods are looked through for one.
 pub(super) const FEW: usize = 200;
@@ -43,7 +43,7 @@ pub struct Model {
     /// By name, numbers as numbers.
     pub nodes: Rc<Vec<Rc<Node>>>,
     /// All Pods of the trees by their node, where that is known without a look at each.
-    pub on: Rc<BTreeMap<String, Block>>,
+    pub on: Rc<BTreeMap<String, PodBlock>>,
     /// The Pod that is chosen, so that nobody has to look for it among many.
     pub chosen: Option<Rc<Pod>>,
     /// How many objects the filter hides.
@@ -87,7 +87,7 @@ impl Model {
 
     /// The Pods of a chosen owner, by uid.
     pub fn kin(&self, chosen: Option<&str>) -> Vec<&str> {
-        let is = |of: &Option<Rc<Controller>>| of.as_ref().is_some_and(|of| Some(of.id.uid.as_str()) == chosen);
+        let is = |of: &Option<Rc<ControllerCard>>| of.as_ref().is_some_and(|of| Some(of.id.uid.as_str()) == chosen);
         let groups =
             self.roots.iter().flat_map(|root| root.groups.iter().filter(move |group| is(&root.controller) || is(&group.controller)));
         let kin: Vec<&str> = groups.flat_map(|group| group.pods.iter()).map(|pod| pod.id.uid.as_str()).collect();

@@ -2,7 +2,7 @@
 
 use super::id::Id;
 use crate::i18n::{Message, msg};
-use crate::projection::block::Block;
+use crate::projection::block::PodBlock;
 use std::rc::Rc;
 
 /// The colour of a number.
@@ -73,7 +73,7 @@ pub fn counters(desired: u64, current: u64, ready: u64) -> Vec<Counter> {
 
 /// A card of a controller: Deployment, ReplicaSet, StatefulSet, Job, …
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Controller {
+pub struct ControllerCard {
     /// Which.
     pub id: Id,
     /// The line over the name: `ReplicaSet · revision 1`.
@@ -102,16 +102,16 @@ pub struct Controller {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Group {
     /// A ReplicaSet of a Deployment, a Job of a CronJob.
-    pub controller: Option<Rc<Controller>>,
+    pub controller: Option<Rc<ControllerCard>>,
     /// Sorted by ordinal, else creation, then name.
-    pub pods: Block,
+    pub pods: PodBlock,
 }
 
 /// A tree of ownership.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Root {
     /// None for bare Pods.
-    pub controller: Option<Rc<Controller>>,
+    pub controller: Option<Rc<ControllerCard>>,
     /// By revision, old first.
     pub groups: Vec<Group>,
     /// Old ReplicaSets without Pods, folded into one line.

@@ -29,12 +29,12 @@ pub struct LessonCard {
     /// Whether the clock stands while something is to be played.
     pub paused: bool,
     /// What a presenter reads.
-    pub notes: Notes,
+    pub notes: PresenterNotes,
 }
 
 /// What a presenter reads in a window of their own.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Notes {
+pub struct PresenterNotes {
     /// The caption of the step, and what it has for the presenter alone.
     pub here: Vec<String>,
     /// Lines that do its task.
@@ -121,7 +121,7 @@ impl Player {
         json!({ "loopscope": "progress", "version": 1, "lesson": self.told(tongue), "kept": sort::map(kept) })
     }
 
-    fn notes(&self, run: &Run, tongue: Tongue) -> Notes {
+    fn notes(&self, run: &Run, tongue: Tongue) -> PresenterNotes {
         let say = |text: &crate::lesson::format::Text| text.say(tongue, &self.history, run.sim());
         let step = self.step();
         let asked = step.predict.as_ref().map(|predict| &predict.ask);
@@ -135,7 +135,11 @@ impl Player {
         });
         let next = self.file.lesson().steps.get(self.at + 1);
         let next = next.map(|step| step.predict.as_ref().map_or(&step.say, |predict| &predict.ask));
-        Notes { here: here.map(say).collect(), solution: solution.collect(), next: next.map(|text| text.plain(tongue)).unwrap_or_default() }
+        PresenterNotes {
+            here: here.map(say).collect(),
+            solution: solution.collect(),
+            next: next.map(|text| text.plain(tongue)).unwrap_or_default(),
+        }
     }
 
     fn question_card(&self, predict: &Predict, told: bool, run: &Run, tongue: Tongue) -> QuestionCard {

@@ -5,13 +5,13 @@ mod play;
 #[cfg(test)]
 mod tests;
 
-pub use card::{LessonCard, Notes, QuestionCard, TaskCard};
+pub use card::{LessonCard, PresenterNotes, QuestionCard, TaskCard};
 
 use super::run::Run;
 use crate::api::Time;
 use crate::lesson::ObservedHistory;
 use crate::lesson::format::{Answers, Lesson, LessonStep};
-use crate::lesson::script::{Cursor, Play};
+use crate::lesson::script::{LessonCursor, Play};
 use crate::scenario;
 use std::rc::Rc;
 
@@ -157,7 +157,7 @@ struct Question {
 /// The actions that are played.
 struct Script {
     actions: Rc<[scenario::ScenarioStep]>,
-    cursor: Cursor,
+    cursor: LessonCursor,
     /// As fast as it can.
     hurries: bool,
 }
@@ -198,7 +198,7 @@ impl Player {
     fn new(file: LessonFile, own: bool) -> Player {
         let steps = file.lesson().steps.len();
         let marks = Marks { results: vec![Result::Open; steps], answered: vec![false; steps] };
-        let script = Script { actions: Rc::default(), cursor: Cursor::new(Time(0)), hurries: false };
+        let script = Script { actions: Rc::default(), cursor: LessonCursor::new(Time(0)), hurries: false };
         let (question, history, starts) = (Question::default(), ObservedHistory::default(), Vec::new());
         let phase = Phase::Done;
         Player { file, own, at: 0, phase, question, script, hints: 0, marks, history, starts, branch: 1, looked: true }
@@ -230,7 +230,7 @@ impl Player {
 
     fn play(&mut self, actions: Rc<[scenario::ScenarioStep]>, run: &Run) {
         self.phase = Phase::Playing;
-        self.script = Script { actions, cursor: Cursor::new(run.sim().now()), hurries: false };
+        self.script = Script { actions, cursor: LessonCursor::new(run.sim().now()), hurries: false };
     }
 
     /// When the value that was asked for became what it is.

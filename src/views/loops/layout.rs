@@ -6,7 +6,7 @@ use super::model::{Code, Loop, Loops, PanelForm, Pass, written};
 use crate::explain::why::Row;
 use crate::i18n::{Message, msg};
 use crate::projection::model::Id;
-use crate::views::shape::{Body, Label, Line, Rect, Scene};
+use crate::views::shape::{CardBody, Label, Line, Rect, Scene};
 use std::f64::consts::TAU;
 
 /// Radius of a loop, and of the chosen one.
@@ -66,7 +66,7 @@ pub fn layout(of: &Loops, (width, height): (f64, f64)) -> Scene {
 
     let id = Id { kind: String::new(), uid: "store".into(), name: "API server".into(), namespace: String::new() };
     let label = msg::store_label(of.version);
-    out.put(&id, store, Body::Store { version: of.version }, None, "", label);
+    out.put(&id, store, CardBody::Store { version: of.version }, None, "", label);
     let places: Vec<RingPlace> = (0..of.loops.len())
         .map(|i| {
             let angle = turn + i as f64 * TAU / count;
@@ -198,7 +198,7 @@ pub(super) fn put_loop(one: &Loop, rect: Rect, (above, far, two): (bool, bool, b
         label.push(msg::loop_slowed(&one.slow));
     }
     let label = Message::list(label);
-    out.put(&id, rect, Body::Loop { of: Box::new(one.clone()), above, far, two, big }, Some(0), state, label);
+    out.put(&id, rect, CardBody::Loop { of: Box::new(one.clone()), above, far, two, big }, Some(0), state, label);
 }
 
 /// Where not even one row has room for circles with names: an icon and a name each, in aligned columns, as many as there is room for. Gives
@@ -245,7 +245,7 @@ pub(super) fn rows(of: &Loops, (width, height): (f64, f64), mut out: Scene) -> S
     let store = Rect::new(left, under_loops + gap, wide, thick);
     let id = Id { kind: String::new(), uid: "store".into(), name: "API server".into(), namespace: String::new() };
     let label = msg::store_label(of.version);
-    out.put(&id, store, Body::Store { version: of.version }, None, "", label);
+    out.put(&id, store, CardBody::Store { version: of.version }, None, "", label);
     out.items.append(&mut loops.items);
     let across = pitch.min(NAMED - 1.0).min(if shifted { pitch / 2.0 + 24.0 } else { pitch });
     for (i, one) in of.loops.iter().enumerate().filter(|_| !bare) {
@@ -323,7 +323,7 @@ pub(super) fn put_pass(pass: &Pass, rect: Rect, form: PanelForm, out: &mut Scene
         (true, false) => msg::sentence_then(of, &pass.held),
         (false, _) => msg::label_rows(of, rows),
     };
-    out.put(&id, rect, Body::Pass(Box::new(Pass { form, ..pass.clone() })), None, "", label);
+    out.put(&id, rect, CardBody::Pass(Box::new(Pass { form, ..pass.clone() })), None, "", label);
 }
 
 /// How many lines of so many letters rows take. A row that does not fit takes a line for its name and one for its value.

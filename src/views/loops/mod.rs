@@ -15,7 +15,7 @@ pub use read::read;
 use crate::i18n::msg;
 use crate::projection::model::Model;
 use crate::views::shape::Scene;
-use crate::views::view::{Empty, Filter, Fit, Legend, Scale, Source, Status, Uses, View, ViewMemory};
+use crate::views::view::{Empty, Fit, Legend, ObjectFilter, Scale, Source, Status, Uses, View, ViewMemory};
 
 /// The diagram.
 pub static VIEW: View = View {
@@ -26,7 +26,7 @@ pub static VIEW: View = View {
     empty: Empty { title: None, text: None, examples: false, by_filter: false },
     fit: Fit { scale: Scale::Fixed, ..Fit::HANGING },
     status: Status::Fixed(msg::pill_loops),
-    filter: Filter::Nothing,
+    filter: ObjectFilter::Nothing,
     uses: Uses { loops: true, endpoints: true, ..Uses::NOTHING },
     refresh_ms: |_| Some(1),
     extent: None,

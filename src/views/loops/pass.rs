@@ -11,7 +11,7 @@ use crate::explain::why::{self, Row};
 use crate::explain::words;
 use crate::i18n::format::{count, middle};
 use crate::i18n::{Arg, Message, msg};
-use crate::projection::changes::{Field, fields};
+use crate::projection::changes::{ChangedField, fields};
 use crate::views::loops::model::{Code, PanelForm, Pass, PassPhase, PassRequest, resource_version};
 
 /// The score of the node that a Pod was bound to.
@@ -213,7 +213,7 @@ pub(super) fn differs(entry: &Entry) -> Vec<Row> {
     if told || object.meta.generation != before.meta.generation {
         return Vec::new();
     }
-    let telling = |field: &Field| {
+    let telling = |field: &ChangedField| {
         let last = field.path.rsplit('.').next().unwrap_or("");
         field.path.starts_with("status.") && !field.is_technical() && !matches!(last, "message" | "reason" | "image" | "started")
     };

@@ -4,7 +4,7 @@ use super::layout::{ACT, ARROW, BIG, FAR, LETTER, LIST, LIST_GAP, LOWEST, SMALL,
 use super::model::{Code, Loop, Loops, Pass, PassPhase, PassRequest, written};
 use crate::api::Kind;
 use crate::i18n::Message;
-use crate::views::shape::{Body, Rect};
+use crate::views::shape::{CardBody, Rect};
 
 fn some(chosen: Option<usize>) -> Loops {
     let of = |name: &str| Loop { name: name.into(), title: name.into(), ..Loop::default() };
@@ -47,7 +47,7 @@ fn on_a_ring_no_name_touches_another() {
             let of = |title: &&str| Loop { name: title.to_string(), title: title.to_string(), ..Loop::default() };
             let scene = layout(&Loops { loops: titles[titles.len() - count..].iter().map(of).collect(), ..some(chosen) }, size);
             let name = |item: &std::rc::Rc<crate::views::shape::Item>| match &item.body {
-                Body::Loop { of, above, far, two, big } => {
+                CardBody::Loop { of, above, far, two, big } => {
                     // Beside its circle, or as much further off.
                     let long = if *two { of.title.split(' ').map(str::len).max().unwrap() } else { of.title.len() };
                     let (wide, high) = (long as f64 * LETTER, if *two { 28.0 } else { 15.0 });
@@ -76,7 +76,7 @@ fn a_name_of_two_words_breaks_before_it_leaves_its_circle() {
     let loops: Vec<Loop> = titles.map(|title| Loop { name: title.into(), title: title.into(), ..Loop::default() }).collect();
     for (size, chosen) in [(800.0, 652.0), (1400.0, 800.0)].into_iter().flat_map(|size| (0..10).map(move |at| (size, at))) {
         let scene = layout(&Loops { loops: loops.clone(), ..some(Some(chosen)) }, size);
-        let hangs = scene.items.iter().filter(|item| matches!(&item.body, Body::Loop { of, far: true, .. } if of.title.contains(' ')));
+        let hangs = scene.items.iter().filter(|item| matches!(&item.body, CardBody::Loop { of, far: true, .. } if of.title.contains(' ')));
         assert_eq!(hangs.count(), 0, "{chosen} {size:?}");
     }
 }

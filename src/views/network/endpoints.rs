@@ -1,7 +1,7 @@
 //! The parts of a Service in Network: its endpoints, its client, and Pods that are not listed yet.
 
 use super::measures::{LOOKED, MOST};
-use crate::projection::model::{Controller, Endpoint, Group, Model, Pod, PodState, Root, Service, natural};
+use crate::projection::model::{ControllerCard, Endpoint, Group, Model, Pod, PodState, Root, Service, natural};
 use std::rc::Rc;
 
 /// Pods that a Service selects but that are in none of its EndpointSlices, mostly because they have no address yet.
@@ -11,7 +11,7 @@ pub(super) fn awaited<'a>(model: &'a Model, service: &'a Service) -> Vec<Endpoin
         return Vec::new();
     }
     // Of many Pods their controller's template tells whether they can be meant.
-    let meant = |of: &Rc<Controller>| service.asks_for(&of.id, &of.labels);
+    let meant = |of: &Rc<ControllerCard>| service.asks_for(&of.id, &of.labels);
     let of_root = |root: &'a Root| {
         let all = root.controller.as_ref().is_none_or(meant);
         root.groups.iter().filter(move |group| all || group.pods.len() <= MOST)

@@ -7,7 +7,7 @@ use super::words::titled;
 use crate::i18n::format::middle;
 use crate::i18n::{Message, dotted, msg};
 use crate::projection::model::Id;
-use crate::views::shape::{Body, Line, Rect, Scene, Table};
+use crate::views::shape::{CardBody, CardTable, Line, Rect, Scene};
 
 /// Rows of a card.
 const MAX_ROUTES: usize = 6;
@@ -56,7 +56,7 @@ pub(super) fn put(front: &Front, (top, width): (f64, f64), out: &mut Scene) -> f
         served.clone(),
         rows.iter().map(|(cells, _)| Message::list(cells.clone())).collect::<Vec<_>>(),
     );
-    let table = Table {
+    let table = CardTable {
         kind: "Ingress",
         caption: dotted(vec![Message::name("Ingress"), Message::name(&front.address)]),
         title: Message::name(titled(&front.id.name, &served, w)),
@@ -64,7 +64,7 @@ pub(super) fn put(front: &Front, (top, width): (f64, f64), out: &mut Scene) -> f
         head: Vec::new(),
         rows,
     };
-    out.put(&front.id, rect, Body::Table(table), None, if front.address.is_empty() { "none" } else { "ready" }, label);
+    out.put(&front.id, rect, CardBody::Table(table), None, if front.address.is_empty() { "none" } else { "ready" }, label);
     if !beside {
         return rect.bottom();
     }
@@ -73,7 +73,7 @@ pub(super) fn put(front: &Front, (top, width): (f64, f64), out: &mut Scene) -> f
     let id = Id { uid: format!("client/{}", front.id.uid), ..Id::default() };
     let lines = vec![format!("$ curl {}", middle(&path, 22))];
     let label = msg::net_client_runs(msg::net_outside(), lines.join("; "));
-    out.put(&id, asks, Body::Terminal { state: None, title: msg::net_outside(), lines }, None, "", label);
+    out.put(&id, asks, CardBody::Terminal { state: None, title: msg::net_outside(), lines }, None, "", label);
     if !front.address.is_empty() {
         let y = asks.cy();
         let serves = front.routes.first().is_some_and(|route| route.serves);

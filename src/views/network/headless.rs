@@ -1,17 +1,17 @@
 //! A headless Service: the path of a lookup.
 
 use super::endpoints::{behind, drawn};
-use super::measures::{CLOSE, Columns, HEAD, LEFT, POD, ROW, Row, TABLE, WIDE};
+use super::measures::{CLOSE, HEAD, LEFT, NetworkColumns, NetworkRow, POD, ROW, TABLE, WIDE};
 use super::parts::{arrow, down, put_client, put_dns, put_pod, say, stop, tip, title};
 use super::words::{address, all_ready, condition, host, ready_endpoints, rest, titled};
 use crate::i18n::format::middle;
 use crate::i18n::{Message, msg};
 use crate::projection::model::{Endpoint, Model, Service};
 use crate::views::bodies::service_form;
-use crate::views::shape::{Body, Label, Line, Rect, Scene, Table};
+use crate::views::shape::{CardBody, CardTable, Label, Line, Rect, Scene};
 
 /// A headless Service: the name answers with Pod addresses.
-pub(super) fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &Columns, top: f64, out: &mut Scene) -> f64 {
+pub(super) fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &NetworkColumns, top: f64, out: &mut Scene) -> f64 {
     title(out, top, msg::net_headless());
     let (shown, more) = drawn(model, service, follows);
     let name = service.id.name.as_str();
@@ -36,7 +36,7 @@ pub(super) fn headless(model: &Model, service: &Service, follows: Option<&str>, 
         format!("{host}.{}", middle(name, left))
     };
 
-    let mut rows: Vec<Row> = shown
+    let mut rows: Vec<NetworkRow> = shown
         .iter()
         .map(|one| {
             let on = hosted.is_some() && Some(one.pod.as_str()) == followed;
@@ -75,7 +75,7 @@ pub(super) fn headless(model: &Model, service: &Service, follows: Option<&str>, 
     }
     put_client(out, model, service, Rect::new(LEFT, client_y, c.client, client_h), lines);
     put_dns(service, head, rows, Rect::new(dns_x, y, c.dns, dns_height), out);
-    let mut slice_rows: Vec<Row> =
+    let mut slice_rows: Vec<NetworkRow> =
         shown.iter().map(|one| (vec![address(one), condition(one)], Some(one.pod.as_str()) == followed)).collect();
     if slice_rows.is_empty() {
         slice_rows.push((vec![msg::net_no_endpoint(), Message::default()], false));
@@ -84,7 +84,7 @@ pub(super) fn headless(model: &Model, service: &Service, follows: Option<&str>, 
     let fits = |pill: &Message| titled(name, pill, c.slice) == name;
     let pills = [Message::name("clusterIP: None"), service_form(service)];
     let headless = pills.into_iter().skip(usize::from(c.slice < WIDE.slice)).find(fits).unwrap_or_default();
-    let slice = Table {
+    let slice = CardTable {
         kind: "Service",
         caption: Message::name("Service"),
         title: Message::name(titled(name, &headless, c.slice)),
@@ -94,7 +94,7 @@ pub(super) fn headless(model: &Model, service: &Service, follows: Option<&str>, 
     };
     let label = msg::service_label(name, service_form(service), ready_endpoints(service));
     let state = if ready > 0 { "ready" } else { "none" };
-    out.put(&service.id, Rect::new(slice_x, y, c.slice, slice_height), Body::Table(slice), None, state, label);
+    out.put(&service.id, Rect::new(slice_x, y, c.slice, slice_height), CardBody::Table(slice), None, state, label);
     let hinted = !service.hint.is_empty();
     let lines = if hinted {
         vec![service.hint.clone()]

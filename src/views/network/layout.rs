@@ -15,7 +15,7 @@ use super::virtual_ip::virtual_ip;
 use super::words::summary;
 use crate::i18n::msg;
 use crate::projection::model::{Model, Pod, Service};
-use crate::views::shape::{Body, Label, Rect, Scene};
+use crate::views::shape::{CardBody, Label, Rect, Scene};
 use std::rc::Rc;
 
 /// Lays the network out. `selected` is a uid.
@@ -88,7 +88,7 @@ pub fn layout(model: &Model, traffic: &Traffic<'_>, selected: Option<&str>, widt
     }
     let own = model.kin(selected);
     for item in out.items.iter_mut().filter(|item| own.contains(&item.id.uid.rsplit('/').next().unwrap_or(""))) {
-        if let Body::Tile { kin, .. } = &mut Rc::make_mut(item).body {
+        if let CardBody::Tile { kin, .. } = &mut Rc::make_mut(item).body {
             *kin = true;
         }
     }

@@ -24,7 +24,7 @@ pub use read::Traffic;
 use crate::i18n::msg;
 use crate::projection::model::Model;
 use crate::views::shape::Scene;
-use crate::views::view::{Empty, Filter, Fit, Legend, Source, Status, Uses, View, ViewMemory, Workloads};
+use crate::views::view::{Empty, Fit, Legend, ObjectFilter, Source, Status, Uses, View, ViewMemory, Workloads};
 use crate::views::viewport::LOW_FRAME;
 
 /// The diagram.
@@ -36,7 +36,7 @@ pub static VIEW: View = View {
     empty: Empty { title: None, text: Some(msg::network_empty), examples: false, by_filter: true },
     fit: Fit { keeps_head: true, ..Fit::HANGING },
     status: Status::Of(Workloads::Drawn),
-    filter: Filter::Words,
+    filter: ObjectFilter::Words,
     uses: Uses { endpoints: true, ..Uses::NOTHING },
     refresh_ms: |_| None,
     extent: None,

@@ -2,14 +2,14 @@
 
 use super::endpoints::{behind, client, drawn};
 use super::headless::Lookup;
-use super::measures::{HEAD, PAIR, POD, Row, SHORT};
+use super::measures::{HEAD, NetworkRow, PAIR, POD, SHORT};
 use super::parts::{arrow, down, put_dns, put_pod, put_service, say, stop, tip};
 use super::words::{address_row, all_ready, host, outer_rows, ports, ready_endpoints, rest, rule, titled, why_not};
 use crate::i18n::format::middle;
 use crate::i18n::{Message, dotted, msg};
 use crate::projection::model::{Endpoint, Model, Service};
 use crate::views::bodies::service_form;
-use crate::views::shape::{Body, Label, Line, Port, Rect, Scene, Table};
+use crate::views::shape::{CardBody, CardTable, Label, Line, Port, Rect, Scene};
 
 /// Height of who asks, the room below a Service, the height of the EndpointSlices, and from who asks inside to who asks outside.
 pub(super) const ASKS: f64 = 96.0;
@@ -36,7 +36,7 @@ pub(super) fn narrow(model: &Model, service: &Service, follows: Option<&str>, wi
     let (x, y) = (36.0, top + if headless { 58.0 } else { 40.0 });
     out.link(format!("ask/{uid}"), down(x, top + 22.0, y - 2.0), Line::Travels);
     let two = |a: Message, b: Message| (vec![a, b], false);
-    let high = |rows: &[Row]| HEAD + rows.len() as f64 * 32.0 + 12.0;
+    let high = |rows: &[NetworkRow]| HEAD + rows.len() as f64 * 32.0 + 12.0;
     // Where the Pods begin, and where the line to them does.
     let (mut below, from);
     if headless {
@@ -90,10 +90,10 @@ pub(super) fn narrow(model: &Model, service: &Service, follows: Option<&str>, wi
         let height = high(&rows);
         let title = Message::name(titled(name, &service_form(service), w));
         let table =
-            Table { kind: "Service", caption: Message::name("Service"), title, pill: service_form(service), head: Vec::new(), rows };
+            CardTable { kind: "Service", caption: Message::name("Service"), title, pill: service_form(service), head: Vec::new(), rows };
         let label = msg::service_label(name, service_form(service), ready_endpoints(service));
         let state = if ready > 0 { "ready" } else { "none" };
-        out.put(&service.id, Rect::new(16.0, y, w, height), Body::Table(table), None, state, label);
+        out.put(&service.id, Rect::new(16.0, y, w, height), CardBody::Table(table), None, state, label);
         (below, from) = if pair { (y, y + 27.0) } else { (y + height + 16.0, y + height) };
     }
     let straight = heard.filter(|_| headless);

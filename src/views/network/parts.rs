@@ -1,20 +1,20 @@
 //! Cards, tables and lines of a band.
 
 use super::endpoints::client;
-use super::measures::{HEAD, LEFT, POD, Row, SHORT};
+use super::measures::{HEAD, LEFT, NetworkRow, POD, SHORT};
 use super::words::{ready_endpoints, titled};
 use crate::i18n::format::middle;
 use crate::i18n::{Message, msg};
 use crate::projection::model::{Endpoint, Id, Model, PENDING, Pod, PodState, Service};
 use crate::views::bodies::{pod_label, service_form};
-use crate::views::shape::{Body, Label, Line, Rect, Scene, Table, elbow};
+use crate::views::shape::{CardBody, CardTable, Label, Line, Rect, Scene, elbow};
 
 pub(super) fn put_service(out: &mut Scene, service: &Service, rect: Rect) -> usize {
     let label = msg::service_label(&service.id.name, service_form(service), ready_endpoints(service));
     let state = if service.ready() > 0 { "ready" } else { "none" };
     // In a narrow one the name comes first.
     let form = if rect.w < SHORT / 1.5 { Message::default() } else { service_form(service) };
-    out.put(&service.id, rect, Body::Service { form }, None, state, label)
+    out.put(&service.id, rect, CardBody::Service { form }, None, state, label)
 }
 
 pub(super) fn put_client(out: &mut Scene, model: &Model, service: &Service, rect: Rect, lines: Vec<String>) {
@@ -23,7 +23,7 @@ pub(super) fn put_client(out: &mut Scene, model: &Model, service: &Service, rect
     let state = pod.map(|pod| pod.state);
     let id = Id { uid: format!("client/{}", service.id.uid), ..Id::default() };
     let label = msg::net_client_runs(&title, lines.join("; "));
-    out.put(&id, rect, Body::Terminal { state, title, lines }, None, "", label);
+    out.put(&id, rect, CardBody::Terminal { state, title, lines }, None, "", label);
 }
 
 /// A tile for the Pod behind an endpoint: what tells it apart, and its node. One that is gone has no state any more.
@@ -34,7 +34,7 @@ pub(super) fn put_pod(out: &mut Scene, service: &Service, (endpoint, found): (&E
         let id = Id { uid: format!("{}/gone/{}", service.id.uid, endpoint.pod), ..Id::default() };
         let name = middle(&endpoint.pod, letters.saturating_sub(5));
         if endpoint.gone {
-            out.put(&id, rect, Body::Gone { name }, None, "gone", msg::net_deleted(&endpoint.pod));
+            out.put(&id, rect, CardBody::Gone { name }, None, "gone", msg::net_deleted(&endpoint.pod));
             return;
         }
         // It leads to something else, or to a Pod that the filter leaves out: what the slice says of it is known.
@@ -43,7 +43,7 @@ pub(super) fn put_pod(out: &mut Scene, service: &Service, (endpoint, found): (&E
             (_, true) => PodState::Ready,
             _ => PodState::NotReady,
         };
-        let body = Body::Tile { state, tail: name, note: Message::default(), stale: false, kin: false, old: false };
+        let body = CardBody::Tile { state, tail: name, note: Message::default(), stale: false, kin: false, old: false };
         out.put(&id, rect, body, None, state.class(), Message::name(&endpoint.pod));
         return;
     };
@@ -56,7 +56,7 @@ pub(super) fn put_pod(out: &mut Scene, service: &Service, (endpoint, found): (&E
     };
     // The same Pod may stand behind both Services: each tile has its own key.
     let id = Id { uid: format!("{}/{}", service.id.uid, pod.id.uid), ..pod.id.clone() };
-    let body = Body::Tile { state: pod.state, tail, note: Message::name(note), stale: pod.stale, kin: false, old: false };
+    let body = CardBody::Tile { state: pod.state, tail, note: Message::name(note), stale: pod.stale, kin: false, old: false };
     out.put(&id, rect, body, None, pod.state.class(), pod_label(pod));
 }
 
@@ -80,9 +80,9 @@ pub(super) fn arrow(x1: f64, x2: f64, y: f64) -> String {
 }
 
 /// The card of DNS, with its own name for the Service and one for each Pod that is ready.
-pub(super) fn put_dns(service: &Service, head: Vec<Message>, rows: Vec<Row>, rect: Rect, out: &mut Scene) {
+pub(super) fn put_dns(service: &Service, head: Vec<Message>, rows: Vec<NetworkRow>, rect: Rect, out: &mut Scene) {
     let names = if service.ready() == 0 { 0 } else { service.ready() + 1 };
-    let table = Table {
+    let table = CardTable {
         kind: "Dns",
         caption: msg::net_dns(),
         title: Message::name(crate::engine::dns::SERVER),
@@ -91,7 +91,7 @@ pub(super) fn put_dns(service: &Service, head: Vec<Message>, rows: Vec<Row>, rec
         rows,
     };
     let id = Id { uid: format!("dns/{}", service.id.uid), ..Id::default() };
-    out.put(&id, rect, Body::Table(table), None, "", msg::net_dns_label(names, &service.id.name));
+    out.put(&id, rect, CardBody::Table(table), None, "", msg::net_dns_label(names, &service.id.name));
 }
 
 /// One of the numbered words on a way.
@@ -109,7 +109,7 @@ pub(super) fn down(x: f64, y1: f64, y2: f64) -> String {
 }
 
 /// Draws them, with the way from each that works.
-pub(super) fn put_doors(service: &Service, rows: Vec<Row>, rect: Rect, (vip_x, vip_y): (f64, f64), out: &mut Scene) {
+pub(super) fn put_doors(service: &Service, rows: Vec<NetworkRow>, rect: Rect, (vip_x, vip_y): (f64, f64), out: &mut Scene) {
     let uid = &service.id.uid;
     let row = |at: usize| rect.y + HEAD + 4.0 + at as f64 * 32.0 + 16.0;
     let waits = service.external == PENDING;
@@ -136,7 +136,7 @@ pub(super) fn put_doors(service: &Service, rows: Vec<Row>, rect: Rect, (vip_x, v
         out.labels.push(Label { x: rect.x, y: rect.bottom() + 3.0, text, class: "under", centred: false });
     }
     let told: Vec<Message> = rows.iter().map(|(cells, _)| Message::list(cells.clone())).collect();
-    let table = Table {
+    let table = CardTable {
         kind: "Outside",
         caption: msg::net_outside(),
         title: msg::net_any_client(),
@@ -145,7 +145,7 @@ pub(super) fn put_doors(service: &Service, rows: Vec<Row>, rect: Rect, (vip_x, v
         rows,
     };
     let id = Id { uid: format!("outside/{uid}"), ..Id::default() };
-    out.put(&id, rect, Body::Table(table), None, "", msg::net_outside_label(told));
+    out.put(&id, rect, CardBody::Table(table), None, "", msg::net_outside_label(told));
 }
 
 /// The EndpointSlices of a Service, with what they list: one of them by its name.
@@ -168,6 +168,6 @@ pub(super) fn put_slices(service: &Service, rect: Rect, out: &mut Scene) {
     rows.push((vec![left.0, Message::count(left.1)], false));
     let named = if id.name.is_empty() { caption.clone() } else { msg::kind_name("EndpointSlice", &id.name) };
     let label = Message::list(vec![named, msg::ready_count(ready), msg::net_terminating(leaving), msg::net_some_not_ready(others)]);
-    let slices = Table { kind: "EndpointSlice", caption, title: name, pill: Message::default(), head: Vec::new(), rows };
-    out.put(&id, rect, Body::Table(slices), None, "", label);
+    let slices = CardTable { kind: "EndpointSlice", caption, title: name, pill: Message::default(), head: Vec::new(), rows };
+    out.put(&id, rect, CardBody::Table(slices), None, "", label);
 }

@@ -6,7 +6,7 @@ use super::read::{Isolation, RoutedRequest};
 use crate::engine::connectivity::Direction;
 use crate::i18n::{Message, dotted, msg};
 use crate::projection::model::Service;
-use crate::views::shape::{Body, Label, Line, Port, Rect, Scene, Table};
+use crate::views::shape::{CardBody, CardTable, Label, Line, Port, Rect, Scene};
 use std::fmt::Write as _;
 
 /// Width of a policy's card, from card to card, and from the band to the cards.
@@ -27,7 +27,7 @@ struct Ends {
 impl Ends {
     fn of(service: &Service, out: &Scene) -> Ends {
         let (client, pods) = (["client/", &service.id.uid].concat(), [&service.id.uid, "/"].concat());
-        let tiles = out.items.iter().filter(|item| matches!(item.body, Body::Tile { .. }) && item.id.uid.starts_with(&pods));
+        let tiles = out.items.iter().filter(|item| matches!(item.body, CardBody::Tile { .. }) && item.id.uid.starts_with(&pods));
         Ends {
             client: out.items.iter().find(|item| item.id.uid == client).map(|item| item.rect),
             pods: tiles.map(|item| (item.id.name.clone(), item.rect)).collect(),
@@ -99,7 +99,7 @@ fn put_card(of: &Isolation, service: &Service, rect: Rect, out: &mut Scene) {
     }
     let isolates = if of.direction == Direction::Egress { msg::net_isolates_client() } else { msg::net_isolates(of.pods.len()) };
     let label = msg::net_policy_label(&of.id.name, of.direction.name(), rules.clone());
-    let table = Table {
+    let table = CardTable {
         kind: "NetworkPolicy",
         caption: dotted(vec![Message::name("NetworkPolicy"), isolates]),
         title: Message::name(&of.id.name),
@@ -110,7 +110,7 @@ fn put_card(of: &Isolation, service: &Service, rect: Rect, out: &mut Scene) {
     // The same policy may stand below both bands, and for both directions.
     let mut id = of.id.clone();
     id.uid = format!("{}/{}/{}", service.id.uid, of.direction.name(), of.id.uid);
-    out.put(&id, rect, Body::Table(table), None, "", label);
+    out.put(&id, rect, CardBody::Table(table), None, "", label);
 }
 
 /// From a policy to each end that it isolates: around the band, so that it crosses no way of the request.

@@ -7,10 +7,10 @@ use super::measures::{MOST, NARROW, PAIR, ROW};
 use super::words::rest;
 use crate::api::{Kind, ObjectRef};
 use crate::i18n::Message;
-use crate::projection::model::{Controller, Endpoint, Group, Id, Model, PENDING, Pod, PodState, Root, Service, natural};
+use crate::projection::model::{ControllerCard, Endpoint, Group, Id, Model, PENDING, Pod, PodState, Root, Service, natural};
 use crate::session::console::ConsoleMsg;
 use crate::session::timeline::TimelineMsg;
-use crate::views::shape::{Body, Line, Rect, Scene, Table};
+use crate::views::shape::{CardBody, CardTable, Line, Rect, Scene};
 use std::rc::Rc;
 
 fn endpoint(pod: &str, address: &str, ready: bool) -> Endpoint {
@@ -33,12 +33,12 @@ fn some(form: &str, address: &str) -> Model {
 #[test]
 fn a_headless_service_answers_with_the_ready_pods() {
     let scene = layout(&some("headless", ""), &Traffic::NONE, None, 1200.0);
-    let tables: Vec<&Table> =
-        scene.items.iter().filter_map(|item| if let Body::Table(of) = &item.body { Some(of) } else { None }).collect();
+    let tables: Vec<&CardTable> =
+        scene.items.iter().filter_map(|item| if let CardBody::Table(of) = &item.body { Some(of) } else { None }).collect();
     assert_eq!(tables[0].rows[0], (vec!["web-0.nginx".into(), "A".into(), "10.244.1.2".into()], true));
     assert_eq!(tables[0].rows[1].0[2], "no record");
     assert_eq!(tables[1].rows[1].0, ["10.244.2.2", "not ready"]);
-    let Body::Terminal { title, lines, .. } = &scene.items[0].body else { panic!("the client") };
+    let CardBody::Terminal { title, lines, .. } = &scene.items[0].body else { panic!("the client") };
     assert_eq!((title.as_str(), lines[0].as_str()), ("busybox", "/ # nslookup web-0.nginx"));
     let pods: Vec<f64> = scene.items.iter().filter(|item| item.id.kind == "Pod").map(|item| item.rect.cy()).collect();
     assert_eq!(pods[1] - pods[0], ROW);
@@ -50,7 +50,7 @@ fn in_a_small_frame_dns_answers_beside_the_service_and_the_connection_passes_it_
         let scene = layout(&some("headless", ""), &Traffic::NONE, None, width);
         let of = |kind: &str| scene.items.iter().find(|item| item.id.kind == kind || item.id.uid.starts_with(kind)).unwrap();
         let (dns, service, pod) = (of("dns/"), of("Service"), of("Pod"));
-        let Body::Table(table) = &dns.body else { panic!("DNS is a table") };
+        let CardBody::Table(table) = &dns.body else { panic!("DNS is a table") };
         assert_eq!(table.rows[0], (vec!["web-0.nginx".into(), "10.244.1.2".into()], true), "{width}");
         let apart = dns.rect.right() < service.rect.x || dns.rect.bottom() < service.rect.y;
         assert!(apart && service.rect.bottom() < pod.rect.y, "{width}: {:?} {:?} {:?}", dns.rect, service.rect, pod.rect);
@@ -70,10 +70,10 @@ fn without_names_of_their_own_the_service_is_asked_for_and_its_answer_is_whole()
     model.services[0].endpoints.iter_mut().for_each(|one| one.hostname.clear());
     for width in [700.0, 800.0, 1000.0, 1200.0] {
         let scene = layout(&model, &Traffic::NONE, None, width);
-        let Body::Terminal { lines, .. } = &scene.items[0].body else { panic!("the client") };
+        let CardBody::Terminal { lines, .. } = &scene.items[0].body else { panic!("the client") };
         assert_eq!(lines[0], "/ # nslookup wordpress-mysql");
         assert_eq!(lines.last().unwrap(), "Address:  10.244.1.2");
-        let dns = scene.items.iter().find_map(|item| if let Body::Table(of) = &item.body { Some(of) } else { None }).unwrap();
+        let dns = scene.items.iter().find_map(|item| if let CardBody::Table(of) = &item.body { Some(of) } else { None }).unwrap();
         assert_eq!(dns.rows.last().unwrap().0.last().unwrap(), "10.244.1.2", "{width}");
         assert!(dns.rows.last().unwrap().1, "the row that answers is marked");
         assert!(width < 800.0 || dns.rows[0].0[0].starts_with("10-244-1-2.word"), "{width}: {:?}", dns.rows[0].0);
@@ -85,7 +85,7 @@ fn a_pod_that_is_replaced_keeps_its_row_and_is_asked_for_while_it_has_no_record(
     let mut model = some("headless", "");
     let rows = |model: &Model| -> Vec<String> {
         let scene = layout(model, &Traffic::NONE, None, 1200.0);
-        let Body::Terminal { lines, .. } = &scene.items[0].body else { panic!("the client") };
+        let CardBody::Terminal { lines, .. } = &scene.items[0].body else { panic!("the client") };
         let pods = scene.items.iter().filter(|item| item.id.kind == "Pod").map(|item| item.id.name.clone());
         pods.chain([lines[0].clone(), lines[3].clone()]).collect()
     };
@@ -120,7 +120,7 @@ fn where_nothing_is_ready_kube_proxy_sends_to_those_that_end_and_still_serve() {
     }
     let told = |model: &Model, width: f64| {
         let scene = layout(model, &Traffic::NONE, None, width);
-        let tables = scene.items.iter().filter_map(|item| if let Body::Table(of) = &item.body { Some(&of.rows) } else { None });
+        let tables = scene.items.iter().filter_map(|item| if let CardBody::Table(of) = &item.body { Some(&of.rows) } else { None });
         let cells: Vec<String> = tables.flatten().flat_map(|(cells, _)| cells).map(Message::to_string).collect();
         let reached = scene.edges.iter().filter(|edge| edge.key.starts_with("to/")).count();
         let under: Vec<String> = scene.labels.iter().filter(|label| label.class == "under").map(|label| label.text.to_string()).collect();
@@ -164,7 +164,7 @@ fn kube_proxy_reads_the_endpoint_slices() {
         let scene = layout(model, &Traffic::NONE, None, 800.0);
         assert!(scene.edges.iter().any(|edge| edge.key == "reads/Service/nginx" && edge.line == Line::Watches));
         let find = |item: &Rc<crate::views::shape::Item>| match &item.body {
-            Body::Table(of) if of.kind == "EndpointSlice" => Some((item.id.kind.clone(), of.caption.clone(), of.title.clone())),
+            CardBody::Table(of) if of.kind == "EndpointSlice" => Some((item.id.kind.clone(), of.caption.clone(), of.title.clone())),
             _ => None,
         };
         scene.items.iter().find_map(find).unwrap()
@@ -268,7 +268,7 @@ fn a_selected_pod_is_the_one_that_is_asked_for() {
     let mut model = some("headless", "");
     model.services[0].endpoints[1].ready = true;
     let scene = layout(&model, &Traffic::NONE, Some("Pod/web-1"), 1200.0);
-    let Body::Terminal { lines, .. } = &scene.items[0].body else { panic!("the client") };
+    let CardBody::Terminal { lines, .. } = &scene.items[0].body else { panic!("the client") };
     assert_eq!(lines[0], "/ # nslookup web-1.nginx");
 }
 
@@ -312,8 +312,8 @@ fn a_revision_without_an_endpoint_is_there_too() {
     model.services[0].endpoints = many(5_000, 0);
     model.services[0].selector = "app=web".into();
     let pod = |at: usize| Pod { id: Id::named("Pod", &format!("web-cccc-{at}")), state: PodState::Creating, ..Pod::default() };
-    let of = Controller { id: Id::named("ReplicaSet", "web-cccc"), labels: vec!["app=web".into()], ..Controller::default() };
-    let old = Controller { id: Id::named("ReplicaSet", "web-aaaa"), ..of.clone() };
+    let of = ControllerCard { id: Id::named("ReplicaSet", "web-cccc"), labels: vec!["app=web".into()], ..ControllerCard::default() };
+    let old = ControllerCard { id: Id::named("ReplicaSet", "web-aaaa"), ..of.clone() };
     let ready = |at: usize| Pod { id: Id::named("Pod", &format!("web-aaaa-{at}")), state: PodState::Ready, ..Pod::default() };
     for (of, pods) in [(old, (0..5_000).map(ready).collect()), (of, (0..50).map(pod).collect())] {
         model.roots[0].groups.push(Group { controller: Some(Rc::new(of)), pods });
@@ -408,7 +408,7 @@ fn an_ingress_tells_what_each_path_gets() {
     let mut state = settled(TRAFFIC);
     let scene = drawn_of(&mut state);
     let item = scene.items.iter().find(|item| item.id.kind == "Ingress").unwrap();
-    let Body::Table(table) = &item.body else { panic!("a table") };
+    let CardBody::Table(table) = &item.body else { panic!("a table") };
     let rows: Vec<String> = table.rows.iter().map(|(cells, _)| Message::list(cells.clone()).english()).collect();
     assert_eq!(
         rows,

@@ -9,7 +9,7 @@ use crate::i18n::format::middle;
 use crate::i18n::{Message, msg};
 use crate::projection::model::{Endpoint, Model, Pod, Service};
 use crate::views::bodies::service_form;
-use crate::views::shape::{Body, Label, Line, Rect, Scene, Table, elbow};
+use crate::views::shape::{CardBody, CardTable, Label, Line, Rect, Scene, elbow};
 
 /// A Service with an address of its own, in front of every ready Pod: who asks, the Service, and the Pods at the right. kube-proxy is not on
 /// the way: on each node it makes rules of the EndpointSlices, which a dotted line below says.
@@ -55,7 +55,7 @@ pub(super) fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>
     let (pod_x, mid) = (vip_x + vip_w + reach, vip_y + vip_h / 2.0);
     let asked = format!("/ # wget -qO- {}", middle(name, ((client_w - 28.0) / 7.2) as usize - 14));
     put_client(out, model, service, Rect::new(LEFT, vip_y, client_w, ASKS), vec![asked]);
-    let vip = Table {
+    let vip = CardTable {
         kind: "Service",
         caption: Message::name("Service"),
         title: Message::name(titled(name, &service_form(service), vip_w)),
@@ -65,7 +65,7 @@ pub(super) fn virtual_ip(model: &Model, service: &Service, follows: Option<&str>
     };
     let label = msg::net_service_label(name, service_form(service), &service.address, ready_endpoints(service));
     let state = if ready > 0 { "ready" } else { "none" };
-    out.put(&service.id, Rect::new(vip_x, vip_y, vip_w, vip_h), Body::Table(vip), None, state, label);
+    out.put(&service.id, Rect::new(vip_x, vip_y, vip_w, vip_h), CardBody::Table(vip), None, state, label);
     out.link(format!("ask/{uid}"), arrow(LEFT + client_w + 2.0, vip_x - 3.0, vip_y + ASKS - 28.0), Line::Travels);
     if external {
         return y + height;

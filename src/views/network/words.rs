@@ -1,6 +1,6 @@
 //! The sentences and table rows of Network.
 
-use super::measures::Row;
+use super::measures::NetworkRow;
 use crate::i18n::format::middle;
 use crate::i18n::{Message, clauses, msg};
 use crate::projection::model::{Endpoint, Model, Service};
@@ -86,7 +86,7 @@ pub(super) fn all_ready(ready: usize) -> Message {
 }
 
 /// The first ports of a Service, a row each.
-pub(super) fn ports(service: &Service) -> impl Iterator<Item = Row> {
+pub(super) fn ports(service: &Service) -> impl Iterator<Item = NetworkRow> {
     // Nothing translates the port of what has no virtual IP.
     let plain = service.address.is_empty();
     let row = move |port: &String| match plain {
@@ -116,14 +116,14 @@ pub(super) fn node_ports(service: &Service, before: &str) -> Option<String> {
 }
 
 /// What a Service has for those outside the cluster.
-pub(super) fn outer_rows(service: &Service, named: Message) -> Vec<Row> {
+pub(super) fn outer_rows(service: &Service, named: Message) -> Vec<NetworkRow> {
     let port = node_ports(service, "").map(|ports| (vec![named.clone(), Message::name(ports)], false));
     let external = (!service.external.is_empty()).then(|| (vec![Message::name("EXTERNAL-IP"), Message::name(&service.external)], false));
     port.into_iter().chain(external).collect()
 }
 
 /// Where somebody outside the cluster can ask: the address of a load balancer, and the port on every node.
-pub(super) fn doors(model: &Model, service: &Service) -> Vec<Row> {
+pub(super) fn doors(model: &Model, service: &Service) -> Vec<NetworkRow> {
     let mut rows = Vec::new();
     if !service.external.is_empty() {
         rows.push((vec![Message::name("EXTERNAL-IP"), Message::name(&service.external)], false));

@@ -1,7 +1,7 @@
 //! The sorted Pods of each node, cached from one picture to the next.
 
 use crate::i18n::{Message, msg};
-use crate::projection::model::{Block, Group, Model, Node, Pod, PodState, natural};
+use crate::projection::model::{Group, Model, Node, Pod, PodBlock, PodState, natural};
 use crate::views::shape::{Item, Rect};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -9,7 +9,7 @@ use std::rc::Rc;
 /// The Pods on a node, and from which on they are ready ones of an older revision.
 #[derive(Debug, Default)]
 pub(super) struct PodsOnNode {
-    pub(super) pods: Block,
+    pub(super) pods: PodBlock,
     pub(super) old: usize,
     /// Of named Pods, whether each is of an older revision.
     pub(super) older: Vec<bool>,
@@ -22,7 +22,7 @@ pub(super) struct PodsOnNode {
 pub(super) type ByNode<'a> = BTreeMap<&'a str, Rc<PodsOnNode>>;
 
 impl PodsOnNode {
-    pub(super) fn new(pods: Block, old: usize) -> PodsOnNode {
+    pub(super) fn new(pods: PodBlock, old: usize) -> PodsOnNode {
         let mut on = PodsOnNode { pods, old, ..PodsOnNode::default() };
         for pod in on.pods.iter().filter(|pod| !pod.ended) {
             (on.live, on.cpu, on.memory) = (on.live + 1, on.cpu + pod.cpu, on.memory + pod.memory);
@@ -94,7 +94,7 @@ impl Default for LayoutCache {
 #[derive(Debug, Default)]
 pub(super) struct Known {
     /// Its Pods as they were, and as they stood.
-    pub(super) pods: Block,
+    pub(super) pods: PodBlock,
     pub(super) turn: u64,
     pub(super) on: Rc<PodsOnNode>,
     pub(super) look: Option<NodeInput>,
@@ -149,7 +149,7 @@ pub(super) fn by_node<'a>(model: &'a Model, dense: bool, cache: &mut LayoutCache
     let mut owners: Vec<usize> = older().filter_map(|(group, _)| group.pods.first().map(lies)).collect();
     crate::sort::sort(&mut owners);
     let is_older = |pod: &Rc<Pod>| owners.binary_search(&lies(pod)).is_ok();
-    let arranged = |known: &mut Known, pods: &Block, turn: u64| {
+    let arranged = |known: &mut Known, pods: &PodBlock, turn: u64| {
         known.on = Rc::new(arrange(pods.iter().map(|pod| (is_older(pod), pod)).collect(), true));
         (known.pods, known.turn) = (pods.clone(), turn);
     };

@@ -7,7 +7,7 @@ use crate::i18n::format;
 use crate::i18n::{Message, msg};
 use crate::projection::model::{Id, Model, Node, Pod, PodState};
 use crate::views::bodies::pod_label;
-use crate::views::shape::{Body, Cells, NodeBody, Rect, Scene};
+use crate::views::shape::{CardBody, Cells, NodeBody, Rect, Scene};
 use std::rc::Rc;
 
 /// Width of a card: the most, and the least before a row breaks. A few share the width there is.
@@ -158,7 +158,7 @@ pub(super) fn strip(model: &Model, (x, y): (f64, f64), width: f64, out: &mut Sce
         w if w < 680.0 => STRIP + 12.0,
         _ => STRIP,
     };
-    out.put(&id, Rect::new(x, y, width, height), Body::Totals { numbers, parts }, None, "", Message::list(words));
+    out.put(&id, Rect::new(x, y, width, height), CardBody::Totals { numbers, parts }, None, "", Message::list(words));
     y + height + 16.0
 }
 
@@ -172,7 +172,7 @@ pub(super) fn put(node: &Node, body: NodeBody, pods: usize, rect: Rect, out: &mu
     };
     let label = msg::node_label(&node.id.name, status, pods, node.pods);
     let body = NodeBody { status, pods: (pods, node.pods), ..body };
-    out.put(&node.id, rect, Body::Node(body), None, state, label)
+    out.put(&node.id, rect, CardBody::Node(body), None, state, label)
 }
 
 /// Pods as cells, so many in a row. Where there are none it has no height: all others keep their number.
@@ -193,7 +193,7 @@ pub(super) fn squares(
     let of = |(state, n): &(PodState, usize)| msg::pods_in_state(n, pods.word(*state));
     let states: Vec<Message> = pods.counts().iter().map(of).collect();
     let label = if pods.is_empty() { Message::default() } else { msg::pods_on(&node.id.name, states) };
-    out.put(&id, rect, Body::Cells(cells), Some(parent), "", label);
+    out.put(&id, rect, CardBody::Cells(cells), Some(parent), "", label);
 }
 
 pub(super) fn body_height(pods: usize, dense: bool, wide: f64) -> f64 {
@@ -273,7 +273,7 @@ pub(super) fn card(
         let older = on.older.get(i) == Some(&true);
         let label = if older { Message::list(vec![pod_label(pod), msg::used_older()]) } else { pod_label(pod) };
         let kin = kin.contains(&pod.id.uid.as_str());
-        let body = Body::Tile { state: pod.state, tail, note, stale: pod.stale || !node.ready, kin, old: older };
+        let body = CardBody::Tile { state: pod.state, tail, note, stale: pod.stale || !node.ready, kin, old: older };
         out.put(&pod.id, at, body, Some(parent), pod.state.class(), label);
     }
 }

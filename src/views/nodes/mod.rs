@@ -19,7 +19,7 @@ pub use layout::layout;
 use crate::i18n::msg;
 use crate::projection::model::Model;
 use crate::views::shape::Scene;
-use crate::views::view::{Empty, Filter, Fit, Legend, Source, Status, Uses, View, ViewMemory};
+use crate::views::view::{Empty, Fit, Legend, ObjectFilter, Source, Status, Uses, View, ViewMemory};
 
 /// The diagram.
 pub static VIEW: View = View {
@@ -30,7 +30,7 @@ pub static VIEW: View = View {
     empty: Empty { title: None, text: Some(msg::nodes_empty), examples: false, by_filter: false },
     fit: Fit { keeps_head: true, ..Fit::HANGING },
     status: Status::Summary,
-    filter: Filter::Words,
+    filter: ObjectFilter::Words,
     uses: Uses { nodes: true, ..Uses::NOTHING },
     refresh_ms: read::refresh_ms,
     extent: None,

@@ -10,7 +10,7 @@ use crate::session::editor::EditorMsg;
 use crate::session::selection::SelectionMsg;
 use crate::session::timeline::TimelineMsg;
 use crate::session::{Msg, State};
-use crate::views::shape::Body;
+use crate::views::shape::CardBody;
 use std::rc::Rc;
 
 use crate::projection::model::Root;
@@ -46,7 +46,7 @@ fn pods_stand_on_their_node_and_the_rest_in_the_tray() {
     };
     assert_eq!(under("a").as_deref(), Some("node-1"));
     assert_eq!(under("c").as_deref(), Some(""));
-    let Body::Node(body) = &scene.items[0].body else { panic!("a node") };
+    let CardBody::Node(body) = &scene.items[0].body else { panic!("a node") };
     assert_eq!(body.meters[0].1, "3 / 4");
     assert!(body.note[0].contains("1 CPU free: not enough"));
 }
@@ -55,14 +55,14 @@ fn pods_stand_on_their_node_and_the_rest_in_the_tray() {
 fn the_pods_of_a_chosen_owner_are_marked() {
     let pod = |name: &str| Pod { id: Id::named("Pod", name), node: "n".into(), ..Pod::default() };
     let root = |name: &str| Root {
-        controller: Some(crate::projection::model::Controller { id: Id::named("Deployment", name), ..Default::default() }.into()),
+        controller: Some(crate::projection::model::ControllerCard { id: Id::named("Deployment", name), ..Default::default() }.into()),
         groups: vec![Group { controller: None, pods: [pod(&format!("{name}-0"))].into_iter().collect() }],
         folded: 0,
     };
     let nodes = Rc::new(vec![Rc::new(Node { id: Id::named("Node", "n"), ready: true, pods: 110, ..Node::default() })]);
     let model = Model { roots: vec![root("a"), root("b")], nodes, ..Model::default() };
     let scene = layout(&model, Some("Deployment/b"), 800.0, &mut LayoutCache::default());
-    let marked = scene.items.iter().filter(|item| matches!(item.body, Body::Tile { kin: true, .. })).map(|item| item.id.name.as_str());
+    let marked = scene.items.iter().filter(|item| matches!(item.body, CardBody::Tile { kin: true, .. })).map(|item| item.id.name.as_str());
     assert_eq!(marked.collect::<Vec<_>>(), ["b-0"]);
 }
 
@@ -81,7 +81,7 @@ fn a_node_says_with_its_numbers_why_it_takes_no_more() {
 fn many_pods_stand_with_the_newest_revision_first_and_three_cards_fit_a_tablet() {
     let pod = |name: String, state| Pod { id: Id::named("Pod", &name), node: "n".into(), state, ..Pod::default() };
     let group = |set: &str, n: usize, state| Group { controller: None, pods: (0..n).map(|i| pod(format!("{set}{i}"), state)).collect() };
-    let of = crate::projection::model::Controller { id: Id::named("Deployment", "d"), ..Default::default() };
+    let of = crate::projection::model::ControllerCard { id: Id::named("Deployment", "d"), ..Default::default() };
     let groups = vec![group("a", 150, PodState::Ready), group("b", 60, PodState::Ready), group("c", 3, PodState::NotReady)];
     let node = |name: &str| Node { id: Id::named("Node", name), ready: true, pods: 500, ..Node::default() };
     let roots = vec![Root { controller: Some(of.into()), groups, folded: 0 }];
@@ -89,10 +89,10 @@ fn many_pods_stand_with_the_newest_revision_first_and_three_cards_fit_a_tablet()
     let model = Model { roots, nodes, ..Model::default() };
     let scene = layout(&model, None, 656.0, &mut LayoutCache::default());
     assert!(scene.width <= 656.0, "{}", scene.width);
-    let cells = scene.items.iter().find_map(|item| if let Body::Cells(cells) = &item.body { Some(cells) } else { None }).unwrap();
+    let cells = scene.items.iter().find_map(|item| if let CardBody::Cells(cells) = &item.body { Some(cells) } else { None }).unwrap();
     let states: Vec<&str> = [0, 2, 3].map(|at| cells.pods[at].id.name.get(..1).unwrap()).to_vec();
     assert_eq!((states, cells.old), (vec!["c", "c", "a"], 3));
-    let Body::Totals { parts, numbers } = &scene.items[0].body else { panic!("the strip") };
+    let CardBody::Totals { parts, numbers } = &scene.items[0].body else { panic!("the strip") };
     let numbers: Vec<(usize, &str)> = numbers.iter().map(|(n, word)| (*n, word.as_str())).collect();
     assert_eq!(numbers, [(213, "Pods in total"), (210, "ready"), (0, "terminating")]);
     assert_eq!(parts[..], [(PodState::NotReady, false, 3), (PodState::Ready, true, 210)]);
@@ -137,7 +137,7 @@ fn pods_that_the_scheduler_has_not_come_to_are_refused_by_nobody() {
         scene
             .items
             .iter()
-            .find_map(|item| if let Body::Tray { aside, rows, .. } = &item.body { Some((aside.clone(), rows.len())) } else { None })
+            .find_map(|item| if let CardBody::Tray { aside, rows, .. } = &item.body { Some((aside.clone(), rows.len())) } else { None })
     };
     let queued = tray(&[pod("a", ""), pod("b", "")]).unwrap();
     assert_eq!(queued, (msg::tray_queued(), 0));
@@ -167,7 +167,7 @@ fn shown(text: &str) -> State {
 fn tray_of(state: &mut State) -> (Message, Vec<[Message; 3]>) {
     let scene = state.picture().scene.clone();
     let trays =
-        scene.items.iter().filter_map(|item| if let Body::Tray { head, rows, .. } = &item.body { Some((head, rows)) } else { None });
+        scene.items.iter().filter_map(|item| if let CardBody::Tray { head, rows, .. } = &item.body { Some((head, rows)) } else { None });
     trays.map(|(head, rows)| (head.clone(), rows.clone())).next().expect("a tray")
 }
 
@@ -211,7 +211,7 @@ fn a_node_that_is_drained_says_which_budget_refuses() {
     let notes = |state: &mut State, name: &str| {
         let scene = state.picture().scene.clone();
         let of = scene.items.iter().find(|item| item.id.name == name).map(|item| item.body.clone());
-        let Some(Body::Node(body)) = of else { panic!("a node") };
+        let Some(CardBody::Node(body)) = of else { panic!("a node") };
         body.note.iter().map(Message::english).collect::<Vec<_>>()
     };
     state.update(ConsoleMsg::Enter("kubectl drain node-1".into()));
@@ -244,7 +244,7 @@ fn a_pod_on_a_node_tells_its_workload_also_where_its_tile_is_narrow() {
         let model = Model { roots: roots(names), nodes: nodes.clone(), ..Model::default() };
         let scene = layout(&model, None, width, &mut LayoutCache::default());
         let of = |item: &Rc<crate::views::shape::Item>| match &item.body {
-            Body::Tile { tail, note, .. } => Some(format!("{tail} {note}")),
+            CardBody::Tile { tail, note, .. } => Some(format!("{tail} {note}")),
             _ => None,
         };
         scene.items.iter().filter_map(of).take(names.len() * 2).collect()

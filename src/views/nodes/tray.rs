@@ -6,7 +6,7 @@ use crate::i18n::format;
 use crate::i18n::{Message, msg};
 use crate::projection::model::{Id, Model, Node, Pod};
 use crate::views::bodies::{pod_body, pod_label};
-use crate::views::shape::{Body, Rect, Scene};
+use crate::views::shape::{CardBody, Rect, Scene};
 use std::rc::Rc;
 
 /// The Pods that wait for a node: the first, and how many they are.
@@ -58,7 +58,7 @@ pub(super) fn tray(
         () => msg::tray_retried(),
     };
     let label = msg::tray_label(waiting.pods, &pod.unscheduled);
-    let parent = out.put(&id, rect, Body::Tray { title, aside, head, rows }, None, "", label);
+    let parent = out.put(&id, rect, CardBody::Tray { title, aside, head, rows }, None, "", label);
     let at = Rect::new(x + 14.0, y + 42.0, 196.0, 52.0);
     out.put(&pod.id, at, pod_body(pod, 19), Some(parent), pod.state.class(), pod_label(pod));
     if waiting.pods > 1 && !small {

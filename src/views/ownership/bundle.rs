@@ -1,28 +1,28 @@
 //! Trees that share a Service, with the rows above them.
 
 use super::measures::{Frame, Measures, USUAL};
-use super::rows::Row;
-use super::tree::Tree;
+use super::rows::TreeRow;
+use super::tree::OwnershipTree;
 use crate::projection::model::{Policy, Used};
 use crate::views::shape::Scene;
 
 /// Trees that a Service holds together: most often one.
 pub(super) struct Bundle<'a> {
     /// What selects several of them.
-    pub(super) rows: Vec<Row<'a>>,
-    pub(super) trees: Vec<Tree<'a>>,
+    pub(super) rows: Vec<TreeRow<'a>>,
+    pub(super) trees: Vec<OwnershipTree<'a>>,
 }
 
 /// Which Services and policies belong to which trees, and those that belong to none; and what several trees name.
-pub(super) fn bundles<'a>(frame: &Frame<'a>, homes: &[Option<usize>]) -> (Vec<Row<'a>>, Vec<Bundle<'a>>, Vec<&'a Used>) {
+pub(super) fn bundles<'a>(frame: &Frame<'a>, homes: &[Option<usize>]) -> (Vec<TreeRow<'a>>, Vec<Bundle<'a>>, Vec<&'a Used>) {
     let model = frame.model;
-    let mut trees: Vec<Tree> = model.roots.iter().map(|root| Tree::new(frame, root)).collect();
+    let mut trees: Vec<OwnershipTree> = model.roots.iter().map(|root| OwnershipTree::new(frame, root)).collect();
     let mut with: Vec<usize> = (0..trees.len()).collect();
     let (mut loose, mut shared) = (Vec::new(), Vec::new());
     for service in &model.services {
         match service.reached(&model.roots)[..] {
-            [] => loose.push(Row::Service(service)),
-            [one] => trees[one].rows.push(Row::Service(service)),
+            [] => loose.push(TreeRow::Service(service)),
+            [one] => trees[one].rows.push(TreeRow::Service(service)),
             ref several => {
                 shared.push((several[0], service));
                 let first = several.iter().map(|at| with[*at]).min().unwrap_or(0);
@@ -33,11 +33,11 @@ pub(super) fn bundles<'a>(frame: &Frame<'a>, homes: &[Option<usize>]) -> (Vec<Ro
     }
     // An autoscaler comes last: nothing stands between it and what it scales.
     let aims = |policy: &&Policy| model.roots.iter().position(|root| root.controller.as_ref().is_some_and(|of| of.id.uid == policy.target));
-    let scales = |policy: &&Policy| Row::Policy(policy).scales();
+    let scales = |policy: &&Policy| TreeRow::Policy(policy).scales();
     for policy in model.policies.iter().filter(|it| !scales(it)).chain(model.policies.iter().filter(scales)) {
         match aims(&policy) {
-            Some(at) => trees[at].rows.push(Row::Policy(policy)),
-            None => loose.push(Row::Policy(policy)),
+            Some(at) => trees[at].rows.push(TreeRow::Policy(policy)),
+            None => loose.push(TreeRow::Policy(policy)),
         }
     }
     let mut common = Vec::new();
@@ -56,7 +56,7 @@ pub(super) fn bundles<'a>(frame: &Frame<'a>, homes: &[Option<usize>]) -> (Vec<Ro
         }
     }
     for (root, service) in shared {
-        out.iter_mut().filter(|(first, _)| *first == with[root]).for_each(|(_, bundle)| bundle.rows.push(Row::Service(service)));
+        out.iter_mut().filter(|(first, _)| *first == with[root]).for_each(|(_, bundle)| bundle.rows.push(TreeRow::Service(service)));
     }
     (loose, out.into_iter().map(|(_, bundle)| bundle).collect(), common)
 }

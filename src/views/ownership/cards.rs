@@ -1,21 +1,21 @@
 //! Cards of controllers, Pods, claims and volumes.
 
-use super::measures::{Columns, USUAL};
+use super::measures::{TreeColumns, USUAL};
 use crate::api::Kind;
 use crate::i18n::{Message, dotted, msg};
-use crate::projection::model::{Claim, Controller, Id, Metric, Model, Pod, PodState};
+use crate::projection::model::{Claim, ControllerCard, Id, Metric, Model, Pod, PodState};
 use crate::views::bodies::{numbers, put_claim};
-use crate::views::shape::{Body, Label, Line, Look, Port, Rect, Scene, elbow};
+use crate::views::shape::{CardBody, Label, Line, Look, Port, Rect, Scene, elbow};
 use std::rc::Rc;
 
 /// The height of a controller's card.
-pub(super) fn card_height(of: &Controller) -> f64 {
+pub(super) fn card_height(of: &ControllerCard) -> f64 {
     let counters = if of.counters.is_empty() { 0.0 } else { 53.0 };
     let footer = if of.footer.is_empty() && of.chip.is_empty() { 0.0 } else { 29.0 };
     54.0 + counters + footer
 }
 
-pub(super) fn put_controller(out: &mut Scene, of: &Rc<Controller>, rect: Rect, parent: Option<usize>, look: Look) -> usize {
+pub(super) fn put_controller(out: &mut Scene, of: &Rc<ControllerCard>, rect: Rect, parent: Option<usize>, look: Look) -> usize {
     let state = if of.leaving {
         "terminating"
     } else if of.counters.iter().any(|counter| counter.metric == Metric::Ready && counter.tone == crate::projection::model::Tone::Off) {
@@ -28,7 +28,7 @@ pub(super) fn put_controller(out: &mut Scene, of: &Rc<Controller>, rect: Rect, p
     if let Look::Stacked(budget) = &look {
         label = msg::sentence_then(label, budget.label());
     }
-    out.put(&of.id, rect, Body::Controller { of: of.clone(), look }, parent, state, label)
+    out.put(&of.id, rect, CardBody::Controller { of: of.clone(), look }, parent, state, label)
 }
 
 pub(super) fn chosen(selected: Option<&str>, id: &Id) -> bool {
@@ -44,13 +44,13 @@ pub(super) fn line(chosen: bool, leaving: bool) -> Line {
 }
 
 /// A Pod in one line: the end of its name and its status; the node where there is room for all of it.
-pub(super) fn pod_line(pod: &Pod, wide: f64) -> Body {
+pub(super) fn pod_line(pod: &Pod, wide: f64) -> CardBody {
     let (lead, tail) = pod.parts(9.max(pod.parts(9).1.len()));
     let lead = if lead.len() + tail.len() > 9 { String::new() } else { lead };
     // Beside the glyph, a letter of the name is 7 pixels wide, one of the status some 6.
     let room = (wide - 38.0 - 7.0 * (lead.len() + tail.len()) as f64) / 6.2;
     let note = if (pod.word.length() + pod.note.length() + 3) as f64 <= room { pod.note.clone() } else { Message::default() };
-    Body::Pod { state: pod.state, lead, tail, word: pod.word.clone(), note, stale: pod.stale }
+    CardBody::Pod { state: pod.state, lead, tail, word: pod.word.clone(), note, stale: pod.stale }
 }
 
 pub(super) fn claims_of<'a>(model: &'a Model, pod: &'a Pod) -> impl Iterator<Item = &'a Claim> {
@@ -64,7 +64,7 @@ pub(super) fn storage_of(
     pod: &Pod,
     at: Rect,
     parent: usize,
-    (columns, high): (&Columns, f64),
+    (columns, high): (&TreeColumns, f64),
     out: &mut Scene,
     drawn: &mut Vec<String>,
 ) {
@@ -90,7 +90,7 @@ pub(super) fn storage_of(
     }
 }
 
-pub(super) fn volume_of(model: &Model, claim: &Claim, at: Rect, parent: usize, columns: &Columns, out: &mut Scene) {
+pub(super) fn volume_of(model: &Model, claim: &Claim, at: Rect, parent: usize, columns: &TreeColumns, out: &mut Scene) {
     if columns.volume == 0.0 {
         return;
     }
@@ -98,7 +98,7 @@ pub(super) fn volume_of(model: &Model, claim: &Claim, at: Rect, parent: usize, c
         let rect = Rect::new(at.right() + 36.0, at.cy() - 26.0, columns.volume, USUAL.pod);
         let fact = dotted([&volume.phase, &volume.capacity].map(Message::state).to_vec());
         let label = msg::volume_label(&volume.id.name, &fact);
-        out.put(&volume.id, rect, Body::Volume { fact }, Some(parent), &volume.phase.to_ascii_lowercase(), label);
+        out.put(&volume.id, rect, CardBody::Volume { fact }, Some(parent), &volume.phase.to_ascii_lowercase(), label);
         let bound = claim.phase == "Bound";
         out.link(
             volume.id.uid.clone(),
@@ -129,7 +129,7 @@ pub(super) fn orphans(model: &Model, (left, top): (f64, f64), least: usize, out:
         out.labels.push(Label { x: left, y, text, class: "", centred: false });
         for (i, id) in ids.iter().enumerate() {
             let rect = Rect::new(left + (i % chips) as f64 * 184.0, y + 22.0 + (i / chips) as f64 * 36.0, 176.0, 28.0);
-            let body = Body::Stored { fact: Message::default(), missing: false };
+            let body = CardBody::Stored { fact: Message::default(), missing: false };
             let label = if acts { msg::kind_name(&id.kind, &id.name) } else { msg::not_simulated_label(&id.kind, &id.name) };
             out.put(id, rect, body, None, "inert", label);
         }

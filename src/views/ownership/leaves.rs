@@ -1,7 +1,7 @@
 //! How the Pods of a group are drawn: as cards, tiles or cells.
 
 use super::measures::{DENSE, Measures, PAD};
-use crate::projection::model::Block;
+use crate::projection::model::PodBlock;
 
 /// How the Pods of a group are drawn.
 pub(super) enum Leaves {
@@ -33,11 +33,11 @@ pub(super) fn leaves(most: usize, now: usize, total: usize, (width, room): (f64,
 
 /// Height of the counts over cells: a line for each state, or for two where there is room; two at least, so that the second
 /// moves nothing.
-pub(super) fn counts_height(pods: &Block, width: f64) -> f64 {
+pub(super) fn counts_height(pods: &PodBlock, width: f64) -> f64 {
     8.0 + 18.0 * pods.counts().len().div_ceil(if width >= 336.0 { 2 } else { 1 }).max(2) as f64
 }
 
-pub(super) fn leaves_height(pods: &Block, now: usize, kind: &Leaves, pitch: f64, of: &Measures) -> f64 {
+pub(super) fn leaves_height(pods: &PodBlock, now: usize, kind: &Leaves, pitch: f64, of: &Measures) -> f64 {
     match kind {
         Leaves::None => 0.0,
         Leaves::Cards => now as f64 * pitch - (pitch - of.pod),

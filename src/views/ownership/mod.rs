@@ -22,7 +22,7 @@ pub use read::LastScales;
 use crate::i18n::msg;
 use crate::projection::model::Model;
 use crate::views::shape::Scene;
-use crate::views::view::{Empty, Filter, Fit, Legend, Source, Status, Uses, View, ViewMemory, Workloads};
+use crate::views::view::{Empty, Fit, Legend, ObjectFilter, Source, Status, Uses, View, ViewMemory, Workloads};
 
 /// The diagram.
 pub static VIEW: View = View {
@@ -33,7 +33,7 @@ pub static VIEW: View = View {
     empty: Empty { title: Some(msg::ownership_empty_title), text: Some(msg::ownership_empty), examples: true, by_filter: true },
     fit: Fit { hangs: false, ..Fit::HANGING },
     status: Status::Of(Workloads::Drawn),
-    filter: Filter::Words,
+    filter: ObjectFilter::Words,
     uses: Uses { budget: true, ..Uses::NOTHING },
     refresh_ms: |_| None,
     extent: None,

@@ -6,10 +6,10 @@ use super::measures::{BRIEF, DENSE, PAD};
 use super::rows::{endpoints, policy_label};
 use super::words::summary;
 use crate::i18n::{Arg, Message, msg};
-use crate::projection::model::{Controller, Counter, Group, Id, Metric, Model, Policy, Tone};
+use crate::projection::model::{ControllerCard, Counter, Group, Id, Metric, Model, Policy, Tone};
 use crate::views::bodies::{pod_body, pod_label, put_claim};
 use crate::views::references;
-use crate::views::shape::{Body, Cells, Line, Look, Rect, Scene, drop};
+use crate::views::shape::{CardBody, Cells, Line, Look, Rect, Scene, drop};
 use std::rc::Rc;
 
 /// The stacked layout: cards in full width, children below. In a low frame all are lower, so that root and Pods are seen together.
@@ -28,13 +28,13 @@ pub(super) fn narrow(model: &Model, selected: Option<&str>, width: f64, low: boo
         for service in model.services.iter().zip(&over).filter(|(_, over)| **over == at).map(|(service, _)| service) {
             let (form, state) = (endpoints(service.ready()), if service.ready() > 0 { "ready" } else { "none" });
             let label = msg::service_label_short(&service.id.name, &form);
-            out.put(&service.id, Rect::new(m, y, w, 44.0), Body::Service { form }, None, state, label);
+            out.put(&service.id, Rect::new(m, y, w, 44.0), CardBody::Service { form }, None, state, label);
             y += 60.0;
         }
         let aims = |policy: &&Policy| root.controller.as_ref().is_some_and(|of| of.id.uid == policy.target);
         for policy in model.policies.iter().filter(aims) {
             let label = policy_label(policy);
-            out.put(&policy.id, Rect::new(m, y, w, 44.0), Body::Service { form: policy.form.clone() }, None, "settled", label);
+            out.put(&policy.id, Rect::new(m, y, w, 44.0), CardBody::Service { form: policy.form.clone() }, None, "settled", label);
             y += 60.0;
         }
         let (mut parent, mut from) = (None, Rect::default());
@@ -117,7 +117,7 @@ pub(super) fn narrow(model: &Model, selected: Option<&str>, width: f64, low: boo
 }
 
 /// With one counter more, for which there is room in the whole width of a phone.
-pub(super) fn with_updated(of: &Controller) -> Rc<Controller> {
+pub(super) fn with_updated(of: &ControllerCard) -> Rc<ControllerCard> {
     let mut of = of.clone();
     if let Some(updated) = of.updated {
         of.counters.push(Counter {
@@ -157,10 +157,10 @@ pub(super) fn stack(
     if group.pods.len() <= 6 {
         for pod in group.pods.iter() {
             let mut body = pod_body(pod, if w > 240.0 { 30 } else { 5.max(pod.parts(5).1.len()) });
-            if let (Body::Pod { lead, .. }, true) = (&mut body, w <= 240.0) {
+            if let (CardBody::Pod { lead, .. }, true) = (&mut body, w <= 240.0) {
                 lead.clear();
             }
-            if let (Body::Pod { note, .. }, true) = (&mut body, w <= 240.0) {
+            if let (CardBody::Pod { note, .. }, true) = (&mut body, w <= 240.0) {
                 *note = Message::default();
             }
             out.put(&pod.id, Rect::new(x, y, w, 48.0), body, parent, pod.state.class(), pod_label(pod));
@@ -174,6 +174,6 @@ pub(super) fn stack(
     let cells = Cells { pods: group.pods.clone(), columns, side, pitch, at: (PAD, head + 6.0), old, ring };
     let h = head + group.pods.len().div_ceil(columns) as f64 * pitch + 14.0;
     let id = Id { kind: "Pods".into(), uid: format!("{}/pods", group.pods[0].id.uid), ..group.pods[0].id.clone() };
-    out.put(&id, Rect::new(x, y, w, h), Body::Cells(cells), parent, "progressing", msg::summary_pods(group.pods.len()));
+    out.put(&id, Rect::new(x, y, w, h), CardBody::Cells(cells), parent, "progressing", msg::summary_pods(group.pods.len()));
     y + h + 8.0
 }

@@ -3,11 +3,11 @@
 
 use super::cards::{chosen, claims_of};
 use super::measures::{Frame, LEAST, Measures};
-use super::tree::Tree;
+use super::tree::OwnershipTree;
 use crate::i18n::{Message, dotted, msg};
-use crate::projection::model::{Block, Controller, Id, Metric, Model, PodState, Root};
+use crate::projection::model::{ControllerCard, Id, Metric, Model, PodBlock, PodState, Root};
 use crate::views::bodies::numbers;
-use crate::views::shape::{Body, Cells, Label, Rect, Scene};
+use crate::views::shape::{CardBody, Cells, Label, Rect, Scene};
 
 /// From so many roots on an overview is drawn where their trees would be higher than this many stages.
 const MIN_ROOTS: usize = 16;
@@ -38,7 +38,7 @@ pub(super) fn put<'a>(frame: &Frame<'a>, (left, top): (f64, f64), out: &mut Scen
     let mut y = top;
     let selected = frame.model.roots.iter().find(|root| holds(root, frame.selected));
     if let Some(root) = selected {
-        let mut tree = Tree::new(frame, root);
+        let mut tree = OwnershipTree::new(frame, root);
         tree.measure(frame);
         y = tree.put(frame, (left, y), out, claims, &mut Vec::new()) + apart;
     }
@@ -67,14 +67,14 @@ pub(super) fn put<'a>(frame: &Frame<'a>, (left, top): (f64, f64), out: &mut Scen
 
 /// Whether the selected object is a part of the tree.
 fn holds(root: &Root, selected: Option<&str>) -> bool {
-    let is = |of: &Controller| chosen(selected, &of.id);
+    let is = |of: &ControllerCard| chosen(selected, &of.id);
     let group = |of: &crate::projection::model::Group| {
         of.controller.as_deref().is_some_and(is) || of.pods.iter().any(|pod| chosen(selected, &pod.id))
     };
     selected.is_some() && (root.controller.as_deref().is_some_and(is) || root.groups.iter().any(group))
 }
 
-fn is_ready(of: &Controller) -> bool {
+fn is_ready(of: &ControllerCard) -> bool {
     let value = |metric: Metric| of.counters.iter().find(|counter| counter.metric == metric).map(|counter| &counter.value);
     value(Metric::Desired) == value(Metric::Ready)
 }
@@ -119,11 +119,11 @@ fn chip(frame: &Frame<'_>, root: &Root, (x, y): (f64, f64), out: &mut Scene) -> 
                 "progressing"
             };
             let label = msg::controller_label(&of.caption, &of.id.name, all);
-            out.put(&of.id, rect, Body::Stored { fact, missing: false }, None, state, label)
+            out.put(&of.id, rect, CardBody::Stored { fact, missing: false }, None, state, label)
         }
         None => {
             let id = Id { uid: "bare".into(), ..Id::default() };
-            out.put(&id, rect, Body::Note(msg::summary_bare(root.pods())), None, "", msg::summary_bare(root.pods()))
+            out.put(&id, rect, CardBody::Note(msg::summary_bare(root.pods())), None, "", msg::summary_bare(root.pods()))
         }
     };
     let (mut at, mut bottom) = (x, rect.bottom());
@@ -133,7 +133,7 @@ fn chip(frame: &Frame<'_>, root: &Root, (x, y): (f64, f64), out: &mut Scene) -> 
         let free = (((x + CHIP.0 - at) / pitch) as usize).max(1);
         let columns = free.min(group.pods.len());
         let rows = group.pods.len().div_ceil(columns);
-        let pods: Block = group.pods.clone();
+        let pods: PodBlock = group.pods.clone();
         let ring = frame.model.place(group, frame.selected);
         let counted = |(state, n): &(PodState, usize)| msg::pods_in_state(n, pods.word(*state));
         let label = msg::pods_label(pods.len(), pods.counts().iter().map(counted).collect::<Vec<_>>());
@@ -143,7 +143,7 @@ fn chip(frame: &Frame<'_>, root: &Root, (x, y): (f64, f64), out: &mut Scene) -> 
         let rect = Rect::new(at, rect.bottom() + 5.0, columns as f64 * pitch, rows as f64 * pitch);
         let state = if matches!(pods.counts()[..], [(PodState::Ready, _)]) { "ready" } else { "progressing" };
         let cells = Cells { pods, columns, side, pitch, at: (0.0, 0.0), old: root.older(group), ring };
-        out.put(&id, rect, Body::Cells(cells), Some(parent), state, label);
+        out.put(&id, rect, CardBody::Cells(cells), Some(parent), state, label);
         (at, bottom) = (rect.right() + 4.0, bottom.max(rect.bottom()));
     }
     bottom.max(rect.bottom() + 20.0) - y

@@ -5,10 +5,10 @@ use crate::i18n::format::middle;
 use crate::i18n::{Message, dotted, msg};
 use crate::projection::model::{Id, Pod, PodState, Policy, Service};
 use crate::views::bodies::service_form;
-use crate::views::shape::{Body, Label, Line, Port, Rect, Scene};
+use crate::views::shape::{CardBody, Label, Line, Port, Rect, Scene};
 
 /// What stands in a row above a tree: a Service, an autoscaler, a disruption budget.
-pub(super) enum Row<'a> {
+pub(super) enum TreeRow<'a> {
     Service(&'a Service),
     Policy(&'a Policy),
 }
@@ -23,11 +23,11 @@ pub(super) struct End<'a> {
     pub(super) past: Option<f64>,
 }
 
-impl Row<'_> {
+impl TreeRow<'_> {
     pub(super) fn id(&self) -> &Id {
         match self {
-            Row::Service(service) => &service.id,
-            Row::Policy(policy) => &policy.id,
+            TreeRow::Service(service) => &service.id,
+            TreeRow::Policy(policy) => &policy.id,
         }
     }
 
@@ -40,12 +40,12 @@ impl Row<'_> {
     pub(super) fn put(&self, measures: &Measures, (x, y): (f64, f64), end: f64, out: &mut Scene) -> Rect {
         let least = measures.card.0;
         // As wide as its name needs, beside its pill.
-        let form = if let Row::Service(service) = self { service.form.len() } else { 20 };
+        let form = if let TreeRow::Service(service) = self { service.form.len() } else { 20 };
         let wide = (98.0 + 7.3 * self.id().name.len() as f64 + 6.6 * form as f64).clamp(least, least + 100.0);
-        let wide = if matches!(self, Row::Policy(_)) { wide.max(least + 76.0) } else { wide };
+        let wide = if matches!(self, TreeRow::Policy(_)) { wide.max(least + 76.0) } else { wide };
         let rect = Rect::new(x, y, wide, measures.card.1);
         let (words, short) = match self {
-            Row::Service(service) => {
+            TreeRow::Service(service) => {
                 put_service(out, service, rect);
                 let (of, ready) = (&service.selector, service.ready());
                 let words = if of.is_empty() { msg::row_no_selector() } else { msg::row_selector(of) };
@@ -58,9 +58,9 @@ impl Row<'_> {
                     dotted(vec![Message::name(middle(of, 24)), with_hint(msg::ready_count(ready))]),
                 )
             }
-            Row::Policy(policy) => {
+            TreeRow::Policy(policy) => {
                 let label = policy_label(policy);
-                out.put(&policy.id, rect, Body::Service { form: policy.form.clone() }, None, "settled", label);
+                out.put(&policy.id, rect, CardBody::Service { form: policy.form.clone() }, None, "settled", label);
                 (policy.words.clone(), policy.words.clone())
             }
         };
@@ -70,11 +70,11 @@ impl Row<'_> {
         // In the smallest frame what it selects gives way to what it has.
         let text = match self {
             _ if fits(&words) => words,
-            Row::Service(service) if measures.low && !fits(&short) => msg::ready_count(service.ready()),
+            TreeRow::Service(service) if measures.low && !fits(&short) => msg::ready_count(service.ready()),
             _ => short,
         };
         out.labels.push(Label { x, y: rect.cy() - 8.0, text, class: "onedge", centred: false });
-        if end == f64::MAX && matches!(self, Row::Service(_)) {
+        if end == f64::MAX && matches!(self, TreeRow::Service(_)) {
             out.link(self.id().uid.clone(), format!("M{} {}H{x}", rect.right(), rect.cy()), Line::Selects);
         }
         rect
@@ -83,9 +83,9 @@ impl Row<'_> {
     /// The selector's line: along the row to a rail, with a stub to each Pod in the EndpointSlice, or to each block of Pods.
     pub(super) fn rail(&self, card: Rect, rail: f64, lift: f64, ends: &[End], out: &mut Scene) {
         let to = |end: &End| match (self, end.pod) {
-            (Row::Service(service), Some(pod)) => service.endpoint(&pod.id.name).map(|endpoint| endpoint.ready),
-            (Row::Service(service), None) => service.reaches(&end.of),
-            (Row::Policy(_), pod) => Some(pod.is_none_or(|pod| pod.state == PodState::Ready)),
+            (TreeRow::Service(service), Some(pod)) => service.endpoint(&pod.id.name).map(|endpoint| endpoint.ready),
+            (TreeRow::Service(service), None) => service.reaches(&end.of),
+            (TreeRow::Policy(_), pod) => Some(pod.is_none_or(|pod| pod.state == PodState::Ready)),
         };
         let (uid, y) = (&self.id().uid, card.cy());
         let (mut n, mut last) = (0, 0.0f64);
@@ -115,7 +115,7 @@ pub(super) fn put_service(out: &mut Scene, service: &Service, rect: Rect) {
     let form = service_form(service);
     let label = msg::service_label(&service.id.name, &form, endpoints(ready));
     let state = if ready > 0 { "ready" } else { "none" };
-    out.put(&service.id, rect, Body::Service { form }, None, state, label);
+    out.put(&service.id, rect, CardBody::Service { form }, None, state, label);
 }
 
 pub(super) fn policy_label(policy: &Policy) -> Message {

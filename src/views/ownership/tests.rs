@@ -2,8 +2,8 @@
 
 use super::layout::layout;
 use super::measures::LEAST;
-use crate::projection::model::{Claim, Controller, Group, Id, Model, Pod, PodState, Root, Used};
-use crate::views::shape::{Body, Line, Rect, Scene};
+use crate::projection::model::{Claim, ControllerCard, Group, Id, Model, Pod, PodState, Root, Used};
+use crate::views::shape::{CardBody, Line, Rect, Scene};
 
 use crate::projection::model::{Endpoint, Service, Volume, counters, natural};
 use std::rc::Rc;
@@ -15,11 +15,11 @@ fn pod(name: &str, state: PodState) -> Pod {
 fn group(set: &str, pods: usize) -> Group {
     Group {
         controller: Some(
-            Controller {
+            ControllerCard {
                 id: Id::named("ReplicaSet", set),
                 counters: counters(2, 2, 2),
                 footer: "nginx:1.25".into(),
-                ..Controller::default()
+                ..ControllerCard::default()
             }
             .into(),
         ),
@@ -28,8 +28,13 @@ fn group(set: &str, pods: usize) -> Group {
 }
 
 fn deployment(groups: Vec<Group>) -> Model {
-    let controller =
-        Controller { id: Id::named("Deployment", "nginx"), counters: counters(3, 4, 3), desired: 3, surplus: 1, ..Controller::default() };
+    let controller = ControllerCard {
+        id: Id::named("Deployment", "nginx"),
+        counters: counters(3, 4, 3),
+        desired: 3,
+        surplus: 1,
+        ..ControllerCard::default()
+    };
     Model { roots: vec![Root { controller: Some(controller.into()), groups, folded: 0 }], ..Model::default() }
 }
 
@@ -69,11 +74,11 @@ fn pods_fold_into_tiles_then_cells_then_dense_cells() {
         let scene = layout(&deployment(vec![group("a", n)]), None, (800.0, 700.0));
         nothing_overlaps(&scene);
         let cells = scene.items.iter().find_map(|item| match &item.body {
-            Body::Cells(cells) => Some((cells.pods.len(), cells.pitch)),
+            CardBody::Cells(cells) => Some((cells.pods.len(), cells.pitch)),
             _ => None,
         });
-        let tiles = scene.items.iter().filter(|item| matches!(item.body, Body::Tile { .. })).count();
-        let cards = scene.items.iter().filter(|item| matches!(item.body, Body::Pod { .. })).count();
+        let tiles = scene.items.iter().filter(|item| matches!(item.body, CardBody::Tile { .. })).count();
+        let cards = scene.items.iter().filter(|item| matches!(item.body, CardBody::Pod { .. })).count();
         (cards, tiles, cells)
     };
     assert_eq!(bodies(0), (0, 0, None));
@@ -121,7 +126,7 @@ fn claims_and_volumes_follow_their_pod_and_outlive_it() {
         volume: "pv-1".into(),
         ..Claim::default()
     };
-    let set = Controller { id: Id::named("StatefulSet", "web"), counters: counters(1, 1, 1), ..Controller::default() };
+    let set = ControllerCard { id: Id::named("StatefulSet", "web"), counters: counters(1, 1, 1), ..ControllerCard::default() };
     let model = Model {
         roots: vec![Root {
             controller: Some(set.into()),
@@ -283,7 +288,7 @@ fn two_blocks_of_cells_have_a_stub_each() {
     crate::sort::sort_by(&mut model.services[0].endpoints, |a, b| natural(&a.pod, &b.pod));
     assert_eq!(full(&model), [true, false]);
     let scene = layout(&model, None, (800.0, 560.0));
-    let blocks = scene.items.iter().filter(|item| matches!(item.body, Body::Cells(_))).map(|item| (item.rect.right(), item.rect.cy()));
+    let blocks = scene.items.iter().filter(|item| matches!(item.body, CardBody::Cells(_))).map(|item| (item.rect.right(), item.rect.cy()));
     let ports: Vec<(f64, f64)> = scene.ports.iter().map(|port| (port.x, port.y)).collect();
     assert_eq!(ports, blocks.collect::<Vec<_>>());
 }
@@ -363,7 +368,7 @@ fn what_a_tree_names_stands_below_its_root_and_what_several_name_below_all() {
             // What several name has its lines while one of them is looked at, and says meanwhile how many they are.
             let looked = layout(&model, Some("Deployment/shop0"), size);
             assert_eq!(lines(&looked), [own[0], "Deployment/shop0>Secret/both", "Deployment/shop1>Secret/both", own[1]]);
-            let Body::Stored { fact, .. } = &scene.items[at("Secret/both")].body else { panic!("its card") };
+            let CardBody::Stored { fact, .. } = &scene.items[at("Secret/both")].body else { panic!("its card") };
             assert_eq!(fact, "env · used by 2 objects");
         }
     }
@@ -442,12 +447,12 @@ fn lines_to_what_is_named_lead_past_all_other_cards() {
             lines_cross_no_card(&scene);
             let first = &model.uses[0].id.uid;
             assert!(scene.edges.iter().any(|edge| edge.line == Line::Waits && edge.key.ends_with(first)), "what is missing has its card");
-            let cards = scene.items.iter().filter(|item| matches!(item.body, Body::Stored { .. })).count();
+            let cards = scene.items.iter().filter(|item| matches!(item.body, CardBody::Stored { .. })).count();
             let more: usize = scene
                 .items
                 .iter()
                 .filter_map(|item| match &item.body {
-                    Body::Note(text) => text.strip_prefix('+')?.split(' ').next()?.parse::<usize>().ok(),
+                    CardBody::Note(text) => text.strip_prefix('+')?.split(' ').next()?.parse::<usize>().ok(),
                     _ => None,
                 })
                 .sum();

@@ -3,23 +3,23 @@
 use super::cards::{card_height, chosen, line, pod_line, put_controller, storage_of};
 use super::leaves::{Leaves, counts_height, leaves, leaves_height};
 use super::measures::{
-    APART_BLOCKS, BELOW_ROOT, BESIDE, BRIEF, CLAIMS, Columns, DENSE, FLAT_CLAIMS, FLAT_PLAIN, Frame, HIGH, HUGE, LIFTED, Measures, OVER,
-    PAD, PLAIN,
+    APART_BLOCKS, BELOW_ROOT, BESIDE, BRIEF, CLAIMS, DENSE, FLAT_CLAIMS, FLAT_PLAIN, Frame, HIGH, HUGE, LIFTED, Measures, OVER, PAD, PLAIN,
+    TreeColumns,
 };
-use super::rows::{End, Row};
+use super::rows::{End, TreeRow};
 use crate::i18n::{Message, msg};
-use crate::projection::model::{Block, Controller, Group, Id, PodState, Root, Used};
+use crate::projection::model::{ControllerCard, Group, Id, PodBlock, PodState, Root, Used};
 use crate::views::bodies::{pod_body, pod_label};
 use crate::views::references;
-use crate::views::shape::{Body, Cells, Label, Line, Look, Rect, Scene, drop, elbow};
+use crate::views::shape::{CardBody, Cells, Label, Line, Look, Rect, Scene, drop, elbow};
 use std::rc::Rc;
 
 /// A root with what selects or scales it alone.
-pub(super) struct Tree<'a> {
+pub(super) struct OwnershipTree<'a> {
     pub(super) root: &'a Root,
     pub(super) measures: &'static Measures,
-    pub(super) columns: &'static Columns,
-    pub(super) rows: Vec<Row<'a>>,
+    pub(super) columns: &'static TreeColumns,
+    pub(super) rows: Vec<TreeRow<'a>>,
     /// What it alone names.
     pub(super) uses: Vec<&'a Used>,
     /// By group: how its Pods are drawn, their height and that of the group.
@@ -35,21 +35,21 @@ pub(super) struct Tree<'a> {
     pub(super) beside: bool,
 }
 
-impl<'a> Tree<'a> {
-    pub(super) fn new(frame: &Frame, root: &'a Root) -> Tree<'a> {
+impl<'a> OwnershipTree<'a> {
+    pub(super) fn new(frame: &Frame, root: &'a Root) -> OwnershipTree<'a> {
         let of = |kind: &str| root.controller.as_ref().is_some_and(|of| of.id.kind == kind);
         let sets = of("Deployment") || of("CronJob");
         let measures = frame.measures;
-        let all: &'static [Columns] = match (root.mounts(), measures.low) {
+        let all: &'static [TreeColumns] = match (root.mounts(), measures.low) {
             (false, false) => &PLAIN,
             (true, false) => &CLAIMS,
             (false, true) => &FLAT_PLAIN,
             (true, true) => &FLAT_CLAIMS,
         };
-        let fits = |columns: &&Columns| columns.width(sets, measures.rail) <= frame.width;
+        let fits = |columns: &&TreeColumns| columns.width(sets, measures.rail) <= frame.width;
         let columns = all.iter().find(fits).unwrap_or(&all[all.len() - 1]);
-        let beside = Tree::largest(root) > BESIDE && root.controller.as_ref().is_some_and(|of| of.id.kind == "Deployment");
-        Tree {
+        let beside = OwnershipTree::largest(root) > BESIDE && root.controller.as_ref().is_some_and(|of| of.id.kind == "Deployment");
+        OwnershipTree {
             root,
             measures,
             columns,
@@ -78,7 +78,7 @@ impl<'a> Tree<'a> {
     }
 
     /// The height of a controller's card.
-    pub(super) fn high(&self, of: &Controller) -> f64 {
+    pub(super) fn high(&self, of: &ControllerCard) -> f64 {
         if self.measures.low { BRIEF } else { card_height(of) }
     }
 
@@ -138,19 +138,19 @@ impl<'a> Tree<'a> {
             self.slots.push((kind, height, height.max(group.controller.as_deref().map_or(0.0, |of| self.high(of)))));
         }
         let slot = |now: usize, group: &Group| {
-            let height = leaves_height(&Block::default(), now, &leaves(desired, now, frame.total, room, of), pitch, of);
+            let height = leaves_height(&PodBlock::default(), now, &leaves(desired, now, frame.total, room, of), pitch, of);
             height.max(group.controller.as_deref().map_or(0.0, |of| self.high(of)))
         };
         if let (Some(root), [.., old, new], 1..=24) = (&root.controller, &root.groups[..], desired) {
             let (first, last) = (slot(desired, old), slot(root.surplus.clamp(1, desired), new));
             let earlier: f64 = self.slots.iter().rev().skip(2).map(|slot| slot.2 + of.between).sum();
             let all = earlier + first + of.between + last;
-            let high = leaves_height(&Block::default(), desired, &leaves(desired, desired, frame.total, room, of), pitch, of);
+            let high = leaves_height(&PodBlock::default(), desired, &leaves(desired, desired, frame.total, room, of), pitch, of);
             self.update = Some((all, (first / 2.0 + all - last / 2.0) / 2.0, (first - high) / 2.0));
         }
         let kind = leaves(desired, desired, frame.total, room, of);
         stored |= root.mounts() && matches!(kind, Leaves::Cards);
-        self.least = leaves_height(&Block::default(), desired, &kind, pitch, of).max(self.card());
+        self.least = leaves_height(&PodBlock::default(), desired, &kind, pitch, of).max(self.card());
         let pods = self.xs().1 + wide;
         let volume = if c.volume > 0.0 { 36.0 + c.volume } else { 0.0 };
         self.ends = (pods, pods + if stored { c.gap + c.claim + volume } else { rail });
@@ -158,7 +158,7 @@ impl<'a> Tree<'a> {
 
     /// Two blocks in the whole width, also while there is one: it stays as it is when the next comes.
     pub(super) fn measure_beside(&mut self, frame: &Frame) {
-        let (root, huge) = (self.root, Tree::largest(self.root) > HUGE);
+        let (root, huge) = (self.root, OwnershipTree::largest(self.root) > HUGE);
         let (side, pitch) = if huge { (4.0, 5.0) } else { (7.0, 8.0) };
         let rails = self.rows.iter().filter(|row| !row.scales()).count() as f64;
         let rail = if rails > 0.0 { self.measures.rail + rails * 10.0 } else { 0.0 };
@@ -172,7 +172,7 @@ impl<'a> Tree<'a> {
             let height = leaves_height(&group.pods, 0, &kind, 0.0, self.measures);
             self.slots.push((kind, height, over + of.map_or(0.0, |of| self.high(of)) + 20.0 + height));
         }
-        let high = leaves_height(&Block::default(), 0, &kind(root.desired()), 0.0, self.measures);
+        let high = leaves_height(&PodBlock::default(), 0, &kind(root.desired()), 0.0, self.measures);
         let cards = root.groups.iter().filter_map(|group| group.controller.as_deref()).map(|of| self.high(of));
         self.least = over + cards.fold(least, f64::max) + 20.0 + high;
         let wide = self.xs().1 + 2.0 * (columns as f64 * pitch + 2.0 * PAD) + APART_BLOCKS;
@@ -278,7 +278,7 @@ impl<'a> Tree<'a> {
             };
             let id = Id { uid: format!("{}/folded", root.controller.as_ref().map_or("", |of| &of.id.uid)), ..Id::default() };
             let rect = Rect::new(x + set_x, bottom + 8.0, c.set, 20.0);
-            out.put(&id, rect, Body::Note(text.clone()), root_index, "", text);
+            out.put(&id, rect, CardBody::Note(text.clone()), root_index, "", text);
             bottom += 28.0;
         }
         bottom = self.lowest(root_rect, bottom);
@@ -370,7 +370,7 @@ impl<'a> Tree<'a> {
         group: &'a Group,
         kind: &Leaves,
         (x, y): (f64, f64),
-        (parent, from, owner): (Option<usize>, Rect, Option<&Rc<Controller>>),
+        (parent, from, owner): (Option<usize>, Rect, Option<&Rc<ControllerCard>>),
         out: &mut Scene,
         claims: &mut Vec<String>,
         ends: &mut Vec<End<'a>>,
@@ -395,7 +395,7 @@ impl<'a> Tree<'a> {
                 for (i, pod) in group.pods.iter().enumerate() {
                     let (column, row) = ((i % m.across) as f64, (i / m.across) as f64);
                     let rect = Rect::new(x + column * m.step.0, y + row * m.step.1, m.tile.0, m.tile.1);
-                    let body = Body::Tile {
+                    let body = CardBody::Tile {
                         state: pod.state,
                         tail: pod.parts(6).1,
                         note: Message::default(),
@@ -436,7 +436,7 @@ impl<'a> Tree<'a> {
                     };
                     out.link(id.uid.clone(), d, Line::Owns);
                 }
-                out.put(&id, rect, Body::Cells(cells), parent, if ready { "ready" } else { "progressing" }, label);
+                out.put(&id, rect, CardBody::Cells(cells), parent, if ready { "ready" } else { "progressing" }, label);
                 let rect = if self.beside { Rect { h: 44.0, ..rect } } else { rect };
                 ends.push(End { rect, pod: None, of: start(owner), past: None });
             }
@@ -446,6 +446,6 @@ impl<'a> Tree<'a> {
 }
 
 /// How the names of its Pods begin.
-pub(super) fn start(owner: Option<&Rc<Controller>>) -> String {
+pub(super) fn start(owner: Option<&Rc<ControllerCard>>) -> String {
     owner.map_or(String::new(), |owner| [&owner.id.name, "-"].concat())
 }

@@ -6,7 +6,7 @@ use crate::i18n::{Message, clauses, dotted, msg};
 use crate::projection::model::Id;
 use crate::projection::rollout_track::{Extent, Point, Track, fewer};
 use crate::views::axis::{Axis, FOLD, Idle};
-use crate::views::shape::{Body, Rect, Scene};
+use crate::views::shape::{CardBody, Rect, Scene};
 use std::fmt::Write as _;
 use std::rc::Rc;
 
@@ -35,7 +35,7 @@ pub fn layout(track: &Track, beside: Option<&Extent>, width: f64, height: f64) -
     };
     let chart = draw(track, &extent, rect.w, rect.h);
     let id = Id { uid: format!("rollout/{}", track.id.uid), ..track.id.clone() };
-    out.put(&id, rect, Body::Chart(Rc::new(chart)), None, "", out.summary.clone());
+    out.put(&id, rect, CardBody::Chart(Rc::new(chart)), None, "", out.summary.clone());
     out.finish(16.0)
 }
 

@@ -15,7 +15,7 @@ use crate::projection::adapt;
 use crate::projection::model::Model;
 use crate::projection::rollout_track::{Extent, Track, subject};
 use crate::views::shape::Scene;
-use crate::views::view::{Empty, Filter, Fit, Legend, Source, Status, Uses, View, ViewMemory, Workloads};
+use crate::views::view::{Empty, Fit, Legend, ObjectFilter, Source, Status, Uses, View, ViewMemory, Workloads};
 
 /// The diagram.
 pub static VIEW: View = View {
@@ -26,7 +26,7 @@ pub static VIEW: View = View {
     empty: Empty { title: None, text: Some(msg::rollout_empty), examples: false, by_filter: false },
     fit: Fit { fills: true, ..Fit::HANGING },
     status: Status::Of(Workloads::Followed),
-    filter: Filter::Namespace,
+    filter: ObjectFilter::Namespace,
     uses: Uses::NOTHING,
     refresh_ms: |_| Some(50),
     extent: Some(extent),

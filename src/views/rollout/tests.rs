@@ -3,7 +3,7 @@
 use super::layout::{draw, layout, long};
 use crate::projection::model::Id;
 use crate::projection::rollout_track::{Extent, Point, Revision, Track};
-use crate::views::shape::Body;
+use crate::views::shape::CardBody;
 
 use crate::projection::rollout_track::Count;
 
@@ -134,7 +134,7 @@ fn layers_stand_on_each_other_and_end_at_the_instant_shown() {
         ..Track::default()
     };
     let scene = layout(&track, None, 900.0, 500.0);
-    let Body::Chart(chart) = &scene.items[0].body else { panic!("a chart") };
+    let CardBody::Chart(chart) = &scene.items[0].body else { panic!("a chart") };
     let layers: Vec<&str> = chart.paths.iter().map(|path| path.0.as_str()).filter(|class| class.starts_with("layer")).collect();
     assert_eq!(layers, ["layer unr r0", "layer rdy r0", "layer rdy r1"]);
     assert_eq!(chart.keys[1].1, 1);
@@ -189,7 +189,7 @@ fn charts_side_by_side_have_the_same_axes() {
     let tracks = [of(vec![point(1_000, 1, 1)]), of(vec![point(2_000, 1, 1), point(60_000, 12, 12), point(80_000, 5, 6)])];
     let extents = tracks.each_ref().map(Extent::of);
     let chart = |i: usize| match &layout(&tracks[i], Some(&extents[1 - i]), 700.0, 500.0).items[0].body {
-        Body::Chart(chart) => chart.clone(),
+        CardBody::Chart(chart) => chart.clone(),
         _ => panic!("a chart"),
     };
     let [a, b] = [chart(0), chart(1)];

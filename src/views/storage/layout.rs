@@ -8,7 +8,7 @@ use crate::i18n::format::middle;
 use crate::i18n::{Arg, Message, dotted, msg};
 use crate::projection::model::{Claim, Id, Model, Pod, PodState, Root};
 use crate::views::bodies::{numbers, pod_body, pod_label, put_claim};
-use crate::views::shape::{Body, Label, Line, Look, Port, Rect, Scene, drop};
+use crate::views::shape::{CardBody, Label, Line, Look, Port, Rect, Scene, drop};
 
 /// Lays the storage out. `selected` is a uid; its column is highlighted.
 pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)) -> Scene {
@@ -174,7 +174,7 @@ pub(super) fn grid(
     if let Some(of) = controller {
         let label = msg::summary_root(&of.id.kind, &of.id.name, numbers(of));
         let look = if places > 1 { Look::Wide } else { Look::Tall };
-        parent = Some(out.put(&of.id, card, Body::Controller { of: of.clone(), look }, None, "settled", label));
+        parent = Some(out.put(&of.id, card, CardBody::Controller { of: of.clone(), look }, None, "settled", label));
         pod_y = card.bottom() + down.drop + if of.id.kind == "Deployment" { VIA } else { 0.0 };
     }
     // A Deployment owns no Pod: what does stands on the line.
@@ -217,7 +217,7 @@ pub(super) fn grid(
         if let Some(pod) = column.pods.first() {
             let rect = Rect::new(x, pod_y, wide, POD);
             let mut body = pod_body(pod, if wide < 150.0 { 8 } else { 15 });
-            if let Body::Pod { note, .. } = &mut body {
+            if let CardBody::Pod { note, .. } = &mut body {
                 *note = match note.args() {
                     _ if wide < 150.0 => Message::default(),
                     [left @ Arg::Duration(_)] => Message::only(left.clone()),
@@ -229,7 +229,7 @@ pub(super) fn grid(
                 let drawn = out.items.iter().position(|item| item.id == *id);
                 let at = drawn.unwrap_or_else(|| {
                     let rect = Rect::new(x, card.bottom() + (pod_y - card.bottom() - CHIP) / 2.0, wide, CHIP);
-                    let body = Body::Stored { fact: Message::default(), missing: false };
+                    let body = CardBody::Stored { fact: Message::default(), missing: false };
                     let line = if on { Line::Chosen } else { Line::Owns };
                     out.link(id.uid.clone(), drop(from.0, from.1, cx, rect.y, (from.1 + rect.y) / 2.0), line);
                     out.put(id, rect, body, parent, "settled", msg::kind_name("ReplicaSet", &id.name))
@@ -303,7 +303,7 @@ pub(super) fn volume(model: &Model, claim: &Claim, (cx, ticket, down): (f64, Rec
             out.put(
                 &volume.id,
                 rect,
-                Body::Cylinder { fact, data: volume.data.clone() },
+                CardBody::Cylinder { fact, data: volume.data.clone() },
                 Some(parent),
                 &volume.phase.to_ascii_lowercase(),
                 label,
@@ -346,7 +346,7 @@ pub(super) fn free_volumes(model: &Model, ((across, down), top): ((Across, Down)
         let rect = Rect::new(across.left + i as f64 * across.pitch, top, across.column, down.volume);
         let fact = dotted([&volume.phase, &volume.capacity].map(Message::state).to_vec());
         let label = msg::volume_label(&volume.id.name, &fact);
-        out.put(&volume.id, rect, Body::Cylinder { fact, data: volume.data.clone() }, None, &volume.phase.to_ascii_lowercase(), label);
+        out.put(&volume.id, rect, CardBody::Cylinder { fact, data: volume.data.clone() }, None, &volume.phase.to_ascii_lowercase(), label);
     }
     if !free.is_empty() {
         out.labels.push(Label {
@@ -369,19 +369,21 @@ pub(super) fn classes(model: &Model, across: Across, out: &mut Scene) {
                 || model.claims.iter().any(|claim| claim.class == class.id.name)
         })
         .collect();
-    let x = out.items.iter().filter(|item| !matches!(item.body, Body::Controller { .. })).map(|item| item.rect.right()).fold(0.0, f64::max)
-        + 28.0;
+    let x =
+        out.items.iter().filter(|item| !matches!(item.body, CardBody::Controller { .. })).map(|item| item.rect.right()).fold(0.0, f64::max)
+            + 28.0;
     for (i, class) in used.iter().enumerate() {
         let cylinders: Vec<Rect> = out
             .items
             .iter()
             .filter(|item| {
-                matches!(item.body, Body::Cylinder { .. })
+                matches!(item.body, CardBody::Cylinder { .. })
                     && model.volumes.iter().any(|volume| volume.id.uid == item.id.uid && volume.class == class.id.name)
             })
             .map(|item| item.rect)
             .collect();
-        let tickets = out.items.iter().filter(|item| matches!(item.body, Body::Claim { .. })).map(|item| item.rect.bottom() + HIGH.gaps.1);
+        let tickets =
+            out.items.iter().filter(|item| matches!(item.body, CardBody::Claim { .. })).map(|item| item.rect.bottom() + HIGH.gaps.1);
         let top = cylinders.iter().map(|rect| rect.y).reduce(f64::max).or(tickets.reduce(f64::max)).unwrap_or(24.0) + 8.0;
         let rect = Rect::new(x, top + i as f64 * 130.0, 116.0, 116.0);
         let label = msg::class_label(&class.id.name, &class.reclaim);
@@ -402,14 +404,14 @@ pub(super) fn classes(model: &Model, across: Across, out: &mut Scene) {
             let y = out.items.iter().map(|item| item.rect.bottom()).fold(0.0, f64::max) + 20.0;
             let beside = across.left - 9.0;
             ways(&|_, rect, out_y| format!("M{} {}V{out_y}H{beside}V{}H{}", rect.cx(), rect.bottom(), y + 12.0, across.left), out);
-            out.put(&class.id, Rect::new(across.left, y, 358.0, 24.0), Body::Note(label.clone()), None, "", label);
+            out.put(&class.id, Rect::new(across.left, y, 358.0, 24.0), CardBody::Note(label.clone()), None, "", label);
             for (k, cylinder) in cylinders.iter().enumerate().filter(|(k, _)| under[*k].is_none()) {
                 out.link(format!("{}/{k}", class.id.uid), format!("M{} {}V{}", cylinder.cx(), cylinder.bottom(), y), Line::Provides);
             }
             continue;
         }
         ways(&|_, from, y| format!("M{} {}V{y}H{}V{}", from.cx(), from.bottom(), rect.cx(), rect.y), out);
-        out.put(&class.id, rect, Body::Class { reclaim: Message::state(&class.reclaim) }, None, "", label);
+        out.put(&class.id, rect, CardBody::Class { reclaim: Message::state(&class.reclaim) }, None, "", label);
         let last: Vec<(usize, Rect)> = cylinders.iter().copied().enumerate().filter(|(k, _)| under[*k].is_none()).collect();
         if last.is_empty() {
             continue;

@@ -15,7 +15,7 @@ use crate::projection::model::Model;
 use crate::projection::stale;
 use crate::views::ownership;
 use crate::views::shape::Scene;
-use crate::views::view::{Empty, Filter, Fit, Legend, Scale, Source, Status, Uses, View, ViewMemory, Workloads};
+use crate::views::view::{Empty, Fit, Legend, ObjectFilter, Scale, Source, Status, Uses, View, ViewMemory, Workloads};
 
 /// A frame lower than this shows claims beside their Pods.
 const MIN_ROWS_HEIGHT: f64 = 420.0;
@@ -29,7 +29,7 @@ pub static VIEW: View = View {
     empty: Empty { title: None, text: Some(msg::storage_empty), examples: false, by_filter: true },
     fit: Fit { scale: Scale::WholeOrFixed, ..Fit::HANGING },
     status: Status::Of(Workloads::InScope),
-    filter: Filter::Words,
+    filter: ObjectFilter::Words,
     uses: Uses::NOTHING,
     refresh_ms: |_| None,
     extent: None,

@@ -5,7 +5,7 @@ use super::measures::{CLOSE, ROOM, THREE, WIDE};
 use crate::projection::model::{Claim, Id, Model, Pod, PodState, Root};
 use crate::views::shape::{Line, Rect, Scene};
 
-use crate::projection::model::{Class, Controller, Group, Removed, Volume, counters};
+use crate::projection::model::{Class, ControllerCard, Group, Removed, Volume, counters};
 use std::rc::Rc;
 
 const WHOLE: (f64, f64) = (800.0, 700.0);
@@ -27,7 +27,7 @@ fn web(replicas: u32, claims: u32) -> Model {
         ..Claim::default()
     };
     let volume = |n: u32| Volume { id: Id::named("PersistentVolume", &format!("pv-{n}")), class: "standard".into(), ..Volume::default() };
-    let set = Controller { id: Id::named("StatefulSet", "web"), counters: counters(3, 3, 3), ..Controller::default() };
+    let set = ControllerCard { id: Id::named("StatefulSet", "web"), counters: counters(3, 3, 3), ..ControllerCard::default() };
     Model {
         roots: vec![Root {
             controller: Some(set.into()),
@@ -113,7 +113,8 @@ fn a_claim_that_outlives_its_pod_is_told_of_and_nothing_moves_for_it() {
 fn deployments() -> Model {
     let mut model = web(1, 2);
     let root = |name: &str, n: u32| {
-        let of = |kind: &str, name: &str| Controller { id: Id::named(kind, name), counters: counters(1, 1, 1), ..Controller::default() };
+        let of =
+            |kind: &str, name: &str| ControllerCard { id: Id::named(kind, name), counters: counters(1, 1, 1), ..ControllerCard::default() };
         let pod = Pod {
             id: Id::named("Pod", &format!("{name}-1-a")),
             claims: vec![format!("www-web-{n}")],

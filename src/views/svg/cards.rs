@@ -5,7 +5,7 @@ use crate::i18n::format::{Px, count, sentence, volume as volume_name};
 use crate::i18n::{Message, msg};
 use crate::projection::model::PodState;
 use crate::views::card_text;
-use crate::views::shape::{Body, Item, NodeBody, OLD_REVISION_ALPHA, Table};
+use crate::views::shape::{CardBody, CardTable, Item, NodeBody, OLD_REVISION_ALPHA};
 use crate::views::variant;
 
 /// The colour of a Pod's word.
@@ -53,7 +53,7 @@ fn pod_ground(paper: &mut Paper, item: &Item, state: PodState, chosen: bool, rad
 }
 
 pub(super) fn pod(paper: &mut Paper, item: &Item, chosen: bool) {
-    let Body::Pod { state, lead, tail, word, note, .. } = &item.body else { return };
+    let CardBody::Pod { state, lead, tail, word, note, .. } = &item.body else { return };
     let (w, h) = (item.rect.w, item.rect.h);
     let (line, slender) = (variant::is_line(item.rect), variant::is_slender(w));
     pod_ground(paper, item, *state, chosen, if line { 8.0 } else { 12.0 }, "surface");
@@ -89,7 +89,7 @@ pub(super) fn pod(paper: &mut Paper, item: &Item, chosen: bool) {
 }
 
 pub(super) fn tile(paper: &mut Paper, item: &Item, chosen: bool) {
-    let Body::Tile { state, tail, note, kin, old, .. } = &item.body else { return };
+    let CardBody::Tile { state, tail, note, kin, old, .. } = &item.body else { return };
     let (w, h) = (item.rect.w, item.rect.h);
     pod_ground(paper, item, *state, chosen || *kin, 8.0, if *old { "surface-2" } else { "surface" });
     let (lead, end) = card_text::tile_name(tail);
@@ -318,7 +318,7 @@ pub(super) fn terminal(paper: &mut Paper, item: &Item, state: Option<PodState>, 
 }
 
 /// A card with a table, or with a few facts.
-pub(super) fn table(paper: &mut Paper, item: &Item, of: &Table) {
+pub(super) fn table(paper: &mut Paper, item: &Item, of: &CardTable) {
     let w = item.rect.w;
     paper.tile(of.kind, 12.0, 12.0, 28.0);
     let [caption, title, pill] = [&of.caption, &of.title, &of.pill].map(|text| paper.say(text));
@@ -368,7 +368,7 @@ pub(super) fn table(paper: &mut Paper, item: &Item, of: &Table) {
 }
 
 /// Where each column begins, and its room: by what stands in it.
-fn column_widths(paper: &Paper, of: &Table, columns: usize, width: f64) -> Vec<(f64, f64)> {
+fn column_widths(paper: &Paper, of: &CardTable, columns: usize, width: f64) -> Vec<(f64, f64)> {
     let font = mono(12.0, "text");
     let widest = |column: usize| {
         let cells = of.rows.iter().filter_map(|(cells, _)| cells.get(column)).chain(of.head.get(column));

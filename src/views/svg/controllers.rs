@@ -4,7 +4,7 @@ use super::paper::{Font, NAME, Paper, SMALL, mono, ui};
 use crate::i18n::format::Px;
 use crate::i18n::msg;
 use crate::projection::budget::Budget;
-use crate::projection::model::{Controller, Counter, PodState, Tone};
+use crate::projection::model::{ControllerCard, Counter, PodState, Tone};
 use crate::views::card_text::{self, BriefText, ControllerText};
 use crate::views::shape::Item;
 use crate::views::variant;
@@ -42,7 +42,7 @@ fn facts(paper: &mut Paper, (x, y, room): (f64, f64, f64), numbers: &[(String, &
     }
 }
 
-pub(super) fn tall(paper: &mut Paper, item: &Item, of: &Controller) {
+pub(super) fn tall(paper: &mut Paper, item: &Item, of: &ControllerCard) {
     let w = item.rect.w;
     let text = card_text::controller(of, w, |message| paper.say(message));
     let ControllerText { caption, name, long, footer, image } = text;
@@ -79,7 +79,7 @@ pub(super) fn tall(paper: &mut Paper, item: &Item, of: &Controller) {
     paper.text(12.0, foot + 15.0, w - 24.0 - taken, font, &footer);
 }
 
-pub(super) fn wide(paper: &mut Paper, item: &Item, of: &Controller) {
+pub(super) fn wide(paper: &mut Paper, item: &Item, of: &ControllerCard) {
     let (w, h) = (item.rect.w, item.rect.h);
     let two = variant::has_counters_below(item.rect);
     let middle = if two { 26.0 } else { h / 2.0 };
@@ -96,7 +96,7 @@ pub(super) fn wide(paper: &mut Paper, item: &Item, of: &Controller) {
     facts(paper, (left, line, w - left - taken - 12.0), &numbers, 12.0);
 }
 
-pub(super) fn brief(paper: &mut Paper, item: &Item, of: &Controller) {
+pub(super) fn brief(paper: &mut Paper, item: &Item, of: &ControllerCard) {
     let w = item.rect.w;
     let BriefText { tiled, caption, name, numbers, tag } = card_text::brief(of, w, |message| paper.say(message));
     let left = if tiled { 35.0 } else { 8.0 };
@@ -112,7 +112,7 @@ pub(super) fn brief(paper: &mut Paper, item: &Item, of: &Controller) {
 }
 
 /// On a phone: with the budget of its rollout.
-pub(super) fn stacked(paper: &mut Paper, item: &Item, of: &Controller, budget: &Budget) {
+pub(super) fn stacked(paper: &mut Paper, item: &Item, of: &ControllerCard, budget: &Budget) {
     let w = item.rect.w;
     paper.tile(&of.id.kind, 12.0, 12.0, 28.0);
     let caption = paper.say(&of.caption);

@@ -180,13 +180,13 @@ impl Times {
 mod tests {
     use super::*;
     use crate::projection::model::Id;
-    use crate::views::shape::{Body, Rect};
+    use crate::views::shape::{CardBody, Rect};
 
     fn frame(at: u64, names: &[&str]) -> FilmFrame {
         let mut scene = Scene { width: 300.0, height: 100.0, ..Scene::default() };
         for name in names {
             let rect = Rect::new(0.0, 0.0, 100.0, 20.0);
-            scene.put(&Id::default(), rect, Body::Note(Message::name(*name)), None, "", "");
+            scene.put(&Id::default(), rect, CardBody::Note(Message::name(*name)), None, "", "");
         }
         FilmFrame { at, caption: Message::name("caption"), scene: Rc::new(scene) }
     }

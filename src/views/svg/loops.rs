@@ -5,7 +5,7 @@ use crate::explain::why::Row;
 use crate::i18n::format::Px;
 use crate::i18n::msg;
 use crate::views::loops::model::{Code, Loop, PanelForm, Pass, STEP_ICONS};
-use crate::views::shape::{Body, Item};
+use crate::views::shape::{CardBody, Item};
 use crate::views::variant;
 
 pub(super) fn store(paper: &mut Paper, item: &Item, version: u64) {
@@ -58,7 +58,7 @@ fn arc(radius: f64, (cx, cy): (f64, f64), from: f64, to: f64) -> String {
 }
 
 pub(super) fn draw(paper: &mut Paper, item: &Item, of: &Loop, above: bool) {
-    let Body::Loop { big, far, two, .. } = &item.body else { return };
+    let CardBody::Loop { big, far, two, .. } = &item.body else { return };
     let (w, h) = (item.rect.w, item.rect.h);
     let lively = of.writes || of.told || *big;
     let ink = if !of.slow.is_empty() {

@@ -14,7 +14,7 @@ mod style;
 use self::paper::{PLAIN, Paper, SMALL, escape, outline, ui};
 use crate::i18n::format::Px;
 use crate::i18n::{Catalogue, Message};
-use crate::views::shape::{Body, Edge, Item, Label, Look, Port, Rect, Scene};
+use crate::views::shape::{CardBody, Edge, Item, Label, Look, Port, Rect, Scene};
 use crate::views::variant;
 use std::fmt::Write as _;
 use std::rc::Rc;
@@ -157,19 +157,26 @@ fn label(paper: &mut Paper, label: &Label) {
 fn draw(paper: &mut Paper, item: &Item, chosen: bool) {
     let Rect { x, y, .. } = item.rect;
     let faint = match &item.body {
-        Body::Pod { stale, .. } | Body::Tile { stale, .. } => *stale,
-        Body::Controller { of, .. } => of.leaving,
+        CardBody::Pod { stale, .. } | CardBody::Tile { stale, .. } => *stale,
+        CardBody::Controller { of, .. } => of.leaving,
         _ => false,
     };
     paper.at((x, y), if faint { 0.6 } else { 1.0 }, |paper| content(paper, item, chosen));
 }
 
 /// Whether a body stands on a plain card; others have a shape of their own.
-fn has_card(body: &Body) -> bool {
+fn has_card(body: &CardBody) -> bool {
     match body {
-        Body::Controller { .. } | Body::Service { .. } | Body::Volume { .. } | Body::Class { .. } | Body::Node(_) => true,
-        Body::Store { .. } | Body::Pass(_) | Body::Terminal { .. } | Body::Table(_) | Body::Chart(_) | Body::Totals { .. } => true,
-        Body::Cells(of) => !of.bare(),
+        CardBody::Controller { .. } | CardBody::Service { .. } | CardBody::Volume { .. } | CardBody::Class { .. } | CardBody::Node(_) => {
+            true
+        }
+        CardBody::Store { .. }
+        | CardBody::Pass(_)
+        | CardBody::Terminal { .. }
+        | CardBody::Table(_)
+        | CardBody::Chart(_)
+        | CardBody::Totals { .. } => true,
+        CardBody::Cells(of) => !of.bare(),
         _ => false,
     }
 }
@@ -179,30 +186,30 @@ fn content(paper: &mut Paper, item: &Item, chosen: bool) {
         paper.rect((0.0, 0.0, item.rect.w, item.rect.h), 12.0, "surface", Some(outline(chosen, PLAIN)));
     }
     match &item.body {
-        Body::Controller { of, look: Look::Wide } => controllers::wide(paper, item, of),
-        Body::Controller { of, look: Look::Low } => controllers::brief(paper, item, of),
-        Body::Controller { of, look: Look::Stacked(budget) } => controllers::stacked(paper, item, of, budget),
-        Body::Controller { of, look: Look::Tall } => controllers::tall(paper, item, of),
-        Body::Service { form } => cards::service(paper, item, form),
-        Body::Pod { .. } => cards::pod(paper, item, chosen),
-        Body::Tile { .. } => cards::tile(paper, item, chosen),
-        Body::Gone { name } => cards::gone(paper, item, name),
-        Body::Cells(of) => cells::draw(paper, item, of),
-        Body::Claim { fact, .. } => cards::claim(paper, item, fact, chosen),
-        Body::Cylinder { fact, data } => cards::cylinder(paper, item, fact, data, chosen),
-        Body::Volume { fact } => cards::volume(paper, item, fact),
-        Body::Class { reclaim } => cards::class(paper, item, reclaim),
-        Body::Node(of) => cards::node(paper, item, of),
-        Body::Tray { title, aside, head, rows } => cards::tray(paper, item, [title, aside, head], rows),
-        Body::Totals { numbers, parts } => cells::totals(paper, item, numbers, parts),
-        Body::Stored { fact, missing } => cards::stored(paper, item, fact, *missing, chosen),
-        Body::Note(text) => note(paper, item, text),
-        Body::Store { version } => loops::store(paper, item, *version),
-        Body::Loop { of, above, .. } => loops::draw(paper, item, of, *above),
-        Body::Pass(pass) => loops::pass(paper, item, pass),
-        Body::Terminal { state, title, lines } => cards::terminal(paper, item, *state, title, lines),
-        Body::Table(of) => cards::table(paper, item, of),
-        Body::Chart(of) => chart::draw(paper, item, of),
+        CardBody::Controller { of, look: Look::Wide } => controllers::wide(paper, item, of),
+        CardBody::Controller { of, look: Look::Low } => controllers::brief(paper, item, of),
+        CardBody::Controller { of, look: Look::Stacked(budget) } => controllers::stacked(paper, item, of, budget),
+        CardBody::Controller { of, look: Look::Tall } => controllers::tall(paper, item, of),
+        CardBody::Service { form } => cards::service(paper, item, form),
+        CardBody::Pod { .. } => cards::pod(paper, item, chosen),
+        CardBody::Tile { .. } => cards::tile(paper, item, chosen),
+        CardBody::Gone { name } => cards::gone(paper, item, name),
+        CardBody::Cells(of) => cells::draw(paper, item, of),
+        CardBody::Claim { fact, .. } => cards::claim(paper, item, fact, chosen),
+        CardBody::Cylinder { fact, data } => cards::cylinder(paper, item, fact, data, chosen),
+        CardBody::Volume { fact } => cards::volume(paper, item, fact),
+        CardBody::Class { reclaim } => cards::class(paper, item, reclaim),
+        CardBody::Node(of) => cards::node(paper, item, of),
+        CardBody::Tray { title, aside, head, rows } => cards::tray(paper, item, [title, aside, head], rows),
+        CardBody::Totals { numbers, parts } => cells::totals(paper, item, numbers, parts),
+        CardBody::Stored { fact, missing } => cards::stored(paper, item, fact, *missing, chosen),
+        CardBody::Note(text) => note(paper, item, text),
+        CardBody::Store { version } => loops::store(paper, item, *version),
+        CardBody::Loop { of, above, .. } => loops::draw(paper, item, of, *above),
+        CardBody::Pass(pass) => loops::pass(paper, item, pass),
+        CardBody::Terminal { state, title, lines } => cards::terminal(paper, item, *state, title, lines),
+        CardBody::Table(of) => cards::table(paper, item, of),
+        CardBody::Chart(of) => chart::draw(paper, item, of),
     }
 }
 

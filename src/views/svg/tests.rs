@@ -1,7 +1,7 @@
 //! Each diagram as SVG, of objects that a small cluster has.
 
 use super::*;
-use crate::projection::model::{Block, Id, Pod, PodState};
+use crate::projection::model::{Id, Pod, PodBlock, PodState};
 use crate::views::shape::{Cells, Line};
 
 fn id(kind: &str, name: &str) -> Id {
@@ -18,7 +18,7 @@ fn a_name_with_markup_stays_text_and_each_icon_comes_once() {
     let name = "<script>alert(1)</script>";
     for at in 0..60 {
         let rect = Rect::new(0.0, 60.0 * f64::from(at), 400.0, 60.0);
-        scene.put(&id("Service", name), rect, Body::Service { form: Message::state("ClusterIP") }, None, "", "");
+        scene.put(&id("Service", name), rect, CardBody::Service { form: Message::state("ClusterIP") }, None, "", "");
     }
     let text = svg(scene, "");
     assert!(!text.contains("<script") && text.contains("&lt;script&gt;"), "{text}");
@@ -29,7 +29,14 @@ fn a_name_with_markup_stays_text_and_each_icon_comes_once() {
 #[test]
 fn what_is_chosen_has_the_accent_and_lines_have_their_classes() {
     let mut scene = Scene { width: 400.0, height: 200.0, ..Scene::default() };
-    scene.put(&id("PersistentVolume", "pv"), Rect::new(0.0, 0.0, 180.0, 52.0), Body::Volume { fact: Message::state("1Gi") }, None, "", "");
+    scene.put(
+        &id("PersistentVolume", "pv"),
+        Rect::new(0.0, 0.0, 180.0, 52.0),
+        CardBody::Volume { fact: Message::state("1Gi") },
+        None,
+        "",
+        "",
+    );
     scene.link("a".into(), "M0 0H9".into(), Line::Bound);
     assert!(svg(scene.clone(), "PersistentVolume/pv").contains("stroke=\"#326CE5\""));
     let plain = svg(scene, "");
@@ -39,10 +46,10 @@ fn what_is_chosen_has_the_accent_and_lines_have_their_classes() {
 #[test]
 fn cells_are_a_path_for_each_state_and_revision() {
     let states = [PodState::Ready, PodState::Ready, PodState::Pending, PodState::Failed];
-    let pods: Block = states.into_iter().map(|state| Pod { state, ..Pod::default() }).collect();
+    let pods: PodBlock = states.into_iter().map(|state| Pod { state, ..Pod::default() }).collect();
     let cells = Cells { pods, columns: 2, side: 7.0, pitch: 8.0, at: (0.0, 0.0), old: 1, ring: None };
     let mut scene = Scene { width: 100.0, height: 100.0, ..Scene::default() };
-    scene.put(&id("Node", "n"), Rect::new(0.0, 0.0, 16.0, 16.0), Body::Cells(cells), None, "", "");
+    scene.put(&id("Node", "n"), Rect::new(0.0, 0.0, 16.0, 16.0), CardBody::Cells(cells), None, "", "");
     let text = svg(scene, "");
     // The newest and an older revision, Failed with its cross, Pending with dashes.
     assert_eq!(text.matches("fill=\"#1B9A59\"").count(), 2, "{text}");
@@ -54,7 +61,7 @@ fn cells_are_a_path_for_each_state_and_revision() {
 fn pieces_joined_are_the_picture() {
     let mut scene = Scene { width: 400.0, height: 200.0, ..Scene::default() };
     for at in 0..100 {
-        scene.put(&id("Note", "n"), Rect::new(0.0, f64::from(at), 40.0, 20.0), Body::Note(Message::name("x")), None, "", "");
+        scene.put(&id("Note", "n"), Rect::new(0.0, f64::from(at), 40.0, 20.0), CardBody::Note(Message::name("x")), None, "", "");
     }
     let scene = Rc::new(scene);
     let mut pieces = Pieces::new(scene.clone(), "", Style::built_in(true), Rc::new(Catalogue::ENGLISH));
@@ -66,7 +73,7 @@ fn pieces_joined_are_the_picture() {
 #[test]
 fn the_name_of_a_pod_that_is_gone_is_struck_through() {
     let mut scene = Scene { width: 400.0, height: 200.0, ..Scene::default() };
-    scene.put(&id("Pod", "web-0"), Rect::new(0.0, 0.0, 160.0, 28.0), Body::Gone { name: "web-0".into() }, None, "", "");
+    scene.put(&id("Pod", "web-0"), Rect::new(0.0, 0.0, 160.0, 28.0), CardBody::Gone { name: "web-0".into() }, None, "", "");
     assert_eq!(svg(scene, "").matches("text-decoration=\"line-through\"").count(), 1);
 }
 
@@ -90,7 +97,7 @@ fn every_diagram_of_every_example_is_written() {
                 assert!(text.contains(&format!("<symbol id=\"{icon}\"")), "{what}: {icon}");
             }
             // The names of all objects that are cards.
-            let named = scene.items.iter().filter(|item| matches!(item.body, Body::Service { .. }) && item.rect.h > 0.0);
+            let named = scene.items.iter().filter(|item| matches!(item.body, CardBody::Service { .. }) && item.rect.h > 0.0);
             for item in named {
                 assert!(text.contains(&crate::views::card_text::name(item, 160.0)[..4]), "{what}: {}", item.id.name);
             }

@@ -5,7 +5,7 @@ use crate::actions::{ApplyDiagnostic, PlannedChanges};
 use crate::api::Kind;
 use crate::engine::Op;
 use crate::i18n::{Message, msg};
-use crate::projection::changes::{self, Change, Field};
+use crate::projection::changes::{self, Change, ChangedField};
 use crate::session::Msg as Do;
 use crate::session::selection::SelectionMsg;
 use crate::views::highlight;
@@ -61,7 +61,7 @@ pub fn change(change: &Change, on: Option<&Callback<Do>>) -> Html {
         Op::Deleted => ("−", "gone", msg::change_deleted()),
         Op::Modified => ("~", "", msg::field_changed()),
     };
-    let line = |field: &Field| {
+    let line = |field: &ChangedField| {
         if field.is_deletion() {
             return html! { <p class="field"><ins>{ say(msg::change_being_deleted()) }</ins></p> };
         }
@@ -76,12 +76,12 @@ pub fn change(change: &Change, on: Option<&Callback<Do>>) -> Html {
         // A path may break after its dots.
         html! { <p class="field"><span class="mono">{ for field.path.split_inclusive('.').map(|step| html! { <>{ step }<wbr /></> }) }</span>{ values }</p> }
     };
-    let (mut key, other): (Vec<&Field>, Vec<&Field>) = change.fields.iter().partition(|field| field.is_key(change.key.kind));
+    let (mut key, other): (Vec<&ChangedField>, Vec<&ChangedField>) = change.fields.iter().partition(|field| field.is_key(change.key.kind));
     // What is asked for comes before what it is called, and what is so.
     crate::sort::sort_by_key(&mut key, |field| !field.path.starts_with("spec.") && !field.path.starts_with("data."));
     // What counts in a status comes before what the machinery keeps.
     let slice = matches!(change.key.kind, Kind::EndpointSlice | Kind::Endpoints);
-    let (counted, technical): (Vec<&Field>, Vec<&Field>) =
+    let (counted, technical): (Vec<&ChangedField>, Vec<&ChangedField>) =
         other.into_iter().partition(|field| !field.is_technical() && (slice || field.path.starts_with("status.")));
     let of = if slice { "endpoints" } else { "status" };
     let folded = match (counted.len(), technical.len()) {

@@ -11,11 +11,11 @@ use crate::session::selection::SelectionMsg;
 use crate::session::speed;
 use crate::session::timeline::TimelineMsg;
 use crate::views::card::Card;
-use crate::views::shape::Body;
+use crate::views::shape::CardBody;
 use crate::web::budget::Strip;
 use crate::web::dom::{self, icon};
 use crate::web::language::{marked, say};
-use crate::web::stage::{Scope, Stage};
+use crate::web::stage::{SceneScope, Stage};
 use crate::web::timeline::{Lanes, Transport, late};
 use crate::web::topbar::{logo, tabs};
 use crate::web::window;
@@ -80,7 +80,7 @@ impl Page {
                         lang={self.settings.lang}
                         scene={picture.scene.clone()}
                         selected={other.selection.object(&other.run).map(|object| object.meta.uid.to_string())}
-                        scope={Scope { view: other.selection.view, epoch: other.run.epoch }}
+                        scope={SceneScope { view: other.selection.view, epoch: other.run.epoch }}
                         animate={state.timeline.speed <= 100.0}
                         embed={false}
                         empty={html! { <p>{ say(msg::branch_empty()) }</p> }}
@@ -130,7 +130,7 @@ impl Page {
     /// What the caption of a frame tells: in Loops the pass that is shown, elsewhere what was last decided.
     fn told(&self) -> Message {
         let pass =
-            self.drawing.picture.scene.items.iter().find_map(|item| if let Body::Pass(pass) = &item.body { Some(pass) } else { None });
+            self.drawing.picture.scene.items.iter().find_map(|item| if let CardBody::Pass(pass) = &item.body { Some(pass) } else { None });
         let Some(pass) = pass.filter(|pass| pass.act.is_some()) else { return self.drawing.caption.clone() };
         pass.told()
     }

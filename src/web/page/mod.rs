@@ -20,7 +20,7 @@ pub use self::menu::{Menu, has_left};
 use self::inspection::Inspection;
 use self::message::{Msg, Overlay};
 use self::panels::Panels;
-use self::room::Room;
+use self::room::MemoryRoom;
 use super::dom::{self, icon};
 use super::status::{SHOWN, STOPPED};
 use super::window;
@@ -71,7 +71,7 @@ pub struct Page {
     timers: Timers,
     settings: Settings,
     pacing: FramePacing,
-    room: Room,
+    room: MemoryRoom,
     error: Option<Message>,
     hooks: Hooks,
 }
@@ -282,7 +282,7 @@ impl Component for Page {
             timers: Timers { copied: None, said: None, saving: None, trying: None, saved },
             settings: Settings { dark: dark.as_deref() == Some("dark"), lang: Lang::English, greeted: false, embed },
             pacing: FramePacing::new(dom::now()),
-            room: Room::default(),
+            room: MemoryRoom::default(),
             error,
             hooks: Hooks { frame, timer: Some(ticking(ctx)), _listeners: listeners },
         };

@@ -16,14 +16,14 @@ use crate::session::replace::{ReplaceMsg, Replacement};
 use crate::session::selection::SelectionMsg;
 use crate::session::selection::Tab;
 use crate::session::timeline::TimelineMsg;
-use crate::views::shape::Body;
-use crate::views::view::{Filter, View};
+use crate::views::shape::CardBody;
+use crate::views::view::{ObjectFilter, View};
 use crate::web::console::Console;
 use crate::web::dom::icon;
 use crate::web::editor::Editor;
 use crate::web::inspector::Inspector;
 use crate::web::language::{Lang, say};
-use crate::web::stage::{Scope, Stage};
+use crate::web::stage::{SceneScope, Stage};
 use crate::web::tools::{Tool, Tools};
 use crate::web::topbar::Topbar;
 use crate::web::window;
@@ -243,7 +243,7 @@ impl Page {
                     <button type="button" class="btn sm ghost opens" aria-expanded={(self.panels.menu == Menu::View).to_string()} onclick={link.callback(|_| Msg::Menu(Menu::View))}>{ say(msg::picker_view()) }{ icon("i-down", 14) }</button>
                     <div class={(self.panels.menu == Menu::View).then_some("open")}>
                         <button type="button" class="btn sm ghost" title={say(msg::with_key(msg::button_show_as_list(), "l"))} aria-label={list.clone()} aria-pressed={self.panels.as_list.to_string()} onclick={link.callback(|_| Msg::List)}>{ icon("i-endpointslice", 14) }{ list }</button>
-                        if state.selection.view.filter >= Filter::Namespace { { self.namespaces(ctx) } }
+                        if state.selection.view.filter >= ObjectFilter::Namespace { { self.namespaces(ctx) } }
                     </div>
                 </span>
             </div>
@@ -263,7 +263,7 @@ impl Page {
 
     pub(super) fn filter(&self, ctx: &Context<Self>) -> Html {
         let state = self.state.borrow();
-        if state.selection.view.filter < Filter::Words {
+        if state.selection.view.filter < ObjectFilter::Words {
             return Html::default();
         }
         let oninput = ctx.link().batch_callback(|event: InputEvent| {
@@ -301,7 +301,7 @@ impl Page {
 
     /// Whose rollout is drawn, where there are several.
     pub(super) fn workloads(&self, ctx: &Context<Self>) -> Html {
-        let Some(shown) = self.drawing.picture.scene.items.first().filter(|item| matches!(item.body, Body::Chart(_))) else {
+        let Some(shown) = self.drawing.picture.scene.items.first().filter(|item| matches!(item.body, CardBody::Chart(_))) else {
             return Html::default();
         };
         let all = self.state.borrow().workloads();
@@ -338,7 +338,7 @@ impl Page {
                 lang={self.settings.lang}
                 scene={self.drawing.picture.scene.clone()}
                 selected={state.object().map(|object| object.meta.uid.to_string())}
-                scope={Scope { view: state.selection.view, epoch: state.timeline.run.epoch }}
+                scope={SceneScope { view: state.selection.view, epoch: state.timeline.run.epoch }}
                 animate={state.timeline.speed <= 100.0}
                 embed={self.settings.embed}
                 follow={self.drawing.told_of.clone().filter(|_| self.settings.embed)}

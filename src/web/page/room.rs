@@ -10,9 +10,9 @@ const MAX_MEMORY_PAGES: usize = 49_152;
 
 /// Pages of memory that the history may fill before its oldest part is dropped. What was once taken is not given back, only filled again:
 /// there is room until more is taken, up to a limit beyond which the clock stops.
-pub(super) struct Room(usize);
+pub(super) struct MemoryRoom(usize);
 
-impl Room {
+impl MemoryRoom {
     /// Makes room if there is none.
     pub(super) fn check(&mut self, state: &mut State) {
         let taken = core::arch::wasm32::memory_size::<0>();
@@ -24,8 +24,8 @@ impl Room {
     }
 }
 
-impl Default for Room {
+impl Default for MemoryRoom {
     fn default() -> Self {
-        Room(ROOM_PAGES)
+        MemoryRoom(ROOM_PAGES)
     }
 }

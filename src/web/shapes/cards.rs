@@ -5,7 +5,7 @@ use crate::i18n::{Message, msg};
 use crate::projection::model::PodState;
 use crate::views::card_text;
 use crate::views::loops::model::Loop;
-use crate::views::shape::{Item, NodeBody, Table};
+use crate::views::shape::{CardTable, Item, NodeBody};
 use crate::views::variant;
 use crate::web::cells::swatch;
 use crate::web::dom::{icon, tile};
@@ -78,7 +78,7 @@ pub(super) fn stored(item: &Item, fact: &Message) -> Html {
     }
 }
 
-pub(super) fn table(of: &Table) -> Html {
+pub(super) fn table(of: &CardTable) -> Html {
     let cell = |text: &Message| match *text == msg::net_ready() {
         true => html! { <td class="ok">{ icon("i-check", 12) }{ say(msg::metric_ready()) }</td> },
         false => html! { <td>{ say(text) }</td> },

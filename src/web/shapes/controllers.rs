@@ -3,7 +3,7 @@
 use crate::i18n::format::Px;
 use crate::i18n::msg;
 use crate::projection::budget::Budget;
-use crate::projection::model::{Controller, Counter, Tone};
+use crate::projection::model::{ControllerCard, Counter, Tone};
 use crate::views::card_text::{self, BriefText, ControllerText};
 use crate::views::variant;
 use crate::web::dom::{icon, tile};
@@ -18,7 +18,7 @@ pub(super) fn tone(tone: Tone) -> &'static str {
     }
 }
 
-pub(super) fn controller(of: &Controller, width: f64) -> Html {
+pub(super) fn controller(of: &ControllerCard, width: f64) -> Html {
     let ControllerText { caption, name, long, footer, image } = card_text::controller(of, width, |message| say(message));
     html! {
         <>
@@ -43,7 +43,7 @@ pub(super) fn late(counter: &Counter) -> Option<String> {
 }
 
 /// A controller in a low frame: the name, and its numbers in one line.
-pub(super) fn brief(of: &Controller, width: f64) -> Html {
+pub(super) fn brief(of: &ControllerCard, width: f64) -> Html {
     let BriefText { tiled, caption, name, numbers, tag } = card_text::brief(of, width, |message| say(message));
     let numbers = numbers.iter().map(|(value, counter)| html! { <span class={tone(counter.tone)} title={late(counter)}><b>{ value }</b>{ " " }{ say(counter.metric.word()) }</span> });
     html! {
@@ -55,7 +55,7 @@ pub(super) fn brief(of: &Controller, width: f64) -> Html {
 }
 
 /// A Deployment on a phone, with what its rollout may do: a stretch of each kind of Pods between the limits, and what comes next.
-pub(super) fn stacked(of: &Controller, budget: &Budget, width: f64) -> Html {
+pub(super) fn stacked(of: &ControllerCard, budget: &Budget, width: f64) -> Html {
     let long = (width - 30.0) * 0.48;
     let bar = budget.bar(long, long);
     let cells = bar.pieces.iter().map(|(cell, x, long)| {
@@ -79,7 +79,7 @@ pub(super) fn stacked(of: &Controller, budget: &Budget, width: f64) -> Html {
     }
 }
 
-pub(super) fn wide(of: &Controller) -> Html {
+pub(super) fn wide(of: &ControllerCard) -> Html {
     let pill = card_text::wide_pill(of);
     html! {
         <>

@@ -8,7 +8,7 @@ use self::controllers::{brief, controller, stacked, wide};
 use crate::i18n::format::Px;
 use crate::i18n::msg;
 use crate::views::card_text;
-use crate::views::shape::{Body, Item, Look, Scene};
+use crate::views::shape::{CardBody, Item, Look, Scene};
 use crate::views::variant;
 use crate::web::cells::{Sheet, swatch};
 use crate::web::chart::ChartView;
@@ -102,8 +102,8 @@ pub fn Shape(props: &ShapeProps) -> Html {
     let rect = item.rect;
     // What is one of a thousand does not glide to its place: the browser would keep a layer for each.
     let many = match &item.body {
-        Body::Cells(cells) => cells.bare(),
-        Body::Node(node) => node.small.is_some(),
+        CardBody::Cells(cells) => cells.bare(),
+        CardBody::Node(node) => node.small.is_some(),
         _ => false,
     };
     let (x, y) = (Px(rect.x), Px(rect.y));
@@ -140,64 +140,66 @@ pub fn Shape(props: &ShapeProps) -> Html {
 }
 
 /// What is no button: what cannot be chosen, and the chart, which has a slider in it.
-pub fn still(body: &Body) -> bool {
+pub fn still(body: &CardBody) -> bool {
     matches!(
         body,
-        Body::Tray { .. }
-            | Body::Totals { .. }
-            | Body::Note(_)
-            | Body::Store { .. }
-            | Body::Pass(_)
-            | Body::Terminal { .. }
-            | Body::Gone { .. }
-            | Body::Chart(_)
+        CardBody::Tray { .. }
+            | CardBody::Totals { .. }
+            | CardBody::Note(_)
+            | CardBody::Store { .. }
+            | CardBody::Pass(_)
+            | CardBody::Terminal { .. }
+            | CardBody::Gone { .. }
+            | CardBody::Chart(_)
     )
 }
 
 pub(super) fn content(item: &Rc<Item>, dark: bool, whole: bool) -> Html {
     match &item.body {
-        Body::Controller { of, look: Look::Wide } => wide(of),
-        Body::Controller { of, look: Look::Low } if whole => brief(of, item.rect.w),
-        Body::Controller { of, look: Look::Stacked(budget) } if whole => stacked(of, budget, item.rect.w),
-        Body::Controller { of, .. } => controller(of, item.rect.w),
-        Body::Service { form } => html! {
+        CardBody::Controller { of, look: Look::Wide } => wide(of),
+        CardBody::Controller { of, look: Look::Low } if whole => brief(of, item.rect.w),
+        CardBody::Controller { of, look: Look::Stacked(budget) } if whole => stacked(of, budget, item.rect.w),
+        CardBody::Controller { of, .. } => controller(of, item.rect.w),
+        CardBody::Service { form } => html! {
             <div class="hd">{ tile(&item.id.kind) }<div class="grow"><small class="ell">{ &item.id.kind }</small><b class="ell">{ card_text::name(item, 92.0 + 6.6 * form.length() as f64) }</b></div><span class={classes!("pill", (item.id.kind == "Service").then_some("network"))}>{ say(form) }</span></div>
         },
-        Body::Pod { state, lead, tail, word, note, .. } => html! {
+        CardBody::Pod { state, lead, tail, word, note, .. } => html! {
             <>
                 { icon(state.glyph(), 24) }
                 <div class="grow"><b class="ell"><span>{ lead }</span>{ tail }</b><small class="ell"><em>{ humps(&say(word)) }</em>{ (!note.is_empty()).then(|| format!(" · {}", say(note))) }</small></div>
             </>
         },
-        Body::Tile { state, tail, note, .. } => {
+        CardBody::Tile { state, tail, note, .. } => {
             let (lead, end) = card_text::tile_name(tail);
             html! { <>{ icon(state.glyph(), 14) }<b class="ell"><span>{ lead }</span>{ end }</b>if !note.is_empty() { <small class="ell">{ say(note) }</small> }</> }
         }
-        Body::Gone { name } => html! { <><b class="ell">{ name }</b><small>{ say(msg::tile_deleted()) }</small></> },
+        CardBody::Gone { name } => html! { <><b class="ell">{ name }</b><small>{ say(msg::tile_deleted()) }</small></> },
         // On a sheet, which the stage has.
-        Body::Cells(cells) if cells.bare() => crate::web::cells::ring(cells),
-        Body::Cells(cells) => html! {
+        CardBody::Cells(cells) if cells.bare() => crate::web::cells::ring(cells),
+        CardBody::Cells(cells) => html! {
             <>
                 <div class={classes!("counts", variant::has_thin_counts(item.rect.w).then_some("thin"))}>{ for cells.pods.counts().iter().map(|(state, n)| html! { <span><i class={swatch(*state, cells.old == 0)} /><b>{ crate::i18n::format::count(*n) }</b>{ " " }<small class="ell">{ say(cells.pods.word(*state)) }</small></span> }) }</div>
                 <Sheet at={cells.at} origin={(item.rect.x, item.rect.y)} items={vec![item.clone()]} dark={dark} />
                 { crate::web::cells::ring(cells) }
             </>
         },
-        Body::Claim { fact, .. } => ticket(item, fact),
-        Body::Cylinder { fact, data } => cylinder(item, fact, data),
-        Body::Volume { fact } => volume(&crate::i18n::format::volume(&item.id.name), fact),
-        Body::Class { reclaim } => class(item, reclaim),
-        Body::Node(body) if body.small.is_some() => small_node(item, body),
-        Body::Node(body) => node(&card_text::name(item, 134.0), body),
-        Body::Tray { title, aside, head, rows } => tray(title, aside, head, rows),
-        Body::Totals { numbers, parts } => totals(numbers, parts),
-        Body::Stored { fact, .. } => stored(item, fact),
-        Body::Note(text) => html! { { say(text) } },
-        Body::Store { version } => store(*version),
-        Body::Loop { of, .. } => loop_of(of),
-        Body::Pass(pass) => crate::web::pass::view(pass),
-        Body::Terminal { state, title, lines } => terminal(*state, title, lines),
-        Body::Table(of) => table(of),
-        Body::Chart(of) => html! { <ChartView of={of.clone()} size={(item.rect.w, item.rect.h)} lang={crate::web::language::current()} /> },
+        CardBody::Claim { fact, .. } => ticket(item, fact),
+        CardBody::Cylinder { fact, data } => cylinder(item, fact, data),
+        CardBody::Volume { fact } => volume(&crate::i18n::format::volume(&item.id.name), fact),
+        CardBody::Class { reclaim } => class(item, reclaim),
+        CardBody::Node(body) if body.small.is_some() => small_node(item, body),
+        CardBody::Node(body) => node(&card_text::name(item, 134.0), body),
+        CardBody::Tray { title, aside, head, rows } => tray(title, aside, head, rows),
+        CardBody::Totals { numbers, parts } => totals(numbers, parts),
+        CardBody::Stored { fact, .. } => stored(item, fact),
+        CardBody::Note(text) => html! { { say(text) } },
+        CardBody::Store { version } => store(*version),
+        CardBody::Loop { of, .. } => loop_of(of),
+        CardBody::Pass(pass) => crate::web::pass::view(pass),
+        CardBody::Terminal { state, title, lines } => terminal(*state, title, lines),
+        CardBody::Table(of) => table(of),
+        CardBody::Chart(of) => {
+            html! { <ChartView of={of.clone()} size={(item.rect.w, item.rect.h)} lang={crate::web::language::current()} /> }
+        }
     }
 }

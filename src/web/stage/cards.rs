@@ -5,7 +5,7 @@ use super::props::{Msg, Props};
 use crate::i18n::format::clock;
 use crate::i18n::{Arg, Message, msg};
 use crate::views::card::Card;
-use crate::views::shape::{Body, Rect, Scene};
+use crate::views::shape::{CardBody, Rect, Scene};
 use crate::views::view::Legend;
 use crate::views::viewport::Side;
 use crate::web::dom::{icon, tile};
@@ -16,7 +16,7 @@ use yew::prelude::*;
 
 /// What explains the signs of a diagram.
 pub(super) fn legend(of: &Legend, scene: &Scene) -> Html {
-    let cells = scene.items.iter().any(|item| matches!(item.body, Body::Cells(_)));
+    let cells = scene.items.iter().any(|item| matches!(item.body, CardBody::Cells(_)));
     match of {
         Legend::Hidden => Html::default(),
         Legend::Signs(signs) => html! {

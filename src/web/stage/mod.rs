@@ -5,13 +5,13 @@ mod pointer;
 mod props;
 mod sheets;
 
-pub use props::{Scope, key_of};
+pub use props::{SceneScope, key_of};
 
 use crate::api::ObjectRef;
 use crate::i18n::format::Px;
 use crate::i18n::msg;
 use crate::views::mounted::{MAX_WHOLE_ITEMS, Mounted};
-use crate::views::shape::{Body, Item, Rect, Scene};
+use crate::views::shape::{CardBody, Item, Rect, Scene};
 use crate::views::viewport::Viewport;
 use crate::web::cells::Sheet;
 use crate::web::dom::{self, icon};
@@ -394,7 +394,7 @@ impl Component for Stage {
                     }
                     { self.card(props) }
                     // It comes last, with a Pod and a note in it.
-                    { for scene.items.iter().rev().take(4).find_map(|item| if let Body::Tray { title, .. } = &item.body { Some(self.far_tray(ctx, title, item.rect)) } else { None }) }
+                    { for scene.items.iter().rev().take(4).find_map(|item| if let CardBody::Tray { title, .. } = &item.body { Some(self.far_tray(ctx, title, item.rect)) } else { None }) }
                     // Where there is a legend too, what is under both is not drawn there.
                     if self.port.overflows(&props.picture()) {
                         <div class={classes!("foot", (!self.port.controls(&props.picture())).then_some("bare"))} />

@@ -3,7 +3,7 @@
 use super::Stage;
 use super::props::{Msg, key_of, pick};
 use crate::api::ObjectRef;
-use crate::views::shape::{Body, Rect, Scene};
+use crate::views::shape::{CardBody, Rect, Scene};
 use crate::web::shapes::still;
 use gloo_timers::callback::Timeout;
 use wasm_bindgen::JsCast;
@@ -17,8 +17,8 @@ impl Stage {
     /// The object under the pointer and its place: a whole item, or one cell of many.
     pub(super) fn under(&self, scene: &Scene, event: &MouseEvent) -> Option<(ObjectRef, Rect)> {
         // A chart tells more of itself than a card would.
-        let item = scene.items.get(self.item_at(event.target())?).filter(|item| !matches!(item.body, Body::Chart(_)))?;
-        if let Body::Cells(cells) = &item.body {
+        let item = scene.items.get(self.item_at(event.target())?).filter(|item| !matches!(item.body, CardBody::Chart(_)))?;
+        if let CardBody::Cells(cells) = &item.body {
             let (x, y) = self.local(f64::from(event.client_x()), f64::from(event.client_y()));
             let (x, y) = self.port.to_scene((x, y));
             let (x, y) = (x - item.rect.x, y - item.rect.y);
@@ -70,7 +70,7 @@ impl Stage {
         let Some(item) = self.item_at(event.target()).and_then(|index| scene.items.get(index)) else {
             return ctx.props().on_select.emit(None);
         };
-        if let Body::Cells(cells) = &item.body {
+        if let CardBody::Cells(cells) = &item.body {
             let (x, y) = self.local(f64::from(event.client_x()), f64::from(event.client_y()));
             let (x, y) = self.port.to_scene((x, y));
             let (x, y) = (x - item.rect.x, y - item.rect.y);

@@ -16,7 +16,7 @@ use yew::prelude::*;
 
 /// What a picture is of: it changes with the view and with every rewind, and what enters then has no cause to show.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Scope {
+pub struct SceneScope {
     /// The descriptor of the diagram.
     pub view: &'static View,
     /// Changes with every rewind.
@@ -33,7 +33,7 @@ pub struct Props {
     /// The uid of what is selected.
     pub selected: Option<String>,
     /// What it is a picture of.
-    pub scope: Scope,
+    pub scope: SceneScope,
     /// `stage`, or another where two are shown.
     #[prop_or("stage")]
     pub id: &'static str,

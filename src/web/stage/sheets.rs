@@ -1,7 +1,7 @@
 //! The sheets that cells of many shapes are painted on.
 
 use super::Stage;
-use crate::views::shape::{Body, Item, Scene};
+use crate::views::shape::{CardBody, Item, Scene};
 use std::rc::Rc;
 
 /// Side of the sheets that cells of many shapes are painted on.
@@ -17,7 +17,7 @@ pub(super) fn corner((column, row): (i32, i32)) -> (f64, f64) {
 impl Stage {
     /// The shapes whose cells are painted on sheets, by sheet: all that are on one with some of those in the page.
     pub(super) fn sheets(&self, scene: &Scene) -> Vec<OnSheet> {
-        let bare = |item: &&Rc<Item>| matches!(&item.body, Body::Cells(cells) if cells.bare());
+        let bare = |item: &&Rc<Item>| matches!(&item.body, CardBody::Cells(cells) if cells.bare());
         let place = |item: &Rc<Item>| ((item.rect.x / SHEET).floor() as i32, (item.rect.y / SHEET).floor() as i32);
         let mut sheets: Vec<OnSheet> = Vec::new();
         for at in self.mounted.shown(scene).map(|(_, item)| item).filter(bare).map(place) {

@@ -12,7 +12,7 @@ use crate::i18n::{Message, msg};
 use crate::projection::marks::Mark;
 use crate::session::journal_marks::AbandonedBranch;
 use crate::views::axis::{Axis, FOLD, Idle};
-use crate::views::timeline::{Block, blocks, rows};
+use crate::views::timeline::{MarkBlock, blocks, rows};
 use crate::web::dom::{self, icon};
 use crate::web::language::{Lang, say};
 use std::rc::Rc;
@@ -85,7 +85,7 @@ pub struct Lanes {
     /// From when, and milliseconds a pixel, where a part of the time is shown.
     pub(super) near: Option<(u64, f64)>,
     /// What the marks come to, and for how many of them and which axis.
-    pub(super) cached: Option<(Key, Vec<Block>, Vec<Block>)>,
+    pub(super) cached: Option<(Key, Vec<MarkBlock>, Vec<MarkBlock>)>,
     pub(super) idle: Option<(Lens, Idle)>,
     pub(super) tip: Option<Tip>,
     pub(super) observer: Option<(wasm_bindgen::prelude::Closure<dyn FnMut()>, web_sys::ResizeObserver)>,
@@ -219,7 +219,7 @@ impl Lanes {
             Some((words, if turned { self.width - left } else { left }, turned))
         };
         let (rows, _) = rows(&[&props.marks, Self::ghosts(props)]);
-        let off = |block: &Block| (block.x - 1.25 - x).max(x - block.x - block.w).max(0.0);
+        let off = |block: &MarkBlock| (block.x - 1.25 - x).max(x - block.x - block.w).max(0.0);
         let here = merged.iter().filter(|block| row >= 0.0 && rows.get(usize::from(block.lane)) == Some(&(row as u8)) && off(block) < 4.0);
         if let Some(block) = here.min_by(|a, b| off(a).total_cmp(&off(b))) {
             let inside = |mark: &&Mark| mark.lane == block.lane && (0.0..=block.w - 2.5 + 0.01).contains(&(axis.x(mark.at) - block.x));

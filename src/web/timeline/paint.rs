@@ -6,7 +6,7 @@ use crate::i18n::format::{clock, stamp, tick};
 use crate::i18n::{Message, msg};
 use crate::projection::marks::LANES;
 use crate::views::axis::{Axis, FOLD};
-use crate::views::timeline::{Block, rows};
+use crate::views::timeline::{MarkBlock, rows};
 use crate::web::dom::{self};
 use crate::web::language::say;
 use web_sys::CanvasRenderingContext2d;
@@ -33,7 +33,7 @@ impl Paint<'_> {
     }
 
     /// Faults that people have asked for, as triangles; beside a diamond, not over it.
-    pub(super) fn faults(&self, left: f64, y: f64, merged: &[Block]) {
+    pub(super) fn faults(&self, left: f64, y: f64, merged: &[MarkBlock]) {
         let c = self.context;
         c.set_fill_style_str(&self.token("--st-notready"));
         c.begin_path();
@@ -72,7 +72,7 @@ impl Paint<'_> {
         c.fill();
     }
 
-    pub(super) fn slim(&self, merged: &[Block]) {
+    pub(super) fn slim(&self, merged: &[MarkBlock]) {
         let width = self.axis.width;
         let now = self.axis.x(self.props.now).clamp(0.0, width);
         let _ = self.context.translate(Lanes::sides(true).0, 0.0);
@@ -98,7 +98,7 @@ impl Paint<'_> {
         self.context.stroke();
     }
 
-    pub(super) fn lanes(&self, merged: &[Block], ghosts: &[Block]) {
+    pub(super) fn lanes(&self, merged: &[MarkBlock], ghosts: &[MarkBlock]) {
         let c = self.context;
         let left = 104.0;
         let (rows, shown) = rows(&[&self.props.marks, Lanes::ghosts(self.props)]);
@@ -127,7 +127,7 @@ impl Paint<'_> {
         // What was left behind a fork, faintly.
         if !ghosts.is_empty() {
             c.set_global_alpha(0.25);
-            let bar = |block: &Block| (left + block.x - 1.25, row(block.lane) + 2.0, block.w, 8.0);
+            let bar = |block: &MarkBlock| (left + block.x - 1.25, row(block.lane) + 2.0, block.w, 8.0);
             self.fill("--text", ghosts.iter().filter(|block| block.lane != 0).map(bar));
             self.diamonds("--text", 5.0, &mut ghosts.iter().filter(|block| block.lane == 0).map(|block| (left + block.x, row(0) + 6.0)));
             c.set_global_alpha(1.0);
@@ -154,7 +154,7 @@ impl Paint<'_> {
             self.fill("--st-failed", bars(true));
             let people = |chosen: bool| {
                 let here = merged.iter().filter(move |block| block.lane == 0 && !block.fault && (left + block.x <= now + 0.5) == past);
-                let is_chosen = |block: &Block| causes().any(|(x, lane)| lane == 0 && (x - block.x).abs() < 1.0);
+                let is_chosen = |block: &MarkBlock| causes().any(|(x, lane)| lane == 0 && (x - block.x).abs() < 1.0);
                 here.filter(move |block| is_chosen(block) == chosen).map(|block| (left + block.x, row(0) + 6.0))
             };
             self.diamonds("--text", 5.0, &mut people(false));
@@ -173,7 +173,7 @@ impl Paint<'_> {
         }
         if self.props.only.is_some() {
             c.set_global_alpha(0.2);
-            let bar = |block: &Block| (left + block.x - 1.25, row(block.lane) + 2.0, block.w, 8.0);
+            let bar = |block: &MarkBlock| (left + block.x - 1.25, row(block.lane) + 2.0, block.w, 8.0);
             self.fill("--text-3", merged.iter().filter(|block| other(block.lane)).map(bar));
             c.set_global_alpha(1.0);
         }

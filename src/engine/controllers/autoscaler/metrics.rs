@@ -8,7 +8,7 @@ use crate::api::selector::LabelSelector;
 use crate::api::time::SECOND;
 use crate::api::{Object, Str};
 use crate::engine::load::{is_known, usage};
-use crate::engine::out::View;
+use crate::engine::out::PassView;
 use std::rc::Rc;
 
 /// For this long after its start a Pod counts only when it is ready, in seconds.
@@ -77,7 +77,7 @@ pub fn propose(
     current: i32,
     namespace: &Str,
     selector: &LabelSelector,
-    view: &View<'_>,
+    view: &PassView<'_>,
 ) -> Result<Proposal, String> {
     if view.loads.is_empty() {
         let cause = "the server could not find the requested resource (get pods.metrics.k8s.io)";
@@ -109,7 +109,7 @@ enum PodReadiness {
     Missing,
 }
 
-fn group(target: &MetricTarget, pods: &[&Rc<Object>], view: &View<'_>) -> Result<Groups, String> {
+fn group(target: &MetricTarget, pods: &[&Rc<Object>], view: &PassView<'_>) -> Result<Groups, String> {
     let standing: Vec<Option<PodReadiness>> = pods.iter().map(|object| stand(target, object, view)).collect();
     if !standing.iter().any(|one| matches!(one, Some(PodReadiness::Sampled(_)))) {
         return Err("did not receive metrics for targeted pods (pods might be unready)".into());
@@ -131,7 +131,7 @@ fn group(target: &MetricTarget, pods: &[&Rc<Object>], view: &View<'_>) -> Result
     Ok(groups)
 }
 
-fn stand(target: &MetricTarget, object: &Object, view: &View<'_>) -> Option<PodReadiness> {
+fn stand(target: &MetricTarget, object: &Object, view: &PassView<'_>) -> Option<PodReadiness> {
     let pod = object.pod()?;
     if object.meta.is_deleting() || pod.status.phase == "Failed" {
         return None;
@@ -150,7 +150,7 @@ fn running(pod: &Pod) -> impl Iterator<Item = &Container> {
 }
 
 /// What a Pod, or its one container, uses: it is shared evenly among the containers.
-fn used(target: &MetricTarget, object: &Object, pod: &Pod, view: &View<'_>) -> Option<i64> {
+fn used(target: &MetricTarget, object: &Object, pod: &Pod, view: &PassView<'_>) -> Option<i64> {
     let all = usage(view.loads, &target.resource, object, view.cache)?;
     Some(if target.container.is_none() { all } else { all / running(pod).count().max(1) as i64 })
 }
@@ -179,7 +179,7 @@ fn request(target: &MetricTarget, object: &Object, pod: &Pod) -> Result<i64, Str
 }
 
 /// Whether a Pod's sample is not meaningful yet.
-fn is_unready(pod: &Pod, view: &View<'_>) -> bool {
+fn is_unready(pod: &Pod, view: &PassView<'_>) -> bool {
     let (Some(ready), Some(start)) = (pod.status.condition("Ready"), pod.status.start_time) else { return true };
     let since = ready.last_transition_time.unwrap_or_default();
     if view.since(start) < CPU_INITIALIZATION_S * SECOND as i64 {

@@ -14,7 +14,7 @@ use crate::api::selector::LabelSelector;
 use crate::api::time::SECOND;
 use crate::api::{Body, Duration, Kind, Object, ObjectRef, Str, Timestamp};
 use crate::engine::descriptor::{Descriptor, GENERIC};
-use crate::engine::out::{Action, Out, View};
+use crate::engine::out::{Action, Out, PassView};
 use crate::engine::store::ApiError;
 use crate::engine::why::Why;
 use behavior::{Behavior, ScaleHistory, normalize};
@@ -71,7 +71,7 @@ impl Controller for HorizontalPodAutoscaler {
         PERIOD_US
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
         let Some(object) = view.cache.object(key) else { return Ok(Action::AwaitChange) };
         let Body::Other(body) = &object.body else { return Ok(Action::AwaitChange) };
         let Ok(spec) = json::part::<Spec>(body.get("spec")) else { return Ok(Action::AwaitChange) };
@@ -105,7 +105,7 @@ struct Wanted {
 }
 
 impl AutoscalerPass<'_> {
-    fn run(&mut self, view: &View<'_>, out: &mut Out<'_>) {
+    fn run(&mut self, view: &PassView<'_>, out: &mut Out<'_>) {
         let target = match self.target(out) {
             Ok(target) => target,
             Err(message) => {
@@ -181,7 +181,7 @@ impl AutoscalerPass<'_> {
         current: i32,
         namespace: &Str,
         selector: &LabelSelector,
-        view: &View<'_>,
+        view: &PassView<'_>,
         out: &mut Out<'_>,
     ) -> (Result<Wanted, String>, Value) {
         if let Some(message) = self.rivals(namespace, selector, view, out) {
@@ -227,7 +227,7 @@ impl AutoscalerPass<'_> {
     }
 
     /// Whether other autoscalers select the same Pods: then none of them scales.
-    fn rivals(&self, namespace: &Str, selector: &LabelSelector, view: &View<'_>, out: &Out<'_>) -> Option<String> {
+    fn rivals(&self, namespace: &Str, selector: &LabelSelector, view: &PassView<'_>, out: &Out<'_>) -> Option<String> {
         let kind = Kind::HorizontalPodAutoscaler;
         let others = || view.cache.list_in(kind, namespace).filter(|other| other.meta.uid != self.object.meta.uid);
         others().next()?;
@@ -254,7 +254,7 @@ impl AutoscalerPass<'_> {
     }
 
     /// Sets the new size; returns whether the API server accepted it.
-    fn rescale(&mut self, key: &ObjectRef, (from, to): (i32, i32), reason: &str, view: &View<'_>, out: &mut Out<'_>) -> bool {
+    fn rescale(&mut self, key: &ObjectRef, (from, to): (i32, i32), reason: &str, view: &PassView<'_>, out: &mut Out<'_>) -> bool {
         if let Err(error) = out.scale(key, to, Why::Autoscaled { reason: reason.into(), from, to }) {
             out.event(self.object, "Warning", "FailedRescale", format_smolstr!("New size: {to}; reason: {reason}; error: {error}"));
             let message = format!("the HPA controller was unable to update the target scale: {error}");

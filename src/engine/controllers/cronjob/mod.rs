@@ -11,7 +11,7 @@ use crate::api::time::{MS, SECOND};
 use crate::api::{Body, Duration, Kind, Object, ObjectRef, Str, Timestamp, Uid, Zone};
 use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::journal::Op;
-use crate::engine::out::{Action, Out, View};
+use crate::engine::out::{Action, Out, PassView};
 use crate::engine::store::validation::Schedule;
 use crate::engine::store::{ApiError, Delete, StatusReason};
 use crate::engine::why::Why;
@@ -89,7 +89,7 @@ impl Controller for CronJobController {
         StartPlan::of(event.object, &new, &status_of(event.object), clock).map_or(0, |plan| plan.until_next())
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
         let Some(object) = view.cache.object(key) else { return Ok(Action::AwaitChange) };
         let Some(spec) = CronSpec::of(object) else { return Ok(Action::AwaitChange) };
         if !view.sees_own_writes {
@@ -213,7 +213,7 @@ impl CronJobPass<'_> {
     }
 
     /// Starts the run that is due, if any; returns the time until the next.
-    fn start(&mut self, view: &View<'_>, out: &mut Out<'_>) -> Result<Option<Duration>, ApiError> {
+    fn start(&mut self, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Option<Duration>, ApiError> {
         if self.object.meta.is_deleting() {
             return Ok(None);
         }

@@ -18,7 +18,7 @@ use crate::api::{Body, Kind, Object, ObjectRef, Str, Timestamp};
 use crate::engine::Op;
 use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::informer::Cache;
-use crate::engine::out::{Action, Out, View};
+use crate::engine::out::{Action, Out, PassView};
 use crate::engine::store::{ApiError, Delete};
 use crate::engine::why::Why;
 use placement::{daemon_spec, is_updated, new_pod, target, wants};
@@ -95,7 +95,7 @@ impl Controller for DaemonSetController {
         }
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
         let Some((object, set)) = view.cache.get::<DaemonSet>(key) else { return Ok(Action::AwaitChange) };
         if set.spec.selector.is_empty() {
             let message = "This daemon set is selecting all pods. A non-empty selector is required.";

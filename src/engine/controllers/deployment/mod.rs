@@ -17,7 +17,7 @@ use crate::api::workload::{Deployment, ReplicaSet};
 use crate::api::{Kind, Object, ObjectRef, Timestamp};
 use crate::engine::descriptor::{CodeLine, Descriptor};
 use crate::engine::informer::Cache;
-use crate::engine::out::{Action, Out, View};
+use crate::engine::out::{Action, Out, PassView};
 use crate::engine::store::ApiError;
 use std::rc::Rc;
 
@@ -78,7 +78,7 @@ impl Controller for DeploymentController {
         }
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
         let Some((object, deployment)) = view.cache.get::<Deployment>(key) else { return Ok(Action::AwaitChange) };
         if deployment.spec.selector.is_empty() {
             return Ok(Action::AwaitChange);
@@ -112,7 +112,7 @@ fn wake_recreate(pod: &Object, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
 struct DeploymentPass<'p, 'v, 'o> {
     object: Rc<Object>,
     wall: Timestamp,
-    view: &'p View<'v>,
+    view: &'p PassView<'v>,
     out: &'p mut Out<'o>,
 }
 

@@ -5,7 +5,7 @@
 use crate::api::pod::Pod;
 use crate::api::time::SECOND;
 use crate::api::{Duration, Object, Timestamp};
-use crate::engine::out::{Memory, View};
+use crate::engine::out::{Memory, PassView};
 use std::rc::Rc;
 
 const FIRST_BACK_OFF_S: u64 = 10;
@@ -57,7 +57,7 @@ impl BackoffRecord {
     }
 
     /// Time until the next Pod may be created.
-    pub fn remaining(self, view: &View<'_>) -> Duration {
+    pub fn remaining(self, view: &PassView<'_>) -> Duration {
         if self.failures == 0 {
             return 0;
         }

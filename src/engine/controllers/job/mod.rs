@@ -19,7 +19,7 @@ use crate::api::{Duration, Kind, Object, ObjectRef, Str, Timestamp, Uid};
 use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::informer::Cache;
 use crate::engine::journal::Op;
-use crate::engine::out::{Action, Out, View};
+use crate::engine::out::{Action, Out, PassView};
 use crate::engine::store::ApiError;
 use crate::engine::why::Why;
 use backoff::BackoffRecord;
@@ -77,7 +77,7 @@ impl Controller for JobController {
         if batched { BATCH_US } else { 0 }
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
         if key.kind == Kind::Pod {
             return release_orphan(key, view, out);
         }
@@ -119,7 +119,7 @@ fn is_orphan(pod: &Object, cache: &Cache) -> bool {
     job.filter(|(o, _)| o.meta.uid == owner.uid).is_none_or(|(_, job)| job.status.finished().is_some())
 }
 
-fn release_orphan(key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+fn release_orphan(key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
     if let Some(pod) = view.cache.object(key)
         && pod.meta.has_finalizer(JOB_TRACKING)
         && is_orphan(pod, view.cache)
@@ -130,7 +130,7 @@ fn release_orphan(key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result
 }
 
 impl<'a> JobPass<'a> {
-    fn new(object: &Rc<Object>, job: &'a Job, mut pods: Vec<Rc<Object>>, view: &View<'_>, out: &Out<'_>) -> Self {
+    fn new(object: &Rc<Object>, job: &'a Job, mut pods: Vec<Rc<Object>>, view: &PassView<'_>, out: &Out<'_>) -> Self {
         let spec: &JobSpec = &job.spec;
         let mut status = job.status.clone();
         let uncounted = status.uncounted_terminated_pods.get_or_insert_default().clone();
@@ -206,7 +206,7 @@ impl<'a> JobPass<'a> {
     }
 
     /// Decides whether the Job ends; if so, stops its Pods, otherwise creates or deletes Pods.
-    fn run(&mut self, view: &View<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
+    fn run(&mut self, view: &PassView<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
         self.decide_end(view);
         if self.is_indexed() {
             self.look_at_indexes();
@@ -239,7 +239,7 @@ impl<'a> JobPass<'a> {
         result
     }
 
-    fn decide_end(&mut self, view: &View<'_>) {
+    fn decide_end(&mut self, view: &PassView<'_>) {
         let limit = self.spec.backoff_limit.map_or(0, i64::from);
         let fails = || self.pods.iter().filter(|pod| self.is_failed(pod)).find_map(|pod| message_of(judge(self.spec, pod)));
         self.end = if let Some(condition) = self.status.met("SuccessCriteriaMet") {
@@ -255,7 +255,7 @@ impl<'a> JobPass<'a> {
         };
     }
 
-    fn past_deadline(&mut self, view: &View<'_>) -> Option<JobEnd> {
+    fn past_deadline(&mut self, view: &PassView<'_>) -> Option<JobEnd> {
         let (seconds, start) = (self.spec.active_deadline_seconds?, self.status.start_time?);
         if self.spec.suspend {
             return None;

@@ -12,7 +12,7 @@ use super::policy::{PolicyVerdict, judge};
 use super::{BATCH_US, JobPass, backoff, is_ready, is_terminating, untrack};
 use crate::api::pod::{Pod, PodSpec};
 use crate::api::{Body, Duration, Kind, Labels, Object, ObjectMeta, Str};
-use crate::engine::out::{Out, View};
+use crate::engine::out::{Out, PassView};
 use crate::engine::store::{ApiError, Delete, StatusReason};
 use crate::engine::why::{DeletionRank, Retry, Why};
 use serde_json::{Value, json};
@@ -41,7 +41,7 @@ pub fn all_failures(pod: &Object) -> i64 {
 
 impl JobPass<'_> {
     /// Adjusts the number of active Pods to the desired one; returns the resulting number.
-    pub(super) fn manage(&mut self, view: &View<'_>, out: &mut Out<'_>) -> (i32, Result<(), ApiError>) {
+    pub(super) fn manage(&mut self, view: &PassView<'_>, out: &mut Out<'_>) -> (i32, Result<(), ApiError>) {
         let active = self.active.len() as i32;
         if self.spec.suspend {
             let (deleted, result) = self.delete_pods(&self.active.clone(), true, Why::JobSuspended, out);
@@ -82,7 +82,7 @@ impl JobPass<'_> {
     }
 
     /// The indexes that get a Pod now, `None` for each Pod without an index; or the remaining back-off.
-    fn places(&self, missing: usize, view: &View<'_>) -> Result<Vec<Option<i64>>, Duration> {
+    fn places(&self, missing: usize, view: &PassView<'_>) -> Result<Vec<Option<i64>>, Duration> {
         let per_index = self.spec.backoff_limit_per_index.is_some();
         if !per_index {
             match self.record.remaining(view) {
@@ -124,7 +124,7 @@ impl JobPass<'_> {
     }
 
     /// Pods to delete: those without a valid index of their own, then in the ReplicaSet's deletion order.
-    fn surplus(&self, at_least: usize, view: &View<'_>) -> Vec<Rc<Object>> {
+    fn surplus(&self, at_least: usize, view: &PassView<'_>) -> Vec<Rc<Object>> {
         let (mut gone, mut left, mut seen) = (Vec::new(), Vec::new(), BTreeSet::new());
         if at_least == 0 && !self.is_indexed() {
             return gone;

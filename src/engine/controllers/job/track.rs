@@ -9,7 +9,7 @@ use super::{JobEnd, JobPass, phase, untrack};
 use crate::api::batch::{JobCondition, JobStatus};
 use crate::api::time::MS;
 use crate::api::{Body, Duration, Object, Str, Timestamp, Uid};
-use crate::engine::out::{Memory, Out, View};
+use crate::engine::out::{Memory, Out, PassView};
 use crate::engine::store::ApiError;
 use crate::engine::why::Why;
 use smol_str::format_smolstr;
@@ -24,7 +24,7 @@ const MAX_UNCOUNTED_PODS: usize = 500;
 
 impl JobPass<'_> {
     /// Writes the status, releases the Pods that it names, and counts them.
-    pub(super) fn track(&mut self, view: &View<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
+    pub(super) fn track(&mut self, view: &PassView<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
         let held: Vec<Uid> = self.pods.iter().filter(|pod| pod.meta.has_finalizer(JOB_TRACKING)).map(|pod| pod.meta.uid).collect();
         self.needs_flush |= count_released(&mut self.status, &held);
         let (ended, all) = self.name_ended();
@@ -44,7 +44,7 @@ impl JobPass<'_> {
     }
 
     /// The second half, a moment after the status was written.
-    pub(super) fn resume(&mut self, named: &[Uid], all: bool, view: &View<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
+    pub(super) fn resume(&mut self, named: &[Uid], all: bool, view: &PassView<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
         let held = self.pods.iter().filter(|pod| pod.meta.has_finalizer(JOB_TRACKING)).map(|pod| pod.meta.uid).collect();
         let ended: Vec<Rc<Object>> = self.pods.iter().filter(|pod| named.contains(&pod.meta.uid)).cloned().collect();
         self.terminating = self.status.terminating.unwrap_or(0);
@@ -57,7 +57,14 @@ impl JobPass<'_> {
     }
 
     /// Takes the finalizers off the Pods that the status names, counts them, and ends the Job if they were the last.
-    fn release(&mut self, ended: &[Rc<Object>], all: bool, mut held: Vec<Uid>, view: &View<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
+    fn release(
+        &mut self,
+        ended: &[Rc<Object>],
+        all: bool,
+        mut held: Vec<Uid>,
+        view: &PassView<'_>,
+        out: &mut Out<'_>,
+    ) -> Result<(), ApiError> {
         let mut result = Ok(());
         out.together(|out| {
             for pod in ended {

@@ -14,7 +14,7 @@ use crate::api::time::{MS, SECOND};
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Time};
 use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::informer::Cache;
-use crate::engine::out::{Action, Out, View};
+use crate::engine::out::{Action, Out, PassView};
 use crate::engine::store::ApiError;
 use crate::engine::why::Why;
 use smol_str::format_smolstr;
@@ -69,7 +69,7 @@ impl Controller for NodeLifecycle {
         }
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
         let Some((object, node)) = view.cache.get::<Node>(key) else { return Ok(gone(view, out)) };
         if view.now < Time(BOOTSTRAP_US) {
             out.memory.insert(KNOWN.into(), 1);
@@ -119,7 +119,7 @@ impl Controller for NodeLifecycle {
 }
 
 /// Handles a removed node; its last state is what woke the loop.
-fn gone(view: &View<'_>, out: &mut Out<'_>) -> Action {
+fn gone(view: &PassView<'_>, out: &mut Out<'_>) -> Action {
     let look = *out.memory.entry(NEXT_CHECK.into()).or_insert_with(|| next_look(view.now, view.config.node_monitor_period).0 as i64) as u64;
     if view.now.0 < look {
         return Action::RequeueAfter(look - view.now.0);
@@ -139,7 +139,7 @@ fn next_look(now: Time, period: u64) -> Time {
 }
 
 /// When an unresponsive node is marked Unknown, if it is not already.
-fn silent_until(object: &Object, node: &Node, view: &View<'_>) -> Option<Time> {
+fn silent_until(object: &Object, node: &Node, view: &PassView<'_>) -> Option<Time> {
     if node.status.conditions.iter().any(|c| c.kind == "Ready" && c.status == "Unknown") {
         return None;
     }
@@ -154,7 +154,7 @@ fn silent_until(object: &Object, node: &Node, view: &View<'_>) -> Option<Time> {
 }
 
 /// Sets all conditions reported by the kubelet to Unknown, and marks its Pods not ready.
-fn mark_silent(object: &Rc<Object>, node: &Node, view: &View<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
+fn mark_silent(object: &Rc<Object>, node: &Node, view: &PassView<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
     let name = &object.meta.name;
     let was_ready = node.is_ready();
     let heard = view.heartbeats.silent_since(name).unwrap_or_default();

@@ -20,7 +20,7 @@ use crate::api::workload::{StatefulSet, StatefulSetStatus};
 use crate::api::{Kind, Object, ObjectRef, Str};
 use crate::engine::descriptor::{CodeLine, Descriptor};
 use crate::engine::informer::Cache;
-use crate::engine::out::{Action, Out, View};
+use crate::engine::out::{Action, Out, PassView};
 use crate::engine::store::{ApiError, Delete};
 use crate::engine::why::Why;
 use pass::{Proceed, Roles, StatefulSetPass, is_healthy, is_ready, revision_of};
@@ -89,7 +89,7 @@ impl Controller for StatefulSetController {
         }
     }
 
-    fn reconcile(&self, key: &ObjectRef, view: &View<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
         let Some((object, set)) = view.cache.get::<StatefulSet>(key) else { return Ok(Action::AwaitChange) };
         // The cache must be up to date: a write of its own that has not arrived yet would be repeated.
         if !view.sees_own_writes {

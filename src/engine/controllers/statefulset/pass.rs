@@ -4,14 +4,14 @@ use super::revisions::Revisions;
 use crate::api::pod::Pod;
 use crate::api::workload::StatefulSet;
 use crate::api::{Object, Str};
-use crate::engine::out::{Out, View};
+use crate::engine::out::{Out, PassView};
 use std::rc::Rc;
 
 /// One pass over one StatefulSet.
 pub(super) struct StatefulSetPass<'p, 'v, 'o> {
     pub(super) object: &'p Rc<Object>,
     pub(super) set: &'p StatefulSet,
-    pub(super) view: &'p View<'v>,
+    pub(super) view: &'p PassView<'v>,
     pub(super) out: &'p mut Out<'o>,
     pub(super) revisions: Revisions,
 }

@@ -21,7 +21,7 @@ pub const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
 
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Column {
+pub struct PrinterColumn {
     /// `Length`
     pub name: String,
     /// `integer`
@@ -44,7 +44,7 @@ pub struct Version {
     /// Where the number of replicas is in the spec, if it can be scaled.
     pub replicas: Option<String>,
     /// Its own columns, if it has any.
-    pub columns: Vec<Column>,
+    pub columns: Vec<PrinterColumn>,
     /// The rules of its schema, by the path of the schema.
     rules: Rc<Vec<(String, Program)>>,
 }
@@ -126,7 +126,7 @@ impl Definition {
 impl Version {
     fn read(version: &Value) -> Version {
         let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
-        let column = |column: &Value| Column {
+        let column = |column: &Value| PrinterColumn {
             name: text(&column["name"]),
             kind: text(&column["type"]),
             path: text(&column["jsonPath"]),

@@ -1,10 +1,10 @@
 //! `cut`, `awk '{print $2}'`: parts of lines.
 
-use super::tool::Tool;
+use super::tool::ShellTool;
 use crate::api::regex::{Regex, Syntax};
 use crate::kubectl::shell::room::{Done, MOST_BYTES};
 
-pub const CUT: Tool = Tool {
+pub const CUT: ShellTool = ShellTool {
     name: "cut",
     run: |call| {
         let (mut by, mut fields, mut bytes) = ("\t", "", false);
@@ -44,11 +44,11 @@ pub const CUT: Tool = Tool {
         Done::said(out)
     },
     by_line: |_| true,
-    ..Tool::PLAIN
+    ..ShellTool::PLAIN
 };
 
 /// `awk [-F SIGN] '[NR>1 | /pattern/ | $2=="text"] {print $1, "text" $2}'`
-pub const AWK: Tool = Tool {
+pub const AWK: ShellTool = ShellTool {
     name: "awk",
     run: |call| {
         let (mut by, mut program) = (None, None);
@@ -92,7 +92,7 @@ pub const AWK: Tool = Tool {
         Done::said(out)
     },
     by_line: |words| !words.iter().any(|word| word.contains("NR")),
-    ..Tool::PLAIN
+    ..ShellTool::PLAIN
 };
 
 /// Whether a pattern is in a text; nothing if it is none.

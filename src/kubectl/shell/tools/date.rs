@@ -1,6 +1,6 @@
 //! `date`: the time of the cluster's clock, always in UTC.
 
-use super::tool::{Tool, flags};
+use super::tool::{ShellTool, flags};
 use crate::api::Timestamp;
 use crate::api::time::civil;
 use crate::kubectl::shell::room::{Done, MOST_BYTES};
@@ -9,7 +9,7 @@ const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday",
 const MONTHS: [&str; 12] =
     ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
 
-pub const DATE: Tool = Tool {
+pub const DATE: ShellTool = ShellTool {
     name: "date",
     run: |call| {
         // `-I` has its value, if it has one, in the same word.
@@ -34,7 +34,7 @@ pub const DATE: Tool = Tool {
         };
         Done::said(written(now, format) + "\n")
     },
-    ..Tool::PLAIN
+    ..ShellTool::PLAIN
 };
 
 /// `@SECONDS`, `2026-11-21`, `2026-11-21 06:34:03`, RFC 3339.

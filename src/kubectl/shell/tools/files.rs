@@ -1,9 +1,9 @@
 //! `cat`, `tee`, `ls`, `touch`, `rm`, `mkdir`, `cp`: files.
 
-use super::tool::Tool;
+use super::tool::ShellTool;
 use crate::kubectl::shell::room::Done;
 
-pub const CAT: Tool = Tool {
+pub const CAT: ShellTool = ShellTool {
     name: "cat",
     run: |call| {
         let mut all = Done::default();
@@ -24,10 +24,10 @@ pub const CAT: Tool = Tool {
         all
     },
     by_line: |_| true,
-    ..Tool::PLAIN
+    ..ShellTool::PLAIN
 };
 
-pub const TEE: Tool = Tool {
+pub const TEE: ShellTool = ShellTool {
     name: "tee",
     run: |call| {
         for file in call.plain() {
@@ -39,10 +39,10 @@ pub const TEE: Tool = Tool {
         Done::said(call.stdin)
     },
     reads: |_| false,
-    ..Tool::PLAIN
+    ..ShellTool::PLAIN
 };
 
-pub const LS: Tool = Tool {
+pub const LS: ShellTool = ShellTool {
     name: "ls",
     run: |call| {
         let path = call.plain().next().unwrap_or(".");
@@ -52,10 +52,10 @@ pub const LS: Tool = Tool {
         }
         Done::said(names.iter().map(|name| format!("{name}\n")).collect::<String>())
     },
-    ..Tool::PLAIN
+    ..ShellTool::PLAIN
 };
 
-pub const TOUCH: Tool = Tool {
+pub const TOUCH: ShellTool = ShellTool {
     name: "touch",
     run: |call| {
         for path in call.plain() {
@@ -67,10 +67,10 @@ pub const TOUCH: Tool = Tool {
         Done::default()
     },
     reads: |_| false,
-    ..Tool::PLAIN
+    ..ShellTool::PLAIN
 };
 
-pub const RM: Tool = Tool {
+pub const RM: ShellTool = ShellTool {
     name: "rm",
     run: |call| {
         let mut done = Done::default();
@@ -83,13 +83,13 @@ pub const RM: Tool = Tool {
         done
     },
     reads: |_| false,
-    ..Tool::PLAIN
+    ..ShellTool::PLAIN
 };
 
 /// Folders need not be made: a file has its path.
-pub const MKDIR: Tool = Tool { name: "mkdir", run: |_| Done::default(), ..Tool::PLAIN };
+pub const MKDIR: ShellTool = ShellTool { name: "mkdir", run: |_| Done::default(), ..ShellTool::PLAIN };
 
-pub const CP: Tool = Tool {
+pub const CP: ShellTool = ShellTool {
     name: "cp",
     run: |call| {
         let plain: Vec<&str> = call.plain().collect();
@@ -100,5 +100,5 @@ pub const CP: Tool = Tool {
         call.room.write(to, &text).map_or_else(|error| Done::failed(error, 1), |()| Done::default())
     },
     reads: |_| false,
-    ..Tool::PLAIN
+    ..ShellTool::PLAIN
 };

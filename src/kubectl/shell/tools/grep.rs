@@ -1,12 +1,12 @@
 //! `grep`: the lines in which a pattern is.
 
-use super::tool::{Call, Flags, Tool, flags};
+use super::tool::{Flags, ShellTool, ToolCall, flags};
 use crate::api::regex::{Regex, Search, Syntax};
 use crate::kubectl::shell::room::{Done, MOST_BYTES};
 
 const FLAGS: &str = "EFGivwxncqlLhHosraIm:A:B:C:e:";
 
-pub const GREP: Tool = Tool {
+pub const GREP: ShellTool = ShellTool {
     name: "grep",
     run: |call| match flags(call.name, call.words, FLAGS) {
         Ok(flags) => grep(call, &flags),
@@ -16,12 +16,12 @@ pub const GREP: Tool = Tool {
         let known = flags("", words, FLAGS);
         known.is_ok_and(|flags| !flags.flags.iter().any(|(flag, _)| "cqlLmABC".contains(*flag)))
     },
-    ..Tool::PLAIN
+    ..ShellTool::PLAIN
 };
 
-pub const EGREP: Tool = Tool { name: "egrep", ..GREP };
+pub const EGREP: ShellTool = ShellTool { name: "egrep", ..GREP };
 
-fn grep(call: &mut Call<'_, '_, '_>, flags: &Flags<'_>) -> Done {
+fn grep(call: &mut ToolCall<'_, '_, '_>, flags: &Flags<'_>) -> Done {
     let mut patterns: Vec<&str> = flags.values('e').collect();
     let mut files = flags.words.as_slice();
     if patterns.is_empty() {

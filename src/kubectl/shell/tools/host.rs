@@ -1,12 +1,12 @@
 //! `echo`, `env`, `hostname`, `ps`, `id`, `basename`: what a machine says of itself.
 
-use super::tool::{Call, Tool};
+use super::tool::{ShellTool, ToolCall};
 use crate::api::pod::Pod;
 use crate::kubectl::shell::numbers::unescaped;
 use crate::kubectl::shell::room::Done;
 use serde_json::Value;
 
-pub const ECHO: Tool = Tool {
+pub const ECHO: ShellTool = ShellTool {
     name: "echo",
     run: |call| {
         let flags = call.words.iter().take_while(|word| matches!(word.as_str(), "-n" | "-e" | "-ne" | "-en")).count();
@@ -15,10 +15,10 @@ pub const ECHO: Tool = Tool {
         let text = if escapes { unescaped(&text) } else { text };
         Done::said(if quiet { text } else { format!("{text}\n") })
     },
-    ..Tool::PLAIN
+    ..ShellTool::PLAIN
 };
 
-fn environment(call: &mut Call<'_, '_, '_>) -> Vec<(String, String)> {
+fn environment(call: &mut ToolCall<'_, '_, '_>) -> Vec<(String, String)> {
     let mut all = call.room.env();
     for (name, value) in call.room.vars.iter().filter(|(name, _)| *name != "PWD") {
         all.retain(|(known, _)| known != name);
@@ -27,13 +27,13 @@ fn environment(call: &mut Call<'_, '_, '_>) -> Vec<(String, String)> {
     all
 }
 
-pub const ENV: Tool = Tool {
+pub const ENV: ShellTool = ShellTool {
     name: "env",
     run: |call| Done::said(environment(call).iter().map(|(name, value)| format!("{name}={value}\n")).collect::<String>()),
-    ..Tool::PLAIN
+    ..ShellTool::PLAIN
 };
 
-pub const PRINTENV: Tool = Tool {
+pub const PRINTENV: ShellTool = ShellTool {
     name: "printenv",
     run: |call| {
         let Some(name) = call.plain().next() else { return (ENV.run)(call) };
@@ -42,10 +42,10 @@ pub const PRINTENV: Tool = Tool {
             None => Done { code: 1, ..Done::default() },
         }
     },
-    ..Tool::PLAIN
+    ..ShellTool::PLAIN
 };
 
-pub const HOSTNAME: Tool = Tool {
+pub const HOSTNAME: ShellTool = ShellTool {
     name: "hostname",
     run: |call| {
         let pod = call.room.pod.as_ref().map(|(pod, _)| pod.body::<Pod>());
@@ -55,10 +55,10 @@ pub const HOSTNAME: Tool = Tool {
             _ => format!("{}\n", call.room.hostname()),
         })
     },
-    ..Tool::PLAIN
+    ..ShellTool::PLAIN
 };
 
-pub const PS: Tool = Tool {
+pub const PS: ShellTool = ShellTool {
     name: "ps",
     run: |call| {
         let words = |field: &str| -> Vec<String> {
@@ -73,39 +73,39 @@ pub const PS: Tool = Tool {
             "PID   USER     TIME  COMMAND\n    1 root      0:00 {first}\n    7 root      0:00 sh\n   13 root      0:00 ps\n"
         ))
     },
-    ..Tool::PLAIN
+    ..ShellTool::PLAIN
 };
 
 /// The user of the container's security context, root without one.
-fn user(call: &Call<'_, '_, '_>) -> i64 {
+fn user(call: &ToolCall<'_, '_, '_>) -> i64 {
     let of = |value: &Value| value["securityContext"]["runAsUser"].as_i64();
     let pod = call.room.pod.as_ref().and_then(|(pod, _)| of(&pod.body::<Pod>().spec.raw));
     of(call.room.spec()).or(pod).unwrap_or(0)
 }
 
-pub const ID: Tool = Tool {
+pub const ID: ShellTool = ShellTool {
     name: "id",
     run: |call| match user(call) {
         uid if call.has('u') => Done::said(format!("{uid}\n")),
         0 => Done::said("uid=0(root) gid=0(root) groups=0(root)\n"),
         uid => Done::said(format!("uid={uid} gid=0(root) groups=0(root)\n")),
     },
-    ..Tool::PLAIN
+    ..ShellTool::PLAIN
 };
 
-pub const WHOAMI: Tool = Tool {
+pub const WHOAMI: ShellTool = ShellTool {
     name: "whoami",
     run: |call| match user(call) {
         0 => Done::said("root\n"),
         uid => Done::failed(format!("whoami: unknown uid {uid}\n"), 1),
     },
-    ..Tool::PLAIN
+    ..ShellTool::PLAIN
 };
 
-pub const PWD: Tool = Tool { name: "pwd", run: |call| Done::said(format!("{}\n", call.room.absolute("."))), ..Tool::PLAIN };
+pub const PWD: ShellTool = ShellTool { name: "pwd", run: |call| Done::said(format!("{}\n", call.room.absolute("."))), ..ShellTool::PLAIN };
 
 /// The last part of a path, without an ending.
-pub const BASENAME: Tool = Tool {
+pub const BASENAME: ShellTool = ShellTool {
     name: "basename",
     run: |call| {
         let [path, rest @ ..] = call.words else { return Done::failed("basename: needs a path\n", 1) };
@@ -113,11 +113,11 @@ pub const BASENAME: Tool = Tool {
         let without = rest.first().and_then(|end| name.strip_suffix(end.as_str())).filter(|rest| !rest.is_empty());
         Done::said(format!("{}\n", without.unwrap_or(name)))
     },
-    ..Tool::PLAIN
+    ..ShellTool::PLAIN
 };
 
 /// The path of the folder.
-pub const DIRNAME: Tool = Tool {
+pub const DIRNAME: ShellTool = ShellTool {
     name: "dirname",
     run: |call| {
         let Some(path) = call.words.first() else { return Done::failed("dirname: needs a path\n", 1) };
@@ -127,5 +127,5 @@ pub const DIRNAME: Tool = Tool {
             None => ".\n".to_owned(),
         })
     },
-    ..Tool::PLAIN
+    ..ShellTool::PLAIN
 };

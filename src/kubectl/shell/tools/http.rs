@@ -1,13 +1,13 @@
 //! `curl` and `wget`: requests to Pods, to Services, and through Ingresses.
 
-use super::tool::{Call, Tool};
+use super::tool::{ShellTool, ToolCall};
 use crate::api::Object;
 use crate::engine::connectivity::{Backend, RequestOutcome, Routed, route};
 use crate::engine::disk::{FilePlace, place};
-use crate::kubectl::shell::room::{Done, Room};
+use crate::kubectl::shell::room::{CommandRoom, Done};
 
-pub const CURL: Tool = Tool { name: "curl", run: curl, ..Tool::PLAIN };
-pub const WGET: Tool = Tool { name: "wget", run: wget, ..Tool::PLAIN };
+pub const CURL: ShellTool = ShellTool { name: "curl", run: curl, ..ShellTool::PLAIN };
+pub const WGET: ShellTool = ShellTool { name: "wget", run: wget, ..ShellTool::PLAIN };
 
 /// The index page of a web server.
 const INDEX: &str = "/usr/share/nginx/html/index.html";
@@ -86,7 +86,7 @@ impl<'a> Words<'a> {
     }
 }
 
-fn request(call: &mut Call<'_, '_, '_>, words: &Words<'_>) -> Request {
+fn request(call: &mut ToolCall<'_, '_, '_>, words: &Words<'_>) -> Request {
     let url = words.url;
     let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
     // The query and the fragment are no part of the path.
@@ -124,7 +124,7 @@ fn reason(status: u16) -> &'static str {
     }
 }
 
-fn curl(call: &mut Call<'_, '_, '_>) -> Done {
+fn curl(call: &mut ToolCall<'_, '_, '_>) -> Done {
     let words = words(call.name, call.words);
     let Request { host, port, status, body, outcome, limited, .. } = request(call, &words);
     let has = |letter: char| words.letters.contains(letter);
@@ -152,7 +152,7 @@ fn curl(call: &mut Call<'_, '_, '_>) -> Done {
 }
 
 /// As busybox prints it.
-fn wget(call: &mut Call<'_, '_, '_>) -> Done {
+fn wget(call: &mut ToolCall<'_, '_, '_>) -> Done {
     let words = words(call.name, call.words);
     let Request { host, port, address, status, body, outcome, limited } = request(call, &words);
     let quiet = words.letters.contains('q');
@@ -169,7 +169,7 @@ fn wget(call: &mut Call<'_, '_, '_>) -> Done {
     }
 }
 
-impl Room<'_, '_> {
+impl CommandRoom<'_, '_> {
     /// What a web server answers: the index page of its Pod, if somebody wrote one.
     fn page_of(&self, pod: &Object) -> String {
         let text = match place(self.client.sim().server(), pod, 0, INDEX) {

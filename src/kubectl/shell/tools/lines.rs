@@ -1,13 +1,13 @@
 //! `head`, `tail`, `wc`, `sort`, `uniq`, `seq`: whole lines.
 
-use super::tool::{Call, Tool};
+use super::tool::{ShellTool, ToolCall};
 use crate::kubectl::shell::room::Done;
 
-pub const HEAD: Tool = Tool { name: "head", run: |call| part(call, true), ..Tool::PLAIN };
-pub const TAIL: Tool = Tool { name: "tail", run: |call| part(call, false), ..Tool::PLAIN };
+pub const HEAD: ShellTool = ShellTool { name: "head", run: |call| part(call, true), ..ShellTool::PLAIN };
+pub const TAIL: ShellTool = ShellTool { name: "tail", run: |call| part(call, false), ..ShellTool::PLAIN };
 
 /// The first or the last lines: `-n 3`, `-n3`, `-3`, `tail -n +2`.
-fn part(call: &mut Call<'_, '_, '_>, first: bool) -> Done {
+fn part(call: &mut ToolCall<'_, '_, '_>, first: bool) -> Done {
     let (mut count, mut from) = (10_usize, None);
     let mut files: Vec<&str> = Vec::new();
     let mut words = call.words.iter().map(String::as_str);
@@ -42,7 +42,7 @@ fn part(call: &mut Call<'_, '_, '_>, first: bool) -> Done {
     Done::said(lines.iter().skip(skip).take(take).map(|line| format!("{line}\n")).collect::<String>())
 }
 
-pub const WC: Tool = Tool {
+pub const WC: ShellTool = ShellTool {
     name: "wc",
     run: |call| {
         let files: Vec<&str> = call.plain().collect();
@@ -57,10 +57,10 @@ pub const WC: Tool = Tool {
         let name = files.first().map_or(String::new(), |file| format!(" {file}"));
         Done::said(format!("{}{name}\n", shown.join(" ")))
     },
-    ..Tool::PLAIN
+    ..ShellTool::PLAIN
 };
 
-pub const SORT: Tool = Tool {
+pub const SORT: ShellTool = ShellTool {
     name: "sort",
     run: |call| {
         let mut files: Vec<&str> = Vec::new();
@@ -104,10 +104,10 @@ pub const SORT: Tool = Tool {
         }
         Done::said(lines.iter().map(|line| format!("{line}\n")).collect::<String>())
     },
-    ..Tool::PLAIN
+    ..ShellTool::PLAIN
 };
 
-pub const UNIQ: Tool = Tool {
+pub const UNIQ: ShellTool = ShellTool {
     name: "uniq",
     run: |call| {
         let files: Vec<&str> = call.plain().collect();
@@ -126,13 +126,13 @@ pub const UNIQ: Tool = Tool {
         let shown = |(line, count): &(&str, usize)| if call.has('c') { format!("{count:7} {line}\n") } else { format!("{line}\n") };
         Done::said(runs.iter().filter(|(_, count)| wanted(*count)).map(shown).collect::<String>())
     },
-    ..Tool::PLAIN
+    ..ShellTool::PLAIN
 };
 
 /// Numbers that a loop counts, at most so many.
 const MOST: usize = 1_000;
 
-pub const SEQ: Tool = Tool {
+pub const SEQ: ShellTool = ShellTool {
     name: "seq",
     run: |call| {
         let numbers: Vec<i64> = call.words.iter().filter_map(|word| word.parse().ok()).collect();
@@ -146,5 +146,5 @@ pub const SEQ: Tool = Tool {
         let counted = counted.take_while(|n| if step < 0 { *n >= to } else { *n <= to });
         Done::said(counted.take(MOST).map(|n| format!("{n}\n")).collect::<String>())
     },
-    ..Tool::PLAIN
+    ..ShellTool::PLAIN
 };

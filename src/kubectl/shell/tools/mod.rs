@@ -14,15 +14,15 @@ mod test;
 pub mod tool;
 mod tr;
 
-use tool::Tool;
+use tool::ShellTool;
 
 /// The command of a name.
-pub fn find(name: &str) -> Option<&'static Tool> {
+pub fn find(name: &str) -> Option<&'static ShellTool> {
     TOOLS.iter().copied().find(|tool| tool.name == name)
 }
 
 /// All commands.
-const TOOLS: &[&Tool] = &[
+const TOOLS: &[&ShellTool] = &[
     &grep::GREP,
     &grep::EGREP,
     &lines::HEAD,

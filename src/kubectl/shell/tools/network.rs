@@ -1,15 +1,16 @@
 //! `nslookup`, `dig`, `ping`, `nc`: names and addresses as a container sees them.
 
-use super::tool::Tool;
+use super::tool::ShellTool;
 use crate::engine::connectivity::{self, Attempt, RequestOutcome};
 use crate::engine::dns;
-use crate::kubectl::shell::room::{Done, Room};
+use crate::kubectl::shell::room::{CommandRoom, Done};
 
-pub const NSLOOKUP: Tool = Tool { name: "nslookup", run: |call| call.room.nslookup(call.plain().next().unwrap_or("")), ..Tool::PLAIN };
-pub const PING: Tool = Tool { name: "ping", run: |call| call.room.ping(call.plain().last().unwrap_or("")), ..Tool::PLAIN };
+pub const NSLOOKUP: ShellTool =
+    ShellTool { name: "nslookup", run: |call| call.room.nslookup(call.plain().next().unwrap_or("")), ..ShellTool::PLAIN };
+pub const PING: ShellTool = ShellTool { name: "ping", run: |call| call.room.ping(call.plain().last().unwrap_or("")), ..ShellTool::PLAIN };
 
 /// `nc -zv HOST PORT`: whether something listens.
-pub const NC: Tool = Tool {
+pub const NC: ShellTool = ShellTool {
     name: "nc",
     run: |call| {
         let mut plain = call.plain();
@@ -24,11 +25,11 @@ pub const NC: Tool = Tool {
             RequestOutcome::TimedOut => failed("Connection timed out"),
         }
     },
-    ..Tool::PLAIN
+    ..ShellTool::PLAIN
 };
 
 /// `dig +short NAME`
-pub const DIG: Tool = Tool {
+pub const DIG: ShellTool = ShellTool {
     name: "dig",
     run: |call| {
         let name = call.words.iter().find(|word| !word.starts_with(['+', '-', '@'])).map_or("", String::as_str);
@@ -40,7 +41,7 @@ pub const DIG: Tool = Tool {
         };
         Done::said(found.iter().map(line).collect::<String>())
     },
-    ..Tool::PLAIN
+    ..ShellTool::PLAIN
 };
 
 /// The terminal is no part of the cluster's network.
@@ -48,7 +49,7 @@ fn outside(what: &str) -> Done {
     Done::failed(format!("{what}: this terminal is outside the cluster's network; run it in a Pod: kubectl exec POD -- …\n"), 1)
 }
 
-impl Room<'_, '_> {
+impl CommandRoom<'_, '_> {
     fn nslookup(&self, name: &str) -> Done {
         let Some((pod, _)) = &self.pod else { return outside("nslookup") };
         let found = dns::answer(self.client.sim().server(), &pod.meta.namespace, name);

@@ -1,13 +1,13 @@
 //! `printf`: words in a format, which is used again while words are left.
 
-use super::tool::Tool;
+use super::tool::ShellTool;
 use crate::kubectl::shell::numbers::{number, unescaped};
 use crate::kubectl::shell::room::{Done, MOST_BYTES};
 
 /// The widest field.
 const WIDEST: usize = 4_096;
 
-pub const PRINTF: Tool = Tool {
+pub const PRINTF: ShellTool = ShellTool {
     name: "printf",
     run: |call| {
         let words = call.words.strip_prefix(&["--".to_owned()]).unwrap_or(call.words);
@@ -26,7 +26,7 @@ pub const PRINTF: Tool = Tool {
             }
         }
     },
-    ..Tool::PLAIN
+    ..ShellTool::PLAIN
 };
 
 struct Printer<'a, I: ExactSizeIterator<Item = &'a str>> {

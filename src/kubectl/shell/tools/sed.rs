@@ -1,6 +1,6 @@
 //! `sed`: a program that is run on each line.
 
-use super::tool::{Tool, flags};
+use super::tool::{ShellTool, flags};
 use crate::api::regex::{GROUPS, Regex, Syntax};
 use crate::kubectl::shell::room::{Done, MOST_BYTES};
 
@@ -9,7 +9,7 @@ const FLAGS: &str = "nEri:e:s";
 /// Commands of a program.
 const MOST_COMMANDS: usize = 200;
 
-pub const SED: Tool = Tool {
+pub const SED: ShellTool = ShellTool {
     name: "sed",
     run: |call| {
         // `-i` has its value, if it has one, in the same word.
@@ -43,7 +43,7 @@ pub const SED: Tool = Tool {
         Done::said(out)
     },
     reads: |words| !words.iter().any(|word| word.starts_with("-i")),
-    ..Tool::PLAIN
+    ..ShellTool::PLAIN
 };
 
 enum Address {

@@ -1,26 +1,26 @@
 //! `test` and `[`: conditions.
 
-use super::tool::{Call, Tool};
+use super::tool::{ShellTool, ToolCall};
 use crate::kubectl::shell::numbers;
-use crate::kubectl::shell::room::{Done, Room};
+use crate::kubectl::shell::room::{CommandRoom, Done};
 
 /// Conditions in parentheses within each other.
 const DEEPEST: usize = 16;
 
-pub const TEST: Tool = Tool { name: "test", run: |call| check(call, call.words), ..Tool::PLAIN };
+pub const TEST: ShellTool = ShellTool { name: "test", run: |call| check(call, call.words), ..ShellTool::PLAIN };
 
-pub const BRACKET: Tool = Tool { name: "[", run: |call| bracket(call, "]"), ..Tool::PLAIN };
+pub const BRACKET: ShellTool = ShellTool { name: "[", run: |call| bracket(call, "]"), ..ShellTool::PLAIN };
 
-pub const DOUBLE_BRACKET: Tool = Tool { name: "[[", run: |call| bracket(call, "]]"), ..Tool::PLAIN };
+pub const DOUBLE_BRACKET: ShellTool = ShellTool { name: "[[", run: |call| bracket(call, "]]"), ..ShellTool::PLAIN };
 
-fn bracket(call: &Call<'_, '_, '_>, close: &str) -> Done {
+fn bracket(call: &ToolCall<'_, '_, '_>, close: &str) -> Done {
     match call.words.split_last() {
         Some((end, words)) if end == close => check(call, words),
         _ => Done::failed(format!("sh: missing {close}\n"), 2),
     }
 }
 
-fn check(call: &Call<'_, '_, '_>, words: &[String]) -> Done {
+fn check(call: &ToolCall<'_, '_, '_>, words: &[String]) -> Done {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let mut test = Test { room: call.room, words: &words, at: 0, depth: 0 };
     let holds = match words.as_slice() {
@@ -40,7 +40,7 @@ fn check(call: &Call<'_, '_, '_>, words: &[String]) -> Done {
 }
 
 struct Test<'a, 'r, 'c> {
-    room: &'a Room<'r, 'c>,
+    room: &'a CommandRoom<'r, 'c>,
     words: &'a [&'a str],
     at: usize,
     depth: usize,

@@ -1,29 +1,29 @@
 //! What a command of the shell is, and how it is called.
 
-use crate::kubectl::shell::room::{Done, Room};
+use crate::kubectl::shell::room::{CommandRoom, Done};
 
 /// A command.
-pub struct Tool {
+pub struct ShellTool {
     pub name: &'static str,
-    pub run: fn(&mut Call<'_, '_, '_>) -> Done,
+    pub run: fn(&mut ToolCall<'_, '_, '_>) -> Done,
     /// Whether it leaves all files as they are when called with these words.
     pub reads: fn(&[String]) -> bool,
     /// Whether it makes each line of its output from one line of its input: then a pipe shows each line as it comes.
     pub by_line: fn(&[String]) -> bool,
 }
 
-impl Tool {
+impl ShellTool {
     /// A command that only reads and looks at all of its input.
-    pub const PLAIN: Tool =
-        Tool { name: "", run: |_| Done { out: String::new(), err: String::new(), code: 0 }, reads: |_| true, by_line: |_| false };
+    pub const PLAIN: ShellTool =
+        ShellTool { name: "", run: |_| Done { out: String::new(), err: String::new(), code: 0 }, reads: |_| true, by_line: |_| false };
 }
 
 /// Bytes of files that are read together; all files have as many.
 const MOST_READ: usize = 1 << 20;
 
 /// How it was called.
-pub struct Call<'a, 'r, 'c> {
-    pub room: &'a mut Room<'r, 'c>,
+pub struct ToolCall<'a, 'r, 'c> {
+    pub room: &'a mut CommandRoom<'r, 'c>,
     /// The name it was called by.
     pub name: &'a str,
     pub words: &'a [String],
@@ -88,7 +88,7 @@ pub fn flags<'a>(name: &str, words: &'a [String], known: &str) -> Result<Flags<'
     Ok(found)
 }
 
-impl<'a> Call<'a, '_, '_> {
+impl<'a> ToolCall<'a, '_, '_> {
     /// The words that are no flags.
     pub fn plain(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         let words = self.words;

@@ -1,6 +1,6 @@
 //! `tr`: letters for other letters.
 
-use super::tool::{Tool, flags};
+use super::tool::{ShellTool, flags};
 use crate::api::regex::class;
 use crate::kubectl::shell::numbers::unescaped;
 use crate::kubectl::shell::room::Done;
@@ -8,7 +8,7 @@ use crate::kubectl::shell::room::Done;
 /// Letters of a set.
 const MOST: usize = 70_000;
 
-pub const TR: Tool = Tool {
+pub const TR: ShellTool = ShellTool {
     name: "tr",
     run: |call| {
         let flags = match flags("tr", call.words, "cCds") {
@@ -46,7 +46,7 @@ pub const TR: Tool = Tool {
     },
     // Whoever names the end of a line may join lines.
     by_line: |words| !words.iter().any(|word| word.contains([':', '\\']) || word.starts_with('-')),
-    ..Tool::PLAIN
+    ..ShellTool::PLAIN
 };
 
 /// The letters of `a-z`, `[:upper:]`, `\n`.
