@@ -168,6 +168,8 @@ pub struct FieldProblem {
     pub message: String,
     /// An unknown field, as opposed to a value of the wrong type.
     pub unknown: bool,
+    /// The Go type that the value should have, where it has another.
+    pub wanted: Option<String>,
 }
 
 /// The strict decoding errors of a document, in the API server's order; none for a kind that is not in
@@ -323,7 +325,7 @@ impl Walk {
                 None => {
                     let message = format!("unknown field \"{}\"", walk.path);
                     let path = walk.path.clone();
-                    walk.unknown.push(FieldProblem { path, message, unknown: true });
+                    walk.unknown.push(FieldProblem { path, message, unknown: true, wanted: None });
                 }
             });
         }
@@ -361,7 +363,7 @@ impl Walk {
             other => other.to_string(),
         };
         if let Err(error) = super::quantity::Quantity::parse(&text) {
-            self.fail(error.to_string());
+            self.fail(error.to_string(), None);
         }
     }
 
@@ -374,36 +376,37 @@ impl Walk {
 
     fn time(&mut self, value: &Value) {
         let Some(text) = value.as_str() else {
-            return self.fail(format!("json: cannot unmarshal {} into Go value of type string", found(value, false)));
+            let message = format!("json: cannot unmarshal {} into Go value of type string", found(value, false));
+            return self.fail(message, Some("string".to_owned()));
         };
         if let Some(rest) = time_fault(text) {
-            self.fail(format!(
-                "parsing time {text:?} as \"2006-01-02T15:04:05Z07:00\": cannot parse {rest:?} as \"{}\"",
-                time_part(text.len() - rest.len())
-            ));
+            let part = time_part(text.len() - rest.len());
+            let message = format!("parsing time {text:?} as \"2006-01-02T15:04:05Z07:00\": cannot parse {rest:?} as \"{part}\"");
+            self.fail(message, None);
         }
     }
 
     fn base64(&mut self, text: &str) {
         if let Some(at) = base64_fault(text) {
-            self.fail(format!("illegal base64 data at input byte {at}"));
+            self.fail(format!("illegal base64 data at input byte {at}"), None);
         }
     }
 
     fn mismatch(&mut self, kind: &str, value: &Value) {
         let found = found(value, matches!(schema().scalar(kind).unwrap_or(kind), "int32" | "int64"));
         let kind = go_type(kind);
-        self.fail(if self.names.is_empty() {
+        let message = if self.names.is_empty() {
             format!("json: cannot unmarshal {found} into Go value of type {kind}")
         } else {
             let names = self.names.join(".");
             format!("json: cannot unmarshal {found} into Go struct field {}.{names} of type {kind}", self.owner)
-        });
+        };
+        self.fail(message, Some(kind.to_string()));
     }
 
-    fn fail(&mut self, message: String) {
+    fn fail(&mut self, message: String, wanted: Option<String>) {
         if self.wrong.is_none() {
-            self.wrong = Some(FieldProblem { path: self.path.clone(), message, unknown: false });
+            self.wrong = Some(FieldProblem { path: self.path.clone(), message, unknown: false, wanted });
         }
     }
 }

@@ -109,8 +109,7 @@ fn checked(kind: Kind, how: Patch, change: &Value) -> Result<(), ApiError> {
     if kind.is_custom() {
         return Err(ApiError::unsupported_patch());
     }
-    let problem = schema::strict_errors(&kind.api_version(), kind.name(), change).into_iter().find(|problem| !problem.unknown);
-    let Some(problem) = problem else { return Ok(()) };
-    let Some((_, wanted)) = problem.message.rsplit_once(" of type ") else { return Ok(()) };
+    let wanted = schema::strict_errors(&kind.api_version(), kind.name(), change).into_iter().find_map(|problem| problem.wanted);
+    let Some(wanted) = wanted else { return Ok(()) };
     Err(ApiError::invalid(format!("patch: Invalid value: \"{}\": unrecognized type: {wanted}", template::go(change))))
 }

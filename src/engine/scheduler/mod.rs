@@ -351,7 +351,7 @@ impl Scheduler {
         let real = self.nodes.real;
         if let Err(message) = volumes::check(object, pod, cache) {
             let message = format!("0/{real} nodes are available: {message}. not found");
-            return self.fail(object, (message, filters::volume_binding(), None), out);
+            return self.fail(object, (message, filters::volume_binding()), Nominated::None, out);
         }
         let cycle = Cycle::new(object, pod, cache, &self.nodes, &self.nominated);
         let choice = match self.memo.choose(&cycle) {
@@ -393,8 +393,20 @@ impl Scheduler {
     }
 }
 
-/// The message, the refusing filters as a set, and the node where preemption can help.
-type NoFit = (String, u16, Option<preemption::Candidate>);
+/// Why a Pod fits nowhere.
+struct NoFit {
+    message: String,
+    /// The filters that refused it, as a set.
+    refused_by: u16,
+    preemption: Result<preemption::Candidate, preemption::NoPreemption>,
+}
+
+/// What becomes of the node that was nominated for a Pod.
+enum Nominated {
+    Stays,
+    None,
+    Becomes(Str),
+}
 
 /// The changes of a node in a watch event.
 fn changes_of_node(event: &Event<'_>) -> ClusterChanges {

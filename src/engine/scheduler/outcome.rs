@@ -4,7 +4,8 @@
 
 use super::framework::{Cycle, Refusal};
 use super::node_info::{self, priority};
-use super::{NoFit, Scheduler, filters, preemption};
+use super::preemption::NoPreemption;
+use super::{NoFit, Nominated, Scheduler, filters, preemption};
 use crate::api::pod::PodCondition;
 use crate::api::{Body, Object, Str, Time, Timestamp};
 use crate::engine::out::Out;
@@ -14,30 +15,32 @@ use smol_str::format_smolstr;
 use std::rc::Rc;
 
 impl Scheduler {
-    /// The message of an unschedulable Pod, the filters that refused it, and a candidate for preemption.
+    /// Why a Pod is unschedulable, and whether preemption would help.
     pub(super) fn preempt(&self, cycle: &Cycle<'_>, refused: Vec<(Str, Refusal)>, real: usize, now: Timestamp) -> NoFit {
         let refusals: Vec<Refusal> = refused.iter().map(|(_, r)| r.clone()).collect();
         let mut text = filters::reasons(real, &refusals);
         if real == 0 {
-            return (text, u16::MAX, None);
+            return NoFit { message: text, refused_by: u16::MAX, preemption: Err(NoPreemption::NoCandidate(String::new())) };
         }
         let refused_by = refusals.iter().fold(0, |set, r| set | r.by);
-        match preemption::find(cycle, &refused, now) {
-            Ok(candidate) => (text, refused_by, Some(candidate)),
-            Err(why) => {
-                text.push_str(" no new claims to deallocate, preemption: ");
-                text.push_str(&why);
-                (text, refused_by, None)
-            }
+        let preemption = preemption::find(cycle, &refused, now);
+        if let Err(none) = &preemption {
+            text.push_str(" no new claims to deallocate, preemption: ");
+            text.push_str(none.words());
         }
+        NoFit { message: text, refused_by, preemption }
     }
 
     /// Records that the Pod is unschedulable, and preempts Pods of lower priority if that helps.
     pub(super) fn give_up(&mut self, object: &Rc<Object>, failure: NoFit, out: &mut Out<'_>) {
-        let (message, refused_by, candidate) = failure;
-        let Some(candidate) = candidate else { return self.fail(object, (message, refused_by, None), out) };
+        let NoFit { message, refused_by, preemption } = failure;
+        let candidate = match preemption {
+            Ok(candidate) => candidate,
+            Err(NoPreemption::NotEligible(_)) => return self.fail(object, (message, refused_by), Nominated::Stays, out),
+            Err(NoPreemption::NoCandidate(_)) => return self.fail(object, (message, refused_by), Nominated::None, out),
+        };
         let (uid, node) = (object.meta.uid, candidate.node);
-        self.fail(object, (message, refused_by, Some(node.clone())), out);
+        self.fail(object, (message, refused_by), Nominated::Becomes(node.clone()), out);
         let why = || Why::Preempted { by: object.meta.name.clone() };
         for victim in candidate.victims.iter().filter(|v| !v.meta.is_deleting()) {
             let (wall, generation) = (out.server.wall(), victim.meta.generation);
@@ -111,20 +114,21 @@ impl Scheduler {
         }
     }
 
-    pub(super) fn fail(&mut self, object: &Rc<Object>, (message, refused_by, nominee): (String, u16, Option<Str>), out: &mut Out<'_>) {
+    /// Records why a Pod is unschedulable, and which filters refused it.
+    pub(super) fn fail(&mut self, object: &Rc<Object>, (message, refused_by): (String, u16), nominated: Nominated, out: &mut Out<'_>) {
         out.event(object, "Warning", "FailedScheduling", message.clone());
         let (wall, generation) = (out.server.wall(), object.meta.generation);
         let why = Why::NoNode { message: message.as_str().into() };
-        // While a victim is still terminating, the Pod keeps its nominated node.
-        let keeps = message.ends_with("nominated node.") || message.ends_with("=Never.");
-        if !keeps {
+        if !matches!(nominated, Nominated::Stays) {
             self.nominated.retain(|(_, o)| o.meta.uid != object.meta.uid);
         }
         // A Pod deleted in the meantime needs no condition.
         let _ = out.update_status(&out.server.get(&object.key()).cloned().unwrap_or_else(|| object.clone()), why, |o| {
             if let Body::Pod(pod) = &mut o.body {
-                if !keeps {
-                    pod.status.nominated_node_name = nominee.unwrap_or_default();
+                match nominated {
+                    Nominated::Stays => {}
+                    Nominated::None => pod.status.nominated_node_name = Str::default(),
+                    Nominated::Becomes(node) => pod.status.nominated_node_name = node,
                 }
                 let old = pod.status.condition("PodScheduled").filter(|c| c.status == "False").cloned();
                 if old.as_ref().is_some_and(|c| c.message == message) {

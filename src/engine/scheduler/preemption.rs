@@ -26,17 +26,35 @@ pub(super) struct Candidate {
     violations: usize,
 }
 
+/// Why no Pod is evicted for another.
+pub(super) enum NoPreemption {
+    /// The Pod may not preempt, or not yet: a node that was nominated for it stays so.
+    NotEligible(&'static str),
+    /// No node where it would help, and how many nodes say why.
+    NoCandidate(String),
+}
+
+impl NoPreemption {
+    /// The scheduler's words.
+    pub fn words(&self) -> &str {
+        match self {
+            NoPreemption::NotEligible(words) => words,
+            NoPreemption::NoCandidate(words) => words,
+        }
+    }
+}
+
 /// Finds the best node for preemption, or why there is none.
-pub(super) fn find(cycle: &Cycle<'_>, refused: &[(Str, Refusal)], now: Timestamp) -> Result<Candidate, String> {
+pub(super) fn find(cycle: &Cycle<'_>, refused: &[(Str, Refusal)], now: Timestamp) -> Result<Candidate, NoPreemption> {
     if cycle.pod.spec.preemption_policy == "Never" {
-        return Err("not eligible due to preemptionPolicy=Never.".into());
+        return Err(NoPreemption::NotEligible("not eligible due to preemptionPolicy=Never."));
     }
     let nominated = &cycle.pod.status.nominated_node_name;
     if let Some((_, refusal)) = refused.iter().find(|(name, _)| name == nominated)
         && refusal.preemption_helps
         && cycle.nodes.get(nominated).is_some_and(|info| info.pods.values().any(|o| is_leaving_for(cycle, o)))
     {
-        return Err("not eligible due to a terminating pod on the nominated node.".into());
+        return Err(NoPreemption::NotEligible("not eligible due to a terminating pod on the nominated node."));
     }
     let budgets: Vec<Rc<Object>> = cycle.cache.list(Kind::PodDisruptionBudget).cloned().collect();
     let most = MIN_CANDIDATES.max(refused.len() / 10);
@@ -63,7 +81,7 @@ pub(super) fn find(cycle: &Cycle<'_>, refused: &[(Str, Refusal)], now: Timestamp
     }
     // The first of the best by name.
     let best = candidates.into_iter().reduce(|best, other| if cost(&other, now) < cost(&best, now) { other } else { best });
-    best.ok_or_else(|| reasons(refused.len(), &left))
+    best.ok_or_else(|| NoPreemption::NoCandidate(reasons(refused.len(), &left)))
 }
 
 /// Whether a Pod on the nominated node is already terminating for this one.
