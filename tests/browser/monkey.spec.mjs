@@ -67,7 +67,9 @@ async function rest(page) {
 function both(page) {
   return page.evaluate(() => {
     const names = (kinds) => loopscope.kubectl(`get ${kinds} -o name`).split('\n').filter((line) => line.includes('/')).map((line) => line.split('/').at(-1)).sort();
-    const items = (kind) => [...document.querySelectorAll(`.stagebox .item[data-kind="${kind}"]:not(.ghost), .stage .item[data-kind="${kind}"]:not(.ghost)`)];
+    // Beside this branch another one may be drawn.
+    const own = (item) => !item.closest('#stage-beside');
+    const items = (kind) => [...document.querySelectorAll(`.stagebox .item[data-kind="${kind}"]:not(.ghost), .stage .item[data-kind="${kind}"]:not(.ghost)`)].filter(own);
     const shown = (kind) => [...new Set(items(kind).map((item) => item.dataset.name))].sort();
     const leaves = (name) => {
       const pod = loopscope.get('Pod', 'default', name);

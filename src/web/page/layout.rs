@@ -85,7 +85,7 @@ impl Page {
                         embed={false}
                         empty={html! { <p>{ say(msg::branch_empty()) }</p> }}
                         list={self.panels.as_list.then(Rc::default)}
-                dark={self.settings.dark}
+                        dark={self.settings.dark}
                         whole=true
                         on_select={link.callback(|key| Msg::Do(SelectionMsg::Select(key).into()))}
                         on_loop={link.callback(|name| Msg::Do(SelectionMsg::Loop(Some(name)).into()))}
