@@ -292,8 +292,8 @@ fn serve(args: &[String]) -> Result<u8, String> {
                 options.setup.push(read(path)?);
             }
             "--nodes" => {
-                let count = value()?.parse().ok().filter(|count| (1..=MAX_NODES).contains(count));
-                nodes = count.ok_or_else(|| format!("--nodes needs a number from 1 to {MAX_NODES}"))?;
+                let count = value()?.parse().ok().filter(|count| *count <= MAX_NODES);
+                nodes = count.ok_or_else(|| format!("--nodes needs a number up to {MAX_NODES}"))?;
             }
             "--speed" => {
                 let speed = value()?.parse().ok().filter(|speed| *speed == 0.0 || (0.01..=10_000.0).contains(speed));

@@ -9,6 +9,20 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+/// A value as Go prints it: maps as `map[key:value]`.
+pub fn go(value: &Value) -> String {
+    match value {
+        Value::Object(map) => {
+            let all: Vec<String> = map.iter().map(|(key, value)| format!("{key}:{}", go(value))).collect();
+            format!("map[{}]", all.join(" "))
+        }
+        Value::Array(items) => format!("[{}]", items.iter().map(go).collect::<Vec<_>>().join(" ")),
+        Value::String(text) => text.clone(),
+        Value::Null => "<nil>".to_owned(),
+        other => other.to_string(),
+    }
+}
+
 /// When a field is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[allow(non_camel_case_types)]

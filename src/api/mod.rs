@@ -11,6 +11,7 @@ mod containers;
 pub mod cidr;
 pub mod daemonset;
 pub mod event;
+mod go_faults;
 pub mod hash;
 pub mod ingress;
 pub mod json;

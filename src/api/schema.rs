@@ -6,6 +6,7 @@
 //!
 //! Models strict decoding as `sigs.k8s.io/json` does it.
 
+use super::go_faults::{base64_fault, time_fault, time_part};
 use serde_json::Value;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -168,8 +169,9 @@ pub struct FieldProblem {
     pub message: String,
     /// An unknown field, as opposed to a value of the wrong type.
     pub unknown: bool,
-    /// The Go type that the value should have, where it has another.
-    pub wanted: Option<String>,
+    /// What a strategic merge patch with this value is told instead: it is not decoded but converted, by
+    /// `apimachinery/pkg/runtime/converter.go`.
+    pub unconverted: Option<String>,
 }
 
 /// The strict decoding errors of a document, in the API server's order; none for a kind that is not in
@@ -325,7 +327,7 @@ impl Walk {
                 None => {
                     let message = format!("unknown field \"{}\"", walk.path);
                     let path = walk.path.clone();
-                    walk.unknown.push(FieldProblem { path, message, unknown: true, wanted: None });
+                    walk.unknown.push(FieldProblem { path, message, unknown: true, unconverted: None });
                 }
             });
         }
@@ -377,7 +379,7 @@ impl Walk {
     fn time(&mut self, value: &Value) {
         let Some(text) = value.as_str() else {
             let message = format!("json: cannot unmarshal {} into Go value of type string", found(value, false));
-            return self.fail(message, Some("string".to_owned()));
+            return self.fail(message, Some(unconverted("string", value)));
         };
         if let Some(rest) = time_fault(text) {
             let part = time_part(text.len() - rest.len());
@@ -392,8 +394,9 @@ impl Walk {
         }
     }
 
-    fn mismatch(&mut self, kind: &str, value: &Value) {
+    fn mismatch(&mut self, kind: &'static str, value: &Value) {
         let found = found(value, matches!(schema().scalar(kind).unwrap_or(kind), "int32" | "int64"));
+        let unconverted = unconverted(kind, value);
         let kind = go_type(kind);
         let message = if self.names.is_empty() {
             format!("json: cannot unmarshal {found} into Go value of type {kind}")
@@ -401,12 +404,12 @@ impl Walk {
             let names = self.names.join(".");
             format!("json: cannot unmarshal {found} into Go struct field {}.{names} of type {kind}", self.owner)
         };
-        self.fail(message, Some(kind.to_string()));
+        self.fail(message, Some(unconverted));
     }
 
-    fn fail(&mut self, message: String, wanted: Option<String>) {
+    fn fail(&mut self, message: String, unconverted: Option<String>) {
         if self.wrong.is_none() {
-            self.wrong = Some(FieldProblem { path: self.path.clone(), message, unknown: false, wanted });
+            self.wrong = Some(FieldProblem { path: self.path.clone(), message, unknown: false, unconverted });
         }
     }
 }
@@ -435,6 +438,28 @@ fn go_type(kind: &str) -> String {
     format!("{}{short}{}", &kind[..start], &kind[at..])
 }
 
+/// Why a JSON value is not converted to a type.
+fn unconverted(kind: &'static str, value: &Value) -> String {
+    let kind = kind.trim_start_matches('*');
+    let base = schema().scalar(kind).unwrap_or(kind);
+    let found = match value {
+        Value::Null => "ptr",
+        Value::Bool(_) => "bool",
+        Value::Number(number) if number.is_f64() => "float64",
+        Value::Number(_) => "int64",
+        Value::String(_) => "string",
+        Value::Array(_) => "slice",
+        Value::Object(_) => "map",
+    };
+    match (base, found) {
+        ("string", "int64") | ("int32" | "int64", "float64") => format!("cannot convert {found} to {}", go_type(kind)),
+        ("string" | "bool" | "int32" | "int64", _) => format!("unrecognized type: {base}"),
+        _ if list_element(base).is_some() => format!("cannot restore slice from {found}"),
+        _ if map_element(base).is_some() => format!("cannot restore map from {found}"),
+        _ => format!("cannot restore struct from: {found}"),
+    }
+}
+
 /// How Go names the JSON value that it found; a number that a numeric type cannot hold with its digits.
 fn found(value: &Value, numeric: bool) -> String {
     match value {
@@ -446,53 +471,6 @@ fn found(value: &Value, numeric: bool) -> String {
         Value::Array(_) => "array".to_owned(),
         Value::Object(_) => "object".to_owned(),
     }
-}
-
-/// Index of the first byte that is no base64, as Go's standard decoder counts it.
-fn base64_fault(text: &str) -> Option<usize> {
-    let bytes: Vec<u8> = text.bytes().filter(|b| !matches!(b, b'\r' | b'\n')).collect();
-    let good = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/');
-    let end = bytes.iter().position(|b| !good(b)).unwrap_or(bytes.len());
-    if end == bytes.len() {
-        return (end % 4 != 0).then_some(end - end % 4);
-    }
-    let padding = match end % 4 {
-        2 => "==",
-        3 => "=",
-        _ => return Some(end),
-    };
-    (&bytes[end..] != padding.as_bytes()).then_some(if bytes[end] == b'=' { bytes.len() } else { end })
-}
-
-const TIME_SHAPE: &str = "dddd-dd-ddTdd:dd:dd";
-/// Offsets in `TIME_SHAPE` with the part of Go's layout that is read there.
-const TIME_PARTS: [(usize, &str); 11] =
-    [(0, "2006"), (4, "-"), (5, "01"), (7, "-"), (8, "02"), (10, "T"), (11, "15"), (13, ":"), (14, "04"), (16, ":"), (17, "05")];
-
-/// What is left of an RFC 3339 time at the part that does not parse.
-fn time_fault(text: &str) -> Option<&str> {
-    for (at, shape) in TIME_SHAPE.bytes().enumerate() {
-        let good = text.as_bytes().get(at).is_some_and(|b| match shape {
-            b'd' => b.is_ascii_digit(),
-            other => *b == other,
-        });
-        if !good {
-            let start = TIME_PARTS.iter().rev().find(|(s, _)| *s <= at).map_or(0, |(s, _)| *s);
-            return Some(text.get(start.min(text.len())..).unwrap_or(""));
-        }
-    }
-    let rest = text.get(TIME_SHAPE.len()..).unwrap_or("");
-    let digits = match rest.strip_prefix('.') {
-        Some(fraction) => fraction.trim_start_matches(|c: char| c.is_ascii_digit()),
-        None => rest,
-    };
-    let zone = digits.as_bytes();
-    let offset = zone.len() == 6 && matches!(zone[0], b'+' | b'-') && zone[3] == b':';
-    (digits != "Z" && !offset).then_some(digits)
-}
-
-fn time_part(at: usize) -> &'static str {
-    TIME_PARTS.iter().rev().find(|(start, _)| *start <= at && at < TIME_SHAPE.len()).map_or("Z07:00", |(_, part)| part)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::{Failure, Outcome, Reads, Verb};
 use crate::api::Kind;
 use serde_json::{Value, json};
 
-const FLAGS: &str = "min= max= cpu-percent= cpu= memory= name= dry-run?unchanged output/o= @filename/f= ~save-config";
+const FLAGS: &str = "min= max= cpu-percent= cpu= memory= name= dry-run?unchanged output/o= @filename/f= ~save-config record";
 
 /// `kubectl autoscale`.
 pub const VERB: Verb = Verb {

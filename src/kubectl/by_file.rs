@@ -3,9 +3,9 @@
 //! Models the part of `cli-runtime/pkg/resource/builder.go` that turns files into infos. Verbs that send a file's contents read it
 //! themselves.
 
-use super::apply;
 use super::client::Client;
-use super::parse::{Args, names_by_file};
+use super::documents;
+use super::parse::{Args, names_by_file, takes};
 use super::targets::label;
 use super::{Failure, Verb};
 
@@ -31,10 +31,13 @@ pub fn named(client: &mut Client<'_>, verb: &Verb, words: Vec<String>, text: &st
     if !is_named {
         return Ok(Some(kept));
     }
+    let local = takes(verb.flags, "local") && kept.iter().any(|word| word == "--local" || word == "--local=true");
     let (mut names, mut namespace) = (Vec::new(), Vec::new());
-    for value in apply::read(client, text) {
+    for value in documents::read(client, text) {
+        let as_read = value.clone();
         let own = value["metadata"]["namespace"].as_str().map(str::to_owned);
-        match apply::prepare(client, &Args::default(), value) {
+        match documents::prepare(client, &Args::default(), value) {
+            Ok((kind, _)) if local => client.local.push((kind, as_read)),
             Ok((kind, value)) => {
                 if let Some(own) = own.filter(|_| namespace.is_empty() && kind.info().namespaced) {
                     namespace = vec!["--namespace".to_owned(), own];
@@ -43,6 +46,9 @@ pub fn named(client: &mut Client<'_>, verb: &Verb, words: Vec<String>, text: &st
             }
             Err(failure) => client.fail(&failure),
         }
+    }
+    if !client.local.is_empty() {
+        return Ok(Some(kept));
     }
     if names.is_empty() {
         return if client.failure.is_some() { Ok(None) } else { Err(Failure::error(format!("no objects passed to {}", verb.name))) };

@@ -8,9 +8,11 @@ use crate::api::{Kind, Object, ObjectRef};
 use crate::engine::disk::{CONSOLE, Disks};
 use crate::engine::store::{ApiError, ApiServer, Cause, Delete, Manager, Origin, Patch, StatusReason, Subresource, Unknown, UserInfo};
 use crate::engine::{Listing, Sim, Why};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::rc::Rc;
 
+/// The annotation that `rollout history` shows.
+const CHANGE_CAUSE: &str = "kubernetes.io/change-cause";
 /// The file with the namespace of the current context.
 pub const NAMESPACE: &str = ".kube/namespace";
 
@@ -31,6 +33,10 @@ pub struct Client<'a> {
     pub failure: Option<Failure>,
     /// What came of the objects it applied.
     pub applied: Vec<Applied>,
+    /// Objects of files that are changed where they are.
+    pub local: Vec<(Kind, Value)>,
+    /// The command that its writes note as their change cause.
+    change_cause: Option<String>,
     /// How many rows of a table it reads or prints at a time.
     pub rows: usize,
 }
@@ -38,7 +44,19 @@ pub struct Client<'a> {
 impl<'a> Client<'a> {
     /// A client that writes on behalf of a command.
     pub fn new(sim: &'a mut Sim, origin: Origin, (namespace, mode): (String, Mode), rows: usize) -> Client<'a> {
-        Client { sim, origin, namespace, mode, out: String::new(), err: String::new(), failure: None, applied: Vec::new(), rows }
+        Client {
+            sim,
+            origin,
+            namespace,
+            mode,
+            out: String::new(),
+            err: String::new(),
+            failure: None,
+            applied: Vec::new(),
+            local: Vec::new(),
+            change_cause: None,
+            rows,
+        }
     }
 
     /// Prints a line.
@@ -62,6 +80,18 @@ impl<'a> Client<'a> {
         self.write_as(args);
         self.origin.user = user(args);
         self.mode = Mode::parse(args)?;
+        match args.get("dry-run") {
+            Some("unchanged") => self.warn("--dry-run is deprecated and can be replaced with --dry-run=client."),
+            Some(on @ ("true" | "false")) => {
+                let now = if on == "true" { "client" } else { "none" };
+                self.warn(format!("--dry-run={on} is deprecated (boolean value) and can be replaced with --dry-run={now}."));
+            }
+            _ => {}
+        }
+        if args.get("record").is_some() {
+            self.warn("Flag --record has been deprecated, --record will be removed in the future");
+            self.change_cause = args.on("record").then(|| args.command());
+        }
         if let Some(namespace) = args.get("namespace").filter(|n| !n.is_empty()) {
             self.namespace = namespace.to_owned();
         } else if let Some(namespace) = self.file(NAMESPACE).filter(|namespace| !namespace.is_empty()) {
@@ -219,13 +249,33 @@ impl<'a> Client<'a> {
         value
     }
 
+    /// Notes in an object, or in a patch of one, the command that changes it.
+    pub fn note_cause(&self, value: &mut Value) {
+        if let Some(cause) = &self.change_cause
+            && value.is_object()
+        {
+            value["metadata"]["annotations"][CHANGE_CAUSE] = cause.as_str().into();
+        }
+    }
+
+    /// Notes it in an object whose change had no place for it.
+    fn note_cause_after(&mut self, key: &ObjectRef) -> Result<(), ApiError> {
+        let mut note = json!({});
+        self.note_cause(&mut note);
+        if note == json!({}) {
+            return Ok(());
+        }
+        self.send(|server, origin| server.patch(origin, key, Patch::Merge, &note, Why::Asked)).map(drop)
+    }
+
     /// Whether requests that write are not even sent.
     fn keeps(&self) -> bool {
-        self.mode.dry == DryRun::Client
+        matches!(self.mode.dry, DryRun::Client | DryRun::Local)
     }
 
     /// Creates an object.
-    pub fn create(&mut self, value: Value) -> Result<Value, ApiError> {
+    pub fn create(&mut self, mut value: Value) -> Result<Value, ApiError> {
+        self.note_cause(&mut value);
         if self.keeps() {
             return Ok(value);
         }
@@ -237,7 +287,8 @@ impl<'a> Client<'a> {
     }
 
     /// Replaces an object.
-    pub fn update(&mut self, value: Value) -> Result<Value, ApiError> {
+    pub fn update(&mut self, mut value: Value) -> Result<Value, ApiError> {
+        self.note_cause(&mut value);
         if self.keeps() {
             return Ok(value);
         }
@@ -251,14 +302,24 @@ impl<'a> Client<'a> {
     /// Patches an object, or a subresource of it.
     pub fn patch(&mut self, key: &ObjectRef, part: Subresource, how: Patch, patch: &Value) -> Result<Value, ApiError> {
         if self.keeps() {
-            let object = self.find(key).ok_or_else(|| ApiError::not_found(key.kind, &key.name))?;
+            let here = |(kind, object): &&(Kind, Value)| *kind == key.kind && object["metadata"]["name"] == key.name.as_str();
+            let local = self.local.iter().find(here).map(|(_, object)| object.clone());
+            let object = local.or_else(|| self.find(key)).ok_or_else(|| ApiError::not_found(key.kind, &key.name))?;
             return how.merged(key.kind, object, patch);
+        }
+        let whole = part == Subresource::Main && how != Patch::Json;
+        let mut patch = patch.clone();
+        if whole {
+            self.note_cause(&mut patch);
         }
         let patched = self.send(|server, origin| {
             server.authorize(origin, "patch", key, part.word())?;
-            server.patch_part(origin, key, part, (how, patch), Why::Asked)
-        });
-        patched.map(|object| self.shown(&object))
+            server.patch_part(origin, key, part, (how, &patch), Why::Asked)
+        })?;
+        if !whole {
+            self.note_cause_after(key)?;
+        }
+        Ok(self.shown(&patched))
     }
 
     /// Sets the number of replicas.
@@ -269,8 +330,8 @@ impl<'a> Client<'a> {
         self.send(|server, origin| {
             server.authorize(origin, "patch", key, Subresource::Scale.word())?;
             server.scale(origin, key, replicas, Why::Asked)
-        })
-        .map(drop)
+        })?;
+        self.note_cause_after(key)
     }
 
     /// Deletes an object.

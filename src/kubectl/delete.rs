@@ -1,7 +1,7 @@
 //! `kubectl delete`: deletes, and waits until what was deleted is gone.
 
-use super::apply;
 use super::client::{Client, server_error};
+use super::documents;
 use super::output::{DryRun, OutputFormat};
 use super::parse::Args;
 use super::targets::{Targets, name_of};
@@ -98,8 +98,8 @@ fn named(client: &mut Client<'_>, args: &Args) -> Result<Vec<(Kind, Value)>, Fai
 
 fn from_text(client: &mut Client<'_>, args: &Args, stdin: &str) -> Result<Vec<(Kind, Value)>, Failure> {
     let mut found = Vec::new();
-    for value in apply::read(client, stdin) {
-        let (kind, value) = apply::prepare(client, args, value)?;
+    for value in documents::read(client, stdin) {
+        let (kind, value) = documents::prepare(client, args, value)?;
         let key = ObjectRef::new(kind, value["metadata"]["namespace"].as_str().unwrap_or(""), name_of(&value));
         match client.find(&key) {
             Some(object) => found.push((kind, object)),
@@ -138,6 +138,14 @@ pub struct Deletion {
     left: Vec<(ObjectRef, Uid)>,
     /// When the wait is given up.
     pub deadline: Option<Time>,
+}
+
+impl Deletion {
+    /// Waits for the end of an object, if it is there.
+    pub fn of(client: &Client<'_>, key: &ObjectRef) -> Deletion {
+        let uid = client.sim().get(key).map(|object| object.meta.uid);
+        Deletion { left: uid.map(|uid| (key.clone(), uid)).into_iter().collect(), deadline: None }
+    }
 }
 
 impl PendingCommand for Deletion {

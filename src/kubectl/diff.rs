@@ -2,8 +2,9 @@
 //!
 //! Models `kubectl/pkg/cmd/diff`.
 
-use super::apply::{self, difference, prepare, with_last_applied};
+use super::apply::difference;
 use super::client::{Client, server_error};
+use super::documents::{self, prepare, with_last_applied};
 use super::output::DryRun;
 use super::parse::Args;
 use super::printers::yaml;
@@ -35,7 +36,7 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
         return Err(Failure { exit: 2, ..Failure::error("must specify one of -f and -k") });
     }
     let mut differs = false;
-    for value in apply::read(client, stdin) {
+    for value in documents::read(client, stdin) {
         let (kind, value) = prepare(client, &args, value)?;
         let name = value["metadata"]["name"].as_str().unwrap_or("").to_owned();
         let namespace = value["metadata"]["namespace"].as_str().unwrap_or("").to_owned();

@@ -13,7 +13,7 @@ use crate::api::{Kind, ObjectRef, schema};
 use crate::manifest;
 use serde_json::Value;
 
-const FLAGS: &str = "@filename/f= output/o= !subresource= !save-config ~validate?strict !output-patch recursive/R kustomize/k=";
+const FLAGS: &str = "@filename/f= output/o= !subresource= !save-config ~validate?strict !output-patch recursive/R kustomize/k= record";
 
 /// `kubectl edit`.
 pub const VERB: Verb = Verb { name: "edit", aliases: &[], flags: FLAGS, reads: Reads::No, run, help: "Edit a resource on the server" };

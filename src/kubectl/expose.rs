@@ -10,7 +10,7 @@ use crate::api::Kind;
 use serde_json::{Value, json};
 
 const FLAGS: &str = "port= target-port= name= type= protocol= selector= labels/l= cluster-ip= external-ip= session-affinity= \
-    load-balancer-ip= dry-run?unchanged output/o= @filename/f= ~save-config overrides=";
+    load-balancer-ip= dry-run?unchanged output/o= @filename/f= ~save-config overrides= record";
 
 /// `kubectl expose`.
 pub const VERB: Verb = Verb {

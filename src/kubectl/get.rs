@@ -257,7 +257,7 @@ fn list(client: &mut Client<'_>, mut watch: GetWatch, args: &Args) -> Result<Out
     }
     let kind = watch.targets.list.first().map_or(Kind::Pod, |(kind, _)| *kind);
     let mut values: Vec<Value> = objects.iter().map(|object| object.to_value()).collect();
-    if args.on("show-managed-fields") {
+    if args.on("show-managed-fields") || watch.format.reads("managedFields") {
         values.iter_mut().for_each(|object| client.show_managers(kind_of(object, kind), object));
     }
     let text = watch.format.print(kind, &values, single, watch.header)?;

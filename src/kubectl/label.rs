@@ -8,8 +8,8 @@ use crate::api::ObjectRef;
 use crate::engine::store::{Patch, Subresource, validation};
 use serde_json::{Map, Value, json};
 
-const FLAGS: &str = "overwrite selector/l= field-selector= all all-namespaces/A list !local resource-version= dry-run?unchanged output/o= \
-    @filename/f= ~record";
+const FLAGS: &str = "overwrite selector/l= field-selector= all all-namespaces/A list local resource-version= dry-run?unchanged output/o= \
+    @filename/f= record";
 
 /// `kubectl annotate`.
 pub const ANNOTATE: Verb = Verb {
@@ -49,7 +49,12 @@ fn run(client: &mut Client<'_>, words: &[String], how: &MetadataVerb) -> Result<
     let is_change =
         |word: &String| word.contains('=') || word.ends_with('-') && !word.contains('/') || word.ends_with('-') && word.contains('.');
     // The first words name objects, even when a name ends in a dash.
-    let split = args.words.iter().enumerate().position(|(index, word)| index > 0 && is_change(word)).unwrap_or(args.words.len());
+    let split = args
+        .words
+        .iter()
+        .enumerate()
+        .position(|(index, word)| (index > 0 || args.on("local")) && is_change(word))
+        .unwrap_or(args.words.len());
     let (names, changes) = args.words.split_at(split);
     if changes.is_empty() && !args.on("list") {
         let noun = how.field.trim_end_matches('s');

@@ -18,6 +18,7 @@ mod debug;
 mod delete;
 mod describe;
 mod diff;
+mod documents;
 pub mod drain;
 mod edit;
 mod exec;
@@ -340,13 +341,6 @@ pub const VERBS: &[&Verb] = &[
     &diff::VERB,
     &kustomize::VERB,
 ];
-
-impl Verb {
-    /// Whether it does here what kubectl does; others check their words and say why not.
-    pub fn is_simulated(&self) -> bool {
-        !unavailable::VERBS.iter().any(|verb| verb.name == self.name)
-    }
-}
 
 /// The verb that a word means.
 fn verb_named(word: &str) -> Option<&'static Verb> {

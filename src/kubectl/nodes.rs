@@ -4,6 +4,7 @@ use super::client::{Client, server_error};
 use super::parse::Args;
 use super::select::ObjectSelector;
 use super::targets::name_of;
+use super::unavailable::NO_OBJECTS;
 use super::{Failure, Outcome, Reads, Verb};
 use crate::api::{Kind, ObjectRef};
 use crate::engine::store::{Patch, Subresource};
@@ -42,6 +43,9 @@ fn cordon(client: &mut Client<'_>, words: &[String], on: bool) -> Result<Outcome
     client.use_flags(&args)?;
     if args.words.is_empty() && args.get("selector").is_none() {
         return Err(Failure::error(format!("USAGE: {verb} NODE [flags]\nSee 'kubectl {verb} -h' for help and examples")));
+    }
+    if args.words.is_empty() && args.get("selector") == Some("") {
+        return Err(Failure::error(NO_OBJECTS));
     }
     for name in named(client, &args)? {
         set_cordon(client, &name, on)?;

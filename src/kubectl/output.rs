@@ -19,13 +19,16 @@ pub enum DryRun {
     Client,
     /// The server decides as usual and keeps nothing.
     Server,
+    /// Objects come from files, and the server is not asked at all: `--local`.
+    Local,
 }
 
 impl DryRun {
     fn parse(args: &Args) -> Result<DryRun, Failure> {
         Ok(match args.get("dry-run") {
-            None | Some("none") => DryRun::No,
-            Some("client" | "unchanged") => DryRun::Client,
+            _ if args.on("local") => DryRun::Local,
+            None | Some("none" | "false") => DryRun::No,
+            Some("client" | "unchanged" | "true") => DryRun::Client,
             Some("server") => DryRun::Server,
             Some(other) => {
                 return Err(Failure::error(format!("Invalid dry-run value ({other}). Must be \"none\", \"server\", or \"client\".")));
@@ -36,7 +39,7 @@ impl DryRun {
     /// What stands after a line that tells what was done.
     pub fn note(self) -> &'static str {
         match self {
-            DryRun::No => "",
+            DryRun::No | DryRun::Local => "",
             DryRun::Client => " (dry run)",
             DryRun::Server => " (server dry run)",
         }
@@ -84,8 +87,13 @@ impl Mode {
 }
 
 fn format(args: &Args) -> Result<Option<OutputFormat>, Failure> {
-    let Some(text) = args.get("output").filter(|text| !text.is_empty()) else { return Ok(None) };
-    let (name, detail) = text.split_once('=').unwrap_or((text, ""));
+    let template = args.get("template").unwrap_or("");
+    let usual = if template.is_empty() { "" } else { "go-template" };
+    let text = args.get("output").filter(|text| !text.is_empty()).unwrap_or(usual);
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let (name, detail) = text.split_once('=').unwrap_or((text, template));
     let tables = matches!(args.verb.as_str(), "get" | "events");
     Ok(Some(match name {
         "wide" if tables => OutputFormat::Table { wide: true },
@@ -118,6 +126,16 @@ fn format(args: &Args) -> Result<Option<OutputFormat>, Failure> {
 }
 
 impl OutputFormat {
+    /// Whether an expression in it names a field.
+    pub fn reads(&self, field: &str) -> bool {
+        match self {
+            OutputFormat::JsonPath(text) | OutputFormat::JsonPathAsJson(text) => text.contains(field),
+            OutputFormat::Template(template) => template.text().contains(field),
+            OutputFormat::Columns(columns) => columns.iter().any(|(_, path)| path.contains(field)),
+            _ => false,
+        }
+    }
+
     /// Objects as text, for every format but tables: one object as itself (`single`), or a list of them.
     pub fn print(&self, kind: Kind, objects: &[Value], single: bool, header: bool) -> Result<String, Failure> {
         let whole = match objects {

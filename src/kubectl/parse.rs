@@ -6,7 +6,7 @@ use crate::api::time::duration;
 /// Flags that every verb knows. A flag is `name`, `name/short`; a value follows `=`, an optional one `?`. Before the name stands `!` if it is
 /// not simulated and refused, `~` if there is nothing for it to do here, and `@` if it names objects by a file.
 pub const GLOBAL: &str = "help/h namespace/n= ~kubeconfig= ~context= ~cluster= user= ~server/s= ~v/v= ~request-timeout= field-manager= as= as-group= ~as-uid= \
-    show-managed-fields template= !warnings-as-errors";
+    show-managed-fields template= ~allow-missing-template-keys !warnings-as-errors";
 
 /// A parsed command line.
 #[derive(Clone, Debug, Default)]
@@ -92,7 +92,7 @@ impl Args {
     /// The same with several tables.
     pub fn parse_with(path: &str, tables: &[&'static str], words: &[String]) -> Result<Args, Failure> {
         let known: Vec<Flag> = tables.iter().copied().chain([GLOBAL]).flat_map(flags).collect();
-        let usage = |message: String| Failure::error(format!("{message}\nSee 'kubectl {path} --help' for usage."));
+        let usage = |message: String| unusable(path, &message);
         let verb = path.split(' ').next().unwrap_or(path).to_owned();
         let mut args = Args { verb, verb_path: path.to_owned(), ..Args::default() };
         let mut words = words.iter();
@@ -166,6 +166,19 @@ impl Args {
         self.get(name).is_some_and(|value| value != "false")
     }
 
+    /// Fails if a flag is given that others take which share this command's table.
+    pub fn refuse(&self, name: &str) -> Result<(), Failure> {
+        self.get(name).map_or(Ok(()), |_| Err(unusable(&self.verb_path, &format!("unknown flag: --{name}"))))
+    }
+
+    /// The command as `--record` keeps it: words first, then flags by their long names.
+    /// Models `parseCommandArguments` of `cli-runtime/pkg/genericclioptions/record_flags.go`.
+    pub fn command(&self) -> String {
+        let words = self.words.iter().map(|word| format!(" {word}"));
+        let flags = self.flags.iter().map(|(name, value)| format!(" --{name}={value}"));
+        format!("kubectl {}{}", self.verb_path, words.chain(flags).collect::<String>())
+    }
+
     /// A flag's number.
     pub fn number(&self, name: &str) -> Result<Option<i64>, Failure> {
         let Some(text) = self.get(name) else { return Ok(None) };
@@ -189,6 +202,10 @@ impl Args {
         let missing: Vec<String> = names.iter().filter(|name| self.get(name).is_none()).map(|name| format!("\"{name}\"")).collect();
         if missing.is_empty() { Ok(()) } else { Err(Failure::error(format!("required flag(s) {} not set", missing.join(", ")))) }
     }
+}
+
+fn unusable(path: &str, message: &str) -> Failure {
+    Failure::error(format!("{message}\nSee 'kubectl {path} --help' for usage."))
 }
 
 /// Splits a command line as a shell does: blanks, quotes, backslashes.

@@ -4,15 +4,15 @@ use super::client::{Client, server_error};
 use super::failure::json_fault;
 use super::output::DryRun;
 use super::parse::Args;
-use super::printers::template;
 use super::targets::{Targets, name_of};
 use super::{Failure, Outcome, Reads, Verb};
-use crate::api::{Kind, ObjectRef, schema};
+use crate::api::{Kind, ObjectRef};
 use crate::engine::store::{ApiError, Patch, StatusReason, Subresource};
 use crate::manifest;
 use serde_json::Value;
 
-const FLAGS: &str = "patch/p= type= patch-file= subresource= !local dry-run?unchanged output/o= @filename/f= selector/l= field-selector=";
+const FLAGS: &str =
+    "patch/p= type= patch-file= subresource= local dry-run?unchanged output/o= @filename/f= selector/l= field-selector= record";
 
 /// `kubectl patch`.
 pub const VERB: Verb = Verb { name: "patch", aliases: &[], flags: FLAGS, reads: Reads::No, run, help: "Update fields of a resource" };
@@ -47,8 +47,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         let name = name_of(&object).to_owned();
         let key = ObjectRef::new(kind, object["metadata"]["namespace"].as_str().unwrap_or(""), &name);
         let before = object["metadata"]["resourceVersion"].clone();
-        let result = checked(kind, how, &change).and_then(|()| client.patch(&key, part, how, &change));
-        match result {
+        match client.patch(&key, part, how, &change) {
             Ok(after) => {
                 let same = if client.mode.dry == DryRun::No { after["metadata"]["resourceVersion"] == before } else { after == object };
                 client.report_plainly(kind, &after, if same { "patched (no change)" } else { "patched" })?;
@@ -99,17 +98,4 @@ pub fn overridden(args: &Args, kind: Kind, object: Value) -> Result<Value, Failu
     let how = args.get("override-type").unwrap_or("merge");
     let how = named(how).ok_or_else(|| Failure::error(format!("invalid merge type: {how}")))?;
     how.merged(kind, object, &read(text)?).map_err(|error| server_error(&error))
-}
-
-/// A strategic patch must have the types of the kind's fields.
-fn checked(kind: Kind, how: Patch, change: &Value) -> Result<(), ApiError> {
-    if how != Patch::Strategic {
-        return Ok(());
-    }
-    if kind.is_custom() {
-        return Err(ApiError::unsupported_patch());
-    }
-    let wanted = schema::strict_errors(&kind.api_version(), kind.name(), change).into_iter().find_map(|problem| problem.wanted);
-    let Some(wanted) = wanted else { return Ok(()) };
-    Err(ApiError::invalid(format!("patch: Invalid value: \"{}\": unrecognized type: {wanted}", template::go(change))))
 }

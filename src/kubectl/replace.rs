@@ -1,8 +1,8 @@
 //! `kubectl replace`: puts whole objects in the place of those that are there; with `--force` it deletes them first.
 
-use super::apply::{self, prepare};
 use super::client::{Client, source_error};
 use super::delete::{Deletion, delete_one};
+use super::documents::{self, prepare};
 use super::output::DryRun;
 use super::parse::Args;
 use super::targets::name_of;
@@ -11,22 +11,26 @@ use crate::api::{Kind, ObjectRef, Time};
 use crate::engine::store::{ApiError, Delete};
 use serde_json::Value;
 
+const FLAGS: &str = "filename/f= kustomize/k= recursive/R dry-run?unchanged validate?strict output/o= force save-config wait \
+    cascade?background grace-period= timeout= !raw= !subresource=";
+
 /// `kubectl replace`.
 pub const VERB: Verb =
-    Verb { name: "replace", aliases: &[], flags: apply::FLAGS, reads: Reads::No, run, help: "Replace a resource by file name or stdin" };
+    Verb { name: "replace", aliases: &[], flags: FLAGS, reads: Reads::No, run, help: "Replace a resource by file name or stdin" };
 
 const DOING: &str = "error when replacing \"STDIN\"";
 
 fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome, Failure> {
-    let args = Args::parse("replace", apply::FLAGS, words)?;
+    let args = Args::parse("replace", FLAGS, words)?;
     client.use_flags(&args)?;
     if args.on("force") && client.mode.dry != DryRun::No {
         return Err(Failure::error("--dry-run can not be used when --force is set"));
     }
     let mut prepared = Vec::new();
-    for value in apply::read(client, stdin) {
+    for value in documents::read(client, stdin) {
         match prepare(client, &args, value) {
-            Ok((kind, value)) => prepared.push((kind, value)),
+            Ok((kind, value)) if args.on("save-config") => prepared.push((kind, documents::with_last_applied(&value))),
+            Ok(prepared_one) => prepared.push(prepared_one),
             Err(failure) => client.fail(&failure),
         }
     }

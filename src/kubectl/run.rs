@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 const FLAGS: &str = "image= restart= labels/l= port= env= command stdin/i tty/t rm attach dry-run?unchanged output/o= quiet/q expose \
     annotations= image-pull-policy= overrides= override-type= save-config privileged leave-stdin-open ~pod-running-timeout= ~grace-period= \
-    ~timeout= ~wait ~cascade?background ~force";
+    ~timeout= ~wait ~cascade?background ~force record";
 
 /// `kubectl run`.
 pub const VERB: Verb =

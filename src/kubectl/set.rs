@@ -1,14 +1,15 @@
 //! `kubectl set image|env|resources|serviceaccount|selector`: one part of a Pod template or Service.
 
 use super::client::{Client, server_error};
+use super::output::DryRun;
 use super::parse::Args;
 use super::targets::{Targets, label, name_of};
 use super::{Failure, Outcome, Reads, Verb};
 use crate::api::Kind;
 use serde_json::{Map, Value, json};
 
-const FLAGS: &str = "container/c= containers/c= env/e= requests= limits= all selector/l= field-selector= !local dry-run?unchanged \
-    output/o= @filename/f= list ~overwrite from= keys= prefix= !resource-version= ~record \
+const FLAGS: &str = "container/c= containers/c= env/e= requests= limits= all selector/l= field-selector= local dry-run?unchanged \
+    output/o= @filename/f= list ~overwrite from= keys= prefix= !resource-version= record \
     user= group= serviceaccount=";
 
 /// `kubectl set`.
@@ -19,6 +20,9 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         return Err(Failure::error("must specify one of: env, image, resources, selector, serviceaccount, subject"));
     };
     let args = Args::parse(&format!("set {topic}"), FLAGS, rest)?;
+    if matches!(topic.as_str(), "env" | "subject") {
+        args.refuse("record")?;
+    }
     client.use_flags(&args)?;
     match topic.as_str() {
         "image" => change(client, &args, |word| word.contains('=') && !word.starts_with('/'), "image updated", image),
@@ -41,7 +45,7 @@ type Edit = fn(&Args, &[String], &mut Map<String, Value>) -> Result<(), Failure>
 /// Edits the Pod spec of every target and says so where that changed something.
 fn change(client: &mut Client<'_>, args: &Args, is_change: fn(&str) -> bool, done: &str, edit: Edit) -> Result<Outcome, Failure> {
     let (changes, words): (Vec<String>, Vec<String>) = args.words.iter().cloned().partition(|word| is_change(word));
-    if words.is_empty() {
+    if words.is_empty() && !args.on("local") {
         return Err(Failure::error("one or more resources must be specified as <resource> <name> or <resource>/<name>"));
     }
     let targets = Targets::parse(client, args, &words)?;
@@ -83,6 +87,7 @@ fn write(client: &mut Client<'_>, kind: Kind, before: &Value, after: Value, done
         return Ok(());
     }
     match client.update(after) {
+        Ok(written) if client.mode.dry == DryRun::Local => client.report_typed(kind, &written, done)?,
         Ok(written) => client.report(kind, &written, done)?,
         // The template's own commands tell what they did; causes are not listed then.
         Err(error) => match FAILED.iter().find(|(what, _)| done.starts_with(what)) {

@@ -2,6 +2,7 @@
 
 use super::Failure;
 use super::client::{Client, not_found};
+use super::output::DryRun;
 use super::parse::Args;
 use super::select::ObjectSelector;
 use crate::api::{Kind, Object, ObjectRef};
@@ -36,6 +37,21 @@ const ALL: [Kind; 10] = [
     Kind::Job,
 ];
 
+/// Whether the objects of a command with `--local` are in files, and there alone.
+fn local(client: &Client<'_>, args: &Args, words: &[String]) -> Result<(), Failure> {
+    match args.verb.as_str() {
+        "patch" if !words.is_empty() => Err(Failure::error("cannot specify --local and server resources")),
+        "label" | "annotate" if !words.is_empty() => {
+            Err(Failure::error("can only use local files by -f pod.yaml or --filename=pod.json when --local=true is set"))
+        }
+        _ if client.local.is_empty() || !words.is_empty() => Err(Failure::error(
+            "you must specify resources by --filename when --local is set.\nExample resource specifications include:\n   '-f rsrc.yaml'\n   \
+             '--filename=rsrc.json'",
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// The kind that a word means, or kubectl's refusal.
 pub fn kind(client: &Client<'_>, word: &str) -> Result<Kind, Failure> {
     client.kind(word).ok_or_else(|| Failure::error(format!("the server doesn't have a resource type {word:?}")))
@@ -44,6 +60,9 @@ pub fn kind(client: &Client<'_>, word: &str) -> Result<Kind, Failure> {
 impl Targets {
     /// Reads the words of a command.
     pub fn parse(client: &Client<'_>, args: &Args, words: &[String]) -> Result<Targets, Failure> {
+        if client.mode.dry == DryRun::Local {
+            local(client, args, words)?;
+        }
         let mut list = Vec::new();
         let slashed = words.first().is_some_and(|word| word.contains('/'));
         if slashed {
@@ -91,6 +110,9 @@ impl Targets {
 
     /// The objects as JSON; what is not there is complained about.
     pub fn fetch(&self, client: &mut Client<'_>) -> Vec<(Kind, Value)> {
+        if client.mode.dry == DryRun::Local {
+            return client.local.clone();
+        }
         self.find(client).iter().map(|object| (object.kind, object.to_value())).collect()
     }
 

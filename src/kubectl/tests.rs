@@ -643,9 +643,7 @@ fn a_file_names_its_namespace() {
 fn flags_that_would_be_without_effect_are_refused() {
     let mut sim = sim();
     kubectl(&mut sim, "apply -f -", DEPLOYMENT);
-    for line in
-        ["label deploy nginx x=y --local", "apply -f - --prune --all", "logs nginx --timestamps", "get deploy nginx --subresource=status"]
-    {
+    for line in ["edit deploy nginx --output-patch", "logs nginx --timestamps", "get deploy nginx --subresource=status"] {
         let (code, printed, complained) = kubectl(&mut sim, line, DEPLOYMENT);
         assert!(code == 1 && printed.is_empty() && complained.ends_with(" is not simulated\n"), "{line}: {complained}");
     }
@@ -739,4 +737,75 @@ fn the_reference_of_verbs_and_flags_is_the_registry() {
     }
     let kept = std::fs::read_to_string(path).unwrap_or_default();
     assert_eq!(kept, page, "docs/kubectl.md is stale: UPDATE_DOCS=1 cargo test the_reference_of_verbs");
+}
+
+#[test]
+fn a_recorded_command_is_the_change_cause_of_its_revision() {
+    let mut sim = sim();
+    let (exit, stdout, stderr) = kubectl(&mut sim, "create -f - --record", DEPLOYMENT);
+    assert_eq!((exit, stdout.as_str()), (0, "deployment.apps/nginx created\n"));
+    assert_eq!(stderr, "Flag --record has been deprecated, --record will be removed in the future\n");
+    out(&mut sim, "rollout status deploy/nginx");
+    out(&mut sim, "set image deploy/nginx nginx=nginx:1.16.1 --record");
+    out(&mut sim, "rollout status deploy/nginx");
+    let history = "deployment.apps/nginx \nREVISION  CHANGE-CAUSE\n1         kubectl create --filename=- --record=true\n\
+                   2         kubectl set image deploy/nginx nginx=nginx:1.16.1 --record=true\n\n";
+    assert_eq!(out(&mut sim, "rollout history deploy/nginx"), history);
+    // A scale has no place for it in its request, and is followed by a second one.
+    out(&mut sim, "scale deploy/nginx --replicas=2 --record");
+    let cause = out(&mut sim, "get deploy nginx -o jsonpath={.metadata.annotations.kubernetes\\\\.io/change-cause}");
+    assert_eq!(cause, "kubectl scale deploy/nginx --replicas=2 --record=true");
+    assert_eq!(
+        out(&mut sim, "set env deploy/nginx A=b --record"),
+        "error: unknown flag: --record\nSee 'kubectl set env --help' for usage.\n"
+    );
+}
+
+#[test]
+fn local_objects_change_without_the_server() {
+    let mut sim = sim();
+    let before = sim.server().version();
+    let (exit, stdout, _) = kubectl(&mut sim, "set image -f - nginx=nginx:2 --local -o jsonpath={..image}", DEPLOYMENT);
+    assert_eq!((exit, stdout.as_str()), (0, "nginx:2"));
+    assert_eq!(kubectl(&mut sim, "label -f - a=b --local -o jsonpath={.metadata.labels.a}", DEPLOYMENT).1, "b");
+    assert_eq!(
+        kubectl(&mut sim, "patch -f - --local -p {\\\"spec\\\":{\\\"replicas\\\":7}} -o jsonpath={.spec.replicas}", DEPLOYMENT).1,
+        "7"
+    );
+    assert_eq!(out(&mut sim, "patch deploy nginx --local -p {}"), "error: cannot specify --local and server resources\n");
+    assert_eq!(sim.server().version(), before);
+}
+
+#[test]
+fn apply_prunes_what_was_applied_before() {
+    let maps = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, labels: {g: x}}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: b, labels: {g: x}}\n";
+    let mut sim = sim();
+    kubectl(&mut sim, "apply -f -", maps);
+    out(&mut sim, "create configmap made");
+    out(&mut sim, "label configmap made g=x");
+    let one = maps.split("---\n").next().unwrap_or_default();
+    assert!(
+        kubectl(&mut sim, "apply --prune -f -", one)
+            .2
+            .starts_with("error: all resources selected for prune without explicitly passing --all.")
+    );
+    assert_eq!(
+        kubectl(&mut sim, "apply --prune -l g=x -f - --dry-run=server", one).1,
+        "configmap/a unchanged (server dry run)\nconfigmap/b pruned (server dry run)\n"
+    );
+    assert_eq!(kubectl(&mut sim, "apply --prune -l g=x -f -", one).1, "configmap/a unchanged\nconfigmap/b pruned\n");
+    // What nobody applied is left alone.
+    assert_eq!(out(&mut sim, "get configmap -l g=x -o name"), "configmap/a\nconfigmap/made\n");
+}
+
+#[test]
+fn apply_creates_anew_by_force_what_cannot_be_changed() {
+    let mut sim = sim();
+    kubectl(&mut sim, "apply -f -", DEPLOYMENT);
+    let other = DEPLOYMENT.replace("app: nginx", "app: other");
+    assert!(kubectl(&mut sim, "apply -f -", &other).2.contains("field is immutable"));
+    let uid = out(&mut sim, "get deploy nginx -o jsonpath={.metadata.uid}");
+    assert_eq!(kubectl(&mut sim, "apply --force -f -", &other).1, "deployment.apps/nginx configured\n");
+    assert_ne!(out(&mut sim, "get deploy nginx -o jsonpath={.metadata.uid}"), uid);
+    assert!(out(&mut sim, "apply view-last-applied deploy/nginx").contains("app: other"));
 }

@@ -34,6 +34,13 @@ pub const PROXY: Verb = Verb {
     help: "Run a proxy to the Kubernetes API server",
 };
 
+impl Verb {
+    /// Whether it does here what kubectl does; others check their words and say why not.
+    pub fn is_simulated(&self) -> bool {
+        !VERBS.iter().any(|verb| verb.name == self.name)
+    }
+}
+
 /// `kubectl certificate`.
 pub const CERTIFICATE: Verb = Verb {
     name: "certificate",

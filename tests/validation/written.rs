@@ -1050,3 +1050,39 @@ fn a_service_changes_its_type_without_being_told_what_to_drop() {
     let other = play(&mut sim, &words("apply -f -"), &service("clusterIP: 10.96.0.99,"));
     assert!(other.stderr.contains("spec.clusterIPs[0]: Invalid value: [\"10.96.0.99\"]: may not change once set"), "{}", other.stderr);
 }
+
+#[test]
+fn a_patch_must_fit_the_object() {
+    let mut sim = Sim::new(ClusterConfig::default(), 1);
+    play(&mut sim, &words("create deployment web --image=nginx"), "");
+    let mut patched = |patch: &str| play(&mut sim, &["patch".into(), "deployment/web".into(), "-p".into(), patch.into()], "").stderr;
+    for (patch, told) in [
+        (
+            r#"{"metadata":{"labels":"x"}}"#,
+            "The request is invalid: patch: Invalid value: \"map[metadata:map[labels:x]]\": cannot restore map from string\n",
+        ),
+        (
+            r#"{"metadata":{"labels":{"a":7}}}"#,
+            "The request is invalid: patch: Invalid value: \"map[metadata:map[labels:map[a:7]]]\": cannot convert int64 to string\n",
+        ),
+        (
+            r#"{"spec":{"template":7}}"#,
+            "The request is invalid: patch: Invalid value: \"map[spec:map[template:7]]\": cannot restore struct from: int64\n",
+        ),
+        (
+            r#"{"metadata":{"name":"x"}}"#,
+            "Error from server (BadRequest): the name of the object (x) does not match the name on the URL (web)\n",
+        ),
+        (
+            r#"{"metadata":{"namespace":"x"}}"#,
+            "Error from server (BadRequest): the namespace of the object (x) does not match the namespace on the request (default)\n",
+        ),
+    ] {
+        assert_eq!(patched(patch), told);
+    }
+    // Whether it is current is asked before whether it is valid.
+    let stale = patched(r#"{"metadata":{"resourceVersion":"99","labels":{"%":"x"}}}"#);
+    assert!(stale.starts_with(
+        "Error from server (Conflict): Operation cannot be fulfilled on deployments.apps \"web\": the object has been modified"
+    ));
+}

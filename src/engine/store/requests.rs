@@ -4,6 +4,7 @@ use super::error::ApiError;
 use super::managers::Unknown;
 use super::server::{ApiServer, Origin};
 use super::{defaults, managers, patch, validation};
+use crate::api::json::go;
 use crate::api::{Kind, Object, ObjectRef, schema};
 use crate::engine::why::Why;
 use serde::{Deserialize, Serialize};
@@ -37,9 +38,35 @@ impl Patch {
                 Ok(object)
             }
             Patch::Strategic if kind.is_custom() => Err(ApiError::unsupported_patch()),
-            Patch::Strategic => patch::strategic_merge(kind.name(), &object, change).map_err(ApiError::bad_request),
+            Patch::Strategic => {
+                convertible(kind, change)?;
+                patch::strategic_merge(kind.name(), &object, change).map_err(ApiError::bad_request)
+            }
         }
     }
+}
+
+/// A strategic merge patch must have the types of the kind's fields: its result is converted to the object.
+fn convertible(kind: Kind, change: &Value) -> Result<(), ApiError> {
+    let problems = schema::strict_errors(&kind.api_version(), kind.name(), change);
+    let Some(reason) = problems.into_iter().find_map(|problem| problem.unconverted) else { return Ok(()) };
+    Err(ApiError::invalid(format!("patch: Invalid value: \"{}\": {reason}", go(change))))
+}
+
+/// A patch must leave the object its name and namespace. Models `checkName` of the API server's handlers.
+fn check_name(key: &ObjectRef, patched: &Value) -> Result<(), ApiError> {
+    let text = |field: &str| patched["metadata"][field].as_str().unwrap_or("");
+    let (namespace, name) = (text("namespace"), text("name"));
+    let message = if name.is_empty() {
+        format!("the name of the object ({} based on URL) was undeterminable: name must be provided", key.name)
+    } else if name != key.name.as_str() {
+        format!("the name of the object ({name}) does not match the name on the URL ({})", key.name)
+    } else if !namespace.is_empty() && namespace != key.namespace.as_str() {
+        format!("the namespace of the object ({namespace}) does not match the namespace on the request ({})", key.namespace)
+    } else {
+        return Ok(());
+    };
+    Err(ApiError::bad_request(message))
 }
 
 /// The part of an object that a request is about.
@@ -101,14 +128,8 @@ impl ApiServer {
     /// Patches an object.
     pub fn patch(&mut self, origin: &Origin, key: &ObjectRef, how: Patch, change: &Value, why: Why) -> Result<Rc<Object>, ApiError> {
         let Some(old) = self.get(key).cloned() else { return Err(ApiError::not_found(key.kind, &key.name)) };
-        let mut patched = how.merged(key.kind, old.to_value(), change)?;
-        // Server-managed metadata cannot be patched.
-        if let Some(meta) = patched.get_mut("metadata").and_then(Value::as_object_mut) {
-            meta.insert("name".into(), key.name.as_str().into());
-            if key.kind.info().namespaced {
-                meta.insert("namespace".into(), key.namespace.as_str().into());
-            }
-        }
+        let patched = how.merged(key.kind, old.to_value(), change)?;
+        check_name(key, &patched)?;
         let object = self.read(origin, patched, Some(&old))?;
         self.update(origin, object, why)
     }
@@ -145,6 +166,17 @@ impl ApiServer {
                 self.update_status(origin, object, why)
             }
         }
+    }
+
+    /// A write from a state that is no longer current is refused before it is validated.
+    fn check_version(&mut self, origin: &Origin, value: &Value, old: &Rc<Object>) -> Result<(), ApiError> {
+        let version = value.pointer("/metadata/resourceVersion").and_then(Value::as_str).unwrap_or("");
+        if matches!(version, "" | "0") || version.parse() == Ok(old.meta.resource_version) {
+            return Ok(());
+        }
+        let error = ApiError::conflict(old.kind, &old.meta.name);
+        self.refuse(origin, old.key(), &error, Why::Asked);
+        Err(error)
     }
 
     /// A Job's selector and its Pods' labels hold its name and uid: it gets both before it is validated.
@@ -192,6 +224,9 @@ impl ApiServer {
             let error = ApiError::bad_request(message);
             self.refuse(origin, ObjectRef::new(kind, "", &name), &error, Why::Asked);
             return Err(error);
+        }
+        if let Some(old) = old {
+            self.check_version(origin, &value, old)?;
         }
         if old.is_none()
             && let Some(map) = value.as_object_mut()

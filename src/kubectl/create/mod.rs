@@ -9,16 +9,18 @@ mod policy;
 mod rbac;
 mod workloads;
 
-use super::apply::{self, prepare, with_last_applied};
 use super::client::{Client, server_error, source_error};
+use super::documents::{self, prepare, with_last_applied};
 use super::parse::Args;
+use super::select::ObjectSelector;
 use super::{Failure, Outcome, Reads, Verb};
 use crate::engine::store::StatusReason;
 use generator::Generator;
 pub use generator::pairs;
 use serde_json::Value;
 
-const FLAGS: &str = "filename/f= recursive/R kustomize/k= save-config dry-run?unchanged output/o= validate?strict !selector/l= !edit !raw=";
+const FLAGS: &str =
+    "filename/f= recursive/R kustomize/k= save-config dry-run?unchanged output/o= validate?strict selector/l= !edit !raw= record";
 
 /// Flags of every generator.
 const COMMON: &str = "save-config dry-run?unchanged output/o= validate?strict";
@@ -124,7 +126,9 @@ pub fn finish(client: &mut Client<'_>, args: &Args, value: Value, fails: &str) -
 }
 
 fn from_text(client: &mut Client<'_>, args: &Args, stdin: &str) -> Result<Outcome, Failure> {
-    let documents = apply::read(client, stdin);
+    let selector = ObjectSelector::parse(args.get("selector"), None).map_err(Failure::error)?;
+    let mut documents = documents::read(client, stdin);
+    documents.retain(|value| selector.matches(value));
     if documents.is_empty() && client.failure.is_none() {
         return Err(Failure::error("no objects passed to create"));
     }

@@ -261,11 +261,11 @@ fn fields(value: &Value, depth: usize, path: &str) -> String {
             Value::Array(items) => {
                 text.push_str(&format!("{lead}{label}:\n"));
                 for item in items {
-                    let one = || format!("{lead}  {}\n", printers::template::go(item));
+                    let one = || format!("{lead}  {}\n", crate::api::json::go(item));
                     text.push_str(&if item.is_object() { fields(item, depth + 1, &path) } else { one() });
                 }
             }
-            other => text.push_str(&format!("{lead}{label}:\t{}\n", printers::template::go(other))),
+            other => text.push_str(&format!("{lead}{label}:\t{}\n", crate::api::json::go(other))),
         }
     }
     text

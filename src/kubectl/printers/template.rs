@@ -1,5 +1,6 @@
 //! Go templates as far as `kubectl -o go-template` is used: fields, `range`, `if`, `with`, variables, a few functions.
 
+use crate::api::json::go;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -52,6 +53,11 @@ impl Template {
         }
     }
 
+    /// The template as it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// The text for an object.
     pub fn print(&self, value: &Value) -> Result<String, String> {
         let mut run = Run { out: String::new(), names: BTreeMap::from([(String::new(), Some(value.clone()))]) };
@@ -82,12 +88,12 @@ impl Parser<'_> {
                 nodes.push(Node::Text(before.to_owned()));
             }
             let action = trimmed.trim();
-            let (word, tail) = action.split_once(char::is_whitespace).unwrap_or((action, ""));
+            let (word, tail) = keyword(action);
             match word {
                 "end" | "else" => return Ok((nodes, action.to_owned())),
                 "if" | "range" | "with" => nodes.push(self.block(word, tail)?),
                 _ if action.starts_with("/*") => {}
-                "" => return Err("missing value for command".to_owned()),
+                _ if action.is_empty() => return Err("missing value for command".to_owned()),
                 _ => nodes.push(Node::Show(pipe(action, 0)?)),
             }
         }
@@ -114,7 +120,7 @@ impl Parser<'_> {
             }
             // `else if` is a block in the else branch, and its end is this one's too.
             Some(next) => {
-                let (word, tail) = next.trim().split_once(' ').unwrap_or((next.trim(), ""));
+                let (word, tail) = keyword(next.trim());
                 other.push(self.block(word, tail)?);
                 "end".to_owned()
             }
@@ -123,6 +129,12 @@ impl Parser<'_> {
         self.depth -= 1;
         if end == "end" { Ok(Node::Block(kind, condition, then, other)) } else { Err("unexpected EOF".to_owned()) }
     }
+}
+
+/// The word that an action begins with, and what follows: `range.items` has no space between them.
+fn keyword(action: &str) -> (&str, &str) {
+    let end = action.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(action.len());
+    action.split_at(end)
 }
 
 /// Where the action closes, not counting braces in quotes.
@@ -386,20 +398,6 @@ fn call(name: &str, arguments: &[Option<Value>]) -> Result<Option<Value>, String
     }))
 }
 
-/// A value as Go prints it: maps as `map[key:value]`.
-pub fn go(value: &Value) -> String {
-    match value {
-        Value::Object(map) => {
-            let all: Vec<String> = map.iter().map(|(key, value)| format!("{key}:{}", go(value))).collect();
-            format!("map[{}]", all.join(" "))
-        }
-        Value::Array(items) => format!("[{}]", items.iter().map(go).collect::<Vec<_>>().join(" ")),
-        Value::String(text) => text.clone(),
-        Value::Null => "<nil>".to_owned(),
-        other => other.to_string(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -415,6 +413,7 @@ mod tests {
             ("{{if eq .m.k \"v\"}}yes{{else}}no{{end}}", "yes"),
             ("{{if .m.z}}a{{else if .m.k}}b{{else}}c{{end}}", "b"),
             ("{{ index .m \"k\" | printf \"<%s>\" }}", "<v>"),
+            ("{{range.a.b}}{{.n}}{{end}}{{if(eq .m.k \"v\")}}!{{end}}", "xyy!"),
             ("{{.m}} {{(index .a.b 1).v}}", "map[k:v] 2"),
         ] {
             let parsed = Template::parse(template);

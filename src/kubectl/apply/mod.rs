@@ -1,20 +1,26 @@
 //! `kubectl apply`: creates what is not there, and patches what is with the difference to last time.
 
+mod force;
+mod last_applied;
+mod prune;
+
+use self::force::Recreation;
+use self::prune::Pruner;
 use super::applied::{Applied, ApplyResult};
 use super::client::{Client, server_error, source_error};
-use super::failure::json_fault;
+use super::documents::{prepare, read, with_last_applied};
 use super::parse::Args;
+use super::select::ObjectSelector;
 use super::{Failure, Outcome, Reads, Verb};
 use crate::api::meta::LAST_APPLIED;
-use crate::api::schema;
 use crate::api::{Kind, ObjectRef};
 use crate::engine::store::{Patch, StatusReason, Subresource, patch};
-use crate::manifest;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
+use std::collections::VecDeque;
 
 /// Flags of the verbs that read objects.
-pub const FLAGS: &str = "filename/f= kustomize/k= recursive/R dry-run?unchanged validate?strict output/o= server-side force-conflicts \
-    ~overwrite force !prune ~all !selector/l= save-config wait cascade?background grace-period= timeout=";
+const FLAGS: &str = "filename/f= kustomize/k= recursive/R dry-run?unchanged validate?strict output/o= server-side force-conflicts \
+    ~overwrite force prune all selector/l= prune-allowlist= save-config wait cascade?background grace-period= timeout= record";
 
 /// `kubectl apply`.
 pub const VERB: Verb = Verb {
@@ -27,6 +33,11 @@ pub const VERB: Verb = Verb {
 };
 
 fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome, Failure> {
+    match words.split_first() {
+        Some((topic, rest)) if topic == "view-last-applied" => return last_applied::view(client, rest, stdin),
+        Some((topic, rest)) if topic == "set-last-applied" => return last_applied::set(client, rest, stdin),
+        _ => {}
+    }
     let args = Args::parse("apply", FLAGS, words)?;
     client.use_flags(&args)?;
     if let Some(fault) = contradiction(&args) {
@@ -38,14 +49,44 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
     if let Some(word) = args.words.first() {
         return Err(Failure::error(format!("Unexpected args: [{word}]\nSee 'kubectl apply -h' for help and examples")));
     }
-    let documents = read(client, stdin);
+    let pruner = Pruner::parse(client, &args)?;
+    let selector = ObjectSelector::parse(args.get("selector"), None).map_err(Failure::error)?;
+    let mut documents = read(client, stdin);
+    documents.retain(|value| selector.matches(value));
     if documents.is_empty() && client.failure.is_none() {
         return Err(Failure::error("no objects passed to apply"));
     }
-    for value in documents {
-        one(client, &args, value);
+    let mut applying = Applying { args, documents: documents.into(), pruner, applied: Vec::new(), recreation: None };
+    applying.go_on(client);
+    Ok(if applying.recreation.is_some() { Outcome::pending(applying) } else { Outcome::Done })
+}
+
+/// An apply of several objects.
+#[derive(Clone, Debug)]
+struct Applying {
+    args: Args,
+    /// What is still to be applied.
+    documents: VecDeque<Value>,
+    pruner: Option<Pruner>,
+    applied: Vec<ObjectRef>,
+    /// The object that is waited for.
+    recreation: Option<Recreation>,
+}
+
+impl Applying {
+    /// Applies one object after the other, until one has to be waited for; prunes at the end.
+    fn go_on(&mut self, client: &mut Client<'_>) {
+        while let Some(value) = self.documents.pop_front() {
+            self.recreation = one(client, &self.args, value);
+            self.applied.extend(client.applied.last().and_then(|last| last.key.clone()));
+            if self.recreation.is_some() {
+                return;
+            }
+        }
+        if let Some(pruner) = self.pruner.take().filter(|_| client.failure.is_none()) {
+            pruner.prune(client, &self.applied);
+        }
     }
-    Ok(Outcome::Done)
 }
 
 /// Applies an object that has been read already.
@@ -56,102 +97,36 @@ pub fn object(client: &mut Client<'_>, words: &[String], value: Value) -> Result
     Ok(Outcome::Done)
 }
 
-/// Applies an object, prints what came of it and keeps it.
-fn one(client: &mut Client<'_>, args: &Args, value: Value) {
-    let mut key = None;
-    let result = send(client, args, value, &mut key).unwrap_or_else(|failure| {
+/// Applies an object, prints what came of it and keeps it; one that has to be created anew is waited for.
+fn one(client: &mut Client<'_>, args: &Args, value: Value) -> Option<Recreation> {
+    let (mut key, mut recreation) = (None, None);
+    let result = send(client, args, value, (&mut key, &mut recreation)).unwrap_or_else(|failure| {
         client.fail(&failure);
         ApplyResult::Refused(failure)
     });
     client.applied.push(Applied { key, result });
+    recreation
 }
 
 /// Flags that do not go together.
 fn contradiction(args: &Args) -> Option<&'static str> {
     match (args.on("server-side"), args.get("dry-run")) {
         (false, _) if args.on("force-conflicts") => Some("--force-conflicts only works with --server-side"),
+        (_, Some("server")) if args.on("force") => Some("--dry-run=server cannot be used with --force"),
         (true, _) if args.on("force") => Some("--force cannot be used with --server-side"),
         (true, Some("client")) => Some("--dry-run=client doesn't work with --server-side (did you mean --dry-run=server instead?)"),
         _ => None,
     }
 }
 
-/// The objects of a text that are fit to be sent; the faults of the others are printed.
-pub fn read(client: &mut Client<'_>, text: &str) -> Vec<Value> {
-    let parsed = manifest::parse(text.as_bytes());
-    let broken = parsed.diagnostics.iter().any(|d| d.severity == manifest::Severity::Error);
-    // What is neither JSON nor YAML and looks like JSON is told as JSON.
-    if broken && text.trim_start().starts_with('{') {
-        let (offset, fault) = json_fault(text);
-        client.fail(&Failure::error(format!("error parsing STDIN: json: offset {offset}: {fault}")));
-        return Vec::new();
-    }
-    for diagnostic in parsed.diagnostics.iter().filter(|d| d.severity == manifest::Severity::Error) {
-        client.fail(&Failure::error(&diagnostic.message));
-    }
-    parsed.documents.into_iter().map(|document| document.value).collect()
-}
-
-/// Checks of a client before it sends an object: header, metadata, kind, namespace.
-pub fn prepare(client: &Client<'_>, args: &Args, mut value: Value) -> Result<(Kind, Value), Failure> {
-    if let Some(message) = manifest::header_error(&value) {
-        return Err(Failure::error(message));
-    }
-    if let Some(problem) = schema::metadata_error(&value) {
-        return Err(Failure::error(format!("unable to decode \"STDIN\": {}", problem.message)));
-    }
-    let text = |path: &str| value.pointer(path).and_then(Value::as_str).unwrap_or("").to_owned();
-    let (api_version, kind_name) = (text("/apiVersion"), text("/kind"));
-    let (name, namespace) = (text("/metadata/name"), text("/metadata/namespace"));
-    let Some(kind) = client.sim().server().definitions().named(&api_version, &kind_name) else {
-        return Err(Failure::error(format!(
-            "resource mapping not found for name: \"{name}\" namespace: \"{namespace}\" from \"STDIN\": no matches for kind \
-             \"{kind_name}\" in version \"{api_version}\"\nensure CRDs are installed first"
-        )));
-    };
-    if kind.info().namespaced {
-        if namespace.is_empty() {
-            set(&mut value, "namespace", &client.namespace);
-        } else if args.get("namespace").is_some_and(|asked| asked != namespace) {
-            return Err(Failure::error(format!(
-                "the namespace from the provided object \"{namespace}\" does not match the namespace \"{}\". You must pass \
-                 '--namespace={namespace}' to perform this operation.",
-                client.namespace
-            )));
-        }
-    } else if let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) {
-        metadata.remove("namespace");
-    }
-    Ok((kind, value))
-}
-
-fn set(value: &mut Value, name: &str, text: &str) {
-    let Some(map) = value.as_object_mut() else { return };
-    if let Some(metadata) = map.entry("metadata").or_insert_with(|| Value::Object(Map::new())).as_object_mut() {
-        metadata.insert(name.to_owned(), Value::from(text));
-    }
-}
-
-/// The object with the annotation that holds the object without it.
-pub fn with_last_applied(value: &Value) -> Value {
-    let mut value = value.clone();
-    let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) else { return value };
-    let annotations = metadata.entry("annotations").or_insert_with(|| json!({}));
-    if annotations.is_null() {
-        *annotations = json!({});
-    }
-    if let Some(annotations) = annotations.as_object_mut() {
-        annotations.remove(LAST_APPLIED);
-    }
-    let text = format!("{value}\n").replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026");
-    if let Some(annotations) = value["metadata"]["annotations"].as_object_mut() {
-        annotations.insert(LAST_APPLIED.to_owned(), Value::from(text));
-    }
-    value
-}
-
-fn send(client: &mut Client<'_>, args: &Args, value: Value, sent: &mut Option<ObjectRef>) -> Result<ApplyResult, Failure> {
-    let (kind, value) = prepare(client, args, value)?;
+fn send(
+    client: &mut Client<'_>,
+    args: &Args,
+    value: Value,
+    (sent, recreation): (&mut Option<ObjectRef>, &mut Option<Recreation>),
+) -> Result<ApplyResult, Failure> {
+    let (kind, mut value) = prepare(client, args, value)?;
+    client.note_cause(&mut value);
     let name = value["metadata"]["name"].as_str().unwrap_or("").to_owned();
     if name.is_empty() {
         return Err(nameless(client, kind, &value));
@@ -178,7 +153,14 @@ fn send(client: &mut Client<'_>, args: &Args, value: Value, sent: &mut Option<Ob
         client.report(kind, &current, "unchanged")?;
         return Ok(ApplyResult::Unchanged);
     }
-    let written = client.patch(&key, Subresource::Main, how, &change).map_err(|error| patch_failure(&error, kind, &key, &change))?;
+    let written = match client.patch(&key, Subresource::Main, how, &change) {
+        Err(error) if args.on("force") && matches!(error.reason, StatusReason::Conflict | StatusReason::Invalid) => {
+            let grace = args.number("grace-period")?.filter(|seconds| *seconds >= 0);
+            *recreation = Some(Recreation::start(client, (kind, modified), &key, grace)?);
+            return Ok(ApplyResult::Configured);
+        }
+        written => written.map_err(|error| patch_failure(&error, kind, &key, &change))?,
+    };
     client.report(kind, &written, "configured")?;
     Ok(ApplyResult::Configured)
 }

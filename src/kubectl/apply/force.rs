@@ -1,0 +1,58 @@
+//! `kubectl apply --force`: an object that cannot be changed into what was applied is deleted and created anew.
+//!
+//! Models `deleteAndCreate` of `kubectl/pkg/cmd/apply/patcher.go`.
+
+use super::Applying;
+use crate::api::{Kind, Time};
+use crate::engine::store::Delete;
+use crate::kubectl::client::{Client, server_error, source_error};
+use crate::kubectl::delete::Deletion;
+use crate::kubectl::{Failure, PendingCommand};
+use serde_json::Value;
+
+/// An object whose end is waited for, and what comes in its place.
+#[derive(Clone, Debug)]
+pub struct Recreation {
+    kind: Kind,
+    new: Value,
+    old: Deletion,
+}
+
+impl Recreation {
+    /// Deletes an object; `new` takes its place when it is gone.
+    pub fn start(
+        client: &mut Client<'_>,
+        (kind, new): (Kind, Value),
+        old: &crate::api::ObjectRef,
+        grace: Option<i64>,
+    ) -> Result<Recreation, Failure> {
+        let deletion = Deletion::of(client, old);
+        client.delete(old, Delete { grace_seconds: grace, ..Delete::default() }).map_err(|error| server_error(&error))?;
+        Ok(Recreation { kind, new, old: deletion })
+    }
+}
+
+impl PendingCommand for Applying {
+    fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
+        if let Some(wait) = &mut self.recreation {
+            if !wait.old.poll(client)? {
+                return Ok(false);
+            }
+            match client.create(wait.new.clone()) {
+                Ok(created) => client.report(wait.kind, &created, "configured")?,
+                Err(error) => client.fail(&source_error(&error, "error when creating \"STDIN\"")),
+            }
+            self.recreation = None;
+        }
+        self.go_on(client);
+        Ok(self.recreation.is_none())
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.recreation.as_ref().and_then(|wait| wait.old.deadline)
+    }
+
+    fn copy(&self) -> Box<dyn PendingCommand> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,84 @@
+//! The objects of a manifest that a command sends, as a client checks and completes them.
+
+use super::Failure;
+use super::client::Client;
+use super::failure::json_fault;
+use super::parse::Args;
+use crate::api::meta::LAST_APPLIED;
+use crate::api::{Kind, schema};
+use crate::manifest;
+use serde_json::{Map, Value, json};
+
+/// The objects of a text that are fit to be sent; the faults of the others are printed.
+pub fn read(client: &mut Client<'_>, text: &str) -> Vec<Value> {
+    let parsed = manifest::parse(text.as_bytes());
+    let broken = parsed.diagnostics.iter().any(|d| d.severity == manifest::Severity::Error);
+    // What is neither JSON nor YAML and looks like JSON is told as JSON.
+    if broken && text.trim_start().starts_with('{') {
+        let (offset, fault) = json_fault(text);
+        client.fail(&Failure::error(format!("error parsing STDIN: json: offset {offset}: {fault}")));
+        return Vec::new();
+    }
+    for diagnostic in parsed.diagnostics.iter().filter(|d| d.severity == manifest::Severity::Error) {
+        client.fail(&Failure::error(&diagnostic.message));
+    }
+    parsed.documents.into_iter().map(|document| document.value).collect()
+}
+
+/// Checks of a client before it sends an object: header, metadata, kind, namespace.
+pub fn prepare(client: &Client<'_>, args: &Args, mut value: Value) -> Result<(Kind, Value), Failure> {
+    if let Some(message) = manifest::header_error(&value) {
+        return Err(Failure::error(message));
+    }
+    if let Some(problem) = schema::metadata_error(&value) {
+        return Err(Failure::error(format!("unable to decode \"STDIN\": {}", problem.message)));
+    }
+    let text = |path: &str| value.pointer(path).and_then(Value::as_str).unwrap_or("").to_owned();
+    let (api_version, kind_name) = (text("/apiVersion"), text("/kind"));
+    let (name, namespace) = (text("/metadata/name"), text("/metadata/namespace"));
+    let Some(kind) = client.sim().server().definitions().named(&api_version, &kind_name) else {
+        return Err(Failure::error(format!(
+            "resource mapping not found for name: \"{name}\" namespace: \"{namespace}\" from \"STDIN\": no matches for kind \
+             \"{kind_name}\" in version \"{api_version}\"\nensure CRDs are installed first"
+        )));
+    };
+    if kind.info().namespaced {
+        if namespace.is_empty() {
+            set(&mut value, "namespace", &client.namespace);
+        } else if args.get("namespace").is_some_and(|asked| asked != namespace) {
+            return Err(Failure::error(format!(
+                "the namespace from the provided object \"{namespace}\" does not match the namespace \"{}\". You must pass \
+                 '--namespace={namespace}' to perform this operation.",
+                client.namespace
+            )));
+        }
+    } else if let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.remove("namespace");
+    }
+    Ok((kind, value))
+}
+
+fn set(value: &mut Value, name: &str, text: &str) {
+    let Some(map) = value.as_object_mut() else { return };
+    if let Some(metadata) = map.entry("metadata").or_insert_with(|| Value::Object(Map::new())).as_object_mut() {
+        metadata.insert(name.to_owned(), Value::from(text));
+    }
+}
+
+/// The object with the annotation that holds the object without it.
+pub fn with_last_applied(value: &Value) -> Value {
+    let mut value = value.clone();
+    let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) else { return value };
+    let annotations = metadata.entry("annotations").or_insert_with(|| json!({}));
+    if annotations.is_null() {
+        *annotations = json!({});
+    }
+    if let Some(annotations) = annotations.as_object_mut() {
+        annotations.remove(LAST_APPLIED);
+    }
+    let text = format!("{value}\n").replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026");
+    if let Some(annotations) = value["metadata"]["annotations"].as_object_mut() {
+        annotations.insert(LAST_APPLIED.to_owned(), Value::from(text));
+    }
+    value
+}
