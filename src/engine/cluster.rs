@@ -1,5 +1,6 @@
 //! The initial configuration and objects of a simulated cluster.
 
+use super::store::bootstrap;
 use crate::api::time::{MS, SECOND};
 use crate::api::{Duration, Timestamp};
 use serde_json::Value;
@@ -86,6 +87,7 @@ impl ClusterConfig {
         }
         objects
             .extend([API_SERVER, API_ENDPOINTS, API_SLICE, STANDARD, WAITS, CLUSTER_CRITICAL, NODE_CRITICAL].map(|text| made(text, &[])));
+        objects.extend(bootstrap::objects());
         objects.extend(self.nodes.iter().enumerate().map(|(i, n)| node(i + 1, n, self.epoch)));
         objects
     }

@@ -296,6 +296,8 @@ pub enum Why {
     NamespaceNeeds,
     /// cluster role aggregation: the rules of all ClusterRoles that the selectors match.
     RulesJoined,
+    /// certificate signing: the request is approved.
+    CertificateSigned,
     /// garbage collector: the owner is gone.
     OwnerGone {
         /// The owner's kind and name.

@@ -79,6 +79,7 @@ pub fn reason(why: &Why) -> Message {
         Why::IngressUnserved { class } => msg::why_ingress_unserved(class),
         Why::NamespaceNeeds => msg::why_one_per_namespace(),
         Why::RulesJoined => msg::why_rules_joined(),
+        Why::CertificateSigned => msg::why_certificate_signed(),
         Why::OwnerGone { owner } => msg::why_owner_gone(owner),
         Why::OwnerWaits { owner } => msg::why_foreground_deletion(owner),
         Why::DependentsGone => msg::why_dependents_gone(),
@@ -329,6 +330,7 @@ pub fn evidence(why: &Why) -> Vec<Row> {
         | Why::IngressUnserved { .. }
         | Why::NamespaceNeeds
         | Why::RulesJoined
+        | Why::CertificateSigned
         | Why::OwnerGone { .. }
         | Why::OwnerWaits { .. }
         | Why::DependentsGone

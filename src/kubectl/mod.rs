@@ -9,6 +9,7 @@ mod auth;
 mod autoscale;
 mod beside;
 mod by_file;
+mod certificate;
 mod client;
 mod config;
 mod cp;
@@ -311,7 +312,7 @@ pub const VERBS: &[&Verb] = &[
     &rollout::VERB,
     &scale::VERB,
     &autoscale::VERB,
-    &unavailable::CERTIFICATE,
+    &certificate::VERB,
     &resources::CLUSTER_INFO,
     &top::VERB,
     &nodes::CORDON,

@@ -809,3 +809,36 @@ fn apply_creates_anew_by_force_what_cannot_be_changed() {
     assert_ne!(out(&mut sim, "get deploy nginx -o jsonpath={.metadata.uid}"), uid);
     assert!(out(&mut sim, "apply view-last-applied deploy/nginx").contains("app: other"));
 }
+
+#[test]
+fn an_approved_certificate_request_is_signed() {
+    let request = "apiVersion: certificates.k8s.io/v1\nkind: CertificateSigningRequest\nmetadata: {name: jane}\nspec: {request: eA==, signerName: \
+                   kubernetes.io/kube-apiserver-client, usages: [client auth]}\n";
+    let mut sim = sim();
+    kubectl(&mut sim, "create -f -", request);
+    assert_eq!(out(&mut sim, "certificate approve jane"), "certificatesigningrequest.certificates.k8s.io/jane approved\n");
+    let to = sim.now().after(1_000_000);
+    sim.advance(to, usize::MAX);
+    let row = out(&mut sim, "get csr jane --no-headers");
+    assert!(row.contains("kubernetes-admin") && row.ends_with("Approved,Issued\n"), "{row}");
+    assert!(out(&mut sim, "certificate deny jane").contains("mutually exclusive"));
+    assert!(out(&mut sim, "get csr jane -o jsonpath={.status.certificate}").starts_with("LS0tLS1CRUdJTi"));
+}
+
+#[test]
+fn a_cluster_has_its_roles_from_the_start() {
+    let mut sim = sim();
+    assert!(out(&mut sim, "get clusterrole view -o jsonpath={.rules[0].verbs}").contains("watch"));
+    let before = out(&mut sim, "get clusterrole view -o jsonpath={.metadata.resourceVersion}");
+    let to = sim.now().after(5_000_000);
+    sim.advance(to, usize::MAX);
+    assert_eq!(out(&mut sim, "get clusterrole view -o jsonpath={.metadata.resourceVersion}"), before, "it has its parts' rules already");
+    let more = "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: kites, labels: {rbac.authorization.k8s.io/aggregate-to-view: \
+                'true'}}\nrules: [{apiGroups: [acme.io], resources: [kites], verbs: [get]}]\n";
+    kubectl(&mut sim, "create -f -", more);
+    out(&mut sim, "create clusterrolebinding jane --clusterrole=view --user=jane");
+    let to = sim.now().after(5_000_000);
+    sim.advance(to, usize::MAX);
+    assert!(out(&mut sim, "get clusterrole admin -o yaml").contains("acme.io"), "view is a part of edit, and edit of admin");
+    assert_eq!(out(&mut sim, "auth can-i list pods --as=jane"), "yes\n");
+}

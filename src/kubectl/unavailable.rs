@@ -1,18 +1,16 @@
-//! Verbs that need what no simulation has: a tunnel, a signer. They check their words as kubectl does, and say why not.
+//! Verbs that need what no simulation has: a tunnel, a port. They check their words as kubectl does, and say why not.
 
 use super::client::Client;
 use super::parse::Args;
 use super::{Failure, Outcome, Reads, Verb};
-use crate::api::Kind;
 
-const CERTIFICATE_FLAGS: &str = "filename/f= ~force output/o= recursive/R !kustomize/k=";
 const FORWARD_FLAGS: &str = "~address= ~pod-running-timeout=";
 
 const PROXY_FLAGS: &str = "~port/p= ~address= ~www/w= ~www-prefix/P= ~api-prefix= ~accept-paths= ~reject-paths= ~accept-hosts= ~reject-methods= \
     ~unix-socket/u= ~disable-filter ~keepalive= ~append-server-path";
 
 /// All of them.
-pub const VERBS: [&Verb; 3] = [&PORT_FORWARD, &PROXY, &CERTIFICATE];
+pub const VERBS: [&Verb; 2] = [&PORT_FORWARD, &PROXY];
 
 /// `kubectl port-forward`.
 pub const PORT_FORWARD: Verb = Verb {
@@ -41,16 +39,6 @@ impl Verb {
     }
 }
 
-/// `kubectl certificate`.
-pub const CERTIFICATE: Verb = Verb {
-    name: "certificate",
-    aliases: &[],
-    flags: CERTIFICATE_FLAGS,
-    reads: Reads::Yes,
-    run: certificate,
-    help: "Modify certificate resources",
-};
-
 /// What a command needs that names objects by argument or file.
 pub const NO_OBJECTS: &str = "You must provide one or more resources by argument or filename.\nExample resource specifications include:\n   \
     '-f rsrc.yaml'\n   '--filename=rsrc.json'\n   '<resource> <name>'\n   '<resource>'";
@@ -69,13 +57,4 @@ fn proxy(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, 
     let args = Args::parse("proxy", PROXY_FLAGS, words)?;
     client.use_flags(&args)?;
     Err(Failure::error("there is no machine here to listen on: 'kubectl get --raw PATH' asks the API server itself"))
-}
-
-fn certificate(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
-    let args = Args::parse("certificate", CERTIFICATE_FLAGS, words)?;
-    client.use_flags(&args)?;
-    for name in args.words.iter().skip(1) {
-        client.get(Kind::CertificateSigningRequest, name)?;
-    }
-    Err(Failure::error("certificates are not signed in this simulation"))
 }

@@ -3,6 +3,7 @@
 mod autoscaler;
 mod backends;
 mod controller;
+mod certificate_signer;
 mod cluster_role_aggregation;
 mod cronjob;
 mod daemonset;
@@ -69,6 +70,7 @@ pub static ALL: &[&(dyn Controller + Sync)] = &[
     &resource_quota::QuotaController,
     &definitions::DefinitionsController,
     &cluster_role_aggregation::ClusterRoleAggregation,
+    &certificate_signer::CertificateSigner,
 ];
 
 /// Whether a loop that makes or changes volumes has something to do for a claim or a volume.

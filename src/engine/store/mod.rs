@@ -4,6 +4,7 @@ mod addresses;
 pub mod admission;
 mod authorizer;
 mod binding;
+mod certificates;
 mod client_request;
 pub mod defaults;
 mod definitions;
@@ -23,6 +24,7 @@ mod server;
 mod services;
 pub mod validation;
 
+pub(in crate::engine) use authorizer::bootstrap;
 pub use authorizer::{Attributes, PolicyRule, UserInfo};
 pub use client_request::{ClientRequest, ClientWrite, Name, Written};
 pub use definitions::{CLEANUP, Definition, Definitions, PrinterColumn, Version};

@@ -247,6 +247,9 @@ impl ApiServer {
         {
             rolling.remove("maxUnavailable");
         }
+        if kind == Kind::CertificateSigningRequest && old.is_none() {
+            super::certificates::note_requester(origin, &mut value);
+        }
         if kind == Kind::Job && old.is_none() {
             self.identify_job(&mut value);
         }

@@ -105,7 +105,7 @@ pub fn binding(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let role = body.get("roleRef")?;
     let (kind, name) = (role["kind"].as_str().and_then(Kind::from_name)?, role["name"].as_str()?);
     let namespace = if kind == Kind::Role { object.meta.namespace.as_str() } else { "" };
-    let known = sim.get(&ObjectRef::new(kind, namespace, name)).is_some() || kind == Kind::ClusterRole && sim.server().knows_role(name);
+    let known = sim.get(&ObjectRef::new(kind, namespace, name)).is_some();
     (!known).then(|| Diagnosis::new(object, Waits::RoleMissing(kind, name.into())))
 }
 

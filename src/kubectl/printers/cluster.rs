@@ -51,7 +51,10 @@ pub fn columns(kind: &str) -> Option<(TableColumns, Cells)> {
         &[("NAME", false), ("VALUE", false), ("GLOBAL-DEFAULT", false), ("AGE", false), ("PREEMPTIONPOLICY", false)];
     const BINDING: TableColumns =
         &[("NAME", false), ("ROLE", false), ("AGE", false), ("USERS", true), ("GROUPS", true), ("SERVICEACCOUNTS", true)];
+    const REQUEST: TableColumns =
+        &[("NAME", false), ("AGE", false), ("SIGNERNAME", false), ("REQUESTOR", false), ("REQUESTEDDURATION", false), ("CONDITION", false)];
     Some(match kind {
+        "CertificateSigningRequest" => (REQUEST, certificate_request),
         "Node" => (NODE, node as Cells),
         "Namespace" => (&[("NAME", false), ("STATUS", false), ("AGE", false)], |row| {
             vec![row.name(), row.text("/status/phase").to_owned(), row.created()]
@@ -79,6 +82,22 @@ pub fn columns(kind: &str) -> Option<(TableColumns, Cells)> {
         }
         _ => return None,
     })
+}
+
+fn certificate_request(row: TableRow<'_>) -> Vec<String> {
+    let duration = row.at("/spec/expirationSeconds").as_i64().map_or_else(|| "<none>".to_owned(), super::age::human);
+    let has = |kind: &str| row.list("/status/conditions").iter().any(|condition| condition["type"] == kind);
+    let decided = if has("Denied") {
+        "Denied"
+    } else if has("Approved") {
+        "Approved"
+    } else {
+        "Pending"
+    };
+    let failed = if has("Failed") { ",Failed" } else { "" };
+    let issued = if row.text("/status/certificate").is_empty() { "" } else { ",Issued" };
+    let text = |path: &str| row.text(path).to_owned();
+    vec![row.name(), row.created(), text("/spec/signerName"), text("/spec/username"), duration, format!("{decided}{failed}{issued}")]
 }
 
 fn entries(map: &Value) -> usize {

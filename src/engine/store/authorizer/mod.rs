@@ -4,7 +4,7 @@
 //! Models `plugin/pkg/auth/authorizer/rbac`, `pkg/registry/rbac` (no one grants more than they have) and
 //! `apiserver/pkg/endpoints/handlers/responsewriters/errors.go`.
 
-mod builtin;
+pub(in crate::engine) mod bootstrap;
 mod rule;
 mod user;
 
@@ -20,11 +20,6 @@ impl ApiServer {
     /// Every rule that applies to a user in a namespace, and what is wrong with roles that bindings name.
     pub fn rules_of(&self, user: &UserInfo, namespace: &str) -> (Vec<PolicyRule>, Vec<String>) {
         let (mut rules, mut faults) = (Vec::new(), Vec::new());
-        for (group, role) in builtin::BINDINGS {
-            if user.groups.iter().any(|own| own == group) {
-                rules.extend(self.rules_in(Kind::ClusterRole, "", role).unwrap_or_default());
-            }
-        }
         let local = self.list(Kind::RoleBinding).filter(|binding| !namespace.is_empty() && binding.meta.namespace == namespace);
         for binding in self.list(Kind::ClusterRoleBinding).chain(local) {
             let Body::Other(body) = &binding.body else { continue };
@@ -44,25 +39,10 @@ impl ApiServer {
 
     /// The rules of a role, if there is one.
     fn rules_in(&self, kind: Kind, namespace: &str, name: &str) -> Option<Vec<PolicyRule>> {
-        let stored = self.get(&ObjectRef::new(kind, namespace, name));
-        let rules = |body: &Body| match body {
-            Body::Other(body) => body.get("rules").and_then(Value::as_array).into_iter().flatten().map(PolicyRule::read).collect(),
-            _ => Vec::new(),
-        };
-        if let Some(role) = stored {
-            return Some(rules(&role.body));
+        match &self.get(&ObjectRef::new(kind, namespace, name))?.body {
+            Body::Other(body) => Some(body.get("rules").and_then(Value::as_array).into_iter().flatten().map(PolicyRule::read).collect()),
+            _ => None,
         }
-        let mut built = builtin::rules(name).filter(|_| kind == Kind::ClusterRole)?;
-        // Roles that ask for it become a part of those that come with the cluster.
-        let label = format!("rbac.authorization.k8s.io/aggregate-to-{name}");
-        let parts = self.list(Kind::ClusterRole).filter(|role| role.meta.label(&label).is_some_and(|value| value == "true"));
-        built.extend(parts.flat_map(|role| rules(&role.body)));
-        Some(built)
-    }
-
-    /// Whether a ClusterRole comes with every cluster.
-    pub fn knows_role(&self, name: &str) -> bool {
-        builtin::rules(name).is_some()
     }
 
     /// Whether a user may do something; if not, what is wrong with the roles that were looked at.
