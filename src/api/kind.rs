@@ -101,7 +101,7 @@ kinds! {
     ValidatingWebhookConfiguration "admissionregistration.k8s.io" "v1" "validatingwebhookconfigurations" "" false false;
     ValidatingAdmissionPolicy "admissionregistration.k8s.io" "v1" "validatingadmissionpolicies" "" false false;
     ValidatingAdmissionPolicyBinding "admissionregistration.k8s.io" "v1" "validatingadmissionpolicybindings" "" false false;
-    CertificateSigningRequest "certificates.k8s.io" "v1" "certificatesigningrequests" "csr" false false;
+    CertificateSigningRequest "certificates.k8s.io" "v1" "certificatesigningrequests" "csr" false true;
     FlowSchema "flowcontrol.apiserver.k8s.io" "v1" "flowschemas" "" false false;
     PriorityLevelConfiguration "flowcontrol.apiserver.k8s.io" "v1" "prioritylevelconfigurations" "" false false;
     IPAddress "networking.k8s.io" "v1" "ipaddresses" "ip" false false;
