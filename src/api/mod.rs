@@ -13,6 +13,7 @@ pub mod daemonset;
 pub mod event;
 mod go_faults;
 pub mod hash;
+pub mod image;
 pub mod ingress;
 pub mod json;
 pub mod kind;

@@ -7,7 +7,7 @@ use super::output::DryRun;
 use super::parse::Args;
 use super::patch::overridden;
 use super::{Failure, Outcome, Reads, Verb};
-use crate::api::Kind;
+use crate::api::{Kind, image};
 use serde_json::{Value, json};
 
 const FLAGS: &str = "image= restart= labels/l= port= env= command stdin/i tty/t rm attach dry-run?unchanged output/o= quiet/q expose \
@@ -32,6 +32,9 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         return Err(usage("NAME is required for run"));
     };
     let Some(image) = args.get("image").filter(|image| !image.is_empty()) else { return Err(usage("--image is required")) };
+    if let Some(fault) = image::fault(image) {
+        return Err(Failure::error(format!("Invalid image name {image:?}: {fault}")));
+    }
     if args.on("tty") && !interactive {
         return Err(usage("-i/--stdin is required for containers with -t/--tty=true"));
     }

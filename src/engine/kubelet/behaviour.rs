@@ -2,9 +2,9 @@
 //!
 //! It is set by `loopscope.dev/…` annotations, and otherwise derived from image names and commands with a predictable outcome.
 
-use crate::api::ObjectMeta;
 use crate::api::pod::Container;
 use crate::api::time::SECOND;
+use crate::api::{ObjectMeta, image};
 
 /// The life of one container from its start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -64,7 +64,21 @@ const MISSING: [&str; 5] = ["broken", "nonexist", "not-exist", "nosuch", "nope"]
 /// Whether an image exists: all do except those whose name or tag says that they do not, and the mistyped tag of the Kubernetes
 /// documentation.
 pub fn can_be_pulled(image: &str) -> bool {
-    !(MISSING.iter().any(|word| image.contains(word)) || image.ends_with(":1.161"))
+    !(image::normalized_fault(image).is_some() || MISSING.iter().any(|word| image.contains(word)) || image.ends_with(":1.161"))
+}
+
+/// Why a container waits whose image cannot be pulled: the reason and the message.
+pub(super) fn pull_failure(image: &str) -> (&'static str, String) {
+    match invalid_name(image) {
+        Some(message) => ("InvalidImageName", message),
+        None => ("ErrImagePull", pull_error(image)),
+    }
+}
+
+/// What the kubelet says of an image whose name is none: it tries to complete it.
+pub(super) fn invalid_name(image: &str) -> Option<String> {
+    let fault = image::normalized_fault(image)?;
+    Some(format!("Failed to apply default image tag {image:?}: couldn't parse image name {image:?}: {fault}"))
 }
 
 /// The runtime's error message for an image that cannot be pulled.

@@ -1,6 +1,6 @@
 //! Init containers: one after the other, each to completion; one that fails is restarted, or fails its Pod.
 
-use super::behaviour::{Behaviour, predicted_exit, pull_error};
+use super::behaviour::{Behaviour, predicted_exit, pull_failure};
 use super::containers::{self, FLAG, has_command, has_ended, is_sidecar, time};
 use super::{Jobs, PodPass, PodStep, status};
 use crate::api::pod::Container;
@@ -32,7 +32,8 @@ impl PodPass<'_, '_> {
         self.say_pull_failed(&container.name, &container.image, "initContainers");
         self.write(Why::ImagePull, |pod| {
             if let Some(status) = pod.status.init_container_statuses.get_mut(n as usize) {
-                status.state = status::waiting_for("ErrImagePull", &pull_error(&container.image));
+                let (reason, message) = pull_failure(&container.image);
+                status.state = status::waiting_for(reason, &message);
             }
         });
         vec![self.pull_failed()]

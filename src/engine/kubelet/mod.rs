@@ -317,7 +317,8 @@ impl PodPass<'_, '_> {
                     status::run(status, &image, ids[i].clone(), wall, plan.ready_after == Some(0));
                     status.started = Some(plan.started_after == Some(0));
                 } else {
-                    status.state = status::waiting_for("ErrImagePull", &behaviour::pull_error(&image));
+                    let (reason, message) = behaviour::pull_failure(&image);
+                    status.state = status::waiting_for(reason, &message);
                 }
             }
             status::begin_phase(pod);

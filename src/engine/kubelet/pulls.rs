@@ -4,7 +4,7 @@
 //! pulled by then, it starts. Models `pkg/kubelet/images/image_manager.go` and when `pod_workers.go` syncs a Pod
 //! again: after an error or at the end of a back-off, within a minute, with a jitter of up to a half.
 
-use super::behaviour::{can_be_pulled, pull_error};
+use super::behaviour::{can_be_pulled, invalid_name, pull_error, pull_failure};
 use super::containers::{self, policy};
 use super::state::{MAX_BACK_OFF, Tries};
 use super::{Jobs, PodJob, PodPass, PodStep, status};
@@ -22,7 +22,7 @@ const AT_LEAST_EVERY_US: u64 = 60 * SECOND;
 /// Whether the status shows a failed pull.
 pub(super) fn fails(pod: &Pod, i: u32) -> bool {
     let waiting = containers::seen(pod, i).and_then(|s| s.state.waiting.as_ref());
-    waiting.is_some_and(|waiting| waiting.reason == "ErrImagePull" || waiting.reason == "ImagePullBackOff")
+    waiting.is_some_and(|waiting| matches!(&*waiting.reason, "ErrImagePull" | "ImagePullBackOff" | "InvalidImageName"))
 }
 
 /// A delay with its maximum jitter: real ones are between two thirds of this and this.
@@ -74,7 +74,10 @@ impl PodPass<'_, '_> {
         }
         if self.now < until {
             self.say_back_off(pod, &failing);
-            let left = (until.0 - self.now.0).min(AT_LEAST_EVERY_US);
+            // A name that is none has no back-off: it is looked at after each error.
+            let invalid = |i: &u32| containers::container(pod, *i).is_some_and(|(_, c)| invalid_name(&c.image).is_some());
+            let at_least = if failing.iter().any(invalid) { AFTER_ERROR_US } else { AT_LEAST_EVERY_US };
+            let left = (until.0 - self.now.0).min(at_least);
             jobs.push(self.then(stretched(left), PodStep::PullBackOff(until)));
             return jobs;
         }
@@ -114,7 +117,8 @@ impl PodPass<'_, '_> {
                 if let Some(status) = containers::status(pod, i) {
                     status::keep_end(status, ended, wall);
                     status.image = container.image.clone();
-                    status.state = status::waiting_for("ErrImagePull", &pull_error(&container.image));
+                    let (reason, message) = pull_failure(&container.image);
+                    status.state = status::waiting_for(reason, &message);
                 }
             }
             status::set_conditions(pod, true, wall, generation);
@@ -126,6 +130,10 @@ impl PodPass<'_, '_> {
         let mut told = Vec::new();
         for i in failing {
             let Some((list, container)) = containers::container(pod, *i) else { continue };
+            if invalid_name(&container.image).is_some() {
+                self.say_pull_failed(&container.name, &container.image, list);
+                continue;
+            }
             let field = format_smolstr!("spec.{list}{{{}}}", container.name);
             let message = format_smolstr!("Back-off pulling image {:?}", container.image.as_str());
             self.out.event_at(&object, &field, "Normal", "BackOff", message);
@@ -150,6 +158,11 @@ impl PodPass<'_, '_> {
 
     pub(super) fn say_pull_failed(&mut self, name: &str, image: &str, list: &str) {
         let (object, field) = (self.object.clone(), format_smolstr!("spec.{list}{{{name}}}"));
+        if let Some(message) = invalid_name(image) {
+            self.out.event_at(&object, &field, "Warning", "InspectFailed", message);
+            self.out.event_at(&object, &field, "Warning", "Failed", "Error: InvalidImageName");
+            return;
+        }
         self.out.event_at(&object, &field, "Normal", "Pulling", format_smolstr!("Pulling image {image:?}"));
         let message: Str = format_smolstr!("Failed to pull image {image:?}: {}", pull_error(image));
         self.out.event_at(&object, &field, "Warning", "Failed", message);

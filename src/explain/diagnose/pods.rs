@@ -3,6 +3,7 @@
 use super::finding::{Context, Diagnosis, flag, has_earlier_revision, line, owner, owners};
 use super::workloads::revision;
 use super::{config, placement, policy};
+use crate::api::image::normalized_fault;
 use crate::api::node::Node;
 use crate::api::pod::{ContainerStatus, Pod, image_parts};
 use crate::api::workload::ReplicaSet;
@@ -145,7 +146,7 @@ fn sources(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosi
 /// A container that cannot start or stay.
 fn container(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod, status: &ContainerStatus) -> Option<Diagnosis> {
     let waiting = status.state.waiting.as_ref();
-    if let Some(waiting) = waiting.filter(|waiting| waiting.reason == "ErrImagePull" || waiting.reason == "ImagePullBackOff") {
+    if let Some(waiting) = waiting.filter(|waiting| matches!(&*waiting.reason, "ErrImagePull" | "ImagePullBackOff" | "InvalidImageName")) {
         let mut out = Diagnosis::new(object, Waits::Image(status.image.clone()));
         out.word(FactLabel::Container, &status.name);
         out.word(FactLabel::Message, &waiting.message);
@@ -216,6 +217,7 @@ fn image(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod, status: &ContainerSt
     let (name, tag) = image_parts(&wanted.image);
     // The slip of the documentation: 1.161 for 1.16.1.
     let better = match tag.split_once('.') {
+        _ if normalized_fault(&wanted.image).is_some() => wanted.image.to_lowercase(),
         Some((major, minor)) if minor.len() == 3 && minor.bytes().all(|b| b.is_ascii_digit()) => {
             [name, ":", major, ".", &minor[..2], ".", &minor[2..]].concat()
         }

@@ -15,6 +15,8 @@ use serde_json::Value;
 pub struct Recreation {
     kind: Kind,
     new: Value,
+    /// The object that goes, to be restored if the new one is refused.
+    original: Value,
     old: Deletion,
 }
 
@@ -27,8 +29,9 @@ impl Recreation {
         grace: Option<i64>,
     ) -> Result<Recreation, Failure> {
         let deletion = Deletion::of(client, old);
+        let original = client.find(old).unwrap_or_default();
         client.delete(old, Delete { grace_seconds: grace, ..Delete::default() }).map_err(|error| server_error(&error))?;
-        Ok(Recreation { kind, new, old: deletion })
+        Ok(Recreation { kind, new, original, old: deletion })
     }
 }
 
@@ -40,7 +43,12 @@ impl PendingCommand for Applying {
             }
             match client.create(wait.new.clone()) {
                 Ok(created) => client.report(wait.kind, &created, "configured")?,
-                Err(error) => client.fail(&source_error(&error, "error when creating \"STDIN\"")),
+                Err(error) => {
+                    client.fail(&source_error(&error, "error when creating \"STDIN\""));
+                    if let Err(error) = client.create(wait.original.clone()) {
+                        client.fail(&server_error(&error));
+                    }
+                }
             }
             self.recreation = None;
         }

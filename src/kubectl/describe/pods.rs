@@ -73,7 +73,7 @@ fn containers(page: &mut DescribePage<'_>) {
         page.line(format!("{title}:"));
         for spec in row.list(specs) {
             let status = row.list(statuses).iter().find(|status| status["name"] == spec["name"]);
-            page.text.push_str(&template::container(spec, status, "  "));
+            page.text.push_str(&template::container(spec, (Some(row.at("")), status), "  "));
         }
     }
 }

@@ -21,7 +21,7 @@ pub fn describe(template: &Value) -> String {
         let list = spec[field].as_array().map_or(&[][..], Vec::as_slice);
         if !list.is_empty() {
             text.push_str(&format!("  {title}:\n"));
-            list.iter().for_each(|c| text.push_str(&container(c, None, "   ")));
+            list.iter().for_each(|c| text.push_str(&container(c, (None, None), "   ")));
         }
     }
     text.push_str(&volumes(spec, "  "));
@@ -39,8 +39,8 @@ fn indent(text: &str, blanks: usize) -> String {
     lines.map(|line| line + "\n").collect()
 }
 
-/// One container; `status` is there for a Pod.
-pub fn container(container: &Value, status: Option<&Value>, lead: &str) -> String {
+/// One container; the Pod and the status are there for one of a Pod.
+pub fn container(container: &Value, (pod, status): (Option<&Value>, Option<&Value>), lead: &str) -> String {
     let mut text = format!("{lead}{}:\n", container["name"].as_str().unwrap_or(""));
     // Fields of a container stand at one depth, in a template and in a Pod.
     let inner = "    ".to_owned();
@@ -78,7 +78,7 @@ pub fn container(container: &Value, status: Option<&Value>, lead: &str) -> Strin
             text.push_str(&format!("{inner}{title}:\t{}\n", probe(&container[name])));
         }
     }
-    text.push_str(&environment(container, &inner));
+    text.push_str(&environment(container, pod, &inner));
     text.push_str(&mounts(container, &inner));
     text
 }
@@ -160,7 +160,25 @@ fn probe(probe: &Value) -> String {
     format!("grpc <pod>:{} {tail}", show(&probe["grpc"]["port"]))
 }
 
-fn environment(container: &Value, inner: &str) -> String {
+/// The value of a field that a variable names. Models `ExtractFieldPathAsString` of `kubectl/pkg/util/fieldpath`.
+fn field(pod: &Value, path: &str) -> String {
+    let metadata = &pod["metadata"];
+    let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
+    let path = path.strip_prefix("metadata.").unwrap_or("");
+    if let Some((map, key)) = path.strip_suffix("']").and_then(|path| path.split_once("['")) {
+        return text(&metadata[map][key]);
+    }
+    match path {
+        "name" | "namespace" | "uid" => text(&metadata[path]),
+        "labels" | "annotations" => {
+            let pairs = metadata[path].as_object().into_iter().flatten();
+            pairs.map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join("\n")
+        }
+        _ => String::new(),
+    }
+}
+
+fn environment(container: &Value, pod: Option<&Value>, inner: &str) -> String {
     let optional = |source: &Value| source["optional"] == true;
     let mut text = String::new();
     let whole = container["envFrom"].as_array().map_or(&[][..], Vec::as_slice);
@@ -185,7 +203,8 @@ fn environment(container: &Value, inner: &str) -> String {
             let of = &from["secretKeyRef"];
             format!("<set to the key '{key}' in secret '{}'>\tOptional: {}", show(&of["name"]), optional(of))
         } else if let Some(path) = from["fieldRef"]["fieldPath"].as_str() {
-            format!(" ({}:{path})", from["fieldRef"]["apiVersion"].as_str().unwrap_or("v1"))
+            let value = pod.map_or_else(String::new, |pod| field(pod, path));
+            format!("{value} ({}:{path})", from["fieldRef"]["apiVersion"].as_str().unwrap_or("v1"))
         } else if let Some(resource) = from["resourceFieldRef"]["resource"].as_str() {
             let (kind, name) = resource.split_once('.').unwrap_or(("", resource));
             let amount = container["resources"][kind][name].as_str().unwrap_or("0");
