@@ -165,9 +165,7 @@ fn field(pod: &Value, path: &str) -> String {
     let metadata = &pod["metadata"];
     let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
     let path = path.strip_prefix("metadata.").unwrap_or("");
-    if let Some((map, key)) = path.strip_suffix("']").and_then(|path| path.split_once("['")) {
-        return text(&metadata[map][key]);
-    }
+    // One label or annotation is not among the fields that kubectl knows.
     match path {
         "name" | "namespace" | "uid" => text(&metadata[path]),
         "labels" | "annotations" => {
