@@ -1,14 +1,16 @@
 //! `kubectl autoscale`: a HorizontalPodAutoscaler for a workload.
 
 use super::client::{Client, server_error};
-use super::output::DryRun;
+use super::documents::with_last_applied;
+use super::output::{DryRun, resource};
 use super::parse::Args;
 use super::targets::{Targets, name_of};
 use super::{Failure, Outcome, Reads, Verb};
 use crate::api::Kind;
 use serde_json::{Value, json};
 
-const FLAGS: &str = "min= max= cpu-percent= cpu= memory= name= dry-run?unchanged output/o= @filename/f= ~save-config record";
+const FLAGS: &str =
+    "min= max= cpu-percent= cpu= memory= name= dry-run?unchanged output/o= @filename/f= kustomize/k= recursive/R save-config record";
 
 /// `kubectl autoscale`.
 pub const VERB: Verb = Verb {
@@ -39,7 +41,11 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     }
     for (kind, object) in Targets::parse(client, &args, &args.words)?.fetch(client) {
         if !matches!(kind, Kind::Deployment | Kind::ReplicaSet | Kind::StatefulSet | Kind::ReplicationController) {
-            client.fail(&Failure::error(format!("cannot autoscale a {}", kind.name())));
+            client.fail(&Failure::error(format!(
+                "cannot autoscale a {}: could not find scale subresource for {} in discovery information",
+                kind.name(),
+                resource(kind)
+            )));
             continue;
         }
         let name = args.get("name").unwrap_or(name_of(&object)).to_owned();
@@ -47,6 +53,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
             "metadata": {"name": name, "namespace": object["metadata"]["namespace"]},
             "spec": {"scaleTargetRef": {"apiVersion": kind.api_version(), "kind": kind.name(), "name": name_of(&object)},
                 "minReplicas": args.number("min")?.filter(|n| *n > 0), "maxReplicas": args.number("max")?, "metrics": metrics(&args)?}});
+        let scaler = if args.on("save-config") { with_last_applied(&scaler) } else { scaler };
         match client.create(scaler) {
             Ok(scaler) => {
                 let done = if client.mode.dry == DryRun::No { "autoscaled" } else { "created" };

@@ -38,6 +38,8 @@ pub fn named(client: &mut Client<'_>, verb: &Verb, words: Vec<String>, text: &st
         let own = value["metadata"]["namespace"].as_str().map(str::to_owned);
         match documents::prepare(client, &Args::default(), value) {
             Ok((kind, _)) if local => client.local.push((kind, as_read)),
+            // What is exposed need not be there yet.
+            Ok(prepared) if verb.name == "expose" => client.local.push(prepared),
             Ok((kind, value)) => {
                 if let Some(own) = own.filter(|_| namespace.is_empty() && kind.info().namespaced) {
                     namespace = vec!["--namespace".to_owned(), own];

@@ -6,7 +6,6 @@ use super::client::{Client, server_error};
 use super::documents;
 use super::parse::Args;
 use super::targets::name_of;
-use super::unavailable::NO_OBJECTS;
 use super::{Failure, Outcome, Reads, Verb};
 use crate::api::{Kind, ObjectRef};
 use crate::engine::store::{Patch, Subresource};
@@ -32,7 +31,7 @@ fn run(client: &mut Client<'_>, words: &[String], text: &str) -> Result<Outcome,
         names.push(name_of(value).to_owned());
     }
     if names.is_empty() {
-        return Err(Failure::error(NO_OBJECTS));
+        return Err(Failure::error("one or more CSRs must be specified as <name> or -f <filename>"));
     }
     for name in names {
         decide(client, &name, decision, args.on("force"))?;

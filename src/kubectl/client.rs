@@ -13,6 +13,10 @@ use std::rc::Rc;
 
 /// The annotation that `rollout history` shows.
 const CHANGE_CAUSE: &str = "kubernetes.io/change-cause";
+/// The name of the context, of its cluster and of its user.
+pub const CONTEXT: &str = "kubernetes-admin@kubernetes";
+pub const CLUSTER: &str = "kubernetes";
+pub const USER: &str = "kubernetes-admin";
 /// The file with the namespace of the current context.
 pub const NAMESPACE: &str = ".kube/namespace";
 
@@ -77,6 +81,7 @@ impl<'a> Client<'a> {
 
     /// Takes the namespace, the format, the kind of dry run and the name of the field manager from the flags.
     pub fn use_flags(&mut self, args: &super::parse::Args) -> Result<(), Failure> {
+        configured(args)?;
         self.write_as(args);
         self.origin.user = user(args);
         self.mode = Mode::parse(args)?;
@@ -391,6 +396,33 @@ impl<'a> Client<'a> {
         };
         self.origin.manager = Some(Rc::new(manager.with_unknown(unknown)));
     }
+}
+
+/// Whether the kubeconfig has what the flags name, and they fit together.
+fn configured(args: &super::parse::Args) -> Result<(), Failure> {
+    let other = |flag: &str, known: &str| args.get(flag).filter(|name| !name.is_empty() && *name != known).map(str::to_owned);
+    if let Some(name) = other("context", CONTEXT) {
+        return Err(Failure::plain(format!("Error in configuration: context was not found for specified context: {name}")));
+    }
+    if let Some(name) = other("cluster", CLUSTER) {
+        return Err(Failure::error(format!("no server found for cluster {name:?}")));
+    }
+    // Bindings have users of their own.
+    if let Some(name) = other("user", USER).filter(|_| !matches!(args.verb.as_str(), "set" | "create" | "config")) {
+        return Err(Failure::error(format!("auth info {name:?} does not exist")));
+    }
+    let given = |flag: &str| args.get(flag).is_some_and(|name| !name.is_empty());
+    if !given("as") && (given("as-group") || given("as-uid")) {
+        return Err(Failure::error(format!("requesting uid, groups or user-extra for {USER} without impersonating a user")));
+    }
+    let timeout = args.get("request-timeout").unwrap_or("0");
+    if timeout.parse::<u64>().is_err() && crate::api::time::duration(timeout).is_none() {
+        return Err(Failure::error(
+            "Invalid timeout value. Timeout must be a single integer in seconds, or an integer followed by a corresponding time unit \
+             (e.g. 1s | 2m | 3h)",
+        ));
+    }
+    Ok(())
 }
 
 /// The user of `--as`, with the groups of `--as-group`.

@@ -1,17 +1,12 @@
 //! `kubectl config`: the one context of this cluster, and the namespace that commands use.
 
-use super::client::{Client, NAMESPACE};
+use super::client::{CLUSTER, CONTEXT, Client, NAMESPACE, USER};
 use super::parse::Args;
 use super::printers::table::Widths;
 use super::{Failure, Outcome, Reads, Verb};
 use crate::engine::disk::CONSOLE;
 
 const FLAGS: &str = "current ~minify ~flatten raw output/o= ~no-headers";
-/// The name of the context, of its cluster and of its user.
-const CONTEXT: &str = "kubernetes-admin@kubernetes";
-const CLUSTER: &str = "kubernetes";
-const USER: &str = "kubernetes-admin";
-
 /// `kubectl config`.
 pub const VERB: Verb = Verb {
     name: "config",

@@ -101,7 +101,7 @@ fn in_room<T>(
                 client.namespace = namespace.to_owned();
                 name
             });
-            let found = exec::find(client, name).and_then(|pod| Ok((exec::container(client, args, &pod)?, pod)));
+            let found = exec::find(client, name, exec::ATTACH_TO).and_then(|pod| Ok((exec::container(client, args, &pod)?, pod)));
             client.namespace.clone_from(&own);
             let (container, pod) = found?;
             Some((pod, container))

@@ -5,6 +5,7 @@
 
 use super::client::{Client, server_error};
 use super::exec::{self, Staying};
+use super::output::group_version_kind;
 use super::parse::Args;
 use super::{Failure, Outcome, Reads, Verb, targets};
 use crate::api::pod::Pod;
@@ -61,17 +62,23 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         None => Kind::Pod,
     };
     match (kind, copy, image) {
+        (Kind::Pod, None, None) => Err(Failure::error("you must specify --image when not using --copy-to.")),
+        (kind, ..) if !matches!(kind, Kind::Pod | Kind::Node) => {
+            let name = target.split_once('/').map_or("", |(_, name)| name);
+            client.get(kind, name)?;
+            Err(Failure::error(format!("{:?} not supported by debug", group_version_kind(kind))))
+        }
         (Kind::Node, _, Some(image)) => {
             let name = target.split_once('/').map_or("", |(_, name)| name);
             client.get(Kind::Node, name)?;
             node(client, &args, name, (image, command))
         }
         (_, Some(copy), image) => {
-            let pod = exec::find(client, target)?.to_value();
+            let pod = exec::find(client, target, exec::ATTACH_TO)?.to_value();
             copied(client, &args, pod, copy, (image, command), profile)
         }
         (_, None, Some(image)) => {
-            let pod = exec::find(client, target)?;
+            let pod = exec::find(client, target, exec::ATTACH_TO)?;
             added(client, &args, &pod, (image, command), profile)
         }
         (_, None, None) => Err(Failure::error("you must specify --image when not using --copy-to.")),

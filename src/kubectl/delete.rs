@@ -9,7 +9,7 @@ use super::unavailable::NO_OBJECTS;
 use super::{Failure, Outcome, PendingCommand, Reads, Verb};
 use crate::api::{Kind, ObjectRef, Time, Uid};
 use crate::engine::store::{ApiError, Delete, Propagation};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const FLAGS: &str = "filename/f= recursive/R kustomize/k= selector/l= field-selector= all-namespaces/A all cascade?background \
     grace-period= force now wait timeout= ignore-not-found output/o= dry-run?unchanged !interactive/i !raw=";
@@ -86,12 +86,27 @@ fn named(client: &mut Client<'_>, args: &Args) -> Result<Vec<(Kind, Value)>, Fai
     }
     let mut targets = Targets::parse(client, args, &args.words)?;
     targets.verb = "delete";
+    if args.get("namespace").is_some() && targets.list.iter().any(|(kind, _)| !kind.info().namespaced) {
+        client.warn("Warning: deleting cluster-scoped resources, not scoped to the provided namespace");
+    }
     let unnamed = targets.list.iter().any(|(_, name)| name.is_none());
     if unnamed && targets.selection.is_empty() && !args.on("all") {
         return Err(Failure::error("resource(s) were provided, but no name was specified"));
     }
     if args.on("ignore-not-found") {
         targets.list.retain(|(kind, name)| name.as_ref().is_none_or(|name| client.find(&client.key(*kind, name)).is_some()));
+    }
+    if client.mode.dry == DryRun::Client {
+        // The server is not asked about what has a name.
+        let named = |(kind, name): &(Kind, Option<String>)| {
+            let key = client.key(*kind, name.as_deref()?);
+            let namespace = if kind.info().namespaced { key.namespace.as_str() } else { "" };
+            Some((*kind, json!({"metadata": {"name": key.name.as_str(), "namespace": namespace}})))
+        };
+        let told: Vec<(Kind, Value)> = targets.list.iter().filter_map(named).collect();
+        if !told.is_empty() {
+            return Ok(told);
+        }
     }
     Ok(targets.fetch(client))
 }

@@ -2,6 +2,7 @@
 //! and its commands are modelled (`kubectl/shell`). Files on a volume are still there for the next Pod.
 
 use super::client::{Client, server_error};
+use super::output::go_type;
 use super::parse::Args;
 use super::shell::room::Place;
 use super::shell::{LineCommand, Machine};
@@ -43,7 +44,7 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
     if command.is_empty() {
         return Err(Failure::error("you must specify at least one command for the container"));
     }
-    let pod = find(client, target)?;
+    let pod = find(client, target, ATTACH_TO)?;
     let container = container(client, &args, &pod)?;
     let stdin = match stdin {
         _ if !args.on("stdin") => Stdin::Closed,
@@ -130,6 +131,9 @@ pub fn in_container(pod: &Object, container: usize, command: &[String], stdin: S
     }
 }
 
+/// What `exec`, `attach` and `port-forward` cannot do with an object that selects no Pods.
+pub const ATTACH_TO: &str = "cannot attach to";
+
 /// The Pods that a workload selects.
 pub fn pods_of(client: &Client<'_>, kind: Kind, name: &str) -> Vec<Rc<Object>> {
     let Some(object) = client.sim().get(&client.key(kind, name)) else { return Vec::new() };
@@ -138,8 +142,8 @@ pub fn pods_of(client: &Client<'_>, kind: Kind, name: &str) -> Vec<Rc<Object>> {
     client.sim().list(Kind::Pod).filter(|pod| !selector.is_empty() && matches(pod)).cloned().collect()
 }
 
-/// The Pod that a word names: itself, or the first of a workload.
-pub fn find(client: &Client<'_>, target: &str) -> Result<Rc<Object>, Failure> {
+/// The Pod that a word names: itself, or the first of a workload; `doing` is what cannot be done with other objects.
+pub fn find(client: &Client<'_>, target: &str, doing: &str) -> Result<Rc<Object>, Failure> {
     let (kind, name) = match target.split_once('/') {
         Some((kind, name)) => (targets::kind(client, kind)?, name),
         None => (Kind::Pod, target),
@@ -149,6 +153,15 @@ pub fn find(client: &Client<'_>, target: &str) -> Result<Rc<Object>, Failure> {
     let object = client.sim().get(&key).cloned().ok_or_else(|| super::client::not_found(kind, name))?;
     if kind == Kind::Pod {
         return Ok(object);
+    }
+    let refused = |why: &str| Err(Failure::error(format!("{doing} {}: {why}", go_type(kind))));
+    match kind {
+        Kind::Service if object.to_value()["spec"]["selector"].as_object().is_none_or(serde_json::Map::is_empty) => {
+            return refused(&format!("invalid service '{name}': Service is defined without a selector"));
+        }
+        Kind::Deployment | Kind::ReplicaSet | Kind::ReplicationController => {}
+        Kind::StatefulSet | Kind::DaemonSet | Kind::Job | Kind::Service => {}
+        _ => return refused(&format!("selector for {} not implemented", go_type(kind))),
     }
     let pods = pods_of(client, kind, name);
     let best = pods.iter().find(|pod| pod.pod().is_some_and(Pod::is_ready)).or(pods.first());
@@ -167,7 +180,7 @@ fn attach(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome,
     let Some(target) = args.words.first() else {
         return Err(Failure::error("at least 1 argument is required for attach"));
     };
-    let pod = find(client, target)?;
+    let pod = find(client, target, ATTACH_TO)?;
     let container = container(client, &args, &pod)?;
     if !args.on("stdin") {
         return Err(Failure::error("what this container prints is not known here; 'kubectl exec' runs a command in it"));

@@ -8,7 +8,7 @@ use super::printers::table::Widths;
 use super::printers::{self, TableRow, jsonpath};
 use super::targets::{Targets, label};
 use super::{Failure, Outcome, PendingCommand, Reads, Verb};
-use crate::api::{Kind, Object};
+use crate::api::{Kind, Object, ObjectRef};
 use crate::engine::{Listing, Record};
 use serde_json::Value;
 use std::collections::VecDeque;
@@ -52,12 +52,39 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     list(client, watch, &args)
 }
 
-/// Paths of the server that are no objects.
+/// Paths of the server: its health, an object or a list of objects.
 fn raw(client: &mut Client<'_>, path: &str) -> Result<Outcome, Failure> {
-    match path.trim_end_matches('/') {
-        "/healthz" | "/livez" | "/readyz" => client.out.push_str("ok"),
-        _ => return Err(Failure::plain("Error from server (NotFound): the server could not find the requested resource")),
-    }
+    let nothing = || Failure::plain("Error from server (NotFound): the server could not find the requested resource");
+    let parts: Vec<&str> = path.trim_matches('/').split('/').collect();
+    let (api, rest) = match &parts[..] {
+        ["healthz" | "livez" | "readyz"] => {
+            client.out.push_str("ok");
+            return Ok(Outcome::Done);
+        }
+        ["api", version, rest @ ..] => ((*version).to_owned(), rest),
+        ["apis", group, version, rest @ ..] => (format!("{group}/{version}"), rest),
+        _ => return Err(nothing()),
+    };
+    let (namespace, rest) = match rest {
+        ["namespaces", namespace, rest @ ..] if !rest.is_empty() => (*namespace, rest),
+        rest => ("", rest),
+    };
+    let (plural, name) = match rest {
+        [plural] => (*plural, None),
+        [plural, name] => (*plural, Some(*name)),
+        _ => return Err(nothing()),
+    };
+    let kind = client.kind(plural).filter(|kind| kind.info().plural == plural && kind.api_version() == api).ok_or_else(nothing)?;
+    let key = ObjectRef::new(kind, namespace, name.unwrap_or(""));
+    client.may_read(if name.is_some() { "get" } else { "list" }, &key, "")?;
+    let value = match name {
+        Some(_) => client.get_at(&key)?,
+        None => serde_json::json!({
+            "apiVersion": api, "kind": format!("{}List", kind.name()), "items": client.list(kind, namespace),
+            "metadata": {"resourceVersion": client.sim().server().version().to_string()},
+        }),
+    };
+    client.out.push_str(&value.to_string());
     Ok(Outcome::Done)
 }
 

@@ -3,13 +3,14 @@
 use super::client::{Client, server_error};
 use super::parse::Args;
 use super::targets::{Targets, name_of};
+use super::unavailable::NONE_SPECIFIED;
 use super::{Failure, Outcome, Reads, Verb};
 use crate::api::ObjectRef;
 use crate::engine::store::{Patch, Subresource, validation};
 use serde_json::{Map, Value, json};
 
 const FLAGS: &str = "overwrite selector/l= field-selector= all all-namespaces/A list local resource-version= dry-run?unchanged output/o= \
-    @filename/f= record";
+    @filename/f= kustomize/k= recursive/R record";
 
 /// `kubectl annotate`.
 pub const ANNOTATE: Verb = Verb {
@@ -56,6 +57,9 @@ fn run(client: &mut Client<'_>, words: &[String], how: &MetadataVerb) -> Result<
         .position(|(index, word)| (index > 0 || args.on("local")) && is_change(word))
         .unwrap_or(args.words.len());
     let (names, changes) = args.words.split_at(split);
+    if names.is_empty() && !args.on("local") {
+        return Err(Failure::error(NONE_SPECIFIED));
+    }
     if changes.is_empty() && !args.on("list") {
         let noun = how.field.trim_end_matches('s');
         return Err(Failure::error(format!("at least one {noun} update is required")));

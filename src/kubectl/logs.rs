@@ -97,7 +97,7 @@ fn named(client: &mut Client<'_>, word: &str) -> Result<ObjectRef, Failure> {
         let (resource, namespace) = (kind.group_resource(), &client.namespace);
         return Err(Failure::error(format!("error from server (NotFound): {resource} {name:?} not found in namespace {namespace:?}")));
     }
-    let pod = exec::find(client, word)?;
+    let pod = exec::find(client, word, "cannot get the logs from")?;
     client.may_read("get", &pod.key(), "log")?;
     if kind != Kind::Pod {
         let count = exec::pods_of(client, kind, name).len();

@@ -12,6 +12,7 @@ mod by_file;
 mod certificate;
 mod client;
 mod config;
+mod content_hash;
 mod cp;
 mod create;
 mod custom;

@@ -1,13 +1,14 @@
 //! `kubectl cordon`, `uncordon` and `taint`.
 
 use super::client::{Client, server_error};
+use super::output::resource;
 use super::parse::Args;
 use super::select::ObjectSelector;
 use super::targets::name_of;
 use super::unavailable::NO_OBJECTS;
 use super::{Failure, Outcome, Reads, Verb};
 use crate::api::{Kind, ObjectRef};
-use crate::engine::store::{Patch, Subresource};
+use crate::engine::store::{Patch, Subresource, validation};
 use serde_json::{Value, json};
 
 const CORDON_FLAGS: &str = "selector/l= dry-run?unchanged";
@@ -46,6 +47,14 @@ fn cordon(client: &mut Client<'_>, words: &[String], on: bool) -> Result<Outcome
     }
     if args.words.is_empty() && args.get("selector") == Some("") {
         return Err(Failure::error(NO_OBJECTS));
+    }
+    for word in &args.words {
+        if let Some((kind, _)) = word.split_once('/')
+            && super::targets::kind(client, kind)? != Kind::Node
+        {
+            let found = resource(super::targets::kind(client, kind)?);
+            return Err(Failure::error(format!("expected resource of type node, got {found:?}")));
+        }
     }
     for name in named(client, &args)? {
         set_cordon(client, &name, on)?;
@@ -90,10 +99,13 @@ fn taint(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, 
     let args = Args::parse("taint", TAINT_FLAGS, words)?;
     client.use_flags(&args)?;
     let Some((kind, rest)) = args.words.split_first() else { return Err(Failure::error("at least one taint update is required")) };
-    if super::targets::kind(client, kind.split('/').next().unwrap_or(kind))? != Kind::Node {
-        return Err(Failure::error(format!("invalid resource type {kind}, only node(s) is supported")));
+    if kind.contains('/') {
+        return Err(Failure::plain(format!("the server doesn't have a resource type {kind:?}")));
     }
-    let mut nodes: Vec<String> = kind.split_once('/').map(|(_, name)| name.to_owned()).into_iter().collect();
+    if super::targets::kind(client, kind)? != Kind::Node {
+        return Err(Failure::error(format!("invalid resource type {kind}, only node types are supported")));
+    }
+    let mut nodes: Vec<String> = Vec::new();
     let mut changes = Vec::new();
     for word in rest {
         match change(word)? {
@@ -117,6 +129,9 @@ fn taint(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, 
     if changes.is_empty() {
         return Err(Failure::error("at least one taint update is required"));
     }
+    if nodes.is_empty() {
+        return Err(Failure::error("at least one resource name must be specified since 'all' parameter is not set"));
+    }
     for name in nodes {
         if let Err(failure) = taint_one(client, &name, &changes, args.on("overwrite")) {
             client.fail(&failure);
@@ -130,13 +145,27 @@ fn change(word: &str) -> Result<Option<TaintChange>, Failure> {
     let remove = word.ends_with('-');
     let body = word.trim_end_matches('-');
     let (pair, effect) = body.split_once(':').unwrap_or((body, ""));
-    if effect.is_empty() && !remove {
-        return if pair.contains('=') { Err(Failure::error(format!("unknown taint spec: {word}"))) } else { Ok(None) };
+    if !remove && !word.contains(['=', ':']) {
+        return Ok(None);
+    }
+    let invalid = |why: String| Err(Failure::usage("taint", format!("invalid taint spec: {body}{why}")));
+    if body.matches(':').count() > 1 || pair.matches('=').count() > 1 {
+        return invalid(String::new());
     }
     if !effect.is_empty() && !EFFECTS.contains(&effect) {
         return Err(Failure::usage("taint", format!("invalid taint effect: {effect}, unsupported taint effect")));
     }
-    let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+    let (key, value) = if effect.is_empty() { (pair, "") } else { pair.split_once('=').unwrap_or((pair, "")) };
+    if let Some(fault) = validation::is_label_value(value) {
+        return invalid(format!(", {fault}"));
+    }
+    let faults = validation::is_qualified_name(key);
+    if !faults.is_empty() {
+        return invalid(format!(", {}", faults.join("; ")));
+    }
+    if effect.is_empty() && !remove {
+        return invalid(String::new());
+    }
     Ok(Some(TaintChange { key: key.to_owned(), value: value.to_owned(), effect: effect.to_owned(), remove }))
 }
 

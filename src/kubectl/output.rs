@@ -171,6 +171,23 @@ impl OutputFormat {
     }
 }
 
+/// `apps/v1, Resource=deployments`, as Go prints it.
+pub fn resource(kind: Kind) -> String {
+    let info = kind.info();
+    format!("{}/{}, Resource={}", info.group, info.version, info.plural)
+}
+
+/// `apps/v1, Kind=Deployment`, as Go prints it.
+pub fn group_version_kind(kind: Kind) -> String {
+    let info = kind.info();
+    format!("{}/{}, Kind={}", info.group, info.version, info.name)
+}
+
+/// The Go type of its objects: `*v1.Deployment`.
+pub fn go_type(kind: Kind) -> String {
+    if kind.is_custom() { "*unstructured.Unstructured".to_owned() } else { format!("*{}.{}", kind.info().version, kind.name()) }
+}
+
 /// `deployment.apps/nginx`
 pub fn named(kind: Kind, object: &Value) -> String {
     format!("{}/{}", kind.qualified_singular(), object["metadata"]["name"].as_str().unwrap_or(""))

@@ -183,18 +183,16 @@ impl Args {
     pub fn number(&self, name: &str) -> Result<Option<i64>, Failure> {
         let Some(text) = self.get(name) else { return Ok(None) };
         text.parse().map(Some).map_err(|_| {
-            Failure::error(format!(
-                "invalid argument \"{text}\" for \"--{name}\" flag: strconv.ParseInt: parsing \"{text}\": invalid syntax"
-            ))
+            let fault = format!("invalid argument \"{text}\" for \"--{name}\" flag: strconv.ParseInt: parsing \"{text}\": invalid syntax");
+            unusable(&self.verb_path, &fault)
         })
     }
 
     /// A flag's span of time in microseconds: `2s`, `1m30s`, `0`.
     pub fn duration(&self, name: &str) -> Result<Option<u64>, Failure> {
         let Some(text) = self.get(name) else { return Ok(None) };
-        duration(text)
-            .map(Some)
-            .ok_or_else(|| Failure::error(format!("invalid argument \"{text}\" for \"--{name}\" flag: time: invalid duration \"{text}\"")))
+        let fault = || format!("invalid argument \"{text}\" for \"--{name}\" flag: time: invalid duration \"{text}\"");
+        duration(text).map(Some).ok_or_else(|| unusable(&self.verb_path, &fault()))
     }
 
     /// Fails unless every one of these flags is given.

@@ -11,8 +11,7 @@ use crate::engine::store::{ApiError, Patch, StatusReason, Subresource};
 use crate::manifest;
 use serde_json::Value;
 
-const FLAGS: &str =
-    "patch/p= type= patch-file= subresource= local dry-run?unchanged output/o= @filename/f= selector/l= field-selector= record";
+const FLAGS: &str = "patch/p= type= patch-file= subresource= local dry-run?unchanged output/o= @filename/f= kustomize/k= recursive/R selector/l= field-selector= record";
 
 /// `kubectl patch`.
 pub const VERB: Verb = Verb { name: "patch", aliases: &[], flags: FLAGS, reads: Reads::No, run, help: "Update fields of a resource" };
@@ -48,6 +47,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         let key = ObjectRef::new(kind, object["metadata"]["namespace"].as_str().unwrap_or(""), &name);
         let before = object["metadata"]["resourceVersion"].clone();
         match client.patch(&key, part, how, &change) {
+            Ok(_) if part == Subresource::Scale && client.mode.format.is_none() => client.say(format!("scale.autoscaling/{name} patched")),
             Ok(after) => {
                 let same = if client.mode.dry == DryRun::No { after["metadata"]["resourceVersion"] == before } else { after == object };
                 client.report_plainly(kind, &after, if same { "patched (no change)" } else { "patched" })?;

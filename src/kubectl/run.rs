@@ -28,6 +28,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         None => "Always",
     };
     client.use_flags(&args)?;
+    args.require(&["image"])?;
     let (Some((name, rest)), true) = (args.words.split_first(), args.dash != Some(0)) else {
         return Err(usage("NAME is required for run"));
     };
@@ -88,18 +89,18 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     if !annotations.is_empty() {
         pod["metadata"]["annotations"] = annotations.into();
     }
-    // Of a Pod that it stays with, kubectl prints nothing before the Pod does.
     let printed = client.out.len();
     finish(client, &args, overridden(&args, Kind::Pod, pod)?, "")?;
-    if attach {
-        client.out.truncate(printed);
-    }
+    // Of a Pod that it stays with, kubectl prints nothing before the Pod does; of others, after their Service.
+    let said = client.out.split_off(printed);
     if let Some(port) = port.filter(|_| args.on("expose")) {
         let spec = json!({"selector": labels, "ports": [{"port": port, "protocol": "TCP", "targetPort": port}]});
         let service = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": name}, "spec": spec});
         finish(client, &args, service, "")?;
     }
-    if attach {
+    if !attach {
+        client.out.push_str(&said);
+    } else {
         let waits = policy != "Always" && !args.on("leave-stdin-open");
         let (tty, quiet) = (args.on("tty"), args.on("quiet"));
         let how = Staying { container: 0, typed: interactive, removes: args.on("rm"), waits, tty, quiet };

@@ -6,7 +6,7 @@ use super::targets::{Targets, name_of};
 use super::{Failure, Outcome, Reads, Verb};
 use crate::api::{Kind, ObjectRef};
 
-const FLAGS: &str = "replicas= current-replicas= resource-version= timeout= selector/l= field-selector= all @filename/f= output/o= dry-run?unchanged record";
+const FLAGS: &str = "replicas= current-replicas= resource-version= timeout= selector/l= field-selector= all @filename/f= kustomize/k= recursive/R output/o= dry-run?unchanged record";
 
 /// `kubectl scale`.
 pub const VERB: Verb = Verb {

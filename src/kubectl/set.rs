@@ -1,15 +1,16 @@
 //! `kubectl set image|env|resources|serviceaccount|selector`: one part of a Pod template or Service.
 
 use super::client::{Client, server_error};
-use super::output::DryRun;
+use super::output::{DryRun, go_type};
 use super::parse::Args;
 use super::targets::{Targets, label, name_of};
+use super::unavailable::NONE_SPECIFIED;
 use super::{Failure, Outcome, Reads, Verb};
 use crate::api::Kind;
 use serde_json::{Map, Value, json};
 
 const FLAGS: &str = "container/c= containers/c= env/e= requests= limits= all selector/l= field-selector= local dry-run?unchanged \
-    output/o= @filename/f= list ~overwrite from= keys= prefix= !resource-version= record \
+    output/o= @filename/f= kustomize/k= recursive/R list ~overwrite from= keys= prefix= !resource-version= record \
     user= group= serviceaccount=";
 
 /// `kubectl set`.
@@ -46,26 +47,18 @@ type Edit = fn(&Args, &[String], &mut Map<String, Value>) -> Result<(), Failure>
 fn change(client: &mut Client<'_>, args: &Args, is_change: fn(&str) -> bool, done: &str, edit: Edit) -> Result<Outcome, Failure> {
     let (changes, words): (Vec<String>, Vec<String>) = args.words.iter().cloned().partition(|word| is_change(word));
     if words.is_empty() && !args.on("local") {
-        return Err(Failure::error("one or more resources must be specified as <resource> <name> or <resource>/<name>"));
+        return Err(Failure::error(NONE_SPECIFIED));
     }
     let targets = Targets::parse(client, args, &words)?;
     let env = done.starts_with("env");
-    if changes.is_empty() && done != "resource requirements updated" && !(env && (args.on("list") || args.get("from").is_some())) {
-        let what = if done.starts_with("image") {
-            "at least one image update is required"
-        } else {
-            "at least one environment variable must be provided"
-        };
-        return Err(Failure::error(what));
+    if changes.is_empty() && done.starts_with("image") {
+        return Err(Failure::error("at least one image update is required"));
     }
     let taken = if env { taken(client, args)? } else { Vec::new() };
     for (kind, object) in targets.fetch(client) {
         let mut edited = object.clone();
         let Some(spec) = pod_spec(kind, &mut edited) else {
-            client.fail(&Failure::error(format!(
-                "{} cannot be updated: the object is not a pod or does not have a pod template",
-                label(kind, name_of(&object))
-            )));
+            client.fail(&no_template(kind, name_of(&object)));
             continue;
         };
         if env && args.on("list") {
@@ -236,7 +229,7 @@ fn resources(args: &Args, _: &[String], spec: &mut Map<String, Value>) -> Result
             for pair in args.get(kind).unwrap_or("").split(',').filter(|pair| !pair.is_empty()) {
                 let (name, amount) = pair
                     .split_once('=')
-                    .ok_or_else(|| Failure::error(format!("invalid argument syntax {pair}, expected <resource>=<value>")))?;
+                    .ok_or_else(|| Failure::error(format!("Invalid argument syntax {pair}, expected <resource>=<value>")))?;
                 let amount = crate::api::quantity::Quantity::parse(amount).map_err(Failure::error)?.to_string();
                 entry[kind][name] = Value::from(amount);
             }
@@ -245,16 +238,23 @@ fn resources(args: &Args, _: &[String], spec: &mut Map<String, Value>) -> Result
     Ok(())
 }
 
+fn no_template(kind: Kind, name: &str) -> Failure {
+    let (plural, of) = (kind.info().plural, go_type(kind));
+    Failure::error(format!("{plural}/{name} the object is not a pod or does not have a pod template: {of}"))
+}
+
 fn account(client: &mut Client<'_>, args: &Args) -> Result<Outcome, Failure> {
-    let Some((account, words)) = args.words.split_last().filter(|(_, words)| !words.is_empty()) else {
+    let Some((account, words)) = args.words.split_last().filter(|(_, words)| !words.is_empty() || args.on("local")) else {
         return Err(Failure::error("serviceaccount is required"));
     };
     for (kind, object) in Targets::parse(client, args, words)?.fetch(client) {
         let mut edited = object.clone();
-        if let Some(spec) = pod_spec(kind, &mut edited) {
-            spec.insert("serviceAccountName".to_owned(), Value::from(account.as_str()));
-            spec.remove("serviceAccount");
-        }
+        let Some(spec) = pod_spec(kind, &mut edited) else {
+            client.fail(&no_template(kind, name_of(&object)));
+            continue;
+        };
+        spec.insert("serviceAccountName".to_owned(), Value::from(account.as_str()));
+        spec.remove("serviceAccount");
         write(client, kind, &object, edited, "serviceaccount updated")?;
     }
     Ok(Outcome::Done)
@@ -291,13 +291,13 @@ fn subject(client: &mut Client<'_>, args: &Args) -> Result<Outcome, Failure> {
 }
 
 fn selector(client: &mut Client<'_>, args: &Args) -> Result<Outcome, Failure> {
-    let Some((selector, words)) = args.words.split_last().filter(|(_, words)| !words.is_empty()) else {
-        return Err(Failure::error("one or more resources must be specified as <resource> <name> or <resource>/<name>"));
+    let Some((selector, words)) = args.words.split_last().filter(|(_, words)| !words.is_empty() || args.on("local")) else {
+        return Err(Failure::error(NONE_SPECIFIED));
     };
     let pairs = super::create::pairs(selector);
     for (kind, object) in Targets::parse(client, args, words)?.fetch(client) {
         if kind != Kind::Service {
-            client.fail(&Failure::error(format!("setting a selector is only supported for Services, not for {}", kind.name())));
+            client.fail(&Failure::error("setting a selector is only supported for Services"));
             continue;
         }
         let mut edited = object.clone();

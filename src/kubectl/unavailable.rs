@@ -39,6 +39,9 @@ impl Verb {
     }
 }
 
+/// What a command needs that names objects by argument.
+pub const NONE_SPECIFIED: &str = "one or more resources must be specified as <resource> <name> or <resource>/<name>";
+
 /// What a command needs that names objects by argument or file.
 pub const NO_OBJECTS: &str = "You must provide one or more resources by argument or filename.\nExample resource specifications include:\n   \
     '-f rsrc.yaml'\n   '--filename=rsrc.json'\n   '<resource> <name>'\n   '<resource>'";
@@ -49,7 +52,7 @@ fn port_forward(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Ou
     if args.words.len() < 2 {
         return Err(Failure::usage("port-forward", "TYPE/NAME and list of ports are required for port-forward"));
     }
-    super::exec::find(client, &args.words[0])?;
+    super::exec::find(client, &args.words[0], super::exec::ATTACH_TO)?;
     Err(Failure::error("there is no machine here to forward a port to: make the request inside a Pod, with 'kubectl exec POD -- curl …'"))
 }
 

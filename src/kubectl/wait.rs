@@ -9,7 +9,7 @@ use crate::api::time::SECOND;
 use crate::api::{Kind, ObjectRef, Time};
 use serde_json::Value;
 
-const FLAGS: &str = "for= timeout= selector/l= field-selector= all all-namespaces/A @filename/f= ~output/o=";
+const FLAGS: &str = "for= timeout= selector/l= field-selector= all all-namespaces/A @filename/f= recursive/R ~output/o=";
 const PATIENCE_US: u64 = 30 * SECOND;
 
 /// `kubectl wait`.
@@ -39,6 +39,8 @@ pub struct WaitCommand {
     goal: WaitGoal,
     /// When patience ends.
     pub deadline: Time,
+    /// It looks once and does not wait: `--timeout=0`.
+    once: bool,
 }
 
 fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
@@ -60,7 +62,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     }
     let span = args.duration("timeout")?.unwrap_or(PATIENCE_US);
     let seen = left.iter().map(|(_, key)| key.clone()).filter(|key| client.find(key).is_some()).collect();
-    Ok(Outcome::pending(WaitCommand { left, seen, goal, deadline: client.sim().now().after(span) }))
+    Ok(Outcome::pending(WaitCommand { left, seen, goal, deadline: client.sim().now().after(span), once: span == 0 }))
 }
 
 fn goal(text: &str) -> Result<WaitGoal, Failure> {
@@ -132,6 +134,9 @@ impl PendingCommand for WaitCommand {
         }
         if client.sim().now() < self.deadline {
             return Ok(false);
+        }
+        if let (true, Some((_, key))) = (self.once, self.left.first()) {
+            return Err(Failure::error(format!("condition not met for {}/{}", key.kind.info().plural, key.name)));
         }
         if let WaitGoal::Create = self.goal {
             return Err(Failure::error("timed out waiting for the condition"));

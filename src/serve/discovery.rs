@@ -144,6 +144,10 @@ fn groups(sim: &Sim) -> Groups {
             add(&mut groups, info.group, &version.name, resource);
         }
     }
+    // As the API server lists them; clients read categories such as `all` in this order.
+    for (_, resources) in groups.values_mut().flatten() {
+        resources.sort_by(|one, other| one.name.cmp(&other.name));
+    }
     groups
 }
 

@@ -9,6 +9,7 @@ use self::prune::Pruner;
 use super::applied::{Applied, ApplyResult};
 use super::client::{Client, server_error, source_error};
 use super::documents::{prepare, read, with_last_applied};
+use super::output::{group_version_kind, resource};
 use super::parse::Args;
 use super::select::ObjectSelector;
 use super::{Failure, Outcome, Reads, Verb};
@@ -138,7 +139,7 @@ fn send(
     }
     let modified = with_last_applied(&value);
     if let Some(error) = client.forbids("get", &key, "") {
-        return Err(source_error(&error, &reading(&key)));
+        return Err(source_error(&error, &reading(kind, &name, &key.namespace)));
     }
     let Some(current) = client.find(&key) else {
         let created = client.create(modified).map_err(|error| source_error(&error, "error when creating \"STDIN\""))?;
@@ -163,18 +164,6 @@ fn send(
     };
     client.report(kind, &written, "configured")?;
     Ok(ApplyResult::Configured)
-}
-
-/// What the first request of an apply was for, before the server's error.
-fn reading(key: &ObjectRef) -> String {
-    let info = key.kind.info();
-    let (group, version, plural, name) = (info.group, info.version, info.plural, info.name);
-    format!(
-        "error when retrieving current configuration of:\nResource: \"{group}/{version}, Resource={plural}\", GroupVersionKind: \
-         \"{group}/{version}, Kind={name}\"\nName: {:?}, Namespace: {:?}\nfrom server for: \"STDIN\"",
-        key.name.as_str(),
-        key.namespace.as_str(),
-    )
 }
 
 /// Lets the server merge; it knows who set which field.
@@ -218,19 +207,17 @@ fn nameless(client: &Client<'_>, kind: Kind, value: &Value) -> Failure {
     if let Some(generate) = value["metadata"]["generateName"].as_str().filter(|name| !name.is_empty()) {
         return Failure::error(format!("from {generate}: cannot use generate name with apply"));
     }
-    Failure::error(format!(
-        "error when retrieving current configuration of:\n{}\nfrom server for: \"STDIN\": resource name may not be empty",
-        identity(kind, "", &client.namespace)
-    ))
+    Failure::error(format!("{}: resource name may not be empty", reading(kind, "", &client.namespace)))
+}
+
+/// What the first request of an apply was for, before the server's error.
+fn reading(kind: Kind, name: &str, namespace: &str) -> String {
+    format!("error when retrieving current configuration of:\n{}\nfrom server for: \"STDIN\"", identity(kind, name, namespace))
 }
 
 fn identity(kind: Kind, name: &str, namespace: &str) -> String {
-    let api = kind.api_version();
-    format!(
-        "Resource: \"{api}, Resource={}\", GroupVersionKind: \"{api}, Kind={}\"\nName: \"{name}\", Namespace: \"{namespace}\"",
-        kind.info().plural,
-        kind.name()
-    )
+    let (resource, kind) = (resource(kind), group_version_kind(kind));
+    format!("Resource: \"{resource}\", GroupVersionKind: \"{kind}\"\nName: \"{name}\", Namespace: \"{namespace}\"")
 }
 
 fn patch_failure(error: &crate::engine::store::ApiError, kind: Kind, key: &ObjectRef, change: &Value) -> Failure {

@@ -122,7 +122,8 @@ fn registry(client: &mut Client<'_>, args: &Args, name: &str) -> Result<Value, F
         return Ok(new_secret(name, TYPE, secret_keys(client, args)?));
     }
     let flag = |name: &str| args.get(name).filter(|text| !text.is_empty());
-    let (Some(user), Some(password), Some(server)) = (flag("docker-username"), flag("docker-password"), flag("docker-server")) else {
+    let server = args.get("docker-server").unwrap_or("https://index.docker.io/v1/");
+    let (Some(user), Some(password), false) = (flag("docker-username"), flag("docker-password"), server.is_empty()) else {
         return Err(Failure::error(
             "either --from-file or the combination of --docker-username, --docker-password and --docker-server is required",
         ));

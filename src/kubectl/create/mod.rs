@@ -10,6 +10,7 @@ mod rbac;
 mod workloads;
 
 use super::client::{Client, server_error, source_error};
+use super::content_hash::hash;
 use super::documents::{self, prepare, with_last_applied};
 use super::parse::Args;
 use super::select::ObjectSelector;
@@ -103,9 +104,12 @@ fn generated(client: &mut Client<'_>, generator: &Generator, words: &[String]) -
     let [name] = names else {
         return Err(Failure::usage(&path, format!("exactly one NAME is required, got {}", names.len())));
     };
-    let value = (generator.make)(client, &args, name)?;
+    let mut value = (generator.make)(client, &args, name)?;
     if value.is_null() {
         return Ok(Outcome::Done);
+    }
+    if args.on("append-hash") {
+        value["metadata"]["name"] = format!("{name}-{}", hash(name, &value)).into();
     }
     finish(client, &args, value, generator.fails)
 }

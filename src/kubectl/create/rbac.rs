@@ -114,7 +114,11 @@ fn rules(client: &mut Client<'_>, args: &Args) -> Result<Value, Failure> {
         let (group, mut name) = match (resource, client.kind(resource)) {
             ("*", _) => (String::new(), "*".to_owned()),
             (_, Some(kind)) => (kind.info().group.to_owned(), kind.info().plural.to_owned()),
-            _ => return Err(Failure::plain(format!("error: the server doesn't have a resource type {resource:?}"))),
+            _ => {
+                let (resource, group) = resource.split_once('.').unwrap_or((resource, ""));
+                let group = if group.is_empty() { String::new() } else { format!(" in group {group:?}") };
+                return Err(Failure::plain(format!("the server doesn't have a resource type {resource:?}{group}")));
+            }
         };
         if let Some(sub) = sub {
             name = format!("{name}/{sub}");

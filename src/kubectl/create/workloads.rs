@@ -4,6 +4,7 @@ use super::generator::{Generator, list, object};
 use crate::api::Kind;
 use crate::kubectl::Failure;
 use crate::kubectl::client::Client;
+use crate::kubectl::output::go_type;
 use crate::kubectl::parse::Args;
 use crate::kubectl::targets;
 use serde_json::{Value, json};
@@ -76,8 +77,9 @@ fn job(client: &mut Client<'_>, args: &Args, name: &str) -> Result<Value, Failur
         return Err(Failure::error("cannot specify --from and command"));
     }
     let (kind, cron) = source.split_once('/').ok_or_else(|| Failure::error("--from must be like cronjob/NAME"))?;
-    if targets::kind(client, kind)? != Kind::CronJob {
-        return Err(Failure::error(format!("from must be an existing cronjob, got {kind}")));
+    let kind = targets::kind(client, kind)?;
+    if kind != Kind::CronJob {
+        return Err(Failure::error(format!("unknown object type {}", go_type(kind))));
     }
     let cron = client.get(Kind::CronJob, cron)?;
     let template = &cron["spec"]["jobTemplate"];

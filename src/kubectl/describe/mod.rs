@@ -20,7 +20,7 @@ use crate::api::Kind;
 pub use config::policy_rules;
 use page::{DescribePage, controlled_by, long, name, pairs, show};
 
-const FLAGS: &str = "selector/l= field-selector= all-namespaces/A all show-events @filename/f= kustomize/k= ~chunk-size=";
+const FLAGS: &str = "selector/l= field-selector= all-namespaces/A all show-events @filename/f= recursive/R kustomize/k= ~chunk-size=";
 
 /// `kubectl describe`.
 pub const VERB: Verb = Verb {

@@ -18,13 +18,16 @@ pub struct StoredRevision {
 }
 
 /// The revisions of a workload, oldest first.
-pub fn revisions(client: &Client<'_>, kind: Kind, object: &Value) -> Result<Vec<StoredRevision>, Failure> {
+pub fn revisions(client: &Client<'_>, kind: Kind, object: &Value, what: &str) -> Result<Vec<StoredRevision>, Failure> {
     let (held, number): (Kind, fn(&Value) -> i64) = match kind {
         Kind::Deployment => {
             (Kind::ReplicaSet, |set| set["metadata"]["annotations"][REVISION].as_str().and_then(|text| text.parse().ok()).unwrap_or(0))
         }
         Kind::StatefulSet | Kind::DaemonSet => (Kind::ControllerRevision, |revision| revision["revision"].as_i64().unwrap_or(0)),
-        _ => return Err(Failure::error(format!("no history viewer has been implemented for {:?}", kind.name()))),
+        _ => {
+            let (group, name) = (kind.info().group, kind.name());
+            return Err(Failure::error(format!("error retrieving {what} for {name:?}, no visitor method exists for {{{group} {name}}}")));
+        }
     };
     let namespace = object["metadata"]["namespace"].as_str().unwrap_or("");
     let uid = &object["metadata"]["uid"];
@@ -55,7 +58,7 @@ pub fn template_of(kind: Kind, revision: &StoredRevision) -> Value {
 
 pub fn print(client: &mut Client<'_>, args: &Args, kind: Kind, object: &Value) -> Result<(), Failure> {
     let wanted = args.number("revision")?.unwrap_or(0);
-    let revisions = revisions(client, kind, object)?;
+    let revisions = revisions(client, kind, object, "history")?;
     let name = label(kind, name_of(object));
     if wanted > 0 {
         let found = revisions.iter().find(|revision| revision.number == wanted);

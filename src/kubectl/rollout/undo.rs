@@ -35,7 +35,7 @@ pub fn undo(client: &mut Client<'_>, args: &Args, kind: Kind, object: &Value) ->
             kind.info().plural
         ));
     }
-    let revisions = history::revisions(client, kind, object)?;
+    let revisions = history::revisions(client, kind, object, "rollbacker")?;
     let target = choose(&revisions, wanted, kind, &name)?;
     if client.mode.dry == DryRun::Client {
         return client.report(kind, object, &describe(&history::template_of(kind, target)));
