@@ -11,6 +11,7 @@ use super::{Failure, Verb};
 
 /// The words with what the file names in the place of `-f`; none if nothing of the file can be named, which has been told.
 pub fn named(client: &mut Client<'_>, verb: &Verb, words: Vec<String>, text: &str) -> Result<Option<Vec<String>>, Failure> {
+    client.local.clear();
     if !names_by_file(verb.flags) {
         return Ok(Some(words));
     }

@@ -33,8 +33,10 @@ pub struct Client<'a> {
     pub out: String,
     /// Complained about since the last poll.
     pub err: String,
-    /// The first failure that was printed although the command goes on.
+    /// The first failure of a command that goes on.
     pub failure: Option<Failure>,
+    /// Those that are to be printed when it has done what it can.
+    failures: Vec<Failure>,
     /// What came of the objects it applied.
     pub applied: Vec<Applied>,
     /// Objects of files that are changed where they are.
@@ -56,6 +58,7 @@ impl<'a> Client<'a> {
             out: String::new(),
             err: String::new(),
             failure: None,
+            failures: Vec::new(),
             applied: Vec::new(),
             local: Vec::new(),
             change_cause: None,
@@ -73,10 +76,18 @@ impl<'a> Client<'a> {
         self.err.push_str(&format!("{line}\n"));
     }
 
-    /// Prints a failure and goes on; the exit code will tell.
+    /// Goes on after a failure: it is printed at the end, and the exit code will tell.
     pub fn fail(&mut self, failure: &Failure) {
-        self.err.push_str(&failure.message);
+        self.failures.push(failure.clone());
         self.failure.get_or_insert_with(|| failure.clone());
+    }
+
+    /// Prints the failures. One of several is told otherwise than one alone: `checkErr` of `kubectl/pkg/cmd/util/helpers.go`.
+    pub fn tell_failures(&mut self) {
+        match &std::mem::take(&mut self.failures)[..] {
+            [one] => self.err.push_str(&one.message),
+            all => all.iter().for_each(|failure| self.err.push_str(&format!("{}\n", failure.among))),
+        }
     }
 
     /// Takes the namespace, the format, the kind of dry run and the name of the field manager from the flags.
@@ -93,6 +104,7 @@ impl<'a> Client<'a> {
             }
             _ => {}
         }
+        self.change_cause = None;
         if args.get("record").is_some() {
             self.warn("Flag --record has been deprecated, --record will be removed in the future");
             self.change_cause = args.on("record").then(|| args.command());
@@ -439,7 +451,7 @@ pub fn not_found(kind: Kind, name: &str) -> Failure {
 /// An API error as kubectl prints it.
 pub fn server_error(error: &ApiError) -> Failure {
     match error.reason {
-        StatusReason::Invalid => invalid(error),
+        StatusReason::Invalid => invalid(error, ""),
         StatusReason::Unknown => Failure::plain(format!("Error from server: {}", error.message)),
         reason => Failure::plain(format!("Error from server ({reason:?}): {}", error.message)),
     }
@@ -448,15 +460,16 @@ pub fn server_error(error: &ApiError) -> Failure {
 /// The same for an object of a file; only errors that are not about fields name the file.
 pub fn source_error(error: &ApiError, doing: &str) -> Failure {
     match error.reason {
-        StatusReason::Invalid => invalid(error),
+        StatusReason::Invalid => invalid(error, &format!("{doing}: ")),
         reason => Failure::plain(format!("Error from server ({reason:?}): {doing}: {}", error.message)),
     }
 }
 
 /// `The Deployment "x" is invalid: …`, one line for each of several causes.
-fn invalid(error: &ApiError) -> Failure {
+fn invalid(error: &ApiError, doing: &str) -> Failure {
+    let among = format!("Error from server (Invalid): {doing}{}", error.message);
     let Some(Cause::Fields(invalid)) = error.cause.as_deref() else {
-        return Failure::plain(format!("The request is invalid: {}", error.message));
+        return Failure { among, ..Failure::plain(format!("The request is invalid: {}", error.message)) };
     };
     let kind = invalid.group_kind.split('.').next().unwrap_or(&invalid.group_kind);
     let causes = match &invalid.causes[..] {
@@ -464,5 +477,5 @@ fn invalid(error: &ApiError) -> Failure {
         causes => causes.iter().map(|cause| format!("\n* {cause}")).collect(),
     };
     let message = format!("The {kind} \"{}\" is invalid: {causes}", invalid.name);
-    Failure { causes: invalid.causes.clone(), ..Failure::plain(message) }
+    Failure { causes: invalid.causes.clone(), among, ..Failure::plain(message) }
 }

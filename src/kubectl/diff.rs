@@ -8,6 +8,7 @@ use super::documents::{self, prepare, with_last_applied};
 use super::output::DryRun;
 use super::parse::Args;
 use super::printers::yaml;
+use super::unavailable::NO_FILE;
 use super::{Failure, Outcome, Reads, Verb};
 use crate::api::meta::LAST_APPLIED;
 use crate::api::{Kind, ObjectRef, Timestamp};
@@ -33,7 +34,7 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
     client.use_flags(&args)?;
     client.mode.dry = DryRun::Server;
     if args.get("filename").is_none() {
-        return Err(Failure { exit: 2, ..Failure::error("must specify one of -f and -k") });
+        return Err(Failure { exit: 2, ..Failure::error(NO_FILE) });
     }
     let mut differs = false;
     for value in documents::read(client, stdin) {

@@ -7,6 +7,8 @@ use crate::engine::store::validation::FieldError;
 pub struct Failure {
     /// The whole text, with its line break.
     pub message: String,
+    /// How it is told as one of several, without its line break.
+    pub among: String,
     /// The exit code.
     pub exit: i32,
     /// What the server found wrong with which fields.
@@ -16,12 +18,14 @@ pub struct Failure {
 impl Failure {
     /// A text as it is, with an exit code.
     pub fn exit(message: impl Into<String>, exit: i32) -> Failure {
-        Failure { message: message.into(), exit, causes: Vec::new() }
+        let message = message.into();
+        Failure { among: message.trim_end().to_owned(), message, exit, causes: Vec::new() }
     }
 
     /// `error: …`
     pub fn error(message: impl std::fmt::Display) -> Failure {
-        Failure::exit(format!("error: {message}\n"), 1)
+        let among = message.to_string();
+        Failure { among, ..Failure::exit(format!("error: {message}\n"), 1) }
     }
 
     /// `error: …`, and where to look it up.

@@ -275,6 +275,7 @@ impl Session {
         let mut client =
             Client::new(sim, self.origin.clone(), (std::mem::take(&mut self.namespace), std::mem::take(&mut self.mode)), self.rows);
         let result = run(&mut client);
+        client.tell_failures();
         self.stdout.push_str(&client.out);
         self.stderr.push_str(&client.err);
         self.applied.append(&mut client.applied);

@@ -6,6 +6,7 @@ use super::documents::{self, prepare};
 use super::output::DryRun;
 use super::parse::Args;
 use super::targets::name_of;
+use super::unavailable::NO_FILE;
 use super::{Failure, Outcome, PendingCommand, Reads, Verb};
 use crate::api::{Kind, ObjectRef, Time};
 use crate::engine::store::{ApiError, Delete};
@@ -25,6 +26,9 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
     client.use_flags(&args)?;
     if args.on("force") && client.mode.dry != DryRun::No {
         return Err(Failure::error("--dry-run can not be used when --force is set"));
+    }
+    if args.get("filename").is_none() {
+        return Err(Failure::error(NO_FILE));
     }
     let mut prepared = Vec::new();
     for value in documents::read(client, stdin) {

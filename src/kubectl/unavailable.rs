@@ -39,6 +39,9 @@ impl Verb {
     }
 }
 
+/// What a command needs that reads objects.
+pub const NO_FILE: &str = "must specify one of -f and -k";
+
 /// What a command needs that names objects by argument.
 pub const NONE_SPECIFIED: &str = "one or more resources must be specified as <resource> <name> or <resource>/<name>";
 

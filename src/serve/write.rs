@@ -230,8 +230,15 @@ pub fn written(
         }
         Ok(Written { object: Some(object), .. }) => {
             let mut value = object.to_value();
+            let stored = super::objects::stored(&cluster.sim, &object.key());
             if !request.is_dry() {
-                value = super::objects::stored(&cluster.sim, &object.key()).unwrap_or(value);
+                value = stored.unwrap_or(value);
+            } else if let Some(metadata) = value["metadata"].as_object_mut() {
+                // What is not kept has no version of its own.
+                match stored {
+                    Some(stored) => metadata.insert("resourceVersion".to_owned(), stored["metadata"]["resourceVersion"].clone()),
+                    None => metadata.remove("resourceVersion"),
+                };
             }
             let form = Representation::new(&cluster.sim, request, kind, target.api_version());
             Answer { warnings, ..Answer::json(code, &form.object(&cluster.sim, value)) }

@@ -12,6 +12,7 @@ use super::documents::{prepare, read, with_last_applied};
 use super::output::{group_version_kind, resource};
 use super::parse::Args;
 use super::select::ObjectSelector;
+use super::unavailable::NO_FILE;
 use super::{Failure, Outcome, Reads, Verb};
 use crate::api::meta::LAST_APPLIED;
 use crate::api::{Kind, ObjectRef};
@@ -44,11 +45,11 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
     if let Some(fault) = contradiction(&args) {
         return Err(Failure::error(fault));
     }
-    if args.get("filename").is_none() {
-        return Err(Failure::error("must specify one of -f and -k"));
-    }
     if let Some(word) = args.words.first() {
-        return Err(Failure::error(format!("Unexpected args: [{word}]\nSee 'kubectl apply -h' for help and examples")));
+        return Err(Failure::usage("apply", format!("Unexpected args: [{word}]")));
+    }
+    if args.get("filename").is_none() {
+        return Err(Failure::error(NO_FILE));
     }
     let pruner = Pruner::parse(client, &args)?;
     let selector = ObjectSelector::parse(args.get("selector"), None).map_err(Failure::error)?;

@@ -14,6 +14,7 @@ use super::content_hash::hash;
 use super::documents::{self, prepare, with_last_applied};
 use super::parse::Args;
 use super::select::ObjectSelector;
+use super::unavailable::NO_FILE;
 use super::{Failure, Outcome, Reads, Verb};
 use crate::engine::store::StatusReason;
 use generator::Generator;
@@ -65,7 +66,7 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
         return Err(Failure::usage("create", format!("Unexpected args: [{}]", args.words.join(" "))));
     }
     if args.get("filename").is_none() {
-        return Err(Failure::error("must specify one of -f and -k"));
+        return Err(Failure::error(NO_FILE));
     }
     from_text(client, &args, stdin)
 }

@@ -150,6 +150,7 @@ impl Machine {
         client.mode = Default::default();
         "default".clone_into(&mut client.namespace);
         let result = (kubectl.run)(client, &words, &stdin);
+        client.tell_failures();
         let mut done = Done { out: client.out.split_off(out), err: client.err.split_off(err), code: 0 };
         match result {
             Ok(Outcome::Done) => done.code = i32::from(client.failure.is_some()),
@@ -182,6 +183,7 @@ fn fail(client: &mut Client<'_>, done: &mut Done, failure: Failure) {
 pub(super) fn polled(client: &mut Client<'_>, command: &mut Box<dyn PendingCommand>) -> (bool, Done) {
     let (out, err) = (client.out.len(), client.err.len());
     let result = command.poll(client);
+    client.tell_failures();
     let mut done = Done { out: client.out.split_off(out), err: client.err.split_off(err), code: i32::from(client.failure.is_some()) };
     let ended = match result {
         Ok(ended) => ended,
