@@ -79,7 +79,9 @@ fn can_i(client: &mut Client<'_>, args: &Args) -> Result<Outcome, Failure> {
             client.warn(format!("Warning: resource '{resource}' is not namespace scoped{of}\n"));
         }
     } else if !path && resource != "*" {
-        client.warn(format!("Warning: the server doesn't have a resource type '{resource}'\n"));
+        let (resource, group) = resource.split_once('.').unwrap_or((&resource, ""));
+        let group = if group.is_empty() { String::new() } else { format!(" in group '{group}'") };
+        client.warn(format!("Warning: the server doesn't have a resource type '{resource}'{group}\n"));
     } else if resource == "*" {
         group = "*";
     }

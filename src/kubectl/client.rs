@@ -174,6 +174,16 @@ impl<'a> Client<'a> {
         self.find(&self.key(kind, name)).ok_or_else(|| not_found(kind, name))
     }
 
+    /// That there is no such object; or no such namespace, which a client looks for then. Models `Info.Get` of
+    /// `cli-runtime/pkg/resource/visitor.go`.
+    pub fn missing(&self, key: &ObjectRef) -> Failure {
+        let namespace = ObjectRef::new(Kind::Namespace, "", &key.namespace);
+        if key.kind.info().namespaced && &*key.namespace != "default" && self.sim.get(&namespace).is_none() {
+            return not_found(Kind::Namespace, &key.namespace);
+        }
+        not_found(key.kind, &key.name)
+    }
+
     /// The same by its key.
     pub fn get_at(&self, key: &ObjectRef) -> Result<Value, Failure> {
         self.find(key).ok_or_else(|| not_found(key.kind, &key.name))

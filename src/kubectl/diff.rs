@@ -124,7 +124,7 @@ fn unified(old: &str, new: &str) -> String {
     let mut out = String::new();
     let mut rest = changed.as_slice();
     while let Some(first) = rest.first() {
-        let last = (1..rest.len()).find(|at| rest[*at] - rest[at - 1] > 2 * CONTEXT).unwrap_or(rest.len());
+        let last = (1..rest.len()).find(|at| rest[*at] - rest[at - 1] > 2 * CONTEXT + 1).unwrap_or(rest.len());
         let hunk = &lines[first.saturating_sub(CONTEXT)..(rest[last - 1] + CONTEXT + 1).min(lines.len())];
         let side = |sign: char, begin: usize| {
             let count = hunk.iter().filter(|line| line.0 == sign || line.0 == ' ').count();

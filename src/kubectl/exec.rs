@@ -150,7 +150,7 @@ pub fn find(client: &Client<'_>, target: &str, doing: &str) -> Result<Rc<Object>
     };
     let key = client.key(kind, name);
     client.may_read("get", &key, "")?;
-    let object = client.sim().get(&key).cloned().ok_or_else(|| super::client::not_found(kind, name))?;
+    let object = client.sim().get(&key).cloned().ok_or_else(|| client.missing(&key))?;
     if kind == Kind::Pod {
         return Ok(object);
     }

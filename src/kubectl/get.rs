@@ -400,7 +400,7 @@ fn sort(objects: &mut Vec<Rc<Object>>, path: &str) -> Result<(), Failure> {
     let mut keyed: Vec<(Option<Value>, Rc<Object>)> = Vec::with_capacity(objects.len());
     for object in objects.drain(..) {
         let value = object.to_value();
-        let found = jsonpath::values(path, &value).map_err(|error| Failure::error(format!("error parsing jsonpath {path}, {error}")))?;
+        let found = jsonpath::values(path, &value).map_err(|fault| Failure::error(fault.told(path, &value)))?;
         keyed.push((found.first().map(|value| (*value).clone()), object));
     }
     crate::sort::sort_by(&mut keyed, |(left, _), (right, _)| match (left, right) {

@@ -15,7 +15,7 @@ use crate::api::time::SECOND;
 use crate::api::{Kind, Object, ObjectRef, Timestamp};
 use serde_json::Value;
 
-const FLAGS: &str = "container/c= follow/f previous/p tail= since= since-time= all-containers !all-pods selector/l= !timestamps prefix \
+const FLAGS: &str = "container/c= follow/f previous/p tail= since= since-time= all-containers all-pods selector/l= !timestamps prefix \
     ~max-log-requests= !limit-bytes= ~ignore-errors ~pod-running-timeout= ~insecure-skip-tls-verify-backend";
 
 /// `kubectl logs`.
@@ -53,7 +53,10 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
                 "expected 'logs [-f] [-p] (POD | TYPE/NAME) [-c CONTAINER]'.\nPOD or TYPE/NAME is a required argument for the logs command",
             ));
         };
-        pods.push(named(client, name)?);
+        pods.push(named(client, name, args.on("all-pods"))?);
+        if let Some((kind, name)) = name.split_once('/').filter(|_| args.on("all-pods")) {
+            pods = exec::pods_of(client, targets::kind(client, kind)?, name).iter().map(|pod| pod.key()).collect();
+        }
     }
     let tail = match (args.number("tail")?, args.get("selector")) {
         (Some(lines), _) => usize::try_from(lines).ok(),
@@ -88,20 +91,21 @@ fn since(client: &Client<'_>, args: &Args) -> Result<Option<i64>, Failure> {
 }
 
 /// The Pod that a word names.
-fn named(client: &mut Client<'_>, word: &str) -> Result<ObjectRef, Failure> {
+fn named(client: &mut Client<'_>, word: &str, all: bool) -> Result<ObjectRef, Failure> {
     let (kind, name) = match word.split_once('/') {
         Some((kind, name)) => (targets::kind(client, kind)?, name),
         None => (Kind::Pod, word),
     };
     if client.find(&client.key(kind, name)).is_none() {
-        let (resource, namespace) = (kind.group_resource(), &client.namespace);
-        return Err(Failure::error(format!("error from server (NotFound): {resource} {name:?} not found in namespace {namespace:?}")));
+        let (missing, namespace) = (client.missing(&client.key(kind, name)).among, &client.namespace);
+        let missing = missing.strip_prefix("Error from server (NotFound): ").unwrap_or(&missing).to_owned();
+        return Err(Failure::error(format!("error from server (NotFound): {missing} in namespace {namespace:?}")));
     }
     let pod = exec::find(client, word, "cannot get the logs from")?;
     client.may_read("get", &pod.key(), "log")?;
     if kind != Kind::Pod {
         let count = exec::pods_of(client, kind, name).len();
-        if count > 1 {
+        if count > 1 && !all {
             client.warn(format!("Found {count} pods, using pod/{}", pod.meta.name));
         }
     }
@@ -132,7 +136,7 @@ fn choose(client: &mut Client<'_>, args: &Args, pod: ObjectRef, sources: &mut Ve
         chosen.extend(main.first().cloned());
     }
     for container in chosen {
-        let prefix = if args.on("prefix") { format!("[pod/{}/{container}] ", pod.name) } else { String::new() };
+        let prefix = if args.on("prefix") || args.on("all-pods") { format!("[pod/{}/{container}] ", pod.name) } else { String::new() };
         sources.push(Source { pod: pod.clone(), container, previous: args.on("previous"), prefix, place: None });
     }
     Ok(())

@@ -149,11 +149,10 @@ impl OutputFormat {
             OutputFormat::Json => pretty(&whole),
             OutputFormat::Name => objects.iter().map(|object| format!("{}\n", named(kind_of(object, kind), object))).collect(),
             OutputFormat::JsonPath(template) => {
-                jsonpath::print(template, &whole).map_err(|error| Failure::error(format!("error parsing jsonpath {template}, {error}")))?
+                jsonpath::print(template, &whole).map_err(|fault| Failure::error(fault.told(template, &whole)))?
             }
             OutputFormat::JsonPathAsJson(path) => {
-                let found =
-                    jsonpath::values(path, &whole).map_err(|error| Failure::error(format!("error parsing jsonpath {path}, {error}")))?;
+                let found = jsonpath::values(path, &whole).map_err(|fault| Failure::error(fault.told(path, &whole)))?;
                 pretty(&found.into_iter().cloned().collect())
             }
             OutputFormat::Template(template) => template.print(&whole).map_err(Failure::error)?,

@@ -3,11 +3,12 @@
 use super::client::Client;
 use super::parse::Args;
 use super::printers::table::Widths;
+use super::targets;
 use super::{Failure, Outcome, Reads, Verb};
 use crate::api::kind::ALL;
 use serde_json::json;
 
-const RESOURCES_FLAGS: &str = "namespaced= output/o= no-headers api-group= verbs= ~cached !sort-by= !categories=";
+const RESOURCES_FLAGS: &str = "namespaced= output/o= no-headers api-group= verbs= ~cached sort-by= categories=";
 
 /// `kubectl cluster-info`.
 pub const CLUSTER_INFO: Verb =
@@ -72,13 +73,20 @@ fn api_resources(client: &mut Client<'_>, words: &[String], _: &str) -> Result<O
     });
     let mut all: Vec<_> = stored.chain(TRANSIENT.iter().copied()).chain(custom).collect();
     crate::sort::sort(&mut all);
+    match args.get("sort-by").unwrap_or("") {
+        "" => {}
+        "name" => crate::sort::sort_by_key(&mut all, |kind| kind.1),
+        "kind" => crate::sort::sort_by_key(&mut all, |kind| kind.5),
+        _ => return Err(Failure::error("--sort-by accepts only name or kind")),
+    }
     for (group, plural, short, version, namespaced, name) in all {
         // What every stored kind can do; the others can only be created, but for events.
         const VERBS: &[&str] = &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
         let verbs = if TRANSIENT.iter().any(|kind| kind.5 == name) && name != "Event" { &VERBS[..1] } else { VERBS };
         let wanted = args.all("verbs").flat_map(|verbs| verbs.split(',')).all(|verb| verbs.contains(&verb))
             && args.get("namespaced").is_none_or(|only| (only == "true") == namespaced)
-            && args.get("api-group").is_none_or(|wanted| wanted == group);
+            && args.get("api-group").is_none_or(|wanted| wanted == group)
+            && args.all("categories").all(|category| category == "all" && targets::ALL.iter().any(|kind| kind.name() == name));
         let dot = if group.is_empty() { "" } else { "." };
         if wanted && args.get("output") == Some("name") {
             client.say(format!("{plural}{dot}{group}"));

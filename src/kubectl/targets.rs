@@ -24,7 +24,8 @@ pub struct Targets {
     pub verb: &'static str,
 }
 
-const ALL: [Kind; 10] = [
+/// The kinds of the category `all`.
+pub const ALL: [Kind; 10] = [
     Kind::Pod,
     Kind::ReplicationController,
     Kind::Service,
@@ -54,7 +55,9 @@ fn local(client: &Client<'_>, args: &Args, words: &[String]) -> Result<(), Failu
 
 /// The kind that a word means, or kubectl's refusal.
 pub fn kind(client: &Client<'_>, word: &str) -> Result<Kind, Failure> {
-    client.kind(word).ok_or_else(|| Failure::error(format!("the server doesn't have a resource type {word:?}")))
+    // A group after the name is not repeated.
+    let resource = word.split('.').next().unwrap_or(word);
+    client.kind(word).ok_or_else(|| Failure::error(format!("the server doesn't have a resource type {resource:?}")))
 }
 
 impl Targets {
@@ -143,7 +146,8 @@ impl Targets {
             };
             match client.sim().get(&client.key(*kind, name)) {
                 Some(object) => found.push_back(Listing::of([object.clone()])),
-                None => client.fail(&not_found(*kind, name)),
+                None if self.verb == "delete" => client.fail(&not_found(*kind, name)),
+                None => client.fail(&client.missing(&key)),
             }
         }
         found

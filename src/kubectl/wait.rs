@@ -102,8 +102,11 @@ impl WaitCommand {
                 !stale && conditions.into_iter().any(met)
             }
             (WaitGoal::Path(path, value), Some(object)) => {
-                let found =
-                    jsonpath::values(path, object).map_err(|error| Failure::error(format!("error parsing jsonpath {path}, {error}")))?;
+                let found = match jsonpath::values(path, object) {
+                    // What is not there yet may come.
+                    Err(jsonpath::JsonPathError::Execute(_)) => Vec::new(),
+                    found => found.map_err(|fault| Failure::error(fault.told(path, object)))?,
+                };
                 match value {
                     Some(value) => found.iter().any(|v| jsonpath::show(v) == *value),
                     None => !found.is_empty(),

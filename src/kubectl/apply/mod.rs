@@ -55,6 +55,15 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
     let selector = ObjectSelector::parse(args.get("selector"), None).map_err(Failure::error)?;
     let mut documents = read(client, stdin);
     documents.retain(|value| selector.matches(value));
+    // All are read before the first is sent.
+    documents.retain(|value| match prepare(client, &args, value.clone()) {
+        Ok(_) => true,
+        Err(failure) => {
+            client.fail(&failure);
+            client.applied.push(Applied { key: None, result: ApplyResult::Refused(failure) });
+            false
+        }
+    });
     if documents.is_empty() && client.failure.is_none() {
         return Err(Failure::error("no objects passed to apply"));
     }

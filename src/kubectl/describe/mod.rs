@@ -19,6 +19,7 @@ use super::{Failure, Outcome, Reads, Verb};
 use crate::api::Kind;
 pub use config::policy_rules;
 use page::{DescribePage, controlled_by, long, name, pairs, show};
+use serde_json::Value;
 
 const FLAGS: &str = "selector/l= field-selector= all-namespaces/A all show-events @filename/f= recursive/R kustomize/k= ~chunk-size=";
 
@@ -41,7 +42,11 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         ));
     }
     let targets = Targets::parse(client, &args, &args.words)?;
-    let objects = targets.fetch(client);
+    let mut objects = by_prefix(client, &targets, &args.words);
+    let between = if objects.is_empty() { "\n\n" } else { "\n" };
+    if objects.is_empty() {
+        objects = targets.fetch(client);
+    }
     if objects.is_empty() && client.failure.is_none() {
         client.warn(format!("No resources found in {} namespace.", client.namespace));
     }
@@ -50,7 +55,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     let endpoints = objects.iter().any(|(kind, _)| *kind == Kind::Endpoints);
     for (index, (kind, object)) in objects.iter().enumerate() {
         if index > 0 {
-            client.out.push_str("\n\n");
+            client.out.push_str(between);
         }
         let page = DescribePage::new(client, object);
         let text = page.describe(*kind, events);
@@ -60,6 +65,16 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         client.warn("Warning: v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice");
     }
     Ok(Outcome::Done)
+}
+
+/// The objects whose names begin with a name that no object has.
+fn by_prefix(client: &Client<'_>, targets: &Targets, words: &[String]) -> Vec<(Kind, Value)> {
+    let (&[(kind, Some(ref prefix))], [_, _]) = (&targets.list[..], words) else { return Vec::new() };
+    if client.find(&client.key(kind, prefix)).is_some() || client.may_read("list", &client.key(kind, ""), "").is_err() {
+        return Vec::new();
+    }
+    let named = client.listing(kind, &targets.namespace).filter(|object| object.meta.name.starts_with(prefix.as_str()));
+    named.map(|object| (kind, object.to_value())).collect()
 }
 
 /// Kinds whose describer shows none.

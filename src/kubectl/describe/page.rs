@@ -76,12 +76,28 @@ impl<'a> DescribePage<'a> {
 /// `Labels:` with one pair on each line, the last-applied annotation left out.
 pub(super) fn pairs(title: &str, map: &Value, sign: char) -> String {
     let shown = map.as_object().into_iter().flatten().filter(|(key, _)| *key != crate::api::meta::LAST_APPLIED);
-    let gap = if sign == ':' { " " } else { "" };
-    let all: Vec<String> = shown.map(|(key, value)| format!("{key}{sign}{gap}{}", value.as_str().unwrap_or(""))).collect();
+    let one = |(key, value): (&String, &Value)| {
+        let value = value.as_str().unwrap_or("");
+        if sign == ':' { annotation(key, value.strip_suffix('\n').unwrap_or(value)) } else { format!("{key}{sign}{value}") }
+    };
+    let all: Vec<String> = shown.map(one).collect();
     if all.is_empty() {
         return format!("{title}:\t<none>\n");
     }
     format!("{title}:\t{}\n", all.join("\n\t"))
+}
+
+/// An annotation; one that is long or of several lines begins on a line of its own and is cut.
+fn annotation(key: &str, value: &str) -> String {
+    const LONGEST: usize = 140;
+    if key.len() + value.len() + 2 <= LONGEST && !value.contains('\n') {
+        return format!("{key}: {value}");
+    }
+    let cut = |line: &str| match line.char_indices().map(|(at, c)| at + c.len_utf8()).take_while(|end| *end <= LONGEST - 2).last() {
+        Some(end) if end < line.len() => format!("\n\t  {}...", &line[..end]),
+        _ => format!("\n\t  {line}"),
+    };
+    format!("{key}:{}", value.split('\n').map(cut).collect::<String>())
 }
 
 /// `Deployment/nginx`, who controls an object.

@@ -1,9 +1,57 @@
 //! JSONPath as `kubectl -o jsonpath` has it: fields, indices, slices, filters, `range`, text.
 
 use serde_json::Value;
+use std::fmt::Write;
+
+/// What is wrong with a template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum JsonPathError {
+    /// It cannot be read.
+    Parse(String),
+    /// It asks the object for something that it does not have.
+    Execute(String),
+}
+
+impl From<&str> for JsonPathError {
+    fn from(text: &str) -> JsonPathError {
+        JsonPathError::Parse(text.to_owned())
+    }
+}
+
+impl JsonPathError {
+    /// kubectl's words about it.
+    pub fn told(&self, template: &str, object: &Value) -> String {
+        match self {
+            JsonPathError::Parse(fault) => format!("error parsing jsonpath {template}, {fault}"),
+            JsonPathError::Execute(fault) => format!(
+                "error executing jsonpath {template:?}: Error executing template: {fault}. Printing more information for debugging the \
+                 template:\n\ttemplate was:\n\t\t{template}\n\tobject given to jsonpath engine was:\n\t\t{}\n\n",
+                go_syntax(object)
+            ),
+        }
+    }
+}
+
+/// A value in Go's own syntax: `%#v`.
+fn go_syntax(value: &Value) -> String {
+    match value {
+        Value::Null => "interface {}(nil)".to_owned(),
+        Value::String(text) => format!("{text:?}"),
+        Value::Array(items) => format!("[]interface {{}}{{{}}}", items.iter().map(go_syntax).collect::<Vec<_>>().join(", ")),
+        Value::Object(map) => {
+            let mut text = String::from("map[string]interface {}{");
+            for (index, (key, value)) in map.iter().enumerate() {
+                // Writing to a String cannot fail.
+                let _ = write!(text, "{}{key:?}:{}", if index > 0 { ", " } else { "" }, go_syntax(value));
+            }
+            text + "}"
+        }
+        other => other.to_string(),
+    }
+}
 
 /// Evaluates a template such as `{.items[*].metadata.name}` or `{range .items[*]}{.a}{"\n"}{end}`.
-pub fn print(template: &str, value: &Value) -> Result<String, String> {
+pub fn print(template: &str, value: &Value) -> Result<String, JsonPathError> {
     let pieces = pieces(template)?;
     let mut out = String::new();
     run(&pieces, value, value, &mut out, 0)?;
@@ -11,7 +59,7 @@ pub fn print(template: &str, value: &Value) -> Result<String, String> {
 }
 
 /// The values at one path such as `.spec.replicas` or `{.spec.replicas}`.
-pub fn values<'a>(path: &str, value: &'a Value) -> Result<Vec<&'a Value>, String> {
+pub fn values<'a>(path: &str, value: &'a Value) -> Result<Vec<&'a Value>, JsonPathError> {
     let path = path.trim().trim_start_matches('{').trim_end_matches('}');
     let path = if path.starts_with(['.', '[', '$', '@']) { path.to_owned() } else { format!(".{path}") };
     find(&path, value, value)
@@ -22,7 +70,7 @@ enum Piece {
     Expression(String),
 }
 
-fn pieces(template: &str) -> Result<Vec<Piece>, String> {
+fn pieces(template: &str) -> Result<Vec<Piece>, JsonPathError> {
     let mut pieces = Vec::new();
     let mut rest = template;
     while let Some(open) = rest.find('{') {
@@ -55,15 +103,15 @@ fn closing(text: &str) -> Option<usize> {
 
 const DEPTH: usize = 20;
 
-fn run(pieces: &[Piece], root: &Value, value: &Value, out: &mut String, depth: usize) -> Result<(), String> {
+fn run(pieces: &[Piece], root: &Value, value: &Value, out: &mut String, depth: usize) -> Result<(), JsonPathError> {
     if depth > DEPTH {
-        return Err("ranges are nested too deeply".to_owned());
+        return Err("ranges are nested too deeply".into());
     }
     let mut index = 0;
     while index < pieces.len() {
         match &pieces[index] {
             Piece::Text(text) => out.push_str(text),
-            Piece::Expression(text) if text == "end" => return Err("not in range, nothing to end".to_owned()),
+            Piece::Expression(text) if text == "end" => return Err("not in range, nothing to end".into()),
             Piece::Expression(text) => match text.strip_prefix("range ") {
                 Some(path) => {
                     let end = end_of(&pieces[index + 1..]).ok_or("unexpected end of range")?;
@@ -94,7 +142,7 @@ fn end_of(pieces: &[Piece]) -> Option<usize> {
     None
 }
 
-fn expression(text: &str, root: &Value, value: &Value) -> Result<String, String> {
+fn expression(text: &str, root: &Value, value: &Value) -> Result<String, JsonPathError> {
     if let Some(quoted) = text.strip_prefix('"').and_then(|t| t.strip_suffix('"')) {
         return Ok(quoted.replace("\\n", "\n").replace("\\t", "\t").replace("\\\"", "\""));
     }
@@ -113,7 +161,7 @@ pub fn show(value: &Value) -> String {
     }
 }
 
-fn find<'a>(path: &str, root: &'a Value, value: &'a Value) -> Result<Vec<&'a Value>, String> {
+fn find<'a>(path: &str, root: &'a Value, value: &'a Value) -> Result<Vec<&'a Value>, JsonPathError> {
     let mut current = vec![if path.starts_with('$') { root } else { value }];
     let mut rest = path.strip_prefix(['$', '@']).unwrap_or(path);
     while !rest.is_empty() {
@@ -135,7 +183,7 @@ fn find<'a>(path: &str, root: &'a Value, value: &'a Value) -> Result<Vec<&'a Val
             current = select(&after[..close], root, current)?;
             rest = &after[close + 1..];
         } else {
-            return Err(format!("unrecognized character in action: {:?}", rest.chars().next().unwrap_or(' ')));
+            return Err(JsonPathError::Parse(format!("unrecognized character in action: {:?}", rest.chars().next().unwrap_or(' '))));
         }
     }
     Ok(current)
@@ -189,7 +237,7 @@ fn descend<'a>(value: &'a Value, name: &str, found: &mut Vec<&'a Value>, depth: 
     children(value).into_iter().for_each(|child| descend(child, name, found, depth + 1));
 }
 
-fn select<'a>(inside: &str, root: &'a Value, current: Vec<&'a Value>) -> Result<Vec<&'a Value>, String> {
+fn select<'a>(inside: &str, root: &'a Value, current: Vec<&'a Value>) -> Result<Vec<&'a Value>, JsonPathError> {
     if inside == "*" {
         return Ok(current.into_iter().flat_map(children).collect());
     }
@@ -197,35 +245,63 @@ fn select<'a>(inside: &str, root: &'a Value, current: Vec<&'a Value>) -> Result<
         let all = current.into_iter().flat_map(children);
         return all.filter_map(|item| matches(filter, root, item).map(|good| good.then_some(item)).transpose()).collect();
     }
-    if let Some(quoted) = inside.strip_prefix(['\'', '"']) {
-        let name = quoted.trim_end_matches(['\'', '"']).replace('\\', "");
-        return Ok(current.into_iter().filter_map(|v| v.get(&name)).collect());
+    let parts = union(inside);
+    let mut found = Vec::new();
+    for value in current {
+        for part in &parts {
+            one(part.trim(), value, &mut found)?;
+        }
     }
-    let bounds: Vec<Option<i64>> = inside.split(':').map(|n| n.trim().parse().ok()).collect();
-    Ok(current.into_iter().filter_map(Value::as_array).flat_map(|items| slice(items, &bounds)).collect())
+    Ok(found)
 }
 
-fn slice<'a>(items: &'a [Value], bounds: &[Option<i64>]) -> Vec<&'a Value> {
+/// `'a','b'` or `0,2`: the parts of a union, commas in quotes aside.
+fn union(inside: &str) -> Vec<&str> {
+    let mut quoted = false;
+    inside
+        .split(|c: char| {
+            quoted ^= c == '\'';
+            c == ',' && !quoted
+        })
+        .collect()
+}
+
+/// What a name in quotes, an index or a slice selects.
+fn one<'a>(part: &str, value: &'a Value, found: &mut Vec<&'a Value>) -> Result<(), JsonPathError> {
+    if let Some(name) = part.strip_prefix('\'').and_then(|part| part.strip_suffix('\'')) {
+        found.extend(value.get(name.replace('\\', "")));
+        return Ok(());
+    }
+    let invalid = || JsonPathError::Parse(format!("invalid array index {part}"));
+    let number = |text: &str| if text.is_empty() { Ok(None) } else { text.trim().parse::<i64>().map(Some).map_err(|_| invalid()) };
+    let bounds = part.split(':').map(number).collect::<Result<Vec<_>, _>>()?;
+    let Some(items) = value.as_array() else { return Ok(()) };
     let length = items.len() as i64;
     let place = |n: i64| if n < 0 { n + length } else { n };
-    match *bounds {
-        [Some(index)] => usize::try_from(place(index)).ok().and_then(|i| items.get(i)).into_iter().collect(),
-        [from, to] => {
-            let (from, to) = (place(from.unwrap_or(0)).clamp(0, length), place(to.unwrap_or(length)).clamp(0, length));
-            items.iter().skip(from as usize).take((to - from).max(0) as usize).collect()
+    match bounds[..] {
+        [Some(index)] => {
+            let item = usize::try_from(place(index)).ok().and_then(|at| items.get(at));
+            let outside = || JsonPathError::Execute(format!("array index out of bounds: index {index}, length {length}"));
+            found.push(item.ok_or_else(outside)?);
         }
-        _ => Vec::new(),
+        [from, to] | [from, to, _] => {
+            let (from, to) = (place(from.unwrap_or(0)).clamp(0, length), place(to.unwrap_or(length)).clamp(0, length));
+            let step = bounds.get(2).copied().flatten().unwrap_or(1).max(1);
+            found.extend(items.iter().skip(from as usize).take((to - from).max(0) as usize).step_by(step as usize));
+        }
+        _ => return Err(invalid()),
     }
+    Ok(())
 }
 
 const OPERATORS: [&str; 6] = ["==", "!=", ">=", "<=", ">", "<"];
 
-fn matches(filter: &str, root: &Value, item: &Value) -> Result<bool, String> {
+fn matches(filter: &str, root: &Value, item: &Value) -> Result<bool, JsonPathError> {
     let Some((at, operator)) = OPERATORS.iter().find_map(|op| filter.find(op).map(|at| (at, *op))) else {
         return Ok(!find(filter.trim(), root, item)?.is_empty());
     };
     let (left, right) = (filter[..at].trim(), filter[at + operator.len()..].trim());
-    let text = |side: &str| -> Result<Option<String>, String> {
+    let text = |side: &str| -> Result<Option<String>, JsonPathError> {
         if let Some(quoted) = side.strip_prefix(['\'', '"']) {
             return Ok(Some(quoted.trim_end_matches(['\'', '"']).to_owned()));
         }

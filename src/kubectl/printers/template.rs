@@ -109,6 +109,9 @@ impl Parser<'_> {
             return Err("blocks are nested too deeply".to_owned());
         }
         let kind = ["if", "range", "with"].into_iter().find(|kind| *kind == word).unwrap_or("if");
+        if condition.trim().is_empty() {
+            return Err(format!("missing value for {word}"));
+        }
         let condition = pipe(condition, 0)?;
         let (then, end) = self.nodes()?;
         let mut other = Vec::new();
