@@ -1,6 +1,7 @@
 //! `kubectl describe`: everything about an object in sections, with its Events.
 
 mod batch;
+mod certificate;
 mod config;
 mod network;
 mod page;
@@ -120,6 +121,7 @@ impl DescribePage<'_> {
             Kind::ResourceQuota => policies::quota(&mut self),
             Kind::LimitRange => policies::limit_range(&mut self),
             Kind::Namespace => policies::namespace(&mut self),
+            Kind::CertificateSigningRequest => certificate::request(&mut self),
             _ => policies::other(&mut self),
         }
         if events && !WITHOUT_EVENTS.contains(&kind) {

@@ -53,11 +53,12 @@ pub fn service(page: &mut DescribePage<'_>) {
 /// The ready addresses behind a port of a Service, three at most.
 pub fn addresses(page: &DescribePage<'_>, service: &str, name: &str) -> String {
     let row = page.row;
-    let mut all = Vec::new();
+    let (mut all, mut sliced) = (Vec::new(), false);
     for slice in page.client.list(Kind::EndpointSlice, row.text("/metadata/namespace")) {
         if slice["metadata"]["labels"][SERVICE_NAME] != service {
             continue;
         }
+        sliced = true;
         let ports = slice["ports"].as_array().into_iter().flatten();
         let Some(number) = ports.into_iter().find(|p| p["name"].as_str().unwrap_or("") == name).and_then(|p| p["port"].as_i64()) else {
             continue;
@@ -66,7 +67,7 @@ pub fn addresses(page: &DescribePage<'_>, service: &str, name: &str) -> String {
             all.extend(endpoint["addresses"].as_array().into_iter().flatten().map(|a| format!("{}:{number}", show(a))));
         }
     }
-    printers::shortened(all)
+    if all.is_empty() && sliced { String::new() } else { printers::shortened(all) }
 }
 
 pub fn endpoints(page: &mut DescribePage<'_>) {

@@ -84,8 +84,8 @@ pub fn columns(kind: &str) -> Option<(TableColumns, Cells)> {
     })
 }
 
-fn certificate_request(row: TableRow<'_>) -> Vec<String> {
-    let duration = row.at("/spec/expirationSeconds").as_i64().map_or_else(|| "<none>".to_owned(), super::age::human);
+/// `Approved,Issued`: what was decided about a request, and what came of it.
+pub fn certificate_state(row: TableRow<'_>) -> String {
     let has = |kind: &str| row.list("/status/conditions").iter().any(|condition| condition["type"] == kind);
     let decided = if has("Denied") {
         "Denied"
@@ -96,8 +96,13 @@ fn certificate_request(row: TableRow<'_>) -> Vec<String> {
     };
     let failed = if has("Failed") { ",Failed" } else { "" };
     let issued = if row.text("/status/certificate").is_empty() { "" } else { ",Issued" };
+    format!("{decided}{failed}{issued}")
+}
+
+fn certificate_request(row: TableRow<'_>) -> Vec<String> {
+    let duration = row.at("/spec/expirationSeconds").as_i64().map_or_else(|| "<none>".to_owned(), super::age::human);
     let text = |path: &str| row.text(path).to_owned();
-    vec![row.name(), row.created(), text("/spec/signerName"), text("/spec/username"), duration, format!("{decided}{failed}{issued}")]
+    vec![row.name(), row.created(), text("/spec/signerName"), text("/spec/username"), duration, certificate_state(row)]
 }
 
 fn entries(map: &Value) -> usize {

@@ -16,6 +16,7 @@ pub mod yaml;
 
 use serde_json::Value;
 
+pub use cluster::certificate_state;
 pub use cluster::{count, first_seen, last_seen, source};
 pub use network::{endpoint_list, shortened};
 use row::containers;
