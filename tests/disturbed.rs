@@ -405,3 +405,38 @@ fn words_that_mean_nothing_are_refused_and_leave_no_trace() {
     assert_eq!(sim.journal().len(), before);
     assert!(nothing_is_late(&sim));
 }
+
+const BACKED: &str = "apiVersion: v1\nkind: Pod\nmetadata: {name: web, labels: {a: b}}\nspec: {containers: [{name: c, image: i}]}\n---\n\
+                      apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {selector: {a: b}, ports: [{port: 80}]}\n";
+
+fn is_ready(sim: &mut Sim) -> bool {
+    let slice = Session::start(sim, &["get".into(), "endpointslices".into(), "-o=jsonpath={..conditions.ready}".into()], "");
+    slice.stdout.contains("true true")
+}
+
+#[test]
+fn an_event_is_a_change_of_what_the_cache_held_and_not_of_what_was_lost() {
+    let mut sim = Sim::new(ClusterConfig::default(), 1);
+    apply(&mut sim, BACKED);
+    run(&mut sim, 10 * SECOND);
+    assert!(is_ready(&mut sim));
+    sim.fault("relist never").unwrap();
+    sim.fault("lose pod/web").unwrap();
+    sim.fault("unready pod/web").unwrap();
+    run(&mut sim, 5 * SECOND);
+    assert!(is_ready(&mut sim), "the event is lost");
+    // Nothing that an address shows is in this one, but the loops see the Pod as it is now.
+    kubectl(&mut sim, "annotate pod web a=b");
+    run(&mut sim, 5 * SECOND);
+    assert!(!is_ready(&mut sim));
+}
+
+#[test]
+fn endpoints_that_someone_deletes_come_back() {
+    let mut sim = Sim::new(ClusterConfig::default(), 1);
+    apply(&mut sim, BACKED);
+    run(&mut sim, 10 * SECOND);
+    kubectl(&mut sim, "delete endpoints web");
+    run(&mut sim, 5 * SECOND);
+    assert!(sim.get(&ObjectRef::new(Kind::Endpoints, "default", "web")).is_some());
+}

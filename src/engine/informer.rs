@@ -215,6 +215,9 @@ fn owners(object: &Object) -> impl Iterator<Item = Uid> {
     object.meta.owner_references.iter().map(|o| o.uid)
 }
 
+/// What a cache holds of an object: nothing if it does not know it.
+pub type Held = Option<Rc<Object>>;
+
 /// A component's watch and its cache.
 #[derive(Clone, Debug)]
 pub struct Informer {
@@ -230,6 +233,8 @@ pub struct Informer {
     pub stores: fn(Kind) -> bool,
     /// Injected watch faults, if any.
     pub trouble: Option<Box<WatchFaults>>,
+    /// Events may have been lost: the cache may hold something else than what the API server held before a write.
+    pub lossy: bool,
     cursor: usize,
     due: Option<Time>,
 }
@@ -237,7 +242,7 @@ pub struct Informer {
 impl Informer {
     /// An informer with an empty cache.
     pub fn new(name: &'static str, watches: fn(Kind) -> bool, stores: fn(Kind) -> bool) -> Self {
-        Informer { name, cache: Cache::new(), lag: 2 * MS, watches, stores, trouble: None, cursor: 0, due: None }
+        Informer { name, cache: Cache::new(), lag: 2 * MS, watches, stores, trouble: None, lossy: false, cursor: 0, due: None }
     }
 
     /// Number of journal entries received.
@@ -260,8 +265,8 @@ impl Informer {
         None
     }
 
-    /// Receives the next event that has arrived.
-    pub fn receive(&mut self, journal: Journal<'_>, now: Time) -> Option<EntryId> {
+    /// Receives the next event that has arrived, with what the cache held before, if that may be something else than the API server held.
+    pub fn receive(&mut self, journal: Journal<'_>, now: Time) -> Option<(EntryId, Option<Held>)> {
         while let Some(entry) = journal.get(self.cursor).filter(|entry| entry.time.after(self.lag) <= now) {
             self.cursor += 1;
             if let Some((op, object)) = entry.write()
@@ -271,12 +276,19 @@ impl Informer {
                 if self.trouble.is_some() && self.keeps(id, entry) {
                     continue;
                 }
+                let held = self.held(object);
                 self.take(op, object);
-                return Some(id);
+                return Some((id, held));
             }
         }
         self.due = None;
         None
+    }
+
+    /// What the cache holds of an object, once events may have been lost. Models `processDeltas` of `client-go/tools/cache/controller.go`,
+    /// which compares with its cache alone.
+    pub fn held(&self, object: &Object) -> Option<Held> {
+        (self.lossy && (self.stores)(object.kind)).then(|| self.cache.object(&object.key()).cloned())
     }
 
     /// Applies an event to the cache.

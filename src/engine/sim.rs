@@ -10,7 +10,7 @@ use super::cluster::ClusterConfig;
 use super::component::{self, DELIVERY_BATCH, KUBELETS, MANAGER, SCHEDULER};
 use super::controllers::{self, Controller, Routes, woken_by};
 use super::events::EventRecorder;
-use super::informer::Informer;
+use super::informer::{Held, Informer};
 use super::journal::{Actor, EntryId, Journal, Op, Record};
 use super::kubelet::{Forced, Kubelets};
 use super::late::DelayLog;
@@ -26,6 +26,9 @@ use super::workqueue::WorkQueue;
 use crate::api::time::{MS, SECOND};
 use crate::api::{Kind, Object, ObjectRef, Str, Time, Uid};
 use std::rc::Rc;
+
+/// A write as a watch tells it: the object as it is now, and as it was before.
+pub(super) type Difference = (Op, Rc<Object>, Option<Rc<Object>>);
 
 /// Work that becomes due at some virtual time.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -357,16 +360,27 @@ impl Sim {
     /// Delivers watch events that have arrived; `false` if more of this instant are left for the next task.
     fn deliver(&mut self, i: usize) -> bool {
         for _ in 0..DELIVERY_BATCH {
-            let Some(id) = self.informers[i].receive(self.server.journal(), self.now) else {
+            let Some((id, held)) = self.informers[i].receive(self.server.journal(), self.now) else {
                 if self.informers[i].trouble.is_some() {
                     self.troubled(i);
                 }
                 return true;
             };
-            let Some((op, object, before)) = self.write_at(id) else { continue };
-            self.dispatch(i, op, &object, before.as_ref(), id);
+            let Some(write) = self.write_at(id) else { continue };
+            self.tell(i, write, held, id);
         }
         false
+    }
+
+    /// Tells a component of a write, as a change of what its cache held if that is given.
+    pub(super) fn tell(&mut self, i: usize, (op, object, before): Difference, held: Option<Held>, id: EntryId) {
+        let (op, before) = match held {
+            None => (op, before),
+            Some(held) if op == Op::Deleted => (op, held),
+            Some(Some(held)) => (Op::Modified, Some(held)),
+            Some(None) => (Op::Added, None),
+        };
+        self.dispatch(i, op, &object, before.as_ref(), id);
     }
 
     /// Dispatches a watch event to the component's loops.
@@ -387,7 +401,7 @@ impl Sim {
         }
     }
 
-    pub(super) fn write_at(&self, id: EntryId) -> Option<(Op, Rc<Object>, Option<Rc<Object>>)> {
+    pub(super) fn write_at(&self, id: EntryId) -> Option<Difference> {
         match &self.server.journal().get(id as usize)?.record {
             Record::Write { op, object, before } => Some((*op, object.clone(), before.clone())),
             _ => None,

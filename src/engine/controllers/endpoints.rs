@@ -9,6 +9,7 @@ use crate::api::pod::Pod;
 use crate::api::{Body, Kind, Object, ObjectMeta, ObjectRef};
 use crate::engine::descriptor::Descriptor;
 use crate::engine::informer::Cache;
+use crate::engine::journal::Op;
 use crate::engine::out::{Action, Out, PassView};
 use crate::engine::store::ApiError;
 use crate::engine::why::Why;
@@ -36,11 +37,17 @@ impl Controller for EndpointsController {
     }
 
     fn watches(&self) -> &'static [Watch] {
-        backends::WATCHES
+        const WATCHES: &[Watch] = &[backends::WATCHES[0], backends::WATCHES[1], Watch::Maps(Kind::Endpoints)];
+        WATCHES
     }
 
+    /// A Pod wakes its Services; Endpoints that someone deletes are made anew.
     fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
-        backends::services_of(event, cache, wake);
+        if event.object.kind == Kind::Pod {
+            backends::services_of(event, cache, wake);
+        } else if event.op == Op::Deleted {
+            wake(ObjectRef { kind: Kind::Service, ..event.object.key() });
+        }
     }
 
     fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {

@@ -12,6 +12,7 @@ use super::cluster::NodeConfig;
 use super::kubelet::{Forced, Probed};
 use super::late::FaultTarget;
 use super::load::{Load, LoadError};
+use super::store::validation;
 use crate::api::quantity::{Quantity, QuantityError};
 use crate::api::time::{SECOND, duration};
 use crate::api::{Duration, Kind, Str};
@@ -154,7 +155,7 @@ impl FromStr for Fault {
         let node = |what, name: &str| Ok(Fault::Node(what, name.into()));
         match words[..] {
             ["exit", target, code] => {
-                let code = code.parse().map_err(|_| FaultError::NoExitCode(code.to_owned()))?;
+                let code = code.parse::<u8>().map_err(|_| FaultError::NoExitCode(code.to_owned()))?.into();
                 container(target, Forced::Exit(code))
             }
             ["unready", target] => container(target, Forced::Ready(false)),
@@ -168,6 +169,9 @@ impl FromStr for Fault {
             ["node-notready", name] => node(NodeFault::NotReady, name),
             ["remove-node", name] => node(NodeFault::Remove, name),
             ["add-node", name, ref amounts @ ..] => {
+                if let Some(fault) = validation::subdomain(name) {
+                    return Err(FaultError::Refused(format!("add-node: {name}: {fault}")));
+                }
                 Ok(Fault::AddNode(NodeConfig { name: name.into(), allocatable: allocatable(amounts)? }))
             }
             ["cpu-load", selector, total] => load("cpu", selector, total),
@@ -276,6 +280,7 @@ mod tests {
                 "RESOURCE=AMOUNT" => "cpu=8".to_owned(),
                 "AMOUNT" => "500m".to_owned(),
                 "TIME" => "2s".to_owned(),
+                "NODE" => "node-9".to_owned(),
                 "..." => "memory=1Gi".to_owned(),
                 word => word.to_owned(),
             };

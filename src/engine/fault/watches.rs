@@ -28,7 +28,7 @@ use crate::engine::controllers;
 use crate::engine::informer::Cache;
 use crate::engine::journal::{EntryId, Journal, Op};
 use crate::engine::late::{DelayLog, FaultTarget, Late};
-use crate::engine::sim::{Sim, Task};
+use crate::engine::sim::{Difference, Sim, Task};
 use crate::engine::store::ApiServer;
 use crate::engine::workqueue::Waited;
 use std::rc::Rc;
@@ -68,9 +68,6 @@ pub struct InLine {
     pub works: bool,
 }
 
-/// A change found by a relist: the operation, the object, and its previous state in the cache.
-type Difference = (Op, Rc<Object>, Option<Rc<Object>>);
-
 impl Sim {
     /// Whether components relist after a lost event. Otherwise they depend on events alone.
     pub fn relists(&self) -> bool {
@@ -89,6 +86,7 @@ impl Sim {
     /// Drops the next matching watch event of a component.
     pub(super) fn lose(&mut self, meant: FaultTarget, component: Option<&Str>, fault: EntryId) -> Result<(), FaultError> {
         let i = self.watch_of(component)?;
+        self.informers[i].lossy = true;
         self.informers[i].trouble.get_or_insert_default().order(meant, None, fault);
         Ok(())
     }
@@ -103,7 +101,10 @@ impl Sim {
     ) -> Result<(), FaultError> {
         let (i, now) = (self.watch_of(component)?, self.now());
         match late {
-            Some(late) => self.informers[i].trouble.get_or_insert_default().order(meant, Some(late), fault),
+            Some(late) => {
+                self.informers[i].lossy = true;
+                self.informers[i].trouble.get_or_insert_default().order(meant, Some(late), fault)
+            }
             None => {
                 if let Some(trouble) = &mut self.informers[i].trouble {
                     trouble.hasten(&meant, self.server.journal(), now);
@@ -145,9 +146,10 @@ impl Sim {
             if let Some((fault, entry)) = fault.zip(journal.get(id as usize)) {
                 self.delays.event(i, id, fault, entry.time.after(informer.lag), now);
             }
-            let Some((op, object, before)) = self.write_at(id) else { continue };
-            self.informers[i].take(op, &object);
-            self.dispatch(i, op, &object, before.as_ref(), id);
+            let Some(write) = self.write_at(id) else { continue };
+            let held = self.informers[i].held(&write.1);
+            self.informers[i].take(write.0, &write.1);
+            self.tell(i, write, held, id);
         }
         false
     }

@@ -31,6 +31,7 @@ impl ApiServer {
         } else if let Some(spec) = value["spec"].as_object_mut() {
             spec.remove("ephemeralContainers");
         }
+        value["metadata"]["resourceVersion"] = patched["metadata"]["resourceVersion"].take();
         let errors = validation::validate_ephemeral(&value, &before);
         let object = Object::from_value(kind, value).map_err(ApiError::bad_request)?;
         if !errors.is_empty() {

@@ -34,6 +34,7 @@ impl ApiServer {
             }
             dropped |= new != wanted;
         }
+        value["metadata"]["resourceVersion"] = patched["metadata"]["resourceVersion"].take();
         let object = Object::from_value(kind, value.clone()).map_err(ApiError::bad_request)?;
         let class = object.pod().map(qos_class).unwrap_or_default();
         let errors = validation::validate_resize(&value, &before, &class);

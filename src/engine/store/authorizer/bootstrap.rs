@@ -2,7 +2,7 @@
 //!
 //! Models `plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go`.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 const API: &str = "rbac.authorization.k8s.io";
 
@@ -92,46 +92,43 @@ const ROLES: [Role; 10] = [
 
 /// The objects. Their uids are given, so that they draw no random numbers.
 pub(in crate::engine) fn objects() -> Vec<Value> {
-    let mut objects: Vec<Value> = ROLES.iter().map(role).collect();
-    objects.extend(BINDINGS.iter().map(|(role, groups)| {
-        let subject = |group: &&str| json!({"kind": "Group", "apiGroup": API, "name": group});
-        let mut binding = object("ClusterRoleBinding", role);
-        binding["roleRef"] = json!({"apiGroup": API, "kind": "ClusterRole", "name": role});
-        binding["subjects"] = groups.iter().map(subject).collect();
-        binding
-    }));
-    for (at, object) in objects.iter_mut().enumerate() {
-        object["metadata"]["uid"] = format!("6b1f0c5e-2d54-4c0b-8a4e-0a3c5f0e9e{at:02x}").into();
-    }
-    objects
+    let roles = ROLES.iter().map(|(name, aggregates, part_of, rules)| {
+        let label = |of: &str, after: &str| match of {
+            "" => String::new(),
+            of => format!("\"{API}/aggregate-to-{of}\":\"true\"{after}"),
+        };
+        let selects = label(aggregates, "");
+        let selects = if selects.is_empty() { String::new() } else { AGGREGATES.replace('$', &selects) };
+        let rules: Vec<String> = rules.iter().flat_map(|lines| lines.iter()).map(rule).collect();
+        ("ClusterRole", *name, label(part_of, ","), format!("{selects}\"rules\":[{}]", rules.join(",")))
+    });
+    let bindings = BINDINGS.iter().map(|(role, groups)| {
+        let subjects: Vec<String> = groups.iter().map(|group| SUBJECT.replace('$', group)).collect();
+        ("ClusterRoleBinding", *role, String::new(), format!("{}{}]", ROLE_REF.replace('$', role), subjects.join(",")))
+    });
+    let object = |(at, (kind, name, labels, rest)): (usize, (&str, &str, String, String))| {
+        let text = format!(
+            "{{\"apiVersion\":\"{API}/v1\",\"kind\":\"{kind}\",\"metadata\":{{\"name\":\"{name}\",\"uid\":\"6b1f0c5e-2d54-4c0b-8a4e-0a3c5f0e9e{at:02x}\",\
+             \"labels\":{{{labels}{LABELS}}},{ANNOTATIONS}}},{rest}}}"
+        );
+        serde_json::from_str(&text).unwrap_or_default()
+    };
+    roles.chain(bindings).enumerate().map(object).collect()
 }
 
-fn object(kind: &str, name: &str) -> Value {
-    json!({"apiVersion": format!("{API}/v1"), "kind": kind, "metadata": {
-        "name": name,
-        "labels": {"kubernetes.io/bootstrapping": "rbac-defaults"},
-        "annotations": {"rbac.authorization.kubernetes.io/autoupdate": "true"},
-    }})
-}
+// As text, which costs the page less than code that builds it.
+const LABELS: &str = r#""kubernetes.io/bootstrapping":"rbac-defaults""#;
+const ANNOTATIONS: &str = r#""annotations":{"rbac.authorization.kubernetes.io/autoupdate":"true"}"#;
+const AGGREGATES: &str = r#""aggregationRule":{"clusterRoleSelectors":[{"matchLabels":{$}}]},"#;
+const SUBJECT: &str = r#"{"kind":"Group","apiGroup":"rbac.authorization.k8s.io","name":"$"}"#;
+const ROLE_REF: &str = r#""roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole","name":"$"},"subjects":["#;
 
-fn role((name, aggregates, part_of, rules): &Role) -> Value {
-    let label = |of: &str| format!("rbac.authorization.k8s.io/aggregate-to-{of}");
-    let mut role = object("ClusterRole", name);
-    if !part_of.is_empty() {
-        role["metadata"]["labels"][label(part_of)] = "true".into();
-    }
-    if !aggregates.is_empty() {
-        role["aggregationRule"] = json!({"clusterRoleSelectors": [{"matchLabels": {label(aggregates): "true"}}]});
-    }
-    role["rules"] = rules.iter().flat_map(|lines| lines.iter()).map(rule).collect();
-    role
-}
-
-fn rule((verbs, group, about): &(&str, &str, &str)) -> Value {
-    let words = |text: &str| Value::from_iter(text.split_whitespace());
+fn rule((verbs, group, about): &(&str, &str, &str)) -> String {
+    let words = |text: &str| text.replace(' ', "\",\"");
+    let (verbs, about) = (words(verbs), words(about));
     // No role has all resources of the core group alone.
-    if about.starts_with('/') || group.is_empty() && *about == "*" {
-        return json!({"verbs": words(verbs), "nonResourceURLs": words(about)});
+    if about.starts_with('/') || group.is_empty() && about == "*" {
+        return format!("{{\"verbs\":[\"{verbs}\"],\"nonResourceURLs\":[\"{about}\"]}}");
     }
-    json!({"verbs": words(verbs), "apiGroups": [group], "resources": words(about)})
+    format!("{{\"verbs\":[\"{verbs}\"],\"apiGroups\":[\"{group}\"],\"resources\":[\"{about}\"]}}")
 }
