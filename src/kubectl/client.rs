@@ -191,7 +191,7 @@ impl<'a> Client<'a> {
 
     /// An object as JSON, if it is there.
     pub fn find(&self, key: &ObjectRef) -> Option<Value> {
-        self.sim.get(key).map(|object| object.to_value())
+        self.sim.seen(key).map(|object| object.to_value())
     }
 
     /// Puts into an object who set which of its fields.
@@ -211,7 +211,7 @@ impl<'a> Client<'a> {
     /// The same as they are, to be read later.
     pub fn listing(&self, kind: Kind, namespace: &str) -> Listing {
         let everywhere = namespace.is_empty() || !kind.info().namespaced;
-        self.sim.server().listing(kind, (!everywhere).then_some(namespace))
+        self.sim.seen_all(kind, (!everywhere).then_some(namespace))
     }
 
     /// Tells what was done to an object, or shows it as `-o` says.

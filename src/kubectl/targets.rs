@@ -144,8 +144,8 @@ impl Targets {
                 found.push_back(client.listing(*kind, &self.namespace));
                 continue;
             };
-            match client.sim().get(&client.key(*kind, name)) {
-                Some(object) => found.push_back(Listing::of([object.clone()])),
+            match client.sim().seen(&client.key(*kind, name)) {
+                Some(object) => found.push_back(Listing::of([object])),
                 None if self.verb == "delete" => client.fail(&not_found(*kind, name)),
                 None => client.fail(&client.missing(&key)),
             }

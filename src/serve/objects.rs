@@ -25,7 +25,7 @@ pub fn shown(sim: &Sim, object: &Object) -> Value {
 
 /// An object as it is stored, with who set which of its fields.
 pub fn stored(sim: &Sim, key: &ObjectRef) -> Option<Value> {
-    let mut value = shown(sim, sim.get(key)?);
+    let mut value = shown(sim, &*sim.seen(key)?);
     let managed = sim.server().managed_fields(key);
     if managed.as_array().is_some_and(|list| !list.is_empty()) {
         value["metadata"]["managedFields"] = managed;
@@ -36,10 +36,10 @@ pub fn stored(sim: &Sim, key: &ObjectRef) -> Option<Value> {
 /// The objects of a kind in a namespace (empty: in all) that are selected, one if a name is given.
 pub fn objects(sim: &Sim, (kind, namespace, name): (Kind, &str, &str), selection: &ObjectSelector) -> Vec<Value> {
     if !name.is_empty() {
-        let found = sim.get(&ObjectRef::new(kind, namespace, name)).map(|object| shown(sim, object));
+        let found = sim.seen(&ObjectRef::new(kind, namespace, name)).map(|object| shown(sim, &object));
         return found.into_iter().filter(|object| selection.matches(object)).collect();
     }
-    let listing = sim.server().listing(kind, (!namespace.is_empty()).then_some(namespace));
+    let listing = sim.seen_all(kind, (!namespace.is_empty()).then_some(namespace));
     let all = selection.is_empty();
     listing.map(|object| shown(sim, &object)).filter(|object| all || selection.matches(object)).collect()
 }

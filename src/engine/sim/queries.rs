@@ -3,6 +3,7 @@
 use super::{MANAGER, MAX_SCANNED_TASKS, SCHEDULER, Sim, Task};
 use crate::api::pod::{PodSpec, Resources};
 use crate::api::{Kind, Object, ObjectRef, Str, Time, Uid};
+use crate::engine::Listing;
 use crate::engine::heartbeats::Heartbeats;
 use crate::engine::journal::Actor;
 use crate::engine::scheduler::refuses::Refuses;
@@ -10,7 +11,11 @@ use crate::engine::store::{ApiError, Origin};
 use crate::engine::why::Why;
 use crate::engine::workqueue::WorkQueue;
 use crate::engine::{controllers, load, scheduler, tally};
+use serde_json::json;
 use std::rc::Rc;
+
+/// Where the Leases of nodes are.
+const NODE_LEASES: &str = "kube-node-lease";
 
 impl Sim {
     /// Events about an existing object, without a scan; Events recorded by clients are not included.
@@ -122,8 +127,43 @@ impl Sim {
     }
 
     /// Last renewal of the node's Lease, if it has a kubelet.
-    pub fn lease_renewed(&self, node: &str) -> Option<Time> {
+    pub(in crate::engine) fn lease_renewed(&self, node: &str) -> Option<Time> {
         self.kubelets.renewed(node, self.now())
+    }
+
+    /// The Lease that the kubelet of a node renews, as it would be now: a renewal is no write here (`heartbeats.rs`).
+    fn node_lease(&self, node: &Object) -> Option<Rc<Object>> {
+        let (name, made) = (node.meta.name.as_str(), node.meta.creation_timestamp?);
+        // The first comes with the node.
+        let renewed = self.server.wall_at(self.lease_renewed(name)?).max(made);
+        let lease = json!({
+            "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+            "metadata": {
+                "name": name, "namespace": NODE_LEASES, "uid": Uid(node.meta.uid.0 ^ 0xffff_ffff).to_string(),
+                "resourceVersion": self.server.version().to_string(), "creationTimestamp": made.rfc3339(),
+                "ownerReferences": [{"apiVersion": "v1", "kind": "Node", "name": name, "uid": node.meta.uid.to_string()}],
+            },
+            "spec": {"holderIdentity": name, "leaseDurationSeconds": 40, "renewTime": renewed.rfc3339().replace('Z', ".000000Z")},
+        });
+        Object::from_value(Kind::Lease, lease).ok().map(Rc::new)
+    }
+
+    /// An object as clients see it: one that is stored, or the Lease of a node.
+    pub fn seen(&self, key: &ObjectRef) -> Option<Rc<Object>> {
+        let stored = self.get(key).cloned();
+        if stored.is_some() || key.kind != Kind::Lease || key.namespace != NODE_LEASES {
+            return stored;
+        }
+        self.node_lease(self.get(&ObjectRef::new(Kind::Node, "", &key.name))?)
+    }
+
+    /// The objects of a kind as clients see them, in a namespace or in all.
+    pub fn seen_all(&self, kind: Kind, namespace: Option<&str>) -> Listing {
+        let stored = self.server.listing(kind, namespace);
+        if kind != Kind::Lease || namespace.is_some_and(|namespace| namespace != NODE_LEASES) {
+            return stored;
+        }
+        Listing::of(stored.chain(self.list(Kind::Node).filter_map(|node| self.node_lease(node))))
     }
 
     /// Whether a fault makes this probe of the Pod fail.

@@ -1,8 +1,8 @@
 //! Nodes, namespaces, quotas, and every kind without a page of its own.
 
 use super::{DescribePage, long, name, show};
-use crate::api::Kind;
 use crate::api::quantity::Quantity;
+use crate::api::{Kind, ObjectRef};
 use crate::kubectl::printers::{age, or_none, selector};
 use serde_json::Value;
 
@@ -55,18 +55,15 @@ pub fn node(page: &mut DescribePage<'_>) {
     pods(page);
 }
 
-/// Leases are not kept as objects; what one would say is known.
 fn lease(page: &mut DescribePage<'_>) {
     let holder = name(page.row.object);
-    let Some(renewed) = page.client.sim().lease_renewed(&holder) else {
+    let Some(lease) = page.client.find(&ObjectRef::new(Kind::Lease, "kube-node-lease", &holder)) else {
         return page.line(format!("Lease:\tFailed to get lease: leases.coordination.k8s.io \"{holder}\" not found"));
     };
     page.line("Lease:");
-    page.line(format!("  HolderIdentity:\t{holder}"));
+    page.line(format!("  HolderIdentity:\t{}", show(&lease["spec"]["holderIdentity"])));
     page.line("  AcquireTime:\t<unset>");
-    // The first comes with the node.
-    let (renewed, made) = (page.client.sim().server().wall_at(renewed).rfc3339(), page.row.text("/metadata/creationTimestamp"));
-    page.line(format!("  RenewTime:\t{}", age::long(renewed.as_str().max(made))));
+    page.line(format!("  RenewTime:\t{}", age::long(lease["spec"]["renewTime"].as_str().unwrap_or(""))));
 }
 
 fn info(page: &mut DescribePage<'_>) {
