@@ -751,6 +751,11 @@ fn a_recorded_command_is_the_change_cause_of_its_revision() {
     let history = "deployment.apps/nginx \nREVISION  CHANGE-CAUSE\n1         kubectl create --filename=- --record=true\n\
                    2         kubectl set image deploy/nginx nginx=nginx:1.16.1 --record=true\n\n";
     assert_eq!(out(&mut sim, "rollout history deploy/nginx"), history);
+    let set = "apiVersion: apps/v1\nkind: StatefulSet\nmetadata: {name: db}\nspec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, \
+               spec: {containers: [{name: c, image: redis}]}}}\n";
+    kubectl(&mut sim, "create -f - --record", set);
+    out(&mut sim, "rollout status sts/db");
+    assert!(out(&mut sim, "rollout history sts/db").contains("1         kubectl create --filename=- --record=true\n"));
     // A scale has no place for it in its request, and is followed by a second one.
     out(&mut sim, "scale deploy/nginx --replicas=2 --record");
     let cause = out(&mut sim, "get deploy nginx -o jsonpath={.metadata.annotations.kubernetes\\\\.io/change-cause}");

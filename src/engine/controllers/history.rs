@@ -4,7 +4,7 @@
 
 use crate::api::pod_template::PodTemplate;
 use crate::api::workload::ControllerRevision;
-use crate::api::{Body, Kind, Labels, Object, ObjectMeta, Str};
+use crate::api::{Body, Kind, Object, ObjectMeta, Str};
 use crate::engine::out::Out;
 use crate::engine::store::ApiError;
 use crate::engine::why::Why;
@@ -15,14 +15,8 @@ pub(super) fn number(revision: &Object) -> i64 {
     revision.body::<ControllerRevision>().revision
 }
 
-/// A revision of a template; the suffix of its name is also the value of the label with the given key.
-pub(super) fn new_revision(
-    owner: &Object,
-    template: &PodTemplate,
-    (name, hash_label): (&Str, &'static str),
-    annotations: Labels,
-    number: i64,
-) -> Object {
+/// A revision of a template, with the owner's annotations; the suffix of its name is also the value of the label with the given key.
+pub(super) fn new_revision(owner: &Object, template: &PodTemplate, (name, hash_label): (&Str, &'static str), number: i64) -> Object {
     let mut labels = (*template.labels).clone();
     labels.insert(Str::new_static(hash_label), name.rsplit('-').next().unwrap_or("").into());
     let data = serde_json::from_str(&template.revision_data()).unwrap_or_default();
@@ -32,7 +26,7 @@ pub(super) fn new_revision(
             name: name.clone(),
             namespace: owner.meta.namespace.clone(),
             labels: Rc::new(labels),
-            annotations,
+            annotations: owner.meta.annotations.clone(),
             owner_references: Rc::new(vec![owner.controller_reference()]),
             ..Default::default()
         },

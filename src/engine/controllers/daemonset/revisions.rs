@@ -48,7 +48,7 @@ pub(super) fn sync(
 fn create(object: &Rc<Object>, set: &DaemonSet, next: i64, out: &mut Out<'_>) -> Result<Str, ApiError> {
     let hash = set.template.hash(set.status.collision_count);
     let name = format_smolstr!("{}-{hash}", object.meta.name);
-    let new = new_revision(object, &set.template, (&name, HASH_LABEL), object.meta.annotations.clone(), next);
+    let new = new_revision(object, &set.template, (&name, HASH_LABEL), next);
     match out.create(new, Why::NewRevision { revision: next }) {
         Err(error) if error.reason == StatusReason::AlreadyExists => {
             // Another template has the same hash: the collision count leads to a new one.

@@ -45,7 +45,7 @@ pub(super) fn sync(object: &Rc<Object>, set: &StatefulSet, known: &[Rc<Object>],
         // An older template is restored: its revision becomes the newest.
         Some(equal) => renumber(equal, next, out)?,
         None => {
-            let new = new_revision(object, &set.spec.template, (&name, HASH_LABEL), Default::default(), next);
+            let new = new_revision(object, &set.spec.template, (&name, HASH_LABEL), next);
             out.create(new, Why::NewRevision { revision: next })?
         }
     };
