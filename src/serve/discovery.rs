@@ -6,9 +6,12 @@ use super::convert::ALIASES;
 use super::metrics;
 use super::request::{Accepts, Request};
 use super::status::Answer;
+use crate::api::base64;
 use crate::api::kind::{self, KindInfo};
 use crate::engine::Sim;
+use serde::Serialize;
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 
 type Verbs = &'static [&'static str];
@@ -238,33 +241,67 @@ fn group(name: &str, versions: &[(String, Vec<Resource>)]) -> Value {
     json!({ "name": name, "preferredVersion": list.first(), "versions": list })
 }
 
+/// `APIResource`, in the order of its fields: scripts look for them in its text.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ApiResource<'a> {
+    name: String,
+    singular_name: &'a str,
+    namespaced: bool,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    group: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    version: &'a str,
+    kind: &'a str,
+    verbs: Verbs,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    short_names: &'a [String],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    categories: &'a [String],
+    #[serde(skip_serializing_if = "String::is_empty")]
+    storage_version_hash: String,
+}
+
+/// Tells a client whether objects are stored in another version than before. Models `StorageVersionHash` of
+/// `apiserver/pkg/endpoints/discovery/storageversionhash.go`.
+fn storage_version_hash(group: &str, version: &str, kind: &str) -> String {
+    base64::encoded(&Sha256::digest(format!("{group}/{version}/{kind}"))[..8])
+}
+
 fn resources(group: &str, version: &str, groups: &Groups) -> Option<Answer> {
     let (_, found) = groups.get(group)?.iter().find(|(name, _)| name == version)?;
     let mut list = Vec::new();
     for one in found {
-        let mut entry = json!({
-            "name": one.name, "singularName": one.singular, "namespaced": one.namespaced, "kind": one.kind, "verbs": one.verbs,
+        let stored = one.verbs.contains(&"list");
+        list.push(ApiResource {
+            name: one.name.clone(),
+            singular_name: &one.singular,
+            namespaced: one.namespaced,
+            group: "",
+            version: "",
+            kind: &one.kind,
+            verbs: one.verbs,
+            short_names: &one.short,
+            categories: &one.categories,
+            storage_version_hash: if stored { storage_version_hash(group, version, &one.kind) } else { String::new() },
         });
-        if !one.short.is_empty() {
-            entry["shortNames"] = json!(one.short);
-        }
-        if !one.categories.is_empty() {
-            entry["categories"] = json!(one.categories);
-        }
-        list.push(entry);
-        for part in &one.parts {
-            let (group, version, kind) = &part.kind;
-            let name = format!("{}/{}", one.name, part.name);
-            let mut entry = json!({ "name": name, "singularName": "", "namespaced": one.namespaced, "kind": kind, "verbs": part.verbs });
-            if !group.is_empty() {
-                entry["group"] = (*group).into();
-                entry["version"] = (*version).into();
-            }
-            list.push(entry);
-        }
+        list.extend(one.parts.iter().map(|part| ApiResource {
+            name: format!("{}/{}", one.name, part.name),
+            singular_name: "",
+            namespaced: one.namespaced,
+            group: part.kind.0,
+            version: part.kind.1,
+            kind: &part.kind.2,
+            verbs: part.verbs,
+            short_names: &[],
+            categories: &[],
+            storage_version_hash: String::new(),
+        }));
     }
-    let list = json!({ "kind": "APIResourceList", "apiVersion": "v1", "groupVersion": joined(group, version), "resources": list });
-    Some(Answer::json(200, &list))
+    let group_version = joined(group, version);
+    let list = serde_json::to_string(&list).unwrap_or_default();
+    let body = format!("{{\"kind\":\"APIResourceList\",\"apiVersion\":\"v1\",\"groupVersion\":\"{group_version}\",\"resources\":{list}}}");
+    Some(Answer { content_type: "application/json", ..Answer::text(body) })
 }
 
 fn aggregated(groups: &Groups, core: bool) -> Answer {
