@@ -96,7 +96,7 @@ fn act(at: SocketAddr, dice: &mut Dice) {
 
 /// Everything in a cluster, and when it was written.
 fn whole(sim: &Sim) -> Vec<Value> {
-    loopscope::api::kind::all().flat_map(|kind| sim.list(kind)).map(|object| object.to_value()).collect()
+    loopscope::api::kind::all().flat_map(|kind| sim.seen_all(kind, None)).map(|object| object.to_value()).collect()
 }
 
 /// The same as the server tells it.
