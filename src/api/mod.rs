@@ -23,6 +23,7 @@ pub mod network_policy;
 pub mod node;
 pub mod normalize;
 pub mod object;
+pub mod openapi;
 pub mod pod;
 pub mod pod_template;
 pub mod policy;

@@ -61,14 +61,16 @@ pub enum Omit {
 pub struct Schema {
     structs: BTreeMap<&'static str, Vec<Field>>,
     scalars: BTreeMap<&'static str, &'static str>,
+    values: BTreeMap<&'static str, &'static str>,
     kinds: BTreeMap<(&'static str, &'static str), &'static str>,
 }
 
 impl Schema {
-    fn read() -> Schema {
-        let mut schema = Schema { structs: BTreeMap::new(), scalars: BTreeMap::new(), kinds: BTreeMap::new() };
+    /// Reads this table and another in the same form, which may be empty.
+    pub fn with(more: &'static str) -> Schema {
+        let mut schema = Schema { structs: BTreeMap::new(), scalars: BTreeMap::new(), values: BTreeMap::new(), kinds: BTreeMap::new() };
         let mut open: (&str, Vec<Field>) = ("", Vec::new());
-        for line in TABLE.lines() {
+        for line in TABLE.lines().chain(more.lines()) {
             let mut words = line.get(1..).unwrap_or("").split(' ');
             let mut next = || words.next().unwrap_or("");
             match line.as_bytes().first() {
@@ -85,6 +87,15 @@ impl Schema {
                     let (name, fields) = std::mem::replace(&mut open, (next(), Vec::new()));
                     schema.structs.insert(name, fields);
                 }
+                Some(b'!') => {
+                    let (name, json) = (next(), next());
+                    let field = schema.structs.get_mut(name).and_then(|fields| fields.iter_mut().find(|field| field.json == json));
+                    field.into_iter().for_each(|field| field.required = true);
+                }
+                Some(b'|') => {
+                    let (name, values) = line[1..].split_once('\t').unwrap_or_default();
+                    schema.values.insert(name, values);
+                }
                 Some(_) => open.1.push(read_field(line)),
             }
         }
@@ -100,6 +111,11 @@ impl Schema {
     /// What a named type that is not a struct stands for, such as `string` for `v1.Protocol`.
     pub fn scalar(&self, name: &str) -> Option<&'static str> {
         self.scalars.get(name).copied()
+    }
+
+    /// The values of a named type that has no others, if the table tells them.
+    pub fn values(&self, name: &str) -> Option<impl Iterator<Item = &'static str>> {
+        self.values.get(name).map(|values| values.split('\t'))
     }
 
     /// The struct of a kind.
@@ -157,7 +173,7 @@ thread_local! {
 
 /// The table; read on first use, once for each thread, and never freed.
 pub fn schema() -> &'static Schema {
-    SCHEMA.with(|cell| *cell.get_or_init(|| Box::leak(Box::new(Schema::read()))))
+    SCHEMA.with(|cell| *cell.get_or_init(|| Box::leak(Box::new(Schema::with("")))))
 }
 
 /// One reason why a document does not decode.

@@ -33,14 +33,21 @@ fn document(sim: &Sim) -> Value {
 /// A schema as v2 has it: other references, and a format for what is a number or a text.
 fn older(schema: Value) -> Value {
     match schema {
-        Value::Object(map) if map.contains_key("x-kubernetes-int-or-string") => {
-            let mut kept = json!({ "type": "string", "format": "int-or-string" });
-            if let Some(text) = map.get("description") {
-                kept["description"] = text.clone();
+        Value::Object(map) if map.contains_key("oneOf") || map.contains_key("x-kubernetes-int-or-string") => {
+            let mut kept = json!({ "type": "string" });
+            let custom = map.get("x-kubernetes-int-or-string").map(|_| Value::from("int-or-string"));
+            for (name, value) in [("description", map.get("description")), ("format", map.get("format").or(custom.as_ref()))] {
+                if let Some(value) = value {
+                    kept[name] = value.clone();
+                }
             }
             kept
         }
-        Value::Object(map) => {
+        Value::Object(mut map) => {
+            // A reference with something beside it.
+            if let Some(Value::Array(mut one)) = map.remove("allOf").filter(|_| !map.contains_key("type")) {
+                map.append(one.first_mut().and_then(Value::as_object_mut).unwrap_or(&mut Map::new()));
+            }
             let one = |(key, value): (String, Value)| match (key.as_str(), &value) {
                 ("$ref", Value::String(name)) => (key, name.replace("#/components/schemas/", "#/definitions/").into()),
                 ("nullable" | "oneOf" | "anyOf" | "not", _) => (String::new(), Value::Null),
@@ -151,8 +158,9 @@ mod tests {
         assert_eq!(deployment["properties"]["spec"]["$ref"], "#/definitions/io.k8s.api.apps.v1.DeploymentSpec");
         assert_eq!(deployment["x-kubernetes-group-version-kind"][0]["kind"], "Deployment");
         let rolling = &document["definitions"]["io.k8s.api.apps.v1.RollingUpdateDeployment"]["properties"]["maxSurge"];
-        assert_eq!(*rolling, json!({ "type": "string", "format": "int-or-string" }));
-        assert!(!document.to_string().contains("components"));
+        assert_eq!(rolling["$ref"], "#/definitions/io.k8s.apimachinery.pkg.util.intstr.IntOrString");
+        assert_eq!(document["definitions"]["io.k8s.apimachinery.pkg.util.intstr.IntOrString"]["format"], "int-or-string");
+        assert!(!document.to_string().contains("#/components"));
     }
 
     #[test]

@@ -1,13 +1,18 @@
 #!/usr/bin/env python3
-"""Writes src/api/schema.txt from the Go types of a checkout of k8s.io/api.
+"""Writes src/api/schema.txt, or src/api/openapi.txt, from the Go types of a checkout of k8s.io/api; for the latter also of
+k8s.io/apiextensions-apiserver and k8s.io/kube-aggregator.
 
-    git clone https://github.com/kubernetes/api CHECKOUT
-    tests/tools/schema.py CHECKOUT v0.36.2 > src/api/schema.txt
+    git clone https://github.com/kubernetes/api API
+    tests/tools/schema.py v0.36.2 API > src/api/schema.txt
+    tests/tools/schema.py v0.36.2 API APIEXTENSIONS AGGREGATOR > src/api/openapi.txt
 
 The table keeps only what strict decoding and the template hash need: per struct its fields in the
 order of the Go source, with their JSON and Go names and types. A type is followed by `!` when the field
 is required, `^` when it is optional but always written, `~` when a zero struct is left out; the others
 are left out when they are empty. After `&` stand the patch strategy and the merge key.
+
+The second table has in the same form what only OpenAPI needs: the kinds that are stored as they come and their structs; after `!` a
+struct and a field of it that is required although it may be left out; after `|` a type and its values, each after a tab.
 """
 import re
 import subprocess
@@ -32,6 +37,29 @@ KINDS = [
     ("networking.k8s.io/v1", "networkingv1", "Ingress NetworkPolicy"),
     ("coordination.k8s.io/v1", "coordinationv1", "Lease"),
 ]
+# The same for the second table, by the checkout they are in.
+OPENAPI_PACKAGES = [
+    {"rbac/v1": "rbacv1", "node/v1": "nodev1", "admissionregistration/v1": "admissionregistrationv1", "certificates/v1": "certificatesv1",
+     "flowcontrol/v1": "flowcontrolv1", "resource/v1": "resourcev1"},
+    {"pkg/apis/apiextensions/v1": "apiextensionsv1"},
+    {"pkg/apis/apiregistration/v1": "apiregistrationv1"},
+]
+OPENAPI_KINDS = [
+    ("networking.k8s.io/v1", "networkingv1", "IngressClass IPAddress ServiceCIDR"),
+    ("rbac.authorization.k8s.io/v1", "rbacv1", "Role RoleBinding ClusterRole ClusterRoleBinding"),
+    ("storage.k8s.io/v1", "storagev1", "CSIDriver CSINode CSIStorageCapacity VolumeAttachment VolumeAttributesClass"),
+    ("node.k8s.io/v1", "nodev1", "RuntimeClass"),
+    ("apiextensions.k8s.io/v1", "apiextensionsv1", "CustomResourceDefinition"),
+    ("apiregistration.k8s.io/v1", "apiregistrationv1", "APIService"),
+    ("admissionregistration.k8s.io/v1", "admissionregistrationv1",
+     "MutatingWebhookConfiguration ValidatingWebhookConfiguration ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding "
+     "MutatingAdmissionPolicy MutatingAdmissionPolicyBinding"),
+    ("certificates.k8s.io/v1", "certificatesv1", "CertificateSigningRequest"),
+    ("flowcontrol.apiserver.k8s.io/v1", "flowcontrolv1", "FlowSchema PriorityLevelConfiguration"),
+    ("resource.k8s.io/v1", "resourcev1", "DeviceClass ResourceClaim ResourceClaimTemplate ResourceSlice"),
+]
+# Structs that are something else in JSON: a number or a text, or anything.
+LEAVES = {"JSON", "JSONSchemaPropsOrArray", "JSONSchemaPropsOrBool", "JSONSchemaPropsOrStringArray"}
 # Types of k8s.io/apimachinery that the checkout does not hold: (json, Go, type, required).
 META = {
     "metav1.ObjectMeta": [
@@ -65,15 +93,19 @@ META = {
 }
 SCALARS = {
     "types.UID": "string", "metav1.ManagedFieldsOperationType": "string",
-    "metav1.LabelSelectorOperator": "string", "metav1.ConditionStatus": "string",
+    "metav1.LabelSelectorOperator": "string", "metav1.ConditionStatus": "string", "metav1.StatusReason": "string",
 }
+
+
+# All packages that are read.
+KNOWN = {}
 
 
 def source(checkout, revision, package):
     names = subprocess.run(["git", "-C", checkout, "ls-tree", "--name-only", revision, package + "/"],
                            check=True, capture_output=True, text=True).stdout.split()
     for name in names:
-        if name.endswith("types.go"):
+        if re.search(r"/(\w+\.)?types(_jsonschema)?\.go$|types\.go$", name):
             yield subprocess.run(["git", "-C", checkout, "show", f"{revision}:{name}"],
                                  check=True, capture_output=True, text=True).stdout
 
@@ -84,7 +116,7 @@ def imports(text):
         last = path.split("/")
         name = alias or (last[-1] if not re.fullmatch(r"v\d\w*", last[-1]) else last[-1])
         if path.startswith("k8s.io/api/"):
-            table[name] = PACKAGES.get(path[len("k8s.io/api/"):], "?" + path)
+            table[name] = KNOWN.get(path[len("k8s.io/api/"):], "?" + path)
         elif path.endswith("apis/meta/v1"):
             table[name] = "metav1"
         else:
@@ -109,24 +141,38 @@ def patch(tags):
     return f"&{strategy.group(1)}:{key.group(1) if key else ''}" if strategy else ""
 
 
-def parse(text, package, structs, scalars):
+def enums(text, package, found):
+    marked = re.findall(r"^// \+enum\n(?://.*\n)*type (\w+) string$", text, re.M)
+    for name in marked:
+        values = re.findall(r'^\s+\w+\s+' + name + r'\s+=\s+"([^"]*)"|^\s+\w+\s+=\s+' + name + r'\((?:"([^"]*)"|v1\.(\w+)Protocol)\)', text, re.M)
+        values = ["".join(value) for value in values]
+        found[f"{package}.{name}"] = sorted(set(values))
+
+
+def parse(text, package, structs, scalars, demanded):
     table = imports(text)
     for name, body in re.findall(r"^type (\w+) struct \{\n(.*?)^\}", text, re.M | re.S):
-        fields, optional = [], False
+        if name in LEAVES:
+            continue
+        fields, optional, required = [], False, False
         for line in body.split("\n"):
             if "+optional" in line:
                 optional = True
+            if re.search(r"//\s*\+required", line):
+                required = True
             match = re.match(r"^\t(?:(\w+)\s+)?([\w.*\[\]]+)\s+`json:\"([^\"]*)\"(.*)", line)
             if match:
                 go, kind, tag, tags = match.groups()
                 json_name = tag.split(",")[0]
                 kind = qualify(kind, package, table)
-                inline = "inline" in tag or (go is None and json_name == "")
+                inline = ",inline" in tag or (go is None and json_name == "")
                 always = "omitempty" not in tag and "omitzero" not in tag and not inline
                 mark = "~" if "omitzero" in tag else "" if not always else "^" if optional else "!"
                 go = go or kind.split(".")[-1].lstrip("*")
+                if required and not always and not inline:
+                    demanded.append((f"{package}.{name}", json_name))
                 fields.append(f"{'~' if inline else json_name} {go} {kind}{mark}{patch(tags)}")
-                optional = False
+                optional = required = False
         structs[f"{package}.{name}"] = fields
     for name, kind in re.findall(r"^type (\w+) ([\w.\[\]]+)$", text, re.M):
         if kind not in ("struct",):
@@ -137,19 +183,8 @@ def names_in(kind):
     return re.findall(r"[a-z]\w*\.[A-Z]\w*", kind)
 
 
-def main():
-    checkout, revision = sys.argv[1:3]
-    structs, scalars = dict(META), dict(SCALARS)
-    for path, package in PACKAGES.items():
-        for text in source(checkout, revision, path):
-            parse(text, package, structs, scalars)
-    todo = ["v1.PodTemplateSpec"]
-    kinds = []
-    for version, package, names in KINDS:
-        for name in names.split():
-            kinds.append((version, name, f"{package}.{name}"))
-            todo.append(f"{package}.{name}")
-    used = set()
+def reachable(todo, structs, scalars):
+    used, todo = set(), list(todo)
     while todo:
         name = todo.pop()
         if name in used:
@@ -159,7 +194,14 @@ def main():
             todo.extend(names_in(field.split(" ")[2]))
         if name in scalars:
             todo.extend(names_in(scalars[name]))
-    print("# Written by tests/tools/schema.py from the types of " + revision + "; see src/api/schema.rs.")
+    return used
+
+
+def kinds_of(table):
+    return [(version, name, f"{package}.{name}") for version, package, names in table for name in names.split()]
+
+
+def show(kinds, used, structs, scalars):
     for kind in kinds:
         print("@" + " ".join(kind))
     for name in sorted(used):
@@ -174,6 +216,35 @@ def main():
                 print(f"{json_name} {kind}" + (f" {short}" if short else ""))
         elif name not in scalars:
             print("?" + name, file=sys.stderr)
+
+
+def main():
+    revision, *checkouts = sys.argv[1:]
+    structs, scalars, demanded, values = dict(META), dict(SCALARS), [], {}
+    packages = [{**PACKAGES, **OPENAPI_PACKAGES[0]}, *OPENAPI_PACKAGES[1:]] if len(checkouts) > 1 else [PACKAGES]
+    for found in packages:
+        KNOWN.update(found)
+    for checkout, found in zip(checkouts, packages):
+        for path, package in found.items():
+            for text in source(checkout, revision, path):
+                parse(text, package, structs, scalars, demanded)
+                enums(text, package, values)
+    kinds = kinds_of(KINDS)
+    decoded = reachable(["v1.PodTemplateSpec", *(kind[2] for kind in kinds)], structs, scalars)
+    print("# Written by tests/tools/schema.py from the types of " + revision + "; see src/api/" +
+          ("schema.rs." if len(checkouts) == 1 else "openapi.rs."))
+    if len(checkouts) == 1:
+        show(kinds, decoded, structs, scalars)
+        return
+    kinds = kinds_of(OPENAPI_KINDS)
+    used = reachable([kind[2] for kind in kinds], structs, scalars)
+    show(kinds, used - decoded, structs, scalars)
+    for name, field in sorted(demanded):
+        if name in used | decoded:
+            print(f"!{name} {field}")
+    for name in sorted(values):
+        if name in used | decoded:
+            print("\t".join([f"|{name}", *values[name]]))
 
 
 main()

@@ -1,0 +1,323 @@
+//! The schemas of kinds as OpenAPI v3 has them, with a description of every field: what `kubectl explain` reads.
+//!
+//! Fields and types are those of `schema.rs`; the values of fields, the kinds that are stored as they come and the descriptions are in
+//! tables of their own (`openapi.txt`, `descriptions.txt`), which the page loads when they are asked for first ([`provide`]).
+//!
+//! Models `kube-openapi/pkg/builder3` and what `apiextensions-apiserver/pkg/controller/openapi` publishes of custom kinds.
+
+use super::schema::{Field, Schema, list_element, map_element};
+use serde_json::{Map, Value, json};
+use std::cell::Cell;
+use std::collections::BTreeMap;
+
+/// Where a reference finds its schema.
+const PLACE: &str = "#/components/schemas/";
+/// The group, version and kind of a schema.
+pub const NAMES: &str = "x-kubernetes-group-version-kind";
+
+/// Structs of Go that are something else in JSON.
+const LEAVES: &[(&str, &str)] = &[
+    ("apiextensionsv1.CustomResourceSubresourceStatus", r#"{"type":"object"}"#),
+    ("apiextensionsv1.JSON", "{}"),
+    ("apiextensionsv1.JSONSchemaPropsOrArray", "{}"),
+    ("apiextensionsv1.JSONSchemaPropsOrBool", "{}"),
+    ("apiextensionsv1.JSONSchemaPropsOrStringArray", "{}"),
+    ("intstr.IntOrString", r#"{"format":"int-or-string","oneOf":[{"type":"integer"},{"type":"string"}]}"#),
+    ("metav1.FieldsV1", r#"{"type":"object"}"#),
+    ("metav1.MicroTime", r#"{"type":"string","format":"date-time"}"#),
+    ("metav1.Time", r#"{"type":"string","format":"date-time"}"#),
+    ("resource.Quantity", r#"{"oneOf":[{"type":"string"},{"type":"number"}]}"#),
+    ("runtime.RawExtension", r#"{"type":"object"}"#),
+];
+
+/// All tables together.
+pub struct Reference {
+    /// Kinds, structs and fields.
+    pub schema: Schema,
+    /// Of each struct a line with its description and one for each of its fields.
+    blocks: BTreeMap<&'static str, &'static str>,
+}
+
+impl Reference {
+    /// Reads the two tables that may be missing, one after the other.
+    fn read(tables: &'static str) -> Reference {
+        let (kinds, texts) = tables.split_once("\n:").unwrap_or((tables, ""));
+        let mut blocks = BTreeMap::new();
+        for block in texts.split("\n:") {
+            let name = block.split(['\t', ' ']).next().unwrap_or("");
+            blocks.insert(name, block);
+        }
+        Reference { schema: Schema::with(kinds), blocks }
+    }
+
+    /// What a struct is, or one of its fields: a struct that does not say so has it from another, at last from all kinds together.
+    fn described(&self, name: &str, field: &str) -> Option<&'static str> {
+        let block = self.blocks.get(name)?;
+        let (head, text) = block.split_once('\t')?;
+        if field.is_empty() {
+            return text.lines().next();
+        }
+        let own = text.lines().skip(1).filter_map(|line| line.split_once('\t')).find(|(json, _)| *json == field);
+        let parent = head.split_once(' ').map_or("*", |(_, parent)| parent);
+        own.map(|(_, text)| text).or_else(|| if name == "*" { None } else { self.described(parent, field) })
+    }
+
+    /// The schema of a kind; those that it refers to are added to the others.
+    pub fn kind(&self, (group, version, kind): (&str, &str, &str), schemas: &mut Map<String, Value>) -> Option<Value> {
+        let api_version = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
+        let root = self.schema.kind(&api_version, kind)?;
+        self.collect(root, schemas);
+        let entry = schemas.get_mut(&public_name(root))?;
+        entry[NAMES] = json!([{ "group": group, "version": version, "kind": kind }]);
+        Some(entry.clone())
+    }
+
+    /// The schema of a custom kind, with the fields that every object has.
+    pub fn custom(&self, schema: &Value, (group, version, kind): (&str, &str, &str), schemas: &mut Map<String, Value>) -> Value {
+        let mut schema = if schema.is_object() { schema.clone() } else { json!({}) };
+        let (mut header, mut required) = (Map::new(), Vec::new());
+        self.properties("metav1.TypeMeta", "metav1.TypeMeta", &mut header, &mut required, schemas);
+        header.insert("metadata".to_owned(), self.property("*", ("metadata", "metav1.ObjectMeta"), schemas));
+        if !schema["properties"].is_object() {
+            schema["properties"] = Value::Object(Map::new());
+        }
+        for (name, property) in header {
+            schema["properties"][name] = property;
+        }
+        schema[NAMES] = json!([{ "group": group, "version": version, "kind": kind }]);
+        let reversed: Vec<&str> = group.split('.').rev().collect();
+        schemas.insert(format!("{}.{version}.{kind}", reversed.join(".")), schema.clone());
+        schema
+    }
+
+    /// Adds a struct and those of its fields.
+    fn collect(&self, name: &'static str, schemas: &mut Map<String, Value>) {
+        let public = public_name(name);
+        if schemas.contains_key(&public) {
+            return;
+        }
+        schemas.insert(public.clone(), Value::Null);
+        let mut entry = match LEAVES.iter().find(|(leaf, _)| *leaf == name) {
+            Some((_, text)) => serde_json::from_str(text).unwrap_or_default(),
+            None => {
+                let (mut properties, mut required) = (Map::new(), Vec::new());
+                self.properties(name, name, &mut properties, &mut required, schemas);
+                let mut entry = json!({ "type": "object", "properties": properties });
+                if !required.is_empty() {
+                    entry["required"] = Value::Array(required);
+                }
+                entry
+            }
+        };
+        if let Some(text) = self.described(name, "") {
+            entry["description"] = text.into();
+        }
+        schemas.insert(public, entry);
+    }
+
+    /// The fields of a struct, and those of the structs that stand in it; `owner` is the outermost.
+    fn properties(
+        &self,
+        owner: &'static str,
+        name: &'static str,
+        properties: &mut Map<String, Value>,
+        required: &mut Vec<Value>,
+        schemas: &mut Map<String, Value>,
+    ) {
+        for field in self.schema.fields(name).unwrap_or_default() {
+            if field.inline() {
+                self.properties(owner, field.kind.trim_start_matches('*'), properties, required, schemas);
+                continue;
+            }
+            if field.required {
+                required.push(field.json.into());
+            }
+            let described = if self.described(owner, field.json).is_some() { owner } else { name };
+            let mut property = self.property(described, (field.json, field.kind), schemas);
+            patched(field, &mut property);
+            properties.insert(field.json.to_owned(), property);
+        }
+    }
+
+    fn property(&self, owner: &str, (json, kind): (&str, &'static str), schemas: &mut Map<String, Value>) -> Value {
+        let mut property = self.type_of(kind, schemas);
+        if property.get("$ref").is_some() {
+            // What stands beside a reference is ignored.
+            property = json!({ "allOf": [property] });
+        }
+        if let Some(text) = self.described(owner, json) {
+            property["description"] = text.into();
+        }
+        property
+    }
+
+    fn type_of(&self, kind: &'static str, schemas: &mut Map<String, Value>) -> Value {
+        let kind = kind.trim_start_matches('*');
+        if kind == "[]byte" {
+            return json!({ "type": "string", "format": "byte" });
+        }
+        if let Some(element) = list_element(kind) {
+            return json!({ "type": "array", "items": self.type_of(element, schemas) });
+        }
+        if let Some(element) = map_element(kind) {
+            return json!({ "type": "object", "additionalProperties": self.type_of(element, schemas) });
+        }
+        match kind {
+            "bool" => json!({ "type": "boolean" }),
+            "int32" | "int64" => json!({ "type": "integer", "format": kind }),
+            "float64" => json!({ "type": "number", "format": "double" }),
+            _ => match self.schema.scalar(kind) {
+                Some(inner) => {
+                    let mut schema = self.type_of(inner, schemas);
+                    if let Some(values) = self.schema.values(kind) {
+                        schema["enum"] = values.map(Value::from).collect();
+                    }
+                    schema
+                }
+                None if kind == "string" => json!({ "type": "string" }),
+                None => {
+                    self.collect(kind, schemas);
+                    json!({ "$ref": format!("{PLACE}{}", public_name(kind)) })
+                }
+            },
+        }
+    }
+}
+
+/// The schema that a reference means.
+pub fn resolved<'a>(reference: &str, schemas: &'a Map<String, Value>) -> Option<&'a Value> {
+    schemas.get(reference.strip_prefix(PLACE)?)
+}
+
+fn patched(field: &Field, property: &mut Value) {
+    for (name, value) in [("strategy", field.strategy), ("merge-key", field.merge_key)] {
+        if !value.is_empty() {
+            property[format!("x-kubernetes-patch-{name}")] = value.into();
+        }
+    }
+}
+
+/// `appsv1.Deployment` is `io.k8s.api.apps.v1.Deployment`.
+fn public_name(name: &str) -> String {
+    let (package, name) = name.split_once('.').unwrap_or(("v1", name));
+    let version = package.rfind('v').filter(|at| package[at + 1..].bytes().all(|b| b.is_ascii_digit())).unwrap_or(package.len());
+    let (group, version) = package.split_at(version);
+    let package = match group {
+        "meta" => format!("apimachinery.pkg.apis.meta.{version}"),
+        "intstr" => "apimachinery.pkg.util.intstr".to_owned(),
+        "resource" if version.is_empty() => "apimachinery.pkg.api.resource".to_owned(),
+        "runtime" => "apimachinery.pkg.runtime".to_owned(),
+        "apiextensions" => format!("apiextensions-apiserver.pkg.apis.apiextensions.{version}"),
+        "apiregistration" => format!("kube-aggregator.pkg.apis.apiregistration.{version}"),
+        "" => format!("api.core.{version}"),
+        group => format!("api.{group}.{version}"),
+    };
+    format!("io.k8s.{package}.{name}")
+}
+
+thread_local! {
+    static REFERENCE: Cell<Option<&'static Reference>> = const { Cell::new(None) };
+}
+
+/// Gives the tables to whoever asks from now on; what was there before stays in memory.
+pub fn provide(tables: String) -> &'static Reference {
+    let reference: &'static Reference = Box::leak(Box::new(Reference::read(Box::leak(tables.into_boxed_str()))));
+    REFERENCE.set(Some(reference));
+    reference
+}
+
+/// All tables; in the page without descriptions and without some kinds as long as they have not been loaded.
+pub fn reference() -> &'static Reference {
+    REFERENCE.get().unwrap_or_else(|| provide(own()))
+}
+
+/// Natively the tables are part of the program.
+#[cfg(not(target_arch = "wasm32"))]
+fn own() -> String {
+    concat!(include_str!("openapi.txt"), include_str!("descriptions.txt")).to_owned()
+}
+
+#[cfg(target_arch = "wasm32")]
+fn own() -> String {
+    String::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// The names of all structs, and of what is something else in JSON.
+    fn structs() -> BTreeSet<&'static str> {
+        let tables = concat!(include_str!("schema.txt"), include_str!("openapi.txt"));
+        tables.lines().filter_map(|line| line.strip_prefix('>')).chain(LEAVES.iter().map(|(name, _)| *name)).collect()
+    }
+
+    #[test]
+    fn every_struct_and_field_has_a_description() {
+        let reference = reference();
+        let mut missing = Vec::new();
+        for name in structs() {
+            if reference.described(name, "").is_none_or(str::is_empty) {
+                missing.push(name.to_owned());
+            }
+            let fields = reference.schema.fields(name).unwrap_or_default().iter().filter(|field| !field.inline());
+            missing.extend(
+                fields
+                    .filter(|field| reference.described(name, field.json).is_none_or(str::is_empty))
+                    .map(|field| format!("{name} {}", field.json)),
+            );
+        }
+        assert!(missing.is_empty(), "{} are missing:\n{}", missing.len(), missing.join("\n"));
+    }
+
+    #[test]
+    fn no_description_is_left_over_or_too_long() {
+        let (reference, structs) = (reference(), structs());
+        let mut wrong = Vec::new();
+        for (name, block) in &reference.blocks {
+            let (head, text) = block.split_once('\t').unwrap();
+            let parent = head.split_once(' ').map(|(_, parent)| parent);
+            if *name != "*" && !structs.contains(name) || parent.is_some_and(|parent| !structs.contains(parent)) {
+                wrong.push((*head).to_owned());
+            }
+            let mut seen = BTreeSet::new();
+            for line in text.trim_end().lines().skip(1) {
+                let (json, text) = line.split_once('\t').unwrap_or((line, ""));
+                let known = *name == "*" || reference.schema.field(name, json).is_some();
+                let again = !seen.insert(json) || *name != "*" && reference.described(parent.unwrap_or("*"), json) == Some(text);
+                let bad =
+                    !text.ends_with(['.', ')']) || text.contains(['`', '\\', '$']) && !text.contains("$(NAME)") || text.contains("  ");
+                if !known || again || bad || text.chars().count() > 240 {
+                    wrong.push(format!("{name} {json}: {text}"));
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
+    }
+
+    #[test]
+    fn a_schema_has_descriptions_values_and_references() {
+        let mut schemas = Map::new();
+        let deployment = reference().kind(("apps", "v1", "Deployment"), &mut schemas).unwrap();
+        assert_eq!(deployment["properties"]["spec"]["allOf"][0]["$ref"], "#/components/schemas/io.k8s.api.apps.v1.DeploymentSpec");
+        assert_eq!(
+            deployment["properties"]["spec"]["description"],
+            "How many Pods of which template are to run, and how they are replaced."
+        );
+        let strategy = resolved("#/components/schemas/io.k8s.api.apps.v1.DeploymentStrategy", &schemas).unwrap();
+        assert_eq!(strategy["properties"]["type"]["enum"], json!(["Recreate", "RollingUpdate"]));
+        assert_eq!(schemas["io.k8s.apimachinery.pkg.api.resource.Quantity"]["oneOf"][1]["type"], "number");
+        let cron = reference().kind(("batch", "v1", "CronJob"), &mut schemas).unwrap();
+        assert_eq!(cron["required"], json!(["spec"]));
+    }
+
+    #[test]
+    fn without_the_tables_there_are_fields_and_no_descriptions() {
+        let bare = Reference::read("");
+        let mut schemas = Map::new();
+        let pod = bare.kind(("", "v1", "Pod"), &mut schemas).unwrap();
+        assert!(pod["description"].is_null() && pod["properties"]["spec"]["description"].is_null());
+        assert!(bare.kind(("rbac.authorization.k8s.io", "v1", "Role"), &mut schemas).is_none());
+    }
+}
