@@ -15,6 +15,7 @@ else
   echo '// Not built: see scripts/editor.mjs.' > "$dir/single.js"
 fi
 { printf 'window.loopscopeCatalogue = `'; cat src/i18n/zh.txt; printf '`;\n'; } > "$dir/zh.js"
+{ printf 'window.loopscopeExplain = `'; sed 's/[\\`$]/\\&/g' src/api/openapi.txt src/api/descriptions.txt; printf '`;\n'; } > "$dir/explain.js"
 # The lessons: as files to learn from, and as scripts, which a frame of another site may load.
 mkdir -p "$dir/lessons"
 for lesson in static/lessons/*.yaml; do

@@ -13,7 +13,7 @@ const style = (name) => `<style>${text(name).replace(/<\/(style)/gi, '<\\/$1')}<
 const json = (value) => JSON.stringify(value).replace(/</g, '\\u003c').replace(/\u2028|\u2029/g, ' ');
 
 const files = {};
-for (const name of ['loopscope.js', 'zh.js', 'editor.js', 'export.js', 'host.js']) files[name] = text(name);
+for (const name of ['loopscope.js', 'zh.js', 'explain.js', 'editor.js', 'export.js', 'host.js']) files[name] = text(name);
 for (const name of readdirSync(new URL('lessons/', dist)).filter((name) => name.endsWith('.js'))) files[`lessons/${name}`] = text(`lessons/${name}`);
 const parts = {};
 for (const name of ['loopscope_bg', 'rest'].filter((name) => names.includes(`${name}.wasm`))) {

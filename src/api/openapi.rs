@@ -288,7 +288,7 @@ mod tests {
                 let again = !seen.insert(json) || *name != "*" && reference.described(parent.unwrap_or("*"), json) == Some(text);
                 let bad =
                     !text.ends_with(['.', ')']) || text.contains(['`', '\\', '$']) && !text.contains("$(NAME)") || text.contains("  ");
-                if !known || again || bad || text.chars().count() > 240 {
+                if !known || again || bad || text.chars().count() > 205 {
                     wrong.push(format!("{name} {json}: {text}"));
                 }
             }

@@ -5,6 +5,7 @@
 use super::client::Client;
 use super::parse::Args;
 use super::printers::jsonpath;
+use super::resources::served_versions;
 use super::{Failure, Outcome, Reads, Verb, custom};
 use crate::api::kind::KindInfo;
 use crate::api::{Kind, openapi};
@@ -60,7 +61,14 @@ fn steps<'a>(path: &'a str, info: &KindInfo) -> Vec<&'a str> {
 fn root(client: &Client<'_>, kind: Kind, wanted: Option<&str>, schemas: &mut Map<String, Value>) -> Result<(String, Value), Failure> {
     let info = kind.info();
     let wanted = wanted.filter(|version| !version.is_empty());
-    let missing = |version: &str| Failure::error(format!("couldn't find resource for \"{version}, Resource={}\"", info.plural));
+    let missing = |version: &str| {
+        let resource = format!("{version}, Resource={}", info.plural);
+        let root = if version.contains('/') { "" } else { "/" };
+        Failure::error(match served_versions(client).iter().any(|served| served == version) {
+            true => format!("GVR ({root}{resource}) not found in OpenAPI schema"),
+            false => format!("couldn't find resource for \"{root}{resource}\""),
+        })
+    };
     if let Some(definition) = custom::definition(client, kind) {
         let name = wanted.and_then(|version| version.rsplit('/').next()).unwrap_or("");
         let version = definition.version(name);

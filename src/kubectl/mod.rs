@@ -424,6 +424,11 @@ pub fn only_reads(line: &str) -> bool {
     }
 }
 
+/// Whether a line may ask for descriptions of fields: also a line of the shell.
+pub fn explains(line: &str) -> bool {
+    line.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == explain::VERB.name)
+}
+
 /// Whether a line opens an editor.
 pub fn opens_editor(line: &str) -> bool {
     one_command(line).is_some_and(|words| words.get(verb_position(&words)).is_some_and(|verb| verb == edit::VERB.name))

@@ -102,6 +102,12 @@ fn api_resources(client: &mut Client<'_>, words: &[String], _: &str) -> Result<O
 }
 
 fn api_versions(client: &mut Client<'_>, _: &[String], _: &str) -> Result<Outcome, Failure> {
+    served_versions(client).into_iter().for_each(|version| client.say(version));
+    Ok(Outcome::Done)
+}
+
+/// All groups with their versions, such as `apps/v1`.
+pub fn served_versions(client: &Client<'_>) -> Vec<String> {
     let transient = TRANSIENT.iter().filter(|kind| !kind.0.is_empty()).map(|kind| format!("{}/{}", kind.0, kind.3));
     let definitions = client.sim().server().definitions();
     let custom = definitions
@@ -112,8 +118,7 @@ fn api_versions(client: &mut Client<'_>, _: &[String], _: &str) -> Result<Outcom
     all.push("autoscaling/v1".to_owned());
     crate::sort::sort(&mut all);
     all.dedup();
-    all.into_iter().for_each(|version| client.say(version));
-    Ok(Outcome::Done)
+    all
 }
 
 fn version(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {

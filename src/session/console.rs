@@ -46,6 +46,17 @@ pub enum ConsoleMsg {
     Interrupt,
     /// A command printed this.
     Print(Vec<OutputLine>),
+    /// The descriptions of fields are there, or cannot be had.
+    Described(bool),
+}
+
+/// The descriptions of fields, without which `kubectl explain` does not run.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum Descriptions {
+    #[default]
+    Missing,
+    Requested,
+    Loaded,
 }
 
 /// The console.
@@ -55,6 +66,9 @@ pub struct Console {
     pub lines: Rc<Vec<OutputLine>>,
     /// The lines that were entered.
     pub history: Rc<Vec<String>>,
+    descriptions: Descriptions,
+    /// Lines that wait for them, each with the command that it stands for if it is run again.
+    held: Vec<(String, Option<Command>)>,
 }
 
 impl Console {
@@ -71,8 +85,22 @@ impl Console {
             }
             ConsoleMsg::Print(lines) if lines.is_empty() => {}
             ConsoleMsg::Print(lines) => self.print(lines),
+            ConsoleMsg::Described(there) => {
+                self.descriptions = if there { Descriptions::Loaded } else { Descriptions::Missing };
+                let held = std::mem::take(&mut self.held);
+                return held.into_iter().flat_map(|(line, command)| self.run(&line, command, run)).collect();
+            }
         }
         Vec::new()
+    }
+
+    /// Whether the descriptions of fields are to be loaded now; whoever loads them says so by [`ConsoleMsg::Described`].
+    pub fn requests_descriptions(&mut self) -> bool {
+        let requests = self.descriptions == Descriptions::Missing && !self.held.is_empty();
+        if requests {
+            self.descriptions = Descriptions::Requested;
+        }
+        requests
     }
 
     fn enter(&mut self, line: &str, run: &Run) -> Vec<Effect> {
@@ -101,6 +129,18 @@ impl Console {
             let more = history.len().saturating_sub(HISTORY_LINES);
             history.drain(..more);
         }
+        let (line, command) = (line.to_owned(), recalled.as_ref().map(|ran| ran.command.clone()));
+        // Until they are there, later lines wait as well.
+        let explains = self.descriptions != Descriptions::Loaded && crate::kubectl::explains(&line) && !run.takes_input();
+        if explains || !self.held.is_empty() {
+            self.held.push((line, command));
+            return Vec::new();
+        }
+        self.run(&line, command, run)
+    }
+
+    /// What a line leads to that stands in the console.
+    fn run(&mut self, line: &str, recalled: Option<Command>, run: &Run) -> Vec<Effect> {
         match line {
             _ if run.takes_input() => {}
             "clear" => {
@@ -111,8 +151,8 @@ impl Console {
             "history" => return vec![Effect::Print(history::printed(run))],
             _ => {}
         }
-        if let Some(manifest @ Command::Apply(_)) = recalled.as_ref().map(|ran| &ran.command) {
-            return vec![Effect::Fork, Effect::Execute(manifest.clone())];
+        if let Some(manifest @ Command::Apply(_)) = recalled {
+            return vec![Effect::Fork, Effect::Execute(manifest)];
         }
         if run.follows() && crate::kubectl::opens_editor(line) {
             let said = msg::edit_elsewhere();
@@ -160,6 +200,26 @@ mod tests {
         assert!(state.console.lines.iter().any(|line| line.text.contains("ContainerCreating")), "{:?}", state.console.lines);
         state.update(TimelineMsg::Live);
         assert_eq!(state.timeline.run.branches(), (1, vec![]));
+    }
+
+    #[test]
+    fn an_explanation_waits_for_the_descriptions_and_what_follows_waits_for_it() {
+        let mut state = settled((examples::ALL[0].text)());
+        let shown = |state: &crate::session::State| state.console.lines.iter().map(|line| line.text.clone()).collect::<Vec<_>>().join("\n");
+        assert!(!state.console.requests_descriptions());
+        state.update(ConsoleMsg::Enter("kubectl explain deployment.spec.replicas | head -2".into()));
+        state.update(ConsoleMsg::Enter("kubectl get nodes".into()));
+        assert!(state.console.requests_descriptions() && !state.console.requests_descriptions());
+        assert!(shown(&state).ends_with("| head -2\n$ kubectl get nodes"), "{}", shown(&state));
+        // They cannot be had: there is an answer, and they are asked for again.
+        state.update(ConsoleMsg::Described(false));
+        assert!(shown(&state).contains("$ kubectl get nodes\nGROUP:      apps\nKIND:       Deployment\nNAME "), "{}", shown(&state));
+        state.update(ConsoleMsg::Enter("explain pod.spec".into()));
+        assert!(state.console.requests_descriptions() && !shown(&state).contains("FIELD: spec"));
+        state.update(ConsoleMsg::Described(true));
+        assert!(shown(&state).contains("FIELD: spec"));
+        state.update(ConsoleMsg::Enter("explain pod.metadata".into()));
+        assert!(shown(&state).contains("FIELD: metadata") && !state.console.requests_descriptions());
     }
 
     #[test]

@@ -231,6 +231,15 @@ pub fn fetch_lesson(name: &str, then: impl FnOnce(Option<String>) + Clone + 'sta
     });
 }
 
+/// Loads the descriptions of fields; `then` hears whether they are there.
+pub fn fetch_descriptions(then: impl FnOnce(bool) + Clone + 'static) {
+    load_script("explain.js", move |there| {
+        let tables = js_sys::Reflect::get(&window(), &"loopscopeExplain".into()).ok().and_then(|tables| tables.as_string());
+        let tables = tables.filter(|_| there);
+        then(tables.map(crate::api::openapi::provide).is_some());
+    });
+}
+
 /// Saves the page as one file (`html`) or as a package (`scorm`); then says what went wrong, if anything did.
 pub fn save_single(form: &'static str, hash: String, query: String, title: String, done: Callback<String>) {
     with_script("single.js", "loopscopeSingle", move |save| {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 /// Where the clients are.
-fn client(name: &str) -> Option<PathBuf> {
+pub fn client(name: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/tools/clients").join(name);
     if path.exists() {
         return Some(path);
@@ -20,7 +20,7 @@ fn client(name: &str) -> Option<PathBuf> {
 }
 
 /// A folder of its own with a kubeconfig.
-fn home(server: &Server, name: &str) -> PathBuf {
+pub fn home(server: &Server, name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
@@ -28,7 +28,7 @@ fn home(server: &Server, name: &str) -> PathBuf {
     folder
 }
 
-fn run(client: &Path, home: &Path, words: &[String], stdin: &str) -> Output {
+pub fn run(client: &Path, home: &Path, words: &[String], stdin: &str) -> Output {
     let mut child = Command::new(client)
         .args(words)
         .env("KUBECONFIG", home.join("config"))
@@ -43,7 +43,7 @@ fn run(client: &Path, home: &Path, words: &[String], stdin: &str) -> Output {
     child.wait_with_output().unwrap()
 }
 
-fn text(output: &Output) -> String {
+pub fn text(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 

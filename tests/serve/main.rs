@@ -3,6 +3,7 @@
 mod api;
 mod http;
 mod kube_rs;
+mod explain;
 mod kubectl;
 mod load;
 mod python;

@@ -309,7 +309,7 @@ impl Component for Page {
             }
             Msg::Frame => self.pacing.frame(dom::now()),
             Msg::Do(msg) => {
-                let talk = matches!(msg, Do::Console(ConsoleMsg::Enter(_)));
+                let talk = matches!(msg, Do::Console(ConsoleMsg::Enter(_) | ConsoleMsg::Described(_)));
                 let chose = matches!(msg, Do::Selection(SelectionMsg::Select(Some(_))));
                 let heavy = matches!(msg, Do::Apply);
                 if matches!(msg, Do::Editor(EditorMsg::Edit(_))) {
@@ -327,7 +327,7 @@ impl Component for Page {
                 if menu {
                     self.close_menu();
                 }
-                self.ask();
+                self.ask(ctx);
                 if talk && self.opens_console() {
                     self.panels.console = true;
                 }
@@ -348,7 +348,7 @@ impl Component for Page {
                 self.recall();
                 self.open_wanted_lesson(ctx);
             }
-            Msg::Changed => self.ask(),
+            Msg::Changed => self.ask(ctx),
             Msg::Act(line) => {
                 let offered = self.offered(&line);
                 let msg = match line.strip_prefix("fault ") {
@@ -407,7 +407,7 @@ impl Component for Page {
             Msg::Lesson(name, text) => {
                 self.open_lesson(name, text.as_deref());
                 self.panels.over = Overlay::Nothing;
-                self.ask();
+                self.ask(ctx);
             }
             Msg::Menu(Menu::None) if std::mem::take(&mut self.panels.menu) == Menu::None => return false,
             Msg::Menu(menu) => self.panels.menu = if self.panels.menu == menu { Menu::None } else { menu },
