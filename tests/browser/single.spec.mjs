@@ -56,6 +56,8 @@ test('a manifest saved as one file comes back with its text', async ({ page, bro
   const { other, asked, problems } = await saved(page, browser, info);
   expect(await other.evaluate(() => window.loopscope.manifest())).toBe(text);
   await expect(other.locator('.item[data-name="one"]').first()).toBeVisible();
+  await other.evaluate(() => window.loopscope.kubectl('explain pod.spec.nodeName'));
+  await expect(other.getByRole('log', { name: 'Output' })).toContainText('Node that the Pod is bound to.');
   expect([asked, problems]).toEqual([[], []]);
 });
 

@@ -155,6 +155,10 @@ impl State {
                 self.edit(EditorMsg::Edit(all));
                 self.perform(vec![Effect::Apply]);
             }
+            // It may have to wait for descriptions, as one that a person enters.
+            Command::Kubectl(line) if crate::kubectl::explains(&line) && crate::kubectl::only_reads(&line) => {
+                self.type_in(ConsoleMsg::Enter(line.to_string()));
+            }
             command => {
                 let entered = match &command {
                     Command::Kubectl(line) => Some(["$ ", line].concat()),

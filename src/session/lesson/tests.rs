@@ -71,6 +71,20 @@ fn a_lesson_is_played_to_its_end_the_same_way_however_the_clock_is_sliced() {
 }
 
 #[test]
+fn a_lesson_explains_once_the_descriptions_are_there() {
+    let text =
+        "lesson: 1\ntitle: Words\nsummary: Words.\nsteps:\n- say: Read.\n- say: Done.\n  do:\n  - kubectl: explain pod.spec.nodeName\n";
+    let mut state = State::from_link(None);
+    state.update(ReplaceMsg::Ask(Replacement::Lesson(LessonFile::new("words", crate::lesson::parse(text).unwrap()))));
+    state.update(LessonMsg::Next);
+    run(&mut state, 5, 64);
+    assert_eq!(state.console.lines.last().map(|line| line.text.as_str()), Some("$ kubectl explain pod.spec.nodeName"));
+    assert!(state.console.requests_descriptions());
+    state.update(ConsoleMsg::Described(true));
+    assert!(state.console.lines.iter().any(|line| line.text.contains("FIELD: nodeName <string>")));
+}
+
+#[test]
 fn what_is_played_can_be_hurried_shown_and_played_again() {
     let mut state = opened();
     let next = |state: &mut State| {

@@ -82,7 +82,7 @@ impl Page {
         let area = dom::element(EDIT).and_then(|element| element.dyn_into::<HtmlTextAreaElement>().ok());
         if let Some(area) = area {
             self.carry_out(ConsoleMsg::Edited(area.value()).into());
-            self.ask(ctx);
+            self.ask();
             self.toast(ctx);
         }
     }

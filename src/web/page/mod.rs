@@ -327,7 +327,7 @@ impl Component for Page {
                 if menu {
                     self.close_menu();
                 }
-                self.ask(ctx);
+                self.ask();
                 if talk && self.opens_console() {
                     self.panels.console = true;
                 }
@@ -348,7 +348,7 @@ impl Component for Page {
                 self.recall();
                 self.open_wanted_lesson(ctx);
             }
-            Msg::Changed => self.ask(ctx),
+            Msg::Changed => self.ask(),
             Msg::Act(line) => {
                 let offered = self.offered(&line);
                 let msg = match line.strip_prefix("fault ") {
@@ -407,7 +407,7 @@ impl Component for Page {
             Msg::Lesson(name, text) => {
                 self.open_lesson(name, text.as_deref());
                 self.panels.over = Overlay::Nothing;
-                self.ask(ctx);
+                self.ask();
             }
             Msg::Menu(Menu::None) if std::mem::take(&mut self.panels.menu) == Menu::None => return false,
             Msg::Menu(menu) => self.panels.menu = if self.panels.menu == menu { Menu::None } else { menu },
@@ -489,6 +489,7 @@ impl Component for Page {
 
     fn rendered(&mut self, ctx: &Context<Self>, first: bool) {
         self.pacing.rendered(dom::now());
+        self.load_wanted(ctx);
         if first {
             window::drawn(&self.state, ctx.link().callback(|()| Msg::Changed));
         }

@@ -85,12 +85,16 @@ impl Page {
         }
     }
 
-    /// Shows what the page asks of its reader: whether to begin again, or a text to edit; and loads what a command waits for.
-    pub(super) fn ask(&mut self, ctx: &Context<Self>) {
+    /// Loads what a command waits for.
+    pub(super) fn load_wanted(&self, ctx: &Context<Self>) {
         if self.state.borrow_mut().console.requests_descriptions() {
             let to = ctx.link().clone();
             dom::fetch_descriptions(move |there| to.send_message(Msg::Do(ConsoleMsg::Described(there).into())));
         }
+    }
+
+    /// Shows what the page asks of its reader: whether to begin again, or a text to edit.
+    pub(super) fn ask(&mut self) {
         let state = self.state.borrow();
         let asks = match (&state.replacing.asked, state.timeline.run.edits()) {
             (Some(_), _) => Overlay::Ask,
