@@ -28,6 +28,9 @@ pub fn read(client: &mut Client<'_>, text: &str) -> Vec<Value> {
 /// Checks of a client before it sends an object: header, metadata, kind, namespace.
 pub fn prepare(client: &Client<'_>, args: &Args, mut value: Value) -> Result<(Kind, Value), Failure> {
     if let Some(message) = manifest::header_error(&value) {
+        let validates = matches!(args.verb_path.as_str(), "apply" | "create" | "replace");
+        let validates = validates && !matches!(args.get("validate"), Some("false" | "ignore"));
+        let message = if validates { message } else { undecodable(&value) };
         return Err(Failure::error(message));
     }
     if let Some(problem) = schema::metadata_error(&value) {
@@ -56,6 +59,12 @@ pub fn prepare(client: &Client<'_>, args: &Args, mut value: Value) -> Result<(Ki
         metadata.remove("namespace");
     }
     Ok((kind, value))
+}
+
+/// What a client that does not validate says about an object without a kind or an apiVersion.
+fn undecodable(value: &Value) -> String {
+    let missing = if value["kind"].as_str().is_none_or(str::is_empty) { "Kind" } else { "apiVersion" };
+    format!("unable to decode \"STDIN\": Object '{missing}' is missing in '{value}'")
 }
 
 fn set(value: &mut Value, name: &str, text: &str) {

@@ -179,6 +179,20 @@ fn fields_that_do_not_exist_are_dropped_with_a_warning_or_refused() {
 }
 
 #[test]
+fn an_object_without_a_kind_is_refused_by_validation_or_by_decoding() {
+    let mut sim = sim();
+    let nameless = "apiVersion: v1\nmetadata:\n  name: x\n";
+    let told = |sim: &mut Sim, line: &str| kubectl(sim, line, nameless).2;
+    for line in ["apply -f -", "create -f -", "replace -f -"] {
+        assert!(told(&mut sim, line).starts_with("error: error validating \"STDIN\": error validating data: kind not set;"), "{line}");
+    }
+    let undecodable = "unable to decode \"STDIN\": Object 'Kind' is missing in '{\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"x\"}}'\n";
+    for line in ["create --validate=false -f -", "delete -f -", "label -f - a=b", "diff -f -", "apply view-last-applied -f -"] {
+        assert_eq!(told(&mut sim, line), format!("error: {undecodable}"), "{line}");
+    }
+}
+
+#[test]
 fn a_long_table_comes_in_parts_and_is_the_same_table() {
     let mut sim = sim();
     assert_eq!(kubectl(&mut sim, "apply -f -", DEPLOYMENT).0, 0);
