@@ -9,12 +9,14 @@ use loopscope::check;
 use loopscope::engine::Sim;
 use loopscope::engine::cluster::ClusterConfig;
 use loopscope::explain::story::Story;
+use loopscope::kubectl::VERBS;
+use loopscope::kubectl::parse::{Args, takes};
 use loopscope::lesson;
 use loopscope::scenario::{self, Observer, Scenario, Trace};
 use loopscope::serve::{ClockPace, ServeOptions, Server};
 use loopscope::session::record::{SavedRecord, Unreadable};
 use loopscope::session::run::Run;
-use std::io::{self, BufWriter, Read, Write};
+use std::io::{self, BufWriter, IsTerminal, Read, Write};
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
@@ -387,7 +389,10 @@ fn kubectl(args: &[String]) -> Result<u8, String> {
     }
     let mut code = 0;
     for line in args[at..].split(|word| word == ";") {
-        let (line, stdin) = read_files(line)?;
+        let (line, mut stdin) = read_files(line)?;
+        if stdin.is_empty() && reads_stdin(&line) && !io::stdin().is_terminal() {
+            io::stdin().read_to_string(&mut stdin).map_err(|_| "error: stdin is not UTF-8")?;
+        }
         let session = scenario::finish(&mut sim, &line, &stdin, PATIENCE);
         // What cannot be printed, to a pipe that is closed, is not wanted.
         let _ = io::stdout().write_all(session.stdout.as_bytes());
@@ -395,6 +400,15 @@ fn kubectl(args: &[String]) -> Result<u8, String> {
         code = session.exit.unwrap_or(0).clamp(0, 255) as u8;
     }
     Ok(code)
+}
+
+/// Whether a command passes on what is written to it.
+fn reads_stdin(line: &[String]) -> bool {
+    let end = line.iter().position(|word| word == "--").unwrap_or(line.len());
+    let verb = |word: &String| VERBS.iter().find(|verb| verb.name == word);
+    let Some(at) = line[..end].iter().position(|word| verb(word).is_some()) else { return false };
+    let Some(verb) = verb(&line[at]).filter(|verb| takes(verb.flags, "stdin")) else { return false };
+    Args::parse(verb.name, verb.flags, &line[at + 1..end]).is_ok_and(|args| args.on("stdin"))
 }
 
 /// Puts the content of `-f FILE` on standard input, where the command reads it.

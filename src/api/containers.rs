@@ -23,9 +23,13 @@ impl PodSpec {
 }
 
 impl PodStatus {
+    /// The status of every container.
+    pub fn every_container(&self) -> impl Iterator<Item = &ContainerStatus> {
+        self.container_statuses.iter().chain(&self.init_container_statuses).chain(&self.ephemeral_container_statuses)
+    }
+
     /// The status of the container of this name, in whichever list it is.
     pub fn of_container(&self, name: &str) -> Option<&ContainerStatus> {
-        let all = self.container_statuses.iter().chain(&self.init_container_statuses).chain(&self.ephemeral_container_statuses);
-        all.into_iter().find(|status| status.name == name)
+        self.every_container().find(|status| status.name == name)
     }
 }

@@ -4,7 +4,7 @@ use super::Failure;
 use super::applied::Applied;
 use super::output::{DryRun, Mode, OutputFormat, named};
 use super::typed;
-use crate::api::{Kind, Object, ObjectRef};
+use crate::api::{Kind, Object, ObjectRef, Uid};
 use crate::engine::disk::{CONSOLE, Disks};
 use crate::engine::store::{ApiError, ApiServer, Cause, Delete, Manager, Origin, Patch, StatusReason, Subresource, Unknown, UserInfo};
 use crate::engine::{Listing, Sim, Why};
@@ -394,9 +394,9 @@ impl<'a> Client<'a> {
         })
     }
 
-    /// Ends the first process of a Pod.
-    pub fn end_process(&mut self, key: &ObjectRef, container: usize, code: i32) {
-        self.sim.end_process(key, container, code, &self.origin);
+    /// Ends the first process of a container of a Pod.
+    pub fn end_process(&mut self, pod: (&ObjectRef, Uid), container: &str, code: i32) {
+        self.sim.end_process(pod, container, code, &self.origin);
     }
 
     /// In whose name a verb writes, unless `--field-manager` says another.

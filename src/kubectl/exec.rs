@@ -1,7 +1,7 @@
 //! `kubectl exec`, `attach` and the part of `run` that stays with its Pod: a shell in a container. Containers do not run; the shell
 //! and its commands are modelled (`kubectl/shell`). Files on a volume are still there for the next Pod.
 
-use super::client::{Client, server_error};
+use super::client::Client;
 use super::output::go_type;
 use super::parse::Args;
 use super::shell::room::Place;
@@ -11,11 +11,11 @@ use super::{Failure, Outcome, PendingCommand, Reads, Verb};
 use crate::api::pod::{ContainerState, Pod, PodSpec};
 use crate::api::selector::LabelSelector;
 use crate::api::time::SECOND;
-use crate::api::{Kind, Object, ObjectRef, Time};
+use crate::api::{Kind, Object, ObjectRef, Str, Time, Uid};
 use crate::engine::store::{ApiError, Delete, StatusReason};
 use std::rc::Rc;
 
-const FLAGS: &str = "container/c= stdin/i ~tty/t ~quiet/q @filename/f= ~pod-running-timeout=";
+const FLAGS: &str = "container/c= stdin/i tty/t quiet/q @filename/f= ~pod-running-timeout=";
 
 /// `kubectl exec`.
 pub const VERB: Verb = Verb { name: "exec", aliases: &[], flags: FLAGS, reads: Reads::No, run, help: "Execute a command in a container" };
@@ -46,32 +46,65 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
     }
     let pod = find(client, target, ATTACH_TO)?;
     let container = container(client, &args, &pod)?;
-    let stdin = match stdin {
-        _ if !args.on("stdin") => Stdin::Closed,
-        "" => Stdin::Lines,
-        text => Stdin::Text(text.to_owned()),
-    };
+    let stdin = Stdin::of(args.on("stdin"), stdin);
+    if args.on("tty") && matches!(stdin, Stdin::Text(_)) && !args.on("quiet") {
+        client.warn(NO_TERMINAL);
+    }
     Ok(Outcome::pending(LineCommand { machine: in_container(&pod, container, &command, stdin), remote: true }))
 }
 
-/// The container of a Pod that `-c` names, or the first; it must be running.
+impl Stdin {
+    /// What a command reads for which `-i` may have been given, and which was given a text if one was piped to it.
+    fn of(typed: bool, text: &str) -> Stdin {
+        match text {
+            _ if !typed => Stdin::Closed,
+            "" => Stdin::Lines,
+            text => Stdin::Text(text.to_owned()),
+        }
+    }
+}
+
+/// Whoever pipes a text has no terminal.
+const NO_TERMINAL: &str = "Unable to use a TTY - input is not a terminal or the right kind of file";
+
+/// The annotation that names the container which is meant when none is named.
+pub const DEFAULT_CONTAINER: &str = "kubectl.kubernetes.io/default-container";
+
+/// The container of a Pod in which a command is run.
 pub fn container(client: &mut Client<'_>, args: &Args, pod: &Object) -> Result<usize, Failure> {
-    let body: &Pod = pod.body();
-    if body.is_terminal() {
-        return Err(Failure::error(format!("cannot exec into a container in a completed pod; current phase is {}", body.status.phase)));
+    let phase = &pod.body::<Pod>().status.phase;
+    if pod.body::<Pod>().is_terminal() {
+        return Err(Failure::error(format!("cannot exec into a container in a completed pod; current phase is {phase}")));
     }
-    let all = all_containers(|list| names(&body.spec, list));
-    let first = body.spec.containers.first().map_or("", |c| c.name.as_str());
-    let wanted = args.get("container").unwrap_or(first);
-    if !body.spec.every_container().any(|(_, c)| c.name == wanted) {
-        return Err(Failure::error(format!("container {wanted} is not valid for pod {} out of: {all}", pod.meta.name)));
-    }
-    if args.get("container").is_none() && all != first {
+    let wanted = named(client, args, pod).map_err(Failure::error)?;
+    connected(client, pod, &wanted, "exec")
+}
+
+/// The container of a Pod that `-c` names, or its annotation, or the first, which is told. Models `kubectl/pkg/cmd/util/podcmd`.
+fn named(client: &mut Client<'_>, args: &Args, pod: &Object) -> Result<String, String> {
+    let spec = &pod.body::<Pod>().spec;
+    let all = all_containers(|list| names(spec, list));
+    let given = args.get("container").filter(|name| !name.is_empty());
+    let annotated = || pod.meta.annotations.get(DEFAULT_CONTAINER).map(|name| name.as_str()).filter(|name| !name.is_empty());
+    let first = spec.containers.first().map_or("", |c| c.name.as_str());
+    let wanted = given.or_else(annotated);
+    if wanted.is_none() && all != first && !args.on("quiet") {
         client.warn(format!("Defaulted container {first:?} out of: {all}"));
     }
-    reached(pod, wanted).map_err(|error| match error.reason {
+    let wanted = wanted.unwrap_or(first);
+    if !spec.every_container().any(|(_, c)| c.name == wanted) {
+        return Err(format!("container {wanted} is not valid for pod {} out of: {all}", pod.meta.name));
+    }
+    Ok(wanted.to_owned())
+}
+
+/// The place of a container to which the server connects. What it refuses before the connection is upgraded is told so by kubectl; what
+/// the kubelet refuses comes through the connection.
+fn connected(client: &Client<'_>, pod: &Object, container: &str, part: &str) -> Result<usize, Failure> {
+    let refused = client.forbids("create", &pod.key(), part);
+    refused.map_or_else(|| reached(pod, container), Err).map_err(|error| match error.reason {
         StatusReason::InternalError => Failure::error(error.message),
-        _ => server_error(&error),
+        _ => Failure::error(format!("unable to upgrade connection: {}", error.message)),
     })
 }
 
@@ -114,6 +147,13 @@ pub fn reached(pod: &Object, wanted: &str) -> Result<usize, ApiError> {
         return Err(ApiError::internal(&message));
     }
     Ok(found)
+}
+
+/// What a container runs; without a command a shell, whatever its image would run.
+pub fn process(pod: &Object, container: usize) -> Vec<String> {
+    let own = pod.body::<Pod>().spec.every_container().nth(container);
+    let words: Vec<String> = own.into_iter().flat_map(|(_, own)| own.command.iter().chain(&own.args)).map(ToString::to_string).collect();
+    if words.is_empty() { vec!["sh".to_owned()] } else { words }
 }
 
 /// Whether a command is a shell, which reads lines as they are typed.
@@ -174,35 +214,70 @@ const ATTACH_FLAGS: &str = "container/c= stdin/i tty/t quiet/q ~pod-running-time
 pub const ATTACH: Verb =
     Verb { name: "attach", aliases: &[], flags: ATTACH_FLAGS, reads: Reads::No, run: attach, help: "Attach to a running container" };
 
-fn attach(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
+fn attach(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("attach", ATTACH_FLAGS, words)?;
     client.use_flags(&args)?;
     let Some(target) = args.words.first() else {
         return Err(Failure::error("at least 1 argument is required for attach"));
     };
     let pod = find(client, target, ATTACH_TO)?;
-    let container = container(client, &args, &pod)?;
+    let phase = &pod.body::<Pod>().status.phase;
+    if pod.body::<Pod>().is_terminal() {
+        return Err(Failure::error(format!("cannot attach a container in a completed pod; current phase is {phase}")));
+    }
+    let container = named(client, &args, &pod).map_err(|fault| Failure::error(format!("cannot attach to the container: {fault}")))?;
+    let (quiet, asked) = (args.on("quiet"), args.on("tty"));
+    let has_tty = pod.pod().is_some_and(|pod| {
+        let place = pod.spec.every_container().position(|(_, one)| one.name == container);
+        place.is_some_and(|place| pod.spec.raw_container(place)["tty"] == true)
+    });
+    if asked && !has_tty && !quiet {
+        client.warn(format!("error: Unable to use a TTY - container {container} did not allocate one"));
+    }
+    let is_terminal = stdin.is_empty();
+    if !quiet {
+        if asked && has_tty && !is_terminal {
+            client.warn(NO_TERMINAL);
+        }
+        warn_of_recording(client);
+    }
+    connected(client, &pod, &container, "attach")?;
     if !args.on("stdin") {
         return Err(Failure::error("what this container prints is not known here; 'kubectl exec' runs a command in it"));
     }
-    let (typed, tty, quiet) = (true, args.on("tty"), args.on("quiet"));
-    stay(client, &pod.meta.name, &[], Staying { container, typed, tty, quiet, ..Staying::default() })
+    let how = Staying { typed: true, tty: asked && has_tty && is_terminal, quiet, told: true, ..Staying::default() };
+    stay(client, (&pod.meta.name, &container), stdin, how)
+}
+
+fn warn_of_recording(client: &mut Client<'_>) {
+    client.warn(
+        "All commands and output from this session will be recorded in container logs, including credentials and sensitive information \
+         passed through the command prompt.",
+    );
+    client.warn("If you don't see a command prompt, try pressing enter.");
 }
 
 /// What stays with a container of a Pod until its process ends, which this shell or command is. It says nothing itself: the client does.
 pub fn attached((pod, container): (&Object, usize), began: Time, command: &[String], stdin: Stdin) -> impl PendingCommand + 'static {
     let shell = LineCommand { machine: in_container(pod, container, command, stdin), remote: true };
-    Stay { key: pod.key(), shell, began, state: StayState::Starting, how: Staying { container, quiet: true, ..Staying::default() } }
+    Stay::new(pod, container, (shell, began), Staying { quiet: true, ..Staying::default() })
 }
 
 /// What stays with a container that `run` or `debug` has made: waits until it runs, is its shell or its command, and ends it.
 #[derive(Clone, Debug)]
 pub struct Stay {
     key: ObjectRef,
+    /// The Pod itself, not one that has taken its name since.
+    uid: Uid,
+    container: Str,
+    /// The run of the container that it is attached to, by the container's id.
+    run: Str,
     shell: LineCommand,
     began: Time,
     state: StayState,
     how: Staying,
+    /// The version of the Pod that it last spoke of while it waited, and how often it has spoken.
+    told: (u64, usize),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -212,15 +287,13 @@ enum StayState {
     Ending,
 }
 
-/// How long it waits for the Pod to run.
+/// How long `run` waits for the Pod to run.
 const PATIENCE_US: u64 = 60 * SECOND;
 
 /// How one stays with a container.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Staying {
-    /// Its place among all containers of the Pod.
-    pub container: usize,
-    /// Lines are typed to it.
+    /// What is written to it reaches it.
     pub typed: bool,
     /// `--rm`
     pub removes: bool,
@@ -230,89 +303,107 @@ pub struct Staying {
     pub tty: bool,
     /// `-q`
     pub quiet: bool,
+    /// It waits for the container as long as that takes, and tells why.
+    pub patient: bool,
+    /// What is said at the beginning has been said.
+    pub told: bool,
+    /// What it reads is a text, not a terminal.
+    pub piped: bool,
 }
 
-/// Stays with a container of a Pod: `command` is what it runs, empty for the image's own.
-pub fn stay(client: &Client<'_>, name: &str, command: &[String], how: Staying) -> Result<Outcome, Failure> {
+/// Stays with a container of a Pod, the first if none is named; `text` is what was piped to it.
+pub fn stay(client: &Client<'_>, (name, container): (&str, &str), text: &str, how: Staying) -> Result<Outcome, Failure> {
     let key = client.key(Kind::Pod, name);
     let pod = client.sim().get(&key).ok_or_else(|| super::client::not_found(Kind::Pod, name))?;
-    let shell = ["sh".to_owned()];
-    let stdin = if how.typed { Stdin::Lines } else { Stdin::Closed };
-    let machine = in_container(pod, how.container, if command.is_empty() { &shell } else { command }, stdin);
+    let place = pod.body::<Pod>().spec.every_container().position(|(_, one)| one.name == container).unwrap_or_default();
+    let machine = in_container(pod, place, &process(pod, place), Stdin::of(how.typed, text));
     let shell = LineCommand { machine, remote: true };
-    Ok(Outcome::pending(Stay { key, shell, began: client.sim().now(), state: StayState::Starting, how }))
+    let how = Staying { piped: !text.is_empty(), ..how };
+    Ok(Outcome::pending(Stay::new(pod, place, (shell, client.sim().now()), how)))
 }
 
 impl Stay {
+    fn new(pod: &Object, container: usize, (shell, began): (LineCommand, Time), how: Staying) -> Stay {
+        let container = pod.body::<Pod>().spec.every_container().nth(container).map_or_else(Str::default, |(_, one)| one.name.clone());
+        let (key, uid, state) = (pod.key(), pod.meta.uid, StayState::Starting);
+        Stay { key, uid, container, run: Str::default(), shell, began, state, how, told: (0, 0) }
+    }
+
     /// Whether its container has been started, and whether it has ended.
     fn life(&self, pod: Option<&Pod>) -> (bool, bool) {
         let Some(pod) = pod else { return (false, true) };
-        let runs = pod.status.phase == "Running";
-        match pod.spec.every_container().nth(self.how.container) {
-            Some(("containers", _)) | None => (runs, pod.is_terminal()),
-            Some((_, container)) => {
-                let state = pod.status.of_container(&container.name).map(|status| &status.state);
-                let is = |what: fn(&ContainerState) -> bool| state.is_some_and(what);
-                (is(|state| state.running.is_some()), pod.is_terminal() || is(|state| state.terminated.is_some()))
+        let state = pod.status.of_container(&self.container).map(|status| &status.state);
+        let is = |what: fn(&ContainerState) -> bool| state.is_some_and(what);
+        let is_main = pod.spec.containers.iter().any(|one| one.name == self.container);
+        let runs = is(|state| state.running.is_some());
+        match is_main {
+            true if !self.how.patient => (pod.status.phase == "Running", pod.is_terminal()),
+            true => (runs || is(|state| state.terminated.is_some()), pod.is_terminal()),
+            false => (runs, pod.is_terminal() || is(|state| state.terminated.is_some())),
+        }
+    }
+
+    /// The id of the run that its container is in.
+    fn current(&self, pod: Option<&Pod>) -> Str {
+        let status = pod.and_then(|pod| pod.status.of_container(&self.container));
+        status.filter(|status| status.state.running.is_some()).map_or_else(Str::default, |status| status.container_id.clone())
+    }
+
+    /// Waits for the container to run; whether it does, or did.
+    fn start(&mut self, client: &mut Client<'_>, pod: Option<&Rc<Object>>) -> Result<bool, Failure> {
+        let body = pod.and_then(|pod| pod.pod());
+        let (runs, ended) = self.life(body);
+        if !runs && !ended {
+            if self.how.patient {
+                self.tell_what_it_waits_for(client, pod);
+            } else if client.sim().now() >= self.began.after(PATIENCE_US) {
+                return Err(Failure::error("timed out waiting for the condition"));
             }
+            return Ok(false);
+        }
+        if body.is_none() && self.how.patient {
+            return Err(super::client::not_found(Kind::Pod, ""));
+        }
+        self.run = self.current(body);
+        self.state = StayState::Running;
+        if !self.how.quiet && !self.how.told {
+            if self.how.tty && self.how.piped {
+                client.warn(NO_TERMINAL);
+            }
+            warn_of_recording(client);
+        }
+        Ok(true)
+    }
+
+    /// Says at each change of the Pod why its container waits.
+    fn tell_what_it_waits_for(&mut self, client: &mut Client<'_>, pod: Option<&Rc<Object>>) {
+        let Some(pod) = pod.filter(|pod| pod.meta.resource_version != self.told.0) else { return };
+        self.told.0 = pod.meta.resource_version;
+        let waiting = pod.body::<Pod>().status.of_container(&self.container).and_then(|status| status.state.waiting.as_ref());
+        if let Some(waiting) = waiting.filter(|waiting| !waiting.message.is_empty() && !self.how.quiet) {
+            client.warn(format!("Warning: container {}: {}", self.container, waiting.message));
+            self.told.1 += 1;
         }
     }
 
     /// Says how to attach again.
     fn say_reattach(&self, client: &mut Client<'_>, pod: &Pod) {
-        let Some((list, container)) = pod.spec.every_container().nth(self.how.container) else { return };
-        if self.how.quiet || !self.how.typed || !self.how.tty || pod.spec.restart_policy != "Always" {
+        if self.how.quiet || !self.how.typed || !self.how.tty || self.how.piped || pod.spec.restart_policy != "Always" {
             return;
         }
-        let attach = format!("kubectl attach {} -c {} -i -t", self.key.name, container.name);
-        client.warn(match list {
-            "ephemeralContainers" => format!(
+        let attach = format!("kubectl attach {} -c {} -i -t", self.key.name, self.container);
+        client.warn(match pod.spec.ephemeral_containers.iter().any(|one| one.name == self.container) {
+            true => format!(
                 "Session ended, the ephemeral container will not be restarted but may be reattached using '{attach}' if it is still running"
             ),
-            _ => format!("Session ended, resume using '{attach}' command when the pod is running"),
+            false => format!("Session ended, resume using '{attach}' command when the pod is running"),
         });
     }
-}
 
-impl PendingCommand for Stay {
-    fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
-        let pod = client.sim().get(&self.key).cloned();
-        let (runs, ended) = self.life(pod.as_ref().and_then(|pod| pod.pod()));
-        if self.state == StayState::Starting {
-            if !runs && !ended {
-                let late = client.sim().now() >= self.began.after(PATIENCE_US);
-                return if late { Err(Failure::error("timed out waiting for the condition")) } else { Ok(false) };
-            }
-            self.state = StayState::Running;
-            if !self.how.quiet {
-                client.warn(
-                    "All commands and output from this session will be recorded in container logs, including credentials and sensitive \
-                     information passed through the command prompt.",
-                );
-                client.warn("If you don't see a command prompt, try pressing enter.");
-            }
-        }
-        if self.state == StayState::Running {
-            if !self.shell.machine.run(client) {
-                return Ok(false);
-            }
-            client.end_process(&self.key, self.how.container, self.shell.machine.code);
-            if let Some(pod) = pod.as_ref().and_then(|pod| pod.pod()) {
-                self.say_reattach(client, pod);
-            }
-            self.state = StayState::Ending;
-            return Ok(false);
-        }
-        if self.how.waits && !ended {
-            return Ok(false);
-        }
-        if self.how.removes && pod.is_some() {
-            let gone = client.delete(&self.key, Delete::default());
-            if gone.is_ok() {
-                client.say(format!("pod \"{}\" deleted from {} namespace", self.key.name, self.key.namespace));
-            }
-        }
+    /// What the command of the container ends with.
+    fn result(&self, is_there: bool) -> Result<bool, Failure> {
         match self.shell.machine.code {
+            _ if self.how.waits && !is_there => Err(super::client::not_found(Kind::Pod, &self.key.name)),
             0 => Ok(true),
             code if self.how.waits => {
                 Err(Failure::exit(format!("pod {}/{} terminated (Error)\n\n", self.key.namespace, self.key.name), code))
@@ -320,13 +411,52 @@ impl PendingCommand for Stay {
             _ => Ok(true),
         }
     }
+}
+
+impl PendingCommand for Stay {
+    fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
+        let pod = client.sim().get(&self.key).filter(|pod| pod.meta.uid == self.uid).cloned();
+        let body = pod.as_ref().and_then(|pod| pod.pod());
+        if self.state == StayState::Starting && !self.start(client, pod.as_ref())? {
+            return Ok(false);
+        }
+        if self.state == StayState::Running {
+            let goes_on = self.current(body) == self.run;
+            // Whoever types is cut off when the container has ended; a command has printed what it prints.
+            if goes_on || !self.shell.takes_input() {
+                if !self.shell.machine.run(client) {
+                    return Ok(false);
+                }
+                if goes_on {
+                    client.end_process((&self.key, self.uid), &self.container, self.shell.machine.code);
+                }
+            }
+            if let Some(pod) = body {
+                self.say_reattach(client, pod);
+            }
+            self.state = StayState::Ending;
+        }
+        if self.how.waits && !self.life(body).1 {
+            return Ok(false);
+        }
+        if self.how.removes && pod.is_some() {
+            let gone = client.delete(&self.key, Delete { uid: Some(self.uid), ..Delete::default() });
+            if gone.is_ok() {
+                client.say(format!("pod \"{}\" deleted from {} namespace", self.key.name, self.key.namespace));
+            }
+        }
+        self.result(pod.is_some())
+    }
 
     fn deadline(&self) -> Option<Time> {
-        if self.state == StayState::Starting { Some(self.began.after(PATIENCE_US)) } else { self.shell.deadline() }
+        match self.state {
+            StayState::Starting => Some(self.began.after(PATIENCE_US)).filter(|_| !self.how.patient),
+            _ => self.shell.deadline(),
+        }
     }
 
     fn progress(&self) -> usize {
-        self.state as usize + self.shell.progress()
+        self.state as usize + self.told.1 + self.shell.progress()
     }
 
     fn goes_on(&self) -> bool {

@@ -130,10 +130,16 @@ fn choose(client: &mut Client<'_>, args: &Args, pod: ObjectRef, sources: &mut Ve
         }
         chosen.push(wanted);
     } else {
-        if main.len() + init.len() + ephemeral.len() > 1 && args.get("selector").is_none() {
+        let many = main.len() + init.len() + ephemeral.len() > 1;
+        let annotated = object["metadata"]["annotations"][exec::DEFAULT_CONTAINER].as_str().filter(|name| !name.is_empty());
+        let known = annotated.filter(|name| [&main, &init, &ephemeral].iter().any(|list| list.iter().any(|one| one == name)));
+        if let Some(name) = annotated.filter(|_| known.is_none()) {
+            client.warn(format!("Default container name {name:?} not found in pod {}", pod.name));
+        }
+        if many && known.is_none() && args.get("selector").is_none() {
             client.warn(format!("Defaulted container {:?} out of: {}", main.first().map_or("", String::as_str), all()));
         }
-        chosen.extend(main.first().cloned());
+        chosen.extend(known.map(str::to_owned).or_else(|| main.first().cloned()));
     }
     for container in chosen {
         let prefix = if args.on("prefix") || args.on("all-pods") { format!("[pod/{}/{container}] ", pod.name) } else { String::new() };

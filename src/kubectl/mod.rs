@@ -60,7 +60,7 @@ pub use applied::{Applied, ApplyResult};
 pub use beside::{Beside, BesideAct};
 use client::Client;
 pub use custom::CustomColumns;
-pub use exec::{Stdin, is_shell, reached};
+pub use exec::{Stdin, is_shell, process, reached};
 pub use failure::Failure;
 pub use remote::{RemoteAct, RemoteOutput, RemoteStart, Remotes};
 pub use select::ObjectSelector;

@@ -18,7 +18,7 @@ const FLAGS: &str = "image= restart= labels/l= port= env= command stdin/i tty/t 
 pub const VERB: Verb =
     Verb { name: "run", aliases: &[], flags: FLAGS, reads: Reads::No, run, help: "Run a particular image on the cluster" };
 
-fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
+fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("run", FLAGS, words)?;
     let usage = |message: &str| Failure::usage("run", message);
     let interactive = args.on("stdin");
@@ -103,8 +103,8 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     } else {
         let waits = policy != "Always" && !args.on("leave-stdin-open");
         let (tty, quiet) = (args.on("tty"), args.on("quiet"));
-        let how = Staying { container: 0, typed: interactive, removes: args.on("rm"), waits, tty, quiet };
-        return super::exec::stay(client, name, rest, how);
+        let how = Staying { typed: interactive, removes: args.on("rm"), waits, tty, quiet, ..Staying::default() };
+        return super::exec::stay(client, (name, ""), stdin, how);
     }
     Ok(Outcome::Done)
 }

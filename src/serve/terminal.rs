@@ -9,8 +9,8 @@ use super::route::MAX_BODY;
 use super::status::{Answer, failure};
 use crate::api::pod::Pod;
 use crate::api::{Kind, Object, ObjectRef};
-use crate::engine::store::ApiError;
-use crate::kubectl::{Progress, RemoteAct, RemoteStart, Session, Stdin, is_shell, reached};
+use crate::engine::store::{ApiError, StatusReason};
+use crate::kubectl::{Progress, RemoteAct, RemoteStart, Session, Stdin, is_shell, process, reached};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use tokio::sync::mpsc::error::TryRecvError;
@@ -44,16 +44,14 @@ pub fn open(cluster: &mut Cluster, request: &Request, target: &Target) -> Reply 
     let Some(pod) = cluster.sim.get(&key).cloned() else { return refused(&ApiError::not_found(Kind::Pod, &target.name)) };
     let container = match reached(&pod, request.option("container")) {
         Ok(container) => container,
+        // The connection has been upgraded when the server hears this from the kubelet.
+        Err(error) if error.reason == StatusReason::InternalError => return ended(&refusal(&error.message)),
         Err(error) => return refused(&error),
     };
     let attaches = target.part == "attach";
     let mut command: Vec<String> = request.query.iter().filter(|(name, _)| name == "command").map(|(_, word)| word.clone()).collect();
     if attaches {
-        let own = pod.body::<Pod>().spec.every_container().nth(container);
-        command = own.into_iter().flat_map(|(_, spec)| spec.command.iter().chain(&spec.args)).map(ToString::to_string).collect();
-        if command.is_empty() {
-            command.push("sh".to_owned());
-        }
+        command = process(&pod, container);
     }
     if command.is_empty() {
         return failure(400, "BadRequest", "you must specify at least one command for the container").into();
@@ -82,6 +80,13 @@ pub fn open(cluster: &mut Cluster, request: &Request, target: &Target) -> Reply 
     if terminal.feed(cluster) {
         cluster.open.push(Box::new(terminal));
     }
+    Reply::Socket(receiver, sender)
+}
+
+/// A connection that ends as soon as it is there.
+fn ended(status: &Value) -> Reply {
+    let ((output, receiver), (sender, _)) = (mpsc::channel(1), mpsc::channel(1));
+    Streams { output, shows_stderr: false, tty: false }.end(status);
     Reply::Socket(receiver, sender)
 }
 
@@ -148,7 +153,7 @@ impl Terminal {
             ([channel::STDIN, typed @ ..], State::Reading(_, text)) => {
                 text.extend_from_slice(typed);
                 if text.len() > MAX_BODY {
-                    self.end(&refused(&format!("stdin is too long: at most {MAX_BODY} bytes")));
+                    self.end(&refusal(&format!("stdin is too long: at most {MAX_BODY} bytes")));
                 }
             }
             ([channel::STDIN, typed @ ..], _) => self.typed(cluster, typed),
@@ -283,7 +288,7 @@ fn status(code: i32) -> Value {
     json!({ "metadata": {}, "status": "Failure", "message": message, "reason": "NonZeroExitCode", "details": { "causes": causes } })
 }
 
-fn refused(message: &str) -> Value {
+fn refusal(message: &str) -> Value {
     json!({ "metadata": {}, "status": "Failure", "message": message, "reason": "InternalError", "code": 500 })
 }
 

@@ -197,4 +197,14 @@ fn kubectl_runs_commands_in_containers() {
     says("exec box -- sh -c 'sleep 60; echo late'", "", "late\n", 0);
     says("exec nope -- ls", "", "Error from server (NotFound): pods \"nope\" not found\n", 1);
     says("exec box -c other -- ls", "", "error: container other is not valid for pod box out of: box\n", 1);
+    says("run none --image=busybox:broken", "", "pod/none created\n", 0);
+    let refused = "error: Internal error occurred: unable to upgrade connection: container not found (\"none\")\n";
+    says(
+        "wait --for=jsonpath={.status.containerStatuses[0].state.waiting.reason}=ImagePullBackOff pod/none",
+        "",
+        "pod/none condition met\n",
+        0,
+    );
+    says("exec none -- ls", "", refused, 1);
+    says("attach none -q", "", refused, 1);
 }

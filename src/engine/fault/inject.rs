@@ -1,7 +1,7 @@
 //! Carries out faults: of Pods and nodes here, of watches and loops in `watches.rs`.
 
 use super::{Fault, FaultError, NodeFault};
-use crate::api::{Body, Kind, Object, ObjectRef, Str};
+use crate::api::{Body, Kind, Object, ObjectRef, Str, Uid};
 use crate::engine::cluster::{self, HEALTHY, NodeConfig};
 use crate::engine::component::KUBELETS;
 use crate::engine::heartbeats::Heartbeats;
@@ -20,10 +20,11 @@ impl Sim {
         &self.kubelets.loads
     }
 
-    /// Ends the first process of a container of a Pod, by its place among
-    /// [`every_container`](crate::api::pod::PodSpec::every_container), as a client that was attached to it does when it leaves.
-    pub fn end_process(&mut self, pod: &ObjectRef, container: usize, code: i32, origin: &Origin) {
-        if let Some((uid, number)) = self.get(pod).and_then(|o| Some((o.meta.uid, kubelet::number_at(o.pod()?, container)))) {
+    /// Ends the first process of a container of this very Pod, not of one that took its name, as a client that was attached to it does when it
+    /// leaves.
+    pub fn end_process(&mut self, (pod, uid): (&ObjectRef, Uid), container: &str, code: i32, origin: &Origin) {
+        let found = self.get(pod).filter(|object| object.meta.uid == uid).and_then(|object| object.pod());
+        if let Some(number) = found.and_then(|pod| kubelet::number_of(pod, container)) {
             self.force(uid, Forced::End(number, code), origin.cause);
         }
     }

@@ -1,8 +1,9 @@
 //! Containers of a Pod by number, init and ephemeral containers included, and what happens when one ends.
 
 use super::behaviour::predicted_exit;
-use crate::api::pod::{Container, ContainerStatus, Pod};
+use crate::api::pod::{Container, ContainerStatus, Pod, PodSpec};
 use crate::api::time::MS;
+use crate::engine::table;
 use serde_json::Value;
 
 /// Minimum duration of an init container.
@@ -11,7 +12,8 @@ const INIT_TIME_US: u64 = 500 * MS;
 /// Flag in a container number that marks init containers.
 pub(super) const FLAG: u32 = 1 << 16;
 
-/// The same for ephemeral containers.
+/// The same for ephemeral containers. The rest of such a number is a hash of the name: containers may be added anywhere in their list, and
+/// what has been planned for one must not be done to another.
 const EPHEMERAL: u32 = 1 << 17;
 
 /// The number of an init container, if it is one.
@@ -24,19 +26,21 @@ pub(super) fn is_ephemeral(i: u32) -> bool {
     i & EPHEMERAL != 0
 }
 
-/// The number of the container at a place among [`every_container`](crate::api::pod::PodSpec::every_container).
-pub(in crate::engine) fn at(pod: &Pod, place: usize) -> u32 {
-    let (main, init) = (pod.spec.containers.len(), pod.spec.init_containers.len());
-    match place {
-        n if n < main => n as u32,
-        n if n < main + init => (n - main) as u32 | FLAG,
-        n => (n - main - init) as u32 | EPHEMERAL,
-    }
+/// The number of an ephemeral container.
+fn ephemeral_number(name: &str) -> u32 {
+    EPHEMERAL | (table::hash("", name) >> 32) as u32 & !FLAG
+}
+
+/// The number of the container of this name.
+pub(in crate::engine) fn number_of(pod: &Pod, name: &str) -> Option<u32> {
+    let at = |list: &[Container]| list.iter().position(|container| container.name == name).map(|at| at as u32);
+    let added = || at(&pod.spec.ephemeral_containers).map(|_| ephemeral_number(name));
+    at(&pod.spec.containers).or_else(|| at(&pod.spec.init_containers).map(|at| at | FLAG)).or_else(added)
 }
 
 /// A container of any list, with the name of the list.
 pub(super) fn container(pod: &Pod, i: u32) -> Option<(&'static str, &Container)> {
-    let (list, at) = place(i);
+    let (list, at) = place(&pod.spec, i);
     let all = match list {
         "initContainers" => &pod.spec.init_containers,
         "ephemeralContainers" => &pod.spec.ephemeral_containers,
@@ -46,17 +50,20 @@ pub(super) fn container(pod: &Pod, i: u32) -> Option<(&'static str, &Container)>
 }
 
 /// The list of the spec in which a container is, and its place there.
-pub(super) fn place(i: u32) -> (&'static str, usize) {
-    let at = (i & !(FLAG | EPHEMERAL)) as usize;
-    match i {
-        i if is_ephemeral(i) => ("ephemeralContainers", at),
-        i => (number(i).map_or("containers", |_| "initContainers"), at),
+pub(super) fn place(spec: &PodSpec, i: u32) -> (&'static str, usize) {
+    match number(i) {
+        Some(at) => ("initContainers", at as usize),
+        None if is_ephemeral(i) => {
+            let at = spec.ephemeral_containers.iter().position(|container| ephemeral_number(&container.name) == i);
+            ("ephemeralContainers", at.unwrap_or(usize::MAX))
+        }
+        None => ("containers", i as usize),
     }
 }
 
 /// The numbers of the ephemeral containers of a Pod.
-pub(super) fn ephemeral(pod: &Pod) -> impl Iterator<Item = u32> + use<> {
-    (0..pod.spec.ephemeral_containers.len() as u32).map(|n| n | EPHEMERAL)
+pub(super) fn ephemeral(pod: &Pod) -> impl Iterator<Item = u32> + use<'_> {
+    pod.spec.ephemeral_containers.iter().map(|container| ephemeral_number(&container.name))
 }
 
 /// The numbers of all containers that a Pod is created with, init containers first.
@@ -64,24 +71,28 @@ pub(super) fn all(pod: &Pod) -> impl Iterator<Item = u32> + use<> {
     (0..pod.spec.init_containers.len() as u32).map(|n| n | FLAG).chain(0..pod.spec.containers.len() as u32)
 }
 
-/// The status of a container of any list.
+/// The status of a container of any list. Statuses are found by name: their order is another than that of the containers.
 pub(super) fn status(pod: &mut Pod, i: u32) -> Option<&mut ContainerStatus> {
-    let (list, at) = place(i);
-    match list {
-        "initContainers" => pod.status.init_container_statuses.get_mut(at),
-        "ephemeralContainers" => pod.status.ephemeral_container_statuses.get_mut(at),
-        _ => pod.status.container_statuses.get_mut(at),
-    }
+    let (list, container) = container(pod, i)?;
+    let name = container.name.clone();
+    let statuses = match list {
+        "initContainers" => &mut pod.status.init_container_statuses,
+        "ephemeralContainers" => &mut pod.status.ephemeral_container_statuses,
+        _ => &mut pod.status.container_statuses,
+    };
+    let at = statuses.iter().position(|status| status.name == name)?;
+    statuses.get_mut(at)
 }
 
 /// The status of a container of any list, read-only.
 pub(super) fn seen(pod: &Pod, i: u32) -> Option<&ContainerStatus> {
-    let (list, at) = place(i);
-    match list {
-        "initContainers" => pod.status.init_container_statuses.get(at),
-        "ephemeralContainers" => pod.status.ephemeral_container_statuses.get(at),
-        _ => pod.status.container_statuses.get(at),
-    }
+    let (list, container) = container(pod, i)?;
+    let statuses = match list {
+        "initContainers" => &pod.status.init_container_statuses,
+        "ephemeralContainers" => &pod.status.ephemeral_container_statuses,
+        _ => &pod.status.container_statuses,
+    };
+    statuses.iter().find(|status| status.name == container.name)
 }
 
 /// Whether an init container is a sidecar: the others need not wait for its end.
@@ -170,5 +181,21 @@ mod tests {
         assert_eq!(time(&of(&["sh", "-c", "exit 1"])), INIT_TIME_US);
         assert_eq!(time(&of(&["migrate"])), INIT_TIME_US);
         assert_eq!((number(3), number(3 | FLAG)), (None, Some(3)));
+    }
+
+    #[test]
+    fn an_added_container_keeps_its_number_wherever_others_are_added() {
+        let with = |added: &[&str]| {
+            let added: Vec<_> = added.iter().map(|name| serde_json::json!({"name": name})).collect();
+            let spec = serde_json::json!({"containers": [{"name": "main"}], "ephemeralContainers": added});
+            let pod = crate::api::Object::from_value(crate::api::Kind::Pod, serde_json::json!({"metadata": {"name": "p"}, "spec": spec}));
+            pod.unwrap().body::<Pod>().clone()
+        };
+        let (one, two) = (with(&["b"]), with(&["a", "b"]));
+        let number = number_of(&one, "b").unwrap();
+        assert_eq!(number_of(&two, "b"), Some(number));
+        assert_eq!((place(&one.spec, number).1, place(&two.spec, number).1), (0, 1));
+        assert!(is_ephemeral(number) && super::number(number).is_none());
+        assert_eq!((number_of(&two, "main"), number_of(&one, "a")), (Some(0), None));
     }
 }

@@ -27,6 +27,7 @@ impl PodPass<'_, '_> {
                 ..Default::default()
             });
             waits.for_each(|status| body.status.ephemeral_container_statuses.push(status));
+            status::sort(&mut body.status.ephemeral_container_statuses);
         });
         let delay = self.kubelets.timing.pod_start;
         new.into_iter().map(|i| self.then(delay, PodStep::Restart(i, self.run_number(i)))).collect()

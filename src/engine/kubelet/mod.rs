@@ -37,7 +37,7 @@ use crate::api::{Body, Kind, Object, ObjectRef, Str, Time, Uid};
 use behaviour::Behaviour;
 pub use behaviour::can_be_pulled;
 use containers::After;
-pub(super) use containers::at as number_at;
+pub(super) use containers::number_of;
 pub use descriptor::DESCRIPTOR;
 pub use probes::misdirected;
 use smol_str::format_smolstr;
@@ -119,7 +119,7 @@ impl Kubelets {
             jobs.push(job(ADMIT_US, PodStep::Changed));
         }
         // Another client has set a terminal phase: the containers must be stopped.
-        let over = pod.is_terminal() && pod.status.container_statuses.iter().any(|s| s.state.running.is_some());
+        let over = pod.is_terminal() && pod.status.every_container().any(|status| status.state.running.is_some());
         if (object.meta.is_deleting() || over) && !stopping {
             self.running(uid).into_iter().for_each(|running| running.stopping = true);
             jobs.push(job(if over { 0 } else { MS }, PodStep::Kill));
@@ -310,7 +310,7 @@ impl PodPass<'_, '_> {
             }
             for (i, plan) in plans.iter().enumerate() {
                 let image = spec.containers[i].image.clone();
-                let status = &mut pod.status.container_statuses[i];
+                let Some(status) = containers::status(pod, i as u32) else { continue };
                 if let Some(words) = &lacks[i] {
                     status.state = sources::waiting(words);
                 } else if plan.pulls {

@@ -54,7 +54,7 @@ impl ProbePlan {
 
 /// The raw JSON of a container.
 fn raw(pod: &Pod, i: u32) -> &Value {
-    let (list, at) = containers::place(i);
+    let (list, at) = containers::place(&pod.spec, i);
     &pod.spec.raw[list][at]
 }
 

@@ -43,7 +43,7 @@ impl PodPass<'_, '_> {
             (pod.spec.clone(), self.kubelets.pods.get(&self.job.uid).map_or_else(|| pod.spec.clone(), |r| r.allocated.clone()));
         let changed: Vec<u32> = containers::all(pod)
             .filter(|i| {
-                let (list, index) = containers::place(*i);
+                let (list, index) = containers::place(&spec, *i);
                 resources(&spec, list, index) != resources(&had, list, index)
             })
             .collect();
@@ -72,7 +72,7 @@ impl PodPass<'_, '_> {
         self.write(Why::Resized, |pod| {
             pod.status.conditions.retain(|condition| condition.kind != PENDING);
             for i in &changed {
-                let (list, index) = containers::place(*i);
+                let (list, index) = containers::place(&spec, *i);
                 let amounts = resources(&spec, list, index);
                 if let Some(status) = containers::status(pod, *i) {
                     status.allocated_resources = Some(Rc::new(amounts["requests"].clone()));
@@ -82,7 +82,7 @@ impl PodPass<'_, '_> {
             status::set_conditions(pod, !pod.status.pod_ip.is_empty(), wall, generation);
         });
         let restarts = |i: &u32| {
-            let (list, index) = containers::place(*i);
+            let (list, index) = containers::place(&spec, *i);
             let (new, old) = (resources(&spec, list, index), resources(&had, list, index));
             let policies = spec.raw[list][index]["resizePolicy"].as_array().into_iter().flatten();
             policies.filter(|policy| policy["restartPolicy"] == "RestartContainer").any(|policy| {

@@ -50,7 +50,7 @@ impl DataSource {
 
 /// The raw JSON of a container; most reference nothing.
 fn written(pod: &Pod, i: u32) -> Option<&Value> {
-    let (list, at) = containers::place(i);
+    let (list, at) = containers::place(&pod.spec, i);
     let container = pod.spec.raw.get(list)?.get(at)?;
     (container.get("env").is_some() || container.get("envFrom").is_some()).then_some(container)
 }

@@ -2,8 +2,8 @@
 //!
 //! Models `pkg/kubelet/status/generate.go`.
 
-use super::containers::{After, after, ends, has_ended, is_sidecar, policy};
-use crate::api::pod::{ContainerState, ContainerStatus, Pod, PodCondition, PodIp, Running, Terminated, Waiting, image_parts};
+use super::containers::{After, after, ends, has_ended, is_sidecar, number_of, policy, seen};
+use crate::api::pod::{ContainerState, ContainerStatus, Pod, PodCondition, PodIp, PodStatus, Running, Terminated, Waiting, image_parts};
 use crate::api::{Str, Timestamp};
 use smol_str::format_smolstr;
 
@@ -12,6 +12,11 @@ const NOT_READY: &str = "ContainersNotReady";
 /// A waiting state with a reason and a message.
 pub(super) fn waiting_for(reason: &'static str, message: &str) -> ContainerState {
     ContainerState { waiting: Some(Box::new(Waiting { reason: Str::new_static(reason), message: message.into() })), ..Default::default() }
+}
+
+/// The order of the statuses of ephemeral containers: by name, whatever the order in the spec (`SortedContainerStatuses`).
+pub(super) fn sort(statuses: &mut [ContainerStatus]) {
+    crate::sort::sort_by_key(statuses, |status| status.name.clone());
 }
 
 /// All containers wait: for their sandbox, or for the init containers.
@@ -112,15 +117,18 @@ pub(super) fn begin_phase(pod: &mut Pod) {
     pod.status.phase = Str::new_static(if waits { "Pending" } else { "Running" });
 }
 
-/// Sets the terminal phase when all containers have ended for good: Failed if one failed, otherwise Succeeded. Sidecars end with them.
+/// Sets the terminal phase when all containers have ended for good: Failed if one failed, otherwise Succeeded. Sidecars and ephemeral
+/// containers end with them.
 pub(super) fn end_phase(pod: &mut Pod, now: Timestamp) {
-    let codes: Vec<Option<i32>> = pod.status.container_statuses.iter().map(|s| Some(s.state.terminated.as_ref()?.exit_code)).collect();
+    let code = |i: u32| Some(seen(pod, i)?.state.terminated.as_ref()?.exit_code);
+    let codes: Vec<Option<i32>> = (0..pod.status.container_statuses.len() as u32).map(code).collect();
     let over = |(i, code): (usize, &Option<i32>)| code.is_some_and(|code| after(pod, i as u32, code) == After::Nothing);
     if !codes.iter().enumerate().all(over) {
         return;
     }
-    for sidecar in pod.status.init_container_statuses.iter_mut().filter(|s| s.state.running.is_some()) {
-        terminate(sidecar, 0, now);
+    let PodStatus { init_container_statuses: init, ephemeral_container_statuses: ephemeral, .. } = &mut pod.status;
+    for status in init.iter_mut().chain(ephemeral.iter_mut()).filter(|status| status.state.running.is_some()) {
+        terminate(status, 0, now);
     }
     let failed = codes.iter().any(|code| *code != Some(0));
     pod.status.phase = Str::new_static(if failed { "Failed" } else { "Succeeded" });
@@ -130,7 +138,8 @@ pub(super) fn end_phase(pod: &mut Pod, now: Timestamp) {
 pub(super) fn stop(pod: &mut Pod, now: Timestamp, generation: i64) {
     let mut failed = false;
     let ended = pod.is_terminal();
-    let policies: Vec<Str> = (0..pod.status.container_statuses.len()).map(|i| policy(pod, i as u32).into()).collect();
+    let policies: Vec<Str> =
+        pod.status.container_statuses.iter().map(|status| policy(pod, number_of(pod, &status.name).unwrap_or_default()).into()).collect();
     // A container that would have been restarted is not found; init containers have completed.
     let lost = |status: &ContainerStatus, policy: Option<&Str>| match &status.state.terminated {
         Some(state) => !ended && policy.is_some_and(|policy| !ends(policy, state.exit_code)),
@@ -167,7 +176,10 @@ pub(super) fn stop(pod: &mut Pod, now: Timestamp, generation: i64) {
 
 /// Derives the five conditions from the containers' states.
 pub(super) fn set_conditions(pod: &mut Pod, sandbox: bool, now: Timestamp, generation: i64) {
-    let mut unready: Vec<&str> = names(&pod.status.container_statuses, |s| !s.ready);
+    let spec = pod.spec.clone();
+    let ready = |name: &Str| pod.status.container_statuses.iter().any(|status| status.name == *name && status.ready);
+    let mut unready: Vec<&str> =
+        spec.containers.iter().map(|container| &container.name).filter(|name| !ready(name)).map(Str::as_str).collect();
     let mut incomplete: Vec<&str> = Vec::new();
     if !pod.status.init_container_statuses.is_empty() {
         init_conditions(pod, &mut unready, &mut incomplete);
