@@ -30,6 +30,7 @@ mod failure;
 mod get;
 mod kustomize;
 mod label;
+mod line;
 mod logs;
 mod nodes;
 mod output;
@@ -62,6 +63,8 @@ use client::Client;
 pub use custom::CustomColumns;
 pub use exec::{Stdin, is_shell, process, reached};
 pub use failure::Failure;
+use line::{bare_verb, plain, verb_position};
+pub use line::{explains, only_reads, opens_editor};
 pub use remote::{RemoteAct, RemoteOutput, RemoteStart, Remotes};
 pub use select::ObjectSelector;
 pub use verb::{Outcome, PendingCommand, Reads, Verb};
@@ -350,35 +353,6 @@ fn verb_named(word: &str) -> Option<&'static Verb> {
     VERBS.iter().copied().find(|verb| verb.name == word || verb.aliases.contains(&word))
 }
 
-/// Whether a word means a verb also without `kubectl` before it: `cp` alone is the shell's.
-fn bare_verb(word: &str) -> bool {
-    word != cp::VERB.name && verb_named(word).is_some()
-}
-
-/// The words after `kubectl` of a line that needs no shell: the page's opening does without the shell's code.
-fn plain(line: &str) -> Option<Vec<String>> {
-    let words = one_command(line)?;
-    // Files are the shell's.
-    let names_file = |word: &String| word.starts_with("-f") || word.starts_with("--filename");
-    (words.first().is_some_and(|verb| verb == "logs") || !words.iter().any(names_file)).then_some(words)
-}
-
-/// The words after `kubectl` of a line that is one command.
-fn one_command(line: &str) -> Option<Vec<String>> {
-    let quotes = |quote| line.matches(quote).count() % 2 == 0;
-    if line.contains(['|', '&', ';', '<', '>', '$', '`', '(', ')', '#', '\\', '\n']) || !quotes('\'') || !quotes('"') {
-        return None;
-    }
-    let mut words = parse::split(line);
-    let first = words.first()?.as_str();
-    if matches!(first, "kubectl" | "k") {
-        words.remove(0);
-    } else {
-        bare_verb(first).then_some(())?;
-    }
-    Some(words)
-}
-
 fn dispatch(client: &mut Client<'_>, args: &[String], stdin: &str) -> Result<Outcome, Failure> {
     // Global flags may stand before the verb.
     let at = verb_position(args);
@@ -414,43 +388,6 @@ fn dispatch(client: &mut Client<'_>, args: &[String], stdin: &str) -> Result<Out
 fn options(verb: &Verb) -> String {
     let taken = parse::described(verb.flags).filter(|(_, effect)| *effect != parse::FlagEffect::Refused);
     taken.map(|(flag, _)| format!("    {flag}\n")).collect()
-}
-
-/// Whether a line only looks: in the past it is answered about the instant shown, and the timeline has no mark of it.
-pub fn only_reads(line: &str) -> bool {
-    match one_command(line) {
-        Some(words) => command_only_reads(&words),
-        None => shell::only_reads(line, command_only_reads),
-    }
-}
-
-/// Whether a line may ask for descriptions of fields: also a line of the shell.
-pub fn explains(line: &str) -> bool {
-    line.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == explain::VERB.name)
-}
-
-/// Whether a line opens an editor.
-pub fn opens_editor(line: &str) -> bool {
-    one_command(line).is_some_and(|words| words.get(verb_position(&words)).is_some_and(|verb| verb == edit::VERB.name))
-}
-
-fn command_only_reads(words: &[String]) -> bool {
-    let words = if words.first().is_some_and(|word| matches!(word.as_str(), "kubectl" | "k")) { &words[1..] } else { words };
-    let words = &words[verb_position(words).min(words.len())..];
-    match words.first().and_then(|word| verb_named(word)).map(|verb| verb.reads) {
-        Some(Reads::Sub(reads)) => words[1..].iter().find(|word| !word.starts_with('-')).is_some_and(|word| reads.contains(&word.as_str())),
-        reads => reads == Some(Reads::Yes),
-    }
-}
-
-fn verb_position(args: &[String]) -> usize {
-    let mut at = 0;
-    while let Some(word) = args.get(at).filter(|word| word.starts_with('-')) {
-        let takes_value =
-            matches!(word.as_str(), "-n" | "--namespace" | "--as" | "--as-group" | "--context" | "--kubeconfig" | "-s" | "--server" | "-v");
-        at += if takes_value { 2 } else { 1 };
-    }
-    at
 }
 
 fn unknown(verb: &str) -> String {

@@ -1,0 +1,71 @@
+//! What a line of a terminal is, told before it runs.
+
+use super::verb::Reads;
+use super::{cp, edit, explain, parse, shell, verb_named};
+
+/// Whether a word means a verb also without `kubectl` before it: `cp` alone is the shell's.
+pub fn bare_verb(word: &str) -> bool {
+    word != cp::VERB.name && verb_named(word).is_some()
+}
+
+/// The words after `kubectl` of a line that needs no shell: the page's opening does without the shell's code.
+pub fn plain(line: &str) -> Option<Vec<String>> {
+    let words = one_command(line)?;
+    // Files are the shell's.
+    let names_file = |word: &String| word.starts_with("-f") || word.starts_with("--filename");
+    (words.first().is_some_and(|verb| verb == "logs") || !words.iter().any(names_file)).then_some(words)
+}
+
+/// The words after `kubectl` of a line that is one command.
+fn one_command(line: &str) -> Option<Vec<String>> {
+    let quotes = |quote| line.matches(quote).count() % 2 == 0;
+    if line.contains(['|', '&', ';', '<', '>', '$', '`', '(', ')', '#', '\\', '\n']) || !quotes('\'') || !quotes('"') {
+        return None;
+    }
+    let mut words = parse::split(line);
+    let first = words.first()?.as_str();
+    if matches!(first, "kubectl" | "k") {
+        words.remove(0);
+    } else {
+        bare_verb(first).then_some(())?;
+    }
+    Some(words)
+}
+
+/// Whether a line only looks: in the past it is answered about the instant shown, and the timeline has no mark of it.
+pub fn only_reads(line: &str) -> bool {
+    match one_command(line) {
+        Some(words) => command_only_reads(&words),
+        None => shell::only_reads(line, command_only_reads),
+    }
+}
+
+/// Whether a line may ask for descriptions of fields: also a line of the shell.
+pub fn explains(line: &str) -> bool {
+    line.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == explain::VERB.name)
+}
+
+/// Whether a line opens an editor.
+pub fn opens_editor(line: &str) -> bool {
+    one_command(line).is_some_and(|words| words.get(verb_position(&words)).is_some_and(|verb| verb == edit::VERB.name))
+}
+
+fn command_only_reads(words: &[String]) -> bool {
+    let words = if words.first().is_some_and(|word| matches!(word.as_str(), "kubectl" | "k")) { &words[1..] } else { words };
+    let words = &words[verb_position(words).min(words.len())..];
+    match words.first().and_then(|word| verb_named(word)).map(|verb| verb.reads) {
+        Some(Reads::Sub(reads)) => words[1..].iter().find(|word| !word.starts_with('-')).is_some_and(|word| reads.contains(&word.as_str())),
+        reads => reads == Some(Reads::Yes),
+    }
+}
+
+/// Where the verb stands among the words: global flags may stand before it.
+pub fn verb_position(args: &[String]) -> usize {
+    let mut at = 0;
+    while let Some(word) = args.get(at).filter(|word| word.starts_with('-')) {
+        let takes_value =
+            matches!(word.as_str(), "-n" | "--namespace" | "--as" | "--as-group" | "--context" | "--kubeconfig" | "-s" | "--server" | "-v");
+        at += if takes_value { 2 } else { 1 };
+    }
+    at
+}
