@@ -31,6 +31,14 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
             "We accept only this format: explain RESOURCE"
         }));
     };
+    match args.get("output").unwrap_or("plaintext") {
+        "plaintext" => {}
+        "plaintext-openapiv2" => return Err(Failure::error("--output=plaintext-openapiv2 is not simulated")),
+        other => return Err(Failure::error(format!("unrecognized format: {other}"))),
+    }
+    if path.starts_with('.') || path.contains("..") {
+        return Err(Failure::error("invalid jsonpath syntax, first node must be field node"));
+    }
     let word = path.split('.').next().unwrap_or_default();
     let kind = client.kind(word).ok_or_else(|| Failure::plain(format!("the server doesn't have a resource type {word:?}")))?;
     let info = kind.info();
