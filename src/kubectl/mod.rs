@@ -21,7 +21,7 @@ mod diff;
 pub mod drain;
 mod edit;
 mod exec;
-mod explain;
+pub mod explain;
 mod expose;
 mod failure;
 mod get;
@@ -425,11 +425,6 @@ pub fn only_reads(line: &str) -> bool {
         Some(words) => command_only_reads(&words),
         None => shell::only_reads(line, command_only_reads),
     }
-}
-
-/// Whether a line may ask for descriptions of fields: also a line of the shell.
-pub fn explains(line: &str) -> bool {
-    line.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == explain::VERB.name)
 }
 
 /// Whether a line opens an editor.
