@@ -3,7 +3,7 @@
 set -eu
 dir=${TRUNK_STAGING_DIR:-dist}
 # What is loaded when it is wanted: the code editor, if it was built (scripts/editor.mjs; an empty file stands in for it, and the page
-# keeps its text area), and the page's words in Chinese.
+# keeps its text area), the page's words in Chinese, and what kubectl explain says of fields.
 if [ -f target/editor/editor.js ]; then
   cp target/editor/editor.js "$dir/editor.js"
 else

@@ -31,23 +31,23 @@ const LEAVES: &[(&str, &str)] = &[
 ];
 
 /// All tables together.
-pub struct Reference {
+pub struct OpenApi {
     /// Kinds, structs and fields.
     pub schema: Schema,
     /// Of each struct a line with its description and one for each of its fields.
     blocks: BTreeMap<&'static str, &'static str>,
 }
 
-impl Reference {
+impl OpenApi {
     /// Reads the two tables that may be missing, one after the other.
-    fn read(tables: &'static str) -> Reference {
+    fn read(tables: &'static str) -> OpenApi {
         let (kinds, texts) = tables.split_once("\n:").unwrap_or((tables, ""));
         let mut blocks = BTreeMap::new();
         for block in texts.split("\n:") {
             let name = block.split(['\t', ' ']).next().unwrap_or("");
             blocks.insert(name, block);
         }
-        Reference { schema: Schema::with(kinds), blocks }
+        OpenApi { schema: Schema::with(kinds), blocks }
     }
 
     /// What a struct is, or one of its fields: a struct that does not say so has it from another, at last from all kinds together.
@@ -216,19 +216,19 @@ fn public_name(name: &str) -> String {
 }
 
 thread_local! {
-    static REFERENCE: Cell<Option<&'static Reference>> = const { Cell::new(None) };
+    static TABLES: Cell<Option<&'static OpenApi>> = const { Cell::new(None) };
 }
 
 /// Gives the tables to whoever asks from now on; what was there before stays in memory.
-pub fn provide(tables: String) -> &'static Reference {
-    let reference: &'static Reference = Box::leak(Box::new(Reference::read(Box::leak(tables.into_boxed_str()))));
-    REFERENCE.set(Some(reference));
-    reference
+pub fn provide(tables: String) -> &'static OpenApi {
+    let open: &'static OpenApi = Box::leak(Box::new(OpenApi::read(Box::leak(tables.into_boxed_str()))));
+    TABLES.set(Some(open));
+    open
 }
 
 /// All tables; in the page without descriptions and without some kinds as long as they have not been loaded.
-pub fn reference() -> &'static Reference {
-    REFERENCE.get().unwrap_or_else(|| provide(own()))
+pub fn tables() -> &'static OpenApi {
+    TABLES.get().unwrap_or_else(|| provide(own()))
 }
 
 /// Natively the tables are part of the program.
@@ -255,16 +255,16 @@ mod tests {
 
     #[test]
     fn every_struct_and_field_has_a_description() {
-        let reference = reference();
+        let tables = tables();
         let mut missing = Vec::new();
         for name in structs() {
-            if reference.described(name, "").is_none_or(str::is_empty) {
+            if tables.described(name, "").is_none_or(str::is_empty) {
                 missing.push(name.to_owned());
             }
-            let fields = reference.schema.fields(name).unwrap_or_default().iter().filter(|field| !field.inline());
+            let fields = tables.schema.fields(name).unwrap_or_default().iter().filter(|field| !field.inline());
             missing.extend(
                 fields
-                    .filter(|field| reference.described(name, field.json).is_none_or(str::is_empty))
+                    .filter(|field| tables.described(name, field.json).is_none_or(str::is_empty))
                     .map(|field| format!("{name} {}", field.json)),
             );
         }
@@ -273,9 +273,9 @@ mod tests {
 
     #[test]
     fn no_description_is_left_over_or_too_long() {
-        let (reference, structs) = (reference(), structs());
+        let (tables, structs) = (tables(), structs());
         let mut wrong = Vec::new();
-        for (name, block) in &reference.blocks {
+        for (name, block) in &tables.blocks {
             let (head, text) = block.split_once('\t').unwrap();
             let parent = head.split_once(' ').map(|(_, parent)| parent);
             if *name != "*" && !structs.contains(name) || parent.is_some_and(|parent| !structs.contains(parent)) {
@@ -284,8 +284,8 @@ mod tests {
             let mut seen = BTreeSet::new();
             for line in text.trim_end().lines().skip(1) {
                 let (json, text) = line.split_once('\t').unwrap_or((line, ""));
-                let known = *name == "*" || reference.schema.field(name, json).is_some();
-                let again = !seen.insert(json) || *name != "*" && reference.described(parent.unwrap_or("*"), json) == Some(text);
+                let known = *name == "*" || tables.schema.field(name, json).is_some();
+                let again = !seen.insert(json) || *name != "*" && tables.described(parent.unwrap_or("*"), json) == Some(text);
                 let bad =
                     !text.ends_with(['.', ')']) || text.contains(['`', '\\', '$']) && !text.contains("$(NAME)") || text.contains("  ");
                 if !known || again || bad || text.chars().count() > 205 {
@@ -299,7 +299,7 @@ mod tests {
     #[test]
     fn a_schema_has_descriptions_values_and_references() {
         let mut schemas = Map::new();
-        let deployment = reference().kind(("apps", "v1", "Deployment"), &mut schemas).unwrap();
+        let deployment = tables().kind(("apps", "v1", "Deployment"), &mut schemas).unwrap();
         assert_eq!(deployment["properties"]["spec"]["allOf"][0]["$ref"], "#/components/schemas/io.k8s.api.apps.v1.DeploymentSpec");
         assert_eq!(
             deployment["properties"]["spec"]["description"],
@@ -308,13 +308,13 @@ mod tests {
         let strategy = resolved("#/components/schemas/io.k8s.api.apps.v1.DeploymentStrategy", &schemas).unwrap();
         assert_eq!(strategy["properties"]["type"]["enum"], json!(["Recreate", "RollingUpdate"]));
         assert_eq!(schemas["io.k8s.apimachinery.pkg.api.resource.Quantity"]["oneOf"][1]["type"], "number");
-        let cron = reference().kind(("batch", "v1", "CronJob"), &mut schemas).unwrap();
+        let cron = tables().kind(("batch", "v1", "CronJob"), &mut schemas).unwrap();
         assert_eq!(cron["required"], json!(["spec"]));
     }
 
     #[test]
     fn without_the_tables_there_are_fields_and_no_descriptions() {
-        let bare = Reference::read("");
+        let bare = OpenApi::read("");
         let mut schemas = Map::new();
         let pod = bare.kind(("", "v1", "Pod"), &mut schemas).unwrap();
         assert!(pod["description"].is_null() && pod["properties"]["spec"]["description"].is_null());

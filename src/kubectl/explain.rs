@@ -22,6 +22,11 @@ const WIDTH: usize = 80;
 /// Values of a field that a list of fields shows.
 const VALUES: usize = 4;
 
+/// Whether a line may run it, or one of its parts if it is a line of the shell.
+pub fn is_in(line: &str) -> bool {
+    line.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == VERB.name)
+}
+
 fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("explain", FLAGS, words)?;
     let [path] = &args.words[..] else {
@@ -31,6 +36,14 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
             "We accept only this format: explain RESOURCE"
         }));
     };
+    match args.get("output").unwrap_or("plaintext") {
+        "plaintext" => {}
+        "plaintext-openapiv2" => return Err(Failure::error("--output=plaintext-openapiv2 is not simulated")),
+        other => return Err(Failure::error(format!("unrecognized format: {other}"))),
+    }
+    if path.starts_with('.') || path.contains("..") {
+        return Err(Failure::error("invalid jsonpath syntax, first node must be field node"));
+    }
     let word = path.split('.').next().unwrap_or_default();
     let kind = client.kind(word).ok_or_else(|| Failure::plain(format!("the server doesn't have a resource type {word:?}")))?;
     let info = kind.info();
@@ -75,13 +88,13 @@ fn root(client: &Client<'_>, kind: Kind, wanted: Option<&str>, schemas: &mut Map
         if wanted.is_some_and(|wanted| wanted != format!("{}/{}", info.group, version.name)) {
             return Err(missing(wanted.unwrap_or_default()));
         }
-        let schema = openapi::reference().custom(&version.schema, (info.group, &version.name, info.name), schemas);
+        let schema = openapi::tables().custom(&version.schema, (info.group, &version.name, info.name), schemas);
         return Ok((version.name.to_string(), schema));
     }
     if let Some(version) = wanted.filter(|version| *version != kind.api_version()) {
         return Err(missing(version));
     }
-    let schema = openapi::reference().kind((info.group, info.version, info.name), schemas);
+    let schema = openapi::tables().kind((info.group, info.version, info.name), schemas);
     Ok((info.version.to_owned(), schema.ok_or_else(|| missing(&kind.api_version()))?))
 }
 

@@ -1,7 +1,7 @@
 //! What a line of a terminal is, told before it runs.
 
 use super::verb::Reads;
-use super::{cp, edit, explain, parse, shell, verb_named};
+use super::{cp, edit, parse, shell, verb_named};
 
 /// Whether a word means a verb also without `kubectl` before it: `cp` alone is the shell's.
 pub fn bare_verb(word: &str) -> bool {
@@ -38,11 +38,6 @@ pub fn only_reads(line: &str) -> bool {
         Some(words) => command_only_reads(&words),
         None => shell::only_reads(line, command_only_reads),
     }
-}
-
-/// Whether a line may ask for descriptions of fields: also a line of the shell.
-pub fn explains(line: &str) -> bool {
-    line.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| word == explain::VERB.name)
 }
 
 /// Whether a line opens an editor.

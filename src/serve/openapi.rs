@@ -68,17 +68,17 @@ fn document(sim: &Sim, group: &str, version: &str) -> Value {
         let one = json!({ "patch": operation("patch"), "put": operation("put") });
         paths.insert(format!("{base}{place}/{plural}/{{name}}"), one);
     };
-    let reference = openapi::reference();
+    let tables = openapi::tables();
     for kind in kind::ALL.iter().filter(|kind| kind.info().group == group && kind.info().version == version) {
         let info = kind.info();
         add_path(info.plural, info.namespaced, info.name);
-        reference.kind((group, version, info.name), &mut schemas);
+        tables.kind((group, version, info.name), &mut schemas);
     }
     for definition in sim.server().definitions().served().filter(|definition| definition.kind.info().group == group) {
         let info = definition.kind.info();
         let Some(found) = definition.versions.iter().find(|one| one.name == version) else { continue };
         add_path(info.plural, info.namespaced, info.name);
-        reference.custom(&found.schema, (group, version, info.name), &mut schemas);
+        tables.custom(&found.schema, (group, version, info.name), &mut schemas);
     }
     json!({
         "openapi": "3.0.0", "info": { "title": "Kubernetes", "version": "v1.36.2" }, "paths": paths, "components": { "schemas": schemas },

@@ -131,7 +131,7 @@ impl Console {
         }
         let (line, command) = (line.to_owned(), recalled.as_ref().map(|ran| ran.command.clone()));
         // Until they are there, later lines wait as well.
-        let explains = self.descriptions != Descriptions::Loaded && crate::kubectl::explains(&line) && !run.takes_input();
+        let explains = self.descriptions != Descriptions::Loaded && crate::kubectl::explain::is_in(&line) && !run.takes_input();
         if explains || !self.held.is_empty() {
             self.held.push((line, command));
             return Vec::new();

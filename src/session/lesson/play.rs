@@ -156,7 +156,7 @@ impl State {
                 self.perform(vec![Effect::Apply]);
             }
             // It may have to wait for descriptions, as one that a person enters.
-            Command::Kubectl(line) if crate::kubectl::explains(&line) && crate::kubectl::only_reads(&line) => {
+            Command::Kubectl(line) if crate::kubectl::explain::is_in(&line) && crate::kubectl::only_reads(&line) => {
                 self.type_in(ConsoleMsg::Enter(line.to_string()));
             }
             command => {
