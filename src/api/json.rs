@@ -23,6 +23,11 @@ pub fn go(value: &Value) -> String {
     }
 }
 
+/// A value as Go's `encoding/json` writes it: with three signs by their numbers.
+pub fn escaped(value: &Value) -> String {
+    value.to_string().replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
+}
+
 /// When a field is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[allow(non_camel_case_types)]

@@ -8,6 +8,8 @@ use std::rc::Rc;
 
 /// The annotation in which `kubectl apply` without `--server-side` remembers what it applied.
 pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+/// The annotation that `kubectl rollout history` shows of a revision.
+pub const CHANGE_CAUSE: &str = "kubernetes.io/change-cause";
 
 /// The identity of one object for its whole life; a new object of the same name has another.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]

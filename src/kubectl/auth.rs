@@ -35,7 +35,7 @@ pub const VERB: Verb = Verb { name: "auth", aliases: &[], flags: FLAGS, reads: R
 fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("auth", FLAGS, words)?;
     client.use_flags(&args)?;
-    let user = client.user().cloned().unwrap_or_else(|| UserInfo::new("kubernetes-admin", vec!["kubeadm:cluster-admins".into()]));
+    let user = client.user().cloned().unwrap_or_else(UserInfo::administrator);
     match args.words.first().map(String::as_str) {
         Some("whoami") => who(client, &user)?,
         Some("can-i") if args.on("list") => list(client, &args, &user),

@@ -4,6 +4,7 @@ use super::Failure;
 use super::applied::Applied;
 use super::output::{DryRun, Mode, OutputFormat, named};
 use super::typed;
+use crate::api::meta::CHANGE_CAUSE;
 use crate::api::{Kind, Object, ObjectRef, Uid};
 use crate::engine::disk::{CONSOLE, Disks};
 use crate::engine::store::{ApiError, ApiServer, Cause, Delete, Manager, Origin, Patch, StatusReason, Subresource, Unknown, UserInfo};
@@ -11,8 +12,6 @@ use crate::engine::{Listing, Sim, Why};
 use serde_json::{Value, json};
 use std::rc::Rc;
 
-/// The annotation that `rollout history` shows.
-const CHANGE_CAUSE: &str = "kubernetes.io/change-cause";
 /// The name of the context, of its cluster and of its user.
 pub const CONTEXT: &str = "kubernetes-admin@kubernetes";
 pub const CLUSTER: &str = "kubernetes";
@@ -177,11 +176,16 @@ impl<'a> Client<'a> {
     /// That there is no such object; or no such namespace, which a client looks for then. Models `Info.Get` of
     /// `cli-runtime/pkg/resource/visitor.go`.
     pub fn missing(&self, key: &ObjectRef) -> Failure {
+        server_error(&self.not_there(key))
+    }
+
+    /// The same as the API server says it.
+    pub fn not_there(&self, key: &ObjectRef) -> ApiError {
         let namespace = ObjectRef::new(Kind::Namespace, "", &key.namespace);
         if key.kind.info().namespaced && &*key.namespace != "default" && self.sim.get(&namespace).is_none() {
-            return not_found(Kind::Namespace, &key.namespace);
+            return ApiError::not_found(Kind::Namespace, &key.namespace);
         }
-        not_found(key.kind, &key.name)
+        ApiError::not_found(key.kind, &key.name)
     }
 
     /// The same by its key.

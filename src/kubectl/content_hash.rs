@@ -2,6 +2,7 @@
 //!
 //! Models `kubectl/pkg/util/hash/hash.go` and kustomize's `api/hasher/hasher.go`.
 
+use crate::api::json::escaped;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -15,8 +16,8 @@ pub fn hash(name: &str, object: &Value) -> String {
     if object["binaryData"].is_object() {
         of["binaryData"] = object["binaryData"].clone();
     }
-    // Go writes keys in order, and these signs by their numbers.
-    let text = sorted(&of).to_string().replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026");
+    // Go writes keys in order.
+    let text = escaped(&sorted(&of));
     let digits: String = Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
     let letter = |digit: char| match digit {
         '0' => 'g',

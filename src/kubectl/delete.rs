@@ -4,7 +4,7 @@ use super::client::{Client, server_error};
 use super::documents;
 use super::output::{DryRun, OutputFormat};
 use super::parse::Args;
-use super::targets::{Targets, name_of};
+use super::targets::{Targets, key_of, name_of};
 use super::unavailable::NO_OBJECTS;
 use super::{Failure, Outcome, PendingCommand, Reads, Verb};
 use crate::api::{Kind, ObjectRef, Time, Uid};
@@ -115,7 +115,7 @@ fn from_text(client: &mut Client<'_>, args: &Args, stdin: &str) -> Result<Vec<(K
     let mut found = Vec::new();
     for value in documents::read(client, stdin) {
         let (kind, value) = documents::prepare(client, args, value)?;
-        let key = ObjectRef::new(kind, value["metadata"]["namespace"].as_str().unwrap_or(""), name_of(&value));
+        let key = key_of(kind, &value);
         match client.find(&key) {
             Some(object) => found.push((kind, object)),
             None if args.on("ignore-not-found") => {}

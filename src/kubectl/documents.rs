@@ -5,7 +5,7 @@ use super::client::Client;
 use super::failure::json_fault;
 use super::parse::Args;
 use crate::api::meta::LAST_APPLIED;
-use crate::api::{Kind, schema};
+use crate::api::{Kind, json, schema};
 use crate::manifest;
 use serde_json::{Map, Value, json};
 
@@ -85,7 +85,7 @@ pub fn with_last_applied(value: &Value) -> Value {
     if let Some(annotations) = annotations.as_object_mut() {
         annotations.remove(LAST_APPLIED);
     }
-    let text = format!("{value}\n").replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026");
+    let text = format!("{}\n", json::escaped(&value));
     if let Some(annotations) = value["metadata"]["annotations"].as_object_mut() {
         annotations.insert(LAST_APPLIED.to_owned(), Value::from(text));
     }

@@ -7,7 +7,7 @@ use super::nodes::{named, set_cordon};
 use super::output::DryRun;
 use super::parse::Args;
 use super::select::ObjectSelector;
-use super::targets::name_of;
+use super::targets::{key_of, name_of};
 use super::{Failure, Outcome, PendingCommand, Reads, Verb};
 use crate::api::time::SECOND;
 use crate::api::{Kind, ObjectRef, Time, Uid};
@@ -86,7 +86,7 @@ impl Drain {
             client.warn(format!("Warning: {}", warnings.join("; ")));
         }
         for pod in chosen {
-            let key = ObjectRef::new(Kind::Pod, pod["metadata"]["namespace"].as_str().unwrap_or(""), name_of(pod));
+            let key = key_of(Kind::Pod, pod);
             if let Some(uid) = client.sim().get(&key).map(|object| object.meta.uid) {
                 self.evict.push((key, uid, client.sim().now()));
             }

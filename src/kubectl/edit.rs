@@ -6,10 +6,10 @@
 use super::client::{Client, server_error};
 use super::output::OutputFormat;
 use super::parse::Args;
-use super::targets::{Targets, name_of};
+use super::targets::{Targets, key_of};
 use super::unavailable::NO_OBJECTS;
 use super::{Failure, Outcome, PendingCommand, Reads, Verb};
-use crate::api::{Kind, ObjectRef, schema};
+use crate::api::{Kind, schema};
 use crate::manifest;
 use serde_json::Value;
 
@@ -113,7 +113,7 @@ impl Editing {
 
 /// Writes what was changed; the comment that says why not if it is refused.
 fn write(client: &mut Client<'_>, kind: Kind, original: &Value, edited: &Value) -> Result<(), String> {
-    let key = ObjectRef::new(kind, original["metadata"]["namespace"].as_str().unwrap_or(""), name_of(original));
+    let key = key_of(kind, original);
     let comment = |what: String| format!("# {}\n#\n", what.replace('\n', "\n# "));
     let Some(current) = client.find(&key) else {
         return Err(comment(super::client::not_found(kind, &key.name).message));
@@ -184,6 +184,7 @@ impl PendingCommand for Editing {
 mod tests {
     use super::*;
     use crate::actions::{ActionResult, Command, WaitingCommands, run};
+    use crate::api::ObjectRef;
     use crate::engine::Sim;
     use crate::engine::cluster::ClusterConfig;
 

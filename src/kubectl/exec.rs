@@ -184,13 +184,8 @@ pub fn pods_of(client: &Client<'_>, kind: Kind, name: &str) -> Vec<Rc<Object>> {
 
 /// The Pod that a word names: itself, or the first of a workload; `doing` is what cannot be done with other objects.
 pub fn find(client: &Client<'_>, target: &str, doing: &str) -> Result<Rc<Object>, Failure> {
-    let (kind, name) = match target.split_once('/') {
-        Some((kind, name)) => (targets::kind(client, kind)?, name),
-        None => (Kind::Pod, target),
-    };
-    let key = client.key(kind, name);
-    client.may_read("get", &key, "")?;
-    let object = client.sim().get(&key).cloned().ok_or_else(|| client.missing(&key))?;
+    let object = targets::object(client, target)?;
+    let (kind, name) = (object.kind, object.meta.name.as_str());
     if kind == Kind::Pod {
         return Ok(object);
     }

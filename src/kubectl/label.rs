@@ -2,10 +2,9 @@
 
 use super::client::{Client, server_error};
 use super::parse::Args;
-use super::targets::{Targets, name_of};
+use super::targets::{Targets, key_of};
 use super::unavailable::NONE_SPECIFIED;
 use super::{Failure, Outcome, Reads, Verb};
-use crate::api::ObjectRef;
 use crate::engine::store::{Patch, Subresource, validation};
 use serde_json::{Map, Value, json};
 
@@ -76,7 +75,6 @@ fn run(client: &mut Client<'_>, words: &[String], how: &MetadataVerb) -> Result<
         return Err(Failure::error(format!("can not both modify and remove a {noun} in the same command")));
     }
     for (kind, object) in Targets::parse(client, &args, names)?.fetch(client) {
-        let name = name_of(&object).to_owned();
         if args.on("list") {
             for (key, value) in object["metadata"][how.field].as_object().into_iter().flatten() {
                 client.say(format!("{key}={}", value.as_str().unwrap_or("")));
@@ -89,7 +87,7 @@ fn run(client: &mut Client<'_>, words: &[String], how: &MetadataVerb) -> Result<
             continue;
         }
         let said = said(client, &present, &change, how);
-        let key = ObjectRef::new(kind, object["metadata"]["namespace"].as_str().unwrap_or(""), &name);
+        let key = key_of(kind, &object);
         let mut patch = json!({"metadata": {how.field: change}});
         if let Some(version) = args.get("resource-version").filter(|version| !version.is_empty()) {
             patch["metadata"]["resourceVersion"] = version.into();

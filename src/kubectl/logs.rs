@@ -54,8 +54,9 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
             ));
         };
         pods.push(named(client, name, args.on("all-pods"))?);
-        if let Some((kind, name)) = name.split_once('/').filter(|_| args.on("all-pods")) {
-            pods = exec::pods_of(client, targets::kind(client, kind)?, name).iter().map(|pod| pod.key()).collect();
+        if args.on("all-pods") && name.contains('/') {
+            let (kind, name) = targets::kind_and_name(client, name)?;
+            pods = exec::pods_of(client, kind, name).iter().map(|pod| pod.key()).collect();
         }
     }
     let tail = match (args.number("tail")?, args.get("selector")) {
@@ -92,13 +93,10 @@ fn since(client: &Client<'_>, args: &Args) -> Result<Option<i64>, Failure> {
 
 /// The Pod that a word names.
 fn named(client: &mut Client<'_>, word: &str, all: bool) -> Result<ObjectRef, Failure> {
-    let (kind, name) = match word.split_once('/') {
-        Some((kind, name)) => (targets::kind(client, kind)?, name),
-        None => (Kind::Pod, word),
-    };
-    if client.find(&client.key(kind, name)).is_none() {
-        let (missing, namespace) = (client.missing(&client.key(kind, name)).among, &client.namespace);
-        let missing = missing.strip_prefix("Error from server (NotFound): ").unwrap_or(&missing).to_owned();
+    let (kind, name) = targets::kind_and_name(client, word)?;
+    let key = client.key(kind, name);
+    if client.find(&key).is_none() {
+        let (missing, namespace) = (client.not_there(&key).message, &client.namespace);
         return Err(Failure::error(format!("error from server (NotFound): {missing} in namespace {namespace:?}")));
     }
     let pod = exec::find(client, word, "cannot get the logs from")?;

@@ -4,9 +4,9 @@ use super::client::{Client, server_error};
 use super::failure::json_fault;
 use super::output::DryRun;
 use super::parse::Args;
-use super::targets::{Targets, name_of};
+use super::targets::{Targets, key_of, name_of};
 use super::{Failure, Outcome, Reads, Verb};
-use crate::api::{Kind, ObjectRef};
+use crate::api::Kind;
 use crate::engine::store::{ApiError, Patch, StatusReason, Subresource};
 use crate::manifest;
 use serde_json::Value;
@@ -44,7 +44,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     };
     for (kind, object) in Targets::parse(client, &args, &args.words)?.fetch(client) {
         let name = name_of(&object).to_owned();
-        let key = ObjectRef::new(kind, object["metadata"]["namespace"].as_str().unwrap_or(""), &name);
+        let key = key_of(kind, &object);
         let before = object["metadata"]["resourceVersion"].clone();
         match client.patch(&key, part, how, &change) {
             Ok(_) if part == Subresource::Scale && client.mode.format.is_none() => client.say(format!("scale.autoscaling/{name} patched")),

@@ -5,10 +5,10 @@ use super::delete::{Deletion, delete_one};
 use super::documents::{self, prepare};
 use super::output::DryRun;
 use super::parse::Args;
-use super::targets::name_of;
+use super::targets::{key_of, name_of};
 use super::unavailable::NO_FILE;
 use super::{Failure, Outcome, PendingCommand, Reads, Verb};
-use crate::api::{Kind, ObjectRef, Time};
+use crate::api::{Kind, Time};
 use crate::engine::store::{ApiError, Delete};
 use serde_json::Value;
 
@@ -49,12 +49,8 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
     Ok(Outcome::Done)
 }
 
-fn key(kind: Kind, value: &Value) -> ObjectRef {
-    ObjectRef::new(kind, value["metadata"]["namespace"].as_str().unwrap_or(""), name_of(value))
-}
-
 fn replace(client: &mut Client<'_>, kind: Kind, value: Value) -> Result<(), Failure> {
-    if client.find(&key(kind, &value)).is_none() {
+    if client.find(&key_of(kind, &value)).is_none() {
         return Err(source_error(&ApiError::not_found(kind, name_of(&value)), DOING));
     }
     let replaced = client.update(value).map_err(|error| source_error(&error, DOING))?;
@@ -72,7 +68,7 @@ fn forced(client: &mut Client<'_>, args: &Args, new: Vec<(Kind, Value)>) -> Resu
     let mut old = Deletion::default();
     let grace_seconds = args.number("grace-period")?.filter(|seconds| *seconds >= 0);
     for (kind, value) in &new {
-        if let Some(object) = client.find(&key(*kind, value)) {
+        if let Some(object) = client.find(&key_of(*kind, value)) {
             delete_one(client, (*kind, &object), "", Delete { grace_seconds, ..Delete::default() }, &mut old);
         }
     }

@@ -2,9 +2,9 @@
 
 use super::client::{Client, server_error};
 use super::parse::Args;
-use super::targets::{Targets, name_of};
+use super::targets::{Targets, key_of};
 use super::{Failure, Outcome, Reads, Verb};
-use crate::api::{Kind, ObjectRef};
+use crate::api::Kind;
 
 const FLAGS: &str = "replicas= current-replicas= resource-version= timeout= selector/l= field-selector= all @filename/f= kustomize/k= recursive/R output/o= dry-run?unchanged record";
 
@@ -33,7 +33,6 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         return Err(Failure::error("no objects passed to scale"));
     }
     for (kind, object) in found {
-        let name = name_of(&object).to_owned();
         if !matches!(kind, Kind::Deployment | Kind::ReplicaSet | Kind::StatefulSet | Kind::ReplicationController | Kind::Custom(_)) {
             client.fail(&Failure::plain("Error from server (NotFound): the server could not find the requested resource"));
             continue;
@@ -50,7 +49,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
             client.fail(&Failure::error(format!("Expected resource version to be {expected}, was {version}")));
             continue;
         }
-        let key = ObjectRef::new(kind, object["metadata"]["namespace"].as_str().unwrap_or(""), &name);
+        let key = key_of(kind, &object);
         match client.scale(&key, replicas) {
             Ok(()) => {
                 let mut scaled = object;

@@ -60,6 +60,19 @@ pub fn kind(client: &Client<'_>, word: &str) -> Result<Kind, Failure> {
     client.kind(word).ok_or_else(|| Failure::error(format!("the server doesn't have a resource type {resource:?}")))
 }
 
+/// The kind and the name in a word: `deploy/web`, or a Pod's name alone.
+pub fn kind_and_name<'w>(client: &Client<'_>, word: &'w str) -> Result<(Kind, &'w str), Failure> {
+    word.split_once('/').map_or(Ok((Kind::Pod, word)), |(resource, name)| Ok((kind(client, resource)?, name)))
+}
+
+/// The object that such a word names.
+pub fn object(client: &Client<'_>, word: &str) -> Result<Rc<Object>, Failure> {
+    let (kind, name) = kind_and_name(client, word)?;
+    let key = client.key(kind, name);
+    client.may_read("get", &key, "")?;
+    client.sim().get(&key).cloned().ok_or_else(|| client.missing(&key))
+}
+
 impl Targets {
     /// Reads the words of a command.
     pub fn parse(client: &Client<'_>, args: &Args, words: &[String]) -> Result<Targets, Failure> {
@@ -187,6 +200,11 @@ fn unserved(kind: Kind, name: Option<&str>) -> Failure {
 /// The name of an object.
 pub fn name_of(object: &Value) -> &str {
     object["metadata"]["name"].as_str().unwrap_or("")
+}
+
+/// The key of an object.
+pub fn key_of(kind: Kind, object: &Value) -> ObjectRef {
+    ObjectRef::new(kind, object["metadata"]["namespace"].as_str().unwrap_or(""), name_of(object))
 }
 
 /// `deployment.apps/nginx`

@@ -3,7 +3,7 @@
 use super::client::Client;
 use super::parse::Args;
 use super::printers::jsonpath;
-use super::targets::{Targets, label, name_of};
+use super::targets::{Targets, key_of, label};
 use super::{Failure, Outcome, PendingCommand, Reads, Verb};
 use crate::api::time::SECOND;
 use crate::api::{Kind, ObjectRef, Time};
@@ -54,7 +54,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     }
     if left.is_empty() {
         for (kind, object) in targets.fetch(client) {
-            left.push((kind, ObjectRef::new(kind, object["metadata"]["namespace"].as_str().unwrap_or(""), name_of(&object))));
+            left.push((kind, key_of(kind, &object)));
         }
     }
     if left.is_empty() && client.failure.is_none() {

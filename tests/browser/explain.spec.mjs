@@ -1,6 +1,6 @@
 // kubectl explain: the descriptions of fields are loaded when they are asked for first, and the answer waits for them.
 import { expect, test } from '@playwright/test';
-import { isProblem } from './wait.mjs';
+import { isProblem, sandboxed } from './wait.mjs';
 
 const output = (page) => page.getByRole('log', { name: 'Output' });
 
@@ -47,16 +47,7 @@ test('what cannot be loaded is explained without descriptions, and asked for aga
 });
 
 test('in a sandboxed frame a field is described as well', async ({ page }) => {
-  await page.goto('index.html');
-  await page.evaluate(() => {
-    const frame = document.createElement('iframe');
-    frame.setAttribute('sandbox', 'allow-scripts');
-    frame.width = 1300;
-    frame.height = 800;
-    frame.src = 'index.html';
-    document.body.replaceChildren(frame);
-  });
-  const frame = page.frameLocator('iframe');
+  const frame = await sandboxed(page, 'index.html', 1300, 800);
   await expect(frame.locator('.item[data-kind="Pod"]').first()).toBeVisible();
   await type(frame, 'kubectl explain pod.spec.containers.livenessProbe');
   await expect(output(frame)).toContainText('Check whether the container still works');

@@ -2,7 +2,7 @@
 import { expect, test } from '@playwright/test';
 import AxeBuilder from '@axe-core/playwright';
 import { readFileSync, readdirSync } from 'node:fs';
-import { isProblem, link, settled } from './wait.mjs';
+import { isProblem, link, sandboxed, settled } from './wait.mjs';
 
 const folder = new URL('../../static/lessons/', import.meta.url);
 const text = (name) => readFileSync(new URL(`${name}.yaml`, folder), 'utf8');
@@ -175,16 +175,7 @@ test('an unknown lesson is said to be none', async ({ page }) => {
 });
 
 test('a lesson in a sandboxed frame', async ({ page }) => {
-  await page.goto('index.html');
-  await page.evaluate(() => {
-    const frame = document.createElement('iframe');
-    frame.setAttribute('sandbox', 'allow-scripts');
-    frame.width = 720;
-    frame.height = 420;
-    frame.src = 'index.html?embed&lesson=control-loop&lang=en';
-    document.body.replaceChildren(frame);
-  });
-  const frame = page.frameLocator('iframe');
+  const frame = await sandboxed(page, 'index.html?embed&lesson=control-loop&lang=en', 720, 420);
   await expect(frame.locator('#lesson')).toContainText('This manifest asks for two Pods', { timeout: 15_000 });
   await frame.locator('#lesson-next').click();
   await frame.locator('#lesson-next').click();

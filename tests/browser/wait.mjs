@@ -39,3 +39,15 @@ export async function link(page) {
 
 /** Whether the page has said something on the console that it should not: an error or a warning, but for what the tests themselves block. */
 export const isProblem = (message) => ['error', 'warning'].includes(message.type()) && !message.text().includes('registration blocked by Playwright');
+
+/** The page in a frame without an origin of its own, as a course page may hold it. */
+export async function sandboxed(page, src, width, height) {
+  await page.goto('index.html');
+  await page.evaluate(([src, width, height]) => {
+    const frame = document.createElement('iframe');
+    frame.setAttribute('sandbox', 'allow-scripts');
+    Object.assign(frame, { width, height, src });
+    document.body.replaceChildren(frame);
+  }, [src, width, height]);
+  return page.frameLocator('iframe');
+}

@@ -8,8 +8,7 @@ use serde_json::{Value, json};
 
 /// Notes in a new request whom it is from.
 pub(super) fn note_requester(origin: &Origin, value: &mut Value) {
-    let administrator = || UserInfo::new("kubernetes-admin", vec!["kubeadm:cluster-admins".into()]);
-    let user = origin.user.as_deref().cloned().unwrap_or_else(administrator);
+    let user = origin.user.as_deref().cloned().unwrap_or_else(UserInfo::administrator);
     let groups: Vec<&str> = user.groups.iter().map(|group| &**group).collect();
     if value["spec"].is_object() {
         value["spec"]["username"] = user.name.as_str().into();

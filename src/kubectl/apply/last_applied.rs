@@ -2,14 +2,14 @@
 //!
 //! Models `kubectl/pkg/cmd/apply/apply_view_last_applied.go` and `apply_set_last_applied.go`.
 
+use crate::api::Kind;
 use crate::api::meta::LAST_APPLIED;
-use crate::api::{Kind, ObjectRef};
 use crate::engine::store::{Patch, Subresource};
 use crate::kubectl::client::{Client, not_found, server_error};
 use crate::kubectl::documents::{prepare, read, with_last_applied};
 use crate::kubectl::parse::Args;
 use crate::kubectl::printers::yaml;
-use crate::kubectl::targets::{Targets, name_of};
+use crate::kubectl::targets::{Targets, key_of, name_of};
 use crate::kubectl::unavailable::NO_OBJECTS;
 use crate::kubectl::{Failure, Outcome};
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ fn stored(client: &mut Client<'_>, args: &Args, text: &str) -> Result<Vec<(Kind,
     let mut found = Vec::new();
     for value in read(client, text) {
         let (kind, value) = prepare(client, args, value)?;
-        let key = ObjectRef::new(kind, value["metadata"]["namespace"].as_str().unwrap_or(""), name_of(&value));
+        let key = key_of(kind, &value);
         let object = client.find(&key).ok_or_else(|| not_found(kind, &key.name))?;
         found.push((kind, value, object));
     }
@@ -86,7 +86,7 @@ pub fn set(client: &mut Client<'_>, words: &[String], text: &str) -> Result<Outc
             client.say(format!("set-last-applied {name}: no changes required."));
             continue;
         }
-        let key = ObjectRef::new(kind, object["metadata"]["namespace"].as_str().unwrap_or(""), &name);
+        let key = key_of(kind, &object);
         changes.push((key, json!({"metadata": {"annotations": {LAST_APPLIED: last_applied(&new)}}})));
     }
     for (key, change) in changes {

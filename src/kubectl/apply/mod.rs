@@ -17,6 +17,7 @@ use super::{Failure, Outcome, Reads, Verb};
 use crate::api::meta::LAST_APPLIED;
 use crate::api::{Kind, ObjectRef};
 use crate::engine::store::{Patch, StatusReason, Subresource, patch};
+use crate::kubectl::targets::key_of;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 
@@ -142,7 +143,7 @@ fn send(
     if name.is_empty() {
         return Err(nameless(client, kind, &value));
     }
-    let key = ObjectRef::new(kind, value["metadata"]["namespace"].as_str().unwrap_or(""), &name);
+    let key = key_of(kind, &value);
     *sent = Some(key.clone());
     if args.on("server-side") {
         return server_side(client, args, (kind, value));

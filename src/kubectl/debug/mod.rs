@@ -166,18 +166,12 @@ impl Debug {
 
     /// Debugs what a word names; the Pod and the container to stay with, if that is asked for.
     fn visit(&self, client: &mut Client<'_>, target: &str) -> Result<Option<(String, String)>, Failure> {
-        let (kind, name) = match target.split_once('/') {
-            Some((word, name)) => (targets::kind(client, word)?, name),
-            None => (Kind::Pod, target),
-        };
-        let key = client.key(kind, name);
-        client.may_read("get", &key, "")?;
-        let object = client.sim().get(&key).cloned().ok_or_else(|| client.missing(&key))?;
-        let at = match kind {
-            Kind::Node => self.on_node(client, name)?,
+        let object = targets::object(client, target)?;
+        let at = match object.kind {
+            Kind::Node => self.on_node(client, &object.meta.name)?,
             Kind::Pod if self.text("copy-to").is_some() => self.by_copy(client, &object)?,
             Kind::Pod => self.by_ephemeral(client, &object)?,
-            _ => return Err(Failure::error(format!("{:?} not supported by debug", group_version_kind(kind)))),
+            _ => return Err(Failure::error(format!("{:?} not supported by debug", group_version_kind(object.kind)))),
         };
         Ok(Some(at).filter(|(_, container)| self.attaches() && !container.is_empty()))
     }

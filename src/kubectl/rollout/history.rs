@@ -1,6 +1,7 @@
 //! `kubectl rollout history`, and how revisions of a workload are found.
 
 use crate::api::Kind;
+use crate::api::meta::CHANGE_CAUSE;
 use crate::kubectl::client::Client;
 use crate::kubectl::describe::template;
 use crate::kubectl::parse::Args;
@@ -9,7 +10,6 @@ use crate::kubectl::{Failure, printers};
 use serde_json::Value;
 
 const REVISION: &str = "deployment.kubernetes.io/revision";
-const CAUSE: &str = "kubernetes.io/change-cause";
 
 /// One revision: its number, and the ReplicaSet or ControllerRevision that holds it.
 pub struct StoredRevision {
@@ -73,9 +73,9 @@ pub fn print(client: &mut Client<'_>, args: &Args, kind: Kind, object: &Value) -
             return client.report(kind, &shown, "");
         }
         let mut template = template_of(kind, found);
-        let cause = &found.object["metadata"]["annotations"][CAUSE];
+        let cause = &found.object["metadata"]["annotations"][CHANGE_CAUSE];
         if !cause.is_null() {
-            template["metadata"]["annotations"][CAUSE] = cause.clone();
+            template["metadata"]["annotations"][CHANGE_CAUSE] = cause.clone();
         }
         client.say(format!("{name} with revision #{wanted}"));
         let text = template::describe(&template);
@@ -89,7 +89,7 @@ pub fn print(client: &mut Client<'_>, args: &Args, kind: Kind, object: &Value) -
     }
     let mut text = String::from("REVISION\tCHANGE-CAUSE\n");
     for revision in &revisions {
-        let cause = revision.object["metadata"]["annotations"][CAUSE].as_str().unwrap_or("");
+        let cause = revision.object["metadata"]["annotations"][CHANGE_CAUSE].as_str().unwrap_or("");
         text.push_str(&format!("{}\t{}\n", revision.number, printers::or_none(cause)));
     }
     client.out.push_str(&format!("{name} \n{}\n", printers::tabs::align(&text)));

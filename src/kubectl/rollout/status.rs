@@ -6,7 +6,7 @@ use crate::api::{Kind, ObjectRef, Time};
 use crate::engine::Op;
 use crate::kubectl::client::Client;
 use crate::kubectl::parse::Args;
-use crate::kubectl::targets::name_of;
+use crate::kubectl::targets::{key_of, name_of};
 use crate::kubectl::{Failure, Outcome, PendingCommand};
 use serde_json::Value;
 
@@ -31,7 +31,7 @@ pub fn start(client: &mut Client<'_>, args: &Args, targets: Vec<(Kind, Value)>) 
         if !matches!(kind, Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet) {
             return Err(Failure::error(format!("no status viewer has been implemented for {}", kind.name())));
         }
-        keys.push(ObjectRef::new(*kind, object["metadata"]["namespace"].as_str().unwrap_or(""), name_of(object)));
+        keys.push(key_of(*kind, object));
     }
     let span = args.duration("timeout")?.filter(|span| *span > 0);
     let deadline = span.map(|span| client.sim().now().after(span));

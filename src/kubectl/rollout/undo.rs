@@ -3,15 +3,15 @@
 //! Models `kubectl/pkg/polymorphichelpers/rollback.go`.
 
 use super::history::{self, StoredRevision};
+use crate::api::Kind;
 use crate::api::meta::LAST_APPLIED;
-use crate::api::{Kind, ObjectRef};
 use crate::engine::store::{Patch, Subresource};
 use crate::kubectl::Failure;
 use crate::kubectl::client::{Client, server_error};
 use crate::kubectl::describe::template::describe;
 use crate::kubectl::output::DryRun;
 use crate::kubectl::parse::Args;
-use crate::kubectl::targets::name_of;
+use crate::kubectl::targets::{key_of, name_of};
 use serde_json::{Map, Value, json};
 
 /// Annotations of a Deployment that are not of one revision.
@@ -47,7 +47,7 @@ pub fn undo(client: &mut Client<'_>, args: &Args, kind: Kind, object: &Value) ->
     if let Some(labels) = template.pointer_mut("/metadata/labels").and_then(Value::as_object_mut) {
         labels.remove("pod-template-hash");
     }
-    let key = ObjectRef::new(kind, object["metadata"]["namespace"].as_str().unwrap_or(""), &name);
+    let key = key_of(kind, object);
     if template == object["spec"]["template"] {
         return client.report(kind, object, &format!("skipped rollback (current template already matches revision {})", target.number));
     }

@@ -25,6 +25,11 @@ impl UserInfo {
         UserInfo { name: name.into(), groups }
     }
 
+    /// The user of the kubeconfig that comes with a cluster.
+    pub fn administrator() -> UserInfo {
+        UserInfo::new("kubernetes-admin", vec!["kubeadm:cluster-admins".into()])
+    }
+
     /// Whether a subject of a binding in this namespace means this user.
     pub(super) fn is(&self, subject: &Value, namespace: &str) -> bool {
         let text = |field: &str| subject[field].as_str().unwrap_or("");
