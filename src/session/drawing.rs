@@ -10,6 +10,7 @@ use crate::i18n::{Message, msg};
 use crate::projection::adapt::{self, Scope};
 use crate::projection::budget::Budget;
 use crate::projection::rollout_track::Extent;
+use crate::views::grouping::Grouping;
 use crate::views::shape::Scene;
 use crate::views::view::{Source, View, ViewMemory};
 use std::rc::Rc;
@@ -42,6 +43,7 @@ pub(super) struct DrawingKey {
     selected_loop: Option<String>,
     namespace: Option<String>,
     filter: String,
+    grouping: Grouping,
     stage: (f64, f64),
     beside: Option<Rc<Extent>>,
     /// Grows with time while the picture changes without a write.
@@ -112,6 +114,7 @@ impl Drawing {
             selected_loop: selection.selected_loop.clone(),
             namespace: selection.namespace.clone(),
             filter: selection.filter.clone(),
+            grouping: selection.grouping.clone(),
             stage: self.stage,
             beside: self.memory.beside.clone(),
             tick: match (selection.view.refresh_ms)(run.sim()) {
@@ -214,6 +217,7 @@ fn source<'a>(
         selected: selection.selected.as_ref(),
         uid,
         chosen: selection.selected_loop.as_deref(),
+        grouping: &selection.grouping,
         stage,
         read_limit: READ_ENTRIES.max(most),
     }

@@ -8,6 +8,7 @@ use crate::api::{Kind, Object, ObjectRef};
 use crate::explain::diagnose::{self, Diagnosis, Remedy};
 use crate::i18n::{Message, msg};
 use crate::projection::adapt;
+use crate::views::grouping::{GroupBy, Grouping};
 use crate::views::view::View;
 use std::rc::Rc;
 
@@ -63,6 +64,10 @@ pub enum SelectionMsg {
     Namespace(Option<String>),
     /// Words that objects are filtered by.
     Filter(String),
+    /// By what workloads are grouped; what was folded is unfolded.
+    GroupBy(GroupBy),
+    /// Folds a group, by the uid of its heading, or unfolds it.
+    Fold(String),
     /// A loop of the control plane; the selected one is deselected.
     Loop(Option<String>),
     /// Another manifest is loaded, and perhaps another diagram shown.
@@ -92,6 +97,8 @@ pub struct Selection {
     pub namespace: Option<String>,
     /// Words that objects are filtered by.
     pub filter: String,
+    /// By what workloads are grouped, and which groups are folded.
+    pub grouping: Grouping,
     /// The loop that the diagram of loops is turned to, and the timeline filtered to.
     pub selected_loop: Option<String>,
     /// A person has selected an object since the apply in progress began.
@@ -108,6 +115,7 @@ impl Selection {
             selected_loop: self.selected_loop.clone(),
             namespace: self.namespace.clone(),
             filter: self.filter.clone(),
+            grouping: self.grouping.clone(),
             ..Selection::default()
         }
     }
@@ -125,6 +133,8 @@ impl Selection {
             SelectionMsg::Tab(tab) => self.tab = tab,
             SelectionMsg::Namespace(namespace) => self.namespace = namespace,
             SelectionMsg::Filter(words) => self.filter = words,
+            SelectionMsg::GroupBy(by) => self.grouping = Grouping { by, ..Grouping::default() },
+            SelectionMsg::Fold(uid) => self.grouping.toggle(uid),
             SelectionMsg::Loop(name) => self.selected_loop = if self.selected_loop == name { None } else { name },
             SelectionMsg::Load(view) => (self.view, self.selected) = (view.unwrap_or(self.view), None),
             SelectionMsg::BreakpointHit(key) => self.selected = key,
@@ -153,6 +163,7 @@ impl Selection {
         self.selected_loop.clone_from(&other.selected_loop);
         self.namespace.clone_from(&other.namespace);
         self.filter.clone_from(&other.filter);
+        self.grouping.clone_from(&other.grouping);
     }
 
     /// Tries the next remedy of the selected object where something is wrong with it and that takes a moment. True while there are more.
@@ -203,12 +214,28 @@ mod tests {
     use crate::session::tests::{ready, settled};
     use crate::session::timeline::TimelineMsg;
     use crate::session::{Msg, State};
+    use crate::views::grouping::{GROUP, GroupBy};
     use std::rc::Rc;
 
     fn diagnosed(state: &State) -> (Vec<Diagnosis>, Rc<Vec<bool>>) {
         let found = state.diagnosis();
         let helps = state.verdicts(&found);
         (found, helps)
+    }
+
+    #[test]
+    fn another_grouping_unfolds_what_was_folded() {
+        let mut state = State::new((examples::ALL[0].text)(), 1);
+        state.update(SelectionMsg::GroupBy(GroupBy::Kind));
+        let scene = state.picture().scene.clone();
+        let heading = scene.items.iter().find(|item| item.id.kind == GROUP).expect("a heading").id.uid.clone();
+        state.update(SelectionMsg::Fold(heading.clone()));
+        let folded = state.picture().scene.clone();
+        assert!(folded.items.len() < scene.items.len() && folded.items.iter().any(|item| item.id.uid == heading));
+        state.update(SelectionMsg::GroupBy(GroupBy::Namespace));
+        assert!(state.picture().scene.items.len() >= scene.items.len());
+        state.update(SelectionMsg::GroupBy(GroupBy::Automatic));
+        assert!(state.picture().scene.items.iter().all(|item| item.id.kind != GROUP));
     }
 
     #[test]

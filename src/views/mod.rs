@@ -6,6 +6,7 @@ mod bodies;
 pub mod card;
 pub mod card_text;
 pub mod columns;
+pub mod grouping;
 pub mod highlight;
 pub mod icons;
 pub mod loops;

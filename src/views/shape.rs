@@ -132,6 +132,8 @@ pub enum CardBody {
     Totals { numbers: Vec<(usize, Message)>, parts: Vec<(PodState, bool, usize)> },
     /// An object that is stored and not animated: what it is used for, and whether it does not exist.
     Stored { fact: Message, missing: bool },
+    /// The title of a group of workloads, which folds it; and whether it is folded.
+    Heading { text: Message, folded: bool },
     /// A line of words, as "+2 old revisions".
     Note(Message),
     /// The API server and its store.

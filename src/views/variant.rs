@@ -165,6 +165,7 @@ pub fn classes(item: &Item) -> Vec<&'static str> {
         CardBody::Node(node) => present([Some("card"), Some("node"), (!node.ready).then_some("down")]),
         CardBody::Tray { .. } => present([Some("tray")]),
         CardBody::Totals { .. } => present([Some("card"), Some("totals")]),
+        CardBody::Heading { folded, .. } => present([Some("heading"), folded.then_some("folded")]),
         CardBody::Note(_) => present([Some("foldnote")]),
         CardBody::Store { .. } => {
             present([Some("card"), Some("store"), is_low_store(rect).then_some("low"), is_store_line(rect).then_some("line")])

@@ -7,6 +7,7 @@ use crate::i18n::Message;
 use crate::projection::adapt::{Pods, Scope};
 use crate::projection::model::Model;
 use crate::projection::rollout_track::{Extent, Tracker};
+use crate::views::grouping::Grouping;
 use crate::views::nodes::LayoutCache;
 use crate::views::ownership::LastScales;
 use crate::views::shape::Scene;
@@ -149,11 +150,13 @@ pub struct Uses {
     pub loops: bool,
     /// It shows the records behind Services: the caption tells of their writes.
     pub endpoints: bool,
+    /// Its workloads can be grouped, and groups folded.
+    pub groups: bool,
 }
 
 impl Uses {
     /// Nothing else.
-    pub const NOTHING: Uses = Uses { nodes: false, budget: false, loops: false, endpoints: false };
+    pub const NOTHING: Uses = Uses { nodes: false, budget: false, loops: false, endpoints: false, groups: false };
 }
 
 /// What a diagram is drawn from.
@@ -176,6 +179,8 @@ pub struct Source<'a> {
     pub uid: Option<&'a str>,
     /// The selected loop.
     pub chosen: Option<&'a str>,
+    /// By what workloads are grouped, and what is folded.
+    pub grouping: &'a Grouping,
     /// The size of the stage.
     pub stage: (f64, f64),
     /// Entries that may be read for a picture.

@@ -29,6 +29,8 @@ pub struct ListProps {
     pub lang: Lang,
     /// An object is chosen.
     pub on_select: Callback<Option<ObjectRef>>,
+    /// A group is folded or unfolded.
+    pub on_fold: Callback<String>,
 }
 
 impl PartialEq for ListProps {
@@ -46,10 +48,14 @@ pub fn List(props: &ListProps) -> Html {
     let at = use_state_eq(|| 0_usize);
     let scene = &props.scene;
     let click = |item: &Item| {
-        let (key, on_select) = (key_of(&item.id), props.on_select.clone());
+        let (key, on_select, on_fold) = (key_of(&item.id), props.on_select.clone(), props.on_fold.clone());
+        let group = matches!(item.body, CardBody::Heading { .. }).then(|| item.id.uid.clone());
         Callback::from(move |event: MouseEvent| {
             event.stop_propagation();
-            on_select.emit(key.clone());
+            match &group {
+                Some(uid) => on_fold.emit(uid.clone()),
+                None => on_select.emit(key.clone()),
+            }
         })
     };
     let (columns, nodes) = roster::rows(scene);

@@ -571,3 +571,30 @@ test('Network: a policy denies the request until its peer has the label; an Ingr
   await expect(door).toContainText('192.168.49.11');
   await expect(door).toContainText('1 ready endpoint');
 });
+
+test('Ownership: workloads are grouped at will, and a group is folded by click, key and in the list', async ({ page }) => {
+  const text = ['shop', 'ops'].map((name) => `apiVersion: v1\nkind: Namespace\nmetadata: {name: ${name}}\n---\n${example('deployment').replaceAll('metadata:\n  name: nginx-deployment', `metadata:\n  name: nginx-${name}\n  namespace: ${name}`)}`).join('\n---\n');
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await open(page, text);
+  const head = page.locator('.c-head');
+  const pods = page.locator('.item[data-kind="Pod"]:not(.ghost)');
+  await expect(page.locator('.item.heading')).toHaveCount(0);
+  const all = await pods.count();
+  expect(all).toBeGreaterThan(2);
+  await head.getByLabel('Group').selectOption('by namespace');
+  const shop = page.getByRole('button', { name: 'Namespace shop' });
+  await expect(shop).toHaveAttribute('aria-expanded', 'true');
+  await expect(pods).toHaveCount(all);
+  await shop.click();
+  await expect(shop).toHaveAttribute('aria-expanded', 'false');
+  await expect(item(page, 'Deployment', 'nginx-shop')).toHaveCount(0);
+  await expect(item(page, 'Deployment', 'nginx-ops')).toBeVisible();
+  expect((await new AxeBuilder({ page }).include('.stage').analyze()).violations).toEqual([]);
+  await shop.focus();
+  await page.keyboard.press('Enter');
+  await expect(item(page, 'Deployment', 'nginx-shop')).toBeVisible();
+  await page.keyboard.press('l');
+  await page.locator('.aslist').getByRole('button', { name: 'Namespace ops' }).click();
+  await expect(page.locator('.aslist').getByText('nginx-ops', { exact: true })).toHaveCount(0);
+  await expect(page.locator('.aslist').getByText('nginx-shop', { exact: true })).toHaveCount(1);
+});

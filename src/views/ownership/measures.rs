@@ -160,4 +160,6 @@ pub(super) struct Frame<'a> {
     /// The width, and the width at the smallest scale.
     pub(super) width: f64,
     pub(super) room: f64,
+    /// Everything in one column, in full width.
+    pub(super) stacked: bool,
 }

@@ -34,7 +34,7 @@ pub static VIEW: View = View {
     fit: Fit { hangs: false, ..Fit::HANGING },
     status: Status::Of(Workloads::Drawn),
     filter: ObjectFilter::Words,
-    uses: Uses { budget: true, ..Uses::NOTHING },
+    uses: Uses { budget: true, groups: true, ..Uses::NOTHING },
     refresh_ms: |_| None,
     extent: None,
     draw,
@@ -42,5 +42,5 @@ pub static VIEW: View = View {
 
 fn draw(model: &mut Model, source: &Source, memory: &mut ViewMemory) -> Scene {
     read::read(model, source, memory);
-    layout(model, source.uid, source.stage)
+    layout(model, source.uid, source.grouping, source.stage)
 }

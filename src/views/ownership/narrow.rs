@@ -1,27 +1,30 @@
 //! Ownership on a phone and in a frame too narrow for a tree: one column.
 
-use super::cards::{card_height, chosen, claims_of, line, orphans, pod_line, put_controller};
+use super::cards::{card_height, chosen, claims_of, line, pod_line, put_controller};
 use super::leaves::counts_height;
-use super::measures::{BRIEF, DENSE, PAD};
+use super::measures::{BRIEF, DENSE, Frame, PAD};
 use super::rows::{endpoints, policy_label};
-use super::words::summary;
 use crate::i18n::{Arg, Message, msg};
-use crate::projection::model::{ControllerCard, Counter, Group, Id, Metric, Model, Policy, Tone};
+use crate::projection::model::{ControllerCard, Counter, Group, Id, Metric, Policy, Tone};
 use crate::views::bodies::{pod_body, pod_label, put_claim};
 use crate::views::references;
 use crate::views::shape::{CardBody, Cells, Line, Look, Rect, Scene, drop};
 use std::rc::Rc;
 
-/// The stacked layout: cards in full width, children below. In a low frame all are lower, so that root and Pods are seen together.
-pub(super) fn narrow(model: &Model, selected: Option<&str>, width: f64, low: bool) -> Scene {
-    let m = if low { 8.0 } else { 16.0 };
-    let w = (width - 2.0 * m).max(280.0);
+/// The margin of the column.
+pub(super) fn margin(low: bool) -> f64 {
+    if low { 8.0 } else { 16.0 }
+}
+
+/// Draws cards in full width, children below, and returns where they end. In a low frame all are lower, so that root and Pods are seen
+/// together.
+pub(super) fn put(frame: &Frame<'_>, homes: &[Option<usize>], (m, top): (f64, f64), out: &mut Scene, drawn: &mut Vec<String>) -> f64 {
+    let Frame { model, selected, width: w, .. } = *frame;
+    let low = frame.measures.low;
     let total = model.population();
-    let mut out = Scene { summary: summary(model), ..Scene::default() };
-    let (mut y, mut drawn) = (m, Vec::new());
-    let homes = references::homes(model);
+    let mut y = top;
     let of_home =
-        |at: Option<usize>| model.uses.iter().zip(&homes).filter(|(_, home)| **home == at).map(|(used, _)| used).collect::<Vec<_>>();
+        |at: Option<usize>| model.uses.iter().zip(homes).filter(|(_, home)| **home == at).map(|(used, _)| used).collect::<Vec<_>>();
     // A Service stands over the first tree that it reaches.
     let over: Vec<usize> = model.services.iter().map(|service| service.reached(&model.roots).first().copied().unwrap_or(0)).collect();
     for (at, root) in model.roots.iter().enumerate() {
@@ -49,7 +52,7 @@ pub(super) fn narrow(model: &Model, selected: Option<&str>, width: f64, low: boo
                 _ => BRIEF,
             };
             from = Rect::new(m, y, w, high);
-            parent = Some(put_controller(&mut out, &of, from, None, look));
+            parent = Some(put_controller(out, &of, from, None, look));
             y = from.bottom() + if low { 12.0 } else { 40.0 };
         }
         let across = if root.groups.len() > 1 { 2 } else { 1 };
@@ -68,7 +71,7 @@ pub(super) fn narrow(model: &Model, selected: Option<&str>, width: f64, low: boo
                     }
                     let (high, look) = if low { (BRIEF, Look::Low) } else { (card_height(&small), Look::Tall) };
                     let rect = Rect::new(x, at, group_w, high);
-                    let index = put_controller(&mut out, &Rc::new(small), rect, parent, look);
+                    let index = put_controller(out, &Rc::new(small), rect, parent, look);
                     let on = chosen(selected, &of.id) || model.place(group, selected).is_some();
                     out.link(
                         of.id.uid.clone(),
@@ -79,7 +82,7 @@ pub(super) fn narrow(model: &Model, selected: Option<&str>, width: f64, low: boo
                     owner = (Some(index), rect);
                 }
                 let look = (total, root.older(group), model.place(group, selected));
-                lowest = lowest.max(stack(group, (x, at, group_w, low), owner, look, &mut out));
+                lowest = lowest.max(stack(group, (x, at, group_w, low), owner, look, out));
             }
             y = lowest + if low { 4.0 } else { 24.0 };
         }
@@ -89,7 +92,7 @@ pub(super) fn narrow(model: &Model, selected: Option<&str>, width: f64, low: boo
             if !drawn.contains(&claim.id.uid) {
                 drawn.push(claim.id.uid.clone());
                 put_claim(
-                    &mut out,
+                    out,
                     claim,
                     Rect::new(m, y, w, 60.0),
                     parent,
@@ -100,20 +103,16 @@ pub(super) fn narrow(model: &Model, selected: Option<&str>, width: f64, low: boo
         }
         let own = of_home(Some(at));
         if !own.is_empty() {
-            references::put(&own, (m, y - references::BELOW, w), parent, &mut out);
+            references::put(&own, (m, y - references::BELOW, w), parent, out);
             y += references::height(own.len());
         }
         y += 8.0;
     }
     let shared = of_home(None);
     if !shared.is_empty() {
-        y = references::put_shared(&shared, (m, y + 12.0, w), &mut out);
+        y = references::put_shared(&shared, (m, y + 12.0, w), out);
     }
-    references::link(model, &homes, selected, &mut out);
-    out.width = w;
-    orphans(model, (m, y), 1, &mut out, &drawn);
-    out.width = 0.0;
-    out.finish(m)
+    y
 }
 
 /// With one counter more, for which there is room in the whole width of a phone.

@@ -1,13 +1,14 @@
-//! Many workloads at once: a chip with its Pods for each, in rows by namespace or kind, and the whole tree of the selected one above
-//! them. As trees, most of them would be out of sight.
+//! Many workloads at once: a chip with its Pods for each, in rows below the heading of their group, and the whole tree of the selected
+//! one above them. As trees, most of them would be out of sight.
 
 use super::cards::{chosen, claims_of};
-use super::measures::{Frame, LEAST, Measures};
+use super::measures::{Frame, LEAST};
 use super::tree::OwnershipTree;
 use crate::i18n::{Message, dotted, msg};
 use crate::projection::model::{ControllerCard, Id, Metric, Model, PodBlock, PodState, Root};
 use crate::views::bodies::numbers;
-use crate::views::shape::{CardBody, Cells, Label, Rect, Scene};
+use crate::views::grouping::WorkloadGroup;
+use crate::views::shape::{CardBody, Cells, Rect, Scene};
 
 /// From so many roots on an overview is drawn where their trees would be higher than this many stages.
 const MIN_ROOTS: usize = 16;
@@ -21,8 +22,6 @@ const MAX_PAIRS: usize = 40_000;
 /// A chip, and the gaps between chips.
 const CHIP: (f64, f64) = (184.0, 40.0);
 const GAP: (f64, f64) = (16.0, 14.0);
-/// The room of a heading.
-const HEADING: f64 = 28.0;
 
 /// Whether the trees of a model would be too many to be seen together.
 pub(super) fn is_wanted(model: &Model, (width, height): (f64, f64)) -> bool {
@@ -32,37 +31,41 @@ pub(super) fn is_wanted(model: &Model, (width, height): (f64, f64)) -> bool {
         && model.roots.iter().flat_map(|root| &root.groups).all(|group| group.pods.len() <= MAX_PODS)
 }
 
-/// Draws the overview and returns where it ends.
-pub(super) fn put<'a>(frame: &Frame<'a>, (left, top): (f64, f64), out: &mut Scene, claims: &mut Vec<String>) -> f64 {
-    let Measures { apart, .. } = *frame.measures;
-    let mut y = top;
-    let selected = frame.model.roots.iter().find(|root| holds(root, frame.selected));
-    if let Some(root) = selected {
-        let mut tree = OwnershipTree::new(frame, root);
-        tree.measure(frame);
-        y = tree.put(frame, (left, y), out, claims, &mut Vec::new()) + apart;
-    }
+/// Draws the tree of the selected workload, which stands above the chips of all others; where it ends.
+pub(super) fn put_selected<'a>(frame: &Frame<'a>, (left, top): (f64, f64), out: &mut Scene, claims: &mut Vec<String>) -> f64 {
     // Claims stand beside the Pods of a tree alone; those of the others are not without a Pod.
     let pods = frame.model.roots.iter().flat_map(|root| &root.groups).flat_map(|group| group.pods.iter());
-    claims.extend(pods.flat_map(|pod| claims_of(frame.model, pod)).map(|claim| claim.id.uid.clone()));
+    let all: Vec<String> = pods.flat_map(|pod| claims_of(frame.model, pod)).map(|claim| claim.id.uid.clone()).collect();
+    let bottom = frame.model.roots.iter().find(|root| holds(root, frame.selected)).map(|root| {
+        let mut tree = OwnershipTree::new(frame, root);
+        tree.measure(frame);
+        tree.put(frame, (left, top), out, claims, &mut Vec::new()) + frame.measures.apart
+    });
+    claims.extend(all);
+    bottom.unwrap_or(top)
+}
+
+/// Draws the workloads of a group as chips, but the one whose tree is drawn; where they end.
+pub(super) fn put_chips(frame: &Frame<'_>, group: &WorkloadGroup, (left, top): (f64, f64), out: &mut Scene) -> f64 {
     let across = (((frame.width / LEAST + GAP.0) / (CHIP.0 + GAP.0)) as usize).max(1);
-    for (heading, roots) in grouped(&frame.model.roots) {
-        let ready = roots.iter().filter(|root| root.controller.as_deref().is_some_and(is_ready)).count();
-        let text = msg::overview_group(heading, ready, roots.len());
-        out.labels.push(Label { x: left, y, text, class: "", centred: false });
-        y += HEADING;
-        // Its tree stands in place of its chip.
-        let chips: Vec<&Root> = roots.into_iter().filter(|root| selected.is_none_or(|of| !std::ptr::eq(of, *root))).collect();
-        for row in chips.chunks(across) {
-            let mut high = 0.0f64;
-            for (i, root) in row.iter().enumerate() {
-                high = high.max(chip(frame, root, (left + i as f64 * (CHIP.0 + GAP.0), y), out));
-            }
-            y += high + GAP.1;
+    let roots = group.roots.iter().map(|at| &frame.model.roots[*at]);
+    // Its tree stands in place of its chip.
+    let chips: Vec<&Root> = roots.filter(|root| !holds(root, frame.selected)).collect();
+    let mut y = top;
+    for row in chips.chunks(across) {
+        let mut high = 0.0f64;
+        for (i, root) in row.iter().enumerate() {
+            high = high.max(chip(frame, root, (left + i as f64 * (CHIP.0 + GAP.0), y), out));
         }
-        y += GAP.1;
+        y += high + GAP.1;
     }
     y
+}
+
+/// Whether a workload has all its Pods, of those that it wants.
+pub(super) fn is_ready(of: &ControllerCard) -> bool {
+    let value = |metric: Metric| of.counters.iter().find(|counter| counter.metric == metric).map(|counter| &counter.value);
+    value(Metric::Desired) == value(Metric::Ready)
 }
 
 /// Whether the selected object is a part of the tree.
@@ -72,29 +75,6 @@ fn holds(root: &Root, selected: Option<&str>) -> bool {
         of.controller.as_deref().is_some_and(is) || of.pods.iter().any(|pod| chosen(selected, &pod.id))
     };
     selected.is_some() && (root.controller.as_deref().is_some_and(is) || root.groups.iter().any(group))
-}
-
-fn is_ready(of: &ControllerCard) -> bool {
-    let value = |metric: Metric| of.counters.iter().find(|counter| counter.metric == metric).map(|counter| &counter.value);
-    value(Metric::Desired) == value(Metric::Ready)
-}
-
-/// By namespace where there are several, else by kind.
-fn grouped(roots: &[Root]) -> Vec<(Message, Vec<&Root>)> {
-    let id = |root: &Root| root.controller.as_ref().map(|of| of.id.clone()).unwrap_or_else(|| Id { kind: "Pod".into(), ..Id::default() });
-    let named: Vec<Id> = roots.iter().filter_map(|root| root.controller.as_ref()).map(|of| of.id.clone()).collect();
-    let several = named.windows(2).any(|pair| pair[0].namespace != pair[1].namespace);
-    let mut out: Vec<(String, Vec<&Root>)> = Vec::new();
-    for root in roots {
-        let id = id(root);
-        let key = if several { id.namespace } else { id.kind };
-        match out.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, all)) => all.push(root),
-            None => out.push((key, vec![root])),
-        }
-    }
-    let heading = |key: String| if several { msg::kind_name("Namespace", key) } else { Message::name(key) };
-    out.into_iter().map(|(key, roots)| (heading(key), roots)).collect()
 }
 
 /// A workload and its Pods; the height that they take.
@@ -181,7 +161,7 @@ mod tests {
         let scene: Rc<Scene> = state.picture().scene.clone();
         assert_eq!((kinds(&scene, "Deployment"), kinds(&scene, "Pods"), kinds(&scene, "ReplicaSet")), (40, 40, 0));
         assert!(scene.height < 1.6 * 560.0 && scene.width <= 770.0 / 0.9, "{} x {}", scene.width, scene.height);
-        assert!(scene.labels.iter().any(|label| label.text.english() == "Deployment — 40 of 40 ready"));
+        assert!(scene.items.iter().any(|item| item.label.english() == "Deployment — 40 of 40 ready"));
         // The selected one is a tree.
         let pod = state.timeline.run.sim().list(crate::api::Kind::Pod).nth(30).unwrap().key();
         state.update(SelectionMsg::Select(Some(pod)));

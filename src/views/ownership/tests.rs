@@ -1,12 +1,16 @@
 //! What the layout of Ownership keeps.
 
-use super::layout::layout;
 use super::measures::LEAST;
 use crate::projection::model::{Claim, ControllerCard, Group, Id, Model, Pod, PodState, Root, Used};
+use crate::views::grouping::{GroupBy, Grouping};
 use crate::views::shape::{CardBody, Line, Rect, Scene};
 
 use crate::projection::model::{Endpoint, Service, Volume, counters, natural};
 use std::rc::Rc;
+
+fn layout(model: &Model, selected: Option<&str>, size: (f64, f64)) -> Scene {
+    super::layout(model, selected, &Grouping::default(), size)
+}
 
 fn pod(name: &str, state: PodState) -> Pod {
     Pod { id: Id::named("Pod", name), state, word: state.word(), ..Pod::default() }
@@ -500,4 +504,33 @@ fn a_frame_too_narrow_for_a_tree_shows_the_root_and_its_pods() {
     let many = layout(&deployment(vec![group("a", 3), group("b", 40)]), None, size);
     nothing_overlaps(&many);
     assert!(many.width <= size.0, "{}", many.width);
+}
+
+#[test]
+fn groups_stand_below_their_headings_and_fold() {
+    let of = |scene: &Scene, uid: &str| scene.items.iter().position(|item| item.id.uid == uid);
+    for size in [(800.0, 560.0), (390.0, 700.0), (700.0, 300.0)] {
+        let model = shops(4, 2);
+        let mut grouping = Grouping { by: GroupBy::Kind, ..Grouping::default() };
+        let scene = super::layout(&model, None, &grouping, size);
+        nothing_overlaps(&scene);
+        let headings: Vec<&Id> =
+            scene.items.iter().filter(|item| matches!(item.body, CardBody::Heading { .. })).map(|item| &item.id).collect();
+        assert_eq!(headings.len(), 1);
+        let heading = of(&scene, &headings[0].uid).unwrap();
+        let roots: Vec<usize> =
+            model.roots.iter().map(|root| of(&scene, &root.controller.as_ref().unwrap().id.uid).expect("drawn")).collect();
+        assert!(
+            roots.iter().all(|root| scene.items[*root].parent == Some(heading) && scene.items[*root].rect.y > scene.items[heading].rect.y)
+        );
+        let plain = layout(&model, None, size);
+        assert_eq!(scene.items.len(), plain.items.len() + 1, "nothing is lost");
+        grouping.toggle(headings[0].uid.clone());
+        let folded = super::layout(&model, None, &grouping, size);
+        assert_eq!(folded.items.len(), 1, "only the heading is left");
+        assert!(matches!(&folded.items[0].body, CardBody::Heading { folded: true, text } if text.english() == "Deployment — 4 of 4 ready"));
+        // Not at all: even where they are many.
+        let grouping = Grouping { by: GroupBy::Nothing, ..Grouping::default() };
+        assert_eq!(super::layout(&model, None, &grouping, size), plain);
+    }
 }

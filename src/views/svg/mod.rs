@@ -203,7 +203,7 @@ fn content(paper: &mut Paper, item: &Item, chosen: bool) {
         CardBody::Tray { title, aside, head, rows } => cards::tray(paper, item, [title, aside, head], rows),
         CardBody::Totals { numbers, parts } => cells::totals(paper, item, numbers, parts),
         CardBody::Stored { fact, missing } => cards::stored(paper, item, fact, *missing, chosen),
-        CardBody::Note(text) => note(paper, item, text),
+        CardBody::Heading { text, .. } | CardBody::Note(text) => note(paper, item, text),
         CardBody::Store { version } => loops::store(paper, item, *version),
         CardBody::Loop { of, above, .. } => loops::draw(paper, item, of, *above),
         CardBody::Pass(pass) => loops::pass(paper, item, pass),

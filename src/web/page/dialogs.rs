@@ -108,7 +108,7 @@ impl Page {
                 { self.branches(ctx) }
                 <h3>{ say(msg::history_commands()) }</h3>
                 { self.commands(ctx) }
-                <div class="grid">{ self.workloads(ctx) }{ self.filter(ctx) }{ self.namespaces(ctx) }</div>
+                <div class="grid">{ self.workloads(ctx) }{ self.filter(ctx) }{ self.namespaces(ctx) }{ self.grouping(ctx) }</div>
                 { self.hidden(ctx) }
                 <div class="grid">
                     { button(if self.panels.as_list { msg::button_show_as_diagram() } else { msg::button_show_as_list() }, "list", "i-endpointslice", || Msg::List) }

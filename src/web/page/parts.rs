@@ -16,6 +16,7 @@ use crate::session::replace::{ReplaceMsg, Replacement};
 use crate::session::selection::SelectionMsg;
 use crate::session::selection::Tab;
 use crate::session::timeline::TimelineMsg;
+use crate::views::grouping::GroupBy;
 use crate::views::shape::CardBody;
 use crate::views::view::{ObjectFilter, View};
 use crate::web::console::Console;
@@ -244,6 +245,7 @@ impl Page {
                     <div class={(self.panels.menu == Menu::View).then_some("open")}>
                         <button type="button" class="btn sm ghost" title={say(msg::with_key(msg::button_show_as_list(), "l"))} aria-label={list.clone()} aria-pressed={self.panels.as_list.to_string()} onclick={link.callback(|_| Msg::List)}>{ icon("i-endpointslice", 14) }{ list }</button>
                         if state.selection.view.filter >= ObjectFilter::Namespace { { self.namespaces(ctx) } }
+                        { self.grouping(ctx) }
                     </div>
                 </span>
             </div>
@@ -285,6 +287,25 @@ impl Page {
                 <select aria-label={say(msg::picker_namespace())} onchange={onchange}>
                     <option value="" selected={state.selection.namespace.is_none()}>{ say(msg::namespace_all()) }</option>
                     { for self.drawing.picture.namespaces.iter().map(|name| html! { <option value={name.clone()} selected={state.selection.namespace.as_ref() == Some(name)}>{ name }</option> }) }
+                </select>{ icon("i-down", 14) }
+            </label>
+        }
+    }
+
+    /// By what workloads are grouped, where the diagram can group them.
+    pub(super) fn grouping(&self, ctx: &Context<Self>) -> Html {
+        let state = self.state.borrow();
+        if !state.selection.view.uses.groups {
+            return Html::default();
+        }
+        let onchange = ctx.link().batch_callback(|event: Event| {
+            let at = event.target()?.dyn_into::<HtmlSelectElement>().ok()?.selected_index();
+            GroupBy::ALL.get(usize::try_from(at).ok()?).map(|by| Msg::Do(SelectionMsg::GroupBy(*by).into()))
+        });
+        html! {
+            <label class="picker small">
+                <select aria-label={say(msg::picker_group())} onchange={onchange}>
+                    { for GroupBy::ALL.iter().map(|by| html! { <option selected={state.selection.grouping.by == *by}>{ say(by.title()) }</option> }) }
                 </select>{ icon("i-down", 14) }
             </label>
         }
@@ -348,6 +369,7 @@ impl Page {
                 whole={window::is_whole()}
                 on_select={link.callback(|key| Msg::Do(SelectionMsg::Select(key).into()))}
                 on_loop={link.callback(|name| Msg::Do(SelectionMsg::Loop(Some(name)).into()))}
+                on_fold={link.callback(|uid| Msg::Do(SelectionMsg::Fold(uid).into()))}
                 on_why={link.callback(Msg::Why)}
                 card={self.hover.card.clone()}
                 changes={state.compare.difference.clone().filter(|_| self.panels.tool == Some(Tool::Compare))}

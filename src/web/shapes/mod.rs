@@ -118,6 +118,10 @@ pub fn Shape(props: &ShapeProps) -> Html {
         props.fresh.then_some("fresh"),
         props.mark
     );
+    let open = match &item.body {
+        CardBody::Heading { folded, .. } => Some(!folded),
+        _ => None,
+    };
     let real = !still && !props.ghost && !item.id.kind.is_empty();
     html! {
         <div
@@ -129,7 +133,8 @@ pub fn Shape(props: &ShapeProps) -> Html {
             data-name={real.then(|| item.id.name.clone())}
             data-state={real.then(|| item.state.clone())}
             role={(!still && !props.ghost).then_some("button")}
-            aria-pressed={(!still && !props.ghost).then(|| props.selected.to_string())}
+            aria-pressed={(!still && !props.ghost && open.is_none()).then(|| props.selected.to_string())}
+            aria-expanded={open.map(|open| open.to_string())}
             aria-label={(!props.ghost).then(|| say(&item.label))}
             aria-hidden={props.ghost.then_some("true")}
             tabindex={(!still && !props.ghost).then_some(if props.stop { "0" } else { "-1" })}
@@ -192,6 +197,7 @@ pub(super) fn content(item: &Rc<Item>, dark: bool, whole: bool) -> Html {
         CardBody::Tray { title, aside, head, rows } => tray(title, aside, head, rows),
         CardBody::Totals { numbers, parts } => totals(numbers, parts),
         CardBody::Stored { fact, .. } => stored(item, fact),
+        CardBody::Heading { text, .. } => html! { <>{ icon("i-down", 14) }<span class="ell">{ say(text) }</span></> },
         CardBody::Note(text) => html! { { say(text) } },
         CardBody::Store { version } => store(*version),
         CardBody::Loop { of, .. } => loop_of(of),

@@ -386,7 +386,7 @@ impl Component for Stage {
                 if nothing {
                     <div class="nothing">{ props.empty.clone() }</div>
                 } else if let Some(standings) = &props.list {
-                    <List standings={standings.clone()} lang={props.lang} key={format!("{:?}", props.scope)} scene={scene.clone()} on_select={props.on_select.clone()} />
+                    <List standings={standings.clone()} lang={props.lang} key={format!("{:?}", props.scope)} scene={scene.clone()} on_select={props.on_select.clone()} on_fold={props.on_fold.clone()} />
                 } else {
                     { drawing }
                     if self.port.has_legend(&props.picture()) {

@@ -6,6 +6,7 @@ use crate::projection::changes::{Change, fate};
 use crate::projection::model::Id;
 use crate::session::Standings;
 use crate::views::card::Card;
+use crate::views::grouping::GROUP;
 use crate::views::shape::{Item, Scene};
 use crate::views::view::View;
 use crate::views::viewport::ViewedScene;
@@ -56,6 +57,8 @@ pub struct Props {
     pub on_select: Callback<Option<ObjectRef>>,
     /// A person chose a loop.
     pub on_loop: Callback<String>,
+    /// A person folds or unfolds a group.
+    pub on_fold: Callback<String>,
     /// A person asks why.
     pub on_why: Callback<ObjectRef>,
     /// The size of the stage.
@@ -114,10 +117,12 @@ pub fn key_of(id: &Id) -> Option<ObjectRef> {
     Some(ObjectRef::new(Kind::from_name(&id.kind)?, &id.namespace, &id.name))
 }
 
-/// Tells what a person chose: an object, or a loop.
+/// Tells what a person chose: an object, a loop, or the heading of a group.
 pub(super) fn pick(props: &Props, id: &Id) {
     if id.kind == "Loop" {
         props.on_loop.emit(id.name.clone());
+    } else if id.kind == GROUP {
+        props.on_fold.emit(id.uid.clone());
     } else if let Some(key) = key_of(id) {
         props.on_select.emit(Some(key));
     }

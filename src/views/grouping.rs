@@ -1,0 +1,177 @@
+//! By what a diagram groups its workloads, and which groups are folded.
+
+use crate::i18n::{Message, msg};
+use crate::projection::model::{Id, Model, Root};
+use std::collections::BTreeSet;
+
+/// The kind of a heading's id, which is no object of the cluster.
+pub const GROUP: &str = "Group";
+/// Labels that name the application a workload is of, the first that it has.
+const APP_LABELS: [&str; 3] = ["app.kubernetes.io/name", "app", "k8s-app"];
+
+/// By what workloads are grouped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GroupBy {
+    /// By namespace or kind where there are too many to be seen as trees, else not.
+    #[default]
+    Automatic,
+    /// Not at all.
+    Nothing,
+    /// By namespace.
+    Namespace,
+    /// By the label that names the application.
+    App,
+    /// By kind.
+    Kind,
+}
+
+impl GroupBy {
+    /// All, in the order of the picker.
+    pub const ALL: [GroupBy; 5] = [GroupBy::Automatic, GroupBy::Nothing, GroupBy::Namespace, GroupBy::App, GroupBy::Kind];
+
+    /// In the picker.
+    pub fn title(self) -> Message {
+        match self {
+            GroupBy::Automatic => msg::group_automatic(),
+            GroupBy::Nothing => msg::group_nothing(),
+            GroupBy::Namespace => msg::group_namespace(),
+            GroupBy::App => msg::group_app(),
+            GroupBy::Kind => msg::group_kind(),
+        }
+    }
+
+    /// What it stands for among many workloads: namespaces where there are several, else kinds.
+    fn resolved(self, roots: &[Root]) -> GroupBy {
+        let mut owners = roots.iter().filter_map(|root| root.controller.as_deref());
+        match (self, owners.next()) {
+            (GroupBy::Automatic, Some(first)) if owners.any(|of| of.id.namespace != first.id.namespace) => GroupBy::Namespace,
+            (GroupBy::Automatic, _) => GroupBy::Kind,
+            (by, _) => by,
+        }
+    }
+
+    /// The key of a workload's group: a namespace, the value of a label, a kind. Empty where it has no such label, or is not a workload
+    /// but Pods without an owner.
+    fn key(self, root: &Root) -> String {
+        let Some(of) = &root.controller else { return String::new() };
+        match self {
+            GroupBy::Namespace => of.id.namespace.clone(),
+            GroupBy::App => {
+                let value = |key: &&str| of.labels.iter().find_map(|label| label.strip_prefix(key)?.strip_prefix('='));
+                APP_LABELS.iter().find_map(value).unwrap_or_default().to_owned()
+            }
+            _ => of.id.kind.clone(),
+        }
+    }
+
+    /// The title of a group.
+    fn heading(self, key: &str, bare: bool) -> Message {
+        match self {
+            _ if bare => msg::group_bare_pods(),
+            GroupBy::Namespace => msg::kind_name("Namespace", key),
+            GroupBy::App if key.is_empty() => msg::group_without_app(),
+            _ => Message::name(key),
+        }
+    }
+}
+
+/// By what a diagram groups its workloads, and which groups are folded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Grouping {
+    /// By what.
+    pub by: GroupBy,
+    /// The uids of the headings of those that are folded.
+    pub folded: BTreeSet<String>,
+}
+
+impl Grouping {
+    /// Folds a group, or unfolds it.
+    pub fn toggle(&mut self, uid: String) {
+        if !self.folded.remove(&uid) {
+            self.folded.insert(uid);
+        }
+    }
+
+    /// The groups of a model's workloads, in the order in which these come.
+    pub fn groups(&self, model: &Model) -> Vec<WorkloadGroup> {
+        let by = self.by.resolved(&model.roots);
+        let mut out: Vec<WorkloadGroup> = Vec::new();
+        for (at, root) in model.roots.iter().enumerate() {
+            let bare = root.controller.is_none();
+            let key = by.key(root);
+            let uid = format!("group/{by:?}/{}{key}", if bare { "/" } else { "" });
+            match out.iter_mut().find(|group| group.id.uid == uid) {
+                Some(group) => group.roots.push(at),
+                None => {
+                    let folded = self.folded.contains(&uid);
+                    let id = Id { kind: GROUP.into(), name: key.clone(), uid, ..Id::default() };
+                    out.push(WorkloadGroup { id, title: by.heading(&key, bare), roots: vec![at], folded });
+                }
+            }
+        }
+        out
+    }
+}
+
+/// Workloads that stand under one heading.
+#[derive(Clone, Debug)]
+pub struct WorkloadGroup {
+    /// Of its heading.
+    pub id: Id,
+    /// `Namespace shop`
+    pub title: Message,
+    /// Their places among the roots of the model.
+    pub roots: Vec<usize>,
+    /// Whether only the heading is drawn.
+    pub folded: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::projection::model::ControllerCard;
+
+    fn root(kind: &str, namespace: &str, labels: &[&str]) -> Root {
+        let id = Id { kind: kind.into(), namespace: namespace.into(), name: "x".into(), uid: format!("{kind}{namespace}{labels:?}") };
+        let of = ControllerCard { id, labels: labels.iter().map(|label| (*label).into()).collect(), ..ControllerCard::default() };
+        Root { controller: Some(of.into()), ..Root::default() }
+    }
+
+    fn titles(by: GroupBy, roots: Vec<Root>) -> Vec<(String, Vec<usize>)> {
+        let grouping = Grouping { by, ..Grouping::default() };
+        let groups = grouping.groups(&Model { roots, ..Model::default() });
+        groups.into_iter().map(|group| (group.title.english(), group.roots)).collect()
+    }
+
+    fn some() -> Vec<Root> {
+        vec![
+            root("Deployment", "shop", &["app=web"]),
+            root("StatefulSet", "shop", &["app.kubernetes.io/name=db", "app=other"]),
+            root("Deployment", "ops", &["tier=web"]),
+            Root::default(),
+        ]
+    }
+
+    #[test]
+    fn workloads_are_grouped_by_what_was_chosen() {
+        let of = |title: &str, roots: &[usize]| (title.to_owned(), roots.to_vec());
+        let bare = of("Pods without an owner", &[3]);
+        assert_eq!(titles(GroupBy::Namespace, some()), [of("Namespace shop", &[0, 1]), of("Namespace ops", &[2]), bare.clone()]);
+        assert_eq!(titles(GroupBy::Kind, some()), [of("Deployment", &[0, 2]), of("StatefulSet", &[1]), bare.clone()]);
+        assert_eq!(titles(GroupBy::App, some()), [of("web", &[0]), of("db", &[1]), of("Without an app label", &[2]), bare.clone()]);
+        assert_eq!(titles(GroupBy::Automatic, some()), titles(GroupBy::Namespace, some()));
+        assert_eq!(titles(GroupBy::Automatic, some().split_off(2)), titles(GroupBy::Kind, some().split_off(2)));
+    }
+
+    #[test]
+    fn a_group_is_folded_and_unfolded() {
+        let mut grouping = Grouping { by: GroupBy::Kind, ..Grouping::default() };
+        let model = Model { roots: some(), ..Model::default() };
+        let uid = grouping.groups(&model)[1].id.uid.clone();
+        grouping.toggle(uid.clone());
+        let folded: Vec<bool> = grouping.groups(&model).iter().map(|group| group.folded).collect();
+        assert_eq!(folded, [false, true, false]);
+        grouping.toggle(uid);
+        assert!(grouping.groups(&model).iter().all(|group| !group.folded));
+    }
+}
