@@ -2,12 +2,12 @@
 
 use super::dom::icon;
 use super::language::{Lang, say};
-use super::stage::key_of;
-use crate::api::ObjectRef;
+use super::stage::picked;
 use crate::i18n::format::count;
 use crate::i18n::{Message, msg};
 use crate::projection::model::Tone;
 use crate::session::Standings;
+use crate::session::selection::SelectionMsg;
 use crate::views::roster;
 use crate::views::shape::{CardBody, Item, Scene};
 use std::rc::Rc;
@@ -27,10 +27,8 @@ pub struct ListProps {
     pub standings: Rc<Standings>,
     /// The language.
     pub lang: Lang,
-    /// An object is chosen.
-    pub on_select: Callback<Option<ObjectRef>>,
-    /// A group is folded or unfolded.
-    pub on_fold: Callback<String>,
+    /// An object is chosen, or a group is folded or unfolded.
+    pub on_pick: Callback<SelectionMsg>,
 }
 
 impl PartialEq for ListProps {
@@ -38,7 +36,7 @@ impl PartialEq for ListProps {
         Rc::ptr_eq(&self.scene, &other.scene)
             && Rc::ptr_eq(&self.standings, &other.standings)
             && self.lang == other.lang
-            && self.on_select == other.on_select
+            && self.on_pick == other.on_pick
     }
 }
 
@@ -48,14 +46,10 @@ pub fn List(props: &ListProps) -> Html {
     let at = use_state_eq(|| 0_usize);
     let scene = &props.scene;
     let click = |item: &Item| {
-        let (key, on_select, on_fold) = (key_of(&item.id), props.on_select.clone(), props.on_fold.clone());
-        let group = matches!(item.body, CardBody::Heading { .. }).then(|| item.id.uid.clone());
+        let (picked, on_pick) = (picked(&item.id), props.on_pick.clone());
         Callback::from(move |event: MouseEvent| {
             event.stop_propagation();
-            match &group {
-                Some(uid) => on_fold.emit(uid.clone()),
-                None => on_select.emit(key.clone()),
-            }
+            on_pick.emit(picked.clone().unwrap_or(SelectionMsg::Select(None)));
         })
     };
     let (columns, nodes) = roster::rows(scene);

@@ -87,9 +87,7 @@ impl Page {
                         list={self.panels.as_list.then(Rc::default)}
                         dark={self.settings.dark}
                         whole=true
-                        on_select={link.callback(|key| Msg::Do(SelectionMsg::Select(key).into()))}
-                        on_loop={link.callback(|name| Msg::Do(SelectionMsg::Loop(Some(name)).into()))}
-                        on_fold={link.callback(|uid| Msg::Do(SelectionMsg::Fold(uid).into()))}
+                        on_pick={link.callback(|picked: SelectionMsg| Msg::Do(picked.into()))}
                         on_why={link.callback(Msg::Why)}
                         card={None::<Rc<Card>>}
                         on_hover={Callback::noop()}

@@ -367,9 +367,7 @@ impl Page {
                 list={self.panels.as_list.then(|| self.inspection.standings.clone())}
                 dark={self.settings.dark}
                 whole={window::is_whole()}
-                on_select={link.callback(|key| Msg::Do(SelectionMsg::Select(key).into()))}
-                on_loop={link.callback(|name| Msg::Do(SelectionMsg::Loop(Some(name)).into()))}
-                on_fold={link.callback(|uid| Msg::Do(SelectionMsg::Fold(uid).into()))}
+                on_pick={link.callback(|picked: SelectionMsg| Msg::Do(picked.into()))}
                 on_why={link.callback(Msg::Why)}
                 card={self.hover.card.clone()}
                 changes={state.compare.difference.clone().filter(|_| self.panels.tool == Some(Tool::Compare))}

@@ -5,7 +5,7 @@ mod pointer;
 mod props;
 mod sheets;
 
-pub use props::{SceneScope, key_of};
+pub use props::{SceneScope, picked};
 
 use crate::api::ObjectRef;
 use crate::i18n::format::Px;
@@ -21,7 +21,7 @@ use crate::web::minimap::Minimap;
 use crate::web::shapes::{Shape, over, under};
 use cards::legend;
 use gloo_timers::callback::Timeout;
-use props::{Msg, Props, mark};
+use props::{Msg, Props, key_of, mark};
 use sheets::corner;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
@@ -386,7 +386,7 @@ impl Component for Stage {
                 if nothing {
                     <div class="nothing">{ props.empty.clone() }</div>
                 } else if let Some(standings) = &props.list {
-                    <List standings={standings.clone()} lang={props.lang} key={format!("{:?}", props.scope)} scene={scene.clone()} on_select={props.on_select.clone()} on_fold={props.on_fold.clone()} />
+                    <List standings={standings.clone()} lang={props.lang} key={format!("{:?}", props.scope)} scene={scene.clone()} on_pick={props.on_pick.clone()} />
                 } else {
                     { drawing }
                     if self.port.has_legend(&props.picture()) {

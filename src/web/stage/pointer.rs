@@ -3,6 +3,7 @@
 use super::Stage;
 use super::props::{Msg, key_of, pick};
 use crate::api::ObjectRef;
+use crate::session::selection::SelectionMsg;
 use crate::views::shape::{CardBody, Rect, Scene};
 use crate::web::shapes::still;
 use gloo_timers::callback::Timeout;
@@ -68,14 +69,14 @@ impl Stage {
     pub(super) fn choose(&self, ctx: &Context<Self>, event: &MouseEvent) {
         let scene = &ctx.props().scene;
         let Some(item) = self.item_at(event.target()).and_then(|index| scene.items.get(index)) else {
-            return ctx.props().on_select.emit(None);
+            return ctx.props().on_pick.emit(SelectionMsg::Select(None));
         };
         if let CardBody::Cells(cells) = &item.body {
             let (x, y) = self.local(f64::from(event.client_x()), f64::from(event.client_y()));
             let (x, y) = self.port.to_scene((x, y));
             let (x, y) = (x - item.rect.x, y - item.rect.y);
             if let Some(pod) = cells.hit(x, y) {
-                ctx.props().on_select.emit(key_of(&cells.pods[pod].id));
+                pick(ctx.props(), &cells.pods[pod].id);
             }
             return;
         }

@@ -5,6 +5,7 @@ use crate::engine::Op;
 use crate::projection::changes::{Change, fate};
 use crate::projection::model::Id;
 use crate::session::Standings;
+use crate::session::selection::SelectionMsg;
 use crate::views::card::Card;
 use crate::views::grouping::GROUP;
 use crate::views::shape::{Item, Scene};
@@ -53,12 +54,8 @@ pub struct Props {
     pub dark: bool,
     /// Whether all of the page is there.
     pub whole: bool,
-    /// A person chose an object.
-    pub on_select: Callback<Option<ObjectRef>>,
-    /// A person chose a loop.
-    pub on_loop: Callback<String>,
-    /// A person folds or unfolds a group.
-    pub on_fold: Callback<String>,
+    /// A person chose an object, a loop, or the heading of a group.
+    pub on_pick: Callback<SelectionMsg>,
     /// A person asks why.
     pub on_why: Callback<ObjectRef>,
     /// The size of the stage.
@@ -117,14 +114,19 @@ pub fn key_of(id: &Id) -> Option<ObjectRef> {
     Some(ObjectRef::new(Kind::from_name(&id.kind)?, &id.namespace, &id.name))
 }
 
-/// Tells what a person chose: an object, a loop, or the heading of a group.
+/// What a person chose with an item: an object, a loop, or the heading of a group, which folds it.
+pub fn picked(id: &Id) -> Option<SelectionMsg> {
+    match id.kind.as_str() {
+        "Loop" => Some(SelectionMsg::Loop(Some(id.name.clone()))),
+        GROUP => Some(SelectionMsg::Fold(id.uid.clone())),
+        _ => key_of(id).map(|key| SelectionMsg::Select(Some(key))),
+    }
+}
+
+/// Tells what a person chose.
 pub(super) fn pick(props: &Props, id: &Id) {
-    if id.kind == "Loop" {
-        props.on_loop.emit(id.name.clone());
-    } else if id.kind == GROUP {
-        props.on_fold.emit(id.uid.clone());
-    } else if let Some(key) = key_of(id) {
-        props.on_select.emit(Some(key));
+    if let Some(picked) = picked(id) {
+        props.on_pick.emit(picked);
     }
 }
 
