@@ -215,6 +215,7 @@ mod tests {
     use crate::session::timeline::TimelineMsg;
     use crate::session::{Msg, State};
     use crate::views::grouping::{GROUP, GroupBy};
+    use std::collections::BTreeSet;
     use std::rc::Rc;
 
     fn diagnosed(state: &State) -> (Vec<Diagnosis>, Rc<Vec<bool>>) {
@@ -236,6 +237,28 @@ mod tests {
         assert!(state.picture().scene.items.len() >= scene.items.len());
         state.update(SelectionMsg::GroupBy(GroupBy::Automatic));
         assert!(state.picture().scene.items.iter().all(|item| item.id.kind != GROUP));
+    }
+
+    #[test]
+    fn no_grouping_loses_an_object_or_a_line() {
+        let service = "{apiVersion: v1, kind: Service, metadata: {name: alone}, spec: {selector: {app: none}, ports: [{port: 80}]}}";
+        let texts = examples::ALL.iter().map(|example| (example.text)()).chain([service]);
+        for (text, size) in texts.flat_map(|text| [(1100.0, 700.0), (390.0, 700.0), (720.0, 300.0)].map(|size| (text, size))) {
+            let mut state = State::new(text, 1);
+            state.update(Msg::Stage(size.0, size.1));
+            state.update(TimelineMsg::Seconds(20));
+            state.update(SelectionMsg::View(&crate::views::ownership::VIEW));
+            let mut drawn = |by: GroupBy| {
+                state.update(SelectionMsg::GroupBy(by));
+                let scene = state.picture().scene.clone();
+                let objects = scene.items.iter().filter(|item| item.id.kind != GROUP).map(|item| item.id.uid.clone());
+                (objects.collect::<BTreeSet<String>>(), scene.edges.iter().map(|edge| edge.key.clone()).collect::<BTreeSet<String>>())
+            };
+            let plain = drawn(GroupBy::Nothing);
+            for by in [GroupBy::Namespace, GroupBy::App, GroupBy::Kind] {
+                assert_eq!(drawn(by), plain, "{by:?} at {size:?} of {text}");
+            }
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::i18n::{Message, msg};
 use crate::projection::model::{Id, Model, Root};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The kind of a heading's id, which is no object of the cluster.
 pub const GROUP: &str = "Group";
@@ -96,18 +96,19 @@ impl Grouping {
     pub fn groups(&self, model: &Model) -> Vec<WorkloadGroup> {
         let by = self.by.resolved(&model.roots);
         let mut out: Vec<WorkloadGroup> = Vec::new();
+        let mut places: BTreeMap<String, usize> = BTreeMap::new();
         for (at, root) in model.roots.iter().enumerate() {
             let bare = root.controller.is_none();
             let key = by.key(root);
             let uid = format!("group/{by:?}/{}{key}", if bare { "/" } else { "" });
-            match out.iter_mut().find(|group| group.id.uid == uid) {
-                Some(group) => group.roots.push(at),
-                None => {
-                    let folded = self.folded.contains(&uid);
-                    let id = Id { kind: GROUP.into(), name: key.clone(), uid, ..Id::default() };
-                    out.push(WorkloadGroup { id, title: by.heading(&key, bare), roots: vec![at], folded });
-                }
+            if let Some(place) = places.get(&uid) {
+                out[*place].roots.push(at);
+                continue;
             }
+            places.insert(uid.clone(), out.len());
+            let folded = self.folded.contains(&uid);
+            let title = by.heading(&key, bare);
+            out.push(WorkloadGroup { id: Id { kind: GROUP.into(), name: key, uid, ..Id::default() }, title, roots: vec![at], folded });
         }
         out
     }

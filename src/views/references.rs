@@ -30,25 +30,40 @@ pub fn height(uses: usize) -> f64 {
     if uses == 0 { 0.0 } else { BELOW + uses.min(MAX_PER_TREE) as f64 * PITCH - (PITCH - CARD_HEIGHT) }
 }
 
+/// Which tree of a model an object is of: the root itself, or a Pod without an owner.
+pub struct TreeIndex<'a> {
+    roots: BTreeMap<&'a str, usize>,
+    bare: Option<usize>,
+}
+
+impl<'a> TreeIndex<'a> {
+    /// The trees of a model.
+    pub fn of(model: &'a Model) -> Self {
+        let owners = model.roots.iter().enumerate().filter_map(|(at, root)| Some((root.controller.as_ref()?.id.uid.as_str(), at)));
+        TreeIndex { roots: owners.collect(), bare: model.roots.iter().position(|root| root.controller.is_none()) }
+    }
+
+    /// The tree of the root with this uid.
+    pub fn root(&self, uid: &str) -> Option<usize> {
+        self.roots.get(uid).copied()
+    }
+
+    /// The tree that all users are of, if they are of one; or what else `within` makes of a tree.
+    pub fn home(&self, used: &Used, within: impl Fn(usize) -> usize) -> Option<usize> {
+        let tree = |user: &Id| if user.kind == "Pod" { self.bare } else { self.root(&user.uid) };
+        let mut of = used.users.iter().map(|user| tree(user).map(&within));
+        let first = of.next()??;
+        of.all(|other| other == Some(first)).then_some(first)
+    }
+}
+
 /// For each the tree that all its users are of, if they are of one.
 pub fn homes(model: &Model) -> Vec<Option<usize>> {
     if model.uses.is_empty() {
         return Vec::new();
     }
-    let mut trees: BTreeMap<&str, usize> = BTreeMap::new();
-    let bare = model.roots.iter().position(|root| root.controller.is_none());
-    for (at, root) in model.roots.iter().enumerate() {
-        if let Some(of) = &root.controller {
-            trees.insert(&of.id.uid, at);
-        }
-    }
-    let tree = |user: &Id| if user.kind == "Pod" { bare } else { trees.get(user.uid.as_str()).copied() };
-    let home = |used: &Used| {
-        let mut of = used.users.iter().map(tree);
-        let first = of.next()??;
-        of.all(|other| other == Some(first)).then_some(first)
-    };
-    model.uses.iter().map(home).collect()
+    let trees = TreeIndex::of(model);
+    model.uses.iter().map(|used| trees.home(used, |tree| tree)).collect()
 }
 
 /// Those that have a card, and how many are left out. What is missing is never left out for the sake of what is there.

@@ -3,7 +3,7 @@
 use super::measures::{TreeColumns, USUAL};
 use crate::api::Kind;
 use crate::i18n::{Message, dotted, msg};
-use crate::projection::model::{Claim, ControllerCard, Id, Metric, Model, Pod, PodState};
+use crate::projection::model::{Claim, ControllerCard, Id, Metric, Model, Pod, PodState, Root};
 use crate::views::bodies::{numbers, put_claim};
 use crate::views::shape::{CardBody, Label, Line, Look, Port, Rect, Scene, elbow};
 use std::rc::Rc;
@@ -56,6 +56,11 @@ pub(super) fn pod_line(pod: &Pod, wide: f64) -> CardBody {
 pub(super) fn claims_of<'a>(model: &'a Model, pod: &'a Pod) -> impl Iterator<Item = &'a Claim> {
     let find = |name: &String| model.claims.iter().find(|claim| claim.id.name == *name && claim.id.namespace == pod.id.namespace);
     pod.claims.iter().filter_map(find)
+}
+
+/// The claims that the Pods of some trees mount; one for each Pod that does.
+pub(super) fn claims_of_trees<'a>(model: &'a Model, roots: impl Iterator<Item = &'a Root>) -> impl Iterator<Item = &'a Claim> {
+    roots.flat_map(|root| &root.groups).flat_map(|group| group.pods.iter()).flat_map(|pod| claims_of(model, pod))
 }
 
 /// The claims of a Pod and their volumes, to its right.

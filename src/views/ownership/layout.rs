@@ -2,18 +2,17 @@
 //! root; what selects several stands above all of them. Trees stand in columns where one below the other would be too high.
 
 use super::bundle::{Bundle, bundles};
-use super::cards::{claims_of, orphans};
+use super::cards::{claims_of_trees, orphans};
+use super::groups::{HEADING, hang, put_heading, split_model};
 use super::measures::{FLAT, Frame, LEAST, Measures, NARROWEST, USUAL};
 use super::narrow;
 use super::overview;
 use super::words::summary;
-use crate::i18n::msg;
-use crate::projection::model::{Model, Root};
-use crate::views::grouping::{GroupBy, Grouping, WorkloadGroup};
+use crate::projection::model::Model;
+use crate::views::grouping::{GroupBy, Grouping};
 use crate::views::references;
-use crate::views::shape::{CardBody, Rect, Scene};
+use crate::views::shape::Scene;
 use crate::views::viewport::LOW_FRAME;
-use std::rc::Rc;
 
 /// Lays the trees out. `selected` is a uid; the size is the viewport's.
 pub fn layout(model: &Model, selected: Option<&str>, grouping: &Grouping, (width, height): (f64, f64)) -> Scene {
@@ -33,14 +32,8 @@ pub fn layout(model: &Model, selected: Option<&str>, grouping: &Grouping, (width
         GroupBy::Nothing => false,
         _ => true,
     };
-    let homes = references::homes(model);
-    let bottom = match grouped {
-        true => groups(&frame, grouping, (left, top, height), many, &mut out, &mut drawn),
-        false => trees(&frame, &homes, (left, top, height), &mut out, &mut drawn),
-    };
-    if !(many && grouped) {
-        references::link(model, &homes, selected, &mut out);
-    }
+    let at = (left, top, height);
+    let bottom = if grouped { groups(&frame, grouping, at, many, &mut out, &mut drawn) } else { trees(&frame, at, &mut out, &mut drawn) };
     let least = match () {
         () if stacked => 1,
         () if low => ((wide / 196.0) as usize).max(1),
@@ -76,93 +69,40 @@ fn groups<'a>(
         let first = out.items.len();
         match parts.get(at) {
             _ if group.folded => {
-                let pods = group.roots.iter().flat_map(|at| &model.roots[*at].groups).flat_map(|group| group.pods.iter());
-                drawn.extend(pods.flat_map(|pod| claims_of(model, pod)).map(|claim| claim.id.uid.clone()));
+                let roots = group.roots.iter().map(|at| &model.roots[*at]);
+                drawn.extend(claims_of_trees(model, roots).map(|claim| claim.id.uid.clone()));
             }
             None => y = overview::put_chips(frame, group, (left, y), out),
-            Some(part) => {
-                let own = Frame { model: part, ..*frame };
-                y = trees(&own, &references::homes(part), (left, y, height), out, drawn) + frame.measures.apart / 2.0;
-            }
+            Some(part) => y = trees(&Frame { model: part, ..*frame }, (left, y, height), out, drawn) + frame.measures.apart / 2.0,
         }
-        // Pods without an owner keep none: lines lead to them together.
-        for item in out.items[first..].iter_mut().filter(|item| item.parent.is_none()) {
-            if !matches!(item.body, CardBody::Tile { .. } | CardBody::Cells(_)) {
-                Rc::make_mut(item).parent = Some(heading);
-            }
-        }
+        hang(&mut out.items[first..], heading);
         y += if group.folded { 4.0 } else { 14.0 };
     }
     if !rest.services.is_empty() || !rest.policies.is_empty() || !rest.uses.is_empty() {
-        y = trees(&Frame { model: &rest, ..*frame }, &references::homes(&rest), (left, y, height), out, drawn);
+        y = trees(&Frame { model: &rest, ..*frame }, (left, y, height), out, drawn);
     }
     y
 }
 
-/// The room of a heading.
-const HEADING: f64 = 32.0;
-
-/// Draws the heading of a group: its title, and how many of its workloads are ready.
-fn put_heading(frame: &Frame<'_>, group: &WorkloadGroup, (x, y): (f64, f64), out: &mut Scene) -> usize {
-    let owners = group.roots.iter().filter_map(|at| frame.model.roots[*at].controller.as_deref());
-    let ready = owners.clone().filter(|of| overview::is_ready(of)).count();
-    let text = match owners.count() {
-        0 => group.title.clone(),
-        all => msg::overview_group(group.title.clone(), ready, all),
-    };
-    let label = text.clone();
-    let wide = (40.0 + 7.8 * text.length() as f64).min(frame.width);
-    out.put(&group.id, Rect::new(x, y, wide, 24.0), CardBody::Heading { text, folded: group.folded }, None, "", label)
-}
-
-/// A model for each group, with what belongs to its trees alone; and what belongs to none of them, or to several.
-fn split_model(frame: &Frame<'_>, groups: &[WorkloadGroup], by: GroupBy) -> (Vec<Model>, Model) {
-    let model = frame.model;
-    let of_root = |root: usize| groups.iter().position(|group| group.roots.contains(&root));
-    let of_uid = |uid: &str| {
-        let is = |root: &Root| root.controller.as_ref().is_some_and(|of| of.id.uid == uid);
-        of_root(model.roots.iter().position(is)?)
-    };
-    let empty = || Model { claims: model.claims.clone(), volumes: model.volumes.clone(), chosen: model.chosen.clone(), ..Model::default() };
-    let mut parts: Vec<Model> = groups.iter().map(|_| Model { budget: model.budget.clone(), ..empty() }).collect();
-    for (part, group) in parts.iter_mut().zip(groups) {
-        part.roots = group.roots.iter().map(|at| model.roots[*at].clone()).collect();
-    }
-    let mut rest = empty();
-    for service in &model.services {
-        // One that selects nothing stands in its namespace; in a narrow frame each stands over a tree.
-        let near = || groups.iter().position(|group| by == GroupBy::Namespace && group.id.name == service.id.namespace);
-        let at = service.reached(&model.roots).first().and_then(|root| of_root(*root)).or_else(near).or(frame.stacked.then_some(0));
-        at.map_or(&mut rest, |at| &mut parts[at]).services.push(service.clone());
-    }
-    for policy in &model.policies {
-        of_uid(&policy.target).map_or(&mut rest, |at| &mut parts[at]).policies.push(policy.clone());
-    }
-    let bare = model.roots.iter().position(|root| root.controller.is_none()).and_then(of_root);
-    for used in &model.uses {
-        let mut homes = used.users.iter().map(|user| if user.kind == "Pod" { bare } else { of_uid(&user.uid) });
-        let first = homes.next().flatten();
-        let home = first.filter(|_| homes.all(|home| home == first));
-        home.map_or(&mut rest, |at| &mut parts[at]).uses.push(used.clone());
-    }
-    (parts, rest)
-}
-
 /// Draws trees with what belongs to them, in columns or, in a narrow frame, one below the other; and where they end.
-fn trees<'a>(
+fn trees<'a>(frame: &Frame<'a>, at: (f64, f64, f64), out: &mut Scene, drawn: &mut Vec<String>) -> f64 {
+    let homes = references::homes(frame.model);
+    let bottom =
+        if frame.stacked { narrow::put(frame, &homes, (at.0, at.1), out, drawn) } else { in_columns(frame, &homes, at, out, drawn) };
+    references::link(frame.model, &homes, frame.selected, out);
+    bottom
+}
+
+fn in_columns<'a>(
     frame: &Frame<'a>,
     homes: &[Option<usize>],
-    (left, top, height): (f64, f64, f64),
+    (left, mut top, height): (f64, f64, f64),
     out: &mut Scene,
     drawn: &mut Vec<String>,
 ) -> f64 {
-    if frame.stacked {
-        return narrow::put(frame, homes, (left, top), out, drawn);
-    }
     let (measures, wide) = (frame.measures, frame.width);
     let apart = measures.apart;
     let (loose, bundles, shared) = bundles(frame, homes);
-    let mut top = top;
     for row in &loose {
         row.put(measures, (left, top), f64::MAX, out);
         top += measures.row;

@@ -3,6 +3,7 @@
 
 mod bundle;
 mod cards;
+mod groups;
 mod layout;
 mod leaves;
 mod measures;

@@ -1,7 +1,7 @@
 //! Many workloads at once: a chip with its Pods for each, in rows below the heading of their group, and the whole tree of the selected
 //! one above them. As trees, most of them would be out of sight.
 
-use super::cards::{chosen, claims_of};
+use super::cards::{chosen, claims_of_trees};
 use super::measures::{Frame, LEAST};
 use super::tree::OwnershipTree;
 use crate::i18n::{Message, dotted, msg};
@@ -33,15 +33,13 @@ pub(super) fn is_wanted(model: &Model, (width, height): (f64, f64)) -> bool {
 
 /// Draws the tree of the selected workload, which stands above the chips of all others; where it ends.
 pub(super) fn put_selected<'a>(frame: &Frame<'a>, (left, top): (f64, f64), out: &mut Scene, claims: &mut Vec<String>) -> f64 {
-    // Claims stand beside the Pods of a tree alone; those of the others are not without a Pod.
-    let pods = frame.model.roots.iter().flat_map(|root| &root.groups).flat_map(|group| group.pods.iter());
-    let all: Vec<String> = pods.flat_map(|pod| claims_of(frame.model, pod)).map(|claim| claim.id.uid.clone()).collect();
     let bottom = frame.model.roots.iter().find(|root| holds(root, frame.selected)).map(|root| {
         let mut tree = OwnershipTree::new(frame, root);
         tree.measure(frame);
         tree.put(frame, (left, top), out, claims, &mut Vec::new()) + frame.measures.apart
     });
-    claims.extend(all);
+    // Claims stand beside the Pods of a tree alone; those of the others are not without a Pod.
+    claims.extend(claims_of_trees(frame.model, frame.model.roots.iter()).map(|claim| claim.id.uid.clone()));
     bottom.unwrap_or(top)
 }
 
