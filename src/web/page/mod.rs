@@ -1,9 +1,7 @@
 //! The page: owns the state, lets the clock run in slices, and lays the panels out.
-//!
-//! The engine never blocks the page: a timer gives it slices of at most a few milliseconds, and what changed is
-//! drawn at most once in an animation frame.
 
 mod dialogs;
+mod frames;
 mod inspection;
 mod keys;
 mod layout;
@@ -17,12 +15,12 @@ mod room;
 
 pub use self::menu::{Menu, has_left};
 
+use self::frames::ticking;
 use self::inspection::Inspection;
 use self::message::{Msg, Overlay};
 use self::panels::Panels;
 use self::room::MemoryRoom;
 use super::dom::{self, icon};
-use super::status::{SHOWN, STOPPED};
 use super::window;
 use crate::api::{Object, ObjectRef};
 use crate::engine::deferred_drop;
@@ -36,7 +34,7 @@ use crate::session::drawing::Picture;
 use crate::session::editor::EditorMsg;
 use crate::session::follow::Following;
 use crate::session::journal_marks::AbandonedBranch;
-use crate::session::pacing::{FramePacing, TASKS_PER_CHECK};
+use crate::session::pacing::FramePacing;
 use crate::session::permalink::{self, Link};
 use crate::session::playback;
 use crate::session::selection::SelectionMsg;
@@ -54,12 +52,8 @@ use wasm_bindgen::prelude::*;
 use web_sys::{Event, KeyboardEvent};
 use yew::prelude::*;
 
-/// Milliseconds from one slice of the engine to the next.
-const TICK_MS: u32 = 16;
 /// Milliseconds after the last key until a text is tried.
 const TYPING_DELAY_MS: u32 = 350;
-/// Nodes laid out again per picture.
-const NODES_PER_PICTURE: usize = 100;
 /// The page.
 pub struct Page {
     calls: OnceCell<parts::Calls>,
@@ -134,71 +128,6 @@ struct Hooks {
     /// Lets the engine run; there is none while the page is out of sight with nothing to do, until something else happens.
     timer: Option<Interval>,
     _listeners: Vec<Closure<dyn FnMut(Event)>>,
-}
-
-/// The timer of a page.
-fn ticking(ctx: &Context<Page>) -> Interval {
-    let to = ctx.link().clone();
-    Interval::new(TICK_MS, move || {
-        if !STOPPED.get() {
-            to.send_message(Msg::Tick);
-        }
-    })
-}
-
-impl Page {
-    /// Lets the engine run for a slice; whether there may be something new to draw.
-    fn tick(&mut self) -> bool {
-        let mut state = self.state.borrow_mut();
-        let room = &mut self.room;
-        let went = self.pacing.run_slice(&mut state, window::is_whole(), &dom::now, &mut |state| room.check(state));
-        // While a slow machine opens the page its frames are late, as if it were out of sight.
-        if !went && window::is_whole() && self.pacing.is_hidden(dom::now()) {
-            self.hooks.timer = None;
-        }
-        went
-    }
-
-    /// Requests a frame, unless one is awaited.
-    fn draw(&mut self) {
-        if self.pacing.request(&self.state.borrow(), dom::now()) {
-            dom::frame(&self.hooks.frame);
-        }
-    }
-
-    /// Reads what is shown out of the state; if only time has passed, perhaps not all of it.
-    fn refresh(&mut self, paced: bool) {
-        let mut state = self.state.borrow_mut();
-        SHOWN.set(state.timeline.run.now());
-        let playing = state.timeline.playing;
-        // Both branches are drawn at one instant, with the same axes.
-        state.sync_branch(TASKS_PER_CHECK);
-        let draws = self.pacing.read(&mut state, paced, &dom::now);
-        if draws {
-            self.drawing.picture = state.draw(NODES_PER_PICTURE);
-            self.drawing.selected = state.object().map(|object| (object.clone(), state.status_lag(object)));
-        }
-        self.drawing.beside = state.compare.branch.as_mut().map(|other| other.picture());
-        self.drawing.marks = state.marks();
-        self.drawing.left_branch = state.abandoned_branch();
-        let lags = !draws || state.lags();
-        drop(state);
-        if lags {
-            self.draw();
-        }
-        if window::is_whole() {
-            super::host::send(&mut self.state.borrow_mut());
-            super::host::tell(&mut self.state.borrow_mut());
-            self.explain();
-            // What a picture that rests shows, its card tells.
-            if draws || self.hover.card.is_none() {
-                self.describe();
-            }
-            if !playing {
-                self.diagnose();
-            }
-        }
-    }
 }
 
 impl Page {

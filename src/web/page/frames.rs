@@ -1,0 +1,79 @@
+//! Slices and frames: a timer lets the engine run for a few milliseconds at a time, and what changed is read and drawn at most once in an
+//! animation frame.
+
+use super::{Msg, Page};
+use crate::session::pacing::TASKS_PER_CHECK;
+use crate::web::status::{SHOWN, STOPPED};
+use crate::web::{dom, host, window};
+use gloo_timers::callback::Interval;
+use yew::prelude::*;
+
+/// Milliseconds from one slice of the engine to the next.
+const TICK_MS: u32 = 16;
+/// Nodes laid out again per picture.
+const NODES_PER_PICTURE: usize = 100;
+
+/// The timer of a page.
+pub(super) fn ticking(ctx: &Context<Page>) -> Interval {
+    let to = ctx.link().clone();
+    Interval::new(TICK_MS, move || {
+        if !STOPPED.get() {
+            to.send_message(Msg::Tick);
+        }
+    })
+}
+
+impl Page {
+    /// Lets the engine run for a slice; whether there may be something new to draw.
+    pub(super) fn tick(&mut self) -> bool {
+        let mut state = self.state.borrow_mut();
+        let room = &mut self.room;
+        let went = self.pacing.run_slice(&mut state, window::is_whole(), &dom::now, &mut |state| room.check(state));
+        // While a slow machine opens the page its frames are late, as if it were out of sight.
+        if !went && window::is_whole() && self.pacing.is_hidden(dom::now()) {
+            self.hooks.timer = None;
+        }
+        went
+    }
+
+    /// Requests a frame, unless one is awaited.
+    pub(super) fn draw(&mut self) {
+        if self.pacing.request(&self.state.borrow(), dom::now()) {
+            dom::frame(&self.hooks.frame);
+        }
+    }
+
+    /// Reads what is shown out of the state; if only time has passed, perhaps not all of it.
+    pub(super) fn refresh(&mut self, paced: bool) {
+        let mut state = self.state.borrow_mut();
+        SHOWN.set(state.timeline.run.now());
+        let playing = state.timeline.playing;
+        // Both branches are drawn at one instant, with the same axes.
+        state.sync_branch(TASKS_PER_CHECK);
+        let draws = self.pacing.read(&mut state, paced, &dom::now);
+        if draws {
+            self.drawing.picture = state.draw(NODES_PER_PICTURE);
+            self.drawing.selected = state.object().map(|object| (object.clone(), state.status_lag(object)));
+        }
+        self.drawing.beside = state.compare.branch.as_mut().map(|other| other.picture());
+        self.drawing.marks = state.marks();
+        self.drawing.left_branch = state.abandoned_branch();
+        let lags = !draws || state.lags();
+        drop(state);
+        if lags {
+            self.draw();
+        }
+        if window::is_whole() {
+            host::send(&mut self.state.borrow_mut());
+            host::tell(&mut self.state.borrow_mut());
+            self.explain();
+            // What a picture that rests shows, its card tells.
+            if draws || self.hover.card.is_none() {
+                self.describe();
+            }
+            if !playing {
+                self.diagnose();
+            }
+        }
+    }
+}
