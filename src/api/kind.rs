@@ -115,6 +115,7 @@ kinds! {
     VolumeAttributesClass "storage.k8s.io" "v1" "volumeattributesclasses" "vac" false false;
     MutatingAdmissionPolicy "admissionregistration.k8s.io" "v1" "mutatingadmissionpolicies" "" false false;
     MutatingAdmissionPolicyBinding "admissionregistration.k8s.io" "v1" "mutatingadmissionpolicybindings" "" false false;
+    ComponentStatus "" "v1" "componentstatuses" "cs" false true;
 }
 
 thread_local! {
@@ -216,6 +217,20 @@ impl Kind {
                 self,
                 ConfigMap | Secret | Role | RoleBinding | ClusterRole | ClusterRoleBinding | RuntimeClass | CustomResourceDefinition
             )
+    }
+
+    /// Whether its objects are stored and can be written; ComponentStatuses are only answers.
+    pub fn is_stored(self) -> bool {
+        self != Kind::ComponentStatus
+    }
+
+    /// What the API server warns clients of that use it.
+    pub fn deprecation(self) -> Option<&'static str> {
+        match self {
+            Kind::ComponentStatus => Some("v1 ComponentStatus is deprecated in v1.19+"),
+            Kind::Endpoints => Some("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"),
+            _ => None,
+        }
     }
 
     /// `Deployment`.

@@ -173,6 +173,19 @@ impl Object {
     }
 }
 
+/// Two versions of an object as the API shows them, for a comparison: a spec that they share is left out.
+pub fn compared(before: &Object, after: &Object) -> (Value, Value) {
+    let (Some(old), Some(new)) = (before.pod(), after.pod()) else { return (before.to_value(), after.to_value()) };
+    if !Rc::ptr_eq(&old.spec, &new.spec) || old.node_name != new.node_name || old.token != new.token {
+        return (before.to_value(), after.to_value());
+    }
+    let rest = |object: &Object, pod: &Pod| {
+        let fields = [("metadata".to_owned(), object.meta.write()), ("status".to_owned(), pod.status.write())];
+        Value::Object(crate::sort::map(fields.into_iter()))
+    };
+    (rest(before, old), rest(after, new))
+}
+
 impl Body {
     fn from_map(kind: Kind, mut map: Map<String, Value>) -> Result<Body, String> {
         let spec = |map: &mut Map<String, Value>| map.remove("spec").filter(|v| !v.is_null());

@@ -185,6 +185,9 @@ impl<'a> Client<'a> {
         if key.kind.info().namespaced && &*key.namespace != "default" && self.sim.get(&namespace).is_none() {
             return ApiError::not_found(Kind::Namespace, &key.namespace);
         }
+        if key.kind == Kind::ComponentStatus {
+            return ApiError { reason: StatusReason::Unknown, message: format!("Component not found: {}", key.name), cause: None };
+        }
         ApiError::not_found(key.kind, &key.name)
     }
 

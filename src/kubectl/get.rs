@@ -41,6 +41,10 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     let targets = Targets::parse(client, &args, &args.words)?;
     let mut watch = GetWatch::new(client, targets, format, &args);
     if args.on("watch") || args.on("watch-only") {
+        if let Some((kind, _)) = watch.targets.list.iter().find(|(kind, _)| !kind.is_stored()) {
+            let message = format!("watch is not supported on resources of kind {:?}", kind.info().plural);
+            return Err(Failure::plain(format!("Error from server (MethodNotAllowed): {message}")));
+        }
         if watch.targets.list.iter().any(|(kind, _)| *kind != watch.targets.list[0].0) {
             return Err(Failure::error("you may only specify a single resource type"));
         }
@@ -295,8 +299,8 @@ fn list(client: &mut Client<'_>, mut watch: GetWatch, args: &Args) -> Result<Out
 
 /// The server's warning for a kind that is deprecated.
 fn warn(client: &mut Client<'_>, targets: &[(Kind, Option<String>)]) {
-    if targets.iter().any(|(kind, _)| *kind == Kind::Endpoints) {
-        client.warn("Warning: v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice");
+    if let Some(warning) = targets.iter().find_map(|(kind, _)| kind.deprecation()) {
+        client.warn(format!("Warning: {warning}"));
     }
 }
 

@@ -47,7 +47,6 @@ pub const API_RESOURCES: Verb = Verb {
 /// Resources that are no stored kind: group, name, short name, version, whether they live in a namespace, kind.
 const TRANSIENT: &[(&str, &str, &str, &str, bool, &str)] = &[
     ("", "bindings", "", "v1", true, "Binding"),
-    ("", "componentstatuses", "cs", "v1", false, "ComponentStatus"),
     ("authentication.k8s.io", "selfsubjectreviews", "", "v1", false, "SelfSubjectReview"),
     ("authentication.k8s.io", "tokenreviews", "", "v1", false, "TokenReview"),
     ("authorization.k8s.io", "localsubjectaccessreviews", "", "v1", true, "LocalSubjectAccessReview"),
@@ -80,9 +79,13 @@ fn api_resources(client: &mut Client<'_>, words: &[String], _: &str) -> Result<O
         _ => return Err(Failure::error("--sort-by accepts only name or kind")),
     }
     for (group, plural, short, version, namespaced, name) in all {
-        // What every stored kind can do; the others can only be created, but for events.
+        // What every stored kind can do; the others can only be created, but for events, or read.
         const VERBS: &[&str] = &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
-        let verbs = if TRANSIENT.iter().any(|kind| kind.5 == name) && name != "Event" { &VERBS[..1] } else { VERBS };
+        let verbs = match name {
+            "ComponentStatus" => &VERBS[3..5],
+            _ if TRANSIENT.iter().any(|kind| kind.5 == name) && name != "Event" => &VERBS[..1],
+            _ => VERBS,
+        };
         let wanted = args.all("verbs").flat_map(|verbs| verbs.split(',')).all(|verb| verbs.contains(&verb))
             && args.get("namespaced").is_none_or(|only| (only == "true") == namespaced)
             && args.get("api-group").is_none_or(|wanted| wanted == group)

@@ -4,12 +4,12 @@ use super::clock::now;
 use super::request::Request;
 use super::status::Answer;
 use crate::actions::{self, Command, WaitingCommands};
-use crate::api::Time;
 use crate::api::time::SECOND;
+use crate::api::{Kind, Time};
 use crate::engine::Sim;
 use crate::engine::cluster::ClusterConfig;
 use crate::engine::journal::Actor;
-use crate::engine::store::{ApiError, ClientRequest, ClientWrite, Origin, Subresource, Written};
+use crate::engine::store::{ApiError, ClientRequest, ClientWrite, ManagedHistory, Origin, Subresource, Written};
 use crate::kubectl::{Beside, BesideAct, RemoteAct, RemoteOutput, Session};
 use crate::scenario::quiet_until;
 use crate::session::record::SavedRecord;
@@ -88,6 +88,8 @@ pub(super) type Starter = Box<dyn Fn(String, ClockPace) -> Result<(SocketAddr, B
 pub struct Cluster {
     /// The simulation.
     pub sim: Sim,
+    /// Who manages which fields of its objects, as far as somebody has asked.
+    managed: ManagedHistory,
     /// Requests that are answered piece by piece.
     pub(super) open: Vec<Box<dyn OpenRequest>>,
     /// Commands that still wait.
@@ -125,8 +127,25 @@ impl Cluster {
         let (leaps_until, written) = (sim.now(), sim.now());
         let (open, waiting, log) = (Vec::new(), WaitingCommands::default(), Vec::new());
         let (snapshots, forks, starter, page) = (BTreeMap::new(), Vec::new(), None, None);
-        let (remotes, tasks) = (0, 0);
-        Cluster { sim, open, waiting, log, remotes, tasks, page, seed, snapshots, forks, starter, pace, since, leaps_until, written }
+        let (remotes, tasks, managed) = (0, 0, ManagedHistory::default());
+        Cluster {
+            sim,
+            managed,
+            open,
+            waiting,
+            log,
+            remotes,
+            tasks,
+            page,
+            seed,
+            snapshots,
+            forks,
+            starter,
+            pace,
+            since,
+            leaps_until,
+            written,
+        }
     }
 
     /// A cluster that has the history of a record.
@@ -151,12 +170,24 @@ impl Cluster {
 
     /// Becomes what was kept; whoever watches begins again.
     pub(super) fn restore(&mut self, kept: Snapshot) {
+        self.managed = ManagedHistory::default();
         (self.sim, self.waiting, self.log) = (kept.sim, kept.waiting, kept.log);
         (self.remotes, self.tasks) = (kept.remotes, kept.tasks);
         (self.since, self.leaps_until, self.written) = ((now(), self.sim.now()), self.sim.now(), self.sim.now());
         let mut open = std::mem::take(&mut self.open);
         open.retain_mut(|request| request.restored(self));
         self.open = open;
+    }
+
+    /// The simulation, and who manages the fields of its objects of a kind.
+    pub(super) fn managed(&mut self, kind: Kind) -> (&Sim, &ManagedHistory) {
+        self.managed_until(kind, self.sim.journal().len())
+    }
+
+    /// The same as far as so many entries of the journal go: who reads them one by one waits for no others.
+    pub(super) fn managed_until(&mut self, kind: Kind, entries: usize) -> (&Sim, &ManagedHistory) {
+        self.managed.catch_up(self.sim.server(), kind, entries);
+        (&self.sim, &self.managed)
     }
 
     /// Applies a manifest; the first thing that is wrong with it, at its line.

@@ -20,6 +20,7 @@ type Named = (&'static str, &'static str, &'static str);
 
 const VERBS: Verbs = &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 const CREATE: Verbs = &["create"];
+const READ: Verbs = &["get", "list"];
 const CHANGED: Verbs = &["get", "patch", "update"];
 /// The type of the answer that has everything at once.
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
@@ -51,6 +52,7 @@ const PARTS: &[(&str, &str, Verbs, Named)] = &[
 const SCALED: &[&str] = &["Deployment", "ReplicaSet", "StatefulSet", "ReplicationController"];
 /// Kinds without a status.
 const BARE: &[&str] = &[
+    "ComponentStatus",
     "ConfigMap",
     "Secret",
     "ServiceAccount",
@@ -161,7 +163,7 @@ fn resource(info: &KindInfo, parts: Vec<Part>) -> Resource {
         singular: info.name.to_lowercase(),
         kind: info.name.to_owned(),
         namespaced: info.namespaced,
-        verbs: VERBS,
+        verbs: if info.name == "ComponentStatus" { READ } else { VERBS },
         short: info.short.split(',').filter(|word| !word.is_empty()).map(str::to_owned).collect(),
         categories: IN_ALL.contains(&info.name).then(|| "all".to_owned()).into_iter().collect(),
         parts,

@@ -1,9 +1,11 @@
 //! What a request reads of the store.
 
+use super::cluster::Cluster;
 use crate::api::event::MicroTime;
 use crate::api::{Kind, Object, ObjectRef};
 use crate::engine::Sim;
 use crate::engine::journal::{Entry, Op, Record};
+use crate::engine::store::ManagedHistory;
 use crate::kubectl::ObjectSelector;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -23,31 +25,73 @@ pub fn shown(sim: &Sim, object: &Object) -> Value {
     value
 }
 
-/// An object as it is stored, with who set which of its fields.
-pub fn stored(sim: &Sim, key: &ObjectRef) -> Option<Value> {
-    let mut value = shown(sim, &*sim.seen(key)?);
-    let managed = sim.server().managed_fields(key);
-    if managed.as_array().is_some_and(|list| !list.is_empty()) {
-        value["metadata"]["managedFields"] = managed;
+/// An object as clients see it, with who manages its fields: those are many, so that they stay text.
+pub struct Shown {
+    pub value: Value,
+    managers: String,
+}
+
+impl Shown {
+    /// An object whose kind has been caught up with.
+    pub fn of(sim: &Sim, managed: &ManagedHistory, object: &Object, value: Value) -> Shown {
+        Shown { value, managers: managed.text(sim.server(), object) }
     }
-    Some(value)
+
+    /// Something that is not stored as it is.
+    pub fn plain(value: Value) -> Shown {
+        Shown { value, managers: String::new() }
+    }
+
+    /// Its metadata as JSON.
+    pub fn metadata(&self) -> String {
+        let mut text = self.value["metadata"].to_string();
+        if !self.managers.is_empty() && text.ends_with('}') {
+            text.pop();
+            text.push_str(if text.len() > 1 { ",\"managedFields\":" } else { "\"managedFields\":" });
+            text.push_str(&self.managers);
+            text.push('}');
+        }
+        text
+    }
+
+    /// The whole as JSON.
+    pub fn text(&self) -> String {
+        let Some(map) = self.value.as_object() else { return self.value.to_string() };
+        let field = |(key, value): (&String, &Value)| {
+            let value = if key == "metadata" { self.metadata() } else { value.to_string() };
+            format!("{}:{value}", Value::from(key.as_str()))
+        };
+        format!("{{{}}}", map.iter().map(field).collect::<Vec<_>>().join(","))
+    }
+}
+
+/// An object as it is stored.
+pub fn stored(cluster: &mut Cluster, key: &ObjectRef) -> Option<Shown> {
+    let (sim, managed) = cluster.managed(key.kind);
+    selected(sim, managed, &*sim.seen(key)?, &ObjectSelector::default())
 }
 
 /// The objects of a kind in a namespace (empty: in all) that are selected, one if a name is given.
-pub fn objects(sim: &Sim, (kind, namespace, name): (Kind, &str, &str), selection: &ObjectSelector) -> Vec<Value> {
+pub fn objects(cluster: &mut Cluster, (kind, namespace, name): (Kind, &str, &str), selection: &ObjectSelector) -> Vec<Shown> {
+    let (sim, managed) = cluster.managed(kind);
     if !name.is_empty() {
-        let found = sim.seen(&ObjectRef::new(kind, namespace, name)).map(|object| shown(sim, &object));
-        return found.into_iter().filter(|object| selection.matches(object)).collect();
+        let found = sim.seen(&ObjectRef::new(kind, namespace, name)).and_then(|object| selected(sim, managed, &object, selection));
+        return found.into_iter().collect();
     }
     let listing = sim.seen_all(kind, (!namespace.is_empty()).then_some(namespace));
-    let all = selection.is_empty();
-    listing.map(|object| shown(sim, &object)).filter(|object| all || selection.matches(object)).collect()
+    listing.filter_map(|object| selected(sim, managed, &object, selection)).collect()
+}
+
+fn selected(sim: &Sim, managed: &ManagedHistory, object: &Object, selection: &ObjectSelector) -> Option<Shown> {
+    let value = shown(sim, object);
+    (selection.is_empty() || selection.matches(&value)).then(|| Shown::of(sim, managed, object, value))
 }
 
 /// The same as it was at a version: what was written since is taken back.
-pub fn objects_at(sim: &Sim, version: u64, (kind, namespace): (Kind, &str), selection: &ObjectSelector) -> Vec<Value> {
+pub fn objects_at(cluster: &mut Cluster, version: u64, (kind, namespace): (Kind, &str), selection: &ObjectSelector) -> Vec<Shown> {
     let here = |object: &Object| object.kind == kind && (namespace.is_empty() || object.meta.namespace == namespace);
     let mut before: BTreeMap<ObjectRef, Option<Rc<Object>>> = BTreeMap::new();
+    let (sim, managed) = cluster.managed(kind);
     for entry in sim.journal().from(entries_until(sim, version)).iter() {
         let Record::Write { op, object, before: old } = &entry.record else { continue };
         if here(object) && !before.contains_key(&object.key()) {
@@ -56,7 +100,7 @@ pub fn objects_at(sim: &Sim, version: u64, (kind, namespace): (Kind, &str), sele
         }
     }
     if before.is_empty() {
-        return objects(sim, (kind, namespace, ""), selection);
+        return objects(cluster, (kind, namespace, ""), selection);
     }
     let listing = sim.server().listing(kind, (!namespace.is_empty()).then_some(namespace));
     let mut all: BTreeMap<ObjectRef, Rc<Object>> = listing.map(|object| (object.key(), object)).collect();
@@ -66,8 +110,7 @@ pub fn objects_at(sim: &Sim, version: u64, (kind, namespace): (Kind, &str), sele
             None => drop(all.remove(&key)),
         }
     }
-    let values = all.values().map(|object| shown(sim, object));
-    values.filter(|object| selection.is_empty() || selection.matches(object)).collect()
+    all.values().filter_map(|object| selected(sim, managed, object, selection)).collect()
 }
 
 /// How many entries the journal had when the store was at this version.

@@ -2,7 +2,7 @@
 //!
 //! Models `kube-openapi/pkg/handler`; the protobuf form is the one of `gnostic/openapiv2`.
 
-use super::openapi::schemas;
+use super::openapi::everything;
 use super::request::Request;
 use super::status::{Answer, failure};
 use crate::engine::Sim;
@@ -26,8 +26,16 @@ pub fn answer(sim: &Sim, request: &Request) -> Answer {
 }
 
 fn document(sim: &Sim) -> Value {
-    let definitions: Map<String, Value> = schemas(sim).into_iter().map(|(name, schema)| (name, older(schema))).collect();
-    json!({ "swagger": "2.0", "info": { "title": "Kubernetes", "version": "v1.36.2" }, "paths": {}, "definitions": definitions })
+    let (schemas, mut paths) = everything(sim);
+    let definitions: Map<String, Value> = schemas.into_iter().map(|(name, schema)| (name, older(schema))).collect();
+    let operations = paths.values_mut().filter_map(Value::as_object_mut).flat_map(Map::values_mut);
+    for parameter in operations.filter_map(|one| one["parameters"].as_array_mut()).flatten().filter_map(Value::as_object_mut) {
+        // The type of a parameter stands beside its name.
+        if let Some(Value::Object(schema)) = parameter.remove("schema") {
+            parameter.extend(schema);
+        }
+    }
+    json!({ "swagger": "2.0", "info": { "title": "Kubernetes", "version": "v1.36.2" }, "paths": paths, "definitions": definitions })
 }
 
 /// A schema as v2 has it: other references, and a format for what is a number or a text.
@@ -95,12 +103,44 @@ fn message(document: &Value) -> Vec<u8> {
     put_text(&mut info, 1, &document["info"]["title"]);
     put_text(&mut info, 2, &document["info"]["version"]);
     put(&mut out, 2, &info);
-    put(&mut out, 8, b"");
+    let mut paths = Vec::new();
+    for (name, operations) in document["paths"].as_object().into_iter().flatten() {
+        put(&mut paths, 2, &named(name, &path(operations)));
+    }
+    put(&mut out, 8, &paths);
     for (name, one) in document["definitions"].as_object().into_iter().flatten() {
         put(&mut definitions, 1, &named(name, &schema(one)));
     }
     put(&mut out, 9, &definitions);
     out
+}
+
+/// The operations of a path: what they are called and do.
+fn path(operations: &Value) -> Vec<u8> {
+    let mut out = Vec::new();
+    for (field, method) in [(2, "get"), (3, "put"), (4, "post"), (5, "delete"), (8, "patch")] {
+        let one = &operations[method];
+        if one.is_null() {
+            continue;
+        }
+        let mut operation = Vec::new();
+        put_text(&mut operation, 3, &one["description"]);
+        put_text(&mut operation, 5, &one["operationId"]);
+        put(&mut operation, 9, b"");
+        put_extensions(&mut operation, 13, one);
+        put(&mut out, field, &operation);
+    }
+    out
+}
+
+/// Fields whose names begin with `x-`.
+fn put_extensions(out: &mut Vec<u8>, field: u64, value: &Value) {
+    for (name, one) in value.as_object().into_iter().flatten().filter(|(name, _)| name.starts_with("x-")) {
+        // Their values are YAML, of which JSON is a part.
+        let mut any = Vec::new();
+        put(&mut any, 2, one.to_string().as_bytes());
+        put(out, field, &named(name, &any));
+    }
 }
 
 fn schema(value: &Value) -> Vec<u8> {
@@ -137,12 +177,7 @@ fn schema(value: &Value) -> Vec<u8> {
     if !properties.is_empty() {
         put(&mut out, 25, &properties);
     }
-    for (name, one) in value.as_object().into_iter().flatten().filter(|(name, _)| name.starts_with("x-")) {
-        // Their values are YAML, of which JSON is a part.
-        let mut any = Vec::new();
-        put(&mut any, 2, one.to_string().as_bytes());
-        put(&mut out, 31, &named(name, &any));
-    }
+    put_extensions(&mut out, 31, value);
     out
 }
 
@@ -161,6 +196,13 @@ mod tests {
         assert_eq!(rolling["$ref"], "#/definitions/io.k8s.apimachinery.pkg.util.intstr.IntOrString");
         assert_eq!(document["definitions"]["io.k8s.apimachinery.pkg.util.intstr.IntOrString"]["format"], "int-or-string");
         assert!(!document.to_string().contains("#/components"));
+        let pods = &document["paths"]["/api/v1/namespaces/{namespace}/pods"];
+        let watch = pods["get"]["parameters"].as_array().unwrap().iter().find(|one| one["name"] == "watch").unwrap();
+        assert_eq!((&pods["get"]["operationId"], &watch["type"]), (&json!("listCoreV1NamespacedPod"), &json!("string")));
+        assert!(pods["post"]["description"].as_str().unwrap().contains("Pod"));
+        // What is only read has nothing else.
+        let statuses = document["paths"]["/api/v1/componentstatuses"].as_object().unwrap();
+        assert!(statuses.keys().eq(["get"]));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Models `apiserver/pkg/endpoints/handlers/get.go`.
 
 use super::cluster::{Cluster, Reply};
-use super::objects::{objects_at, stored};
+use super::objects::{Shown, objects_at, stored};
 use super::request::{Request, Target};
 use super::show::Representation;
 use super::status::{Answer, failure};
@@ -23,11 +23,14 @@ pub fn get(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Target
     if let Some(error) = cluster.forbids(request, "get", &key, "") {
         return Answer::error(&error, Some((kind, &target.name))).into();
     }
-    let Some(object) = stored(&cluster.sim, &key) else {
+    let Some(object) = stored(cluster, &key) else {
+        if kind == Kind::ComponentStatus {
+            return failure(500, "", &format!("Component not found: {}", target.name)).into();
+        }
         return Answer::error(&ApiError::not_found(kind, &target.name), Some((kind, &target.name))).into();
     };
     let form = Representation::new(&cluster.sim, request, kind, target.api_version());
-    Answer { warnings: warnings(kind), ..Answer::json(200, &form.object(&cluster.sim, object)) }.into()
+    Answer { warnings: warnings(kind), ..Answer::json_text(200, form.object(&cluster.sim, object)) }.into()
 }
 
 /// A list, or a watch of it.
@@ -37,34 +40,36 @@ pub fn list(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Targe
     if let Some(error) = cluster.forbids(request, if watches { "watch" } else { "list" }, &key, "") {
         return Answer::error(&error, Some((kind, &target.name))).into();
     }
+    if watches && !kind.is_stored() {
+        let message = format!("watch is not supported on resources of kind {:?}", kind.info().plural);
+        return failure(405, "MethodNotAllowed", &message).into();
+    }
     let (labels, fields) = (request.option("labelSelector"), request.option("fieldSelector"));
     let selection = match ObjectSelector::parse(Some(labels), Some(fields)) {
         Ok(selection) => selection,
         Err(problem) => return failure(400, "BadRequest", &problem).into(),
     };
-    let sim = &cluster.sim;
-    if let Some(reply) = wrong_version(sim, request) {
+    if let Some(reply) = wrong_version(&cluster.sim, request) {
         return reply.into();
     }
-    let form = Representation::new(sim, request, kind, target.api_version());
+    let form = Representation::new(&cluster.sim, request, kind, target.api_version());
     if watches {
-        let (watch, receiver) = WatchStream::open(sim, request, (kind, &target.namespace, &target.name), selection, form);
+        let (watch, receiver) = WatchStream::open(cluster, request, (kind, &target.namespace, &target.name), selection, form);
         cluster.open.push(Box::new(watch));
         return Reply::Stream("application/json", receiver);
     }
-    let page = match Page::of(sim, request) {
+    let page = match Page::of(&cluster.sim, request) {
         Ok(page) => page,
         Err(answer) => return answer.into(),
     };
-    let mut items = objects_at(sim, page.version, (kind, &target.namespace), &selection);
+    let mut items = objects_at(cluster, page.version, (kind, &target.namespace), &selection);
     let more = page.cut(&mut items, selection.is_empty());
-    Answer { warnings: warnings(kind), ..Answer::json(200, &form.list(sim, items, page.version, &more)) }.into()
+    Answer { warnings: warnings(kind), ..Answer::json_text(200, form.list(&cluster.sim, items, page.version, &more)) }.into()
 }
 
 /// What clients are warned of that read a kind.
 fn warnings(kind: Kind) -> Vec<String> {
-    let old = "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice";
-    if kind == Kind::Endpoints { vec![old.to_owned()] } else { Vec::new() }
+    kind.deprecation().into_iter().map(str::to_owned).collect()
 }
 
 /// A version that is no number, or has not been reached.
@@ -128,7 +133,7 @@ impl Page {
     }
 
     /// Cuts a list to the page; what is said of the rest, whose length is told if nothing was selected.
-    fn cut(&self, items: &mut Vec<Value>, count: bool) -> Value {
+    fn cut(&self, items: &mut Vec<Shown>, count: bool) -> Value {
         if let Some(after) = &self.after {
             items.retain(|item| place(item) > *after);
         }
@@ -146,7 +151,7 @@ impl Page {
     }
 }
 
-fn place(item: &Value) -> (String, String) {
-    let text = |key: &str| item["metadata"][key].as_str().unwrap_or("").to_owned();
+fn place(item: &Shown) -> (String, String) {
+    let text = |key: &str| item.value["metadata"][key].as_str().unwrap_or("").to_owned();
     (text("namespace"), text("name"))
 }

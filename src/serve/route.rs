@@ -49,10 +49,11 @@ pub fn answer(cluster: &mut Cluster, request: &Request) -> Reply {
         return parts::bind(cluster, request, &target).into();
     }
     let Some(kind) = kind_of(&cluster.sim, &target) else { return no_such_resource(request, &target).into() };
-    if target.namespace.is_empty()
-        && kind.info().namespaced
-        && (!target.name.is_empty() || !matches!(request.method.as_str(), "GET" | "HEAD"))
-    {
+    let reads = matches!(request.method.as_str(), "GET" | "HEAD");
+    if !reads && !kind.is_stored() {
+        return not_allowed().into();
+    }
+    if target.namespace.is_empty() && kind.info().namespaced && (!target.name.is_empty() || !reads) {
         return no_such_path().into();
     }
     match (request.method.as_str(), target.part.as_str(), target.name.as_str()) {

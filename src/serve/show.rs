@@ -3,6 +3,7 @@
 //! Models `apiserver/pkg/endpoints/handlers/response.go` and `rest/table.go`.
 
 use super::convert;
+use super::objects::Shown;
 use super::request::{Accepts, Request};
 use crate::api::Kind;
 use crate::engine::Sim;
@@ -38,29 +39,24 @@ impl Representation {
         }
     }
 
-    /// One object.
-    pub fn object(&self, sim: &Sim, mut value: Value) -> Value {
-        if self.accepts != Accepts::Table {
-            convert::shown(&self.api_version, self.kind, &mut value);
+    /// One object, as JSON.
+    pub fn object(&self, sim: &Sim, mut object: Shown) -> String {
+        if self.accepts == Accepts::Table {
+            let version = object.value["metadata"]["resourceVersion"].clone();
+            return self.table(sim, vec![object], version, &Value::Null, true);
         }
-        match self.accepts {
-            Accepts::Table => {
-                let version = value["metadata"]["resourceVersion"].clone();
-                self.table(sim, vec![value], version, &Value::Null, true)
-            }
-            Accepts::Metadata => metadata(&value),
-            _ => value,
-        }
+        convert::shown(&self.api_version, self.kind, &mut object.value);
+        if self.accepts == Accepts::Metadata { metadata(&object) } else { object.text() }
     }
 
     /// One object of a watch.
-    pub fn event(&mut self, sim: &Sim, value: Value) -> Value {
+    pub fn event(&mut self, sim: &Sim, object: Shown) -> String {
         if self.accepts != Accepts::Table {
-            return self.object(sim, value);
+            return self.object(sim, object);
         }
-        let version = value["metadata"]["resourceVersion"].clone();
+        let version = object.value["metadata"]["resourceVersion"].clone();
         let columns = !std::mem::replace(&mut self.told, true);
-        self.table(sim, vec![value], version, &Value::Null, columns)
+        self.table(sim, vec![object], version, &Value::Null, columns)
     }
 
     /// An object without content, which only tells how far a watch has come.
@@ -82,58 +78,61 @@ impl Representation {
     }
 
     /// Several objects, with the version of the store and what is said of those that are left off.
-    pub fn list(&self, sim: &Sim, mut items: Vec<Value>, version: u64, more: &Value) -> Value {
+    pub fn list(&self, sim: &Sim, mut items: Vec<Shown>, version: u64, more: &Value) -> String {
         let version = Value::from(version.to_string());
         if self.accepts == Accepts::Table {
             return self.table(sim, items, version, more, true);
         }
         for item in &mut items {
-            convert::shown(&self.api_version, self.kind, item);
+            convert::shown(&self.api_version, self.kind, &mut item.value);
         }
         let mut meta = json!({ "resourceVersion": version });
         join(&mut meta, more);
         if self.accepts == Accepts::Metadata {
-            let items: Vec<Value> = items.iter().map(metadata).collect();
-            return json!({ "kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "metadata": meta, "items": items });
+            let items: Vec<String> = items.iter().map(metadata).collect();
+            return whole("PartialObjectMetadataList", "meta.k8s.io/v1", &meta, &format!("\"items\":[{}]", items.join(",")));
         }
         if !self.kind.is_custom() {
             // Items of a typed list do not say what they are.
-            for item in items.iter_mut().filter_map(Value::as_object_mut) {
+            for item in items.iter_mut().filter_map(|item| item.value.as_object_mut()) {
                 item.remove("kind");
                 item.remove("apiVersion");
             }
         }
-        json!({ "kind": format!("{}List", self.kind.name()), "apiVersion": self.api_version, "metadata": meta, "items": items })
+        let items: Vec<String> = items.iter().map(Shown::text).collect();
+        whole(&format!("{}List", self.kind.name()), &self.api_version, &meta, &format!("\"items\":[{}]", items.join(",")))
     }
 
-    fn table(&self, sim: &Sim, objects: Vec<Value>, version: Value, more: &Value, columns: bool) -> Value {
+    fn table(&self, sim: &Sim, objects: Vec<Shown>, version: Value, more: &Value, columns: bool) -> String {
         let now = sim.server().wall_at(sim.now()).0;
         let (plain, cells) = printers::columns(self.kind.name());
         let titles = self.custom.titles(self.kind);
         let titles = titles.unwrap_or_else(|| plain.iter().map(|(title, wide)| ((*title).to_owned(), *wide)).collect());
         let definitions: Vec<Value> = titles.iter().map(|(title, wide)| column(title, *wide)).collect();
-        let rows = objects.into_iter().map(|object| {
-            let own = self.custom.cells(self.kind, &object, now);
-            let cells = own.unwrap_or_else(|| cells(TableRow { object: &object, now }));
+        let rows = objects.into_iter().map(|mut object| {
+            let own = self.custom.cells(self.kind, &object.value, now);
+            let cells = own.unwrap_or_else(|| cells(TableRow { object: &object.value, now }));
             let shown = match self.include.as_str() {
-                "None" => Value::Null,
+                "None" => "null".to_owned(),
                 "Object" => {
-                    let mut object = object;
-                    convert::shown(&self.api_version, self.kind, &mut object);
-                    object
+                    convert::shown(&self.api_version, self.kind, &mut object.value);
+                    object.text()
                 }
                 _ => metadata(&object),
             };
-            json!({ "cells": cells, "object": shown })
+            format!("{{\"cells\":{},\"object\":{shown}}}", Value::from(cells))
         });
         let mut meta = json!({ "resourceVersion": version });
         join(&mut meta, more);
-        json!({
-            "kind": "Table", "apiVersion": "meta.k8s.io/v1", "metadata": meta,
-            "columnDefinitions": if columns { Value::Array(definitions) } else { Value::Null },
-            "rows": rows.collect::<Vec<_>>(),
-        })
+        let definitions = if columns { Value::Array(definitions) } else { Value::Null };
+        let rows = format!("\"columnDefinitions\":{definitions},\"rows\":[{}]", rows.collect::<Vec<_>>().join(","));
+        whole("Table", "meta.k8s.io/v1", &meta, &rows)
     }
+}
+
+/// A list or a table as JSON.
+fn whole(kind: &str, api_version: &str, meta: &Value, content: &str) -> String {
+    format!("{{\"kind\":{kind:?},\"apiVersion\":{api_version:?},\"metadata\":{meta},{content}}}")
 }
 
 fn join(meta: &mut Value, more: &Value) {
@@ -156,6 +155,6 @@ fn column(title: &str, wide: bool) -> Value {
     json!({ "name": name, "type": "string", "format": format, "description": "", "priority": i32::from(wide) })
 }
 
-fn metadata(object: &Value) -> Value {
-    json!({ "kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": object["metadata"] })
+fn metadata(object: &Shown) -> String {
+    format!("{{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/v1\",\"metadata\":{}}}", object.metadata())
 }

@@ -23,7 +23,12 @@ pub struct Answer {
 impl Answer {
     /// An object.
     pub fn json(code: u16, value: &Value) -> Answer {
-        Answer { code, content_type: "application/json", body: value.to_string().into_bytes(), warnings: Vec::new() }
+        Answer::json_text(code, value.to_string())
+    }
+
+    /// An object that is JSON already.
+    pub fn json_text(code: u16, text: String) -> Answer {
+        Answer { code, content_type: "application/json", body: text.into_bytes(), warnings: Vec::new() }
     }
 
     /// Text.

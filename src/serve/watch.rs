@@ -3,7 +3,7 @@
 //! Models `apiserver/pkg/endpoints/handlers/watch.go` and `apiserver/pkg/storage/cacher`.
 
 use super::cluster::{Cluster, OpenRequest};
-use super::objects::{entries_until, shown};
+use super::objects::{Shown, entries_until, shown};
 use super::request::Request;
 use super::show::Representation;
 use super::status;
@@ -40,7 +40,7 @@ pub struct WatchStream {
 impl WatchStream {
     /// A watch of a kind in a namespace (empty: all), and what its client reads.
     pub fn open(
-        sim: &Sim,
+        cluster: &mut Cluster,
         request: &Request,
         (kind, namespace, name): (Kind, &str, &str),
         selection: ObjectSelector,
@@ -48,37 +48,36 @@ impl WatchStream {
     ) -> (WatchStream, Receiver<Vec<u8>>) {
         let asked: u64 = request.option("resourceVersion").parse().unwrap_or(0);
         let initial = request.on("sendInitialEvents") || (asked == 0 && request.option("sendInitialEvents").is_empty());
-        let objects = if initial { super::objects::objects(sim, (kind, namespace, name), &selection) } else { Vec::new() };
+        let objects = if initial { super::objects::objects(cluster, (kind, namespace, name), &selection) } else { Vec::new() };
         // All initial events fit, and a last one that says why it ends: they are sent before anybody can read.
         let (sender, receiver) = mpsc::channel(BUFFER + objects.len() + 1);
         let lasts = request.option("timeoutSeconds").parse().ok().filter(|seconds| *seconds > 0).map_or(LASTS, Duration::from_secs);
         let bookmarks = request.on("allowWatchBookmarks");
-        let seen = if initial { sim.journal().len() } else { entries_until(sim, asked) };
+        let seen = if initial { cluster.sim.journal().len() } else { entries_until(&cluster.sim, asked) };
         let (namespace, name) = (namespace.to_owned(), name.to_owned());
         let now = super::clock::now();
         let bookmark = bookmarks.then(|| now + BOOKMARKS);
         let mut watch = WatchStream { kind, namespace, name, selection, form, seen, sender, until: now + lasts, bookmark };
         for object in objects {
-            watch.tell(sim, "ADDED", object);
+            watch.tell(&cluster.sim, "ADDED", object);
         }
         if request.on("sendInitialEvents") && bookmarks {
-            watch.mark(sim, json!({ INITIAL_END: "true" }));
+            watch.mark(&cluster.sim, json!({ INITIAL_END: "true" }));
         }
-        watch.catch_up(sim);
+        watch.catch_up(cluster);
         (watch, receiver)
     }
 
     /// Sends what has been written since; false once it has ended.
-    fn catch_up(&mut self, sim: &Sim) -> bool {
-        let entries = sim.journal();
+    fn catch_up(&mut self, cluster: &mut Cluster) -> bool {
         let mut open = true;
-        while let (true, Some(entry)) = (open, entries.get(self.seen)) {
+        while let (true, Some(entry)) = (open, cluster.sim.journal().get(self.seen)) {
             self.seen += 1;
             let crate::engine::journal::Record::Write { op, object, before } = &entry.record else { continue };
             if object.kind != self.kind || !self.is_about(object) {
                 continue;
             }
-            let value = shown(sim, object);
+            let value = shown(&cluster.sim, object);
             let (is, was) = (self.selection.matches(&value), before.as_deref().is_some_and(|old| self.selection.matches(&old.to_value())));
             // An object that is no longer selected is gone for this client, and one that now is, is new.
             let what = match (op, is, was) {
@@ -88,12 +87,14 @@ impl WatchStream {
                 (Op::Modified, true, true) => "MODIFIED",
                 _ => continue,
             };
-            open = self.tell(sim, what, value);
+            let object = object.clone();
+            let (sim, managed) = cluster.managed_until(self.kind, self.seen);
+            open = self.tell(sim, what, Shown::of(sim, managed, &object, value));
         }
         let now = super::clock::now();
         if self.bookmark.is_some_and(|at| at <= now) {
             self.bookmark = Some(now + BOOKMARKS);
-            open = open && self.mark(sim, Value::Null);
+            open = open && self.mark(&cluster.sim, Value::Null);
         }
         open && !self.sender.is_closed() && now < self.until
     }
@@ -102,37 +103,37 @@ impl WatchStream {
         (self.namespace.is_empty() || object.meta.namespace == self.namespace) && (self.name.is_empty() || object.meta.name == self.name)
     }
 
-    fn tell(&mut self, sim: &Sim, what: &str, value: Value) -> bool {
-        let object = self.form.event(sim, value);
-        self.send(&json!({ "type": what, "object": object }))
+    fn tell(&mut self, sim: &Sim, what: &str, object: Shown) -> bool {
+        let object = self.form.event(sim, object);
+        self.send(format!("{{\"type\":{what:?},\"object\":{object}}}"))
     }
 
     fn mark(&mut self, sim: &Sim, annotations: Value) -> bool {
         let object = self.form.bookmark(sim.server().version(), annotations);
-        self.send(&json!({ "type": "BOOKMARK", "object": object }))
+        self.send(json!({ "type": "BOOKMARK", "object": object }).to_string())
     }
 
     /// False if the reader is gone, or so slow that it must begin again, which the last event says.
-    fn send(&mut self, event: &Value) -> bool {
+    fn send(&mut self, event: String) -> bool {
         let slow = self.sender.capacity() == 1;
-        let text = if slow { expired("the client has not read the events that came before").to_string() } else { event.to_string() };
+        let text = if slow { expired("the client has not read the events that came before") } else { event };
         self.sender.try_send((text + "\n").into_bytes()).is_ok() && !slow
     }
 }
 
 /// What ends a watch whose client has to list again.
-fn expired(problem: &str) -> Value {
+fn expired(problem: &str) -> String {
     let message = format!("The resourceVersion for the provided watch is too old: {problem}");
-    json!({ "type": "ERROR", "object": status::expired(&message) })
+    json!({ "type": "ERROR", "object": status::expired(&message) }).to_string()
 }
 
 impl OpenRequest for WatchStream {
     fn restored(&mut self, cluster: &mut Cluster) -> bool {
-        self.send(&expired(&format!("the history now ends at {}", cluster.sim.server().version())));
+        self.send(expired(&format!("the history now ends at {}", cluster.sim.server().version())));
         false
     }
 
     fn feed(&mut self, cluster: &mut Cluster) -> bool {
-        self.catch_up(&cluster.sim)
+        self.catch_up(cluster)
     }
 }

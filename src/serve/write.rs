@@ -4,6 +4,7 @@
 
 use super::cluster::Cluster;
 use super::convert;
+use super::objects::Shown;
 use super::request::{Request, Target};
 use super::show::Representation;
 use super::status::{Answer, deleted};
@@ -116,9 +117,9 @@ pub fn delete_all(cluster: &mut Cluster, request: &Request, kind: Kind, target: 
         Ok(selection) => selection,
         Err(problem) => return Answer::error(&ApiError::bad_request(problem), None),
     };
-    let items = super::objects::objects(&cluster.sim, (kind, &target.namespace, ""), &selection);
+    let items = super::objects::objects(cluster, (kind, &target.namespace, ""), &selection);
     for item in &items {
-        let text = |key: &str| item["metadata"][key].as_str().unwrap_or("");
+        let text = |key: &str| item.value["metadata"][key].as_str().unwrap_or("");
         let key = ObjectRef::new(kind, text("namespace"), text("name"));
         let how = match options(cluster, request, &key) {
             Ok(how) => how,
@@ -131,7 +132,7 @@ pub fn delete_all(cluster: &mut Cluster, request: &Request, kind: Kind, target: 
         }
     }
     let form = Representation::new(&cluster.sim, request, kind, target.api_version());
-    Answer::json(200, &form.list(&cluster.sim, items, cluster.sim.server().version(), &Value::Null))
+    Answer::json_text(200, form.list(&cluster.sim, items, cluster.sim.server().version(), &Value::Null))
 }
 
 /// `DeleteOptions` of the body and of the path.
@@ -216,7 +217,7 @@ fn placed(mut value: Value, kind: Kind, target: &Target) -> Result<Value, ApiErr
 
 /// What was written, or why it was not.
 pub fn written(
-    cluster: &Cluster,
+    cluster: &mut Cluster,
     request: &Request,
     (kind, target): (Kind, &Target),
     code: u16,
@@ -229,19 +230,19 @@ pub fn written(
             Answer { warnings, ..Answer::json(code, &done) }
         }
         Ok(Written { object: Some(object), .. }) => {
-            let mut value = object.to_value();
-            let stored = super::objects::stored(&cluster.sim, &object.key());
+            let mut shown = Shown::plain(object.to_value());
+            let stored = super::objects::stored(cluster, &object.key());
             if !request.is_dry() {
-                value = stored.unwrap_or(value);
-            } else if let Some(metadata) = value["metadata"].as_object_mut() {
+                shown = stored.unwrap_or(shown);
+            } else if let Some(metadata) = shown.value["metadata"].as_object_mut() {
                 // What is not kept has no version of its own.
                 match stored {
-                    Some(stored) => metadata.insert("resourceVersion".to_owned(), stored["metadata"]["resourceVersion"].clone()),
+                    Some(stored) => metadata.insert("resourceVersion".to_owned(), stored.value["metadata"]["resourceVersion"].clone()),
                     None => metadata.remove("resourceVersion"),
                 };
             }
             let form = Representation::new(&cluster.sim, request, kind, target.api_version());
-            Answer { warnings, ..Answer::json(code, &form.object(&cluster.sim, value)) }
+            Answer { warnings, ..Answer::json_text(code, form.object(&cluster.sim, shown)) }
         }
         Err(error) => Answer { warnings, ..Answer::error(&error, Some((kind, &target.name))) },
     }

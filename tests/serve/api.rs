@@ -138,6 +138,73 @@ fn the_pages_of_a_list_are_of_one_version() {
 }
 
 #[test]
+fn components_are_healthy_and_cannot_be_written() {
+    let server = server();
+    let at = server.address();
+    let all = "/api/v1/componentstatuses";
+    let list = get(at, all);
+    assert!(list.header("warning").contains("v1 ComponentStatus is deprecated in v1.19+"), "{:?}", list.headers);
+    let names: Vec<Value> = list.json()["items"].as_array().unwrap().iter().map(|one| one["metadata"]["name"].clone()).collect();
+    assert_eq!(names, ["controller-manager", "scheduler", "etcd-0"]);
+    let one = get(at, &format!("{all}/etcd-0")).json();
+    assert_eq!(one["conditions"], json!([{ "type": "Healthy", "status": "True", "message": "ok" }]));
+    assert_eq!(get(at, &format!("{all}/nope")).code, 500);
+    assert_eq!(get(at, &format!("{all}?watch=1")).code, 405);
+    assert_eq!(post(at, all, &json!({ "metadata": { "name": "x" } })).code, 405);
+    assert_eq!(send(at, "DELETE", &format!("{all}/etcd-0"), &[], b"").code, 405);
+}
+
+#[test]
+fn a_watch_may_begin_at_any_version() {
+    let server = server();
+    let at = server.address();
+    assert_eq!(post(at, DEPLOYMENTS, &deployment("web", 3)).code, 201);
+    // The Events of the rollout expire.
+    pass(at, 3 * 60 * 60);
+    let all = "/api/v1/namespaces/default/events";
+    assert_eq!(get(at, all).json()["items"].as_array().map(Vec::len), Some(0));
+    let told = String::from_utf8(get(at, &format!("{all}?watch=1&timeoutSeconds=1&resourceVersion=1")).body).unwrap();
+    let count = |kind: &str| told.lines().filter(|line| line.starts_with(&format!("{{\"type\":\"{kind}\""))).count();
+    assert!(count("ADDED") > 10 && count("ADDED") == count("DELETED") && count("ERROR") == 0, "{told}");
+    let then = get(at, "/api/v1/namespaces/default/pods?resourceVersionMatch=Exact&resourceVersion=1").json();
+    assert_eq!((then["items"].as_array().map(Vec::len), &then["metadata"]["resourceVersion"]), (Some(0), &json!("1")));
+}
+
+#[test]
+fn lists_and_watches_tell_who_manages_the_fields() {
+    let server = server();
+    let at = server.address();
+    let made = post(at, &format!("{DEPLOYMENTS}?fieldManager=test"), &deployment("web", 2)).json();
+    pass(at, 10);
+    let managed = |object: &Value| object["metadata"]["managedFields"].clone();
+    let pods = get(at, PODS).json();
+    for pod in pods["items"].as_array().unwrap() {
+        let single = get(at, &format!("{PODS}/{}", pod["metadata"]["name"].as_str().unwrap())).json();
+        assert_eq!(managed(pod), managed(&single));
+        assert_eq!((&managed(pod)[0]["manager"], &managed(pod)[1]["subresource"]), (&json!("kube-controller-manager"), &json!("status")));
+    }
+    // The list as it was, and the events since: each object at its version.
+    let old = made["metadata"]["resourceVersion"].as_str().unwrap();
+    let then = get(at, &format!("{DEPLOYMENTS}?resourceVersionMatch=Exact&resourceVersion={old}")).json();
+    assert_eq!(managed(&then["items"][0]), managed(&made));
+    let now = managed(&get(at, &format!("{DEPLOYMENTS}/web")).json());
+    assert_ne!(now, managed(&made));
+    let events = String::from_utf8(get(at, &format!("{DEPLOYMENTS}?watch=1&timeoutSeconds=1&resourceVersion={old}")).body).unwrap();
+    let events: Vec<Value> = events.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(events.last().map(|event| managed(&event["object"])), Some(now.clone()));
+    assert!(events.len() > 2 && managed(&events[0]["object"]) != now);
+    // Metadata alone, and the rows of a table.
+    for (shape, path) in [("PartialObjectMetadataList", "/items/0"), ("Table", "/rows/0/object")] {
+        let accept = format!("application/json;as={shape};g=meta.k8s.io;v=v1");
+        let list = send(at, "GET", DEPLOYMENTS, &[("accept", &accept)], b"").json();
+        assert_eq!(managed(list.pointer(path).unwrap()), now, "{shape}");
+    }
+    // What is deleted had them too.
+    let gone = send(at, "DELETE", &format!("{PODS}?labelSelector=app%3Dweb"), &[], b"").json();
+    assert_eq!(managed(&gone["items"][0]), managed(&pods["items"][0]));
+}
+
+#[test]
 fn a_deletion_may_be_dry_by_its_body() {
     let server = server();
     let at = server.address();

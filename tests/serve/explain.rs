@@ -36,6 +36,7 @@ const PATHS: &[&str] = &[
     "crd.spec.versions.schema.openAPIV3Schema.properties.items",
     "crd.spec.versions.subresources.status",
     "clusterroles.rbac.authorization.k8s.io.rules",
+    "cs.conditions",
     "csr.spec.extra",
     "csr.spec.usages",
     "resourceclaim.spec.devices.requests.firstAvailable",

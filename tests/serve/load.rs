@@ -17,7 +17,7 @@ fn a_watch_that_is_not_read_ends_with_410() {
     let (mut slow, mut other) =
         (open(at, "GET", target, &[], b""), open(at, "GET", &format!("{CONFIG_MAPS}?watch=1&resourceVersion=1"), &[], b""));
     assert_eq!((head(&mut slow).0, head(&mut other).0), (200, 200));
-    assert_eq!(post(at, "/apis/apps/v1/namespaces/default/deployments", &deployment("web", 6_000)).code, 201);
+    assert_eq!(post(at, "/apis/apps/v1/namespaces/default/deployments", &deployment("web", 4_000)).code, 201);
     // More is written at once than a watch keeps for its reader.
     pass(at, 60);
     // The answer to a later request comes after the watches have been fed.

@@ -1,7 +1,7 @@
 //! What is done to a served cluster, repeated elsewhere to the byte.
 
 use crate::http::{chunk, get, head, open, pass, post, send};
-use loopscope::api::{Kind, Time};
+use loopscope::api::{Kind, Object, Time};
 use loopscope::engine::Sim;
 use loopscope::serve::{ClockPace, ServeOptions, Server};
 use loopscope::session::State;
@@ -11,6 +11,7 @@ use loopscope::session::record::SavedRecord;
 use loopscope::session::run::Run;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
+use std::rc::Rc;
 
 /// Small numbers in a sequence.
 struct Dice(u64);
@@ -96,7 +97,14 @@ fn act(at: SocketAddr, dice: &mut Dice) {
 
 /// Everything in a cluster, and when it was written.
 fn whole(sim: &Sim) -> Vec<Value> {
-    loopscope::api::kind::all().flat_map(|kind| sim.seen_all(kind, None)).map(|object| object.to_value()).collect()
+    let value = |object: Rc<Object>| {
+        let (mut value, managed) = (object.to_value(), sim.server().managed_fields(&object.key()));
+        if managed.as_array().is_some_and(|list| !list.is_empty()) {
+            value["metadata"]["managedFields"] = managed;
+        }
+        value
+    };
+    loopscope::api::kind::all().flat_map(|kind| sim.seen_all(kind, None)).map(value).collect()
 }
 
 /// The same as the server tells it.

@@ -14,6 +14,17 @@ use crate::engine::{controllers, load, scheduler, tally};
 use serde_json::json;
 use std::rc::Rc;
 
+/// What an API server asks for their health. Models `registry/core/rest/storage_core.go` and `registry/core/componentstatus`.
+const COMPONENTS: [&str; 3] = ["controller-manager", "scheduler", "etcd-0"];
+
+/// The statuses of the components, which always answer here.
+fn components() -> impl Iterator<Item = Object> {
+    COMPONENTS.iter().filter_map(|name| {
+        let healthy = json!([{"type": "Healthy", "status": "True", "message": "ok"}]);
+        Object::from_value(Kind::ComponentStatus, json!({"metadata": {"name": name}, "conditions": healthy})).ok()
+    })
+}
+
 /// Where the Leases of nodes are.
 const NODE_LEASES: &str = "kube-node-lease";
 
@@ -148,8 +159,11 @@ impl Sim {
         Object::from_value(Kind::Lease, lease).ok().map(Rc::new)
     }
 
-    /// An object as clients see it: one that is stored, or the Lease of a node.
+    /// An object as clients see it: one that is stored, the Lease of a node, or the status of a component.
     pub fn seen(&self, key: &ObjectRef) -> Option<Rc<Object>> {
+        if key.kind == Kind::ComponentStatus {
+            return components().find(|one| one.meta.name == key.name).map(Rc::new);
+        }
         let stored = self.get(key).cloned();
         if stored.is_some() || key.kind != Kind::Lease || key.namespace != NODE_LEASES {
             return stored;
@@ -159,6 +173,9 @@ impl Sim {
 
     /// The objects of a kind as clients see them, in a namespace or in all.
     pub fn seen_all(&self, kind: Kind, namespace: Option<&str>) -> Listing {
+        if kind == Kind::ComponentStatus {
+            return Listing::of(components().map(Rc::new));
+        }
         let stored = self.server.listing(kind, namespace);
         if kind != Kind::Lease || namespace.is_some_and(|namespace| namespace != NODE_LEASES) {
             return stored;

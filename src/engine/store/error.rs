@@ -2,7 +2,7 @@
 
 use super::validation::{FieldError, invalid_message};
 use crate::api::quantity::Quantity;
-use crate::api::{Kind, Object, Str};
+use crate::api::{Kind, Object, ObjectRef, Str};
 use std::fmt;
 
 /// The `reason` of a refusal.
@@ -102,6 +102,17 @@ impl ApiError {
     /// There is no such object.
     pub fn not_found(kind: Kind, name: &str) -> Self {
         ApiError { reason: StatusReason::NotFound, message: format!("{} {name:?} not found", kind.group_resource()), cause: None }
+    }
+
+    /// Nothing is stored under a key that is to be written.
+    pub fn absent(key: &ObjectRef) -> Self {
+        if key.kind.is_stored() { ApiError::not_found(key.kind, &key.name) } else { ApiError::not_writable() }
+    }
+
+    /// Objects of this kind cannot be written.
+    pub fn not_writable() -> Self {
+        let message = "the server does not allow this method on the requested resource".to_owned();
+        ApiError { reason: StatusReason::MethodNotAllowed, message, cause: None }
     }
 
     /// Every generated name is in use.

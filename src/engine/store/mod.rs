@@ -30,6 +30,6 @@ pub use client_request::{ClientRequest, ClientWrite, Name, Written};
 pub use definitions::{CLEANUP, Definition, Definitions, PrinterColumn, Version};
 pub use deletion::{Delete, Propagation};
 pub use error::{ApiError, Cause, ExceededQuota, ExceededResource, StatusReason};
-pub use managers::{Manager, Unknown};
+pub use managers::{ManagedHistory, Manager, Unknown};
 pub use requests::{Patch, Subresource};
 pub use server::{ApiServer, FINALIZED_BY_LOOP, Origin};

@@ -120,14 +120,14 @@ impl ApiServer {
         let kind = self.kind_of(&value)?;
         let meta = |key: &str| value.pointer(&format!("/metadata/{key}")).and_then(Value::as_str).unwrap_or("");
         let key = ObjectRef::new(kind, or_default(meta("namespace")), meta("name"));
-        let Some(old) = self.get(&key).cloned() else { return Err(ApiError::not_found(kind, &key.name)) };
+        let Some(old) = self.get(&key).cloned() else { return Err(ApiError::absent(&key)) };
         let object = self.read(origin, value, Some(&old))?;
         self.update(origin, object, why)
     }
 
     /// Patches an object.
     pub fn patch(&mut self, origin: &Origin, key: &ObjectRef, how: Patch, change: &Value, why: Why) -> Result<Rc<Object>, ApiError> {
-        let Some(old) = self.get(key).cloned() else { return Err(ApiError::not_found(key.kind, &key.name)) };
+        let Some(old) = self.get(key).cloned() else { return Err(ApiError::absent(key)) };
         let patched = how.merged(key.kind, old.to_value(), change)?;
         check_name(key, &patched)?;
         let object = self.read(origin, patched, Some(&old))?;
@@ -146,7 +146,7 @@ impl ApiServer {
         if part == Subresource::Main {
             return self.patch(origin, key, how, change, why);
         }
-        let Some(old) = self.get(key).cloned() else { return Err(ApiError::not_found(key.kind, &key.name)) };
+        let Some(old) = self.get(key).cloned() else { return Err(ApiError::absent(key)) };
         let patched = how.merged(key.kind, old.to_value(), change)?;
         if key.kind.is_custom() && part == Subresource::Status {
             return self.set_custom_status(origin, patched, why);
@@ -216,9 +216,7 @@ impl ApiServer {
             let dropped = schema::drop_unknown(&kind.api_version(), kind.name(), &mut value);
             self.warnings.extend(dropped.into_iter().filter(|_| unknown == Unknown::Warn));
         }
-        if kind == Kind::Endpoints {
-            self.warnings.push("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice".to_owned());
-        }
+        self.warnings.extend(kind.deprecation().map(str::to_owned));
         // Strict decoding: unknown fields and wrong types are refused before anything else is checked.
         if let Some(message) = schema::decode_error(&kind.api_version(), kind.name(), &value) {
             let error = ApiError::bad_request(message);

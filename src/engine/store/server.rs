@@ -183,6 +183,9 @@ impl ApiServer {
     }
 
     fn prepare_create(&mut self, origin: &Origin, object: &mut Object) -> Result<(), ApiError> {
+        if !object.kind.is_stored() {
+            return Err(ApiError::not_writable());
+        }
         let info = object.kind.info();
         let meta = &mut object.meta;
         if !info.namespaced {
@@ -345,7 +348,7 @@ impl ApiServer {
     /// Deletes an object, or starts to: Pods get their grace period, finalizers block.
     pub fn delete(&mut self, origin: &Origin, key: &ObjectRef, how: Delete, why: Why) -> Result<Rc<Object>, ApiError> {
         let Some(old) = self.get(key).cloned() else {
-            let error = ApiError::not_found(key.kind, &key.name);
+            let error = ApiError::absent(key);
             self.refuse(origin, key.clone(), &error, why);
             return Err(error);
         };

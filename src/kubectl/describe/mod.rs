@@ -53,7 +53,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     }
     // Of several objects only an explicit flag shows Events.
     let events = args.get("show-events").map_or(objects.len() == 1, |_| args.on("show-events"));
-    let endpoints = objects.iter().any(|(kind, _)| *kind == Kind::Endpoints);
+    let warning = objects.iter().find_map(|(kind, _)| kind.deprecation());
     for (index, (kind, object)) in objects.iter().enumerate() {
         if index > 0 {
             client.out.push_str(between);
@@ -62,8 +62,8 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         let text = page.describe(*kind, events);
         client.out.push_str(&text);
     }
-    if endpoints {
-        client.warn("Warning: v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice");
+    if let Some(warning) = warning {
+        client.warn(format!("Warning: {warning}"));
     }
     Ok(Outcome::Done)
 }

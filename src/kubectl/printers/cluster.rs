@@ -19,6 +19,17 @@ fn binding(row: TableRow<'_>) -> Vec<String> {
     vec![row.name(), role, row.created(), of("User"), of("Group"), of("ServiceAccount")]
 }
 
+fn component(row: TableRow<'_>) -> Vec<String> {
+    let healthy = row.list("/conditions").iter().find(|condition| condition["type"] == "Healthy");
+    let text = |key: &str| healthy.and_then(|condition| condition[key].as_str()).unwrap_or("").to_owned();
+    let status = match text("status").as_str() {
+        "True" => "Healthy",
+        "False" => "Unhealthy",
+        _ => "Unknown",
+    };
+    vec![row.name(), status.to_owned(), text("message"), text("error")]
+}
+
 pub fn columns(kind: &str) -> Option<(TableColumns, Cells)> {
     const NODE: TableColumns = &[
         ("NAME", false),
@@ -53,7 +64,9 @@ pub fn columns(kind: &str) -> Option<(TableColumns, Cells)> {
         &[("NAME", false), ("ROLE", false), ("AGE", false), ("USERS", true), ("GROUPS", true), ("SERVICEACCOUNTS", true)];
     const REQUEST: TableColumns =
         &[("NAME", false), ("AGE", false), ("SIGNERNAME", false), ("REQUESTOR", false), ("REQUESTEDDURATION", false), ("CONDITION", false)];
+    const COMPONENT: TableColumns = &[("NAME", false), ("STATUS", false), ("MESSAGE", false), ("ERROR", false)];
     Some(match kind {
+        "ComponentStatus" => (COMPONENT, component),
         "CertificateSigningRequest" => (REQUEST, certificate_request),
         "Node" => (NODE, node as Cells),
         "Namespace" => (&[("NAME", false), ("STATUS", false), ("AGE", false)], |row| {

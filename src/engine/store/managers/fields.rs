@@ -119,8 +119,40 @@ impl Shape {
         }
     }
 
+    /// The children that differ between two values, by their names in the set.
+    fn differing<'v>(self, old: Option<&'v Value>, new: Option<&'v Value>) -> Vec<DifferingChild<'v>> {
+        if let (false, Some(old), Some(new)) = (self.atomic, fields_of(old), fields_of(new)) {
+            // Most children are equal; what they are called and how they are built need not be known.
+            let get = |map: Option<&'v Map<String, Value>>, name: &String| map.and_then(|map| map.get(name));
+            let names = new.into_iter().flat_map(Map::keys);
+            let gone = old.into_iter().flat_map(Map::keys).filter(|name| get(new, name).is_none());
+            let children = names.chain(gone).map(|name| (name, get(old, name), get(new, name))).filter(|(_, old, new)| old != new);
+            return children.map(|(name, old, new)| (format!("f:{name}"), self.child(name), old, new)).collect();
+        }
+        let (before, after) = (self.parts(old), self.parts(new));
+        let find =
+            |list: &[(String, Shape, &'v Value)], name: &str| list.iter().find(|(other, ..)| other == name).map(|(_, _, value)| *value);
+        let mut all: Vec<DifferingChild<'v>> =
+            after.iter().map(|(name, shape, value)| (name.clone(), *shape, find(&before, name), Some(*value))).collect();
+        let gone = before.iter().filter(|(name, ..)| find(&after, name).is_none());
+        all.extend(gone.map(|(name, shape, value)| (name.clone(), *shape, Some(*value), None)));
+        all
+    }
+
     fn is_leaf(self, value: &Value) -> bool {
         self.atomic || !(value.is_object() || value.is_array() && self.name != FREE)
+    }
+}
+
+/// A child's name in the set, its schema, and its value before and after.
+type DifferingChild<'v> = (String, Shape, Option<&'v Value>, Option<&'v Value>);
+
+/// The fields of a value that has none but fields: no map if there is no value.
+fn fields_of(value: Option<&Value>) -> Option<Option<&Map<String, Value>>> {
+    match value {
+        None | Some(Value::Null) => Some(None),
+        Some(Value::Object(map)) => Some(Some(map)),
+        Some(_) => None,
     }
 }
 
@@ -163,6 +195,9 @@ pub fn compare(shape: Shape, old: &Value, new: &Value) -> Changes {
 impl Changes {
     /// `zero`: the field is there in an object that nobody has filled.
     fn walk(&mut self, shape: Shape, old: Option<&Value>, new: Option<&Value>, zero: bool) {
+        if old == new {
+            return;
+        }
         let filled = |v: Option<&Value>| {
             v.is_some_and(|v| {
                 !shape.is_leaf(v) && (v.as_object().is_some_and(|m| !m.is_empty()) || v.as_array().is_some_and(|l| !l.is_empty()))
@@ -172,16 +207,8 @@ impl Changes {
             return self.leaf(old, new);
         }
         let zero = zero && shape.always;
-        let before = shape.parts(old);
-        let after = shape.parts(new);
-        for (name, shape, value) in &after {
-            let old = before.iter().find(|(other, ..)| other == name).map(|(_, _, v)| *v).filter(|v| !v.is_null());
-            self.step(name, *shape, old, Some(*value).filter(|v| !v.is_null()), zero);
-        }
-        for (name, shape, value) in
-            before.iter().filter(|(name, _, value)| !value.is_null() && !after.iter().any(|(other, ..)| other == name))
-        {
-            self.step(name, *shape, Some(value), None, zero);
+        for (name, shape, old, new) in shape.differing(old, new) {
+            self.step(&name, shape, old.filter(|v| !v.is_null()), new.filter(|v| !v.is_null()), zero);
         }
         if old.is_none() && !zero {
             insert(&mut self.changed, &self.path);
@@ -199,8 +226,8 @@ impl Changes {
     fn leaf(&mut self, old: Option<&Value>, new: Option<&Value>) {
         match (old, new) {
             (Some(_), None) => insert(&mut self.removed, &self.path),
-            (old, Some(_)) if old != new => insert(&mut self.changed, &self.path),
-            _ => {}
+            (_, Some(_)) => insert(&mut self.changed, &self.path),
+            (None, None) => {}
         }
     }
 }

@@ -6,13 +6,16 @@
 
 mod apply;
 mod fields;
+mod history;
 mod manager;
 
 use super::server::ApiServer;
 use crate::api::meta::LAST_APPLIED;
+use crate::api::object::compared;
 use crate::api::{Kind, Object, ObjectRef, Str, Time};
 use crate::engine::journal::{Actor, Entry, Op, Record};
 use fields::{FieldSet, Shape};
+pub use history::ManagedHistory;
 pub(super) use manager::Fields;
 pub use manager::{Manager, Unknown};
 use serde_json::{Map, Value, json};
@@ -52,7 +55,7 @@ impl ApiServer {
     /// `metadata.managedFields` of an object, in the server's order.
     pub fn managed_fields(&self, key: &ObjectRef) -> Value {
         let mut all = self.managers(key);
-        crate::sort::sort_by_key(&mut all, |m| (!m.applies, m.time, m.manager.clone()));
+        crate::sort::sort_by_key(&mut all, |m| (!m.applies, m.time, m.manager.clone(), m.subresource));
         let entry = |m: Managed| {
             let mut entry = json!({"apiVersion": key.kind.api_version(), "fieldsType": "FieldsV1", "fieldsV1": m.fields, "manager": m.manager.as_str(),
                 "operation": if m.applies { "Apply" } else { "Update" }, "time": self.wall_at(m.time).rfc3339()});
@@ -72,60 +75,85 @@ impl ApiServer {
             if object.kind != key.kind || object.meta.name != key.name || object.meta.namespace != key.namespace {
                 continue;
             }
-            match (op, before) {
-                (Op::Modified, Some(before)) => {
-                    let changes = fields::compare(Shape::of_kind(key.kind.name()), &plain(before.to_value()), &plain(object.to_value()));
-                    let migrates = before.meta.annotation(LAST_APPLIED).is_some();
-                    record(&mut all, entry, (key.kind, object.to_value()), &changes, migrates);
-                }
-                (Op::Added, _) => {
-                    all.clear();
-                    let mut value = plain(object.to_value());
-                    value.as_object_mut().map(|map| map.remove("status"));
-                    let changes = fields::compare(Shape::of_kind(key.kind.name()), &json!({}), &value);
-                    record(&mut all, entry, (key.kind, value), &changes, false);
-                }
-                _ => all.clear(),
+            if *op != Op::Modified {
+                all.clear();
+            }
+            if let Some(write) = FieldWrite::of(entry, *op, object, before.as_deref()) {
+                write.apply(&mut all);
             }
         }
         all
     }
 }
 
-/// Takes one write into account.
-fn record(all: &mut Vec<Managed>, entry: &Entry, written: (Kind, Value), changes: &fields::Changes, migrates: bool) {
-    let touched = fields::union(&changes.changed, &changes.removed);
-    let named = entry.manager.as_deref();
-    let (name, subresource) = match named {
-        Some(manager) => (manager.name.clone(), manager.subresource),
-        None => (component(&entry.actor), part(&entry.actor, written.0, &touched)),
-    };
-    let applies = named.is_some_and(|m| m.applies);
-    if touched.is_empty() && !applies {
-        return;
+/// What a write does to the fields of an object, and who writes.
+struct FieldWrite<'a> {
+    entry: &'a Entry,
+    kind: Kind,
+    name: Str,
+    subresource: &'static str,
+    applies: bool,
+    changes: fields::Changes,
+    /// What is changed or removed.
+    touched: FieldSet,
+    /// Whether the object before had the annotation of client-side apply.
+    migrates: bool,
+}
+
+impl<'a> FieldWrite<'a> {
+    /// The write of an entry; nothing if it concerns no manager.
+    fn of(entry: &'a Entry, op: Op, object: &Object, before: Option<&Object>) -> Option<FieldWrite<'a>> {
+        let (kind, shape) = (object.kind, Shape::of_kind(object.kind.name()));
+        let changes = match (op, before) {
+            (Op::Modified, Some(before)) => {
+                let (before, after) = compared(before, object);
+                fields::compare(shape, &plain(before), &plain(after))
+            }
+            (Op::Added, _) => {
+                let mut value = plain(object.to_value());
+                value.as_object_mut().map(|map| map.remove("status"));
+                fields::compare(shape, &json!({}), &value)
+            }
+            _ => return None,
+        };
+        let migrates = op == Op::Modified && before.is_some_and(|before| before.meta.annotation(LAST_APPLIED).is_some());
+        let touched = fields::union(&changes.changed, &changes.removed);
+        let named = entry.manager.as_deref();
+        let (name, subresource) = match named {
+            Some(manager) => (manager.name.clone(), manager.subresource),
+            None => (component(&entry.actor), part(&entry.actor, kind, &touched)),
+        };
+        let applies = named.is_some_and(|m| m.applies);
+        let concerns = applies || !touched.is_empty();
+        concerns.then_some(FieldWrite { entry, kind, name, subresource, applies, changes, touched, migrates })
     }
-    for other in all.iter_mut().filter(|m| !m.is(&name, subresource, applies)) {
-        other.fields = fields::difference(&other.fields, &touched);
-    }
-    let own = all.iter().position(|m| m.is(&name, subresource, applies));
-    let before = own.map(|at| all.remove(at).fields).unwrap_or_default();
-    let fields = match named.map(|m| &m.fields) {
-        Some(Fields::Applied(fields)) => fields.clone(),
-        Some(Fields::Created(object)) => fields_created(object),
-        _ => fields::union(&fields::difference(&before, &changes.removed), &changes.changed),
-    };
-    all.push(Managed { manager: name, subresource, applies, time: entry.time, fields });
-    if applies && migrates {
-        // kubectl migrates the fields of client-side apply to server-side apply, except the last-applied annotation.
-        let migrated = all.iter().any(|m| m.is(CLIENT_SIDE, "", false));
-        all.retain(|m| !m.is(CLIENT_SIDE, "", false));
-        if migrated && all.last().is_some_and(|m| m.manager == "kubectl") {
-            let annotation = json!({"metadata": {"annotations": {LAST_APPLIED: ""}}});
-            let fields = fields::of_value(Shape::of_kind(written.0.name()), &annotation);
-            all.push(Managed { manager: REMEMBERS.into(), subresource: "", applies: true, time: entry.time, fields });
+
+    /// Takes it into account.
+    fn apply(self, all: &mut Vec<Managed>) {
+        let FieldWrite { entry, kind, name, subresource, applies, changes, touched, migrates } = self;
+        for other in all.iter_mut().filter(|m| !m.is(&name, subresource, applies)) {
+            other.fields = fields::difference(&other.fields, &touched);
         }
+        let own = all.iter().position(|m| m.is(&name, subresource, applies));
+        let before = own.map(|at| all.remove(at).fields).unwrap_or_default();
+        let fields = match entry.manager.as_deref().map(|m| &m.fields) {
+            Some(Fields::Applied(fields)) => fields.clone(),
+            Some(Fields::Created(object)) => fields_created(object),
+            _ => fields::union(&fields::difference(&before, &changes.removed), &changes.changed),
+        };
+        all.push(Managed { manager: name, subresource, applies, time: entry.time, fields });
+        if applies && migrates {
+            // kubectl migrates the fields of client-side apply to server-side apply, except the last-applied annotation.
+            let migrated = all.iter().any(|m| m.is(CLIENT_SIDE, "", false));
+            all.retain(|m| !m.is(CLIENT_SIDE, "", false));
+            if migrated && all.last().is_some_and(|m| m.manager == "kubectl") {
+                let annotation = json!({"metadata": {"annotations": {LAST_APPLIED: ""}}});
+                let fields = fields::of_value(Shape::of_kind(kind.name()), &annotation);
+                all.push(Managed { manager: REMEMBERS.into(), subresource: "", applies: true, time: entry.time, fields });
+            }
+        }
+        all.retain(|m| !m.fields.is_empty());
     }
-    all.retain(|m| !m.fields.is_empty());
 }
 
 /// kubectl's manager for client-side apply.
