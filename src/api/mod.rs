@@ -24,6 +24,7 @@ pub mod node;
 pub mod normalize;
 pub mod object;
 pub mod openapi;
+pub mod phrase;
 pub mod pod;
 pub mod pod_template;
 pub mod policy;
@@ -45,6 +46,7 @@ pub use kind::Kind;
 pub use meta::{ObjectMeta, ObjectRef, OwnerReference, Uid};
 pub use object::{Body, Object};
 pub use time::{Duration, Time, Timestamp};
+pub use phrase::Phrase;
 pub use zone::Zone;
 
 /// Text that is cheap to clone: names, reasons, messages.
