@@ -1,12 +1,12 @@
-// Measures the built page in Chromium: `node scripts/measure.mjs opening|frames|actions|drawing|memory|embeds [ARGUMENTS…]`.
+// Measures the built page in Chromium: `node scripts/measure.mjs opening|frames|actions|drawing|memory|load|embeds [ARGUMENTS…]`.
 // What each prints and takes is said at the top of its file in scripts/measure/.
 import { fileURLToPath } from 'node:url';
 import { existsSync } from 'node:fs';
 
 const [what, ...given] = process.argv.slice(2);
 const file = new URL(`measure/${what}.mjs`, import.meta.url);
-if (!/^(opening|frames|actions|drawing|memory|embeds)$/.test(what ?? '') || !existsSync(fileURLToPath(file))) {
-  console.error('usage: node scripts/measure.mjs opening|frames|actions|drawing|memory|embeds [ARGUMENTS…]');
+if (!/^(opening|frames|actions|drawing|memory|load|embeds)$/.test(what ?? '') || !existsSync(fileURLToPath(file))) {
+  console.error('usage: node scripts/measure.mjs opening|frames|actions|drawing|memory|load|embeds [ARGUMENTS…]');
   process.exit(2);
 }
 const { measure } = await import(file);

@@ -360,7 +360,7 @@ fn replay(args: &[String]) -> Result<u8, String> {
 #[allow(clippy::disallowed_methods)]
 fn wall() -> Timestamp {
     let passed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    Timestamp(passed.ok().and_then(|passed| i64::try_from(passed.as_secs()).ok()).unwrap_or(0))
+    Timestamp::new(passed.ok().and_then(|passed| i64::try_from(passed.as_secs()).ok()).unwrap_or(0))
 }
 
 fn kubectl(args: &[String]) -> Result<u8, String> {

@@ -12,8 +12,8 @@ use k8s_openapi::api::{
     certificates::v1::CertificateSigningRequest,
     coordination::v1::Lease,
     core::v1::{
-        ConfigMap, Endpoints, Event, LimitRange, Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod, PodTemplate,
-        ReplicationController, ResourceQuota, Secret, Service, ServiceAccount,
+        ComponentStatus, ConfigMap, Endpoints, Event, LimitRange, Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod,
+        PodTemplate, ReplicationController, ResourceQuota, Secret, Service, ServiceAccount,
     },
     discovery::v1::EndpointSlice,
     flowcontrol::v1::{FlowSchema, PriorityLevelConfiguration},
@@ -55,7 +55,7 @@ fn through_its_type(kind: Kind, value: Value) -> serde_json::Result<Value> {
         RoleBinding ClusterRole ClusterRoleBinding CSIDriver VolumeAttachment RuntimeClass CustomResourceDefinition APIService
         MutatingWebhookConfiguration ValidatingWebhookConfiguration ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding
         CertificateSigningRequest FlowSchema PriorityLevelConfiguration IPAddress ServiceCIDR DeviceClass ResourceClaim ResourceClaimTemplate
-        ResourceSlice CSINode CSIStorageCapacity VolumeAttributesClass MutatingAdmissionPolicy MutatingAdmissionPolicyBinding)
+        ResourceSlice CSINode CSIStorageCapacity VolumeAttributesClass MutatingAdmissionPolicy MutatingAdmissionPolicyBinding ComponentStatus)
 }
 
 /// Where two values differ, as `path: written | parsed`.

@@ -412,7 +412,7 @@ impl Terminal {
         // kubectl counts ages by its own clock, which no object may be ahead of.
         #[allow(clippy::disallowed_methods)]
         let wall = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_secs() as i64;
-        let config = ClusterConfig { epoch: Timestamp(wall - 5 * 3_600), ..ClusterConfig::default() };
+        let config = ClusterConfig { epoch: Timestamp::new(wall - 5 * 3_600), ..ClusterConfig::default() };
         let server = Server::start(ServeOptions { config, pace: ClockPace::Held, ..ServeOptions::default() }).unwrap();
         std::fs::write(home.join("config"), server.kubeconfig(None)).unwrap();
         let terminal = Terminal { server, home, clients };

@@ -1,21 +1,8 @@
 // How smoothly the page draws: `frames [PODS…]` starts Deployments of so many Pods, updates them all, and prints frames a second and
 // the longest task while Pods come, and while they are replaced.
 import { tasks } from '../../tests/browser/tasks.mjs';
-import { counts, leaveFields, open, withBrowser } from './page.mjs';
+import { counts, frameRate, leaveFields, open, withBrowser } from './page.mjs';
 import { addNodes, manifest, paste, ready } from './pods.mjs';
-
-/** Frames a second, counted in the page for six seconds. */
-const frameRate = (page) => page.evaluate(() => new Promise((resolve) => {
-  let frames = 0;
-  const from = performance.now();
-  const count = () => {
-    frames += 1;
-    const spent = performance.now() - from;
-    if (spent < 6000) requestAnimationFrame(count);
-    else resolve((frames * 1000) / spent);
-  };
-  requestAnimationFrame(count);
-}));
 
 export const measure = (given) => withBrowser(async (browser, address) => {
   console.log(`${'Pods'.padStart(7)}  ${'while'.padEnd(10)}${'in'.padEnd(11)}${'frames/s'.padStart(9)}${'longest task'.padStart(14)}${'over 50'.padStart(9)}${'Pods shown'.padStart(12)}`);

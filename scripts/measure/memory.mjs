@@ -1,20 +1,8 @@
 // What an hour of the clock leaves in memory: `memory [PODS] [MINUTES] [EVERY]` updates a Deployment of so many Pods every so many
 // minutes of the clock, and prints memory at intervals, and how long a look into the past takes.
 import { longest } from '../../tests/browser/tasks.mjs';
-import { open, withBrowser } from './page.mjs';
+import { keepMemory, open, withBrowser } from './page.mjs';
 import { addNodes, manifest } from './pods.mjs';
-
-/** Keeps the module's memory where the measurement finds it. */
-const keepMemory = (page) => page.addInitScript(() => {
-  for (const name of ['instantiate', 'instantiateStreaming']) {
-    const made = WebAssembly[name];
-    WebAssembly[name] = async (...given) => {
-      const result = await made(...given);
-      window.memory ??= (result.instance ?? result).exports.memory;
-      return result;
-    };
-  }
-});
 
 export const measure = ([pods = 100, minutes = 60, every = 1]) => withBrowser(async (browser, address) => {
   const page = await open(browser, `${address}?editor=plain`, keepMemory);

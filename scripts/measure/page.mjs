@@ -31,3 +31,28 @@ export const counts = (given, usual) => (given.length ? given.map(Number) : usua
 
 /** Takes the focus out of text fields, so that keys are the page's. */
 export const leaveFields = (page) => page.evaluate(() => document.activeElement?.blur());
+
+/** Keeps the module's memory where the measurement finds it. */
+export const keepMemory = (page) => page.addInitScript(() => {
+  for (const name of ['instantiate', 'instantiateStreaming']) {
+    const made = WebAssembly[name];
+    WebAssembly[name] = async (...given) => {
+      const result = await made(...given);
+      window.memory ??= (result.instance ?? result).exports.memory;
+      return result;
+    };
+  }
+});
+
+/** Frames a second, counted in the page for some seconds. */
+export const frameRate = (page, ms = 6000) => page.evaluate((ms) => new Promise((resolve) => {
+  let frames = 0;
+  const from = performance.now();
+  const count = () => {
+    frames += 1;
+    const spent = performance.now() - from;
+    if (spent < ms) requestAnimationFrame(count);
+    else resolve((frames * 1000) / spent);
+  };
+  requestAnimationFrame(count);
+}), ms);

@@ -2,7 +2,7 @@
 
 use super::json::{Json, record};
 use super::shared::Recent;
-use super::{Kind, ObjectRef, Str, Timestamp, Uid};
+use super::{Kind, ObjectRef, Phrase, Str, Timestamp, Uid};
 use serde_json::Value;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -11,27 +11,27 @@ record! {
     /// A `v1` Event.
     #[derive(Clone, PartialEq, Debug, Default)]
     pub struct Event {
-        pub action: Option<Str> = "action" omitempty,
+        pub action: Phrase = "action" omitempty,
         pub count: Option<i32> = "count" omitempty,
         pub event_time: Option<MicroTime> = "eventTime" omitempty,
         pub first_timestamp: Option<Timestamp> = "firstTimestamp" omitempty,
         pub involved_object: Rc<InvolvedObject> = "involvedObject",
         pub last_timestamp: Option<Timestamp> = "lastTimestamp" omitempty,
         pub message: Str = "message",
-        pub reason: Str = "reason",
-        pub reporting_component: Str = "reportingComponent" omitempty,
+        pub reason: Phrase = "reason",
+        pub reporting_component: Phrase = "reportingComponent" omitempty,
         pub reporting_instance: Str = "reportingInstance" omitempty,
         pub source: Rc<EventSource> = "source" omitempty,
         /// `Normal` or `Warning`.
-        pub kind: Str = "type",
+        pub kind: Phrase = "type",
     }
 
     /// The object an Event is about.
     #[derive(Clone, PartialEq, Eq, Debug, Default)]
     pub struct InvolvedObject {
-        pub api_version: Str = "apiVersion",
-        pub field_path: Str = "fieldPath" omitempty,
-        pub kind: Str = "kind",
+        pub api_version: Phrase = "apiVersion",
+        pub field_path: Phrase = "fieldPath" omitempty,
+        pub kind: Phrase = "kind",
         pub name: Str = "name",
         pub namespace: Str = "namespace" omitempty,
         pub resource_version: Str = "resourceVersion" omitempty,

@@ -1,8 +1,9 @@
 //! Metadata: what every object carries, and how objects name each other.
 
 use super::json::record;
-use super::shared::Shared;
-use super::{Kind, Labels, Str, Timestamp};
+use super::shared::{Recent, Shared};
+use super::{Kind, Labels, Phrase, Str, Timestamp};
+use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
 
@@ -86,7 +87,7 @@ record! {
         pub deletion_grace_period_seconds: Option<i64> = "deletionGracePeriodSeconds" omitempty,
         pub deletion_timestamp: Option<Timestamp> = "deletionTimestamp" omitempty,
         pub finalizers: Shared<Str> = "finalizers" omitempty,
-        pub generate_name: Str = "generateName" omitempty,
+        pub generate_name: Phrase = "generateName" omitempty,
         /// Counts the changes of the spec, from 1; 0 where the kind has none.
         pub generation: i64 = "generation" omitempty,
         pub labels: Labels = "labels" omitempty,
@@ -102,7 +103,13 @@ record! {
 /// References to owners; shared between the versions of an object.
 pub type Owners = Rc<Vec<OwnerReference>>;
 
+/// The one owner, shared with what it came to own just before.
+pub fn owned_by(owner: OwnerReference) -> Owners {
+    OWNERS.with_borrow_mut(|recent| recent.same(Rc::new(vec![owner]), Rc::eq))
+}
+
 thread_local! {
+    static OWNERS: RefCell<Recent<Owners>> = RefCell::default();
     /// What has no labels, and what has no annotations, shares having none.
     static NONE: Labels = Labels::default();
     /// And what has no owner.
@@ -118,7 +125,7 @@ impl Default for ObjectMeta {
             deletion_grace_period_seconds: None,
             deletion_timestamp: None,
             finalizers: Shared::default(),
-            generate_name: Str::default(),
+            generate_name: Phrase::default(),
             generation: 0,
             labels: none,
             name: Str::default(),

@@ -24,6 +24,7 @@ pub mod node;
 pub mod normalize;
 pub mod object;
 pub mod openapi;
+pub mod phrase;
 pub mod pod;
 pub mod pod_template;
 pub mod policy;
@@ -44,6 +45,7 @@ pub mod zone;
 pub use kind::Kind;
 pub use meta::{ObjectMeta, ObjectRef, OwnerReference, Uid};
 pub use object::{Body, Object};
+pub use phrase::Phrase;
 pub use time::{Duration, Time, Timestamp};
 pub use zone::Zone;
 

@@ -4,6 +4,7 @@ use super::batch::Job;
 use super::daemonset::DaemonSet;
 use super::event::Event;
 use super::json::{self, Json};
+use super::meta::owned_by;
 use super::network::{EndpointSlice, Endpoints, Service};
 use super::node::Node;
 use super::pod::Pod;
@@ -46,7 +47,7 @@ pub enum Body {
     StorageClass(Box<StorageClass>),
     Node(Box<Node>),
     Event(Box<Event>),
-    Other(Map<String, Value>),
+    Other(Box<Map<String, Value>>),
 }
 
 /// A kind with a type of its own: lets a view give out `&Deployment` for a key.
@@ -134,11 +135,11 @@ impl Object {
     /// Metadata of a new Pod of this workload; its name is generated.
     pub fn pod_meta(&self, template: &PodTemplate) -> ObjectMeta {
         ObjectMeta {
-            generate_name: format_smolstr!("{}-", self.meta.name),
+            generate_name: format_smolstr!("{}-", self.meta.name).into(),
             namespace: self.meta.namespace.clone(),
             labels: template.labels.clone(),
             annotations: template.annotations.clone(),
-            owner_references: Rc::new(vec![self.controller_reference()]),
+            owner_references: owned_by(self.controller_reference()),
             ..ObjectMeta::default()
         }
     }
@@ -217,7 +218,7 @@ impl Body {
             Kind::PersistentVolume => Body::PersistentVolume(Box::new(PersistentVolume::from_parts(spec(&mut map), map.remove("status"))?)),
             Kind::StorageClass => Body::StorageClass(Box::new(StorageClass::from_map(map)?)),
             Kind::Event => Body::Event(Box::new(whole(map)?)),
-            _ => Body::Other(map),
+            _ => Body::Other(Box::new(map)),
         })
     }
 
@@ -238,7 +239,7 @@ impl Body {
             Body::StorageClass(b) => b.raw.clone(),
             Body::Node(b) => parts(b.spec.raw.clone(), b.status.write()),
             Body::Event(b) => map_of(b.write()),
-            Body::Other(map) => map.clone(),
+            Body::Other(map) => (**map).clone(),
         }
     }
 }

@@ -5,7 +5,7 @@ use super::quantity;
 pub use super::resources::Resources;
 use super::selector::LabelSelector;
 use super::shared::{Recent, Shared};
-use super::{Labels, Str, Timestamp};
+use super::{Labels, Phrase, Str, Timestamp};
 use serde_json::{Map, Value};
 use std::cell::OnceCell;
 use std::cell::RefCell;
@@ -288,14 +288,14 @@ record! {
         pub host_ip: Str = "hostIP" omitempty,
         pub host_ips: Shared<PodIp> = "hostIPs" omitempty,
         pub init_container_statuses: Shared<ContainerStatus> = "initContainerStatuses" omitempty,
-        pub message: Str = "message" omitempty,
-        pub nominated_node_name: Str = "nominatedNodeName" omitempty,
+        pub message: Phrase = "message" omitempty,
+        pub nominated_node_name: Phrase = "nominatedNodeName" omitempty,
         pub observed_generation: i64 = "observedGeneration" omitempty,
-        pub phase: Str = "phase",
+        pub phase: Phrase = "phase",
         pub pod_ip: Str = "podIP" omitempty,
         pub pod_ips: Shared<PodIp> = "podIPs" omitempty,
-        pub qos_class: Str = "qosClass",
-        pub reason: Str = "reason" omitempty,
+        pub qos_class: Phrase = "qosClass",
+        pub reason: Phrase = "reason" omitempty,
         pub start_time: Option<Timestamp> = "startTime" omitempty,
     }
 
@@ -322,8 +322,8 @@ record! {
         /// What the node has set aside; reported since the container was resized.
         pub allocated_resources: Option<Rc<Value>> = "allocatedResources" omitempty,
         pub container_id: Str = "containerID" omitempty,
-        pub image: Str = "image",
-        pub image_id: Str = "imageID",
+        pub image: Phrase = "image",
+        pub image_id: Phrase = "imageID",
         pub last_state: ContainerState = "lastState",
         pub name: Str = "name",
         pub ready: bool = "ready",
@@ -434,7 +434,11 @@ impl Pod {
     pub fn is_available(&self, min_ready_seconds: i64, now: Timestamp) -> bool {
         self.is_ready()
             && (min_ready_seconds == 0
-                || self.status.condition("Ready").and_then(|c| c.last_transition_time).is_some_and(|t| t.0 + min_ready_seconds <= now.0))
+                || self
+                    .status
+                    .condition("Ready")
+                    .and_then(|c| c.last_transition_time)
+                    .is_some_and(|t| t.seconds() + min_ready_seconds <= now.seconds()))
     }
 
     /// Whether its containers have ended for good.

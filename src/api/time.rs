@@ -1,5 +1,7 @@
 //! Virtual time, and the timestamps objects carry.
 
+use std::num::NonZeroU64;
+
 /// An instant of virtual time, in microseconds since the scenario began.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Time(pub u64);
@@ -65,18 +67,49 @@ pub fn duration(text: &str) -> Option<u64> {
 }
 
 /// A moment as objects record it: whole seconds since 1970, like `metav1.Time`.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub struct Timestamp(pub i64);
+///
+/// Kept as seconds since the year 0 began, plus one: none is zero, so that `Option<Timestamp>` is no larger. RFC 3339 has nothing earlier.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(NonZeroU64);
+
+/// What is kept of 1970: a day number of [`days_from_civil`] in seconds, plus one.
+const KEPT_1970: i64 = 719_528 * 86_400 + 1;
+
+impl Default for Timestamp {
+    fn default() -> Self {
+        Timestamp::new(0)
+    }
+}
+
+impl std::fmt::Debug for Timestamp {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Timestamp").field(&self.seconds()).finish()
+    }
+}
 
 impl Timestamp {
+    /// So many seconds after 1970 began; what is before the year 0 is at its beginning.
+    pub const fn new(seconds: i64) -> Timestamp {
+        let kept = seconds.saturating_add(KEPT_1970);
+        match NonZeroU64::new(if kept > 0 { kept as u64 } else { 1 }) {
+            Some(kept) => Timestamp(kept),
+            None => unreachable!(),
+        }
+    }
+
+    /// Seconds since 1970.
+    pub const fn seconds(self) -> i64 {
+        self.0.get() as i64 - KEPT_1970
+    }
+
     /// Virtual milliseconds from an epoch to it; none before.
     pub fn since(self, epoch: Timestamp) -> u64 {
-        self.0.saturating_sub(epoch.0).max(0) as u64 * 1000
+        self.seconds().saturating_sub(epoch.seconds()).max(0) as u64 * 1000
     }
 
     /// RFC 3339 in UTC: `2026-11-21T06:34:03Z`.
     pub fn rfc3339(self) -> String {
-        let (days, secs) = (self.0.div_euclid(86400), self.0.rem_euclid(86400));
+        let (days, secs) = (self.seconds().div_euclid(86400), self.seconds().rem_euclid(86400));
         let (y, m, d) = civil(days);
         format!("{y:04}-{m:02}-{d:02}T{:02}:{:02}:{:02}Z", secs / 3600, secs / 60 % 60, secs % 60)
     }
@@ -99,7 +132,7 @@ impl Timestamp {
             _ => return None,
         };
         let days = days_from_civil(n(0, 4)?, n(5, 7)?, n(8, 10)?);
-        Some(Timestamp(days * 86400 + n(11, 13)? * 3600 + n(14, 16)? * 60 + n(17, 19)? - offset))
+        Some(Timestamp::new(days * 86400 + n(11, 13)? * 3600 + n(14, 16)? * 60 + n(17, 19)? - offset))
     }
 }
 
@@ -130,11 +163,26 @@ mod tests {
 
     #[test]
     fn timestamps_survive_a_round_trip() {
-        for text in ["1970-01-01T00:00:00Z", "2026-11-21T06:34:03Z", "2000-02-29T23:59:59Z"] {
+        for text in [
+            "0000-01-01T00:00:00Z",
+            "1969-12-31T23:59:59Z",
+            "1970-01-01T00:00:00Z",
+            "9999-12-31T23:59:59Z",
+            "2026-11-21T06:34:03Z",
+            "2000-02-29T23:59:59Z",
+        ] {
             assert_eq!(Timestamp::parse(text).map(Timestamp::rfc3339).as_deref(), Some(text));
         }
         assert_eq!(Timestamp::parse("2026-11-21T08:34:03.5+02:00"), Timestamp::parse("2026-11-21T06:34:03Z"));
         assert_eq!(Timestamp::parse("yesterday"), None);
+    }
+
+    #[test]
+    fn a_timestamp_is_its_seconds_and_one_that_may_be_missing_takes_no_more_room() {
+        assert!([i64::from(i32::MIN), -1, 0, 1, 1 << 40].iter().all(|seconds| Timestamp::new(*seconds).seconds() == *seconds));
+        assert!(Timestamp::new(-1) < Timestamp::default() && Timestamp::new(i64::MIN) < Timestamp::new(-1));
+        assert_eq!(Timestamp::new(i64::MIN).rfc3339(), "0000-01-01T00:00:00Z");
+        assert_eq!(size_of::<Option<Timestamp>>(), 8);
     }
 
     #[test]

@@ -69,7 +69,7 @@ impl Zone {
     /// A moment as RFC 3339 with the offset of this zone.
     pub fn rfc3339(self, at: i64) -> String {
         let offset = self.offset(at);
-        let mut text = Timestamp(at + offset).rfc3339();
+        let mut text = Timestamp::new(at + offset).rfc3339();
         if offset != 0 || self.standard != 0 {
             text.pop();
             let minutes = offset.abs() / 60;
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     fn local(zone: &str, at: &str) -> String {
-        Zone::find(zone).unwrap().rfc3339(Timestamp::parse(at).unwrap().0)
+        Zone::find(zone).unwrap().rfc3339(Timestamp::parse(at).unwrap().seconds())
     }
 
     #[test]

@@ -67,7 +67,7 @@ impl ClusterConfig {
             nodes: (1..=n).map(|i| NodeConfig { name: format!("node-{i}"), allocatable: Vec::new() }).collect(),
             timing: Timing::default(),
             // 2026-01-01T00:00:00Z
-            epoch: Timestamp(1_767_225_600),
+            epoch: Timestamp::new(1_767_225_600),
             max_unavailable_statefulset: false,
             node_monitor_grace: 50 * SECOND,
             node_monitor_period: 5 * SECOND,

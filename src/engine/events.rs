@@ -9,7 +9,7 @@ use super::tree::Tree;
 use super::why::Why;
 use crate::api::event::{Event, EventSource, InvolvedObject, MicroTime};
 use crate::api::time::SECOND;
-use crate::api::{Body, Kind, Object, ObjectMeta, ObjectRef, Str, Time, Uid};
+use crate::api::{Body, Kind, Object, ObjectMeta, ObjectRef, Phrase, Str, Time, Uid};
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
@@ -21,19 +21,19 @@ const SPAM_REFILL_US: u64 = 300 * SECOND;
 /// Events recorded about one object. Texts are stored as hashes.
 #[derive(Clone, Debug, Default)]
 struct Said {
-    groups: Vec<EventGroup>,
+    heard: Vec<Heard>,
     /// The timestamp in the Event's name, by a hash of its group, field and message.
     events: Vec<(u64, u64)>,
     /// Events used of each source's burst, and the time of the last refill.
     spent: Vec<(&'static str, u32, Time)>,
 }
 
-/// Events of one object that differ only in their message.
+/// One of the messages that Events of a group had lately: a group are those of one object that differ only in their message.
 #[derive(Clone, Debug)]
-struct EventGroup {
+struct Heard {
     source: u64,
-    /// In order.
-    messages: Vec<u64>,
+    message: u64,
+    /// The group's last Event, if this was its message.
     last: Time,
 }
 
@@ -109,24 +109,22 @@ impl EventRecorder {
 impl Said {
     /// Whether an Event of this kind has had too many distinct messages recently.
     fn is_flood(&mut self, now: Time, source: u64, message: u64) -> bool {
-        let at = self.groups.iter().position(|group| group.source == source).unwrap_or_else(|| {
-            self.groups.push(EventGroup { source, messages: Vec::with_capacity(1), last: now });
-            self.groups.len() - 1
-        });
-        let group = &mut self.groups[at];
-        if now.0.saturating_sub(group.last.0) > SIMILAR_WINDOW_US {
-            group.messages.clear();
+        let last = self.heard.iter().filter(|heard| heard.source == source).map(|heard| heard.last).max();
+        if last.is_some_and(|last| now.0.saturating_sub(last.0) > SIMILAR_WINDOW_US) {
+            self.heard.retain(|heard| heard.source != source);
         }
-        group.last = now;
-        if let Err(at) = group.messages.binary_search(&message) {
-            group.messages.insert(at, message);
+        match self.heard.iter_mut().find(|heard| (heard.source, heard.message) == (source, message)) {
+            Some(heard) => heard.last = now,
+            None => self.heard.push(Heard { source, message, last: now }),
         }
-        if group.messages.len() < SIMILAR_LIMIT {
+        let group = || self.heard.iter().enumerate().filter(|(_, heard)| heard.source == source);
+        if group().count() < SIMILAR_LIMIT {
             return false;
         }
         // Upstream drops any one of them, so that a repeated message may still be recorded unchanged: most likely not this one.
-        let this = usize::from(group.messages[0] == message);
-        group.messages.remove(this);
+        if let Some((least, _)) = group().filter(|(_, heard)| heard.message != message).min_by_key(|(_, heard)| heard.message) {
+            self.heard.swap_remove(least);
+        }
         true
     }
 
@@ -186,30 +184,35 @@ fn new_event(
     let (wall, component) = (server.wall(), Str::new_static(origin.actor.name));
     let scheduler = origin.actor.name == "default-scheduler";
     let event = Event {
-        action: scheduler.then(|| Str::new_static(if reason == "Preempted" { "Preempting" } else { "Binding" })),
+        action: match reason {
+            _ if !scheduler => Phrase::default(),
+            "Preempted" => "Preempting".into(),
+            _ => "Binding".into(),
+        },
         count: (!scheduler).then_some(1),
         event_time: scheduler.then_some(MicroTime(wall, (server.now.0 % 1_000_000) as u32)),
         first_timestamp: (!scheduler).then_some(wall),
         last_timestamp: (!scheduler).then_some(wall),
         involved_object: InvolvedObject {
             api_version: match about.kind.info().group {
-                "" => Str::new_static("v1"),
-                _ => about.kind.api_version().into(),
+                "" => "v1".into(),
+                _ => about.kind.api_version().as_str().into(),
             },
-            kind: Str::new_static(about.kind.name()),
+            kind: about.kind.name().into(),
             name: about.meta.name.clone(),
             namespace: about.meta.namespace.clone(),
             uid: about.meta.uid,
-            field_path: field.clone(),
+            field_path: field.into(),
             resource_version: if about.kind == Kind::Node { Str::default() } else { format_smolstr!("{}", about.meta.resource_version) },
         }
         .shared(),
-        message,
-        reason: Str::new_static(reason),
-        reporting_component: component.clone(),
+        // What is said of one Pod is often said of the next.
+        message: Phrase::from(&message).to_str(),
+        reason: reason.into(),
+        reporting_component: origin.actor.name.into(),
         reporting_instance: origin.actor.node.clone(),
         source: if scheduler { EventSource::default() } else { EventSource { component, host: origin.actor.node.clone() } }.shared(),
-        kind: Str::new_static(kind),
+        kind: kind.into(),
     };
     Object {
         kind: Kind::Event,

@@ -333,7 +333,7 @@ mod tests {
             Rc::make_mut(&mut meta.owner_references).push(reference);
         }
         Rc::make_mut(&mut meta.labels).insert("app".into(), ["web", "db"][rng.below(2) as usize].into());
-        meta.deletion_timestamp = (rng.below(4) == 0).then_some(Timestamp(1));
+        meta.deletion_timestamp = (rng.below(4) == 0).then_some(Timestamp::new(1));
         let mut body = Pod::default();
         body.status.phase = ["Pending", "Running", "Failed"][rng.below(3) as usize].into();
         Rc::new(Object { kind: Kind::Pod, meta, body: Body::Pod(Box::new(body)) })

@@ -38,7 +38,7 @@ impl PassView<'_> {
     /// Microseconds since a timestamp recorded in an object; negative if it is in the future.
     pub fn since(&self, moment: Timestamp) -> i64 {
         let second = SECOND as i64;
-        (self.wall.0.saturating_sub(moment.0)).saturating_mul(second).saturating_add(self.now.0 as i64 % second)
+        (self.wall.seconds().saturating_sub(moment.seconds())).saturating_mul(second).saturating_add(self.now.0 as i64 % second)
     }
 
     /// Time until `seconds` after a timestamp; 0 if that is past.

@@ -88,7 +88,7 @@ mod tests {
         let reference = OwnerReference { controller: Some(controlled), uid: OWNER, ..Default::default() };
         let mut meta = ObjectMeta { owner_references: Rc::new(vec![reference]), ..Default::default() };
         Rc::make_mut(&mut meta.labels).insert("app".into(), app.into());
-        meta.deletion_timestamp = leaving.then_some(Timestamp(1));
+        meta.deletion_timestamp = leaving.then_some(Timestamp::new(1));
         let mut pod = Pod::default();
         pod.status.phase = phase.into();
         pod.status.conditions.push(PodCondition {

@@ -1,6 +1,6 @@
 //! Why a write was made, as data. `explain` turns it into messages.
 
-use crate::api::{Str, Timestamp};
+use crate::api::{Phrase, Str, Timestamp};
 
 /// The reason of one write, with the values that decided it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -107,7 +107,7 @@ pub enum Why {
         /// What put this Pod before the next one that stays.
         rank: DeletionRank,
         /// The next one that stays; empty if all are deleted.
-        stays: Str,
+        stays: Phrase,
     },
     /// An object without a controller matches the selector.
     Adopt,
@@ -134,9 +134,9 @@ pub enum Why {
     /// statefulset: the Pod runs an older revision than it should.
     OldRevision {
         /// The revision of the Pod.
-        have: Str,
+        have: Phrase,
         /// The revision wanted.
-        want: Str,
+        want: Phrase,
     },
     /// statefulset: a Pod that has ended is replaced.
     EndedPod {
@@ -163,7 +163,7 @@ pub enum Why {
         /// Its score.
         score: i64,
         /// The second best; empty if no other fits.
-        next: Str,
+        next: Phrase,
         /// Its score.
         next_score: i64,
     },
@@ -343,7 +343,7 @@ pub enum Why {
     /// horizontal-pod-autoscaler: the metrics lead to another size.
     Autoscaled {
         /// What led to it.
-        reason: Str,
+        reason: Phrase,
         /// Size before.
         from: i32,
         /// Size after.

@@ -1,7 +1,7 @@
 //! A message as data: which text, with which arguments. Text is made of it where it is shown, once a language.
 
 use super::format::{clock, duration, span};
-use crate::api::{Kind, Str};
+use crate::api::{Kind, Phrase, Str};
 use std::rc::Rc;
 
 /// An argument of a message, by what it is. Only numbers, times and messages within a message are written by the language.
@@ -50,6 +50,11 @@ impl From<Str> for Word {
 impl From<&Str> for Word {
     fn from(text: &Str) -> Word {
         Word(text.clone())
+    }
+}
+impl From<&Phrase> for Word {
+    fn from(text: &Phrase) -> Word {
+        Word(text.to_str())
     }
 }
 impl From<&str> for Word {

@@ -134,7 +134,7 @@ impl<'a> Client<'a> {
 
     /// The wall clock of the cluster, in seconds since 1970.
     pub fn wall(&self) -> i64 {
-        self.sim.server().wall_at(self.sim.now()).0
+        self.sim.server().wall_at(self.sim.now()).seconds()
     }
 
     /// The key of an object in the client's namespace.

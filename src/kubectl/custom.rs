@@ -55,7 +55,7 @@ fn cell(column: &PrinterColumn, object: &Value, now: i64) -> String {
     match (column.kind.as_str(), found.first()) {
         (_, None | Some(Value::Null)) => String::new(),
         ("date", Some(value)) => match value.as_str().and_then(Timestamp::parse) {
-            Some(then) => age::human(now - then.0),
+            Some(then) => age::human(now - then.seconds()),
             None => "<invalid>".to_owned(),
         },
         ("integer", Some(value)) if value.is_number() => value.as_f64().map_or_else(String::new, |n| format!("{}", n.trunc())),

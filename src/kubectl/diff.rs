@@ -63,7 +63,7 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
         differs = true;
         let group = if kind.info().group.is_empty() { String::new() } else { format!("{}.", kind.info().group) };
         let file = format!("{group}{}.{}.{namespace}.{name}", kind.info().version, kind.name());
-        let time = Timestamp(client.wall()).rfc3339().replace('T', " ").replace('Z', ".000000000 +0000");
+        let time = Timestamp::new(client.wall()).rfc3339().replace('T', " ").replace('Z', ".000000000 +0000");
         client.say(format!("diff -u -N /tmp/LIVE/{file} /tmp/MERGED/{file}"));
         client.say(format!("--- /tmp/LIVE/{file}\t{time}\n+++ /tmp/MERGED/{file}\t{time}"));
         client.out.push_str(&changes);

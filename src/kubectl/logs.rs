@@ -82,7 +82,7 @@ fn since(client: &Client<'_>, args: &Args) -> Result<Option<i64>, Failure> {
         (Some(_), Some(_)) => Err(Failure::error("at most one of `sinceTime` or `sinceSeconds` may be specified")),
         (Some(span), None) => Ok(Some(client.wall() - i64::try_from(span / SECOND).unwrap_or(i64::MAX))),
         (None, Some(time)) => match Timestamp::parse(time) {
-            Some(time) => Ok(Some(time.0)),
+            Some(time) => Ok(Some(time.seconds())),
             None => {
                 Err(Failure::error(format!("parsing time {time:?} as \"2006-01-02T15:04:05Z07:00\": cannot parse {time:?} as \"2006\"")))
             }
@@ -234,7 +234,7 @@ fn printed(client: &mut Client<'_>, source: &mut Source, before: i64) -> Result<
             _ => refused(format!("container {container:?} in pod {pod:?} is waiting to start: {reason}")),
         };
     }
-    let at = |field: &str| life[field].as_str().and_then(Timestamp::parse).map(|time| time.0);
+    let at = |field: &str| life[field].as_str().and_then(Timestamp::parse).map(|time| time.seconds());
     let began = at("startedAt").unwrap_or_else(|| client.wall());
     let until = at("finishedAt").unwrap_or_else(|| client.wall());
     if before <= began {
@@ -287,7 +287,7 @@ fn command(pod: &Object, index: usize, spec: &Value) -> Option<Machine> {
 /// How images that are taught with begin.
 fn known(image: &str, began: i64) -> Option<String> {
     let name = image.rsplit('/').next()?.split([':', '@']).next()?;
-    let time = Timestamp(began).rfc3339();
+    let time = Timestamp::new(began).rfc3339();
     let slashed = time.get(..19)?.replace('-', "/").replace('T', " ");
     Some(match name {
         "nginx" => {

@@ -230,7 +230,7 @@ fn token(cluster: &mut Cluster, request: &Request, target: &Target) -> Answer {
         Err(error) => return Answer::error(&error, Some((Kind::ServiceAccount, &target.name))),
     };
     let lasts = body["spec"]["expirationSeconds"].as_i64().unwrap_or(3_600).clamp(600, 1 << 32);
-    let until = Timestamp(cluster.sim.server().wall_at(cluster.sim.now()).0 + lasts);
+    let until = Timestamp::new(cluster.sim.server().wall_at(cluster.sim.now()).seconds() + lasts);
     body["kind"] = "TokenRequest".into();
     body["apiVersion"] = "authentication.k8s.io/v1".into();
     body["spec"]["expirationSeconds"] = lasts.into();

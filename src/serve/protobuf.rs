@@ -253,7 +253,7 @@ fn time(bytes: &[u8], micro: bool) -> Result<Value, String> {
     if bytes.is_empty() {
         return Ok(Value::Null);
     }
-    let seconds = Timestamp(number_of(bytes, 1)?);
+    let seconds = Timestamp::new(number_of(bytes, 1)?);
     if !micro {
         return Ok(seconds.rfc3339().into());
     }

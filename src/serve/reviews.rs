@@ -59,7 +59,7 @@ pub struct IssuedToken<'t> {
 
 impl fmt::Display for IssuedToken<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "loopscope.{}.{}.{}", self.namespace, self.name, self.until.0)
+        write!(f, "loopscope.{}.{}.{}", self.namespace, self.name, self.until.seconds())
     }
 }
 
@@ -67,14 +67,14 @@ impl IssuedToken<'_> {
     fn read(text: &str) -> Option<IssuedToken<'_>> {
         let (account, until) = text.strip_prefix("loopscope.")?.rsplit_once('.')?;
         let (namespace, name) = account.split_once('.')?;
-        Some(IssuedToken { namespace, name, until: Timestamp(until.parse().ok()?) })
+        Some(IssuedToken { namespace, name, until: Timestamp::new(until.parse().ok()?) })
     }
 }
 
 /// Whose token it is.
 fn token(cluster: &Cluster, text: &str) -> Value {
     let now = cluster.sim.server().wall_at(cluster.sim.now());
-    let valid = IssuedToken::read(text).filter(|token| token.until.0 > now.0);
+    let valid = IssuedToken::read(text).filter(|token| token.until.seconds() > now.seconds());
     let account = |token: IssuedToken<'_>| cluster.sim.get(&ObjectRef::new(Kind::ServiceAccount, token.namespace, token.name)).cloned();
     match valid.and_then(account) {
         Some(account) => {

@@ -104,7 +104,7 @@ impl Representation {
     }
 
     fn table(&self, sim: &Sim, objects: Vec<Shown>, version: Value, more: &Value, columns: bool) -> String {
-        let now = sim.server().wall_at(sim.now()).0;
+        let now = sim.server().wall_at(sim.now()).seconds();
         let (plain, cells) = printers::columns(self.kind.name());
         let titles = self.custom.titles(self.kind);
         let titles = titles.unwrap_or_else(|| plain.iter().map(|(title, wide)| ((*title).to_owned(), *wide)).collect());

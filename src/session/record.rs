@@ -23,12 +23,12 @@ impl Beginning {
     pub fn of(config: &ClusterConfig) -> Option<Beginning> {
         let usual = ClusterConfig::default();
         let is_usual = config.nodes.len() == usual.nodes.len() && config.epoch == usual.epoch;
-        (!is_usual).then_some(Beginning(config.nodes.len(), config.epoch.0, Value::Null))
+        (!is_usual).then_some(Beginning(config.nodes.len(), config.epoch.seconds(), Value::Null))
     }
 
     /// That of a scenario.
     pub fn of_scenario(scenario: &Scenario) -> Beginning {
-        Beginning(scenario.cluster.nodes.len(), scenario.cluster.epoch.0, scenario.written.clone())
+        Beginning(scenario.cluster.nodes.len(), scenario.cluster.epoch.seconds(), scenario.written.clone())
     }
 
     /// The cluster.
@@ -37,7 +37,7 @@ impl Beginning {
         if let Some(config) = written.filter(|config| config.nodes.len() <= MAX_NODES) {
             return config;
         }
-        ClusterConfig { epoch: Timestamp(self.1), ..ClusterConfig::with_nodes(self.0.clamp(1, MAX_NODES)) }
+        ClusterConfig { epoch: Timestamp::new(self.1), ..ClusterConfig::with_nodes(self.0.clamp(1, MAX_NODES)) }
     }
 }
 
@@ -141,14 +141,14 @@ mod tests {
 
     #[test]
     fn a_record_is_read_as_it_was_written() {
-        let config = ClusterConfig { epoch: Timestamp(7), ..ClusterConfig::with_nodes(5) };
+        let config = ClusterConfig { epoch: Timestamp::new(7), ..ClusterConfig::with_nodes(5) };
         let commands: Vec<Recorded> =
             vec![(3, Time(5), Command::Apply("kind: Pod\n# 控制器".into())), (9, Time(11), Command::Kubectl("get pods".into()))];
         let mut lines = vec![head(4, &config)];
         lines.extend(commands.iter().map(did));
         lines.push(clock(12, Time(20)));
         let read = SavedRecord::read(&(lines.join("\n") + "\n")).unwrap();
-        assert_eq!((read.seed, read.config.nodes.len(), read.config.epoch, read.end), (4, 5, Timestamp(7), (12, Time(20))));
+        assert_eq!((read.seed, read.config.nodes.len(), read.config.epoch, read.end), (4, 5, Timestamp::new(7), (12, Time(20))));
         assert_eq!(read.commands, commands);
         // A process that was ended amid a line.
         assert_eq!(SavedRecord::read(&format!("{}\n[1, 2, {{\"ap", lines[0])).unwrap().commands, []);

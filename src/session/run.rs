@@ -176,7 +176,7 @@ impl Run {
 
     /// The wall clock of the cluster at the instant shown, in milliseconds since 1970.
     pub fn wall(&self) -> i64 {
-        self.sim().config.epoch.0 * 1000 + self.now() as i64
+        self.sim().config.epoch.seconds() * 1000 + self.now() as i64
     }
 
     /// Changes with every write and turn: the key of what is derived from objects.

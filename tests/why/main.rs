@@ -554,7 +554,7 @@ fn a_pod_waits_since_its_node_was_found_silent() {
     assert_eq!((since(&sim, "Pod/agent-*"), since(&sim, "Node/node-2")), (None, None));
     act(&mut sim, &["+50"]);
     let ready = sim.get(&key(&sim, "Pod/agent-*")).unwrap().pod().unwrap().status.condition("Ready").unwrap().last_transition_time.unwrap();
-    let noticed = ((ready.0 - sim.config.epoch.0) * 1000) as u64;
+    let noticed = ((ready.seconds() - sim.config.epoch.seconds()) * 1000) as u64;
     assert!(noticed > 40_000);
     for words in ["Pod/agent-*", "DaemonSet/agent", "Node/node-2"] {
         assert_eq!(since(&sim, words), Some(noticed), "{words}");

@@ -126,9 +126,9 @@ pub(super) fn trigger_time(object: &Object, pods: &[&Rc<Object>], memory: &mut M
     let none = Str::default();
     let pod_times = pods.iter().filter_map(|pod| {
         let since = pod.body::<Pod>().status.condition("Ready")?.last_transition_time?;
-        Some((&pod.meta.name, since.0))
+        Some((&pod.meta.name, since.seconds()))
     });
-    let service = object.meta.creation_timestamp.map(|t| (&none, t.0));
+    let service = object.meta.creation_timestamp.map(|t| (&none, t.seconds()));
     for (name, time) in pod_times.chain(service) {
         let known = memory.get(name);
         if known.is_none_or(|known| time > *known) {
@@ -147,7 +147,7 @@ pub(super) fn trigger_time(object: &Object, pods: &[&Rc<Object>], memory: &mut M
             None => drop(memory.insert(name.clone(), time)),
         }
     }
-    earliest.map(Timestamp)
+    earliest.map(Timestamp::new)
 }
 
 /// Puts the trigger time into the annotations, or takes it out.

@@ -106,7 +106,7 @@ trait Ranks {
 impl Ranks for PodRank {
     /// `neighbours` are the active Pods of sibling ReplicaSets on the same node.
     fn ranks(&self, neighbours: i32, now: Timestamp) -> [i32; RANKS.len()] {
-        let age = |since: Option<Timestamp>| since.map_or(0, |t| log_age(now.0 - t.0) as i32);
+        let age = |since: Option<Timestamp>| since.map_or(0, |t| log_age(now.seconds() - t.seconds()) as i32);
         [
             i32::from(self.assigned),
             self.phase,
@@ -142,11 +142,11 @@ mod tests {
             pod.status.conditions.push(PodCondition {
                 kind: "Ready".into(),
                 status: "True".into(),
-                last_transition_time: Some(Timestamp(since)),
+                last_transition_time: Some(Timestamp::new(since)),
                 ..Default::default()
             });
         }
-        let meta = ObjectMeta { uid: Uid(uid), creation_timestamp: Some(Timestamp(0)), ..Default::default() };
+        let meta = ObjectMeta { uid: Uid(uid), creation_timestamp: Some(Timestamp::new(0)), ..Default::default() };
         Object { kind: Kind::Pod, meta, body: Body::Pod(Box::new(pod)) }
     }
 
@@ -167,7 +167,7 @@ mod tests {
         let mut known = RankCache::default();
         let mut ranks = |(object, neighbours): (Object, i32)| {
             let object = Rc::new(object);
-            (known.read(&object).ranks(neighbours, Timestamp(1000)), object)
+            (known.read(&object).ranks(neighbours, Timestamp::new(1000)), object)
         };
         for (name, first, rank) in cases {
             let ((a, first), (b, second)) = (ranks(first), ranks(ready()));

@@ -100,8 +100,8 @@ impl Controller for DisruptionController {
             }
             let name = pod.meta.name.as_str();
             if let Some(since) = old.disrupted_pods.get(name) {
-                let gone_by = since.as_str().and_then(Timestamp::parse).unwrap_or_default().0 + DELETION_TIMEOUT_S;
-                if gone_by >= view.wall.0 {
+                let gone_by = since.as_str().and_then(Timestamp::parse).unwrap_or_default().seconds() + DELETION_TIMEOUT_S;
+                if gone_by >= view.wall.seconds() {
                     status.disrupted_pods.insert(name.to_owned(), since.clone());
                     again = Some(again.map_or(gone_by, |earlier| earlier.min(gone_by)));
                     continue;
@@ -117,7 +117,7 @@ impl Controller for DisruptionController {
         }
         status.set_condition(None, generation, view.wall);
         write(object, &old, status, out)?;
-        Ok(again.map_or(Action::AwaitChange, |at| Action::RequeueAfter((at - view.wall.0 + 1) as u64 * SECOND)))
+        Ok(again.map_or(Action::AwaitChange, |at| Action::RequeueAfter((at - view.wall.seconds() + 1) as u64 * SECOND)))
     }
 }
 

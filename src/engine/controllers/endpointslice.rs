@@ -209,7 +209,7 @@ impl SlicePlan<'_> {
 
     fn create(&self, ports: Vec<EndpointPort>, endpoints: Vec<Endpoint>, out: &mut Out<'_>) -> Result<(), ApiError> {
         let mut meta = ObjectMeta {
-            generate_name: format_smolstr!("{}-", self.object.meta.name),
+            generate_name: format_smolstr!("{}-", self.object.meta.name).into(),
             namespace: self.object.meta.namespace.clone(),
             labels: self.labels.clone(),
             owner_references: Rc::new(vec![self.object.controller_reference()]),

@@ -48,7 +48,7 @@ impl Controller for NamespaceController {
     fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
         let Some(namespace) = view.cache.object(key).filter(|n| n.meta.is_deleting()) else { return Ok(Action::AwaitChange) };
         let mut left = Left::default();
-        let since = namespace.meta.deletion_timestamp.map_or(0, |at| (view.wall.0 - at.0).max(0) as u64);
+        let since = namespace.meta.deletion_timestamp.map_or(0, |at| (view.wall.seconds() - at.seconds()).max(0) as u64);
         let patience = longest_stop(key, out).saturating_sub(since);
         left.delete(Kind::Pod, key, out);
         let mut wait = patience;

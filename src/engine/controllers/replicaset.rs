@@ -207,7 +207,7 @@ fn manage(
             let pod = ranked[i].pod;
             let rank = ranked.get(surplus).map_or(DeletionRank::Equal, |stays| ranked[i].compare(stays).1);
             let stays = ranked.get(surplus).map_or_else(Str::default, |stays| stays.pod.meta.name.clone());
-            let why = Why::TooMany { have: have as i32, want: want as i32, rank, stays };
+            let why = Why::TooMany { have: have as i32, want: want as i32, rank, stays: stays.into() };
             match out.delete(&pod.key(), Delete { uid: Some(pod.meta.uid), ..Default::default() }, why) {
                 Ok(_) => out.event(object, "Normal", "SuccessfulDelete", format_smolstr!("Deleted pod: {}", pod.meta.name)),
                 Err(error) => failed = Some(error),

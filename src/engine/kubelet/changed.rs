@@ -57,8 +57,8 @@ impl PodPass<'_, '_> {
 
     /// A new image does not inherit the back-off of the previous one.
     fn forget_restarts(&mut self, i: u32) {
-        if let Some(running) = self.kubelets.running(self.job.uid) {
-            running.held_back.remove(&i);
+        if let Some(course) = self.kubelets.course_mut(self.job.uid) {
+            course.held_back.remove(&i);
         }
     }
 }

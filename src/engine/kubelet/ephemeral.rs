@@ -22,7 +22,7 @@ impl PodPass<'_, '_> {
         self.write(Why::Observed, |body| {
             let waits = new.iter().filter_map(|i| containers::container(pod, *i)).map(|(_, container)| ContainerStatus {
                 name: container.name.clone(),
-                image: container.image.clone(),
+                image: (&container.image).into(),
                 state: status::waiting_for("ContainerCreating", ""),
                 ..Default::default()
             });

@@ -77,8 +77,8 @@ impl Kubelets {
             let field = format_smolstr!("spec.containers{{{}}}", status.name);
             out.event_at(&pod, &field, "Normal", "Killing", format_smolstr!("Stopping container {}", status.name));
         }
-        if let Some(running) = self.running(pod.meta.uid) {
-            running.evicted = Some(message);
+        if let Some(course) = self.course_mut(pod.meta.uid) {
+            course.evicted = Some(message);
         }
         let job = PodJob { uid: pod.meta.uid, step: PodStep::Evicted, cause: out.origin.cause };
         (Some(now.after(LOOK_AGAIN_US)), vec![(now.after(self.timing.pod_stop.min(GRACE_US)), job)])
@@ -158,7 +158,7 @@ fn amount(bytes: i64) -> String {
 impl PodPass<'_, '_> {
     /// Handles an evicted Pod whose containers have been stopped.
     pub(super) fn evicted(&mut self) -> Jobs {
-        let Some(message) = self.kubelets.running(self.job.uid).and_then(|running| running.evicted.take()) else { return Vec::new() };
+        let Some(message) = self.kubelets.course_mut(self.job.uid).and_then(|course| course.evicted.take()) else { return Vec::new() };
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
         self.write(Why::EvictedByNode, |pod| {
             for status in pod.status.container_statuses.iter_mut().filter(|s| s.state.running.is_some()) {
@@ -189,7 +189,7 @@ impl PodPass<'_, '_> {
 }
 
 fn fail(pod: &mut Pod, message: Str) {
-    pod.status.phase = Str::new_static("Failed");
-    pod.status.reason = Str::new_static("Evicted");
-    pod.status.message = message;
+    pod.status.phase = "Failed".into();
+    pod.status.reason = "Evicted".into();
+    pod.status.message = message.into();
 }

@@ -107,7 +107,7 @@ impl PodPass<'_, '_> {
                 }
             }
             if never {
-                pod.status.phase = Str::new_static("Failed");
+                pod.status.phase = "Failed".into();
             }
             status::set_conditions(pod, true, wall, generation);
         });

@@ -42,7 +42,7 @@ pub use descriptor::DESCRIPTOR;
 pub use probes::misdirected;
 use smol_str::format_smolstr;
 pub use sources::{Lack, lack};
-use state::{Ending, Jobs, MAX_BACK_OFF, PodPass, PodStep, Running};
+use state::{Course, Ending, Jobs, MAX_BACK_OFF, PodPass, PodStep, Running};
 pub use state::{Forced, Kubelets, PodJob, Probed};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -101,19 +101,8 @@ impl Kubelets {
             if !pod.is_terminal() {
                 jobs.push(job(ADMIT_US, PodStep::Admit));
             }
-            let running = Running {
-                pod: object.key(),
-                node: pod.node_name.clone(),
-                stopping: false,
-                restarts: BTreeMap::new(),
-                held_back: BTreeMap::new(),
-                stops: BTreeMap::new(),
-                pulls: Default::default(),
-                started: BTreeMap::new(),
-                probes: BTreeMap::new(),
-                evicted: None,
-                allocated: pod.spec.clone(),
-            };
+            let running =
+                Running { pod: object.key(), node: pod.node_name.clone(), stopping: false, allocated: pod.spec.clone(), course: None };
             self.pods.insert(uid, Rc::new(running));
         } else if event.before.is_some_and(|before| before.meta.generation != object.meta.generation) && !object.meta.is_deleting() {
             jobs.push(job(ADMIT_US, PodStep::Changed));
@@ -130,6 +119,16 @@ impl Kubelets {
     /// Mutable state of a Pod.
     fn running(&mut self, uid: Uid) -> Option<&mut Running> {
         self.pods.get_mut(&uid).map(Rc::make_mut)
+    }
+
+    /// What has become of a Pod's containers, if anything has.
+    fn course(&self, uid: Uid) -> Option<&Course> {
+        self.pods.get(&uid)?.course.as_deref()
+    }
+
+    /// The same for change.
+    fn course_mut(&mut self, uid: Uid) -> Option<&mut Course> {
+        self.running(uid).map(|running| &mut **running.course.get_or_insert_default())
     }
 
     /// Drops the Pods that no longer exist.
@@ -365,7 +364,7 @@ impl PodPass<'_, '_> {
 
     /// Restart count of a container: steps planned for an earlier run do not apply to a later one.
     fn run_number(&self, i: u32) -> i32 {
-        self.kubelets.pods.get(&self.job.uid).and_then(|r| r.restarts.get(&i)).copied().unwrap_or(0)
+        self.kubelets.course(self.job.uid).and_then(|course| course.restarts.get(&i)).copied().unwrap_or(0)
     }
 
     fn set_ready(&mut self, i: u32, ready: bool, why: Why) -> Jobs {
@@ -415,7 +414,7 @@ impl PodPass<'_, '_> {
         }
         match after {
             After::Nothing => Vec::new(),
-            After::Again => self.hold_back(i, wall.0 - started.0),
+            After::Again => self.hold_back(i, wall.seconds() - started.seconds()),
             After::All => self.restart_all(),
         }
     }

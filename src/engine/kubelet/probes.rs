@@ -146,14 +146,14 @@ fn answer(pod: &Pod, i: u32) -> Str {
 impl super::Kubelets {
     /// Whether a fault makes this probe of a Pod fail.
     pub(in crate::engine) fn is_forced(&self, uid: crate::api::Uid, probe: &str) -> bool {
-        let standing = self.pods.get(&uid).into_iter().flat_map(|running| &running.probes);
+        let standing = self.course(uid).into_iter().flat_map(|course| &course.probes);
         standing.into_iter().any(|((_, kind), standing)| kind.word() == probe && standing.forced.is_some())
     }
 }
 
 impl PodPass<'_, '_> {
     fn standing(&mut self, i: u32, kind: Probed) -> Option<&mut ProbeState> {
-        Some(self.kubelets.running(self.job.uid)?.probes.entry((i, kind)).or_default())
+        Some(self.kubelets.course_mut(self.job.uid)?.probes.entry((i, kind)).or_default())
     }
 
     /// Whether a probe fails now, and if so, whether by timeout.
@@ -211,16 +211,16 @@ impl PodPass<'_, '_> {
 
     /// How long a container has run.
     fn age(&self, i: u32) -> Option<u64> {
-        let started = self.kubelets.pods.get(&self.job.uid)?.started.get(&i)?;
+        let started = self.kubelets.course(self.job.uid)?.started.get(&i)?;
         Some(self.now.0.saturating_sub(started.0))
     }
 
     /// Starts the probes of a container that will fail.
     pub(super) fn watch_probes(&mut self, i: u32) -> Jobs {
         let now = self.now;
-        if let Some(running) = self.kubelets.running(self.job.uid) {
-            running.started.insert(i, now);
-            running.probes.iter_mut().filter(|((of, _), _)| *of == i).for_each(|(_, standing)| (standing.due, standing.row) = (None, 0));
+        if let Some(course) = self.kubelets.course_mut(self.job.uid) {
+            course.started.insert(i, now);
+            course.probes.iter_mut().filter(|((of, _), _)| *of == i).for_each(|(_, standing)| (standing.due, standing.row) = (None, 0));
         }
         let mut jobs = self.watch(i, Probed::Startup);
         // Until the startup probe has succeeded, no other probe runs.
@@ -377,7 +377,7 @@ impl PodPass<'_, '_> {
         let pod = object.body::<Pod>();
         let Some((list, container)) = containers::container(pod, i) else { return Vec::new() };
         let run = self.run_number(i);
-        let before = self.kubelets.running(self.job.uid).and_then(|running| running.stops.insert(i, run));
+        let before = self.kubelets.course_mut(self.job.uid).and_then(|course| course.stops.insert(i, run));
         if before == Some(run) && !at_once {
             return Vec::new();
         }

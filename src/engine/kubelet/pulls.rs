@@ -33,7 +33,7 @@ fn stretched(wait: u64) -> u64 {
 impl PodPass<'_, '_> {
     /// Handles failed pulls.
     pub(super) fn pull_failed(&mut self) -> (Time, PodJob) {
-        let mut tries = self.kubelets.pods.get(&self.job.uid).map_or_else(Tries::default, |running| running.pulls);
+        let mut tries = self.kubelets.course(self.job.uid).map_or_else(Tries::default, |course| course.pulls);
         let back_off = (10 << tries.count.clamp(0, 5)).min(MAX_BACK_OFF) as u64 * SECOND;
         let look = if tries.count == 0 { FIRST_LOOK_US } else { stretched(AFTER_ERROR_US) };
         tries = Tries { count: tries.count + 1, until: self.now.after(back_off) };
@@ -48,8 +48,8 @@ impl PodPass<'_, '_> {
     }
 
     fn set_tries(&mut self, tries: Tries) {
-        if let Some(running) = self.kubelets.running(self.job.uid) {
-            running.pulls = tries;
+        if let Some(course) = self.kubelets.course_mut(self.job.uid) {
+            course.pulls = tries;
         }
     }
 
@@ -58,7 +58,7 @@ impl PodPass<'_, '_> {
         let object = self.object.clone();
         let pod = object.body::<Pod>();
         let failing: Vec<u32> = containers::all(pod).chain(containers::ephemeral(pod)).filter(|i| fails(pod, *i)).collect();
-        let planned = self.kubelets.pods.get(&self.job.uid).is_some_and(|running| running.pulls.until == until);
+        let planned = self.kubelets.course(self.job.uid).is_some_and(|course| course.pulls.until == until);
         if failing.is_empty() || pod.is_terminal() || !planned {
             return Vec::new();
         }
@@ -116,7 +116,7 @@ impl PodPass<'_, '_> {
             for (i, _, container) in failing {
                 if let Some(status) = containers::status(pod, i) {
                     status::keep_end(status, ended, wall);
-                    status.image = container.image.clone();
+                    status.image = (&container.image).into();
                     let (reason, message) = pull_failure(&container.image);
                     status.state = status::waiting_for(reason, &message);
                 }

@@ -4,7 +4,7 @@
 
 use super::behaviour::Behaviour;
 use super::containers;
-use super::state::Running;
+use super::state::Course;
 use super::{BACK_OFF_RESET_S, BACK_OFF_SHOWN_US, FIRST_RESTART_US, Jobs, MAX_BACK_OFF, PodPass, PodStep, status};
 use crate::api::Str;
 use crate::api::pod::{ContainerState, ContainerStatus, Waiting};
@@ -17,11 +17,11 @@ impl PodPass<'_, '_> {
     /// Restarts a container that has ended: the first time at once, then after a back-off.
     pub(super) fn hold_back(&mut self, i: u32, ran: i64) -> Jobs {
         let mut held_back = 0;
-        if let Some(running) = self.kubelets.running(self.job.uid) {
+        if let Some(course) = self.kubelets.course_mut(self.job.uid) {
             if ran >= BACK_OFF_RESET_S {
-                running.held_back.remove(&i);
+                course.held_back.remove(&i);
             }
-            held_back = running.held_back.get(&i).copied().unwrap_or(0);
+            held_back = course.held_back.get(&i).copied().unwrap_or(0);
         }
         let restart = PodStep::Restart(i, self.run_number(i));
         vec![if held_back == 0 { self.then(FIRST_RESTART_US, restart) } else { self.then(BACK_OFF_SHOWN_US, PodStep::BackOff(i)) }]
@@ -29,9 +29,9 @@ impl PodPass<'_, '_> {
 
     /// Puts a container into back-off: 10 s, 20 s, 40 s… up to 5 min.
     pub(super) fn back_off(&mut self, i: u32) -> Jobs {
-        let known = self.kubelets.pods.get(&self.job.uid);
-        let count = |map: fn(&Running) -> &BTreeMap<u32, i32>| known.and_then(|r| map(r).get(&i)).copied().unwrap_or(1);
-        let (held_back, restarts) = (count(|r| &r.held_back), count(|r| &r.restarts));
+        let known = self.kubelets.course(self.job.uid);
+        let count = |map: fn(&Course) -> &BTreeMap<u32, i32>| known.and_then(|course| map(course).get(&i)).copied().unwrap_or(1);
+        let (held_back, restarts) = (count(|course| &course.held_back), count(|course| &course.restarts));
         let seconds = (10 << (held_back - 1).clamp(0, 6)).min(MAX_BACK_OFF);
         let object = self.object.clone();
         let Some((list, container)) = containers::container(object.body(), i) else { return Vec::new() };
@@ -57,7 +57,7 @@ impl PodPass<'_, '_> {
                 ..Default::default()
             };
             status.container_id = Str::default();
-            status.image_id = Str::default();
+            status.image_id = Default::default();
         });
         vec![self.then(seconds as u64 * SECOND, PodStep::Restart(i, self.run_number(i)))]
     }
@@ -92,11 +92,11 @@ impl PodPass<'_, '_> {
         self.say_started(&container.name, &container.image, list);
         let (wall, generation, id) = (self.out.server.wall(), self.object.meta.generation, self.container_id());
         let mut count = 0;
-        if let Some(running) = self.kubelets.running(self.job.uid).filter(|_| !first) {
-            let n = running.restarts.entry(i).or_default();
+        if !first && let Some(course) = self.kubelets.course_mut(self.job.uid) {
+            let n = course.restarts.entry(i).or_default();
             *n += 1;
             count = *n;
-            *running.held_back.entry(i).or_default() += 1;
+            *course.held_back.entry(i).or_default() += 1;
         }
         let why = match ended {
             _ if first => self.why_started(std::slice::from_ref(&container), &[plan]),

@@ -50,9 +50,9 @@ impl PodPass<'_, '_> {
         let (wall, generation) = (self.out.server.wall(), self.object.meta.generation);
         let all: Vec<u32> = containers::all(self.pod()).collect();
         let mut counts = Vec::new();
-        if let Some(running) = self.kubelets.running(self.job.uid) {
+        if let Some(course) = self.kubelets.course_mut(self.job.uid) {
             for i in &all {
-                let count = running.restarts.entry(*i).or_default();
+                let count = course.restarts.entry(*i).or_default();
                 *count += 1;
                 counts.push(*count);
             }

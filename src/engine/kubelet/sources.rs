@@ -128,8 +128,8 @@ impl PodPass<'_, '_> {
         if !held {
             return None;
         }
-        let tries = self.kubelets.running(self.job.uid).map_or(0, |running| {
-            let tries = running.held_back.entry(MOUNT_TRIES).or_default();
+        let tries = self.kubelets.course_mut(self.job.uid).map_or(0, |course| {
+            let tries = course.held_back.entry(MOUNT_TRIES).or_default();
             *tries += 1;
             *tries - 1
         });

@@ -91,6 +91,15 @@ pub(super) struct Running {
     pub(super) pod: ObjectRef,
     pub(super) node: Str,
     pub(super) stopping: bool,
+    /// The spec whose resources the node has set aside.
+    pub(super) allocated: Rc<PodSpec>,
+    /// Nothing for most Pods, whose containers just run.
+    pub(super) course: Option<Box<Course>>,
+}
+
+/// What a kubelet keeps of a Pod whose containers end, are stopped or are probed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Course {
     pub(super) restarts: BTreeMap<u32, i32>,
     /// Restarts since a container last ran long enough to reset its back-off.
     pub(super) held_back: BTreeMap<u32, i32>,
@@ -102,8 +111,6 @@ pub(super) struct Running {
     pub(super) probes: BTreeMap<(u32, Probed), ProbeState>,
     /// The message of its eviction, if it is being evicted.
     pub(super) evicted: Option<Str>,
-    /// The spec whose resources the node has set aside.
-    pub(super) allocated: Rc<PodSpec>,
 }
 
 /// All kubelets of the cluster.

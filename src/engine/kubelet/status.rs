@@ -24,7 +24,7 @@ pub(super) fn waiting(pod: &mut Pod) {
     let reason = if pod.spec.init_containers.is_empty() { "ContainerCreating" } else { "PodInitializing" };
     let wait = |c: &crate::api::pod::Container| ContainerStatus {
         name: c.name.clone(),
-        image: c.image.clone(),
+        image: (&c.image).into(),
         started: Some(false),
         state: waiting_for(reason, ""),
         ..Default::default()
@@ -33,7 +33,7 @@ pub(super) fn waiting(pod: &mut Pod) {
     pod.status.container_statuses = spec.containers.iter().map(wait).collect();
     pod.status.share_statuses();
     pod.status.init_container_statuses = spec.init_containers.iter().map(wait).collect();
-    pod.status.phase = Str::new_static("Pending");
+    pod.status.phase = "Pending".into();
 }
 
 pub(super) fn set_ip(pod: &mut Pod, ip: Str) {
@@ -47,7 +47,7 @@ fn identify(status: &mut ContainerStatus, image: &str, id: Str) {
     let host = if repository.contains('/') { "" } else { "docker.io/library/" };
     status.container_id = id;
     status.image = image.into();
-    status.image_id = format_smolstr!("{host}{repository}@sha256:{:064}", 0);
+    status.image_id = format_smolstr!("{host}{repository}@sha256:{:064}", 0).into();
 }
 
 /// The container runs.
@@ -74,7 +74,7 @@ pub(super) fn terminate(status: &mut ContainerStatus, code: i32, now: Timestamp)
         })),
         ..Default::default()
     };
-    status.image_id = Str::default();
+    status.image_id = Default::default();
     status.ready = false;
     status.started = status.started.map(|_| false);
 }
@@ -114,7 +114,7 @@ pub(super) fn finish_init(pod: &mut Pod, n: usize, id: Str, now: Timestamp) {
 pub(super) fn begin_phase(pod: &mut Pod) {
     let waits = |s: &ContainerStatus| s.state.waiting.is_some() && s.last_state.terminated.is_none();
     let waits = pod.status.container_statuses.iter().any(waits);
-    pod.status.phase = Str::new_static(if waits { "Pending" } else { "Running" });
+    pod.status.phase = if waits { "Pending".into() } else { "Running".into() };
 }
 
 /// Sets the terminal phase when all containers have ended for good: Failed if one failed, otherwise Succeeded. Sidecars and ephemeral
@@ -131,7 +131,7 @@ pub(super) fn end_phase(pod: &mut Pod, now: Timestamp) {
         terminate(status, 0, now);
     }
     let failed = codes.iter().any(|code| *code != Some(0));
-    pod.status.phase = Str::new_static(if failed { "Failed" } else { "Succeeded" });
+    pod.status.phase = if failed { "Failed".into() } else { "Succeeded".into() };
 }
 
 /// Writes the status of stopped containers; those that never ran have `ContainerStatusUnknown`.
@@ -169,7 +169,7 @@ pub(super) fn stop(pod: &mut Pod, now: Timestamp, generation: i64) {
         terminate(status, 0, now);
     }
     if !ended {
-        pod.status.phase = Str::new_static(if failed { "Failed" } else { "Succeeded" });
+        pod.status.phase = if failed { "Failed".into() } else { "Succeeded".into() };
     }
     set_conditions(pod, false, now, generation);
 }

@@ -342,7 +342,7 @@ impl Scheduler {
     fn schedule(&mut self, object: &Rc<Object>, pod: &Pod, cache: &Cache, out: &mut Out<'_>) {
         if let Some(node) = self.placed.get(&object.meta.uid).cloned() {
             if volumes::all_bound(object, pod, cache) {
-                self.bind(object, &node, Why::BestNode { feasible: 0, nodes: 0, score: 0, next: Str::default(), next_score: 0 }, out);
+                self.bind(object, &node, Why::BestNode { feasible: 0, nodes: 0, score: 0, next: Default::default(), next_score: 0 }, out);
             } else {
                 self.set_aside(object, filters::volume_binding(), out.server.now);
             }
@@ -369,7 +369,7 @@ impl Scheduler {
             }
         };
         let (feasible, nodes) = (choice.feasible as u32, real as u32);
-        let why = Why::BestNode { feasible, nodes, score: choice.score, next: choice.next, next_score: choice.next_score };
+        let why = Why::BestNode { feasible, nodes, score: choice.score, next: choice.next.into(), next_score: choice.next_score };
         let node = choice.node;
         if volumes::all_bound(object, pod, cache) {
             self.bind(object, &node, why, out);

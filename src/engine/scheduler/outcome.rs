@@ -63,7 +63,7 @@ impl Scheduler {
         for (_, other) in lost {
             let _ = out.patch(&other.key(), why(), |o| {
                 if let Body::Pod(pod) = &mut o.body {
-                    pod.status.nominated_node_name = Str::default();
+                    pod.status.nominated_node_name = Default::default();
                 }
             });
             let cause = self.pending.get(&other.meta.uid).map_or(0, |p| p.cause);
@@ -84,7 +84,7 @@ impl Scheduler {
             }
             if let Body::Pod(pod) = &mut o.body {
                 pod.node_name = node.clone();
-                pod.status.nominated_node_name = Str::default();
+                pod.status.nominated_node_name = Default::default();
                 pod.status.conditions.retain(|c| c.kind != "PodScheduled");
                 pod.status.conditions.reserve_exact(1);
                 pod.status.conditions.push(PodCondition {
@@ -127,8 +127,8 @@ impl Scheduler {
             if let Body::Pod(pod) = &mut o.body {
                 match nominated {
                     Nominated::Stays => {}
-                    Nominated::None => pod.status.nominated_node_name = Str::default(),
-                    Nominated::Becomes(node) => pod.status.nominated_node_name = node,
+                    Nominated::None => pod.status.nominated_node_name = Default::default(),
+                    Nominated::Becomes(node) => pod.status.nominated_node_name = node.into(),
                 }
                 let old = pod.status.condition("PodScheduled").filter(|c| c.status == "False").cloned();
                 if old.as_ref().is_some_and(|c| c.message == message) {

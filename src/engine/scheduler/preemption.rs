@@ -180,7 +180,7 @@ mod tests {
         let victim = |priority: &i32| {
             let spec = serde_json::json!({"priority": priority, "containers": []});
             let mut pod = Pod { spec: crate::api::pod::PodSpec::from_raw(spec).unwrap(), ..Default::default() };
-            pod.status.start_time = Some(Timestamp(started));
+            pod.status.start_time = Some(Timestamp::new(started));
             Rc::new(Object { kind: Kind::Pod, meta: ObjectMeta { uid: Uid(1), ..Default::default() }, body: Body::Pod(Box::new(pod)) })
         };
         Candidate { node: "n".into(), victims: priorities.iter().map(victim).collect(), violations }
@@ -196,7 +196,7 @@ mod tests {
             ("the most important ran for a shorter time", candidate(0, &[2], 7), candidate(0, &[2], 3)),
         ];
         for (name, better, worse) in cases {
-            assert!(cost(&better, Timestamp(9)) < cost(&worse, Timestamp(9)), "{name}");
+            assert!(cost(&better, Timestamp::new(9)) < cost(&worse, Timestamp::new(9)), "{name}");
         }
     }
 }

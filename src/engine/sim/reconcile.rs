@@ -17,7 +17,7 @@ impl Sim {
             self.limits.iter_mut().for_each(|limit| limit.leave(&key));
         }
         let at = self.now.after(DISPATCH_US);
-        let clock = self.server.wall().0 * SECOND as i64 + (self.now.0 % SECOND) as i64;
+        let clock = self.server.wall().seconds() * SECOND as i64 + (self.now.0 % SECOND) as i64;
         for (i, key) in woken.drain(..) {
             match controllers::ALL[i].delay(event, &key, clock) {
                 0 => self.enqueue(i, &key, at, Some(id)),

@@ -360,7 +360,7 @@ fn admit_pod(pod: &mut Pod, suffix: Str, wall: Timestamp, toleration_seconds: i6
     if pod.spec.volumes.iter().any(|v| v.name == TOKEN_VOLUME) {
         pod.token = suffix;
     }
-    pod.status = crate::api::pod::PodStatus { phase: "Pending".into(), qos_class: qos_class(pod), ..Default::default() };
+    pod.status = crate::api::pod::PodStatus { phase: "Pending".into(), qos_class: qos_class(pod).into(), ..Default::default() };
     if !pod.spec.scheduling_gates.is_empty() {
         pod.status.conditions.push(PodCondition {
             kind: "PodScheduled".into(),

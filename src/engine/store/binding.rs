@@ -5,7 +5,7 @@
 use super::error::{ApiError, StatusReason};
 use super::server::{ApiServer, FINALIZED_BY_LOOP, Origin};
 use crate::api::pod::PodCondition;
-use crate::api::{Body, Kind, Object, ObjectRef, Str};
+use crate::api::{Body, Kind, Object, ObjectRef};
 use crate::engine::why::Why;
 use std::rc::Rc;
 
@@ -45,7 +45,7 @@ impl ApiServer {
         let generation = new.meta.generation;
         if let Body::Pod(pod) = &mut new.body {
             pod.node_name = node.into();
-            pod.status.nominated_node_name = Str::default();
+            pod.status.nominated_node_name = Default::default();
             pod.status.set_condition(PodCondition {
                 kind: "PodScheduled".into(),
                 status: "True".into(),

@@ -95,7 +95,7 @@ mod tests {
 
     /// What evicting a running Pod gives, and the disruptions left.
     fn evict(ready: bool, budgets: &[Value]) -> (Result<(), StatusReason>, i32) {
-        let mut server = ApiServer::new(Timestamp(0), 1);
+        let mut server = ApiServer::new(Timestamp::new(0), 1);
         let origin = Origin { actor: Actor::SERVER, cause: None, pass: 0, manager: None, user: None };
         let status = if ready { "True" } else { "False" };
         let pod = json!({"metadata": {"name": "p", "labels": {"app": "web"}}, "spec": {"nodeName": "n", "containers": []}});

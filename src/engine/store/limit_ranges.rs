@@ -15,7 +15,7 @@ impl ApiServer {
     /// The bodies of the LimitRanges of a namespace.
     fn ranges(&self, namespace: &str) -> Vec<Value> {
         let ranges = self.list(Kind::LimitRange).filter(|r| r.meta.namespace == namespace);
-        ranges.filter_map(|r| if let Body::Other(body) = &r.body { Some(Value::Object(body.clone())) } else { None }).collect()
+        ranges.filter_map(|r| if let Body::Other(body) = &r.body { Some(Value::Object((**body).clone())) } else { None }).collect()
     }
 
     /// Fills in the defaults of a client's new Pod, before validation.

@@ -97,7 +97,7 @@ impl ApiServer {
 
     /// The wall clock of the cluster at some virtual time.
     pub fn wall_at(&self, time: Time) -> Timestamp {
-        Timestamp(self.epoch.0 + (time.0 / 1_000_000) as i64)
+        Timestamp::new(self.epoch.seconds() + (time.0 / 1_000_000) as i64)
     }
 
     pub(in crate::engine) fn entries(&self) -> &Entries {
@@ -385,7 +385,7 @@ impl ApiServer {
         }
         let begun = old.meta.deletion_timestamp.is_some();
         if !begun || earlier.is_some_and(|g| grace < g) {
-            new.meta.deletion_timestamp = Some(Timestamp(self.wall().0.saturating_add(grace.clamp(0, MAX_GRACE_S))));
+            new.meta.deletion_timestamp = Some(Timestamp::new(self.wall().seconds().saturating_add(grace.clamp(0, MAX_GRACE_S))));
             new.meta.deletion_grace_period_seconds = Some(grace);
         }
         if !begun && new.meta.generation > 0 {
@@ -472,7 +472,7 @@ mod tests {
     fn a_generated_name_in_use_is_generated_again() {
         let origin = Origin { actor: Actor::SERVER, cause: None, pass: 0, manager: None, user: None };
         let made = |taken: &[Str]| {
-            let mut server = ApiServer::new(Timestamp(0), 1);
+            let mut server = ApiServer::new(Timestamp::new(0), 1);
             for (at, name) in taken.iter().enumerate() {
                 let meta = json!({"name": name.as_str(), "uid": format!("00000000-0000-4000-8000-00000000000{}", at + 1)});
                 let object = Object::from_value(Kind::ConfigMap, json!({ "metadata": meta })).unwrap();

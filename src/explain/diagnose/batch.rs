@@ -51,8 +51,8 @@ pub fn job(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
 /// Whether a run was due since the last one began.
 fn missed(sim: &Context<'_>, schedule: &str, status: Option<&Value>) -> bool {
     let last = status.and_then(|status| status.get("lastScheduleTime")).and_then(Value::as_str).and_then(Timestamp::parse);
-    let next = last.and_then(|last| Schedule::parse(schedule).ok()?.next(last.0, &|_| 0));
-    next.is_none_or(|next| next <= sim.server().wall_at(sim.now()).0)
+    let next = last.and_then(|last| Schedule::parse(schedule).ok()?.next(last.seconds(), &|_| 0));
+    next.is_none_or(|next| next <= sim.server().wall_at(sim.now()).seconds())
 }
 
 pub fn cron_job(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {

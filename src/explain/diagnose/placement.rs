@@ -68,7 +68,7 @@ pub fn unbound(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diag
         return Some(out);
     }
     if !pod.status.nominated_node_name.is_empty() {
-        let mut out = Diagnosis::new(object, Waits::Preempting(pod.status.nominated_node_name.clone()));
+        let mut out = Diagnosis::new(object, Waits::Preempting(pod.status.nominated_node_name.to_str()));
         out.since(sim, said.last_transition_time);
         return Some(out);
     }

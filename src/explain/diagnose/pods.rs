@@ -147,7 +147,7 @@ fn sources(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod) -> Option<Diagnosi
 fn container(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod, status: &ContainerStatus) -> Option<Diagnosis> {
     let waiting = status.state.waiting.as_ref();
     if let Some(waiting) = waiting.filter(|waiting| matches!(&*waiting.reason, "ErrImagePull" | "ImagePullBackOff" | "InvalidImageName")) {
-        let mut out = Diagnosis::new(object, Waits::Image(status.image.clone()));
+        let mut out = Diagnosis::new(object, Waits::Image(status.image.to_str()));
         out.word(FactLabel::Container, &status.name);
         out.word(FactLabel::Message, &waiting.message);
         out.at(FactLabel::LooksAgain, sim.kubelet_looks(object.meta.uid));

@@ -196,7 +196,7 @@ fn token(client: &mut Client<'_>, args: &Args, name: &str) -> Result<Value, Fail
     let lasts = args.duration("duration")?.map_or(HOUR, |span| (span / 1_000_000) as i64);
     let now = client.wall();
     let namespace = &account["metadata"]["namespace"];
-    let claims = json!({"aud": ["https://kubernetes.default.svc.cluster.local"], "exp": Timestamp(now + lasts).0, "iat": now,
+    let claims = json!({"aud": ["https://kubernetes.default.svc.cluster.local"], "exp": Timestamp::new(now + lasts).seconds(), "iat": now,
         "iss": "https://kubernetes.default.svc.cluster.local", "nbf": now, "kubernetes.io": {"namespace": namespace,
             "serviceaccount": {"name": name, "uid": account["metadata"]["uid"]}},
         "sub": format!("system:serviceaccount:{}:{name}", namespace.as_str().unwrap_or(""))});

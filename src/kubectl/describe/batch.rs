@@ -27,7 +27,7 @@ pub fn job(page: &mut DescribePage<'_>) {
             page.field(title, long(row, path));
         }
     }
-    let at = |path: &str| Timestamp::parse(row.text(path)).map(|t| t.0);
+    let at = |path: &str| Timestamp::parse(row.text(path)).map(|t| t.seconds());
     if let (Some(start), Some(end)) = (at("/status/startTime"), at("/status/completionTime")) {
         page.field("Duration", age::human(end - start));
     }

@@ -6,7 +6,7 @@ use crate::api::Timestamp;
 
 /// How long before `now` (seconds since 1970) the RFC 3339 time was.
 pub fn since(time: &str, now: i64) -> String {
-    Timestamp::parse(time).map_or_else(|| "<unknown>".to_owned(), |t| human(now - t.0))
+    Timestamp::parse(time).map_or_else(|| "<unknown>".to_owned(), |t| human(now - t.seconds()))
 }
 
 /// A span of seconds with at most two units.
@@ -40,7 +40,7 @@ pub fn long(time: &str) -> String {
     let Some(moment) = Timestamp::parse(time) else { return "<unset>".to_owned() };
     let text = moment.rfc3339();
     let part = |from: usize, to: usize| text.get(from..to).unwrap_or("");
-    let day = DAYS[moment.0.div_euclid(86400).rem_euclid(7) as usize];
+    let day = DAYS[moment.seconds().div_euclid(86400).rem_euclid(7) as usize];
     let month = part(5, 7).parse::<usize>().ok().and_then(|m| MONTHS.get(m.wrapping_sub(1))).unwrap_or(&"");
     format!("{day}, {} {month} {} {} +0000", part(8, 10), part(0, 4), part(11, 19))
 }

@@ -151,7 +151,7 @@ fn node(row: TableRow<'_>) -> Vec<String> {
 
 /// When an event was seen last, in seconds since 1970.
 pub fn last_seen(event: &Value) -> i64 {
-    let at = |value: &Value| value.as_str().and_then(Timestamp::parse).map(|t| t.0);
+    let at = |value: &Value| value.as_str().and_then(Timestamp::parse).map(|t| t.seconds());
     [&event["series"]["lastObservedTime"], &event["lastTimestamp"], &event["eventTime"], &event["metadata"]["creationTimestamp"]]
         .into_iter()
         .find_map(at)
@@ -160,7 +160,7 @@ pub fn last_seen(event: &Value) -> i64 {
 
 /// When an event was seen first.
 pub fn first_seen(event: &Value) -> i64 {
-    let at = |value: &Value| value.as_str().and_then(Timestamp::parse).map(|t| t.0);
+    let at = |value: &Value| value.as_str().and_then(Timestamp::parse).map(|t| t.seconds());
     [&event["firstTimestamp"], &event["eventTime"], &event["metadata"]["creationTimestamp"]].into_iter().find_map(at).unwrap_or(0)
 }
 

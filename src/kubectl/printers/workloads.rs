@@ -163,7 +163,7 @@ fn job_status(row: TableRow<'_>) -> String {
 }
 
 fn job_duration(row: TableRow<'_>) -> String {
-    let at = |path: &str| Timestamp::parse(row.text(path)).map(|t| t.0);
+    let at = |path: &str| Timestamp::parse(row.text(path)).map(|t| t.seconds());
     match (at("/status/startTime"), at("/status/completionTime")) {
         (Some(start), Some(end)) => age::human(end - start),
         (Some(start), None) => age::human(row.now - start),

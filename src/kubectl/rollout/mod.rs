@@ -91,7 +91,7 @@ fn restart(client: &mut Client<'_>, kind: Kind, object: &Value) -> Result<(), Fa
         return Err(Failure::error(format!("{} can't restart paused deployment (run rollout resume first)", quoted(kind, object))));
     }
     let mut edited = object.clone();
-    let now = Timestamp(client.wall()).rfc3339();
+    let now = Timestamp::new(client.wall()).rfc3339();
     if object["spec"]["template"]["metadata"]["annotations"]["kubectl.kubernetes.io/restartedAt"] == now.as_str() {
         let again = "if restart has already been triggered within the past second, please wait before attempting to trigger another";
         return Err(Failure::error(format!("failed to create patch for {}: {again}", name_of(object))));

@@ -312,7 +312,7 @@ fn place(block: &PodBlock, pod: &Pod) -> usize {
 /// have ended, nothing waits for the grace.
 fn left(object: &Object, now: i64, stale: bool) -> Message {
     let ended = object.pod().is_some_and(|pod| pod.is_terminal() || ended(&pod.status.container_statuses));
-    let end = object.meta.deletion_timestamp.map_or(0, |end| end.0 * 1000);
+    let end = object.meta.deletion_timestamp.map_or(0, |end| end.seconds() * 1000);
     let left = if ended { 0 } else { (end - now).max(0) / 100 * 100 };
     match (object.meta.finalizers.first(), object.pod()) {
         _ if left > 0 => msg::pod_grace_left(left),
@@ -346,7 +346,7 @@ fn read(object: &Object, family: &str) -> Pod {
         prefix: owner.map_or(0, |owner| shared(&owner.name)),
         family: shared(family),
         ordinal,
-        created: object.meta.creation_timestamp.map_or(0, |at| at.0.max(0) as u64),
+        created: object.meta.creation_timestamp.map_or(0, |at| at.seconds().max(0) as u64),
         node: body.node_name.to_string(),
         claims: body.spec.claims().map(|name| name.to_string()).collect(),
         stale: false,

@@ -242,14 +242,14 @@ fn what_templates_and_lone_pods_name_is_used_and_the_rest_is_only_stored() {
 #[test]
 fn deletion_wins_over_every_other_state() {
     let mut leaving = (*pod("web-0", 1, json!([]), ready())).clone();
-    leaving.meta.deletion_timestamp = Some(crate::api::Timestamp(100));
+    leaving.meta.deletion_timestamp = Some(crate::api::Timestamp::new(100));
     assert_eq!(status(&leaving).0, PodState::Terminating);
     let scope = Scope { now: 72_400, ..Scope::default() };
     assert_eq!(model(&[Rc::new(leaving)], &scope).pods().next().map(|pod| pod.note.clone()).as_deref(), Some("up to 27.6 s left"));
     // Once its containers have ended nothing waits for the rest of the time.
     let ended = json!({ "phase": "Running", "containerStatuses": [{ "name": "c", "state": { "terminated": { "exitCode": 0 } } }] });
     let mut leaving = (*pod("web-0", 1, json!([]), ended)).clone();
-    leaving.meta.deletion_timestamp = Some(crate::api::Timestamp(100));
+    leaving.meta.deletion_timestamp = Some(crate::api::Timestamp::new(100));
     assert_eq!(model(&[Rc::new(leaving)], &scope).pods().next().map(|pod| pod.note.clone()).as_deref(), Some("node-1"));
 }
 

@@ -71,7 +71,7 @@ pub fn count_down(model: &mut Model, source: &Source) {
         let here = source.sim.pods_on(&node.id.name).filter(|pod| !pod.meta.is_deleting()).filter_map(|pod| pod.pod());
         let first =
             here.filter(|pod| !pod.is_terminal()).filter_map(|pod| taint_eviction::tolerated_for(&pod.spec.tolerations, &taints)).min();
-        let left = first.map_or(0, |seconds| since.0 + seconds - source.scope.now / 1000);
+        let left = first.map_or(0, |seconds| since.seconds() + seconds - source.scope.now / 1000);
         if left > 0 {
             let left = format!("{:02}:{:02}", left / 60, left % 60);
             Rc::make_mut(node).countdown = Some(msg::node_evicts_in(left));

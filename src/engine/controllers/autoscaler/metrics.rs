@@ -185,7 +185,7 @@ fn is_unready(pod: &Pod, view: &PassView<'_>) -> bool {
     if view.since(start) < CPU_INITIALIZATION_S * SECOND as i64 {
         return ready.status == "False" || view.since(since) < SAMPLE_WINDOW_S * SECOND as i64;
     }
-    ready.status == "False" && start.0 + INITIAL_READINESS_S > since.0
+    ready.status == "False" && start.seconds() + INITIAL_READINESS_S > since.seconds()
 }
 
 /// Usage against the target: ratio, percent and average.

@@ -225,7 +225,7 @@ impl CronJobPass<'_> {
         if self.spec.suspend {
             return Ok(None);
         }
-        let clock = view.wall.0 * SECOND as i64 + (view.now.0 % SECOND) as i64;
+        let clock = view.wall.seconds() * SECOND as i64 + (view.now.0 % SECOND) as i64;
         let Some(mut plan) = StartPlan::of(self.object, self.spec, &self.status, clock) else { return Ok(None) };
         let due = plan.due(self.spec.starting_deadline_seconds);
         if plan.missed > TOO_MANY_MISSED && due.is_some() {
@@ -239,7 +239,7 @@ impl CronJobPass<'_> {
             return Ok(Some(plan.until_next()));
         }
         let name = format_smolstr!("{}-{}", self.object.meta.name, due / 60);
-        let done = self.status.last_schedule_time == Some(Timestamp(due)) || self.status.active.iter().any(|job| job.name == name);
+        let done = self.status.last_schedule_time == Some(Timestamp::new(due)) || self.status.active.iter().any(|job| job.name == name);
         if done {
             return Ok(Some(plan.until_next()));
         }
@@ -287,7 +287,7 @@ impl CronJobPass<'_> {
         job["metadata"]["annotations"][SCHEDULED] = zone.rfc3339(due).into();
         job["metadata"]["ownerReferences"] = Value::Array(vec![self.object.controller_reference().write()]);
         job["spec"] = template["spec"].clone();
-        let created = match out.create_value(job, Why::Due { at: Timestamp(due) }) {
+        let created = match out.create_value(job, Why::Due { at: Timestamp::new(due) }) {
             Ok(job) => {
                 out.event(self.object, "Normal", "SuccessfulCreate", format_smolstr!("Created job {name}"));
                 job
@@ -312,7 +312,7 @@ impl CronJobPass<'_> {
             resource_version: format_smolstr!("{}", created.meta.resource_version),
             uid: created.meta.uid,
         });
-        self.status.last_schedule_time = Some(Timestamp(due));
+        self.status.last_schedule_time = Some(Timestamp::new(due));
         self.changed = true;
         Ok(true)
     }
@@ -331,7 +331,7 @@ struct StartPlan {
 
 impl StartPlan {
     fn of(object: &Object, spec: &CronSpec, status: &CronStatus, clock: i64) -> Option<StartPlan> {
-        let earliest = status.last_schedule_time.or(object.meta.creation_timestamp)?.0;
+        let earliest = status.last_schedule_time.or(object.meta.creation_timestamp)?.seconds();
         let zone = spec.time_zone.as_ref().map_or(Some(Zone::UTC), |name| Zone::find(name))?;
         Some(StartPlan { schedule: Schedule::parse(&spec.schedule).ok()?, zone, earliest, clock, missed: 0 })
     }
@@ -378,7 +378,7 @@ fn rfc1123(at: i64) -> String {
     const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
     let (day, (year, month, date)) = (at.div_euclid(86_400), crate::api::time::civil(at.div_euclid(86_400)));
     let word = |words: &'static str, n: i64| words.get(n as usize * 3..n as usize * 3 + 3).unwrap_or("");
-    let clock = &Timestamp(at).rfc3339()[11..19];
+    let clock = &Timestamp::new(at).rfc3339()[11..19];
     format!("{}, {date:02} {} {year} {clock} UTC", word(DAYS, day.rem_euclid(7)), word(MONTHS, month - 1))
 }
 

@@ -209,7 +209,7 @@ impl DaemonSetPass<'_> {
                 if !pod.body::<Pod>().is_terminal() {
                     running.push(pod);
                 } else if self.may_replace(pod, &node.name, out) {
-                    plan.delete.push((pod.clone(), Why::DaemonEnded { phase: pod.body::<Pod>().status.phase.clone() }));
+                    plan.delete.push((pod.clone(), Why::DaemonEnded { phase: pod.body::<Pod>().status.phase.to_str() }));
                 }
             }
             let surplus = |pod: &Rc<Object>| (pod.clone(), Why::NodeHasPod { node: name() });

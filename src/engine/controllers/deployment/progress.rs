@@ -112,7 +112,7 @@ impl DeploymentPass<'_, '_, '_> {
         match condition.reason.as_str() {
             AVAILABLE => false,
             TIMED_OUT => true,
-            _ => condition.last_update_time.is_some_and(|since| since.0 + deadline < self.wall.0),
+            _ => condition.last_update_time.is_some_and(|since| since.seconds() + deadline < self.wall.seconds()),
         }
     }
 
@@ -142,7 +142,7 @@ impl DeploymentPass<'_, '_, '_> {
         if self.is_complete(status) || condition.reason == TIMED_OUT || condition.reason == AVAILABLE {
             return Action::AwaitChange;
         }
-        let left = condition.last_update_time.map_or(0, |since| since.0 + deadline - self.wall.0).max(0);
+        let left = condition.last_update_time.map_or(0, |since| since.seconds() + deadline - self.wall.seconds()).max(0);
         Action::RequeueAfter((left as u64 + 1) * SECOND)
     }
 }

@@ -26,13 +26,13 @@ impl BackoffRecord {
     /// Loads the state from earlier passes.
     pub fn load(memory: &Memory) -> BackoffRecord {
         let get = |key: &str| memory.get(key).copied().unwrap_or(0);
-        BackoffRecord { failures: get("failures"), last: Timestamp(get("failed at")), unreplaced: get("unreplaced") }
+        BackoffRecord { failures: get("failures"), last: Timestamp::new(get("failed at")), unreplaced: get("unreplaced") }
     }
 
     /// Stores the state for later passes.
     pub fn store(self, memory: &mut Memory) {
         memory.insert("failures".into(), self.failures);
-        memory.insert("failed at".into(), self.last.0);
+        memory.insert("failed at".into(), self.last.seconds());
         memory.insert("unreplaced".into(), self.unreplaced);
     }
 
@@ -77,7 +77,7 @@ pub fn ended_at(object: &Object) -> Timestamp {
     let not_ready = pod.status.condition("Ready").filter(|c| c.status == "False").and_then(|c| c.last_transition_time);
     let deleted = || {
         let grace = object.meta.deletion_grace_period_seconds.unwrap_or(0);
-        object.meta.deletion_timestamp.map(|at| Timestamp(at.0 - grace))
+        object.meta.deletion_timestamp.map(|at| Timestamp::new(at.seconds() - grace))
     };
     containers_ended(pod).or(not_ready).or_else(deleted).unwrap_or(created)
 }
@@ -98,7 +98,7 @@ mod tests {
     use serde_json::json;
 
     fn ended(at: i64) -> Rc<Object> {
-        let time = Timestamp(at).rfc3339();
+        let time = Timestamp::new(at).rfc3339();
         let value = json!({ "metadata": { "name": "p" }, "spec": {}, "status": { "phase": "Failed", "containerStatuses": [
             { "name": "main", "state": { "terminated": { "exitCode": 1, "startedAt": time, "finishedAt": time } } }] } });
         Rc::new(Object::from_value(Kind::Pod, value).unwrap())
@@ -107,10 +107,10 @@ mod tests {
     #[test]
     fn a_success_resets_earlier_failures() {
         let record = BackoffRecord::default().after(&[], &[ended(5), ended(3)]);
-        assert_eq!(record, BackoffRecord { failures: 2, last: Timestamp(5), unreplaced: 2 });
+        assert_eq!(record, BackoffRecord { failures: 2, last: Timestamp::new(5), unreplaced: 2 });
         assert_eq!(record.after(&[], &[]), record);
-        assert_eq!(record.after(&[], &[ended(9)]), BackoffRecord { failures: 3, last: Timestamp(9), unreplaced: 3 });
-        assert_eq!(record.after(&[ended(8)], &[ended(7), ended(9)]), BackoffRecord { failures: 1, last: Timestamp(9), unreplaced: 1 });
+        assert_eq!(record.after(&[], &[ended(9)]), BackoffRecord { failures: 3, last: Timestamp::new(9), unreplaced: 3 });
+        assert_eq!(record.after(&[ended(8)], &[ended(7), ended(9)]), BackoffRecord { failures: 1, last: Timestamp::new(9), unreplaced: 1 });
         assert_eq!(record.after(&[ended(8)], &[]).failures, 0);
     }
 }

@@ -227,7 +227,7 @@ impl JobPass<'_> {
         if let (Some(index), Some(raw)) = (place, indexed) {
             let end = format_smolstr!("-{index}-");
             let stem = meta.name.get(..MAX_NAME_PREFIX_LEN - end.len()).unwrap_or(&meta.name);
-            new.generate_name = format_smolstr!("{stem}{end}");
+            new.generate_name = format_smolstr!("{stem}{end}").into();
             put(&mut new.labels, INDEX, index);
             put(&mut new.annotations, INDEX, index);
             if self.spec.backoff_limit_per_index.is_some() {
@@ -259,14 +259,14 @@ impl JobPass<'_> {
 fn how_it_failed(object: &Object) -> Str {
     let Some(status) = object.pod().map(|pod| &pod.status) else { return Str::default() };
     if !status.reason.is_empty() {
-        return status.reason.clone();
+        return status.reason.to_str();
     }
     let all = status.init_container_statuses.iter().chain(&status.container_statuses);
     let code = all.filter_map(|one| one.state.terminated.as_ref()).map(|end| end.exit_code).find(|code| *code != 0);
     match code {
         Some(code) => format_smolstr!("exit code {code}"),
         None if object.meta.is_deleting() => "deleted".into(),
-        None => status.phase.clone(),
+        None => status.phase.to_str(),
     }
 }
 

@@ -87,7 +87,7 @@ pub(super) fn wait_for_turn(object: &Object, server: &ApiServer, now: Timestamp)
         return None;
     }
     let pace = if partial { SLOW_TAINT_INTERVAL_S } else { TAINT_INTERVAL_S };
-    Some(last.map_or(0, |last: Timestamp| (last.0 + pace - now.0).max(0)))
+    Some(last.map_or(0, |last: Timestamp| (last.seconds() + pace - now.seconds()).max(0)))
 }
 
 fn zone(node: &Object) -> [Option<&Str>; 2] {

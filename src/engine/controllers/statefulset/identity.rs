@@ -60,7 +60,7 @@ pub(super) fn new_pod(object: &Object, set: &StatefulSet, ordinal: i32, template
         kind: Kind::Pod,
         meta: ObjectMeta {
             name,
-            generate_name: format_smolstr!("{}-", object.meta.name),
+            generate_name: format_smolstr!("{}-", object.meta.name).into(),
             namespace: object.meta.namespace.clone(),
             labels: Rc::new(labels),
             annotations: template.annotations.clone(),

@@ -170,7 +170,7 @@ impl StatefulSetPass<'_, '_, '_> {
         let body: &Pod = pod.body();
         if body.is_terminal() {
             if !pod.meta.is_deleting() {
-                self.delete_pod(pod, Why::EndedPod { phase: body.status.phase.clone() })?;
+                self.delete_pod(pod, Why::EndedPod { phase: body.status.phase.to_str() })?;
             }
             return Ok(Proceed::Wait);
         }
@@ -288,7 +288,7 @@ impl StatefulSetPass<'_, '_, '_> {
     }
 
     fn delete_old(&mut self, pod: &Rc<Object>) -> Result<(), ApiError> {
-        let why = Why::OldRevision { have: revision_of(pod).into(), want: self.revisions.update.clone() };
+        let why = Why::OldRevision { have: revision_of(pod).into(), want: (&self.revisions.update).into() };
         self.delete_pod(pod, why)
     }
 

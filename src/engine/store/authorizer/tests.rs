@@ -5,7 +5,7 @@ use serde_json::json;
 use std::rc::Rc;
 
 fn server(objects: &[Value]) -> ApiServer {
-    let mut server = ApiServer::new(Timestamp(0), 1);
+    let mut server = ApiServer::new(Timestamp::new(0), 1);
     let origin = Origin { actor: Actor::USER, cause: None, pass: 0, manager: None, user: None };
     for object in bootstrap::objects().iter().chain(objects) {
         let kind = Kind::from_api("rbac.authorization.k8s.io/v1", object["kind"].as_str().unwrap()).unwrap();

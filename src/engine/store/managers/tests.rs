@@ -19,7 +19,7 @@ fn origin(manager: &str) -> Origin {
 }
 
 fn server() -> ApiServer {
-    ApiServer::new(Timestamp(0), 1)
+    ApiServer::new(Timestamp::new(0), 1)
 }
 
 fn apply(server: &mut ApiServer, manager: &str, spec: Value) -> Result<Rc<Object>, ApiError> {

@@ -179,8 +179,8 @@ mod tests {
     use crate::api::Timestamp;
 
     fn next(schedule: &str, after: &str, ahead: i64) -> Option<String> {
-        let after = Timestamp::parse(after).unwrap().0;
-        Schedule::parse(schedule).unwrap().next(after, &|_| ahead * 3600).map(|at| Timestamp(at).rfc3339())
+        let after = Timestamp::parse(after).unwrap().seconds();
+        Schedule::parse(schedule).unwrap().next(after, &|_| ahead * 3600).map(|at| Timestamp::new(at).rfc3339())
     }
 
     #[test]

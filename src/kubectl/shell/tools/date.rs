@@ -49,7 +49,7 @@ fn parsed(text: &str) -> Option<i64> {
         _ => text.to_owned(),
     };
     let digits = whole.bytes().take(19).enumerate().all(|(at, b)| matches!(at, 4 | 7 | 10 | 13 | 16) || b.is_ascii_digit());
-    Timestamp::parse(&whole).filter(|_| digits).map(|time| time.0)
+    Timestamp::parse(&whole).filter(|_| digits).map(|time| time.seconds())
 }
 
 /// A time in a format of strftime.

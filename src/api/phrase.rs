@@ -1,0 +1,162 @@
+//! Texts that many objects have in common: phases, reasons, images, the components that speak.
+//!
+//! Guarantees: reads like a text, equal to another of the same letters; takes eight bytes (four in the page) and, if it is empty, no more.
+//! Copies share one text. Equal phrases made one after the other mostly do too: whether they do cannot be observed, so that one table
+//! for the whole thread is as good as one for each cluster.
+
+use super::Str;
+use super::json::Json;
+use serde_json::Value;
+use std::cell::RefCell;
+use std::ops::Deref;
+use std::rc::Rc;
+
+/// A text in shared memory; nothing if it is empty.
+#[derive(Clone, Default, Eq)]
+pub struct Phrase(Option<Rc<Str>>);
+
+/// Phrases remembered: a power of two, several times the reasons and phases that a cluster has in use.
+const KNOWN: usize = 128;
+
+thread_local! {
+    /// The last phrase made of each hash.
+    static LAST: RefCell<[Phrase; KNOWN]> = const { RefCell::new([const { Phrase(None) }; KNOWN]) };
+}
+
+impl Phrase {
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        self
+    }
+
+    /// The text as one that stands alone.
+    pub fn to_str(&self) -> Str {
+        self.0.as_deref().cloned().unwrap_or_default()
+    }
+
+    /// The phrase of a text, which `make` gives a place of its own if it was not met lately.
+    fn of(text: &str, make: impl FnOnce() -> Str) -> Phrase {
+        if text.is_empty() {
+            return Phrase(None);
+        }
+        let hash = text.bytes().fold(0_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+        LAST.with_borrow_mut(|last| {
+            let known = &mut last[(hash ^ hash >> 16) as usize % KNOWN];
+            if **known != *text {
+                *known = Phrase(Some(Rc::new(make())));
+            }
+            known.clone()
+        })
+    }
+}
+
+impl Deref for Phrase {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        self.0.as_deref().map_or("", Str::as_str)
+    }
+}
+
+impl From<&str> for Phrase {
+    fn from(text: &str) -> Self {
+        Phrase::of(text, || Str::new(text))
+    }
+}
+
+impl From<&Str> for Phrase {
+    fn from(text: &Str) -> Self {
+        Phrase::of(text, || text.clone())
+    }
+}
+
+impl From<Str> for Phrase {
+    fn from(text: Str) -> Self {
+        Phrase::from(&text)
+    }
+}
+
+impl PartialEq for Phrase {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Some(a), Some(b)) => Rc::ptr_eq(a, b) || a == b,
+            (a, b) => a.is_none() && b.is_none(),
+        }
+    }
+}
+
+impl PartialEq<str> for Phrase {
+    fn eq(&self, other: &str) -> bool {
+        **self == *other
+    }
+}
+
+impl PartialEq<&str> for Phrase {
+    fn eq(&self, other: &&str) -> bool {
+        **self == **other
+    }
+}
+
+impl PartialEq<Phrase> for Str {
+    fn eq(&self, other: &Phrase) -> bool {
+        **self == **other
+    }
+}
+
+impl PartialEq<Str> for Phrase {
+    fn eq(&self, other: &Str) -> bool {
+        **self == **other
+    }
+}
+
+impl std::fmt::Debug for Phrase {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Debug::fmt(&**self, f)
+    }
+}
+
+impl std::fmt::Display for Phrase {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(&**self, f)
+    }
+}
+
+impl Json for Phrase {
+    fn read(&mut self, value: &Value) -> Result<(), String> {
+        let mut text = Str::default();
+        text.read(value)?;
+        *self = text.into();
+        Ok(())
+    }
+    fn write(&self) -> Value {
+        Value::String(self.to_string())
+    }
+    fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_phrase_is_its_text_whether_it_was_met_lately_or_not() {
+        let (first, again) = (Phrase::from("Running"), Phrase::from(Str::from("Running".to_string())));
+        assert!(first.0.as_ref().zip(again.0.as_ref()).is_some_and(|(a, b)| Rc::ptr_eq(a, b)), "they share one text");
+        // Many others, some of them of the same hash.
+        let many: Vec<(String, Phrase)> =
+            (0..2_000).map(|n| (format!("reason-{n}"), Phrase::from(Str::from(format!("reason-{n}"))))).collect();
+        assert!(many.iter().all(|(text, phrase)| *phrase == **text && phrase.to_str() == *text));
+        let later = Phrase::from("Running");
+        assert_eq!((first.as_str(), &first), ("Running", &later));
+        assert_ne!(first, Phrase::from("running"));
+    }
+
+    #[test]
+    fn an_empty_phrase_is_nothing() {
+        assert_eq!((Phrase::from(""), Phrase::from(Str::default()).as_str()), (Phrase::default(), ""));
+        assert!(Json::is_empty(&Phrase::from("")) && !Json::is_empty(&Phrase::from("a")));
+        assert_eq!(size_of::<Phrase>(), size_of::<usize>());
+    }
+}
