@@ -4,7 +4,7 @@
 //! made anew for every type. As Go decodes it, what is missing or `null` stays at its empty value, and what
 //! is unknown is passed over.
 
-use super::{Str, Timestamp, Uid};
+use super::{Str, Timestamp};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -189,7 +189,7 @@ fn wrong(value: &Value, expected: &str) -> String {
     format!("invalid type: {found}, expected {expected}")
 }
 
-fn text(value: &Value) -> Result<&str, String> {
+pub(super) fn text(value: &Value) -> Result<&str, String> {
     value.as_str().ok_or_else(|| wrong(value, "a string"))
 }
 
@@ -270,20 +270,6 @@ impl Json for () {
     }
     fn write(&self) -> Value {
         Value::Null
-    }
-}
-
-impl Json for Uid {
-    fn read(&mut self, value: &Value) -> Result<(), String> {
-        // A reference to a uid that this cluster never gave out points to nobody.
-        *self = Uid::parse(text(value)?).unwrap_or_default();
-        Ok(())
-    }
-    fn write(&self) -> Value {
-        Value::String(self.to_string())
-    }
-    fn is_empty(&self) -> bool {
-        self.0 == 0
     }
 }
 

@@ -1,8 +1,9 @@
 //! Metadata: what every object carries, and how objects name each other.
 
-use super::json::record;
+use super::json::{Json, record, text};
 use super::shared::{Recent, Shared};
 use super::{Kind, Labels, Phrase, Str, Timestamp};
+use serde_json::Value;
 use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
@@ -33,6 +34,20 @@ impl Uid {
     pub fn parse(text: &str) -> Option<Uid> {
         let hex: String = text.chars().filter(|c| *c != '-').collect();
         if hex.len() != 32 { None } else { u128::from_str_radix(&hex, 16).ok().map(Uid) }
+    }
+}
+
+impl Json for Uid {
+    fn read(&mut self, value: &Value) -> Result<(), String> {
+        // A reference to a uid that this cluster never gave out points to nobody.
+        *self = Uid::parse(text(value)?).unwrap_or_default();
+        Ok(())
+    }
+    fn write(&self) -> Value {
+        Value::String(self.to_string())
+    }
+    fn is_empty(&self) -> bool {
+        self.0 == 0
     }
 }
 

@@ -157,7 +157,9 @@ impl Played {
 
     /// All that was written since a version, by kinds, as watches tell it.
     fn watched(&self, since: u64) -> Vec<(u64, String)> {
-        let kinds: Vec<Kind> = loopscope::api::kind::all().filter(|kind| !kind.is_custom() && !kind.info().plural.is_empty()).collect();
+        // Component statuses are asked for, never watched.
+        let watched = |kind: &Kind| !kind.is_custom() && !kind.info().plural.is_empty() && *kind != Kind::ComponentStatus;
+        let kinds: Vec<Kind> = loopscope::api::kind::all().filter(watched).collect();
         let watch = |kind: Kind| {
             let (info, version) = (kind.info(), kind.api_version());
             let root = if info.group.is_empty() { "/api/" } else { "/apis/" };

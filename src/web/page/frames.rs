@@ -13,17 +13,17 @@ const TICK_MS: u32 = 16;
 /// Nodes laid out again per picture.
 const NODES_PER_PICTURE: usize = 100;
 
-/// The timer of a page.
-pub(super) fn ticking(ctx: &Context<Page>) -> Interval {
-    let to = ctx.link().clone();
-    Interval::new(TICK_MS, move || {
-        if !STOPPED.get() {
-            to.send_message(Msg::Tick);
-        }
-    })
-}
-
 impl Page {
+    /// The timer of a page.
+    pub(super) fn ticking(ctx: &Context<Self>) -> Interval {
+        let to = ctx.link().clone();
+        Interval::new(TICK_MS, move || {
+            if !STOPPED.get() {
+                to.send_message(Msg::Tick);
+            }
+        })
+    }
+
     /// Lets the engine run for a slice; whether there may be something new to draw.
     pub(super) fn tick(&mut self) -> bool {
         let mut state = self.state.borrow_mut();

@@ -15,7 +15,6 @@ mod room;
 
 pub use self::menu::{Menu, has_left};
 
-use self::frames::ticking;
 use self::inspection::Inspection;
 use self::message::{Msg, Overlay};
 use self::panels::Panels;
@@ -214,7 +213,7 @@ impl Component for Page {
             pacing: FramePacing::new(dom::now()),
             room: MemoryRoom::default(),
             error,
-            hooks: Hooks { frame, timer: Some(ticking(ctx)), _listeners: listeners },
+            hooks: Hooks { frame, timer: Some(Page::ticking(ctx)), _listeners: listeners },
         };
         page.refresh(false);
         page
@@ -223,7 +222,7 @@ impl Component for Page {
     fn update(&mut self, ctx: &Context<Self>, msg: Msg) -> bool {
         let paced = matches!(msg, Msg::Frame);
         if self.hooks.timer.is_none() && !matches!(msg, Msg::Tick) {
-            self.hooks.timer = Some(ticking(ctx));
+            self.hooks.timer = Some(Page::ticking(ctx));
         }
         match msg {
             Msg::Tick => {
