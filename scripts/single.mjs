@@ -27,6 +27,6 @@ let page = text('index.html')
   .replace(/(http-equiv="Content-Security-Policy" content=")[^"]*/, (_, head) => head + policy)
   .replace(/<link rel="(icon|manifest)"[^>]*>/g, '')
   // What it opens with stands in a line of its own, which others write over.
-  .replace('<script src="start.js"></script>', () => `${script('window.loopscopeFile={"hash":"","query":""}')}\n${script(`Object.assign(window.loopscopeFile,${json({ files, parts })});`)}${script(text('start.js'))}`);
+  .replace('<script>', () => `${script('window.loopscopeFile={"hash":"","query":""}')}\n${script(`Object.assign(window.loopscopeFile,${json({ files, parts })});`)}<script>`);
 if (/<(link|script)[^>]*(href|src)="(?!data:)/.test(page.replace(/<script>[^]*?<\/script>/g, ''))) throw new Error('the single file still loads something');
 writeFileSync(new URL('single.html', dist), page);

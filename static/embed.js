@@ -95,39 +95,40 @@
     return svg;
   }
 
-  // The parts of the module that a frame has loaded, for the other frames of the page: browsers share nothing between sandboxed frames. The
-  // first that asks for a part loads it and gives it; those that ask meanwhile wait.
+  // The parts of the module, for the frames of this page: browsers share nothing between sandboxed frames, and keep nothing for the next visit.
+  // Here each part is loaded once, as a script, from the cache if the reader has seen it on another page of this site.
   var parts = {};
-  function share(frame, message) {
-    var name = message.loopscopePart;
-    if (!/^(loopscope_bg|rest)$/.test(name)) return giveUp(frame);
-    var part = parts[name] = parts[name] || { bytes: null, loader: null, waits: [] };
-    function answer(to, more) { to.postMessage(Object.assign({ loopscopePart: name }, more), '*'); }
-    if (message.bytes instanceof ArrayBuffer) {
-      // Only who was told to gives, and once.
-      if (part.loader !== frame || part.bytes) return;
-      part.bytes = message.bytes;
-      part.loader = null;
-      part.waits.splice(0).forEach(function (to) { answer(to, { bytes: part.bytes }); });
-    } else if (part.bytes) answer(frame, { bytes: part.bytes });
-    else if (part.loader && part.loader !== frame) {
-      part.waits.push(frame);
-      answer(frame, { waits: true });
-    } else {
-      part.loader = frame;
-      answer(frame, { gives: true });
-    }
+  var nonce = document.currentScript ? document.currentScript.nonce : '';
+  function part(name) {
+    return parts[name] || (parts[name] = new Promise(function (resolve) {
+      function add(name, attributes) {
+        var element = Object.assign(document.createElement(name), attributes);
+        element.nonce = nonce;
+        document.head.append(element);
+      }
+      function load() {
+        add('script', {
+          src: src,
+          onload: function () {
+            var loaded = window.loopscopeParts || {};
+            resolve(loaded[name] || null);
+            delete loaded[name];
+          },
+          // A policy may forbid it: then each frame loads its own.
+          onerror: function () { resolve(null); },
+        });
+      }
+      var src = LoopScope.home + name + '.wasm.js';
+      // The page's own load event does not wait for what is only preloaded.
+      add('link', { rel: 'preload', as: 'script', href: src, onload: load, onerror: load });
+    }));
   }
 
-  // A frame that goes gives nothing: the next that waits loads what it was loading.
-  function giveUp(frame) {
-    Object.keys(parts).forEach(function (name) {
-      var part = parts[name];
-      part.waits = part.waits.filter(function (one) { return one !== frame; });
-      if (part.loader !== frame) return;
-      part.loader = part.waits.shift() || null;
-      if (part.loader) part.loader.postMessage({ loopscopePart: name, gives: true }, '*');
-    });
+  // Gives a frame the part that it asks for.
+  function give(frame, name) {
+    if (!/^(loopscope_bg|rest)$/.test(name)) return;
+    frame.postMessage({ loopscopePart: name, waits: true }, '*');
+    part(name).then(function (text) { frame.postMessage({ loopscopePart: name, text: text }, '*'); });
   }
 
   // Attributes that are parameters of the page as they are.
@@ -232,7 +233,7 @@
       var lesson = this.getAttribute('lesson');
       if (lesson && !/[/.]/.test(lesson)) query.set('lesson', lesson);
       if (this.hasAttribute('start-at')) query.set('t', this.getAttribute('start-at'));
-      if (document.querySelectorAll('loop-scope').length > 1) query.set('share', '1');
+      query.set('share', '1');
       var spoken = this.closest('[lang]');
       if (spoken && spoken.lang) query.set('lang', spoken.lang);
       var self = this;
@@ -246,8 +247,9 @@
       this.heard = function (event) { if (event.source === frame.contentWindow) self.hear(event.data); };
       window.addEventListener('message', this.heard);
       this.root().prepend(frame);
-      // It is known by this also once it is gone.
-      this.window = frame.contentWindow;
+      // A frame in sight will ask for it as soon as its document is there.
+      var box = this.getBoundingClientRect();
+      if (box.bottom > 0 && box.top < innerHeight) part('loopscope_bg');
     }
 
     // What the frame says.
@@ -256,7 +258,7 @@
         this.drawn = true;
         if (this.still) this.still.remove();
       }
-      if (message && typeof message.loopscopePart === 'string') share(this.window, message);
+      if (message && typeof message.loopscopePart === 'string') give(this.frame.contentWindow, message.loopscopePart);
       if (!message || message.loopscope !== 1) return;
       if (message.type === 'event') {
         if (message.event === 'ready') this.begin();
@@ -310,7 +312,6 @@
 
     disconnectedCallback() {
       window.removeEventListener('message', this.heard);
-      if (this.window) giveUp(this.window);
       this.root().replaceChildren();
       this.frame = this.still = this.cover = null;
       this.drawn = this.ready = false;

@@ -65,21 +65,29 @@
     document.head.appendChild(link);
   }
 
-  // Browsers share nothing between frames of opaque origins: of several on a page one loads a part and gives it to the others, through the
-  // page around them (static/embed.js). Who is not answered loads it alone.
-  function asked(name) {
+  // Browsers keep nothing for frames of opaque origins, and share nothing between them: the page around loads the parts and gives them
+  // (static/embed.js). Who is not answered loads them alone.
+  function given(name) {
     return new Promise(function (resolve) {
-      if (!query.has('share')) { resolve({}); return; }
-      var alone = setTimeout(resolve, 1000, {});
+      if (!query.has('share')) { resolve(null); return; }
+      var alone = setTimeout(resolve, 1000, null);
       addEventListener('message', function heard(event) {
         if (event.source !== parent || !event.data || event.data.loopscopePart !== name) return;
         clearTimeout(alone);
-        // Who loads it may be slow, or be gone.
-        if (event.data.waits) { alone = setTimeout(resolve, 20000, {}); return; }
+        if (event.data.waits) return;
         removeEventListener('message', heard);
-        resolve(event.data);
+        resolve(typeof event.data.text === 'string' ? event.data.text : null);
       });
       parent.postMessage({ loopscopePart: name }, '*');
+    });
+  }
+
+  // The script form of a part.
+  function own(name) {
+    return script(name + '.wasm.js').then(function () {
+      var text = window.loopscopeParts[name];
+      delete window.loopscopeParts[name];
+      return text;
     });
   }
 
@@ -93,16 +101,10 @@
       return new Response(stream).arrayBuffer().then(function (bytes) { return WebAssembly.compile(bytes); });
     }
     if (window.origin === 'null') {
-      return asked(name).then(function (given) {
-        return given.bytes ? WebAssembly.compile(given.bytes) : script(name + '.wasm.js').then(function () {
-          var text = window.loopscopeParts[name];
-          delete window.loopscopeParts[name];
-          var bytes = new Uint8Array(text.length);
-          for (var i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
-          var compiled = WebAssembly.compile(bytes);
-          if (query.has('share')) parent.postMessage({ loopscopePart: name, bytes: bytes.buffer }, '*', [bytes.buffer]);
-          return compiled;
-        });
+      return given(name).then(function (text) { return text || own(name); }).then(function (text) {
+        var bytes = new Uint8Array(text.length);
+        for (var i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+        return WebAssembly.compile(bytes);
       });
     }
     return fetch(base + name + '.wasm').then(function (response) {
@@ -243,7 +245,6 @@
         if (stopped || startsAgain) return;
         // Perhaps what was given is of another build.
         if (query.has('share')) {
-          parent.postMessage({ loopscopePart: 'none' }, '*');
           location.replace(location.href.replace('share=1', 'alone=1'));
           return;
         }

@@ -5,6 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { build } from '../../scripts/hosts.mjs';
 import { serve } from './server.mjs';
 
+// One worker builds them all.
+test.describe.configure({ mode: 'default' });
 let built;
 let site;
 test.beforeAll(async ({}, info) => {

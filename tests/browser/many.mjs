@@ -20,7 +20,8 @@ export async function course() {
   };
 }
 
-const all = (page) => page.evaluate(() => Promise.all([...document.querySelectorAll('loop-scope')].map((scope) => scope.getManifest())));
+/** Waits until each embed of a page is there. */
+export const all = (page) => page.evaluate(() => Promise.all([...document.querySelectorAll('loop-scope')].map((scope) => scope.getManifest())));
 
 /** The bytes of a first visit to a page with so many embeds, until all of them are there. */
 export async function transfer(browser, site, n) {

@@ -1,7 +1,7 @@
 // Several embeds on one page: they share what is downloaded, rest when they are out of sight, and leave the page its frames.
 // Bounds are generous, for a shared machine; `node scripts/measure.mjs embeds` prints the figures of docs/embedding.md.
 import { expect, test } from '@playwright/test';
-import { course, crowd, scrolled, transfer, used } from './many.mjs';
+import { all, course, crowd, scrolled, transfer, used } from './many.mjs';
 
 test.describe.configure({ timeout: 180_000 });
 let site;
@@ -14,24 +14,43 @@ test('four embeds transfer at most 1.2 times what one does', async ({ browser })
   expect(four / one).toBeLessThanOrEqual(1.2);
 });
 
-test('where the frame that loads for all goes away, the others load for themselves', async ({ page }) => {
+test('the next page of a course finds the module in the cache', async ({ browser }) => {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  const visit = async (n) => {
+    await page.goto(site.address(n));
+    await all(page);
+    return site.sent();
+  };
+  site.sent();
+  expect(await visit(1)).toBeGreaterThan(500_000);
+  expect(await visit(2)).toBeLessThan(150_000);
+  await context.close();
+});
+
+test('where the element that asked first goes away, the others open all the same', async ({ page }) => {
   await page.goto(site.address(3));
   await page.waitForFunction(() => document.querySelectorAll('loop-scope')[2].frame);
   await page.locator('loop-scope').first().evaluate((scope) => scope.remove());
   for (const scope of await page.locator('loop-scope').all()) expect(await scope.evaluate((element) => element.getManifest())).toContain('nginx');
 });
 
-test('what is given and is no part of this build is not used', async ({ page }) => {
-  await page.goto(site.address(0));
-  await page.evaluate(() => {
-    document.body.insertAdjacentHTML('beforeend', '<loop-scope preload="auto"></loop-scope><loop-scope preload="auto"></loop-scope>');
-    const [first] = document.querySelectorAll('loop-scope');
-    first.hear({ loopscopePart: 'loopscope_bg', bytes: new ArrayBuffer(64) });
-    first.hear({ loopscopePart: '__proto__', bytes: new ArrayBuffer(64) });
-    first.hear({ loopscopePart: { toString: 1 } });
+/** What the page of a course gets in place of the module; its frames get the module. */
+for (const [name, fulfil] of [
+  ['is no part of this build', (route) => route.fulfill({ contentType: 'text/javascript', body: 'window.loopscopeParts = { loopscope_bg: "\\0asm?" };' })],
+  ['is no script', (route) => route.fulfill({ contentType: 'text/javascript', body: '<html>' })],
+  ['may not be loaded', (route) => route.abort('blockedbyclient')],
+]) {
+  test(`where what the page has to give ${name}, the frames load their own`, async ({ page }) => {
+    await page.route('**/loopscope_bg.wasm.js', (route) => (route.request().frame() === page.mainFrame() ? fulfil(route) : route.continue()));
+    await page.goto(site.address(2));
+    await page.evaluate(() => {
+      const [first] = document.querySelectorAll('loop-scope');
+      for (const loopscopePart of ['__proto__', { toString: 1 }]) first.hear({ loopscopePart });
+    });
+    for (const scope of await page.locator('loop-scope').all()) expect(await scope.evaluate((element) => element.getManifest())).toContain('nginx');
   });
-  for (const scope of await page.locator('loop-scope').all()) expect(await scope.evaluate((element) => element.getManifest())).toContain('nginx');
-});
+}
 
 test('an embed out of sight rests', async ({ browser }) => {
   const { share, moved } = await used(browser, site);
