@@ -297,7 +297,8 @@ function mount(host, on) {
       });
     },
     select(from, to) {
-      view.dispatch({ selection: { anchor: Math.min(from, view.state.doc.length), head: Math.min(to, view.state.doc.length) } });
+      const [anchor, head] = [from, to].map((at) => Math.min(at, view.state.doc.length));
+      view.dispatch({ selection: { anchor, head }, effects: EditorView.scrollIntoView(anchor, { y: 'nearest', yMargin: 40 }) });
       view.focus();
     },
     offer: () => startCompletion(view),

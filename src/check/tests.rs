@@ -39,7 +39,7 @@ fn an_instant_between_two_steps_counts_and_is_told_with_its_reason() {
     assert_eq!((found.seed, &found.values[..]), (1, &[("ready(web)".to_owned(), "2".to_owned())][..]));
     assert!(found.reasons.last().is_some_and(|reason| reason.user), "{:?}", found.reasons);
     let told = text(&report);
-    assert!(told.contains("VIOLATED in 2 of 2 runs") && told.contains("You ran kubectl delete pod web-"), "{told}");
+    assert!(told.contains("VIOLATED in 2 of 2 runs") && told.contains("Command: kubectl delete pod web-"), "{told}");
     assert!(told.contains("index.html#pako:"), "{told}");
 }
 

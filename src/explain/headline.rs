@@ -50,6 +50,7 @@ pub fn headline(waits: &Waits) -> Message {
         Rollout { updated, desired } => msg::wait_rollout(updated, desired),
         Pods { ready, desired } => msg::wait_pods(ready, desired),
         Ordinal { pod, then } => msg::wait_ordinal(then, pod),
+        MinReady { pod, then, seconds } => msg::wait_min_ready(then, pod, *seconds),
         StaysBroken(pod) => msg::wait_stays_broken(pod),
         KeepsOld { pods, because } => msg::wait_old_revision_kept(pods, because),
         NoService(name) => msg::wait_no_service(name),

@@ -206,7 +206,7 @@ mod tests {
             enter(&mut state, &format!("kubectl delete pod {} --wait=false", key.name), 20);
         }
         let told = pairs(&state, &first);
-        assert!(told.iter().all(|pair| pair[2] == "you" && pair[3] == "replicaset-controller"), "{told:?}");
+        assert!(told.iter().all(|pair| pair[2] == "user" && pair[3] == "replicaset-controller"), "{told:?}");
         assert_ne!(told[0][1], told[1][1]);
         // Both at once: each has one of its own.
         let second: Vec<ObjectRef> = pods(&state);
@@ -231,7 +231,7 @@ mod tests {
         enter(&mut state, "kubectl delete pod web-0 --wait=false", 60);
         let web = of(&state, &ObjectRef::new(Kind::Pod, "default", "web-0"));
         let before = web.of.expect("it took the place of the one before");
-        assert_eq!((before.pod.name.as_str(), before.actor.english().as_str(), web.by), ("web-0", "you", None));
+        assert_eq!((before.pod.name.as_str(), before.actor.english().as_str(), web.by), ("web-0", "user", None));
         assert_eq!(of(&state, &ObjectRef::new(Kind::Pod, "default", "web-1")), Replaced::default());
 
         let mut state = State::new(&yaml("DaemonSet", "selector: {matchLabels: {a: b}}"), 1);

@@ -8,7 +8,7 @@ use crate::api::network_policy::NetworkPolicySpec;
 use crate::api::{Body, Kind, Object, ObjectRef};
 use crate::engine::Sim;
 use crate::engine::connectivity::{self, Direction};
-use crate::engine::journal::Journal;
+use crate::engine::journal::{Journal, Op};
 use crate::explain::diagnose;
 use crate::explain::rules;
 use crate::explain::waits::Health;
@@ -37,6 +37,15 @@ pub struct Standing {
     pub remedy: Option<usize>,
 }
 
+/// An object that is not there: gone, or yet to come.
+fn gone(sim: &Sim, key: &ObjectRef) -> Message {
+    let deleted = sim.journal().iter().rev().find(|entry| matches!(entry.write(), Some((Op::Deleted, object)) if object.key() == *key));
+    match deleted {
+        Some(entry) => msg::standing_deleted(key.kind, &key.name, entry.time.0 / 1000),
+        None => msg::standing_not_yet(key.kind, &key.name),
+    }
+}
+
 /// Where an object stands, given what it waits for down to the root, and which of its remedies were found to help.
 pub fn standing(sim: &Sim, key: &ObjectRef, found: &[Diagnosis], helps: &[bool]) -> Standing {
     let object = sim.get(key);
@@ -46,7 +55,7 @@ pub fn standing(sim: &Sim, key: &ObjectRef, found: &[Diagnosis], helps: &[bool])
                 let (sentence, health) = state(sim, object);
                 (with_hook(object, sentence), health)
             }
-            None => (msg::standing_gone(key.kind, &key.name), Health::Note),
+            None => (gone(sim, key), Health::Note),
         };
         return Standing { object: key.clone(), health, sentence, root: None, remedy: None };
     };

@@ -274,6 +274,15 @@ pub enum Waits {
         /// The next one.
         then: Str,
     },
+    /// A StatefulSet does nothing more until this Pod has been ready for so long: `minReadySeconds`.
+    MinReady {
+        /// That Pod.
+        pod: Str,
+        /// The next one.
+        then: Str,
+        /// Seconds.
+        seconds: i64,
+    },
     /// A StatefulSet waits for a Pod of an earlier template that never becomes ready.
     StaysBroken(Str),
     /// Pods keep their old revision until a person acts: `OnDelete`, or a partition.
@@ -459,6 +468,7 @@ impl Waits {
                 | Rollout { .. }
                 | Pods { .. }
                 | Ordinal { .. }
+                | MinReady { .. }
                 | KeepsOld { .. }
                 | NodesLeftOut(_)
                 | NoService(_)

@@ -1,7 +1,7 @@
 //! Announcements for screen readers, each once, in a polite live region.
 
 use super::journal_marks::JournalMarks;
-use super::run::{QUIET_US, Run};
+use super::run::{Run, quiet_from};
 use crate::api::{ObjectRef, Time};
 use crate::explain::{diagnose, standing, words};
 use crate::i18n::{Message, msg};
@@ -68,7 +68,7 @@ impl Announcer {
         };
         if let Some(bad) = bad {
             self.say(stuck_because(run, bad).unwrap_or_else(|| words::narrate(journal.first(bad + 1))));
-        } else if settled != before.settled && run.sim().now().0 >= settled.after(QUIET_US).0 {
+        } else if settled != before.settled && run.sim().now() >= quiet_from(run.sim()) {
             self.announced.settled = settled;
             self.say(match stuck(run) {
                 Some(standing) => msg::notice_stuck_since(settled.0 / 1000, standing),

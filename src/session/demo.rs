@@ -34,6 +34,11 @@ impl Demo {
         *self = Demo::default();
     }
 
+    /// Ends the script; what is offered stays.
+    pub fn stop(&mut self) {
+        self.script = None;
+    }
+
     /// Whether a script is played.
     pub fn plays(&self) -> bool {
         self.script.is_some()

@@ -308,7 +308,7 @@ mod tests {
         state.update(ConsoleMsg::Enter("kubectl delete pod web-0 --wait=false".into()));
         state.update(TimelineMsg::Seconds(10));
         let told = words(&mut state);
-        assert!(limits(&told) == 0 && told.contains(&"web-0 deleted by you".into()), "{told:?}");
+        assert!(limits(&told) == 0 && told.contains(&"web-0 deleted by user".into()), "{told:?}");
         state.update(ConsoleMsg::Enter("kubectl set image statefulset/web nginx=nginx:1.27".into()));
         state.update(TimelineMsg::Seconds(1));
         assert_eq!(limits(&words(&mut state)), 2);

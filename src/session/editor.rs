@@ -45,6 +45,8 @@ pub enum EditorMsg {
     Edit(String),
     /// Dry run of the text.
     Check,
+    /// What applying the text would change is to be shown, or no longer.
+    Compare,
     /// Applies the text, with which the page may open.
     Apply {
         /// The page opens with it.
@@ -101,6 +103,8 @@ impl Editor {
                 self.text_changed();
             }
             EditorMsg::Check => self.check(run),
+            EditorMsg::Compare if self.plan.is_some() => self.outdate(),
+            EditorMsg::Compare => self.dry_run(run),
             EditorMsg::Apply { opens } => return self.apply(opens, run),
             EditorMsg::Revert => {
                 self.text = self.applied.clone();
@@ -114,9 +118,22 @@ impl Editor {
     }
 
     fn check(&mut self, run: &Run) {
+        if self.status == ApplyStatus::Edited {
+            self.dry_run(run);
+        }
+    }
+
+    fn dry_run(&mut self, run: &Run) {
         // While a manifest is being applied there is nothing to try another one on.
-        if !run.applies() && self.status == ApplyStatus::Edited {
+        if !run.applies() {
             self.dry_run = Some(TrialApply::new(run.sim(), &self.text));
+        }
+    }
+
+    /// What applying the text as it stands would change is no longer known: the cluster was acted on.
+    pub fn outdate(&mut self) {
+        if self.status != ApplyStatus::Edited {
+            (self.dry_run, self.plan) = (None, None);
         }
     }
 
@@ -228,7 +245,10 @@ impl Editor {
             self.text_changed();
             self.check(run);
         }
-        let mut effects = vec![Effect::SelectCreated(created), Effect::AnnounceIfSilent(notice)];
+        // What was refused is said first, though the rest was accepted.
+        let problem = self.diagnostics.iter().find(|diagnostic| diagnostic.error && refused > 0);
+        let told = problem.map(|problem| Effect::AnnounceFailure(msg::editor_problem(problem.line, &problem.message)));
+        let mut effects = vec![Effect::SelectCreated(created), told.unwrap_or(Effect::AnnounceIfSilent(notice))];
         effects.extend(deletes.into_iter().map(Effect::Enter));
         effects
     }

@@ -11,6 +11,8 @@ pub enum Effect {
     Announce(Message),
     /// Replace the notice unless something was announced since the apply began.
     AnnounceIfSilent(Message),
+    /// Replace the notice: something failed.
+    AnnounceFailure(Message),
     /// Select the object that a breakpoint was hit for.
     Select(Option<ObjectRef>),
     /// An apply began: from here on a person's selection takes precedence over what it creates.

@@ -26,16 +26,9 @@ pub struct ExampleScript {
     pub times: usize,
 }
 
-/// Pods are deleted and come back, and are replaced in a rolling restart: nothing that the manifest says is changed. For some minutes: a
-/// page left alone comes to rest.
-const LIFE: ExampleScript = ExampleScript {
-    steps: &[
-        (3, "kubectl delete pod POD --wait=false"),
-        (3, "kubectl delete pod POD --wait=false"),
-        (3, "kubectl rollout restart deployment/nginx-deployment"),
-    ],
-    times: 40,
-};
+/// Pods are deleted and come back: nothing that the manifest says is changed, and nothing is left of it for who acts next, such as
+/// revisions. For some minutes: a page left alone comes to rest.
+const LIFE: ExampleScript = ExampleScript { steps: &[(3, "kubectl delete pod POD --wait=false")], times: 120 };
 
 const ROLLOUT: ExampleScript = ExampleScript { steps: &[(6, "kubectl set image deployment/nginx nginx=nginx:1.27")], times: 1 };
 

@@ -34,6 +34,8 @@ pub enum Msg {
     },
     /// The things to try are not wanted any more.
     CloseOffers,
+    /// The example does nothing by itself any more.
+    StopDemo,
     /// Applies the manifest at the instant shown.
     Apply,
     /// Replaces the manifest, starts over with it and perhaps shows another diagram.
@@ -65,12 +67,14 @@ impl Msg {
         use TimelineMsg::{Break, Pause, Play, Restart, Settle, Speed, Toggle, Unbreak};
         match self {
             Msg::Timeline(msg) => matches!(msg, Toggle | Play | Pause | Speed(_) | Settle | Break(_) | Unbreak(_) | Restart),
-            Msg::Editor(msg) => matches!(msg, EditorMsg::Edit(_) | EditorMsg::Check | EditorMsg::Prune(_)),
+            Msg::Editor(msg) => matches!(msg, EditorMsg::Edit(_) | EditorMsg::Check | EditorMsg::Compare | EditorMsg::Prune(_)),
             Msg::Console(msg) => matches!(msg, ConsoleMsg::Interrupt),
             Msg::Selection(msg) => !matches!(msg, SelectionMsg::TryRemedies | SelectionMsg::Remedy(_)),
             Msg::Compare(msg) => matches!(msg, CompareMsg::Unmark | CompareMsg::Stage(..)),
             Msg::Apply | Msg::Fault(_) | Msg::Lesson(_) => false,
-            Msg::Load(..) | Msg::Follow(_) | Msg::Stage(..) | Msg::Replace(_) | Msg::Begin { .. } | Msg::CloseOffers => true,
+            Msg::Load(..) | Msg::Follow(_) | Msg::Stage(..) | Msg::Replace(_) | Msg::Begin { .. } | Msg::CloseOffers | Msg::StopDemo => {
+                true
+            }
         }
     }
 }

@@ -94,8 +94,10 @@ impl State {
             });
             let commands: Vec<_> = commands.collect();
             let end = (steps.max(history.end.0), now.max(Time(history.end.1.min(LONGEST_HISTORY_US))));
-            let applied =
-                commands.iter().rev().find_map(|(.., command)| if let Command::Apply(text) = command { Some(text.clone()) } else { None });
+            // What was applied last, unless the text of the link was: a remedy applies what is missing beside it.
+            let applies =
+                || commands.iter().rev().filter_map(|(.., command)| if let Command::Apply(text) = command { Some(text) } else { None });
+            let applied = applies().find(|text| **text == self.editor.text).or_else(|| applies().next()).cloned();
             self.demo.end();
             self.editor.leftovers = Default::default();
             self.editor.restore(self.editor.text.clone(), applied.unwrap_or_default());
@@ -177,6 +179,10 @@ impl State {
             player,
             acted: self.replacing.acted,
         };
+        // What the example before has printed is of another cluster, and nobody asked for it.
+        if !self.replacing.acted {
+            self.console.lines = Default::default();
+        }
         self.replacing = Replacing { before: keeps.then(|| Box::new(before)), ..Replacing::default() };
         if let Replacement::Lesson(file) = with {
             self.timeline.run.epoch += 1;

@@ -124,6 +124,7 @@ impl State {
             Msg::Replace(msg) => self.replace(msg),
             Msg::Begin { moves } => self.begin(moves),
             Msg::CloseOffers => self.demo.offers = false,
+            Msg::StopDemo => self.demo.stop(),
             Msg::Timeline(msg) => self.clock(msg),
             Msg::Editor(msg) => self.edit(msg),
             Msg::Console(msg) => self.type_in(msg),
@@ -162,6 +163,7 @@ impl State {
             _ => {}
         }
         if acts {
+            self.editor.outdate();
             (self.replacing.acted, self.replacing.before) = (true, None);
             self.editor.leftovers.from_page &= matches!(msg, Msg::Apply);
         }
@@ -207,6 +209,7 @@ impl State {
                 Effect::Announce(notice) => self.announcer.say(notice),
                 Effect::AnnounceIfSilent(notice) if self.announcer.notice().is_empty() => self.announcer.say(notice),
                 Effect::AnnounceIfSilent(_) => {}
+                Effect::AnnounceFailure(notice) => self.announcer.say_failed(notice),
                 Effect::Select(key) => self.select(SelectionMsg::BreakpointHit(key)),
                 Effect::ApplyStarted => self.select(SelectionMsg::ApplyStarted),
                 Effect::SelectCreated(created) => self.select(SelectionMsg::ApplyFinished(created)),
@@ -540,7 +543,7 @@ mod tests {
         let pod = state.timeline.run.sim().list(Kind::Pod).next().expect("a Pod").key();
         let chain = words::chain(state.timeline.run.journal(), state.timeline.run.sim().delays(), &pod, 0);
         let actors: Vec<&str> = chain.iter().map(|reason| reason.actor.as_str()).collect();
-        assert_eq!(actors.last(), Some(&"you"), "{chain:#?}");
+        assert_eq!(actors.last(), Some(&"user"), "{chain:#?}");
         assert!(actors.contains(&"replicaset-controller"), "{actors:?}");
         assert!(actors.contains(&"deployment-controller"), "{actors:?}");
     }

@@ -16,17 +16,27 @@ type Choice = (&'static str, Constant);
 const THEMES: [Choice; 3] = [("", || msg::theme_system()), ("light", || msg::theme_light()), ("dark", || msg::theme_dark())];
 const HEIGHTS: [Choice; 3] =
     [("320", || msg::embed_height_low()), ("", || msg::embed_height_medium()), ("560", || msg::embed_height_high())];
+const LANGUAGES: [Choice; 3] =
+    [("", || msg::embed_language_around()), ("en", || Message::name("English")), ("zh", || Message::name("简体中文"))];
+/// Whether the frame begins with the manifest, or is as the page is.
+const CONTENTS: [Choice; 2] = [("", || msg::embed_contents_manifest()), (NOW, || msg::embed_contents_now())];
+const NOW: &str = "now";
 const PLAYS: [Choice; 2] = [("1", || msg::embed_start_load()), ("", || msg::embed_start_click())];
 
-/// What was chosen, in the order of the form: diagram, theme, height, autoplay.
+/// What was chosen, in the order of the form: diagram, theme, height, autoplay, language, contents.
 pub fn chosen() -> Vec<String> {
     let Ok(all) = dom::document().query_selector_all(".choices select") else { return Vec::new() };
     let selects = (0..all.length()).filter_map(|at| wasm_bindgen::JsCast::dyn_into::<HtmlSelectElement>(all.item(at)?).ok());
     selects.map(|select| select.value()).collect()
 }
 
-/// The form, with what was chosen so far.
-pub fn choices(chosen: &[String], view: &View, onchange: Callback<Event>) -> Html {
+/// Whether the frame is to be as the page is, with all that was done.
+pub fn is_of_now(chosen: &[String]) -> bool {
+    chosen.get(5).is_some_and(|contents| contents == NOW)
+}
+
+/// The form, with what was chosen so far. `done`: something was done that the frame may have too.
+pub fn choices(chosen: &[String], view: &View, done: bool, onchange: Callback<Event>) -> Html {
     let views = views::ALL.iter().map(|view| (view.id, (view.title)())).collect::<Vec<_>>();
     let of = |all: &[Choice]| all.iter().map(|(value, words)| (*value, words())).collect::<Vec<_>>();
     let picker = |at: usize, name: Message, of: &[(&'static str, Message)], usual: &'static str| {
@@ -34,7 +44,7 @@ pub fn choices(chosen: &[String], view: &View, onchange: Callback<Event>) -> Htm
         let options = of.iter().map(|(value, words)| html! { <option value={*value} selected={*value == now}>{ say(words) }</option> });
         html! { <label>{ say(name) }<span class="picker"><select>{ for options }</select>{ dom::icon("i-down", 14) }</span></label> }
     };
-    html! { <div class="grid choices" onchange={onchange}>{ picker(0, msg::embed_diagram(), &views, view.id) }{ picker(1, msg::embed_theme(), &of(&THEMES), "") }{ picker(2, msg::embed_height(), &of(&HEIGHTS), "") }{ picker(3, msg::embed_start(), &of(&PLAYS), "1") }</div> }
+    html! { <div class="grid choices" onchange={onchange}>{ picker(0, msg::embed_diagram(), &views, view.id) }{ picker(1, msg::embed_theme(), &of(&THEMES), "") }{ picker(2, msg::embed_height(), &of(&HEIGHTS), "") }{ picker(3, msg::embed_start(), &of(&PLAYS), "1") }{ picker(4, msg::embed_language(), &of(&LANGUAGES), "") }if done { { picker(5, msg::embed_contents(), &of(&CONTENTS), "") } }</div> }
 }
 
 /// What a frame opens with.
@@ -56,8 +66,17 @@ pub fn address(page: &str, opens: Opens<'_>, view: &View, chosen: &[String]) -> 
     };
     // A lesson shows the diagrams that it is about.
     let view = if lesson.is_empty() { of(0, view.id) } else { "" };
-    [page, "?embed=", &given("lesson", lesson), &given("view", view), &given("theme", of(1, "")), &given("autoplay", of(3, "1")), hash]
-        .concat()
+    [
+        page,
+        "?embed=",
+        &given("lesson", lesson),
+        &given("view", view),
+        &given("theme", of(1, "")),
+        &given("autoplay", of(3, "1")),
+        &given("lang", of(4, "")),
+        hash,
+    ]
+    .concat()
 }
 
 /// How high it is, in pixels.
@@ -77,6 +96,7 @@ pub fn snippet(home: &str, opens: Opens<'_>, view: &View, chosen: &[String]) -> 
         &given("theme", of(1, "")),
         &given("height", of(2, "")),
         &given("autoplay", of(3, "1")),
+        &given("lang", of(4, "")),
         "\n ",
         &match opens {
             Opens::Lesson(name) => given("lesson", name),

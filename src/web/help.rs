@@ -34,13 +34,19 @@ const KEYS: [(&str, Constant); 25] = [
     ("Esc", || msg::key_close()),
 ];
 
-const WORDS: [(Constant, Constant); 11] = [
+const WORDS: [(Constant, Constant); 17] = [
+    (|| Message::name("Pod"), || msg::word_pod_means()),
+    (|| Message::name("ReplicaSet"), || msg::word_replica_set_means()),
+    (|| Message::name("Deployment"), || msg::word_deployment_means()),
+    (|| Message::name("kubelet"), || msg::word_kubelet_means()),
     (|| msg::word_loop(), || msg::word_loop_means()),
     (|| msg::word_reconcile(), || msg::word_reconcile_means()),
     (|| msg::word_desired(), || msg::word_desired_means()),
     (|| msg::word_actual(), || msg::word_actual_means()),
     (|| msg::word_owner(), || msg::word_owner_means()),
     (|| msg::word_rollout(), || msg::word_rollout_means()),
+    (|| msg::word_revision(), || msg::word_revision_means()),
+    (|| Message::name("maxSurge, maxUnavailable"), || msg::word_limits_means()),
     (|| msg::word_ready(), || msg::word_ready_means()),
     (|| msg::word_headless(), || msg::word_headless_means()),
     (|| msg::word_claim(), || msg::word_claim_means()),

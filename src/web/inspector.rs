@@ -234,11 +234,11 @@ fn stands(props: &Props, standing: &Standing) -> Html {
     html! {
         <section class={classes!("standing", class)} aria-label={say(msg::standing_title())}>
             <p>{ icon(glyph, 16) }<span><span class="vh">{ say(headline::health(standing.health)) }{ ": " }</span>{ marked(&words::in_short(&standing.sentence)) }</span></p>
-            if remedy.is_some() || first.is_some_and(|first| first.since.is_some()) {
+            if let Some(since) = first.and_then(|first| first.since) { <div class="meta">{ say(msg::found_since(stamp(since))) }</div> }
+            if let Some(remedy) = remedy {
                 <div class="row wrap">
-                    if let Some(remedy) = remedy { { cure(props, remedy) } }
-                    if remedy.is_some() && props.why.helps.contains(&true) { <span class="meta">{ say(msg::remedy_tested()) }</span> }
-                    if let Some(since) = first.and_then(|first| first.since) { <span class="meta">{ say(msg::found_since(stamp(since))) }</span> }
+                    { cure(props, remedy) }
+                    if props.why.helps.contains(&true) { <span class="meta">{ say(msg::remedy_tested()) }</span> }
                 </div>
             }
         </section>

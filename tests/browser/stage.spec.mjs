@@ -52,6 +52,15 @@ test('the snippet for other pages says what was chosen', async ({ page }) => {
   await dialog.getByLabel('Height').selectOption('560');
   await dialog.getByLabel('Start').selectOption('On click');
   await expect(snippet).toHaveValue(/<loop-scope view="rollout" theme="dark" height="560"\n {2}hash="pako:/);
+  await dialog.getByLabel('Language').selectOption('简体中文');
+  await expect(snippet).toHaveValue(/height="560" lang="zh"\n {2}hash="pako:/);
+  await page.keyboard.press('Escape');
+  await page.evaluate(() => loopscope.kubectl('scale deployment/nginx-deployment --replicas=3'));
+  await page.getByRole('button', { name: 'Embed' }).click();
+  const manifest = await snippet.inputValue();
+  await dialog.getByLabel('Begins with').selectOption('This page as it is now');
+  await expect(snippet).not.toHaveValue(manifest);
+  await expect(page.frameLocator('.preview').locator('.item[data-kind="Pod"]')).toHaveCount(3);
   await dialog.getByRole('button', { name: 'Copy' }).click();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(await snippet.inputValue());
 });

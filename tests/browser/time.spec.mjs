@@ -82,7 +82,7 @@ test('a mark of the timeline says what it stands for', async ({ page }) => {
   // The lane of the person comes first.
   await page.mouse.move(box.x + 104, box.y + 30);
   const tip = page.locator('.tip');
-  await expect(tip).toHaveText(/^You ran kubectl apply .* at 00:00\.000$/);
+  await expect(tip).toHaveText(/^Command: kubectl apply .* at 00:00\.000$/);
   const [over, stage] = [await tip.boundingBox(), await page.locator('.timeline').boundingBox()];
   expect(over.y + over.height).toBeLessThanOrEqual(stage.y);
   await page.mouse.move(box.x + 400, box.y + 10);

@@ -298,7 +298,7 @@ fn why_is_this_pod_pending_too_many_pods() {
             headline: "The only node cannot run this Pod",
             facts: &[("node-1", "Pod limit reached (3)")],
             then: &[],
-            by: &["default-scheduler", "replicaset-controller", "deployment-controller", "you"],
+            by: &["default-scheduler", "replicaset-controller", "deployment-controller", "user"],
             remedy: "Add node-2",
         },
     );
@@ -421,7 +421,7 @@ fn why_was_this_pod_deleted_a_more_important_one_needed_the_room() {
         return println!("{text}");
     }
     assert!(chain.iter().any(|reason| reason.short.english().contains("preempted by Pod high")), "{text}");
-    assert_eq!(chain.last().map(|reason| reason.actor.english()).as_deref(), Some("you"), "{text}");
+    assert_eq!(chain.last().map(|reason| reason.actor.english()).as_deref(), Some("user"), "{text}");
 }
 
 #[test]
@@ -591,13 +591,13 @@ fn a_rollout_is_followed_back_through_what_it_was_decided_by() {
             let fits = match actor.as_str() {
                 "replicaset-controller" => *before == "deployment-controller",
                 "deployment-controller" if effect.contains(" scaled ") => {
-                    *before == "you" || woke.contains(" scaled ") || woke.ends_with(" became Ready")
+                    *before == "user" || woke.contains(" scaled ") || woke.ends_with(" became Ready")
                 }
                 _ => true,
             };
             assert!(fits, "{effect} ← {woke}\n{steps:#?}");
         }
-        assert_eq!(steps.last().unwrap().0, "you", "{steps:#?}");
+        assert_eq!(steps.last().unwrap().0, "user", "{steps:#?}");
         many += usize::from(steps.len() > 4);
     }
     assert!(many > 20);
@@ -615,7 +615,7 @@ fn a_new_pod_is_followed_back_to_the_one_that_went() {
         (from..sim.journal().len()).find(|at| sim.journal().get(*at).is_some_and(|entry| entry.actor.name == "replicaset-controller"));
     let entry = sim.journal().get(made.unwrap()).unwrap();
     let chain = words::chain(sim.journal().first(made.unwrap() + 1), sim.delays(), &entry.key().unwrap(), 0);
-    assert_eq!(chain.iter().map(|reason| reason.actor.english()).collect::<Vec<_>>(), ["replicaset-controller", "you"], "{chain:?}");
+    assert_eq!(chain.iter().map(|reason| reason.actor.english()).collect::<Vec<_>>(), ["replicaset-controller", "user"], "{chain:?}");
 }
 
 fn job(name: &str, spec: &str, command: &str) -> String {
@@ -637,7 +637,7 @@ fn why_was_this_pod_of_a_job_made_another_failed() {
     let text = print(&[], &chain);
     let by: Vec<String> = chain.iter().map(|reason| reason.actor.english()).collect();
     assert_eq!(by[..2], ["job-controller", "kubelet node-1"], "{text}");
-    assert_eq!((by.last().map(String::as_str), chain[1].object.as_ref()), (Some("you"), Some(&first)), "{text}");
+    assert_eq!((by.last().map(String::as_str), chain[1].object.as_ref()), (Some("user"), Some(&first)), "{text}");
     assert_eq!(chain[0].short.english(), format!("{} failed (exit code 7); the back-off of 10 s is over", first.name));
     assert!(rows(&chain[1].saw).contains(&("exit code".into(), "7".into())), "{text}");
 }
@@ -680,7 +680,7 @@ fn why_does_the_pod_not_start_a_config_map_is_missing() {
             headline: "ConfigMap settings does not exist, and the Pod needs it",
             facts: &[("container", "c"), ("message", "configmap \"settings\" not found")],
             then: &[],
-            by: &["kubelet node-1", "default-scheduler", "you"],
+            by: &["kubelet node-1", "default-scheduler", "user"],
             remedy: "Create ConfigMap settings",
         },
     );
@@ -708,7 +708,7 @@ fn why_was_this_pod_chosen_for_deletion_and_not_that_one() {
         return println!("{text}");
     }
     let by: Vec<String> = chain.iter().map(|reason| reason.actor.english()).collect();
-    assert_eq!(by.last().map(String::as_str), Some("you"), "{text}");
+    assert_eq!(by.last().map(String::as_str), Some("user"), "{text}");
     let chosen = chain.iter().find(|reason| reason.actor.english() == "replicaset-controller").unwrap_or_else(|| panic!("{text}"));
     assert!(rows(&chosen.saw).contains(&("ranked first for deletion".into(), "not ready".into())), "{text}");
     assert!(rows(&chosen.saw).iter().any(|(name, _)| name == "next in rank (kept)"), "{text}");
@@ -726,7 +726,7 @@ fn why_is_this_claim_pending_nobody_uses_it_yet() {
             headline: "Waiting for the first Pod that uses the claim (WaitForFirstConsumer)",
             facts: &[("storage class", "standard-wait")],
             then: &[],
-            by: &["you"],
+            by: &["user"],
             remedy: "Create a Pod that uses data",
         },
     );
@@ -749,7 +749,7 @@ fn why_is_this_volume_not_used_again_it_is_kept() {
             headline: "Its claim data was deleted; the volume is kept but not reused",
             facts: &[],
             then: &[],
-            by: &["persistentvolume-controller", "pvc-protection-controller", "you"],
+            by: &["persistentvolume-controller", "pvc-protection-controller", "user"],
             remedy: "Make disk available again",
         },
     );
@@ -775,7 +775,7 @@ fn why_does_a_released_volume_not_serve_the_next_claim() {
             headline: "No volume fits, and the claim has no storage class to provision one",
             facts: &[("disk", "Released, claim data")],
             then: &[],
-            by: &["you"],
+            by: &["user"],
             remedy: "Make disk available again",
         },
     );
@@ -784,13 +784,13 @@ fn why_does_a_released_volume_not_serve_the_next_claim() {
 // ---- Network.
 
 /// An answer that is not looked at for more than its headline, facts and remedy.
-const SHOWN: Answer<'_> = Answer { of: "", headline: "", facts: &[], then: &[], by: &["you"], remedy: "" };
+const SHOWN: Answer<'_> = Answer { of: "", headline: "", facts: &[], then: &[], by: &["user"], remedy: "" };
 
 #[test]
 fn why_has_this_pod_no_node_the_scheduler_is_slow() {
     let sim = sim(2, &["+1", "fault slow kube-scheduler 30s", &deployment("web", 3, "", PLAIN), "+5"]);
     let remedy = "Run kube-scheduler at full speed";
-    let by = &["replicaset-controller", "deployment-controller", "you"];
+    let by = &["replicaset-controller", "deployment-controller", "user"];
     let mut told = Vec::new();
     for pod in sim.list(Kind::Pod) {
         let rows = rows(&diagnose::diagnose(&sim, &pod.key()).expect("it waits").rows());
@@ -801,7 +801,14 @@ fn why_has_this_pod_no_node_the_scheduler_is_slow() {
         };
         ask(
             &sim,
-            &Answer { of: &format!("Pod/{}", pod.meta.name), headline, facts: &[("set by you at", "00:01.000")], by, remedy, ..SHOWN },
+            &Answer {
+                of: &format!("Pod/{}", pod.meta.name),
+                headline,
+                facts: &[("set by a command at", "00:01.000")],
+                by,
+                remedy,
+                ..SHOWN
+            },
         );
     }
     told.sort();
@@ -815,7 +822,7 @@ fn why_has_this_pod_no_node_the_scheduler_is_slow() {
 fn why_has_this_pod_no_node_the_scheduler_does_not_know_it_yet() {
     let sim = sim(1, &["fault delay pod/first 5m kube-scheduler", &pod("first", PLAIN), "+2", &pod("second", PLAIN), "+3"]);
     let headline = "kube-scheduler has not seen its creation yet";
-    let facts = &[("delayed event", "Pod first created"), ("set by you at", "00:00.000"), ("arrives at", "05:00.002")];
+    let facts = &[("delayed event", "Pod first created"), ("set by a command at", "00:00.000"), ("arrives at", "05:00.002")];
     let remedy = "Deliver the delayed events to kube-scheduler";
     for of in ["Pod/first", "Pod/second"] {
         ask(&sim, &Answer { of, headline, facts, remedy, ..SHOWN });
@@ -828,7 +835,7 @@ fn why_is_a_pod_missing_its_end_has_not_reached_the_loops() {
     let gone = sim.list(Kind::Pod).next().unwrap().meta.name.to_string();
     act(&mut sim, &["fault delay pod 5m", &format!("kubectl delete pod {gone} --force --grace-period=0"), "+2"]);
     let headline = "A watch event for kind Pod has not reached kube-controller-manager yet";
-    let by = &["replicaset-controller", "deployment-controller", "you"];
+    let by = &["replicaset-controller", "deployment-controller", "user"];
     let event = &format!("Pod …{} marked for deletion", &gone[gone.len() - 5..]);
     let facts = &[("delayed event", event.as_str())];
     let remedy = "Deliver the delayed events to kube-controller-manager";
@@ -874,9 +881,9 @@ fn why_is_a_pod_missing_the_event_of_its_end_is_lost() {
         let gone = sim.list(Kind::Pod).next().unwrap().meta.name.to_string();
         act(&mut sim, &["fault lose pod", "fault lose pod", &format!("kubectl delete pod {gone} --force --grace-period=0"), "+2"]);
         let headline = &format!("A watch event for kind Pod was lost on the way to kube-controller-manager, {words}");
-        let by = &["replicaset-controller", "deployment-controller", "you"];
+        let by = &["replicaset-controller", "deployment-controller", "user"];
         let event = format!("Pod …{} deleted", &gone[gone.len() - 5..]);
-        let facts: &[_] = &[("lost event", event.as_str()), ("set by you at", "00:10.000"), ("relists at", "00:30.002")];
+        let facts: &[_] = &[("lost event", event.as_str()), ("set by a command at", "00:10.000"), ("relists at", "00:30.002")];
         let facts = if mode == "never" { &facts[..2] } else { facts };
         let remedy = "Restart kube-controller-manager so that it relists";
         ask(&sim, &Answer { of: "ReplicaSet/web-*", headline, facts, by, remedy, ..SHOWN });
@@ -896,7 +903,7 @@ fn told(sim: &Sim, of: &str) -> Vec<String> {
 fn what_came_late_leads_back_to_the_fault_that_held_it_up() {
     let held_up = |acts: &[&str], of: &str| -> Vec<String> {
         let told = told(&sim(1, acts), of);
-        told.into_iter().filter_map(|words| words.strip_prefix("You ran fault ").map(String::from)).collect()
+        told.into_iter().filter_map(|words| words.strip_prefix("Command: fault ").map(String::from)).collect()
     };
     let set = "apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: {name: r}\nspec: {replicas: 2, selector: {matchLabels: {a: b}}, template: \
                {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i}]}}}\n";
@@ -930,7 +937,7 @@ fn what_came_late_leads_back_to_the_fault_that_held_it_up() {
 fn the_kubelet_of_one_node_that_hears_late_holds_up_no_pod_of_another() {
     let on = |name: &str, node: &str| pod(name, &format!("{{nodeName: {node}, containers: [{{name: c, image: i}}]}}"));
     let sim = sim(2, &["fault delay pod/a 20s kubelet", &on("a", "node-1"), &on("b", "node-1"), &on("c", "node-2"), "+40"]);
-    let blamed = |of: &str| told(&sim, of).iter().any(|words| words == "You ran fault delay pod/a 20s kubelet");
+    let blamed = |of: &str| told(&sim, of).iter().any(|words| words == "Command: fault delay pod/a 20s kubelet");
     assert_eq!(["Pod/a", "Pod/b", "Pod/c"].map(blamed), [true, true, false]);
 }
 
@@ -943,12 +950,12 @@ fn what_a_timer_brings_is_late_by_what_it_waited_in_the_line_of_a_slow_loop() {
         let sim = sim(1, &[cron, &["fault ", &fault].concat(), "+602"]);
         let job = sim.list(Kind::Job).next().unwrap().meta.name.to_string();
         let told = told(&sim, &format!("Job/{job}"));
-        assert_eq!(told.contains(&format!("You ran fault {fault}")), blamed, "{told:?}");
+        assert_eq!(told.contains(&format!("Command: fault {fault}")), blamed, "{told:?}");
     }
     // Nor is it a late event's fault what a timer does long after it.
     let sim = sim(1, &["fault delay cj 2s", cron, "+602"]);
     let job = sim.list(Kind::Job).next().unwrap().meta.name.to_string();
-    assert!(!told(&sim, &format!("Job/{job}")).iter().any(|words| words.starts_with("You ran fault")));
+    assert!(!told(&sim, &format!("Job/{job}")).iter().any(|words| words.starts_with("Command: fault")));
 }
 
 #[test]
@@ -960,10 +967,10 @@ fn why_does_this_claim_not_grow_its_resizer_is_slow() {
     let mut sim = sim(1, &[class, &claim("data", ", storageClassName: elastic"), "+5", fault, "+60", grow, "+5"]);
     let name = "external-resizer loopscope.dev/provisioner";
     let (headline, remedy) = (&format!("{name} is reconciling it: 20 s per reconcile"), &format!("Run {name} at full speed"));
-    ask(&sim, &Answer { of: "PersistentVolumeClaim/data", headline, by: &["you"], remedy, ..SHOWN });
+    ask(&sim, &Answer { of: "PersistentVolumeClaim/data", headline, by: &["user"], remedy, ..SHOWN });
     act(&mut sim, &["+20"]);
     let told = told(&sim, "PersistentVolumeClaim/data");
-    assert!(told.contains(&["You ran ", fault].concat()), "{told:?}");
+    assert!(told.contains(&["Command: ", fault].concat()), "{told:?}");
 }
 
 #[test]

@@ -4,8 +4,9 @@
 //! pulled by then, it starts. Models `pkg/kubelet/images/image_manager.go` and when `pod_workers.go` syncs a Pod
 //! again: after an error or at the end of a back-off, within a minute, with a jitter of up to a half.
 
-use super::behaviour::{can_be_pulled, invalid_name, pull_error, pull_failure};
+use super::behaviour::{invalid_name, pull_error, pull_failure};
 use super::containers::{self, policy};
+use super::registry::can_be_pulled;
 use super::state::{MAX_BACK_OFF, Tries};
 use super::{Jobs, PodJob, PodPass, PodStep, status};
 use crate::api::pod::{Container, Pod};

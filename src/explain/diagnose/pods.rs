@@ -8,7 +8,7 @@ use crate::api::node::Node;
 use crate::api::pod::{ContainerStatus, Pod, image_parts};
 use crate::api::workload::ReplicaSet;
 use crate::api::{self, Kind, Object, ObjectRef, Str};
-use crate::engine::kubelet::{can_be_pulled, lack};
+use crate::engine::kubelet::{can_be_pulled, corrected, lack};
 use crate::explain::waits::{Cure, DecidingFact, FactLabel, Waits};
 use crate::i18n::msg;
 use std::rc::Rc;
@@ -217,18 +217,20 @@ fn image(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod, status: &ContainerSt
     let (name, tag) = image_parts(&wanted.image);
     // The slip of the documentation: 1.161 for 1.16.1.
     let better = match tag.split_once('.') {
-        _ if normalized_fault(&wanted.image).is_some() => wanted.image.to_lowercase(),
+        _ if normalized_fault(&wanted.image).is_some() => Some(wanted.image.to_lowercase()),
         Some((major, minor)) if minor.len() == 3 && minor.bytes().all(|b| b.is_ascii_digit()) => {
-            [name, ":", major, ".", &minor[..2], ".", &minor[2..]].concat()
+            Some([name, ":", major, ".", &minor[..2], ".", &minor[2..]].concat())
         }
-        _ => name.to_string(),
+        _ => corrected(&wanted.image),
     };
+    let better = better.filter(|image| can_be_pulled(image));
     let (key, mut steps) = match changed(sim, object) {
         Some((top, steps)) => (top, steps),
         None if object.meta.controller().is_none() => (object.key(), Vec::new()),
         None => return,
     };
-    let Some(better) = Some(better).filter(|image| can_be_pulled(image)).or_else(|| earlier(sim, &key, &wanted.name)) else { return };
+    let bare = || Some(name.to_string()).filter(|image| can_be_pulled(image));
+    let Some(better) = better.or_else(|| earlier(sim, &key, &wanted.name)).or_else(bare) else { return };
     let rest = [" ", &wanted.name, "=", &better].concat();
     steps.insert(0, line("set image", &key, &rest));
     out.cure(Cure::SetImage, &better, "", &steps);

@@ -3,6 +3,7 @@
 use super::finding::{Context, Diagnosis, line};
 use super::{held_up, security};
 use crate::api::daemonset::DaemonSet;
+use crate::api::pod::Pod;
 use crate::api::quantity::Quantity;
 use crate::api::workload::{Condition, Deployment, ReplicaSet, StatefulSet};
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Uid};
@@ -235,6 +236,14 @@ pub fn stateful_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis>
             }
             let next = (ordinal + 1..first.saturating_add(desired)).find(|next| get(*next).is_none());
             let ordered = spec.pod_management_policy != "Parallel";
+            let waits_on = |pod: &Rc<Object>| !pod.body::<Pod>().is_available(spec.min_ready_seconds, sim.server().wall_at(sim.now()));
+            if ordered && found.is_none() && ordinal > first && get(ordinal - 1).is_some_and(waits_on) {
+                let waits = Waits::MinReady { pod: name(ordinal - 1).into(), then: name(ordinal).into(), seconds: spec.min_ready_seconds };
+                let mut out = Diagnosis::new(object, waits);
+                out.count(FactLabel::Desired, desired);
+                out.count(FactLabel::Ready, status.ready_replicas);
+                return Some(out);
+            }
             let pod = found.and_then(|pod| sim.diagnose(&pod.key()));
             let waits = match next.filter(|_| ordered) {
                 Some(next) => Waits::Ordinal { pod: name(ordinal).into(), then: name(next).into() },

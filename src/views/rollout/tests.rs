@@ -63,7 +63,7 @@ fn what_is_under_its_limit_is_marked_and_notes_lie_on_nothing() {
         Point { at, counts: vec![first, next], limits: (9, 15), desired: 12 }
     };
     let points = vec![point(0, 0, 12), point(3_000, 12, 0), point(10_000, 9, 6), point(14_000, 0, 7), point(17_000, 12, 5)];
-    let left = vec![(14_000, "shop-a".into(), 15, "you".into())];
+    let left = vec![(14_000, "shop-a".into(), 15, "user".into())];
     let revisions = vec![revision("1.14", "a"), revision("1.16", "b")];
     let track = Track { revisions, points, left, now: 19_000, ..Track::default() };
     for (width, height) in [(358.0, 508.0), (760.0, 560.0), (1400.0, 720.0)] {
@@ -122,7 +122,7 @@ fn layers_stand_on_each_other_and_end_at_the_instant_shown() {
     let count = |ready, unready| Count { ready, unready };
     let point = |at, counts: [Count; 2]| Point { at, counts: counts.to_vec(), limits: (2, 4), desired: 3 };
     let track = Track {
-        left: vec![(2_000, "web-0".into(), 1, "you".into())],
+        left: vec![(2_000, "web-0".into(), 1, "user".into())],
         id: Id::named("Deployment", "nginx"),
         revisions: vec![revision("1.14", ""), revision("1.16", "")],
         points: vec![

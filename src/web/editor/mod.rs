@@ -58,6 +58,8 @@ pub struct Props {
     pub on_apply: Callback<()>,
     /// Back to what was applied.
     pub on_revert: Callback<()>,
+    /// What applying the text would change is asked for, or no longer.
+    pub on_compare: Callback<()>,
     /// To be folded away.
     pub on_close: Callback<()>,
 }
@@ -319,7 +321,11 @@ impl Component for Editor {
         html! {
             <section class="panel left" aria-label={say(msg::panel_manifest())} id="manifest" onkeydown={onkeydown}>
                 <div class="p-head"><h2>{ say(msg::panel_manifest()) }</h2><span class="mono dim file ell">{ &props.file }</span>
-                    if !words.is_empty() { <span class={classes!("pill", pill)} title={if pill == "notready" { say(msg::editor_in_cluster(props.drift.join("; "))) } else { say(&words) }}>{ say(&words) }</span> }
+                    if pill == "notready" && then.is_none() {
+                        <button type="button" class="pill notready" id="drift" aria-expanded={props.plan.is_some().to_string()} title={say(msg::editor_in_cluster(props.drift.join("; ")))} onclick={props.on_compare.reform(|_: MouseEvent| ())}>{ say(&words) }</button>
+                    } else if !words.is_empty() {
+                        <span class={classes!("pill", pill)} title={say(&words)}>{ say(&words) }</span>
+                    }
                     <span class="grow" />
                     if props.narrow {
                         <button type="button" class="btn" onclick={close}>{ say(msg::button_done()) }</button>
@@ -345,7 +351,7 @@ impl Component for Editor {
                             onfocus={link.callback(|_: FocusEvent| Msg::Load)}
                         />
                     }
-                    <p class="leave" aria-hidden="true">{ say(msg::editor_leave()) }</p>
+                    if !props.narrow { <p class="leave" aria-hidden="true">{ say(msg::editor_leave()) }</p> }
                 </div>
                 if then.is_none() && !props.diagnostics.is_empty() {
                     <ul class="problems" role={if props.standing == ApplyStatus::Edited { "list" } else { "alert" }}>

@@ -41,17 +41,19 @@ impl Page {
         let state = self.state.borrow();
         let base = dom::address();
         let home = base.rsplit_once('/').map_or(base.as_str(), |(home, _)| home);
-        let hash = permalink::encode(&state.link());
+        let (shared, chosen) = (state.shared(), &self.panels.frame_like);
+        let done = shared.history.is_some();
+        let hash = permalink::encode(&if done && embed::is_of_now(chosen) { shared } else { state.link() });
         let lesson = state.player.as_ref().map(|player| player.file().name()).filter(|name| !name.is_empty());
         let opens = lesson.map_or(Opens::Link(&hash), Opens::Lesson);
-        let text = embed::snippet(home, opens, state.selection.view, &self.panels.frame_like);
+        let text = embed::snippet(home, opens, state.selection.view, chosen);
         let copy = text.clone();
         let copy = Callback::from(move |_: MouseEvent| dom::copy(&copy));
         html! {
             <>
                 <p>{ say(msg::embed_instructions()) }</p>
-                { embed::choices(&self.panels.frame_like, state.selection.view, ctx.link().callback(|_: Event| Msg::FrameLike)) }
-                if state.timeline.run.sim().list(crate::api::Kind::Pod).take(MAX_PREVIEW_PODS + 1).count() > MAX_PREVIEW_PODS { <p class="meta">{ say(msg::embed_no_preview()) }</p> } else { <iframe key={text.clone()} class="preview" title={say(msg::embed_preview())} tabindex="-1" sandbox="allow-scripts" src={embed::address(&base, opens, state.selection.view, &self.panels.frame_like)} height={embed::height(&self.panels.frame_like)} /> }
+                { embed::choices(chosen, state.selection.view, done, ctx.link().callback(|_: Event| Msg::FrameLike)) }
+                if state.timeline.run.sim().list(crate::api::Kind::Pod).take(MAX_PREVIEW_PODS + 1).count() > MAX_PREVIEW_PODS { <p class="meta">{ say(msg::embed_no_preview()) }</p> } else { <iframe key={text.clone()} class="preview" title={say(msg::embed_preview())} tabindex="-1" sandbox="allow-scripts" src={embed::address(&base, opens, state.selection.view, chosen)} height={embed::height(chosen)} /> }
                 <textarea class="snippet mono" readonly=true aria-label={say(msg::embed_snippet())} value={text} />
                 <div class="row"><button type="button" class="btn primary" onclick={copy}>{ say(msg::button_copy()) }</button>
                     <button type="button" class="btn" id="single" title={say(msg::embed_single_means())} onclick={ctx.link().callback(|_: MouseEvent| Msg::Single("html"))}>{ icon("i-save", 14) }{ say(msg::embed_single()) }</button>

@@ -138,7 +138,8 @@ impl Page {
         let link = ctx.link();
         let state = self.state.borrow();
         let sheet = match (&state.selection.selected, &self.inspection.why.standing) {
-            (Some(key), Some(standing)) => html! {
+            // Of an object that is gone there is less to tell than of what goes on.
+            (Some(key), Some(standing)) if state.object().is_some() => html! {
                 <div class="row sh">{ dom::tile(key.kind.name()) }<div class="grow"><p>{ marked(&words::in_short(&standing.sentence)) }</p><p class="dim mono">{ key.name.as_str() }</p></div>
                     <button type="button" class="btn sm" onclick={link.callback(|_| Msg::Overlay(Overlay::Inspector))}>{ say(msg::button_why()) }{ icon("i-up", 14) }</button></div>
             },

@@ -135,6 +135,13 @@ impl Page {
         self.panels.size.1 >= 700.0 && !self.narrow()
     }
 
+    /// Puts a panel that lies over the diagram away, so that what an action does is seen.
+    fn uncover(&mut self) {
+        if self.narrow() && matches!(self.panels.over, Overlay::Manifest | Overlay::Inspector) {
+            self.panels.over = Overlay::Nothing;
+        }
+    }
+
     /// Whether panels lie over the page.
     fn narrow(&self) -> bool {
         self.panels.size.0 < panels::NARROW && !self.settings.embed
@@ -264,6 +271,9 @@ impl Component for Page {
                     self.panels.selected();
                     self.diagnose();
                 }
+                if heavy && self.state.borrow().editor.diagnostics.iter().all(|diagnostic| !diagnostic.error) {
+                    self.uncover();
+                }
                 if heavy {
                     // What it changed is drawn in a task of its own.
                     self.draw();
@@ -291,6 +301,7 @@ impl Component for Page {
                     state.announcer.say(words);
                 }
                 drop(state);
+                self.uncover();
                 self.toast(ctx);
             }
             Msg::Read => self.timers.said = None,

@@ -127,9 +127,13 @@ impl Page {
             return Html::default();
         }
         let close = ctx.link().callback(|_: MouseEvent| Msg::CloseOffers);
+        let stop = ctx.link().callback(|_: MouseEvent| Msg::Do(Do::StopDemo));
         html! {
             <aside class="offers" aria-label={say(msg::help_try())}><div>
                 <p>{ say(msg::help_what()) }</p>
+                if self.state.borrow().demo.plays() {
+                    <p class="dim">{ say(msg::demo_plays()) }{ " " }<button type="button" class="btn sm" id="stop-demo" onclick={stop}>{ say(msg::demo_stop()) }</button></p>
+                }
                 <button type="button" class="btn ghost icon" aria-label={say(msg::offers_close())} title={say(msg::offers_close())} onclick={close}>{ icon("i-cross", 14) }</button>
                 { help::offers(&self.tries(), &ctx.link().callback(Msg::Try)) }
             </div></aside>
