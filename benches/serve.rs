@@ -191,7 +191,7 @@ fn main() {
     };
     let lists: Vec<(Duration, usize)> = (0..10).map(|_| list(&mut client)).collect();
     let size = lists[0].1 as f64 / 1e6;
-    println!("list of 5,000 Pods ({size:.1} MB): {:.0?}", middle(lists.into_iter().map(|(time, _)| time).collect()).0);
+    println!("list of 5,000 Pods ({size:.1} MB): {:.2?}", middle(lists.into_iter().map(|(time, _)| time).collect()).0);
     drop(client);
     drop(served);
 

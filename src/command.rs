@@ -14,6 +14,7 @@ use loopscope::kubectl::parse::{Args, takes};
 use loopscope::lesson;
 use loopscope::scenario::{self, Observer, Scenario, Trace};
 use loopscope::serve::{ClockPace, ServeOptions, Server};
+use loopscope::session::permalink::{self, Link};
 use loopscope::session::record::{SavedRecord, Unreadable};
 use loopscope::session::run::Run;
 use std::io::{self, BufWriter, IsTerminal, Read, Write};
@@ -52,8 +53,9 @@ Usage:
       --record      keeps what is done, for loopscope replay and for the page; --resume goes on from it
       --page        serves the built page too (dist, or --page-from FOLDER), which follows the cluster
 
-  loopscope replay RECORD [--max-memory SIZE]
+  loopscope replay RECORD [--link] [--max-memory SIZE]
       Repeats what loopscope serve has kept, to the byte, and prints its story.
+      --link  prints a link instead that opens the page with it, if it fits into one
 
   loopscope lesson check FILE…
       Plays each lesson to its end: every solution and alternative must do its task, a wrong
@@ -339,12 +341,24 @@ fn serve(args: &[String]) -> Result<u8, String> {
 }
 
 fn replay(args: &[String]) -> Result<u8, String> {
-    let (file, most) = match args {
-        [file] => (file, MAX_MEMORY),
-        [file, flag, most] if flag == "--max-memory" => (file, size(Some(most))?),
+    let (file, mut flags) = match args {
+        [file, flags @ ..] if !file.starts_with("--") => (file, flags.iter()),
         _ => return Err("loopscope replay needs a record; see loopscope --help".to_string()),
     };
+    let (mut link, mut most) = (false, MAX_MEMORY);
+    while let Some(flag) = flags.next() {
+        match flag.as_str() {
+            "--link" => link = true,
+            "--max-memory" => most = size(flags.next())?,
+            other => return Err(format!("unknown flag {other}; see loopscope --help")),
+        }
+    }
     let record = SavedRecord::read(&read(file)?).map_err(|Unreadable(line, problem)| format!("{file}:{line}: {problem}"))?;
+    if link {
+        let link = Link::of_record(&record).ok_or("the record is too long for a link, which holds 10,000 commands and 2 MiB")?;
+        println!("index.html{}", permalink::encode(&link));
+        return Ok(0);
+    }
     limit_memory(most);
     let mut run = Run::recalled(record.config, record.seed, record.commands, record.end);
     while run.recalls() {

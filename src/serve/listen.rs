@@ -134,6 +134,7 @@ async fn answer(mut incoming: hyper::Request<Incoming>, calls: Sender<Call>, gua
         Ok(Err(error)) => return Ok(response(failure(400, "BadRequest", &format!("the body could not be read: {error}")).into())),
         Err(_) => return Ok(response(failure(408, "Timeout", "the body did not come in time").into())),
     }
+    let is_pretty = super::pretty::is_wanted(&request);
     let (reply, answered) = oneshot::channel();
     let gone = || failure(503, "ServiceUnavailable", "the cluster has ended").into();
     let sent = calls.send(Call::Request(request, reply)).is_ok();
@@ -141,6 +142,10 @@ async fn answer(mut incoming: hyper::Request<Incoming>, calls: Sender<Call>, gua
     Ok(match (reply, upgrade) {
         (Reply::Socket(output, input), Some(upgrade)) => {
             upgrade.accept(output, input, move || calls.send(Call::Typed).is_ok()).map(|()| Content::Whole(None))
+        }
+        (Reply::Whole(mut answer), _) if is_pretty && answer.content_type == "application/json" => {
+            answer.body = super::pretty::indented(&answer.body);
+            response(Reply::Whole(answer))
         }
         (reply, _) => response(reply),
     })

@@ -17,6 +17,7 @@ mod openapi;
 mod openapi_v2;
 mod page;
 mod parts;
+mod pretty;
 mod protobuf;
 mod read;
 mod request;

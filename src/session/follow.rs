@@ -251,6 +251,20 @@ mod tests {
     }
 
     #[test]
+    fn a_page_that_follows_is_shared_with_what_was_done() {
+        let (mut state, lines, served) = followed(20);
+        tell(&mut state, &lines);
+        state.advance(served.sim().now(), usize::MAX);
+        let link = state.shared();
+        let mut again = State::from_link(Some(&link));
+        again.recall(&link);
+        while again.timeline.run.recalls() {
+            again.advance(served.sim().now(), usize::MAX);
+        }
+        assert_eq!(again.timeline.run.objects(), served.objects());
+    }
+
+    #[test]
     fn what_belongs_to_the_server_is_sent_or_refused() {
         let (mut state, lines, served) = followed(5);
         tell(&mut state, &lines);

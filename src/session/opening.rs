@@ -6,8 +6,8 @@ use super::effect::Effect;
 use super::examples;
 use super::lesson::{LessonFile, Player};
 use super::msg::Msg;
-use super::permalink::{Deed, Link, LinkHistory, MAX_UNPACKED_BYTES};
-use super::record::Beginning;
+use super::permalink::{Deed, Link, LinkHistory, MAX_COMMANDS};
+use super::record::{Beginning, SavedRecord, Unreadable};
 use super::replace::{Before, ReplaceMsg, Replacement, Replacing};
 use super::run::Run;
 use super::selection::{Selection, SelectionMsg};
@@ -19,8 +19,7 @@ use crate::engine::cluster::ClusterConfig;
 use crate::i18n::msg;
 use crate::lesson::{self, Lesson};
 
-/// Commands and breakpoints of a link; more are not read.
-const MAX_COMMANDS: usize = 10_000;
+/// Breakpoints of a link; more are not read.
 const MAX_BREAKPOINTS: usize = 100;
 /// A link's history ends within a year.
 const LONGEST_HISTORY_US: u64 = 366 * 86_400 * 1_000_000;
@@ -55,18 +54,16 @@ impl State {
     pub fn shared(&self) -> Link {
         let timeline = &self.timeline;
         let run = &timeline.run;
-        // A lesson that was closed leaves its cluster, which a link does not hold.
-        let is_usual = run.sim().config == ClusterConfig::default() && run.command_count() <= MAX_COMMANDS;
-        let is_told = self.player.is_none() && is_usual && (self.replacing.acted || run.in_past() || !timeline.playing);
+        // A lesson that was closed leaves its cluster, which a link may not hold; that of a served cluster is held.
+        let is_held = Beginning::tells(&run.sim().config) && run.command_count() <= MAX_COMMANDS;
+        let is_told = self.player.is_none() && is_held && (self.replacing.acted || run.in_past() || !timeline.playing);
         let history = is_told.then(|| {
             let (commands, (steps, end)) = run.record_of();
             let commands = commands.iter().map(|(steps, time, command)| (*steps, time.0, Deed::from(command))).collect();
             let at = (run.in_past() || !timeline.playing).then(|| run.now());
             LinkHistory { commands, end: (steps, end.0), at, cluster: Beginning::of(&run.sim().config) }
         });
-        let history = history.and_then(|history| serde_json::to_value(history).ok());
-        // The page reads no larger link.
-        let history = history.filter(|history| history.to_string().len() < MAX_UNPACKED_BYTES / 2);
+        let history = history.and_then(LinkHistory::held);
         let selected = self.selection.selected.as_ref().filter(|_| self.selection.selected_by_person);
         Link {
             history,
@@ -108,6 +105,24 @@ impl State {
         }
         if selected.is_some() {
             self.select(SelectionMsg::Select(selected));
+        }
+    }
+
+    /// Opens a record of `loopscope serve` that was dropped on the editor, or pasted into it.
+    pub(super) fn open_record(&mut self, text: &str) {
+        let link = match SavedRecord::read(text) {
+            _ if self.following.is_some() => Err(msg::follow_not_here()),
+            Ok(record) => Link::of_record(&record).ok_or_else(msg::record_too_long),
+            Err(Unreadable(line, problem)) => Err(msg::record_unreadable(line, problem)),
+        };
+        match link {
+            Ok(link) => {
+                let (width, height) = self.drawing.stage;
+                *self = State::from_link(Some(&link));
+                self.recall(&link);
+                self.update(Msg::Stage(width, height));
+            }
+            Err(words) => self.announcer.say_failed(words),
         }
     }
 

@@ -1,7 +1,7 @@
 //! A link that holds everything: `#pako:` and the base64url of a zlib stream of versioned JSON, so that
 //! nothing is sent to a server. All fields but the version are optional; an unknown prefix is refused with words.
 
-use super::record::Beginning;
+use super::record::{Beginning, SavedRecord};
 use crate::actions::Command;
 use crate::engine::store::ClientRequest;
 use crate::i18n::{Message, msg};
@@ -14,6 +14,8 @@ use std::rc::Rc;
 
 /// More than this is not unpacked: a link is untrusted input.
 pub const MAX_UNPACKED_BYTES: usize = 4 << 20;
+/// Commands of a link; more are not read.
+pub const MAX_COMMANDS: usize = 10_000;
 
 /// What a link holds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -46,6 +48,17 @@ impl Link {
     pub fn history(&self) -> Option<LinkHistory> {
         self.history.as_ref().and_then(|history| LinkHistory::deserialize(history).ok())
     }
+
+    /// A link that repeats a record, if it fits into one.
+    pub fn of_record(record: &SavedRecord) -> Option<Link> {
+        if record.commands.len() > MAX_COMMANDS || !Beginning::tells(&record.config) {
+            return None;
+        }
+        let commands = record.commands.iter().map(|(tasks, time, command)| (*tasks, time.0, Deed::from(command))).collect();
+        let history = LinkHistory { commands, end: (record.end.0, record.end.1.0), at: None, cluster: Beginning::of(&record.config) };
+        let history = Some(history.held()?);
+        Some(Link { v: 1, manifest: Some(String::new()), seed: Some(record.seed), history, ..Link::default() })
+    }
 }
 
 /// What was done and when; the same build of the engine repeats it to the byte, another one as far as it decides alike.
@@ -61,6 +74,14 @@ pub struct LinkHistory {
     /// What the cluster began as, if it is not the usual one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster: Option<Beginning>,
+}
+
+impl LinkHistory {
+    /// As a link has it, unless it is larger than the page reads.
+    pub fn held(self) -> Option<Value> {
+        let history = serde_json::to_value(self).ok()?;
+        (history.to_string().len() < MAX_UNPACKED_BYTES / 2).then_some(history)
+    }
 }
 
 /// A command as a link has it.

@@ -26,6 +26,11 @@ impl Beginning {
         (!is_usual).then_some(Beginning(config.nodes.len(), config.epoch.seconds(), Value::Null))
     }
 
+    /// Whether it says all that a cluster began as.
+    pub fn tells(config: &ClusterConfig) -> bool {
+        Beginning::of(config).map_or_else(ClusterConfig::default, Beginning::config) == *config
+    }
+
     /// That of a scenario.
     pub fn of_scenario(scenario: &Scenario) -> Beginning {
         Beginning(scenario.cluster.nodes.len(), scenario.cluster.epoch.seconds(), scenario.written.clone())
@@ -37,7 +42,7 @@ impl Beginning {
         if let Some(config) = written.filter(|config| config.nodes.len() <= MAX_NODES) {
             return config;
         }
-        ClusterConfig { epoch: Timestamp::new(self.1), ..ClusterConfig::with_nodes(self.0.clamp(1, MAX_NODES)) }
+        ClusterConfig { epoch: Timestamp::new(self.1), ..ClusterConfig::with_nodes(self.0.min(MAX_NODES)) }
     }
 }
 
@@ -75,6 +80,11 @@ pub fn did((tasks, at, command): &Recorded) -> String {
 /// The line of the clock.
 pub fn clock(tasks: u64, at: Time) -> String {
     written(&Line::Clock(tasks, at.0))
+}
+
+/// Whether a text is a record and no manifest.
+pub fn is_record(text: &str) -> bool {
+    text.starts_with("{\"record\":") && text.lines().next().is_some_and(begins)
 }
 
 /// Whether a line is the first of a record.

@@ -13,6 +13,7 @@ use super::journal_marks::{AbandonedBranch, JournalMarks};
 use super::lesson::Player;
 use super::msg::Msg;
 use super::permalink::Link;
+use super::record;
 use super::replace::Replacing;
 use super::run::Run;
 use super::selection::{Selection, SelectionMsg};
@@ -117,6 +118,7 @@ impl State {
         self.note(&msg);
         match msg {
             Msg::Follow(msg) => self.follow(msg),
+            Msg::Editor(EditorMsg::Edit(text)) if record::is_record(&text) => self.open_record(&text),
             Msg::Editor(EditorMsg::Check) if lesson::is_lesson(&self.editor.text) => drop(self.read_lesson(false)),
             Msg::Apply if lesson::is_lesson(&self.editor.text) => self.begin_own_lesson(),
             Msg::Lesson(msg) => self.teach(msg),

@@ -222,6 +222,58 @@ fn a_deletion_may_be_dry_by_its_body() {
 }
 
 #[test]
+fn deletions_heed_their_preconditions() {
+    let server = server();
+    let at = server.address();
+    for name in ["a", "b", "c"] {
+        let mut map = config_map(name);
+        map["metadata"]["labels"] = json!({ "own": if name == "c" { "no" } else { "yes" } });
+        assert_eq!(post(at, CONFIG_MAPS, &map).code, 201);
+    }
+    let meta = get(at, &format!("{CONFIG_MAPS}/a")).json()["metadata"].clone();
+    let delete = |target: &str, preconditions: Value| {
+        let options = json!({ "kind": "DeleteOptions", "apiVersion": "v1", "preconditions": preconditions });
+        let reply = send(at, "DELETE", target, &[("content-type", "application/json")], options.to_string().as_bytes());
+        (reply.code, reply.json())
+    };
+    let other = "00000000-0000-4000-8000-000000000000";
+    for target in [format!("{CONFIG_MAPS}/a"), format!("{CONFIG_MAPS}?labelSelector=own%3Dyes")] {
+        for wrong in [json!({ "uid": other }), json!({ "uid": "x" }), json!({ "resourceVersion": "1" })] {
+            let (code, status) = delete(&target, wrong);
+            assert_eq!((code, &status["reason"]), (409, &json!("Conflict")), "{target}");
+        }
+    }
+    let (code, status) = delete(&format!("{CONFIG_MAPS}/a"), json!({ "uid": meta["uid"], "resourceVersion": meta["resourceVersion"] }));
+    assert_eq!((code, &status["status"]), (200, &json!("Success")));
+    let (code, gone) = delete(&format!("{CONFIG_MAPS}?labelSelector=own%3Dyes"), json!({}));
+    let names = |list: &Value| -> Vec<Value> {
+        let items = list["items"].as_array().into_iter().flatten();
+        items.map(|item| item["metadata"]["name"].clone()).filter(|name| *name != "kube-root-ca.crt").collect()
+    };
+    assert_eq!((code, gone["kind"].as_str(), names(&gone)), (200, Some("ConfigMapList"), vec![json!("b")]));
+    assert_eq!(names(&get(at, CONFIG_MAPS).json()), [json!("c")]);
+}
+
+#[test]
+fn people_get_json_over_several_lines() {
+    let server = server();
+    let at = server.address();
+    assert_eq!(post(at, CONFIG_MAPS, &config_map("a")).code, 201);
+    let text = |target: &str, agent: &str| String::from_utf8(send(at, "GET", target, &[("user-agent", agent)], b"").body).unwrap();
+    let (one, asked) = (format!("{CONFIG_MAPS}/a"), format!("{CONFIG_MAPS}/a?pretty=true"));
+    let pretty = text(&asked, "kubectl/v1.36.2");
+    assert!(pretty.starts_with("{\n  \"apiVersion\": \"v1\",\n  \"data\": {\n    \"k\": \"v\"\n  },\n"), "{pretty}");
+    assert_eq!(serde_json::from_str::<Value>(&pretty).unwrap(), get(at, &one).json());
+    assert_eq!(text(&one, "curl/8.5.0"), pretty);
+    assert!(!text(&one, "kubectl/v1.36.2").contains('\n') && !text(&format!("{one}?pretty=false"), "curl/8.5.0").contains('\n'));
+    assert!(text("/version", "kubectl/v1.36.2").starts_with("{\n  \""));
+    // A refusal too, and not a watch.
+    assert!(text(&format!("{one}x"), "curl/8.5.0").contains("\n  \"code\": 404"));
+    let watch = text(&format!("{CONFIG_MAPS}?watch=1&timeoutSeconds=1"), "curl/8.5.0");
+    assert!(watch.lines().all(|line| line.starts_with("{\"type\":")), "{watch}");
+}
+
+#[test]
 fn kinds_without_a_field_table_are_merged() {
     let server = server();
     let at = server.address();

@@ -4,6 +4,7 @@ mod api;
 mod http;
 mod kube_rs;
 mod explain;
+mod go;
 mod kubectl;
 mod load;
 mod python;

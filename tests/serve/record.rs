@@ -3,10 +3,12 @@
 use crate::http::{chunk, get, head, open, pass, post, send};
 use loopscope::api::{Kind, Object, Time};
 use loopscope::engine::Sim;
+use loopscope::engine::cluster::ClusterConfig;
 use loopscope::serve::{ClockPace, ServeOptions, Server};
 use loopscope::session::State;
+use loopscope::session::editor::EditorMsg;
 use loopscope::session::follow::{FollowMsg, Following};
-use loopscope::session::permalink::Link;
+use loopscope::session::permalink::{self, Link};
 use loopscope::session::record::SavedRecord;
 use loopscope::session::run::Run;
 use serde_json::{Value, json};
@@ -134,12 +136,7 @@ fn repeated(record: &SavedRecord, budget: usize) -> Run {
 
 #[test]
 fn five_hundred_requests_are_repeated_to_the_byte() {
-    let options = ServeOptions {
-        pace: ClockPace::Held,
-        seed: 3,
-        config: loopscope::engine::cluster::ClusterConfig::with_nodes(4),
-        ..ServeOptions::default()
-    };
+    let options = ServeOptions { pace: ClockPace::Held, seed: 3, config: ClusterConfig::with_nodes(4), ..ServeOptions::default() };
     let server = Server::start(options).unwrap();
     let at = server.address();
     let mut dice = Dice(11);
@@ -338,4 +335,54 @@ fn what_is_done_is_told_as_it_is_done_and_kept_in_a_file() {
     let record = SavedRecord::read(&std::fs::read_to_string(&file).unwrap()).unwrap();
     let run = repeated(&record, usize::MAX);
     assert!(run.sim().list(loopscope::api::Kind::ConfigMap).any(|map| map.meta.name == "a"));
+}
+
+#[test]
+fn a_record_is_replayed_by_the_command_and_opens_as_a_link() {
+    let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("linked.record");
+    let config = ClusterConfig { epoch: loopscope::api::Timestamp::new(1_800_000_000), ..ClusterConfig::with_nodes(4) };
+    let options = ServeOptions { pace: ClockPace::Held, seed: 7, config, ..ServeOptions::default() };
+    let server = Server::start(ServeOptions { record: Some(file.clone()), ..options }).unwrap();
+    let at = server.address();
+    let mut dice = Dice(23);
+    (0..60).for_each(|_| act(at, &mut dice));
+    pass(at, 1);
+    let (theirs, time) = (told(at), get(at, "/loopscope/time").json());
+    drop(server);
+    let replay = |flags: &[&str]| {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_loopscope")).arg("replay").arg(&file).args(flags).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(replay(&[]).contains("deployment-controller"));
+    let printed = replay(&["--link"]);
+    let link = permalink::decode(printed.trim().strip_prefix("index.html").unwrap()).unwrap().unwrap();
+    let mut linked = State::from_link(Some(&link));
+    linked.recall(&link);
+    // The file, dropped on the editor of a page.
+    let mut dropped = State::from_link(None);
+    dropped.update(EditorMsg::Edit(std::fs::read_to_string(&file).unwrap()));
+    let end = Time((time["seconds"].as_f64().unwrap() * 1e6).round() as u64);
+    for mut state in [linked, dropped] {
+        while state.timeline.run.recalls() {
+            state.timeline.run.advance(end, usize::MAX);
+        }
+        assert_eq!(whole(state.timeline.run.sim()), theirs);
+        assert_eq!(Some(state.timeline.run.sim().server().version()), time["version"].as_u64());
+    }
+    let mut page = State::from_link(None);
+    page.update(EditorMsg::Edit("{\"record\":1,\"seed\":1}\n[1,2,{\"sing\":1}]\n".to_owned()));
+    assert!(page.announcer.failed());
+}
+
+#[test]
+fn a_cluster_without_nodes_is_repeated_without_them() {
+    let config = ClusterConfig::with_nodes(0);
+    let server = Server::start(ServeOptions { pace: ClockPace::Held, config, ..ServeOptions::default() }).unwrap();
+    let at = server.address();
+    assert_eq!(post(at, "/apis/apps/v1/namespaces/default/deployments", &workload("Deployment", "web", 2)).code, 201);
+    pass(at, 10);
+    let record = SavedRecord::read(&String::from_utf8(get(at, "/loopscope/record").body).unwrap()).unwrap();
+    let run = repeated(&record, usize::MAX);
+    assert_eq!((run.sim().list(Kind::Node).count(), whole(run.sim())), (0, told(at)));
 }
