@@ -273,14 +273,7 @@ pub enum Waits {
         pod: Str,
         /// The next one.
         then: Str,
-    },
-    /// A StatefulSet does nothing more until this Pod has been ready for so long: `minReadySeconds`.
-    MinReady {
-        /// That Pod.
-        pod: Str,
-        /// The next one.
-        then: Str,
-        /// Seconds.
+        /// For how many seconds it must have been ready: `minReadySeconds`.
         seconds: i64,
     },
     /// A StatefulSet waits for a Pod of an earlier template that never becomes ready.
@@ -468,7 +461,6 @@ impl Waits {
                 | Rollout { .. }
                 | Pods { .. }
                 | Ordinal { .. }
-                | MinReady { .. }
                 | KeepsOld { .. }
                 | NodesLeftOut(_)
                 | NoService(_)

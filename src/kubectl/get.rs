@@ -167,6 +167,13 @@ impl GetWatch {
         if objects.is_empty() && client.failure.is_some() {
             return Err(Failure::exit("", 1));
         }
+        // What is there is printed as one table.
+        if let (OutputFormat::Table { .. }, Some((kind, _))) = (&self.format, objects.first()) {
+            let head = self.header.then(|| self.head(*kind));
+            let rows = objects.iter().map(|(kind, object)| self.row(*kind, object, client.wall()));
+            let rows: Vec<Vec<String>> = head.into_iter().chain(rows).collect();
+            rows.iter().for_each(|row| self.widths.measure(row));
+        }
         objects.iter().try_for_each(|(kind, object)| self.print(client, *kind, object))
     }
 

@@ -532,6 +532,16 @@ fn generators_print_the_bytes_that_kubectl_prints() {
 }
 
 #[test]
+fn what_a_watch_begins_with_is_one_table() {
+    let mut sim = sim();
+    out(&mut sim, "run a --image=nginx");
+    out(&mut sim, "run a-pod-with-a-much-longer-name --image=nginx");
+    let session = Session::line(&mut sim, "kubectl get pods -w", usize::MAX);
+    let columns: Vec<Option<usize>> = session.stdout.lines().map(|line| line.find("READY").or(line.find("0/1"))).collect();
+    assert!(columns.len() == 3 && columns.iter().all(|column| column.is_some() && *column == columns[0]), "{}", session.stdout);
+}
+
+#[test]
 fn a_watch_is_filtered_as_it_goes_on() {
     let mut sim = sim();
     assert_eq!(kubectl(&mut sim, "apply -f -", DEPLOYMENT).0, 0);

@@ -1,7 +1,8 @@
 //! Announcements for screen readers, each once, in a polite live region.
 
 use super::journal_marks::JournalMarks;
-use super::run::{Run, quiet_from};
+use super::quiet::quiet_from;
+use super::run::Run;
 use crate::api::{ObjectRef, Time};
 use crate::explain::{diagnose, standing, words};
 use crate::i18n::{Message, msg};

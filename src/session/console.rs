@@ -122,7 +122,10 @@ impl Console {
         };
         // What is run again stands there as it was entered.
         let line = recalled.as_ref().map_or(line, |ran| &ran.line);
-        self.print(vec![OutputLine::new(format!("$ {line}"), false)]);
+        // There is one terminal: what still waits in it is ended, as a person would with Ctrl+C.
+        let ends = run.waits() && !run.takes_input() && !matches!(line, "clear" | "help" | "history");
+        let ended = ends.then(|| OutputLine::new("^C", false));
+        self.print(ended.into_iter().chain([OutputLine::new(format!("$ {line}"), false)]).collect());
         let history = Rc::make_mut(&mut self.history);
         if history.last().is_none_or(|last| last != line) {
             history.push(line.to_string());

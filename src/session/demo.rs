@@ -168,6 +168,30 @@ mod tests {
         assert!(state.demo.offers && state.demo.plays());
         state.update(Msg::CloseOffers);
         assert!(!state.demo.offers && state.demo.plays());
+        // What is looked at stays, and the offers do too.
+        for looks in [false, true] {
+            let mut state = State::from_link(None);
+            state.update(Msg::Begin { moves: true });
+            run(&mut state, 8, 64);
+            let pod = state.timeline.run.sim().list(Kind::Pod).next().expect("a Pod").key();
+            state.update(if looks { SelectionMsg::Select(Some(pod)).into() } else { Msg::StopDemo });
+            assert!(state.demo.offers && !state.demo.plays());
+        }
+    }
+
+    #[test]
+    fn what_an_example_printed_does_not_stay_when_another_cluster_takes_its_place() {
+        let lines = |state: &State| state.console.lines.iter().filter(|line| line.text.contains("kubectl")).count();
+        let own = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine}\n";
+        let others: [&[Msg]; 2] = [&[ReplaceMsg::Ask(Replacement::Example(1)).into()], &[EditorMsg::Edit(own.into()).into(), Msg::Apply]];
+        for other in others {
+            let mut state = State::from_link(None);
+            state.update(Msg::Begin { moves: true });
+            run(&mut state, 8, 64);
+            assert!(lines(&state) > 1);
+            other.iter().for_each(|msg| state.update(msg.clone()));
+            assert_eq!(lines(&state), 0, "{other:?}");
+        }
     }
 
     #[test]

@@ -335,6 +335,7 @@ fn documents(text: &str) -> Vec<&str> {
 mod tests {
     use crate::session::Msg;
     use crate::session::State;
+    use crate::session::console::ConsoleMsg;
     use crate::session::editor::ApplyStatus;
     use crate::session::editor::EditorMsg;
     use crate::session::examples;
@@ -416,6 +417,38 @@ mod tests {
         state.update(EditorMsg::Edit([first.clone(), pod("b", "name"), pod("c", "nam")].join("---\n")));
         state.update(Msg::Apply);
         assert_eq!(*state.editor.applied, [first, pod("b", "name")].join("---\n"));
+    }
+
+    #[test]
+    fn what_applying_it_again_would_change_is_shown_when_asked_for_and_until_something_is_done() {
+        let mut state = settled((examples::ALL[0].text)());
+        state.update(ConsoleMsg::Enter("kubectl scale deployment/nginx-deployment --replicas=4".into()));
+        let entries = state.timeline.run.journal().len();
+        let mut asked = || {
+            state.update(EditorMsg::Compare);
+            while state.editor.in_dry_run() {
+                state.dry_run_next();
+            }
+            state.editor.plan.clone()
+        };
+        let plan = asked().expect("a plan");
+        assert_eq!(plan.changes.iter().map(|change| change.fields.len()).collect::<Vec<_>>(), [1]);
+        assert!(asked().is_none(), "asked for again it is put away");
+        assert!(asked().is_some());
+        assert_eq!((state.timeline.run.journal().len(), state.editor.status), (entries, ApplyStatus::Clean));
+        state.update(ConsoleMsg::Enter("kubectl scale deployment/nginx-deployment --replicas=3".into()));
+        assert!(state.editor.plan.is_none());
+    }
+
+    #[test]
+    fn what_was_refused_is_announced_though_the_rest_was_accepted() {
+        let mut state = settled((examples::ALL[0].text)());
+        let more = "---\napiVersion: v1\nkind: Pod\nmetadata: {nam: x}\n";
+        state.update(EditorMsg::Edit([(examples::ALL[0].text)(), more].concat()));
+        state.update(Msg::Apply);
+        assert!(matches!(state.editor.status, ApplyStatus::Partly(..)));
+        let told = state.announcer.notice().to_string();
+        assert!(state.announcer.failed() && told.starts_with("Line "), "{told}");
     }
 
     #[test]

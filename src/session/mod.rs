@@ -27,6 +27,7 @@ pub mod pacing;
 pub mod permalink;
 mod pill;
 pub mod playback;
+mod quiet;
 pub mod pod_cache;
 pub mod record;
 pub mod replace;

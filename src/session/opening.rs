@@ -46,6 +46,9 @@ impl State {
             self.timeline.run.epoch = epoch;
             (self.editor.applied, self.editor.leftovers) = (applied, leftovers);
             self.perform(vec![Effect::HistoryChanged]);
+        } else {
+            // What the example has printed is of a cluster that is gone.
+            self.console.lines = Default::default();
         }
     }
 

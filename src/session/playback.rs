@@ -1,7 +1,8 @@
 //! How a frame of a course page plays: markers, stretches without a change that are skipped, and beginning again.
 
 use super::effect::Effect;
-use super::run::{QUIET_US, Run};
+use super::quiet::QUIET_US;
+use super::run::Run;
 use super::timeline::Timeline;
 use crate::api::Time;
 use crate::api::time::SECOND;

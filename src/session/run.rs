@@ -6,37 +6,13 @@
 mod room;
 
 use super::checkpoint::{Checkpoint, Checkpoints, Recorded};
+use super::quiet::{QUIET_US, quiet_from};
 use crate::actions::{self, ApplyJob, Command, WaitingCommands};
-use crate::api::time::SECOND;
-use crate::api::{Body, Kind, Object, ObjectRef, Time};
+use crate::api::{Kind, Object, ObjectRef, Time};
 use crate::engine::cluster::ClusterConfig;
 use crate::engine::{Journal, Sim};
 use crate::kubectl::Session;
 use std::rc::Rc;
-
-/// Time without a change after which the cluster counts as settled, in microseconds.
-pub const QUIET_US: u64 = 3 * SECOND;
-
-/// From when on a cluster counts as settled if nothing changes before. A workload whose Pods are ready but must stay so for a while
-/// (`minReadySeconds`) goes on after that.
-pub fn quiet_from(sim: &Sim) -> Time {
-    let quiet = sim.last_change().after(QUIET_US);
-    if sim.now() < quiet {
-        return quiet;
-    }
-    let waits = |object: &Rc<Object>| {
-        let (seconds, ready, available) = match &object.body {
-            Body::StatefulSet(body) => (body.spec.min_ready_seconds, body.status.ready_replicas, body.status.available_replicas),
-            Body::ReplicaSet(body) => (body.spec.min_ready_seconds, body.status.ready_replicas, body.status.available_replicas),
-            Body::DaemonSet(body) => (body.spec.min_ready_seconds, body.status.number_ready, body.status.number_available),
-            _ => return 0,
-        };
-        if available < ready { u64::try_from(seconds).unwrap_or(0) } else { 0 }
-    };
-    let kinds = [Kind::StatefulSet, Kind::ReplicaSet, Kind::DaemonSet];
-    let longest = kinds.into_iter().flat_map(|kind| sim.each(kind)).map(waits).max().unwrap_or(0);
-    quiet.after(longest.saturating_mul(SECOND))
-}
 
 /// A branch that is not shown.
 #[derive(Clone, Debug)]

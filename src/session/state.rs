@@ -160,7 +160,11 @@ impl State {
         use TimelineMsg::{Live, Pause, Play, Speed, Toggle};
         let acts = self.acts(msg);
         match msg {
-            Msg::Selection(SelectionMsg::Select(Some(key))) => self.note_looked(Some(key), None),
+            Msg::Selection(SelectionMsg::Select(Some(key))) => {
+                // Who looks at a Pod does not want it deleted.
+                self.demo.stop();
+                self.note_looked(Some(key), None);
+            }
             Msg::Console(ConsoleMsg::Enter(line)) => self.note_looked(None, Some(line)),
             _ => {}
         }

@@ -154,13 +154,14 @@ fn parts(image: &str) -> Option<(&str, &str, &str)> {
     (!name.contains('/')).then_some((prefix, name, rest))
 }
 
-/// Whether an official image may have a tag: one of its parts is a version or a word that such tags have. nginx has been at 1.x all its life.
+/// Whether an official image may have a tag: one of its parts is a version or a word that such tags have. nginx has been at 1.x all its
+/// life, but `nginx:2` is what people write who want another image.
 fn is_tag(name: &str, tag: &str) -> bool {
     let mut numbers = tag.split(['-', '.']).map_while(|part| part.parse::<u64>().ok());
     if name == "nginx"
         && let Some(major) = numbers.next()
     {
-        return major < 2 && numbers.next().is_none_or(|minor| minor < 100);
+        return numbers.next().is_none_or(|minor| major < 2 && minor < 100);
     }
     tag.split(['-', '.', '_']).any(|part| {
         let word = part.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -199,6 +200,7 @@ mod tests {
             ("nginx:1.16.1", None),
             ("nginx:1.27-alpine-slim", None),
             ("nginx:stable-perl", None),
+            ("nginx:2", None),
             (&format!("nginx@sha256:{}", "0".repeat(64)), None),
             ("docker.io/library/postgres:16-alpine3.19", None),
             ("python:slim-bookworm", None),

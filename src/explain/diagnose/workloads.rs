@@ -238,7 +238,7 @@ pub fn stateful_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis>
             let ordered = spec.pod_management_policy != "Parallel";
             let waits_on = |pod: &Rc<Object>| !pod.body::<Pod>().is_available(spec.min_ready_seconds, sim.server().wall_at(sim.now()));
             if ordered && found.is_none() && ordinal > first && get(ordinal - 1).is_some_and(waits_on) {
-                let waits = Waits::MinReady { pod: name(ordinal - 1).into(), then: name(ordinal).into(), seconds: spec.min_ready_seconds };
+                let waits = Waits::Ordinal { pod: name(ordinal - 1).into(), then: name(ordinal).into(), seconds: spec.min_ready_seconds };
                 let mut out = Diagnosis::new(object, waits);
                 out.count(FactLabel::Desired, desired);
                 out.count(FactLabel::Ready, status.ready_replicas);
@@ -246,7 +246,7 @@ pub fn stateful_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis>
             }
             let pod = found.and_then(|pod| sim.diagnose(&pod.key()));
             let waits = match next.filter(|_| ordered) {
-                Some(next) => Waits::Ordinal { pod: name(ordinal).into(), then: name(next).into() },
+                Some(next) => Waits::Ordinal { pod: name(ordinal).into(), then: name(next).into(), seconds: spec.min_ready_seconds },
                 None if pod.is_some() || found.is_some_and(|pod| pod.meta.is_deleting()) => {
                     Waits::Pods { ready: status.ready_replicas.min(desired - 1), desired }
                 }
