@@ -58,7 +58,7 @@ test('a whole visit without a pointer', async ({ page }) => {
   await expect(page.locator('.i-head')).toContainText('web-1');
   await page.keyboard.press('w');
   await expect(page.getByRole('tab', { name: 'Why' })).toHaveAttribute('aria-selected', 'true');
-  await expect(page.locator('.why > li').last()).toContainText('you');
+  await expect(page.locator('.why > li').last()).toContainText('user');
 
   // The inspector's pages, and its buttons.
   await panel(page, '#inspector');

@@ -67,7 +67,11 @@ async function take(page) {
 async function said(page, language) {
   await page.getByRole('button', { name: language, exact: true }).click();
   await expect(page.locator('html')).toHaveAttribute('lang', language === 'English' ? 'en' : 'zh-CN');
-  return panel(page).locator('.told').innerText();
+  // The document says it first, the panel is drawn after that.
+  const told = panel(page).locator('.told');
+  if (language === 'English') await expect(told).not.toContainText(/[一-鿿]/);
+  else await expect(told).toContainText(/[一-鿿]/);
+  return told.innerText();
 }
 
 for (const name of names) {

@@ -166,7 +166,7 @@ test('the chain of causes ends at the person', async ({ page }) => {
   await page.getByRole('tab', { name: 'Why' }).click();
   const items = page.locator('.why > li');
   await expect(items.first()).toContainText('became Ready');
-  await expect(items.last()).toContainText('you');
+  await expect(items.last()).toContainText('user');
   await expect(page.locator('.why')).toContainText('replicaset-controller');
   await page.getByRole('tab', { name: 'YAML' }).click();
   await expect(page.locator('.yaml')).toContainText('kind: Pod');

@@ -55,8 +55,10 @@ test('the snippet for other pages says what was chosen', async ({ page }) => {
   await dialog.getByLabel('Language').selectOption('简体中文');
   await expect(snippet).toHaveValue(/height="560" lang="zh"\n {2}hash="pako:/);
   await page.keyboard.press('Escape');
-  await page.evaluate(() => loopscope.kubectl('scale deployment/nginx-deployment --replicas=3'));
+  await page.evaluate(() => { loopscope.kubectl('scale deployment/nginx-deployment --replicas=3'); loopscope.play(); });
+  await expect(page.locator('#stage .item[data-kind="Pod"][data-state="ready"]')).toHaveCount(3);
   await page.getByRole('button', { name: 'Embed' }).click();
+  await dialog.getByLabel('Diagram').selectOption('Ownership');
   const manifest = await snippet.inputValue();
   await dialog.getByLabel('Begins with').selectOption('This page as it is now');
   await expect(snippet).not.toHaveValue(manifest);

@@ -42,7 +42,7 @@ test('a deleted Pod and the one that took its place name each other', async ({ p
   await by.getByRole('button').click();
   await expect(page.locator('.i-head b')).not.toHaveText(old);
   const back = page.locator('.replaced', { hasText: 'Replaces' });
-  await expect(back).toContainText('you');
+  await expect(back).toContainText('user');
   await expect(back).toContainText(old.slice(-5));
   await back.getByRole('button').click();
   await expect(page.locator('.i-head b')).toHaveText(old);

@@ -339,7 +339,13 @@ impl Component for Page {
                 self.panels.as_list = !self.panels.as_list;
                 self.close_menu();
             }
-            Msg::FrameLike => self.panels.frame_like = super::embed::chosen(),
+            Msg::FrameLike => {
+                self.panels.frame_like = super::embed::chosen();
+                // What is as it is now must not go on meanwhile.
+                if super::embed::is_of_now(&self.panels.frame_like) {
+                    self.state.borrow_mut().update(TimelineMsg::Pause);
+                }
+            }
             Msg::OpenLesson(name) => {
                 self.close_over();
                 self.fetch_lesson(ctx, name);
