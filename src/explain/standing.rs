@@ -39,7 +39,9 @@ pub struct Standing {
 
 /// An object that is not there: gone, or yet to come.
 fn gone(sim: &Sim, key: &ObjectRef) -> Message {
-    let deleted = sim.journal().iter().rev().find(|entry| matches!(entry.write(), Some((Op::Deleted, object)) if object.key() == *key));
+    // All of a long history may be looked through: no key is made of what is passed.
+    let is = |object: &Object| object.kind == key.kind && object.meta.name == key.name && object.meta.namespace == key.namespace;
+    let deleted = sim.journal().iter().rev().find(|entry| matches!(entry.write(), Some((Op::Deleted, object)) if is(object)));
     match deleted {
         Some(entry) => msg::standing_deleted(key.kind, &key.name, entry.time.0 / 1000),
         None => msg::standing_not_yet(key.kind, &key.name),

@@ -52,15 +52,20 @@ impl State {
         }
     }
 
+    /// Whether something was done that a link to what is shown tells.
+    pub fn shares_history(&self) -> bool {
+        let (timeline, run) = (&self.timeline, &self.timeline.run);
+        // A lesson that was closed leaves its cluster, which a link may not hold; that of a served cluster is held.
+        let is_held = Beginning::tells(&run.sim().config) && run.command_count() <= MAX_COMMANDS;
+        self.player.is_none() && is_held && (self.replacing.acted || run.in_past() || !timeline.playing)
+    }
+
     /// What a link to what is shown holds: also what was done, the instant, the object that is selected and the breakpoints. A lesson is a
     /// history of its own.
     pub fn shared(&self) -> Link {
         let timeline = &self.timeline;
         let run = &timeline.run;
-        // A lesson that was closed leaves its cluster, which a link may not hold; that of a served cluster is held.
-        let is_held = Beginning::tells(&run.sim().config) && run.command_count() <= MAX_COMMANDS;
-        let is_told = self.player.is_none() && is_held && (self.replacing.acted || run.in_past() || !timeline.playing);
-        let history = is_told.then(|| {
+        let history = self.shares_history().then(|| {
             let (commands, (steps, end)) = run.record_of();
             let commands = commands.iter().map(|(steps, time, command)| (*steps, time.0, Deed::from(command))).collect();
             let at = (run.in_past() || !timeline.playing).then(|| run.now());

@@ -41,9 +41,8 @@ impl Page {
         let state = self.state.borrow();
         let base = dom::address();
         let home = base.rsplit_once('/').map_or(base.as_str(), |(home, _)| home);
-        let (shared, chosen) = (state.shared(), &self.panels.frame_like);
-        let done = shared.history.is_some();
-        let hash = permalink::encode(&if done && embed::is_of_now(chosen) { shared } else { state.link() });
+        let (done, chosen) = (state.shares_history(), &self.panels.frame_like);
+        let hash = permalink::encode(&if done && embed::is_of_now(chosen) { state.shared() } else { state.link() });
         let lesson = state.player.as_ref().map(|player| player.file().name()).filter(|name| !name.is_empty());
         let opens = lesson.map_or(Opens::Link(&hash), Opens::Lesson);
         let text = embed::snippet(home, opens, state.selection.view, chosen);
