@@ -31,6 +31,8 @@ pub enum Command {
     Remote(u32, Rc<RemoteAct>),
     /// Ran a kubectl command beside that of the terminal, as a step of a scenario does, or let it look again.
     Beside(u32, Rc<BesideAct>),
+    /// Ended the kubectl command of the terminal, with Ctrl+C.
+    Interrupt,
 }
 
 /// The commands that still wait.
@@ -115,7 +117,8 @@ impl ActionResult {
 /// So many rows of a table are read or printed at a time: what is long goes on when it is polled.
 const ROWS: usize = 160;
 
-/// Carries out a command. A new kubectl command ends the one in the foreground that still waits.
+/// Carries out a command. A kubectl command that ends at once leaves the one that still waits alone, as if from a second terminal; one that
+/// waits as well takes its place.
 pub fn run(sim: &mut Sim, waiting: &mut WaitingCommands, command: &Command) -> ActionResult {
     let talk = &mut waiting.foreground;
     match command {
@@ -134,9 +137,11 @@ pub fn run(sim: &mut Sim, waiting: &mut WaitingCommands, command: &Command) -> A
         }
         Command::Beside(id, act) => {
             let changed = waiting.beside.act(sim, *id, act);
+            let answer = waiting.beside.session_mut(*id).map(|session| answer_of(session, changed));
             waiting.beside.take_ended(*id);
-            ActionResult { changed, ..ActionResult::default() }
+            answer.unwrap_or(ActionResult { changed, ..ActionResult::default() })
         }
+        Command::Interrupt => ActionResult { changed: talk.take().is_some(), ..ActionResult::default() },
         Command::Apply(text) => apply(sim, text),
         Command::Edited(text) => {
             let Some(session) = talk.as_mut().filter(|session| session.edits().is_some()) else { return ActionResult::default() };
@@ -154,8 +159,13 @@ pub fn run(sim: &mut Sim, waiting: &mut WaitingCommands, command: &Command) -> A
                 return answer;
             }
             let mut session = Session::line(sim, line, ROWS);
-            let answer = answer_of(&mut session, sim.journal().len() > before);
-            *talk = session.exit.is_none().then_some(session);
+            let mut answer = answer_of(&mut session, sim.journal().len() > before);
+            if session.exit.is_none()
+                && let Some(ended) = talk.replace(session)
+            {
+                let said = msg::console_replaced(&*ended.text);
+                answer.lines.insert(0, OutputLine { said: Some(said.clone()), ..OutputLine::new(said.english(), false) });
+            }
             answer
         }
         Command::Fault(line) => {

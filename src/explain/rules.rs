@@ -9,8 +9,10 @@ use crate::i18n::{Message, msg};
 /// A rule of a NetworkPolicy: who, and on which ports.
 pub fn of_policy(rule: &PolicyRule, direction: Direction) -> Message {
     let peers = if direction == Direction::Ingress { &rule.from } else { &rule.to };
+    let named = || peers.iter().map(peer).collect::<Vec<_>>();
     let who = match (peers.is_empty(), direction) {
-        (false, _) => Message::list(peers.iter().map(peer).collect()),
+        (false, Direction::Ingress) => msg::rule_from(named()),
+        (false, Direction::Egress) => msg::rule_to(named()),
         (true, Direction::Ingress) => msg::rule_any_source(),
         (true, Direction::Egress) => msg::rule_any_destination(),
     };
@@ -64,17 +66,18 @@ fn port(port: &PolicyPort) -> Message {
     Message::name(format!("{protocol} {number}{last}"))
 }
 
-/// What decided a request: the rules that allow it or the policies that deny it, at each end that is isolated; else why it failed.
+/// What decided a request: why it failed, if it did; else the rules that allow it, at each end that is isolated.
 pub fn of_attempt(attempt: &Attempt) -> Vec<Message> {
     let ends = [(&attempt.egress, Direction::Egress), (&attempt.ingress, Direction::Ingress)];
     let denied = ends.iter().any(|(verdict, _)| verdict.is_denied());
-    let told = ends.into_iter().filter(|(verdict, _)| verdict.is_denied() == denied);
+    let fails = match (attempt.outcome, &attempt.pod) {
+        (RequestOutcome::NoNameServer, _) => Some(msg::verdict_no_name_server()),
+        (RequestOutcome::Refused, Some(pod)) => Some(msg::verdict_not_listening(&pod.meta.name, attempt.port)),
+        _ => None,
+    };
+    let told = ends.into_iter().filter(|(verdict, _)| verdict.is_denied() == denied && (denied || fails.is_none()));
     let mut out: Vec<Message> = told.filter_map(|(verdict, direction)| of_verdict(verdict, direction)).collect();
-    match (attempt.outcome, &attempt.pod) {
-        (RequestOutcome::NoNameServer, _) => out.push(msg::verdict_no_name_server()),
-        (RequestOutcome::Refused, Some(pod)) => out.push(msg::verdict_not_listening(&pod.meta.name, attempt.port)),
-        _ => {}
-    }
+    out.extend(fails);
     out
 }
 

@@ -48,6 +48,16 @@ impl Beside {
         self.0.get(&id)
     }
 
+    /// The same, to take what it has printed.
+    pub fn session_mut(&mut self, id: u32) -> Option<&mut Session> {
+        self.0.get_mut(&id)
+    }
+
+    /// The numbers of all of them, in order.
+    pub fn ids(&self) -> impl Iterator<Item = u32> {
+        self.0.keys().copied()
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.0.len()

@@ -63,10 +63,11 @@ use client::Client;
 pub use custom::CustomColumns;
 pub use exec::{Stdin, is_shell, process, reached};
 pub use failure::Failure;
-use line::{bare_verb, plain, verb_position};
-pub use line::{only_reads, opens_editor};
+use line::{bare_verb, verb_position};
+pub use line::{only_reads, opens_editor, plain};
 pub use remote::{RemoteAct, RemoteOutput, RemoteStart, Remotes};
 pub use select::ObjectSelector;
+use std::rc::Rc;
 pub use verb::{Outcome, PendingCommand, Reads, Verb};
 
 /// Whether a command still waits for something.
@@ -81,6 +82,8 @@ pub enum Progress {
 /// One kubectl command, from its start to its exit.
 #[derive(Clone, Debug)]
 pub struct Session {
+    /// The command, as the history has it.
+    pub text: Rc<str>,
     /// What it has printed.
     pub stdout: String,
     /// What it has complained about.
@@ -218,11 +221,12 @@ impl Session {
 
     /// A command that the history has under this text.
     fn noted(sim: &mut Sim, text: &str, rows: usize) -> Session {
-        Session::of(sim.command(text), rows)
+        Session { text: text.into(), ..Session::of(sim.command(text), rows) }
     }
 
     fn of(origin: Origin, rows: usize) -> Session {
         Session {
+            text: Rc::default(),
             stdout: String::new(),
             stderr: String::new(),
             failure: None,

@@ -5,6 +5,7 @@ use super::history;
 use super::run::Run;
 use crate::actions::{Command, OutputLine};
 use crate::i18n::{Message, msg};
+use crate::kubectl::BesideAct;
 use std::rc::Rc;
 
 /// Lines of output that are kept.
@@ -40,6 +41,8 @@ fn help() -> Vec<OutputLine> {
 pub enum ConsoleMsg {
     /// A line was entered.
     Enter(String),
+    /// A button stands for this line: it is not for a program in a container that reads what is typed.
+    Run(String),
     /// The text of `kubectl edit` was saved.
     Edited(String),
     /// The command that still waits is ended.
@@ -76,6 +79,14 @@ impl Console {
     pub fn update(&mut self, msg: ConsoleMsg, run: &mut Run) -> Vec<Effect> {
         match msg {
             ConsoleMsg::Enter(line) => return self.enter(line.trim(), run),
+            ConsoleMsg::Run(line) => match crate::kubectl::plain(&line).filter(|_| run.takes_input() && !run.follows()) {
+                Some(words) => {
+                    self.print(vec![OutputLine::new(format!("$ {line}"), false)]);
+                    let start = BesideAct::Start(words, String::new());
+                    return vec![Effect::Execute(Command::Beside(run.free_number(), Rc::new(start)))];
+                }
+                None => return self.enter(line.trim(), run),
+            },
             ConsoleMsg::Edited(text) => return vec![Effect::Execute(Command::Edited(text.into()))],
             ConsoleMsg::Interrupt => {
                 if run.waits() {
@@ -122,10 +133,7 @@ impl Console {
         };
         // What is run again stands there as it was entered.
         let line = recalled.as_ref().map_or(line, |ran| &ran.line);
-        // There is one terminal: what still waits in it is ended, as a person would with Ctrl+C.
-        let ends = run.waits() && !run.takes_input() && !matches!(line, "clear" | "help" | "history");
-        let ended = ends.then(|| OutputLine::new("^C", false));
-        self.print(ended.into_iter().chain([OutputLine::new(format!("$ {line}"), false)]).collect());
+        self.print(vec![OutputLine::new(format!("$ {line}"), false)]);
         let history = Rc::make_mut(&mut self.history);
         if history.last().is_none_or(|last| last != line) {
             history.push(line.to_string());
@@ -189,6 +197,8 @@ impl Console {
 #[cfg(test)]
 mod tests {
     use super::{HISTORY_LINES, OUTPUT_LINES};
+    use crate::api::{Kind, Time};
+    use crate::session::State;
     use crate::session::console::ConsoleMsg;
     use crate::session::examples;
     use crate::session::tests::settled;
@@ -223,6 +233,84 @@ mod tests {
         assert!(shown(&state).contains("FIELD: spec"));
         state.update(ConsoleMsg::Enter("explain pod.metadata".into()));
         assert!(shown(&state).contains("FIELD: metadata") && !state.console.requests_descriptions());
+    }
+
+    const WEB: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  replicas: 2\n  selector: {matchLabels: {app: web}}\n  \
+         template:\n    metadata: {labels: {app: web}}\n    spec:\n      containers: [{name: web, image: nginx}]\n---\napiVersion: policy/v1\nkind: \
+         PodDisruptionBudget\nmetadata: {name: web}\nspec:\n  minAvailable: 2\n  selector: {matchLabels: {app: web}}\n";
+
+    fn printed(state: &State) -> String {
+        state.console.lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join("\n")
+    }
+
+    fn enter(state: &mut State, line: &str) {
+        state.update(ConsoleMsg::Enter(line.into()));
+    }
+
+    fn pass(state: &mut State, seconds: u64) {
+        for _ in 0..seconds {
+            let to = Time((state.timeline.run.now() + 1_000) * 1_000);
+            while !state.advance(to, 1_000) {}
+            state.poll();
+        }
+    }
+
+    #[test]
+    fn a_drain_goes_on_while_other_commands_remove_what_it_waits_for() {
+        let mut state = settled(WEB.into());
+        let node = state.timeline.run.sim().list(Kind::Pod).next().unwrap().pod().unwrap().node_name.to_string();
+        enter(&mut state, &format!("kubectl drain {node} --ignore-daemonsets"));
+        pass(&mut state, 6);
+        assert!(printed(&state).contains("Cannot evict pod as it would violate the pod's disruption budget"), "{}", printed(&state));
+        assert_eq!(state.timeline.run.waiting().map(str::to_owned), Some(format!("kubectl drain {node} --ignore-daemonsets")));
+        enter(&mut state, "kubectl delete pdb web");
+        assert!(state.timeline.run.waits() && !printed(&state).contains("^C"));
+        pass(&mut state, 60);
+        assert!(printed(&state).ends_with(&format!("node/{node} drained")), "{}", printed(&state));
+        assert!(!state.timeline.run.waits());
+    }
+
+    #[test]
+    fn a_command_that_waits_takes_the_place_of_the_one_before_it() {
+        let mut state = settled(WEB.into());
+        enter(&mut state, "kubectl get pods -w");
+        enter(&mut state, "kubectl get deployments --watch");
+        assert!(printed(&state).contains("“kubectl get pods -w” was ended"), "{}", printed(&state));
+        assert_eq!(state.timeline.run.waiting(), Some("kubectl get deployments --watch"));
+        enter(&mut state, "kubectl get nodes");
+        assert_eq!(state.timeline.run.waiting(), Some("kubectl get deployments --watch"));
+        state.update(ConsoleMsg::Interrupt);
+        assert!(printed(&state).ends_with("^C") && state.timeline.run.waiting().is_none());
+    }
+
+    #[test]
+    fn an_interrupted_shell_stays_interrupted_when_the_history_is_repeated() {
+        let mut state = settled(WEB.into());
+        enter(&mut state, "kubectl exec -it deployment/web -- sh");
+        assert!(state.timeline.run.takes_input());
+        state.update(ConsoleMsg::Interrupt);
+        enter(&mut state, "kubectl scale deployment web --replicas=4");
+        pass(&mut state, 20);
+        state.update(TimelineMsg::Seek(state.timeline.run.now() - 1));
+        assert!(state.timeline.run.in_past());
+        assert_eq!(state.timeline.run.sim().list(Kind::Pod).count(), 4);
+    }
+
+    #[test]
+    fn a_button_is_not_typed_into_a_shell() {
+        let mut state = settled(WEB.into());
+        enter(&mut state, "kubectl exec -it deployment/web -- sh");
+        state.update(ConsoleMsg::Run("kubectl scale deployment web --replicas=3".into()));
+        assert!(printed(&state).ends_with("deployment.apps/web scaled"), "{}", printed(&state));
+        assert!(state.timeline.run.takes_input());
+        enter(&mut state, "echo still $((1+1)) here || echo still here");
+        assert!(printed(&state).ends_with("here"), "{}", printed(&state));
+        let told = crate::session::history::commands(&state.timeline.run);
+        assert!(told.iter().any(|ran| &*ran.line == "kubectl scale deployment web --replicas=3"));
+        // One that waits goes on beside the shell.
+        state.update(ConsoleMsg::Run("kubectl rollout status deployment web".into()));
+        pass(&mut state, 20);
+        assert!(printed(&state).ends_with("deployment \"web\" successfully rolled out"), "{}", printed(&state));
     }
 
     #[test]

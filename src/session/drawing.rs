@@ -133,6 +133,7 @@ impl Drawing {
         (self.memory.nodes.budget, self.memory.lags) = (most, false);
         let scope = self.scope(run, selection);
         let mut model = adapt::model(&all(run), &mut self.pods.pods, &scope);
+        adapt::hint_unanswered(&mut model.services, run.sim());
         for volume in &mut model.volumes {
             volume.data = content(run, &volume.id.name);
         }

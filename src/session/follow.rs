@@ -156,7 +156,9 @@ impl State {
             Command::Kubectl(line) => Some(Outgoing::Kubectl(line.clone())),
             Command::Fault(line) => Some(Outgoing::Fault(line.clone())),
             Command::Apply(text) => Some(Outgoing::Apply(text.clone())),
-            Command::Poll | Command::Edited(_) | Command::Request(_) | Command::Remote(..) | Command::Beside(..) => None,
+            Command::Poll | Command::Edited(_) | Command::Request(_) | Command::Remote(..) | Command::Beside(..) | Command::Interrupt => {
+                None
+            }
         });
         true
     }

@@ -31,7 +31,7 @@ pub fn commands(run: &Run) -> Vec<Ran> {
             Command::Kubectl(line) => line.clone(),
             Command::Fault(line) => ["fault ", line].concat().into(),
             // Part of the command that waits.
-            Command::Poll | Command::Edited(_) => return None,
+            Command::Poll | Command::Edited(_) | Command::Interrupt => return None,
             Command::Request(request) => request.told.as_str().into(),
             Command::Beside(_, act) => match &**act {
                 BesideAct::Start(words, _) => ["kubectl ", &words.join(" ")].concat().into(),

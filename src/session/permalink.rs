@@ -104,6 +104,8 @@ pub enum Deed {
     Remote(u32, RemoteAct),
     /// A kubectl command ran beside that of the terminal.
     Beside(u32, BesideAct),
+    /// The kubectl command of the terminal was ended.
+    Interrupt,
 }
 
 impl From<&Command> for Deed {
@@ -117,6 +119,7 @@ impl From<&Command> for Deed {
             Command::Request(request) => Deed::Request(Box::new((**request).clone())),
             Command::Remote(id, act) => Deed::Remote(*id, (**act).clone()),
             Command::Beside(id, act) => Deed::Beside(*id, (**act).clone()),
+            Command::Interrupt => Deed::Interrupt,
         }
     }
 }
@@ -132,6 +135,7 @@ impl From<Deed> for Command {
             Deed::Request(request) => Command::Request(Rc::new(*request)),
             Deed::Remote(id, act) => Command::Remote(id, Rc::new(act)),
             Deed::Beside(id, act) => Command::Beside(id, Rc::new(act)),
+            Deed::Interrupt => Command::Interrupt,
         }
     }
 }

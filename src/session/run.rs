@@ -11,7 +11,7 @@ use crate::actions::{self, ApplyJob, Command, WaitingCommands};
 use crate::api::{Kind, Object, ObjectRef, Time};
 use crate::engine::cluster::ClusterConfig;
 use crate::engine::{Journal, Sim};
-use crate::kubectl::Session;
+use crate::kubectl::{BesideAct, Session};
 use std::rc::Rc;
 
 /// A branch that is not shown.
@@ -366,15 +366,33 @@ impl Run {
 
     /// Lets a command that still waits (`-w`, `rollout status`, `drain`) look again; what it printed.
     pub fn poll(&mut self) -> Vec<actions::OutputLine> {
-        if self.past.is_some() || self.recalls.is_some() || self.live.waiting.foreground.is_none() {
+        let waiting = &self.live.waiting;
+        if self.past.is_some() || self.recalls.is_some() || !self.waits() && waiting.beside.is_empty() {
             return Vec::new();
         }
-        self.command(Command::Poll).lines
+        let beside: Vec<u32> = waiting.beside.ids().collect();
+        let mut lines = if self.waits() { self.command(Command::Poll).lines } else { Vec::new() };
+        for id in beside {
+            lines.extend(self.command(Command::Beside(id, Rc::new(BesideAct::Poll))).lines);
+        }
+        lines
     }
 
-    /// Whether a command still waits.
+    /// Whether a command of the terminal still waits.
     pub fn waits(&self) -> bool {
         self.live.waiting.foreground.is_some()
+    }
+
+    /// The command of the terminal that still waits for something to happen.
+    pub fn waiting(&self) -> Option<&str> {
+        let shown = !self.follows && self.past.is_none();
+        let session = self.live.waiting.foreground.as_ref().filter(|session| shown && session.edits().is_none() && !session.goes_on());
+        session.map(|session| &*session.text)
+    }
+
+    /// A number for a command beside that of the terminal.
+    pub fn free_number(&self) -> u32 {
+        self.live.waiting.beside.ids().max().map_or(0, |last| last + 1)
     }
 
     /// Whether a command goes on by itself, also while the clock stands.
@@ -386,7 +404,7 @@ impl Run {
 
     /// Ends a command that still waits.
     pub fn interrupt(&mut self) {
-        self.live.waiting.foreground = None;
+        self.command(Command::Interrupt);
     }
 
     /// Shows the instant at a time, or as far towards it as the budget of tasks reaches; true when it is there.

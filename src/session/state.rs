@@ -148,7 +148,7 @@ impl State {
     /// Whether a message acts on the cluster, so that beginning again would lose something.
     fn acts(&self, msg: &Msg) -> bool {
         match msg {
-            Msg::Console(ConsoleMsg::Enter(line)) => !super::console::only_reads(line.trim()),
+            Msg::Console(ConsoleMsg::Enter(line) | ConsoleMsg::Run(line)) => !super::console::only_reads(line.trim()),
             Msg::Timeline(TimelineMsg::Branch) => self.timeline.run.in_past(),
             Msg::Timeline(TimelineMsg::Switch(_)) | Msg::Selection(SelectionMsg::Remedy(_)) | Msg::Apply | Msg::Fault(_) => true,
             _ => false,
@@ -165,7 +165,7 @@ impl State {
                 self.demo.stop();
                 self.note_looked(Some(key), None);
             }
-            Msg::Console(ConsoleMsg::Enter(line)) => self.note_looked(None, Some(line)),
+            Msg::Console(ConsoleMsg::Enter(line) | ConsoleMsg::Run(line)) => self.note_looked(None, Some(line)),
             _ => {}
         }
         if acts {
@@ -228,7 +228,7 @@ impl State {
                 Effect::Fork => self.fork(),
                 Effect::Execute(command) => drop(self.execute(command)),
                 Effect::ExecuteFault(line) => self.execute_fault(&line),
-                Effect::Enter(line) => self.type_in(ConsoleMsg::Enter(line)),
+                Effect::Enter(line) => self.type_in(ConsoleMsg::Run(line)),
                 Effect::Print(lines) => self.type_in(ConsoleMsg::Print(lines)),
                 Effect::HistoryChanged => {
                     self.marks = JournalMarks::default();
@@ -255,7 +255,7 @@ impl State {
             Command::Fault(line) => msg::notice_fault(&**line),
             _ => Message::default(),
         };
-        let prints = matches!(command, Command::Kubectl(_) | Command::Edited(_) | Command::Apply(_));
+        let prints = matches!(command, Command::Kubectl(_) | Command::Edited(_) | Command::Apply(_) | Command::Beside(..));
         let answer = self.timeline.run.command(command);
         let told = answer.failure.as_ref().or(answer.lines.first().map(|line| &line.text));
         let notice = told.map_or(silent, Message::name);

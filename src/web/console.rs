@@ -23,6 +23,8 @@ pub struct Props {
     pub history: Rc<Vec<String>>,
     /// What begins with a word: kinds' plurals and names of objects.
     pub on_complete: Callback<String, Vec<String>>,
+    /// The command that still waits for something to happen.
+    pub waits: Option<AttrValue>,
     /// Whether the output is shown.
     pub open: bool,
     /// Whether its columns stand close: it has the width of a phone.
@@ -168,6 +170,10 @@ impl Component for Console {
             <section class="console" aria-label={say(msg::console_title())} id="console">
                 <div class="bar"><span class="ps" aria-hidden="true">{ "$" }</span>
                     <input ref={self.input.clone()} type="text" aria-label={say(msg::console_input())} placeholder={"kubectl get pods"} spellcheck="false" autocomplete="off" autocapitalize="off" onkeydown={ctx.link().callback(Msg::Key)} />
+                    if let Some(command) = &props.waits {
+                        <span class="waits ell" id="console-waits" title={say(msg::console_waits(&**command))}>{ say(msg::console_waits(&**command)) }</span>
+                        <button type="button" class="btn sm" title={say(msg::with_key(msg::console_stop(), "Ctrl+C"))} onclick={props.on_stop.reform(|_: MouseEvent| ())}>{ say(msg::console_stop()) }</button>
+                    }
                     <span class="hint">{ say(msg::console_title()) }<kbd class="k">{ "`" }</kbd></span>
                     <button type="button" class="btn ghost icon" aria-label={say(if open { msg::button_close_console() } else { msg::button_open_console() })} title={say(if open { msg::with_key(msg::button_close_console(), "Esc") } else { msg::with_key(msg::button_open_console(), "`") })} aria-expanded={open.to_string()} onclick={toggle}>{ icon(if open { "i-down" } else { "i-up" }, 14) }</button>
                 </div>

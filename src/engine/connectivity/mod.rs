@@ -8,5 +8,5 @@ mod request;
 mod routing;
 
 pub use policy::{Direction, Peer, Verdict, policies_of, verdict};
-pub use request::{Attempt, RequestOutcome, connect, connect_from_outside, endpoint_of, listens, ping, ports_of, would_listen};
+pub use request::{Attempt, RequestOutcome, connect, connect_from_outside, endpoint_of, ping, ports_of, unanswered_port, would_listen};
 pub use routing::{Backend, Routed, backend, class_of, route, serves_ingresses};

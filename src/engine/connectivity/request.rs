@@ -5,7 +5,7 @@
 //! Service does not have leads nowhere.
 
 use super::policy::{Direction, Peer, Verdict, verdict};
-use crate::api::network::{EndpointSlice, Service};
+use crate::api::network::{EndpointPort, EndpointSlice, Service};
 use crate::api::node::Node;
 use crate::api::pod::{Container, Pod, image_parts};
 use crate::api::{Kind, Object, ObjectRef, Str};
@@ -200,6 +200,20 @@ pub fn listens(pod: &Pod, port: i32) -> bool {
     let runs = |name: &Str| pod.status.container_statuses.iter().any(|status| status.name == *name && status.state.running.is_some());
     let running: Vec<_> = pod.spec.containers.iter().filter(|one| runs(&one.name)).collect();
     !running.is_empty() && is_among(&ports_of(running), port)
+}
+
+/// Ready Pods of a Service that are asked whether they listen: those of one Service are mostly alike.
+const MAX_PODS_ASKED: usize = 8;
+
+/// The first port of a Service that has ready Pods of which none listens on it, and one of these Pods.
+pub fn unanswered_port<'a>(server: &'a ApiServer, service: &'a Object) -> Option<(&'a EndpointPort, &'a Rc<Object>)> {
+    server.slices_of(service).find_map(|slice| {
+        let ready = slice.endpoints.iter().filter(|one| one.conditions.ready != Some(false)).filter_map(|one| one.target_ref.as_ref());
+        let pods = ready.take(MAX_PODS_ASKED).filter_map(|to| server.get(&ObjectRef::new(Kind::Pod, &to.namespace, &to.name)));
+        let pods: Vec<&Rc<Object>> = pods.collect();
+        let port = slice.ports.iter().find(|port| pods.iter().all(|pod| !listens(pod.body(), port.port)))?;
+        Some((port, *pods.first()?))
+    })
 }
 
 /// Whether a container of a Pod would listen on a port, once it runs.

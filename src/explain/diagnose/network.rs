@@ -1,17 +1,14 @@
 //! Services without endpoints.
 
 use super::finding::{Context, Diagnosis, all_in, line, owners};
-use crate::api::network::{EndpointPort, Service};
+use crate::api::network::Service;
 use crate::api::pod::Pod;
-use crate::api::{Kind, Object, ObjectRef, Str};
-use crate::engine::connectivity::listens;
+use crate::api::{Kind, Object, Str};
+use crate::engine::connectivity::unanswered_port;
 use crate::explain::waits::{Cure, DecidingFact, FactLabel, Waits};
 use crate::i18n::msg;
 use crate::projection::adapt::nearest;
 use std::rc::Rc;
-
-/// Pods of a Service asked whether they listen.
-const MAX_PODS_ASKED: usize = 8;
 
 pub fn service(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let body: &Service = object.get()?;
@@ -108,25 +105,18 @@ fn none_ready(sim: &Context<'_>, object: &Object, matching: &[&Rc<Object>]) -> O
 
 /// Ready Pods, but none of them listens on the port that requests are sent to.
 fn not_listening(sim: &Context<'_>, object: &Object, body: &Service) -> Option<Diagnosis> {
-    for slice in sim.server().slices_of(object) {
-        let ready = slice.endpoints.iter().filter(|one| one.conditions.ready != Some(false)).filter_map(|one| one.target_ref.as_ref());
-        let pods: Vec<&Rc<Object>> =
-            ready.take(MAX_PODS_ASKED).filter_map(|to| sim.get(&ObjectRef::new(Kind::Pod, &to.namespace, &to.name))).collect();
-        let silent = |port: &&EndpointPort| !pods.is_empty() && pods.iter().all(|pod| !listens(pod.body(), port.port));
-        let Some(port) = slice.ports.iter().find(silent) else { continue };
-        let mut out = Diagnosis::new(object, Waits::NotListening(port.port));
-        let pod: &Pod = pods[0].body();
-        let declared: Vec<i32> = pod.spec.containers.iter().flat_map(|one| &one.ports).map(|port| port.container_port).collect();
-        for port in &declared {
-            out.word(FactLabel::Ports, &port.to_string());
-        }
-        let name = port.name.as_deref().unwrap_or("");
-        if let (Some(to), Some(at)) = (declared.first(), body.spec.ports.iter().position(|one| one.name == name)) {
-            out.cure(Cure::SetPort, &to.to_string(), "", &[set_port(object, at, *to)]);
-        }
-        return Some(out);
+    let (port, pod) = unanswered_port(sim.server(), object)?;
+    let mut out = Diagnosis::new(object, Waits::NotListening(port.port));
+    let pod: &Pod = pod.body();
+    let declared: Vec<i32> = pod.spec.containers.iter().flat_map(|one| &one.ports).map(|port| port.container_port).collect();
+    for port in &declared {
+        out.word(FactLabel::Ports, &port.to_string());
     }
-    None
+    let name = port.name.as_deref().unwrap_or("");
+    if let (Some(to), Some(at)) = (declared.first(), body.spec.ports.iter().position(|one| one.name == name)) {
+        out.cure(Cure::SetPort, &to.to_string(), "", &[set_port(object, at, *to)]);
+    }
+    Some(out)
 }
 
 fn set_port(object: &Object, at: usize, to: i32) -> String {

@@ -25,7 +25,7 @@ use crate::api::{Kind, Object, Uid};
 use crate::projection::model::{Class, Group, Model, PodBlock, Root, natural};
 pub use pods::Pods;
 pub use scope::{Lister, ROOTS, Scope, first_workload, id, roots, workloads};
-pub use services::nearest;
+pub use services::{hint_unanswered, nearest};
 pub use status::status;
 use std::collections::BTreeMap;
 use std::rc::Rc;

@@ -5,7 +5,9 @@ use super::scope::text;
 use super::scope::{Lister, id};
 use crate::api::network::{EndpointSlice, TargetRef, is_slice_of};
 use crate::api::policy::BudgetSpec;
-use crate::api::{Kind, Object, Str, Uid};
+use crate::api::{Kind, Object, ObjectRef, Str, Uid};
+use crate::engine::Sim;
+use crate::engine::connectivity::unanswered_port;
 use crate::i18n::{Message, msg};
 use crate::projection::model::{Endpoint, Policy, Service, natural};
 use std::collections::BTreeMap;
@@ -68,6 +70,17 @@ pub(super) fn services(services: &[Rc<Object>], slices: &[Rc<Object>], of: Liste
     let mut out: Vec<Service> = services.iter().filter_map(read).collect();
     crate::sort::sort_by(&mut out, |a, b| a.id.cmp(&b.id));
     out
+}
+
+/// Says of each Service with ready endpoints that nothing listens on a port of it, if so: the first thing to know of it.
+pub fn hint_unanswered(services: &mut [Service], sim: &Sim) {
+    // Very many are not asked one by one.
+    for service in services.iter_mut().take(SEEN).filter(|service| service.hint.is_empty() && service.ready() > 0) {
+        let object = sim.get(&ObjectRef::new(Kind::Service, &service.id.namespace, &service.id.name));
+        if let Some((port, _)) = object.and_then(|object| unanswered_port(sim.server(), object)) {
+            service.hint = msg::hint_unanswered(i64::from(port.port));
+        }
+    }
 }
 
 /// The addresses that a load balancer has given, or that none has yet.

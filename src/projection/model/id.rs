@@ -19,6 +19,11 @@ impl Id {
         Id { kind: kind.into(), namespace: namespace.into(), name: name.into(), uid: format!("missing/{kind}/{namespace}/{name}") }
     }
 
+    /// Whether a shape stands for the object with this uid: the uid of one of several shapes of an object ends with it.
+    pub fn is_of(&self, uid: &str) -> bool {
+        self.uid == uid || !self.kind.is_empty() && self.uid.rsplit('/').next() == Some(uid)
+    }
+
     /// An identity whose uid is its kind and name: for tests and for shapes that are not objects.
     pub fn named(kind: &str, name: &str) -> Self {
         Id { kind: kind.into(), namespace: "default".into(), name: name.into(), uid: format!("{kind}/{name}") }

@@ -26,7 +26,7 @@ pub struct Service {
     pub node_ports: Vec<String>,
     /// The address of its load balancer, or that it waits for one; empty if it asks for none.
     pub external: String,
-    /// Why it has no endpoints, if it has none.
+    /// Why requests do not reach it, if they do not.
     pub hint: Message,
 }
 

@@ -87,7 +87,7 @@ pub fn layout(model: &Model, traffic: &Traffic<'_>, selected: Option<&str>, widt
         }
     }
     let own = model.kin(selected);
-    for item in out.items.iter_mut().filter(|item| own.contains(&item.id.uid.rsplit('/').next().unwrap_or(""))) {
+    for item in out.items.iter_mut().filter(|item| own.iter().any(|uid| item.id.is_of(uid))) {
         if let CardBody::Tile { kin, .. } = &mut Rc::make_mut(item).body {
             *kin = true;
         }

@@ -21,7 +21,10 @@ pub(super) fn put_client(out: &mut Scene, model: &Model, service: &Service, rect
     let pod = client(model, service);
     let title = pod.map_or_else(msg::net_any_pod, |pod| Message::name(middle(&pod.id.name, (((rect.w - 64.0) / 7.4) as usize).max(8))));
     let state = pod.map(|pod| pod.state);
-    let id = Id { uid: format!("client/{}", service.id.uid), ..Id::default() };
+    let uid = format!("client/{}", service.id.uid);
+    // It may stand before both Services, and behind one of them.
+    let id =
+        pod.map_or_else(|| Id { uid: uid.clone(), ..Id::default() }, |pod| Id { uid: format!("{uid}/{}", pod.id.uid), ..pod.id.clone() });
     let label = msg::net_client_runs(&title, lines.join("; "));
     out.put(&id, rect, CardBody::Terminal { state, title, lines }, None, "", label);
 }

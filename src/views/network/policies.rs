@@ -29,7 +29,7 @@ impl Ends {
         let (client, pods) = (["client/", &service.id.uid].concat(), [&service.id.uid, "/"].concat());
         let tiles = out.items.iter().filter(|item| matches!(item.body, CardBody::Tile { .. }) && item.id.uid.starts_with(&pods));
         Ends {
-            client: out.items.iter().find(|item| item.id.uid == client).map(|item| item.rect),
+            client: out.items.iter().find(|item| item.id.uid.starts_with(&client)).map(|item| item.rect),
             pods: tiles.map(|item| (item.id.name.clone(), item.rect)).collect(),
         }
     }

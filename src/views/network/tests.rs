@@ -40,7 +40,7 @@ fn a_headless_service_answers_with_the_ready_pods() {
     assert_eq!(tables[1].rows[1].0, ["10.244.2.2", "not ready"]);
     let CardBody::Terminal { title, lines, .. } = &scene.items[0].body else { panic!("the client") };
     assert_eq!((title.as_str(), lines[0].as_str()), ("busybox", "/ # nslookup web-0.nginx"));
-    let pods: Vec<f64> = scene.items.iter().filter(|item| item.id.kind == "Pod").map(|item| item.rect.cy()).collect();
+    let pods: Vec<f64> = scene.items.iter().filter(|item| matches!(item.body, CardBody::Tile { .. })).map(|item| item.rect.cy()).collect();
     assert_eq!(pods[1] - pods[0], ROW);
 }
 
@@ -86,7 +86,7 @@ fn a_pod_that_is_replaced_keeps_its_row_and_is_asked_for_while_it_has_no_record(
     let rows = |model: &Model| -> Vec<String> {
         let scene = layout(model, &Traffic::NONE, None, 1200.0);
         let CardBody::Terminal { lines, .. } = &scene.items[0].body else { panic!("the client") };
-        let pods = scene.items.iter().filter(|item| item.id.kind == "Pod").map(|item| item.id.name.clone());
+        let pods = scene.items.iter().filter(|item| matches!(item.body, CardBody::Tile { .. })).map(|item| item.id.name.clone());
         pods.chain([lines[0].clone(), lines[3].clone()]).collect()
     };
     let before = rows(&model);
@@ -386,7 +386,7 @@ fn a_policy_decides_the_request_that_is_drawn() {
     assert!(fails(&scene, &format!("ask/{web}")) && fails(&scene, &format!("to/{web}")));
     assert!(texts(&scene).contains(&"✕ denied".to_string()), "{:?}", texts(&scene));
     let card = scene.items.iter().find(|item| item.id.kind == "NetworkPolicy").unwrap();
-    assert_eq!(card.label.english(), "NetworkPolicy wall, Ingress: Pods role=guest, on TCP 80");
+    assert_eq!(card.label.english(), "NetworkPolicy wall, Ingress: from Pods role=guest, on TCP 80");
     assert!(scene.edges.iter().any(|edge| edge.line == Line::Selects && edge.key.starts_with("isolates/")));
 
     state.update(ConsoleMsg::Enter("kubectl label pod client role=guest".into()));
@@ -395,6 +395,26 @@ fn a_policy_decides_the_request_that_is_drawn() {
     assert!(texts(&scene).contains(&"client → web: allowed by NetworkPolicy wall, Ingress rule 1".to_string()), "{:?}", texts(&scene));
     assert!(travels(&scene, &format!("to/{web}")) && travels(&scene, &format!("ask/{web}")));
     assert!(!scene.edges.iter().any(|edge| edge.line == Line::Fails && edge.key.contains(&web)));
+
+    // Who asks is a Pod like any other.
+    assert!(
+        scene
+            .items
+            .iter()
+            .any(|item| matches!(item.body, CardBody::Terminal { .. }) && (&*item.id.kind, &*item.id.name) == ("Pod", "client"))
+    );
+
+    // A wrong port stands at the Service, whatever a policy makes of the request, and then fails it by itself.
+    state.update(ConsoleMsg::Enter("kubectl patch service web -p '{\"spec\":{\"ports\":[{\"port\":80,\"targetPort\":8081}]}}'".into()));
+    state.update(TimelineMsg::Seconds(3));
+    let scene = drawn_of(&mut state);
+    assert!(texts(&scene).contains(&"no Pod listens on port 8081".to_string()), "{:?}", texts(&scene));
+    assert!(texts(&scene).contains(&"✕ denied".to_string()), "{:?}", texts(&scene));
+    state.update(ConsoleMsg::Enter("kubectl delete networkpolicy wall".into()));
+    state.update(TimelineMsg::Seconds(3));
+    let scene = drawn_of(&mut state);
+    let refused = "✕ client → web: connection refused: nothing in web listens on port 8081";
+    assert!(texts(&scene).contains(&refused.to_string()), "{:?}", texts(&scene));
 
     // Without a ready endpoint it is refused.
     state.update(ConsoleMsg::Enter("kubectl delete pod web --wait=false".into()));

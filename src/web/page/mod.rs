@@ -245,7 +245,7 @@ impl Component for Page {
             }
             Msg::Frame => self.pacing.frame(dom::now()),
             Msg::Do(msg) => {
-                let talk = matches!(msg, Do::Console(ConsoleMsg::Enter(_) | ConsoleMsg::Described(_)));
+                let talk = matches!(msg, Do::Console(ConsoleMsg::Enter(_) | ConsoleMsg::Run(_) | ConsoleMsg::Described(_)));
                 let chose = matches!(msg, Do::Selection(SelectionMsg::Select(Some(_))));
                 let heavy = matches!(msg, Do::Apply);
                 if matches!(msg, Do::Editor(EditorMsg::Edit(_))) {
@@ -292,7 +292,7 @@ impl Component for Page {
                 let offered = self.offered(&line);
                 let msg = match line.strip_prefix("fault ") {
                     Some(fault) => Do::Fault(fault.into()),
-                    None => ConsoleMsg::Enter(line).into(),
+                    None => ConsoleMsg::Run(line).into(),
                 };
                 self.carry_out(msg);
                 let mut state = self.state.borrow_mut();

@@ -117,7 +117,7 @@ impl Page {
         self.close_over();
         let line = demo::tries(&self.state.borrow().timeline.run).into_iter().nth(at);
         if let Some((_, line)) = line {
-            self.carry_out(ConsoleMsg::Enter(line).into());
+            self.carry_out(ConsoleMsg::Run(line).into());
         }
     }
 

@@ -218,6 +218,7 @@ impl Page {
                 lines={state.console.lines.clone()}
                 history={state.console.history.clone()}
                 on_complete={calls.complete.clone()}
+                waits={state.timeline.run.waiting().map(|command| AttrValue::from(command.to_owned()))}
                 open={self.panels.console || narrow}
                 narrow={narrow}
                 on_line={calls.line.clone()}

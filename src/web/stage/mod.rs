@@ -86,7 +86,7 @@ impl Stage {
     fn follow(&mut self, props: &Props) {
         let hangs = props.scope.view.fit.keeps_head;
         let is = |item: &&Rc<Item>| !hangs && props.follow.is_some() && key_of(&item.id) == props.follow;
-        let chosen = |item: &&Rc<Item>| Some(item.id.uid.as_str()) == props.selected.as_deref();
+        let chosen = |item: &&Rc<Item>| props.selected.as_deref().is_some_and(|uid| item.id.is_of(uid));
         let items = &props.scene.items;
         // Where it has room in the picture as it opened, that is shown; half of it is enough.
         self.port.place(&props.picture());
@@ -341,7 +341,7 @@ impl Component for Stage {
         let link = ctx.link();
         let scene = &props.scene;
         let nothing = scene.items.is_empty();
-        let chosen = |item: &Item| props.selected.as_deref() == Some(item.id.uid.as_str());
+        let chosen = |item: &Item| props.selected.as_deref().is_some_and(|uid| item.id.is_of(uid));
         let world = format!(
             "transform:translate({}px,{}px) scale({});--z:{}",
             Px(self.port.pan.0),
