@@ -23,7 +23,7 @@ for (const name of ['loopscope_bg', 'rest'].filter((name) => names.includes(`${n
 const policy = "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 let page = text('index.html')
   .replace(/<link rel="stylesheet" href="([^"]+)">/g, (_, name) => style(name))
-  .replace('</head>', () => `${style('lesson.css')}</head>`)
+  .replace('</head>', () => `${style('later.css')}</head>`)
   .replace(/(http-equiv="Content-Security-Policy" content=")[^"]*/, (_, head) => head + policy)
   .replace(/<link rel="(icon|manifest)"[^>]*>/g, '')
   // What it opens with stands in a line of its own, which others write over.

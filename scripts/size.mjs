@@ -9,7 +9,7 @@ const dist = new URL('../dist/', import.meta.url);
 // Not part of a visit to the page: the script for course pages, what is loaded when it is asked for, and the parts of the module as scripts.
 const apart = new Set(['embed.js', 'host.js', 'follow.js', 'editor.js', 'export.js', 'scorm.js', 'single.html', 'single.js', 'sw.js', 'zh.js', 'explain.js', 'loopscope_bg.wasm.js', 'rest.wasm.js', 'course-page.html']);
 // What comes after the first Pods, while the page runs.
-const later = new Set(['rest.wasm', 'lesson.css']);
+const later = new Set(['rest.wasm', 'later.css']);
 
 const kB = (bytes) => `${(bytes / 1000).toFixed(1)} kB`;
 const sizes = { opening: 0, page: 0, editor: brotli(readFileSync(new URL('editor.js', dist))).length };

@@ -58,11 +58,14 @@
 
   // Styles of what comes after the first Pods.
   function styles(name) {
-    if (inside) return;
-    var link = document.createElement('link');
-    link.rel = 'stylesheet';
-    link.href = base + name;
-    document.head.appendChild(link);
+    if (inside) return null;
+    return new Promise(function (resolve) {
+      var link = document.createElement('link');
+      link.rel = 'stylesheet';
+      link.onload = link.onerror = resolve;
+      link.href = base + name;
+      document.head.appendChild(link);
+    });
   }
 
   // Browsers keep nothing for frames of opaque origins, and share nothing between them: the page around loads the parts and gives them
@@ -223,7 +226,7 @@
     Promise.all([first, glue, styled()])
       .then(function (loaded) { return instantiate(loaded[0]); })
       .then(function (bringRest) {
-        var rest = bringRest();
+        var rest = Promise.all([bringRest(), styles('later.css')]);
         if (waits) return rest.then(open);
         app.inert = true;
         open();
@@ -232,7 +235,6 @@
       .then(function () {
         if (startsAgain) return;
         app.inert = false;
-        styles('lesson.css');
         wasm_bindgen.whole();
         // What a cluster is served with comes from its server alone.
         if (query.has('follow')) script('follow.js');

@@ -198,10 +198,30 @@ fn answer_of(session: &mut Session, changed: bool) -> ActionResult {
     ActionResult { changed, failed, failure, applied, lines: take(session), ..ActionResult::default() }
 }
 
-/// What a command has printed since it was last asked.
+/// What a command has printed since it was last asked, as a terminal shows it: complaints stand where they came.
 fn take(session: &mut Session) -> Vec<OutputLine> {
-    let lines = |text: String, error: bool| text.lines().map(|text| OutputLine::new(text, error)).collect::<Vec<_>>();
-    [lines(std::mem::take(&mut session.stdout), false), lines(std::mem::take(&mut session.stderr), true)].concat()
+    let (out, err) = (std::mem::take(&mut session.stdout), std::mem::take(&mut session.stderr));
+    let mut among = std::mem::take(&mut session.among);
+    // What a shell redirects or pipes is elsewhere: then they stand at the end.
+    among.retain(|(in_err, in_out)| err.is_char_boundary(*in_err) && out.is_char_boundary(*in_out));
+    let mut lines = Vec::new();
+    let mut put = |text: &str, error: bool| lines.extend(text.lines().map(|text| OutputLine::new(text, error)));
+    let mut printed = 0;
+    let mut told = among.first().map_or(err.len(), |first| first.0);
+    let rest = &err[..told];
+    for (at, (in_err, in_out)) in among.iter().enumerate() {
+        let to = among.get(at + 1).map_or(err.len(), |next| next.0);
+        if *in_out < printed || *in_err < told || to < *in_err {
+            break;
+        }
+        put(&out[printed..*in_out], false);
+        put(&err[*in_err..to], true);
+        (printed, told) = (*in_out, to);
+    }
+    put(&out[printed..], false);
+    put(rest, true);
+    put(&err[told..], true);
+    lines
 }
 
 /// Applies every document of a text, as `kubectl apply -f` does: those that are accepted take effect, each of

@@ -32,6 +32,8 @@ pub struct Client<'a> {
     pub out: String,
     /// Complained about since the last poll.
     pub err: String,
+    /// Where complaints begin that come before other output: in `err`, and in `out`.
+    pub among: Vec<(usize, usize)>,
     /// The first failure of a command that goes on.
     pub failure: Option<Failure>,
     /// Those that are to be printed when it has done what it can.
@@ -58,6 +60,7 @@ impl<'a> Client<'a> {
             err: String::new(),
             failure: None,
             failures: Vec::new(),
+            among: Vec::new(),
             applied: Vec::new(),
             local: Vec::new(),
             change_cause: None,
@@ -72,7 +75,13 @@ impl<'a> Client<'a> {
 
     /// Prints a line on stderr.
     pub fn warn(&mut self, line: impl std::fmt::Display) {
-        self.err.push_str(&format!("{line}\n"));
+        self.complain(&format!("{line}\n"));
+    }
+
+    /// Writes to stderr; a terminal shows it between what was printed before and after it.
+    pub fn complain(&mut self, text: &str) {
+        self.among.push((self.err.len(), self.out.len()));
+        self.err.push_str(text);
     }
 
     /// Goes on after a failure: it is printed at the end, and the exit code will tell.

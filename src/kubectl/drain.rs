@@ -74,8 +74,8 @@ impl Drain {
         let (chosen, errors, warnings) = self.choose(&pods);
         if !errors.is_empty() {
             let all = if errors.len() == 1 { errors[0].clone() } else { format!("[{}]", errors.join(", ")) };
-            client.err.push_str(&format!("error: unable to drain node \"{node}\" due to error: {all}, continuing command...\n"));
-            client.err.push_str(&format!(
+            client.complain(&format!("error: unable to drain node \"{node}\" due to error: {all}, continuing command...\n"));
+            client.complain(&format!(
                 "There are pending nodes to be drained:\n{}",
                 self.nodes.iter().map(|n| format!(" {n}\n")).collect::<String>()
             ));
@@ -173,7 +173,7 @@ impl Drain {
                 continue;
             };
             if error.reason == StatusReason::TooManyRequests {
-                client.err.push_str(&format!("{text} (will retry after 5s): {error}\n"));
+                client.complain(&format!("{text} (will retry after 5s): {error}\n"));
                 self.evict.push((key, uid, now.after(RETRY_US)));
             } else {
                 self.errors.push(format!("{text}: {error}"));
@@ -223,10 +223,10 @@ impl Drain {
                 client.warn(format!("pod/{}", name_of(pod)));
             }
         }
-        client.err.push_str(&format!("error: unable to drain node \"{node}\" due to error: {all}, continuing command...\n"));
-        client.err.push_str("There are pending nodes to be drained:\n");
+        client.complain(&format!("error: unable to drain node \"{node}\" due to error: {all}, continuing command...\n"));
+        client.complain("There are pending nodes to be drained:\n");
         for name in &self.nodes {
-            client.err.push_str(&format!(" {name}\n"));
+            client.complain(&format!(" {name}\n"));
         }
         Some(Failure::exit(errors.iter().map(|error| format!("{error}\n")).collect::<String>(), 1))
     }

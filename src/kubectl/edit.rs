@@ -243,9 +243,11 @@ mod tests {
         assert_eq!(terminal.save(&text), "Edit cancelled, no changes made.");
         terminal.enter("kubectl edit deployment/web");
         assert_eq!(terminal.save("# nothing\n\n# left"), "Edit cancelled, saved file was empty.");
-        // Another command ends it as well.
+        // Another command leaves the editor open, as from a second terminal; Ctrl+C closes it.
         terminal.enter("kubectl edit deployment/web");
-        assert!(terminal.enter("kubectl get deployment web -o name").contains("deployment.apps/web"));
+        assert_eq!(terminal.enter("kubectl get deployment web -o name"), "deployment.apps/web");
+        assert_eq!(terminal.text(), text);
+        run(&mut terminal.sim, &mut terminal.waiting, &Command::Interrupt);
         assert_eq!(terminal.text(), "");
     }
 

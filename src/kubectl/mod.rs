@@ -88,6 +88,8 @@ pub struct Session {
     pub stdout: String,
     /// What it has complained about.
     pub stderr: String,
+    /// Where in both complaints begin that came before other output.
+    pub among: Vec<(usize, usize)>,
     /// Its exit code, once it has ended.
     pub exit: Option<i32>,
     /// The first failure that it printed.
@@ -229,6 +231,7 @@ impl Session {
             text: Rc::default(),
             stdout: String::new(),
             stderr: String::new(),
+            among: Vec::new(),
             failure: None,
             exit: None,
             applied: Vec::new(),
@@ -283,6 +286,8 @@ impl Session {
             Client::new(sim, self.origin.clone(), (std::mem::take(&mut self.namespace), std::mem::take(&mut self.mode)), self.rows);
         let result = run(&mut client);
         client.tell_failures();
+        let (err, out) = (self.stderr.len(), self.stdout.len());
+        self.among.extend(client.among.iter().map(|(in_err, in_out)| (err + in_err, out + in_out)));
         self.stdout.push_str(&client.out);
         self.stderr.push_str(&client.err);
         self.applied.append(&mut client.applied);

@@ -260,6 +260,10 @@ mod tests {
         let mut state = settled(WEB.into());
         let node = state.timeline.run.sim().list(Kind::Pod).next().unwrap().pod().unwrap().node_name.to_string();
         enter(&mut state, &format!("kubectl drain {node} --ignore-daemonsets"));
+        // Complaints stand where they came, not after all that was printed.
+        let text = printed(&state);
+        let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{text}"));
+        assert!(at("cordoned") < at("evicting pod") && at("evicting pod") < at("error when evicting"), "{text}");
         pass(&mut state, 6);
         assert!(printed(&state).contains("Cannot evict pod as it would violate the pod's disruption budget"), "{}", printed(&state));
         assert_eq!(state.timeline.run.waiting().map(str::to_owned), Some(format!("kubectl drain {node} --ignore-daemonsets")));

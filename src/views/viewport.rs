@@ -140,6 +140,8 @@ impl Viewport {
         self.measure(of, taken);
         self.resized = (self.resized || size.0 != width) && of.scene.stage != (size.0, self.whole);
         if self.touched {
+        } else if self.all {
+            self.fit(of);
         } else if (width, whole) == (size.0, self.whole) {
             self.give_way(of, before);
         } else if !self.stays(of) {
@@ -158,7 +160,8 @@ impl Viewport {
 
     pub fn fit(&mut self, of: &ViewedScene) {
         let scene = of.scene;
-        let (w, h) = (self.size.0, self.whole);
+        // Who asks for everything means what is in sight now.
+        let (w, h) = (self.size.0, if self.all { self.size.1 } else { self.whole });
         if w < 1.0 || h < 1.0 || scene.width < 1.0 {
             return;
         }
@@ -451,6 +454,10 @@ mod tests {
                     port.pan.0 >= 0.0 && port.pan.1 >= 0.0 && right <= stage.0 + 1.0 && bottom <= port.room(&of) + 1.0,
                     "{view} {port:?}"
                 );
+                // With the console open, less is in sight.
+                let mut low = port.clone();
+                low.resize((stage.0, stage.1 - 120.0), 120.0, &of);
+                assert!(low.pan.1 + height * low.zoom <= low.room(&of) + 1.0, "{view} {low:?}");
                 // Further out there is nothing, and back in it goes on from there.
                 let before = port.zoom;
                 port.zoom_middle(&all, 1.25);

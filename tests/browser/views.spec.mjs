@@ -325,6 +325,10 @@ test('the head has one menu where its controls have no room, and it closes by it
   await page.setViewportSize({ width: 1024, height: 768 });
   await open(page, undefined, 5);
   const head = page.locator('.c-head');
+  // Among one namespace there is nothing to choose.
+  await expect(head.getByLabel('Namespace')).toHaveCount(0);
+  for (const line of ['create namespace shop', 'create deployment cart --image=nginx -n shop']) await page.evaluate((line) => window.loopscope.kubectl(line), line);
+  await expect(head.getByLabel('Namespace')).toHaveCount(1);
   const opens = head.getByRole('button', { name: 'View', exact: true });
   await expect(head.getByLabel('Namespace')).toBeHidden();
   await opens.click();

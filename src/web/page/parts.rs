@@ -280,6 +280,10 @@ impl Page {
 
     pub(super) fn namespaces(&self, ctx: &Context<Self>) -> Html {
         let state = self.state.borrow();
+        // There is nothing to choose.
+        if self.drawing.picture.namespaces.len() < 2 && state.selection.namespace.is_none() {
+            return Html::default();
+        }
         let onchange = ctx.link().batch_callback(|event: Event| {
             let value = event.target()?.dyn_into::<HtmlSelectElement>().ok()?.value();
             Some(Msg::Do(SelectionMsg::Namespace((!value.is_empty()).then_some(value)).into()))

@@ -84,6 +84,8 @@ pub struct Lanes {
     pub(super) width: f64,
     /// From when, and milliseconds a pixel, where a part of the time is shown.
     pub(super) near: Option<(u64, f64)>,
+    /// The whole time as it was when a pointer came to rest on it: what is about to be clicked does not move away.
+    pub(super) rests: Option<Axis>,
     /// What the marks come to, and for how many of them and which axis.
     pub(super) cached: Option<(Key, Vec<MarkBlock>, Vec<MarkBlock>)>,
     pub(super) idle: Option<(Lens, Idle)>,
@@ -146,9 +148,10 @@ impl Lanes {
 
     pub(super) fn axis(&self, props: &LanesProps) -> Axis {
         let (axis, _) = self.whole(props);
-        match self.near {
-            Some((from, per)) => Axis { from, per, ..axis },
-            None => axis,
+        let fits = |rests: &&Axis| rests.width == axis.width && rests.x(props.end) <= axis.width;
+        match (self.near, &self.rests) {
+            (Some((from, per)), _) => Axis { from, per, ..axis },
+            (None, rests) => rests.as_ref().filter(fits).cloned().unwrap_or(axis),
         }
     }
 
@@ -269,7 +272,7 @@ impl Component for Lanes {
     type Properties = LanesProps;
 
     fn create(_: &Context<Self>) -> Self {
-        Lanes { canvas: NodeRef::default(), held: Vec::new(), width: 0.0, near: None, cached: None, idle: None, tip: None, observer: None }
+        Lanes { canvas: NodeRef::default(), held: Vec::new(), width: 0.0, near: None, rests: None, cached: None, idle: None, tip: None, observer: None }
     }
 
     fn changed(&mut self, ctx: &Context<Self>, old: &LanesProps) -> bool {
@@ -294,6 +297,9 @@ impl Component for Lanes {
                 let x = self.place(props, event.client_x());
                 match self.held.len() {
                     0 => {
+                        if self.rests.is_none() {
+                            self.rests = Some(self.axis(props));
+                        }
                         let tip = self.tell(props, &event);
                         return std::mem::replace(&mut self.tip, tip) != self.tip;
                     }
@@ -306,7 +312,10 @@ impl Component for Lanes {
                 }
             }
             Msg::Up(id) => self.held.retain(|held| held.0 != id),
-            Msg::Leave => return self.tip.take().is_some(),
+            Msg::Leave => {
+                let rested = self.rests.take().is_some();
+                return self.tip.take().is_some() || rested;
+            }
             Msg::Wheel(event) => {
                 event.prevent_default();
                 self.wheel(props, &event);
