@@ -1,7 +1,8 @@
 //! What the page tells of the selected object: the chain of causes, what it waits for, its Events.
 
 use super::{Overlay, Page};
-use crate::api::{Body, Kind, Object, ObjectRef};
+use crate::api::event::InvolvedObject;
+use crate::api::{Body, Kind, Object, ObjectRef, Uid};
 use crate::engine::{Entry, Op};
 use crate::explain::replaced::replaced;
 use crate::explain::standing;
@@ -150,9 +151,15 @@ fn events(found: &mut Rc<Vec<Rc<Object>>>, state: &State, since: Option<usize>) 
         *found = Rc::default();
         return;
     };
-    let about = |object: &&Rc<Object>| matches!(&object.body, Body::Event(event) if event.involved_object.is(key));
+    // Not those about another of the same name before it, as `kubectl describe` asks for.
+    let uid = state.timeline.run.sim().get(key).map(|object| object.meta.uid);
+    let own = |of: &InvolvedObject| of.is(key) && uid.is_none_or(|uid| of.uid == uid || of.uid == Uid::default());
+    let about = |object: &&Rc<Object>| matches!(&object.body, Body::Event(event) if own(&event.involved_object));
     match since {
         Some(since) => {
+            if found.iter().any(|one| !about(&one)) {
+                Rc::make_mut(found).retain(|one| about(&one));
+            }
             let written = state.timeline.run.journal().first(state.timeline.run.happened()).from(since).iter().filter_map(Entry::write);
             for (op, object) in written.filter(|(_, object)| about(object)) {
                 let found = Rc::make_mut(found);
