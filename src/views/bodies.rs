@@ -22,7 +22,7 @@ pub fn pod_body(pod: &Pod, most: usize) -> CardBody {
     let note = if long { Message::default() } else { pod.note.clone() };
     // Less than six pixels a letter of it: of what is left of the grace period only how long.
     let note = match note.args() {
-        [left @ Arg::Duration(_)] if pod.word.length() + note.length() + 3 > most * 5 / 4 => Message::only(left.clone()),
+        [Arg::Duration(left)] if pod.word.length() + note.length() + 3 > most * 5 / 4 => msg::pod_grace_short(*left),
         _ => note,
     };
     CardBody::Pod { state: pod.state, lead, tail, word: pod.word.clone(), note, stale: pod.stale }

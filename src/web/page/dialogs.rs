@@ -114,6 +114,7 @@ impl Page {
                 <div class="grid">
                     { button(if self.panels.as_list { msg::button_show_as_diagram() } else { msg::button_show_as_list() }, "list", "i-endpointslice", || Msg::List) }
                     { button(if self.timers.copied.is_some() { msg::share_link_copied() } else { msg::button_share() }, "share", "i-share", || Msg::Share) }
+                    { button(msg::button_embed(), "embed", "i-embed", || Msg::Overlay(Overlay::Embed)) }
                     <button type="button" class="btn" lang={other.tag()} aria-label={other_name} onclick={link.callback(move |_: MouseEvent| Msg::Speak(other))}>{ icon("i-globe", 16) }{ other_name }</button>
                     { button(if self.settings.dark { msg::button_light_theme() } else { msg::button_dark_theme() }, "theme", if self.settings.dark { "i-sun" } else { "i-moon" }, || Msg::Theme) }
                 </div>

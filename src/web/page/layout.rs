@@ -173,7 +173,7 @@ impl Page {
         let link = ctx.link();
         let markers = state.timeline.playback.iter().flat_map(|playback| &playback.markers);
         let flags: Vec<_> = markers.map(|marker| (marker.at, "")).collect();
-        let next = if state.timeline.speed >= 10.0 { 0.5 } else { speed::next(state.timeline.speed, true) };
+        let next = if state.timeline.speed >= 10.0 { speed::STOPS[0] } else { speed::next(state.timeline.speed, true) };
         html! {
             <div class="pb" role="group" aria-label={say(msg::playback_controls())}>
                 <button type="button" class="play" id="play" aria-label={if state.timeline.playing { say(msg::button_pause()) } else { say(msg::button_play()) }} onclick={link.callback(|_| Msg::Do(TimelineMsg::Toggle.into()))}>{ icon(if state.timeline.playing { "i-pause" } else { "i-play" }, 18) }</button>
