@@ -139,7 +139,9 @@ async fn a_lease_is_taken_from_its_current_version_alone() {
     let leases: Api<Lease> = Api::default_namespaced(client);
     let lease = |holder: &str| -> Lease {
         let renewed = "2026-01-01T00:00:00.000000Z";
-        typed(json!({ "metadata": { "name": "leader" }, "spec": { "holderIdentity": holder, "leaseDurationSeconds": 3, "renewTime": renewed } }))
+        typed(
+            json!({ "metadata": { "name": "leader" }, "spec": { "holderIdentity": holder, "leaseDurationSeconds": 3, "renewTime": renewed } }),
+        )
     };
     let params = PostParams::default();
     let created = leases.create(&params, &lease("one")).await.unwrap();

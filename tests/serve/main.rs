@@ -6,9 +6,13 @@ mod kube_rs;
 mod explain;
 mod go;
 mod kubectl;
+mod discovery;
+mod live;
 mod load;
+mod options;
 mod python;
 mod record;
+mod subresources;
 
 use http::{Reply, chunk, get, head, open, pass, post, send};
 use loopscope::serve::{ClockPace, ServeOptions, Server};
