@@ -143,22 +143,9 @@ fn scale_of(object: &Value) -> Value {
     })
 }
 
-/// What is posted about an object: of this kind.
-pub fn posted(request: &Request, kind: &str, version: &str) -> Result<Value, ApiError> {
-    let body = request.object()?;
-    for (field, expected) in [("kind", kind), ("apiVersion", version)] {
-        let said = body[field].as_str().unwrap_or(expected);
-        if said != expected {
-            let message = format!("the {field} of the provided object ({said:?}) does not match the expected {field} ({expected:?})");
-            return Err(ApiError::bad_request(message));
-        }
-    }
-    Ok(body)
-}
-
-/// The same, under the name of the path.
+/// What is posted about the object of a path: of this kind, under its name.
 fn named(request: &Request, kind: &str, version: &str, name: &str) -> Result<Value, ApiError> {
-    let body = posted(request, kind, version)?;
+    let body = request.posted(kind, version)?;
     let said = body["metadata"]["name"].as_str().unwrap_or("");
     if !name.is_empty() && said != name {
         return Err(ApiError::bad_request(format!("name in URL does not match name in {kind} object")));

@@ -6,6 +6,9 @@ use crate::engine::store::{ApiError, Unknown, UserInfo};
 use crate::manifest;
 use serde_json::Value;
 
+/// What an answer may be.
+const SERVED: [&str; 5] = ["application/json", YAML, "application/*", "*/*", "text/plain"];
+const YAML: &str = "application/yaml";
 /// The group of tables and metadata.
 const META: &str = "meta.k8s.io";
 
@@ -127,6 +130,25 @@ impl Request {
         if self.body.is_empty() { Ok(Value::Null) } else { self.object() }
     }
 
+    /// The body of a request that is about an object: of this kind, if it names one.
+    pub fn posted(&self, kind: &str, version: &str) -> Result<Value, ApiError> {
+        let body = self.object()?;
+        for (field, expected) in [("kind", kind), ("apiVersion", version)] {
+            let said = body[field].as_str().unwrap_or(expected);
+            if said != expected {
+                let message = format!("the {field} of the provided object ({said:?}) does not match the expected {field} ({expected:?})");
+                return Err(ApiError::bad_request(message));
+            }
+        }
+        Ok(body)
+    }
+
+    /// Whether the answer is to be YAML: that is the first form that is served of those that the client takes.
+    pub fn wants_yaml(&self) -> bool {
+        let mut forms = self.header("accept").split(',').map(|part| part.split(';').next().unwrap_or("").trim());
+        forms.find(|form| SERVED.contains(form)) == Some(YAML)
+    }
+
     /// How the client wants the answer.
     pub fn accepts(&self) -> Accepts {
         let header = self.header("accept");
@@ -136,7 +158,7 @@ impl Request {
             let media = words.next().unwrap_or("");
             let words: Vec<(&str, &str)> = words.filter_map(|word| word.split_once('=')).collect();
             let word = |name: &str| words.iter().find(|(key, _)| *key == name).map_or("", |(_, value)| value);
-            if !matches!(media, "application/json" | "application/*" | "*/*" | "application/yaml" | "text/plain") {
+            if !SERVED.contains(&media) {
                 continue;
             }
             any |= word("as").is_empty();

@@ -27,7 +27,7 @@ fn made(cluster: &Cluster, request: &Request, target: &Target) -> Result<Answer,
     if let Some(refusal) = cluster.forbids(request, "create", &key, "token") {
         return Err(refusal);
     }
-    let mut body = super::parts::posted(request, "TokenRequest", VERSION)?;
+    let mut body = request.posted("TokenRequest", VERSION)?;
     if cluster.sim.get(&key).is_none() {
         return Err(ApiError::not_found(Kind::ServiceAccount, &target.name));
     }

@@ -84,6 +84,25 @@ fn a_form_that_is_not_served_is_told_and_another_is_taken() {
 }
 
 #[test]
+fn an_answer_is_yaml_where_a_client_asks_for_it() {
+    let server = server();
+    let at = server.address();
+    assert_eq!(post(at, CONFIG_MAPS, &config_map("one")).code, 201);
+    let one = format!("{CONFIG_MAPS}/one");
+    let asked = |accept: &str, target: &str| send(at, "GET", target, &[("accept", accept)], b"");
+    let reply = asked("application/yaml", &one);
+    assert_eq!((reply.code, reply.header("content-type")), (200, "application/yaml"));
+    let text = String::from_utf8(reply.body).unwrap();
+    assert!(text.starts_with("apiVersion: v1\ndata:\n  k: v\nkind: ConfigMap\nmetadata:\n"), "{text}");
+    let missing = asked("application/vnd.kubernetes.protobuf,application/yaml,application/json", &format!("{one}x"));
+    assert_eq!((missing.code, missing.header("content-type")), (404, "application/yaml"));
+    assert!(String::from_utf8(missing.body).unwrap().contains("reason: NotFound\n"));
+    for accept in ["application/json,application/yaml", "*/*,application/yaml", ""] {
+        assert_eq!(asked(accept, &one).json()["data"]["k"], "v", "{accept}");
+    }
+}
+
+#[test]
 fn who_exists_already_is_named() {
     let server = server();
     let at = server.address();
