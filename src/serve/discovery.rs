@@ -131,8 +131,11 @@ const ORDER: &[&str] = &[
     "resource.k8s.io",
 ];
 
+/// The name of a group, and its versions.
+type Group<'a> = (&'a String, &'a Vec<(String, Vec<Resource>)>);
+
 /// The groups in the order of their priorities.
-fn ordered(groups: &Groups) -> Vec<(&String, &Vec<(String, Vec<Resource>)>)> {
+fn ordered(groups: &Groups) -> Vec<Group<'_>> {
     let place = |name: &str| match ORDER.iter().position(|known| *known == name) {
         Some(at) => at,
         None if name == metrics::GROUP => usize::MAX,

@@ -1,6 +1,7 @@
 //! `loopscope serve`: what clients send over HTTP, and what they get.
 
 mod api;
+mod command;
 mod http;
 mod kube_rs;
 mod explain;
