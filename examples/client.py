@@ -4,12 +4,13 @@ The clock stands (`--speed 0`) until the test moves it: the same test gives the 
 """
 
 import json
+import multiprocessing
 import subprocess
 import sys
 import tempfile
-import threading
+import time
 import urllib.request
-from datetime import datetime, timedelta, timezone
+from functools import partial
 from pathlib import Path
 
 from kubernetes import client, config, watch
@@ -26,12 +27,12 @@ class Cluster:
 
     def __init__(self, *flags):
         self.folder = tempfile.TemporaryDirectory()
-        path = Path(self.folder.name) / "config"
-        words = [COMMAND, "serve", "--listen", "127.0.0.1:0", "--kubeconfig", str(path), *flags]
+        self.path = str(Path(self.folder.name) / "config")
+        words = [COMMAND, "serve", "--listen", "127.0.0.1:0", "--kubeconfig", self.path, *flags]
         self.process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
         self.address = self.process.stdout.readline().split()[-1]
         self.process.stdout.readline()
-        config.load_kube_config(str(path))
+        config.load_kube_config(self.path)
 
     def post(self, path, body):
         request = urllib.request.Request(self.address + path, body.encode(), {"content-type": "application/json"})
@@ -127,20 +128,29 @@ def server_side_apply():
         assert forced.data == {"a": "2"}
 
 
+def stand(path, name, leads):
+    """Stands for election until its process ends."""
+    config.load_kube_config(path)
+    election = electionconfig.Config(LeaseLock("leader", "default", name), lease_duration=3, renew_deadline=2, retry_period=1,
+                                     onstarted_leading=partial(leads.put, name), onstopped_leading=None)
+    leaderelection.LeaderElection(election).run()
+
+
 def one_leader_at_a_time():
-    """Who holds the Lease leads; once another holds it, the first stands down."""
-    with Cluster("--speed", "1"):
-        leads, leases = threading.Event(), client.CoordinationV1Api()
-        election = electionconfig.Config(LeaseLock("leader", "default", "one"), lease_duration=3, renew_deadline=2, retry_period=1,
-                                         onstarted_leading=leads.set, onstopped_leading=leads.clear)
-        elector = threading.Thread(target=leaderelection.LeaderElection(election).run)
-        elector.start()
-        assert leads.wait(20), "nobody leads"
-        assert leases.read_namespaced_lease("leader", "default").spec.holder_identity == "one"
-        renewed = (datetime.now(timezone.utc) + timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-        leases.patch_namespaced_lease("leader", "default", {"spec": {"holderIdentity": "two", "renewTime": renewed}})
-        elector.join(20)
-        assert not leads.is_set(), "two lead"
+    """Who holds the Lease leads; it ends without a word, and the other one leads once the Lease has run out."""
+    with Cluster("--speed", "0") as cluster:
+        leases, leads = client.CoordinationV1Api(), multiprocessing.Queue()
+        holder = lambda: leases.read_namespaced_lease("leader", "default").spec.holder_identity
+        one, two = (multiprocessing.Process(target=stand, args=(cluster.path, name, leads), daemon=True) for name in ["one", "two"])
+        one.start()
+        assert leads.get(timeout=20) == "one"
+        two.start()
+        time.sleep(5)
+        assert leads.empty() and holder() == "one", "two lead"
+        one.kill()
+        assert leads.get(timeout=20) == "two"
+        assert holder() == "two"
+        two.kill()
 
 
 if __name__ == "__main__":

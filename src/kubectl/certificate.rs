@@ -60,7 +60,7 @@ fn decide(client: &mut Client<'_>, name: &str, (condition, reason, done): (&str,
         }));
         let key = ObjectRef::new(kind, "", name);
         let change = json!({"status": {"conditions": all}});
-        changed = client.patch(&key, Subresource::Status, Patch::Merge, &change).map_err(|error| server_error(&error))?;
+        changed = client.patch(&key, Subresource::Approval, Patch::Merge, &change).map_err(|error| server_error(&error))?;
     }
     client.report(kind, &changed, done)
 }

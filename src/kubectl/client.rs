@@ -323,7 +323,7 @@ impl<'a> Client<'a> {
             return Ok(value);
         }
         let created = self.send(|server, origin| {
-            server.authorize_value(origin, "create", &value)?;
+            server.authorize_value(origin, "create", &value, "")?;
             server.create_value(origin, value, Why::Asked)
         });
         created.map(|object| self.shown(&object))
@@ -336,7 +336,7 @@ impl<'a> Client<'a> {
             return Ok(value);
         }
         let updated = self.send(|server, origin| {
-            server.authorize_value(origin, "update", &value)?;
+            server.authorize_value(origin, "update", &value, "")?;
             server.update_value(origin, value, Why::Asked)
         });
         updated.map(|object| self.shown(&object))
@@ -392,7 +392,7 @@ impl<'a> Client<'a> {
     /// Applies a configuration on the server.
     pub fn apply(&mut self, value: Value, force: bool) -> Result<Value, ApiError> {
         let applied = self.send(|server, origin| {
-            server.authorize_value(origin, "patch", &value)?;
+            server.authorize_value(origin, "patch", &value, "")?;
             server.apply(origin, value, force, Why::Asked)
         });
         applied.map(|object| self.shown(&object))

@@ -146,6 +146,9 @@ fn choose(client: &mut Client<'_>, args: &Args, pod: ObjectRef, sources: &mut Ve
     Ok(())
 }
 
+/// Exit codes of a container that was ended by a signal.
+const KILLED: [i64; 2] = [137, 143];
+
 /// Logs that are shown, and followed.
 #[derive(Clone, Debug)]
 struct Logs {
@@ -240,7 +243,9 @@ fn printed(client: &mut Client<'_>, source: &mut Source, before: i64) -> Result<
     if before <= began {
         return Ok(Some((String::new(), state["running"].is_object())));
     }
-    let until = until.min(before);
+    // A command that has ended by itself has also printed what comes after its last sleep; one that was killed has not.
+    let by_itself = life["exitCode"].as_i64().is_some_and(|code| !KILLED.contains(&code));
+    let until = (until + i64::from(by_itself)).min(before);
     let specs = ["containers", "initContainers", "ephemeralContainers"]
         .iter()
         .flat_map(|field| object["spec"][*field].as_array().into_iter().flatten());

@@ -706,6 +706,25 @@ fn usage_is_sorted_and_shown_of_all_namespaces() {
 }
 
 #[test]
+fn what_a_command_prints_last_is_in_its_log() {
+    let mut sim = sim();
+    for (name, code) in [("good", 0), ("bad", 3)] {
+        let script = format!("echo one; sleep 5; echo two; sleep 5; echo three; exit {code}");
+        out(&mut sim, &format!("run {name} --image=busybox --restart=Never --command -- sh -c '{script}'"));
+    }
+    sim.advance(sim.now().after(3_000_000), usize::MAX);
+    let mut followed = Session::line(&mut sim, "kubectl logs -f good", usize::MAX);
+    for _ in 0..30 {
+        followed.poll(&mut sim);
+        sim.advance(sim.now().after(1_000_000), usize::MAX);
+    }
+    assert_eq!((followed.stdout.as_str(), followed.exit), ("one\ntwo\nthree\n", Some(0)));
+    for name in ["good", "bad"] {
+        assert_eq!(out(&mut sim, &format!("logs {name}")), "one\ntwo\nthree\n", "{name}");
+    }
+}
+
+#[test]
 fn logs_are_shown_since_a_moment() {
     let mut sim = sim();
     out(

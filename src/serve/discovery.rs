@@ -6,6 +6,7 @@ use super::convert::ALIASES;
 use super::metrics;
 use super::request::{Accepts, Request};
 use super::status::Answer;
+use crate::api::Kind;
 use crate::api::base64;
 use crate::api::kind::{self, KindInfo};
 use crate::engine::Sim;
@@ -105,6 +106,46 @@ struct Part {
     verbs: &'static [&'static str],
 }
 
+/// The groups that come with Kubernetes, in the order in which they are listed: of two resources with one name clients take the first.
+/// Those of CustomResourceDefinitions and of metrics come after them, by name.
+const ORDER: &[&str] = &[
+    "",
+    "apps",
+    "events.k8s.io",
+    "authentication.k8s.io",
+    "authorization.k8s.io",
+    "autoscaling",
+    "batch",
+    "certificates.k8s.io",
+    "networking.k8s.io",
+    "policy",
+    "rbac.authorization.k8s.io",
+    "storage.k8s.io",
+    "admissionregistration.k8s.io",
+    "apiextensions.k8s.io",
+    "scheduling.k8s.io",
+    "coordination.k8s.io",
+    "node.k8s.io",
+    "discovery.k8s.io",
+    "flowcontrol.apiserver.k8s.io",
+    "resource.k8s.io",
+];
+
+/// The name of a group, and its versions.
+type Group<'a> = (&'a String, &'a Vec<(String, Vec<Resource>)>);
+
+/// The groups in the order of their priorities.
+fn ordered(groups: &Groups) -> Vec<Group<'_>> {
+    let place = |name: &str| match ORDER.iter().position(|known| *known == name) {
+        Some(at) => at,
+        None if name == metrics::GROUP => usize::MAX,
+        None => ORDER.len(),
+    };
+    let mut all: Vec<_> = groups.iter().collect();
+    all.sort_by_key(|(name, _)| place(name));
+    all
+}
+
 /// The resources of each group and version; groups in the order of their names, versions with the preferred one first.
 type Groups = BTreeMap<String, Vec<(String, Vec<Resource>)>>;
 
@@ -187,6 +228,21 @@ fn only_asked(groups: &mut Groups, measures: bool) {
     }
 }
 
+/// Whether a kind has a part of this name: those that discovery names, and forwarding, which is refused with a reason.
+pub fn has_part(sim: &Sim, kind: Kind, version: &str, part: &str) -> bool {
+    let name = kind.info().name;
+    if let Some(definition) = sim.server().definitions().of(kind) {
+        let version = definition.version(version);
+        return part == "status" && version.status || part == "scale" && version.replicas.is_some();
+    }
+    match part {
+        "status" => !BARE.contains(&name),
+        "scale" => SCALED.contains(&name),
+        "portforward" => kind == Kind::Pod,
+        _ => PARTS.iter().any(|known| (known.0, known.1) == (name, part)),
+    }
+}
+
 fn own_status(info: &KindInfo) -> Vec<Part> {
     if BARE.contains(&info.name) { Vec::new() } else { vec![status(info)] }
 }
@@ -221,7 +277,7 @@ pub fn answer(sim: &Sim, request: &Request) -> Option<Answer> {
         ["apis"] if whole => aggregated(&groups, false),
         ["api"] => Answer::json(200, &json!({ "kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": [] })),
         ["apis"] => {
-            let named = groups.iter().filter(|(name, _)| !name.is_empty());
+            let named = ordered(&groups).into_iter().filter(|(name, _)| !name.is_empty());
             let list: Vec<Value> = named.map(|(name, versions)| group(name, versions)).collect();
             Answer::json(200, &json!({ "kind": "APIGroupList", "apiVersion": "v1", "groups": list }))
         }
@@ -307,7 +363,7 @@ fn resources(group: &str, version: &str, groups: &Groups) -> Option<Answer> {
 }
 
 fn aggregated(groups: &Groups, core: bool) -> Answer {
-    let items = groups.iter().filter(|(name, _)| name.is_empty() == core).map(|(name, versions)| {
+    let items = ordered(groups).into_iter().filter(|(name, _)| name.is_empty() == core).map(|(name, versions)| {
         let versions = versions.iter().map(|(version, resources)| {
             let resources = resources.iter().map(|one| whole(name, version, one));
             json!({ "version": version, "freshness": "Current", "resources": resources.collect::<Vec<_>>() })

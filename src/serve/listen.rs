@@ -134,7 +134,7 @@ async fn answer(mut incoming: hyper::Request<Incoming>, calls: Sender<Call>, gua
         Ok(Err(error)) => return Ok(response(failure(400, "BadRequest", &format!("the body could not be read: {error}")).into())),
         Err(_) => return Ok(response(failure(408, "Timeout", "the body did not come in time").into())),
     }
-    let is_pretty = super::pretty::is_wanted(&request);
+    let (is_pretty, is_yaml) = (super::pretty::is_wanted(&request), request.wants_yaml());
     let (reply, answered) = oneshot::channel();
     let gone = || failure(503, "ServiceUnavailable", "the cluster has ended").into();
     let sent = calls.send(Call::Request(request, reply)).is_ok();
@@ -142,6 +142,9 @@ async fn answer(mut incoming: hyper::Request<Incoming>, calls: Sender<Call>, gua
     Ok(match (reply, upgrade) {
         (Reply::Socket(output, input), Some(upgrade)) => {
             upgrade.accept(output, input, move || calls.send(Call::Typed).is_ok()).map(|()| Content::Whole(None))
+        }
+        (Reply::Whole(answer), _) if is_yaml && answer.content_type == "application/json" => {
+            response(Reply::Whole(super::pretty::as_yaml(answer)))
         }
         (Reply::Whole(mut answer), _) if is_pretty && answer.content_type == "application/json" => {
             answer.body = super::pretty::indented(&answer.body);

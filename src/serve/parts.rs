@@ -1,14 +1,14 @@
-//! Subresources: status, scale, resize, eviction, log, token; exec and attach are in `terminal`.
+//! Subresources: status, scale, resize, eviction, log; exec and attach are in `terminal`, tokens in `token`.
 //!
 //! Models `pkg/registry/*/storage`, `pkg/registry/core/pod/rest` and `autoscaling/v1`.
 
 use super::cluster::{Cluster, OpenRequest, Reply};
 use super::follow::Follow;
 use super::request::{Request, Target};
-use super::reviews::IssuedToken;
 use super::status::{Answer, failure, no_such_path, not_allowed};
-use super::write::{change, deletion, written};
-use crate::api::{Kind, ObjectRef, Timestamp};
+use super::write::{apply, body, change, deletion, written};
+use super::{convert, discovery};
+use crate::api::{Kind, ObjectRef};
 use crate::engine::store::{ApiError, ClientWrite, Name, Patch, Subresource};
 use crate::kubectl::Session;
 use serde_json::{Value, json};
@@ -16,6 +16,9 @@ use serde_json::{Value, json};
 /// Answers a request about a part of an object.
 pub fn answer(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Target) -> Reply {
     let reads = matches!(request.method.as_str(), "GET" | "HEAD");
+    if !discovery::has_part(&cluster.sim, kind, &target.version, &target.part) {
+        return no_such_path().into();
+    }
     match (target.part.as_str(), kind) {
         ("status", _) if reads => super::read::get(cluster, request, kind, target),
         ("status", _) => change_part(cluster, request, (kind, target), Subresource::Status).into(),
@@ -27,7 +30,7 @@ pub fn answer(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Tar
         ("binding", Kind::Pod) if request.method == "POST" => bind(cluster, request, target).into(),
         ("finalize", Kind::Namespace) if request.method == "PUT" => finalize(cluster, request, target).into(),
         ("approval", Kind::CertificateSigningRequest) if reads => super::read::get(cluster, request, kind, target),
-        ("approval", Kind::CertificateSigningRequest) => change_part(cluster, request, (kind, target), Subresource::Status).into(),
+        ("approval", Kind::CertificateSigningRequest) => change_part(cluster, request, (kind, target), Subresource::Approval).into(),
         ("portforward", Kind::Pod) => {
             let message = "port-forward is not simulated: containers do not run, so that nothing listens behind a port";
             failure(400, "BadRequest", message).into()
@@ -36,9 +39,8 @@ pub fn answer(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Tar
         ("exec" | "attach", Kind::Pod) if matches!(request.method.as_str(), "GET" | "POST") => {
             super::terminal::open(cluster, request, target)
         }
-        ("token", Kind::ServiceAccount) if request.method == "POST" => token(cluster, request, target).into(),
-        ("attach" | "binding" | "eviction" | "exec" | "finalize" | "log" | "token", _) => not_allowed().into(),
-        _ => no_such_path().into(),
+        ("token", Kind::ServiceAccount) if request.method == "POST" => super::token::create(cluster, request, target).into(),
+        _ => not_allowed().into(),
     }
 }
 
@@ -46,8 +48,10 @@ pub fn answer(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Tar
 fn change_part(cluster: &mut Cluster, request: &Request, (kind, target): (Kind, &Target), part: Subresource) -> Answer {
     let key = ObjectRef::new(kind, &target.namespace, &target.name);
     let change = match request.method.as_str() {
+        "PATCH" if request.applies() && part == Subresource::Status => return apply(cluster, request, (kind, target), part),
+        "PATCH" if convert::is_other(&target.api_version(), kind) => converted(cluster, request, &key, (part, target)),
         "PATCH" => change(request),
-        "PUT" => replacement(cluster, request, &key, part),
+        "PUT" => body(request, kind, target).and_then(|object| replacement(cluster, &object, &key, part)),
         _ => return not_allowed(),
     };
     let (how, change) = match change {
@@ -60,27 +64,35 @@ fn change_part(cluster: &mut Cluster, request: &Request, (kind, target): (Kind, 
 }
 
 /// A replacement of a part as a patch: only that part of the object counts.
-fn replacement(cluster: &Cluster, request: &Request, key: &ObjectRef, part: Subresource) -> Result<(Patch, Value), ApiError> {
-    let object = request.object()?;
+fn replacement(cluster: &Cluster, object: &Value, key: &ObjectRef, part: Subresource) -> Result<(Patch, Value), ApiError> {
     let version = object["metadata"]["resourceVersion"].as_str().unwrap_or("");
     let stored = cluster.sim.get(key).map(|stored| stored.meta.resource_version.to_string());
     if !version.is_empty() && stored.is_some_and(|stored| stored != version) {
         return Err(ApiError::conflict(key.kind, &key.name));
     }
-    let field = if part == Subresource::Status { "status" } else { "spec" };
+    let field = if matches!(part, Subresource::Status | Subresource::Approval) { "status" } else { "spec" };
     Ok((Patch::Json, json!([{ "op": "add", "path": format!("/{field}"), "value": object[field] }])))
+}
+
+/// A patch of another version than the stored one, as a replacement of the part.
+fn converted(
+    cluster: &Cluster,
+    request: &Request,
+    key: &ObjectRef,
+    (part, target): (Subresource, &Target),
+) -> Result<(Patch, Value), ApiError> {
+    let (how, change) = change(request)?;
+    let stored = cluster.sim.get(key).ok_or_else(|| ApiError::not_found(key.kind, &key.name))?;
+    let mut value = stored.to_value();
+    convert::shown(&target.api_version(), key.kind, &mut value);
+    let mut value = how.merged(key.kind, value, &change)?;
+    convert::stored(&target.api_version(), key.kind, &mut value);
+    replacement(cluster, &value, key, part)
 }
 
 fn scale(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Target) -> Answer {
     let key = ObjectRef::new(kind, &target.namespace, &target.name);
     let error = |error: &ApiError| Answer::error(error, Some((kind, &target.name)));
-    let scalable = match cluster.sim.server().definitions().of(kind) {
-        Some(definition) => definition.version(&target.version).replicas.is_some(),
-        None => matches!(kind, Kind::Deployment | Kind::ReplicaSet | Kind::StatefulSet | Kind::ReplicationController),
-    };
-    if !scalable {
-        return no_such_path();
-    }
     let Some(stored) = cluster.sim.get(&key).map(|object| object.to_value()) else {
         return error(&ApiError::not_found(kind, &target.name));
     };
@@ -131,9 +143,20 @@ fn scale_of(object: &Value) -> Value {
     })
 }
 
+/// What is posted about the object of a path: of this kind, under its name.
+fn named(request: &Request, kind: &str, version: &str, name: &str) -> Result<Value, ApiError> {
+    let body = request.posted(kind, version)?;
+    let said = body["metadata"]["name"].as_str().unwrap_or("");
+    if !name.is_empty() && said != name {
+        return Err(ApiError::bad_request(format!("name in URL does not match name in {kind} object")));
+    }
+    Ok(body)
+}
+
 fn evict(cluster: &mut Cluster, request: &Request, target: &Target) -> Answer {
     let key = ObjectRef::new(Kind::Pod, &target.namespace, &target.name);
-    let how = request.object().and_then(|body| deletion(cluster, request, &key, &body["deleteOptions"]));
+    let how =
+        named(request, "Eviction", "policy/v1", &target.name).and_then(|body| deletion(cluster, request, &key, &body["deleteOptions"]));
     let how = match how {
         Ok(how) => how,
         Err(error) => return Answer::error(&error, Some((Kind::Pod, &target.name))),
@@ -147,7 +170,7 @@ pub fn bind(cluster: &mut Cluster, request: &Request, target: &Target) -> Answer
     if request.method != "POST" || target.namespace.is_empty() {
         return not_allowed();
     }
-    let body = match request.object() {
+    let body = match named(request, "Binding", "v1", &target.name) {
         Ok(body) => body,
         Err(error) => return Answer::error(&error, Some((Kind::Pod, &target.name))),
     };
@@ -166,10 +189,11 @@ pub fn bind(cluster: &mut Cluster, request: &Request, target: &Target) -> Answer
 /// The finalizers of a namespace's spec: only that of the server is known.
 fn finalize(cluster: &mut Cluster, request: &Request, target: &Target) -> Answer {
     let key = ObjectRef::new(Kind::Namespace, "", &target.name);
-    let held = match request.object() {
-        Ok(body) => body["spec"]["finalizers"].as_array().is_some_and(|list| list.iter().any(|one| one == "kubernetes")),
-        Err(error) => return Answer::error(&error, Some((Kind::Namespace, &target.name))),
-    };
+    let held =
+        match body(request, Kind::Namespace, target).and_then(|body| replacement(cluster, &body, &key, Subresource::Main).map(|_| body)) {
+            Ok(body) => body["spec"]["finalizers"].as_array().is_some_and(|list| list.iter().any(|one| one == "kubernetes")),
+            Err(error) => return Answer::error(&error, Some((Kind::Namespace, &target.name))),
+        };
     let (result, warnings) = cluster.send(request, "update", Subresource::Main, ClientWrite::Finalize(Name::of(&key), held));
     written(cluster, request, (Kind::Namespace, target), 200, result, warnings)
 }
@@ -217,24 +241,4 @@ fn log(cluster: &mut Cluster, request: &Request, target: &Target) -> Reply {
             Reply::Stream("text/plain", receiver)
         }
     }
-}
-
-/// A token of a ServiceAccount: it names the account, and nothing asks for it.
-fn token(cluster: &mut Cluster, request: &Request, target: &Target) -> Answer {
-    let key = ObjectRef::new(Kind::ServiceAccount, &target.namespace, &target.name);
-    if cluster.sim.get(&key).is_none() {
-        return Answer::error(&ApiError::not_found(Kind::ServiceAccount, &target.name), Some((Kind::ServiceAccount, &target.name)));
-    }
-    let mut body = match request.object() {
-        Ok(body) => body,
-        Err(error) => return Answer::error(&error, Some((Kind::ServiceAccount, &target.name))),
-    };
-    let lasts = body["spec"]["expirationSeconds"].as_i64().unwrap_or(3_600).clamp(600, 1 << 32);
-    let until = Timestamp::new(cluster.sim.server().wall_at(cluster.sim.now()).seconds() + lasts);
-    body["kind"] = "TokenRequest".into();
-    body["apiVersion"] = "authentication.k8s.io/v1".into();
-    body["spec"]["expirationSeconds"] = lasts.into();
-    let token = IssuedToken { namespace: &target.namespace, name: &target.name, until }.to_string();
-    body["status"] = json!({ "token": token, "expirationTimestamp": until.rfc3339() });
-    Answer::json(201, &body)
 }

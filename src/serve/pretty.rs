@@ -1,8 +1,11 @@
-//! Answers for people: JSON over several lines.
+//! Answers for people: JSON over several lines, and YAML.
 //!
 //! Models `isPrettyPrint` of `apiserver/pkg/endpoints/handlers/negotiation/negotiate.go`.
 
 use super::request::Request;
+use super::status::Answer;
+use crate::kubectl::printers::yaml;
+use serde_json::Value;
 
 /// Whether a client reads more easily than it parses: it says so, or it is one that a person sits before.
 pub fn is_wanted(request: &Request) -> bool {
@@ -16,6 +19,14 @@ pub fn is_wanted(request: &Request) -> bool {
             }
         }
         _ => false,
+    }
+}
+
+/// The same answer in YAML.
+pub fn as_yaml(answer: Answer) -> Answer {
+    match serde_json::from_slice::<Value>(&answer.body) {
+        Ok(value) => Answer { content_type: "application/yaml", body: yaml::print(&value).into_bytes(), ..answer },
+        Err(_) => answer,
     }
 }
 

@@ -6,6 +6,12 @@ use crate::engine::store::{ApiError, Unknown, UserInfo};
 use crate::manifest;
 use serde_json::Value;
 
+/// What an answer may be.
+const SERVED: [&str; 5] = ["application/json", YAML, "application/*", "*/*", "text/plain"];
+const YAML: &str = "application/yaml";
+/// The group of tables and metadata.
+const META: &str = "meta.k8s.io";
+
 /// A request as it came in.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
@@ -42,6 +48,21 @@ impl Request {
         matches!(self.option(name), "true" | "1")
     }
 
+    /// Whether an option is given, whatever it says.
+    pub fn has(&self, name: &str) -> bool {
+        self.query.iter().any(|(key, value)| key == name && !value.is_empty())
+    }
+
+    /// Whether it is a server-side apply.
+    pub fn applies(&self) -> bool {
+        self.content_type().starts_with("application/apply-patch")
+    }
+
+    /// Whether its body may hold the options of a deletion.
+    pub fn carries_options(&self) -> bool {
+        self.method == "DELETE" || self.method == "POST" && self.path.ends_with("/eviction")
+    }
+
     /// A header, empty if there is none.
     pub fn header(&self, name: &str) -> &str {
         self.headers.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value)
@@ -55,8 +76,8 @@ impl Request {
     /// Whether nothing is to be written: by an option of the path, or by the options that a deletion or an eviction has in its body.
     pub fn is_dry(&self) -> bool {
         let all = |options: &Value| options["dryRun"] == serde_json::json!(["All"]);
-        let deletes = self.method == "DELETE" || self.method == "POST" && self.path.ends_with("/eviction");
-        self.option("dryRun") == "All" || deletes && self.options().is_ok_and(|body| all(&body) || all(&body["deleteOptions"]))
+        self.option("dryRun") == "All"
+            || self.carries_options() && self.options().is_ok_and(|body| all(&body) || all(&body["deleteOptions"]))
     }
 
     /// Whom it is made as, if it impersonates somebody.
@@ -109,6 +130,25 @@ impl Request {
         if self.body.is_empty() { Ok(Value::Null) } else { self.object() }
     }
 
+    /// The body of a request that is about an object: of this kind, if it names one.
+    pub fn posted(&self, kind: &str, version: &str) -> Result<Value, ApiError> {
+        let body = self.object()?;
+        for (field, expected) in [("kind", kind), ("apiVersion", version)] {
+            let said = body[field].as_str().unwrap_or(expected);
+            if said != expected {
+                let message = format!("the {field} of the provided object ({said:?}) does not match the expected {field} ({expected:?})");
+                return Err(ApiError::bad_request(message));
+            }
+        }
+        Ok(body)
+    }
+
+    /// Whether the answer is to be YAML: that is the first form that is served of those that the client takes.
+    pub fn wants_yaml(&self) -> bool {
+        let mut forms = self.header("accept").split(',').map(|part| part.split(';').next().unwrap_or("").trim());
+        forms.find(|form| SERVED.contains(form)) == Some(YAML)
+    }
+
     /// How the client wants the answer.
     pub fn accepts(&self) -> Accepts {
         let header = self.header("accept");
@@ -116,16 +156,18 @@ impl Request {
         for part in header.split(',') {
             let mut words = part.split(';').map(str::trim);
             let media = words.next().unwrap_or("");
-            let shape = words.find_map(|word| word.strip_prefix("as=")).unwrap_or("");
-            if !matches!(media, "application/json" | "application/*" | "*/*" | "application/yaml" | "text/plain") {
+            let words: Vec<(&str, &str)> = words.filter_map(|word| word.split_once('=')).collect();
+            let word = |name: &str| words.iter().find(|(key, _)| *key == name).map_or("", |(_, value)| value);
+            if !SERVED.contains(&media) {
                 continue;
             }
-            any = true;
-            match shape {
-                "Table" => return Accepts::Table,
-                "PartialObjectMetadata" | "PartialObjectMetadataList" => return Accepts::Metadata,
-                "APIGroupDiscoveryList" => return Accepts::Aggregated,
-                "" => return Accepts::Object,
+            any |= word("as").is_empty();
+            // A shape in another version than the one that is served is none: the client names what it takes instead.
+            match (word("as"), word("g"), word("v")) {
+                ("Table", META, "v1") => return Accepts::Table,
+                ("PartialObjectMetadata" | "PartialObjectMetadataList", META, "v1") => return Accepts::Metadata,
+                ("APIGroupDiscoveryList", "apidiscovery.k8s.io", "v2") => return Accepts::Aggregated,
+                ("", ..) => return Accepts::Object,
                 _ => {}
             }
         }
@@ -265,5 +307,9 @@ mod tests {
         assert_eq!(accepts("application/vnd.kubernetes.protobuf,application/json"), Accepts::Object);
         assert_eq!(accepts("application/vnd.kubernetes.protobuf"), Accepts::Nothing);
         assert_eq!(accepts(""), Accepts::Object);
+        // Other versions of a shape are not served.
+        assert_eq!(accepts("application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json"), Accepts::Object);
+        assert_eq!(accepts("application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"), Accepts::Aggregated);
+        assert_eq!(accepts("application/json;as=Table;v=v1beta1;g=meta.k8s.io"), Accepts::Nothing);
     }
 }

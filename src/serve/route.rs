@@ -5,7 +5,7 @@
 use super::cluster::{Cluster, Reply};
 use super::request::{Accepts, Request, Target};
 use super::status::{Answer, failure, no_such_path, no_such_resource, not_allowed};
-use super::{convert, discovery, metrics, openapi, openapi_v2, parts, read, reviews, write};
+use super::{convert, discovery, metrics, openapi, openapi_v2, options, parts, read, reviews, write};
 use crate::api::{Kind, kind};
 use crate::engine::Sim;
 use serde_json::json;
@@ -39,6 +39,12 @@ pub fn answer(cluster: &mut Cluster, request: &Request) -> Reply {
         return found.into();
     }
     let Some(target) = Target::parse(&request.path) else { return no_such_path().into() };
+    // A command in a container and a log have options of their own.
+    if !matches!(target.part.as_str(), "attach" | "exec" | "log" | "portforward")
+        && let Some(refusal) = options::refusal(request)
+    {
+        return refusal.into();
+    }
     if let Some(review) = reviews::answer(cluster, request, &target) {
         return review.into();
     }

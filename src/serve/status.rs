@@ -73,7 +73,9 @@ fn status(error: &ApiError, about: Option<(Kind, &str)>) -> Value {
     }
     match error.cause.as_deref() {
         Some(Cause::Fields(invalid)) => {
-            details["name"] = invalid.name.as_str().into();
+            if !invalid.name.is_empty() {
+                details["name"] = invalid.name.as_str().into();
+            }
             let (kind, group) = invalid.group_kind.split_once('.').unwrap_or((&invalid.group_kind, ""));
             details["kind"] = kind.into();
             if !group.is_empty() {

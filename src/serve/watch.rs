@@ -137,3 +137,31 @@ impl OpenRequest for WatchStream {
         self.catch_up(cluster)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::cluster::ClockPace;
+    use super::*;
+    use crate::engine::cluster::ClusterConfig;
+
+    fn watch(cluster: &mut Cluster, options: &str) -> (WatchStream, Receiver<Vec<u8>>) {
+        let request = Request::new("GET", &format!("/api/v1/configmaps?watch=1&resourceVersion=1&{options}"));
+        let form = Representation::new(&cluster.sim, &request, Kind::ConfigMap, "v1".to_owned());
+        WatchStream::open(cluster, &request, (Kind::ConfigMap, "nowhere", ""), ObjectSelector::default(), form)
+    }
+
+    #[test]
+    fn who_asks_for_bookmarks_hears_how_far_the_cluster_is() {
+        let mut cluster = Cluster::new(ClusterConfig::default(), 1, ClockPace::Held);
+        let ((mut marked, mut reader), (mut plain, mut other)) = (watch(&mut cluster, "allowWatchBookmarks=true"), watch(&mut cluster, ""));
+        assert!(marked.feed(&mut cluster) && reader.try_recv().is_err(), "not before its time");
+        // A minute later.
+        marked.bookmark = Some(super::super::clock::now());
+        assert!(marked.feed(&mut cluster) && plain.feed(&mut cluster));
+        let told: Value = serde_json::from_slice(&reader.try_recv().unwrap()).unwrap();
+        assert_eq!((&told["type"], &told["object"]["kind"]), (&json!("BOOKMARK"), &json!("ConfigMap")));
+        assert_eq!(told["object"]["metadata"]["resourceVersion"], cluster.sim.server().version().to_string());
+        assert!(marked.bookmark.is_some_and(|next| next > super::super::clock::now()), "and again a minute later");
+        assert!(plain.bookmark.is_none() && other.try_recv().is_err());
+    }
+}

@@ -19,8 +19,10 @@ pub fn create(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Tar
         Ok(value) => value,
         Err(error) => return Answer::error(&error, Some((kind, ""))),
     };
+    let name = value["metadata"]["name"].as_str().unwrap_or("").to_owned();
     let (result, warnings) = cluster.send(request, "create", Subresource::Main, ClientWrite::Create(value));
-    written(cluster, request, (kind, target), 201, result, warnings)
+    let target = Target { name, ..target.clone() };
+    written(cluster, request, (kind, &target), 201, result, warnings)
 }
 
 /// Replaces an object.
@@ -36,8 +38,8 @@ pub fn update(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Tar
 /// Patches or applies an object.
 pub fn patch(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Target) -> Answer {
     let key = ObjectRef::new(kind, &target.namespace, &target.name);
-    if request.content_type().starts_with("application/apply-patch") {
-        return apply(cluster, request, kind, target);
+    if request.applies() {
+        return apply(cluster, request, (kind, target), Subresource::Main);
     }
     let (how, change) = match change(request) {
         Ok(change) => change,
@@ -79,11 +81,8 @@ pub fn change(request: &Request) -> Result<(Patch, Value), ApiError> {
     Ok((how, change))
 }
 
-fn apply(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Target) -> Answer {
-    if request.option("fieldManager").is_empty() {
-        let message = "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required value: is required for apply patch";
-        return Answer::error(&ApiError::invalid(message.to_owned()), None);
-    }
+/// Server-side apply, of an object or of its status.
+pub fn apply(cluster: &mut Cluster, request: &Request, (kind, target): (Kind, &Target), part: Subresource) -> Answer {
     let key = ObjectRef::new(kind, &target.namespace, &target.name);
     let value = request.yaml().and_then(|value| placed(value, kind, target));
     let value = match value {
@@ -91,7 +90,7 @@ fn apply(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Target) 
         Err(error) => return Answer::error(&error, Some((kind, &target.name))),
     };
     let code = if cluster.sim.get(&key).is_some() { 200 } else { 201 };
-    let (result, warnings) = cluster.send(request, "patch", Subresource::Main, ClientWrite::Apply(value, request.on("force")));
+    let (result, warnings) = cluster.send(request, "patch", part, ClientWrite::Apply(value, request.on("force")));
     written(cluster, request, (kind, target), code, result, warnings)
 }
 
@@ -144,9 +143,25 @@ pub fn options(cluster: &Cluster, request: &Request, key: &ObjectRef) -> Result<
 /// How an object is to be deleted.
 pub fn deletion(cluster: &Cluster, request: &Request, key: &ObjectRef, body: &Value) -> Result<Delete, ApiError> {
     let word = body["propagationPolicy"].as_str().unwrap_or(request.option("propagationPolicy"));
+    // The older name of two of them.
+    let orphans = body["orphanDependents"].as_bool();
+    if orphans.is_some() && !word.is_empty() {
+        let detail = "propagationPolicy: Invalid value: ";
+        let message = format!(
+            "DeleteOptions.meta.k8s.io \"\" is invalid: {detail}{word:?}: orphanDependents and deletionPropagation cannot be both set"
+        );
+        return Err(ApiError::invalid(message));
+    }
     let propagation = match word {
         "Foreground" => Propagation::Foreground,
         "Orphan" => Propagation::Orphan,
+        "" if orphans.is_some() => {
+            if orphans == Some(true) {
+                Propagation::Orphan
+            } else {
+                Propagation::Background
+            }
+        }
         // Two older kinds keep what they own unless a client asks otherwise.
         "" if matches!(key.kind, Kind::Job | Kind::ReplicationController) => Propagation::Orphan,
         "" | "Background" => Propagation::Background,
@@ -174,7 +189,7 @@ pub fn deletion(cluster: &Cluster, request: &Request, key: &ObjectRef, body: &Va
 }
 
 /// The object of a request, with what its path says.
-fn body(request: &Request, kind: Kind, target: &Target) -> Result<Value, ApiError> {
+pub fn body(request: &Request, kind: Kind, target: &Target) -> Result<Value, ApiError> {
     placed(request.object()?, kind, target)
 }
 

@@ -1,33 +1,9 @@
 // A page that follows a cluster which `loopscope serve --page` serves.
 import { expect, test } from '@playwright/test';
-import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { existsSync } from 'node:fs';
+import { command, serve } from './served.mjs';
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
-const command = join(process.env.CARGO_TARGET_DIR ?? join(root, 'target'), 'debug/loopscope');
 const pods = (page) => page.locator('.item[data-kind="Pod"][data-state="ready"]');
-
-/** Starts the server; gives its address and what ends it. */
-async function serve(...more) {
-  const folder = mkdtempSync(join(tmpdir(), 'loopscope-'));
-  const words = ['serve', '--page', '--kubeconfig', join(folder, 'config'), '--listen', '127.0.0.1:0', ...more];
-  const child = spawn(command, words, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] });
-  const address = await new Promise((resolve, reject) => {
-    let said = '';
-    child.stdout.on('data', (text) => {
-      said += text;
-      const found = /serving at (\S+)[\s\S]*page:/.exec(said);
-      if (found) resolve(found[1]);
-    });
-    child.on('exit', () => reject(new Error('the server has ended')));
-  });
-  const end = () => { child.kill(); rmSync(folder, { recursive: true, force: true }); };
-  const post = (path, body) => fetch(`${address}${path}`, { method: 'POST', body: typeof body === 'string' ? body : JSON.stringify(body), headers: { 'content-type': 'application/json' } });
-  return { address, end, post };
-}
 
 const deployment = {
   apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web' },

@@ -30,7 +30,7 @@ fn a_client_schedules() {
     let again = post(at, &format!("{PODS}/a/binding"), &binding("a", "node-1"));
     assert_eq!((again.code, again.json()["reason"].clone()), (409, json!("Conflict")));
     assert_eq!(post(at, &format!("{PODS}/nope/binding"), &binding("nope", "node-1")).code, 404);
-    assert_eq!(post(at, &format!("{PODS}/b/binding"), &json!({ "target": {} })).code, 422);
+    assert_eq!(post(at, &format!("{PODS}/b/binding"), &json!({ "metadata": { "name": "b" }, "target": {} })).code, 422);
     pass(at, 10);
     for (name, node) in [("a", "node-2"), ("b", "node-3")] {
         let pod = get(at, &format!("{PODS}/{name}")).json();

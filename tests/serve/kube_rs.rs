@@ -3,15 +3,19 @@
 use crate::http::pass;
 use futures_util::{StreamExt, TryStreamExt};
 use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::{ConfigMap, Pod};
 use kube::api::{AttachParams, DeleteParams, ListParams, LogParams, Patch, PatchParams, PostParams};
 use kube::runtime::watcher::{self, Event};
 use kube::runtime::{reflector, watcher as watch};
 use kube::{Api, Client, Config};
+use kube_lease_manager::LeaseManagerBuilder;
 use loopscope::serve::{ClockPace, ServeOptions, Server};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::io::AsyncReadExt;
+use tokio::sync::watch::Receiver;
+use tokio::task::JoinHandle;
 
 /// A cluster whose clock stands, and a client of it.
 fn start() -> (Server, Client) {
@@ -99,4 +103,56 @@ async fn logs_are_read_and_commands_run() {
     assert_eq!(out.trim(), pod);
     let status = status.await.unwrap();
     assert_eq!(status.reason.as_deref(), Some("NonZeroExitCode"));
+}
+
+/// Somebody who wants to lead: whether it does, and the task that asks for it.
+async fn stand(client: &Client, name: &str) -> (Receiver<bool>, JoinHandle<kube_lease_manager::Result<kube_lease_manager::LeaseManager>>) {
+    let manager = LeaseManagerBuilder::new(client.clone(), "leader").with_identity(name).with_duration(2).with_grace(1);
+    manager.build().await.unwrap().watch().await
+}
+
+#[tokio::test]
+async fn one_leads_and_the_other_takes_over_when_it_is_gone() {
+    let (_server, client) = start();
+    let leases: Api<Lease> = Api::default_namespaced(client.clone());
+    let holder = || async { leases.get("leader").await.unwrap().spec.unwrap().holder_identity };
+    let within = Duration::from_secs(20);
+    let (mut first, task) = stand(&client, "one").await;
+    tokio::time::timeout(within, first.wait_for(|leads| *leads)).await.expect("one leads").unwrap();
+    let (mut second, other) = stand(&client, "two").await;
+    // While it is renewed, beyond the time for which the Lease was first taken, nobody else has it.
+    assert!(tokio::time::timeout(Duration::from_secs(3), second.wait_for(|leads| *leads)).await.is_err(), "two lead");
+    assert_eq!((holder().await.as_deref(), *first.borrow()), (Some("one"), true));
+    // It ends without a word; the Lease runs out.
+    task.abort();
+    tokio::time::timeout(within, second.wait_for(|leads| *leads)).await.expect("two leads").unwrap();
+    assert_eq!(holder().await.as_deref(), Some("two"));
+    // It leaves, and the Lease is free at once.
+    drop(second);
+    other.await.unwrap().unwrap();
+    assert_eq!(holder().await, None);
+}
+
+#[tokio::test]
+async fn a_lease_is_taken_from_its_current_version_alone() {
+    let (_server, client) = start();
+    let leases: Api<Lease> = Api::default_namespaced(client);
+    let lease = |holder: &str| -> Lease {
+        let renewed = "2026-01-01T00:00:00.000000Z";
+        typed(
+            json!({ "metadata": { "name": "leader" }, "spec": { "holderIdentity": holder, "leaseDurationSeconds": 3, "renewTime": renewed } }),
+        )
+    };
+    let params = PostParams::default();
+    let created = leases.create(&params, &lease("one")).await.unwrap();
+    let refused = |result: kube::Result<Lease>, reason: &str| match result {
+        Err(kube::Error::Api(status)) => assert_eq!((status.code, status.reason.as_str()), (409, reason)),
+        other => panic!("{other:?}"),
+    };
+    refused(leases.create(&params, &lease("two")).await, "AlreadyExists");
+    // Both have read it, and both take it: one of them comes too late.
+    let take = |holder: &str| Lease { metadata: created.metadata.clone(), ..lease(holder) };
+    leases.replace("leader", &params, &take("two")).await.unwrap();
+    refused(leases.replace("leader", &params, &take("three")).await, "Conflict");
+    assert_eq!(leases.get("leader").await.unwrap().spec.unwrap().holder_identity.as_deref(), Some("two"));
 }

@@ -1,14 +1,19 @@
 //! `loopscope serve`: what clients send over HTTP, and what they get.
 
 mod api;
+mod command;
 mod http;
 mod kube_rs;
 mod explain;
 mod go;
 mod kubectl;
+mod discovery;
+mod live;
 mod load;
+mod options;
 mod python;
 mod record;
+mod subresources;
 
 use http::{Reply, chunk, get, head, open, pass, post, send};
 use loopscope::serve::{ClockPace, ServeOptions, Server};

@@ -111,15 +111,15 @@ impl ClientRequest {
         let written = |object| Written { object: Some(object), gone: false };
         match &self.write {
             ClientWrite::Create(value) => {
-                server.authorize_value(origin, &self.verb, value)?;
+                server.authorize_value(origin, &self.verb, value, "")?;
                 server.create_value(origin, value.clone(), Why::Asked).map(written)
             }
             ClientWrite::Update(value) => {
-                server.authorize_value(origin, &self.verb, value)?;
+                server.authorize_value(origin, &self.verb, value, "")?;
                 server.update_value(origin, value.clone(), Why::Asked).map(written)
             }
             ClientWrite::Apply(value, force) => {
-                server.authorize_value(origin, &self.verb, value)?;
+                server.authorize_value(origin, &self.verb, value, self.part.word())?;
                 server.apply(origin, value.clone(), *force, Why::Asked).map(written)
             }
             ClientWrite::Patch(name, how, change) => {

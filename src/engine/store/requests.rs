@@ -84,6 +84,8 @@ pub enum Subresource {
     Resize,
     /// The containers added to a Pod that runs.
     EphemeralContainers,
+    /// The decision about a certificate signing request.
+    Approval,
 }
 
 impl Subresource {
@@ -100,6 +102,7 @@ impl Subresource {
             Subresource::Scale => "scale",
             Subresource::Resize => "resize",
             Subresource::EphemeralContainers => "ephemeralcontainers",
+            Subresource::Approval => "approval",
         }
     }
 }
@@ -148,8 +151,10 @@ impl ApiServer {
         }
         let Some(old) = self.get(key).cloned() else { return Err(ApiError::absent(key)) };
         let patched = how.merged(key.kind, old.to_value(), change)?;
-        if key.kind.is_custom() && part == Subresource::Status {
-            return self.set_custom_status(origin, patched, why);
+        check_name(key, &patched)?;
+        if matches!(part, Subresource::Status | Subresource::Approval) {
+            let object = self.read_part(origin, part, patched, &old)?;
+            return self.update_status(origin, object, why);
         }
         if let Some(problem) = schema::type_error(&key.kind.api_version(), key.kind.name(), &patched) {
             return Err(ApiError::bad_request(problem));
@@ -159,13 +164,23 @@ impl ApiServer {
                 let replicas = patched["spec"]["replicas"].as_i64().unwrap_or(0);
                 self.scale(origin, key, replicas, why)
             }
-            Subresource::Resize => self.resize(origin, &old, patched, why),
             Subresource::EphemeralContainers => self.set_ephemeral(origin, &old, patched, why),
-            _ => {
-                let object = Object::from_value(key.kind, patched).map_err(ApiError::bad_request)?;
-                self.update_status(origin, object, why)
-            }
+            _ => self.resize(origin, &old, patched, why),
         }
+    }
+
+    /// JSON to an object with another status, as a part of it is written.
+    pub(super) fn read_part(&mut self, origin: &Origin, part: Subresource, mut value: Value, old: &Rc<Object>) -> Result<Object, ApiError> {
+        if old.kind.is_custom() {
+            return self.read_custom_status(origin, value, old);
+        }
+        if let Some(problem) = schema::type_error(&old.kind.api_version(), old.kind.name(), &value) {
+            return Err(ApiError::bad_request(problem));
+        }
+        if old.kind == Kind::CertificateSigningRequest {
+            self.check_decision(origin, part, old, &mut value)?;
+        }
+        Object::from_value(old.kind, value).map_err(ApiError::bad_request)
     }
 
     /// A write from a state that is no longer current is refused before it is validated.

@@ -77,13 +77,13 @@ impl ApiServer {
     }
 
     /// The same for an object that is sent as a whole.
-    pub fn authorize_value(&mut self, origin: &Origin, verb: &str, value: &Value) -> Result<(), ApiError> {
+    pub fn authorize_value(&mut self, origin: &Origin, verb: &str, value: &Value, part: &str) -> Result<(), ApiError> {
         let text = |path: &str| value.pointer(path).and_then(Value::as_str).unwrap_or("");
         let Some(kind) = self.definitions.named(text("/apiVersion"), text("/kind")).filter(|_| origin.user.is_some()) else {
             return Ok(());
         };
         let key = ObjectRef::new(kind, text("/metadata/namespace"), text("/metadata/name"));
-        self.authorize(origin, verb, &key, "")
+        self.authorize(origin, verb, &key, part)
     }
 
     /// Refuses a role or a binding that grants more than its author has.

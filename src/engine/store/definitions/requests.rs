@@ -99,14 +99,17 @@ impl ApiServer {
         self.definitions.of(kind).is_some_and(|definition| !definition.version("").status)
     }
 
-    /// Replaces the status alone, where that is a subresource.
-    pub(in crate::engine::store) fn set_custom_status(
+    /// An object with another status, where that is a subresource: its metadata stays as it is.
+    pub(in crate::engine::store) fn read_custom_status(
         &mut self,
         origin: &Origin,
         mut value: Value,
-        why: Why,
-    ) -> Result<Rc<Object>, ApiError> {
+        old: &Object,
+    ) -> Result<Object, ApiError> {
         let kind = self.kind_of(&value)?;
+        let (uid, version) = (value["metadata"]["uid"].take(), value["metadata"]["resourceVersion"].take());
+        value["metadata"] = old.to_value()["metadata"].take();
+        (value["metadata"]["uid"], value["metadata"]["resourceVersion"]) = (uid, version);
         let definition = self.defined(kind)?;
         let version = definition.version("");
         if !version.status {
@@ -122,10 +125,9 @@ impl ApiServer {
             };
             let errors: Vec<_> = errors.into_iter().map(inner).collect();
             let error = ApiError::invalid_fields(&kind.group_kind(), &name, &errors);
-            return self.refused(origin, kind, &name, error).map(Rc::new);
+            return self.refused(origin, kind, &name, error);
         }
-        let object = Object::from_value(kind, value).map_err(ApiError::bad_request)?;
-        self.update_status(origin, object, why)
+        Object::from_value(kind, value).map_err(ApiError::bad_request)
     }
 
     /// Sets the number of replicas, where the definition says it is.

@@ -4,6 +4,7 @@
 //! Models `structured-merge-diff/v6/merge/{update,conflict}.go` and `managedfields/internal/{conflict,lastappliedmanager}.go`.
 
 use super::super::error::{ApiError, StatusReason};
+use super::super::requests::Subresource;
 use super::super::server::{ApiServer, Origin};
 use super::fields::{self, FieldSet, Shape};
 use super::{CLIENT_SIDE, Fields, Managed, Manager, fields_of, plain, with_fields};
@@ -18,15 +19,26 @@ const KUBECTL: &str = "kubectl";
 
 impl ApiServer {
     /// Applies a configuration; `force` takes fields from their managers.
-    pub fn apply(&mut self, origin: &Origin, config: Value, force: bool, why: Why) -> Result<Rc<Object>, ApiError> {
+    pub fn apply(&mut self, origin: &Origin, mut config: Value, force: bool, why: Why) -> Result<Rc<Object>, ApiError> {
         let kind = self.kind_of(&config)?;
         let text = |key: &str| config["metadata"][key].as_str().unwrap_or("");
         let key = ObjectRef::new(kind, if text("namespace").is_empty() { "default" } else { text("namespace") }, text("name"));
         untyped(kind, &key, &config)?;
         let manager = origin.manager.as_deref().cloned().unwrap_or_else(|| Manager::update(KUBECTL, ""));
+        let is_status = manager.subresource == Subresource::Status.word();
+        if is_status {
+            // The other fields belong to those who apply the object.
+            if let Some(config) = config.as_object_mut() {
+                config.retain(|field, _| matches!(field.as_str(), "apiVersion" | "kind" | "metadata" | "status"));
+            }
+            config["metadata"].as_object_mut().map(|meta| meta.remove("labels"));
+        }
         let wanted = fields_of(kind, &config);
         let origin = Origin { manager: with_fields(&manager, Fields::Applied(wanted.clone()), true), ..origin.clone() };
         let Some(live) = self.get(&key).cloned() else {
+            if is_status {
+                return Err(ApiError::absent(&key));
+            }
             let object = self.read(&origin, config, None)?;
             return self.create(&origin, object, why);
         };
@@ -40,12 +52,13 @@ impl ApiServer {
         {
             *annotation = json!(format!("{config}\n"));
         }
-        let object = self.read(&origin, merged, Some(&live))?;
+        let object =
+            if is_status { self.read_part(&origin, Subresource::Status, merged, &live)? } else { self.read(&origin, merged, Some(&live))? };
         all.retain(|m| m.is(&manager.name, manager.subresource, true) && m.fields == wanted);
         if object.to_value() == current && !all.is_empty() && !migrates {
             return Ok(live);
         }
-        self.update(&origin, object, why)
+        if is_status { self.update_status(&origin, object, why) } else { self.update(&origin, object, why) }
     }
 
     /// The live object with the configuration over it, without what this manager no longer applies.
