@@ -1,7 +1,7 @@
 //! What a person asks for, carried out on a simulation: manifests and kubectl lines.
 
 use crate::api::schema::{schema, strict_errors};
-use crate::api::{Kind, ObjectRef};
+use crate::api::{Kind, ObjectRef, Time};
 use crate::engine::Sim;
 use crate::engine::store::ClientRequest;
 use crate::i18n::{Message, msg};
@@ -44,6 +44,15 @@ pub struct WaitingCommands {
     pub remotes: Remotes,
     /// Those beside the terminal.
     pub beside: Beside,
+    /// What they printed when they looked again by themselves, until it is read.
+    pub printed: Vec<OutputLine>,
+}
+
+impl WaitingCommands {
+    /// When the first of those that a page runs looks again by itself or gives up.
+    pub fn deadline(&self) -> Option<Time> {
+        self.foreground.iter().chain(self.beside.sessions()).filter_map(Session::deadline).min()
+    }
 }
 
 /// Something to say about the manifest.

@@ -142,6 +142,9 @@ fn tainted(before: &Object, object: &Object) -> Option<Message> {
     Some(msg::effect_untainted(of(gone), node))
 }
 
+/// Length of an object within another that is shown.
+const MAX_OBJECT: usize = 32;
+
 /// Of the fields that a write changed the one that tells most, and how it changed.
 fn field(before: &Object, object: &Object) -> Option<(Message, Message)> {
     // In this order; of what else there is, first what is said of the object, then what is noted of the writing.
@@ -158,6 +161,8 @@ fn field(before: &Object, object: &Object) -> Option<(Message, Message)> {
     let rank = |field: &ChangedField| match TELLING.iter().position(|end| field.path.ends_with(end)) {
         Some(place) => place,
         None if field.is_technical() => 10,
+        // What loops note for each other.
+        None if field.path.starts_with("metadata.annotations") => 11,
         None if field.path.starts_with("spec.") => 8,
         None => 9,
     };
@@ -176,8 +181,8 @@ fn field(before: &Object, object: &Object) -> Option<(Message, Message)> {
         (_, None) => msg::field_removed(),
         (None, _) if secret => msg::field_set(),
         (_, _) if secret => msg::field_changed(),
-        // An object within another says too much.
-        (None, Some(to)) if to.starts_with(['{', '[']) => msg::field_set(),
+        // A large object within another says too much.
+        (None, Some(to)) if to.starts_with(['{', '[']) && to.len() > MAX_OBJECT => msg::field_set(),
         (None, Some(to)) => value(said(&to)),
         (Some(from), Some(to)) if from.starts_with(['{', '[']) || to.starts_with(['{', '[']) => msg::field_changed(),
         (Some(from), Some(to)) => value(format!("{} → {}", said(&from), said(&to))),

@@ -1,7 +1,8 @@
 //! `kubectl autoscale`: a HorizontalPodAutoscaler for a workload.
 
-use super::client::{Client, server_error};
+use super::client::Client;
 use super::documents::with_last_applied;
+use super::failure::server_error;
 use super::output::{DryRun, resource};
 use super::parse::Args;
 use super::targets::{Targets, name_of};

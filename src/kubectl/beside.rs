@@ -53,6 +53,11 @@ impl Beside {
         self.0.get_mut(&id)
     }
 
+    /// All of them, in the order of their numbers.
+    pub fn sessions(&self) -> impl Iterator<Item = &Session> {
+        self.0.values()
+    }
+
     /// The numbers of all of them, in order.
     pub fn ids(&self) -> impl Iterator<Item = u32> {
         self.0.keys().copied()

@@ -2,8 +2,9 @@
 //!
 //! Models `kubectl/pkg/cmd/certificates/certificates.go`.
 
-use super::client::{Client, server_error};
+use super::client::Client;
 use super::documents;
+use super::failure::server_error;
 use super::parse::Args;
 use super::targets::name_of;
 use super::{Failure, Outcome, Reads, Verb};

@@ -2,12 +2,13 @@
 
 use super::Failure;
 use super::applied::Applied;
+use super::failure::{not_found, server_error};
 use super::output::{DryRun, Mode, OutputFormat, named};
 use super::typed;
 use crate::api::meta::CHANGE_CAUSE;
 use crate::api::{Kind, Object, ObjectRef, Uid};
 use crate::engine::disk::{CONSOLE, Disks};
-use crate::engine::store::{ApiError, ApiServer, Cause, Delete, Manager, Origin, Patch, StatusReason, Subresource, Unknown, UserInfo};
+use crate::engine::store::{ApiError, ApiServer, Delete, Manager, Origin, Patch, StatusReason, Subresource, Unknown, UserInfo};
 use crate::engine::{Listing, Sim, Why};
 use serde_json::{Value, json};
 use std::rc::Rc;
@@ -467,41 +468,4 @@ fn configured(args: &super::parse::Args) -> Result<(), Failure> {
 fn user(args: &super::parse::Args) -> Option<Rc<UserInfo>> {
     let name = args.get("as").filter(|name| !name.is_empty())?;
     Some(Rc::new(UserInfo::new(name, args.all("as-group").map(Into::into).collect())))
-}
-
-/// `Error from server (NotFound): pods "x" not found`
-pub fn not_found(kind: Kind, name: &str) -> Failure {
-    server_error(&ApiError::not_found(kind, name))
-}
-
-/// An API error as kubectl prints it.
-pub fn server_error(error: &ApiError) -> Failure {
-    match error.reason {
-        StatusReason::Invalid => invalid(error, ""),
-        StatusReason::Unknown => Failure::plain(format!("Error from server: {}", error.message)),
-        reason => Failure::plain(format!("Error from server ({reason:?}): {}", error.message)),
-    }
-}
-
-/// The same for an object of a file; only errors that are not about fields name the file.
-pub fn source_error(error: &ApiError, doing: &str) -> Failure {
-    match error.reason {
-        StatusReason::Invalid => invalid(error, &format!("{doing}: ")),
-        reason => Failure::plain(format!("Error from server ({reason:?}): {doing}: {}", error.message)),
-    }
-}
-
-/// `The Deployment "x" is invalid: …`, one line for each of several causes.
-fn invalid(error: &ApiError, doing: &str) -> Failure {
-    let among = format!("Error from server (Invalid): {doing}{}", error.message);
-    let Some(Cause::Fields(invalid)) = error.cause.as_deref() else {
-        return Failure { among, ..Failure::plain(format!("The request is invalid: {}", error.message)) };
-    };
-    let kind = invalid.group_kind.split('.').next().unwrap_or(&invalid.group_kind);
-    let causes = match &invalid.causes[..] {
-        [cause] => cause.to_string(),
-        causes => causes.iter().map(|cause| format!("\n* {cause}")).collect(),
-    };
-    let message = format!("The {kind} \"{}\" is invalid: {causes}", invalid.name);
-    Failure { causes: invalid.causes.clone(), among, ..Failure::plain(message) }
 }

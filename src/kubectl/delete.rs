@@ -1,7 +1,8 @@
 //! `kubectl delete`: deletes, and waits until what was deleted is gone.
 
-use super::client::{Client, server_error};
+use super::client::Client;
 use super::documents;
+use super::failure::server_error;
 use super::output::{DryRun, OutputFormat};
 use super::parse::Args;
 use super::targets::{Targets, key_of, name_of};
@@ -121,7 +122,7 @@ fn from_text(client: &mut Client<'_>, args: &Args, stdin: &str) -> Result<Vec<(K
             None if args.on("ignore-not-found") => {}
             None => {
                 let error = ApiError::not_found(kind, &key.name);
-                client.fail(&super::client::source_error(&error, "error when deleting \"STDIN\""));
+                client.fail(&super::failure::source_error(&error, "error when deleting \"STDIN\""));
             }
         }
     }

@@ -3,8 +3,9 @@
 //! Models `kubectl/pkg/cmd/diff`.
 
 use super::apply::difference;
-use super::client::{Client, server_error};
+use super::client::Client;
 use super::documents::{self, prepare, with_last_applied};
+use super::failure::server_error;
 use super::output::DryRun;
 use super::parse::Args;
 use super::printers::yaml;

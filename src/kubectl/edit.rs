@@ -3,7 +3,8 @@
 //! Models `kubectl/pkg/cmd/util/editor/editoptions.go`, for one object. The text comes back as input, from the page's editor. What is written is
 //! a merge of fields, not a strategic one: a list that was changed is written whole.
 
-use super::client::{Client, server_error};
+use super::client::Client;
+use super::failure::server_error;
 use super::output::OutputFormat;
 use super::parse::Args;
 use super::targets::{Targets, key_of};
@@ -116,7 +117,7 @@ fn write(client: &mut Client<'_>, kind: Kind, original: &Value, edited: &Value) 
     let key = key_of(kind, original);
     let comment = |what: String| format!("# {}\n#\n", what.replace('\n', "\n# "));
     let Some(current) = client.find(&key) else {
-        return Err(comment(super::client::not_found(kind, &key.name).message));
+        return Err(comment(super::failure::not_found(kind, &key.name).message));
     };
     if let Some(wrong) = schema::decode_error(&kind.api_version(), kind.name(), edited) {
         return Err(comment(format!("Error from server (BadRequest): {wrong}")));

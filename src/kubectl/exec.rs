@@ -309,7 +309,7 @@ pub struct Staying {
 /// Stays with a container of a Pod, the first if none is named; `text` is what was piped to it.
 pub fn stay(client: &Client<'_>, (name, container): (&str, &str), text: &str, how: Staying) -> Result<Outcome, Failure> {
     let key = client.key(Kind::Pod, name);
-    let pod = client.sim().get(&key).ok_or_else(|| super::client::not_found(Kind::Pod, name))?;
+    let pod = client.sim().get(&key).ok_or_else(|| super::failure::not_found(Kind::Pod, name))?;
     let place = pod.body::<Pod>().spec.every_container().position(|(_, one)| one.name == container).unwrap_or_default();
     let machine = in_container(pod, place, &process(pod, place), Stdin::of(how.typed, text));
     let shell = LineCommand { machine, remote: true };
@@ -357,7 +357,7 @@ impl Stay {
             return Ok(false);
         }
         if body.is_none() && self.how.patient {
-            return Err(super::client::not_found(Kind::Pod, ""));
+            return Err(super::failure::not_found(Kind::Pod, ""));
         }
         self.run = self.current(body);
         self.state = StayState::Running;
@@ -398,7 +398,7 @@ impl Stay {
     /// What the command of the container ends with.
     fn result(&self, is_there: bool) -> Result<bool, Failure> {
         match self.shell.machine.code {
-            _ if self.how.waits && !is_there => Err(super::client::not_found(Kind::Pod, &self.key.name)),
+            _ if self.how.waits && !is_there => Err(super::failure::not_found(Kind::Pod, &self.key.name)),
             0 => Ok(true),
             code if self.how.waits => {
                 Err(Failure::exit(format!("pod {}/{} terminated (Error)\n\n", self.key.namespace, self.key.name), code))

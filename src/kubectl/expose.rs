@@ -1,7 +1,8 @@
 //! `kubectl expose`: a Service for the Pods of a workload.
 
-use super::client::{Client, server_error};
+use super::client::Client;
 use super::documents::with_last_applied;
+use super::failure::server_error;
 use super::output::DryRun;
 use super::parse::Args;
 use super::patch::overridden;

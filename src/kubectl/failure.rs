@@ -1,6 +1,8 @@
 //! How a command fails.
 
+use crate::api::Kind;
 use crate::engine::store::validation::FieldError;
+use crate::engine::store::{ApiError, Cause, StatusReason};
 
 /// Why a command ends early: what goes to stderr, and the exit code.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,4 +56,41 @@ pub fn json_fault(text: &str) -> (usize, String) {
     let with_key = serde_json::from_str::<serde_json::Value>(&format!("{read}\"k\":"));
     let place = if with_key.is_err_and(|error| error.is_eof()) { "object key string" } else { "value" };
     (offset, format!("invalid character '{found}' looking for beginning of {place}"))
+}
+
+/// `Error from server (NotFound): pods "x" not found`
+pub fn not_found(kind: Kind, name: &str) -> Failure {
+    server_error(&ApiError::not_found(kind, name))
+}
+
+/// An API error as kubectl prints it.
+pub fn server_error(error: &ApiError) -> Failure {
+    match error.reason {
+        StatusReason::Invalid => invalid(error, ""),
+        StatusReason::Unknown => Failure::plain(format!("Error from server: {}", error.message)),
+        reason => Failure::plain(format!("Error from server ({reason:?}): {}", error.message)),
+    }
+}
+
+/// The same for an object of a file; only errors that are not about fields name the file.
+pub fn source_error(error: &ApiError, doing: &str) -> Failure {
+    match error.reason {
+        StatusReason::Invalid => invalid(error, &format!("{doing}: ")),
+        reason => Failure::plain(format!("Error from server ({reason:?}): {doing}: {}", error.message)),
+    }
+}
+
+/// `The Deployment "x" is invalid: …`, one line for each of several causes.
+fn invalid(error: &ApiError, doing: &str) -> Failure {
+    let among = format!("Error from server (Invalid): {doing}{}", error.message);
+    let Some(Cause::Fields(invalid)) = error.cause.as_deref() else {
+        return Failure { among, ..Failure::plain(format!("The request is invalid: {}", error.message)) };
+    };
+    let kind = invalid.group_kind.split('.').next().unwrap_or(&invalid.group_kind);
+    let causes = match &invalid.causes[..] {
+        [cause] => cause.to_string(),
+        causes => causes.iter().map(|cause| format!("\n* {cause}")).collect(),
+    };
+    let message = format!("The {kind} \"{}\" is invalid: {causes}", invalid.name);
+    Failure { causes: invalid.causes.clone(), among, ..Failure::plain(message) }
 }

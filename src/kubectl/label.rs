@@ -1,6 +1,7 @@
 //! `kubectl label` and `kubectl annotate`.
 
-use super::client::{Client, server_error};
+use super::client::Client;
+use super::failure::server_error;
 use super::parse::Args;
 use super::targets::{Targets, key_of};
 use super::unavailable::NONE_SPECIFIED;

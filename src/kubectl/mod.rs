@@ -128,7 +128,11 @@ impl Session {
 
     /// The same, with so many rows of a table at a time: it goes on with the next when it is polled.
     pub fn with_rows(sim: &mut Sim, args: &[String], stdin: &str, rows: usize) -> Session {
-        let mut session = Session::new(sim, args, rows);
+        Session::run(sim, (&format!("kubectl {}", args.join(" ")), args), stdin, rows)
+    }
+
+    fn run(sim: &mut Sim, (text, args): (&str, &[String]), stdin: &str, rows: usize) -> Session {
+        let mut session = Session::noted(sim, text, rows);
         let result = session.with_client(sim, |client| dispatch(client, args, stdin));
         session.settle(result);
         if session.exit.is_none() {
@@ -140,7 +144,9 @@ impl Session {
     /// Starts a line of the terminal: a kubectl command, with or without the word, or a line of the shell.
     pub fn line(sim: &mut Sim, line: &str, rows: usize) -> Session {
         if let Some(words) = plain(line) {
-            return Session::with_rows(sim, &words, "", rows);
+            // As it was entered, with its quotes: it can be copied and run again.
+            let entered = line.trim().trim_start_matches("kubectl ").trim_start_matches("k ").trim_start();
+            return Session::run(sim, (&format!("kubectl {entered}"), &words), "", rows);
         }
         let first = line.split_whitespace().next().unwrap_or("");
         let is_verb = bare_verb(first);

@@ -1,6 +1,7 @@
 //! `kubectl cordon`, `uncordon` and `taint`.
 
-use super::client::{Client, server_error};
+use super::client::Client;
+use super::failure::server_error;
 use super::output::resource;
 use super::parse::Args;
 use super::select::ObjectSelector;

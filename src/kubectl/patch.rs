@@ -1,7 +1,8 @@
 //! `kubectl patch`.
 
-use super::client::{Client, server_error};
+use super::client::Client;
 use super::failure::json_fault;
+use super::failure::server_error;
 use super::output::DryRun;
 use super::parse::Args;
 use super::targets::{Targets, key_of, name_of};

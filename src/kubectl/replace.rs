@@ -1,8 +1,9 @@
 //! `kubectl replace`: puts whole objects in the place of those that are there; with `--force` it deletes them first.
 
-use super::client::{Client, source_error};
+use super::client::Client;
 use super::delete::{Deletion, delete_one};
 use super::documents::{self, prepare};
+use super::failure::source_error;
 use super::output::DryRun;
 use super::parse::Args;
 use super::targets::{key_of, name_of};

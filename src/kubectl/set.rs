@@ -1,6 +1,7 @@
 //! `kubectl set image|env|resources|serviceaccount|selector`: one part of a Pod template or Service.
 
-use super::client::{Client, server_error};
+use super::client::Client;
+use super::failure::server_error;
 use super::output::{DryRun, go_type};
 use super::parse::Args;
 use super::targets::{Targets, label, name_of};

@@ -1,7 +1,8 @@
 //! Which objects the words of a command line name: `deploy/x`, `pods a b`, `deploy,rs`, `all`.
 
 use super::Failure;
-use super::client::{Client, not_found};
+use super::client::Client;
+use super::failure::not_found;
 use super::output::DryRun;
 use super::parse::Args;
 use super::select::ObjectSelector;

@@ -13,6 +13,9 @@ pub const OUTPUT_LINES: usize = 2_000;
 /// Entered lines that are kept.
 pub const HISTORY_LINES: usize = 200;
 
+/// The prompt of a program in a container that reads what is typed.
+pub const SHELL_PROMPT: &str = "/ #";
+
 /// What the console answers by itself.
 pub const OWN: [&str; 3] = ["clear", "help", "history"];
 
@@ -133,7 +136,9 @@ impl Console {
         };
         // What is run again stands there as it was entered.
         let line = recalled.as_ref().map_or(line, |ran| &ran.line);
-        self.print(vec![OutputLine::new(format!("$ {line}"), false)]);
+        // A shell in a container has a prompt of its own.
+        let prompt = if run.takes_input() { SHELL_PROMPT } else { "$" };
+        self.print(vec![OutputLine::new(format!("{prompt} {line}"), false)]);
         let history = Rc::make_mut(&mut self.history);
         if history.last().is_none_or(|last| last != line) {
             history.push(line.to_string());
@@ -269,7 +274,8 @@ mod tests {
         assert_eq!(state.timeline.run.waiting().map(str::to_owned), Some(format!("kubectl drain {node} --ignore-daemonsets")));
         enter(&mut state, "kubectl delete pdb web");
         assert!(state.timeline.run.waits() && !printed(&state).contains("^C"));
-        pass(&mut state, 60);
+        // In one go: it looks again when it would, not when somebody happens to ask.
+        state.update(TimelineMsg::Seconds(60));
         assert!(printed(&state).ends_with(&format!("node/{node} drained")), "{}", printed(&state));
         assert!(!state.timeline.run.waits());
     }

@@ -220,9 +220,16 @@ impl Run {
             }
             return done && (to <= end || self.follows);
         }
-        let went = self.live.sim.advance(to, budget);
+        // A command that waits looks again when it would, however fast the clock goes.
+        let looks = self.live.waiting.deadline().filter(|at| (self.live.sim.now()..to).contains(at) && *at > self.live.sim.now());
+        let went = self.live.sim.advance(looks.unwrap_or(to), budget);
         self.live.steps += went.ran as u64;
         self.checkpoint();
+        if looks.is_some() && went.done {
+            let printed = self.poll();
+            self.live.waiting.printed.extend(printed);
+            return false;
+        }
         went.done
     }
 
@@ -366,12 +373,14 @@ impl Run {
 
     /// Lets a command that still waits (`-w`, `rollout status`, `drain`) look again; what it printed.
     pub fn poll(&mut self) -> Vec<actions::OutputLine> {
-        let waiting = &self.live.waiting;
-        if self.past.is_some() || self.recalls.is_some() || !self.waits() && waiting.beside.is_empty() {
+        if self.past.is_some() || self.recalls.is_some() {
             return Vec::new();
         }
-        let beside: Vec<u32> = waiting.beside.ids().collect();
-        let mut lines = if self.waits() { self.command(Command::Poll).lines } else { Vec::new() };
+        let mut lines = std::mem::take(&mut self.live.waiting.printed);
+        let beside: Vec<u32> = self.live.waiting.beside.ids().collect();
+        if self.waits() {
+            lines.extend(self.command(Command::Poll).lines);
+        }
         for id in beside {
             lines.extend(self.command(Command::Beside(id, Rc::new(BesideAct::Poll))).lines);
         }

@@ -322,6 +322,13 @@ impl Timeline {
 
     /// Runs a slice of the way to where the clock runs as fast as it can.
     pub fn run_slice(&mut self, budget: usize) -> Vec<Effect> {
+        let mut effects = self.run_towards(budget);
+        // Those that wait for something may have it now.
+        effects.push(Effect::Print(self.run.poll()));
+        effects
+    }
+
+    fn run_towards(&mut self, budget: usize) -> Vec<Effect> {
         match self.run_until {
             None => Vec::new(),
             Some(RunUntil::At(to)) => {

@@ -5,7 +5,7 @@ use super::language::{Lang, marked, say};
 use crate::actions::OutputLine;
 use crate::api::ObjectRef;
 use crate::i18n::msg;
-use crate::session::console::OWN;
+use crate::session::console::{OWN, SHELL_PROMPT};
 use crate::views::columns;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
@@ -25,6 +25,8 @@ pub struct Props {
     pub on_complete: Callback<String, Vec<String>>,
     /// The command that still waits for something to happen.
     pub waits: Option<AttrValue>,
+    /// Whether a program in a container reads what is typed.
+    pub shell: bool,
     /// Whether the output is shown.
     pub open: bool,
     /// Whether its columns stand close: it has the width of a phone.
@@ -165,20 +167,21 @@ impl Component for Console {
                 }),
             )
         };
+        let still = |command: &str| if props.shell { msg::console_shell(command) } else { msg::console_waits(command) };
         let toggle = props.on_open.reform(move |_: MouseEvent| !open);
         html! {
             <section class="console" aria-label={say(msg::console_title())} id="console">
-                <div class="bar"><span class="ps" aria-hidden="true">{ "$" }</span>
-                    <input ref={self.input.clone()} type="text" aria-label={say(msg::console_input())} placeholder={"kubectl get pods"} spellcheck="false" autocomplete="off" autocapitalize="off" onkeydown={ctx.link().callback(Msg::Key)} />
+                <div class="bar"><span class="ps" aria-hidden="true">{ if props.shell { SHELL_PROMPT } else { "$" } }</span>
+                    <input ref={self.input.clone()} type="text" aria-label={say(msg::console_input())} placeholder={if props.shell { "exit" } else { "kubectl get pods" }} spellcheck="false" autocomplete="off" autocapitalize="off" onkeydown={ctx.link().callback(Msg::Key)} />
                     if let Some(command) = &props.waits {
-                        <span class="waits ell" id="console-waits" title={say(msg::console_waits(&**command))}>{ say(msg::console_waits(&**command)) }</span>
+                        <span class="waits ell" id="console-waits" title={say(still(command))}>{ say(still(command)) }</span>
                         <button type="button" class="btn sm" title={say(msg::with_key(msg::console_stop(), "Ctrl+C"))} onclick={props.on_stop.reform(|_: MouseEvent| ())}>{ say(msg::console_stop()) }</button>
                     }
                     <span class="hint">{ say(msg::console_title()) }<kbd class="k">{ "`" }</kbd></span>
                     <button type="button" class="btn ghost icon" aria-label={say(if open { msg::button_close_console() } else { msg::button_open_console() })} title={say(if open { msg::with_key(msg::button_close_console(), "Esc") } else { msg::with_key(msg::button_open_console(), "`") })} aria-expanded={open.to_string()} onclick={toggle}>{ icon(if open { "i-down" } else { "i-up" }, 14) }</button>
                 </div>
                 if open {
-                    <pre ref={self.output.clone()} tabindex="0" role="log" aria-label={say(msg::console_output())}>{ for props.lines.iter().enumerate().map(|(at, line)| html! { <span class={classes!(line.error.then_some("err"), line.text.starts_with("$ ").then_some("cmdline"))}>{ words(at, line) }{ "\n" }</span> }) }</pre>
+                    <pre ref={self.output.clone()} tabindex="0" role="log" aria-label={say(msg::console_output())}>{ for props.lines.iter().enumerate().map(|(at, line)| html! { <span class={classes!(line.error.then_some("err"), ["$ ", "/ # "].iter().any(|prompt| line.text.starts_with(prompt)).then_some("cmdline"))}>{ words(at, line) }{ "\n" }</span> }) }</pre>
                 }
             </section>
         }

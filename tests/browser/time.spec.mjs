@@ -100,6 +100,21 @@ const playhead = (page) => page.locator('canvas.lanes').evaluate((canvas) => {
   return -1;
 });
 
+test('what is about to be clicked on the timeline does not move away', async ({ page }) => {
+  await open(page);
+  const box = await page.locator('canvas.lanes').boundingBox();
+  const [x, at] = [box.x + await playhead(page), await page.evaluate(() => window.loopscope.now())];
+  await page.mouse.move(x, box.y + 60);
+  // A step of the scale is at six seconds.
+  await page.evaluate(() => loopscope.speed(0.5));
+  await page.evaluate(() => loopscope.play());
+  await page.waitForFunction(() => loopscope.now() > 6.05);
+  await page.evaluate(() => loopscope.pause());
+  await page.mouse.down();
+  await page.mouse.up();
+  await expect.poll(() => page.evaluate(() => window.loopscope.now())).toBeCloseTo(at, 0);
+});
+
 test('an hour in which nothing happens takes little room, and says how long it is', async ({ page }) => {
   await open(page, 8);
   const [before, box] = [await playhead(page), await page.locator('canvas.lanes').boundingBox()];

@@ -1,5 +1,6 @@
 // What people stopped at who walked through docs/walks.md.
 import { expect, test } from '@playwright/test';
+import { readFileSync } from 'node:fs';
 import { forward, frames, isProblem, settled } from './wait.mjs';
 
 const kubectl = (page, line) => page.evaluate((line) => loopscope.kubectl(line), line);
@@ -157,4 +158,38 @@ test('kubectl edit opens the object, says what is refused, and saves what was ch
   await expect(dialog).toHaveCount(0);
   await expect(page.locator('.console pre')).toContainText('Edit cancelled, no changes made.');
   expect(problems).toEqual([]);
+});
+
+test('a drain waits beside other commands, and is stopped by its button', async ({ page }) => {
+  await open(page);
+  for (const line of ['create pdb web --selector=app=nginx --min-available=2', 'drain node-1 node-2 node-3 --ignore-daemonsets']) await kubectl(page, line);
+  await forward(page, 6);
+  const waits = page.locator('#console-waits');
+  await expect(waits).toContainText('drain node-1 node-2 node-3');
+  await kubectl(page, 'get nodes');
+  await pods(page).first().click();
+  await expect(waits).toContainText('drain node-1 node-2 node-3');
+  await page.getByRole('button', { name: 'Stop it' }).click();
+  await expect(waits).toHaveCount(0);
+  // What a budget no longer forbids is carried out by one that still waits.
+  await kubectl(page, 'drain node-1 node-2 node-3 --ignore-daemonsets');
+  await kubectl(page, 'delete pdb web');
+  await forward(page, 10);
+  await expect(waits).toHaveCount(0);
+  await page.evaluate(() => document.activeElement?.blur());
+  await page.keyboard.press('`');
+  await expect(page.getByRole('log')).toContainText('node/node-1 drained');
+});
+
+test('the Events of a Pod are not those of another of its name before it', async ({ page }) => {
+  await open(page);
+  await page.evaluate((text) => loopscope.apply(text), readFileSync(new URL('../../src/session/examples/statefulset.yaml', import.meta.url), 'utf8'));
+  await forward(page, 10);
+  await kubectl(page, 'delete pod web-0');
+  await forward(page, 10);
+  await page.locator('.item[data-kind="Pod"]:not(.ghost)', { hasText: 'web-0' }).first().click();
+  await page.getByRole('tab', { name: 'Events' }).click();
+  const events = page.locator('.events li');
+  await expect(events.filter({ hasText: 'Started' })).toHaveCount(1);
+  await expect(events.filter({ hasText: 'Killing' })).toHaveCount(0);
 });

@@ -5,8 +5,9 @@
 use super::Applying;
 use crate::api::{Kind, Time};
 use crate::engine::store::Delete;
-use crate::kubectl::client::{Client, server_error, source_error};
+use crate::kubectl::client::Client;
 use crate::kubectl::delete::Deletion;
+use crate::kubectl::failure::{server_error, source_error};
 use crate::kubectl::{Failure, PendingCommand};
 use serde_json::Value;
 

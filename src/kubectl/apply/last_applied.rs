@@ -5,8 +5,9 @@
 use crate::api::Kind;
 use crate::api::meta::LAST_APPLIED;
 use crate::engine::store::{Patch, Subresource};
-use crate::kubectl::client::{Client, not_found, server_error};
+use crate::kubectl::client::Client;
 use crate::kubectl::documents::{prepare, read, with_last_applied};
+use crate::kubectl::failure::{not_found, server_error};
 use crate::kubectl::parse::Args;
 use crate::kubectl::printers::yaml;
 use crate::kubectl::targets::{Targets, key_of, name_of};

@@ -9,9 +9,10 @@ mod policy;
 mod rbac;
 mod workloads;
 
-use super::client::{Client, server_error, source_error};
+use super::client::Client;
 use super::content_hash::hash;
 use super::documents::{self, prepare, with_last_applied};
+use super::failure::{server_error, source_error};
 use super::parse::Args;
 use super::select::ObjectSelector;
 use super::unavailable::NO_FILE;

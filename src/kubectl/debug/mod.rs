@@ -5,8 +5,9 @@
 
 mod profiles;
 
-use super::client::{Client, server_error};
+use super::client::Client;
 use super::exec::{self, Staying};
+use super::failure::server_error;
 use super::output::group_version_kind;
 use super::parse::Args;
 use super::{Failure, Outcome, PendingCommand, Reads, Verb, targets};

@@ -1,5 +1,6 @@
 //! Where a shell runs: at the terminal, with its files, or in a container of a Pod, with its files, variables and network.
 
+use crate::api::network::Service;
 use crate::api::pod::Pod;
 use crate::api::{Kind, Object, ObjectRef, Uid, base64};
 use crate::engine::disk::{CONSOLE, FilePlace, Projection, place};
@@ -121,7 +122,49 @@ impl CommandRoom<'_, '_> {
             };
             env.push((entry["name"].as_str().unwrap_or("").to_string(), value));
         }
+        let links = self.service_links().into_iter().filter(|(name, _)| !env.iter().any(|(known, _)| known == name));
+        let links: Vec<_> = links.collect();
+        env.extend(links);
         env
+    }
+
+    /// Where the Services are that there were when the container started, as `pkg/kubelet/envvars` has it, by name.
+    fn service_links(&self) -> Vec<(String, String)> {
+        let Some((pod, body, container)) = self.home() else { return Vec::new() };
+        let wanted = pod.to_value()["spec"]["enableServiceLinks"] != false;
+        let started =
+            body.spec.containers.get(container).and_then(|of| body.status.container_statuses.iter().find(|one| one.name == of.name));
+        let started = started.and_then(|status| status.state.running.as_ref()?.started_at);
+        let mut out = Vec::new();
+        for object in self.client.sim().server().list(Kind::Service) {
+            let api = object.meta.namespace == "default" && object.meta.name == "kubernetes";
+            let there = started.is_none_or(|at| object.meta.creation_timestamp.is_none_or(|made| made <= at));
+            let Some(service) = object.get::<Service>().filter(|_| there && (api || wanted && object.meta.namespace == pod.meta.namespace))
+            else {
+                continue;
+            };
+            let (address, Some(first)) = (&service.spec.cluster_ip, service.spec.ports.first()) else { continue };
+            if address.is_empty() || address == "None" {
+                continue;
+            }
+            let name = object.meta.name.to_uppercase().replace('-', "_");
+            out.push((format!("{name}_SERVICE_HOST"), address.to_string()));
+            out.push((format!("{name}_SERVICE_PORT"), first.port.to_string()));
+            let url = |protocol: &str, port: i32| format!("{}://{address}:{port}", protocol.to_lowercase());
+            out.push((format!("{name}_PORT"), url(&first.protocol, first.port)));
+            for port in &service.spec.ports {
+                if !port.name.is_empty() {
+                    out.push((format!("{name}_SERVICE_PORT_{}", port.name.to_uppercase().replace('-', "_")), port.port.to_string()));
+                }
+                let of = format!("{name}_PORT_{}_{}", port.port, port.protocol);
+                out.push((of.clone(), url(&port.protocol, port.port)));
+                out.push((format!("{of}_PROTO"), port.protocol.to_lowercase()));
+                out.push((format!("{of}_PORT"), port.port.to_string()));
+                out.push((format!("{of}_ADDR"), address.to_string()));
+            }
+        }
+        crate::sort::sort(&mut out);
+        out
     }
 
     /// Keys and values of a ConfigMap or Secret as the container sees it; `fixed`: as it was when the container was started.
@@ -191,6 +234,15 @@ impl CommandRoom<'_, '_> {
         }
         .or_else(|| match (self.absolute(path).as_str(), self.home()) {
             ("/etc/hostname", Some(_)) => Some(format!("{}\n", self.hostname())),
+            ("/etc/hosts", Some((_, body, _))) if !body.spec.host_network => {
+                let (own, names) = (&body.status.pod_ip, self.full_name());
+                let host = self.hostname();
+                let named = if names == host { host } else { format!("{names}\t{host}") };
+                Some(format!(
+                    "# Kubernetes-managed hosts file.\n127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\nfe00::0\tip6-localnet\n\
+                     fe00::0\tip6-mcastprefix\nfe00::1\tip6-allnodes\nfe00::2\tip6-allrouters\n{own}\t{named}\n"
+                ))
+            }
             ("/etc/resolv.conf", Some((pod, ..))) => {
                 let ns = &pod.meta.namespace;
                 Some(format!("search {ns}.{z} {z} cluster.local\nnameserver {}\noptions ndots:5\n", dns::SERVER, z = dns::ZONE))

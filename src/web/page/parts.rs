@@ -219,6 +219,7 @@ impl Page {
                 history={state.console.history.clone()}
                 on_complete={calls.complete.clone()}
                 waits={state.timeline.run.waiting().map(|command| AttrValue::from(command.to_owned()))}
+                shell={state.timeline.run.takes_input()}
                 open={self.panels.console || narrow}
                 narrow={narrow}
                 on_line={calls.line.clone()}

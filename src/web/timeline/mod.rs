@@ -272,7 +272,17 @@ impl Component for Lanes {
     type Properties = LanesProps;
 
     fn create(_: &Context<Self>) -> Self {
-        Lanes { canvas: NodeRef::default(), held: Vec::new(), width: 0.0, near: None, rests: None, cached: None, idle: None, tip: None, observer: None }
+        Lanes {
+            canvas: NodeRef::default(),
+            held: Vec::new(),
+            width: 0.0,
+            near: None,
+            rests: None,
+            cached: None,
+            idle: None,
+            tip: None,
+            observer: None,
+        }
     }
 
     fn changed(&mut self, ctx: &Context<Self>, old: &LanesProps) -> bool {

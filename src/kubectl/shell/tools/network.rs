@@ -1,13 +1,24 @@
 //! `nslookup`, `dig`, `ping`, `nc`: names and addresses as a container sees them.
 
-use super::tool::ShellTool;
+use super::tool::{ShellTool, ToolCall, flags};
 use crate::engine::connectivity::{self, Attempt, RequestOutcome};
 use crate::engine::dns;
 use crate::kubectl::shell::room::{CommandRoom, Done};
 
 pub const NSLOOKUP: ShellTool =
     ShellTool { name: "nslookup", run: |call| call.room.nslookup(call.plain().next().unwrap_or("")), ..ShellTool::PLAIN };
-pub const PING: ShellTool = ShellTool { name: "ping", run: |call| call.room.ping(call.plain().last().unwrap_or("")), ..ShellTool::PLAIN };
+pub const PING: ShellTool = ShellTool { name: "ping", run: ping, ..ShellTool::PLAIN };
+
+/// `ping -c COUNT HOST`; without a count three, since nobody can end it.
+fn ping(call: &mut ToolCall<'_, '_, '_>) -> Done {
+    match flags("ping", call.words, "c:i:I:s:t:w:W:q46A") {
+        Ok(found) => call.room.ping(found.words.last().copied().unwrap_or(""), found.number('c').unwrap_or(3).clamp(1, MOST_PINGS)),
+        Err(error) => error,
+    }
+}
+
+/// Packets of one ping.
+const MOST_PINGS: usize = 100;
 
 /// `nc -zv HOST PORT`: whether something listens.
 pub const NC: ShellTool = ShellTool {
@@ -65,7 +76,7 @@ impl CommandRoom<'_, '_> {
         Done::said(out)
     }
 
-    fn ping(&self, host: &str) -> Done {
+    fn ping(&self, host: &str, count: usize) -> Done {
         let Some((pod, _)) = &self.pod else { return outside("ping") };
         let attempt = connectivity::ping(self.client.sim().server(), pod, host);
         let address = &attempt.address;
@@ -73,13 +84,13 @@ impl CommandRoom<'_, '_> {
         match attempt.outcome {
             RequestOutcome::NoName | RequestOutcome::NoNameServer => Done::failed(format!("ping: bad address '{host}'\n"), 1),
             RequestOutcome::Answered => {
-                let lines: String = (0..3).map(|n| format!("64 bytes from {address}: seq={n} ttl=62 time=0.5 ms\n")).collect();
+                let lines: String = (0..count).map(|n| format!("64 bytes from {address}: seq={n} ttl=62 time=0.5 ms\n")).collect();
                 Done::said(format!(
-                    "{head}{lines}\n--- {host} ping statistics ---\n3 packets transmitted, 3 packets received, 0% packet loss\n"
+                    "{head}{lines}\n--- {host} ping statistics ---\n{count} packets transmitted, {count} packets received, 0% packet loss\n"
                 ))
             }
             RequestOutcome::Refused | RequestOutcome::TimedOut => Done {
-                out: format!("{head}\n--- {host} ping statistics ---\n3 packets transmitted, 0 packets received, 100% packet loss\n"),
+                out: format!("{head}\n--- {host} ping statistics ---\n{count} packets transmitted, 0 packets received, 100% packet loss\n"),
                 code: 1,
                 ..Done::default()
             },
