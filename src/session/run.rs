@@ -4,6 +4,7 @@
 //! replaying the commands from the checkpoint before it.
 
 mod room;
+mod waiting;
 
 use super::checkpoint::{Checkpoint, Checkpoints, Recorded};
 use super::quiet::{QUIET_US, quiet_from};
@@ -11,7 +12,7 @@ use crate::actions::{self, ApplyJob, Command, WaitingCommands};
 use crate::api::{Kind, Object, ObjectRef, Time};
 use crate::engine::cluster::ClusterConfig;
 use crate::engine::{Journal, Sim};
-use crate::kubectl::{BesideAct, Session};
+use crate::kubectl::Session;
 use std::rc::Rc;
 
 /// A branch that is not shown.
@@ -220,17 +221,23 @@ impl Run {
             }
             return done && (to <= end || self.follows);
         }
-        // A command that waits looks again when it would, however fast the clock goes.
-        let looks = self.live.waiting.deadline().filter(|at| (self.live.sim.now()..to).contains(at) && *at > self.live.sim.now());
-        let went = self.live.sim.advance(looks.unwrap_or(to), budget);
-        self.live.steps += went.ran as u64;
-        self.checkpoint();
-        if looks.is_some() && went.done {
+        let mut left = budget;
+        loop {
+            // A command that waits looks again when it would, however fast the clock goes.
+            let looks = self.live.waiting.deadline().filter(|at| *at > self.live.sim.now() && *at < to);
+            let went = self.live.sim.advance(looks.unwrap_or(to), left);
+            self.live.steps += went.ran as u64;
+            self.checkpoint();
+            if looks.is_none() || !went.done {
+                return went.done;
+            }
             let printed = self.poll();
             self.live.waiting.printed.extend(printed);
-            return false;
+            left = left.saturating_sub(went.ran);
+            if left == 0 {
+                return false;
+            }
         }
-        went.done
     }
 
     /// Runs, with a budget of tasks, to where nothing but Events has changed for three seconds, or for as long as Pods must be ready. True
@@ -321,16 +328,6 @@ impl Run {
         Some(past.applying.as_ref().map(|applying| applying.text.clone()).or(text).unwrap_or_default())
     }
 
-    /// Whether a command waits for a line to be typed.
-    pub fn takes_input(&self) -> bool {
-        self.past.is_none() && self.recalls.is_none() && self.live.waiting.foreground.as_ref().is_some_and(Session::takes_input)
-    }
-
-    /// The text that a command waits to have edited.
-    pub fn edits(&self) -> Option<&str> {
-        self.live.waiting.foreground.as_ref().filter(|_| self.past.is_none() && self.recalls.is_none()).and_then(Session::edits)
-    }
-
     /// Commands in the history.
     pub fn command_count(&self) -> usize {
         self.record_of().0.len()
@@ -369,51 +366,6 @@ impl Run {
     /// Whether the instant of the past that is shown lies amid a manifest of which documents are left to apply again.
     pub fn repeats(&self) -> bool {
         self.past.as_ref().is_some_and(|past| past.applying.is_some())
-    }
-
-    /// Lets a command that still waits (`-w`, `rollout status`, `drain`) look again; what it printed.
-    pub fn poll(&mut self) -> Vec<actions::OutputLine> {
-        if self.past.is_some() || self.recalls.is_some() {
-            return Vec::new();
-        }
-        let mut lines = std::mem::take(&mut self.live.waiting.printed);
-        let beside: Vec<u32> = self.live.waiting.beside.ids().collect();
-        if self.waits() {
-            lines.extend(self.command(Command::Poll).lines);
-        }
-        for id in beside {
-            lines.extend(self.command(Command::Beside(id, Rc::new(BesideAct::Poll))).lines);
-        }
-        lines
-    }
-
-    /// Whether a command of the terminal still waits.
-    pub fn waits(&self) -> bool {
-        self.live.waiting.foreground.is_some()
-    }
-
-    /// The command of the terminal that still waits for something to happen.
-    pub fn waiting(&self) -> Option<&str> {
-        let shown = !self.follows && self.past.is_none();
-        let session = self.live.waiting.foreground.as_ref().filter(|session| shown && session.edits().is_none() && !session.goes_on());
-        session.map(|session| &*session.text)
-    }
-
-    /// A number for a command beside that of the terminal.
-    pub fn free_number(&self) -> u32 {
-        self.live.waiting.beside.ids().max().map_or(0, |last| last + 1)
-    }
-
-    /// Whether a command goes on by itself, also while the clock stands.
-    pub fn goes_on(&self) -> bool {
-        self.past.is_none()
-            && self.recalls.is_none()
-            && (self.applies() || self.live.waiting.foreground.as_ref().is_some_and(Session::goes_on))
-    }
-
-    /// Ends a command that still waits.
-    pub fn interrupt(&mut self) {
-        self.command(Command::Interrupt);
     }
 
     /// Shows the instant at a time, or as far towards it as the budget of tasks reaches; true when it is there.

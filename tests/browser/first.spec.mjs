@@ -33,6 +33,9 @@ for (const [name, width, height] of [['a screen', 1440, 900], ['a phone', 390, 8
     const problems = await open(page);
     await expect(offers(page)).toContainText("runs Kubernetes' control loops in your browser");
     await expect(offers(page).getByRole('group').getByRole('button')).toHaveText(['Scale it to 4 Pods', 'Break its image', 'Delete a Pod']);
+    // The sentence has the width of the card.
+    const [card, sentence] = await offers(page).evaluate((card) => [card, card.querySelector('p')].map((one) => one.getBoundingClientRect().width));
+    expect(sentence).toBeGreaterThan(card * 0.7);
     await settled(page);
     const place = () => page.locator('#stage').evaluate((stage) => JSON.stringify(stage.getBoundingClientRect()));
     const before = await place();

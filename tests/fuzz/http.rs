@@ -418,7 +418,8 @@ fn answered(address: SocketAddr, sent: &Sent) -> Result<u16, String> {
         }
     }
     let body = &read[end..end + length];
-    let status: Value = serde_json::from_slice(body).unwrap_or_default();
+    // JSON, or the YAML that was asked for, of which JSON is a part.
+    let status: Value = serde_yaml::from_slice(body).unwrap_or_default();
     let is_status = status["kind"] == "Status" && status["code"].as_u64() == Some(u64::from(code)) && status["message"].is_string();
     // A patch of fields that do not exist fails without a reason, as upstream.
     let failed = matches!(code, 500 | 503)
