@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     fn a_drain_goes_on_while_other_commands_remove_what_it_waits_for() {
-        let mut state = settled(WEB.into());
+        let mut state = settled(WEB);
         let node = state.timeline.run.sim().list(Kind::Pod).next().unwrap().pod().unwrap().node_name.to_string();
         enter(&mut state, &format!("kubectl drain {node} --ignore-daemonsets"));
         // Complaints stand where they came, not after all that was printed.
@@ -282,7 +282,7 @@ mod tests {
 
     #[test]
     fn a_command_that_waits_takes_the_place_of_the_one_before_it() {
-        let mut state = settled(WEB.into());
+        let mut state = settled(WEB);
         enter(&mut state, "kubectl get pods -w");
         enter(&mut state, "kubectl get deployments --watch");
         assert!(printed(&state).contains("“kubectl get pods -w” was ended"), "{}", printed(&state));
@@ -295,7 +295,7 @@ mod tests {
 
     #[test]
     fn an_interrupted_shell_stays_interrupted_when_the_history_is_repeated() {
-        let mut state = settled(WEB.into());
+        let mut state = settled(WEB);
         enter(&mut state, "kubectl exec -it deployment/web -- sh");
         assert!(state.timeline.run.takes_input());
         state.update(ConsoleMsg::Interrupt);
@@ -308,7 +308,7 @@ mod tests {
 
     #[test]
     fn a_button_is_not_typed_into_a_shell() {
-        let mut state = settled(WEB.into());
+        let mut state = settled(WEB);
         enter(&mut state, "kubectl exec -it deployment/web -- sh");
         state.update(ConsoleMsg::Run("kubectl scale deployment web --replicas=3".into()));
         assert!(printed(&state).ends_with("deployment.apps/web scaled"), "{}", printed(&state));
