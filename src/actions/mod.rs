@@ -81,12 +81,19 @@ pub struct OutputLine {
     pub said: Option<Message>,
     /// The command of the history that is told here: a click runs it again.
     pub again: Option<usize>,
+    /// What was entered, if this is a prompt with it.
+    pub entered: Option<String>,
 }
 
 impl OutputLine {
     /// A line of stdout or of stderr.
     pub fn new(text: impl Into<String>, error: bool) -> OutputLine {
         OutputLine { text: text.into(), error, ..OutputLine::default() }
+    }
+
+    /// What was entered, behind the prompt.
+    pub fn entered(prompt: &str, line: &str) -> OutputLine {
+        OutputLine { entered: Some(line.to_owned()), ..OutputLine::new([prompt, " ", line].concat(), false) }
     }
 }
 
@@ -207,29 +214,20 @@ fn answer_of(session: &mut Session, changed: bool) -> ActionResult {
     ActionResult { changed, failed, failure, applied, lines: take(session), ..ActionResult::default() }
 }
 
-/// What a command has printed since it was last asked, as a terminal shows it: complaints stand where they came.
+/// What a command has printed since it was last asked, as a terminal shows it: complaints stand where they came, failures at the end.
 fn take(session: &mut Session) -> Vec<OutputLine> {
     let (out, err) = (std::mem::take(&mut session.stdout), std::mem::take(&mut session.stderr));
-    let mut among = std::mem::take(&mut session.among);
-    // What a shell redirects or pipes is elsewhere: then they stand at the end.
-    among.retain(|(in_err, in_out)| err.is_char_boundary(*in_err) && out.is_char_boundary(*in_out));
     let mut lines = Vec::new();
     let mut put = |text: &str, error: bool| lines.extend(text.lines().map(|text| OutputLine::new(text, error)));
-    let mut printed = 0;
-    let mut told = among.first().map_or(err.len(), |first| first.0);
-    let rest = &err[..told];
-    for (at, (in_err, in_out)) in among.iter().enumerate() {
-        let to = among.get(at + 1).map_or(err.len(), |next| next.0);
-        if *in_out < printed || *in_err < told || to < *in_err {
-            break;
-        }
-        put(&out[printed..*in_out], false);
-        put(&err[*in_err..to], true);
-        (printed, told) = (*in_out, to);
+    let (mut printed, mut told, mut failures) = (0, 0, String::new());
+    for (range, at) in std::mem::take(&mut session.among) {
+        put(&out[printed..at], false);
+        put(&err[range.clone()], true);
+        failures.push_str(&err[told..range.start]);
+        (printed, told) = (at, range.end);
     }
     put(&out[printed..], false);
-    put(rest, true);
-    put(&err[told..], true);
+    put(&[&failures, &err[told..]].concat(), true);
     lines
 }
 

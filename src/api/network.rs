@@ -39,6 +39,13 @@ record! {
     }
 }
 
+impl Endpoint {
+    /// Whether it gets traffic: a condition that is not known is taken as true.
+    pub fn is_ready(&self) -> bool {
+        self.conditions.ready.unwrap_or(true)
+    }
+}
+
 impl Service {
     pub(super) fn from_parts(spec: Option<Value>, status: Option<Value>) -> Result<Self, String> {
         Ok(Service { spec: Spec::from_raw(spec)?, status: status.unwrap_or_else(|| json!({ "loadBalancer": {} })) })

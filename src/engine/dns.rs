@@ -35,7 +35,7 @@ pub fn records<'a>(service: &Object, slices: impl Iterator<Item = &'a EndpointSl
         return vec![DnsRecord { name, address: body.spec.cluster_ip.clone(), pod: Str::default() }];
     }
     let (mut all, mut own) = (Vec::new(), Vec::new());
-    for endpoint in slices.flat_map(|slice| &slice.endpoints).filter(|e| e.conditions.ready.unwrap_or(true)) {
+    for endpoint in slices.flat_map(|slice| &slice.endpoints).filter(|e| e.is_ready()) {
         let pod = endpoint.target_ref.as_ref().map(|target| target.name.clone()).unwrap_or_default();
         for address in &endpoint.addresses {
             let host = if endpoint.hostname.is_empty() { address.replace('.', "-") } else { endpoint.hostname.to_string() };

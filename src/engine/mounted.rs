@@ -1,4 +1,4 @@
-//! Which version of a ConfigMap or Secret a container sees.
+//! Which version of a ConfigMap, a Secret or a Service a container sees.
 //!
 //! Guarantees: a mounted volume has the content of the kubelet's last sync of the Pod; variables and `subPath` mounts have that of the
 //! container's start. Nothing is stored for this: both are read from the journal, and what has not been written since is not searched

@@ -158,7 +158,7 @@ fn service_state(sim: &Sim, object: &Object, service: &Service) -> Message {
         return msg::standing_external_name();
     }
     let endpoints = sim.server().slices_of(object).flat_map(|slice| &slice.endpoints);
-    let ready: Vec<_> = endpoints.filter(|endpoint| endpoint.conditions.ready != Some(false)).collect();
+    let ready: Vec<_> = endpoints.filter(|endpoint| endpoint.is_ready()).collect();
     let said = msg::standing_service(ready.len());
     let pod = ready.first().and_then(|one| one.target_ref.as_ref()).map(|to| ObjectRef::new(Kind::Pod, &to.namespace, &to.name));
     let isolating = pod.and_then(|key| sim.get(&key)).map(|pod| connectivity::policies_of(sim.server(), Direction::Ingress, pod));

@@ -11,6 +11,7 @@ use crate::engine::disk::{CONSOLE, Disks};
 use crate::engine::store::{ApiError, ApiServer, Delete, Manager, Origin, Patch, StatusReason, Subresource, Unknown, UserInfo};
 use crate::engine::{Listing, Sim, Why};
 use serde_json::{Value, json};
+use std::ops::Range;
 use std::rc::Rc;
 
 /// The name of the context, of its cluster and of its user.
@@ -33,8 +34,8 @@ pub struct Client<'a> {
     pub out: String,
     /// Complained about since the last poll.
     pub err: String,
-    /// Where complaints begin that come before other output: in `err`, and in `out`.
-    pub among: Vec<(usize, usize)>,
+    /// Complaints that came before other output: where they stand in `err`, and where they came in `out`.
+    pub among: Vec<(Range<usize>, usize)>,
     /// The first failure of a command that goes on.
     pub failure: Option<Failure>,
     /// Those that are to be printed when it has done what it can.
@@ -81,8 +82,20 @@ impl<'a> Client<'a> {
 
     /// Writes to stderr; a terminal shows it between what was printed before and after it.
     pub fn complain(&mut self, text: &str) {
-        self.among.push((self.err.len(), self.out.len()));
+        let from = self.err.len();
         self.err.push_str(text);
+        self.among.push((from..self.err.len(), self.out.len()));
+    }
+
+    /// How much has been printed, for [`Client::take_printed`].
+    pub fn printed(&self) -> (usize, usize) {
+        (self.out.len(), self.err.len())
+    }
+
+    /// Takes back what was printed after that, for a shell that pipes or redirects it.
+    pub fn take_printed(&mut self, (out, err): (usize, usize)) -> (String, String) {
+        self.among.retain(|(range, _)| range.end <= err);
+        (self.out.split_off(out), self.err.split_off(err))
     }
 
     /// Goes on after a failure: it is printed at the end, and the exit code will tell.

@@ -67,6 +67,7 @@ use line::{bare_verb, verb_position};
 pub use line::{only_reads, opens_editor, plain};
 pub use remote::{RemoteAct, RemoteOutput, RemoteStart, Remotes};
 pub use select::ObjectSelector;
+use std::ops::Range;
 use std::rc::Rc;
 pub use verb::{Outcome, PendingCommand, Reads, Verb};
 
@@ -88,8 +89,8 @@ pub struct Session {
     pub stdout: String,
     /// What it has complained about.
     pub stderr: String,
-    /// Where in both complaints begin that came before other output.
-    pub among: Vec<(usize, usize)>,
+    /// Complaints that came before other output: where they stand in `stderr`, and where they came in `stdout`.
+    pub among: Vec<(Range<usize>, usize)>,
     /// Its exit code, once it has ended.
     pub exit: Option<i32>,
     /// The first failure that it printed.
@@ -145,7 +146,8 @@ impl Session {
     pub fn line(sim: &mut Sim, line: &str, rows: usize) -> Session {
         if let Some(words) = plain(line) {
             // As it was entered, with its quotes: it can be copied and run again.
-            let entered = line.trim().trim_start_matches("kubectl ").trim_start_matches("k ").trim_start();
+            let line = line.trim();
+            let entered = ["kubectl ", "k "].iter().find_map(|word| line.strip_prefix(word)).unwrap_or(line).trim_start();
             return Session::run(sim, (&format!("kubectl {entered}"), &words), "", rows);
         }
         let first = line.split_whitespace().next().unwrap_or("");
@@ -293,7 +295,7 @@ impl Session {
         let result = run(&mut client);
         client.tell_failures();
         let (err, out) = (self.stderr.len(), self.stdout.len());
-        self.among.extend(client.among.iter().map(|(in_err, in_out)| (err + in_err, out + in_out)));
+        self.among.extend(client.among.iter().map(|(range, at)| (err + range.start..err + range.end, out + at)));
         self.stdout.push_str(&client.out);
         self.stderr.push_str(&client.err);
         self.applied.append(&mut client.applied);

@@ -362,7 +362,7 @@ impl ObservedHistory {
         });
         let ready = |slice: &Rc<Object>| {
             let slice = slice.get::<crate::api::network::EndpointSlice>();
-            slice.map_or(0, |slice| slice.endpoints.iter().filter(|endpoint| endpoint.conditions.ready != Some(false)).count())
+            slice.map_or(0, |slice| slice.endpoints.iter().filter(|endpoint| endpoint.is_ready()).count())
         };
         slices.map(ready).sum::<usize>() as i64
     }

@@ -63,13 +63,17 @@ fn change_part(cluster: &mut Cluster, request: &Request, (kind, target): (Kind, 
     written(cluster, request, (kind, target), 200, result, warnings)
 }
 
-/// A replacement of a part as a patch: only that part of the object counts.
-fn replacement(cluster: &Cluster, object: &Value, key: &ObjectRef, part: Subresource) -> Result<(Patch, Value), ApiError> {
+/// Refuses what was made of another version than the stored one.
+fn check_version(cluster: &Cluster, object: &Value, key: &ObjectRef) -> Result<(), ApiError> {
     let version = object["metadata"]["resourceVersion"].as_str().unwrap_or("");
     let stored = cluster.sim.get(key).map(|stored| stored.meta.resource_version.to_string());
-    if !version.is_empty() && stored.is_some_and(|stored| stored != version) {
-        return Err(ApiError::conflict(key.kind, &key.name));
-    }
+    let stale = !version.is_empty() && stored.is_some_and(|stored| stored != version);
+    if stale { Err(ApiError::conflict(key.kind, &key.name)) } else { Ok(()) }
+}
+
+/// A replacement of a part as a patch: only that part of the object counts.
+fn replacement(cluster: &Cluster, object: &Value, key: &ObjectRef, part: Subresource) -> Result<(Patch, Value), ApiError> {
+    check_version(cluster, object, key)?;
     let field = if matches!(part, Subresource::Status | Subresource::Approval) { "status" } else { "spec" };
     Ok((Patch::Json, json!([{ "op": "add", "path": format!("/{field}"), "value": object[field] }])))
 }
@@ -189,11 +193,10 @@ pub fn bind(cluster: &mut Cluster, request: &Request, target: &Target) -> Answer
 /// The finalizers of a namespace's spec: only that of the server is known.
 fn finalize(cluster: &mut Cluster, request: &Request, target: &Target) -> Answer {
     let key = ObjectRef::new(Kind::Namespace, "", &target.name);
-    let held =
-        match body(request, Kind::Namespace, target).and_then(|body| replacement(cluster, &body, &key, Subresource::Main).map(|_| body)) {
-            Ok(body) => body["spec"]["finalizers"].as_array().is_some_and(|list| list.iter().any(|one| one == "kubernetes")),
-            Err(error) => return Answer::error(&error, Some((Kind::Namespace, &target.name))),
-        };
+    let held = match body(request, Kind::Namespace, target).and_then(|body| check_version(cluster, &body, &key).map(|()| body)) {
+        Ok(body) => body["spec"]["finalizers"].as_array().is_some_and(|list| list.iter().any(|one| one == "kubernetes")),
+        Err(error) => return Answer::error(&error, Some((Kind::Namespace, &target.name))),
+    };
     let (result, warnings) = cluster.send(request, "update", Subresource::Main, ClientWrite::Finalize(Name::of(&key), held));
     written(cluster, request, (Kind::Namespace, target), 200, result, warnings)
 }

@@ -155,13 +155,8 @@ pub fn deletion(cluster: &Cluster, request: &Request, key: &ObjectRef, body: &Va
     let propagation = match word {
         "Foreground" => Propagation::Foreground,
         "Orphan" => Propagation::Orphan,
-        "" if orphans.is_some() => {
-            if orphans == Some(true) {
-                Propagation::Orphan
-            } else {
-                Propagation::Background
-            }
-        }
+        "" if orphans == Some(true) => Propagation::Orphan,
+        "" if orphans == Some(false) => Propagation::Background,
         // Two older kinds keep what they own unless a client asks otherwise.
         "" if matches!(key.kind, Kind::Job | Kind::ReplicationController) => Propagation::Orphan,
         "" | "Background" => Propagation::Background,

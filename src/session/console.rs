@@ -13,6 +13,8 @@ pub const OUTPUT_LINES: usize = 2_000;
 /// Entered lines that are kept.
 pub const HISTORY_LINES: usize = 200;
 
+/// The prompt of the console.
+pub const PROMPT: &str = "$";
 /// The prompt of a program in a container that reads what is typed.
 pub const SHELL_PROMPT: &str = "/ #";
 
@@ -84,7 +86,7 @@ impl Console {
             ConsoleMsg::Enter(line) => return self.enter(line.trim(), run),
             ConsoleMsg::Run(line) => match crate::kubectl::plain(&line).filter(|_| run.takes_input() && !run.follows()) {
                 Some(words) => {
-                    self.print(vec![OutputLine::new(format!("$ {line}"), false)]);
+                    self.print(vec![OutputLine::entered(PROMPT, &line)]);
                     let start = BesideAct::Start(words, String::new());
                     return vec![Effect::Execute(Command::Beside(run.free_number(), Rc::new(start)))];
                 }
@@ -92,8 +94,7 @@ impl Console {
             },
             ConsoleMsg::Edited(text) => return vec![Effect::Execute(Command::Edited(text.into()))],
             ConsoleMsg::Interrupt => {
-                if run.waits() {
-                    run.interrupt();
+                if run.interrupt() {
                     Rc::make_mut(&mut self.lines).push(OutputLine::new("^C", false));
                 }
             }
@@ -124,10 +125,7 @@ impl Console {
         let recalled = match line.strip_prefix('!').filter(|_| !run.takes_input()) {
             Some(event) => match history::recalled(run, event) {
                 None => {
-                    self.print(vec![
-                        OutputLine::new(format!("$ {line}"), false),
-                        OutputLine::new(format!("{line}: event not found"), true),
-                    ]);
+                    self.print(vec![OutputLine::entered(PROMPT, line), OutputLine::new(format!("{line}: event not found"), true)]);
                     return Vec::new();
                 }
                 some => some,
@@ -137,8 +135,8 @@ impl Console {
         // What is run again stands there as it was entered.
         let line = recalled.as_ref().map_or(line, |ran| &ran.line);
         // A shell in a container has a prompt of its own.
-        let prompt = if run.takes_input() { SHELL_PROMPT } else { "$" };
-        self.print(vec![OutputLine::new(format!("{prompt} {line}"), false)]);
+        let prompt = if run.takes_input() { SHELL_PROMPT } else { PROMPT };
+        self.print(vec![OutputLine::entered(prompt, line)]);
         let history = Rc::make_mut(&mut self.history);
         if history.last().is_none_or(|last| last != line) {
             history.push(line.to_string());
@@ -278,6 +276,16 @@ mod tests {
         state.update(TimelineMsg::Seconds(60));
         assert!(printed(&state).ends_with(&format!("node/{node} drained")), "{}", printed(&state));
         assert!(!state.timeline.run.waits());
+    }
+
+    #[test]
+    fn a_warning_stands_before_what_follows_it_and_a_failure_at_the_end() {
+        let mut state = settled(WEB);
+        let pod = state.timeline.run.sim().list(Kind::Pod).next().unwrap().meta.name.clone();
+        enter(&mut state, &format!("kubectl delete pod {pod} missing --force"));
+        let text = printed(&state);
+        let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{text}"));
+        assert!(at("Warning: Immediate deletion") < at("force deleted") && at("force deleted") < at("Error from server (NotFound)"), "{text}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! How the page begins, and begins again: the example that moves by itself, a manifest that takes its place, starting over and its undo.
 
-use super::console::ConsoleMsg;
+use super::console::{ConsoleMsg, PROMPT};
 use super::editor::{ApplyStatus, Editor};
 use super::effect::Effect;
 use super::examples;
@@ -244,7 +244,7 @@ impl State {
     pub(super) fn play_demo(&mut self) {
         if let Some(line) = self.demo.step(&self.timeline.run) {
             let answer = self.timeline.run.command(Command::Kubectl(line.as_str().into()));
-            let entered = crate::actions::OutputLine::new(["$ ", &line].concat(), false);
+            let entered = crate::actions::OutputLine::entered(PROMPT, &line);
             self.type_in(ConsoleMsg::Print([vec![entered], answer.lines].concat()));
         }
     }

@@ -231,8 +231,7 @@ impl Run {
             if looks.is_none() || !went.done {
                 return went.done;
             }
-            let printed = self.poll();
-            self.live.waiting.printed.extend(printed);
+            self.look_again();
             left = left.saturating_sub(went.ran);
             if left == 0 {
                 return false;

@@ -12,7 +12,7 @@ pub fn names<'a>(lines: &'a [OutputLine], exists: &dyn Fn(&ObjectRef) -> bool) -
     let mut found = Vec::new();
     let (mut kind, mut namespace, mut all) = (None, "default", false);
     for (at, line) in lines.iter().enumerate() {
-        if let Some(line) = line.text.strip_prefix("$ ") {
+        if let Some(line) = &line.entered {
             // `kubectl` may be left out; then comes what to do.
             let words: Vec<&str> = line.split_whitespace().filter(|word| *word != "kubectl").skip(1).collect();
             kind = words.iter().find_map(|word| Kind::from_word(word.split('/').next().unwrap_or(word)));
@@ -59,7 +59,7 @@ pub fn narrow(lines: &[OutputLine]) -> Vec<String> {
 }
 
 fn asked(line: &OutputLine) -> bool {
-    line.text.starts_with("$ ")
+    line.entered.is_some()
 }
 
 fn answer(lines: &[OutputLine]) -> Vec<String> {
@@ -81,9 +81,14 @@ fn answer(lines: &[OutputLine]) -> Vec<String> {
 mod tests {
     use super::*;
 
+    fn lines(texts: &[&str]) -> Vec<OutputLine> {
+        let line =
+            |text: &&str| text.strip_prefix("$ ").map_or_else(|| OutputLine::new(*text, false), |line| OutputLine::entered("$", line));
+        texts.iter().map(line).collect()
+    }
+
     #[test]
     fn names_are_those_of_the_kind_that_was_asked_for() {
-        let lines = |texts: &[&str]| texts.iter().map(|text| OutputLine::new(*text, false)).collect::<Vec<_>>();
         let there = |key: &ObjectRef| matches!(key.name.as_str(), "web" | "web-0" | "node-1");
         let told = |texts: &[&str]| -> Vec<String> {
             let lines = lines(texts);
@@ -108,7 +113,6 @@ mod tests {
 
     #[test]
     fn columns_come_closer_and_stay_columns() {
-        let lines = |texts: &[&str]| texts.iter().map(|text| OutputLine::new(*text, false)).collect::<Vec<_>>();
         let printed =
             lines(&["$ kubectl get pods", "NAME    READY   AGE", "web-0   1/1     5s", "$ kubectl get x  -o yaml", "a:", "  b: 1"]);
         let told = ["$ kubectl get pods", "NAME  READY AGE", "web-0 1/1   5s", "$ kubectl get x  -o yaml", "a:", "  b: 1"];

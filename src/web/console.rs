@@ -5,7 +5,7 @@ use super::language::{Lang, marked, say};
 use crate::actions::OutputLine;
 use crate::api::ObjectRef;
 use crate::i18n::msg;
-use crate::session::console::{OWN, SHELL_PROMPT};
+use crate::session::console::{OWN, PROMPT, SHELL_PROMPT};
 use crate::views::columns;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
@@ -171,7 +171,7 @@ impl Component for Console {
         let toggle = props.on_open.reform(move |_: MouseEvent| !open);
         html! {
             <section class="console" aria-label={say(msg::console_title())} id="console">
-                <div class="bar"><span class="ps" aria-hidden="true">{ if props.shell { SHELL_PROMPT } else { "$" } }</span>
+                <div class="bar"><span class="ps" aria-hidden="true">{ if props.shell { SHELL_PROMPT } else { PROMPT } }</span>
                     <input ref={self.input.clone()} type="text" aria-label={say(msg::console_input())} placeholder={if props.shell { "exit" } else { "kubectl get pods" }} spellcheck="false" autocomplete="off" autocapitalize="off" onkeydown={ctx.link().callback(Msg::Key)} />
                     if let Some(command) = &props.waits {
                         <span class="waits ell" id="console-waits" title={say(still(command))}>{ say(still(command)) }</span>
@@ -181,7 +181,7 @@ impl Component for Console {
                     <button type="button" class="btn ghost icon" aria-label={say(if open { msg::button_close_console() } else { msg::button_open_console() })} title={say(if open { msg::with_key(msg::button_close_console(), "Esc") } else { msg::with_key(msg::button_open_console(), "`") })} aria-expanded={open.to_string()} onclick={toggle}>{ icon(if open { "i-down" } else { "i-up" }, 14) }</button>
                 </div>
                 if open {
-                    <pre ref={self.output.clone()} tabindex="0" role="log" aria-label={say(msg::console_output())}>{ for props.lines.iter().enumerate().map(|(at, line)| html! { <span class={classes!(line.error.then_some("err"), ["$ ", "/ # "].iter().any(|prompt| line.text.starts_with(prompt)).then_some("cmdline"))}>{ words(at, line) }{ "\n" }</span> }) }</pre>
+                    <pre ref={self.output.clone()} tabindex="0" role="log" aria-label={say(msg::console_output())}>{ for props.lines.iter().enumerate().map(|(at, line)| html! { <span class={classes!(line.error.then_some("err"), line.entered.is_some().then_some("cmdline"))}>{ words(at, line) }{ "\n" }</span> }) }</pre>
                 }
             </section>
         }

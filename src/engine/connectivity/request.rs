@@ -115,7 +115,7 @@ pub fn connect_from_outside(server: &ApiServer, host: &str, port: i32, turn: usi
 /// One of the ready Pods of a Service.
 pub fn endpoint_of(server: &ApiServer, service: &ObjectRef, turn: usize) -> Option<Rc<Object>> {
     let service = server.get(service)?;
-    let ready = server.slices_of(service).flat_map(|slice| &slice.endpoints).filter(|one| one.conditions.ready != Some(false));
+    let ready = server.slices_of(service).flat_map(|slice| &slice.endpoints).filter(|one| one.is_ready());
     let pods: Vec<_> = ready.filter_map(|one| one.target_ref.as_ref()).collect();
     let one = pods.get(turn % pods.len().max(1))?;
     server.get(&ObjectRef::new(Kind::Pod, &one.namespace, &one.name)).cloned()
@@ -150,7 +150,7 @@ fn to_address(server: &ApiServer, from: &Object, address: &str, port: i32, turn:
     let ready = |slice: &EndpointSlice| {
         let of = |one: &&crate::api::network::EndpointPort| one.name.as_deref().unwrap_or("") == wanted.name;
         let port = slice.ports.iter().find(of).map(|one| one.port)?;
-        let ready = slice.endpoints.iter().filter(|one| one.conditions.ready != Some(false));
+        let ready = slice.endpoints.iter().filter(|one| one.is_ready());
         Some(ready.filter_map(|one| Some((one.addresses.first()?.clone(), port))).collect::<Vec<_>>())
     };
     let all: Vec<(Str, i32)> = server.slices_of(service).filter_map(ready).flatten().collect();
@@ -208,7 +208,7 @@ const MAX_PODS_ASKED: usize = 8;
 /// The first port of a Service that has ready Pods of which none listens on it, and one of these Pods.
 pub fn unanswered_port<'a>(server: &'a ApiServer, service: &'a Object) -> Option<(&'a EndpointPort, &'a Rc<Object>)> {
     server.slices_of(service).find_map(|slice| {
-        let ready = slice.endpoints.iter().filter(|one| one.conditions.ready != Some(false)).filter_map(|one| one.target_ref.as_ref());
+        let ready = slice.endpoints.iter().filter(|one| one.is_ready()).filter_map(|one| one.target_ref.as_ref());
         let pods = ready.take(MAX_PODS_ASKED).filter_map(|to| server.get(&ObjectRef::new(Kind::Pod, &to.namespace, &to.name)));
         let pods: Vec<&Rc<Object>> = pods.collect();
         let port = slice.ports.iter().find(|port| pods.iter().all(|pod| !listens(pod.body(), port.port)))?;

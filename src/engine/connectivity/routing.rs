@@ -59,7 +59,7 @@ pub fn backend(server: &ApiServer, namespace: &str, backend: &IngressBackend) ->
     let is = |name: &Str, number: i32| if named.port.name.is_empty() { number == named.port.number } else { *name == named.port.name };
     let Some(port) = body.spec.ports.iter().find(|port| is(&port.name, port.port)) else { return (Some(key), Backend::NoPort) };
     let listed = server.slices_of(object).filter(|slice| slice.ports.iter().any(|one| one.name.as_deref().unwrap_or("") == port.name));
-    let ready = listed.flat_map(|slice| &slice.endpoints).filter(|one| one.conditions.ready != Some(false)).count();
+    let ready = listed.flat_map(|slice| &slice.endpoints).filter(|one| one.is_ready()).count();
     (Some(key), if ready == 0 { Backend::NoEndpoints } else { Backend::Ready(ready) })
 }
 

@@ -18,7 +18,7 @@ pub fn service(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     }
     let (mut ready, mut ports) = (false, false);
     for slice in sim.server().slices_of(object) {
-        let any = slice.endpoints.iter().any(|endpoint| endpoint.conditions.ready != Some(false));
+        let any = slice.endpoints.iter().any(|endpoint| endpoint.is_ready());
         ready |= any;
         // A headless Service without ports has none in its slices either.
         ports |= any && (!slice.ports.is_empty() || body.spec.ports.is_empty());

@@ -145,13 +145,14 @@ impl Machine {
             words[place] = if place == at { "--filename=-".to_owned() } else { "-".to_owned() };
             at = place + 1;
         }
-        let (out, err) = (client.out.len(), client.err.len());
+        let printed = client.printed();
         // Flags of one command are not those of the next.
         client.mode = Default::default();
         "default".clone_into(&mut client.namespace);
         let result = (kubectl.run)(client, &words, &stdin);
         client.tell_failures();
-        let mut done = Done { out: client.out.split_off(out), err: client.err.split_off(err), code: 0 };
+        let (out, err) = client.take_printed(printed);
+        let mut done = Done { out, err, code: 0 };
         match result {
             Ok(Outcome::Done) => done.code = i32::from(client.failure.is_some()),
             Err(failure) => fail(client, &mut done, failure),
@@ -181,10 +182,11 @@ fn fail(client: &mut Client<'_>, done: &mut Done, failure: Failure) {
 
 /// Lets a command look; whether it has ended, and what it printed.
 pub(super) fn polled(client: &mut Client<'_>, command: &mut Box<dyn PendingCommand>) -> (bool, Done) {
-    let (out, err) = (client.out.len(), client.err.len());
+    let printed = client.printed();
     let result = command.poll(client);
     client.tell_failures();
-    let mut done = Done { out: client.out.split_off(out), err: client.err.split_off(err), code: i32::from(client.failure.is_some()) };
+    let (out, err) = client.take_printed(printed);
+    let mut done = Done { out, err, code: i32::from(client.failure.is_some()) };
     let ended = match result {
         Ok(ended) => ended,
         Err(failure) => {

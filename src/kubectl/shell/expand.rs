@@ -69,13 +69,13 @@ impl Machine {
         if self.depth >= DEEPEST {
             return Done::failed("sh: too deeply nested\n", 2);
         }
-        let (out, err) = (client.out.len(), client.err.len());
+        let printed = client.printed();
         let args = self.args().to_vec();
         let stdin = self.frames.iter().rev().find_map(|frame| frame.stdin.clone());
         let mut inner = Machine {
             depth: self.depth + 1,
             captured: true,
-            printed: out + err,
+            printed: printed.0 + printed.1,
             last_step: self.last_step,
             vars: self.vars.clone(),
             functions: self.functions.clone(),
@@ -94,14 +94,15 @@ impl Machine {
         self.steps = inner.steps + 1;
         if inner.full {
             self.full = true;
-            client.out.truncate(out);
+            client.out.truncate(printed.0);
         } else if !own {
             (self.vars, self.functions) = (inner.vars, inner.functions);
         }
         self.rehearsed = inner.rehearsed;
         self.paused |= inner.paused;
         self.lost |= inner.paused || inner.lost;
-        Done { out: client.out.split_off(out), err: client.err.split_off(err), code: if ended { inner.code } else { 1 } }
+        let (out, err) = client.take_printed(printed);
+        Done { out, err, code: if ended { inner.code } else { 1 } }
     }
 
     /// The words that a word becomes: what is put in without quotes is split, and a pattern becomes the names of files that fit it.

@@ -197,16 +197,16 @@ impl Machine {
         let now = self.rehearsed.map_or(began, |(now, _)| now);
         self.rehearsed = Some((now, until));
         self.paused = now >= until && self.paused;
-        let (out, err) = (client.out.len(), client.err.len());
-        (self.captured, self.printed) = (true, out + err);
+        let printed = client.printed();
+        (self.captured, self.printed) = (true, printed.0 + printed.1);
         self.run(client);
-        let mut text = client.out.split_off(out);
+        let (mut text, complaints) = client.take_printed(printed);
         if self.full {
             let end = (0..=MOST_BYTES.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
             text.truncate(end.unwrap_or(0));
         }
         // A log has both streams.
-        text + &client.err.split_off(err)
+        text + &complaints
     }
 
     /// Whether it has been rehearsed up to some time.

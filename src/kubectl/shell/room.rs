@@ -122,8 +122,8 @@ impl CommandRoom<'_, '_> {
             };
             env.push((entry["name"].as_str().unwrap_or("").to_string(), value));
         }
-        let links = self.service_links().into_iter().filter(|(name, _)| !env.iter().any(|(known, _)| known == name));
-        let links: Vec<_> = links.collect();
+        let mut links = self.service_links();
+        links.retain(|(name, _)| env.iter().all(|(known, _)| known != name));
         env.extend(links);
         env
     }
@@ -131,18 +131,16 @@ impl CommandRoom<'_, '_> {
     /// Where the Services are that there were when the container started, as `pkg/kubelet/envvars` has it, by name.
     fn service_links(&self) -> Vec<(String, String)> {
         let Some((pod, body, container)) = self.home() else { return Vec::new() };
-        let wanted = pod.to_value()["spec"]["enableServiceLinks"] != false;
-        let started =
-            body.spec.containers.get(container).and_then(|of| body.status.container_statuses.iter().find(|one| one.name == of.name));
-        let started = started.and_then(|status| status.state.running.as_ref()?.started_at);
-        let mut out = Vec::new();
-        for object in self.client.sim().server().list(Kind::Service) {
+        let wanted = body.spec.raw["enableServiceLinks"] != false;
+        let server = self.client.sim().server();
+        let meant = |object: &&Rc<Object>| {
             let api = object.meta.namespace == "default" && object.meta.name == "kubernetes";
-            let there = started.is_none_or(|at| object.meta.creation_timestamp.is_none_or(|made| made <= at));
-            let Some(service) = object.get::<Service>().filter(|_| there && (api || wanted && object.meta.namespace == pod.meta.namespace))
-            else {
-                continue;
-            };
+            api || wanted && object.meta.namespace == pod.meta.namespace
+        };
+        let there = server.list(Kind::Service).filter(meant).filter_map(|now| mounted::at_start(server, pod, container, &now.key()));
+        let mut out = Vec::new();
+        for object in there {
+            let Some(service) = object.get::<Service>() else { continue };
             let (address, Some(first)) = (&service.spec.cluster_ip, service.spec.ports.first()) else { continue };
             if address.is_empty() || address == "None" {
                 continue;

@@ -34,7 +34,7 @@ pub(super) fn services(services: &[Rc<Object>], slices: &[Rc<Object>], of: Liste
                     pod: endpoint.target_ref.as_ref()?.name.to_string(),
                     address: endpoint.addresses.first()?.to_string(),
                     hostname: endpoint.hostname.to_string(),
-                    ready: endpoint.conditions.ready.unwrap_or(true),
+                    ready: endpoint.is_ready(),
                     terminating: endpoint.conditions.terminating.unwrap_or(false),
                     serving: endpoint.conditions.serving.unwrap_or(true),
                 })

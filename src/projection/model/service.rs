@@ -63,6 +63,11 @@ impl Service {
         self.endpoints.iter().filter(|endpoint| endpoint.ready).count()
     }
 
+    /// What keeps requests from it though it has ready endpoints.
+    pub fn trouble(&self) -> Option<&Message> {
+        Some(&self.hint).filter(|hint| self.ready() > 0 && !hint.is_empty())
+    }
+
     /// What it lists of a Pod.
     pub fn endpoint(&self, pod: &str) -> Option<&Endpoint> {
         self.endpoints.binary_search_by(|endpoint| natural(&endpoint.pod, pod)).ok().map(|at| &self.endpoints[at])

@@ -6,7 +6,7 @@ use crate::api::{ObjectRef, Time};
 use crate::i18n::msg;
 use crate::lesson::script::Play;
 use crate::lesson::{ObservedHistory, merge};
-use crate::session::console::ConsoleMsg;
+use crate::session::console::{ConsoleMsg, PROMPT};
 use crate::session::editor::EditorMsg;
 use crate::session::effect::Effect;
 use crate::session::selection::SelectionMsg;
@@ -161,13 +161,12 @@ impl State {
             }
             command => {
                 let entered = match &command {
-                    Command::Kubectl(line) => Some(["$ ", line].concat()),
-                    Command::Fault(line) => Some(["$ fault ", line].concat()),
+                    Command::Kubectl(line) => Some(OutputLine::entered(PROMPT, line)),
+                    Command::Fault(line) => Some(OutputLine::entered(PROMPT, &["fault ", line].concat())),
                     _ => None,
                 };
                 let answer = self.timeline.run.command(command);
-                let entered = entered.map(|text| OutputLine::new(text, false)).into_iter().collect();
-                self.type_in(ConsoleMsg::Print([entered, answer.lines].concat()));
+                self.type_in(ConsoleMsg::Print(entered.into_iter().chain(answer.lines).collect()));
             }
         }
     }

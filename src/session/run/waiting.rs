@@ -16,20 +16,23 @@ impl Run {
         self.live.waiting.foreground.as_ref().filter(|_| self.past.is_none() && self.recalls.is_none()).and_then(Session::edits)
     }
 
-    /// Lets a command that still waits (`-w`, `rollout status`, `drain`) look again; what it printed.
+    /// Lets the commands that still wait (`-w`, `rollout status`, `drain`) look again; what they have printed since the last call.
     pub fn poll(&mut self) -> Vec<actions::OutputLine> {
         if self.past.is_some() || self.recalls.is_some() {
             return Vec::new();
         }
-        let mut lines = std::mem::take(&mut self.live.waiting.printed);
+        self.look_again();
+        std::mem::take(&mut self.live.waiting.printed)
+    }
+
+    /// The same at an instant at which one of them would by itself.
+    pub(super) fn look_again(&mut self) {
         let beside: Vec<u32> = self.live.waiting.beside.ids().collect();
-        if self.waits() {
-            lines.extend(self.command(Command::Poll).lines);
+        let polls = beside.into_iter().map(|id| Command::Beside(id, Rc::new(BesideAct::Poll)));
+        for command in self.waits().then_some(Command::Poll).into_iter().chain(polls) {
+            let lines = self.command(command).lines;
+            self.live.waiting.printed.extend(lines);
         }
-        for id in beside {
-            lines.extend(self.command(Command::Beside(id, Rc::new(BesideAct::Poll))).lines);
-        }
-        lines
     }
 
     /// Whether a command of the terminal still waits.
@@ -56,8 +59,8 @@ impl Run {
             && (self.applies() || self.live.waiting.foreground.as_ref().is_some_and(Session::goes_on))
     }
 
-    /// Ends a command that still waits.
-    pub fn interrupt(&mut self) {
-        self.command(Command::Interrupt);
+    /// Ends the command of the terminal that still waits; false if none does.
+    pub fn interrupt(&mut self) -> bool {
+        self.command(Command::Interrupt).changed
     }
 }

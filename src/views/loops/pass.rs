@@ -169,7 +169,7 @@ pub(super) fn found_running(entry: &Entry) -> Vec<Row> {
 pub(super) fn addresses(object: &Object, before: Option<&Object>) -> Vec<Row> {
     let of = |slice: Option<&Object>| -> Vec<(Str, bool)> {
         let endpoints = slice.and_then(|slice| slice.get::<EndpointSlice>()).into_iter().flat_map(|slice| &slice.endpoints);
-        endpoints.filter_map(|one| Some((one.addresses.first()?.clone(), one.conditions.ready.unwrap_or(true)))).collect()
+        endpoints.filter_map(|one| Some((one.addresses.first()?.clone(), one.is_ready()))).collect()
     };
     let (was, is) = (of(before), of(Some(object)));
     let mut rows = Vec::new();

@@ -29,8 +29,7 @@ pub(super) fn put(frame: &Frame<'_>, homes: &[Option<usize>], (m, top): (f64, f6
     let over: Vec<usize> = model.services.iter().map(|service| service.reached(&model.roots).first().copied().unwrap_or(0)).collect();
     for (at, root) in model.roots.iter().enumerate() {
         for service in model.services.iter().zip(&over).filter(|(_, over)| **over == at).map(|(service, _)| service) {
-            let troubled = service.ready() > 0 && !service.hint.is_empty();
-            let form = if troubled { service.hint.clone() } else { endpoints(service.ready()) };
+            let form = service.trouble().cloned().unwrap_or_else(|| endpoints(service.ready()));
             let state = if service.ready() > 0 { "ready" } else { "none" };
             let label = msg::service_label_short(&service.id.name, &form);
             out.put(&service.id, Rect::new(m, y, w, 44.0), CardBody::Service { form }, None, state, label);

@@ -49,9 +49,9 @@ impl TreeRow<'_> {
                 put_service(out, service, rect);
                 let (of, ready) = (&service.selector, service.ready());
                 let words = if of.is_empty() { msg::row_no_selector() } else { msg::row_selector(of) };
-                let with_hint = |ready_words: Message| match ready > 0 && !service.hint.is_empty() {
-                    true => Message::list(vec![ready_words, service.hint.clone()]),
-                    false => ready_words,
+                let with_hint = |ready_words: Message| match service.trouble() {
+                    Some(trouble) => Message::list(vec![ready_words, trouble.clone()]),
+                    None => ready_words,
                 };
                 (
                     dotted(vec![words, with_hint(endpoints(ready))]),
