@@ -285,7 +285,10 @@ mod tests {
         enter(&mut state, &format!("kubectl delete pod {pod} missing --force"));
         let text = printed(&state);
         let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("{text}"));
-        assert!(at("Warning: Immediate deletion") < at("force deleted") && at("force deleted") < at("Error from server (NotFound)"), "{text}");
+        assert!(
+            at("Warning: Immediate deletion") < at("force deleted") && at("force deleted") < at("Error from server (NotFound)"),
+            "{text}"
+        );
     }
 
     #[test]
