@@ -1,10 +1,16 @@
 //! Scenario text to a scenario.
 
 use crate::api::Timestamp;
+use crate::api::quantity::Quantity;
 use crate::api::time::SECOND;
 use crate::engine::cluster::{ClusterConfig, NodeConfig, Timing};
+use crate::engine::store::validation;
 use crate::manifest;
 use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// Maximum number of nodes of a scenario's cluster; more are left out.
+const MAX_NODES: usize = 10_000;
 
 /// A cluster and the steps that are done to it.
 #[derive(Clone, Debug)]
@@ -144,8 +150,8 @@ fn word(value: &Value, key: &str) -> String {
 pub fn cluster(value: &Value) -> Result<ClusterConfig, String> {
     let mut config = match value.get("nodes") {
         None => ClusterConfig::default(),
-        Some(Value::Number(n)) => ClusterConfig::with_nodes(n.as_u64().unwrap_or(3).min(10_000) as usize),
-        Some(Value::Array(list)) => ClusterConfig { nodes: list.iter().map(node).collect(), ..ClusterConfig::default() },
+        Some(Value::Number(n)) => ClusterConfig::with_nodes(n.as_u64().unwrap_or(3).min(MAX_NODES as u64) as usize),
+        Some(Value::Array(list)) => ClusterConfig { nodes: nodes(list)?, ..ClusterConfig::default() },
         Some(_) => return Err("cluster.nodes: a number or a list is required".into()),
     };
     let timing = value.get("timing").unwrap_or(&Value::Null);
@@ -184,9 +190,28 @@ pub fn cluster(value: &Value) -> Result<ClusterConfig, String> {
     Ok(config)
 }
 
-fn node(value: &Value) -> NodeConfig {
-    let allocatable = value.get("allocatable").and_then(Value::as_object);
-    NodeConfig { name: word(value, "name"), allocatable: allocatable.into_iter().flatten().map(|(k, v)| (k.clone(), v.clone())).collect() }
+fn nodes(list: &[Value]) -> Result<Vec<NodeConfig>, String> {
+    let mut names = BTreeSet::new();
+    let node = |(at, value): (usize, &Value)| {
+        let (path, name) = (format!("cluster.nodes[{at}]"), word(value, "name"));
+        if name.is_empty() {
+            return Err(format!("{path}.name: Required value"));
+        }
+        if let Some(fault) = validation::subdomain(&name) {
+            return Err(format!("{path}.name: Invalid value: {name:?}: {fault}"));
+        }
+        if !names.insert(name.clone()) {
+            return Err(format!("{path}.name: Duplicate value: {name:?}"));
+        }
+        let mut allocatable = Vec::new();
+        for (resource, amount) in value.get("allocatable").and_then(Value::as_object).into_iter().flatten() {
+            let text = amount.as_str().map_or_else(|| amount.to_string(), str::to_owned);
+            Quantity::parse(&text).map_err(|error| format!("{path}.allocatable[{resource}]: Invalid value: {text:?}: {error}"))?;
+            allocatable.push((resource.clone(), amount.clone()));
+        }
+        Ok(NodeConfig { name, allocatable })
+    };
+    list.iter().take(MAX_NODES).enumerate().map(node).collect()
 }
 
 /// Reads one step.
@@ -252,6 +277,18 @@ mod tests {
                 ScenarioStep::Fault("node-down node-1".into()),
             ]
         );
+    }
+
+    #[test]
+    fn a_node_has_a_name_of_its_own_and_amounts() {
+        let refusal = |nodes: &str| parse(&format!("cluster: {{nodes: [{nodes}]}}\nsteps: []\n")).unwrap_err();
+        assert_eq!(refusal("{nam: a}"), "cluster.nodes[0].name: Required value");
+        assert!(
+            refusal("{name: a}, {name: A b}").starts_with("cluster.nodes[1].name: Invalid value: \"A b\": a lowercase RFC 1123 subdomain")
+        );
+        assert_eq!(refusal("{name: a}, {name: a}"), "cluster.nodes[1].name: Duplicate value: \"a\"");
+        let amount = refusal("{name: a, allocatable: {cpu: two}}");
+        assert!(amount.starts_with("cluster.nodes[0].allocatable[cpu]: Invalid value: \"two\": quantities must match"), "{amount}");
     }
 
     #[test]

@@ -57,7 +57,8 @@ pub(super) fn ask_all(cycle: &Cycle<'_>) -> Result<NodeChoice, Vec<(Str, Refusal
     let mut feasible: Vec<(&Str, &NodeInfo)> = Vec::with_capacity(cycle.nodes.real);
     let mut refused = Vec::new();
     // The nominated node comes first: if the Pod fits there, no other is evaluated.
-    let nominee = cycle.nodes.find(&cycle.pod.status.nominated_node_name);
+    let nominated = &cycle.pod.status.nominated_node_name;
+    let nominee = if nominated.is_empty() { None } else { cycle.nodes.find(nominated) };
     if let Some((name, info)) = nominee
         && info.node.as_ref().is_some_and(|node| refusal(cycle, name, node, info).is_none())
     {
