@@ -322,6 +322,7 @@ pub fn pill(object: &Object) -> Option<(Message, &'static str, &'static str)> {
             Some((Message::state(&body.status.phase), if body.status.phase == "Bound" { "storage" } else { "" }, ""))
         }
         Body::Node(body) if !body.is_ready() => Some((Message::state("NotReady"), "failed", "")),
+        Body::Node(body) if body.spec.unschedulable => Some((msg::pill_cordoned(), "notready", "i-cordon")),
         Body::Node(_) => Some((Message::state("Ready"), "ready", "")),
         _ => None,
     }

@@ -47,3 +47,4 @@ mod tests;
 pub use checkpoint::{Checkpoint, Recorded};
 pub use msg::Msg;
 pub use state::{Standings, State};
+pub use trial::Verdicts;

@@ -224,7 +224,8 @@ impl State {
     /// A clock for another run, at the same speed and with the same breakpoints.
     fn new_timeline(&self, run: Run) -> Timeline {
         let mut timeline = Timeline::new(run);
-        (timeline.run.epoch, timeline.speed) = (self.timeline.run.epoch, self.timeline.speed);
+        timeline.run.epoch = self.timeline.run.epoch;
+        timeline.set_speed(self.timeline.speed);
         timeline.breakpoints.clone_from(&self.timeline.breakpoints);
         timeline
     }

@@ -2,7 +2,7 @@
 
 use super::effect::Effect;
 use super::run::Run;
-use super::trial::Trial;
+use super::trial::{Trial, Verdicts};
 use crate::actions::Command;
 use crate::api::{Kind, Object, ObjectRef};
 use crate::explain::diagnose::{self, Diagnosis, Remedy};
@@ -182,8 +182,8 @@ impl Selection {
         run.get(self.selected.as_ref()?)
     }
 
-    /// Which of its remedies were found to help.
-    pub fn verdicts(&self, run: &Run, found: &[Diagnosis]) -> Rc<Vec<bool>> {
+    /// What the trial of its remedies found.
+    pub fn verdicts(&self, run: &Run, found: &[Diagnosis]) -> Verdicts {
         self.trial.verdicts(run, found)
     }
 
@@ -220,7 +220,7 @@ mod tests {
 
     fn diagnosed(state: &State) -> (Vec<Diagnosis>, Rc<Vec<bool>>) {
         let found = state.diagnosis();
-        let helps = state.verdicts(&found);
+        let helps = state.verdicts(&found).helps;
         (found, helps)
     }
 
@@ -279,6 +279,30 @@ mod tests {
         state.update(SelectionMsg::Remedy(found[0].remedies[at].clone()));
         state.update(TimelineMsg::Seconds(10));
         assert_eq!((state.diagnosis(), ready(&state.timeline.run)), (vec![], 2));
+    }
+
+    #[test]
+    fn what_recovers_by_itself_needs_no_remedy() {
+        let mut state = settled((examples::ALL[0].text)());
+        // With an earlier revision there is something to roll back to.
+        state.update(ConsoleMsg::Enter("kubectl set image deployment/nginx-deployment nginx=nginx:1.27".into()));
+        state.update(TimelineMsg::Seconds(30));
+        let pod =
+            state.timeline.run.sim().list(crate::api::Kind::Pod).find(|pod| pod.pod().is_some_and(|pod| pod.is_ready())).unwrap().key();
+        let try_all = |state: &mut State| {
+            state.update(SelectionMsg::Select(Some(pod.clone())));
+            let found = state.diagnosis();
+            assert!(!found.is_empty() && !found[0].remedies.is_empty(), "{found:#?}");
+            while state.try_next_remedy(&found) {}
+            let verdicts = state.verdicts(&found);
+            (verdicts.recovers, verdicts.helps.contains(&true), state.standing(&found, &verdicts.helps).unwrap().remedy)
+        };
+        // The first time it is restarted at once, the second time after a back-off.
+        for _ in 0..2 {
+            state.update(ConsoleMsg::Enter(format!("fault exit pod/{} 1", pod.name)));
+            state.update(TimelineMsg::Seconds(3));
+        }
+        assert_eq!(try_all(&mut state), (true, false, None));
     }
 
     #[test]

@@ -383,8 +383,8 @@ impl State {
         self.selection.diagnosis(&self.timeline.run)
     }
 
-    /// Which remedies of its diagnosis were found to help.
-    pub fn verdicts(&self, found: &[Diagnosis]) -> Rc<Vec<bool>> {
+    /// What the trial of its remedies found.
+    pub fn verdicts(&self, found: &[Diagnosis]) -> super::trial::Verdicts {
         self.selection.verdicts(&self.timeline.run, found)
     }
 

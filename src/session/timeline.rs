@@ -87,6 +87,8 @@ pub struct Timeline {
     pub run_until: Option<RunUntil>,
     /// Virtual seconds a second.
     pub speed: f64,
+    /// The speed that was last set at the newest instant: a replay of the past ends with it.
+    live_speed: f64,
     /// Where the clock stops.
     pub breakpoints: Vec<Breakpoint>,
     /// Why the last breakpoint that was entered was not accepted.
@@ -108,6 +110,7 @@ impl Timeline {
             resumes: false,
             run_until: None,
             speed: 1.0,
+            live_speed: 1.0,
             breakpoints: Vec::new(),
             breakpoint_error: Message::default(),
             stopped: None,
@@ -155,7 +158,7 @@ impl Timeline {
             Msg::Step => return self.step(),
             Msg::StepBack => self.step_back(),
             Msg::Seconds(seconds) => return self.skip(seconds),
-            Msg::Speed(speed) => self.speed = speed.clamp(speed::SLOWEST, speed::FASTEST),
+            Msg::Speed(speed) => self.set_speed(speed),
             Msg::Seek(ms) => {
                 self.seek(Time::end_of_ms(ms));
                 // An instant of the past is there to be looked at.
@@ -168,6 +171,7 @@ impl Timeline {
             Msg::Live => {
                 self.run.live();
                 self.playing |= std::mem::take(&mut self.resumes);
+                self.speed = self.live_speed;
             }
             Msg::Branch => {
                 self.run.branch();
@@ -193,6 +197,14 @@ impl Timeline {
             }
         }
         Vec::new()
+    }
+
+    /// Sets the speed; in the past, that of the replay.
+    pub fn set_speed(&mut self, speed: f64) {
+        self.speed = speed.clamp(speed::SLOWEST, speed::FASTEST);
+        if !self.run.in_past() {
+            self.live_speed = self.speed;
+        }
     }
 
     fn step(&mut self) -> Vec<Effect> {
@@ -287,6 +299,16 @@ impl Timeline {
 
     /// Runs towards a time with a budget of tasks, and no further than a breakpoint. True when there is nothing left to run.
     pub fn advance(&mut self, to: Time, budget: usize) -> (bool, Vec<Effect>) {
+        let replays = self.run.in_past();
+        let (done, mut effects) = self.advance_to_breakpoint(to, budget);
+        if replays && !self.run.in_past() && self.speed.to_bits() != self.live_speed.to_bits() {
+            self.speed = self.live_speed;
+            effects.push(Effect::Announce(msg::notice_replayed(speed::label(self.speed))));
+        }
+        (done, effects)
+    }
+
+    fn advance_to_breakpoint(&mut self, to: Time, budget: usize) -> (bool, Vec<Effect>) {
         // What a link repeats has happened before.
         if self.breakpoints.is_empty() || self.run.recalls() && !self.run.follows() {
             return (self.run.advance(to, budget), Vec::new());
@@ -395,6 +417,20 @@ mod tests {
         }
         assert_eq!(state.timeline.run.journal().len(), other.timeline.run.journal().len());
         assert_eq!(ready(&state.timeline.run), 3);
+    }
+
+    #[test]
+    fn a_replay_ends_with_the_speed_of_before() {
+        let mut state = settled((examples::ALL[0].text)());
+        state.update(TimelineMsg::Speed(2.0));
+        state.update(TimelineMsg::Seek(1_000));
+        state.update(TimelineMsg::Speed(10.0));
+        let end = state.timeline.run.end();
+        state.advance(Time(end * 1000 - 1), usize::MAX);
+        assert_eq!((state.timeline.run.in_past(), state.timeline.speed.to_string().as_str()), (true, "10"));
+        state.advance(Time(end * 1000 + 2_000_000), usize::MAX);
+        assert_eq!((state.timeline.run.in_past(), state.timeline.speed.to_string().as_str()), (false, "2"));
+        assert!(state.announcer.notice().contains("2×"), "{}", state.announcer.notice());
     }
 
     #[test]

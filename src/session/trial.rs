@@ -14,7 +14,16 @@ const MAX_UNASKED_PODS: usize = 40;
 #[derive(Default)]
 pub struct Trial {
     subject: Option<Subject>,
-    helps: Rc<Vec<bool>>,
+    verdicts: Verdicts,
+}
+
+/// What the trial of a diagnosis on copies found.
+#[derive(Clone, Default, PartialEq)]
+pub struct Verdicts {
+    /// Which remedies help; empty unless all were tried on what is found now.
+    pub helps: Rc<Vec<bool>>,
+    /// It is soon well if nothing is done: then no remedy is tried, and none is said to help.
+    pub recovers: bool,
 }
 
 /// What a verdict is about: it is dropped when any of this changes.
@@ -46,12 +55,12 @@ impl Subject {
 }
 
 impl Trial {
-    /// Which remedies of the first diagnosis help; empty unless all were tried on what is found now.
-    pub fn verdicts(&self, run: &Run, found: &[Diagnosis]) -> Rc<Vec<bool>> {
+    /// What was found of the first diagnosis.
+    pub fn verdicts(&self, run: &Run, found: &[Diagnosis]) -> Verdicts {
         let all = found.first().map_or(0, |found| found.remedies.len());
         match &self.subject {
-            Some(subject) if self.helps.len() == all && *subject == Subject::of(run, found) => self.helps.clone(),
-            _ => Rc::default(),
+            Some(subject) if self.verdicts.helps.len() == all && *subject == Subject::of(run, found) => self.verdicts.clone(),
+            _ => Verdicts::default(),
         }
     }
 
@@ -65,12 +74,17 @@ impl Trial {
         let Some(first) = found.first() else { return false };
         let subject = Subject::of(run, found);
         if self.subject.as_ref() != Some(&subject) {
-            (self.subject, self.helps) = (Some(subject), Rc::default());
+            self.subject = Some(subject);
+            let recovers = first.waits.is_bad() && diagnose::recovers(run.sim(), first, REMEDY_BUDGET_TASKS);
+            let helps = if recovers { vec![false; first.remedies.len()] } else { Vec::new() };
+            self.verdicts = Verdicts { helps: Rc::new(helps), recovers };
+            return self.verdicts.helps.len() < first.remedies.len();
         }
-        if let Some(remedy) = first.remedies.get(self.helps.len()) {
-            let helps = diagnose::works(run.sim(), first, remedy, REMEDY_BUDGET_TASKS);
-            Rc::make_mut(&mut self.helps).push(helps);
+        let helps = &mut self.verdicts.helps;
+        if let Some(remedy) = first.remedies.get(helps.len()) {
+            let works = diagnose::works(run.sim(), first, remedy, REMEDY_BUDGET_TASKS);
+            Rc::make_mut(helps).push(works);
         }
-        self.helps.len() < first.remedies.len()
+        helps.len() < first.remedies.len()
     }
 }

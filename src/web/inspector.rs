@@ -15,6 +15,7 @@ use crate::explain::why::Row;
 use crate::explain::words::{self, Reason};
 use crate::i18n::format::{clock, count, stamp};
 use crate::i18n::{Arg, Message, msg};
+use crate::session::Verdicts;
 use crate::session::selection::Tab;
 use crate::views::highlight;
 use std::rc::Rc;
@@ -29,8 +30,8 @@ pub struct Explanation {
     pub standing: Option<Rc<Standing>>,
     /// What it waits for, down to the root.
     pub found: Rc<Vec<Diagnosis>>,
-    /// Which of the remedies help, if they were tried.
-    pub helps: Rc<Vec<bool>>,
+    /// What the trial of the remedies found.
+    pub verdicts: Verdicts,
     /// How it came about, newest first.
     pub chain: Rc<Vec<Reason>>,
     /// Which Pod took its place, and whose place it took.
@@ -238,7 +239,7 @@ fn stands(props: &Props, standing: &Standing) -> Html {
             if let Some(remedy) = remedy {
                 <div class="row wrap">
                     { cure(props, remedy) }
-                    if props.why.helps.contains(&true) { <span class="meta">{ say(msg::remedy_tested()) }</span> }
+                    if props.why.verdicts.helps.contains(&true) { <span class="meta">{ say(msg::remedy_tested()) }</span> }
                 </div>
             }
         </section>
@@ -268,9 +269,10 @@ fn found(props: &Props) -> Html {
     }
     let rows = |of: &Diagnosis| if of.facts.is_empty() { Html::default() } else { table(&of.rows(), false) };
     // What does not help is not offered.
-    let helps = |at: usize| props.why.helps.get(at) != Some(&false);
+    let helps = |at: usize| props.why.verdicts.helps.get(at) != Some(&false);
     let offered: Vec<&Remedy> = first.remedies.iter().enumerate().filter(|(at, _)| helps(*at)).map(|(_, remedy)| remedy).collect();
-    let title = match (props.why.helps.is_empty(), offered.is_empty()) {
+    let title = match (props.why.verdicts.helps.is_empty(), offered.is_empty()) {
+        _ if props.why.verdicts.recovers => msg::remedies_unneeded(),
         (true, _) => msg::remedies_title(),
         (false, false) => msg::remedies_tested(),
         (false, true) => msg::remedies_none_works(),
@@ -283,7 +285,7 @@ fn found(props: &Props) -> Html {
             if root.object != first.object { { rows(first) } }
             if !first.remedies.is_empty() {
                 <p class="h-cap">{ say(title) }</p>
-                <div class="row wrap">{ for offered.iter().map(|remedy| cure(props, remedy)) }if props.why.helps.is_empty() { <button type="button" class="btn ghost sm" onclick={on_try}>{ say(msg::button_test_remedies()) }</button> }</div>
+                <div class="row wrap">{ for offered.iter().map(|remedy| cure(props, remedy)) }if props.why.verdicts.helps.is_empty() { <button type="button" class="btn ghost sm" onclick={on_try}>{ say(msg::button_test_remedies()) }</button> }</div>
             }
             if let Some(spared) = &first.spared { <p class="meta">{ say(spared) }</p> }
             <div class="rule" />

@@ -84,6 +84,17 @@ const CHECK_AFTER_S: [u64; 9] = [1, 3, 8, 20, 40, 80, 160, 320, 640];
 /// Seconds for which the effect of a remedy must last.
 const MUST_LAST_S: u64 = 30;
 
+/// An object is soon well by itself if it is within so many seconds.
+const SOON_S: u64 = 20;
+
+/// Whether an object is soon well if nothing is done, as after a crash that does not repeat; found out on a copy.
+pub fn recovers(sim: &Sim, found: &Diagnosis, tasks: usize) -> bool {
+    let mut copy = sim.clone();
+    let to = |copy: &mut Sim, seconds: u64| copy.advance(Time(copy.now().0 + seconds * 1_000_000), tasks).done;
+    let well = |copy: &Sim| copy.get(&found.object).is_some() && diagnose(copy, &found.object).is_none();
+    to(&mut copy, SOON_S) && well(&copy) && to(&mut copy, MUST_LAST_S) && well(&copy)
+}
+
 /// Whether a remedy helps, by trying it on a copy with at most `tasks` tasks.
 pub fn works(sim: &Sim, found: &Diagnosis, remedy: &Remedy, mut tasks: usize) -> bool {
     let mut copy = sim.clone();

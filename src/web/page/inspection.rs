@@ -119,8 +119,8 @@ impl Page {
         let mut state = self.state.borrow_mut();
         let found = if asked { state.diagnosis() } else { Vec::new() };
         self.inspection.tries = state.try_next_remedy(&found);
-        let helps = state.verdicts(&found);
-        let standing = if asked { state.standing(&found, &helps) } else { None };
+        let verdicts = state.verdicts(&found);
+        let standing = if asked { state.standing(&found, &verdicts.helps) } else { None };
         if self.inspection.why.standing.as_deref() != standing.as_ref() {
             self.inspection.why.standing = standing.map(Rc::new);
         }
@@ -128,7 +128,7 @@ impl Page {
         if *self.inspection.why.found != found {
             self.inspection.why.found = Rc::new(found);
         }
-        self.inspection.why.helps = helps;
+        self.inspection.why.verdicts = verdicts;
         if self.panels.as_list {
             let standings = state.standings(&self.drawing.picture.scene);
             if *self.inspection.standings != standings {
