@@ -14,7 +14,7 @@ if [ -f target/editor/single.js ]; then
 else
   echo '// Not built: see scripts/editor.mjs.' > "$dir/single.js"
 fi
-{ printf 'window.loopscopeCatalogue = `'; cat src/i18n/zh.txt; printf '`;\n'; } > "$dir/zh.js"
+{ printf 'window.loopscopeCatalogue = `'; sed 's/[\\`$]/\\&/g' src/i18n/zh.txt; printf '`;\n'; } > "$dir/zh.js"
 { printf 'window.loopscopeExplain = `'; sed 's/[\\`$]/\\&/g' src/api/openapi.txt src/api/descriptions.txt; printf '`;\n'; } > "$dir/explain.js"
 # The lessons: as files to learn from, and as scripts, which a frame of another site may load.
 mkdir -p "$dir/lessons"

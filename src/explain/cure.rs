@@ -47,6 +47,7 @@ pub enum Cure {
     SetSelector,
     LabelPod,
     SetPort,
+    AllowClient,
     MakeIngressClass,
     SetBackendPort,
     SetBackendService,

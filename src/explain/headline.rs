@@ -88,6 +88,9 @@ pub fn headline(waits: &Waits) -> Message {
         NoneReady(pods) => msg::wait_none_ready(pods),
         NoPort(name) => msg::wait_no_port(name),
         NotListening(port) => msg::wait_not_listening(port),
+        Isolated { policies, direction } => {
+            msg::wait_isolated(msg::verdict_denied(policies.iter().map(Message::name).collect::<Vec<_>>(), *direction))
+        }
         NoIngressClass => msg::wait_no_ingress_class(),
         IngressClassMissing(class) => msg::wait_ingress_class_missing(class),
         BackendMissing { path, service } => msg::wait_backend_missing(path, service),
@@ -295,6 +298,7 @@ pub fn cure(cure: Cure, name: &str, more: &str) -> Message {
         Cure::DeleteVolume => msg::cure_delete(name),
         Cure::SetSelector => msg::cure_set_selector(name),
         Cure::SetPort => msg::cure_set_port(name),
+        Cure::AllowClient => msg::cure_allow_client(name),
         Cure::MakeIngressClass => msg::cure_create_ingress_class(name),
         Cure::SetBackendPort => msg::cure_set_backend_port(name),
         Cure::SetBackendService => msg::cure_set_backend_service(name),

@@ -386,6 +386,13 @@ pub enum Waits {
     NoPort(Str),
     /// No ready Pod listens on the port that requests are sent to.
     NotListening(i32),
+    /// NetworkPolicies deny every other Pod a connection to the Pods of a Service.
+    Isolated {
+        /// Their names.
+        policies: Vec<Str>,
+        /// At which end: `Ingress` or `Egress`.
+        direction: &'static str,
+    },
 
     // Ingresses.
     /// It names no class.
@@ -444,6 +451,7 @@ impl Waits {
             | NotDue
             | SlowIdle(_)
             | OldConfig(_)
+            | Isolated { .. }
             | RoleMissing(..) => Health::Note,
             waits if waits.is_bad() => Health::Stuck,
             _ => Health::Waiting,
@@ -487,6 +495,7 @@ impl Waits {
                 | NamespaceContent { .. }
                 | NodeSilentUnnoticed
                 | OldConfig(_)
+                | Isolated { .. }
                 | RoleMissing(..)
         )
     }

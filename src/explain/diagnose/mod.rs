@@ -119,8 +119,13 @@ pub fn works(sim: &Sim, found: &Diagnosis, remedy: &Remedy, mut tasks: usize) ->
         return copy.get(&ObjectRef::new(Kind::Job, &found.object.namespace, &remedy.name)).is_some();
     }
     let well = |copy: &Sim| match (copy.get(&found.object), &owner) {
-        // A CronJob always waits for its next run.
-        (Some(_), _) => diagnose(copy, &found.object).is_none_or(|now| now.waits == Waits::NotDue),
+        (Some(_), _) => diagnose(copy, &found.object).is_none_or(|now| match now.waits {
+            // A CronJob always waits for its next run.
+            Waits::NotDue => true,
+            // That policies deny connections is another matter than what was wrong with the Service.
+            Waits::Isolated { .. } => !matches!(found.waits, Waits::Isolated { .. }),
+            _ => false,
+        }),
         (None, _) if leaving || remedy.cure == Cure::DeleteVolume => true,
         (None, Some(owner)) => copy.get(owner).is_some() && diagnose(copy, owner).is_none(),
         // It was gone before, and only word of that is late.

@@ -3,11 +3,12 @@
 use super::finding::{Context, Diagnosis, all_in, line, owners};
 use crate::api::network::Service;
 use crate::api::pod::Pod;
-use crate::api::{Kind, Object, Str};
-use crate::engine::connectivity::unanswered_port;
+use crate::api::{Kind, Labels, Object, Str};
+use crate::engine::connectivity::{Direction, Peer, Verdict, endpoint_of, policies_of, unanswered_port, verdict};
 use crate::explain::waits::{Cure, DecidingFact, FactLabel, Waits};
 use crate::i18n::msg;
 use crate::projection::adapt::nearest;
+use serde_json::{Map, Value, json};
 use std::rc::Rc;
 
 pub fn service(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
@@ -24,7 +25,7 @@ pub fn service(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
         ports |= any && (!slice.ports.is_empty() || body.spec.ports.is_empty());
     }
     if ready && ports {
-        return not_listening(sim, object, body);
+        return not_listening(sim, object, body).or_else(|| isolated(sim, object, body));
     }
     let wanted = &body.spec.selector;
     if wanted.is_empty() {
@@ -117,6 +118,67 @@ fn not_listening(sim: &Context<'_>, object: &Object, body: &Service) -> Option<D
         out.cure(Cure::SetPort, &to.to_string(), "", &[set_port(object, at, *to)]);
     }
     Some(out)
+}
+
+/// Other Pods that are asked whether they may connect, and Pods that are looked through for them.
+const MAX_CLIENTS_ASKED: usize = 64;
+const MAX_PODS_SCANNED: usize = 2_000;
+
+/// Ready Pods, but NetworkPolicies let no other Pod of the cluster connect to them.
+fn isolated(sim: &Context<'_>, object: &Object, body: &Service) -> Option<Diagnosis> {
+    let server = sim.server();
+    let pod = endpoint_of(server, &object.key(), 0)?;
+    let isolating = policies_of(server, Direction::Ingress, &pod);
+    if isolating.is_empty() {
+        return None;
+    }
+    let port = server.slices_of(object).flat_map(|slice| &slice.ports).next().map_or(0, |port| port.port);
+    let is_own = |pod: &Object| body.spec.selector.iter().all(|(key, value)| pod.meta.labels.get(key) == Some(value));
+    let other = |other: &&Rc<Object>| {
+        other.pod().is_some_and(|pod| !pod.status.pod_ip.is_empty() && !pod.is_terminal())
+            && !(other.meta.namespace == object.meta.namespace && is_own(other))
+    };
+    let (near, far): (Vec<_>, Vec<_>) = {
+        let all = sim.list(Kind::Pod).take(MAX_PODS_SCANNED).filter(other);
+        all.take(MAX_CLIENTS_ASKED).partition(|other| other.meta.namespace == object.meta.namespace)
+    };
+    let denies = |client: &Rc<Object>| {
+        let at = |direction, own: &Object, peer: &Object| verdict(server, direction, own, &Peer::pod(peer), port, "TCP");
+        let ends = [(Direction::Ingress, at(Direction::Ingress, &pod, client)), (Direction::Egress, at(Direction::Egress, client, &pod))];
+        ends.into_iter().find_map(|(direction, verdict)| match verdict {
+            Verdict::Denied { policies } => Some((direction, policies)),
+            _ => None,
+        })
+    };
+    let (mut clients, mut first) = (near.into_iter().chain(far), None);
+    for client in clients.by_ref() {
+        let denied = denies(client)?;
+        first.get_or_insert((client, denied));
+    }
+    let (client, (direction, policies)) = first?;
+    let policies = policies.into_iter().map(|policy| policy.name).collect();
+    let mut out = Diagnosis::new(object, Waits::Isolated { policies, direction: direction.name() });
+    if direction == Direction::Ingress && client.meta.namespace == object.meta.namespace && !body.spec.selector.is_empty() {
+        let name = super::finding::free_name(sim, Kind::NetworkPolicy, &object.meta.namespace, &["allow-", &object.meta.name].concat());
+        let allows = allowance(&name, object, body, client, port);
+        out.cure(Cure::AllowClient, &client.meta.name, "", &[allows]);
+    }
+    Some(out)
+}
+
+/// A policy that lets a Pod, and those with the same labels, connect to the Pods of a Service.
+fn allowance(name: &str, service: &Object, body: &Service, client: &Object, port: i32) -> String {
+    let own = |key: &&Str| !key.contains("hash") && !key.contains('/');
+    let map = |labels: &Labels, is: &dyn Fn(&&Str) -> bool| -> Map<String, Value> {
+        labels.iter().filter(|(key, _)| is(key)).map(|(key, value)| (key.to_string(), json!(value.as_str()))).collect()
+    };
+    let (labels, selector) = (map(&client.meta.labels, &own), map(&body.spec.selector, &|_| true));
+    let from = if labels.is_empty() { json!({"podSelector": {}}) } else { json!({"podSelector": {"matchLabels": labels}}) };
+    let policy = json!({"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy",
+        "metadata": {"name": name, "namespace": service.meta.namespace},
+        "spec": {"podSelector": {"matchLabels": selector}, "policyTypes": ["Ingress"],
+            "ingress": [{"from": [from], "ports": [{"protocol": "TCP", "port": port}]}]}});
+    crate::kubectl::printers::yaml::print(&policy)
 }
 
 fn set_port(object: &Object, at: usize, to: i32) -> String {
