@@ -228,6 +228,9 @@ fn files_of_volumes_have_the_paths_that_their_items_say() {
         session.stdout + &session.stderr
     };
     assert_eq!(said(&mut sim, "ls /v"), "sub\n");
+    let root = said(&mut sim, "ls /");
+    assert!(["bin", "etc", "tmp", "v", "w"].iter().all(|name| root.lines().any(|line| line == *name)), "{root}");
+    assert_eq!(said(&mut sim, "ls /etc"), "hostname\nhosts\nresolv.conf\n");
     assert_eq!(said(&mut sim, "cat /v/sub/first"), "1");
     assert_eq!(said(&mut sim, "ls /w"), "a\nb\nlabels\npassword\n");
     assert_eq!(said(&mut sim, "cat /w/password /w/labels"), "hushapp=\"x\"\n");

@@ -111,7 +111,7 @@ fn a_shell_in_a_container_answers() {
         ("exec web-1 -- hostname", "web-1\n"),
         ("exec web-1 -- hostname -f", "web-1.nginx.default.svc.cluster.local\n"),
         ("exec web-1 -- sh -c \"echo '$WHO' $WHO; false && echo no || echo yes\"", "$WHO you\nyes\n"),
-        ("exec web-0 -- sh -c 'echo a > /t; echo b >> /t; cat /t; ls /'", "a\nb\nt\n"),
+        ("exec web-0 -- sh -c 'echo a > /t; echo b >> /t; cat /t; ls /etc; ls / | grep -c t'", "a\nb\nhostname\nhosts\nresolv.conf\n4\n"),
         ("exec web-0 -- frobnicate", "sh: frobnicate: not found\ncommand terminated with exit code 127\n"),
         ("exec sts/web -- whoami", "root\n"),
         ("exec nope -- ls", "Error from server (NotFound): pods \"nope\" not found\n"),

@@ -5,7 +5,8 @@ use super::effect::Effect;
 use super::run::Run;
 use super::selection::Selection;
 use super::timeline::SEEK_BUDGET_TASKS;
-use crate::api::Object;
+use crate::api::{Object, Time};
+use crate::i18n::msg;
 use crate::projection::changes::{self, Change};
 use std::rc::Rc;
 
@@ -43,6 +44,8 @@ impl ComparedBranch {
 pub enum CompareMsg {
     /// Takes snapshot A or, if true, B of the instant shown.
     Mark(bool),
+    /// Takes snapshot A just before an instant, in milliseconds, and snapshot B of the instant shown.
+    Since(u64),
     /// Discards both snapshots.
     Unmark,
     /// Shows another branch beside this one; none: no longer.
@@ -67,6 +70,14 @@ impl Compare {
     pub fn update(&mut self, msg: CompareMsg, run: &mut Run, selection: &Selection) -> Vec<Effect> {
         match msg {
             CompareMsg::Mark(second) => self.mark(usize::from(second), run),
+            CompareMsg::Since(at) => {
+                let mut before = run.clone();
+                if !before.seek(Time((at * 1000).saturating_sub(1)), SEEK_BUDGET_TASKS) {
+                    return vec![Effect::AnnounceFailure(msg::compare_too_far(at))];
+                }
+                self.mark(0, &before);
+                self.mark(1, run);
+            }
             CompareMsg::Unmark => (self.snapshots, self.difference) = ([None, None], None),
             CompareMsg::Stage(width, height) => {
                 if let Some(other) = &mut self.branch {
@@ -156,6 +167,10 @@ mod tests {
         assert!(fields(Kind::Deployment).iter().any(|field| field.path == "spec.replicas" && field.to.as_deref() == Some("3")));
         state.update(CompareMsg::Unmark);
         assert_eq!(state.compare.difference, None);
+        // What a command of the history has changed is the same, though nobody marked the instant before it.
+        let scaled = crate::session::history::commands(&state.timeline.run).pop().expect("a command");
+        state.update(CompareMsg::Since(scaled.at));
+        assert_eq!(state.compare.difference, Some(difference));
     }
 
     #[test]

@@ -10,6 +10,9 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+/// The folders that every image for Linux has.
+const ROOT: [&str; 11] = ["bin", "dev", "etc", "home", "lib", "proc", "root", "sys", "tmp", "usr", "var"];
+
 /// Bytes that are put into the words of one command, that a command adds to its input, and that a captured script prints.
 pub const MOST_BYTES: usize = 64 * 1024;
 
@@ -300,9 +303,25 @@ impl CommandRoom<'_, '_> {
                 self.client.sim().disks.list(&disk).filter_map(|(file, _)| under(file)).collect()
             }
         };
+        names.extend(self.given(&self.absolute(path)));
         crate::sort::sort(&mut names);
         names.dedup();
         names
+    }
+
+    /// The names in a folder of a container that nobody wrote: the folders of its image, what is mounted, and files of the kubelet.
+    fn given(&self, folder: &str) -> Vec<String> {
+        if self.home().is_none() {
+            return Vec::new();
+        }
+        let own: &[&str] = match folder {
+            "/" => &ROOT,
+            "/etc" => &["hostname", "hosts", "resolv.conf"],
+            _ => &[],
+        };
+        let mounts = self.spec()["volumeMounts"].as_array().into_iter().flatten().filter_map(|mount| mount["mountPath"].as_str());
+        let next = mounts.filter_map(|path| path.strip_prefix(folder.trim_end_matches('/'))?.strip_prefix('/')?.split('/').next());
+        own.iter().copied().chain(next).filter(|name| !name.is_empty()).map(str::to_owned).collect()
     }
 
     /// A field of the container's spec.
