@@ -2,6 +2,7 @@
 
 mod causes;
 mod cure;
+mod fact_label;
 pub mod diagnose;
 pub mod effect;
 pub mod evidence;

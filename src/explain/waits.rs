@@ -5,6 +5,7 @@ use crate::engine::journal::Op;
 use crate::i18n::Message;
 
 pub use super::cure::Cure;
+pub use super::fact_label::FactLabel;
 pub use crate::engine::scheduler::refuses::Refuses;
 
 /// What a volume lacks to serve a claim.
@@ -68,56 +69,6 @@ pub enum DecidingFact {
     Said(FactLabel, Message),
     /// An instant, in milliseconds.
     At(FactLabel, u64),
-}
-
-/// What a value is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[allow(missing_docs)]
-pub enum FactLabel {
-    Access,
-    Active,
-    ArrivesAt,
-    AskedAt,
-    AtLeast,
-    AtMost,
-    Allowed,
-    Available,
-    Class,
-    Container,
-    Desired,
-    DoneIn,
-    ExitCode,
-    Failed,
-    Gate,
-    HasLabel,
-    Healthy,
-    HeardAt,
-    DelayLogBy,
-    Image,
-    ListsAt,
-    MarkedAt,
-    LooksAgain,
-    LostOf,
-    Matching,
-    Message,
-    NearestPod,
-    Now,
-    Old,
-    Pass,
-    Place,
-    Ports,
-    Probe,
-    Ready,
-    Requests,
-    Restarts,
-    RetriesAllowed,
-    RunsAgain,
-    Schedule,
-    Services,
-    Updated,
-    Used,
-    Volume,
-    WantsLabel,
 }
 
 /// What is missing.

@@ -9,13 +9,13 @@ use super::printers::{self, TableRow, jsonpath};
 use super::targets::{Targets, label};
 use super::{Failure, Outcome, PendingCommand, Reads, Verb};
 use crate::api::{Kind, Object, ObjectRef};
-use crate::engine::{Listing, Record};
+use crate::engine::{Listing, Op, Record};
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
 const FLAGS: &str = "output/o= watch/w watch-only selector/l= field-selector= all-namespaces/A ~all show-labels label-columns/L= sort-by= \
-    no-headers show-kind ignore-not-found ~chunk-size= @filename/f= kustomize/k= recursive/R raw= !subresource= ~server-print !output-watch-events";
+    no-headers show-kind ignore-not-found ~chunk-size= @filename/f= kustomize/k= recursive/R raw= !subresource= ~server-print output-watch-events";
 
 const EVENTS_FLAGS: &str = "for= types= all-namespaces/A watch/w output/o= no-headers";
 
@@ -126,6 +126,9 @@ fn events(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome,
     Ok(Outcome::Done)
 }
 
+const ADDED: &str = "ADDED";
+const DELETED: &str = "DELETED";
+
 /// What is shown and how; with `-w` it goes on.
 #[derive(Clone, Debug)]
 pub struct GetWatch {
@@ -138,6 +141,8 @@ pub struct GetWatch {
     label_columns: Vec<String>,
     everywhere: bool,
     show_kind: bool,
+    /// Whether what happened is shown with each object.
+    with_event: bool,
     custom: CustomColumns,
     /// Entries of the journal that have been looked at.
     seen: usize,
@@ -150,6 +155,7 @@ impl GetWatch {
         GetWatch {
             custom: CustomColumns::of(client.sim().server().definitions(), &kinds),
             show_kind: args.on("show-kind") || kinds.len() > 1,
+            with_event: args.on("output-watch-events"),
             everywhere: args.on("all-namespaces"),
             header: !args.on("no-headers"),
             shown_header: false,
@@ -169,27 +175,35 @@ impl GetWatch {
         }
         // What is there is printed as one table.
         if let (OutputFormat::Table { .. }, Some((kind, _))) = (&self.format, objects.first()) {
-            let head = self.header.then(|| self.head(*kind));
-            let rows = objects.iter().map(|(kind, object)| self.row(*kind, object, client.wall()));
+            let head = self.header.then(|| self.with_event(|| "EVENT", self.head(*kind)));
+            let rows = objects.iter().map(|(kind, object)| self.with_event(|| ADDED, self.row(*kind, object, client.wall())));
             let rows: Vec<Vec<String>> = head.into_iter().chain(rows).collect();
             rows.iter().for_each(|row| self.widths.measure(row));
         }
-        objects.iter().try_for_each(|(kind, object)| self.print(client, *kind, object))
+        objects.iter().try_for_each(|(kind, object)| self.print(client, *kind, object, ADDED))
     }
 
-    fn print(&mut self, client: &mut Client<'_>, kind: Kind, object: &Value) -> Result<(), Failure> {
+    fn with_event(&self, event: impl Fn() -> &'static str, mut row: Vec<String>) -> Vec<String> {
+        if self.with_event {
+            row.insert(0, event().to_owned());
+        }
+        row
+    }
+
+    fn print(&mut self, client: &mut Client<'_>, kind: Kind, object: &Value, event: &'static str) -> Result<(), Failure> {
         if let OutputFormat::Table { .. } = self.format {
             let mut rows = Vec::new();
             if self.header && !self.shown_header {
-                rows.push(self.head(kind));
+                rows.push(self.with_event(|| "EVENT", self.head(kind)));
                 self.shown_header = true;
             }
-            rows.push(self.row(kind, object, client.wall()));
+            rows.push(self.with_event(|| event, self.row(kind, object, client.wall())));
             let text = self.widths.print(&rows);
             client.out.push_str(&text);
             return Ok(());
         }
-        let text = self.format.print(kind, std::slice::from_ref(object), true, self.header)?;
+        let told = self.with_event.then(|| serde_json::json!({ "type": event, "object": object }));
+        let text = self.format.print(kind, std::slice::from_ref(told.as_ref().unwrap_or(object)), true, self.header)?;
         client.out.push_str(&text);
         Ok(())
     }
@@ -245,7 +259,7 @@ impl PendingCommand for GetWatch {
     fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
         let mut changed = Vec::new();
         for entry in client.sim().journal().from(self.seen).iter() {
-            let Record::Write { object, before, .. } = &entry.record else { continue };
+            let Record::Write { op, object, before } = &entry.record else { continue };
             let wanted =
                 self.targets.list.iter().any(|(kind, name)| *kind == object.kind && name.as_ref().is_none_or(|n| object.meta.name == *n));
             let here =
@@ -255,14 +269,19 @@ impl PendingCommand for GetWatch {
             }
             // An object that does not match any more is shown once, as if it were deleted.
             let value = object.to_value();
-            let matched = || before.as_ref().is_some_and(|before| self.targets.selection.matches(&before.to_value()));
-            if self.targets.selection.matches(&value) || matched() {
-                changed.push((object.kind, value));
-            }
+            let matched = before.as_ref().is_some_and(|before| self.targets.selection.matches(&before.to_value()));
+            let event = match (self.targets.selection.matches(&value), matched) {
+                (false, false) => continue,
+                (true, _) if *op == Op::Deleted => DELETED,
+                (true, true) => "MODIFIED",
+                (true, false) => ADDED,
+                (false, true) => DELETED,
+            };
+            changed.push((object.kind, value, event));
         }
         self.seen = client.sim().journal().len();
-        for (kind, object) in changed {
-            self.print(client, kind, &object)?;
+        for (kind, object, event) in changed {
+            self.print(client, kind, &object, event)?;
         }
         Ok(false)
     }

@@ -16,7 +16,7 @@ use crate::api::{Kind, Object, ObjectRef, Timestamp};
 use serde_json::Value;
 
 const FLAGS: &str = "container/c= follow/f previous/p tail= since= since-time= all-containers all-pods selector/l= !timestamps prefix \
-    ~max-log-requests= !limit-bytes= ~ignore-errors ~pod-running-timeout= ~insecure-skip-tls-verify-backend";
+    ~max-log-requests= limit-bytes= ~ignore-errors ~pod-running-timeout= ~insecure-skip-tls-verify-backend";
 
 /// `kubectl logs`.
 pub const VERB: Verb =
@@ -30,6 +30,8 @@ struct Source {
     previous: bool,
     /// What stands before each line.
     prefix: String,
+    /// Bytes that may still be shown, if they are limited.
+    room: Option<usize>,
     place: Option<Place>,
 }
 
@@ -139,9 +141,10 @@ fn choose(client: &mut Client<'_>, args: &Args, pod: ObjectRef, sources: &mut Ve
         }
         chosen.extend(known.map(str::to_owned).or_else(|| main.first().cloned()));
     }
+    let room = args.number("limit-bytes")?.and_then(|bytes| usize::try_from(bytes).ok()).filter(|bytes| *bytes > 0);
     for container in chosen {
         let prefix = if args.on("prefix") || args.on("all-pods") { format!("[pod/{}/{container}] ", pod.name) } else { String::new() };
-        sources.push(Source { pod: pod.clone(), container, previous: args.on("previous"), prefix, place: None });
+        sources.push(Source { pod: pod.clone(), container, previous: args.on("previous"), prefix, room, place: None });
     }
     Ok(())
 }
@@ -182,13 +185,26 @@ impl Logs {
                 },
                 None => 0,
             };
+            if source.room == Some(0) {
+                continue;
+            }
             let Some((text, running)) = printed(client, source, i64::MAX)? else { continue };
-            ended &= !running;
             let lines = text.lines().count();
             let skipped = self.tail.filter(|_| first).map_or(0, |tail| lines.saturating_sub(tail)).max(early);
             for line in text.lines().skip(skipped) {
-                client.say(format!("{}{line}", source.prefix));
+                match source.room.filter(|room| *room <= line.len()) {
+                    // The last line may be shown in part.
+                    Some(room) => {
+                        let at = (0..=room).rev().find(|at| line.is_char_boundary(*at)).unwrap_or(0);
+                        client.out.push_str(&[source.prefix.as_str(), &line[..at]].concat());
+                        source.room = Some(0);
+                        break;
+                    }
+                    None => client.say(format!("{}{line}", source.prefix)),
+                }
+                source.room = source.room.map(|room| room - line.len() - 1);
             }
+            ended &= !running || source.room == Some(0);
         }
         Ok(ended)
     }

@@ -542,6 +542,24 @@ fn what_a_watch_begins_with_is_one_table() {
 }
 
 #[test]
+fn a_watch_says_what_happened_if_asked() {
+    let mut sim = sim();
+    out(&mut sim, "run a --image=nginx");
+    let line = "kubectl get pods -w --output-watch-events -l run=a";
+    let (mut table, mut names) = (
+        Session::line(&mut sim, line, usize::MAX),
+        Session::line(&mut sim, &format!("{line} -o jsonpath={{.type}}/{{.object.metadata.name}},"), 9),
+    );
+    sim.advance(sim.now().after(5_000_000), usize::MAX);
+    out(&mut sim, "label pod a run=b --overwrite");
+    table.poll(&mut sim);
+    names.poll(&mut sim);
+    let events: Vec<&str> = table.stdout.lines().map(|line| line.split_whitespace().next().unwrap_or("")).collect();
+    assert_eq!((&events[..3], events.last()), (&["EVENT", "ADDED", "MODIFIED"][..], Some(&"DELETED")), "{}", table.stdout);
+    assert!(names.stdout.starts_with("ADDED/a,MODIFIED/a,") && names.stdout.ends_with("DELETED/a,"), "{}", names.stdout);
+}
+
+#[test]
 fn a_watch_is_filtered_as_it_goes_on() {
     let mut sim = sim();
     assert_eq!(kubectl(&mut sim, "apply -f -", DEPLOYMENT).0, 0);
@@ -702,6 +720,11 @@ fn usage_is_sorted_and_shown_of_all_namespaces() {
     let names: Vec<&str> = rows.lines().map(|row| row.split_whitespace().nth(1).unwrap_or("")).collect();
     assert_eq!(names[..2], ["large", "small"], "{rows}");
     assert!(out(&mut sim, "top pods -A").starts_with("NAMESPACE "));
+    assert_eq!(
+        out(&mut sim, "top pods --containers --sum"),
+        "POD     NAME       CPU(cores)   MEMORY(bytes)   \nlarge   large      300m         0Mi             \n                   \
+         ________     ________        \n                   300m         0Mi             \n"
+    );
     assert_eq!(out(&mut sim, "top pods --sort-by=age"), "error: --sort-by accepts only cpu or memory\n");
 }
 
@@ -721,6 +744,7 @@ fn what_a_command_prints_last_is_in_its_log() {
     assert_eq!((followed.stdout.as_str(), followed.exit), ("one\ntwo\nthree\n", Some(0)));
     for name in ["good", "bad"] {
         assert_eq!(out(&mut sim, &format!("logs {name}")), "one\ntwo\nthree\n", "{name}");
+        assert_eq!(out(&mut sim, &format!("logs {name} --limit-bytes=6")), "one\ntw", "{name}");
     }
 }
 

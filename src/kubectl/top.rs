@@ -10,8 +10,7 @@ use crate::api::{Kind, Str};
 use crate::engine::load::Usage;
 use std::collections::BTreeMap;
 
-const FLAGS: &str =
-    "selector/l= field-selector= all-namespaces/A !containers no-headers sort-by= !sum ~use-protocol-buffers ~show-capacity";
+const FLAGS: &str = "selector/l= field-selector= all-namespaces/A containers no-headers sort-by= sum ~use-protocol-buffers ~show-capacity";
 
 /// `kubectl top`.
 pub const VERB: Verb =
@@ -39,6 +38,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     }
     let namespaced = !nodes && args.on("all-namespaces");
     let mut rows = Vec::new();
+    let of_containers = !nodes && args.on("containers");
     let show = |cpu: i64, memory: i64| (format!("{cpu}m"), format!("{}Mi", memory / 1000 / (1 << 20)));
     if nodes {
         let mut sums: BTreeMap<Str, (i64, i64)> = BTreeMap::new();
@@ -59,9 +59,19 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     } else {
         for pod in found.iter().filter(|pod| pod.pod().is_some_and(|p| p.status.phase == "Running")) {
             let used = (usage.of("cpu", pod), usage.of("memory", pod));
-            let (cpu, memory) = show(used.0, used.1);
-            let namespace = namespaced.then(|| pod.meta.namespace.to_string());
-            rows.push((used, namespace.into_iter().chain([pod.meta.name.to_string(), cpu, memory]).collect()));
+            let mut row = |used: (i64, i64), container: Option<String>| {
+                let (cpu, memory) = show(used.0, used.1);
+                let named = namespaced.then(|| pod.meta.namespace.to_string()).into_iter().chain([pod.meta.name.to_string()]);
+                rows.push((used, named.chain(container).chain([cpu, memory]).collect()));
+            };
+            let containers = pod.pod().map(|pod| &pod.spec.containers[..]).filter(|_| of_containers).unwrap_or_default();
+            if containers.is_empty() {
+                row(used, None);
+            }
+            // A load is that of a Pod's first container.
+            for (at, container) in containers.iter().enumerate() {
+                row(if at == 0 { used } else { (0, 0) }, Some(container.name.to_string()));
+            }
         }
     }
     match order {
@@ -69,13 +79,22 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         "memory" => crate::sort::sort_by_key(&mut rows, |((_, memory), _)| std::cmp::Reverse(*memory)),
         _ => {}
     }
-    let columns: &[&str] = match (nodes, namespaced) {
-        (true, _) => &["NAME", "CPU(cores)", "CPU(%)", "MEMORY(bytes)", "MEMORY(%)"],
-        (_, true) => &["NAMESPACE", "NAME", "CPU(cores)", "MEMORY(bytes)"],
-        _ => &["NAME", "CPU(cores)", "MEMORY(bytes)"],
+    let mut columns = match (nodes, of_containers) {
+        (true, _) => vec!["NAME", "CPU(cores)", "CPU(%)", "MEMORY(bytes)", "MEMORY(%)"],
+        (_, true) => vec!["POD", "NAME", "CPU(cores)", "MEMORY(bytes)"],
+        _ => vec!["NAME", "CPU(cores)", "MEMORY(bytes)"],
     };
+    if namespaced {
+        columns.insert(0, "NAMESPACE");
+    }
+    let all = rows.iter().fold((0_i64, 0_i64), |all, ((cpu, memory), _)| (all.0.saturating_add(*cpu), all.1.saturating_add(*memory)));
     let head = (!args.on("no-headers")).then(|| columns.iter().map(|column| (*column).to_owned()).collect());
-    let rows: Vec<Vec<String>> = head.into_iter().chain(rows.into_iter().map(|(_, row)| row)).collect();
+    let mut rows: Vec<Vec<String>> = head.into_iter().chain(rows.into_iter().map(|(_, row)| row)).collect();
+    if args.on("sum") && !nodes {
+        let (cpu, memory) = show(all.0, all.1);
+        let last = |a: String, b: String| vec![String::new(); columns.len() - 2].into_iter().chain([a, b]).collect();
+        rows.extend([last("________".to_owned(), "________".to_owned()), last(cpu, memory)]);
+    }
     client.out.push_str(&Widths::default().print(&rows));
     Ok(Outcome::Done)
 }

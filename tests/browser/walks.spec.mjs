@@ -122,10 +122,19 @@ test('the past shows the manifest of its time, and the own text comes back', asy
 test('what is compared leaves the inspector free', async ({ page }) => {
   await open(page);
   await page.getByRole('button', { name: 'History', exact: true }).click();
-  await page.getByRole('group', { name: 'History' }).getByRole('button', { name: 'Compare' }).click();
+  await page.getByRole('group', { name: 'History' }).getByRole('button', { name: 'Compare two points in time' }).click();
   await settled(page);
   const [panel, inspector] = await Promise.all(['.tools', '#inspector'].map((of) => page.locator(of).boundingBox()));
   expect(panel.x + panel.width).toBeLessThanOrEqual(inspector.x);
+});
+
+test('a command of the history is compared with the instant before it', async ({ page }) => {
+  await open(page);
+  await page.getByRole('button', { name: 'History', exact: true }).click();
+  await page.getByRole('button', { name: 'Compare with the instant before: kubectl apply -f -' }).click();
+  const changes = page.getByRole('list', { name: 'Differences' });
+  await expect(changes).toContainText('nginx-deployment');
+  await expect(page.locator('.tools .sum')).toContainText('0 deleted');
 });
 
 test('kubectl edit opens the object, says what is refused, and saves what was changed', async ({ page }) => {
