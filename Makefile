@@ -78,9 +78,10 @@ screenshots: tools-npm tools-browser tools-binaryen dist ## Take the pictures in
 gallery: tools-npm tools-browser tools-binaryen dist ## Make docs/gallery.md and its pictures
 	node scripts/gallery.mjs
 
-docs: ## Build the documentation site into dist/docs, beside the page (make dist)
+docs: ## Build the documentation site, in English and Chinese, into dist/docs, beside the page (make dist)
 	@scripts/tools.sh mdbook
 	mdbook build site
+	mdbook build site/zh
 
 tools: tools-wasm tools-npm tools-browser tools-binaryen tools-clients tools-sphinx tools-firefox ## Install whatever is missing
 

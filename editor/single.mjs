@@ -16,13 +16,15 @@ async function page(hash, query, title) {
     .replace(/<title>[^<]*<\/title>/, () => `<title>${escaped(title)}</title>`);
 }
 
+// The schema allows a title 200 characters.
 function manifest(title) {
+  const name = escaped([...title].slice(0, 200).join(''));
   return `<?xml version="1.0" encoding="UTF-8"?>
 <manifest identifier="loopscope" version="1.0" xmlns="http://www.imsproject.org/xsd/imscp_rootv1p1p2" xmlns:adlcp="http://www.adlnet.org/xsd/adlcp_rootv1p2" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="http://www.imsproject.org/xsd/imscp_rootv1p1p2 imscp_rootv1p1p2.xsd http://www.adlnet.org/xsd/adlcp_rootv1p2 adlcp_rootv1p2.xsd">
   <metadata><schema>ADL SCORM</schema><schemaversion>1.2</schemaversion></metadata>
   <organizations default="course">
-    <organization identifier="course"><title>${escaped(title)}</title>
-      <item identifier="lesson" identifierref="page"><title>${escaped(title)}</title></item>
+    <organization identifier="course"><title>${name}</title>
+      <item identifier="lesson" identifierref="page"><title>${name}</title></item>
     </organization>
   </organizations>
   <resources>

@@ -1,5 +1,6 @@
 //! The `loopscope` command: scenarios and kubectl lines without a page. Native only.
 
+mod handout;
 mod picture;
 
 use loopscope::api::Timestamp;
@@ -9,11 +10,14 @@ use loopscope::check;
 use loopscope::engine::Sim;
 use loopscope::engine::cluster::ClusterConfig;
 use loopscope::explain::story::Story;
+use loopscope::i18n::Catalogue;
 use loopscope::kubectl::VERBS;
 use loopscope::kubectl::parse::{Args, takes};
 use loopscope::lesson;
+use loopscope::lesson::format::Tongue;
 use loopscope::scenario::{self, Observer, Scenario, Trace};
 use loopscope::serve::{ClockPace, ServeOptions, Server};
+use loopscope::session::lesson::LessonFile;
 use loopscope::session::permalink::{self, Link};
 use loopscope::session::record::{SavedRecord, Unreadable};
 use loopscope::session::run::Run;
@@ -60,6 +64,9 @@ Usage:
   loopscope lesson check FILE…
       Plays each lesson to its end: every solution and alternative must do its task, a wrong
       answer must not, each question must have one right answer, and captions must be true.
+
+  loopscope lesson print FILE [--lang en|zh] > out.html
+      One page for paper: each step with its diagram, its question and answer, and a way to do its task.
 
   loopscope picture FILE [--view NAME] [--at TIME] [--size WxH] [--dark] [--lang en|zh] > out.svg
       Draws a manifest, or a link copied with Share, as the page does.
@@ -239,7 +246,8 @@ fn number(word: Option<&String>) -> Result<u64, String> {
 fn lesson(args: &[String]) -> Result<u8, String> {
     let files = match args.split_first() {
         Some((word, files)) if word == "check" && !files.is_empty() => files,
-        _ => return Err("loopscope lesson check needs a file; see loopscope --help".to_string()),
+        Some((word, rest)) if word == "print" => return lesson_page(rest),
+        _ => return Err("loopscope lesson needs check or print, and a file; see loopscope --help".to_string()),
     };
     let mut code = 0;
     for file in files {
@@ -258,6 +266,22 @@ fn lesson(args: &[String]) -> Result<u8, String> {
     Ok(code)
 }
 
+/// A lesson as a page for paper.
+fn lesson_page(args: &[String]) -> Result<u8, String> {
+    let (file, lang) = match args {
+        [file] => (file, "en"),
+        [file, flag, lang] | [flag, lang, file] if flag == "--lang" => (file, lang.as_str()),
+        _ => return Err("loopscope lesson print needs a file; see loopscope --help".to_string()),
+    };
+    let (tongue, words) = match lang {
+        "en" => (Tongue::English, Catalogue::ENGLISH),
+        "zh" => (Tongue::Chinese, Catalogue::read(picture::CHINESE)),
+        other => return Err(format!("--lang {other}: en and zh are there")),
+    };
+    let lesson = lesson::parse(&read(file)?).map_err(|faults| at_lines(file, &faults).join("\n"))?;
+    handout::handout(LessonFile::new("", lesson), tongue, words)
+}
+
 /// The faults of a lesson, each with its file and line.
 fn at_lines(file: &str, faults: &[lesson::read::LessonError]) -> Vec<String> {
     faults.iter().map(|fault| format!("{file}:{}: {}", fault.line, fault.message().english())).collect()
@@ -272,7 +296,7 @@ fn export(args: &[String]) -> Result<u8, String> {
     let text = read(file)?;
     let title = match lesson::is_lesson(&text).then(|| lesson::parse(&text)) {
         Some(Err(faults)) => return Err(at_lines(file, &faults).join("\n")),
-        Some(Ok(lesson)) => lesson.title.plain(lesson::format::Tongue::English),
+        Some(Ok(lesson)) => lesson.title.plain(Tongue::English),
         None => std::path::Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default(),
     };
     let out = loopscope::session::single::fill(&read(page)?, &text, &title)

@@ -14,7 +14,7 @@ use loopscope::views::svg::{self, Style};
 use std::path::PathBuf;
 use std::rc::Rc;
 
-const CHINESE: &str = include_str!("../i18n/zh.txt");
+pub(super) const CHINESE: &str = include_str!("../i18n/zh.txt");
 /// Tasks of the engine between two looks at the clock.
 const SLICE: usize = 100_000;
 

@@ -2,9 +2,11 @@
 import { expect, test } from '@playwright/test';
 import AxeBuilder from '@axe-core/playwright';
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
 
 const docs = 'docs/';
-const pages = readdirSync(docs).filter((name) => name.endsWith('.md'));
+const markdown = (folder) => readdirSync(docs + folder).filter((name) => name.endsWith('.md')).map((name) => folder + name);
+const pages = [...markdown(''), ...markdown('zh/')];
 const read = (name) => readFileSync(docs + name, 'utf8');
 // What stands in code is no link and no element.
 const prose = (name) => read(name).replace(/^```[^]*?^```$/gm, '').replace(/`[^`\n]*`/g, '');
@@ -12,14 +14,18 @@ const anchor = (heading) => heading.toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu,
 const anchors = (name) => [...read(name).matchAll(/^#+ (.*)$/gm)].map((found) => anchor(found[1]));
 const attributes = readFileSync('static/embed.d.ts', 'utf8').match(/interface LoopScopeAttributes \{([^]*?)\n\}/)[1].match(/[\w-]+(?='?\?:)/g);
 const lessons = readdirSync('static/lessons').map((name) => name.replace('.yaml', ''));
-const listed = [...read('SUMMARY.md').matchAll(/\]\((.*?)\)/g)].map((found) => found[1]);
+const summary = (folder) => [...read(`${folder}SUMMARY.md`).matchAll(/\]\((.*?)\)/g)].map((found) => folder + found[1]);
+const chinese = summary('zh/');
+const listed = [...summary(''), ...chinese];
+const address = (name) => `docs/${name.replace('README.md', 'index.html').replace('.md', '.html')}`;
 
 test('every link of the documentation leads to a page, a heading or a file', () => {
   const lost = [];
   for (const name of pages) {
     for (const [, to] of prose(name).matchAll(/(?:\]\(|(?:href|src|poster)=")([^)"\s]+)[)"]/g)) {
       if (/^(https?:|mailto:)/.test(to)) continue;
-      const [file, heading] = to.split('#');
+      const [path, heading] = to.split('#');
+      const file = path && normalize(join(dirname(name), path));
       // The page itself is above the site.
       if (file.startsWith('../')) {
         const lesson = /^\.\.\/index\.html(?:\?lesson=([\w-]+))?$/.exec(file);
@@ -31,6 +37,23 @@ test('every link of the documentation leads to a page, a heading or a file', () 
   expect(lost).toEqual([]);
 });
 
+test('a page in Chinese has the headings, tables, code and embeds of the English one', () => {
+  expect(chinese.length).toBeGreaterThan(5);
+  // The first cell of a row names what the row is about, if that is code; the attributes of an element, but for its title.
+  const shape = (text) => ({
+    headings: text.replace(/^```[^]*?^```$/gm, '').match(/^#+ /gm),
+    code: text.match(/^```[^]*?^```$/gm),
+    rows: [...text.matchAll(/^\| (.*?) \|.*$/gm)].map(([, cell]) => (cell.startsWith('`') ? cell : '')),
+    embeds: [...text.matchAll(/<loop-scope([^>]*)>\n<pre>([^]*?)<\/pre>/g)].map(([, inside, manifest]) => [inside.replace(/ title="[^"]*"/, ''), manifest]),
+    pictures: [...text.matchAll(/<img src="(?:\.\.\/)?([^"]*?)(?:\.zh)?\.webp"/g)].map((found) => found[1]),
+    opens: [...text.matchAll(/\]\((?:\.\.\/)+(index\.html[^)]*)\)/g)].map((found) => found[1]),
+  });
+  for (const name of chinese) {
+    expect(read(name), name).toMatch(/[一-鿿]/);
+    expect(shape(read(name)), name).toEqual(shape(read(name.slice(3))));
+  }
+});
+
 test('the embeds of the documentation use what the element knows', () => {
   for (const name of listed) {
     for (const [, inside] of prose(name).matchAll(/<loop-scope([^>]*)>/g)) {
@@ -38,24 +61,26 @@ test('the embeds of the documentation use what the element knows', () => {
       for (const [, key, value] of used) {
         expect(attributes, name).toContain(key);
         if (key === 'lesson') expect(lessons, name).toContain(value);
-        if (key === 'poster') expect(existsSync(docs + value), value).toBe(true);
+        if (key === 'poster') expect(existsSync(join(docs, dirname(name), value)), value).toBe(true);
       }
       expect(used.some(([, key]) => key === 'title'), `${name}: ${inside} has a title`).toBe(true);
     }
   }
 });
 
-test('the gallery has every lesson and example, with small pictures that wait until they are near', () => {
-  const gallery = read('gallery.md');
-  const pictures = [...gallery.matchAll(/<img src="([^"]+)"[^>]*>/g)];
-  for (const lesson of lessons) expect(gallery).toContain(`../index.html?lesson=${lesson}`);
-  expect(pictures.length).toBeGreaterThanOrEqual(lessons.length + readdirSync('src/session/examples').length);
-  for (const [tag, file] of pictures) {
-    expect(tag).toMatch(/loading="lazy"/);
-    expect(tag).toMatch(/ width="\d+" height="\d+"/);
-    expect(statSync(docs + file).size, file).toBeLessThan(40_000);
-  }
-});
+for (const folder of ['', 'zh/']) {
+  test(`the gallery ${folder} has every lesson and example, with small pictures that wait until they are near`, () => {
+    const gallery = read(`${folder}gallery.md`);
+    const pictures = [...gallery.matchAll(/<img src="([^"]+)"[^>]*>/g)];
+    for (const lesson of lessons) expect(gallery).toContain(`../index.html?lesson=${lesson}`);
+    expect(pictures.length).toBeGreaterThanOrEqual(lessons.length + readdirSync('src/session/examples').length);
+    for (const [tag, file] of pictures) {
+      expect(tag).toMatch(/loading="lazy"/);
+      expect(tag).toMatch(/ width="\d+" height="\d+"/);
+      expect(statSync(join(docs, folder, file)).size, file).toBeLessThan(40_000);
+    }
+  });
+}
 
 test.describe('the built site', () => {
   test.skip(!existsSync('dist/docs/index.html'), 'The documentation site is not built: `make docs` needs mdBook, which `make test` does not.');
@@ -70,8 +95,10 @@ test.describe('the built site', () => {
     page.on('request', (asked) => { if (!/^(http:\/\/127\.0\.0\.1|data:|blob:)/.test(asked.url())) failed.push(asked.url()); });
     const seen = new Set();
     for (const name of listed) {
-      await page.goto(`docs/${name.replace('README.md', 'index.html').replace('.md', '.html')}`);
-      for (const to of await page.locator('main a[href]').evaluateAll((all) => all.map((one) => one.href.split('#')[0]))) {
+      await page.goto(address(name));
+      await expect(page.locator('html')).toHaveAttribute('lang', name.startsWith('zh/') ? 'zh-CN' : 'en');
+      await expect(page).toHaveTitle(/./);
+      for (const to of await page.locator('a[href]').evaluateAll((all) => all.map((one) => one.href.split('#')[0]))) {
         if (seen.has(to) || !to.startsWith('http://127.0.0.1')) continue;
         seen.add(to);
         expect((await request.get(to)).status(), to).toBe(200);
@@ -84,18 +111,39 @@ test.describe('the built site', () => {
         if (await scope.getAttribute('preload') === 'none') await cover.click();
         expect(await scope.evaluate((element) => element.getDuration()), name).toBeGreaterThanOrEqual(0);
       }
-      // The site's own search loads its words late.
-      await page.waitForLoadState('networkidle');
     }
     expect(seen.size).toBeGreaterThan(10);
     expect(failed).toEqual([]);
   });
 
-  test('what we wrote of it has no accessibility violations', async ({ page }) => {
-    for (const name of ['index.html', 'learning.html', 'gallery.html']) {
-      await page.goto(`docs/${name}`);
-      const { violations } = await new AxeBuilder({ page }).include('main').withTags(['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa']).exclude('loop-scope').analyze();
-      expect(violations.map((one) => `${name} ${one.id}: ${one.nodes.map((node) => node.html).join(' ').slice(0, 300)}`)).toEqual([]);
+  test('each page links to itself in the other language, or to its start', async ({ page }) => {
+    for (const name of listed) {
+      await page.goto(address(name));
+      const link = page.locator('header a.language');
+      await expect(link).toBeVisible();
+      const other = name.startsWith('zh/') ? name.slice(3) : chinese.includes(`zh/${name}`) ? `zh/${name}` : 'zh/README.md';
+      await expect(link).toHaveText(name.startsWith('zh/') ? 'English' : '简体中文');
+      expect(await link.evaluate((one) => one.href)).toBe(new URL(address(other), page.url().replace(/docs\/.*/, '')).href);
     }
   });
+
+  test('an embed of a page in Chinese speaks Chinese', async ({ page }) => {
+    await page.goto('docs/zh/learning.html');
+    await page.locator('loop-scope').getByRole('button').click();
+    await expect(page.frameLocator('iframe').locator('html')).toHaveAttribute('lang', 'zh-CN');
+  });
+
+  for (const [width, colorScheme] of [[1440, 'light'], [390, 'dark']]) {
+    test(`it has no accessibility violations, ${colorScheme}, ${width}`, async ({ page }) => {
+      test.setTimeout(180_000);
+      await page.setViewportSize({ width, height: 900 });
+      await page.emulateMedia({ colorScheme });
+      for (const name of listed) {
+        await page.goto(address(name));
+        const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa']).exclude('loop-scope').analyze();
+        expect(violations.map((one) => `${name} ${one.id}: ${one.nodes.map((node) => node.html).join(' ').slice(0, 300)}`)).toEqual([]);
+        expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), `${name} fits`).toBeLessThanOrEqual(0);
+      }
+    });
+  }
 });

@@ -1,4 +1,5 @@
 // Pages with several embeds, and what they cost: for tests/browser/many.spec.mjs and scripts/measure/embeds.mjs.
+import { expect } from '@playwright/test';
 import { createServer } from 'node:http';
 import { serve } from './server.mjs';
 
@@ -35,15 +36,27 @@ export async function transfer(browser, site, n) {
   return site.sent();
 }
 
-/** The processor time of all renderers. */
-async function processors(browser) {
-  const session = await browser.newBrowserCDPSession();
-  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
-  await session.detach();
-  return processInfo.filter((one) => one.type === 'renderer').reduce((sum, one) => sum + one.cpuTime, 0);
+/** What a page and its frame did since they were last asked, in milliseconds. */
+async function work(context, page) {
+  // A frame in a sandbox has a process of its own.
+  const sessions = await Promise.all([page, page.frames()[1]].map((one) => context.newCDPSession(one)));
+  const read = async (session) => Object.fromEntries((await session.send('Performance.getMetrics')).metrics.map((one) => [one.name, one.value * 1000]));
+  for (const session of sessions) {
+    // What opening it left behind is not swept up while it is measured.
+    await session.send('HeapProfiler.collectGarbage');
+    await session.send('Performance.enable');
+  }
+  let last = await Promise.all(sessions.map(read));
+  return async () => {
+    const now = await Promise.all(sessions.map(read));
+    const sum = (name) => now.reduce((sum, one, at) => sum + one[name] - last[at][name], 0);
+    const done = { script: sum('ScriptDuration'), task: sum('TaskDuration') };
+    last = now;
+    return done;
+  };
 }
 
-/** What share of a processor a page takes whose only embed plays and is out of sight, and how far the embed's clock moves. */
+/** What a page does whose only embed plays and is out of sight: milliseconds of scripts and of all tasks, what it asked for, and how far its clock moves. */
 export async function used(browser, site, seconds = 5) {
   const context = await browser.newContext();
   const page = await context.newPage();
@@ -51,18 +64,30 @@ export async function used(browser, site, seconds = 5) {
   await all(page);
   const scope = page.locator('loop-scope');
   const now = () => scope.evaluate((element) => element.getCurrentTime());
+  await expect.poll(now).toBeGreaterThan(0.2);
   await page.evaluate(() => {
     document.body.style.minHeight = '30000px';
     scrollTo(0, 20_000);
   });
   await page.waitForTimeout(2_000);
   const from = await now();
-  const before = await processors(browser);
+  const frame = page.frames()[1];
+  await frame.evaluate(() => {
+    window.asked = 0;
+    for (const name of ['requestAnimationFrame', 'setTimeout', 'setInterval']) {
+      const plain = window[name].bind(window);
+      window[name] = (...given) => { window.asked += 1; return plain(...given); };
+    }
+  });
+  const since = await work(context, page);
+  await page.waitForTimeout(500);
+  await since();
   await page.waitForTimeout(seconds * 1000);
-  const share = (await processors(browser) - before) / seconds;
+  const { script, task } = await since();
+  const asked = await frame.evaluate(() => window.asked);
   const moved = await now() - from;
   await context.close();
-  return { share, moved };
+  return { script, task, asked, moved };
 }
 
 /** A page with so many embeds, all loaded. */
@@ -75,8 +100,14 @@ export async function crowd(browser, site, n) {
   return page;
 }
 
-/** Scrolls from top to bottom; the median of the frames' milliseconds, and the share of frames that were later than 34. */
+/** Scrolls from top to bottom; the median of the frames' milliseconds, the share that were later than 34, and what of them the busiest thread needed. */
 export async function scrolled(page) {
+  const sessions = await Promise.all(page.frames().map((one) => page.context().newCDPSession(one).catch(() => null)));
+  const threads = () => Promise.all(sessions.filter(Boolean).map(async (session) => {
+    await session.send('Performance.enable');
+    return (await session.send('Performance.getMetrics')).metrics.find((one) => one.name === 'ThreadTime').value * 1000;
+  }));
+  const before = await threads();
   const gaps = await page.evaluate(async () => {
     const gaps = [];
     const end = document.body.scrollHeight - innerHeight;
@@ -89,5 +120,6 @@ export async function scrolled(page) {
     }
     return gaps.sort((a, b) => a - b);
   });
-  return { median: gaps[gaps.length >> 1], late: gaps.filter((gap) => gap > 34).length / gaps.length, frames: gaps.length };
+  const busiest = Math.max(...(await threads()).map((one, at) => one - before[at]));
+  return { median: gaps[gaps.length >> 1], late: gaps.filter((gap) => gap > 34).length / gaps.length, frames: gaps.length, busy: busiest / gaps.length };
 }

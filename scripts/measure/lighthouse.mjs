@@ -1,0 +1,50 @@
+// Lighthouse's mobile scores: `lighthouse [RUNS] [PAGE…]` (3 runs; the page, a lesson, the course page and the documentation), the run of median
+// performance of each. What counts against a page is printed below it. Lighthouse itself comes from npm when it is asked for.
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { loadavg, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { chromium } from '../../tests/browser/chromium.mjs';
+import { serve } from '../../tests/browser/server.mjs';
+
+const LIGHTHOUSE = 'lighthouse@12.8.2';
+const pages = ['index.html', 'index.html?lesson=control-loop', 'course-page.html',
+  ...['index', 'learning', 'gallery', 'lessons', 'embedding', 'native'].map((name) => `docs/${name}.html`),
+  ...['index', 'learning', 'gallery', 'lessons'].map((name) => `docs/zh/${name}.html`)];
+const categories = ['performance', 'accessibility', 'best-practices'];
+
+export async function measure([runs = '3', ...only]) {
+  const server = await serve(0, { brotli: true, keeps: true });
+  const home = `http://127.0.0.1:${server.address().port}/loopscope/`;
+  const folder = mkdtempSync(join(tmpdir(), 'lighthouse-'));
+  const out = join(folder, 'report.json');
+  const one = async (page) => {
+    await promisify(execFile)('npx', ['--yes', LIGHTHOUSE, home + page, '--quiet', '--output=json', `--output-path=${out}`, `--only-categories=${categories}`,
+      `--chrome-flags=--headless=new ${chromium.args.join(' ')}`], { env: { ...process.env, CHROME_PATH: chromium.executablePath }, maxBuffer: 1 << 26 });
+    return JSON.parse(readFileSync(out, 'utf8'));
+  };
+  try {
+    for (const page of only.length ? only : pages) {
+      // What the server compresses is compressed before the first run.
+      await one(page);
+      const all = [];
+      const load = loadavg()[0];
+      for (let run = 0; run < Number(runs); run++) all.push(await one(page));
+      all.sort((a, b) => a.categories.performance.score - b.categories.performance.score);
+      const report = all[all.length >> 1];
+      const score = (name) => Math.round(report.categories[name].score * 100);
+      const value = (name) => report.audits[name].displayValue;
+      console.log(`${page}: ${categories.map((name) => `${name} ${score(name)}`).join(', ')}; first paint ${value('first-contentful-paint')}, largest ${value('largest-contentful-paint')}, blocked ${value('total-blocking-time')}, shift ${value('cumulative-layout-shift')}; load ${load.toFixed(1)}`);
+      for (const name of categories.slice(1)) {
+        for (const { id, weight } of report.categories[name].auditRefs) {
+          const { score, details } = report.audits[id];
+          if (weight && score !== null && score < 1) console.log(`  ${id}: ${(details?.items ?? []).slice(0, 4).map((item) => item.node?.snippet ?? item.description ?? item.source ?? '').join(' ').slice(0, 400)}`);
+        }
+      }
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+    server.close();
+  }
+}
