@@ -722,8 +722,8 @@ fn usage_is_sorted_and_shown_of_all_namespaces() {
     assert!(out(&mut sim, "top pods -A").starts_with("NAMESPACE "));
     assert_eq!(
         out(&mut sim, "top pods --containers --sum"),
-        "POD     NAME       CPU(cores)   MEMORY(bytes)   \nlarge   large      300m         0Mi             \n                   \
-         ________     ________        \n                   300m         0Mi             \n"
+        "POD     NAME    CPU(cores)   MEMORY(bytes)\nlarge   large   300m         0Mi\n                ________     ________\n                \
+         300m         0Mi\n"
     );
     assert_eq!(out(&mut sim, "top pods --sort-by=age"), "error: --sort-by accepts only cpu or memory\n");
 }
