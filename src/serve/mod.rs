@@ -19,6 +19,7 @@ mod options;
 mod page;
 mod parts;
 mod pretty;
+mod prometheus;
 mod protobuf;
 mod read;
 mod request;
