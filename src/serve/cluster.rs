@@ -1,7 +1,7 @@
 //! The cluster behind the server: its clock, the requests that are open, and the way to the API server.
 
 use super::clock::now;
-use super::prometheus::{Counts, Labels};
+use super::counts::{RequestCounts, RequestLabels};
 use super::request::Request;
 use super::status::Answer;
 use crate::actions::{self, Command, WaitingCommands};
@@ -52,8 +52,8 @@ pub enum ClockPace {
 pub enum Reply {
     /// All at once.
     Whole(Answer),
-    /// Piece by piece, until the sender is gone.
-    Stream(&'static str, mpsc::Receiver<Vec<u8>>),
+    /// Piece by piece, until the sender is gone: the type of the body, its pieces, and what the client is to be warned of.
+    Stream(&'static str, mpsc::Receiver<Vec<u8>>, Vec<String>),
     /// Messages in both directions, until either side ends: what is sent to the client, and what it sends.
     Socket(mpsc::Receiver<Vec<u8>>, mpsc::Sender<Vec<u8>>),
 }
@@ -75,7 +75,7 @@ pub trait OpenRequest {
     }
 
     /// What it is counted as.
-    fn labels(&self) -> Option<&Labels> {
+    fn labels(&self) -> Option<&RequestLabels> {
         None
     }
 }
@@ -102,7 +102,7 @@ pub struct Cluster {
     /// Requests that are answered piece by piece.
     pub(super) open: Vec<Box<dyn OpenRequest>>,
     /// How many requests were answered.
-    pub(super) counts: Counts,
+    pub(super) counts: RequestCounts,
     /// Commands that still wait.
     waiting: WaitingCommands,
     /// What was done.
@@ -143,7 +143,7 @@ impl Cluster {
             sim,
             managed,
             open,
-            counts: Counts::new(),
+            counts: RequestCounts::new(),
             waiting,
             log,
             remotes,

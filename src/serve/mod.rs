@@ -8,6 +8,7 @@ mod clock;
 mod cluster;
 mod control;
 mod convert;
+mod counts;
 mod discovery;
 mod follow;
 mod listen;

@@ -132,7 +132,7 @@ fn dry_run(stages: Vec<Value>) -> Option<FieldError> {
 
 /// How something is to be deleted.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Deletion {
+pub struct DeletionOptions {
     /// Nothing is deleted.
     pub is_dry: bool,
     /// The grace period in seconds.
@@ -169,7 +169,7 @@ fn other_than(kind: &str, value: &Value) -> Option<&'static str> {
 }
 
 /// Reads the options of a deletion, or of an eviction: those of the body, and those of the path that it leaves out.
-pub fn deletion(request: &Request, evicts: bool) -> Result<Deletion, ApiError> {
+pub fn deletion(request: &Request, evicts: bool) -> Result<DeletionOptions, ApiError> {
     let body = match evicts {
         true => request.posted("Eviction", "policy/v1")?["deleteOptions"].take(),
         false => request.object_if_any("DeleteOptions")?,
@@ -207,7 +207,7 @@ pub fn deletion(request: &Request, evicts: bool) -> Result<Deletion, ApiError> {
     }
     let grace_seconds = body["gracePeriodSeconds"].as_i64().or_else(|| request.option("gracePeriodSeconds").parse().ok());
     let wanted = |field: &str| body["preconditions"][field].as_str().map(str::to_owned);
-    Ok(Deletion { is_dry, grace_seconds, propagation, uid: wanted("uid"), version: wanted("resourceVersion") })
+    Ok(DeletionOptions { is_dry, grace_seconds, propagation, uid: wanted("uid"), version: wanted("resourceVersion") })
 }
 
 #[cfg(test)]

@@ -240,7 +240,7 @@ fn log(cluster: &mut Cluster, request: &Request, target: &Target) -> Reply {
             if follow.feed(cluster) {
                 cluster.open.push(Box::new(follow));
             }
-            Reply::Stream("text/plain", receiver)
+            Reply::Stream("text/plain", receiver, Vec::new())
         }
     }
 }

@@ -4,9 +4,10 @@
 //! Models `apiserver/pkg/endpoints/metrics` and `apiserver/pkg/storage/etcd3/metrics`; the text is that of the format 0.0.4.
 
 use super::cluster::{Cluster, OpenRequest};
+use super::counts::RequestLabels;
+use super::discovery;
 use super::request::{Request, Target};
 use super::status::Answer;
-use super::{clock, discovery};
 use crate::api::{Kind, kind};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -16,76 +17,35 @@ const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 /// Methods that are counted by name.
 const METHODS: [&str; 6] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
-/// What a request is counted as.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Labels {
-    group: String,
-    version: String,
-    resource: String,
-    subresource: String,
-    scope: &'static str,
-    verb: &'static str,
-    dry_run: &'static str,
-}
-
-impl Labels {
-    /// Those of a request, about a kind if it is about one.
-    pub fn of(cluster: &Cluster, request: &Request, about: Option<(Kind, &Target)>) -> Labels {
-        let method = METHODS.into_iter().find(|method| *method == request.method).unwrap_or("other");
-        let dry_run = if request.is_dry() { "All" } else { "" };
-        let Some((kind, target)) = about else { return Labels { verb: method, dry_run, ..Labels::default() } };
-        let part = discovery::has_part(&cluster.sim, kind, &target.version, &target.part);
-        let (reads, all) = (matches!(method, "GET" | "HEAD"), target.name.is_empty());
-        let verb = match method {
-            _ if matches!(target.part.as_str(), "exec" | "attach" | "portforward") => "CONNECT",
-            _ if reads && request.on("watch") => "WATCH",
-            _ if reads && all => "LIST",
-            "DELETE" if all => "DELETECOLLECTION",
-            "PATCH" if request.applies() => "APPLY",
-            method => method,
-        };
-        let scope = match () {
-            () if !all || method == "POST" => "resource",
-            () if !target.namespace.is_empty() => "namespace",
-            () => "cluster",
-        };
-        let subresource = if part { target.part.clone() } else { String::new() };
-        let [group, version, resource] = [&target.group, &target.version, &target.resource].map(String::clone);
-        Labels { group, version, resource, subresource, scope, verb, dry_run }
-    }
-
-    fn text(&self) -> String {
-        let Labels { group, version, resource, subresource, scope, verb, .. } = self;
-        format!(
-            "component=\"apiserver\",group={group:?},resource={resource:?},scope={scope:?},subresource={subresource:?},verb={verb:?},\
-             version={version:?}"
-        )
-    }
-}
-
-/// What is counted.
-pub struct Counts {
-    /// When the server started, in seconds since 1970.
-    started: u64,
-    requests: BTreeMap<(Labels, u16), u64>,
-}
-
-impl Counts {
-    /// Nothing so far.
-    pub fn new() -> Counts {
-        Counts { started: clock::wall(), requests: BTreeMap::new() }
-    }
-
-    /// Counts a request that was answered with a code.
-    pub fn count(&mut self, labels: Labels, code: u16) {
-        *self.requests.entry((labels, code)).or_default() += 1;
-    }
+/// What a request is counted as, about a kind if it is about one.
+pub fn labels(cluster: &Cluster, request: &Request, about: Option<(Kind, &Target)>) -> RequestLabels {
+    let method = METHODS.into_iter().find(|method| *method == request.method).unwrap_or("other");
+    let dry_run = if request.is_dry() { "All" } else { "" };
+    let Some((kind, target)) = about else { return RequestLabels { verb: method, dry_run, ..RequestLabels::default() } };
+    let part = discovery::has_part(&cluster.sim, kind, &target.version, &target.part);
+    let (reads, all) = (matches!(method, "GET" | "HEAD"), target.name.is_empty());
+    let verb = match method {
+        _ if matches!(target.part.as_str(), "exec" | "attach" | "portforward") => "CONNECT",
+        _ if reads && request.on("watch") => "WATCH",
+        _ if reads && all => "LIST",
+        "DELETE" if all => "DELETECOLLECTION",
+        "PATCH" if request.applies() => "APPLY",
+        method => method,
+    };
+    let scope = match () {
+        () if !all || method == "POST" => "resource",
+        () if !target.namespace.is_empty() => "namespace",
+        () => "cluster",
+    };
+    let subresource = if part { target.part.clone() } else { String::new() };
+    let [group, version, resource] = [&target.group, &target.version, &target.resource].map(String::clone);
+    RequestLabels { group, version, resource, subresource, scope, verb, dry_run }
 }
 
 /// A request that is answered piece by piece, with what it is counted as.
 pub struct Labelled {
     /// What it is counted as.
-    pub labels: Labels,
+    pub labels: RequestLabels,
     /// The request.
     pub inner: Box<dyn OpenRequest>,
 }
@@ -99,7 +59,7 @@ impl OpenRequest for Labelled {
         self.inner.restored(cluster)
     }
 
-    fn labels(&self) -> Option<&Labels> {
+    fn labels(&self) -> Option<&RequestLabels> {
         Some(&self.labels)
     }
 }
@@ -123,7 +83,7 @@ impl Page {
 pub fn answer(cluster: &Cluster) -> Answer {
     let mut page = Page(String::new());
     let (sim, counts) = (&cluster.sim, &cluster.counts);
-    let mut open: BTreeMap<&Labels, u64> = BTreeMap::new();
+    let mut open: BTreeMap<&RequestLabels, u64> = BTreeMap::new();
     for labels in cluster.open.iter().filter_map(|request| request.labels()) {
         *open.entry(labels).or_default() += 1;
     }

@@ -56,7 +56,7 @@ pub fn list(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Targe
     if watches {
         let (watch, receiver) = WatchStream::open(cluster, request, (kind, &target.namespace, &target.name), selection, form);
         cluster.open.push(Box::new(watch));
-        return Reply::Stream("application/json", receiver);
+        return Reply::Stream("application/json", receiver, Vec::new());
     }
     let page = match Page::of(&cluster.sim, request) {
         Ok(page) => page,

@@ -2,7 +2,7 @@
 //!
 //! Models `apiserver/pkg/endpoints/request/requestinfo.go` and the option types of `apimachinery/pkg/apis/meta/v1`.
 
-use super::options::{self, Deletion};
+use super::options::{self, DeletionOptions};
 use crate::engine::store::{ApiError, Unknown, UserInfo};
 use crate::manifest;
 use serde_json::Value;
@@ -34,7 +34,7 @@ pub struct Request {
     /// The body.
     pub body: Vec<u8>,
     /// How something is to be deleted, once it has been read.
-    deletion: OnceCell<Result<Deletion, ApiError>>,
+    deletion: OnceCell<Result<DeletionOptions, ApiError>>,
 }
 
 impl Request {
@@ -69,7 +69,7 @@ impl Request {
     }
 
     /// How something is to be deleted, if it asks for that: by its options, and by its body.
-    pub fn deletion(&self) -> Option<&Result<Deletion, ApiError>> {
+    pub fn deletion(&self) -> Option<&Result<DeletionOptions, ApiError>> {
         let evicts = self.method == "POST" && self.path.trim_end_matches('/').ends_with("/eviction");
         (evicts || self.method == "DELETE").then(|| self.deletion.get_or_init(|| options::deletion(self, evicts)))
     }

@@ -3,7 +3,7 @@
 //! Models `apiserver/pkg/endpoints/installer.go`.
 
 use super::cluster::{Cluster, Reply};
-use super::prometheus::{self, Labelled, Labels};
+use super::prometheus::{self, Labelled};
 use super::request::{Accepts, Request, Target};
 use super::status::{Answer, failure, no_such_path, no_such_resource, not_allowed};
 use super::{convert, discovery, metrics, openapi, openapi_v2, options, parts, read, reviews, write};
@@ -19,21 +19,20 @@ pub fn answer(cluster: &mut Cluster, request: &Request) -> Reply {
     let open = cluster.open.len();
     let target = Target::parse(&request.path);
     let about = target.as_ref().and_then(|target| Some((kind_of(&cluster.sim, target)?, target)));
-    let labels = Labels::of(cluster, request, about);
+    let labels = prometheus::labels(cluster, request, about);
     let mut reply = dispatch(cluster, request);
-    let code = match &mut reply {
-        Reply::Whole(answer) => {
-            let warning = about.and_then(|(kind, target)| cluster.sim.server().definitions().deprecation(kind, &target.version));
-            // A write may have found that already.
-            let is_new = |warning: &String| !answer.warnings.contains(warning);
-            if let Some(warning) = warning.filter(is_new) {
-                answer.warnings.push(warning);
-            }
-            answer.code
-        }
-        Reply::Stream(..) => 200,
-        Reply::Socket(..) => 101,
+    let warning = about.and_then(|(kind, target)| cluster.sim.server().definitions().deprecation(kind, &target.version));
+    let (code, warnings) = match &mut reply {
+        Reply::Whole(answer) => (answer.code, Some(&mut answer.warnings)),
+        Reply::Stream(_, _, warnings) => (200, Some(warnings)),
+        Reply::Socket(..) => (101, None),
     };
+    // A write may have found that already.
+    if let (Some(warning), Some(warnings)) = (warning, warnings)
+        && !warnings.contains(&warning)
+    {
+        warnings.push(warning);
+    }
     if cluster.open.len() > open
         && let Some(inner) = cluster.open.pop()
     {

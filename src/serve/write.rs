@@ -5,7 +5,7 @@
 use super::cluster::Cluster;
 use super::convert;
 use super::objects::Shown;
-use super::options::Deletion;
+use super::options::DeletionOptions;
 use super::request::{Request, Target};
 use super::show::Representation;
 use super::status::{Answer, deleted};
@@ -152,7 +152,7 @@ pub fn delete_all(cluster: &mut Cluster, request: &Request, kind: Kind, target: 
 
 /// How an object is to be deleted.
 pub fn deletion(cluster: &Cluster, request: &Request, key: &ObjectRef) -> Result<Delete, ApiError> {
-    let how = request.deletion().cloned().unwrap_or_else(|| Ok(Deletion::default()))?;
+    let how = request.deletion().cloned().unwrap_or_else(|| Ok(DeletionOptions::default()))?;
     // Two older kinds keep what they own unless a client asks otherwise.
     let keeps = matches!(key.kind, Kind::Job | Kind::ReplicationController);
     let propagation = how.propagation.unwrap_or(if keeps { Propagation::Orphan } else { Propagation::Background });

@@ -168,6 +168,7 @@ fn clients_are_warned_of_a_deprecated_version_whatever_they_do() {
             assert_eq!((reply.code / 100, warnings(&reply)), (2, vec![told.to_owned()]));
         }
         assert_eq!(warnings(&get(at, &old_one)), [told]);
+        assert_eq!(warnings(&get(at, &format!("{old}?watch=1&timeoutSeconds=1"))), [told]);
         for reply in [
             post(at, new, &boat),
             get(at, new),
