@@ -463,9 +463,10 @@ fn answered(address: SocketAddr, sent: &Sent) -> Result<u16, String> {
     // JSON, or the YAML that was asked for, of which JSON is a part.
     let status: Value = serde_json::from_slice(body).or_else(|_| serde_yaml::from_slice(body)).unwrap_or_default();
     let is_status = status["kind"] == "Status" && status["code"].as_u64() == Some(u64::from(code)) && status["message"].is_string();
-    // A patch of fields that do not exist fails without a reason, as upstream.
-    let failed = matches!(code, 500 | 503)
-        && !status["message"].as_str().is_some_and(|text| text.starts_with("failed to create typed patch object"));
+    // A patch of fields that do not exist fails without a reason, and so does impersonating nobody with a uid, as upstream.
+    let known = ["failed to create typed patch object", "Internal error occurred: a uid, groups or extra"];
+    let failed =
+        matches!(code, 500 | 503) && !status["message"].as_str().is_some_and(|text| known.iter().any(|start| text.starts_with(start)));
     if failed || code >= 400 && sent.whole && !is_status {
         return Err(format!("{code}: {}", String::from_utf8_lossy(body)));
     }

@@ -1,8 +1,7 @@
 //! The field manager of a client's writes.
 
-use super::Managed;
 use super::fields::FieldSet;
-use crate::api::{Object, Str};
+use crate::api::{Object, Str, Time};
 use std::rc::Rc;
 
 /// The field manager of a client's writes.
@@ -22,6 +21,23 @@ pub struct Manager {
     pub(in crate::engine::store) given: Option<Rc<[Managed]>>,
     /// Whether it ends client-side apply with what it applies.
     pub(in crate::engine::store) migrates: bool,
+}
+
+/// One entry of `managedFields`.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::engine::store) struct Managed {
+    pub manager: Str,
+    pub subresource: &'static str,
+    pub applies: bool,
+    pub time: Time,
+    pub fields: FieldSet,
+}
+
+impl Managed {
+    /// Whether it is the one of a name, for a part of the object.
+    pub fn is(&self, name: &str, subresource: &str, applies: bool) -> bool {
+        self.manager == name && self.subresource == subresource && self.applies == applies
+    }
 }
 
 /// The fields that no comparison of two versions shows.

@@ -13,11 +13,11 @@ mod manager;
 use super::server::ApiServer;
 use crate::api::meta::LAST_APPLIED;
 use crate::api::object::compared;
-use crate::api::{Kind, Object, ObjectRef, Str, Time};
+use crate::api::{Kind, Object, ObjectRef, Str};
 use crate::engine::journal::{Actor, Entry, Op, Record};
 use fields::{FieldSet, Shape};
 pub use history::ManagedHistory;
-pub(super) use manager::Fields;
+pub(super) use manager::{Fields, Managed};
 pub use manager::{Manager, Unknown};
 use serde_json::{Map, Value, json};
 use std::rc::Rc;
@@ -35,22 +35,6 @@ const OWN: [&str; 10] = [
     "managedFields",
     "resourceVersion",
 ];
-
-/// One entry of `managedFields`.
-#[derive(Clone, Debug, PartialEq)]
-pub(in crate::engine::store) struct Managed {
-    manager: Str,
-    subresource: &'static str,
-    applies: bool,
-    time: Time,
-    fields: FieldSet,
-}
-
-impl Managed {
-    fn is(&self, name: &str, subresource: &str, applies: bool) -> bool {
-        self.manager == name && self.subresource == subresource && self.applies == applies
-    }
-}
 
 impl ApiServer {
     /// `metadata.managedFields` of an object, in the server's order.
