@@ -78,12 +78,8 @@ impl OpenApi {
         let (mut header, mut required) = (Map::new(), Vec::new());
         self.properties("metav1.TypeMeta", "metav1.TypeMeta", &mut header, &mut required, schemas);
         header.insert("metadata".to_owned(), self.property("*", ("metadata", "metav1.ObjectMeta"), schemas));
-        if !schema["properties"].is_object() {
-            schema["properties"] = Value::Object(Map::new());
-        }
-        for (name, property) in header {
-            schema["properties"][name] = property;
-        }
+        embed(&mut schema, &header);
+        add(&mut schema, header);
         schema[NAMES] = json!([{ "group": group, "version": version, "kind": kind }]);
         let reversed: Vec<&str> = group.split('.').rev().collect();
         schemas.insert(format!("{}.{version}.{kind}", reversed.join(".")), schema.clone());
@@ -181,6 +177,30 @@ impl OpenApi {
                 }
             },
         }
+    }
+}
+
+/// Gives a schema some more properties.
+fn add(schema: &mut Value, header: Map<String, Value>) {
+    if !schema["properties"].is_object() {
+        schema["properties"] = Value::Object(Map::new());
+    }
+    for (name, property) in header {
+        schema["properties"][name] = property;
+    }
+}
+
+/// Gives the schemas of objects within an object the fields that every object has.
+fn embed(schema: &mut Value, header: &Map<String, Value>) {
+    match schema {
+        Value::Object(map) => {
+            map.values_mut().for_each(|inner| embed(inner, header));
+            if map.get("x-kubernetes-embedded-resource") == Some(&Value::Bool(true)) {
+                add(schema, header.clone());
+            }
+        }
+        Value::Array(list) => list.iter_mut().for_each(|inner| embed(inner, header)),
+        _ => {}
     }
 }
 

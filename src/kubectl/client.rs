@@ -439,6 +439,7 @@ impl<'a> Client<'a> {
         };
         let name = args.get("field-manager").filter(|name| !name.is_empty()).unwrap_or(&usual);
         let manager = Manager::update(name, if args.verb == "scale" { "scale" } else { "" });
+        let manager = if args.verb == "apply" && args.on("server-side") { manager.migrating() } else { manager };
         let unknown = match (args.verb.as_str(), args.get("validate")) {
             (_, Some("warn")) => Unknown::Warn,
             (_, Some("false" | "ignore")) => Unknown::Drop,
@@ -477,8 +478,9 @@ fn configured(args: &super::parse::Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The user of `--as`, with the groups of `--as-group`.
+/// The user of `--as`, with the groups of `--as-group` and the uid of `--as-uid`.
 fn user(args: &super::parse::Args) -> Option<Rc<UserInfo>> {
     let name = args.get("as").filter(|name| !name.is_empty())?;
-    Some(Rc::new(UserInfo::new(name, args.all("as-group").map(Into::into).collect())))
+    let user = UserInfo::new(name, args.all("as-group").map(Into::into).collect());
+    Some(Rc::new(UserInfo { uid: args.get("as-uid").unwrap_or("").into(), ..user }))
 }

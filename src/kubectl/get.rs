@@ -325,7 +325,8 @@ fn list(client: &mut Client<'_>, mut watch: GetWatch, args: &Args) -> Result<Out
 
 /// The server's warning for a kind that is deprecated.
 fn warn(client: &mut Client<'_>, targets: &[(Kind, Option<String>)]) {
-    if let Some(warning) = targets.iter().find_map(|(kind, _)| kind.deprecation()) {
+    let definitions = client.sim().server().definitions();
+    if let Some(warning) = targets.iter().find_map(|(kind, _)| definitions.deprecation(*kind, "")) {
         client.warn(format!("Warning: {warning}"));
     }
 }

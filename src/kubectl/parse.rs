@@ -5,7 +5,7 @@ use crate::api::time::duration;
 
 /// Flags that every verb knows. A flag is `name`, `name/short`; a value follows `=`, an optional one `?`. Before the name stands `!` if it is
 /// not simulated and refused, `~` if there is nothing for it to do here, and `@` if it names objects by a file.
-pub const GLOBAL: &str = "help/h namespace/n= ~kubeconfig= ~context= ~cluster= user= ~server/s= ~v/v= ~request-timeout= field-manager= as= as-group= ~as-uid= \
+pub const GLOBAL: &str = "help/h namespace/n= ~kubeconfig= ~context= ~cluster= user= ~server/s= ~v/v= ~request-timeout= field-manager= as= as-group= as-uid= \
     show-managed-fields template= ~allow-missing-template-keys !warnings-as-errors";
 
 /// A parsed command line.

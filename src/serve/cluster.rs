@@ -1,9 +1,11 @@
 //! The cluster behind the server: its clock, the requests that are open, and the way to the API server.
 
 use super::clock::now;
+use super::counts::{RequestCounts, RequestLabels};
 use super::request::Request;
 use super::status::Answer;
 use crate::actions::{self, Command, WaitingCommands};
+use crate::api::node::Node;
 use crate::api::time::SECOND;
 use crate::api::{Kind, Time};
 use crate::engine::Sim;
@@ -26,6 +28,8 @@ use tokio::sync::mpsc;
 const LEAP: u64 = 15 * 60 * SECOND;
 /// It stops when nothing has changed for so long: what goes on then only watches.
 const QUIET: u64 = 30 * SECOND;
+/// After so long a Node that no kubelet has reported for has been given up, with all that follows.
+const UNREPORTED: u64 = 75 * SECOND;
 /// Engine work between two looks at the requests.
 const SLICE: usize = 20_000;
 /// How long it sleeps at most, so that ended watches are noticed.
@@ -48,8 +52,8 @@ pub enum ClockPace {
 pub enum Reply {
     /// All at once.
     Whole(Answer),
-    /// Piece by piece, until the sender is gone.
-    Stream(&'static str, mpsc::Receiver<Vec<u8>>),
+    /// Piece by piece, until the sender is gone: the type of the body, its pieces, and what the client is to be warned of.
+    Stream(&'static str, mpsc::Receiver<Vec<u8>>, Vec<String>),
     /// Messages in both directions, until either side ends: what is sent to the client, and what it sends.
     Socket(mpsc::Receiver<Vec<u8>>, mpsc::Sender<Vec<u8>>),
 }
@@ -68,6 +72,11 @@ pub trait OpenRequest {
     /// The cluster has become what it was earlier; false if the request ends with that.
     fn restored(&mut self, _cluster: &mut Cluster) -> bool {
         false
+    }
+
+    /// What it is counted as.
+    fn labels(&self) -> Option<&RequestLabels> {
+        None
     }
 }
 
@@ -92,6 +101,8 @@ pub struct Cluster {
     managed: ManagedHistory,
     /// Requests that are answered piece by piece.
     pub(super) open: Vec<Box<dyn OpenRequest>>,
+    /// How many requests were answered.
+    pub(super) counts: RequestCounts,
     /// Commands that still wait.
     waiting: WaitingCommands,
     /// What was done.
@@ -132,6 +143,7 @@ impl Cluster {
             sim,
             managed,
             open,
+            counts: RequestCounts::new(),
             waiting,
             log,
             remotes,
@@ -200,7 +212,7 @@ impl Cluster {
     /// A client is about to write: a leaping clock shall see what comes of it.
     pub fn expect_changes(&mut self) {
         self.leaps_until = self.sim.now().after(LEAP);
-        self.written = self.sim.now();
+        self.written = self.written.max(self.sim.now());
     }
 
     /// Lets time pass and tells the open requests what has happened; gives how long nothing more will, unless a request comes.
@@ -290,6 +302,12 @@ impl Cluster {
             return (write.send(&mut copy, &origin), copy.warnings);
         }
         let sent = self.sim.client_request(&write);
+        if let Ok(Written { object: Some(object), .. }) = &sent.0
+            && object.get::<Node>().is_some_and(|node| node.status.conditions.is_empty())
+        {
+            // It is given up after a minute, unless somebody reports for it.
+            self.written = self.sim.now().after(UNREPORTED - QUIET);
+        }
         self.record(Command::Request(Rc::new(write)));
         sent
     }

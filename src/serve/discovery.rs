@@ -405,7 +405,7 @@ pub fn paths(sim: &Sim) -> Vec<String> {
         paths.push(format!("/apis/{name}"));
         paths.extend(versions.iter().map(|(version, _)| format!("/apis/{name}/{version}")));
     }
-    paths.extend(["/healthz", "/livez", "/openapi/v2", "/openapi/v3", "/readyz", "/version"].map(str::to_owned));
+    paths.extend(["/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/readyz", "/version"].map(str::to_owned));
     paths
 }
 

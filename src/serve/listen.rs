@@ -157,7 +157,7 @@ async fn answer(mut incoming: hyper::Request<Incoming>, calls: Sender<Call>, gua
 fn response(reply: Reply) -> Response<Content> {
     let (code, content_type, warnings, content) = match reply {
         Reply::Whole(answer) => (answer.code, answer.content_type, answer.warnings, Content::Whole(Some(answer.body.into()))),
-        Reply::Stream(content_type, receiver) => (200, content_type, Vec::new(), Content::Stream(receiver)),
+        Reply::Stream(content_type, receiver, warnings) => (200, content_type, warnings, Content::Stream(receiver)),
         // The client did not ask for a WebSocket that is spoken.
         Reply::Socket(..) => {
             return response(failure(400, "BadRequest", "Upgrade request required: WebSocket with v5.channel.k8s.io").into());

@@ -5,6 +5,7 @@
 use super::openapi::everything;
 use super::request::Request;
 use super::status::{Answer, failure};
+use crate::api::openapi::NAMES;
 use crate::engine::Sim;
 use serde_json::{Map, Value, json};
 
@@ -38,10 +39,43 @@ fn document(sim: &Sim) -> Value {
     json!({ "swagger": "2.0", "info": { "title": "Kubernetes", "version": "v1.36.2" }, "paths": paths, "definitions": definitions })
 }
 
+/// What a schema that keeps unknown fields says so with. kubectl takes the properties that it finds for all there are.
+const KEEPS_UNKNOWN: &str = "x-kubernetes-preserve-unknown-fields";
+
+/// A schema without what kubectl would misread: the properties where others are kept too, and the type of what may be null.
+fn readable(map: &mut Map<String, Value>) {
+    let (keeps, nullable) = (map.get(KEEPS_UNKNOWN) == Some(&true.into()), map.get("nullable") == Some(&true.into()));
+    if keeps || nullable {
+        map.remove("items");
+        map.remove("properties");
+    }
+    let kind = map.get("type").and_then(Value::as_str).unwrap_or("");
+    if nullable || keeps && kind == "object" || kind == "array" && !map.contains_key("items") {
+        map.remove("type");
+    }
+    let is_nullable = |map: &Map<String, Value>, name: &Value| map["properties"][name.as_str().unwrap_or("")]["nullable"] == true;
+    if map.get("properties").is_some_and(Value::is_object)
+        && let Some(Value::Array(required)) = map.get("required")
+    {
+        let required: Vec<Value> = required.iter().filter(|name| !is_nullable(map, name)).cloned().collect();
+        if required.is_empty() {
+            map.remove("required")
+        } else {
+            map.insert("required".to_owned(), required.into())
+        };
+    }
+}
+
 /// A schema as v2 has it: other references, and a format for what is a number or a text.
 fn older(schema: Value) -> Value {
     match schema {
-        Value::Object(map) if map.contains_key("oneOf") || map.contains_key("x-kubernetes-int-or-string") => {
+        Value::Object(map) if map.get(KEEPS_UNKNOWN) == Some(&true.into()) && map.contains_key(NAMES) => {
+            json!({ "type": "object", NAMES: map[NAMES] })
+        }
+        Value::Object(map)
+            if map.contains_key("oneOf") && !map.contains_key("type") && !map.contains_key(KEEPS_UNKNOWN)
+                || map.contains_key("x-kubernetes-int-or-string") =>
+        {
             let mut kept = json!({ "type": "string" });
             let custom = map.get("x-kubernetes-int-or-string").map(|_| Value::from("int-or-string"));
             for (name, value) in [("description", map.get("description")), ("format", map.get("format").or(custom.as_ref()))] {
@@ -52,13 +86,22 @@ fn older(schema: Value) -> Value {
             kept
         }
         Value::Object(mut map) => {
+            readable(&mut map);
             // A reference with something beside it.
-            if let Some(Value::Array(mut one)) = map.remove("allOf").filter(|_| !map.contains_key("type")) {
+            if let Some(Value::Array(mut one)) =
+                map.remove("allOf").filter(|_| !map.contains_key("type") && !map.contains_key(KEEPS_UNKNOWN))
+            {
                 map.append(one.first_mut().and_then(Value::as_object_mut).unwrap_or(&mut Map::new()));
             }
             let one = |(key, value): (String, Value)| match (key.as_str(), &value) {
                 ("$ref", Value::String(name)) => (key, name.replace("#/components/schemas/", "#/definitions/").into()),
                 ("nullable" | "oneOf" | "anyOf" | "not", _) => (String::new(), Value::Null),
+                // Their keys are names, not words of a schema.
+                ("properties", Value::Object(_)) => {
+                    let Value::Object(named) = value else { return (key, value) };
+                    (key, named.into_iter().map(|(name, one)| (name, older(one))).collect())
+                }
+                ("default" | "enum" | "example", _) => (key, value),
                 _ => (key, older(value)),
             };
             Value::Object(map.into_iter().map(one).filter(|(key, _)| !key.is_empty()).collect())

@@ -4,8 +4,8 @@
 
 use super::request::Request;
 use super::status::{Answer, failure};
-use crate::engine::store::ApiError;
 use crate::engine::store::validation::{ErrorType, FieldError};
+use crate::engine::store::{ApiError, Propagation};
 use serde_json::{Value, json};
 
 /// The longest name of a manager of fields, in bytes.
@@ -29,9 +29,12 @@ pub fn refusal(request: &Request) -> Option<Answer> {
         "POST" => ("CreateOptions", writes(request)),
         "PUT" => ("UpdateOptions", writes(request)),
         "PATCH" => ("PatchOptions", patch(request).into_iter().chain(writes(request)).collect()),
-        "DELETE" => ("DeleteOptions", dry_run(request).into_iter().collect()),
+        "DELETE" => ("DeleteOptions", Vec::new()),
         _ => return None,
     };
+    if let Some(Err(error)) = request.deletion() {
+        return Some(Answer::error(error, None));
+    }
     let refused = || Answer::error(&ApiError::invalid_fields(&format!("{kind}.meta.k8s.io"), "", &errors), None);
     (!errors.is_empty()).then(refused)
 }
@@ -102,7 +105,7 @@ fn writes(request: &Request) -> Vec<FieldError> {
     if manager.chars().any(char::is_control) {
         errors.push(error("fieldManager", ErrorType::Invalid, manager, "should only contain printable characters"));
     }
-    errors.extend(dry_run(request));
+    errors.extend(dry_run(stages(request)));
     if !matches!(unknown, "" | "Ignore" | "Warn" | "Strict") {
         errors.push(unsupported("fieldValidation", unknown, &["Ignore", "Strict", "Warn"]));
     }
@@ -117,16 +120,94 @@ fn patch(request: &Request) -> Option<FieldError> {
     request.has("force").then(|| forbidden("force", "may not be specified for non-apply patch"))
 }
 
+/// The stages that the options of a path leave out.
+fn stages(request: &Request) -> Vec<Value> {
+    request.query.iter().filter(|(key, _)| key == "dryRun").map(|(_, stage)| stage.as_str().into()).collect()
+}
+
 /// A dry run must be of everything: a request that means to write nothing must not write.
-fn dry_run(request: &Request) -> Option<FieldError> {
-    let mut stages: Vec<Value> = request.query.iter().filter(|(key, _)| key == "dryRun").map(|(_, stage)| stage.as_str().into()).collect();
-    if request.carries_options()
-        && let Ok(body) = request.options()
-    {
-        let inside = [&body["dryRun"], &body["deleteOptions"]["dryRun"]];
-        stages.extend(inside.into_iter().filter_map(Value::as_array).flatten().cloned());
-    }
+fn dry_run(stages: Vec<Value>) -> Option<FieldError> {
     stages.iter().any(|stage| stage != "All").then(|| unsupported("dryRun", json!(stages), &["All"]))
+}
+
+/// How something is to be deleted.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DeletionOptions {
+    /// Nothing is deleted.
+    pub is_dry: bool,
+    /// The grace period in seconds.
+    pub grace_seconds: Option<i64>,
+    /// What happens to dependents, if it says.
+    pub propagation: Option<Propagation>,
+    /// Only an object with this uid is deleted.
+    pub uid: Option<String>,
+    /// Only this version of it.
+    pub version: Option<String>,
+}
+
+/// The fields of `DeleteOptions` that are looked at, with their types in Go.
+const FIELDS: [(&str, &str); 6] = [
+    ("dryRun", "[]string"),
+    ("gracePeriodSeconds", "int64"),
+    ("kind", "string"),
+    ("orphanDependents", "bool"),
+    ("preconditions", "v1.Preconditions"),
+    ("propagationPolicy", "v1.DeletionPropagation"),
+];
+
+/// What a value is, if it is not of a type.
+fn other_than(kind: &str, value: &Value) -> Option<&'static str> {
+    let (is, fits) = match value {
+        Value::Null => ("null", true),
+        Value::Bool(_) => ("bool", kind == "bool"),
+        Value::Number(number) => ("number", kind == "int64" && number.is_i64()),
+        Value::String(_) => ("string", matches!(kind, "string" | "v1.DeletionPropagation")),
+        Value::Array(_) => ("array", kind == "[]string"),
+        Value::Object(_) => ("object", kind == "v1.Preconditions"),
+    };
+    (!fits).then_some(is)
+}
+
+/// Reads the options of a deletion, or of an eviction: those of the body, and those of the path that it leaves out.
+pub fn deletion(request: &Request, evicts: bool) -> Result<DeletionOptions, ApiError> {
+    let body = match evicts {
+        true => request.posted("Eviction", "policy/v1")?["deleteOptions"].take(),
+        false => request.object_if_any("DeleteOptions")?,
+    };
+    for (field, kind) in FIELDS {
+        if let Some(is) = other_than(kind, &body[field]) {
+            let problem = format!("json: cannot unmarshal {is} into Go struct field DeleteOptions.{field} of type {kind}");
+            let message = format!("DeleteOptions in version \"v1\" cannot be handled as a DeleteOptions: {problem}");
+            return Err(ApiError::bad_request(message));
+        }
+    }
+    let mut errors = Vec::new();
+    let (word, orphans) = (body["propagationPolicy"].as_str().unwrap_or(request.option("propagationPolicy")), &body["orphanDependents"]);
+    // The older name of two of them.
+    let orphans = orphans.as_bool().or_else(|| request.option("orphanDependents").parse().ok());
+    if orphans.is_some() && !word.is_empty() {
+        errors.push(error("propagationPolicy", ErrorType::Invalid, word, "orphanDependents and deletionPropagation cannot be both set"));
+    }
+    let propagation = match (word, orphans) {
+        ("Foreground", _) => Some(Propagation::Foreground),
+        ("Orphan", _) | ("", Some(true)) => Some(Propagation::Orphan),
+        ("Background", _) | ("", Some(false)) => Some(Propagation::Background),
+        ("", None) => None,
+        (other, _) => {
+            errors.push(unsupported("propagationPolicy", other, &["Foreground", "Background", "Orphan", "nil"]));
+            None
+        }
+    };
+    let mut stages = stages(request);
+    stages.extend(body["dryRun"].as_array().into_iter().flatten().cloned());
+    let is_dry = !stages.is_empty();
+    errors.extend(dry_run(stages));
+    if !errors.is_empty() {
+        return Err(ApiError::invalid_fields("DeleteOptions.meta.k8s.io", "", &errors));
+    }
+    let grace_seconds = body["gracePeriodSeconds"].as_i64().or_else(|| request.option("gracePeriodSeconds").parse().ok());
+    let wanted = |field: &str| body["preconditions"][field].as_str().map(str::to_owned);
+    Ok(DeletionOptions { is_dry, grace_seconds, propagation, uid: wanted("uid"), version: wanted("resourceVersion") })
 }
 
 #[cfg(test)]

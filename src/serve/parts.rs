@@ -108,7 +108,7 @@ fn scale(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Target) 
                 None => Answer::json(200, &current),
             };
         }
-        "PUT" => request.object(),
+        "PUT" => request.object("Scale"),
         "PATCH" => change(request).and_then(|(how, patch)| match how {
             Patch::Strategic => Patch::Merge.merged(kind, current, &patch),
             how => how.merged(kind, current, &patch),
@@ -159,8 +159,7 @@ fn named(request: &Request, kind: &str, version: &str, name: &str) -> Result<Val
 
 fn evict(cluster: &mut Cluster, request: &Request, target: &Target) -> Answer {
     let key = ObjectRef::new(Kind::Pod, &target.namespace, &target.name);
-    let how =
-        named(request, "Eviction", "policy/v1", &target.name).and_then(|body| deletion(cluster, request, &key, &body["deleteOptions"]));
+    let how = named(request, "Eviction", "policy/v1", &target.name).and_then(|_| deletion(cluster, request, &key));
     let how = match how {
         Ok(how) => how,
         Err(error) => return Answer::error(&error, Some((Kind::Pod, &target.name))),
@@ -241,7 +240,7 @@ fn log(cluster: &mut Cluster, request: &Request, target: &Target) -> Reply {
             if follow.feed(cluster) {
                 cluster.open.push(Box::new(follow));
             }
-            Reply::Stream("text/plain", receiver)
+            Reply::Stream("text/plain", receiver, Vec::new())
         }
     }
 }

@@ -30,7 +30,7 @@ pub fn get(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Target
         return Answer::error(&ApiError::not_found(kind, &target.name), Some((kind, &target.name))).into();
     };
     let form = Representation::new(&cluster.sim, request, kind, target.api_version());
-    Answer { warnings: warnings(kind), ..Answer::json_text(200, form.object(&cluster.sim, object)) }.into()
+    Answer::json_text(200, form.object(&cluster.sim, object)).into()
 }
 
 /// A list, or a watch of it.
@@ -56,7 +56,7 @@ pub fn list(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Targe
     if watches {
         let (watch, receiver) = WatchStream::open(cluster, request, (kind, &target.namespace, &target.name), selection, form);
         cluster.open.push(Box::new(watch));
-        return Reply::Stream("application/json", receiver);
+        return Reply::Stream("application/json", receiver, Vec::new());
     }
     let page = match Page::of(&cluster.sim, request) {
         Ok(page) => page,
@@ -64,12 +64,7 @@ pub fn list(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Targe
     };
     let mut items = objects_at(cluster, page.version, (kind, &target.namespace), &selection);
     let more = page.cut(&mut items, selection.is_empty());
-    Answer { warnings: warnings(kind), ..Answer::json_text(200, form.list(&cluster.sim, items, page.version, &more)) }.into()
-}
-
-/// What clients are warned of that read a kind.
-fn warnings(kind: Kind) -> Vec<String> {
-    kind.deprecation().into_iter().map(str::to_owned).collect()
+    Answer::json_text(200, form.list(&cluster.sim, items, page.version, &more)).into()
 }
 
 /// A version that is no number, or has not been reached.

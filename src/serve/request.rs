@@ -2,13 +2,21 @@
 //!
 //! Models `apiserver/pkg/endpoints/request/requestinfo.go` and the option types of `apimachinery/pkg/apis/meta/v1`.
 
+use super::options::{self, DeletionOptions};
 use crate::engine::store::{ApiError, Unknown, UserInfo};
 use crate::manifest;
 use serde_json::Value;
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
 
 /// What an answer may be.
 const SERVED: [&str; 5] = ["application/json", YAML, "application/*", "*/*", "text/plain"];
 const YAML: &str = "application/yaml";
+/// So many bytes of a body that cannot be read are shown.
+const SUMMARY: usize = 30;
+/// The headers that say more about whom a request is made as.
+const UID: &str = "impersonate-uid";
+const EXTRA: &str = "impersonate-extra-";
 /// The group of tables and metadata.
 const META: &str = "meta.k8s.io";
 
@@ -25,6 +33,8 @@ pub struct Request {
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Vec<u8>,
+    /// How something is to be deleted, once it has been read.
+    deletion: OnceCell<Result<DeletionOptions, ApiError>>,
 }
 
 impl Request {
@@ -58,9 +68,10 @@ impl Request {
         self.content_type().starts_with("application/apply-patch")
     }
 
-    /// Whether its body may hold the options of a deletion.
-    pub fn carries_options(&self) -> bool {
-        self.method == "DELETE" || self.method == "POST" && self.path.ends_with("/eviction")
+    /// How something is to be deleted, if it asks for that: by its options, and by its body.
+    pub fn deletion(&self) -> Option<&Result<DeletionOptions, ApiError>> {
+        let evicts = self.method == "POST" && self.path.trim_end_matches('/').ends_with("/eviction");
+        (evicts || self.method == "DELETE").then(|| self.deletion.get_or_init(|| options::deletion(self, evicts)))
     }
 
     /// A header, empty if there is none.
@@ -75,16 +86,25 @@ impl Request {
 
     /// Whether nothing is to be written: by an option of the path, or by the options that a deletion or an eviction has in its body.
     pub fn is_dry(&self) -> bool {
-        let all = |options: &Value| options["dryRun"] == serde_json::json!(["All"]);
-        self.option("dryRun") == "All"
-            || self.carries_options() && self.options().is_ok_and(|body| all(&body) || all(&body["deleteOptions"]))
+        self.option("dryRun") == "All" || self.deletion().is_some_and(|how| how.as_ref().is_ok_and(|how| how.is_dry))
     }
 
     /// Whom it is made as, if it impersonates somebody.
     pub fn user(&self) -> Option<UserInfo> {
         let name = self.header("impersonate-user");
         let groups = self.headers.iter().filter(|(key, _)| key == "impersonate-group").map(|(_, value)| value.as_str().into());
-        (!name.is_empty()).then(|| UserInfo::new(name, groups.collect()))
+        let mut extra: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for (key, value) in self.headers.iter().filter_map(|(key, value)| Some((key.strip_prefix(EXTRA)?, value))) {
+            extra.entry(decoded(key, false).as_str().into()).or_default().push(value.as_str().into());
+        }
+        let user = || UserInfo { uid: self.header(UID).into(), extra, ..UserInfo::new(name, groups.collect()) };
+        (!name.is_empty()).then(user)
+    }
+
+    /// Whether it says more about whom it is made as than who that is.
+    pub fn impersonates_nobody(&self) -> bool {
+        let more = |key: &String| key == "impersonate-group" || key == UID || key.starts_with(EXTRA);
+        self.header("impersonate-user").is_empty() && self.headers.iter().any(|(key, _)| more(key))
     }
 
     /// The name that its fields are managed under: `fieldManager`, or the client's.
@@ -102,37 +122,51 @@ impl Request {
         }
     }
 
-    /// The body as an object: JSON, or YAML where the client says so.
-    pub fn object(&self) -> Result<Value, ApiError> {
-        let value = match self.content_type() {
-            "" | "application/json" | "*/*" => serde_json::from_slice(&self.body).map_err(|e| unreadable(&e.to_string()))?,
+    /// The body as an object of a kind: JSON, or YAML where the client says so.
+    pub fn object(&self, kind: &str) -> Result<Value, ApiError> {
+        let unreadable = |problem: &str| {
+            let summary = summary(&self.body);
+            ApiError::bad_request(format!("the object provided is unrecognized (must be of type {kind}): {problem} ({summary})"))
+        };
+        let unversioned = |problem: &str| unreadable(&format!("couldn't get version/kind; json parse error: {problem}"));
+        let value: Value = match self.content_type() {
+            "" | "application/json" | "*/*" => serde_json::from_slice(&self.body).map_err(|e| unversioned(&e.to_string()))?,
             "application/vnd.kubernetes.protobuf" => super::protobuf::object(&self.body).map_err(|problem| unreadable(&problem))?,
-            kind if kind.ends_with("yaml") => return self.yaml(),
+            form if form.ends_with("yaml") => self.document().map_err(|problem| unversioned(&problem))?,
             other => return Err(ApiError::unsupported_body(other)),
         };
-        an_object(value)
+        // Text, a number or a list is no object.
+        if value.is_object() { Ok(value) } else { Err(unversioned("the body is no object")) }
+    }
+
+    /// The configuration that a server-side apply sends.
+    pub fn configuration(&self) -> Result<Value, ApiError> {
+        let problem = match self.document() {
+            Ok(value) if value.is_object() => return Ok(value),
+            Ok(_) => "the body is no object".to_owned(),
+            Err(problem) => problem,
+        };
+        Err(ApiError::bad_request(format!("error decoding YAML: {problem}")))
     }
 
     /// The body as YAML; JSON is read too.
-    pub fn yaml(&self) -> Result<Value, ApiError> {
+    fn document(&self) -> Result<Value, String> {
         if let Ok(value) = serde_json::from_slice(&self.body) {
-            return an_object(value);
+            return Ok(value);
         }
         let parsed = manifest::parse(&self.body);
-        match parsed.documents.into_iter().next() {
-            Some(document) => an_object(document.value),
-            None => Err(unreadable(parsed.diagnostics.first().map_or("the document is empty", |problem| &problem.message))),
-        }
+        let problem = || parsed.diagnostics.first().map_or("the document is empty".to_owned(), |problem| problem.message.clone());
+        parsed.documents.into_iter().next().map(|document| document.value).ok_or_else(problem)
     }
 
-    /// Options of the body, where there is one.
-    pub fn options(&self) -> Result<Value, ApiError> {
-        if self.body.is_empty() { Ok(Value::Null) } else { self.object() }
+    /// The body as an object, where there is one.
+    pub fn object_if_any(&self, kind: &str) -> Result<Value, ApiError> {
+        if self.body.is_empty() { Ok(Value::Null) } else { self.object(kind) }
     }
 
     /// The body of a request that is about an object: of this kind, if it names one.
     pub fn posted(&self, kind: &str, version: &str) -> Result<Value, ApiError> {
-        let body = self.object()?;
+        let body = self.object(kind)?;
         for (field, expected) in [("kind", kind), ("apiVersion", version)] {
             let said = body[field].as_str().unwrap_or(expected);
             if said != expected {
@@ -175,11 +209,6 @@ impl Request {
     }
 }
 
-/// A body that is text, a number or a list is no object.
-fn an_object(value: Value) -> Result<Value, ApiError> {
-    if value.is_object() { Ok(value) } else { Err(unreadable("the body is no object")) }
-}
-
 /// The shape of an answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Accepts {
@@ -195,8 +224,14 @@ pub enum Accepts {
     Nothing,
 }
 
-fn unreadable(detail: &str) -> ApiError {
-    ApiError::bad_request(format!("the object provided is unrecognized (must be of type Object): {detail}"))
+/// How a body begins that could not be read: what may be JSON as it is, anything else byte by byte.
+fn summary(body: &[u8]) -> String {
+    let (first, more) = (&body[..body.len().min(SUMMARY)], if body.len() > SUMMARY { " ..." } else { "" });
+    match first {
+        [] => "<empty>".to_owned(),
+        [b'{', ..] => String::from_utf8_lossy(first).into_owned() + more,
+        _ => first.iter().map(|byte| format!("{byte:02x}")).collect::<String>() + more,
+    }
 }
 
 /// Text with `%20` and the like put back; `+` is a space in options.

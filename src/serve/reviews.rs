@@ -21,9 +21,8 @@ pub fn answer(cluster: &mut Cluster, request: &Request, target: &Target) -> Opti
     if request.method != "POST" || !target.name.is_empty() {
         return Some(not_allowed());
     }
-    let mut body = match request.object() {
-        Ok(body) if body.is_object() => body,
-        Ok(_) => return Some(Answer::error(&crate::engine::store::ApiError::bad_request("the body is no object".to_owned()), None)),
+    let mut body = match request.object(kind) {
+        Ok(body) => body,
         Err(error) => return Some(Answer::error(&error, None)),
     };
     let user = request.user();
@@ -32,7 +31,9 @@ pub fn answer(cluster: &mut Cluster, request: &Request, target: &Target) -> Opti
     body["status"] = match *kind {
         "SelfSubjectReview" => {
             let user = user.unwrap_or_else(administrator);
-            json!({ "userInfo": { "username": user.name.as_str(), "groups": texts(user.groups.iter()) } })
+            let mut told = json!({ "username": user.name.as_str(), "groups": texts(user.groups.iter()) });
+            user.tell_more(&mut told);
+            json!({ "userInfo": told })
         }
         "TokenReview" => token(cluster, body["spec"]["token"].as_str().unwrap_or("")),
         "SelfSubjectRulesReview" => rules(cluster, user, body["spec"]["namespace"].as_str().unwrap_or("")),

@@ -3,6 +3,7 @@
 //! Models `apiserver/pkg/endpoints/installer.go`.
 
 use super::cluster::{Cluster, Reply};
+use super::prometheus::{self, Labelled};
 use super::request::{Accepts, Request, Target};
 use super::status::{Answer, failure, no_such_path, no_such_resource, not_allowed};
 use super::{convert, discovery, metrics, openapi, openapi_v2, options, parts, read, reviews, write};
@@ -13,12 +14,44 @@ use serde_json::json;
 /// The largest body of a request, in bytes.
 pub const MAX_BODY: usize = 3 * 1024 * 1024;
 
-/// Answers a request.
+/// Answers a request, and counts it.
 pub fn answer(cluster: &mut Cluster, request: &Request) -> Reply {
+    let open = cluster.open.len();
+    let target = Target::parse(&request.path);
+    let about = target.as_ref().and_then(|target| Some((kind_of(&cluster.sim, target)?, target)));
+    let labels = prometheus::labels(cluster, request, about);
+    let mut reply = dispatch(cluster, request);
+    let warning = about.and_then(|(kind, target)| cluster.sim.server().definitions().deprecation(kind, &target.version));
+    let (code, warnings) = match &mut reply {
+        Reply::Whole(answer) => (answer.code, Some(&mut answer.warnings)),
+        Reply::Stream(_, _, warnings) => (200, Some(warnings)),
+        Reply::Socket(..) => (101, None),
+    };
+    // A write may have found that already.
+    if let (Some(warning), Some(warnings)) = (warning, warnings)
+        && !warnings.contains(&warning)
+    {
+        warnings.push(warning);
+    }
+    if cluster.open.len() > open
+        && let Some(inner) = cluster.open.pop()
+    {
+        cluster.open.push(Box::new(Labelled { labels: labels.clone(), inner }));
+    }
+    cluster.counts.count(labels, code);
+    reply
+}
+
+fn dispatch(cluster: &mut Cluster, request: &Request) -> Reply {
     if !matches!(request.method.as_str(), "GET" | "HEAD") {
         cluster.expect_changes();
     }
+    if request.impersonates_nobody() {
+        let message = "Internal error occurred: a uid, groups or extra were requested without impersonating a user";
+        return failure(500, "InternalError", message).into();
+    }
     match request.path.trim_end_matches('/') {
+        "/metrics" => return prometheus::answer(cluster).into(),
         "/healthz" | "/livez" | "/readyz" => return Answer::text("ok").into(),
         "/version" => return Answer::json(200, &discovery::version()).into(),
         "" => return Answer::json(200, &json!({ "paths": discovery::paths(&cluster.sim) })).into(),
@@ -36,7 +69,8 @@ pub fn answer(cluster: &mut Cluster, request: &Request) -> Reply {
         return only_json().into();
     }
     if let Some(found) = discovery::answer(&cluster.sim, request) {
-        return found.into();
+        let reads = matches!(request.method.as_str(), "GET" | "HEAD");
+        return if reads { found.into() } else { not_allowed().into() };
     }
     let Some(target) = Target::parse(&request.path) else { return no_such_path().into() };
     // A command in a container and a log have options of their own.

@@ -36,7 +36,7 @@ pub fn follow(cluster: &mut Cluster) -> Reply {
     if teller.send(&record::head(cluster.seed, &cluster.sim.config)) && teller.feed(cluster) {
         cluster.open.push(Box::new(teller));
     }
-    Reply::Stream("text/event-stream", receiver)
+    Reply::Stream("text/event-stream", receiver, Vec::new())
 }
 
 /// What has been done so far.

@@ -5,6 +5,7 @@
 use super::cluster::Cluster;
 use super::convert;
 use super::objects::Shown;
+use super::options::DeletionOptions;
 use super::request::{Request, Target};
 use super::show::Representation;
 use super::status::{Answer, deleted};
@@ -31,8 +32,23 @@ pub fn update(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Tar
         Ok(value) => value,
         Err(error) => return Answer::error(&error, Some((kind, &target.name))),
     };
+    let value = without_known_managers(cluster, kind, target, value);
     let (result, warnings) = cluster.send(request, "update", Subresource::Main, ClientWrite::Update(value));
     written(cluster, request, (kind, target), 200, result, warnings)
+}
+
+/// An object that a client has read and sends back names its managers; only others are worth sending.
+fn without_known_managers(cluster: &mut Cluster, kind: Kind, target: &Target, mut value: Value) -> Value {
+    let key = ObjectRef::new(kind, &target.namespace, &target.name);
+    let Some(given) = value.pointer("/metadata/managedFields") else { return value };
+    let (sim, managed) = cluster.managed(kind);
+    let known = |object| sim.server().are_managed_fields(given, &managed.text(sim.server(), object));
+    if sim.get(&key).is_none_or(|object| known(&**object))
+        && let Some(metadata) = value["metadata"].as_object_mut()
+    {
+        metadata.remove("managedFields");
+    }
+    value
 }
 
 /// Patches or applies an object.
@@ -84,7 +100,7 @@ pub fn change(request: &Request) -> Result<(Patch, Value), ApiError> {
 /// Server-side apply, of an object or of its status.
 pub fn apply(cluster: &mut Cluster, request: &Request, (kind, target): (Kind, &Target), part: Subresource) -> Answer {
     let key = ObjectRef::new(kind, &target.namespace, &target.name);
-    let value = request.yaml().and_then(|value| placed(value, kind, target));
+    let value = request.configuration().and_then(|value| placed(value, kind, target));
     let value = match value {
         Ok(value) => value,
         Err(error) => return Answer::error(&error, Some((kind, &target.name))),
@@ -97,7 +113,7 @@ pub fn apply(cluster: &mut Cluster, request: &Request, (kind, target): (Kind, &T
 /// Deletes an object.
 pub fn delete(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Target) -> Answer {
     let key = ObjectRef::new(kind, &target.namespace, &target.name);
-    let how = match options(cluster, request, &key) {
+    let how = match deletion(cluster, request, &key) {
         Ok(how) => how,
         Err(error) => return Answer::error(&error, Some((kind, &target.name))),
     };
@@ -120,7 +136,7 @@ pub fn delete_all(cluster: &mut Cluster, request: &Request, kind: Kind, target: 
     for item in &items {
         let text = |key: &str| item.value["metadata"][key].as_str().unwrap_or("");
         let key = ObjectRef::new(kind, text("namespace"), text("name"));
-        let how = match options(cluster, request, &key) {
+        let how = match deletion(cluster, request, &key) {
             Ok(how) => how,
             Err(error) => return Answer::error(&error, Some((kind, &key.name))),
         };
@@ -134,58 +150,28 @@ pub fn delete_all(cluster: &mut Cluster, request: &Request, kind: Kind, target: 
     Answer::json_text(200, form.list(&cluster.sim, items, cluster.sim.server().version(), &Value::Null))
 }
 
-/// `DeleteOptions` of the body and of the path.
-pub fn options(cluster: &Cluster, request: &Request, key: &ObjectRef) -> Result<Delete, ApiError> {
-    let body = request.options()?;
-    deletion(cluster, request, key, &body)
-}
-
 /// How an object is to be deleted.
-pub fn deletion(cluster: &Cluster, request: &Request, key: &ObjectRef, body: &Value) -> Result<Delete, ApiError> {
-    let word = body["propagationPolicy"].as_str().unwrap_or(request.option("propagationPolicy"));
-    // The older name of two of them.
-    let orphans = body["orphanDependents"].as_bool();
-    if orphans.is_some() && !word.is_empty() {
-        let detail = "propagationPolicy: Invalid value: ";
-        let message = format!(
-            "DeleteOptions.meta.k8s.io \"\" is invalid: {detail}{word:?}: orphanDependents and deletionPropagation cannot be both set"
-        );
-        return Err(ApiError::invalid(message));
-    }
-    let propagation = match word {
-        "Foreground" => Propagation::Foreground,
-        "Orphan" => Propagation::Orphan,
-        "" if orphans == Some(true) => Propagation::Orphan,
-        "" if orphans == Some(false) => Propagation::Background,
-        // Two older kinds keep what they own unless a client asks otherwise.
-        "" if matches!(key.kind, Kind::Job | Kind::ReplicationController) => Propagation::Orphan,
-        "" | "Background" => Propagation::Background,
-        other => {
-            let detail = "\"Foreground\", \"Background\", \"Orphan\", \"nil\"";
-            let message = format!(
-                "DeleteOptions.meta.k8s.io \"\" is invalid: propagationPolicy: Unsupported value: {other:?}: supported values: {detail}"
-            );
-            return Err(ApiError::invalid(message));
-        }
-    };
-    let grace = body["gracePeriodSeconds"].as_i64().or_else(|| request.option("gracePeriodSeconds").parse().ok());
-    let wanted = &body["preconditions"];
+pub fn deletion(cluster: &Cluster, request: &Request, key: &ObjectRef) -> Result<Delete, ApiError> {
+    let how = request.deletion().cloned().unwrap_or_else(|| Ok(DeletionOptions::default()))?;
+    // Two older kinds keep what they own unless a client asks otherwise.
+    let keeps = matches!(key.kind, Kind::Job | Kind::ReplicationController);
+    let propagation = how.propagation.unwrap_or(if keeps { Propagation::Orphan } else { Propagation::Background });
     let mut uid = None;
     if let Some(object) = cluster.sim.get(key) {
-        if wanted["resourceVersion"].as_str().is_some_and(|version| version != object.meta.resource_version.to_string()) {
+        if how.version.is_some_and(|version| version != object.meta.resource_version.to_string()) {
             return Err(ApiError::conflict(key.kind, &key.name));
         }
-        if let Some(text) = wanted["uid"].as_str() {
+        if let Some(text) = how.uid {
             // A uid that is none is no object's.
-            uid = Some(Uid::parse(text).filter(|uid| *uid == object.meta.uid).ok_or_else(|| ApiError::conflict(key.kind, &key.name))?);
+            uid = Some(Uid::parse(&text).filter(|uid| *uid == object.meta.uid).ok_or_else(|| ApiError::conflict(key.kind, &key.name))?);
         }
     }
-    Ok(Delete { grace_seconds: grace, propagation, uid })
+    Ok(Delete { grace_seconds: how.grace_seconds, propagation, uid })
 }
 
 /// The object of a request, with what its path says.
 pub fn body(request: &Request, kind: Kind, target: &Target) -> Result<Value, ApiError> {
-    placed(request.object()?, kind, target)
+    placed(request.object(kind.name())?, kind, target)
 }
 
 fn placed(mut value: Value, kind: Kind, target: &Target) -> Result<Value, ApiError> {
@@ -205,7 +191,6 @@ fn placed(mut value: Value, kind: Kind, target: &Target) -> Result<Value, ApiErr
     }
     let meta = object.entry("metadata").or_insert_with(|| Value::Object(Default::default()));
     let Some(meta) = meta.as_object_mut() else { return Ok(value) };
-    meta.remove("managedFields");
     for (key, expected) in [("namespace", &target.namespace), ("name", &target.name)] {
         let said = meta.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
         if expected.is_empty() || said == *expected {

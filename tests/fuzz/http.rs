@@ -39,7 +39,7 @@ const ROOTS: [&str; 22] = [
     "/",
     "/api/v1/namespaces/",
 ];
-const RESOURCES: [&str; 44] = [
+const RESOURCES: [&str; 45] = [
     "pods",
     "pods",
     "deployments",
@@ -83,10 +83,11 @@ const RESOURCES: [&str; 44] = [
     "snapshots/a",
     "version",
     "readyz",
+    "metrics",
     "",
 ];
 /// Paths of what is served.
-const SERVED: [&str; 30] = [
+const SERVED: [&str; 32] = [
     "/api/v1/namespaces/default/pods",
     "/api/v1/namespaces/default/pods",
     "/api/v1/pods",
@@ -117,6 +118,8 @@ const SERVED: [&str; 30] = [
     "/loopscope/time",
     "/loopscope/kubectl",
     "/loopscope/snapshots",
+    "/metrics",
+    "/apis/example.com/v1/namespaces/default/boats",
 ];
 const NAMES: [&str; 9] = ["web", "web", "default", "kube-root-ca.crt", "node-1", "nope", "POD", "%2e%2e", "a%00b"];
 const PARTS: [&str; 16] = [
@@ -209,7 +212,7 @@ const TYPES: [&str; 11] = [
     "text/plain; charset=utf-16",
     "",
 ];
-const BODIES: [&str; 24] = [
+const BODIES: [&str; 27] = [
     "{}",
     "[]",
     "null",
@@ -234,10 +237,13 @@ const BODIES: [&str; 24] = [
     "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"web\"},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}",
     "{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\",\"preconditions\":{\"uid\":\"x\"},\"gracePeriodSeconds\":0}",
     "{\"spec\":{\"resourceAttributes\":{\"verb\":\"get\",\"resource\":\"pods\"}}}",
+    "{\"metadata\":{\"managedFields\":[{}]}}",
+    "{\"orphanDependents\":true,\"propagationPolicy\":\"Orphan\",\"dryRun\":[\"All\"]}",
+    "{\"kind\":\"Node\",\"metadata\":{\"name\":\"bare\"},\"status\":{\"capacity\":{\"memory\":\"1Gi\"}}}",
 ];
 
 /// Requests that are right: method, path, type and body.
-const RIGHT: [(&str, &str, &str, &str); 16] = [
+const RIGHT: [(&str, &str, &str, &str); 22] = [
     (
         "POST",
         "/api/v1/namespaces/default/configmaps",
@@ -271,6 +277,37 @@ const RIGHT: [(&str, &str, &str, &str); 16] = [
         "{apiVersion: v1, kind: ConfigMap, metadata: {name: c}, data: {k: v}}",
     ),
     ("DELETE", "/api/v1/namespaces/default/pods", "application/json", "{\"gracePeriodSeconds\":0}"),
+    (
+        "PATCH",
+        "/apis/apps/v1/namespaces/default/deployments/web",
+        "application/json-patch+json",
+        "[{\"op\":\"replace\",\"path\":\"/metadata/managedFields\",\"value\":[{\"manager\":\"m\",\"operation\":\"Apply\",\"apiVersion\":\"apps/v1\",\
+         \"fieldsType\":\"FieldsV1\",\"fieldsV1\":{\"f:metadata\":{\"f:labels\":{\".\":{},\"f:a\":{}}},\"f:spec\":{\"f:replicas\":{},\
+         \"f:template\":{\"f:spec\":{\"f:containers\":{\"k:{\\\"name\\\":\\\"c\\\"}\":{\".\":{},\"f:image\":{}}}}}}}}]}]",
+    ),
+    (
+        "PATCH",
+        "/apis/apps/v1/namespaces/default/deployments/web?fieldManager=m&force=true",
+        "application/apply-patch+yaml",
+        "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {replicas: 2}}",
+    ),
+    (
+        "POST",
+        "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+        "application/json",
+        "{\"metadata\":{\"name\":\"boats.example.com\"},\"spec\":{\"group\":\"example.com\",\"scope\":\"Namespaced\",\"names\":{\"plural\":\"boats\",\
+         \"kind\":\"Boat\"},\"versions\":[{\"name\":\"v1\",\"served\":true,\"storage\":true,\"deprecated\":true,\"deprecationWarning\":\"old\\n\u{e9}\",\
+         \"schema\":{\"openAPIV3Schema\":{\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true}}}]}}",
+    ),
+    ("POST", "/apis/example.com/v1/namespaces/default/boats", "application/json", "{\"metadata\":{\"generateName\":\"b-\"},\"x\":[1]}"),
+    (
+        "POST",
+        "/apis/batch/v1/namespaces/default/cronjobs",
+        "application/json",
+        "{\"metadata\":{\"generateName\":\"c-\"},\"spec\":{\"schedule\":\"59 23 31 2 *\",\"jobTemplate\":{\"spec\":{\"template\":{\"spec\":{\
+         \"restartPolicy\":\"Never\",\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}}}}}",
+    ),
+    ("POST", "/api/v1/nodes", "application/json", "{\"metadata\":{\"generateName\":\"bare-\"}}"),
     ("GET", "/api/v1/namespaces/default/pods?limit=1", "", ""),
     ("GET", "/apis/apps/v1/deployments?watch=1&timeoutSeconds=1&resourceVersion=1", "", ""),
     ("POST", "/loopscope/time", "application/json", "{\"seconds\": 1}"),
@@ -352,6 +389,11 @@ fn request(rng: &mut Rng, seeds: &[Vec<u8>], address: SocketAddr) -> Sent {
     }
     match rng.below(16) {
         0 => head += &format!("impersonate-user: {}\r\n", pick(rng, &NAMES)),
+        5 => {
+            let (uid, key, value) = (pick(rng, &VALUES), pick(rng, &VALUES), pick(rng, &VALUES));
+            let key: String = key.chars().filter(|c| c.is_ascii_alphanumeric() || "%-.".contains(*c)).collect();
+            head += &format!("impersonate-user: jane\r\nimpersonate-uid: {uid}\r\nimpersonate-extra-{key}: {value}\r\n");
+        }
         1 => head += &format!("origin: http://{address}\r\nuser-agent: /\r\n"),
         2 => head += "kubectl-command: kubectl \u{e9}\r\nuser-agent: \u{4e2d}/1\r\n",
         3 | 4 => {
@@ -419,11 +461,12 @@ fn answered(address: SocketAddr, sent: &Sent) -> Result<u16, String> {
     }
     let body = &read[end..end + length];
     // JSON, or the YAML that was asked for, of which JSON is a part.
-    let status: Value = serde_yaml::from_slice(body).unwrap_or_default();
+    let status: Value = serde_json::from_slice(body).or_else(|_| serde_yaml::from_slice(body)).unwrap_or_default();
     let is_status = status["kind"] == "Status" && status["code"].as_u64() == Some(u64::from(code)) && status["message"].is_string();
-    // A patch of fields that do not exist fails without a reason, as upstream.
-    let failed = matches!(code, 500 | 503)
-        && !status["message"].as_str().is_some_and(|text| text.starts_with("failed to create typed patch object"));
+    // A patch of fields that do not exist fails without a reason, and so does impersonating nobody with a uid, as upstream.
+    let known = ["failed to create typed patch object", "Internal error occurred: a uid, groups or extra"];
+    let failed =
+        matches!(code, 500 | 503) && !status["message"].as_str().is_some_and(|text| known.iter().any(|start| text.starts_with(start)));
     if failed || code >= 400 && sent.whole && !is_status {
         return Err(format!("{code}: {}", String::from_utf8_lossy(body)));
     }

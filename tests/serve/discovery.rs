@@ -243,3 +243,48 @@ fn what_is_told_is_served_and_what_is_not_told_is_not() {
     }
     assert!(there > 40 && missing > 400, "{there} {missing}");
 }
+
+/// What kubectl validates a List with: it takes the properties that it finds for all there are.
+#[test]
+fn a_schema_that_keeps_unknown_fields_lists_none_in_v2() {
+    let server = server();
+    let at = server.address();
+    let keeps = json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true, "properties": { "known": { "type": "string" } } });
+    let either = json!({ "type": "object", "properties": { "a": { "type": "string" } }, "oneOf": [{ "required": ["a"] }] });
+    let inner = json!({ "type": "object", "required": ["maybe"], "properties": {
+        "free": keeps, "either": either, "maybe": { "type": "object", "nullable": true, "properties": { "x": { "type": "string" } } },
+        "pod": { "type": "object", "x-kubernetes-embedded-resource": true, "properties": { "spec": { "type": "object" } } },
+        "port": { "x-kubernetes-int-or-string": true },
+        "oneOf": { "type": "string", "default": "nullable" },
+    } });
+    for (kind, plural, schema) in
+        [("Foo", "foos", keeps.clone()), ("Bar", "bars", json!({ "type": "object", "properties": { "spec": inner } }))]
+    {
+        let version = json!({ "name": "v1", "served": true, "storage": true, "schema": { "openAPIV3Schema": schema } });
+        let spec = json!({ "group": "example.com", "scope": "Namespaced", "versions": [version],
+            "names": { "plural": plural, "singular": plural, "kind": kind } });
+        let definition = json!({ "metadata": { "name": format!("{plural}.example.com") }, "spec": spec });
+        assert_eq!(post(at, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", &definition).code, 201);
+    }
+    pass(at, 2);
+    let v2 = get(at, "/openapi/v2").json();
+    let (foo, spec) = (&v2["definitions"]["com.example.v1.Foo"], &v2["definitions"]["com.example.v1.Bar"]["properties"]["spec"]);
+    let names = json!([{ "group": "example.com", "version": "v1", "kind": "Foo" }]);
+    assert_eq!(*foo, json!({ "type": "object", "x-kubernetes-group-version-kind": names }));
+    assert_eq!(spec["properties"]["free"], json!({ "x-kubernetes-preserve-unknown-fields": true }));
+    assert_eq!(spec["properties"]["either"], json!({ "type": "object", "properties": { "a": { "type": "string" } } }));
+    assert_eq!((&spec["properties"]["maybe"], spec.get("required")), (&json!({}), None));
+    assert_eq!(spec["properties"]["port"]["format"], "int-or-string");
+    assert_eq!(spec["properties"]["oneOf"], json!({ "type": "string", "default": "nullable" }));
+    let pod = &spec["properties"]["pod"]["properties"];
+    assert_eq!(
+        (&pod["apiVersion"]["type"], &pod["metadata"]["$ref"], &pod["spec"]["type"]),
+        (&json!("string"), &json!("#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"), &json!("object"))
+    );
+    let own = &v2["definitions"]["io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps"]["properties"];
+    assert_eq!((&own["oneOf"]["type"], &own["allOf"]["type"]), (&json!("array"), &json!("array")));
+    // v3 tells all of it.
+    let v3 = get(at, "/openapi/v3/apis/example.com/v1").json();
+    let foo = &v3["components"]["schemas"]["com.example.v1.Foo"];
+    assert_eq!((&foo["x-kubernetes-preserve-unknown-fields"], &foo["properties"]["known"]["type"]), (&json!(true), &json!("string")));
+}

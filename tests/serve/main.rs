@@ -10,6 +10,7 @@ mod kubectl;
 mod discovery;
 mod live;
 mod load;
+mod mended;
 mod options;
 mod python;
 mod record;

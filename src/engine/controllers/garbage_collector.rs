@@ -5,7 +5,7 @@
 //! Models `pkg/controller/garbagecollector/garbagecollector.go`.
 
 use super::{Controller, Event, Watch};
-use crate::api::{Kind, Object, ObjectRef, OwnerReference, Str, Uid};
+use crate::api::{Kind, Object, ObjectRef, OwnerReference, Str, Uid, kind};
 use crate::engine::descriptor::{CodeLine, Descriptor};
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, PassView};
@@ -141,8 +141,9 @@ impl Controller for GarbageCollector {
 
 /// The existing owner that a reference points to, from the cache.
 fn owner_in<'a>(object: &Object, owner: &OwnerReference, cache: &'a Cache) -> Option<&'a Rc<Object>> {
-    let key = ObjectRef::new(Kind::from_name(&owner.kind)?, &object.meta.namespace, &owner.name);
-    cache.object(&key).filter(|o| o.meta.uid == owner.uid)
+    // Several kinds may have a name: of other groups, or of a definition that had another scope.
+    let found = |kind: Kind| cache.object(&ObjectRef::new(kind, &object.meta.namespace, &owner.name)).filter(|o| o.meta.uid == owner.uid);
+    kind::all().filter(|kind| *kind.name() == *owner.kind).find_map(found)
 }
 
 fn wake_waiting_owners(object: &Object, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
@@ -163,7 +164,7 @@ fn collect(object: &Rc<Object>, out: &mut Out<'_>) -> Result<Action, ApiError> {
     let mut waiting: Option<Str> = None;
     for owner in object.meta.owner_references.iter() {
         // By group and version: another group may have a kind of the same name.
-        let Some(kind) = Kind::from_api(&owner.api_version, &owner.kind).filter(|kind| out.server.serves(*kind)) else { continue };
+        let Some(kind) = out.server.definitions().named(&owner.api_version, &owner.kind) else { continue };
         let current = out.server.get(&ObjectRef::new(kind, &object.meta.namespace, &owner.name)).filter(|o| o.meta.uid == owner.uid);
         let name: Str = format_smolstr!("{} {}", owner.kind, owner.name);
         match current {

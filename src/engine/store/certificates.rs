@@ -24,6 +24,11 @@ pub(super) fn note_requester(origin: &Origin, value: &mut Value) {
     if value["spec"].is_object() {
         value["spec"]["username"] = user.name.as_str().into();
         value["spec"]["groups"] = json!(groups);
+        // They are told by the server alone.
+        if let Some(spec) = value["spec"].as_object_mut() {
+            spec.retain(|field, _| field != "uid" && field != "extra");
+        }
+        user.tell_more(&mut value["spec"]);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::managers::{Manager, Unknown};
 use super::{ApiError, ApiServer, Delete, Origin, Patch, Propagation, Subresource, UserInfo};
-use crate::api::{Kind, Object, ObjectRef, Uid};
+use crate::api::{Object, ObjectRef, Uid};
 use crate::engine::why::Why;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -80,10 +80,11 @@ impl Name {
         Name(key.kind.api_version().to_string(), key.kind.name().to_owned(), key.namespace.to_string(), key.name.to_string())
     }
 
-    fn key(&self) -> Result<ObjectRef, ApiError> {
+    fn key(&self, server: &ApiServer) -> Result<ObjectRef, ApiError> {
         let Name(version, kind, namespace, name) = self;
         let unknown = || ApiError::bad_request(format!("no matches for kind {kind:?} in version {version:?}"));
-        Ok(ObjectRef::new(Kind::from_api(version, kind).ok_or_else(unknown)?, namespace, name))
+        let kind = server.definitions().stored(version, kind).ok_or_else(unknown)?;
+        Ok(ObjectRef::new(kind, namespace, name))
     }
 }
 
@@ -123,33 +124,33 @@ impl ClientRequest {
                 server.apply(origin, value.clone(), *force, Why::Asked).map(written)
             }
             ClientWrite::Patch(name, how, change) => {
-                let key = name.key()?;
+                let key = name.key(server)?;
                 server.authorize(origin, &self.verb, &key, self.part.word())?;
                 server.patch_part(origin, &key, self.part, (*how, change), Why::Asked).map(written)
             }
             ClientWrite::Scale(name, replicas) => {
-                let key = name.key()?;
+                let key = name.key(server)?;
                 server.authorize(origin, &self.verb, &key, self.part.word())?;
                 server.scale(origin, &key, *replicas, Why::Asked).map(written)
             }
             ClientWrite::Delete(name, how) => {
-                let key = name.key()?;
+                let key = name.key(server)?;
                 server.authorize(origin, &self.verb, &key, "")?;
                 let object = server.delete(origin, &key, how.delete(), Why::Asked)?;
                 Ok(Written { gone: server.get(&key).is_none(), object: Some(object) })
             }
             ClientWrite::Bind(name, node) => {
-                let key = name.key()?;
+                let key = name.key(server)?;
                 server.authorize(origin, &self.verb, &key, "binding")?;
                 server.bind(origin, &key, node, Why::Asked).map(|_| Written { object: None, gone: false })
             }
             ClientWrite::Finalize(name, held) => {
-                let key = name.key()?;
+                let key = name.key(server)?;
                 server.authorize(origin, &self.verb, &key, "finalize")?;
                 server.finalize(origin, &key, *held, Why::Asked).map(written)
             }
             ClientWrite::Evict(name, how) => {
-                let key = name.key()?;
+                let key = name.key(server)?;
                 server.authorize(origin, &self.verb, &key, "eviction")?;
                 server.evict(origin, &key, how.delete(), Why::Asked).map(|()| Written { object: None, gone: false })
             }

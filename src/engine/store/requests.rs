@@ -24,6 +24,18 @@ pub enum Patch {
 }
 
 impl Patch {
+    /// Whether a change says something of a field or of what is in it.
+    fn concerns(self, change: &Value, field: &str) -> bool {
+        if self != Patch::Json {
+            return change.pointer(field).is_some();
+        }
+        let about = |operation: &Value| {
+            let is = |place: &str| operation[place].as_str().is_some_and(|path| path.starts_with(field));
+            is("path") || is("from")
+        };
+        change.as_array().is_some_and(|operations| operations.iter().any(about))
+    }
+
     /// An object with the change in it.
     pub fn merged(self, kind: Kind, mut object: Value, change: &Value) -> Result<Value, ApiError> {
         match self {
@@ -119,22 +131,28 @@ impl ApiServer {
     }
 
     /// Replaces an object by the JSON a client sent.
-    pub fn update_value(&mut self, origin: &Origin, value: Value, why: Why) -> Result<Rc<Object>, ApiError> {
+    pub fn update_value(&mut self, origin: &Origin, mut value: Value, why: Why) -> Result<Rc<Object>, ApiError> {
         let kind = self.kind_of(&value)?;
         let meta = |key: &str| value.pointer(&format!("/metadata/{key}")).and_then(Value::as_str).unwrap_or("");
         let key = ObjectRef::new(kind, or_default(meta("namespace")), meta("name"));
         let Some(old) = self.get(&key).cloned() else { return Err(ApiError::absent(&key)) };
-        let object = self.read(origin, value, Some(&old))?;
-        self.update(origin, object, why)
+        let origin = self.with_given(origin, &key, &mut value);
+        let object = self.read(&origin, value, Some(&old))?;
+        self.update(&origin, object, why)
     }
 
     /// Patches an object.
     pub fn patch(&mut self, origin: &Origin, key: &ObjectRef, how: Patch, change: &Value, why: Why) -> Result<Rc<Object>, ApiError> {
         let Some(old) = self.get(key).cloned() else { return Err(ApiError::absent(key)) };
-        let patched = how.merged(key.kind, old.to_value(), change)?;
+        let mut current = old.to_value();
+        if how.concerns(change, "/metadata/managedFields") {
+            current["metadata"]["managedFields"] = self.managed_fields(key);
+        }
+        let mut patched = how.merged(key.kind, current, change)?;
         check_name(key, &patched)?;
-        let object = self.read(origin, patched, Some(&old))?;
-        self.update(origin, object, why)
+        let origin = self.with_given(origin, key, &mut patched);
+        let object = self.read(&origin, patched, Some(&old))?;
+        self.update(&origin, object, why)
     }
 
     /// Patches an object or a subresource of it.
@@ -250,6 +268,9 @@ impl ApiServer {
             super::services::settle(&mut value, &old.to_value());
         }
         defaults::apply_defaults(&mut value);
+        if let (Kind::Pod, Some(old)) = (kind, old) {
+            defaults::admit_pod_update(&mut value, &old.to_value(), self.toleration_seconds);
+        }
         if let Err(error) = self.check_grant(origin, &value) {
             let namespace = value.pointer("/metadata/namespace").and_then(Value::as_str).unwrap_or("");
             self.refuse(origin, ObjectRef::new(kind, namespace, &name), &error, Why::Asked);

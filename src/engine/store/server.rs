@@ -305,8 +305,8 @@ impl ApiServer {
         new.meta.generate_name = old.meta.generate_name.clone();
         new.meta.resource_version = old.meta.resource_version;
         new.meta.generation = old.meta.generation;
-        // An apply makes its client a manager even of unchanged fields.
-        if new == **old && !origin.manager.as_ref().is_some_and(|m| m.applies) {
+        // An apply makes its client a manager even of unchanged fields, and a client may name managers.
+        if new == **old && !origin.manager.as_ref().is_some_and(|m| m.applies || m.given.is_some()) {
             return Ok(old.clone());
         }
         if old.kind.has_generation() {

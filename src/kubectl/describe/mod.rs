@@ -53,7 +53,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     }
     // Of several objects only an explicit flag shows Events.
     let events = args.get("show-events").map_or(objects.len() == 1, |_| args.on("show-events"));
-    let warning = objects.iter().find_map(|(kind, _)| kind.deprecation());
+    let warning = objects.iter().find_map(|(kind, _)| client.sim().server().definitions().deprecation(*kind, ""));
     for (index, (kind, object)) in objects.iter().enumerate() {
         if index > 0 {
             client.out.push_str(between);

@@ -86,7 +86,8 @@ impl Controller for CronJobController {
         if old.schedule == new.schedule && old.time_zone == new.time_zone {
             return 0;
         }
-        StartPlan::of(event.object, &new, &status_of(event.object), clock).map_or(0, |plan| plan.until_next())
+        let plan = StartPlan::of(event.object, &new, &status_of(event.object), clock);
+        plan.filter(|plan| !plan.is_never(None)).map_or(0, |plan| plan.until_next())
     }
 
     fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
@@ -227,6 +228,12 @@ impl CronJobPass<'_> {
         }
         let clock = view.wall.seconds() * SECOND as i64 + (view.now.0 % SECOND) as i64;
         let Some(mut plan) = StartPlan::of(self.object, self.spec, &self.status, clock) else { return Ok(None) };
+        if plan.is_never(self.spec.starting_deadline_seconds) {
+            let schedule = &self.spec.schedule;
+            let message = format_smolstr!("invalid schedule: {schedule} : time difference between two schedules is less than 1 second");
+            out.event(self.object, "Warning", "InvalidSchedule", message);
+            return Ok(None);
+        }
         let due = plan.due(self.spec.starting_deadline_seconds);
         if plan.missed > TOO_MANY_MISSED && due.is_some() {
             let message = "too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew";
@@ -344,11 +351,21 @@ impl StartPlan {
         self.schedule.next(after, &|at| self.zone.offset(at))
     }
 
+    /// From when on runs count: what is beyond the deadline does not.
+    fn since(&self, deadline: Option<i64>) -> i64 {
+        deadline.map_or(self.earliest, |seconds| self.earliest.max(self.now().saturating_sub(seconds)))
+    }
+
+    /// Whether the schedule names times that do not come, such as the 31st of February.
+    fn is_never(&self, deadline: Option<i64>) -> bool {
+        let first = self.next(self.since(deadline));
+        first.is_none_or(|first| first <= self.now() && self.next(first).is_none())
+    }
+
     /// The last run that should have begun by now, not counting what is beyond the deadline.
     fn due(&mut self, deadline: Option<i64>) -> Option<i64> {
         let now = self.now();
-        let earliest = deadline.map_or(self.earliest, |seconds| self.earliest.max(now.saturating_sub(seconds)));
-        let first = self.next(earliest).filter(|first| *first <= now)?;
+        let first = self.next(self.since(deadline)).filter(|first| *first <= now)?;
         let Some(second) = self.next(first).filter(|second| *second <= now) else { return Some(first) };
         // The interval between the first two gives a rough count of those missed: start two before the last.
         let interval = (second - first).max(1);
@@ -366,7 +383,7 @@ impl StartPlan {
     fn until_next(&self) -> Duration {
         let mut plan = StartPlan { schedule: self.schedule.clone(), missed: 0, ..*self };
         let last = plan.due(None).unwrap_or(if plan.missed > 0 { self.now() } else { self.earliest });
-        // A schedule without a next run is checked again in a year.
+        // There is a next run, or the schedule was refused.
         let next = self.next(last).unwrap_or(self.now() + 31_536_000);
         (next * SECOND as i64 - self.clock).max(0) as u64 + SKEW_US
     }

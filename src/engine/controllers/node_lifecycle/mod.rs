@@ -85,7 +85,7 @@ impl Controller for NodeLifecycle {
             if out.memory.get(NEXT_CHECK).is_some_and(|look| view.now.0 >= *look as u64) {
                 out.memory.remove(NEXT_CHECK);
             }
-            return Ok(silent.map_or(Action::AwaitChange, |until| Action::RequeueAfter(until.0 - view.now.0)));
+            return Ok(until_silent(silent, view));
         }
         // The rest happens when upstream checks all nodes, every few seconds.
         let look =
@@ -105,7 +105,7 @@ impl Controller for NodeLifecycle {
             out.memory.insert(NEXT_CHECK.into(), view.now.after(TAINT_PASS_US).0 as i64);
             return Ok(Action::RequeueAfter(TAINT_PASS_US));
         }
-        let Some((add, remove)) = change else { return Ok(Action::AwaitChange) };
+        let Some((add, remove)) = change else { return Ok(until_silent(silent, view)) };
         if add.is_some() && remove.is_empty() {
             match taints::wait_for_turn(object, out.server, view.wall) {
                 Some(0) => {}
@@ -116,6 +116,11 @@ impl Controller for NodeLifecycle {
         taints::swap(object, (add.as_slice(), &remove), "NoExecute", view.wall, out)?;
         Ok(Action::AwaitChange)
     }
+}
+
+/// Waits until a node is due to be marked, if it is.
+fn until_silent(silent: Option<Time>, view: &PassView<'_>) -> Action {
+    silent.map_or(Action::AwaitChange, |until| Action::RequeueAfter(until.0.saturating_sub(view.now.0)))
 }
 
 /// Handles a removed node; its last state is what woke the loop.

@@ -1,9 +1,13 @@
 //! Whom a request is made as. Models `apiserver/pkg/endpoints/filters/impersonation`.
 
 use crate::api::Str;
-use serde_json::Value;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 const ACCOUNT: &str = "system:serviceaccount:";
+const ANONYMOUS: &str = "system:anonymous";
+const AUTHENTICATED: &str = "system:authenticated";
+const UNAUTHENTICATED: &str = "system:unauthenticated";
 
 /// Someone a request is made as.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
@@ -12,6 +16,12 @@ pub struct UserInfo {
     pub name: Str,
     /// The groups, those of every user included.
     pub groups: Vec<Str>,
+    /// What tells it from another of its name, if anything.
+    #[serde(default, skip_serializing_if = "Str::is_empty")]
+    pub uid: Str,
+    /// What else an authenticator would say.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub extra: BTreeMap<Str, Vec<Str>>,
 }
 
 impl UserInfo {
@@ -21,8 +31,22 @@ impl UserInfo {
         if let (true, Some((namespace, _))) = (groups.is_empty(), name.strip_prefix(ACCOUNT).and_then(|rest| rest.split_once(':'))) {
             groups = vec!["system:serviceaccounts".into(), format!("system:serviceaccounts:{namespace}").into()];
         }
-        groups.push("system:authenticated".into());
-        UserInfo { name: name.into(), groups }
+        // Whoever is said to be in either of the groups of all users is not added to the other.
+        let own = if name == ANONYMOUS { UNAUTHENTICATED } else { AUTHENTICATED };
+        if !groups.iter().any(|group| group == own || group == UNAUTHENTICATED) {
+            groups.push(own.into());
+        }
+        UserInfo { name: name.into(), groups, uid: Str::default(), extra: BTreeMap::new() }
+    }
+
+    /// Adds uid and extra to what is told of a user.
+    pub fn tell_more(&self, told: &mut Value) {
+        if !self.uid.is_empty() {
+            told["uid"] = self.uid.as_str().into();
+        }
+        if !self.extra.is_empty() {
+            told["extra"] = json!(self.extra);
+        }
     }
 
     /// The user of the kubeconfig that comes with a cluster.

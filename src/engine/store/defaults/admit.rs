@@ -7,6 +7,8 @@ use super::{JsonObject, child, items, part, set, text};
 use crate::api::pod;
 use serde_json::{Value, json};
 
+/// Taints of nodes that a Pod tolerates for a while by default.
+const TOLERATED: [&str; 2] = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
 const TOKEN_PATH: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 /// Completes a Pod that is being created: service account and its token volume (named with the suffix),
@@ -22,11 +24,29 @@ pub fn admit_pod(pod: &mut Value, token_suffix: &str, toleration_seconds: i64) {
     if spec.get("automountServiceAccountToken") != Some(&Value::Bool(false)) {
         mount_token(spec, &format!("{}{token_suffix}", pod::TOKEN_PREFIX));
     }
-    for key in ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"] {
+    for key in TOLERATED {
         tolerate(spec, key, toleration_seconds);
     }
     set(spec, "priority", 0);
     set(spec, "preemptionPolicy", "PreemptLowerPriority");
+}
+
+/// Completes a Pod that replaces another: priority and preemption policy stay as they are unless it names others, and the tolerations for
+/// not-ready and unreachable nodes are added again.
+pub fn admit_pod_update(pod: &mut Value, old: &Value, toleration_seconds: i64) {
+    let Some(object) = pod.as_object_mut() else {
+        return;
+    };
+    let spec = child(object, "spec");
+    for field in ["priority", "preemptionPolicy"] {
+        let before = &old["spec"][field];
+        if !before.is_null() && spec.get(field).is_none_or(Value::is_null) {
+            spec.insert(field.to_owned(), before.clone());
+        }
+    }
+    for key in TOLERATED {
+        tolerate(spec, key, toleration_seconds);
+    }
 }
 
 fn mount_token(spec: &mut JsonObject, name: &str) {

@@ -10,7 +10,7 @@ mod workloads;
 use crate::api::normalize::normalize;
 use serde_json::{Map, Value, json};
 
-pub use admit::{admit_pod, prepare_job};
+pub use admit::{admit_pod, admit_pod_update, prepare_job};
 
 type JsonObject = Map<String, Value>;
 

@@ -37,6 +37,8 @@ pub struct PrinterColumn {
 pub struct Version {
     /// `v1`
     pub name: String,
+    /// What clients that use it are warned of, if it is deprecated.
+    pub deprecation: Option<String>,
     /// `openAPIV3Schema`
     pub schema: Rc<Value>,
     /// Whether the status is a subresource.
@@ -82,7 +84,8 @@ impl Definition {
         let texts = |value: &Value| value.as_array().into_iter().flatten().map(text).collect::<Vec<String>>();
         let names = &spec["names"];
         let served = spec["versions"].as_array()?.iter().filter(|version| version["served"] == true);
-        let mut versions: Vec<Version> = served.map(Version::read).collect();
+        let (group, kind) = (spec["group"].as_str().unwrap_or(""), spec["names"]["kind"].as_str().unwrap_or(""));
+        let mut versions: Vec<Version> = served.map(|version| Version::read(version, group, kind)).collect();
         crate::sort::sort_by_key(&mut versions, |version| Reverse(rank(&version.name)));
         let (group, name, plural) = (text(&spec["group"]), text(&names["kind"]), text(&names["plural"]));
         let names_of = CustomNames {
@@ -124,7 +127,7 @@ impl Definition {
 }
 
 impl Version {
-    fn read(version: &Value) -> Version {
+    fn read(version: &Value, group: &str, kind: &str) -> Version {
         let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
         let column = |column: &Value| PrinterColumn {
             name: text(&column["name"]),
@@ -134,8 +137,11 @@ impl Version {
         };
         let schema = version["schema"]["openAPIV3Schema"].clone();
         let subresources = &version["subresources"];
+        let usual = || format!("{group}/{} {kind} is deprecated", text(&version["name"]));
+        let warning = || version["deprecationWarning"].as_str().map_or_else(usual, str::to_owned);
         Version {
             name: text(&version["name"]),
+            deprecation: (version["deprecated"] == true).then(warning),
             rules: Rc::new(read_rules(&schema, &mut |_, _| {})),
             schema: Rc::new(schema),
             status: subresources.get("status").is_some_and(|status| !status.is_null()),
@@ -176,6 +182,12 @@ impl Definitions {
         self.served().find(|definition| definition.kind == kind)
     }
 
+    /// What clients are warned of that use a version of a kind (the preferred one if it is empty).
+    pub fn deprecation(&self, kind: Kind, version: &str) -> Option<String> {
+        let custom = || self.of(kind).and_then(|definition| definition.version(version).deprecation.clone());
+        kind.deprecation().map(str::to_owned).or_else(custom)
+    }
+
     /// Whether a kind is served.
     pub fn serves(&self, kind: Kind) -> bool {
         !kind.is_custom() || self.of(kind).is_some()
@@ -190,6 +202,12 @@ impl Definitions {
         });
         let built_in = || Kind::from_api(api_version, kind).filter(|kind| !kind.is_custom());
         custom.map(|definition| definition.kind).or_else(built_in)
+    }
+
+    /// The kind that stored objects name: of several that a definition has had under one name, such as in another scope, the one served.
+    pub fn stored(&self, api_version: &str, kind: &str) -> Option<Kind> {
+        let is = |definition: &&Rc<Definition>| definition.kind.name() == kind && definition.kind.api_version() == api_version;
+        self.served().find(is).map(|definition| definition.kind).or_else(|| Kind::from_api(api_version, kind))
     }
 
     /// The kind that a word of the command line means; one that is gone is still known by its name.

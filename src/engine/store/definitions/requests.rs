@@ -51,6 +51,7 @@ impl ApiServer {
         let asked = value["apiVersion"].as_str().and_then(|v| v.rsplit('/').next()).unwrap_or("");
         // A change of a stored object has the version that its kind was named with, and is one of the preferred version.
         let version = definition.version(if old.is_some() && asked == kind.info().version { "" } else { asked });
+        self.warnings.extend(version.deprecation.clone().filter(|_| old.is_none()));
         let unknown: Vec<String> =
             schema::prune(&version.schema, &mut value).iter().map(|path| format!("unknown field {path:?}")).collect();
         match origin.manager.as_ref().map_or(Unknown::Refuse, |manager| manager.unknown) {

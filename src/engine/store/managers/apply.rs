@@ -7,15 +7,12 @@ use super::super::error::{ApiError, StatusReason};
 use super::super::requests::Subresource;
 use super::super::server::{ApiServer, Origin};
 use super::fields::{self, FieldSet, Shape};
-use super::{CLIENT_SIDE, Fields, Managed, Manager, fields_of, plain, with_fields};
+use super::{CLIENT_SIDE, Fields, KUBECTL, Managed, Manager, fields_of, plain, with_fields};
 use crate::api::meta::LAST_APPLIED;
 use crate::api::{Kind, Object, ObjectRef, schema};
 use crate::engine::why::Why;
 use serde_json::{Value, json};
 use std::rc::Rc;
-
-/// The default field manager of kubectl.
-const KUBECTL: &str = "kubectl";
 
 impl ApiServer {
     /// Applies a configuration; `force` takes fields from their managers.
@@ -23,6 +20,11 @@ impl ApiServer {
         let kind = self.kind_of(&config)?;
         let text = |key: &str| config["metadata"][key].as_str().unwrap_or("");
         let key = ObjectRef::new(kind, if text("namespace").is_empty() { "default" } else { text("namespace") }, text("name"));
+        if let Some(meta) = config["metadata"].as_object_mut()
+            && meta.remove("managedFields").is_some_and(|given| given.as_array().is_some_and(|list| !list.is_empty()))
+        {
+            return Err(ApiError::bad_request("metadata.managedFields must be nil".to_owned()));
+        }
         untyped(kind, &key, &config)?;
         let manager = origin.manager.as_deref().cloned().unwrap_or_else(|| Manager::update(KUBECTL, ""));
         let is_status = manager.subresource == Subresource::Status.word();
@@ -44,7 +46,7 @@ impl ApiServer {
         };
         let current = live.to_value();
         let mut all = self.managers(&key);
-        let migrates = live.meta.annotation(LAST_APPLIED).is_some() && all.iter().any(|m| m.is(CLIENT_SIDE, "", false));
+        let migrates = manager.migrates && live.meta.annotation(LAST_APPLIED).is_some() && all.iter().any(|m| m.is(CLIENT_SIDE, "", false));
         let mut merged = self.merged(&current, &config, (&manager, &wanted), &all);
         self.check_conflicts((&key, &why), &origin, (&live, &merged), &all, force)?;
         if let Some(annotation) =
@@ -67,7 +69,9 @@ impl ApiServer {
         let (manager, wanted) = own;
         let mut merged = current.clone();
         fields::merge(shape, &mut merged, config);
-        let client_side = |m: &Managed| m.is(CLIENT_SIDE, "", false) && current["metadata"]["annotations"].get(LAST_APPLIED).is_some();
+        let client_side = |m: &Managed| {
+            manager.migrates && m.is(CLIENT_SIDE, "", false) && current["metadata"]["annotations"].get(LAST_APPLIED).is_some()
+        };
         let mut last = FieldSet::new();
         let mut kept = wanted.clone();
         for other in all {

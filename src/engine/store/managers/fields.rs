@@ -341,25 +341,27 @@ fn merge_lists(shape: Shape, list: &mut Vec<Value>, applied: &[Value]) {
 
 /// Removes fields applied last time but not now, unless another manager owns them.
 pub fn prune(shape: Shape, value: &mut Value, last: &FieldSet, kept: &FieldSet) {
-    let gone = |name: &str| last.contains_key(name) && !kept.contains_key(name);
-    let both = |name: &str| Some((last.get(name)?.as_object()?, kept.get(name)?.as_object()?));
     match value {
         Value::Object(map) if !shape.atomic => {
-            map.retain(|name, _| !gone(&format!("f:{name}")));
-            for (name, inner) in map.iter_mut() {
-                if let Some((last, kept)) = both(&format!("f:{name}")) {
-                    prune(shape.child(name), inner, last, kept);
-                }
-            }
+            map.retain(|name, inner| !is_pruned(shape.child(name), (&format!("f:{name}"), inner), last, kept));
         }
         Value::Array(items) if !shape.atomic => {
-            items.retain(|item| !gone(&shape.element_name(item)));
-            for item in items {
-                if let Some((last, kept)) = both(&shape.element_name(item)) {
-                    prune(shape.element(), item, last, kept);
-                }
-            }
+            items.retain_mut(|item| !is_pruned(shape.element(), (&shape.element_name(item), item), last, kept));
         }
         _ => {}
     }
+}
+
+/// Prunes one field or element; whether it goes itself, or with all that was in it.
+fn is_pruned(shape: Shape, (name, value): (&str, &mut Value), last: &FieldSet, kept: &FieldSet) -> bool {
+    let Some(last) = last.get(name).and_then(Value::as_object) else { return false };
+    let empty = FieldSet::new();
+    let owned = kept.get(name).and_then(Value::as_object);
+    if owned.is_none() && has_itself(last) {
+        return true;
+    }
+    let filled = |value: &Value| value.as_object().is_some_and(|map| !map.is_empty());
+    let before = filled(value);
+    prune(shape, value, last, owned.unwrap_or(&empty));
+    before && value.is_object() && !filled(value) && !owned.is_some_and(has_itself)
 }

@@ -117,7 +117,10 @@ impl Kept {
     /// Whether a write may change which fields it manages: it wrote them itself, or some of the same part of the object.
     fn is_affected(&self, write: &FieldWrite) -> bool {
         let shares = |part: &String| self.fields.contains(&format!("{}:", Value::from(part.as_str())));
-        write.applies || self.manager == write.name && self.subresource == write.subresource || write.touched.keys().any(shares)
+        write.applies
+            || write.given().is_some()
+            || self.manager == write.name && self.subresource == write.subresource
+            || write.touched.keys().any(shares)
     }
 
     fn read(&self) -> Managed {

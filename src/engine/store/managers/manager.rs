@@ -1,7 +1,7 @@
 //! The field manager of a client's writes.
 
 use super::fields::FieldSet;
-use crate::api::{Object, Str};
+use crate::api::{Object, Str, Time};
 use std::rc::Rc;
 
 /// The field manager of a client's writes.
@@ -17,6 +17,27 @@ pub struct Manager {
     pub(in crate::engine::store) applies: bool,
     /// What happens to unknown fields.
     pub(in crate::engine::store) unknown: Unknown,
+    /// The managers that it names in place of those of the object.
+    pub(in crate::engine::store) given: Option<Rc<[Managed]>>,
+    /// Whether it ends client-side apply with what it applies.
+    pub(in crate::engine::store) migrates: bool,
+}
+
+/// One entry of `managedFields`.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::engine::store) struct Managed {
+    pub manager: Str,
+    pub subresource: &'static str,
+    pub applies: bool,
+    pub time: Time,
+    pub fields: FieldSet,
+}
+
+impl Managed {
+    /// Whether it is the one of a name, for a part of the object.
+    pub fn is(&self, name: &str, subresource: &str, applies: bool) -> bool {
+        self.manager == name && self.subresource == subresource && self.applies == applies
+    }
 }
 
 /// The fields that no comparison of two versions shows.
@@ -46,7 +67,21 @@ pub enum Unknown {
 impl Manager {
     /// A client that updates fields.
     pub fn update(name: &str, subresource: &'static str) -> Manager {
-        Manager { name: name.into(), subresource, fields: Fields::None, applies: false, unknown: Unknown::Refuse }
+        Manager {
+            name: name.into(),
+            subresource,
+            fields: Fields::None,
+            applies: false,
+            unknown: Unknown::Refuse,
+            given: None,
+            migrates: false,
+        }
+    }
+
+    /// kubectl that applies on the server: in the same step it takes over what it has applied on its own side, which takes the program
+    /// three requests.
+    pub fn migrating(self) -> Manager {
+        Manager { migrates: true, ..self }
     }
 
     /// The same with another treatment of unknown fields.

@@ -6,17 +6,18 @@
 
 mod apply;
 mod fields;
+mod given;
 mod history;
 mod manager;
 
 use super::server::ApiServer;
 use crate::api::meta::LAST_APPLIED;
 use crate::api::object::compared;
-use crate::api::{Kind, Object, ObjectRef, Str, Time};
+use crate::api::{Kind, Object, ObjectRef, Str};
 use crate::engine::journal::{Actor, Entry, Op, Record};
 use fields::{FieldSet, Shape};
 pub use history::ManagedHistory;
-pub(super) use manager::Fields;
+pub(super) use manager::{Fields, Managed};
 pub use manager::{Manager, Unknown};
 use serde_json::{Map, Value, json};
 use std::rc::Rc;
@@ -34,22 +35,6 @@ const OWN: [&str; 10] = [
     "managedFields",
     "resourceVersion",
 ];
-
-/// One entry of `managedFields`.
-#[derive(Clone, Debug)]
-struct Managed {
-    manager: Str,
-    subresource: &'static str,
-    applies: bool,
-    time: Time,
-    fields: FieldSet,
-}
-
-impl Managed {
-    fn is(&self, name: &str, subresource: &str, applies: bool) -> bool {
-        self.manager == name && self.subresource == subresource && self.applies == applies
-    }
-}
 
 impl ApiServer {
     /// `metadata.managedFields` of an object, in the server's order.
@@ -96,7 +81,7 @@ struct FieldWrite<'a> {
     changes: fields::Changes,
     /// What is changed or removed.
     touched: FieldSet,
-    /// Whether the object before had the annotation of client-side apply.
+    /// Whether it ends client-side apply: the object before had its annotation.
     migrates: bool,
 }
 
@@ -116,20 +101,38 @@ impl<'a> FieldWrite<'a> {
             }
             _ => return None,
         };
-        let migrates = op == Op::Modified && before.is_some_and(|before| before.meta.annotation(LAST_APPLIED).is_some());
+        let mut changes = changes;
+        if entry.manager.as_deref().is_some_and(|m| m.applies && m.name == KUBECTL) {
+            // The server keeps the annotation of client-side apply up to date, which makes nobody its manager.
+            changes.changed = fields::difference(&changes.changed, &last_applied(kind));
+        }
         let touched = fields::union(&changes.changed, &changes.removed);
         let named = entry.manager.as_deref();
+        let migrates = op == Op::Modified
+            && named.is_some_and(|m| m.migrates)
+            && before.is_some_and(|before| before.meta.annotation(LAST_APPLIED).is_some());
         let (name, subresource) = match named {
             Some(manager) => (manager.name.clone(), manager.subresource),
             None => (component(&entry.actor), part(&entry.actor, kind, &touched)),
         };
         let applies = named.is_some_and(|m| m.applies);
-        let concerns = applies || !touched.is_empty();
+        let concerns = applies || !touched.is_empty() || named.is_some_and(|m| m.given.is_some());
         concerns.then_some(FieldWrite { entry, kind, name, subresource, applies, changes, touched, migrates })
+    }
+
+    /// The managers that its client names in place of all that were there.
+    fn given(&self) -> Option<&'a [Managed]> {
+        self.entry.manager.as_deref()?.given.as_deref()
     }
 
     /// Takes it into account.
     fn apply(self, all: &mut Vec<Managed>) {
+        if let Some(given) = self.given() {
+            *all = given.to_vec();
+            if !self.applies && self.touched.is_empty() {
+                return;
+            }
+        }
         let FieldWrite { entry, kind, name, subresource, applies, changes, touched, migrates } = self;
         for other in all.iter_mut().filter(|m| !m.is(&name, subresource, applies)) {
             other.fields = fields::difference(&other.fields, &touched);
@@ -146,14 +149,21 @@ impl<'a> FieldWrite<'a> {
             // kubectl migrates the fields of client-side apply to server-side apply, except the last-applied annotation.
             let migrated = all.iter().any(|m| m.is(CLIENT_SIDE, "", false));
             all.retain(|m| !m.is(CLIENT_SIDE, "", false));
-            if migrated && all.last().is_some_and(|m| m.manager == "kubectl") {
-                let annotation = json!({"metadata": {"annotations": {LAST_APPLIED: ""}}});
-                let fields = fields::of_value(Shape::of_kind(kind.name()), &annotation);
+            if migrated && all.last().is_some_and(|m| m.manager == KUBECTL) {
+                let fields = last_applied(kind);
                 all.push(Managed { manager: REMEMBERS.into(), subresource: "", applies: true, time: entry.time, fields });
             }
         }
         all.retain(|m| !m.fields.is_empty());
     }
+}
+
+/// The default field manager of kubectl.
+const KUBECTL: &str = "kubectl";
+
+/// The annotation of client-side apply as a field.
+fn last_applied(kind: Kind) -> FieldSet {
+    fields::of_value(Shape::of_kind(kind.name()), &json!({"metadata": {"annotations": {LAST_APPLIED: ""}}}))
 }
 
 /// kubectl's manager for client-side apply.

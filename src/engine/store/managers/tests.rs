@@ -121,7 +121,18 @@ fn server_side_apply_takes_over_client_side_fields() {
     server.create_value(&origin(CLIENT_SIDE), annotated, Why::Asked).unwrap();
     let error = apply(&mut server, "other", json!({"replicas": 3})).unwrap_err();
     assert_eq!(error.message, "Apply failed with 1 conflict: conflict with \"kubectl-client-side-apply\" using apps/v1: .spec.replicas");
-    let after = apply(&mut server, "kubectl", json!({"replicas": 3})).unwrap().to_value();
+    // kubectl over HTTP is left to do the rest: the annotation, which the server keeps up to date, is still that of client-side apply.
+    let mut copy = server.clone();
+    copy.apply(&origin("kubectl"), deployment(json!({"replicas": 3})), false, Why::Asked).unwrap();
+    let annotations = managed(&copy, CLIENT_SIDE)["fieldsV1"]["f:metadata"]["f:annotations"].clone();
+    assert_eq!(annotations["f:kubectl.kubernetes.io/last-applied-configuration"], json!({}));
+    // Other programs than kubectl leave the fields to it.
+    let mut copy = server.clone();
+    let after = copy.apply(&origin("other"), deployment(json!({"replicas": 3})), true, Why::Asked).unwrap().to_value();
+    assert_eq!(after["spec"]["minReadySeconds"], 7);
+    assert_eq!(managed(&copy, CLIENT_SIDE)["fieldsV1"]["f:spec"]["f:minReadySeconds"], json!({}));
+    let kubectl = Origin { manager: Some(Rc::new(Manager::update("kubectl", "").migrating())), ..origin("") };
+    let after = server.apply(&kubectl, deployment(json!({"replicas": 3})), false, Why::Asked).unwrap().to_value();
     assert_eq!((&after["spec"]["replicas"], after["spec"].get("minReadySeconds")), (&json!(3), None));
     assert_eq!(managed(&server, CLIENT_SIDE), Value::Null);
     let annotation = "f:kubectl.kubernetes.io/last-applied-configuration";
@@ -162,4 +173,46 @@ fn paths_are_formatted_readably() {
             ".spec.template.spec.containers[name=\"c\"].ports[containerPort=80,protocol=\"TCP\"].name"
         ]
     );
+}
+
+#[test]
+fn a_client_names_other_managers() {
+    let mut server = server();
+    apply(&mut server, "a", json!({"replicas": 2})).unwrap();
+    let given = json!([{"manager": "b", "operation": "Update", "apiVersion": "apps/v1", "fieldsType": "FieldsV1", "time": "1970-01-01T00:00:00Z",
+        "fieldsV1": {"f:apiVersion": {}, "f:metadata": {"f:name": {}}, "f:spec": {"f:replicas": {}}}}]);
+    let names = |server: &ApiServer| -> Vec<String> {
+        server.managed_fields(&key()).as_array().unwrap().iter().map(|m| m["manager"].as_str().unwrap().to_owned()).collect()
+    };
+    let json_patch = |server: &mut ApiServer, value: &Value| {
+        let change = json!([{"op": "replace", "path": "/metadata/managedFields", "value": value}]);
+        server.patch(&origin("c"), &key(), Patch::Json, &change, Why::Asked).map(|object| object.meta.resource_version)
+    };
+    // What cannot be read, or says nothing new, changes nothing.
+    let version = server.version();
+    let same = server.managed_fields(&key());
+    for nonsense in [json!(null), json!(5), json!([{"manager": "b"}]), json!([{"é": {}}]), same.clone()] {
+        assert_eq!(json_patch(&mut server, &nonsense).unwrap(), version, "{nonsense}");
+    }
+    for fields in [json!({"f:spec": 5}), json!({"é": {}}), json!({"": {}}), json!([])] {
+        let mut bad = given.clone();
+        bad[0]["fieldsV1"] = fields;
+        assert_eq!(json_patch(&mut server, &bad).unwrap(), version);
+    }
+    assert_eq!(names(&server), ["a"]);
+    assert!(json_patch(&mut server, &given).unwrap() > version);
+    assert_eq!((names(&server), &managed(&server, "b")["fieldsV1"]), (vec!["b".to_owned()], &json!({"f:spec": {"f:replicas": {}}})));
+    // Who writes at the same time takes what it writes.
+    let change = json!({"metadata": {"managedFields": same}, "spec": {"replicas": 3}});
+    server.patch(&origin("c"), &key(), Patch::Merge, &change, Why::Asked).unwrap();
+    assert_eq!(names(&server), ["a", "c"]);
+    assert_eq!(managed(&server, "a")["fieldsV1"]["f:spec"].get("f:replicas"), None);
+    // None at all: all are forgotten.
+    let mut value = server.get(&key()).unwrap().to_value();
+    value["metadata"]["managedFields"] = json!([{}]);
+    server.update_value(&origin("c"), value, Why::Asked).unwrap();
+    assert_eq!(names(&server), [""; 0]);
+    let mut config = deployment(json!({}));
+    config["metadata"]["managedFields"] = given;
+    assert_eq!(server.apply(&origin("a"), config, false, Why::Asked).unwrap_err().message, "metadata.managedFields must be nil");
 }
