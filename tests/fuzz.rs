@@ -11,6 +11,7 @@ use loopscope::engine::cluster::ClusterConfig;
 use loopscope::engine::rng::Rng;
 use loopscope::kubectl::{Progress, Session};
 use loopscope::manifest;
+use loopscope::scenario::{self, Finished, Observer};
 use loopscope::session::console::ConsoleMsg;
 use loopscope::session::lesson::LessonMsg;
 use loopscope::session::permalink::{self, Link};
@@ -351,6 +352,38 @@ fn any_lesson_is_read_or_refused_and_played_to_an_end() {
                     let to = Time(state.timeline.run.sim().now().0 + 500_000);
                     state.advance(to, 40);
                 }
+            }
+        });
+        assert!(result.is_ok(), "round {round}: {text}");
+    });
+}
+
+/// Nothing is looked at while a scenario runs.
+struct Blind;
+
+impl Observer for Blind {
+    fn advanced(&mut self, _: &Sim) {}
+
+    fn finished(&mut self, _: &Sim, _: &Finished) {}
+}
+
+/// One scenario of so many is not only read, but played.
+const PLAYED: u64 = 16;
+
+#[test]
+fn any_scenario_is_read_or_refused_and_played_to_an_end() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/conformance/scenarios");
+    let mut names: Vec<_> = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+    names.sort();
+    let all: Vec<String> = names.iter().map(|path| fs::read_to_string(path).unwrap()).collect();
+    rounds(|rng, round| {
+        let scenario = &all[rng.below(all.len() as u64) as usize];
+        let text = scrambled(rng, scenario);
+        let result = std::panic::catch_unwind(|| {
+            if let Ok(scenario) = scenario::parse(&text)
+                && round % PLAYED == 0
+            {
+                scenario::run(&scenario, 1, 1_000, &mut Blind);
             }
         });
         assert!(result.is_ok(), "round {round}: {text}");

@@ -25,7 +25,7 @@ impl Reply {
 /// Connects and sends a request; the answer is still to be read.
 pub fn open(address: SocketAddr, method: &str, target: &str, headers: &[(&str, &str)], body: &[u8]) -> BufReader<TcpStream> {
     let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(300))).unwrap();
     let mut head = format!("{method} {target} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\ncontent-length: {}\r\n", body.len());
     headers.iter().for_each(|(key, value)| head.push_str(&format!("{key}: {value}\r\n")));
     stream.write_all(format!("{head}\r\n").as_bytes()).unwrap();
