@@ -3,25 +3,36 @@
 use super::scope::SEEN;
 use super::scope::text;
 use super::scope::{Lister, id};
-use crate::api::network::{EndpointSlice, TargetRef, is_slice_of};
+use crate::api::network::{EndpointSlice, SERVICE_NAME, TargetRef, is_slice_of};
 use crate::api::policy::BudgetSpec;
 use crate::api::{Kind, Object, ObjectRef, Str, Uid};
 use crate::engine::Sim;
 use crate::engine::connectivity::unanswered_port;
 use crate::i18n::{Message, msg};
 use crate::projection::model::{Endpoint, Policy, Service, natural};
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+/// Services without endpoints of which is said which Pod is nearest: each looks through all Pods.
+const MAX_HINTS: usize = 20;
+
 pub(super) fn services(services: &[Rc<Object>], slices: &[Rc<Object>], of: Lister, gone: &dyn Fn(Uid) -> bool) -> Vec<Service> {
-    let read = |object: &Rc<Object>| {
+    let mut of_service: BTreeMap<(&Str, &Str), Vec<&Rc<Object>>> = BTreeMap::new();
+    for slice in slices {
+        let Some(name) = slice.meta.label(SERVICE_NAME) else { continue };
+        of_service.entry((&slice.meta.namespace, name)).or_default().push(slice);
+    }
+    let (pods, mut hints) = (OnceCell::new(), 0);
+    let mut read = |object: &Rc<Object>| {
         let body = object.get::<crate::api::network::Service>()?;
         // The API server's own Service selects nothing and serves no Pod.
         if object.meta.name == "kubernetes" && object.meta.namespace == "default" {
             return None;
         }
         let selector: Vec<String> = body.spec.selector.iter().map(|(key, value)| format!("{key}={value}")).collect();
-        let own: Vec<&Rc<Object>> = slices.iter().filter(|slice| is_slice_of(slice, object)).collect();
+        let near = of_service.get(&(&object.meta.namespace, &object.meta.name));
+        let own: Vec<&Rc<Object>> = near.into_iter().flatten().copied().filter(|slice| is_slice_of(slice, object)).collect();
         let all = || own.iter().filter_map(|slice| slice.get::<EndpointSlice>()).flat_map(|slice| &slice.endpoints);
         // Very many are not checked one by one.
         let few = all().count() <= SEEN;
@@ -51,7 +62,10 @@ pub(super) fn services(services: &[Rc<Object>], slices: &[Rc<Object>], of: Liste
         };
         let port = |port: &crate::api::network::ServicePort| format!("{} → {}", port.port, text(Some(&port.target_port)));
         let hint = match endpoints.iter().filter(|one| one.gone).count() {
-            _ if endpoints.is_empty() => no_endpoints(object, body, &of(Kind::Pod)),
+            _ if endpoints.is_empty() && hints < MAX_HINTS => {
+                hints += 1;
+                no_endpoints(object, body, pods.get_or_init(|| of(Kind::Pod)))
+            }
             0 => Message::default(),
             n => msg::hint_stale_endpoints(n),
         };
@@ -67,7 +81,7 @@ pub(super) fn services(services: &[Rc<Object>], slices: &[Rc<Object>], of: Liste
         let external = if body.spec.kind == "LoadBalancer" { balancer(&body.status) } else { String::new() };
         Some(Service { id: id(object), form, selector, endpoints, slices, slice, address, ports, node_ports, external, hint })
     };
-    let mut out: Vec<Service> = services.iter().filter_map(read).collect();
+    let mut out: Vec<Service> = services.iter().filter_map(&mut read).collect();
     crate::sort::sort_by(&mut out, |a, b| a.id.cmp(&b.id));
     out
 }

@@ -295,3 +295,16 @@ fn a_pod_past_its_grace_period_says_what_holds_it() {
     assert_eq!(note(json!([]), runs, &[], 60_000), "grace period over");
     assert_eq!(note(json!([]), ended, &[], 10_000), "node-1");
 }
+
+/// Each of them looks through all Pods: of very many Services nobody reads why.
+#[test]
+fn of_many_services_without_endpoints_the_first_say_which_pod_is_near() {
+    let service = |n: usize| {
+        let value = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": format!("s{n:02}"), "namespace": "default"},
+            "spec": {"selector": {"app": "none"}, "ports": [{"port": 80}]}});
+        Rc::new(Object::from_value(value).unwrap())
+    };
+    let all: Vec<Rc<Object>> = (0..30).map(service).collect();
+    let out = super::services::services(&all, &[], &|_| Vec::new(), &|_| false);
+    assert_eq!((out.len(), out.iter().filter(|service| !service.hint.is_empty()).count()), (30, 20));
+}
