@@ -3,7 +3,7 @@
 use super::scope::SEEN;
 use super::scope::text;
 use super::scope::{Lister, id};
-use crate::api::network::{EndpointSlice, SERVICE_NAME, TargetRef, is_slice_of};
+use crate::api::network::{EndpointSlice, SERVICE_NAME, TargetRef};
 use crate::api::policy::BudgetSpec;
 use crate::api::{Kind, Object, ObjectRef, Str, Uid};
 use crate::engine::Sim;
@@ -31,8 +31,7 @@ pub(super) fn services(services: &[Rc<Object>], slices: &[Rc<Object>], of: Liste
             return None;
         }
         let selector: Vec<String> = body.spec.selector.iter().map(|(key, value)| format!("{key}={value}")).collect();
-        let near = of_service.get(&(&object.meta.namespace, &object.meta.name));
-        let own: Vec<&Rc<Object>> = near.into_iter().flatten().copied().filter(|slice| is_slice_of(slice, object)).collect();
+        let own: Vec<&Rc<Object>> = of_service.get(&(&object.meta.namespace, &object.meta.name)).cloned().unwrap_or_default();
         let all = || own.iter().filter_map(|slice| slice.get::<EndpointSlice>()).flat_map(|slice| &slice.endpoints);
         // Very many are not checked one by one.
         let few = all().count() <= SEEN;

@@ -302,7 +302,7 @@ fn of_many_services_without_endpoints_the_first_say_which_pod_is_near() {
     let service = |n: usize| {
         let value = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": format!("s{n:02}"), "namespace": "default"},
             "spec": {"selector": {"app": "none"}, "ports": [{"port": 80}]}});
-        Rc::new(Object::from_value(value).unwrap())
+        Rc::new(Object::from_value(Kind::Service, value).unwrap())
     };
     let all: Vec<Rc<Object>> = (0..30).map(service).collect();
     let out = super::services::services(&all, &[], &|_| Vec::new(), &|_| false);
