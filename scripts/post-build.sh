@@ -2,6 +2,8 @@
 # After a build: what the page loads besides its module.
 set -eu
 dir=${TRUNK_STAGING_DIR:-dist}
+# Files as a template literal holds them.
+quoted() { sed 's/[\\`$]/\\&/g' "$@"; }
 # What is loaded when it is wanted: the code editor, if it was built (scripts/editor.mjs; an empty file stands in for it, and the page
 # keeps its text area), the page's words in Chinese, and what kubectl explain says of fields.
 if [ -f target/editor/editor.js ]; then
@@ -14,14 +16,14 @@ if [ -f target/editor/single.js ]; then
 else
   echo '// Not built: see scripts/editor.mjs.' > "$dir/single.js"
 fi
-{ printf 'window.loopscopeCatalogue = `'; sed 's/[\\`$]/\\&/g' src/i18n/zh.txt; printf '`;\n'; } > "$dir/zh.js"
-{ printf 'window.loopscopeExplain = `'; sed 's/[\\`$]/\\&/g' src/api/openapi.txt src/api/descriptions.txt; printf '`;\n'; } > "$dir/explain.js"
+{ printf 'window.loopscopeCatalogue = `'; quoted src/i18n/zh.txt; printf '`;\n'; } > "$dir/zh.js"
+{ printf 'window.loopscopeExplain = `'; quoted src/api/openapi.txt src/api/descriptions.txt; printf '`;\n'; } > "$dir/explain.js"
 # The lessons: as files to learn from, and as scripts, which a frame of another site may load.
 mkdir -p "$dir/lessons"
 for lesson in static/lessons/*.yaml; do
   name=$(basename "$lesson" .yaml)
   cp "$lesson" "$dir/lessons/"
-  { printf '(window.loopscopeLessons = window.loopscopeLessons || {})["%s"] = `' "$name"; sed 's/[\\`$]/\\&/g' "$lesson"; printf '`;\n'; } > "$dir/lessons/$name.js"
+  { printf '(window.loopscopeLessons = window.loopscopeLessons || {})["%s"] = `' "$name"; quoted "$lesson"; printf '`;\n'; } > "$dir/lessons/$name.js"
 done
 if command -v node >/dev/null && [ -d node_modules/esbuild ]; then node scripts/minify.mjs; fi
 # A page in <iframe sandbox="allow-scripts"> has an opaque origin: it may load scripts, but it may fetch only from servers that send

@@ -394,7 +394,7 @@ impl Walk {
 
     fn time(&mut self, value: &Value) {
         let Some(text) = value.as_str() else {
-            let message = format!("json: cannot unmarshal {} into Go value of type string", found(value, false));
+            let message = format!("json: cannot unmarshal {} into Go value of type string", json_type(value, false));
             return self.fail(message, Some(unconverted("string", value)));
         };
         if let Some(rest) = time_fault(text) {
@@ -411,7 +411,7 @@ impl Walk {
     }
 
     fn mismatch(&mut self, kind: &'static str, value: &Value) {
-        let found = found(value, matches!(schema().scalar(kind).unwrap_or(kind), "int32" | "int64"));
+        let found = json_type(value, matches!(schema().scalar(kind).unwrap_or(kind), "int32" | "int64"));
         let unconverted = unconverted(kind, value);
         let kind = go_type(kind);
         let message = if self.names.is_empty() {
@@ -477,7 +477,8 @@ fn unconverted(kind: &'static str, value: &Value) -> String {
 }
 
 /// How Go names the JSON value that it found; a number that a numeric type cannot hold with its digits.
-fn found(value: &Value, numeric: bool) -> String {
+/// What JSON holds, in the words of Go's decoder; a number with its digits, if they are asked for.
+pub fn json_type(value: &Value, numeric: bool) -> String {
     match value {
         Value::Null => "null".to_owned(),
         Value::Bool(_) => "bool".to_owned(),

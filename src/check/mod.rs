@@ -9,7 +9,7 @@ mod shrink;
 mod watch;
 
 pub use counterexample::Counterexample;
-pub use report::{junit, text};
+pub use report::{escaped, junit, text};
 
 use crate::lesson::expr::{Aggregation, ExprError, Expressions};
 use crate::lesson::read::of_expression;

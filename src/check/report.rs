@@ -107,8 +107,8 @@ pub fn junit(report: &Report) -> String {
     out + "</testsuite>\n"
 }
 
-/// Text as XML has it; what no XML can have is left out.
-fn escaped(text: &str) -> String {
+/// Text as XML and HTML have it; what no XML can have is left out.
+pub fn escaped(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {
         match c {

@@ -2,6 +2,7 @@
 
 use super::print;
 use loopscope::api::Time;
+use loopscope::check::escaped;
 use loopscope::i18n::{Catalogue, Message, msg};
 use loopscope::lesson::format::Tongue;
 use loopscope::session::State;
@@ -125,10 +126,6 @@ fn task(out: &mut String, task: &TaskCard, solution: &[String], words: &Catalogu
         out.push_str("</ol>\n");
     }
     let _ = writeln!(out, "<p>{}</p>\n<pre>{}</pre></div>", say(msg::lesson_notes_solution()), escaped(solution.join("\n").trim_end()));
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 /// A text with `code` in it.

@@ -115,10 +115,7 @@ fn of_pod(sim: &Sim, object: &Object, pod: &Pod) -> Vec<ActionOffer> {
             ),
         });
     }
-    // Labels that the ReplicaSet or the controller adds would leave out Pods of the same application.
-    let own = |key: &str| !key.contains("hash") && !key.contains('/');
-    let labels: Vec<String> =
-        object.meta.labels.iter().filter(|(key, _)| own(key)).map(|(key, value)| [key, "=", value].concat()).collect();
+    let labels: Vec<String> = own_labels(object).map(|(key, value)| [key, "=", value].concat()).collect();
     if !labels.is_empty() {
         let labels = labels.join(",");
         let said = sim.is_load_said("memory", &labels);
@@ -136,6 +133,11 @@ fn of_pod(sim: &Sim, object: &Object, pod: &Pod) -> Vec<ActionOffer> {
         });
     }
     offers
+}
+
+/// Labels of a Pod that all Pods of its application have: without those that a ReplicaSet or another controller adds.
+pub(super) fn own_labels(pod: &Object) -> impl Iterator<Item = (&Str, &Str)> {
+    pod.meta.labels.iter().filter(|(key, _)| !key.contains("hash") && !key.contains('/'))
 }
 
 /// Faults for one Pod of a workload, or for all new ones.

@@ -175,17 +175,17 @@ impl GetWatch {
         }
         // What is there is printed as one table.
         if let (OutputFormat::Table { .. }, Some((kind, _))) = (&self.format, objects.first()) {
-            let head = self.header.then(|| self.with_event(|| "EVENT", self.head(*kind)));
-            let rows = objects.iter().map(|(kind, object)| self.with_event(|| ADDED, self.row(*kind, object, client.wall())));
+            let head = self.header.then(|| self.with_event("EVENT", self.head(*kind)));
+            let rows = objects.iter().map(|(kind, object)| self.with_event(ADDED, self.row(*kind, object, client.wall())));
             let rows: Vec<Vec<String>> = head.into_iter().chain(rows).collect();
             rows.iter().for_each(|row| self.widths.measure(row));
         }
         objects.iter().try_for_each(|(kind, object)| self.print(client, *kind, object, ADDED))
     }
 
-    fn with_event(&self, event: impl Fn() -> &'static str, mut row: Vec<String>) -> Vec<String> {
+    fn with_event(&self, event: &str, mut row: Vec<String>) -> Vec<String> {
         if self.with_event {
-            row.insert(0, event().to_owned());
+            row.insert(0, event.to_owned());
         }
         row
     }
@@ -194,10 +194,10 @@ impl GetWatch {
         if let OutputFormat::Table { .. } = self.format {
             let mut rows = Vec::new();
             if self.header && !self.shown_header {
-                rows.push(self.with_event(|| "EVENT", self.head(kind)));
+                rows.push(self.with_event("EVENT", self.head(kind)));
                 self.shown_header = true;
             }
-            rows.push(self.with_event(|| event, self.row(kind, object, client.wall())));
+            rows.push(self.with_event(event, self.row(kind, object, client.wall())));
             let text = self.widths.print(&rows);
             client.out.push_str(&text);
             return Ok(());
@@ -269,13 +269,14 @@ impl PendingCommand for GetWatch {
             }
             // An object that does not match any more is shown once, as if it were deleted.
             let value = object.to_value();
-            let matched = before.as_ref().is_some_and(|before| self.targets.selection.matches(&before.to_value()));
-            let event = match (self.targets.selection.matches(&value), matched) {
-                (false, false) => continue,
-                (true, _) if *op == Op::Deleted => DELETED,
-                (true, true) => "MODIFIED",
-                (true, false) => ADDED,
-                (false, true) => DELETED,
+            let matches = self.targets.selection.matches(&value);
+            let matched = || before.as_ref().is_some_and(|before| self.targets.selection.matches(&before.to_value()));
+            let event = match matches {
+                false if !matched() => continue,
+                false => DELETED,
+                true if *op == Op::Deleted => DELETED,
+                true if self.with_event && !matched() => ADDED,
+                true => "MODIFIED",
             };
             changed.push((object.kind, value, event));
         }

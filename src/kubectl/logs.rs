@@ -176,7 +176,7 @@ impl Logs {
     /// Prints what is new; whether no more will come.
     fn show(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
         let mut ended = true;
-        for source in &mut self.sources {
+        for source in self.sources.iter_mut().filter(|source| source.room != Some(0)) {
             let first = source.place.is_none();
             let early = match self.since.filter(|_| first) {
                 Some(since) => match printed(client, &mut source.clone(), since)? {
@@ -185,9 +185,6 @@ impl Logs {
                 },
                 None => 0,
             };
-            if source.room == Some(0) {
-                continue;
-            }
             let Some((text, running)) = printed(client, source, i64::MAX)? else { continue };
             let lines = text.lines().count();
             let skipped = self.tail.filter(|_| first).map_or(0, |tail| lines.saturating_sub(tail)).max(early);

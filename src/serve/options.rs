@@ -4,6 +4,7 @@
 
 use super::request::Request;
 use super::status::{Answer, failure};
+use crate::api::schema::json_type;
 use crate::engine::store::validation::{ErrorType, FieldError};
 use crate::engine::store::{ApiError, Propagation};
 use serde_json::{Value, json};
@@ -155,17 +156,16 @@ const FIELDS: [(&str, &str); 6] = [
     ("propagationPolicy", "v1.DeletionPropagation"),
 ];
 
-/// What a value is, if it is not of a type.
-fn other_than(kind: &str, value: &Value) -> Option<&'static str> {
-    let (is, fits) = match value {
-        Value::Null => ("null", true),
-        Value::Bool(_) => ("bool", kind == "bool"),
-        Value::Number(number) => ("number", kind == "int64" && number.is_i64()),
-        Value::String(_) => ("string", matches!(kind, "string" | "v1.DeletionPropagation")),
-        Value::Array(_) => ("array", kind == "[]string"),
-        Value::Object(_) => ("object", kind == "v1.Preconditions"),
-    };
-    (!fits).then_some(is)
+/// Whether a value is of a type.
+fn fits(value: &Value, kind: &str) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Bool(_) => kind == "bool",
+        Value::Number(number) => kind == "int64" && number.is_i64(),
+        Value::String(_) => matches!(kind, "string" | "v1.DeletionPropagation"),
+        Value::Array(_) => kind == "[]string",
+        Value::Object(_) => kind == "v1.Preconditions",
+    }
 }
 
 /// Reads the options of a deletion, or of an eviction: those of the body, and those of the path that it leaves out.
@@ -175,7 +175,8 @@ pub fn deletion(request: &Request, evicts: bool) -> Result<DeletionOptions, ApiE
         false => request.object_if_any("DeleteOptions")?,
     };
     for (field, kind) in FIELDS {
-        if let Some(is) = other_than(kind, &body[field]) {
+        if !fits(&body[field], kind) {
+            let is = json_type(&body[field], false);
             let problem = format!("json: cannot unmarshal {is} into Go struct field DeleteOptions.{field} of type {kind}");
             let message = format!("DeleteOptions in version \"v1\" cannot be handled as a DeleteOptions: {problem}");
             return Err(ApiError::bad_request(message));

@@ -20,7 +20,7 @@ pub fn answer(cluster: &mut Cluster, request: &Request) -> Reply {
     let target = Target::parse(&request.path);
     let about = target.as_ref().and_then(|target| Some((kind_of(&cluster.sim, target)?, target)));
     let labels = prometheus::labels(cluster, request, about);
-    let mut reply = dispatch(cluster, request);
+    let mut reply = dispatch(cluster, request, target.as_ref());
     let warning = about.and_then(|(kind, target)| cluster.sim.server().definitions().deprecation(kind, &target.version));
     let (code, warnings) = match &mut reply {
         Reply::Whole(answer) => (answer.code, Some(&mut answer.warnings)),
@@ -42,7 +42,7 @@ pub fn answer(cluster: &mut Cluster, request: &Request) -> Reply {
     reply
 }
 
-fn dispatch(cluster: &mut Cluster, request: &Request) -> Reply {
+fn dispatch(cluster: &mut Cluster, request: &Request, target: Option<&Target>) -> Reply {
     if !matches!(request.method.as_str(), "GET" | "HEAD") {
         cluster.expect_changes();
     }
@@ -72,23 +72,23 @@ fn dispatch(cluster: &mut Cluster, request: &Request) -> Reply {
         let reads = matches!(request.method.as_str(), "GET" | "HEAD");
         return if reads { found.into() } else { not_allowed().into() };
     }
-    let Some(target) = Target::parse(&request.path) else { return no_such_path().into() };
+    let Some(target) = target else { return no_such_path().into() };
     // A command in a container and a log have options of their own.
     if !matches!(target.part.as_str(), "attach" | "exec" | "log" | "portforward")
         && let Some(refusal) = options::refusal(request)
     {
         return refusal.into();
     }
-    if let Some(review) = reviews::answer(cluster, request, &target) {
+    if let Some(review) = reviews::answer(cluster, request, target) {
         return review.into();
     }
-    if let Some(metrics) = metrics::answer(cluster, request, &target) {
+    if let Some(metrics) = metrics::answer(cluster, request, target) {
         return metrics.into();
     }
     if target.resource == "bindings" && target.group.is_empty() && target.name.is_empty() {
-        return parts::bind(cluster, request, &target).into();
+        return parts::bind(cluster, request, target).into();
     }
-    let Some(kind) = kind_of(&cluster.sim, &target) else { return no_such_resource(request, &target).into() };
+    let Some(kind) = kind_of(&cluster.sim, target) else { return no_such_resource(request, target).into() };
     let reads = matches!(request.method.as_str(), "GET" | "HEAD");
     if !reads && !kind.is_stored() {
         return not_allowed().into();
@@ -97,15 +97,15 @@ fn dispatch(cluster: &mut Cluster, request: &Request) -> Reply {
         return no_such_path().into();
     }
     match (request.method.as_str(), target.part.as_str(), target.name.as_str()) {
-        ("GET" | "HEAD", "", "") => read::list(cluster, request, kind, &target),
-        ("GET" | "HEAD", "", _) if request.on("watch") => read::list(cluster, request, kind, &target),
-        ("GET" | "HEAD", "", _) => read::get(cluster, request, kind, &target),
-        ("POST", "", "") => write::create(cluster, request, kind, &target).into(),
-        ("PUT", "", name) if !name.is_empty() => write::update(cluster, request, kind, &target).into(),
-        ("PATCH", "", name) if !name.is_empty() => write::patch(cluster, request, kind, &target).into(),
-        ("DELETE", "", "") => write::delete_all(cluster, request, kind, &target).into(),
-        ("DELETE", "", _) => write::delete(cluster, request, kind, &target).into(),
-        (_, part, name) if !part.is_empty() && !name.is_empty() => parts::answer(cluster, request, kind, &target),
+        ("GET" | "HEAD", "", "") => read::list(cluster, request, kind, target),
+        ("GET" | "HEAD", "", _) if request.on("watch") => read::list(cluster, request, kind, target),
+        ("GET" | "HEAD", "", _) => read::get(cluster, request, kind, target),
+        ("POST", "", "") => write::create(cluster, request, kind, target).into(),
+        ("PUT", "", name) if !name.is_empty() => write::update(cluster, request, kind, target).into(),
+        ("PATCH", "", name) if !name.is_empty() => write::patch(cluster, request, kind, target).into(),
+        ("DELETE", "", "") => write::delete_all(cluster, request, kind, target).into(),
+        ("DELETE", "", _) => write::delete(cluster, request, kind, target).into(),
+        (_, part, name) if !part.is_empty() && !name.is_empty() => parts::answer(cluster, request, kind, target),
         _ => not_allowed().into(),
     }
 }

@@ -128,6 +128,13 @@ impl Timeline {
 
     /// Does what a message says.
     pub fn update(&mut self, msg: TimelineMsg) -> Vec<Effect> {
+        let replays = self.run.in_past();
+        let effects = self.act(msg);
+        self.end_replay(replays);
+        effects
+    }
+
+    fn act(&mut self, msg: TimelineMsg) -> Vec<Effect> {
         use TimelineMsg as Msg;
         // Whoever moves the clock is not taken elsewhere.
         if !matches!(msg, Msg::Speed(_) | Msg::Break(_) | Msg::Unbreak(_)) {
@@ -171,7 +178,6 @@ impl Timeline {
             Msg::Live => {
                 self.run.live();
                 self.playing |= std::mem::take(&mut self.resumes);
-                self.speed = self.live_speed;
             }
             Msg::Branch => {
                 self.run.branch();
@@ -205,6 +211,15 @@ impl Timeline {
         if !self.run.in_past() {
             self.live_speed = self.speed;
         }
+    }
+
+    /// Where a replay has come to the newest instant, the speed is that of before; whether it is another.
+    fn end_replay(&mut self, replayed: bool) -> bool {
+        let ended = replayed && !self.run.in_past() && self.speed.to_bits() != self.live_speed.to_bits();
+        if ended {
+            self.speed = self.live_speed;
+        }
+        ended
     }
 
     fn step(&mut self) -> Vec<Effect> {
@@ -301,8 +316,7 @@ impl Timeline {
     pub fn advance(&mut self, to: Time, budget: usize) -> (bool, Vec<Effect>) {
         let replays = self.run.in_past();
         let (done, mut effects) = self.advance_to_breakpoint(to, budget);
-        if replays && !self.run.in_past() && self.speed.to_bits() != self.live_speed.to_bits() {
-            self.speed = self.live_speed;
+        if self.end_replay(replays) {
             effects.push(Effect::Announce(msg::notice_replayed(speed::label(self.speed))));
         }
         (done, effects)
@@ -431,6 +445,13 @@ mod tests {
         state.advance(Time(end * 1000 + 2_000_000), usize::MAX);
         assert_eq!((state.timeline.run.in_past(), state.timeline.speed.to_string().as_str()), (false, "2"));
         assert!(state.announcer.notice().contains("2×"), "{}", state.announcer.notice());
+        // However the past is left.
+        for leave in [TimelineMsg::Live, TimelineMsg::Jump(true), TimelineMsg::Seek(u64::MAX / 2000), TimelineMsg::Branch] {
+            state.update(TimelineMsg::Seek(1_000));
+            state.update(TimelineMsg::Speed(10.0));
+            state.update(leave);
+            assert_eq!((state.timeline.run.in_past(), state.timeline.speed.to_string().as_str()), (false, "2"));
+        }
     }
 
     #[test]

@@ -89,14 +89,12 @@ const SOON_S: u64 = 20;
 
 /// Whether an object is soon well if nothing is done, as after a crash that does not repeat; found out on a copy.
 pub fn recovers(sim: &Sim, found: &Diagnosis, tasks: usize) -> bool {
-    let mut copy = sim.clone();
-    let to = |copy: &mut Sim, seconds: u64| copy.advance(Time(copy.now().0 + seconds * 1_000_000), tasks).done;
     let well = |copy: &Sim| copy.get(&found.object).is_some() && diagnose(copy, &found.object).is_none();
-    to(&mut copy, SOON_S) && well(&copy) && to(&mut copy, MUST_LAST_S) && well(&copy)
+    lasts(sim.clone(), WaitingCommands::default(), &well, SOON_S, tasks)
 }
 
 /// Whether a remedy helps, by trying it on a copy with at most `tasks` tasks.
-pub fn works(sim: &Sim, found: &Diagnosis, remedy: &Remedy, mut tasks: usize) -> bool {
+pub fn works(sim: &Sim, found: &Diagnosis, remedy: &Remedy, tasks: usize) -> bool {
     let mut copy = sim.clone();
     // Whose Pod it is: where a Pod is replaced, the new one has to do better.
     let owner = owners(sim, &found.object).pop();
@@ -131,20 +129,25 @@ pub fn works(sim: &Sim, found: &Diagnosis, remedy: &Remedy, mut tasks: usize) ->
         // It was gone before, and only word of that is late.
         (None, None) => matches!(remedy.cure, Cure::LetThrough | Cure::ListAnew) && diagnose(copy, &found.object).is_none(),
     };
-    let mut run = |copy: &mut Sim, waiting: &mut WaitingCommands, seconds: u64| {
+    lasts(copy, waiting, &well, u64::MAX, tasks)
+}
+
+/// Whether all is well within so many seconds, and stays so, in at most `tasks` tasks.
+fn lasts(mut copy: Sim, mut waiting: WaitingCommands, well: &dyn Fn(&Sim) -> bool, within_s: u64, mut tasks: usize) -> bool {
+    let mut run = |copy: &mut Sim, seconds: u64| {
         let went = copy.advance(Time(copy.now().0 + seconds * 1_000_000), tasks);
         tasks -= went.ran.min(tasks);
-        actions::run(copy, waiting, &Command::Poll);
+        actions::run(copy, &mut waiting, &Command::Poll);
         went.done
     };
     let mut before = 0;
-    for at in CHECK_AFTER_S {
-        if !run(&mut copy, &mut waiting, at - before) {
+    for at in CHECK_AFTER_S.into_iter().filter(|at| *at <= within_s) {
+        if !run(&mut copy, at - before) {
             return false;
         }
         before = at;
         if well(&copy) {
-            return run(&mut copy, &mut waiting, MUST_LAST_S) && well(&copy);
+            return run(&mut copy, MUST_LAST_S) && well(&copy);
         }
     }
     false

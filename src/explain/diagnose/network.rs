@@ -3,8 +3,9 @@
 use super::finding::{Context, Diagnosis, all_in, line, owners};
 use crate::api::network::Service;
 use crate::api::pod::Pod;
-use crate::api::{Kind, Labels, Object, Str};
+use crate::api::{Kind, Object, Str};
 use crate::engine::connectivity::{Direction, Peer, Verdict, endpoint_of, policies_of, unanswered_port, verdict};
+use crate::explain::remedies::own_labels;
 use crate::explain::waits::{Cure, DecidingFact, FactLabel, Waits};
 use crate::i18n::msg;
 use crate::projection::adapt::nearest;
@@ -150,8 +151,8 @@ fn isolated(sim: &Context<'_>, object: &Object, body: &Service) -> Option<Diagno
             _ => None,
         })
     };
-    let (mut clients, mut first) = (near.into_iter().chain(far), None);
-    for client in clients.by_ref() {
+    let mut first = None;
+    for client in near.into_iter().chain(far) {
         let denied = denies(client)?;
         first.get_or_insert((client, denied));
     }
@@ -168,11 +169,11 @@ fn isolated(sim: &Context<'_>, object: &Object, body: &Service) -> Option<Diagno
 
 /// A policy that lets a Pod, and those with the same labels, connect to the Pods of a Service.
 fn allowance(name: &str, service: &Object, body: &Service, client: &Object, port: i32) -> String {
-    let own = |key: &&Str| !key.contains("hash") && !key.contains('/');
-    let map = |labels: &Labels, is: &dyn Fn(&&Str) -> bool| -> Map<String, Value> {
-        labels.iter().filter(|(key, _)| is(key)).map(|(key, value)| (key.to_string(), json!(value.as_str()))).collect()
-    };
-    let (labels, selector) = (map(&client.meta.labels, &own), map(&body.spec.selector, &|_| true));
+    fn text<'a>((key, value): (&'a Str, &'a Str)) -> (String, Value) {
+        (key.to_string(), value.as_str().into())
+    }
+    let (labels, selector): (Map<_, _>, Map<_, _>) =
+        (own_labels(client).map(text).collect(), body.spec.selector.iter().map(text).collect());
     let from = if labels.is_empty() { json!({"podSelector": {}}) } else { json!({"podSelector": {"matchLabels": labels}}) };
     let policy = json!({"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy",
         "metadata": {"name": name, "namespace": service.meta.namespace},

@@ -24,7 +24,7 @@ pub(super) fn services(services: &[Rc<Object>], slices: &[Rc<Object>], of: Liste
         of_service.entry((&slice.meta.namespace, name)).or_default().push(slice);
     }
     let (pods, mut hints) = (OnceCell::new(), 0);
-    let mut read = |object: &Rc<Object>| {
+    let read = |object: &Rc<Object>| {
         let body = object.get::<crate::api::network::Service>()?;
         // The API server's own Service selects nothing and serves no Pod.
         if object.meta.name == "kubernetes" && object.meta.namespace == "default" {
@@ -80,7 +80,7 @@ pub(super) fn services(services: &[Rc<Object>], slices: &[Rc<Object>], of: Liste
         let external = if body.spec.kind == "LoadBalancer" { balancer(&body.status) } else { String::new() };
         Some(Service { id: id(object), form, selector, endpoints, slices, slice, address, ports, node_ports, external, hint })
     };
-    let mut out: Vec<Service> = services.iter().filter_map(&mut read).collect();
+    let mut out: Vec<Service> = services.iter().filter_map(read).collect();
     crate::sort::sort_by(&mut out, |a, b| a.id.cmp(&b.id));
     out
 }

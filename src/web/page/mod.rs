@@ -43,6 +43,7 @@ use crate::views;
 use crate::views::card::Card;
 use crate::views::view::View;
 use crate::web::language::{Lang, say};
+use crate::web::tools::Tool;
 use gloo_timers::callback::{Interval, Timeout};
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
@@ -252,7 +253,8 @@ impl Component for Page {
                     let to = ctx.link().clone();
                     self.timers.trying = Some(Timeout::new(TYPING_DELAY_MS, move || to.send_message(Msg::Do(EditorMsg::Check.into()))));
                 }
-                let menu = matches!(msg, Do::Timeline(_) | Do::Compare(CompareMsg::With(_)));
+                let since = matches!(msg, Do::Compare(CompareMsg::Since(_)));
+                let menu = since || matches!(msg, Do::Timeline(_) | Do::Compare(CompareMsg::With(_)));
                 if matches!(msg, Do::Lesson(_)) {
                     self.keep_lesson();
                 }
@@ -266,6 +268,9 @@ impl Component for Page {
                 self.ask();
                 if talk && self.opens_console() {
                     self.panels.console = true;
+                }
+                if since {
+                    (self.panels.tool, self.panels.over) = (Some(Tool::Compare), Overlay::Nothing);
                 }
                 if chose {
                     self.panels.selected();

@@ -210,9 +210,7 @@ impl Page {
         let row = |Ran { number, at, line, .. }: &Ran| {
             let (at, number) = (*at, *number);
             let go = link.callback(move |_: MouseEvent| Msg::Do(TimelineMsg::Seek(at).into()));
-            let since = link.batch_callback(move |_: MouseEvent| {
-                vec![Msg::Menu(Menu::None), Msg::Do(CompareMsg::Since(at).into()), Msg::Tool(None), Msg::Tool(Some(Tool::Compare))]
-            });
+            let since = link.callback(move |_: MouseEvent| Msg::Do(CompareMsg::Since(at).into()));
             let again = link.batch_callback(move |_: MouseEvent| vec![Msg::Menu(Menu::None), Msg::Act(format!("!{number}"))]);
             html! {
                 <li key={number} class="row"><button type="button" class="btn ghost" title={format!("{line}\n{}", say(msg::chain_go_to_time()))} onclick={go}><span class="mono dim">{ clock(at) }</span><span class="mono ell">{ &**line }</span></button>
