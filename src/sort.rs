@@ -39,7 +39,8 @@ pub fn map(pairs: impl Iterator<Item = (String, Value)>) -> Map<String, Value> {
     out
 }
 
-fn indices(n: usize, compare: &mut dyn FnMut(usize, usize) -> Ordering) -> Vec<u32> {
+/// The order of so many items: where the first one comes from, the second, and so on; what is equal keeps its order.
+pub fn indices(n: usize, compare: &mut dyn FnMut(usize, usize) -> Ordering) -> Vec<u32> {
     let mut order: Vec<u32> = (0..n as u32).collect();
     order.sort_by(|a, b| compare(*a as usize, *b as usize));
     order

@@ -182,7 +182,11 @@
     var rest;
     // A call into the rest before it is there: the page starts again, with both parts.
     function early() {
-      if (!startsAgain) rest.then(function () { location.reload(); });
+      if (!startsAgain) {
+        rest.then(function () { location.reload(); });
+        // What is about to begin again need not be read of on the console.
+        ['error', 'unhandledrejection'].forEach(function (name) { addEventListener(name, function (event) { event.preventDefault(); }); });
+      }
       startsAgain = true;
       throw new Error('a function of rest.wasm was called before it was loaded');
     }

@@ -163,3 +163,5 @@ pub const IS_DEFAULT: &str = "storageclass.kubernetes.io/is-default-class";
 pub const BIND_COMPLETED: &str = "pv.kubernetes.io/bind-completed";
 /// On a claim that waits for its first consumer: where the scheduler wants the volume.
 pub const SELECTED_NODE: &str = "volume.kubernetes.io/selected-node";
+/// Annotation of a claim: the provisioner that the binder has asked for a volume.
+pub const STORAGE_PROVISIONER: &str = "volume.kubernetes.io/storage-provisioner";

@@ -1,11 +1,12 @@
-//! What is found without visiting all objects of a kind: Pods by their labels or the claims they use, objects by the labels they select, and
-//! volumes by the claim they are reserved for.
+//! What is found without visiting all objects of a kind: Pods by their labels or the claims they use, objects by the labels they select,
+//! volumes by the claim they are reserved for, and EndpointSlices by their Service.
 //!
 //! Guarantees: everything asked for is among what is found; hashes may collide, so whoever asks checks what was found. What a change
 //! costs depends on the labels of the object alone, not on how many others there are.
 
 use super::table::{Slot, Table, hash};
 use super::tree::Tree;
+use crate::api::network::SERVICE_NAME;
 use crate::api::policy::BudgetSpec;
 use crate::api::storage::PersistentVolume;
 use crate::api::{Body, Kind, Labels, Object};
@@ -183,14 +184,16 @@ fn set_of(namespace: &str, labels: &Labels) -> u64 {
     labels.iter().fold(whole(Kind::Pod, namespace), |set, (key, value)| mix(set, hash(key, value)))
 }
 
-/// Pods by the claims they use, and volumes by the claim they are reserved for.
+/// Objects by the name that they refer to: Pods by the claims they use, volumes by the claim they are reserved for, EndpointSlices by
+/// their Service.
 #[derive(Clone, Debug, Default)]
-pub(super) struct StorageIndex {
+pub(super) struct ReferenceIndex {
     users: Marks<Slot>,
     volumes: Marks<Slot>,
+    slices: Marks<Slot>,
 }
 
-impl StorageIndex {
+impl ReferenceIndex {
     /// Applies a change of an object.
     pub fn change(&mut self, old: Option<&Rc<Object>>, new: Option<&Rc<Object>>, place: Slot) {
         for (object, is_new) in old.map(|old| (old, false)).into_iter().chain(new.map(|new| (new, true))) {
@@ -203,6 +206,10 @@ impl StorageIndex {
                     (&mut self.users, pod.spec.claims().map(|name| hash(&object.meta.namespace, name)).collect())
                 }
                 Body::PersistentVolume(volume) => (&mut self.volumes, vec![reserved_for(volume)]),
+                Body::EndpointSlice(_) => {
+                    let service = object.meta.label(SERVICE_NAME);
+                    (&mut self.slices, service.map(|name| hash(&object.meta.namespace, name)).into_iter().collect())
+                }
                 _ => return,
             };
             for hash in hashes {
@@ -219,6 +226,11 @@ impl StorageIndex {
     /// The volumes that may be reserved for a claim, or those for none, by name.
     pub fn volumes<'t>(&self, claim: Option<(&str, &str)>, volumes: &'t Table) -> Vec<&'t Rc<Object>> {
         by_name(self.volumes.at(claim.map_or(FREE, |(namespace, name)| hash(namespace, name))), "", volumes)
+    }
+
+    /// The EndpointSlices that may be a Service's, by name.
+    pub fn slices<'t>(&self, namespace: &str, service: &str, slices: &'t Table) -> Vec<&'t Rc<Object>> {
+        by_name(self.slices.at(hash(namespace, service)), namespace, slices)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Informers: a component's own copy of the store, fed by a watch that lags behind it.
 
-use super::found::{LabelIndex, StorageIndex, whole};
+use super::found::{LabelIndex, ReferenceIndex, whole};
 use super::journal::{Entry, EntryId, Journal, Op};
 use super::late::WatchFaults;
 use super::rank_cache::RankCache;
@@ -22,7 +22,7 @@ pub struct Cache {
     /// Objects without a controller, by the hash of their kind and namespace, and their uid.
     orphans: Tree<(u64, Uid), Slot>,
     labels: LabelIndex,
-    storage: StorageIndex,
+    references: ReferenceIndex,
     /// Deletion ranks of Pods.
     pub(super) known: RefCell<RankCache>,
 }
@@ -41,7 +41,7 @@ impl Cache {
             owned: Tree::default(),
             orphans: Tree::default(),
             labels: LabelIndex::default(),
-            storage: StorageIndex::default(),
+            references: ReferenceIndex::default(),
             known: RefCell::default(),
         }
     }
@@ -141,12 +141,12 @@ impl Cache {
 
     /// The Pods of a namespace that may use a claim, by name.
     pub fn users_of(&self, namespace: &Str, claim: &Str) -> Vec<&Rc<Object>> {
-        self.storage.users(namespace, claim, self.objects.of(Kind::Pod))
+        self.references.users(namespace, claim, self.objects.of(Kind::Pod))
     }
 
     /// The volumes that may be reserved for no claim, by name.
     pub fn free_volumes(&self) -> Vec<&Rc<Object>> {
-        self.storage.volumes(None, self.objects.of(Kind::PersistentVolume))
+        self.references.volumes(None, self.objects.of(Kind::PersistentVolume))
     }
 
     fn apply(&mut self, op: Op, object: &Rc<Object>) {
@@ -163,7 +163,7 @@ impl Cache {
             let new = (op != Op::Deleted).then_some(object);
             self.index(old.as_ref(), new, place);
             self.labels.change(old.as_ref(), new, place);
-            self.storage.change(old.as_ref(), new, place);
+            self.references.change(old.as_ref(), new, place);
         }
     }
 

@@ -73,6 +73,7 @@ pub fn headline(waits: &Waits) -> Message {
         NoProvisioner(name) => msg::wait_no_provisioner(name),
         NamedVolume(volume) => msg::wait_named_volume(volume),
         NextLook(volume) => msg::wait_claim_recheck(volume),
+        NextLookForClass(class) => msg::wait_class_recheck(class),
         InUse(by) => msg::wait_in_use(by),
         Lost(volume) => msg::wait_lost_volume(volume),
         Released(claim) => msg::wait_released(claim),

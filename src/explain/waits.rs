@@ -297,6 +297,8 @@ pub enum Waits {
     NamedVolume(Str),
     /// It fits a volume; the binder looks at all claims every 15 s.
     NextLook(Str),
+    /// Its class came after the binder's last look at all claims.
+    NextLookForClass(Str),
     /// Deleted, but a Pod uses it, or a claim has it.
     InUse(Str),
     /// The volume is gone.
@@ -430,6 +432,7 @@ impl Waits {
                 | NoDisruption
                 | FirstConsumer
                 | NextLook(_)
+                | NextLookForClass(_)
                 | InUse(_)
                 | Held(_)
                 | Released(_)

@@ -157,14 +157,17 @@ impl Drawing {
         // Equal parts keep their pointer, so that their components need not look.
         let scene = match &old {
             Some(old) => {
-                scene.keep(&old.scene);
-                if *old.scene == scene { old.scene.clone() } else { Rc::new(scene) }
+                if scene.keep(&old.scene) && *old.scene == scene {
+                    old.scene.clone()
+                } else {
+                    Rc::new(scene)
+                }
             }
             None => Rc::new(scene),
         };
         let picture = Rc::new(Picture { scene, budget, pill, namespaces, hidden: model.hidden });
         let picture = match old {
-            Some(old) if *old == *picture => old,
+            Some(old) if Rc::ptr_eq(&old.scene, &picture.scene) && *old == *picture => old,
             Some(old) => {
                 self.retire(old.scene.clone());
                 picture

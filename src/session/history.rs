@@ -2,7 +2,10 @@
 
 use super::run::Run;
 use crate::actions::{Command, OutputLine};
+use crate::engine::journal::Actor;
+use crate::explain::effect::effect;
 use crate::i18n::format::clock;
+use crate::i18n::{Message, msg};
 use crate::kubectl::{BesideAct, RemoteAct};
 use std::rc::Rc;
 
@@ -47,6 +50,23 @@ pub fn commands(run: &Run) -> Vec<Ran> {
     lines.enumerate().map(|(at, (time, line, command))| Ran { number: at + 1, at: time, line, command }).collect()
 }
 
+/// What a manifest that was applied did first, and how much more. Nothing is said where several commands share an instant.
+#[inline(never)]
+pub fn did(run: &Run, all: &[Ran], ran: &Ran) -> Message {
+    if !matches!(ran.command, Command::Apply(_)) || all.iter().filter(|other| other.at == ran.at).count() > 1 {
+        return Message::default();
+    }
+    let journal = run.journal();
+    let start = journal.partition_point(|entry| entry.time.0 / 1000 < ran.at);
+    let here = || journal.from(start).iter().take_while(|entry| entry.time.0 / 1000 == ran.at);
+    let writes = || here().filter(|entry| entry.actor == Actor::USER && entry.write().is_some() && !entry.is_event());
+    match (writes().next().map(effect), writes().count()) {
+        (Some(first), 1) => first,
+        (Some(first), count) => msg::effect_and_more(first, count - 1),
+        (None, _) => Message::default(),
+    }
+}
+
 /// The command that `!3`, `!!` or the beginning of a line after `!` stands for.
 #[inline(never)]
 pub fn recalled(run: &Run, event: &str) -> Option<Ran> {
@@ -71,6 +91,7 @@ pub fn printed(run: &Run) -> Vec<OutputLine> {
 #[cfg(test)]
 mod tests {
     use crate::session::console::ConsoleMsg;
+    use crate::session::editor::EditorMsg;
     use crate::session::history::commands;
     use crate::session::tests::settled;
     use crate::session::timeline::TimelineMsg;
@@ -83,6 +104,17 @@ mod tests {
     fn replicas(state: &State) -> i32 {
         let mut all = state.timeline.run.sim().list(crate::api::Kind::Deployment);
         all.find_map(|object| crate::explain::evidence::handles(object).0).expect("a Deployment")
+    }
+
+    #[test]
+    fn of_a_manifest_it_is_told_what_it_changed() {
+        let mut state = settled((examples::ALL[0].text)());
+        state.update(EditorMsg::Edit(state.editor.text.replace("nginx:1.7.9", "nginx:1.27")));
+        state.update(Msg::Apply);
+        state.update(TimelineMsg::Seconds(5));
+        let all = commands(&state.timeline.run);
+        let told: Vec<String> = all.iter().map(|ran| super::did(&state.timeline.run, &all, ran).to_string()).collect();
+        assert_eq!(told, ["Deployment nginx-deployment created", "nginx-deployment image nginx:1.7.9 → nginx:1.27"]);
     }
 
     #[test]

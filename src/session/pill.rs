@@ -19,26 +19,27 @@ impl Drawing {
             Status::Summary => return Some((scene.summary.clone(), "", "")),
             Status::Of(which) => *which,
         };
-        let mut drawn: Vec<&str> = scene.items.iter().map(|item| item.id.uid.as_str()).collect();
-        crate::sort::sort(&mut drawn);
         // Storage draws only what has claims; its words are of all.
         let scope = Some(self.scope(run, selection)).filter(|scope| which == Workloads::InScope && scope.filter.trim().is_empty());
         // The chart is of one.
         let followed = self.memory.rollout.subject().filter(|_| which == Workloads::Followed && !scene.items.is_empty());
+        let mut drawn: Vec<&str> = match (&scope, &followed) {
+            (None, None) => scene.items.iter().map(|item| item.id.uid.as_str()).collect(),
+            _ => Vec::new(),
+        };
+        crate::sort::sort(&mut drawn);
         let shown = |object: &&Rc<Object>| match &scope {
             _ if followed.is_some() => followed == Some(object.meta.uid),
             Some(scope) => scope.holds(object),
             None => drawn.binary_search(&object.meta.uid.to_string().as_str()).is_ok(),
         };
-        let mut sets: std::collections::BTreeMap<Uid, Vec<PodTotals>> = Default::default();
+        let mut sets: std::collections::BTreeMap<Uid, Vec<Uid>> = Default::default();
         for set in run.sim().list(Kind::ReplicaSet) {
             let owner = set.meta.controller().map_or(set.meta.uid, |owner| owner.uid);
-            sets.entry(owner).or_default().push(self.pods.pods.totals(set.meta.uid));
+            sets.entry(owner).or_default().push(set.meta.uid);
         }
-        let pods = |object: &Object| match sets.get(&object.meta.uid) {
-            Some(sets) => sets.iter().copied().sum(),
-            None => self.pods.pods.totals(object.meta.uid),
-        };
+        let owners = |object: &Object| sets.get(&object.meta.uid).cloned().unwrap_or_else(|| vec![object.meta.uid]);
+        let pods = |object: &Object| owners(object).into_iter().map(|owner| self.pods.pods.totals(owner)).sum::<PodTotals>();
         let mut all: Vec<_> = [Kind::Deployment, Kind::StatefulSet, Kind::ReplicaSet, Kind::DaemonSet, Kind::Job]
             .into_iter()
             .flat_map(|kind| run.sim().list(kind))
@@ -55,9 +56,9 @@ impl Drawing {
             PodState::Ready => words.clone(),
             _ => progress::of_named(of, pods(of)),
         };
-        let failed = scene.items.iter().find_map(|item| match &item.body {
-            CardBody::Pod { state: PodState::Failed, word, .. } => Some(word),
-            _ => None,
+        let failed = owners(of).into_iter().map(|owner| self.pods.pods.of(owner)).find_map(|block| {
+            let fails = block.counts().iter().any(|(state, _)| *state == PodState::Failed);
+            fails.then(|| block.iter().find(|pod| pod.state == PodState::Failed).map(|pod| pod.word.clone()))?
         });
         if let (PodState::Creating | PodState::Pending, Some(word), true) = (state, failed, of.kind != Kind::Job) {
             return Some((msg::pill_rollout_waiting(word), PodState::NotReady.class(), PodState::NotReady.glyph()));
@@ -180,6 +181,18 @@ mod tests {
         assert_eq!(pill(&mut state), "Rolling update in progress");
         state.update(TimelineMsg::Seconds(120));
         assert_eq!(pill(&mut state), "All Pods are Ready");
+    }
+
+    #[test]
+    fn a_stuck_rollout_is_called_so_over_every_diagram() {
+        let mut state = settled((examples::ALL[0].text)());
+        state.update(ConsoleMsg::Enter("kubectl set image deployment/nginx-deployment nginx=nginx:nonexistent".into()));
+        state.update(TimelineMsg::Seconds(30));
+        for view in [&crate::views::ownership::VIEW, &crate::views::rollout::VIEW] {
+            state.update(SelectionMsg::View(view));
+            let words = state.picture().pill.clone().expect("words").0.to_string();
+            assert!(words.starts_with("Rollout stuck: ") && words.contains("ImagePull"), "{}: {words}", view.id);
+        }
     }
 
     #[test]

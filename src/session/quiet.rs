@@ -3,13 +3,17 @@
 use crate::api::time::SECOND;
 use crate::api::{Body, Kind, Object, Time};
 use crate::engine::Sim;
+use crate::explain::diagnose::is_looked_at_again;
 use std::rc::Rc;
 
 /// Time without a change after which the cluster counts as settled, in microseconds.
 pub const QUIET_US: u64 = 3 * SECOND;
 
+/// The binder looks at all claims as often as this.
+const CLAIM_LOOK_SECONDS: u64 = 15;
+
 /// From when on a cluster counts as settled if nothing changes before. A workload whose Pods are ready but must stay so for a while
-/// (`minReadySeconds`) goes on after that.
+/// (`minReadySeconds`) goes on after that, and so does a claim whose class came after the binder's last look.
 pub fn quiet_from(sim: &Sim) -> Time {
     let quiet = sim.last_change().after(QUIET_US);
     if sim.now() < quiet {
@@ -26,15 +30,42 @@ pub fn quiet_from(sim: &Sim) -> Time {
     };
     let kinds = [Kind::StatefulSet, Kind::ReplicaSet, Kind::DaemonSet];
     let longest = kinds.into_iter().flat_map(|kind| sim.each(kind)).map(waits).max().unwrap_or(0);
-    quiet.after(longest.saturating_mul(SECOND))
+    let looks = if sim.each(Kind::PersistentVolumeClaim).any(|claim| is_looked_at_again(sim, claim)) { CLAIM_LOOK_SECONDS } else { 0 };
+    quiet.after(longest.max(looks).saturating_mul(SECOND))
 }
 
 #[cfg(test)]
 mod tests {
     use super::quiet_from;
+    use crate::api::storage::PersistentVolumeClaim;
+    use crate::api::{Kind, ObjectRef};
     use crate::session::State;
+    use crate::session::console::ConsoleMsg;
     use crate::session::tests::ready;
     use crate::session::timeline::TimelineMsg;
+
+    #[test]
+    fn a_claim_is_waited_for_whose_class_came_after_the_last_look() {
+        let text = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data}\nspec: {accessModes: [ReadWriteOnce], \
+            storageClassName: fast, resources: {requests: {storage: 1Gi}}}\n";
+        let class = "cat <<'E' | kubectl apply -f -\napiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: fast}\nprovisioner: loopscope.dev/provisioner\nE";
+        let mut state = State::new(text, 1);
+        state.update(TimelineMsg::Seconds(20));
+        let now = |state: &State| (quiet_from(state.timeline.run.sim()), state.timeline.run.sim().now());
+        let (quiet, at) = now(&state);
+        assert!(quiet < at, "without its class nothing is to come");
+        state.update(ConsoleMsg::Enter(class.into()));
+        state.update(TimelineMsg::Seconds(5));
+        let (quiet, at) = now(&state);
+        assert!(quiet > at);
+        let key = ObjectRef::new(Kind::PersistentVolumeClaim, "default", "data");
+        let told = crate::explain::standing::of(state.timeline.run.sim(), &key).sentence.to_string();
+        assert!(told.contains("claims are rechecked every 15 s"), "{told}");
+        state.update(TimelineMsg::Seconds(20));
+        let (quiet, at) = now(&state);
+        let claim = state.timeline.run.get(&key).expect("the claim").get::<PersistentVolumeClaim>().expect("a claim").clone();
+        assert_eq!((claim.status.phase.to_string(), quiet < at), ("Bound".into(), true));
+    }
 
     #[test]
     fn pods_that_must_stay_ready_for_a_while_are_waited_for() {

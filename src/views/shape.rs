@@ -353,13 +353,18 @@ impl Scene {
         self
     }
 
-    /// What is as it was in another scene is that scene's: who draws it sees by the pointer that nothing has changed.
-    pub fn keep(&mut self, old: &Scene) {
+    /// What is as it was in another scene is that scene's: who draws it sees by the pointer that nothing has changed. True if every
+    /// item is as it was.
+    pub fn keep(&mut self, old: &Scene) -> bool {
+        let mut same = self.items.len() == old.items.len();
         for (item, old) in self.items.iter_mut().zip(&old.items) {
             if *item == *old {
                 *item = old.clone();
+            } else {
+                same = false;
             }
         }
+        same
     }
 
     /// Whether it is a picture of cells: what they show is seen without letters.

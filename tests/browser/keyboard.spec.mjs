@@ -26,6 +26,8 @@ async function panel(page, what) {
 async function open(page, query = '?editor=plain') {
   await page.goto(`index.html${query}`);
   await page.waitForFunction(() => window.loopscope?.ready);
+  // Until the picture is drawn, the diagram has nothing to take the focus.
+  await page.locator('#stage .item').first().waitFor();
 }
 
 test('a whole visit without a pointer', async ({ page }) => {

@@ -62,9 +62,25 @@ test('the snippet for other pages says what was chosen', async ({ page }) => {
   const manifest = await snippet.inputValue();
   await dialog.getByLabel('Begins with').selectOption('This page as it is now');
   await expect(snippet).not.toHaveValue(manifest);
-  await expect(page.frameLocator('.preview').locator('.item[data-kind="Pod"]')).toHaveCount(3);
+  const frame = page.frameLocator('.preview');
+  await expect(frame.locator('.item[data-kind="Pod"]')).toHaveCount(3);
+  // The clock runs on, and the snippet stays what was asked for: its preview does not begin anew.
+  const now = await snippet.inputValue();
+  const clock = await page.locator('#clock').textContent();
+  await expect(page.locator('#clock')).not.toHaveText(clock);
+  expect(await snippet.inputValue()).toBe(now);
   await dialog.getByRole('button', { name: 'Copy' }).click();
+  await expect(dialog.getByRole('button', { name: 'Copied' })).toBeVisible();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(await snippet.inputValue());
+  // From the frame the full page opens as it is there.
+  const link = frame.getByRole('link', { name: 'Open full page' });
+  await link.dispatchEvent('pointerenter');
+  await link.dispatchEvent('focus');
+  await expect.poll(async () => (await link.getAttribute('href')).length).toBeGreaterThan(200);
+  const other = await page.context().newPage();
+  await other.goto(await link.getAttribute('href'));
+  await expect(other.locator('#stage .item[data-kind="Pod"]')).toHaveCount(3);
+  await other.close();
 });
 
 test('one Pod among many cells has its card too', async ({ page }) => {

@@ -2,10 +2,11 @@
 //!
 //! Stands in for an external provisioner such as those built with `sig-storage-lib-external-provisioner`.
 
-use super::volume_binder::{PROVISIONED_BY, PROVISIONER};
+use super::volume_binder::PROVISIONED_BY;
 use super::{Controller, Watch};
 use crate::api::json::Json as _;
 use crate::api::references::claim_reference;
+use crate::api::storage::STORAGE_PROVISIONER;
 use crate::api::storage::{PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, StorageClass};
 use crate::api::time::MS;
 use crate::api::{Body, Kind, Object, ObjectRef, Str};
@@ -54,7 +55,7 @@ impl Controller for Provisioner {
 pub(super) fn works_on(object: &Object) -> bool {
     match &object.body {
         Body::PersistentVolumeClaim(claim) => {
-            claim.spec.volume_name.is_empty() && object.meta.annotation(PROVISIONER).is_some_and(|by| by == NAME)
+            claim.spec.volume_name.is_empty() && object.meta.annotation(STORAGE_PROVISIONER).is_some_and(|by| by == NAME)
         }
         Body::PersistentVolume(volume) => {
             volume.status.phase == "Released" && object.meta.annotation(PROVISIONED_BY).is_some_and(|by| by == NAME)
@@ -73,7 +74,7 @@ pub(super) fn waited(span: u64, view: &PassView<'_>, out: &mut Out<'_>) -> Resul
 fn provision(object: &Rc<Object>, claim: &PersistentVolumeClaim, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
     let class = view.cache.get::<StorageClass>(&ObjectRef::new(Kind::StorageClass, "", claim.class())).map(|(_, class)| class);
     let Some(class) = class.filter(|c| c.provisioner == NAME) else { return Ok(Action::AwaitChange) };
-    let asked = object.meta.annotation(PROVISIONER).is_some_and(|p| p == NAME);
+    let asked = object.meta.annotation(STORAGE_PROVISIONER).is_some_and(|p| p == NAME);
     let placed = !class.waits_for_first_consumer() || object.meta.annotation(SELECTED_NODE).is_some();
     let name: Str = format_smolstr!("pvc-{}", object.meta.uid);
     let done = !claim.spec.volume_name.is_empty() || out.server.get(&ObjectRef::new(Kind::PersistentVolume, "", &name)).is_some();

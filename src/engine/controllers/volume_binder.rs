@@ -6,7 +6,7 @@
 
 use super::{Controller, Event, Watch};
 use crate::api::references::claim_reference;
-use crate::api::storage::{BIND_COMPLETED, PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, StorageClass};
+use crate::api::storage::{BIND_COMPLETED, PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, STORAGE_PROVISIONER, StorageClass};
 use crate::api::{Body, Kind, Object, ObjectRef, Timestamp};
 use crate::engine::descriptor::{CodeLine, Descriptor};
 use crate::engine::informer::Cache;
@@ -16,7 +16,6 @@ use crate::engine::why::Why;
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
-pub(super) const PROVISIONER: &str = "volume.kubernetes.io/storage-provisioner";
 const PROVISIONER_BETA: &str = "volume.beta.kubernetes.io/storage-provisioner";
 pub(super) const PROVISIONED_BY: &str = "pv.kubernetes.io/provisioned-by";
 const BOUND_BY_US: &str = "pv.kubernetes.io/bound-by-controller";
@@ -176,11 +175,11 @@ fn tell_waiting(object: &Rc<Object>, view: &PassView<'_>, out: &mut Out<'_>) {
 
 fn ask_provisioner(object: &Rc<Object>, claim: &PersistentVolumeClaim, class: &StorageClass, out: &mut Out<'_>) -> Result<(), ApiError> {
     let provisioner = class.provisioner.clone();
-    let asked = object.meta.annotation(PROVISIONER).is_some_and(|p| *p == provisioner);
+    let asked = object.meta.annotation(STORAGE_PROVISIONER).is_some_and(|p| *p == provisioner);
     let mut current = object.clone();
     if !asked {
         current = out.update(object, Why::NeedsProvisioning { class: claim.class().into() }, |o| {
-            o.meta.annotate(PROVISIONER, &provisioner);
+            o.meta.annotate(STORAGE_PROVISIONER, &provisioner);
             o.meta.annotate(PROVISIONER_BETA, &provisioner);
         })?;
     }

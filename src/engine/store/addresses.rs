@@ -60,11 +60,11 @@ impl Addresses {
 impl ApiServer {
     /// The Pods of a namespace that may use a claim, by name.
     pub fn users_of(&self, namespace: &str, claim: &str) -> Vec<&Rc<Object>> {
-        self.storage.users(namespace, claim, self.objects.of(Kind::Pod))
+        self.references.users(namespace, claim, self.objects.of(Kind::Pod))
     }
 
     /// The volumes that may be reserved for a claim of this namespace and name, or for none, by name.
     pub fn volumes_for(&self, claim: Option<(&str, &str)>) -> Vec<&Rc<Object>> {
-        self.storage.volumes(claim, self.objects.of(Kind::PersistentVolume))
+        self.references.volumes(claim, self.objects.of(Kind::PersistentVolume))
     }
 }

@@ -14,7 +14,7 @@ use super::managers::Manager;
 use super::parts::{keep_spec, keep_status, spec_changed};
 use crate::api::daemonset::TEMPLATE_GENERATION;
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Time, Timestamp};
-use crate::engine::found::StorageIndex;
+use crate::engine::found::ReferenceIndex;
 use crate::engine::journal::{Actor, Entries, Entry, EntryId, Journal, Op, Record, RefusedWrite};
 use crate::engine::rng::Rng;
 use crate::engine::table::{Listing, Tables};
@@ -51,7 +51,7 @@ pub struct Origin {
 pub struct ApiServer {
     pub(super) objects: Tables,
     pub(super) definitions: Definitions,
-    pub(super) storage: StorageIndex,
+    pub(super) references: ReferenceIndex,
     pub(super) addresses: Addresses,
     journal: Entries,
     version: u64,
@@ -76,7 +76,7 @@ impl ApiServer {
         ApiServer {
             objects: Tables::default(),
             definitions: Definitions::default(),
-            storage: StorageIndex::default(),
+            references: ReferenceIndex::default(),
             addresses: Addresses::default(),
             journal: Entries::default(),
             version: 0,
@@ -337,7 +337,7 @@ impl ApiServer {
             self.definitions.forget(&object);
         }
         if let Some((place, old)) = self.objects.of_mut(old.kind).remove(&old.meta.namespace, &old.meta.name) {
-            self.storage.change(Some(&old), None, place);
+            self.references.change(Some(&old), None, place);
             self.addresses.change(Some(&old), None);
         }
         let record = Record::Write { op: Op::Deleted, object: object.clone(), before: Some(old.clone()) };
@@ -433,7 +433,7 @@ impl ApiServer {
             self.definitions.take(object);
         }
         let (place, old) = self.objects.of_mut(object.kind).insert(object);
-        self.storage.change(old.as_ref(), Some(object), place);
+        self.references.change(old.as_ref(), Some(object), place);
         self.addresses.change(old.as_ref(), Some(object));
     }
 

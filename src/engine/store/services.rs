@@ -11,8 +11,8 @@ use serde_json::Value;
 impl ApiServer {
     /// The EndpointSlices of a Service.
     pub fn slices_of<'a>(&'a self, service: &'a Object) -> impl Iterator<Item = &'a EndpointSlice> {
-        let own = self.list(Kind::EndpointSlice).filter(|slice| is_slice_of(slice, service));
-        own.filter_map(|slice| slice.get::<EndpointSlice>())
+        let found = self.references.slices(&service.meta.namespace, &service.meta.name, self.objects.of(Kind::EndpointSlice));
+        found.into_iter().filter(|slice| is_slice_of(slice, service)).filter_map(|slice| slice.get::<EndpointSlice>())
     }
 }
 
@@ -95,5 +95,42 @@ fn keep(spec: &mut Value, before: &Value) {
             port["nodePort"] = number.into();
             used.push(number);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::api::{Kind, ObjectRef};
+    use crate::engine::Sim;
+    use crate::engine::cluster::ClusterConfig;
+    use crate::kubectl::Session;
+    use crate::kubectl::parse::split;
+
+    #[test]
+    fn slices_are_found_by_the_service_that_their_label_names_now() {
+        let mut sim = Sim::new(ClusterConfig::default(), 1);
+        let slice = |name: &str| {
+            format!(
+                "{{apiVersion: discovery.k8s.io/v1, kind: EndpointSlice, metadata: {{name: {name}, labels: {{kubernetes.io/service-name: web}}}}, addressType: IPv4, endpoints: [{{addresses: ['10.9.9.9']}}]}}\n---\n"
+            )
+        };
+        let run = |sim: &mut Sim, line: &str, text: &str| {
+            Session::start(sim, &split(line), text);
+            sim.advance(sim.now().after(5_000_000), usize::MAX);
+        };
+        let found = |sim: &Sim, name: &str| {
+            let service = sim.get(&ObjectRef::new(Kind::Service, "default", name)).expect("it exists");
+            sim.server().slices_of(service).map(|slice| slice.endpoints.len()).collect::<Vec<_>>()
+        };
+        run(&mut sim, "create service clusterip web --tcp=80", "");
+        run(&mut sim, "create service clusterip other --tcp=80", "");
+        run(&mut sim, "apply -f -", &["mine-a", "mine-b"].map(slice).concat());
+        // The Service's own slice has no endpoints.
+        assert_eq!((found(&sim, "web"), found(&sim, "other")), (vec![1, 1, 0], vec![0]));
+        run(&mut sim, "label endpointslice mine-a kubernetes.io/service-name=other --overwrite", "");
+        assert_eq!((found(&sim, "web"), found(&sim, "other")), (vec![1, 0], vec![1, 0]));
+        run(&mut sim, "label endpointslice mine-b kubernetes.io/service-name-", "");
+        run(&mut sim, "delete endpointslice mine-a", "");
+        assert_eq!((found(&sim, "web"), found(&sim, "other")), (vec![0], vec![0]));
     }
 }

@@ -24,6 +24,7 @@ use crate::explain::waits::{Cure, Waits};
 use finding::Context;
 pub use finding::{Diagnosis, Remedy, has_earlier_revision, owners};
 pub use policy::refused_evictions;
+pub use storage::is_looked_at_again;
 
 /// What an object waits for or why it failed; `None` if it is healthy or progressing.
 pub fn diagnose(sim: &Sim, key: &ObjectRef) -> Option<Diagnosis> {

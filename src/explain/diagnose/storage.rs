@@ -2,8 +2,9 @@
 
 use super::finding::{Context, Diagnosis, all_in, line};
 use crate::api::pod::Pod;
-use crate::api::storage::{PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, StorageClass};
+use crate::api::storage::{PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, STORAGE_PROVISIONER, StorageClass};
 use crate::api::{Kind, Object, ObjectRef, Str};
+use crate::engine::Sim;
 use crate::explain::waits::{Cure, DecidingFact, FactLabel, Unfit, Waits};
 use crate::i18n::msg;
 use serde_json::Value;
@@ -12,6 +13,16 @@ use std::rc::Rc;
 /// The provisioner that is simulated, and the one that means: none.
 const OURS: &str = "loopscope.dev/provisioner";
 const NONE: &str = "kubernetes.io/no-provisioner";
+
+/// Whether a pending claim gets its volume when the binder next looks at all claims: its class came after the last look.
+pub fn is_looked_at_again(sim: &Sim, object: &Object) -> bool {
+    let Some(body) = object.get::<PersistentVolumeClaim>().filter(|body| body.status.phase == "Pending") else { return false };
+    let class = sim.get(&ObjectRef::new(Kind::StorageClass, "", body.class())).and_then(|class| class.get::<StorageClass>());
+    let makes = |class: &StorageClass| {
+        class.provisioner == OURS && (!class.waits_for_first_consumer() || object.meta.annotation(SELECTED_NODE).is_some())
+    };
+    body.spec.volume_name.is_empty() && object.meta.annotation(STORAGE_PROVISIONER).is_none() && class.is_some_and(makes)
+}
 
 pub fn claim(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let body: &PersistentVolumeClaim = object.get()?;
@@ -65,6 +76,7 @@ pub fn claim(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
         Some(class) if class.provisioner != OURS && class.provisioner != NONE => Waits::NoProvisioner(class.provisioner.clone()),
         // No class that makes any, and none that fits.
         Some(class) if class.provisioner == NONE => Waits::NoClass,
+        Some(_) if is_looked_at_again(sim, object) => Waits::NextLookForClass(body.class().into()),
         // It is being made.
         Some(_) => return None,
     };
@@ -87,7 +99,7 @@ pub fn claim(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
                 out.cure(Cure::MakePod, &object.meta.name, "", &[manifest]);
             }
         },
-        Waits::NextLook(_) => out.facts.extend(facts),
+        Waits::NextLook(_) | Waits::NextLookForClass(_) => out.facts.extend(facts),
         _ => {
             out.facts.extend(facts);
             offers(sim, object, body, &mut out);

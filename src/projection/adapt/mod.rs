@@ -16,8 +16,8 @@ mod tests;
 
 use self::filter::filter;
 use self::references::{ReferenceReader, Referrer, uses};
-use self::scope::{SYSTEM, sorted};
-use self::services::{policy, services};
+use self::scope::SYSTEM;
+use self::services::policy;
 use self::storage::{claims, node, volume};
 use self::workloads::controller;
 use crate::api::storage::StorageClass;
@@ -47,13 +47,14 @@ pub fn model(list: Lister, pods: &mut Pods, scope: &Scope) -> Model {
     let all_nodes = pods.nodes(&nodes);
     let mut out = Model::default();
 
-    let owners: Vec<Vec<Rc<Object>>> = ROOTS.into_iter().map(|kind| sorted(of(kind))).collect();
+    let owners: Vec<Vec<Rc<Object>>> = ROOTS.into_iter().zip(&mut pods.others.orders).map(|(kind, order)| order.sort(&of(kind))).collect();
     for object in owners.iter().flatten() {
         uids.insert(object.meta.uid);
         if let Some(owner) = object.meta.controller() {
             owned.entry(owner.uid).or_default().push(object.clone());
         }
     }
+    pods.forget_controllers(uids.len());
     let mut reader = ReferenceReader { owned: &owned, pods, users: Vec::new() };
     for object in owners.iter().flatten() {
         if object.meta.controller().is_none_or(|owner| !uids.contains(&owner.uid)) {
@@ -68,8 +69,10 @@ pub fn model(list: Lister, pods: &mut Pods, scope: &Scope) -> Model {
     if !bare.is_empty() {
         out.roots.push(Root { controller: None, groups: vec![Group { controller: None, pods: bare }], folded: 0 });
     }
+    let mut known = std::mem::take(&mut pods.others.services);
     let gone = |uid: Uid| !scope.lags && pods.get(uid).is_none();
-    out.services = services(&of(Kind::Service), &of(Kind::EndpointSlice), &of, &gone);
+    out.services = known.read(&of(Kind::Service), &of(Kind::EndpointSlice), &of, &gone);
+    pods.others.services = known;
     for kind in [Kind::HorizontalPodAutoscaler, Kind::PodDisruptionBudget] {
         out.policies.extend(of(kind).iter().map(|object| policy(object, &of)));
     }

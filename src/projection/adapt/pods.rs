@@ -2,7 +2,8 @@
 
 use super::id;
 use super::pod_filter::PodFilter;
-use super::scope::SEEN;
+use super::scope::{CreationOrder, ROOTS, SEEN};
+use super::services::ServiceCache;
 use crate::api::pod::image_parts;
 use crate::api::sources::{self, Reference};
 use crate::api::{Kind, Labels, Object, ObjectRef, Uid};
@@ -13,8 +14,8 @@ use crate::projection::totals::PodTotals;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// Maximum number of cached controllers, including deleted ones.
-const MAX_CONTROLLERS: usize = 4_096;
+/// Cached controllers that may have been deleted, beside those that exist.
+const MAX_DELETED_CONTROLLERS: usize = 4_096;
 
 /// The references of a template or a Pod.
 pub(super) type Names = Rc<[Reference]>;
@@ -41,8 +42,17 @@ pub struct Pods {
     /// The nodes, and what was read of each, in the order of their objects.
     nodes: Rc<Vec<Rc<Node>>>,
     read: Vec<ReadNode>,
+    pub(super) others: OtherObjects,
     /// While a filter or a namespace is chosen.
     pub(super) pod_filter: Option<Box<PodFilter>>,
+}
+
+/// What was read of objects beside Pods, so that it is not read anew for each picture.
+#[derive(Clone, Debug, Default)]
+pub(super) struct OtherObjects {
+    pub services: ServiceCache,
+    /// Of the kinds at the roots.
+    pub orders: [CreationOrder; ROOTS.len()],
 }
 
 /// Which version of a node was read, and where it stands among the others.
@@ -202,12 +212,16 @@ impl Pods {
         }
     }
 
+    /// Forgets the cards of deleted controllers once they are many. `existing` is how many controllers there are.
+    pub(super) fn forget_controllers(&mut self, existing: usize) {
+        if self.controllers.len() > existing + MAX_DELETED_CONTROLLERS {
+            self.controllers.clear();
+        }
+    }
+
     /// The card of a controller, read again when the controller was written.
     pub fn controller(&mut self, object: &Object) -> (Rc<ControllerCard>, Names) {
         let version = object.meta.resource_version;
-        if self.controllers.len() > MAX_CONTROLLERS {
-            self.controllers.clear();
-        }
         let read = || (version, (Rc::new(super::controller(object)), sources::of(object).into()));
         let known = self.controllers.entry(object.meta.uid).or_insert_with(read);
         if known.0 != version {

@@ -1,6 +1,6 @@
 //! What is shown of a cluster.
 
-use crate::api::{Kind, Object, ObjectRef};
+use crate::api::{Kind, Object, ObjectRef, Uid};
 use crate::engine::Sim;
 use crate::projection::model::{Id, natural};
 use std::rc::Rc;
@@ -67,13 +67,26 @@ pub fn id(object: &Object) -> Id {
 /// The objects of a kind.
 pub type Lister<'a> = &'a dyn Fn(Kind) -> Vec<Rc<Object>>;
 
-pub(super) fn sorted(mut objects: Vec<Rc<Object>>) -> Vec<Rc<Object>> {
-    crate::sort::sort_by(&mut objects, |a, b| {
-        (a.meta.creation_timestamp, &a.meta.namespace)
-            .cmp(&(b.meta.creation_timestamp, &b.meta.namespace))
-            .then_with(|| natural(&a.meta.name, &b.meta.name))
-    });
-    objects
+/// The order of some objects by their creation and name. Since neither changes, the order is that of the last time while there are the
+/// same objects.
+#[derive(Clone, Debug, Default)]
+pub(super) struct CreationOrder {
+    uids: Vec<Uid>,
+    order: Vec<u32>,
+}
+
+impl CreationOrder {
+    /// The objects, sorted.
+    pub fn sort(&mut self, objects: &[Rc<Object>]) -> Vec<Rc<Object>> {
+        if !self.uids.iter().copied().eq(objects.iter().map(|object| object.meta.uid)) {
+            self.uids = objects.iter().map(|object| object.meta.uid).collect();
+            self.order = crate::sort::indices(objects.len(), &mut |a, b| {
+                let (a, b) = (&objects[a].meta, &objects[b].meta);
+                (a.creation_timestamp, &a.namespace).cmp(&(b.creation_timestamp, &b.namespace)).then_with(|| natural(&a.name, &b.name))
+            });
+        }
+        self.order.iter().map(|at| objects[*at as usize].clone()).collect()
+    }
 }
 
 /// Above so many, Pods are cells, and what a leaving one says is not seen.

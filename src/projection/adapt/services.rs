@@ -14,44 +14,96 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// Services without endpoints of which is said which Pod is nearest: each looks through all Pods.
-const MAX_HINTS: usize = 20;
+/// Pods looked through for Services without endpoints, to say which Pod is nearest: each Service looks through all.
+const MAX_COMPARED_PODS: usize = 10_000;
 
-pub(super) fn services(services: &[Rc<Object>], slices: &[Rc<Object>], of: Lister, gone: &dyn Fn(Uid) -> bool) -> Vec<Service> {
-    let mut of_service: BTreeMap<(&Str, &Str), Vec<&Rc<Object>>> = BTreeMap::new();
-    for slice in slices {
-        let Some(name) = slice.meta.label(SERVICE_NAME) else { continue };
-        of_service.entry((&slice.meta.namespace, name)).or_default().push(slice);
-    }
-    let (pods, mut hints) = (OnceCell::new(), 0);
-    let read = |object: &Rc<Object>| {
-        let body = object.get::<crate::api::network::Service>()?;
-        // The API server's own Service selects nothing and serves no Pod.
-        if object.meta.name == "kubernetes" && object.meta.namespace == "default" {
-            return None;
+/// The Services as they were read last.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ServiceCache(BTreeMap<Uid, ReadService>);
+
+/// What was read of a Service, and of which versions of it and its EndpointSlices.
+#[derive(Clone, Debug)]
+struct ReadService {
+    version: u64,
+    slices: Vec<u64>,
+    service: Rc<Service>,
+    /// The Pods that its endpoints lead to, where they are few: very many are not checked one by one.
+    targets: Vec<(usize, Uid)>,
+}
+
+impl ServiceCache {
+    /// The Services by name. One is read again when it or one of its slices was written.
+    pub fn read(&mut self, services: &[Rc<Object>], slices: &[Rc<Object>], of: Lister, gone: &dyn Fn(Uid) -> bool) -> Vec<Rc<Service>> {
+        let mut of_service: BTreeMap<(&Str, &Str), Vec<&Rc<Object>>> = BTreeMap::new();
+        for slice in slices {
+            let Some(name) = slice.meta.label(SERVICE_NAME) else { continue };
+            of_service.entry((&slice.meta.namespace, name)).or_default().push(slice);
         }
+        let mut before = std::mem::take(&mut self.0);
+        let (pods, mut compared) = (OnceCell::<Vec<Rc<Object>>>::new(), 0);
+        let mut read = |object: &Rc<Object>| {
+            let body = object.get::<crate::api::network::Service>()?;
+            // The API server's own Service selects nothing and serves no Pod.
+            if object.meta.name == "kubernetes" && object.meta.namespace == "default" {
+                return None;
+            }
+            let own = of_service.get(&(&object.meta.namespace, &object.meta.name)).map_or(&[][..], Vec::as_slice);
+            let is_current = |known: &ReadService| {
+                let versions = own.iter().map(|slice| slice.meta.resource_version);
+                known.version == object.meta.resource_version && known.slices.iter().copied().eq(versions)
+            };
+            let known = before.remove(&object.meta.uid).filter(is_current).unwrap_or_else(|| ReadService::of(object, body, own));
+            let mut service = known.service.clone();
+            let stale: Vec<usize> = known.targets.iter().filter(|(_, pod)| gone(*pod)).map(|(at, _)| *at).collect();
+            let hint = match stale.len() {
+                _ if service.endpoints.is_empty() && compared < MAX_COMPARED_PODS => {
+                    let pods = pods.get_or_init(|| of(Kind::Pod));
+                    compared += pods.len();
+                    no_endpoints(object, body, pods)
+                }
+                0 => Message::default(),
+                n => msg::hint_stale_endpoints(n),
+            };
+            if !hint.is_empty() {
+                let changed = Rc::make_mut(&mut service);
+                changed.hint = hint;
+                stale.into_iter().for_each(|at| changed.endpoints[at].gone = true);
+            }
+            self.0.insert(object.meta.uid, known);
+            Some(service)
+        };
+        let mut out: Vec<Rc<Service>> = services.iter().filter_map(&mut read).collect();
+        crate::sort::sort_by(&mut out, |a, b| a.id.cmp(&b.id));
+        out
+    }
+}
+
+impl ReadService {
+    fn of(object: &Object, body: &crate::api::network::Service, own: &[&Rc<Object>]) -> ReadService {
         let selector: Vec<String> = body.spec.selector.iter().map(|(key, value)| format!("{key}={value}")).collect();
-        let own: Vec<&Rc<Object>> = of_service.get(&(&object.meta.namespace, &object.meta.name)).cloned().unwrap_or_default();
         let all = || own.iter().filter_map(|slice| slice.get::<EndpointSlice>()).flat_map(|slice| &slice.endpoints);
-        // Very many are not checked one by one.
         let few = all().count() <= SEEN;
         // What a person wrote may lead to something else, or say only what a Pod is called.
         let leads = |one: &TargetRef| few && one.kind == "Pod" && one.uid != Uid::default();
-        let mut endpoints: Vec<Endpoint> = all()
+        let mut listed: Vec<(Endpoint, Option<Uid>)> = all()
             .filter_map(|endpoint| {
-                Some(Endpoint {
-                    gone: endpoint.target_ref.as_ref().is_some_and(|pod| leads(pod) && gone(pod.uid)),
-                    pod: endpoint.target_ref.as_ref()?.name.to_string(),
+                let target = endpoint.target_ref.as_ref()?;
+                let read = Endpoint {
+                    gone: false,
+                    pod: target.name.to_string(),
                     address: endpoint.addresses.first()?.to_string(),
                     hostname: endpoint.hostname.to_string(),
                     ready: endpoint.is_ready(),
                     terminating: endpoint.conditions.terminating.unwrap_or(false),
                     serving: endpoint.conditions.serving.unwrap_or(true),
-                })
+                };
+                Some((read, leads(target).then_some(target.uid)))
             })
             .collect();
-        crate::sort::sort_by(&mut endpoints, |a, b| natural(&a.pod, &b.pod).then_with(|| a.cmp(b)));
-        endpoints.dedup_by(|a, b| a.pod == b.pod);
+        crate::sort::sort_by(&mut listed, |(a, _), (b, _)| natural(&a.pod, &b.pod).then_with(|| a.cmp(b)));
+        listed.dedup_by(|(a, _), (b, _)| a.pod == b.pod);
+        let targets = listed.iter().enumerate().filter_map(|(at, (_, pod))| Some((at, (*pod)?))).collect();
+        let endpoints: Vec<Endpoint> = listed.into_iter().map(|(endpoint, _)| endpoint).collect();
         let form = if body.is_headless() {
             "headless".to_string()
         } else if body.spec.kind.is_empty() {
@@ -60,14 +112,6 @@ pub(super) fn services(services: &[Rc<Object>], slices: &[Rc<Object>], of: Liste
             body.spec.kind.to_string()
         };
         let port = |port: &crate::api::network::ServicePort| format!("{} → {}", port.port, text(Some(&port.target_port)));
-        let hint = match endpoints.iter().filter(|one| one.gone).count() {
-            _ if endpoints.is_empty() && hints < MAX_HINTS => {
-                hints += 1;
-                no_endpoints(object, body, pods.get_or_init(|| of(Kind::Pod)))
-            }
-            0 => Message::default(),
-            n => msg::hint_stale_endpoints(n),
-        };
         let address = match body.spec.kind.as_str() {
             "ExternalName" => body.spec.external_name.to_string(),
             _ if body.is_headless() => String::new(),
@@ -75,23 +119,22 @@ pub(super) fn services(services: &[Rc<Object>], slices: &[Rc<Object>], of: Liste
         };
         let ports = body.spec.ports.iter().map(port).collect();
         let slice = if let [one] = own[..] { Some(id(one)) } else { None };
-        let (slices, selector) = (own.len(), selector.join(","));
         let node_ports = body.spec.ports.iter().filter(|port| port.node_port > 0).map(|port| port.node_port.to_string()).collect();
         let external = if body.spec.kind == "LoadBalancer" { balancer(&body.status) } else { String::new() };
-        Some(Service { id: id(object), form, selector, endpoints, slices, slice, address, ports, node_ports, external, hint })
-    };
-    let mut out: Vec<Service> = services.iter().filter_map(read).collect();
-    crate::sort::sort_by(&mut out, |a, b| a.id.cmp(&b.id));
-    out
+        let (id, selector, slices, hint) = (id(object), selector.join(","), own.len(), Message::default());
+        let service = Rc::new(Service { id, form, selector, endpoints, slices, slice, address, ports, node_ports, external, hint });
+        let slices = own.iter().map(|slice| slice.meta.resource_version).collect();
+        ReadService { version: object.meta.resource_version, slices, service, targets }
+    }
 }
 
 /// Says of each Service with ready endpoints that nothing listens on a port of it, if so: the first thing to know of it.
-pub fn hint_unanswered(services: &mut [Service], sim: &Sim) {
+pub fn hint_unanswered(services: &mut [Rc<Service>], sim: &Sim) {
     // Very many are not asked one by one.
     for service in services.iter_mut().take(SEEN).filter(|service| service.hint.is_empty() && service.ready() > 0) {
         let object = sim.get(&ObjectRef::new(Kind::Service, &service.id.namespace, &service.id.name));
         if let Some((port, _)) = object.and_then(|object| unanswered_port(sim.server(), object)) {
-            service.hint = msg::hint_unanswered(i64::from(port.port));
+            Rc::make_mut(service).hint = msg::hint_unanswered(i64::from(port.port));
         }
     }
 }

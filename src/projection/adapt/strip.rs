@@ -2,7 +2,7 @@
 
 use super::pods::Pods;
 use super::scope::SEEN;
-use super::scope::{Lister, Scope, sorted, workloads};
+use super::scope::{CreationOrder, Lister, Scope, workloads};
 use super::workloads::revision;
 use crate::api::workload::{Deployment, IntOrPercent, ReplicaSet};
 use crate::api::{Kind, Object, Uid};
@@ -24,7 +24,7 @@ pub fn budget(list: Lister, pods: &Pods, scope: &Scope, selected: Option<&Object
     let moving = |object: &&Rc<Object>| {
         object.get::<Deployment>().is_some_and(|d| d.status.updated_replicas != d.spec.replicas || d.status.replicas != d.spec.replicas)
     };
-    let all = sorted(rolling);
+    let all = CreationOrder::default().sort(&rolling);
     let object = match chosen {
         // One that has no budget is told nothing of another's.
         Some(uid) => all.iter().find(|object| object.meta.uid == uid)?,

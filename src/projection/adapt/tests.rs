@@ -297,14 +297,47 @@ fn a_pod_past_its_grace_period_says_what_holds_it() {
 }
 
 /// Each of them looks through all Pods: of very many Services nobody reads why.
+fn service(n: usize, version: &str, address: &str) -> Rc<Object> {
+    let uid = format!("00000000-0000-4000-8000-0000000000{n:02}");
+    let value = json!({"apiVersion": "v1", "kind": "Service",
+        "metadata": {"name": format!("s{n:02}"), "namespace": "default", "uid": uid, "resourceVersion": version},
+        "spec": {"clusterIP": address, "selector": {"app": "none"}, "ports": [{"port": 80}]}});
+    Rc::new(Object::from_value(Kind::Service, value).unwrap())
+}
+
 #[test]
-fn of_many_services_without_endpoints_the_first_say_which_pod_is_near() {
-    let service = |n: usize| {
-        let value = json!({"apiVersion": "v1", "kind": "Service", "metadata": {"name": format!("s{n:02}"), "namespace": "default"},
-            "spec": {"selector": {"app": "none"}, "ports": [{"port": 80}]}});
-        Rc::new(Object::from_value(Kind::Service, value).unwrap())
+fn services_without_endpoints_say_which_pod_is_near_while_few_pods_are_looked_through() {
+    let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x", "namespace": "default"}, "spec": {"containers": []}});
+    let pod = Rc::new(Object::from_value(Kind::Pod, pod).unwrap());
+    let all: Vec<Rc<Object>> = (0..30).map(|n| service(n, "1", "10.96.0.1")).collect();
+    let told = |pods: usize| {
+        let out = super::services::ServiceCache::default().read(&all, &[], &|_| vec![pod.clone(); pods], &|_| false);
+        out.iter().filter(|service| !service.hint.is_empty()).count()
     };
-    let all: Vec<Rc<Object>> = (0..30).map(service).collect();
-    let out = super::services::services(&all, &[], &|_| Vec::new(), &|_| false);
-    assert_eq!((out.len(), out.iter().filter(|service| !service.hint.is_empty()).count()), (30, 20));
+    assert_eq!((told(0), told(10), told(1_000)), (30, 30, 10));
+}
+
+#[test]
+fn a_service_is_read_again_when_it_or_its_slice_was_written() {
+    let old = service(0, "1", "10.96.0.1");
+    let slice = |version: &str, addresses: &[&str]| {
+        let endpoints: Vec<_> = addresses
+            .iter()
+            .map(|ip| json!({"addresses": [ip], "targetRef": {"kind": "Pod", "name": ip, "uid": "00000000-0000-4000-8000-000000000009"}}))
+            .collect();
+        let value = json!({"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "addressType": "IPv4", "endpoints": endpoints,
+            "metadata": {"name": "a", "namespace": "default", "resourceVersion": version, "labels": {"kubernetes.io/service-name": "s00"}}});
+        Rc::new(Object::from_value(Kind::EndpointSlice, value).unwrap())
+    };
+    let mut cache = super::services::ServiceCache::default();
+    let mut read = |service: &Rc<Object>, slice: &Rc<Object>, gone: bool| {
+        cache.read(&[service.clone()], &[slice.clone()], &|_| Vec::new(), &|_| gone).remove(0)
+    };
+    let first = read(&old, &slice("1", &["10.0.0.1"]), false);
+    assert!(Rc::ptr_eq(&first, &read(&old, &slice("1", &["10.0.0.1"]), false)));
+    assert_eq!(read(&old, &slice("2", &["10.0.0.1", "10.0.0.2"]), false).endpoints.len(), 2);
+    let stale = read(&old, &slice("2", &["10.0.0.1", "10.0.0.2"]), true);
+    assert!(stale.endpoints.iter().all(|one| one.gone) && !stale.hint.is_empty());
+    assert!(read(&old, &slice("2", &["10.0.0.1", "10.0.0.2"]), false).hint.is_empty());
+    assert_eq!(read(&service(0, "3", "10.96.0.9"), &slice("2", &[]), false).address, "10.96.0.9");
 }

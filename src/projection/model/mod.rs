@@ -31,7 +31,7 @@ pub struct Model {
     /// Trees, sorted.
     pub roots: Vec<Root>,
     /// By name.
-    pub services: Vec<Service>,
+    pub services: Vec<Rc<Service>>,
     /// By kind and name.
     pub policies: Vec<Policy>,
     /// By name, ordinals as numbers.

@@ -31,7 +31,7 @@ pub fn layout(model: &Model, traffic: &Traffic<'_>, selected: Option<&str>, widt
     };
     // A Service that reaches something tells more than one that does not.
     let rank = |service: &Service| if service.ready() == 0 { 2 } else { usize::from(service.form != "headless") };
-    let mut order: Vec<&Service> = model.services.iter().collect();
+    let mut order: Vec<&Service> = model.services.iter().map(|service| &**service).collect();
     // What an Ingress leads to stands below it.
     let led_to =
         |service: &Service| fronts.iter().any(|front| front.routes.iter().any(|route| route.service.as_ref() == Some(&service.id.uid)));

@@ -17,6 +17,10 @@ fn endpoint(pod: &str, address: &str, ready: bool) -> Endpoint {
     Endpoint { pod: pod.into(), address: address.into(), hostname: pod.into(), ready, terminating: false, serving: ready, gone: false }
 }
 
+fn first(model: &mut Model) -> &mut Service {
+    Rc::make_mut(&mut model.services[0])
+}
+
 fn some(form: &str, address: &str) -> Model {
     let pod = |name: &str| Pod { id: Id::named("Pod", name), state: PodState::Ready, ..Pod::default() };
     let endpoints = vec![endpoint("web-0", "10.244.1.2", true), endpoint("web-1", "10.244.2.2", false)];
@@ -25,7 +29,7 @@ fn some(form: &str, address: &str) -> Model {
     let pods = vec![pod("busybox"), pod("web-0"), pod("web-1")];
     Model {
         roots: vec![Root { controller: None, groups: vec![Group { controller: None, pods: pods.into_iter().collect() }], folded: 0 }],
-        services: vec![service],
+        services: vec![service.into()],
         ..Model::default()
     }
 }
@@ -66,8 +70,8 @@ fn in_a_small_frame_dns_answers_beside_the_service_and_the_connection_passes_it_
 #[test]
 fn without_names_of_their_own_the_service_is_asked_for_and_its_answer_is_whole() {
     let mut model = some("headless", "");
-    model.services[0].id.name = "wordpress-mysql".into();
-    model.services[0].endpoints.iter_mut().for_each(|one| one.hostname.clear());
+    first(&mut model).id.name = "wordpress-mysql".into();
+    first(&mut model).endpoints.iter_mut().for_each(|one| one.hostname.clear());
     for width in [700.0, 800.0, 1000.0, 1200.0] {
         let scene = layout(&model, &Traffic::NONE, None, width);
         let CardBody::Terminal { lines, .. } = &scene.items[0].body else { panic!("the client") };
@@ -92,8 +96,8 @@ fn a_pod_that_is_replaced_keeps_its_row_and_is_asked_for_while_it_has_no_record(
     let before = rows(&model);
     assert_eq!(before[2], "/ # nslookup web-0.nginx");
     // Its successor has no address yet: no EndpointSlice lists it.
-    model.services[0].selector = "app=web".into();
-    model.services[0].endpoints.remove(0);
+    first(&mut model).selector = "app=web".into();
+    first(&mut model).endpoints.remove(0);
     let group = &mut model.roots[0].groups[0];
     let mut pod = (**group.pods.get(1).unwrap()).clone();
     (pod.state, pod.ordinal, pod.labels) = (PodState::Creating, Some(0), Rc::new(["app=web".to_string()]));
@@ -115,7 +119,7 @@ fn a_virtual_ip_reaches_ready_pods_only() {
 #[test]
 fn where_nothing_is_ready_kube_proxy_sends_to_those_that_end_and_still_serve() {
     let mut model = some("ClusterIP", "10.96.0.7");
-    for one in &mut model.services[0].endpoints {
+    for one in &mut first(&mut model).endpoints {
         (one.ready, one.terminating, one.serving) = (false, true, true);
     }
     let told = |model: &Model, width: f64| {
@@ -129,11 +133,12 @@ fn where_nothing_is_ready_kube_proxy_sends_to_those_that_end_and_still_serve() {
     assert_eq!(told(&model, 1200.0), (true, 2, vec!["2 terminating: still get traffic".into()]));
     assert_eq!(told(&model, 390.0), (true, 2, vec!["terminating: still gets traffic".into(); 2]));
     // One that is ready takes all of it.
-    (model.services[0].endpoints[0].ready, model.services[0].endpoints[0].terminating) = (true, false);
+    let one = first(&mut model);
+    (one.endpoints[0].ready, one.endpoints[0].terminating) = (true, false);
     assert_eq!(told(&model, 1200.0), (false, 1, vec!["terminating: no new traffic".into()]));
     // Of a name alone there is no kube-proxy: DNS knows those that are ready.
     let mut model = some("headless", "");
-    for one in &mut model.services[0].endpoints {
+    for one in &mut first(&mut model).endpoints {
         (one.ready, one.terminating, one.serving) = (false, true, true);
     }
     assert!(!told(&model, 390.0).0 && told(&model, 390.0).1 == 0);
@@ -145,7 +150,7 @@ fn an_endpoint_whose_pod_is_gone_is_not_one_that_ends() {
         for width in [390.0, 656.0, 1200.0] {
             // Another Pod may have the name already.
             let mut model = some(form, address);
-            model.services[0].endpoints[0].gone = true;
+            first(&mut model).endpoints[0].gone = true;
             let scene = layout(&model, &Traffic::NONE, None, width);
             let gone: Vec<&str> = scene.items.iter().filter(|item| item.state == "gone").map(|item| item.label.as_str()).collect();
             assert_eq!(gone, ["Pod web-0, deleted"], "{form} {width}");
@@ -169,9 +174,11 @@ fn kube_proxy_reads_the_endpoint_slices() {
         };
         scene.items.iter().find_map(find).unwrap()
     };
-    (model.services[0].slices, model.services[0].slice) = (1, Some(Id::named("EndpointSlice", "nginx-x7k2p")));
+    let one = first(&mut model);
+    (one.slices, one.slice) = (1, Some(Id::named("EndpointSlice", "nginx-x7k2p")));
     assert_eq!(slices(&model), ("EndpointSlice".into(), "EndpointSlice".into(), "nginx-x7k2p".into()));
-    (model.services[0].slices, model.services[0].slice) = (50, None);
+    let one = first(&mut model);
+    (one.slices, one.slice) = (50, None);
     assert_eq!(slices(&model).1, "50 EndpointSlices");
     let scene = layout(&model, &Traffic::NONE, None, 800.0);
     assert!(scene.items.iter().any(|item| item.label == "50 EndpointSlices, 1 ready, 0 terminating, 1 not ready"));
@@ -194,8 +201,9 @@ fn opened(form: &str, external: &str) -> Model {
     let mut model = some(form, "10.96.0.7");
     let node = |n: usize| Rc::new(crate::projection::model::Node { id: Id::named("Node", &format!("node-{n}")), ..Default::default() });
     model.nodes = Rc::new((1..=5).map(node).collect());
-    (model.services[0].node_ports, model.services[0].external) = (vec!["30080".into()], external.into());
-    model.services[0].ports = vec!["80 → 8080".into()];
+    let one = first(&mut model);
+    (one.node_ports, one.external) = (vec!["30080".into()], external.into());
+    first(&mut model).ports = vec!["80 → 8080".into()];
     model
 }
 
@@ -223,8 +231,8 @@ fn nothing_is_wider_than_the_stage() {
     let forms = [("headless", ""), ("ClusterIP", "10.96.0.7"), ("ExternalName", "db.example.com"), ("LoadBalancer", "10.96.0.7")];
     for form in forms {
         let mut model = if form.0 == "LoadBalancer" { opened(form.0, PENDING) } else { some(form.0, form.1) };
-        let other = Service { id: Id::named("Service", "other"), ..model.services[0].clone() };
-        model.services.extend([other.clone(), Service { id: Id::named("Service", "third"), ..other }]);
+        let other = Service { id: Id::named("Service", "other"), ..(*model.services[0]).clone() };
+        model.services.extend([Rc::new(other.clone()), Rc::new(Service { id: Id::named("Service", "third"), ..other })]);
         for width in [390.0, 656.0, 700.0, 800.0, 1000.0, 1020.0, 1080.0, 1200.0, 1500.0] {
             let wide = layout(&model, &Traffic::NONE, None, width).width;
             assert!(wide <= width + 1.0, "{form:?} {width}: {wide}");
@@ -235,8 +243,8 @@ fn nothing_is_wider_than_the_stage() {
 #[test]
 fn on_a_phone_a_pod_in_no_endpoint_slice_has_no_port() {
     let mut model = some("ClusterIP", "10.96.0.7");
-    model.services[0].selector = "app=web".into();
-    model.services[0].endpoints.remove(0);
+    first(&mut model).selector = "app=web".into();
+    first(&mut model).endpoints.remove(0);
     let group = &mut model.roots[0].groups[0];
     let mut pod = (**group.pods.get(1).unwrap()).clone();
     (pod.state, pod.labels) = (PodState::Pending, Rc::new(["app=web".to_string()]));
@@ -250,10 +258,10 @@ fn on_a_phone_a_pod_in_no_endpoint_slice_has_no_port() {
 #[test]
 fn selecting_moves_no_band() {
     let mut model = some("ClusterIP", "10.96.0.7");
-    let mut other = model.services[0].clone();
+    let mut other = (*model.services[0]).clone();
     (other.id, other.endpoints, other.form) =
         (Id::named("Service", "other"), vec![endpoint("busybox", "10.244.1.9", true)], "headless".into());
-    model.services.push(other);
+    model.services.push(Rc::new(other));
     let bands = |selected| {
         let scene = layout(&model, &Traffic::NONE, selected, 800.0);
         let at = |uid: &str| scene.items.iter().find(|item| item.id.uid == uid).unwrap().rect;
@@ -266,7 +274,7 @@ fn selecting_moves_no_band() {
 #[test]
 fn a_selected_pod_is_the_one_that_is_asked_for() {
     let mut model = some("headless", "");
-    model.services[0].endpoints[1].ready = true;
+    first(&mut model).endpoints[1].ready = true;
     let scene = layout(&model, &Traffic::NONE, Some("Pod/web-1"), 1200.0);
     let CardBody::Terminal { lines, .. } = &scene.items[0].body else { panic!("the client") };
     assert_eq!(lines[0], "/ # nslookup web-1.nginx");
@@ -309,8 +317,8 @@ fn of_thousands_there_is_one_of_each_revision_and_condition() {
 #[test]
 fn a_revision_without_an_endpoint_is_there_too() {
     let mut model = some("ClusterIP", "10.96.0.7");
-    model.services[0].endpoints = many(5_000, 0);
-    model.services[0].selector = "app=web".into();
+    first(&mut model).endpoints = many(5_000, 0);
+    first(&mut model).selector = "app=web".into();
     let pod = |at: usize| Pod { id: Id::named("Pod", &format!("web-cccc-{at}")), state: PodState::Creating, ..Pod::default() };
     let of = ControllerCard { id: Id::named("ReplicaSet", "web-cccc"), labels: vec!["app=web".into()], ..ControllerCard::default() };
     let old = ControllerCard { id: Id::named("ReplicaSet", "web-aaaa"), ..of.clone() };

@@ -5,6 +5,7 @@ use crate::i18n::format::middle;
 use crate::i18n::{Message, clauses, msg};
 use crate::projection::model::{Endpoint, Model, Service};
 use crate::views::bodies::service_form;
+use std::rc::Rc;
 
 /// So many nodes are named.
 pub(super) const NODES: usize = 3;
@@ -149,7 +150,7 @@ pub(super) fn ready_endpoints(service: &Service) -> Message {
 }
 
 pub(super) fn summary(model: &Model) -> Message {
-    let of = |service: &Service| {
+    let of = |service: &Rc<Service>| {
         let address = match service.address.is_empty() {
             true => msg::net_dns_answers(),
             false => msg::net_address(&service.address),

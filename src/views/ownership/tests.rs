@@ -112,7 +112,12 @@ fn a_service_reaches_the_pods_in_its_endpoints_and_owns_nothing() {
     let mut model = deployment(vec![group("a", 3)]);
     let endpoint = |pod: &str, ready| crate::projection::model::Endpoint { pod: pod.into(), ready, ..Default::default() };
     let endpoints = vec![endpoint("a-0", true), endpoint("a-1", false)];
-    model.services.push(Service { id: Id::named("Service", "nginx"), selector: "app=nginx".into(), endpoints, ..Service::default() });
+    model.services.push(Rc::new(Service {
+        id: Id::named("Service", "nginx"),
+        selector: "app=nginx".into(),
+        endpoints,
+        ..Service::default()
+    }));
     let scene = layout(&model, None, (800.0, 700.0));
     let ports: Vec<bool> = scene.ports.iter().map(|port| port.full).collect();
     assert_eq!(ports, [true, false]);
@@ -160,7 +165,7 @@ fn shops(count: usize, pods: usize) -> Model {
         let endpoint = |pod: &Rc<Pod>| crate::projection::model::Endpoint { pod: pod.id.name.clone(), ready: true, ..Default::default() };
         let endpoints = root.groups[0].pods.iter().map(endpoint).collect();
         let id = Id::named("Service", &format!("shop{i}"));
-        model.services.push(Service { id, selector: format!("app=shop{i}"), endpoints, ..Service::default() });
+        model.services.push(Rc::new(Service { id, selector: format!("app=shop{i}"), endpoints, ..Service::default() }));
         model.roots.push(root);
     }
     model
@@ -272,7 +277,7 @@ fn a_service_that_reaches_two_trees_stands_over_both() {
         Rc::make_mut(root.controller.as_mut().unwrap()).labels.push("tier=web".into());
     }
     let endpoints = model.services.iter().flat_map(|service| service.endpoints.clone()).collect();
-    model.services.push(Service { id: Id::named("Service", "z"), selector: "tier=web".into(), endpoints, ..Service::default() });
+    model.services.push(Rc::new(Service { id: Id::named("Service", "z"), selector: "tier=web".into(), endpoints, ..Service::default() }));
     let scene = layout(&model, None, (800.0, 560.0));
     nothing_overlaps(&scene);
     assert!(rect(&scene, "Service/z").bottom() < rect(&scene, "Service/shop0").y);
@@ -288,8 +293,8 @@ fn two_blocks_of_cells_have_a_stub_each() {
     assert_eq!(full(&model), [true]);
     let next = model.roots[0].groups[1].pods.iter().map(|pod| Endpoint { pod: pod.id.name.clone(), ..Endpoint::default() });
     let next: Vec<Endpoint> = next.collect();
-    model.services[0].endpoints.extend(next);
-    crate::sort::sort_by(&mut model.services[0].endpoints, |a, b| natural(&a.pod, &b.pod));
+    Rc::make_mut(&mut model.services[0]).endpoints.extend(next);
+    crate::sort::sort_by(&mut Rc::make_mut(&mut model.services[0]).endpoints, |a, b| natural(&a.pod, &b.pod));
     assert_eq!(full(&model), [true, false]);
     let scene = layout(&model, None, (800.0, 560.0));
     let blocks = scene.items.iter().filter(|item| matches!(item.body, CardBody::Cells(_))).map(|item| (item.rect.right(), item.rect.cy()));

@@ -37,24 +37,32 @@ impl Page {
         }
     }
 
+    /// The links to the manifest alone and to the page as it is now.
+    pub(super) fn links(&self) -> [String; 2] {
+        let state = self.state.borrow();
+        [state.link(), state.shared()].map(|link| permalink::encode(&link))
+    }
+
     fn snippet(&self, ctx: &Context<Self>) -> Html {
         let state = self.state.borrow();
         let base = dom::address();
         let home = base.rsplit_once('/').map_or(base.as_str(), |(home, _)| home);
-        let (done, chosen) = (state.shares_history(), &self.panels.frame_like);
-        let hash = permalink::encode(&if done && embed::is_of_now(chosen) { state.shared() } else { state.link() });
+        let (done, chosen) = (state.shares_history(), &self.panels.frame.like);
+        let [alone, now] = &self.panels.frame.links;
+        let hash = if done && embed::is_of_now(chosen) { now } else { alone };
         let lesson = state.player.as_ref().map(|player| player.file().name()).filter(|name| !name.is_empty());
-        let opens = lesson.map_or(Opens::Link(&hash), Opens::Lesson);
+        let opens = lesson.map_or(Opens::Link(hash), Opens::Lesson);
         let text = embed::snippet(home, opens, state.selection.view, chosen);
         let copy = text.clone();
-        let copy = Callback::from(move |_: MouseEvent| dom::copy(&copy));
+        let copy = ctx.link().callback(move |_: MouseEvent| Msg::Snippet(copy.clone()));
+        let copied = self.timers.copied.is_some();
         html! {
             <>
                 <p>{ say(msg::embed_instructions()) }</p>
                 { embed::choices(chosen, state.selection.view, done, ctx.link().callback(|_: Event| Msg::FrameLike)) }
                 if state.timeline.run.sim().list(crate::api::Kind::Pod).take(MAX_PREVIEW_PODS + 1).count() > MAX_PREVIEW_PODS { <p class="meta">{ say(msg::embed_no_preview()) }</p> } else { <iframe key={text.clone()} class="preview" title={say(msg::embed_preview())} tabindex="-1" sandbox="allow-scripts" src={embed::address(&base, opens, state.selection.view, chosen)} height={embed::height(chosen)} /> }
                 <textarea class="snippet mono" readonly=true aria-label={say(msg::embed_snippet())} value={text} />
-                <div class="row"><button type="button" class="btn primary" onclick={copy}>{ say(msg::button_copy()) }</button>
+                <div class="row"><button type="button" class="btn primary" onclick={copy}>{ say(if copied { msg::snippet_copied() } else { msg::button_copy() }) }</button>
                     <button type="button" class="btn" id="single" title={say(msg::embed_single_means())} onclick={ctx.link().callback(|_: MouseEvent| Msg::Single("html"))}>{ icon("i-save", 14) }{ say(msg::embed_single()) }</button>
                     if state.player.is_some() { <button type="button" class="btn" id="scorm" title={say(msg::embed_scorm_means())} onclick={ctx.link().callback(|_: MouseEvent| Msg::Single("scorm"))}>{ icon("i-save", 14) }{ say(msg::embed_scorm()) }</button> }</div>
             </>

@@ -27,6 +27,13 @@ impl Page {
         }
     }
 
+    /// Closes what a small window has no room for, so that what was done is seen.
+    pub(super) fn close_more(&mut self) {
+        if self.panels.over == Overlay::More {
+            self.close_over();
+        }
+    }
+
     /// Closes the menu that is open; the focus goes to its button. True if one was.
     pub(super) fn close_menu(&mut self) -> bool {
         let open = std::mem::take(&mut self.panels.menu) != Menu::None;
@@ -213,10 +220,15 @@ fn stay(event: &KeyboardEvent) -> bool {
     false
 }
 
-/// Moves the focus to the next landmark.
+/// Moves the focus to the next landmark. An empty diagram takes it itself.
 fn landmarks(back: bool) {
-    const ALL: [&str; 5] =
-        ["#manifest textarea, #manifest .rich .host", "#stage [tabindex='0']", "#i-body", ".timeline canvas", "#console input"];
+    const ALL: [&str; 5] = [
+        "#manifest textarea, #manifest .rich .host",
+        "#stage[tabindex], #stage [tabindex='0']",
+        "#i-body",
+        ".timeline canvas",
+        "#console input",
+    ];
     let document = dom::document();
     let find = |selector: &str| document.query_selector(selector).ok().flatten();
     let active = document.active_element();

@@ -108,10 +108,20 @@ impl Page {
                     if !state.selection.view.uses.loops { { self.pill(&self.drawing.picture) } }
                     if !chapter.is_empty() { <b class="chapter ell">{ chapter }</b> }
                     <span class="mid grow">{ marked(&self.told()) }</span>
-                    <a href={self.full_page()} target="_blank" rel="noopener">{ say(msg::link_open_full_page()) }{ icon("i-external", 14) }</a>
+                    <a href={self.full_page()} target="_blank" rel="noopener" onpointerenter={ctx.link().callback(|_: PointerEvent| Msg::FullPage)} onfocus={ctx.link().callback(|_: FocusEvent| Msg::FullPage)}>{ say(msg::link_open_full_page()) }{ icon("i-external", 14) }</a>
                 </div>
                 { self.bar(ctx) }
             </div>
+        }
+    }
+
+    /// What the link to the full page opens, once somebody is about to follow it: the page as it is now, or the lesson that is played.
+    pub(super) fn keep_full_page(&mut self) {
+        if window::is_whole() {
+            let (query, link) = self.shared();
+            let state = self.state.borrow();
+            let of = (state.editor.text.clone(), state.selection.view);
+            *self.drawing.full_page.borrow_mut() = Some((of, query + &link));
         }
     }
 

@@ -15,6 +15,8 @@ use yew::prelude::*;
 
 /// Characters of a link that some programs cut.
 const LONG_LINK: usize = 8_000;
+/// How long a button says that something was copied.
+const COPIED_MS: u32 = 1_600;
 
 impl Page {
     /// The lesson that the address names is opened.
@@ -121,8 +123,13 @@ impl Page {
             self.state.borrow_mut().announcer.say(msg::share_link_long(link.len()));
             self.toast(ctx);
         }
+        self.copied(ctx);
+    }
+
+    /// Says for a while that something was copied.
+    pub(super) fn copied(&mut self, ctx: &Context<Self>) {
         let to = ctx.link().clone();
-        self.timers.copied = Some(Timeout::new(1600, move || to.send_message(Msg::Shared)));
+        self.timers.copied = Some(Timeout::new(COPIED_MS, move || to.send_message(Msg::Shared)));
     }
 
     /// Repeats what the link says was done; that takes the whole module.

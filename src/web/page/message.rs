@@ -37,6 +37,10 @@ pub enum Msg {
     Share,
     /// The message on Share is over.
     Shared,
+    /// Copy the snippet for other pages.
+    Snippet(String),
+    /// Somebody is about to follow a frame's link to the full page.
+    FullPage,
     /// What lies over the page.
     Overlay(Overlay),
     /// Open or close a panel of the timeline.

@@ -264,6 +264,7 @@ impl Component for Page {
                 }
                 if menu {
                     self.close_menu();
+                    self.close_more();
                 }
                 self.ask();
                 if talk && self.opens_console() {
@@ -306,6 +307,7 @@ impl Component for Page {
                     state.announcer.say(words);
                 }
                 drop(state);
+                self.close_more();
                 self.uncover();
                 self.toast(ctx);
             }
@@ -329,8 +331,18 @@ impl Component for Page {
             Msg::Console(open) => self.panels.console = open,
             Msg::Share => self.share(ctx),
             Msg::Shared => self.timers.copied = None,
+            Msg::Snippet(text) => {
+                dom::copy(&text);
+                self.copied(ctx);
+            }
+            Msg::FullPage => self.keep_full_page(),
             Msg::Overlay(Overlay::Nothing) => self.close_over(),
-            Msg::Overlay(over) => self.panels.over = over,
+            Msg::Overlay(over) => {
+                if over == Overlay::Embed {
+                    self.panels.frame.links = self.links();
+                }
+                self.panels.over = over;
+            }
             Msg::Tool(tool) => {
                 self.close_menu();
                 self.panels.tool = if self.panels.tool == tool { None } else { tool };
@@ -344,13 +356,7 @@ impl Component for Page {
                 self.panels.as_list = !self.panels.as_list;
                 self.close_menu();
             }
-            Msg::FrameLike => {
-                self.panels.frame_like = super::embed::chosen();
-                // What is as it is now must not go on meanwhile.
-                if super::embed::is_of_now(&self.panels.frame_like) {
-                    self.state.borrow_mut().update(TimelineMsg::Pause);
-                }
-            }
+            Msg::FrameLike => self.panels.frame.like = super::embed::chosen(),
             Msg::OpenLesson(name) => {
                 self.close_over();
                 self.fetch_lesson(ctx, name);

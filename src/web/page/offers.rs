@@ -205,17 +205,20 @@ impl Page {
     /// The commands that were run, newest first: to go to their time, or to run them again.
     #[inline(never)]
     pub(super) fn commands(&self, ctx: &Context<Self>) -> Html {
-        let all = history::commands(&self.state.borrow().timeline.run);
+        let state = self.state.borrow();
+        let all = history::commands(&state.timeline.run);
         let link = ctx.link();
-        let row = |Ran { number, at, line, .. }: &Ran| {
+        let row = |ran: &Ran| {
+            let Ran { number, at, line, .. } = ran;
+            let did = say(history::did(&state.timeline.run, &all, ran));
             let (at, number) = (*at, *number);
             let go = link.callback(move |_: MouseEvent| Msg::Do(TimelineMsg::Seek(at).into()));
             let since = link.callback(move |_: MouseEvent| Msg::Do(CompareMsg::Since(at).into()));
             let again = link.batch_callback(move |_: MouseEvent| vec![Msg::Menu(Menu::None), Msg::Act(format!("!{number}"))]);
             html! {
-                <li key={number} class="row"><button type="button" class="btn ghost" title={format!("{line}\n{}", say(msg::chain_go_to_time()))} onclick={go}><span class="mono dim">{ clock(at) }</span><span class="mono ell">{ &**line }</span></button>
+                <li key={number} class="row"><button type="button" class="btn ghost" title={format!("{line}\n{}", say(msg::chain_go_to_time()))} onclick={go}><span class="mono dim">{ clock(at) }</span><span class="mono ell">{ &**line }if !did.is_empty() { <small class="dim">{ did }</small> }</span></button>
                     <button type="button" class="btn ghost icon" aria-label={say(msg::history_compare_line(&**line))} title={say(msg::history_compare())} onclick={since}>{ icon("i-diff", 14) }</button>
-                    <button type="button" class="btn ghost icon" aria-label={say(msg::history_run_line_again(&**line))} title={say(msg::history_run_again())} onclick={again}>{ icon("i-again", 14) }</button></li>
+                    <button type="button" class="btn ghost icon" aria-label={say(msg::history_run_line_again(&**line))} title={say(msg::history_run_again())} onclick={again}>{ icon("i-terminal", 14) }</button></li>
             }
         };
         html! { <ol class="ran" aria-label={say(msg::history_commands())}>{ for all.iter().rev().take(MAX_COMMANDS).map(row) }</ol> }

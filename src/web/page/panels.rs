@@ -24,9 +24,17 @@ pub(super) struct Panels {
     pub(super) tool: Option<Tool>,
     pub(super) as_list: bool,
     pub(super) menu: Menu,
-    /// What was chosen about the frame for other pages.
-    pub(super) frame_like: Vec<String>,
+    pub(super) frame: FrameChoice,
     pub(super) size: (f64, f64),
+}
+
+/// The frame for other pages.
+#[derive(Default)]
+pub(super) struct FrameChoice {
+    /// What was chosen about it.
+    pub(super) like: Vec<String>,
+    /// What it may open: the manifest alone, and the page as it was when the dialog was opened.
+    pub(super) links: [String; 2],
 }
 
 impl Panels {
@@ -43,7 +51,7 @@ impl Panels {
             tool: None,
             as_list: false,
             menu: Menu::None,
-            frame_like: Vec::new(),
+            frame: FrameChoice::default(),
             size,
         }
     }

@@ -23,7 +23,7 @@ use crate::web::console::Console;
 use crate::web::dom::icon;
 use crate::web::editor::Editor;
 use crate::web::inspector::Inspector;
-use crate::web::language::{Lang, say};
+use crate::web::language::{Lang, marked, say};
 use crate::web::stage::{SceneScope, Stage};
 use crate::web::tools::{Tool, Tools};
 use crate::web::topbar::Topbar;
@@ -238,7 +238,7 @@ impl Page {
         html! {
             <div class="c-head"><h1>{ say((state.selection.view.title)()) }</h1>
                 if self.drawing.beside.is_none() { { self.pill(&self.drawing.picture) } }
-                <span class="grow" />
+                { self.step() }
                 { self.hidden(ctx) }
                 { self.workloads(ctx) }
                 { self.pace(ctx) }
@@ -253,6 +253,13 @@ impl Page {
                 </span>
             </div>
         }
+    }
+
+    /// What the last step did, while the clock rests: who steps sees it beside the picture.
+    fn step(&self) -> Html {
+        let rests = !self.state.borrow().timeline.playing && self.drawing.beside.is_none();
+        let told = if rests { say(&self.drawing.caption) } else { Default::default() };
+        html! { <span class="grow ell step" title={told.clone()}>{ marked(&self.drawing.caption) }</span> }
     }
 
     /// Where things stand; its words give way before its sign.
