@@ -2,6 +2,7 @@
 
 mod filter;
 mod pods;
+mod policies;
 mod references;
 mod scope;
 mod services;
@@ -15,9 +16,9 @@ mod workloads;
 mod tests;
 
 use self::filter::filter;
+use self::policies::{BudgetTargets, policy};
 use self::references::{ReferenceReader, Referrer, uses};
 use self::scope::SYSTEM;
-use self::services::policy;
 use self::storage::{claims, node, volume};
 use self::workloads::controller;
 use crate::api::storage::StorageClass;
@@ -73,8 +74,10 @@ pub fn model(list: Lister, pods: &mut Pods, scope: &Scope) -> Model {
     let gone = |uid: Uid| !scope.lags && pods.get(uid).is_none();
     out.services = known.read(&of(Kind::Service), &of(Kind::EndpointSlice), &of, &gone);
     pods.others.services = known;
+    let targets = std::cell::OnceCell::new();
     for kind in [Kind::HorizontalPodAutoscaler, Kind::PodDisruptionBudget] {
-        out.policies.extend(of(kind).iter().map(|object| policy(object, &of)));
+        let budgeted = |object: &Object| targets.get_or_init(|| BudgetTargets::new(pods, &out.roots)).of(object);
+        out.policies.extend(of(kind).iter().map(|object| policy(object, &of, &budgeted)));
     }
     out.claims = claims(&of(Kind::PersistentVolumeClaim), &of(Kind::StatefulSet));
     out.volumes = of(Kind::PersistentVolume).iter().filter_map(|object| volume(object)).collect();

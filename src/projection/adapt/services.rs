@@ -4,12 +4,11 @@ use super::scope::SEEN;
 use super::scope::text;
 use super::scope::{Lister, id};
 use crate::api::network::{EndpointSlice, SERVICE_NAME, TargetRef};
-use crate::api::policy::BudgetSpec;
 use crate::api::{Kind, Object, ObjectRef, Str, Uid};
 use crate::engine::Sim;
 use crate::engine::connectivity::unanswered_port;
 use crate::i18n::{Message, msg};
-use crate::projection::model::{Endpoint, Policy, Service, natural};
+use crate::projection::model::{Endpoint, Service, natural};
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -17,13 +16,14 @@ use std::rc::Rc;
 /// Pods looked through for Services without endpoints, to say which Pod is nearest: each Service looks through all.
 const MAX_COMPARED_PODS: usize = 10_000;
 
-/// The Services as they were read last.
+/// The Services as they were read last, in the order of the objects.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ServiceCache(BTreeMap<Uid, ReadService>);
+pub(super) struct ServiceCache(Vec<ReadService>);
 
 /// What was read of a Service, and of which versions of it and its EndpointSlices.
 #[derive(Clone, Debug)]
 struct ReadService {
+    uid: Uid,
     version: u64,
     slices: Vec<u64>,
     service: Rc<Service>,
@@ -39,7 +39,8 @@ impl ServiceCache {
             let Some(name) = slice.meta.label(SERVICE_NAME) else { continue };
             of_service.entry((&slice.meta.namespace, name)).or_default().push(slice);
         }
-        let mut before = std::mem::take(&mut self.0);
+        let mut before: Vec<Option<ReadService>> = std::mem::take(&mut self.0).into_iter().map(Some).collect();
+        let mut next = 0;
         let (pods, mut compared) = (OnceCell::<Vec<Rc<Object>>>::new(), 0);
         let mut read = |object: &Rc<Object>| {
             let body = object.get::<crate::api::network::Service>()?;
@@ -52,7 +53,11 @@ impl ServiceCache {
                 let versions = own.iter().map(|slice| slice.meta.resource_version);
                 known.version == object.meta.resource_version && known.slices.iter().copied().eq(versions)
             };
-            let known = before.remove(&object.meta.uid).filter(is_current).unwrap_or_else(|| ReadService::of(object, body, own));
+            // Those that stayed are in the order of before.
+            let found = before[next..].iter().position(|known| known.as_ref().is_some_and(|known| known.uid == object.meta.uid));
+            next += found.map_or(0, |at| at + 1);
+            let known = found.and_then(|_| before[next - 1].take()).filter(is_current);
+            let known = known.unwrap_or_else(|| ReadService::of(object, body, own));
             let mut service = known.service.clone();
             let stale: Vec<usize> = known.targets.iter().filter(|(_, pod)| gone(*pod)).map(|(at, _)| *at).collect();
             let hint = match stale.len() {
@@ -69,7 +74,7 @@ impl ServiceCache {
                 changed.hint = hint;
                 stale.into_iter().for_each(|at| changed.endpoints[at].gone = true);
             }
-            self.0.insert(object.meta.uid, known);
+            self.0.push(known);
             Some(service)
         };
         let mut out: Vec<Rc<Service>> = services.iter().filter_map(&mut read).collect();
@@ -124,7 +129,7 @@ impl ReadService {
         let (id, selector, slices, hint) = (id(object), selector.join(","), own.len(), Message::default());
         let service = Rc::new(Service { id, form, selector, endpoints, slices, slice, address, ports, node_ports, external, hint });
         let slices = own.iter().map(|slice| slice.meta.resource_version).collect();
-        ReadService { version: object.meta.resource_version, slices, service, targets }
+        ReadService { uid: object.meta.uid, version: object.meta.resource_version, slices, service, targets }
     }
 }
 
@@ -173,43 +178,4 @@ pub fn nearest<'a, 'b>(
     let has = |pod: &Object| wanted.iter().filter(|label| !lacks(pod, label)).count();
     let near = pods.map(|pod| (has(pod), pod)).reduce(|best, next| if next.0 > best.0 { next } else { best });
     near.map(|(_, pod)| (pod, wanted.iter().find(|label| lacks(pod, label))))
-}
-
-/// An autoscaler or a disruption budget, with the workload it is about.
-pub(super) fn policy(object: &Object, of: Lister) -> Policy {
-    let value = object.to_value();
-    let at = |path: &str| text(value.pointer(path));
-    let named = |kind: &str, name: &str| {
-        let kind = Kind::from_name(kind)?;
-        of(kind).into_iter().find(|o| o.meta.namespace == object.meta.namespace && o.meta.name == name)
-    };
-    let mut out = Policy { id: id(object), ..Policy::default() };
-    if object.kind == Kind::HorizontalPodAutoscaler {
-        let (kind, name) = (at("/spec/scaleTargetRef/kind"), at("/spec/scaleTargetRef/name"));
-        let least = if at("/spec/minReplicas").is_empty() { "1".to_string() } else { at("/spec/minReplicas") };
-        out.form = msg::policy_range(least, at("/spec/maxReplicas"));
-        // The first metric of the two kinds that are known here.
-        let source = if at("/spec/metrics/0/type") == "ContainerResource" { "containerResource" } else { "resource" };
-        let now = at(&["/status/currentMetrics/0/", source, "/current/averageUtilization"].concat());
-        let goal = at(&["/spec/metrics/0/", source, "/target/averageUtilization"].concat());
-        let what = at(&["/spec/metrics/0/", source, "/name"].concat());
-        out.words = match (now.is_empty(), goal.is_empty()) {
-            (false, false) => msg::policy_metric(what, format!("{now}%"), format!("{goal}%")),
-            (true, false) => msg::policy_no_metric(what, format!("{goal}%")),
-            _ => msg::policy_scales(kind.as_str(), name.as_str()),
-        };
-        out.target = named(&kind, &name).map(|o| o.meta.uid.to_string()).unwrap_or_default();
-        return out;
-    }
-    let may = at("/status/disruptionsAllowed");
-    out.form = msg::policy_evictions(may.parse::<i64>().unwrap_or(0));
-    let number = |path| at(path).parse::<i64>().unwrap_or(0);
-    out.words = msg::policy_healthy(number("/status/currentHealthy"), number("/status/desiredHealthy"));
-    let budget = BudgetSpec::of(object);
-    let mut owner = of(Kind::Pod).into_iter().find(|pod| pod.meta.namespace == object.meta.namespace && budget.selects(pod));
-    while let Some(next) = owner.as_ref().and_then(|o| o.meta.controller()).and_then(|o| named(&o.kind, &o.name)) {
-        owner = Some(next);
-    }
-    out.target = owner.map(|o| o.meta.uid.to_string()).unwrap_or_default();
-    out
 }

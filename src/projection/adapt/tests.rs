@@ -341,3 +341,31 @@ fn a_service_is_read_again_when_it_or_its_slice_was_written() {
     assert!(read(&old, &slice("2", &["10.0.0.1", "10.0.0.2"]), false).hint.is_empty());
     assert_eq!(read(&service(0, "3", "10.96.0.9"), &slice("2", &[]), false).address, "10.96.0.9");
 }
+
+#[test]
+fn a_budget_is_about_the_workload_whose_pods_it_selects() {
+    let labelled = |name: &str, n: u128, owners: Value, labels: Value| {
+        let mut value = pod(name, n, owners, ready()).to_value();
+        value["metadata"]["labels"] = labels;
+        object(Kind::Pod, value)
+    };
+    let budget = |n: u128, namespace: &str, selector: Value| {
+        let meta = json!({ "name": format!("pdb-{n}"), "namespace": namespace, "uid": uid(n) });
+        object(Kind::PodDisruptionBudget, json!({ "metadata": meta, "spec": { "minAvailable": 1, "selector": selector } }))
+    };
+    let mut objects = rollout();
+    objects.push(labelled("nginx-b-z", 12, owner("ReplicaSet", "nginx-b", 3), json!({ "app": "nginx", "tier": "web" })));
+    objects.push(labelled("alone", 13, json!([]), json!({ "app": "nginx", "tier": "cache" })));
+    let web = json!({ "matchLabels": { "app": "nginx", "tier": "web" } });
+    let cache = json!({ "matchExpressions": [{ "key": "tier", "operator": "In", "values": ["cache"] }] });
+    objects.extend([
+        budget(20, "default", web.clone()),
+        budget(21, "default", cache),
+        budget(22, "default", json!({ "matchLabels": { "app": "nginx" } })),
+        budget(23, "default", json!({ "matchLabels": { "app": "other" } })),
+        budget(24, "elsewhere", web),
+    ]);
+    let targets: Vec<String> = model(&objects, &Scope::default()).policies.into_iter().map(|policy| policy.target).collect();
+    // Of two workloads the first by the name of its Pod.
+    assert_eq!(targets, [uid(1), uid(13), uid(13), String::new(), String::new()]);
+}
