@@ -331,7 +331,7 @@ fn a_service_is_read_again_when_it_or_its_slice_was_written() {
     };
     let mut cache = super::services::ServiceCache::default();
     let mut read = |service: &Rc<Object>, slice: &Rc<Object>, gone: bool| {
-        cache.read(&[service.clone()], &[slice.clone()], &|_| Vec::new(), &|_| gone).remove(0)
+        cache.read(std::slice::from_ref(service), std::slice::from_ref(slice), &|_| Vec::new(), &|_| gone).remove(0)
     };
     let first = read(&old, &slice("1", &["10.0.0.1"]), false);
     assert!(Rc::ptr_eq(&first, &read(&old, &slice("1", &["10.0.0.1"]), false)));
