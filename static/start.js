@@ -184,7 +184,7 @@
     function early() {
       if (!startsAgain) {
         rest.then(function () { location.reload(); });
-        // What is about to begin again need not be read of on the console.
+        // Errors until the page is loaded again are expected: they are kept off the console.
         ['error', 'unhandledrejection'].forEach(function (name) { addEventListener(name, function (event) { event.preventDefault(); }); });
       }
       startsAgain = true;

@@ -14,14 +14,16 @@ use std::rc::Rc;
 const OURS: &str = "loopscope.dev/provisioner";
 const NONE: &str = "kubernetes.io/no-provisioner";
 
-/// Whether a pending claim gets its volume when the binder next looks at all claims: its class came after the last look.
+/// Whether a pending claim gets its volume when the binder next looks at all claims: each write of the claim wakes the binder, but its
+/// class came after the last one.
 pub fn is_looked_at_again(sim: &Sim, object: &Object) -> bool {
     let Some(body) = object.get::<PersistentVolumeClaim>().filter(|body| body.status.phase == "Pending") else { return false };
-    let class = sim.get(&ObjectRef::new(Kind::StorageClass, "", body.class())).and_then(|class| class.get::<StorageClass>());
+    let Some(of) = sim.get(&ObjectRef::new(Kind::StorageClass, "", body.class())) else { return false };
     let makes = |class: &StorageClass| {
         class.provisioner == OURS && (!class.waits_for_first_consumer() || object.meta.annotation(SELECTED_NODE).is_some())
     };
-    body.spec.volume_name.is_empty() && object.meta.annotation(STORAGE_PROVISIONER).is_none() && class.is_some_and(makes)
+    let waits = body.spec.volume_name.is_empty() && !object.meta.is_deleting() && object.meta.annotation(STORAGE_PROVISIONER).is_none();
+    waits && of.meta.resource_version > object.meta.resource_version && of.get::<StorageClass>().is_some_and(makes)
 }
 
 pub fn claim(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {

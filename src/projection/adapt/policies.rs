@@ -3,7 +3,7 @@
 use super::pods::Pods;
 use super::scope::{Lister, id, text};
 use crate::api::policy::BudgetSpec;
-use crate::api::{Kind, Labels, Object};
+use crate::api::{Kind, Labels, Object, Str};
 use crate::i18n::msg;
 use crate::projection::model::{Pod, Policy, Root};
 use std::collections::BTreeMap;
@@ -11,8 +11,8 @@ use std::rc::Rc;
 
 /// Finds the workload whose Pods a budget selects, for many budgets.
 pub(super) struct BudgetTargets<'a> {
-    /// One Pod of each owner for each set of labels, by namespace and each of these labels.
-    labelled: BTreeMap<(&'a str, &'a str), Vec<&'a Rc<Pod>>>,
+    /// One Pod of each owner for each set of labels, and every Pod without an owner, by each of these labels.
+    labelled: BTreeMap<&'a str, Vec<&'a Rc<Pod>>>,
     all: Vec<&'a Rc<Pod>>,
     /// The uids of roots by those of what stands below them, and by their own.
     roots: BTreeMap<&'a str, &'a str>,
@@ -23,10 +23,12 @@ impl<'a> BudgetTargets<'a> {
         let mut out = BudgetTargets { labelled: BTreeMap::new(), all: Vec::new(), roots: BTreeMap::new() };
         for (_, block) in pods.blocks() {
             let mut last: Option<&Rc<Pod>> = None;
-            for pod in block.iter().filter(|pod| !last.replace(pod).is_some_and(|last| Rc::ptr_eq(&last.labels, &pod.labels))) {
+            // Pods without an owner stand each for itself, in one block.
+            let alike = |a: &Pod, b: &Pod| !a.owner.is_empty() && Rc::ptr_eq(&a.labels, &b.labels);
+            for pod in block.iter().filter(|pod| !last.replace(pod).is_some_and(|last| alike(last, pod))) {
                 out.all.push(pod);
                 for label in pod.labels.iter() {
-                    out.labelled.entry((pod.id.namespace.as_str(), label.as_str())).or_default().push(pod);
+                    out.labelled.entry(label.as_str()).or_default().push(pod);
                 }
             }
         }
@@ -45,11 +47,9 @@ impl<'a> BudgetTargets<'a> {
             Labels::new(pairs.map(|(key, value)| (key.into(), value.into())).collect())
         };
         let selects = |pod: &&&Rc<Pod>| pod.id.namespace == budget.meta.namespace && selector.matches(&labels(pod));
-        let first = selector.match_labels.iter().next().map(|(key, value)| format!("{key}={value}"));
-        let near = match &first {
-            Some(label) => self.labelled.get(&(budget.meta.namespace.as_str(), label.as_str())).map_or(&[][..], Vec::as_slice),
-            None => &self.all,
-        };
+        let labelled = |(key, value): (&Str, &Str)| self.labelled.get(format!("{key}={value}").as_str()).map_or(&[][..], Vec::as_slice);
+        // The label that fewest have.
+        let near = selector.match_labels.iter().map(labelled).min_by_key(|pods| pods.len()).unwrap_or(&self.all);
         let pod = near.iter().filter(selects).min_by(|a, b| a.id.name.cmp(&b.id.name))?;
         Some(self.roots.get(&*pod.owner).copied().unwrap_or(&pod.id.uid).to_owned())
     }

@@ -1,4 +1,4 @@
-//! Services with their endpoints, and the policies about Pods.
+//! Services with their endpoints.
 
 use super::scope::SEEN;
 use super::scope::text;

@@ -296,7 +296,6 @@ fn a_pod_past_its_grace_period_says_what_holds_it() {
     assert_eq!(note(json!([]), ended, &[], 10_000), "node-1");
 }
 
-/// Each of them looks through all Pods: of very many Services nobody reads why.
 fn service(n: usize, version: &str, address: &str) -> Rc<Object> {
     let uid = format!("00000000-0000-4000-8000-0000000000{n:02}");
     let value = json!({"apiVersion": "v1", "kind": "Service",
@@ -340,6 +339,19 @@ fn a_service_is_read_again_when_it_or_its_slice_was_written() {
     assert!(stale.endpoints.iter().all(|one| one.gone) && !stale.hint.is_empty());
     assert!(read(&old, &slice("2", &["10.0.0.1", "10.0.0.2"]), false).hint.is_empty());
     assert_eq!(read(&service(0, "3", "10.96.0.9"), &slice("2", &[]), false).address, "10.96.0.9");
+    // One comes between two others, one goes, one has the name of another that was deleted.
+    let mut cache = super::services::ServiceCache::default();
+    let mut read = |which: &[usize]| {
+        let all: Vec<Rc<Object>> = which.iter().map(|n| service(*n, "1", &format!("10.96.0.{n}"))).collect();
+        cache.read(&all, &[], &|_| Vec::new(), &|_| false)
+    };
+    let first = read(&[1, 3, 5]);
+    let second = read(&[0, 1, 2, 5, 6]);
+    assert_eq!(
+        second.iter().map(|one| one.address.as_str()).collect::<Vec<_>>(),
+        ["10.96.0.0", "10.96.0.1", "10.96.0.2", "10.96.0.5", "10.96.0.6"]
+    );
+    assert_eq!(first[2].id, second[3].id);
 }
 
 #[test]
@@ -368,4 +380,20 @@ fn a_budget_is_about_the_workload_whose_pods_it_selects() {
     let targets: Vec<String> = model(&objects, &Scope::default()).policies.into_iter().map(|policy| policy.target).collect();
     // Of two workloads the first by the name of its Pod.
     assert_eq!(targets, [uid(1), uid(13), uid(13), String::new(), String::new()]);
+    // Pods without an owner are told apart by their namespaces and names.
+    let bare = |name: &str, n: u128, namespace: &str| {
+        let mut value = labelled(name, n, json!([]), json!({ "app": "bare" })).to_value();
+        value["metadata"]["namespace"] = json!(namespace);
+        object(Kind::Pod, value)
+    };
+    let app = json!({ "matchLabels": { "app": "bare" } });
+    let objects = [
+        bare("z", 30, "default"),
+        bare("a", 31, "default"),
+        bare("b", 32, "other"),
+        budget(20, "default", app.clone()),
+        budget(21, "other", app),
+    ];
+    let targets: Vec<String> = model(&objects, &Scope::default()).policies.into_iter().map(|policy| policy.target).collect();
+    assert_eq!(targets, [uid(31), uid(32)]);
 }

@@ -108,14 +108,14 @@ impl Page {
                     if !state.selection.view.uses.loops { { self.pill(&self.drawing.picture) } }
                     if !chapter.is_empty() { <b class="chapter ell">{ chapter }</b> }
                     <span class="mid grow">{ marked(&self.told()) }</span>
-                    <a href={self.full_page()} target="_blank" rel="noopener" onpointerenter={ctx.link().callback(|_: PointerEvent| Msg::FullPage)} onfocus={ctx.link().callback(|_: FocusEvent| Msg::FullPage)}>{ say(msg::link_open_full_page()) }{ icon("i-external", 14) }</a>
+                    <a href={self.full_page()} target="_blank" rel="noopener" onpointerenter={ctx.link().callback(|_: PointerEvent| Msg::FullPage)} onpointerdown={ctx.link().callback(|_: PointerEvent| Msg::FullPage)} onfocus={ctx.link().callback(|_: FocusEvent| Msg::FullPage)}>{ say(msg::link_open_full_page()) }{ icon("i-external", 14) }</a>
                 </div>
                 { self.bar(ctx) }
             </div>
         }
     }
 
-    /// What the link to the full page opens, once somebody is about to follow it: the page as it is now, or the lesson that is played.
+    /// What the link to the full page opens, once somebody is about to follow it: the page with what was done, or the lesson that is played.
     pub(super) fn keep_full_page(&mut self) {
         if window::is_whole() {
             let (query, link) = self.shared();
@@ -125,7 +125,8 @@ impl Page {
         }
     }
 
-    /// The address of the full page with what a frame shows. It is packed when the text has changed, and not before all of the page is there.
+    /// The address of the full page: with what `keep_full_page` has kept, else with the manifest, packed when that has changed. Nothing is
+    /// packed before all of the page is there.
     fn full_page(&self) -> String {
         let mut known = self.drawing.full_page.borrow_mut();
         let state = self.state.borrow();

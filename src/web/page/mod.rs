@@ -339,7 +339,7 @@ impl Component for Page {
             Msg::Overlay(Overlay::Nothing) => self.close_over(),
             Msg::Overlay(over) => {
                 if over == Overlay::Embed {
-                    self.panels.frame.links = self.links();
+                    (self.panels.frame.links, self.timers.copied) = (self.links(), None);
                 }
                 self.panels.over = over;
             }
@@ -355,6 +355,7 @@ impl Component for Page {
             Msg::List => {
                 self.panels.as_list = !self.panels.as_list;
                 self.close_menu();
+                self.close_more();
             }
             Msg::FrameLike => self.panels.frame.like = super::embed::chosen(),
             Msg::OpenLesson(name) => {

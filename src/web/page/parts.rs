@@ -257,9 +257,10 @@ impl Page {
 
     /// What the last step did, while the clock rests: who steps sees it beside the picture.
     fn step(&self) -> Html {
-        let rests = !self.state.borrow().timeline.playing && self.drawing.beside.is_none();
-        let told = if rests { say(&self.drawing.caption) } else { Default::default() };
-        html! { <span class="grow ell step" title={told.clone()}>{ marked(&self.drawing.caption) }</span> }
+        if self.state.borrow().timeline.playing || self.drawing.beside.is_some() {
+            return html! { <span class="grow" /> };
+        }
+        html! { <span class="grow ell told-step" title={say(&self.drawing.caption)}>{ marked(&self.drawing.caption) }</span> }
     }
 
     /// Where things stand; its words give way before its sign.
