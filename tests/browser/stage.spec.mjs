@@ -72,15 +72,19 @@ test('the snippet for other pages says what was chosen', async ({ page }) => {
   await dialog.getByRole('button', { name: 'Copy' }).click();
   await expect(dialog.getByRole('button', { name: 'Copied' })).toBeVisible();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(await snippet.inputValue());
-  // From the frame the full page opens as it is there.
-  const link = frame.getByRole('link', { name: 'Open full page' });
-  await link.dispatchEvent('pointerenter');
-  await link.dispatchEvent('focus');
-  await expect.poll(async () => (await link.getAttribute('href')).length).toBeGreaterThan(200);
-  const other = await page.context().newPage();
-  await other.goto(await link.getAttribute('href'));
-  await expect(other.locator('#stage .item[data-kind="Pod"]')).toHaveCount(3);
-  await other.close();
+  // From a frame the full page opens with what was done, not with the manifest alone.
+  const [, hash] = now.match(/hash="(pako:[^"]+)"/);
+  const embed = await page.context().newPage();
+  await embed.goto(`index.html?embed#${hash}`);
+  await expect(embed.locator('.item[data-kind="Pod"]')).toHaveCount(3);
+  await embed.waitForFunction(() => window.loopscope?.ready);
+  const link = embed.getByRole('link', { name: 'Open full page' });
+  const alone = await link.getAttribute('href');
+  await link.hover();
+  await expect(link).not.toHaveAttribute('href', alone);
+  await embed.goto(await link.getAttribute('href'));
+  await expect(embed.locator('#stage .item[data-kind="Pod"]')).toHaveCount(3);
+  await embed.close();
 });
 
 test('one Pod among many cells has its card too', async ({ page }) => {
