@@ -58,11 +58,11 @@ pub fn did(run: &Run, all: &[Ran], ran: &Ran) -> Message {
     }
     let journal = run.journal();
     let start = journal.partition_point(|entry| entry.time.0 / 1000 < ran.at);
-    let here = || journal.from(start).iter().take_while(|entry| entry.time.0 / 1000 == ran.at);
-    let writes = || here().filter(|entry| entry.actor == Actor::USER && entry.write().is_some() && !entry.is_event());
-    match (writes().next().map(effect), writes().count()) {
-        (Some(first), 1) => first,
-        (Some(first), count) => msg::effect_and_more(first, count - 1),
+    let here = journal.from(start).iter().take_while(|entry| entry.time.0 / 1000 == ran.at);
+    let mut writes = here.filter(|entry| entry.actor == Actor::USER && entry.write().is_some() && !entry.is_event());
+    match (writes.next().map(effect), writes.count()) {
+        (Some(first), 0) => first,
+        (Some(first), more) => msg::effect_and_more(first, more),
         (None, _) => Message::default(),
     }
 }

@@ -6,10 +6,11 @@ use super::selection::Selection;
 use crate::api::{Kind, Object, Uid};
 use crate::explain::progress;
 use crate::i18n::{Message, msg};
-use crate::projection::model::PodState;
+use crate::projection::model::{PodBlock, PodState};
 use crate::projection::totals::PodTotals;
 use crate::views::shape::{CardBody, Item, Scene};
 use crate::views::view::{Status, Workloads};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 impl Drawing {
@@ -33,13 +34,12 @@ impl Drawing {
             Some(scope) => scope.holds(object),
             None => drawn.binary_search(&object.meta.uid.to_string().as_str()).is_ok(),
         };
-        let mut sets: std::collections::BTreeMap<Uid, Vec<Uid>> = Default::default();
+        let mut sets: BTreeMap<Uid, Vec<Uid>> = BTreeMap::new();
         for set in run.sim().list(Kind::ReplicaSet) {
             let owner = set.meta.controller().map_or(set.meta.uid, |owner| owner.uid);
             sets.entry(owner).or_default().push(set.meta.uid);
         }
-        let owners = |object: &Object| sets.get(&object.meta.uid).cloned().unwrap_or_else(|| vec![object.meta.uid]);
-        let pods = |object: &Object| owners(object).into_iter().map(|owner| self.pods.pods.totals(owner)).sum::<PodTotals>();
+        let pods = |object: &Object| owners(&sets, object).iter().map(|owner| self.pods.pods.totals(*owner)).sum::<PodTotals>();
         let mut all: Vec<_> = [Kind::Deployment, Kind::StatefulSet, Kind::ReplicaSet, Kind::DaemonSet, Kind::Job]
             .into_iter()
             .flat_map(|kind| run.sim().list(kind))
@@ -56,15 +56,19 @@ impl Drawing {
             PodState::Ready => words.clone(),
             _ => progress::of_named(of, pods(of)),
         };
-        let failed = owners(of).into_iter().map(|owner| self.pods.pods.of(owner)).find_map(|block| {
-            let fails = block.counts().iter().any(|(state, _)| *state == PodState::Failed);
-            fails.then(|| block.iter().find(|pod| pod.state == PodState::Failed).map(|pod| pod.word.clone()))?
-        });
+        let fails = |block: &PodBlock| block.counts().iter().any(|(state, _)| *state == PodState::Failed);
+        let mut blocks = owners(&sets, of).iter().map(|owner| self.pods.pods.of(*owner)).filter(fails);
+        let failed = blocks.find_map(|block| block.iter().find(|pod| pod.state == PodState::Failed).map(|pod| pod.word.clone()));
         if let (PodState::Creating | PodState::Pending, Some(word), true) = (state, failed, of.kind != Kind::Job) {
             return Some((msg::pill_rollout_waiting(word), PodState::NotReady.class(), PodState::NotReady.glyph()));
         }
         Some((words, state.class(), state.glyph()))
     }
+}
+
+/// The uids of what owns a workload's Pods: its ReplicaSets, or itself.
+fn owners<'a>(sets: &'a BTreeMap<Uid, Vec<Uid>>, object: &'a Object) -> &'a [Uid] {
+    sets.get(&object.meta.uid).map_or(std::slice::from_ref(&object.meta.uid), Vec::as_slice)
 }
 
 /// Sort rank of a state, worst first.

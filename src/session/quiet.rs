@@ -3,14 +3,12 @@
 use crate::api::time::SECOND;
 use crate::api::{Body, Kind, Object, Time};
 use crate::engine::Sim;
+use crate::engine::controllers::CLAIM_RESYNC_SECONDS;
 use crate::explain::diagnose::is_looked_at_again;
 use std::rc::Rc;
 
 /// Time without a change after which the cluster counts as settled, in microseconds.
 pub const QUIET_US: u64 = 3 * SECOND;
-
-/// The binder looks at all claims as often as this.
-const CLAIM_LOOK_SECONDS: u64 = 15;
 
 /// From when on a cluster counts as settled if nothing changes before. A workload whose Pods are ready but must stay so for a while
 /// (`minReadySeconds`) goes on after that, and so does a claim whose class came after the binder's last look.
@@ -30,7 +28,7 @@ pub fn quiet_from(sim: &Sim) -> Time {
     };
     let kinds = [Kind::StatefulSet, Kind::ReplicaSet, Kind::DaemonSet];
     let longest = kinds.into_iter().flat_map(|kind| sim.each(kind)).map(waits).max().unwrap_or(0);
-    let looks = if sim.each(Kind::PersistentVolumeClaim).any(|claim| is_looked_at_again(sim, claim)) { CLAIM_LOOK_SECONDS } else { 0 };
+    let looks = if sim.each(Kind::PersistentVolumeClaim).any(|claim| is_looked_at_again(sim, claim)) { CLAIM_RESYNC_SECONDS } else { 0 };
     quiet.after(longest.max(looks).saturating_mul(SECOND))
 }
 

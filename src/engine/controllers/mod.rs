@@ -36,6 +36,7 @@ mod volume_binder;
 pub use super::watch::Event;
 pub use controller::{Controller, Watch};
 pub(super) use daemonset::specimen as daemon_pod;
+pub use volume_binder::CLAIM_RESYNC_SECONDS;
 
 use super::informer::Cache;
 use crate::api::{Kind, Object, ObjectRef};

@@ -16,6 +16,8 @@ use crate::engine::why::Why;
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
+/// The binder looks at all claims and volumes as often as this.
+pub const CLAIM_RESYNC_SECONDS: u64 = 15;
 const PROVISIONER_BETA: &str = "volume.beta.kubernetes.io/storage-provisioner";
 pub(super) const PROVISIONED_BY: &str = "pv.kubernetes.io/provisioned-by";
 const BOUND_BY_US: &str = "pv.kubernetes.io/bound-by-controller";
@@ -73,7 +75,7 @@ impl Controller for VolumeBinder {
     }
 
     fn resync(&self) -> Option<(u64, &'static [Kind])> {
-        Some((15, &[Kind::PersistentVolume, Kind::PersistentVolumeClaim]))
+        Some((CLAIM_RESYNC_SECONDS, &[Kind::PersistentVolume, Kind::PersistentVolumeClaim]))
     }
 
     fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {

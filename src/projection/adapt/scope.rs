@@ -67,6 +67,12 @@ pub fn id(object: &Object) -> Id {
 /// The objects of a kind.
 pub type Lister<'a> = &'a dyn Fn(Kind) -> Vec<Rc<Object>>;
 
+/// Compares objects by their creation, namespace and name.
+pub(super) fn by_creation(a: &Object, b: &Object) -> std::cmp::Ordering {
+    let (a, b) = (&a.meta, &b.meta);
+    (a.creation_timestamp, &a.namespace).cmp(&(b.creation_timestamp, &b.namespace)).then_with(|| natural(&a.name, &b.name))
+}
+
 /// The order of some objects by their creation and name. Since neither changes, the order is that of the last time while there are the
 /// same objects.
 #[derive(Clone, Debug, Default)]
@@ -80,10 +86,7 @@ impl CreationOrder {
     pub fn sort(&mut self, objects: &[Rc<Object>]) -> Vec<Rc<Object>> {
         if !self.uids.iter().copied().eq(objects.iter().map(|object| object.meta.uid)) {
             self.uids = objects.iter().map(|object| object.meta.uid).collect();
-            self.order = crate::sort::indices(objects.len(), &mut |a, b| {
-                let (a, b) = (&objects[a].meta, &objects[b].meta);
-                (a.creation_timestamp, &a.namespace).cmp(&(b.creation_timestamp, &b.namespace)).then_with(|| natural(&a.name, &b.name))
-            });
+            self.order = crate::sort::indices(objects.len(), &mut |a, b| by_creation(&objects[a], &objects[b]));
         }
         self.order.iter().map(|at| objects[*at as usize].clone()).collect()
     }

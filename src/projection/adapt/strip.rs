@@ -2,7 +2,7 @@
 
 use super::pods::Pods;
 use super::scope::SEEN;
-use super::scope::{CreationOrder, Lister, Scope, workloads};
+use super::scope::{Lister, Scope, by_creation, workloads};
 use super::workloads::revision;
 use crate::api::workload::{Deployment, IntOrPercent, ReplicaSet};
 use crate::api::{Kind, Object, Uid};
@@ -24,11 +24,11 @@ pub fn budget(list: Lister, pods: &Pods, scope: &Scope, selected: Option<&Object
     let moving = |object: &&Rc<Object>| {
         object.get::<Deployment>().is_some_and(|d| d.status.updated_replicas != d.spec.replicas || d.status.replicas != d.spec.replicas)
     };
-    let all = CreationOrder::default().sort(&rolling);
+    let first = |a: &&Rc<Object>, b: &&Rc<Object>| by_creation(a, b);
     let object = match chosen {
         // One that has no budget is told nothing of another's.
-        Some(uid) => all.iter().find(|object| object.meta.uid == uid)?,
-        None => all.iter().find(moving).or(all.first())?,
+        Some(uid) => rolling.iter().find(|object| object.meta.uid == uid)?,
+        None => rolling.iter().filter(moving).min_by(first).or_else(|| rolling.iter().min_by(first))?,
     };
     let body = object.get::<Deployment>()?;
     let desired = i64::from(body.spec.replicas.max(0));
@@ -45,7 +45,7 @@ pub fn budget(list: Lister, pods: &Pods, scope: &Scope, selected: Option<&Object
     let mut out = Budget {
         uid: object.meta.uid.to_string(),
         name: object.meta.name.to_string(),
-        several: all.len() > 1,
+        several: rolling.len() > 1,
         surge: words(update.and_then(|update| update.max_surge.as_ref())),
         unavailable: words(update.and_then(|update| update.max_unavailable.as_ref())),
         at_least: (desired - fewer).max(0) as usize,

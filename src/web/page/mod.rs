@@ -138,7 +138,7 @@ impl Page {
 
     /// Puts a panel that lies over the diagram away, so that what an action does is seen.
     fn uncover(&mut self) {
-        if self.narrow() && matches!(self.panels.over, Overlay::Manifest | Overlay::Inspector) {
+        if self.narrow() && matches!(self.panels.over, Overlay::Manifest | Overlay::Inspector | Overlay::More) {
             self.panels.over = Overlay::Nothing;
         }
     }
@@ -307,7 +307,6 @@ impl Component for Page {
                     state.announcer.say(words);
                 }
                 drop(state);
-                self.close_more();
                 self.uncover();
                 self.toast(ctx);
             }
