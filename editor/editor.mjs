@@ -28,7 +28,8 @@ const theme = EditorView.theme({
   '.cm-content': { padding: '8px 0 40px', caretColor: 'var(--text)' },
   '.cm-line': { padding: '0 24px 0 2px' },
   '.cm-content ::selection, .cm-line::selection': { backgroundColor: 'color-mix(in srgb, var(--accent) 28%, transparent)' },
-  '.cm-gutters': { backgroundColor: 'transparent', border: 'none', color: 'var(--text-3)', fontFamily: mono },
+  // Long lines are scrolled under it.
+  '.cm-gutters': { backgroundColor: 'var(--surface)', border: 'none', color: 'var(--text-3)', fontFamily: mono },
   '.cm-lineNumbers .cm-gutterElement': { minWidth: '26px', padding: '0 2px 0 0' },
   '.cm-foldGutter .cm-gutterElement': { width: '12px', padding: '0', textAlign: 'center', cursor: 'pointer' },
   '.cm-foldGutter .cm-gutterElement span[title="Fold line"]': { opacity: '0' },
@@ -46,7 +47,7 @@ const theme = EditorView.theme({
   '.cm-lintRange-error': { textDecoration: 'underline wavy var(--st-failed) 1.25px', textUnderlineOffset: '3px' },
   '.cm-lintRange-warning': { textDecoration: 'underline wavy var(--st-notready) 1.25px', textUnderlineOffset: '3px' },
   '.ls-room': { padding: '4px 12px 4px 2px' },
-  '.ls-says': { boxSizing: 'border-box', padding: '8px', borderRadius: '6px', border: '1px solid color-mix(in srgb, var(--st-failed) 35%, transparent)',
+  '.ls-says': { position: 'sticky', left: '46px', boxSizing: 'border-box', padding: '8px', borderRadius: '6px', border: '1px solid color-mix(in srgb, var(--st-failed) 35%, transparent)',
     backgroundColor: 'var(--st-failed-soft)', color: 'var(--st-failed-text)', whiteSpace: 'normal', overflowWrap: 'anywhere', lineHeight: '16px', maxWidth: 'min(560px, 100cqw - 56px)' },
   '.ls-says.warn': { borderColor: 'color-mix(in srgb, var(--st-notready) 45%, transparent)', backgroundColor: 'var(--st-notready-soft)', color: 'var(--st-notready-text)' },
   '.ls-says button': { font: 'inherit', color: 'inherit', background: 'none', border: '0', padding: '0', textDecoration: 'underline', textUnderlineOffset: '2px', cursor: 'pointer' },

@@ -231,8 +231,8 @@ fn take(session: &mut Session) -> Vec<OutputLine> {
     lines
 }
 
-/// Applies every document of a text, as `kubectl apply -f` does: those that are accepted take effect, each of
-/// the others is told at its line.
+/// Applies the documents of a text, as `kubectl apply -f` does: those that are accepted take effect, each of the others is told at its
+/// line. After one that cannot be read none is applied.
 fn apply(sim: &mut Sim, text: &Rc<str>) -> ActionResult {
     let mut applying = ApplyJob::new(sim, text);
     loop {
@@ -254,6 +254,8 @@ pub struct ApplyJob {
     documents: VecDeque<Document>,
     /// What is wrong with the YAML: told before what is said about documents.
     faults: Vec<ApplyDiagnostic>,
+    /// The line at which kubectl stops reading: what comes after it is checked, and not applied.
+    stopped: Option<usize>,
     answer: ActionResult,
 }
 
@@ -266,6 +268,7 @@ impl ApplyJob {
             reader: Reader::default(),
             documents: VecDeque::new(),
             faults: Vec::new(),
+            stopped: None,
             answer: ActionResult::default(),
         }
     }
@@ -276,10 +279,21 @@ impl ApplyJob {
             self.faults.append(&mut self.answer.diagnostics);
             return Some(ActionResult { diagnostics: std::mem::take(&mut self.faults), ..std::mem::take(&mut self.answer) });
         }
-        if let Some(document) = self.documents.pop_front() {
-            apply_document(sim, &self.text, &document, &mut self.answer);
+        let Some(document) = self.documents.pop_front() else { return None };
+        match self.stopped {
+            Some(line) => self.skip(document.line, line),
+            None if apply_document(sim, &self.text, &document, &mut self.answer) => {}
+            None => self.stopped = Some(document.line),
         }
         None
+    }
+
+    /// Says of a document, once for all objects of it, that it is not applied.
+    fn skip(&mut self, line: usize, stopped: usize) {
+        if self.answer.diagnostics.last().is_none_or(|last| last.line != line) {
+            let message = msg::apply_stopped(stopped);
+            self.answer.diagnostics.push(ApplyDiagnostic { line, columns: (0, 0), message, error: true, fix: None });
+        }
     }
 
     /// Reads the next document of the text; a list has several objects, a fault none.
@@ -295,6 +309,7 @@ impl ApplyJob {
                 error: fault.severity == manifest::Severity::Error,
                 fix: None,
             });
+            self.stopped.get_or_insert(fault.line);
         }
         self.answer.named.extend(parsed.documents.iter().filter_map(|document| key_of(&document.value)));
         self.documents = parsed.documents.into();
@@ -317,7 +332,8 @@ pub fn first_named(text: &str, documents: usize) -> Vec<ObjectRef> {
     parts.flat_map(|part| part.documents).filter_map(|document| key_of(&document.value)).collect()
 }
 
-fn apply_document(sim: &mut Sim, text: &str, document: &Document, answer: &mut ActionResult) {
+/// Applies a document. False if kubectl stops there: it has no kind (`StreamVisitor.Visit` in `cli-runtime/pkg/resource`).
+fn apply_document(sim: &mut Sim, text: &str, document: &Document, answer: &mut ActionResult) -> bool {
     if let Some(message) = manifest::header_error(&document.value) {
         answer.applied.push(Applied { key: None, result: ApplyResult::Refused(Failure::error(&message)) });
         answer.diagnostics.push(ApplyDiagnostic {
@@ -327,7 +343,7 @@ fn apply_document(sim: &mut Sim, text: &str, document: &Document, answer: &mut A
             error: true,
             fix: None,
         });
-        return;
+        return false;
     }
     let (version, kind) = (document.value["apiVersion"].as_str().unwrap_or(""), document.value["kind"].as_str().unwrap_or(""));
     let problems = strict_errors(version, kind, &document.value);
@@ -338,7 +354,7 @@ fn apply_document(sim: &mut Sim, text: &str, document: &Document, answer: &mut A
         answer.diagnostics.extend(told);
         let words: Vec<&str> = problems.iter().map(|problem| problem.message.as_str()).collect();
         answer.applied.push(Applied { key: None, result: ApplyResult::Refused(Failure::plain(words.join("\n"))) });
-        return;
+        return true;
     }
     // A refusal is part of the history too.
     answer.changed = true;
@@ -357,6 +373,7 @@ fn apply_document(sim: &mut Sim, text: &str, document: &Document, answer: &mut A
         .map(|(path, message)| ApplyDiagnostic { error: false, ..at(text, document, &path, message, None) })
         .collect();
     answer.diagnostics.extend(ignored);
+    true
 }
 
 /// What applying a text would do, found on a copy of the simulation, one document at a time: a long manifest must not

@@ -9,20 +9,24 @@ use crate::api::{Kind, json, schema};
 use crate::manifest;
 use serde_json::{Map, Value, json};
 
-/// The objects of a text that are fit to be sent; the faults of the others are printed.
+/// The objects of a text that are fit to be sent, up to the first document that cannot be read, whose fault is printed.
+///
+/// Models `StreamVisitor.Visit` (`staging/src/k8s.io/cli-runtime/pkg/resource/visitor.go`).
 pub fn read(client: &mut Client<'_>, text: &str) -> Vec<Value> {
-    let parsed = manifest::parse(text.as_bytes());
-    let broken = parsed.diagnostics.iter().any(|d| d.severity == manifest::Severity::Error);
-    // What is neither JSON nor YAML and looks like JSON is told as JSON.
-    if broken && text.trim_start().starts_with('{') {
-        let (offset, fault) = json_fault(text);
-        client.fail(&Failure::error(format!("error parsing STDIN: json: offset {offset}: {fault}")));
-        return Vec::new();
+    let (mut reader, mut values) = (manifest::Reader::default(), Vec::new());
+    while let Some(part) = reader.next(text.as_bytes()) {
+        values.extend(part.documents.into_iter().map(|document| document.value));
+        let Some(fault) = part.diagnostics.iter().find(|one| one.severity == manifest::Severity::Error) else { continue };
+        // What is neither JSON nor YAML and looks like JSON is told as JSON.
+        if text.trim_start().starts_with('{') {
+            let (offset, fault) = json_fault(text);
+            client.fail(&Failure::error(format!("error parsing STDIN: json: offset {offset}: {fault}")));
+            return Vec::new();
+        }
+        client.fail(&Failure::error(&fault.message));
+        break;
     }
-    for diagnostic in parsed.diagnostics.iter().filter(|d| d.severity == manifest::Severity::Error) {
-        client.fail(&Failure::error(&diagnostic.message));
-    }
-    parsed.documents.into_iter().map(|document| document.value).collect()
+    values
 }
 
 /// Checks of a client before it sends an object: header, metadata, kind, namespace.

@@ -136,14 +136,20 @@ fn shown(value: &Value) -> String {
     middle(&value.as_str().map_or_else(|| value.to_string(), str::to_string), MAX_VALUE_CHARS)
 }
 
-/// The fields that a person would change on purpose, of what is changed: each with its own name alone.
+/// The fields that a person would change on purpose, of what is changed: each with its own name, and with its object where there are several.
 pub fn brief(changes: &[Change], most: usize) -> Vec<(String, &ChangedField)> {
     let wanted = |field: &&ChangedField| ["spec.", "data.", "stringData."].iter().any(|part| field.path.starts_with(part));
-    let of = |change: &'_ Change| change.op == Op::Modified;
-    let fields =
-        changes.iter().filter(|change| of(change)).flat_map(|change| change.fields.iter().filter(|field| field.is_key(change.key.kind)));
-    let own = |path: &str| path.rsplit('.').next().unwrap_or(path).to_owned();
-    fields.filter(wanted).map(|field| (own(&field.path), field)).take(most).collect()
+    let changed = changes.iter().filter(|change| change.op == Op::Modified);
+    let fields: Vec<(&ObjectRef, &ChangedField)> = changed
+        .flat_map(|change| change.fields.iter().filter(|field| field.is_key(change.key.kind)).map(|field| (&change.key, field)))
+        .filter(|(_, field)| wanted(field))
+        .collect();
+    let several = fields.windows(2).any(|pair| pair[0].0 != pair[1].0);
+    let name = |(key, field): (&ObjectRef, &ChangedField)| {
+        let own = field.path.rsplit('.').next().unwrap_or(&field.path);
+        if several { format!("{} {} {own}", key.kind.name(), key.name) } else { own.to_owned() }
+    };
+    fields.into_iter().take(most).map(|(key, field)| (name((key, field)), field)).collect()
 }
 
 /// The net effect of journal entries: each object once, compared before the first and after the last entry.
@@ -293,6 +299,15 @@ mod tests {
         let changes = [Change { key: key.clone(), op: Op::Modified, fields: fields.clone() }, Change { key, op: Op::Added, fields }];
         let named: Vec<String> = brief(&changes, 4).into_iter().map(|(name, _)| name).collect();
         assert_eq!(named, ["replicas", "image"]);
+        let port = Change {
+            key: ObjectRef::new(Kind::Service, "default", "web"),
+            op: Op::Modified,
+            fields: vec![field("spec.ports[0].targetPort", "80", "8080")],
+        };
+        let [web, _] = changes;
+        let both = [web, port];
+        let named: Vec<String> = brief(&both, 4).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(named, ["Deployment web replicas", "Deployment web image", "Service web targetPort"]);
     }
     use crate::session::State;
     use crate::session::console::ConsoleMsg;

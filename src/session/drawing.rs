@@ -4,7 +4,7 @@ use super::journal_marks::READ_ENTRIES;
 use super::pod_cache::PodCache;
 use super::run::Run;
 use super::selection::Selection;
-use crate::api::{Kind, Object};
+use crate::api::{Kind, Object, ObjectRef};
 use crate::engine::deferred_drop;
 use crate::i18n::{Message, msg};
 use crate::projection::adapt::{self, Scope};
@@ -15,8 +15,18 @@ use crate::views::shape::Scene;
 use crate::views::view::{Source, View, ViewMemory};
 use std::rc::Rc;
 
-/// Words, the class of the pill and its glyph.
-pub type Pill = (Message, &'static str, &'static str);
+/// How the workloads on the stage stand.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Pill {
+    /// The words.
+    pub words: Message,
+    /// The class of the state, and its glyph.
+    pub class: &'static str,
+    /// Empty where there is no state.
+    pub glyph: &'static str,
+    /// The workload that the words are about, where they are about one.
+    pub of: Option<ObjectRef>,
+}
 
 /// What is on the stage.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -25,7 +35,7 @@ pub struct Picture {
     pub scene: Rc<Scene>,
     /// The strip over it.
     pub budget: Option<Rc<Budget>>,
-    /// The pill in its head: words and the class of the pill.
+    /// The pill in its head.
     pub pill: Option<Pill>,
     /// Namespaces to choose from.
     pub namespaces: Rc<Vec<String>>,
@@ -39,7 +49,7 @@ pub(super) struct DrawingKey {
     version: (u64, usize),
     happened: usize,
     view: &'static View,
-    selected: Option<crate::api::ObjectRef>,
+    selected: Option<ObjectRef>,
     selected_loop: Option<String>,
     namespace: Option<String>,
     filter: String,
@@ -86,7 +96,7 @@ impl Drawing {
 
     /// The pill of the picture drawn last.
     pub fn standing(&self) -> Message {
-        self.drawn.as_ref().and_then(|(_, picture)| picture.pill.as_ref()).map(|pill| pill.0.clone()).unwrap_or_default()
+        self.drawn.as_ref().and_then(|(_, picture)| picture.pill.as_ref()).map(|pill| pill.words.clone()).unwrap_or_default()
     }
 
     /// Whether the diagram shown is still being read.

@@ -3,7 +3,7 @@
 use super::drawing::{Drawing, Pill};
 use super::run::Run;
 use super::selection::Selection;
-use crate::api::{Kind, Object, Uid};
+use crate::api::{Kind, Object, ObjectRef, Uid};
 use crate::explain::progress;
 use crate::i18n::{Message, msg};
 use crate::projection::model::{PodBlock, PodState};
@@ -13,11 +13,17 @@ use crate::views::view::{Status, Workloads};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+impl Pill {
+    fn in_state(words: Message, state: PodState) -> Pill {
+        Pill { words, class: state.class(), glyph: state.glyph(), of: None }
+    }
+}
+
 impl Drawing {
     pub(super) fn pill(&self, run: &Run, selection: &Selection, scene: &Scene) -> Option<Pill> {
         let which = match &selection.view.status {
-            Status::Fixed(words) => return Some((words(), "plain", "")),
-            Status::Summary => return Some((scene.summary.clone(), "", "")),
+            Status::Fixed(words) => return Some(Pill { words: words(), class: "plain", ..Pill::default() }),
+            Status::Summary => return Some(Pill { words: scene.summary.clone(), ..Pill::default() }),
             Status::Of(which) => *which,
         };
         // Storage draws only what has claims; its words are of all.
@@ -56,13 +62,21 @@ impl Drawing {
             PodState::Ready => words.clone(),
             _ => progress::of_named(of, pods(of)),
         };
-        let fails = |block: &PodBlock| block.counts().iter().any(|(state, _)| *state == PodState::Failed);
-        let mut blocks = owners(&sets, of).iter().map(|owner| self.pods.pods.of(*owner)).filter(fails);
-        let failed = blocks.find_map(|block| block.iter().find(|pod| pod.state == PodState::Failed).map(|pod| pod.word.clone()));
+        let blocks = || owners(&sets, of).iter().map(|owner| self.pods.pods.of(*owner));
+        let has = |block: &PodBlock, wanted: PodState| block.counts().iter().any(|(state, _)| *state == wanted);
+        let mut failing = blocks().filter(|block| has(block, PodState::Failed));
+        let failed = failing.find_map(|block| block.iter().find(|pod| pod.state == PodState::Failed).map(|pod| pod.word.clone()));
+        let waiting = blocks().filter(|block| has(block, PodState::Pending));
+        let unscheduled: usize = waiting.map(|block| block.iter().filter(|pod| !pod.unscheduled.is_empty()).count()).sum();
+        let is_one = all.len() == 1 || worst_first(*state) < worst_first(PodState::Ready);
+        let pill = |words, state: PodState| Pill { of: is_one.then(|| of.key()), ..Pill::in_state(words, state) };
         if let (PodState::Creating | PodState::Pending, Some(word), true) = (state, failed, of.kind != Kind::Job) {
-            return Some((msg::pill_rollout_waiting(word), PodState::NotReady.class(), PodState::NotReady.glyph()));
+            return Some(pill(msg::pill_rollout_waiting(word), PodState::NotReady));
         }
-        Some((words, state.class(), state.glyph()))
+        if matches!(state, PodState::Creating | PodState::Pending) && unscheduled > 0 {
+            return Some(pill(msg::pill_unschedulable(unscheduled), PodState::NotReady));
+        }
+        Some(pill(words, *state))
     }
 }
 
@@ -82,14 +96,17 @@ fn worst_first(state: PodState) -> u8 {
 
 /// The pill where there are only Pods without a workload.
 fn lone(scene: &Scene) -> Option<Pill> {
-    let of = |item: &Rc<Item>| if let CardBody::Pod { state, word, .. } = &item.body { Some((*state, word.clone())) } else { None };
-    let pods: Vec<(PodState, Message)> = scene.items.iter().filter_map(of).collect();
-    let (state, word) = pods.iter().min_by_key(|(state, _)| worst_first(*state))?;
-    let words = match (state, pods.iter().filter(|(other, _)| other == state).count()) {
-        (PodState::Ready, _) => msg::progress_all_ready(),
-        (_, n) => msg::pill_bare(n, word),
+    let of = |item: &'_ Rc<Item>| match &item.body {
+        CardBody::Pod { state, word, .. } => Some((*state, word.clone(), ObjectRef::new(Kind::Pod, &item.id.namespace, &item.id.name))),
+        _ => None,
     };
-    Some((words, state.class(), state.glyph()))
+    let pods: Vec<(PodState, Message, ObjectRef)> = scene.items.iter().filter_map(of).collect();
+    let (state, word, pod) = pods.iter().min_by_key(|(state, ..)| worst_first(*state))?;
+    let (words, is_one) = match (state, pods.iter().filter(|(other, ..)| other == state).count()) {
+        (PodState::Ready, all) => (msg::progress_all_ready(), all == 1),
+        (_, n) => (msg::pill_bare(n, word.clone()), true),
+    };
+    Some(Pill { of: is_one.then(|| pod.clone()), ..Pill::in_state(words, *state) })
 }
 
 #[cfg(test)]
@@ -115,7 +132,7 @@ mod tests {
         let pill = |jobs: &[(&str, &str)], seconds: i64| {
             let mut state = State::new(&jobs.iter().map(|(name, command)| job(name, command)).collect::<String>(), 1);
             state.update(TimelineMsg::Seconds(seconds));
-            state.picture().pill.clone().expect("words").0
+            state.picture().pill.clone().expect("words").words
         };
         let (quick, slow, fails) = (("quick", "exit 0"), ("slow", "sleep 60"), ("fails", "exit 1"));
         assert_eq!(pill(&[quick], 20), "Job complete");
@@ -167,7 +184,7 @@ mod tests {
     fn over_a_rollout_it_is_said_how_it_stands() {
         let mut state = settled((examples::ALL[0].text)());
         state.update(SelectionMsg::View(&crate::views::rollout::VIEW));
-        let pill = |state: &mut State| state.picture().pill.clone().map(|pill| pill.0).unwrap_or_default();
+        let pill = |state: &mut State| state.picture().pill.clone().map(|pill| pill.words).unwrap_or_default();
         assert_eq!(pill(&mut state), "All Pods are Ready");
         state.update(ConsoleMsg::Enter("kubectl set image deployment/nginx-deployment nginx=nginx:1.9.1".into()));
         state.update(TimelineMsg::Seconds(1));
@@ -194,9 +211,20 @@ mod tests {
         state.update(TimelineMsg::Seconds(30));
         for view in [&crate::views::ownership::VIEW, &crate::views::rollout::VIEW] {
             state.update(SelectionMsg::View(view));
-            let words = state.picture().pill.clone().expect("words").0.to_string();
+            let words = state.picture().pill.clone().expect("words").words.to_string();
             assert!(words.starts_with("Rollout stuck: ") && words.contains("ImagePull"), "{}: {words}", view.id);
+            let of = state.picture().pill.clone().and_then(|pill| pill.of).expect("the workload");
+            assert_eq!((of.kind, of.name.as_str()), (Kind::Deployment, "nginx-deployment"));
         }
+    }
+
+    #[test]
+    fn a_rollout_that_no_node_has_room_for_is_not_in_progress() {
+        let mut state = settled((examples::ALL[0].text)());
+        state.update(ConsoleMsg::Enter("kubectl set resources deployment/nginx-deployment --requests=cpu=5".into()));
+        state.update(TimelineMsg::Seconds(5));
+        let pill = state.picture().pill.clone().expect("words");
+        assert_eq!((pill.words.to_string().as_str(), pill.class), ("1 Pod cannot be scheduled", PodState::NotReady.class()));
     }
 
     #[test]
@@ -216,7 +244,7 @@ mod tests {
             state.update(SelectionMsg::View(view));
             let picture = state.picture();
             let drawn = picture.scene.items.iter().filter(|item| item.id.kind == "Deployment").count();
-            (picture.pill.clone().expect("words").0.to_string(), drawn)
+            (picture.pill.clone().expect("words").words.to_string(), drawn)
         };
         let (alone, both) = ([claim, &holds].join("\n---\n"), [claim, &holds, &waits].join("\n---\n"));
         assert_eq!(pill(&alone, &crate::views::storage::VIEW), ("All Pods are Ready".into(), 1));

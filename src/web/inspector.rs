@@ -13,7 +13,7 @@ use crate::explain::standing::Standing;
 use crate::explain::waits::Health;
 use crate::explain::why::Row;
 use crate::explain::words::{self, Reason};
-use crate::i18n::format::{clock, count, stamp};
+use crate::i18n::format::{clock, count, middle, stamp};
 use crate::i18n::{Arg, Message, msg};
 use crate::session::Verdicts;
 use crate::session::selection::Tab;
@@ -232,10 +232,14 @@ fn stands(props: &Props, standing: &Standing) -> Html {
     };
     let first = props.why.found.first();
     let remedy = standing.remedy.and_then(|at| first?.remedies.get(at));
+    let root = standing.root.as_ref().filter(|_| matches!(standing.health, Health::Waiting | Health::Stuck));
     html! {
         <section class={classes!("standing", class)} aria-label={say(msg::standing_title())}>
             <p>{ icon(glyph, 16) }<span><span class="vh">{ say(headline::health(standing.health)) }{ ": " }</span>{ marked(&words::in_short(&standing.sentence)) }</span></p>
-            if let Some(since) = first.and_then(|first| first.since) { <div class="meta">{ say(msg::found_since(stamp(since))) }</div> }
+            <div class="meta row wrap">
+                if let Some(since) = first.and_then(|first| first.since) { <span>{ say(msg::found_since(stamp(since))) }</span> }
+                { for root.map(|root| leads(props, root)) }
+            </div>
             if let Some(remedy) = remedy {
                 <div class="row wrap">
                     { cure(props, remedy) }
@@ -244,6 +248,13 @@ fn stands(props: &Props, standing: &Standing) -> Html {
             }
         </section>
     }
+}
+
+/// The object with the root cause, as a link.
+fn leads(props: &Props, root: &ObjectRef) -> Html {
+    let (on_select, own) = (props.on_select.clone(), root.clone());
+    let onclick = Callback::from(move |_: MouseEvent| on_select.emit(Some(own.clone())));
+    html! { <button type="button" class="wl" onclick={onclick}>{ say(msg::kind_name(root.kind, middle(&root.name, 24))) }</button> }
 }
 
 /// A remedy as a button.

@@ -41,7 +41,9 @@ pub fn Minimap(props: &Props) -> Html {
         if event.buttons() & 1 == 0 {
             return;
         }
-        if let Some(map) = event.current_target().and_then(|target| target.dyn_into::<Element>().ok()) {
+        // Yew listens at the root: that is what `current_target` would be.
+        let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
+        if let Some(map) = target.and_then(|target| target.closest(".minimap").ok().flatten()) {
             let _ = map.set_pointer_capture(event.pointer_id());
             let rect = map.get_bounding_client_rect();
             on_centre.emit(((f64::from(event.client_x()) - rect.left()) / scale, (f64::from(event.client_y()) - rect.top()) / scale));

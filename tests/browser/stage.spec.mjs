@@ -163,6 +163,12 @@ test('a map appears when the diagram no longer fits, and leads through it', asyn
   const box = await map.boundingBox();
   await page.mouse.click(box.x + 4, box.y + 4);
   await settled(page);
+  // What was pointed at is there to be seen.
+  const seen = async () => {
+    const inner = await page.locator('.minimap .seen').boundingBox();
+    return [inner.x <= box.x + 5, inner.width > 10, inner.height > 5];
+  };
+  expect(await seen()).toEqual([true, true, true]);
   const left = await where();
   await page.mouse.click(box.x + box.width - 4, box.y + 4);
   await settled(page);

@@ -59,40 +59,66 @@ const OFFICIAL: [&str; 46] = [
 ];
 
 /// Words that tags of official images are made of, beside versions.
-const TAG_WORDS: [&str; 44] = [
+const TAG_WORDS: [&str; 75] = [
     "alpha",
     "alpine",
+    "amazoncorretto",
     "apache",
+    "backports",
     "beta",
+    "bionic",
     "bookworm",
+    "builder",
     "bullseye",
     "buster",
+    "canary",
     "cli",
     "community",
+    "corretto",
     "current",
+    "data",
     "debian",
+    "dev",
+    "ea",
+    "eclipse",
     "edge",
     "enterprise",
+    "focal",
+    "forky",
     "fpm",
+    "full",
     "glibc",
+    "ibmjava",
     "jammy",
     "jdk",
     "jre",
     "latest",
     "linux",
     "lts",
+    "ltsc",
     "mainline",
     "management",
+    "meta",
+    "minimal",
     "musl",
+    "nanoserver",
+    "nightly",
     "noble",
     "oldstable",
     "oracle",
+    "oracular",
     "otel",
     "perl",
     "php",
+    "plucky",
+    "preview",
+    "questing",
+    "rawhide",
     "rc",
     "resolute",
     "rolling",
+    "sapmachine",
+    "scratch",
     "server",
     "sid",
     "slim",
@@ -101,9 +127,14 @@ const TAG_WORDS: [&str; 44] = [
     "temurin",
     "testing",
     "trixie",
+    "trusty",
     "ubi",
     "uclibc",
     "unstable",
+    "windows",
+    "windowsservercore",
+    "xenial",
+    "zts",
 ];
 
 /// Why an image cannot be pulled.
@@ -154,17 +185,18 @@ fn parts(image: &str) -> Option<(&str, &str, &str)> {
     (!name.contains('/')).then_some((prefix, name, rest))
 }
 
-/// Whether an official image may have a tag: one of its parts is a version or a word that such tags have. nginx has been at 1.x all its
-/// life, but `nginx:2` is what people write who want another image.
+/// Whether an official image may have a tag: each of its parts is a version or a word that such tags have. nginx has been at 1.x all its
+/// life, and is far from 1.60, but `nginx:2` is what people write who want another image.
 fn is_tag(name: &str, tag: &str) -> bool {
     let mut numbers = tag.split(['-', '.']).map_while(|part| part.parse::<u64>().ok());
     if name == "nginx"
         && let Some(major) = numbers.next()
+        && numbers.next().is_some_and(|minor| major > 1 || minor >= 60)
     {
-        return numbers.next().is_none_or(|minor| major < 2 && minor < 100);
+        return false;
     }
-    tag.split(['-', '.', '_']).any(|part| {
-        let word = part.trim_end_matches(|c: char| c.is_ascii_digit());
+    tag.split(['-', '_']).all(|part| {
+        let word = part.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
         part.strip_prefix('v').unwrap_or(part).starts_with(|c: char| c.is_ascii_digit()) || TAG_WORDS.contains(&word)
     })
 }
@@ -204,6 +236,10 @@ mod tests {
             (&format!("nginx@sha256:{}", "0".repeat(64)), None),
             ("docker.io/library/postgres:16-alpine3.19", None),
             ("python:slim-bookworm", None),
+            ("php:8.3-fpm-alpine3.20", None),
+            ("maven:3.9-eclipse-temurin-21", None),
+            ("debian:bookworm-20240513-slim", None),
+            ("python:3.13.0rc1", None),
             ("traefik:v3.0", None),
             ("tomcat:jre17", None),
             ("myapp:whatever", None),
@@ -213,6 +249,9 @@ mod tests {
             ("1.161/nginx:1", None),
             ("nginx:1.161", Some(NoTag)),
             ("nginx:9.99.99", Some(NoTag)),
+            ("nginx:1.99.99", Some(NoTag)),
+            ("nginx:1.27-oops", Some(NoTag)),
+            ("redis:7-alpien", Some(NoTag)),
             ("nginx:doesnotexist", Some(NoTag)),
             ("nginx:wrong-tag", Some(NoTag)),
             ("docker.io/redis:typo", Some(NoTag)),

@@ -73,7 +73,9 @@ impl TreeRow<'_> {
             TreeRow::Service(service) if measures.low && !fits(&short) => msg::ready_count(service.ready()),
             _ => short,
         };
-        out.labels.push(Label { x, y: rect.cy() - 8.0, text, class: "onedge", centred: false });
+        let troubled = matches!(self, TreeRow::Service(service) if service.trouble().is_some());
+        let class = if troubled { "onedge under" } else { "onedge" };
+        out.labels.push(Label { x, y: rect.cy() - 8.0, text, class, centred: false });
         if end == f64::MAX && matches!(self, TreeRow::Service(_)) {
             out.link(self.id().uid.clone(), format!("M{} {}H{x}", rect.right(), rect.cy()), Line::Selects);
         }

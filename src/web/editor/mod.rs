@@ -362,7 +362,7 @@ impl Component for Editor {
                 if then.is_none() { { leftovers(props) } }
                 <div class="p-foot">
                     <button type="button" class="btn primary" id="apply" disabled={then.is_some()} onclick={apply}>{ say(msg::button_apply()) }if !props.narrow { { " " }<kbd>{ if mac { "⌘⏎" } else { "Ctrl ⏎" } }</kbd> }</button>
-                    <button type="button" class="btn" disabled={then.is_some()} onclick={revert}>{ say(msg::button_reset()) }</button>
+                    <button type="button" class="btn" disabled={then.is_some()} title={say(msg::editor_reset())} onclick={revert}>{ say(msg::button_reset()) }</button>
                     <span class="grow" />
                     if errors > 0 && then.is_none() { <button type="button" class="row count" onclick={link.callback(|_: MouseEvent| Msg::Problem)}>{ icon("i-error", 14) }<span role="status">{ say(msg::editor_problems(errors)) }</span></button> }
                 </div>

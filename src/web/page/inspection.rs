@@ -15,8 +15,9 @@ use std::rc::Rc;
 
 /// Milliseconds between two looks at what an object waits for, while the clock runs.
 const DIAGNOSIS_INTERVAL_MS: f64 = 300.0;
-/// After a slow diagnosis none runs for this multiple of its duration.
+/// After a slow diagnosis none runs for this multiple of its duration, and no longer than a reader waits for what is told to be true.
 const DIAGNOSIS_REST_FACTOR: f64 = 40.0;
+const MAX_REST_MS: f64 = 800.0;
 /// With more Events than this they are not scanned one by one.
 const MAX_SCANNED_EVENTS: usize = 20_000;
 /// Maximum number of consequences listed for a decision.
@@ -118,7 +119,10 @@ impl Page {
         let begun = dom::now();
         let mut state = self.state.borrow_mut();
         let found = if asked { state.diagnosis() } else { Vec::new() };
+        // A remedy is tried once, which says nothing of how long the next look takes.
+        let tried = dom::now();
         self.inspection.tries = state.try_next_remedy(&found);
+        let begun = begun + dom::now() - tried;
         let verdicts = state.verdicts(&found);
         let standing = if asked { state.standing(&found, &verdicts.helps) } else { None };
         if self.inspection.why.standing.as_deref() != standing.as_ref() {
@@ -142,7 +146,7 @@ impl Page {
 
 /// How long no diagnosis runs after one that took so many milliseconds.
 fn rest(took_ms: f64) -> f64 {
-    DIAGNOSIS_INTERVAL_MS.max(DIAGNOSIS_REST_FACTOR * took_ms)
+    (DIAGNOSIS_REST_FACTOR * took_ms).clamp(DIAGNOSIS_INTERVAL_MS, MAX_REST_MS)
 }
 
 /// The Events about what is selected, or what has been written of them since an entry: there may be tens of thousands about others.

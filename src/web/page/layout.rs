@@ -69,7 +69,7 @@ impl Page {
         let state = self.state.borrow();
         let Some(other) = &state.compare.branch else { return self.stage(ctx) };
         let head = |number: u32, picture: &Picture| {
-            html! { <h2>{ say(msg::branch_title(number)) }{ self.pill(picture) }</h2> }
+            html! { <h2>{ say(msg::branch_title(number)) }{ self.pill(picture, None) }</h2> }
         };
         html! {
             <div class="sides">
@@ -105,7 +105,7 @@ impl Page {
         html! {
             <div class="embed"><main class="stagebox">{ self.stage(ctx) }{ self.lesson(ctx) }</main>
                 <div class="cap">
-                    if !state.selection.view.uses.loops { { self.pill(&self.drawing.picture) } }
+                    if !state.selection.view.uses.loops { { self.pill(&self.drawing.picture, None) } }
                     if !chapter.is_empty() { <b class="chapter ell">{ chapter }</b> }
                     <span class="mid grow">{ marked(&self.told()) }</span>
                     <a href={self.full_page()} target="_blank" rel="noopener" onpointerenter={ctx.link().callback(|_: PointerEvent| Msg::FullPage)} onpointerdown={ctx.link().callback(|_: PointerEvent| Msg::FullPage)} onfocus={ctx.link().callback(|_: FocusEvent| Msg::FullPage)}>{ say(msg::link_open_full_page()) }{ icon("i-external", 14) }</a>
@@ -155,7 +155,12 @@ impl Page {
                     <button type="button" class="btn sm" onclick={link.callback(|_| Msg::Overlay(Overlay::Inspector))}>{ say(msg::button_why()) }{ icon("i-up", 14) }</button></div>
             },
             _ => {
-                html! { <div class="row sh"><div class="grow"><p>{ self.drawing.picture.pill.as_ref().map(|pill| say(&pill.0)).unwrap_or_default() }</p><p class="dim">{ marked(&self.drawing.caption) }</p></div></div> }
+                let pill = self.drawing.picture.pill.as_ref();
+                html! {
+                    <div class="row sh"><div class="grow"><p>{ pill.map(|pill| say(&pill.words)).unwrap_or_default() }</p><p class="dim">{ marked(&self.drawing.caption) }</p></div>
+                        if let Some(of) = pill.and_then(|pill| pill.of.clone()) { <button type="button" class="btn sm" onclick={link.callback(move |_| Msg::Why(of.clone()))}>{ say(msg::button_why()) }{ icon("i-up", 14) }</button> }
+                    </div>
+                }
             }
         };
         let over = match self.panels.over {

@@ -150,7 +150,8 @@ impl Page {
                 applied={state.editor.applied.clone()}
                 standing={state.editor.status}
                 diagnostics={state.editor.diagnostics.clone()}
-                plan={state.editor.plan.clone()}
+                // It was tried on what is live: of another instant it says nothing.
+                plan={state.editor.plan.clone().filter(|_| !state.timeline.run.in_past())}
                 left={state.editor.leftovers.found.clone()}
                 prune={state.editor.leftovers.delete}
                 fresh={state.editor.leftovers.fresh}
@@ -237,7 +238,7 @@ impl Page {
         let list = say(msg::button_show_as_list());
         html! {
             <div class="c-head"><h1>{ say((state.selection.view.title)()) }</h1>
-                if self.drawing.beside.is_none() { { self.pill(&self.drawing.picture) } }
+                if self.drawing.beside.is_none() { { self.pill(&self.drawing.picture, Some(link.callback(Msg::Why))) } }
                 { self.step() }
                 { self.hidden(ctx) }
                 { self.workloads(ctx) }
@@ -263,10 +264,19 @@ impl Page {
         html! { <span class="grow ell told-step" title={say(&self.drawing.caption)}>{ marked(&self.drawing.caption) }</span> }
     }
 
-    /// Where things stand; its words give way before its sign.
-    pub(super) fn pill(&self, picture: &Picture) -> Html {
-        let Some((words, class, glyph)) = &picture.pill else { return Html::default() };
-        html! { <span class={classes!("pill", *class)} title={say(words)}>if !glyph.is_empty() { { icon(glyph, 12) } }<span class="ell">{ say(words) }</span></span> }
+    /// Where things stand; its words give way before its sign. Leads to the workload that it is about, where there is room to read of it.
+    pub(super) fn pill(&self, picture: &Picture, why: Option<Callback<ObjectRef>>) -> Html {
+        let Some(pill) = &picture.pill else { return Html::default() };
+        let words = say(&pill.words);
+        let told = html! { <>if !pill.glyph.is_empty() { { icon(pill.glyph, 12) } }<span class="ell">{ words.clone() }</span></> };
+        let class = classes!("pill", "stands", pill.class);
+        match (&pill.of, why) {
+            (Some(of), Some(why)) => {
+                let of = of.clone();
+                html! { <button type="button" class={class} title={say(msg::pill_why(pill.words.clone()))} onclick={move |_: MouseEvent| why.emit(of.clone())}>{ told }</button> }
+            }
+            _ => html! { <span class={class} title={words}>{ told }</span> },
+        }
     }
 
     /// How many objects the filter hides.

@@ -165,6 +165,31 @@ impl Lanes {
         props.on_seek.emit(self.axis(props).time(x).min(props.end));
     }
 
+    /// The marks at a place that are drawn as one: the times of the first and the last.
+    fn marks_at(&self, props: &LanesProps, (client_x, client_y): (i32, i32)) -> Option<(&MarkBlock, (u64, u64))> {
+        let (_, merged, _) = self.cached.as_ref()?;
+        let top = self.canvas.cast::<Element>()?.get_bounding_client_rect().top();
+        let (x, axis) = (self.place(props, client_x), self.axis(props));
+        let row = (f64::from(client_y) - top - 24.0) / 12.0;
+        let (rows, _) = rows(&[&props.marks, Self::ghosts(props)]);
+        let off = |block: &MarkBlock| (block.x - 1.25 - x).max(x - block.x - block.w).max(0.0);
+        let here = merged.iter().filter(|block| row >= 0.0 && rows.get(usize::from(block.lane)) == Some(&(row as u8)) && off(block) < 4.0);
+        let block = here.min_by(|a, b| off(a).total_cmp(&off(b)))?;
+        let inside = |mark: &&Mark| mark.lane == block.lane && (0.0..=block.w - 2.5 + 0.01).contains(&(axis.x(mark.at) - block.x));
+        let mut all = props.marks.iter().filter(inside).map(|mark| mark.at);
+        let from = all.next().unwrap_or_default();
+        Some((block, (from, all.next_back().unwrap_or(from))))
+    }
+
+    /// Goes to the place of a pointer, or to the mark that it points at: a pixel may be a tenth of a second.
+    fn point(&self, props: &LanesProps, event: &PointerEvent) {
+        let x = self.place(props, event.client_x());
+        match self.marks_at(props, (event.client_x(), event.client_y())) {
+            Some((_, (from, to))) => props.on_seek.emit(self.axis(props).time(x).clamp(from, to).min(props.end)),
+            None => self.seek(props, x),
+        }
+    }
+
     /// So many times larger, with a time at a place.
     pub(super) fn zoom(&mut self, props: &LanesProps, factor: f64, at: u64, x: f64) {
         let (whole, last) = self.whole(props);
@@ -212,23 +237,15 @@ impl Lanes {
 
     /// What is at a place: a mark, a fold, the beginning of a branch.
     pub(super) fn tell(&self, props: &LanesProps, event: &PointerEvent) -> Option<Tip> {
-        let (on_tell, (_, merged, _)) = (props.on_tell.as_ref()?, self.cached.as_ref()?);
-        let top = self.canvas.cast::<Element>()?.get_bounding_client_rect().top();
+        let on_tell = props.on_tell.as_ref()?;
         let (x, axis) = (self.place(props, event.client_x()), self.axis(props));
-        let row = (f64::from(event.client_y()) - top - 24.0) / 12.0;
         let tip = |words: String, x: f64| {
             let turned = x > axis.width / 2.0;
             let left = x + Self::sides(props.slim).0;
             Some((words, if turned { self.width - left } else { left }, turned))
         };
-        let (rows, _) = rows(&[&props.marks, Self::ghosts(props)]);
-        let off = |block: &MarkBlock| (block.x - 1.25 - x).max(x - block.x - block.w).max(0.0);
-        let here = merged.iter().filter(|block| row >= 0.0 && rows.get(usize::from(block.lane)) == Some(&(row as u8)) && off(block) < 4.0);
-        if let Some(block) = here.min_by(|a, b| off(a).total_cmp(&off(b))) {
-            let inside = |mark: &&Mark| mark.lane == block.lane && (0.0..=block.w - 2.5 + 0.01).contains(&(axis.x(mark.at) - block.x));
-            let mut all = props.marks.iter().filter(inside).map(|mark| mark.at);
-            let from = all.next().unwrap_or_default();
-            return tip(say(on_tell.emit((from, all.next_back().unwrap_or(from), block.lane))), block.x);
+        if let Some((block, (from, to))) = self.marks_at(props, (event.client_x(), event.client_y())) {
+            return tip(say(on_tell.emit((from, to, block.lane))), block.x);
         }
         if let Some((middle, (from, to))) = axis.folded().find(|(middle, _)| (middle - x).abs() < FOLD / 2.0) {
             return tip(say(msg::idle_time(from, to, to - from)), middle);
@@ -301,7 +318,7 @@ impl Component for Lanes {
                 if let Some(canvas) = self.canvas.cast::<Element>() {
                     let _ = canvas.set_pointer_capture(event.pointer_id());
                 }
-                self.seek(props, x);
+                self.point(props, &event);
             }
             Msg::Move(event) => {
                 let x = self.place(props, event.client_x());
