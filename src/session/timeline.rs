@@ -177,7 +177,7 @@ impl Timeline {
             Msg::Jump(forward) => return self.jump(forward),
             Msg::Live => {
                 self.run.live();
-                self.playing |= std::mem::take(&mut self.resumes);
+                self.resume();
             }
             Msg::Branch => {
                 self.run.branch();
@@ -391,6 +391,11 @@ impl Timeline {
         }
     }
 
+    /// The clock goes on if it went before the past was looked at.
+    pub(super) fn resume(&mut self) {
+        self.playing |= std::mem::take(&mut self.resumes);
+    }
+
     /// Seeks to an instant of the past: at once if it is near a checkpoint, otherwise the rest in slices.
     pub(super) fn seek(&mut self, to: Time) {
         let budget = self.seek_budget();
@@ -451,6 +456,20 @@ mod tests {
             state.update(TimelineMsg::Speed(10.0));
             state.update(leave);
             assert_eq!((state.timeline.run.in_past(), state.timeline.speed.to_string().as_str()), (false, "2"));
+        }
+    }
+
+    #[test]
+    fn the_clock_goes_on_for_who_acts_in_the_past_while_it_went() {
+        let mut state = State::new((examples::ALL[0].text)(), 1);
+        state.update(TimelineMsg::Seconds(10));
+        for playing in [true, false] {
+            state.timeline.playing = playing;
+            state.update(TimelineMsg::Seek(1_000));
+            assert!(!state.timeline.playing);
+            state.update(ConsoleMsg::Enter("kubectl scale deployment/nginx-deployment --replicas=3".into()));
+            assert_eq!((state.timeline.run.in_past(), state.timeline.playing), (false, playing));
+            state.update(TimelineMsg::Seconds(10));
         }
     }
 
