@@ -292,6 +292,17 @@ pub enum Why {
         class: Str,
     },
 
+    /// gateway: the class of the Gateway names this controller, so it serves it.
+    GatewayServed {
+        /// The class.
+        class: Str,
+    },
+    /// gateway: the class of the Gateway does not exist any more.
+    GatewayUnserved {
+        /// The class.
+        class: Str,
+    },
+
     /// service account, root CA publisher: every namespace has one of these.
     NamespaceNeeds,
     /// cluster role aggregation: the rules of all ClusterRoles that the selectors match.

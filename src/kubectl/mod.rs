@@ -37,6 +37,7 @@ mod output;
 pub mod parse;
 mod patch;
 pub mod printers;
+pub mod published;
 mod remote;
 mod replace;
 mod resources;
