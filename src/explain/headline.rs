@@ -107,7 +107,7 @@ pub fn headline(waits: &Waits) -> Message {
         RouteRefused { gateway, message } => msg::wait_route_refused(gateway, message),
         RouteBackendMissing { path, service } => msg::wait_route_backend_missing(path, service),
         RouteBackendPort { path, service, port } => msg::wait_route_backend_port(path, service, port),
-        RouteBackendForbidden { path, service, namespace } => msg::wait_route_backend_forbidden(path, service, namespace),
+        RouteBackendForbidden { path, service, namespace } => msg::wait_route_backend_forbidden(path, namespace, service),
         RouteBackendKind { path, kind } => msg::wait_route_backend_kind(path, kind),
     }
 }

@@ -79,6 +79,8 @@ pub fn reason(why: &Why) -> Message {
         Why::IngressUnserved { class } => msg::why_ingress_unserved(class),
         Why::GatewayServed { class } => msg::why_gateway_served(class),
         Why::GatewayUnserved { class } => msg::why_gateway_unserved(class),
+        Why::RouteTaken { gateway } => msg::why_route_taken(gateway),
+        Why::RouteRefused { gateway } => msg::why_route_refused(gateway),
         Why::NamespaceNeeds => msg::why_one_per_namespace(),
         Why::RulesJoined => msg::why_rules_joined(),
         Why::CertificateSigned => msg::why_certificate_signed(),
@@ -332,6 +334,8 @@ pub fn evidence(why: &Why) -> Vec<Row> {
         | Why::IngressUnserved { .. }
         | Why::GatewayServed { .. }
         | Why::GatewayUnserved { .. }
+        | Why::RouteTaken { .. }
+        | Why::RouteRefused { .. }
         | Why::NamespaceNeeds
         | Why::RulesJoined
         | Why::CertificateSigned

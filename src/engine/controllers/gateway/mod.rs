@@ -103,8 +103,8 @@ impl Controller for GatewayController {
             }
             GATEWAY => gateway(object, (view.cache, &now), out)?,
             HTTP_ROUTE => {
-                if let Some(status) = status::of_route(view.cache, object, &now) {
-                    write(out, object, status, Why::Observed)?;
+                if let Some((status, why)) = status::of_route(view.cache, object, &now) {
+                    write(out, object, status, why)?;
                 }
             }
             _ => {}

@@ -11,6 +11,7 @@ use crate::api::kind::GATEWAY_GROUP;
 use crate::engine::gateway::{
     ListenerFault, Objects, RefFault, Refused, all, attach, attached_to, fault_of, parents, resolve, supported_kinds,
 };
+use crate::engine::why::Why;
 use serde_json::{Value, json};
 
 /// A condition that is to be told: type, whether it holds, reason and message.
@@ -156,13 +157,15 @@ fn of_listener(listener: &Listener, fault: Option<ListenerFault>, is_programmed:
     vec![accepted, programmed, resolved, conflicted]
 }
 
-/// Of a route: an entry for each parent that is served here; those of other controllers stay. Nothing if there is nothing to tell.
-pub(super) fn of_route(objects: &dyn Objects, route: &Object, now: &str) -> Option<Value> {
+/// Of a route: an entry for each parent that is served here, and what is new; those of other controllers stay. Nothing if there is nothing
+/// to tell.
+pub(super) fn of_route(objects: &dyn Objects, route: &Object, now: &str) -> Option<(Value, Why)> {
     let spec = HttpRouteSpec::of(route);
     let olds = status_of(route)["parents"].as_array().cloned().unwrap_or_default();
     let (own, mut all): (Vec<Value>, Vec<Value>) = olds.into_iter().partition(|old| old["controllerName"] == CONTROLLER);
     let is_known = !own.is_empty();
     let resolved = references(objects, route, &spec);
+    let mut why = None;
     for (by, gateway) in parents(objects, route, &spec) {
         let by_value = by.write();
         let old = own.iter().find(|old| old["parentRef"] == by_value).unwrap_or(&Value::Null);
@@ -176,10 +179,14 @@ pub(super) fn of_route(objects: &dyn Objects, route: &Object, now: &str) -> Opti
             }
         };
         let (kind, holds, reason, message) = accepted;
+        if condition(old, kind).is_none_or(|old| old.status != if holds { "True" } else { "False" }) {
+            let gateway = gateway.meta.name.clone();
+            why.get_or_insert(if holds { Why::RouteTaken { gateway } } else { Why::RouteRefused { gateway } });
+        }
         let told = vec![(kind, holds, reason, message.to_owned()), resolved.clone()];
         all.push(json!({ "parentRef": by_value, "controllerName": CONTROLLER, "conditions": conditions(old, route, now, told) }));
     }
-    (is_known || !all.is_empty()).then(|| json!({ "parents": all }))
+    (is_known || !all.is_empty()).then(|| (json!({ "parents": all }), why.unwrap_or(Why::Observed)))
 }
 
 /// Whether the backends of a route resolve; the first that does not is told.
