@@ -61,11 +61,9 @@ impl Controller for GatewayController {
         // What was written into a status decides about nothing else.
         let is_status = event.op == Op::Modified && event.before.is_some_and(|before| before.meta.generation == object.meta.generation);
         match object.kind {
-            Kind::Namespace => {
-                if event.before.is_none_or(|before| before.meta.labels != object.meta.labels) {
-                    wake_all(GATEWAY, &|_| true);
-                    wake_all(HTTP_ROUTE, &|_| true);
-                }
+            Kind::Namespace if event.before.is_none_or(|before| before.meta.labels != object.meta.labels) => {
+                wake_all(GATEWAY, &|_| true);
+                wake_all(HTTP_ROUTE, &|_| true);
             }
             Kind::Service => wake_all(HTTP_ROUTE, &|route| refers(route, object)),
             Kind::Secret => wake_all(GATEWAY, &|gateway| GatewaySpec::of(gateway).listeners.iter().any(|listener| listener.tls.is_some())),
