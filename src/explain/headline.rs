@@ -3,7 +3,7 @@
 use super::why::Row;
 use crate::api::Str;
 use crate::engine::journal::Op;
-use crate::explain::waits::{Cure, DecidingFact, FactLabel, Health, Refuses, Unfit, Waits};
+use crate::explain::waits::{Cure, DecidingFact, FactLabel, GatewayFault, Health, Refuses, Unfit, Waits};
 use crate::i18n::{Arg, Message, msg};
 
 /// What is missing, in one sentence.
@@ -97,18 +97,26 @@ pub fn headline(waits: &Waits) -> Message {
         BackendMissing { path, service } => msg::wait_backend_missing(path, service),
         BackendPort { path, service, port } => msg::wait_backend_port(path, service, port),
         BackendNotReady { path, service } => msg::wait_backend_not_ready(path, service),
-        GatewayClassMissing(class) => msg::wait_gateway_class_missing(class),
+        Gateway(fault) => gateway(fault),
+    }
+}
+
+/// Why something of the Gateway API is not served.
+fn gateway(fault: &GatewayFault) -> Message {
+    use GatewayFault::*;
+    match fault {
+        ClassMissing(class) => msg::wait_gateway_class_missing(class),
         ForeignController { class, controller } => msg::wait_foreign_controller(class, controller),
-        GatewayFails { reason, message } => msg::wait_gateway_fails(reason, message),
-        ListenerFails { listener, message } => msg::wait_listener_fails(listener, message),
-        NoGateway => msg::wait_no_gateway(),
-        GatewayMissing(gateway) => msg::wait_gateway_missing(gateway),
-        GatewayNotServed(gateway) => msg::wait_gateway_not_served(gateway),
-        RouteRefused { gateway, message } => msg::wait_route_refused(gateway, message),
-        RouteBackendMissing { path, service } => msg::wait_route_backend_missing(path, service),
-        RouteBackendPort { path, service, port } => msg::wait_route_backend_port(path, service, port),
-        RouteBackendForbidden { path, service, namespace } => msg::wait_route_backend_forbidden(path, namespace, service),
-        RouteBackendKind { path, kind } => msg::wait_route_backend_kind(path, kind),
+        NotServed { reason, message } => msg::wait_gateway_fails(reason, message),
+        Listener { listener, message } => msg::wait_listener_fails(listener, message),
+        NoParent => msg::wait_no_gateway(),
+        ParentMissing(gateway) => msg::wait_gateway_missing(gateway),
+        ParentNotServed(gateway) => msg::wait_gateway_not_served(gateway),
+        Refused { gateway, message } => msg::wait_route_refused(gateway, message),
+        BackendMissing { path, service } => msg::wait_route_backend_missing(path, service),
+        BackendPort { path, service, port } => msg::wait_route_backend_port(path, service, port),
+        BackendForbidden { path, service, namespace } => msg::wait_route_backend_forbidden(path, namespace, service),
+        BackendKind { path, kind } => msg::wait_route_backend_kind(path, kind),
     }
 }
 

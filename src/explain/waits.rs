@@ -6,6 +6,7 @@ use crate::i18n::Message;
 
 pub use super::cure::Cure;
 pub use super::fact_label::FactLabel;
+pub use super::gateway_fault::GatewayFault;
 pub use crate::engine::scheduler::refuses::Refuses;
 
 /// What a volume lacks to serve a claim.
@@ -376,75 +377,8 @@ pub enum Waits {
         service: Str,
     },
 
-    // The Gateway API.
-    /// The class that a Gateway names does not exist.
-    GatewayClassMissing(Str),
-    /// The class names a controller that does not run here.
-    ForeignController {
-        /// The class.
-        class: Str,
-        /// The controller.
-        controller: Str,
-    },
-    /// The controller does not serve a Gateway: the reason and the message of the condition.
-    GatewayFails {
-        /// Its reason.
-        reason: Str,
-        /// Its message.
-        message: Str,
-    },
-    /// A listener is not served.
-    ListenerFails {
-        /// The listener.
-        listener: Str,
-        /// The condition's message.
-        message: Str,
-    },
-    /// A route names no Gateway.
-    NoGateway,
-    /// The Gateway that a route names does not exist.
-    GatewayMissing(Str),
-    /// The Gateway that a route names is not served.
-    GatewayNotServed(Str),
-    /// The Gateway does not accept a route.
-    RouteRefused {
-        /// The Gateway.
-        gateway: Str,
-        /// The condition's message.
-        message: Str,
-    },
-    /// A route leads to a Service that does not exist.
-    RouteBackendMissing {
-        /// Host and path.
-        path: Str,
-        /// The Service.
-        service: Str,
-    },
-    /// A route leads to a port that its Service does not have.
-    RouteBackendPort {
-        /// Host and path.
-        path: Str,
-        /// The Service.
-        service: Str,
-        /// The port.
-        port: Str,
-    },
-    /// A route leads to a Service of another namespace, which allows no reference to it.
-    RouteBackendForbidden {
-        /// Host and path.
-        path: Str,
-        /// The Service.
-        service: Str,
-        /// Its namespace.
-        namespace: Str,
-    },
-    /// A route leads to something that is no Service.
-    RouteBackendKind {
-        /// Host and path.
-        path: Str,
-        /// Its kind.
-        kind: Str,
-    },
+    /// Something of the Gateway API is not served.
+    Gateway(GatewayFault),
 }
 
 /// How an object is.
@@ -475,6 +409,7 @@ impl Waits {
             | SlowIdle(_)
             | OldConfig(_)
             | Isolated { .. }
+            | Gateway(GatewayFault::ForeignController { .. })
             | RoleMissing(..) => Health::Note,
             waits if waits.is_bad() => Health::Stuck,
             _ => Health::Waiting,
@@ -520,6 +455,7 @@ impl Waits {
                 | NodeSilentUnnoticed
                 | OldConfig(_)
                 | Isolated { .. }
+                | Gateway(GatewayFault::ForeignController { .. })
                 | RoleMissing(..)
         )
     }

@@ -12,7 +12,7 @@ use crate::api::{Kind, Object, Str};
 use crate::engine::connectivity::{Backend, backend_of};
 use crate::engine::gateway::{RefFault, all, is_served, named};
 use crate::explain::rules;
-use crate::explain::waits::{Cure, DecidingFact, FactLabel, Waits};
+use crate::explain::waits::{Cure, DecidingFact, FactLabel, GatewayFault, Waits};
 use serde_json::json;
 use std::rc::Rc;
 
@@ -27,17 +27,22 @@ pub fn gateway_api(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> 
     }
 }
 
+/// What is wrong with an object.
+fn fails(object: &Object, fault: GatewayFault) -> Diagnosis {
+    Diagnosis::new(object, Waits::Gateway(fault))
+}
+
 fn class(object: &Object) -> Option<Diagnosis> {
     let controller = controller_of(object);
     (controller != CONTROLLER)
-        .then(|| Diagnosis::new(object, Waits::ForeignController { class: object.meta.name.clone(), controller: controller.into() }))
+        .then(|| fails(object, GatewayFault::ForeignController { class: object.meta.name.clone(), controller: controller.into() }))
 }
 
 fn gateway(sim: &Context<'_>, object: &Object) -> Option<Diagnosis> {
     let (spec, status) = (GatewaySpec::of(object), status_of(object));
     let name = &spec.gateway_class_name;
     let Some(class) = named(sim.server(), GATEWAY_CLASS, "", name) else {
-        let mut out = Diagnosis::new(object, Waits::GatewayClassMissing(name.clone()));
+        let mut out = fails(object, GatewayFault::ClassMissing(name.clone()));
         let manifest = format!(
             "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata:\n  name: {name}\nspec:\n  controllerName: {CONTROLLER}\n"
         );
@@ -45,7 +50,7 @@ fn gateway(sim: &Context<'_>, object: &Object) -> Option<Diagnosis> {
         return Some(out);
     };
     if !is_served(sim.server(), object) {
-        return Some(Diagnosis::new(object, Waits::ForeignController { class: name.clone(), controller: controller_of(class).into() }));
+        return Some(fails(object, GatewayFault::ForeignController { class: name.clone(), controller: controller_of(class).into() }));
     }
     let failed = |status, kind| condition(status, kind).filter(|one| one.status == "False");
     // A listener that fails says more than the Gateway does.
@@ -53,18 +58,18 @@ fn gateway(sim: &Context<'_>, object: &Object) -> Option<Diagnosis> {
     for listener in listeners {
         if let Some(found) = failed(listener, "Programmed").filter(|found| found.reason == "Invalid") {
             let (listener, message) = (listener["name"].as_str().unwrap_or("").into(), found.message);
-            return Some(Diagnosis::new(object, Waits::ListenerFails { listener, message }));
+            return Some(fails(object, GatewayFault::Listener { listener, message }));
         }
     }
     let found = failed(status, "Accepted").or_else(|| failed(status, "Programmed"))?;
-    Some(Diagnosis::new(object, Waits::GatewayFails { reason: found.reason, message: found.message }))
+    Some(fails(object, GatewayFault::NotServed { reason: found.reason, message: found.message }))
 }
 
 fn route(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let spec = HttpRouteSpec::of(object);
     let parents = spec.parent_refs.iter().filter(|parent| parent.is_gateway());
     if parents.clone().count() == 0 {
-        return Some(no_gateway(sim, object, Waits::NoGateway, None));
+        return Some(no_gateway(sim, object, GatewayFault::NoParent, None));
     }
     for (at, parent) in parents.enumerate() {
         if let Some(found) = not_attached(sim, object, (at, parent)) {
@@ -84,8 +89,8 @@ fn route(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
 }
 
 /// A route without a Gateway that exists, with those that there are.
-fn no_gateway(sim: &Context<'_>, object: &Object, waits: Waits, at: Option<usize>) -> Diagnosis {
-    let mut out = Diagnosis::new(object, waits);
+fn no_gateway(sim: &Context<'_>, object: &Object, fault: GatewayFault, at: Option<usize>) -> Diagnosis {
+    let mut out = fails(object, fault);
     for other in all(sim.server(), GATEWAY).into_iter().filter(|other| other.meta.namespace == object.meta.namespace).take(4) {
         let name = other.meta.name.as_str();
         let patch = match at {
@@ -101,18 +106,18 @@ fn no_gateway(sim: &Context<'_>, object: &Object, waits: Waits, at: Option<usize
 fn not_attached(sim: &Context<'_>, object: &Object, (at, parent): (usize, &ParentRef)) -> Option<Diagnosis> {
     let name = &parent.name;
     let Some(gateway) = named(sim.server(), GATEWAY, parent.namespace_from(&object.meta.namespace), name) else {
-        return Some(no_gateway(sim, object, Waits::GatewayMissing(name.clone()), Some(at)));
+        return Some(no_gateway(sim, object, GatewayFault::ParentMissing(name.clone()), Some(at)));
     };
     if !is_served(sim.server(), gateway) || !holds(status_of(gateway), "Programmed") {
         let found = sim.diagnose(&gateway.key())?;
-        let mut out = Diagnosis::new(object, Waits::GatewayNotServed(name.clone()));
+        let mut out = fails(object, GatewayFault::ParentNotServed(name.clone()));
         follow(&mut out, Some(found));
         return Some(out);
     }
     let told = status_of(object)["parents"].as_array().into_iter().flatten();
     let own = told.clone().find(|told| json::read::<ParentRef>(&told["parentRef"]).is_ok_and(|by| by == *parent))?;
     let GatewayCondition { reason, message, .. } = condition(own, "Accepted").filter(|one| one.status == "False")?;
-    let mut out = Diagnosis::new(object, Waits::RouteRefused { gateway: name.clone(), message });
+    let mut out = fails(object, GatewayFault::Refused { gateway: name.clone(), message });
     out.word(FactLabel::Reason, &reason);
     let spec = GatewaySpec::of(gateway);
     if reason == "NoMatchingListenerHostname" {
@@ -144,9 +149,9 @@ fn leads_nowhere(sim: &Context<'_>, object: &Object, to: &BackendRef, (path, at)
             follow(&mut out, sim.diagnose(&key));
             Some(out)
         }
-        Err(RefFault::Kind) => Some(Diagnosis::new(object, Waits::RouteBackendKind { path, kind: to.kind.clone() })),
+        Err(RefFault::Kind) => Some(fails(object, GatewayFault::BackendKind { path, kind: to.kind.clone() })),
         Err(RefFault::NotPermitted) => {
-            let mut out = Diagnosis::new(object, Waits::RouteBackendForbidden { path, service, namespace: namespace.clone() });
+            let mut out = fails(object, GatewayFault::BackendForbidden { path, service, namespace: namespace.clone() });
             let grant = json!({
                 "apiVersion": "gateway.networking.k8s.io/v1", "kind": REFERENCE_GRANT,
                 "metadata": { "name": object.meta.name.as_str(), "namespace": namespace.as_str() },
@@ -159,7 +164,7 @@ fn leads_nowhere(sim: &Context<'_>, object: &Object, to: &BackendRef, (path, at)
             Some(out)
         }
         Err(RefFault::NoService) => {
-            let mut out = Diagnosis::new(object, Waits::RouteBackendMissing { path, service });
+            let mut out = fails(object, GatewayFault::BackendMissing { path, service });
             for other in all_in(sim, Kind::Service, &namespace).filter(|other| other.meta.name != "kubernetes").take(4) {
                 out.facts.push(DecidingFact::Word(FactLabel::Services, other.meta.name.clone()));
                 let port = other.body::<Service>().spec.ports.first().map_or(80, |port| port.port);
@@ -170,7 +175,7 @@ fn leads_nowhere(sim: &Context<'_>, object: &Object, to: &BackendRef, (path, at)
         }
         Err(RefFault::NoPort) => {
             let port: Str = to.port.unwrap_or(0).to_string().into();
-            let mut out = Diagnosis::new(object, Waits::RouteBackendPort { path, service: service.clone(), port });
+            let mut out = fails(object, GatewayFault::BackendPort { path, service: service.clone(), port });
             let ports = sim
                 .get(&crate::api::ObjectRef::new(Kind::Service, &namespace, &service))
                 .map(|object| &object.body::<Service>().spec.ports);

@@ -1,8 +1,8 @@
 //! The gateway controller: accepts the GatewayClasses that name it, gives each Gateway of such a class an address, and tells of Gateways and
 //! HTTPRoutes what they are attached to and what does not resolve.
 //!
-//! No cluster has one before the Gateway API and a controller are installed; without its definitions the loop has nothing to do. Stands in
-//! for NGINX Gateway Fabric (`internal/controller/status/prepare_requests.go`, `internal/controller/state/conditions/conditions.go`).
+//! No cluster has one before the Gateway API and a controller are installed; without its definitions the loop has nothing to do.
+//! Stands in for NGINX Gateway Fabric (`internal/controller/status/prepare_requests.go`, `internal/controller/state/conditions/conditions.go`).
 //! Guarantees: a condition's time changes with its status only. Each Gateway has an address of its own, as from a provider of load
 //! balancers; the proxies behind it are not Pods here.
 
