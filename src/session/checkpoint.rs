@@ -4,7 +4,7 @@ use crate::actions::{self, ApplyJob, Command, WaitingCommands};
 use crate::api::{Kind, Time};
 use crate::engine::Sim;
 use crate::engine::forget::Forgetting;
-use crate::kubectl::published;
+use crate::kubectl::{BesideAct, published};
 
 /// Tasks between two checkpoints, at first.
 const CHECKPOINT_INTERVAL_TASKS: u64 = 2_000;
@@ -54,8 +54,14 @@ impl Checkpoint {
 
     /// Whether the next command names a published file that is still to be loaded.
     pub fn waits_for_files(&self, commands: &[Recorded]) -> bool {
-        let Some((_, _, Command::Kubectl(line))) = commands.get(self.done) else { return false };
-        published::is_in(line) && !published::is_settled()
+        let names = match commands.get(self.done) {
+            Some((_, _, Command::Kubectl(line))) => published::is_in(line),
+            Some((_, _, Command::Beside(_, act))) => {
+                matches!(&**act, BesideAct::Start(words, _) if words.iter().any(|word| published::is_in(word)))
+            }
+            _ => false,
+        };
+        names && !published::is_settled()
     }
 
     /// Repeats the history up to a time, with a budget as that of `Sim::advance`. True when it was reached.

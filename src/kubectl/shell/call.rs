@@ -140,11 +140,11 @@ impl Machine {
             let text = match client.file(&path) {
                 _ if path == "-" => input.to_owned(),
                 Some(text) => text,
-                // A file of the web is there if it ships with the program.
-                None if published::is_known(&path) => match published::text(&path) {
-                    Some(text) => text.to_owned(),
-                    None => return Flow::Done(Done::failed(format!("error: unable to read URL {path:?}\n"), 1)),
-                },
+                // A file of the web is no file of the terminal's.
+                None if published::is_known(&path) => {
+                    at = place + 1;
+                    continue;
+                }
                 None => return Flow::Done(Done::failed(format!("error: the path {path:?} does not exist\n"), 1)),
             };
             stdin.push_str(&format!("{}{text}", if stdin.is_empty() { "" } else { "\n---\n" }));
