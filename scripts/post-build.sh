@@ -5,7 +5,7 @@ dir=${TRUNK_STAGING_DIR:-dist}
 # Files as a template literal holds them.
 quoted() { sed 's/[\\`$]/\\&/g' "$@"; }
 # What is loaded when it is wanted: the code editor, if it was built (scripts/editor.mjs; an empty file stands in for it, and the page
-# keeps its text area), the page's words in Chinese, and what kubectl explain says of fields.
+# keeps its text area), the page's words in Chinese, and what kubectl explain says of fields with the files that -f https://… finds.
 if [ -f target/editor/editor.js ]; then
   cp target/editor/editor.js "$dir/editor.js"
 else
@@ -17,7 +17,8 @@ else
   echo '// Not built: see scripts/editor.mjs.' > "$dir/single.js"
 fi
 { printf 'window.loopscopeCatalogue = `'; quoted src/i18n/zh.txt; printf '`;\n'; } > "$dir/zh.js"
-{ printf 'window.loopscopeExplain = `'; quoted src/api/openapi.txt src/api/descriptions.txt; printf '`;\n'; } > "$dir/explain.js"
+{ printf 'window.loopscopeExplain = `'; quoted src/api/openapi.txt src/api/descriptions.txt; printf '`;\nwindow.loopscopePublished = `'
+  quoted src/kubectl/published/gateway-api.yaml; printf '`;\n'; } > "$dir/explain.js"
 # The lessons: as files to learn from, and as scripts, which a frame of another site may load.
 mkdir -p "$dir/lessons"
 for lesson in static/lessons/*.yaml; do

@@ -13,6 +13,7 @@ use loopscope::explain::story::Story;
 use loopscope::i18n::Catalogue;
 use loopscope::kubectl::VERBS;
 use loopscope::kubectl::parse::{Args, takes};
+use loopscope::kubectl::published;
 use loopscope::lesson;
 use loopscope::lesson::format::Tongue;
 use loopscope::scenario::{self, Observer, Scenario, Trace};
@@ -467,6 +468,9 @@ fn read_files(line: &[String]) -> Result<(Vec<String>, String), String> {
                 let mut bytes = Vec::new();
                 io::stdin().read_to_end(&mut bytes).map_err(|e| e.to_string())?;
                 text = String::from_utf8(bytes).map_err(|_| "error: error parsing STDIN: the text is not UTF-8".to_string())?;
+            } else if published::is_known(&path) {
+                i = at + 1;
+                continue;
             } else if path.starts_with("http://") || path.starts_with("https://") {
                 return Err(format!("error: {path}: nothing is fetched from the network; save the file and give its name"));
             } else {

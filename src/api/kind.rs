@@ -124,6 +124,11 @@ thread_local! {
     static CUSTOM: RefCell<Vec<&'static KindInfo>> = const { RefCell::new(Vec::new()) };
 }
 
+/// The group of the Gateway API.
+pub const GATEWAY_GROUP: &str = "gateway.networking.k8s.io";
+/// The kinds of the Gateway API that a loop acts on or reads.
+const GATEWAY_KINDS: [&str; 4] = ["GatewayClass", "Gateway", "HTTPRoute", "ReferenceGrant"];
+
 /// The names of a custom kind.
 #[derive(Clone, Copy, Debug)]
 pub struct CustomNames<'a> {
@@ -186,13 +191,26 @@ impl Kind {
                     plural: text(plural),
                     short: "",
                     namespaced,
-                    animated: false,
+                    animated: group == GATEWAY_GROUP && GATEWAY_KINDS.contains(&name),
                 };
                 all.push(Box::leak(Box::new(info)));
                 all.len() - 1
             });
             u16::try_from(place).ok().map(Kind::Custom)
         })
+    }
+
+    /// The custom kinds of this group and name: one for each version or scope under which one was first served.
+    pub fn custom_named(group: &str, name: &str) -> Vec<Kind> {
+        CUSTOM.with_borrow(|all| {
+            let same = |place: &usize| (all[*place].group, all[*place].name) == (group, name);
+            (0..all.len()).filter(same).map(|place| Kind::Custom(place as u16)).collect()
+        })
+    }
+
+    /// Whether it is a kind of the Gateway API of this name.
+    pub fn is_gateway_api(self, name: &str) -> bool {
+        self.is_custom() && self.info().group == GATEWAY_GROUP && self.info().name == name
     }
 
     /// Whether a CustomResourceDefinition defines it.

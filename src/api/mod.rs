@@ -14,6 +14,7 @@ pub mod event;
 mod go_faults;
 pub mod hash;
 pub mod image;
+pub mod gateway;
 pub mod ingress;
 pub mod json;
 pub mod kind;

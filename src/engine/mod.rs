@@ -18,6 +18,7 @@ pub mod forget;
 pub mod events;
 mod found;
 pub mod deferred_drop;
+pub mod gateway;
 pub mod heartbeats;
 mod index;
 pub mod informer;

@@ -292,6 +292,28 @@ pub enum Why {
         class: Str,
     },
 
+    /// gateway: the class of the Gateway names this controller, so it serves it.
+    GatewayServed {
+        /// The class.
+        class: Str,
+    },
+    /// gateway: the class of the Gateway does not exist any more.
+    GatewayUnserved {
+        /// The class.
+        class: Str,
+    },
+
+    /// gateway: a listener of the Gateway takes the route.
+    RouteTaken {
+        /// The Gateway.
+        gateway: Str,
+    },
+    /// gateway: no listener of the Gateway takes the route.
+    RouteRefused {
+        /// The Gateway.
+        gateway: Str,
+    },
+
     /// service account, root CA publisher: every namespace has one of these.
     NamespaceNeeds,
     /// cluster role aggregation: the rules of all ClusterRoles that the selectors match.

@@ -1,5 +1,6 @@
 //! The inspector's view of an object: facts, a one-line summary, and available actions.
 
+use crate::api::gateway::{GATEWAY, GATEWAY_CLASS, GatewaySpec, HTTP_ROUTE, HttpRouteSpec, address_of, status_of};
 use crate::api::ingress::{IngressSpec, address};
 use crate::api::network_policy::NetworkPolicySpec;
 use crate::api::{Body, Kind, Object, ObjectRef, Timestamp};
@@ -235,6 +236,34 @@ pub fn facts(object: &Object, epoch: Timestamp) -> Vec<Fact> {
             out.put(msg::fact_address(), address(object).unwrap_or("").to_owned(), true);
             for (path, to) in rules::of_ingress(object) {
                 out.put(Message::name(path), to, true);
+            }
+        }
+        _ if object.kind.is_gateway_api(GATEWAY) => {
+            let spec = GatewaySpec::of(object);
+            for class in crate::api::gateway::kinds(GATEWAY_CLASS) {
+                out.link(msg::fact_gateway_class(), class, &spec.gateway_class_name);
+            }
+            out.put(msg::fact_address(), address_of(object).unwrap_or("").to_owned(), true);
+            for listener in &spec.listeners {
+                let host = if listener.hostname.is_empty() { "*" } else { &listener.hostname };
+                out.put(Message::name(&listener.name), format!("{} {host}:{}", listener.protocol, listener.port), true);
+            }
+        }
+        _ if object.kind.is_gateway_api(HTTP_ROUTE) => {
+            let spec = HttpRouteSpec::of(object);
+            for parent in spec.parent_refs.iter().filter(|parent| parent.is_gateway()) {
+                let namespace = parent.namespace_from(&object.meta.namespace);
+                let to = crate::api::gateway::kinds(GATEWAY).first().map(|kind| ObjectRef::new(*kind, namespace, &parent.name));
+                out.all.push(Fact { name: Message::name(GATEWAY), value: Message::name(&parent.name), mono: true, to });
+            }
+            for (path, to) in rules::of_route(&spec) {
+                out.put(Message::name(path), to, true);
+            }
+            for parent in status_of(object)["parents"].as_array().into_iter().flatten() {
+                for condition in parent["conditions"].as_array().into_iter().flatten() {
+                    let of = |name: &str| condition[name].as_str().unwrap_or("");
+                    out.put(msg::fact_condition(), format!("{}={}, {}", of("type"), of("status"), of("reason")), false);
+                }
             }
         }
         _ if object.kind == Kind::NetworkPolicy => {

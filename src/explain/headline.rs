@@ -3,7 +3,7 @@
 use super::why::Row;
 use crate::api::Str;
 use crate::engine::journal::Op;
-use crate::explain::waits::{Cure, DecidingFact, FactLabel, Health, Refuses, Unfit, Waits};
+use crate::explain::waits::{Cure, DecidingFact, FactLabel, GatewayFault, Health, Refuses, Unfit, Waits};
 use crate::i18n::{Arg, Message, msg};
 
 /// What is missing, in one sentence.
@@ -97,6 +97,26 @@ pub fn headline(waits: &Waits) -> Message {
         BackendMissing { path, service } => msg::wait_backend_missing(path, service),
         BackendPort { path, service, port } => msg::wait_backend_port(path, service, port),
         BackendNotReady { path, service } => msg::wait_backend_not_ready(path, service),
+        Gateway(fault) => gateway(fault),
+    }
+}
+
+/// Why something of the Gateway API is not served.
+fn gateway(fault: &GatewayFault) -> Message {
+    use GatewayFault::*;
+    match fault {
+        ClassMissing(class) => msg::wait_gateway_class_missing(class),
+        ForeignController { class, controller } => msg::wait_foreign_controller(class, controller),
+        NotServed { reason, message } => msg::wait_gateway_fails(reason, message),
+        Listener { listener, message } => msg::wait_listener_fails(listener, message),
+        NoParent => msg::wait_no_gateway(),
+        ParentMissing(gateway) => msg::wait_gateway_missing(gateway),
+        ParentNotServed(gateway) => msg::wait_gateway_not_served(gateway),
+        Refused { gateway, message } => msg::wait_route_refused(gateway, message),
+        BackendMissing { path, service } => msg::wait_route_backend_missing(path, service),
+        BackendPort { path, service, port } => msg::wait_route_backend_port(path, service, port),
+        BackendForbidden { path, service, namespace } => msg::wait_route_backend_forbidden(path, namespace, service),
+        BackendKind { path, kind } => msg::wait_route_backend_kind(path, kind),
     }
 }
 
@@ -196,9 +216,11 @@ pub fn label(label: FactLabel) -> Message {
         FactLabel::Gate => msg::label_scheduling_gate(),
         FactLabel::HasLabel => msg::label_pod_label(),
         FactLabel::Healthy => msg::row_healthy(),
+        FactLabel::Hostname => msg::label_hostname(),
         FactLabel::Image => msg::row_image(),
         FactLabel::HeardAt => msg::label_heartbeat(),
         FactLabel::DelayLogBy => msg::label_delayed_event(),
+        FactLabel::Listener => msg::label_listener(),
         FactLabel::ListsAt => msg::label_relists_at(),
         FactLabel::MarkedAt => msg::label_marked_unknown_at(),
         FactLabel::LooksAgain => msg::label_next_retry(),
@@ -213,6 +235,7 @@ pub fn label(label: FactLabel) -> Message {
         FactLabel::Ports => msg::label_container_ports(),
         FactLabel::Probe => msg::label_probe(),
         FactLabel::Ready => msg::label_ready(),
+        FactLabel::Reason => msg::label_reason(),
         FactLabel::Requests => msg::label_requests(),
         FactLabel::Restarts => msg::row_restarts(),
         FactLabel::RetriesAllowed => Message::name("backoffLimit"),
@@ -301,6 +324,10 @@ pub fn cure(cure: Cure, name: &str, more: &str) -> Message {
         Cure::SetPort => msg::cure_set_port(name),
         Cure::AllowClient => msg::cure_allow_client(name),
         Cure::MakeIngressClass => msg::cure_create_ingress_class(name),
+        Cure::MakeGatewayClass => msg::cure_create_gateway_class(name),
+        Cure::MakeGrant => msg::cure_create_grant(name),
+        Cure::SetGateway => msg::cure_set_gateway(name),
+        Cure::SetListener => msg::cure_set_listener(name),
         Cure::SetBackendPort => msg::cure_set_backend_port(name),
         Cure::SetBackendService => msg::cure_set_backend_service(name),
         Cure::MakeSource => msg::cure_create_source(name),

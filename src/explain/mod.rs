@@ -3,6 +3,7 @@
 mod causes;
 mod cure;
 mod fact_label;
+mod gateway_fault;
 pub mod diagnose;
 pub mod effect;
 pub mod evidence;

@@ -1,5 +1,6 @@
-//! The rules of NetworkPolicies and Ingresses, in messages.
+//! The rules of NetworkPolicies, Ingresses and HTTPRoutes, in messages.
 
+use crate::api::gateway::{BackendRef, HttpRouteSpec, HttpRule};
 use crate::api::ingress::{IngressBackend, IngressPath};
 use crate::api::network_policy::{NetworkPolicySpec, PolicyPeer, PolicyPort, PolicyRule};
 use crate::api::{Object, Str};
@@ -106,6 +107,34 @@ pub fn of_backend(backend: &IngressBackend) -> String {
         "" => format!("{}:{}", service.name, service.port.number),
         name => format!("{}:{name}", service.name),
     }
+}
+
+/// What a rule of a route asks of a request: the host and path of its first match, and what else it asks.
+pub fn of_route_rule(route: &HttpRouteSpec, rule: &HttpRule) -> String {
+    let host = route.hostnames.first().map_or("*", |host| host.as_str());
+    let Some(one) = rule.matches.first() else { return format!("{host}/") };
+    let mut out = if one.method.is_empty() { String::new() } else { format!("{} ", one.method) };
+    let (kind, path) = one.path();
+    out.push_str(if kind == "RegularExpression" { "~ " } else { "" });
+    out.push_str(host);
+    out.push_str(path);
+    for header in &one.headers {
+        out.push_str(&format!(" {}: {}", header.name, header.value));
+    }
+    for (at, parameter) in one.query_params.iter().enumerate() {
+        out.push_str(&format!("{}{}={}", if at == 0 { "?" } else { "&" }, parameter.name, parameter.value));
+    }
+    out
+}
+
+/// Facts about a route: what each rule asks and where it leads.
+pub fn of_route(route: &HttpRouteSpec) -> Vec<(String, String)> {
+    let to = |rule: &HttpRule| {
+        let redirects = rule.filters.iter().filter_map(|filter| filter.request_redirect.as_ref());
+        let codes = redirects.map(|redirect| redirect.status_code.unwrap_or(302).to_string());
+        codes.chain(rule.backend_refs.iter().map(BackendRef::label)).collect::<Vec<_>>().join(", ")
+    };
+    route.rules.iter().map(|rule| (of_route_rule(route, rule), to(rule))).collect()
 }
 
 /// Facts about an Ingress: each path and where it leads.

@@ -2,12 +2,14 @@
 
 use super::diagnose::Diagnosis;
 use super::progress;
+use crate::api::gateway::{GATEWAY, HTTP_ROUTE, HttpRouteSpec, address_of, status_of};
 use crate::api::ingress::{IngressSpec, address};
 use crate::api::network::Service;
 use crate::api::network_policy::NetworkPolicySpec;
 use crate::api::{Body, Kind, Object, ObjectRef};
 use crate::engine::Sim;
 use crate::engine::connectivity::{self, Direction};
+use crate::engine::gateway;
 use crate::engine::journal::{Journal, Op};
 use crate::explain::diagnose;
 use crate::explain::rules;
@@ -142,6 +144,8 @@ fn state(sim: &Sim, object: &Object) -> (Message, Health) {
         Body::Node(node) if node.spec.unschedulable => (msg::standing_node_cordoned(pods_on(sim, object)), Health::Note),
         Body::Node(_) => (msg::standing_node(pods_on(sim, object)), Health::Well),
         _ if object.kind == Kind::Ingress => ingress_state(object),
+        _ if object.kind.is_gateway_api(GATEWAY) => gateway_state(object),
+        _ if object.kind.is_gateway_api(HTTP_ROUTE) => route_state(sim, object),
         _ if object.kind == Kind::NetworkPolicy => policy_state(sim, object),
         Body::Other(body) if matches!(object.kind, Kind::RoleBinding | Kind::ClusterRoleBinding) => (grants(body), Health::Well),
         _ if !object.kind.is_simulated() => (msg::standing_inert(object.kind), Health::Note),
@@ -182,6 +186,25 @@ fn ingress_state(ingress: &Object) -> (Message, Health) {
         }
         None => (msg::standing_stored(ingress.kind), Health::Waiting),
     }
+}
+
+fn gateway_state(gateway: &Object) -> (Message, Health) {
+    let listeners = status_of(gateway)["listeners"].as_array().into_iter().flatten();
+    let routes: i64 = listeners.filter_map(|listener| listener["attachedRoutes"].as_i64()).sum();
+    match address_of(gateway) {
+        Some(address) => (msg::standing_gateway(address, routes), Health::Well),
+        None => (msg::standing_stored(gateway.kind), Health::Waiting),
+    }
+}
+
+fn route_state(sim: &Sim, route: &Object) -> (Message, Health) {
+    let spec = HttpRouteSpec::of(route);
+    let parents = gateway::parents(sim.server(), route, &spec);
+    let addresses: Vec<Message> = parents.iter().filter_map(|(_, gateway)| address_of(gateway)).map(Message::name).collect();
+    if addresses.is_empty() {
+        return (msg::standing_stored(route.kind), Health::Waiting);
+    }
+    (msg::standing_route(addresses, rules::of_route(&spec).len()), Health::Well)
 }
 
 /// To whom a binding grants its role.

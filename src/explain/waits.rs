@@ -6,6 +6,7 @@ use crate::i18n::Message;
 
 pub use super::cure::Cure;
 pub use super::fact_label::FactLabel;
+pub use super::gateway_fault::GatewayFault;
 pub use crate::engine::scheduler::refuses::Refuses;
 
 /// What a volume lacks to serve a claim.
@@ -375,6 +376,9 @@ pub enum Waits {
         /// The Service.
         service: Str,
     },
+
+    /// Something of the Gateway API is not served.
+    Gateway(GatewayFault),
 }
 
 /// How an object is.
@@ -405,6 +409,7 @@ impl Waits {
             | SlowIdle(_)
             | OldConfig(_)
             | Isolated { .. }
+            | Gateway(GatewayFault::ForeignController { .. })
             | RoleMissing(..) => Health::Note,
             waits if waits.is_bad() => Health::Stuck,
             _ => Health::Waiting,
@@ -450,6 +455,7 @@ impl Waits {
                 | NodeSilentUnnoticed
                 | OldConfig(_)
                 | Isolated { .. }
+                | Gateway(GatewayFault::ForeignController { .. })
                 | RoleMissing(..)
         )
     }

@@ -77,6 +77,10 @@ pub fn reason(why: &Why) -> Message {
         Why::Unused => msg::why_not_in_use(),
         Why::IngressServed { class } => msg::why_ingress_served(class),
         Why::IngressUnserved { class } => msg::why_ingress_unserved(class),
+        Why::GatewayServed { class } => msg::why_gateway_served(class),
+        Why::GatewayUnserved { class } => msg::why_gateway_unserved(class),
+        Why::RouteTaken { gateway } => msg::why_route_taken(gateway),
+        Why::RouteRefused { gateway } => msg::why_route_refused(gateway),
         Why::NamespaceNeeds => msg::why_one_per_namespace(),
         Why::RulesJoined => msg::why_rules_joined(),
         Why::CertificateSigned => msg::why_certificate_signed(),
@@ -328,6 +332,10 @@ pub fn evidence(why: &Why) -> Vec<Row> {
         | Why::Unused
         | Why::IngressServed { .. }
         | Why::IngressUnserved { .. }
+        | Why::GatewayServed { .. }
+        | Why::GatewayUnserved { .. }
+        | Why::RouteTaken { .. }
+        | Why::RouteRefused { .. }
         | Why::NamespaceNeeds
         | Why::RulesJoined
         | Why::CertificateSigned

@@ -48,6 +48,8 @@ pub struct Client<'a> {
     change_cause: Option<String>,
     /// How many rows of a table it reads or prints at a time.
     pub rows: usize,
+    /// Requests that its tools have sent through a Gateway: one after another they go round its backends.
+    pub requests: usize,
 }
 
 impl<'a> Client<'a> {
@@ -67,6 +69,7 @@ impl<'a> Client<'a> {
             local: Vec::new(),
             change_cause: None,
             rows,
+            requests: 0,
         }
     }
 

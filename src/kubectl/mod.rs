@@ -37,6 +37,7 @@ mod output;
 pub mod parse;
 mod patch;
 pub mod printers;
+pub mod published;
 mod remote;
 mod replace;
 mod resources;
@@ -392,6 +393,9 @@ fn dispatch(client: &mut Client<'_>, args: &[String], stdin: &str) -> Result<Out
         client.say(format!("{}\n\nOptions:\n{}\nUsage:\n  kubectl {} [options]", verb.help, options(verb), verb.name));
         return Ok(Outcome::Done);
     }
+    // A file of the web is read as one of the terminal is.
+    let published = published::expand(&rest, stdin)?;
+    let (rest, stdin) = published.as_ref().map_or((rest, stdin), |(words, text)| (words.clone(), text.as_str()));
     // What a kustomization makes is read as a file is.
     let built = if parse::takes(verb.flags, "kustomize") { kustomize::expand(client, &rest)? } else { None };
     let (rest, stdin) = built.as_ref().map_or((rest, stdin), |(words, text)| (words.clone(), text.as_str()));

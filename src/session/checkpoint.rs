@@ -4,6 +4,7 @@ use crate::actions::{self, ApplyJob, Command, WaitingCommands};
 use crate::api::{Kind, Time};
 use crate::engine::Sim;
 use crate::engine::forget::Forgetting;
+use crate::kubectl::{BesideAct, published};
 
 /// Tasks between two checkpoints, at first.
 const CHECKPOINT_INTERVAL_TASKS: u64 = 2_000;
@@ -51,6 +52,18 @@ impl Checkpoint {
         }
     }
 
+    /// Whether the next command names a published file that is still to be loaded.
+    pub fn waits_for_files(&self, commands: &[Recorded]) -> bool {
+        let names = match commands.get(self.done) {
+            Some((_, _, Command::Kubectl(line))) => published::is_in(line),
+            Some((_, _, Command::Beside(_, act))) => {
+                matches!(&**act, BesideAct::Start(words, _) if words.iter().any(|word| published::is_in(word)))
+            }
+            _ => false,
+        };
+        names && !published::is_settled()
+    }
+
     /// Repeats the history up to a time, with a budget as that of `Sim::advance`. True when it was reached.
     pub fn replay(&mut self, commands: &[Recorded], to: Time, most: u64, mut budget: usize) -> bool {
         loop {
@@ -66,6 +79,9 @@ impl Checkpoint {
             if let Some((at, time, command)) = due {
                 // Another build of the engine may have fewer tasks until then.
                 if self.steps >= *at || self.sim.next_task().is_none_or(|next| next > *time) {
+                    if self.waits_for_files(commands) {
+                        return false;
+                    }
                     self.sim.advance(*time, 0);
                     if let Command::Apply(text) = command {
                         self.applying = Some(ApplyJob::new(&self.sim, text));

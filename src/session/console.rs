@@ -54,11 +54,11 @@ pub enum ConsoleMsg {
     Interrupt,
     /// A command printed this.
     Print(Vec<OutputLine>),
-    /// The descriptions of fields are there, or cannot be had.
+    /// The descriptions of fields and the published files are there, or cannot be had.
     Described(bool),
 }
 
-/// The descriptions of fields, without which `kubectl explain` does not run.
+/// The descriptions of fields, without which `kubectl explain` does not run, and the published files that a line names.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum Descriptions {
     #[default]
@@ -109,9 +109,10 @@ impl Console {
         Vec::new()
     }
 
-    /// Whether the descriptions of fields are to be loaded now; whoever loads them says so by [`ConsoleMsg::Described`].
-    pub fn requests_descriptions(&mut self) -> bool {
-        let requests = self.descriptions == Descriptions::Missing && !self.held.is_empty();
+    /// Whether the descriptions of fields are to be loaded now, for a line or for a history that is repeated; whoever loads them says so by
+    /// [`ConsoleMsg::Described`].
+    pub fn requests_descriptions(&mut self, run: &Run) -> bool {
+        let requests = self.descriptions == Descriptions::Missing && (!self.held.is_empty() || run.waits_for_files());
         if requests {
             self.descriptions = Descriptions::Requested;
         }
@@ -145,7 +146,8 @@ impl Console {
         }
         let (line, command) = (line.to_owned(), recalled.as_ref().map(|ran| ran.command.clone()));
         // Until they are there, later lines wait as well.
-        let explains = self.descriptions != Descriptions::Loaded && crate::kubectl::explain::is_in(&line) && !run.takes_input();
+        let needs = crate::kubectl::explain::is_in(&line) || crate::kubectl::published::is_in(&line);
+        let explains = self.descriptions != Descriptions::Loaded && needs && !run.takes_input();
         if explains || !self.held.is_empty() {
             self.held.push((line, command));
             return Vec::new();
@@ -218,24 +220,39 @@ mod tests {
         assert_eq!(state.timeline.run.branches(), (1, vec![]));
     }
 
+    fn requests(state: &mut State) -> bool {
+        state.console.requests_descriptions(&state.timeline.run)
+    }
+
+    #[test]
+    fn a_line_that_names_a_published_file_waits_for_it() {
+        let mut state = settled((examples::ALL[0].text)());
+        enter(&mut state, crate::kubectl::published::GATEWAY_INSTALL);
+        enter(&mut state, "kubectl get crd -o name");
+        assert!(requests(&mut state) && printed(&state).ends_with("$ kubectl get crd -o name"), "{}", printed(&state));
+        state.update(ConsoleMsg::Described(true));
+        assert!(printed(&state).contains("httproutes.gateway.networking.k8s.io created"), "{}", printed(&state));
+        assert!(printed(&state).ends_with("/referencegrants.gateway.networking.k8s.io"), "{}", printed(&state));
+    }
+
     #[test]
     fn an_explanation_waits_for_the_descriptions_and_what_follows_waits_for_it() {
         let mut state = settled((examples::ALL[0].text)());
         let shown = |state: &crate::session::State| state.console.lines.iter().map(|line| line.text.clone()).collect::<Vec<_>>().join("\n");
-        assert!(!state.console.requests_descriptions());
+        assert!(!requests(&mut state));
         state.update(ConsoleMsg::Enter("kubectl explain deployment.spec.replicas | head -2".into()));
         state.update(ConsoleMsg::Enter("kubectl get nodes".into()));
-        assert!(state.console.requests_descriptions() && !state.console.requests_descriptions());
+        assert!(requests(&mut state) && !requests(&mut state));
         assert!(shown(&state).ends_with("| head -2\n$ kubectl get nodes"), "{}", shown(&state));
         // They cannot be had: there is an answer, and they are asked for again.
         state.update(ConsoleMsg::Described(false));
         assert!(shown(&state).contains("$ kubectl get nodes\nGROUP:      apps\nKIND:       Deployment\nNAME "), "{}", shown(&state));
         state.update(ConsoleMsg::Enter("explain pod.spec".into()));
-        assert!(state.console.requests_descriptions() && !shown(&state).contains("FIELD: spec"));
+        assert!(requests(&mut state) && !shown(&state).contains("FIELD: spec"));
         state.update(ConsoleMsg::Described(true));
         assert!(shown(&state).contains("FIELD: spec"));
         state.update(ConsoleMsg::Enter("explain pod.metadata".into()));
-        assert!(shown(&state).contains("FIELD: metadata") && !state.console.requests_descriptions());
+        assert!(shown(&state).contains("FIELD: metadata") && !requests(&mut state));
     }
 
     const WEB: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  replicas: 2\n  selector: {matchLabels: {app: web}}\n  \

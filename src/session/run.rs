@@ -108,6 +108,11 @@ impl Run {
         self.recalls = Some(end);
     }
 
+    /// Whether the history cannot be repeated further before the published files are there that its next command names.
+    pub fn waits_for_files(&self) -> bool {
+        self.recalls.is_some() && self.live.waits_for_files(&self.commands)
+    }
+
     /// Whether a part of the history is still to be repeated.
     pub fn recalls(&self) -> bool {
         self.recalls.is_some()

@@ -49,6 +49,7 @@ pub fn table() -> Vec<SimulatedRow> {
         row(msg::simulated_kinds(), Refused, msg::simulated_other_kinds()),
         row(Message::name("kubectl"), Simulated, verbs(true)),
         row(Message::name("kubectl"), Refused, verbs(false)),
+        row(msg::simulated_gateway(), Simulated, msg::simulated_gateway_how(crate::api::gateway::CONTROLLER)),
         row(msg::simulated_programs(), Simulated, msg::simulated_programs_how()),
         row(msg::simulated_probes(), Simulated, msg::simulated_probes_how()),
         row(msg::simulated_usage(), Simulated, msg::simulated_usage_how()),

@@ -231,11 +231,12 @@ pub fn fetch_lesson(name: &str, then: impl FnOnce(Option<String>) + Clone + 'sta
     });
 }
 
-/// Loads the descriptions of fields; `then` hears whether they are there.
+/// Loads the descriptions of fields and the published files; `then` hears whether they are there.
 pub fn fetch_descriptions(then: impl FnOnce(bool) + Clone + 'static) {
     load_script("explain.js", move |there| {
-        let tables = js_sys::Reflect::get(&window(), &"loopscopeExplain".into()).ok().and_then(|tables| tables.as_string());
-        let tables = tables.filter(|_| there);
+        let text = |name: &str| js_sys::Reflect::get(&window(), &name.into()).ok().and_then(|text| text.as_string()).filter(|_| there);
+        crate::kubectl::published::provide(text("loopscopePublished").unwrap_or_default());
+        let tables = text("loopscopeExplain");
         then(tables.map(crate::api::openapi::provide).is_some());
     });
 }

@@ -2,17 +2,19 @@
 
 use super::eval::order;
 use crate::api::regex::{Regex, Syntax};
+use crate::api::time::duration;
 use serde_json::Value;
 use std::cmp::Ordering;
 
 /// Functions by name: whether it is a method, and how many arguments it takes at least and at most.
-const KNOWN: [(&str, bool, usize, usize); 28] = [
+const KNOWN: [(&str, bool, usize, usize); 29] = [
     ("size", false, 1, 1),
     ("int", false, 1, 1),
     ("double", false, 1, 1),
     ("string", false, 1, 1),
     ("bool", false, 1, 1),
     ("dyn", false, 1, 1),
+    ("duration", false, 1, 1),
     ("size", true, 0, 0),
     ("startsWith", true, 1, 1),
     ("endsWith", true, 1, 1),
@@ -123,6 +125,8 @@ fn of_text(name: &str, text: &str, rest: &[Value]) -> Result<Value, String> {
         "int" => text.parse::<i64>().map(Value::from).map_err(|_| format!("type conversion error from 'string' to 'int': {text}"))?,
         "double" => text.parse::<f64>().map(Value::from).map_err(|_| format!("type conversion error from 'string' to 'double': {text}"))?,
         "string" => Value::from(text),
+        // In microseconds, which compare as durations do.
+        "duration" => duration(text).map(Value::from).ok_or_else(|| format!("time: invalid duration {text:?}"))?,
         "bool" => Value::Bool(text == "true"),
         _ => return Err(wrong()),
     })

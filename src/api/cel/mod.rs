@@ -58,6 +58,8 @@ mod tests {
             "self.nothing == 1 || true",
             "string(self.crew) + 'x' == '3x' && int('4') == 4 && self.list.max() == 'b' && [1, 2].sum() == 3",
             "self.name.contains('nn') && self.name.substring(1, 3) == 'nn' && self.name.replace('n', 'm') == 'amma'",
+            "self.name.matches(r\"\"\"^[a\"n]+$\"\"\") && \"\"\"a'b\"c\"\"\".size() == 5 && '' == \"\"",
+            "duration('1h30m') > duration('100ms') && duration('60s') == duration('1m')",
             "{'a': 1}['a'] == 1 && [[1]][0][0] == 1 && null == null",
         ];
         for rule in yes {

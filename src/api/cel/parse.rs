@@ -289,13 +289,19 @@ impl Reader {
 
     fn text(&mut self, raw: bool) -> Result<CelExpr, String> {
         let quote = self.chars[self.at];
-        self.at += 1;
+        // Within three quotes one alone is a letter.
+        let many = |from: &[char]| from.len() >= 3 && from[..3].iter().all(|c| *c == quote);
+        let end = if many(&self.chars[self.at..]) { 3 } else { 1 };
+        self.at += end;
         let mut text = String::new();
         loop {
             let c = *self.chars.get(self.at).ok_or_else(|| self.wrong())?;
+            if c == quote && (end == 1 || many(&self.chars[self.at..])) {
+                self.at += end;
+                return Ok(CelExpr::Literal(Value::String(text)));
+            }
             self.at += 1;
             match c {
-                c if c == quote => return Ok(CelExpr::Literal(Value::String(text))),
                 '\\' if !raw => {
                     let escaped = *self.chars.get(self.at).ok_or_else(|| self.wrong())?;
                     self.at += 1;

@@ -1,12 +1,14 @@
-//! Whether a request reaches what it is meant for: names, Services, ports, NetworkPolicies and Ingress rules.
+//! Whether a request reaches what it is meant for: names, Services, ports, NetworkPolicies Ingress rules and Gateways.
 //!
 //! Nothing is sent: every question is answered from the objects as they are. Only what the simulation itself asks (a command in a
 //! container, the path that a diagram follows) is decided here; no control loop depends on it.
 
+mod gateways;
 mod policy;
 mod request;
 mod routing;
 
+pub use gateways::{HttpRequest, Led, backend_of, routes_of, through_gateway};
 pub use policy::{Direction, Peer, Verdict, policies_of, verdict};
 pub use request::{Attempt, RequestOutcome, connect, connect_from_outside, endpoint_of, ping, ports_of, unanswered_port, would_listen};
 pub use routing::{Backend, Routed, backend, class_of, route, serves_ingresses};

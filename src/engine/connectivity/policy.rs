@@ -58,6 +58,12 @@ impl<'a> Peer<'a> {
         Peer { namespace: Some("kube-system"), labels: Rc::new(labels.into_iter().collect()), address: dns::SERVER, spec: None }
     }
 
+    /// The proxy of a Gateway. Its Pods are not simulated, but rules that allow what it sends name their labels.
+    pub fn proxy(namespace: &'a str, gateway: &str, address: &'a str) -> Peer<'a> {
+        let labels = [(Str::new_static("gateway.networking.k8s.io/gateway-name"), gateway.into())];
+        Peer { namespace: Some(namespace), labels: Rc::new(labels.into_iter().collect()), address, spec: None }
+    }
+
     /// An address that is no Pod's.
     pub fn address(address: &'a str) -> Peer<'a> {
         Peer { namespace: None, labels: Labels::default(), address, spec: None }

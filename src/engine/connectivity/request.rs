@@ -10,6 +10,7 @@ use crate::api::node::Node;
 use crate::api::pod::{Container, Pod, image_parts};
 use crate::api::{Kind, Object, ObjectRef, Str};
 use crate::engine::dns;
+use crate::engine::gateway::gateway_at;
 use crate::engine::store::ApiServer;
 use std::rc::Rc;
 
@@ -89,6 +90,10 @@ pub fn connect_from_outside(server: &ApiServer, host: &str, port: i32, turn: usi
         return Attempt::of(RequestOutcome::NoName, "");
     }
     let attempt = Attempt::of(RequestOutcome::TimedOut, host);
+    if let Some(gateway) = gateway_at(server, host) {
+        let is_there = super::gateways::listens_at(server, gateway, port);
+        return Attempt { outcome: if is_there { RequestOutcome::Answered } else { RequestOutcome::Refused }, ..attempt };
+    }
     if !server.list(Kind::Node).any(|node| node.body::<Node>().internal_ip() == host) {
         return attempt;
     }
@@ -131,6 +136,9 @@ fn to_address(server: &ApiServer, from: &Object, address: &str, port: i32, turn:
             Some(record) if record.address.parse::<std::net::IpAddr>().is_ok() => to_address(server, from, &record.address, port, turn),
             _ => attempt,
         };
+    }
+    if gateway_at(server, address).is_some() {
+        return connect_from_outside(server, address, port, turn);
     }
     if server.list(Kind::Node).any(|node| node.body::<Node>().internal_ip() == address) {
         let own = |pod: &&Rc<Object>| pod.pod().is_some_and(|p| p.status.pod_ip == address && !p.is_terminal() && listens(p, port));

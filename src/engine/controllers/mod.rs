@@ -14,6 +14,7 @@ mod disruption;
 mod endpoints;
 mod endpointslice;
 mod garbage_collector;
+mod gateway;
 mod job;
 mod history;
 mod ingress;
@@ -55,6 +56,7 @@ pub static ALL: &[&(dyn Controller + Sync)] = &[
     &endpoints::EndpointsController,
     &endpointslice::EndpointSliceController,
     &ingress::IngressController,
+    &gateway::GatewayController,
     &volume_binder::VolumeBinder,
     &provisioner::Provisioner,
     &resizer::Resizer,

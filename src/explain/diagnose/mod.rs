@@ -6,6 +6,7 @@
 mod batch;
 mod config;
 mod finding;
+mod gateway;
 mod held_up;
 mod ingress;
 mod namespace;
@@ -18,6 +19,7 @@ mod storage;
 mod workloads;
 
 use crate::actions::{self, Command, WaitingCommands};
+use crate::api::kind::GATEWAY_GROUP;
 use crate::api::{Kind, ObjectRef, Time};
 use crate::engine::Sim;
 use crate::explain::waits::{Cure, Waits};
@@ -49,6 +51,7 @@ pub fn diagnose(sim: &Sim, key: &ObjectRef) -> Option<Diagnosis> {
         Kind::ConfigMap | Kind::Secret => config::old_version(context, object),
         Kind::RoleBinding | Kind::ClusterRoleBinding => config::binding(context, object),
         Kind::Namespace => namespace::namespace(context, object),
+        Kind::Custom(_) if object.kind.info().group == GATEWAY_GROUP => gateway::gateway_api(context, object),
         _ => None,
     };
     let found = found.or_else(|| finding::held_by_finalizer(object));

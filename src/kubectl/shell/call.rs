@@ -9,6 +9,7 @@ use super::tools::{self, tool::ToolCall};
 use crate::api::time::SECOND;
 use crate::kubectl::Failure;
 use crate::kubectl::client::Client;
+use crate::kubectl::published;
 use crate::kubectl::verb::{Outcome, PendingCommand};
 use std::rc::Rc;
 
@@ -139,6 +140,11 @@ impl Machine {
             let text = match client.file(&path) {
                 _ if path == "-" => input.to_owned(),
                 Some(text) => text,
+                // A file of the web is no file of the terminal's.
+                None if published::is_known(&path) => {
+                    at = place + 1;
+                    continue;
+                }
                 None => return Flow::Done(Done::failed(format!("error: the path {path:?} does not exist\n"), 1)),
             };
             stdin.push_str(&format!("{}{text}", if stdin.is_empty() { "" } else { "\n---\n" }));

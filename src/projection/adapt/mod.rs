@@ -89,8 +89,8 @@ pub fn model(list: Lister, pods: &mut Pods, scope: &Scope) -> Model {
     out.nodes = all_nodes;
     let still = crate::api::kind::all().filter(|kind| {
         let info = kind.info();
-        (!info.animated && info.namespaced || matches!(kind, Kind::ServiceAccount | Kind::Ingress | Kind::NetworkPolicy))
-            && *kind != Kind::Lease
+        let is_shown = matches!(kind, Kind::ServiceAccount | Kind::Ingress | Kind::NetworkPolicy | Kind::Custom(_));
+        info.namespaced && (!info.animated || is_shown) && *kind != Kind::Lease
     });
     // Objects that every namespace has by default do not count.
     let made = |object: &Rc<Object>| {

@@ -79,7 +79,7 @@ fn a_lesson_explains_once_the_descriptions_are_there() {
     state.update(LessonMsg::Next);
     run(&mut state, 5, 64);
     assert_eq!(state.console.lines.last().map(|line| line.text.as_str()), Some("$ kubectl explain pod.spec.nodeName"));
-    assert!(state.console.requests_descriptions());
+    assert!(state.console.requests_descriptions(&state.timeline.run));
     state.update(ConsoleMsg::Described(true));
     assert!(state.console.lines.iter().any(|line| line.text.contains("FIELD: nodeName <string>")));
 }

@@ -1,4 +1,4 @@
-//! An Ingress: which requests it leads to which Service.
+//! An Ingress or a Gateway: which requests it leads to which Service.
 
 use super::measures::{HEAD, LEFT, NARROW};
 use super::parts::title;
@@ -19,9 +19,9 @@ const GAP: f64 = 72.0;
 /// A narrower card has two columns.
 const SHORT: f64 = 420.0;
 
-/// Draws an Ingress; returns where it ends. A client beside it asks the first path, where there is room for one.
+/// Draws an Ingress or a Gateway; returns where it ends. A client beside it asks the first path, where there is room for one.
 pub(super) fn put(front: &Front, (top, width): (f64, f64), out: &mut Scene) -> f64 {
-    title(out, top, msg::net_front());
+    title(out, top, if front.is_gateway { msg::net_gateway() } else { msg::net_front() });
     let beside = width >= LEFT * 2.0 + CLIENT + GAP + 360.0;
     let left = if width <= NARROW { 16.0 } else { LEFT };
     let x = if beside { left + CLIENT + GAP } else { left };
@@ -51,14 +51,14 @@ pub(super) fn put(front: &Front, (top, width): (f64, f64), out: &mut Scene) -> f
     }
     let served = if front.address.is_empty() { msg::net_unserved() } else { msg::net_served(&front.class) };
     let rect = Rect::new(x, top + 32.0, w, HEAD + rows.len() as f64 * ROW + 10.0);
-    let label = msg::net_front_label(
-        &front.id.name,
-        served.clone(),
-        rows.iter().map(|(cells, _)| Message::list(cells.clone())).collect::<Vec<_>>(),
-    );
+    let told: Vec<Message> = rows.iter().map(|(cells, _)| Message::list(cells.clone())).collect();
+    let (kind, label) = match front.is_gateway {
+        true => ("Gateway", msg::net_gateway_label(&front.id.name, served.clone(), told)),
+        false => ("Ingress", msg::net_front_label(&front.id.name, served.clone(), told)),
+    };
     let table = CardTable {
-        kind: "Ingress",
-        caption: dotted(vec![Message::name("Ingress"), Message::name(&front.address)]),
+        kind,
+        caption: dotted(vec![Message::name(kind), Message::name(&front.address)]),
         title: Message::name(titled(&front.id.name, &served, w)),
         pill: served,
         head: Vec::new(),
@@ -86,7 +86,7 @@ fn way(serves: bool) -> Line {
     if serves { Line::Travels } else { Line::Fails }
 }
 
-/// The way on from an Ingress to the Service of the band below it, if it leads there.
+/// The way on from an Ingress or a Gateway to the Service of the band below it, if it leads there.
 pub(super) fn link(front: &Front, service: &Id, out: &mut Scene) {
     let mut led = front.routes.iter().filter(|route| route.service.as_deref() == Some(service.uid.as_str())).peekable();
     if front.address.is_empty() || led.peek().is_none() {

@@ -1,12 +1,16 @@
-//! What the bands tell beyond the model: what becomes of the request that is drawn, and where Ingresses lead.
+//! What the bands tell beyond the model: what becomes of the request that is drawn, and where Ingresses and Gateways lead.
 
+use crate::api::gateway::{BackendRef, GATEWAY, GatewaySpec, HttpRule, address_of};
 use crate::api::ingress::{IngressSpec, address};
 use crate::api::network::Service as Body;
 use crate::api::network_policy::NetworkPolicySpec;
 use crate::api::selector::LabelSelector;
 use crate::api::{Kind, Object, ObjectRef, Str};
 use crate::engine::Sim;
-use crate::engine::connectivity::{Attempt, Backend, Direction, RequestOutcome, backend, class_of, connect, policies_of};
+use crate::engine::connectivity::{
+    Attempt, Backend, Direction, RequestOutcome, backend, backend_of, class_of, connect, policies_of, routes_of,
+};
+use crate::engine::gateway::{self, RefFault};
 use crate::explain::rules;
 use crate::i18n::{Message, msg};
 use crate::projection::adapt::{self, Scope};
@@ -40,7 +44,7 @@ pub(super) struct RoutedRequest {
     pub(super) fails: Option<Message>,
 }
 
-/// A path of an Ingress.
+/// A path of an Ingress or a rule of a Gateway's routes.
 pub(super) struct Route {
     /// `shop.example.com/cart`
     pub(super) path: String,
@@ -54,9 +58,11 @@ pub(super) struct Route {
     pub(super) serves: bool,
 }
 
-/// An Ingress.
+/// An Ingress or a Gateway.
 pub(super) struct Front {
     pub(super) id: Id,
+    /// Whether it is a Gateway.
+    pub(super) is_gateway: bool,
     /// Where it is served; empty if no controller serves it.
     pub(super) address: String,
     pub(super) class: String,
@@ -121,13 +127,15 @@ impl<'a> Traffic<'a> {
         pod.is_some_and(|pod| selector.matches(&pod.meta.labels))
     }
 
-    /// The Ingresses, those that are served first.
+    /// The Ingresses and Gateways, those that are served first.
     pub(super) fn fronts(&self) -> Vec<Front> {
         let Some((sim, scope)) = self.0 else { return Vec::new() };
         let here = |object: &&Rc<Object>| scope.namespace.as_deref().is_none_or(|namespace| object.meta.namespace == namespace);
-        let mut all: Vec<&Rc<Object>> = sim.list(Kind::Ingress).filter(here).collect();
-        crate::sort::sort_by_key(&mut all, |object| address(object).is_none());
-        all.into_iter().take(MAX_FRONTS).map(|object| front(sim, object)).collect()
+        let gateways = gateway::all(sim.server(), GATEWAY).into_iter();
+        let mut all: Vec<&Rc<Object>> = sim.list(Kind::Ingress).chain(gateways).filter(here).collect();
+        crate::sort::sort_by_key(&mut all, |object| address(object).or_else(|| address_of(object)).is_none());
+        let front = |object: &Rc<Object>| if is_gateway(object) { gateway_front(sim, object) } else { front(sim, object) };
+        all.into_iter().take(MAX_FRONTS).map(front).collect()
     }
 }
 
@@ -177,8 +185,66 @@ fn front(sim: &Sim, object: &Rc<Object>) -> Front {
     });
     Front {
         id: adapt::id(object),
+        is_gateway: false,
         address: address(object).filter(|_| served).unwrap_or("").to_owned(),
         class: spec.class(object).to_owned(),
         routes: routes.collect(),
+    }
+}
+
+fn is_gateway(object: &Object) -> bool {
+    object.kind.is_gateway_api(GATEWAY)
+}
+
+/// A Gateway with the rules of the routes that are attached to it.
+fn gateway_front(sim: &Sim, object: &Rc<Object>) -> Front {
+    let mut routes = Vec::new();
+    for (route, spec, _) in routes_of(sim.server(), object) {
+        for rule in &spec.rules {
+            let path = rules::of_route_rule(&spec, rule);
+            // One that asks nothing takes every request.
+            let path = if path == "*/" { "*".to_owned() } else { path };
+            led_by(sim, &route, rule, path, &mut routes);
+        }
+    }
+    Front {
+        id: adapt::id(object),
+        is_gateway: true,
+        address: address_of(object).unwrap_or("").to_owned(),
+        class: GatewaySpec::of(object).gateway_class_name.to_string(),
+        routes,
+    }
+}
+
+/// Where a rule leads: elsewhere, to nothing, or to each of its backends with its share.
+fn led_by(sim: &Sim, route: &Rc<Object>, rule: &HttpRule, path: String, out: &mut Vec<Route>) {
+    let one = |to: String, answer: Message| Route { path: path.clone(), to, answer, service: None, serves: false };
+    if let Some(redirect) = rule.filters.iter().find_map(|filter| filter.request_redirect.as_ref()) {
+        let status = redirect.status_code.unwrap_or(302).to_string();
+        out.push(Route { serves: true, ..one(redirect.hostname.to_string(), msg::net_redirect(status)) });
+        return;
+    }
+    let total: usize = rule.backend_refs.iter().map(BackendRef::share).sum();
+    if total == 0 {
+        out.push(one(String::new(), msg::net_no_backend()));
+    }
+    for to in rule.backend_refs.iter().filter(|to| to.share() > 0) {
+        let percent = to.share() * 100 / total.max(1);
+        let label = if percent == 100 { to.label() } else { format!("{} {percent} %", to.label()) };
+        out.push(match backend_of(sim.server(), route, to) {
+            Ok((key, found)) => {
+                let service = sim.get(&key).map(|object| object.meta.uid.to_string());
+                let serves = matches!(found, Backend::Ready(_));
+                Route {
+                    service,
+                    serves,
+                    ..one(label, if let Backend::Ready(pods) = found { msg::ready_endpoints(pods) } else { msg::net_no_endpoints() })
+                }
+            }
+            Err(RefFault::NoService) => one(label, msg::net_unresolved_service()),
+            Err(RefFault::NoPort) => one(label, msg::net_unresolved_port()),
+            Err(RefFault::NotPermitted) => one(label, msg::net_unresolved_grant()),
+            Err(RefFault::Kind) => one(label, msg::net_unresolved_kind()),
+        });
     }
 }

@@ -445,3 +445,40 @@ fn an_ingress_tells_what_each_path_gets() {
     let way = scene.edges.iter().find(|edge| edge.key.starts_with(&format!("to/{}/", item.id.uid)));
     assert_eq!(way.map(|edge| edge.line), Some(Line::Travels), "on to the Service below");
 }
+
+/// A Gateway with a route: two backends, one that does not exist, and a redirect.
+const GATEWAY: &str = "
+{apiVersion: gateway.networking.k8s.io/v1, kind: GatewayClass, metadata: {name: nginx}, spec: {controllerName: gateway.nginx.org/nginx-gateway-controller}}
+---
+{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: front}, spec: {gatewayClassName: nginx, listeners: [{name: http, port: 80, protocol: HTTP}]}}
+---
+{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {name: shop}, spec: {parentRefs: [{name: front}], hostnames: [a.example.com], rules: [
+  {backendRefs: [{name: web, port: 80, weight: 3}, {name: none, port: 80}]},
+  {matches: [{path: {value: /old}, method: GET}], filters: [{type: RequestRedirect, requestRedirect: {hostname: b.example.com, statusCode: 301}}]}]}}
+";
+
+#[test]
+fn a_gateway_tells_what_the_rules_of_its_routes_get() {
+    use crate::actions::Command;
+    let mut state = settled(TRAFFIC);
+    state.timeline.run.command(Command::Kubectl(crate::kubectl::published::GATEWAY_INSTALL.into()));
+    state.update(TimelineMsg::Seconds(2));
+    state.timeline.run.command(Command::Apply(GATEWAY.into()));
+    state.update(TimelineMsg::Seconds(5));
+    let scene = drawn_of(&mut state);
+    let item = scene.items.iter().find(|item| item.id.kind == "Gateway").unwrap();
+    let CardBody::Table(table) = &item.body else { panic!("a table") };
+    let rows: Vec<String> = table.rows.iter().map(|(cells, _)| Message::list(cells.clone()).english()).collect();
+    assert_eq!(
+        rows,
+        [
+            "a.example.com/, web:80 75 %, 1 ready endpoint",
+            "a.example.com/, none:80 25 %, 500: no such Service",
+            "GET a.example.com/old, b.example.com, 301: sent elsewhere",
+            "any other request, , 404"
+        ]
+    );
+    assert_eq!(table.caption.english(), "Gateway · 172.18.255.200");
+    let way = scene.edges.iter().find(|edge| edge.key.starts_with(&format!("to/{}/", item.id.uid)));
+    assert_eq!(way.map(|edge| edge.line), Some(Line::Travels), "on to the Service below");
+}

@@ -2,6 +2,7 @@
 
 use super::measures::{TreeColumns, USUAL};
 use crate::api::Kind;
+use crate::api::kind::GATEWAY_GROUP;
 use crate::i18n::{Message, dotted, msg};
 use crate::projection::model::{Claim, ControllerCard, Id, Metric, Model, Pod, PodState, Root};
 use crate::views::bodies::{numbers, put_claim};
@@ -127,8 +128,8 @@ pub(super) fn orphans(model: &Model, (left, top): (f64, f64), least: usize, out:
         }
         y += 22.0 + waiting.len().div_ceil(tickets) as f64 * 76.0 + 12.0;
     }
-    let (traffic, inert): (Vec<&Id>, Vec<&Id>) =
-        model.inert.iter().partition(|id| matches!(Kind::from_name(&id.kind), Some(Kind::Ingress | Kind::NetworkPolicy)));
+    let leads = |kind: Kind| matches!(kind, Kind::Ingress | Kind::NetworkPolicy) || kind.info().group == GATEWAY_GROUP;
+    let (traffic, inert): (Vec<&Id>, Vec<&Id>) = model.inert.iter().partition(|id| Kind::from_name(&id.kind).is_some_and(leads));
     let rows = [(traffic, msg::traffic_rules_title(), true), (inert, msg::not_simulated_title(), false)];
     for (ids, text, acts) in rows.into_iter().filter(|(ids, ..)| !ids.is_empty()) {
         out.labels.push(Label { x: left, y, text, class: "", centred: false });

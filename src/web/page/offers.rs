@@ -87,7 +87,8 @@ impl Page {
 
     /// Loads what a command waits for.
     pub(super) fn load_wanted(&self, ctx: &Context<Self>) {
-        if self.state.borrow_mut().console.requests_descriptions() {
+        let state = &mut *self.state.borrow_mut();
+        if state.console.requests_descriptions(&state.timeline.run) {
             let to = ctx.link().clone();
             dom::fetch_descriptions(move |there| to.send_message(Msg::Do(ConsoleMsg::Described(there).into())));
         }

@@ -1,9 +1,10 @@
-//! `curl` and `wget`: requests to Pods, to Services, and through Ingresses.
+//! `curl` and `wget`: requests to Pods, to Services, and through Ingresses and Gateways.
 
 use super::tool::{ShellTool, ToolCall};
 use crate::api::Object;
-use crate::engine::connectivity::{Backend, RequestOutcome, Routed, route};
+use crate::engine::connectivity::{Backend, HttpRequest, Led, RequestOutcome, Routed, route, through_gateway};
 use crate::engine::disk::{FilePlace, place};
+use crate::engine::gateway::gateway_at;
 use crate::kubectl::shell::room::{CommandRoom, Done};
 
 pub const CURL: ShellTool = ShellTool { name: "curl", run: curl, ..ShellTool::PLAIN };
@@ -22,10 +23,12 @@ struct Request {
     limited: bool,
     status: u16,
     body: String,
+    /// Where a redirect leads.
+    location: String,
 }
 
 /// Long flags with a value, which is the next word or stands behind `=`.
-const WITH_VALUE: [&str; 10] = [
+const WITH_VALUE: [&str; 11] = [
     "--max-time",
     "--connect-timeout",
     "--timeout",
@@ -36,6 +39,7 @@ const WITH_VALUE: [&str; 10] = [
     "--data",
     "--user",
     "--user-agent",
+    "--resolve",
 ];
 
 /// The words of a request.
@@ -84,18 +88,40 @@ impl<'a> Words<'a> {
     fn value(&self, names: &[&str]) -> Option<&'a str> {
         self.values.iter().find(|(flag, _)| names.contains(flag)).map(|(_, value)| *value)
     }
+
+    /// The headers that are given: names and values.
+    fn headers(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let given = self.values.iter().filter(|(flag, _)| matches!(*flag, "H" | "--header"));
+        given.filter_map(|(_, header)| header.split_once(':')).map(|(name, value)| (name.trim(), value.trim()))
+    }
+
+    /// The method: the one that is named, or what the other flags ask for.
+    fn method(&self) -> &'a str {
+        let asked = self.value(&["X", "--request"]);
+        let sends = || self.value(&["d", "--data"]).is_some();
+        asked.unwrap_or(if self.letters.contains('I') || self.spider {
+            "HEAD"
+        } else if sends() {
+            "POST"
+        } else {
+            "GET"
+        })
+    }
 }
 
 fn request(call: &mut ToolCall<'_, '_, '_>, words: &Words<'_>) -> Request {
     let url = words.url;
     let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
     // The query and the fragment are no part of the path.
-    let rest = rest.split(['?', '#']).next().unwrap_or("");
+    let (rest, query) = rest.split('#').next().unwrap_or("").split_once('?').unwrap_or((rest.split('#').next().unwrap_or(""), ""));
     let (place, path) = rest.split_once('/').map_or((rest, String::from("/")), |(place, path)| (place, format!("/{path}")));
     let default = if scheme == "https" { 443 } else { 80 };
     let (host, port) = place.rsplit_once(':').map_or((place, default), |(host, port)| (host, port.parse().unwrap_or(default)));
-    let header = words.value(&["H", "--header"]).and_then(|header| header.split_once(':'));
-    let named = header.filter(|(name, _)| name.eq_ignore_ascii_case("host")).map_or(host, |(_, value)| value.trim());
+    let headers: Vec<(&str, &str)> = words.headers().collect();
+    let named = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("host")).map_or(host, |(_, value)| value);
+    // `--resolve HOST:PORT:ADDRESS` stands in for a record of DNS.
+    let resolved = words.value(&["--resolve"]).and_then(|entry| entry.strip_prefix(&format!("{host}:{port}:")));
+    let at = resolved.unwrap_or(host);
     let limited = words.value(&["T", "m", "--max-time", "--connect-timeout", "--timeout"]).is_some();
     let mut out = Request {
         host: host.into(),
@@ -105,12 +131,19 @@ fn request(call: &mut ToolCall<'_, '_, '_>, words: &Words<'_>) -> Request {
         limited,
         status: 200,
         body: String::new(),
+        location: String::new(),
     };
-    // At a node's address the ingress controller answers, if one serves there.
-    if let Some((status, body)) = call.room.through_ingress(host, port, named, &path) {
-        return Request { address: host.into(), outcome: RequestOutcome::Answered, status, body, ..out };
+    // At the address of a Gateway its proxy answers.
+    let asked = HttpRequest { scheme, host: named, port, method: words.method(), path: &path, query, headers };
+    if let Some((status, body, location)) = call.room.through_gateway(at, &asked) {
+        let outcome = if status == 0 { RequestOutcome::Refused } else { RequestOutcome::Answered };
+        return Request { address: at.into(), outcome, status, body, location, ..out };
     }
-    let attempt = call.room.connect(host, port);
+    // At a node's address the ingress controller answers, if one serves there.
+    if let Some((status, body)) = call.room.through_ingress(at, port, named, &path) {
+        return Request { address: at.into(), outcome: RequestOutcome::Answered, status, body, ..out };
+    }
+    let attempt = call.room.connect(at, port);
     (out.address, out.outcome) = (attempt.address.to_string(), attempt.outcome);
     out.body = attempt.pod.filter(|_| out.outcome == RequestOutcome::Answered).map_or_else(String::new, |pod| call.room.page_of(&pod));
     out
@@ -118,15 +151,23 @@ fn request(call: &mut ToolCall<'_, '_, '_>, words: &Words<'_>) -> Request {
 
 fn reason(status: u16) -> &'static str {
     match status {
+        301 => "Moved Permanently",
+        302 => "Moved Temporarily",
+        303 => "See Other",
+        307 => "Temporary Redirect",
+        308 => "Permanent Redirect",
         404 => "Not Found",
+        500 => "Internal Server Error",
+        502 => "Bad Gateway",
         503 => "Service Temporarily Unavailable",
+        504 => "Gateway Time-out",
         _ => "OK",
     }
 }
 
 fn curl(call: &mut ToolCall<'_, '_, '_>) -> Done {
     let words = words(call.name, call.words);
-    let Request { host, port, status, body, outcome, limited, .. } = request(call, &words);
+    let Request { host, port, status, body, outcome, limited, location, .. } = request(call, &words);
     let has = |letter: char| words.letters.contains(letter);
     let quiet = has('s') && !has('S');
     let failed = |code: i32, what: String| Done::failed(if quiet { String::new() } else { format!("curl: ({code}) {what}\n") }, code);
@@ -137,13 +178,20 @@ fn curl(call: &mut ToolCall<'_, '_, '_>) -> Done {
         RequestOutcome::TimedOut => return failed(28, format!("Failed to connect to {host} port {port}: Connection timed out")),
         RequestOutcome::Answered => {}
     }
-    let mut out = if has('I') { format!("HTTP/1.1 {status} {}\n", reason(status)) } else { body };
+    let moved = if location.is_empty() { String::new() } else { format!("Location: {location}\n") };
+    let head = format!("HTTP/1.1 {status} {}\n{moved}", reason(status));
+    let mut out = match (has('I'), has('i')) {
+        (true, _) => head,
+        (false, true) => format!("{head}\n{body}"),
+        (false, false) => body,
+    };
     let refused = has('f') && status >= 400;
     if refused || words.value(&["o", "--output"]).is_some() {
         out.clear();
     }
     if let Some(format) = words.value(&["w", "--write-out"]) {
-        out.push_str(&format.replace("%{http_code}", &status.to_string()).replace("\\n", "\n"));
+        let told = format.replace("%{http_code}", &status.to_string()).replace("%{redirect_url}", &location);
+        out.push_str(&told.replace("\\n", "\n"));
     }
     if refused {
         return Done { out, ..failed(22, format!("The requested URL returned error: {status}")) };
@@ -154,7 +202,7 @@ fn curl(call: &mut ToolCall<'_, '_, '_>) -> Done {
 /// As busybox prints it.
 fn wget(call: &mut ToolCall<'_, '_, '_>) -> Done {
     let words = words(call.name, call.words);
-    let Request { host, port, address, status, body, outcome, limited } = request(call, &words);
+    let Request { host, port, address, status, body, outcome, limited, .. } = request(call, &words);
     let quiet = words.letters.contains('q');
     let connecting = if quiet || address.is_empty() { String::new() } else { format!("Connecting to {host} ({address}:{port})\n") };
     let failed = |what: String| Done::failed(format!("{connecting}wget: {what}\n"), 1);
@@ -169,6 +217,14 @@ fn wget(call: &mut ToolCall<'_, '_, '_>) -> Done {
     }
 }
 
+/// What nginx answers instead of a page.
+fn page(status: u16) -> String {
+    format!(
+        "<html>\n<head><title>{status} {0}</title></head>\n<body>\n<center><h1>{status} {0}</h1></center>\n<hr><center>nginx</center>\n</body>\n</html>\n",
+        reason(status)
+    )
+}
+
 impl CommandRoom<'_, '_> {
     /// What a web server answers: the index page of its Pod, if somebody wrote one.
     fn page_of(&self, pod: &Object) -> String {
@@ -179,18 +235,33 @@ impl CommandRoom<'_, '_> {
         text.unwrap_or_else(|| format!("<html><body><h1>Welcome to {}!</h1></body></html>\n", pod.meta.name))
     }
 
+    /// What the proxy of a Gateway answers at an address, if there is one: status, body and where a redirect leads; no status where
+    /// nothing listens.
+    fn through_gateway(&mut self, address: &str, asked: &HttpRequest<'_>) -> Option<(u16, String, String)> {
+        let server = self.client.sim().server();
+        let gateway = gateway_at(server, address)?;
+        let turn = self.client.sim().journal().len() + self.client.requests;
+        let led = through_gateway(server, gateway, asked, turn);
+        self.client.requests += 1;
+        let failed = |status: u16| (status, page(status), String::new());
+        Some(match led {
+            Led::Refused => (0, String::new(), String::new()),
+            Led::NoRoute => failed(404),
+            Led::Redirected { status, location } => (status, page(status), location),
+            Led::Unresolved => failed(500),
+            Led::NotListening => failed(502),
+            Led::NotReady => failed(503),
+            Led::Denied => failed(504),
+            Led::Answered(pod) => (200, self.page_of(&pod), String::new()),
+        })
+    }
+
     /// What the ingress controller answers at an address, if it serves there: status and body.
     fn through_ingress(&self, address: &str, port: i32, host: &str, path: &str) -> Option<(u16, String)> {
         let server = self.client.sim().server();
         if port != 80 || !crate::engine::connectivity::serves_ingresses(server, address) {
             return None;
         }
-        let page = |status: u16| {
-            format!(
-                "<html>\n<head><title>{status} {0}</title></head>\n<body>\n<center><h1>{status} {0}</h1></center>\n<hr><center>nginx</center>\n</body>\n</html>\n",
-                reason(status)
-            )
-        };
         Some(match route(server, host, path) {
             Routed::NoRule => (404, page(404)),
             Routed::To { service: Some(service), backend: Backend::Ready(_), .. } => {

@@ -1,0 +1,100 @@
+//! Files of the web that ship with the program: what `-f https://…` finds, since nothing is fetched from a network.
+//!
+//! Natively they are part of the program; the page loads them when a line names one of them ([`provide`]).
+
+use super::Failure;
+use std::cell::Cell;
+
+/// Where the releases of the Gateway API are. Whichever of v1 is named, the file is that of v1.6.1, which has the same kinds.
+const GATEWAY_RELEASES: &str = "https://github.com/kubernetes-sigs/gateway-api/releases/download/v1.";
+/// The file of a release that installs it.
+const GATEWAY_FILE: &str = "/standard-install.yaml";
+/// The command that installs the Gateway API.
+pub const GATEWAY_INSTALL: &str =
+    "kubectl apply -f https://github.com/kubernetes-sigs/gateway-api/releases/download/v1.6.1/standard-install.yaml";
+
+thread_local! {
+    static FILES: Cell<Option<&'static str>> = const { Cell::new(None) };
+}
+
+/// Whether a line may name one of the files.
+pub fn is_in(line: &str) -> bool {
+    line.contains(GATEWAY_RELEASES)
+}
+
+/// Whether an address is that of a file here, there or still to be loaded.
+pub fn is_known(address: &str) -> bool {
+    let version = address.strip_prefix(GATEWAY_RELEASES).and_then(|rest| rest.strip_suffix(GATEWAY_FILE));
+    version.is_some_and(|version| {
+        let (minor, patch) = version.split_once('.').unwrap_or((version, ""));
+        let (patch, candidate) = patch.split_once("-rc.").unwrap_or((patch, "0"));
+        [minor, patch, candidate].iter().all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+    })
+}
+
+/// The text of the file at an address.
+pub fn text(address: &str) -> Option<&'static str> {
+    FILES.get().or_else(own).filter(|text| !text.is_empty() && is_known(address))
+}
+
+/// The words with what they read: a file of the web that `-f` names stands behind what is read anyway. Nothing if none is named.
+pub fn expand(words: &[String], stdin: &str) -> Result<Option<(Vec<String>, String)>, Failure> {
+    let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    let mut out: Option<(Vec<String>, String)> = None;
+    for at in 0..end {
+        let follows = at > 0 && matches!(words[at - 1].as_str(), "-f" | "--filename");
+        let inline = ["--filename=", "-f="].iter().find_map(|flag| words[at].strip_prefix(flag));
+        let Some(address) = inline.or(follows.then_some(&*words[at])).filter(|address| is_known(address)) else { continue };
+        let text = text(address).ok_or_else(|| Failure::error(format!("unable to read URL {address:?}")))?;
+        let (words, all) = out.get_or_insert_with(|| (words.to_vec(), stdin.to_owned()));
+        all.push_str(if all.is_empty() { "" } else { "\n---\n" });
+        all.push_str(text);
+        words[at] = if inline.is_some() { "--filename=-".to_owned() } else { "-".to_owned() };
+    }
+    Ok(out)
+}
+
+/// Whether the files are there, or known not to be had.
+pub fn is_settled() -> bool {
+    FILES.get().or_else(own).is_some()
+}
+
+/// Gives the files to whoever asks from now on; an empty text says that they cannot be had.
+pub fn provide(text: String) {
+    if FILES.get().is_none_or(str::is_empty) {
+        FILES.set(Some(Box::leak(text.into_boxed_str())));
+    }
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+fn own() -> Option<&'static str> {
+    Some(include_str!("gateway-api.yaml"))
+}
+
+#[cfg(target_arch = "wasm32")]
+fn own() -> Option<&'static str> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{GATEWAY_INSTALL, is_in, text};
+
+    #[test]
+    fn an_address_of_a_release_is_that_of_the_file() {
+        let address =
+            |version: &str, file: &str| format!("https://github.com/kubernetes-sigs/gateway-api/releases/download/{version}/{file}");
+        for version in ["v1.0.0", "v1.6.1", "v1.5.0-rc.2"] {
+            assert!(text(&address(version, "standard-install.yaml")).is_some_and(|text| text.contains("kind: HTTPRoute")), "{version}");
+        }
+        for (version, file) in [
+            ("v1.6.1", "experimental-install.yaml"),
+            ("v0.8.0", "standard-install.yaml"),
+            ("v1.x.1", "standard-install.yaml"),
+            ("v1", "standard-install.yaml"),
+        ] {
+            assert_eq!(text(&address(version, file)), None, "{version} {file}");
+        }
+        assert!(is_in(GATEWAY_INSTALL) && !is_in("kubectl apply -f https://example.com/web.yaml"));
+    }
+}
