@@ -125,6 +125,42 @@ fn words(value: &Value) -> String {
     }
 }
 
+/// Of a Gateway. Neither is needed by an opening, as other facts are.
+#[inline(never)]
+fn of_gateway(out: &mut Facts<'_>) {
+    let object = out.object;
+    let spec = GatewaySpec::of(object);
+    for class in crate::api::gateway::kinds(GATEWAY_CLASS) {
+        out.link(msg::fact_gateway_class(), class, &spec.gateway_class_name);
+    }
+    out.put(msg::fact_address(), address_of(object).unwrap_or("").to_owned(), true);
+    for listener in &spec.listeners {
+        let host = if listener.hostname.is_empty() { "*" } else { &listener.hostname };
+        out.put(Message::name(&listener.name), format!("{} {host}:{}", listener.protocol, listener.port), true);
+    }
+}
+
+/// Of an HTTPRoute.
+#[inline(never)]
+fn of_route(out: &mut Facts<'_>) {
+    let object = out.object;
+    let spec = HttpRouteSpec::of(object);
+    for parent in spec.parent_refs.iter().filter(|parent| parent.is_gateway()) {
+        let namespace = parent.namespace_from(&object.meta.namespace);
+        let to = crate::api::gateway::kinds(GATEWAY).first().map(|kind| ObjectRef::new(*kind, namespace, &parent.name));
+        out.all.push(Fact { name: Message::name(GATEWAY), value: Message::name(&parent.name), mono: true, to });
+    }
+    for (path, to) in rules::of_route(&spec) {
+        out.put(Message::name(path), to, true);
+    }
+    for parent in status_of(object)["parents"].as_array().into_iter().flatten() {
+        for condition in parent["conditions"].as_array().into_iter().flatten() {
+            let of = |name: &str| condition[name].as_str().unwrap_or("");
+            out.put(msg::fact_condition(), format!("{}={}, {}", of("type"), of("status"), of("reason")), false);
+        }
+    }
+}
+
 /// The facts of an object.
 pub fn facts(object: &Object, epoch: Timestamp) -> Vec<Fact> {
     let mut out = Facts { object, all: Vec::new() };
@@ -238,34 +274,8 @@ pub fn facts(object: &Object, epoch: Timestamp) -> Vec<Fact> {
                 out.put(Message::name(path), to, true);
             }
         }
-        _ if object.kind.is_gateway_api(GATEWAY) => {
-            let spec = GatewaySpec::of(object);
-            for class in crate::api::gateway::kinds(GATEWAY_CLASS) {
-                out.link(msg::fact_gateway_class(), class, &spec.gateway_class_name);
-            }
-            out.put(msg::fact_address(), address_of(object).unwrap_or("").to_owned(), true);
-            for listener in &spec.listeners {
-                let host = if listener.hostname.is_empty() { "*" } else { &listener.hostname };
-                out.put(Message::name(&listener.name), format!("{} {host}:{}", listener.protocol, listener.port), true);
-            }
-        }
-        _ if object.kind.is_gateway_api(HTTP_ROUTE) => {
-            let spec = HttpRouteSpec::of(object);
-            for parent in spec.parent_refs.iter().filter(|parent| parent.is_gateway()) {
-                let namespace = parent.namespace_from(&object.meta.namespace);
-                let to = crate::api::gateway::kinds(GATEWAY).first().map(|kind| ObjectRef::new(*kind, namespace, &parent.name));
-                out.all.push(Fact { name: Message::name(GATEWAY), value: Message::name(&parent.name), mono: true, to });
-            }
-            for (path, to) in rules::of_route(&spec) {
-                out.put(Message::name(path), to, true);
-            }
-            for parent in status_of(object)["parents"].as_array().into_iter().flatten() {
-                for condition in parent["conditions"].as_array().into_iter().flatten() {
-                    let of = |name: &str| condition[name].as_str().unwrap_or("");
-                    out.put(msg::fact_condition(), format!("{}={}, {}", of("type"), of("status"), of("reason")), false);
-                }
-            }
-        }
+        _ if object.kind.is_gateway_api(GATEWAY) => of_gateway(&mut out),
+        _ if object.kind.is_gateway_api(HTTP_ROUTE) => of_route(&mut out),
         _ if object.kind == Kind::NetworkPolicy => {
             let spec = NetworkPolicySpec::of(object);
             match spec.pod_selector.is_empty() {

@@ -7,16 +7,17 @@ use crate::api::gateway::{
     condition, controller_of, holds, status_of,
 };
 use crate::api::json;
+use crate::api::kind::GATEWAY_GROUP;
 use crate::api::network::Service;
 use crate::api::{Kind, Object, Str};
 use crate::engine::connectivity::{Backend, backend_of};
 use crate::engine::gateway::{RefFault, all, is_served, named};
 use crate::explain::rules;
 use crate::explain::waits::{Cure, DecidingFact, FactLabel, GatewayFault, Waits};
-use serde_json::json;
 use std::rc::Rc;
 
-/// What is wrong with an object of the Gateway API.
+/// What is wrong with an object of the Gateway API. No opening needs it, and what asks of every kind is part of one.
+#[inline(never)]
 pub fn gateway_api(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     match object.kind.name() {
         _ if object.meta.is_deleting() => None,
@@ -30,6 +31,12 @@ pub fn gateway_api(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> 
 /// What is wrong with an object.
 fn fails(object: &Object, fault: GatewayFault) -> Diagnosis {
     Diagnosis::new(object, Waits::Gateway(fault))
+}
+
+/// The line that sets a field of an object to a value, given as JSON.
+fn patch(object: &Object, op: &str, path: &str, value: &str) -> String {
+    let rest = format!(" --type=json -p '[{{\"op\":\"{op}\",\"path\":\"{path}\",\"value\":{value}}}]'");
+    line("patch", &object.key(), &rest)
 }
 
 fn class(object: &Object) -> Option<Diagnosis> {
@@ -93,11 +100,11 @@ fn no_gateway(sim: &Context<'_>, object: &Object, fault: GatewayFault, at: Optio
     let mut out = fails(object, fault);
     for other in all(sim.server(), GATEWAY).into_iter().filter(|other| other.meta.namespace == object.meta.namespace).take(4) {
         let name = other.meta.name.as_str();
-        let patch = match at {
-            Some(at) => json!([{ "op": "replace", "path": format!("/spec/parentRefs/{at}/name"), "value": name }]),
-            None => json!([{ "op": "add", "path": "/spec/parentRefs", "value": [{ "name": name }] }]),
+        let step = match at {
+            Some(at) => patch(object, "replace", &format!("/spec/parentRefs/{at}/name"), &format!("{name:?}")),
+            None => patch(object, "add", "/spec/parentRefs", &format!("[{{\"name\":{name:?}}}]")),
         };
-        out.cure(Cure::SetGateway, name, "", &[line("patch", &object.key(), &format!(" --type=json -p '{patch}'"))]);
+        out.cure(Cure::SetGateway, name, "", &[step]);
     }
     out
 }
@@ -126,9 +133,9 @@ fn not_attached(sim: &Context<'_>, object: &Object, (at, parent): (usize, &Paren
     if reason == "NoMatchingParent" && !parent.section_name.is_empty() {
         for listener in &spec.listeners {
             out.word(FactLabel::Listener, &listener.name);
-            let patch = json!([{ "op": "replace", "path": format!("/spec/parentRefs/{at}/sectionName"), "value": listener.name.as_str() }]);
-            let steps = [line("patch", &object.key(), &format!(" --type=json -p '{patch}'"))];
-            out.cure(Cure::SetListener, &listener.name, "", &steps);
+            let name = listener.name.as_str();
+            let step = patch(object, "replace", &format!("/spec/parentRefs/{at}/sectionName"), &format!("{name:?}"));
+            out.cure(Cure::SetListener, name, "", &[step]);
         }
     }
     Some(out)
@@ -138,10 +145,7 @@ fn not_attached(sim: &Context<'_>, object: &Object, (at, parent): (usize, &Paren
 fn leads_nowhere(sim: &Context<'_>, object: &Object, to: &BackendRef, (path, at): (&str, &str)) -> Option<Diagnosis> {
     let (path, service): (Str, Str) = (path.into(), to.name.clone());
     let namespace: Str = to.namespace_from(&object.meta.namespace).into();
-    let set = |field: &str, value: serde_json::Value| {
-        let patch = json!([{ "op": "replace", "path": format!("{at}/{field}"), "value": value }]);
-        line("patch", &object.key(), &format!(" --type=json -p '{patch}'"))
-    };
+    let set = |field: &str, value: String| patch(object, "replace", &format!("{at}/{field}"), &value);
     match backend_of(sim.server(), object, to) {
         Ok((_, Backend::Ready(_))) => None,
         Ok((key, _)) => {
@@ -152,15 +156,12 @@ fn leads_nowhere(sim: &Context<'_>, object: &Object, to: &BackendRef, (path, at)
         Err(RefFault::Kind) => Some(fails(object, GatewayFault::BackendKind { path, kind: to.kind.clone() })),
         Err(RefFault::NotPermitted) => {
             let mut out = fails(object, GatewayFault::BackendForbidden { path, service, namespace: namespace.clone() });
-            let grant = json!({
-                "apiVersion": "gateway.networking.k8s.io/v1", "kind": REFERENCE_GRANT,
-                "metadata": { "name": object.meta.name.as_str(), "namespace": namespace.as_str() },
-                "spec": {
-                    "from": [{ "group": object.kind.info().group, "kind": HTTP_ROUTE, "namespace": object.meta.namespace.as_str() }],
-                    "to": [{ "group": "", "kind": "Service", "name": to.name.as_str() }],
-                },
-            });
-            out.cure(Cure::MakeGrant, &namespace, "", &[format!("{grant}\n")]);
+            let manifest = format!(
+                "apiVersion: gateway.networking.k8s.io/v1\nkind: {REFERENCE_GRANT}\nmetadata:\n  name: {}\n  namespace: {namespace}\nspec:\n  from:\n  - \
+                 group: {GATEWAY_GROUP}\n    kind: {HTTP_ROUTE}\n    namespace: {}\n  to:\n  - group: ''\n    kind: Service\n    name: {}\n",
+                object.meta.name, object.meta.namespace, to.name
+            );
+            out.cure(Cure::MakeGrant, &namespace, "", &[manifest]);
             Some(out)
         }
         Err(RefFault::NoService) => {
@@ -168,7 +169,7 @@ fn leads_nowhere(sim: &Context<'_>, object: &Object, to: &BackendRef, (path, at)
             for other in all_in(sim, Kind::Service, &namespace).filter(|other| other.meta.name != "kubernetes").take(4) {
                 out.facts.push(DecidingFact::Word(FactLabel::Services, other.meta.name.clone()));
                 let port = other.body::<Service>().spec.ports.first().map_or(80, |port| port.port);
-                let steps = [set("name", json!(other.meta.name.as_str())), set("port", json!(port))];
+                let steps = [set("name", format!("{:?}", other.meta.name.as_str())), set("port", port.to_string())];
                 out.cure(Cure::SetBackendService, &other.meta.name, "", &steps);
             }
             Some(out)
@@ -181,7 +182,7 @@ fn leads_nowhere(sim: &Context<'_>, object: &Object, to: &BackendRef, (path, at)
                 .map(|object| &object.body::<Service>().spec.ports);
             for port in ports.into_iter().flatten() {
                 out.word(FactLabel::Ports, &port.port.to_string());
-                out.cure(Cure::SetBackendPort, &port.port.to_string(), "", &[set("port", json!(port.port))]);
+                out.cure(Cure::SetBackendPort, &port.port.to_string(), "", &[set("port", port.port.to_string())]);
             }
             Some(out)
         }

@@ -196,7 +196,8 @@ fn is_gateway(object: &Object) -> bool {
     object.kind.is_gateway_api(GATEWAY)
 }
 
-/// A Gateway with the rules of the routes that are attached to it.
+/// A Gateway with the rules of the routes that are attached to it; no part of an opening.
+#[inline(never)]
 fn gateway_front(sim: &Sim, object: &Rc<Object>) -> Front {
     let mut routes = Vec::new();
     for (route, spec, _) in routes_of(sim.server(), object) {

@@ -12,10 +12,15 @@ use crate::engine::gateway::{
     ListenerFault, Objects, RefFault, Refused, all, attach, attached_to, fault_of, parents, resolve, supported_kinds,
 };
 use crate::engine::why::Why;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// A condition that is to be told: type, whether it holds, reason and message.
 type Told = (&'static str, bool, &'static str, String);
+
+/// An object of these fields: each use of the macro would be made anew in place.
+fn fields(all: Vec<(&'static str, Value)>) -> Value {
+    Value::Object(crate::sort::map(all.into_iter().map(|(name, value)| (name.to_owned(), value))))
+}
 
 /// The conditions as JSON. The time of one stays until its status changes.
 fn conditions(old: &Value, object: &Object, now: &str, told: Vec<Told>) -> Value {
@@ -24,10 +29,14 @@ fn conditions(old: &Value, object: &Object, now: &str, told: Vec<Told>) -> Value
         let stays = condition(old, kind).is_some_and(|old| old.status == status);
         let known = old["conditions"].as_array().into_iter().flatten().find(|one| stays && one["type"] == kind);
         let time = known.map_or_else(|| now.into(), |known| known["lastTransitionTime"].clone());
-        json!({
-            "type": kind, "status": status, "reason": reason, "message": message,
-            "lastTransitionTime": time, "observedGeneration": object.meta.generation,
-        })
+        fields(vec![
+            ("type", kind.into()),
+            ("status", status.into()),
+            ("reason", reason.into()),
+            ("message", message.into()),
+            ("lastTransitionTime", time),
+            ("observedGeneration", object.meta.generation.into()),
+        ])
     };
     told.into_iter().map(one).collect()
 }
@@ -41,7 +50,7 @@ pub(super) fn of_class(class: &Object, now: &str) -> Value {
     let old = status_of(class);
     let mut status = old.clone();
     if !status.is_object() {
-        status = json!({});
+        status = fields(Vec::new());
     }
     status["conditions"] = conditions(old, class, now, told);
     status
@@ -51,7 +60,7 @@ pub(super) fn of_class(class: &Object, now: &str) -> Value {
 pub(super) fn of_unserved(gateway: &Object, now: &str) -> Value {
     let message = "The GatewayClass doesn't exist".to_owned();
     let told = vec![("Accepted", false, "Invalid", message.clone()), ("Programmed", false, "Invalid", message)];
-    json!({ "conditions": conditions(status_of(gateway), gateway, now, told) })
+    fields(vec![("conditions", conditions(status_of(gateway), gateway, now, told))])
 }
 
 /// Of a Gateway that is served at an address, or gets none.
@@ -86,20 +95,21 @@ pub(super) fn of_gateway(
         let olds = old["listeners"].as_array().into_iter().flatten();
         let old = olds.clone().find(|old| old["name"] == listener.name.as_str()).unwrap_or(&Value::Null);
         let fault = fault_of(objects, gateway, spec, listener);
-        let kinds = if supported_kinds(listener).1 { json!([{ "group": GATEWAY_GROUP, "kind": HTTP_ROUTE }]) } else { json!([]) };
-        json!({
-            "name": listener.name.as_str(),
-            "attachedRoutes": attached_to(objects, gateway, listener, routes.iter().copied()),
-            "supportedKinds": kinds,
-            "conditions": conditions(old, gateway, now, of_listener(listener, fault, is_programmed)),
-        })
+        let kind = || fields(vec![("group", GATEWAY_GROUP.into()), ("kind", HTTP_ROUTE.into())]);
+        let kinds: Vec<Value> = supported_kinds(listener).1.then(kind).into_iter().collect();
+        fields(vec![
+            ("name", listener.name.as_str().into()),
+            ("attachedRoutes", attached_to(objects, gateway, listener, routes.iter().copied()).into()),
+            ("supportedKinds", kinds.into()),
+            ("conditions", conditions(old, gateway, now, of_listener(listener, fault, is_programmed))),
+        ])
     });
     let listeners: Vec<Value> = listeners.collect();
-    let mut status = json!({ "conditions": conditions(old, gateway, now, vec![accepted, programmed]), "listeners": listeners });
+    let mut all = vec![("conditions", conditions(old, gateway, now, vec![accepted, programmed])), ("listeners", listeners.into())];
     if let Some(address) = address.ok().filter(|_| is_programmed) {
-        status["addresses"] = json!([{ "type": "IPAddress", "value": address }]);
+        all.push(("addresses", vec![fields(vec![("type", "IPAddress".into()), ("value", address.into())])].into()));
     }
-    status
+    fields(all)
 }
 
 fn of_listener(listener: &Listener, fault: Option<ListenerFault>, is_programmed: bool) -> Vec<Told> {
@@ -184,9 +194,10 @@ pub(super) fn of_route(objects: &dyn Objects, route: &Object, now: &str) -> Opti
             why.get_or_insert(if holds { Why::RouteTaken { gateway } } else { Why::RouteRefused { gateway } });
         }
         let told = vec![(kind, holds, reason, message.to_owned()), resolved.clone()];
-        all.push(json!({ "parentRef": by_value, "controllerName": CONTROLLER, "conditions": conditions(old, route, now, told) }));
+        let conditions = conditions(old, route, now, told);
+        all.push(fields(vec![("parentRef", by_value), ("controllerName", CONTROLLER.into()), ("conditions", conditions)]));
     }
-    (is_known || !all.is_empty()).then(|| (json!({ "parents": all }), why.unwrap_or(Why::Observed)))
+    (is_known || !all.is_empty()).then(|| (fields(vec![("parents", all.into())]), why.unwrap_or(Why::Observed)))
 }
 
 /// Whether the backends of a route resolve; the first that does not is told.
