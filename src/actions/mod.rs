@@ -1,11 +1,12 @@
 //! What a person asks for, carried out on a simulation: manifests and kubectl lines.
 
+use crate::api::kind::GATEWAY_GROUP;
 use crate::api::schema::{schema, strict_errors};
 use crate::api::{Kind, ObjectRef, Time};
 use crate::engine::Sim;
 use crate::engine::store::ClientRequest;
 use crate::i18n::{Message, msg};
-use crate::kubectl::{Applied, ApplyResult, Beside, BesideAct, Failure, Progress, RemoteAct, Remotes, Session, distance};
+use crate::kubectl::{Applied, ApplyResult, Beside, BesideAct, Failure, Progress, RemoteAct, Remotes, Session, distance, published};
 use crate::manifest::{self, Document, Reader};
 use crate::projection::changes::{self, Change};
 use serde_json::Value;
@@ -279,7 +280,7 @@ impl ApplyJob {
             self.faults.append(&mut self.answer.diagnostics);
             return Some(ActionResult { diagnostics: std::mem::take(&mut self.faults), ..std::mem::take(&mut self.answer) });
         }
-        let Some(document) = self.documents.pop_front() else { return None };
+        let document = self.documents.pop_front()?;
         match self.stopped {
             Some(line) => self.skip(document.line, line),
             None if apply_document(sim, &self.text, &document, &mut self.answer) => {}
@@ -367,6 +368,12 @@ fn apply_document(sim: &mut Sim, text: &str, document: &Document, answer: &mut A
     }
     if session.exit == Some(0) {
         answer.lines.extend(take(&mut session));
+    }
+    // What a cluster does not have and can be had here is said where it is missed.
+    let group = version.split('/').next().unwrap_or("");
+    if group == GATEWAY_GROUP && sim.server().definitions().named(version, kind).is_none() {
+        let message = msg::apply_install(published::GATEWAY_INSTALL);
+        answer.diagnostics.push(ApplyDiagnostic { error: false, ..at(text, document, "kind", message, None) });
     }
     let ignored: Vec<ApplyDiagnostic> = without_effect(&document.value)
         .into_iter()
@@ -505,6 +512,21 @@ mod tests {
         assert_eq!(fields, ["spec.replicas", "spec.template.metadata.labels"]);
         assert_eq!(answer.diagnostics.iter().map(|told| told.line).collect::<Vec<_>>(), [6, 10]);
         assert!(answer.lines.is_empty() && answer.diagnostics.iter().all(|told| told.error), "{answer:?}");
+    }
+
+    #[test]
+    fn where_the_gateway_api_is_missed_it_is_said_how_to_install_it() {
+        let mut sim = Sim::new(crate::engine::cluster::ClusterConfig::default(), 1);
+        let text: Rc<str> =
+            "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: g}\nspec: {gatewayClassName: nginx, \
+            listeners: [{name: http, port: 80, protocol: HTTP}]}\n"
+                .into();
+        let told = |sim: &mut Sim| apply(sim, &text).diagnostics.iter().map(|told| told.message.to_string()).collect::<Vec<_>>();
+        let before = told(&mut sim);
+        assert!(before[0].contains("ensure CRDs are installed first") && before[1].ends_with(published::GATEWAY_INSTALL), "{before:?}");
+        run(&mut sim, &mut WaitingCommands::default(), &Command::Kubectl(published::GATEWAY_INSTALL.into()));
+        sim.advance(Time(5_000_000), usize::MAX);
+        assert_eq!(told(&mut sim), [String::new(); 0]);
     }
 
     #[test]

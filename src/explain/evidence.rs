@@ -354,6 +354,9 @@ pub fn pill(object: &Object) -> Option<(Message, &'static str, &'static str)> {
         Body::ReplicaSet(body) => of(body.status.ready_replicas, body.spec.replicas),
         Body::StatefulSet(body) => of(body.status.ready_replicas, body.spec.replicas),
         Body::DaemonSet(body) => of(body.status.number_ready, body.status.desired_number_scheduled),
+        Body::PersistentVolumeClaim(_) | Body::PersistentVolume(_) if object.meta.is_deleting() => {
+            Some((Message::state("Terminating"), PodState::Terminating.class(), PodState::Terminating.glyph()))
+        }
         Body::PersistentVolumeClaim(body) => {
             Some((Message::state(&body.status.phase), if body.status.phase == "Bound" { "storage" } else { "" }, ""))
         }

@@ -6,9 +6,9 @@ use super::selection::Selection;
 use crate::api::{Kind, Object, ObjectRef, Uid};
 use crate::explain::progress;
 use crate::i18n::{Message, msg};
-use crate::projection::model::{PodBlock, PodState};
+use crate::projection::model::{Pod, PodBlock, PodState};
 use crate::projection::totals::PodTotals;
-use crate::views::shape::{CardBody, Item, Scene};
+use crate::views::shape::Scene;
 use crate::views::view::{Status, Workloads};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -54,7 +54,17 @@ impl Drawing {
             .filter_map(|object| Some((progress::of(object, pods(object))?, object)))
             .collect();
         crate::sort::sort_by_key(&mut all, |((_, state), _)| worst_first(*state));
-        let Some(((words, state), of)) = all.first() else { return lone(scene) };
+        // Pods without a workload count as much, where they are worse.
+        let (bare, here) = (self.pods.pods.bare(), self.scope(run, selection));
+        let is_shown = |pod: &&Rc<Pod>| match selection.filter.trim() {
+            "" => here.has(&pod.id.namespace),
+            _ => drawn.binary_search(&pod.id.uid.as_str()).is_ok(),
+        };
+        let bare = lone(bare.iter().filter(|_| followed.is_none()).filter(is_shown));
+        let Some(((words, state), of)) = all.first() else { return bare.map(|(_, pill)| pill) };
+        if let Some((_, pill)) = bare.filter(|(bare, _)| worst_first(*bare) < worst_first(*state)) {
+            return Some(pill);
+        }
         // Of several it is said which one is meant.
         let words = match state {
             _ if all.len() == 1 => words.clone(),
@@ -94,19 +104,17 @@ fn worst_first(state: PodState) -> u8 {
     }
 }
 
-/// The pill where there are only Pods without a workload.
-fn lone(scene: &Scene) -> Option<Pill> {
-    let of = |item: &'_ Rc<Item>| match &item.body {
-        CardBody::Pod { state, word, .. } => Some((*state, word.clone(), ObjectRef::new(Kind::Pod, &item.id.namespace, &item.id.name))),
-        _ => None,
+/// The pill of Pods without a workload, and the state of the worst of them.
+fn lone<'a>(pods: impl Iterator<Item = &'a Rc<Pod>>) -> Option<(PodState, Pill)> {
+    let pods: Vec<&Rc<Pod>> = pods.collect();
+    let worst = pods.iter().min_by_key(|pod| worst_first(pod.state))?;
+    let alike = pods.iter().filter(|pod| pod.state == worst.state).count();
+    let (words, is_one) = match worst.state {
+        PodState::Ready => (msg::progress_all_ready(), alike == 1),
+        _ => (msg::pill_bare(alike, worst.word.clone()), true),
     };
-    let pods: Vec<(PodState, Message, ObjectRef)> = scene.items.iter().filter_map(of).collect();
-    let (state, word, pod) = pods.iter().min_by_key(|(state, ..)| worst_first(*state))?;
-    let (words, is_one) = match (state, pods.iter().filter(|(other, ..)| other == state).count()) {
-        (PodState::Ready, all) => (msg::progress_all_ready(), all == 1),
-        (_, n) => (msg::pill_bare(n, word.clone()), true),
-    };
-    Some(Pill { of: is_one.then(|| pod.clone()), ..Pill::in_state(words, *state) })
+    let of = ObjectRef::new(Kind::Pod, &worst.id.namespace, &worst.id.name);
+    Some((worst.state, Pill { of: is_one.then_some(of), ..Pill::in_state(words, worst.state) }))
 }
 
 #[cfg(test)]
@@ -216,6 +224,19 @@ mod tests {
             let of = state.picture().pill.clone().and_then(|pill| pill.of).expect("the workload");
             assert_eq!((of.kind, of.name.as_str()), (Kind::Deployment, "nginx-deployment"));
         }
+    }
+
+    #[test]
+    fn a_pod_without_a_workload_that_fails_is_said_beside_workloads_that_are_ready() {
+        let mut state = settled((examples::ALL[0].text)());
+        state.update(ConsoleMsg::Enter("kubectl run x --image=nginx:foo".into()));
+        state.update(TimelineMsg::Seconds(5));
+        let pill = |state: &mut State| state.picture().pill.clone().expect("words");
+        let told = pill(&mut state);
+        assert!(told.words.to_string().starts_with("1 Pod: ") && told.class == PodState::Failed.class(), "{told:?}");
+        assert_eq!(told.of.map(|of| of.name.to_string()).as_deref(), Some("x"));
+        state.update(SelectionMsg::Filter("kind:deployment".into()));
+        assert_eq!(pill(&mut state).words, "All Pods are Ready");
     }
 
     #[test]

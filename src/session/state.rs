@@ -243,8 +243,6 @@ impl State {
     fn fork(&mut self) {
         if self.timeline.run.in_past() {
             self.clock(if self.following.is_some() { TimelineMsg::Live } else { TimelineMsg::Branch });
-            // Who acts waits for what comes of it.
-            self.timeline.resume();
         }
     }
 

@@ -181,6 +181,7 @@ impl Timeline {
             }
             Msg::Branch => {
                 self.run.branch();
+                self.resume();
                 return vec![Effect::HistoryChanged];
             }
             Msg::Switch(number) => {
@@ -392,7 +393,7 @@ impl Timeline {
     }
 
     /// The clock goes on if it went before the past was looked at.
-    pub(super) fn resume(&mut self) {
+    fn resume(&mut self) {
         self.playing |= std::mem::take(&mut self.resumes);
     }
 
@@ -463,11 +464,14 @@ mod tests {
     fn the_clock_goes_on_for_who_acts_in_the_past_while_it_went() {
         let mut state = State::new((examples::ALL[0].text)(), 1);
         state.update(TimelineMsg::Seconds(10));
-        for playing in [true, false] {
+        let scale = || ConsoleMsg::Enter("kubectl scale deployment/nginx-deployment --replicas=3".into()).into();
+        for (playing, act) in
+            [(true, scale()), (false, scale()), (true, Msg::from(TimelineMsg::Branch)), (false, TimelineMsg::Branch.into())]
+        {
             state.timeline.playing = playing;
             state.update(TimelineMsg::Seek(1_000));
             assert!(!state.timeline.playing);
-            state.update(ConsoleMsg::Enter("kubectl scale deployment/nginx-deployment --replicas=3".into()));
+            state.update(act);
             assert_eq!((state.timeline.run.in_past(), state.timeline.playing), (false, playing));
             state.update(TimelineMsg::Seconds(10));
         }

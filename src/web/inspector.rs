@@ -131,10 +131,11 @@ pub fn Inspector(props: &Props) -> Html {
     });
     let body = match (props.tab, &props.object) {
         (Tab::Why, _) => why(props),
-        (_, None) => html! { <p class="dim">{ say(msg::inspector_absent(&key.name)) }</p> },
+        // Events outlive their object.
+        (Tab::Events, _) if props.object.is_some() || !props.events.is_empty() => events(props),
+        (_, None) | (Tab::Events, _) => html! { <p class="dim">{ say(msg::inspector_absent(&key.name)) }</p> },
         (Tab::Summary, Some(object)) => summary(props, object),
         (Tab::Yaml, Some(object)) => yaml(object),
-        (Tab::Events, Some(_)) => events(props),
     };
     html! {
         <aside class="panel right" aria-label={say(msg::panel_inspector())} id="inspector">
@@ -163,9 +164,7 @@ fn summary(props: &Props, object: &Object) -> Html {
     let rows = facts.into_iter().map(|fact| {
         let value = match fact.to {
             Some(to) => {
-                let on_select = props.on_select.clone();
-                let onclick = Callback::from(move |_: MouseEvent| on_select.emit(Some(to.clone())));
-                html! { <button type="button" class="wl" onclick={onclick}>{ say(&fact.value) }</button> }
+                html! { <button type="button" class="wl" onclick={selects(props, &to)}>{ say(&fact.value) }</button> }
             }
             None => html! { { say(&fact.value) } },
         };
@@ -184,9 +183,7 @@ fn summary(props: &Props, object: &Object) -> Html {
 }
 
 fn related(props: &Props, key: ObjectRef, words: Message) -> Html {
-    let on_select = props.on_select.clone();
-    let (kind, name) = (key.kind.name(), key.name.clone());
-    let onclick = Callback::from(move |_: MouseEvent| on_select.emit(Some(key.clone())));
+    let (kind, name, onclick) = (key.kind.name(), key.name.clone(), selects(props, &key));
     html! { <><div class="rule" /><p class="h-cap">{ say(words) }</p><button type="button" class="linkrow" onclick={onclick}>{ icon(crate::views::icons::kind_icon(kind).0, 14) }<span>{ kind }{ " " }<span class="mono">{ name.as_str() }</span></span></button></> }
 }
 
@@ -238,7 +235,7 @@ fn stands(props: &Props, standing: &Standing) -> Html {
             <p>{ icon(glyph, 16) }<span><span class="vh">{ say(headline::health(standing.health)) }{ ": " }</span>{ marked(&words::in_short(&standing.sentence)) }</span></p>
             <div class="meta row wrap">
                 if let Some(since) = first.and_then(|first| first.since) { <span>{ say(msg::found_since(stamp(since))) }</span> }
-                { for root.map(|root| leads(props, root)) }
+                if let Some(root) = root { <button type="button" class="wl" onclick={selects(props, root)}>{ say(msg::kind_name(root.kind, middle(&root.name, 24))) }</button> }
             </div>
             if let Some(remedy) = remedy {
                 <div class="row wrap">
@@ -250,11 +247,10 @@ fn stands(props: &Props, standing: &Standing) -> Html {
     }
 }
 
-/// The object with the root cause, as a link.
-fn leads(props: &Props, root: &ObjectRef) -> Html {
-    let (on_select, own) = (props.on_select.clone(), root.clone());
-    let onclick = Callback::from(move |_: MouseEvent| on_select.emit(Some(own.clone())));
-    html! { <button type="button" class="wl" onclick={onclick}>{ say(msg::kind_name(root.kind, middle(&root.name, 24))) }</button> }
+/// Selects an object.
+fn selects(props: &Props, key: &ObjectRef) -> Callback<MouseEvent> {
+    let key = key.clone();
+    props.on_select.reform(move |_| Some(key.clone()))
 }
 
 /// A remedy as a button.
@@ -269,9 +265,7 @@ fn found(props: &Props) -> Html {
     let (Some(first), Some(last)) = (props.why.found.first(), props.why.found.last()) else { return Html::default() };
     let root = props.why.found.iter().rev().find(|one| one.waits.is_bad()).unwrap_or(last);
     let link = |key: &ObjectRef, words: Option<Message>| {
-        let (on_select, own) = (props.on_select.clone(), key.clone());
-        let onclick = Callback::from(move |_: MouseEvent| on_select.emit(Some(own.clone())));
-        html! { <button type="button" class="linkrow" onclick={onclick}>{ icon(crate::views::icons::kind_icon(key.kind.name()).0, 14) }<span><span class="mono">{ key.name.as_str() }</span>{ for words.iter().map(|words| html! { <>{ ": " }{ say(words) }</> }) }</span></button> }
+        html! { <button type="button" class="linkrow" onclick={selects(props, key)}>{ icon(crate::views::icons::kind_icon(key.kind.name()).0, 14) }<span><span class="mono">{ key.name.as_str() }</span>{ for words.iter().map(|words| html! { <>{ ": " }{ say(words) }</> }) }</span></button> }
     };
     let mut links: Vec<Html> = props.why.found[1..].iter().map(|next| link(&next.object, Some(next.headline()))).collect();
     // The last may wait for something that has nothing to say for itself.

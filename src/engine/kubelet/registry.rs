@@ -191,7 +191,7 @@ fn is_tag(name: &str, tag: &str) -> bool {
     let mut numbers = tag.split(['-', '.']).map_while(|part| part.parse::<u64>().ok());
     if name == "nginx"
         && let Some(major) = numbers.next()
-        && numbers.next().is_some_and(|minor| major > 1 || minor >= 60)
+        && (major > 9 || numbers.next().is_some_and(|minor| major > 1 || minor >= 60))
     {
         return false;
     }
@@ -250,6 +250,7 @@ mod tests {
             ("nginx:1.161", Some(NoTag)),
             ("nginx:9.99.99", Some(NoTag)),
             ("nginx:1.99.99", Some(NoTag)),
+            ("nginx:99", Some(NoTag)),
             ("nginx:1.27-oops", Some(NoTag)),
             ("redis:7-alpien", Some(NoTag)),
             ("nginx:doesnotexist", Some(NoTag)),

@@ -150,7 +150,10 @@ fn container(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod, status: &Contain
         let mut out = Diagnosis::new(object, Waits::Image(status.image.to_str()));
         out.word(FactLabel::Container, &status.name);
         out.word(FactLabel::Message, &waiting.message);
-        out.at(FactLabel::LooksAgain, sim.kubelet_looks(object.meta.uid));
+        // After ErrImagePull the kubelet looks to say that it waits: only then is it known when it tries again.
+        if &*waiting.reason != "ErrImagePull" {
+            out.at(FactLabel::LooksAgain, sim.kubelet_looks(object.meta.uid));
+        }
         out.since(sim, pod.status.start_time);
         image(sim, object, pod, status, &mut out);
         return Some(out);

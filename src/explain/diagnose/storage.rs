@@ -244,10 +244,9 @@ pub fn volume(object: &Rc<Object>) -> Option<Diagnosis> {
     let claim = body.spec.claim_ref.as_ref();
     if object.meta.is_deleting() {
         let claim = claim.filter(|_| body.status.phase == "Bound")?;
+        // What would end it, the deletion of the claim, would end the data as well: it is not a fix.
         let mut out = Diagnosis::new(object, Waits::InUse(["claim ", &claim.name].concat().into()));
-        let key = ObjectRef::new(Kind::PersistentVolumeClaim, &claim.namespace, &claim.name);
-        out.cure(Cure::MakeRoom, &claim.name, "", &[line("delete", &key, " --wait=false")]);
-        out.waits_for = Some(key);
+        out.waits_for = Some(ObjectRef::new(Kind::PersistentVolumeClaim, &claim.namespace, &claim.name));
         return Some(out);
     }
     let mut out = match body.status.phase.as_str() {

@@ -63,7 +63,7 @@ pub fn model(list: Lister, pods: &mut Pods, scope: &Scope) -> Model {
         }
     }
     let mut users = reader.users;
-    let system = |namespace: &str| scope.namespace.as_deref().map_or(namespace.starts_with(SYSTEM), |one| namespace != one);
+    let system = |namespace: &str| !scope.has(namespace);
     let lone = |(owner, _): &(Uid, &PodBlock)| !uids.contains(owner);
     let bare: PodBlock =
         pods.blocks().filter(lone).flat_map(|(_, block)| block.iter()).filter(|pod| !system(&pod.id.namespace)).cloned().collect();

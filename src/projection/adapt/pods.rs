@@ -291,6 +291,11 @@ impl Pods {
         self.blocks.get(&owner).cloned().unwrap_or_default()
     }
 
+    /// The Pods without an owner.
+    pub fn bare(&self) -> PodBlock {
+        self.of(NOBODY)
+    }
+
     /// Totals of an owner's Pods.
     pub fn totals(&self, owner: Uid) -> PodTotals {
         self.blocks.get(&owner).map(PodBlock::totals).unwrap_or_default()

@@ -44,6 +44,11 @@ pub fn first_workload(sim: &Sim) -> Option<ObjectRef> {
 pub(super) const SYSTEM: &str = "kube-";
 
 impl Scope {
+    /// Whether Pods of a namespace are shown.
+    pub fn has(&self, namespace: &str) -> bool {
+        self.namespace.as_deref().map_or(!namespace.starts_with(SYSTEM), |one| namespace == one)
+    }
+
     /// Whether an object is of a namespace that is shown.
     pub fn holds(&self, object: &Object) -> bool {
         match &self.namespace {

@@ -60,7 +60,8 @@ fn say_lacks(model: &mut Model, source: &Source) {
 pub struct LastScales {
     epoch: u64,
     read: usize,
-    sizes: BTreeMap<Uid, String>,
+    /// Of each the Deployment, and from what size to what.
+    sizes: BTreeMap<Uid, (Uid, String)>,
 }
 
 impl LastScales {
@@ -77,17 +78,19 @@ impl LastScales {
         }
         let from = self.read.max(from);
         for entry in source.history.from(from).iter() {
-            let Record::Write { object, before: Some(before), .. } = &entry.record else { continue };
-            if object.kind == Kind::ReplicaSet
-                && let Some(sizes) = effect::scaled(before, object)
-            {
-                self.sizes.insert(object.meta.uid, sizes);
+            let Record::Write { object, before, .. } = &entry.record else { continue };
+            let Some(owner) = object.meta.controller().filter(|_| object.kind == Kind::ReplicaSet).map(|owner| owner.uid) else { continue };
+            match before.as_ref().map(|before| effect::scaled(before, object)) {
+                Some(Some(sizes)) => drop(self.sizes.insert(object.meta.uid, (owner, sizes))),
+                Some(None) => {}
+                // With a new revision another rollout begins.
+                None => self.sizes.retain(|_, (of, _)| *of != owner),
             }
         }
         self.read = happened;
         for group in model.roots.iter_mut().filter(|root| updates(root)).flat_map(|root| &mut root.groups) {
             let Some(set) = group.controller.as_mut().filter(|set| set.chip.is_empty()) else { continue };
-            if let Some(sizes) = Uid::parse(&set.id.uid).and_then(|uid| self.sizes.get(&uid)) {
+            if let Some((_, sizes)) = Uid::parse(&set.id.uid).and_then(|uid| self.sizes.get(&uid)) {
                 Rc::make_mut(set).chip = Message::only(Arg::Change(sizes.as_str().into()));
             }
         }

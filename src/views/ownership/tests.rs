@@ -539,3 +539,27 @@ fn groups_stand_below_their_headings_and_fold() {
         assert_eq!(super::layout(&model, None, &grouping, size), plain);
     }
 }
+
+#[test]
+fn how_a_replicaset_was_scaled_in_an_earlier_rollout_is_not_told_in_the_next() {
+    use crate::session::console::ConsoleMsg;
+    use crate::session::timeline::TimelineMsg;
+    use crate::session::{State, examples};
+    let mut state = State::new((examples::ALL[0].text)(), 1);
+    state.update(TimelineMsg::Seconds(30));
+    let mut chips = |image: &str, seconds: i64| {
+        state.update(ConsoleMsg::Enter(format!("kubectl set image deployment/nginx-deployment nginx={image}")));
+        state.update(TimelineMsg::Seconds(seconds));
+        let scene = state.picture().scene.clone();
+        let sets = scene.items.iter().filter_map(|item| match &item.body {
+            CardBody::Controller { of, .. } if item.id.kind == "ReplicaSet" => Some(of.chip.to_string()),
+            _ => None,
+        });
+        sets.collect::<Vec<_>>()
+    };
+    // The same image again is no rollout: it goes on.
+    let seen: Vec<String> = (0..10).flat_map(|_| chips("nginx:1.27", 1)).collect();
+    assert!(seen.iter().any(|chip| chip.contains('→')), "{seen:?}");
+    // The one that was scaled up last time is not scaled in this one: no new Pod becomes ready.
+    assert_eq!(chips("nginx:9.99", 20).first().map(String::as_str), Some(""));
+}

@@ -15,7 +15,7 @@ use crate::web::rich::{self, EditorCallbacks, Rich};
 use crate::web::window;
 use gloo_timers::callback::Timeout;
 pub use plan::change;
-use plan::{AFTER, changed, dropped, label, leftovers, message, named, replaced, was};
+use plan::{AFTER, afresh, changed, dropped, label, leftovers, message, named, replaced, was};
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use web_sys::{Event, HtmlElement, HtmlTextAreaElement, InputEvent, KeyboardEvent};
@@ -58,6 +58,8 @@ pub struct Props {
     pub on_apply: Callback<()>,
     /// Back to what was applied.
     pub on_revert: Callback<()>,
+    /// The text is to be applied to an empty cluster.
+    pub on_afresh: Callback<()>,
     /// What applying the text would change is asked for, or no longer.
     pub on_compare: Callback<()>,
     /// To be folded away.
@@ -287,10 +289,7 @@ impl Component for Editor {
         let props = ctx.props();
         let link = ctx.link();
         let (pill, words) = match props.standing {
-            ApplyStatus::Clean | ApplyStatus::Applied if !props.drift.is_empty() => {
-                let fields = props.drift.len();
-                ("notready", msg::editor_drift(fields))
-            }
+            ApplyStatus::Clean | ApplyStatus::Applied if !props.drift.is_empty() => ("notready", msg::editor_drift(props.drift.len())),
             ApplyStatus::Clean => ("", Message::default()),
             ApplyStatus::Edited => ("line", msg::editor_edited()),
             ApplyStatus::Applying => ("line", msg::editor_applying()),
@@ -363,6 +362,7 @@ impl Component for Editor {
                 <div class="p-foot">
                     <button type="button" class="btn primary" id="apply" disabled={then.is_some()} onclick={apply}>{ say(msg::button_apply()) }if !props.narrow { { " " }<kbd>{ if mac { "⌘⏎" } else { "Ctrl ⏎" } }</kbd> }</button>
                     <button type="button" class="btn" disabled={then.is_some()} title={say(msg::editor_reset())} onclick={revert}>{ say(msg::button_reset()) }</button>
+                    if then.is_none() { { afresh(props) } }
                     <span class="grow" />
                     if errors > 0 && then.is_none() { <button type="button" class="row count" onclick={link.callback(|_: MouseEvent| Msg::Problem)}>{ icon("i-error", 14) }<span role="status">{ say(msg::editor_problems(errors)) }</span></button> }
                 </div>

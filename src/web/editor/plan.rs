@@ -7,6 +7,7 @@ use crate::engine::Op;
 use crate::i18n::{Message, msg};
 use crate::projection::changes::{self, Change, ChangedField};
 use crate::session::Msg as Do;
+use crate::session::editor::ApplyStatus;
 use crate::session::selection::SelectionMsg;
 use crate::views::highlight;
 use crate::web::dom::icon;
@@ -137,6 +138,15 @@ pub(super) fn was(ctx: &Context<Editor>, text: &str) -> Html {
             <div class="was" tabindex="0" role="region" aria-label={say(msg::editor_then_label())}>{ for rows }</div>
         </div>
     }
+}
+
+/// Where the cluster refuses the manifest, as it does another of the same name, an empty one may take it.
+pub(super) fn afresh(props: &Props) -> Html {
+    if !matches!(props.standing, ApplyStatus::Rejected | ApplyStatus::Partly(..)) {
+        return Html::default();
+    }
+    let onclick = props.on_afresh.reform(|_: MouseEvent| ());
+    html! { <button type="button" class="btn" id="afresh" title={say(msg::editor_afresh())} onclick={onclick}>{ say(msg::button_start_over()) }</button> }
 }
 
 /// What becomes of the objects that left the manifest, before it is applied.

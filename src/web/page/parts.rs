@@ -163,6 +163,7 @@ impl Page {
                 on_edit={calls.edit.clone()}
                 on_apply={calls.apply.clone()}
                 on_revert={calls.revert.clone()}
+                on_afresh={calls.on.reform(|()| ReplaceMsg::Ask(Replacement::StartOver).into())}
                 on_compare={calls.on.reform(|()| EditorMsg::Compare.into())}
                 on_close={calls.left.clone()}
             />

@@ -319,6 +319,8 @@ impl Component for Lanes {
                     let _ = canvas.set_pointer_capture(event.pointer_id());
                 }
                 self.point(props, &event);
+                // What it tells would stand over the way back.
+                return self.tip.take().is_some();
             }
             Msg::Move(event) => {
                 let x = self.place(props, event.client_x());
