@@ -373,7 +373,9 @@ fn apply_document(sim: &mut Sim, text: &str, document: &Document, answer: &mut A
     let group = version.split('/').next().unwrap_or("");
     if group == GATEWAY_GROUP && sim.server().definitions().named(version, kind).is_none() {
         let message = msg::apply_install(published::GATEWAY_INSTALL);
-        answer.diagnostics.push(ApplyDiagnostic { error: false, ..at(text, document, "kind", message, None) });
+        if !answer.diagnostics.iter().any(|told| told.message == message) {
+            answer.diagnostics.push(ApplyDiagnostic { error: false, ..at(text, document, "kind", message, None) });
+        }
     }
     let ignored: Vec<ApplyDiagnostic> = without_effect(&document.value)
         .into_iter()

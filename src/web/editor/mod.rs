@@ -358,11 +358,10 @@ impl Component for Editor {
                     </ul>
                 }
                 if let Some(plan) = props.plan.as_ref().filter(|_| then.is_none()) { { self.plan(ctx, plan) } }
-                if then.is_none() { { leftovers(props) } }
+                if then.is_none() { { leftovers(props) }{ afresh(props) } }
                 <div class="p-foot">
                     <button type="button" class="btn primary" id="apply" disabled={then.is_some()} onclick={apply}>{ say(msg::button_apply()) }if !props.narrow { { " " }<kbd>{ if mac { "⌘⏎" } else { "Ctrl ⏎" } }</kbd> }</button>
                     <button type="button" class="btn" disabled={then.is_some()} title={say(msg::editor_reset())} onclick={revert}>{ say(msg::button_reset()) }</button>
-                    if then.is_none() { { afresh(props) } }
                     <span class="grow" />
                     if errors > 0 && then.is_none() { <button type="button" class="row count" onclick={link.callback(|_: MouseEvent| Msg::Problem)}>{ icon("i-error", 14) }<span role="status">{ say(msg::editor_problems(errors)) }</span></button> }
                 </div>

@@ -146,7 +146,7 @@ pub(super) fn afresh(props: &Props) -> Html {
         return Html::default();
     }
     let onclick = props.on_afresh.reform(|_: MouseEvent| ());
-    html! { <button type="button" class="btn" id="afresh" title={say(msg::editor_afresh())} onclick={onclick}>{ say(msg::button_start_over()) }</button> }
+    html! { <p class="prune row"><button type="button" class="btn sm" id="afresh" onclick={onclick}>{ say(msg::button_start_over()) }</button><span>{ say(msg::editor_afresh()) }</span></p> }
 }
 
 /// What becomes of the objects that left the manifest, before it is applied.
