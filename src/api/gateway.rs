@@ -215,6 +215,11 @@ pub fn address_of(gateway: &Object) -> Option<&str> {
     status_of(gateway)["addresses"][0]["value"].as_str()
 }
 
+/// The namespace that a reference names, or that of what refers.
+fn namespace_or<'a>(named: &'a str, own: &'a str) -> &'a str {
+    if named.is_empty() { own } else { named }
+}
+
 impl GatewaySpec {
     /// Reads the spec.
     pub fn of(gateway: &Object) -> GatewaySpec {
@@ -249,14 +254,14 @@ impl ParentRef {
 
     /// The namespace of what a route in a namespace names.
     pub fn namespace_from<'a>(&'a self, own: &'a str) -> &'a str {
-        if self.namespace.is_empty() { own } else { &self.namespace }
+        namespace_or(&self.namespace, own)
     }
 }
 
 impl BackendRef {
     /// The namespace of what is named from a namespace.
     pub fn namespace_from<'a>(&'a self, own: &'a str) -> &'a str {
-        if self.namespace.is_empty() { own } else { &self.namespace }
+        namespace_or(&self.namespace, own)
     }
 
     /// Its share of the requests.

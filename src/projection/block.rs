@@ -26,6 +26,8 @@ struct Members {
     counts: [usize; PodState::ALL.len()],
     /// How many of them mount claims.
     mounting: usize,
+    /// How many of them no node takes.
+    unscheduled: usize,
     /// How many of them have ended.
     ended: usize,
     /// How many of them are active: neither ended nor terminating.
@@ -50,6 +52,9 @@ impl Members {
         add(&mut self.counts[pod.state as usize], by);
         if !pod.claims.is_empty() {
             add(&mut self.mounting, by);
+        }
+        if !pod.unscheduled.is_empty() {
+            add(&mut self.unscheduled, by);
         }
         if pod.ended {
             add(&mut self.ended, by);
@@ -93,6 +98,11 @@ impl PodBlock {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.pods == 0
+    }
+
+    /// How many of them no node takes.
+    pub fn unscheduled(&self) -> usize {
+        self.0.unscheduled
     }
 
     /// All of them.

@@ -73,11 +73,10 @@ impl Drawing {
             _ => progress::of_named(of, pods(of)),
         };
         let blocks = || owners(&sets, of).iter().map(|owner| self.pods.pods.of(*owner));
-        let has = |block: &PodBlock, wanted: PodState| block.counts().iter().any(|(state, _)| *state == wanted);
-        let mut failing = blocks().filter(|block| has(block, PodState::Failed));
+        let fails = |block: &PodBlock| block.counts().iter().any(|(state, _)| *state == PodState::Failed);
+        let mut failing = blocks().filter(fails);
         let failed = failing.find_map(|block| block.iter().find(|pod| pod.state == PodState::Failed).map(|pod| pod.word.clone()));
-        let waiting = blocks().filter(|block| has(block, PodState::Pending));
-        let unscheduled: usize = waiting.map(|block| block.iter().filter(|pod| !pod.unscheduled.is_empty()).count()).sum();
+        let unscheduled: usize = blocks().map(|block| block.unscheduled()).sum();
         let is_one = all.len() == 1 || worst_first(*state) < worst_first(PodState::Ready);
         let pill = |words, state: PodState| Pill { of: is_one.then(|| of.key()), ..Pill::in_state(words, state) };
         if let (PodState::Creating | PodState::Pending, Some(word), true) = (state, failed, of.kind != Kind::Job) {

@@ -1,4 +1,4 @@
-//! Whether a request reaches what it is meant for: names, Services, ports, NetworkPolicies Ingress rules and Gateways.
+//! Whether a request reaches what it is meant for: names, Services, ports, NetworkPolicies, Ingress rules and Gateways.
 //!
 //! Nothing is sent: every question is answered from the objects as they are. Only what the simulation itself asks (a command in a
 //! container, the path that a diagram follows) is decided here; no control loop depends on it.
