@@ -9,11 +9,11 @@ use loopscope::api::time::SECOND;
 use loopscope::check;
 use loopscope::engine::Sim;
 use loopscope::engine::cluster::ClusterConfig;
+use loopscope::engine::disk::MachineFiles;
 use loopscope::explain::story::Story;
 use loopscope::i18n::Catalogue;
 use loopscope::kubectl::VERBS;
 use loopscope::kubectl::parse::{Args, takes};
-use loopscope::kubectl::published;
 use loopscope::lesson;
 use loopscope::lesson::format::Tongue;
 use loopscope::scenario::{self, Observer, Scenario, Trace};
@@ -426,13 +426,15 @@ fn kubectl(args: &[String]) -> Result<u8, String> {
         }
         scenario::settle(&mut sim);
     }
+    let read = |path: &str| std::fs::read_to_string(path).ok();
+    sim.disks.machine = Some(MachineFiles { read, list: files_below });
     let mut code = 0;
     for line in args[at..].split(|word| word == ";") {
-        let (line, mut stdin) = read_files(line)?;
-        if stdin.is_empty() && reads_stdin(&line) && !io::stdin().is_terminal() {
-            io::stdin().read_to_string(&mut stdin).map_err(|_| "error: stdin is not UTF-8")?;
+        let mut stdin = String::new();
+        if names_stdin(line) || reads_stdin(line) && !io::stdin().is_terminal() {
+            io::stdin().read_to_string(&mut stdin).map_err(|_| "error: error parsing STDIN: the text is not UTF-8")?;
         }
-        let session = scenario::finish(&mut sim, &line, &stdin, PATIENCE);
+        let session = scenario::finish(&mut sim, line, &stdin, PATIENCE);
         // What cannot be printed, to a pipe that is closed, is not wanted.
         let _ = io::stdout().write_all(session.stdout.as_bytes());
         let _ = io::stderr().write_all(session.stderr.as_bytes());
@@ -450,37 +452,32 @@ fn reads_stdin(line: &[String]) -> bool {
     Args::parse(verb.name, verb.flags, &line[at + 1..end]).is_ok_and(|args| args.on("stdin"))
 }
 
-/// Puts the content of `-f FILE` on standard input, where the command reads it.
-fn read_files(line: &[String]) -> Result<(Vec<String>, String), String> {
-    let mut line = line.to_vec();
-    let mut stdin = String::new();
-    let mut i = 0;
-    while i < line.len() {
-        let inline = ["--filename=", "-f="].iter().find_map(|flag| line[i].strip_prefix(flag)).map(String::from);
-        let path = match inline {
-            Some(path) => Some((i, path)),
-            None if line[i] == "-f" || line[i] == "--filename" => line.get(i + 1).map(|p| (i + 1, p.clone())),
-            None => None,
-        };
-        if let Some((at, path)) = path {
-            let mut text = String::new();
-            if path == "-" {
-                let mut bytes = Vec::new();
-                io::stdin().read_to_end(&mut bytes).map_err(|e| e.to_string())?;
-                text = String::from_utf8(bytes).map_err(|_| "error: error parsing STDIN: the text is not UTF-8".to_string())?;
-            } else if published::is_known(&path) {
-                i = at + 1;
-                continue;
-            } else if path.starts_with("http://") || path.starts_with("https://") {
-                return Err(format!("error: {path}: nothing is fetched from the network; save the file and give its name"));
-            } else {
-                text += &std::fs::read_to_string(&path).map_err(|_| format!("error: the path {path:?} does not exist"))?;
-            }
-            stdin += &format!("{}{text}", if stdin.is_empty() { "" } else { "\n---\n" });
-            line[at] = if at == i { "--filename=-".into() } else { "-".into() };
-            i = at;
-        }
-        i += 1;
+/// Whether `-` stands for a file among the words.
+fn names_stdin(line: &[String]) -> bool {
+    let flags = |word: &String| matches!(word.as_str(), "-f" | "--filename");
+    line.windows(2).any(|pair| flags(&pair[0]) && pair[1] == "-")
+        || line.iter().any(|word| matches!(word.as_str(), "-f-" | "-f=-" | "--filename=-"))
+}
+
+/// The files in a folder and in those below it, by their paths from it, in the order in which kubectl walks them.
+fn files_below(folder: &str) -> Option<Vec<String>> {
+    if !std::path::Path::new(folder).is_dir() {
+        return None;
     }
-    Ok((line, stdin))
+    let mut found = Vec::new();
+    let mut left = vec![String::new()];
+    while let Some(below) = left.pop() {
+        let entries = std::fs::read_dir(std::path::Path::new(folder).join(&below)).into_iter().flatten().flatten();
+        for entry in entries {
+            let name = [&*below, if below.is_empty() { "" } else { "/" }, &*entry.file_name().to_string_lossy()].concat();
+            // A link to a folder is not followed: it may lead back.
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => left.push(name),
+                Ok(_) => found.push(name),
+                Err(_) => {}
+            }
+        }
+    }
+    found.sort_by(|a, b| a.split('/').cmp(b.split('/')));
+    Some(found)
 }

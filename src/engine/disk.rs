@@ -19,6 +19,30 @@ const MAX_TOTAL_BYTES: usize = 1 << 20;
 #[derive(Clone, Debug, Default)]
 pub struct Disks {
     files: BTreeMap<(Str, Str), Str>,
+    /// What a command reads that is not on the terminal's disk: files of the machine, where the engine may read them.
+    pub machine: Option<MachineFiles>,
+}
+
+/// The files of the machine on which the engine runs. None in a browser, and none for whoever comes over a network.
+#[derive(Clone, Copy, Debug)]
+pub struct MachineFiles {
+    /// The text of a file.
+    pub read: fn(&str) -> Option<String>,
+    /// The files in a folder and in those below, by their paths from it; none if it is not there.
+    pub list: fn(&str) -> Option<Vec<String>>,
+}
+
+/// A path from the root, seen from a folder.
+pub fn absolute(folder: &str, path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in folder.split('/').filter(|_| !path.starts_with('/')).chain(path.split('/')) {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    format!("/{}", parts.join("/"))
 }
 
 impl Disks {

@@ -5,6 +5,7 @@
 
 use super::client::Client;
 use super::documents;
+use super::filenames::Filenames;
 use super::parse::{Args, names_by_file, takes};
 use super::targets::label;
 use super::{Failure, Verb};
@@ -15,29 +16,39 @@ pub fn named(client: &mut Client<'_>, verb: &Verb, words: Vec<String>, text: &st
     if !names_by_file(verb.flags) {
         return Ok(Some(words));
     }
+    let by_folder = takes(verb.flags, "kustomize");
     let mut kept = Vec::new();
     let mut rest = words.into_iter();
-    let mut is_named = false;
+    let mut files = Filenames::default();
     while let Some(word) = rest.next() {
         match word.as_str() {
             "--" => {
                 kept.push(word);
                 kept.extend(rest.by_ref());
             }
-            "-f" | "--filename" => is_named |= rest.next().is_some(),
-            word if word.starts_with("--filename=") || word.starts_with("-f") => is_named = true,
-            _ => kept.push(word),
+            "-f" | "--filename" => files.paths.extend(rest.next()),
+            "-k" | "--kustomize" if by_folder => files.kustomization = rest.next(),
+            "-R" | "--recursive" => files.recursive = true,
+            plain => {
+                match (["--filename=", "-f=", "-f"].iter().find_map(|flag| plain.strip_prefix(flag)), plain.strip_prefix("--kustomize=")) {
+                    (Some(path), _) => files.paths.push(path.to_owned()),
+                    (_, Some(folder)) if by_folder => files.kustomization = Some(folder.to_owned()),
+                    _ => kept.push(word),
+                }
+            }
         }
     }
-    if !is_named {
+    if files.is_empty() {
         return Ok(Some(kept));
     }
     let local = takes(verb.flags, "local") && kept.iter().any(|word| word == "--local" || word == "--local=true");
     let (mut names, mut namespace) = (Vec::new(), Vec::new());
-    for value in documents::read(client, text) {
-        let as_read = value.clone();
-        let own = value["metadata"]["namespace"].as_str().map(str::to_owned);
-        match documents::prepare(client, &Args::default(), value) {
+    let contents = documents::read_files(client, &files, false, text);
+    contents.faults.iter().for_each(|fault| client.fail(fault));
+    for document in contents.documents {
+        let as_read = document.value.clone();
+        let own = as_read["metadata"]["namespace"].as_str().map(str::to_owned);
+        match documents::prepare(client, &Args::default(), document) {
             Ok((kind, _)) if local => client.local.push((kind, as_read)),
             // What is exposed need not be there yet.
             Ok(prepared) if verb.name == "expose" => client.local.push(prepared),

@@ -28,10 +28,10 @@ fn run(client: &mut Client<'_>, words: &[String], text: &str) -> Result<Outcome,
     let args = Args::parse(&format!("certificate {}", words[0]), FLAGS, rest)?;
     client.use_flags(&args)?;
     let mut names: Vec<String> = args.words.iter().map(|word| word.rsplit('/').next().unwrap_or(word).to_owned()).collect();
-    for value in documents::read(client, text).iter().filter(|_| args.get("filename").is_some()) {
-        names.push(name_of(value).to_owned());
-    }
-    if names.is_empty() {
+    let contents = documents::read(client, &args, text);
+    names.extend(contents.documents.iter().map(|document| name_of(&document.value).to_owned()));
+    client.fail_all(contents.faults);
+    if names.is_empty() && client.failure.is_none() {
         return Err(Failure::error("one or more CSRs must be specified as <name> or -f <filename>"));
     }
     for name in names {

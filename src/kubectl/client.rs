@@ -7,7 +7,7 @@ use super::output::{DryRun, Mode, OutputFormat, named};
 use super::typed;
 use crate::api::meta::CHANGE_CAUSE;
 use crate::api::{Kind, Object, ObjectRef, Uid};
-use crate::engine::disk::{CONSOLE, Disks};
+use crate::engine::disk::{CONSOLE, Disks, absolute};
 use crate::engine::store::{ApiError, ApiServer, Delete, Manager, Origin, Patch, StatusReason, Subresource, Unknown, UserInfo};
 use crate::engine::{Listing, Sim, Why};
 use serde_json::{Value, json};
@@ -30,6 +30,8 @@ pub struct Client<'a> {
     pub namespace: String,
     /// How it prints objects, and whether it writes.
     pub mode: Mode,
+    /// The folder of the terminal in which it was started.
+    pub folder: String,
     /// Printed since the last poll.
     pub out: String,
     /// Complained about since the last poll.
@@ -60,6 +62,7 @@ impl<'a> Client<'a> {
             origin,
             namespace,
             mode,
+            folder: String::new(),
             out: String::new(),
             err: String::new(),
             failure: None,
@@ -105,6 +108,11 @@ impl<'a> Client<'a> {
     pub fn fail(&mut self, failure: &Failure) {
         self.failures.push(failure.clone());
         self.failure.get_or_insert_with(|| failure.clone());
+    }
+
+    /// Goes on after faults that are told as one failure.
+    pub fn fail_all(&mut self, faults: Vec<Failure>) {
+        Failure::all(faults).iter().for_each(|failure| self.fail(failure));
     }
 
     /// Prints the failures. One of several is told otherwise than one alone: `checkErr` of `kubectl/pkg/cmd/util/helpers.go`.
@@ -155,7 +163,20 @@ impl<'a> Client<'a> {
 
     /// A file of the terminal's session.
     pub fn file(&self, path: &str) -> Option<String> {
-        self.sim.disks.read(CONSOLE, path.trim_start_matches("./")).map(|text| text.to_string())
+        let disks = &self.sim.disks;
+        let own = disks.read(CONSOLE, absolute(&self.folder, path).trim_start_matches('/'));
+        own.map(|text| text.to_string()).or_else(|| (disks.machine?.read)(path))
+    }
+
+    /// The files in a folder of it and in those below, by their paths from it, in order; none if it is not there.
+    pub fn files(&self, path: &str) -> Option<Vec<String>> {
+        let (disks, folder) = (&self.sim.disks, absolute(&self.folder, path));
+        let within = |file: &str| {
+            let rest = format!("/{file}").strip_prefix(folder.trim_end_matches('/'))?.strip_prefix('/')?.to_owned();
+            (!rest.is_empty()).then_some(rest)
+        };
+        let own: Vec<String> = disks.list(CONSOLE).filter_map(|(file, _)| within(file)).collect();
+        if own.is_empty() { (disks.machine?.list)(path) } else { Some(own) }
     }
 
     /// The wall clock of the cluster, in seconds since 1970.

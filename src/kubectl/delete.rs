@@ -2,7 +2,8 @@
 
 use super::client::Client;
 use super::documents;
-use super::failure::server_error;
+use super::failure::{server_error, source_error};
+use super::filenames::Filenames;
 use super::output::{DryRun, OutputFormat};
 use super::parse::Args;
 use super::targets::{Targets, key_of, name_of};
@@ -38,7 +39,7 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
              may continue to run on the cluster indefinitely.",
         );
     }
-    let objects = if args.get("filename").is_some() { from_text(client, &args, stdin)? } else { named(client, &args)? };
+    let objects = if Filenames::of(&args).is_empty() { named(client, &args)? } else { from_text(client, &args, stdin)? };
     let mut pending = Deletion::default();
     let forced = if args.on("force") { "force " } else { "" };
     let found = !objects.is_empty();
@@ -114,18 +115,27 @@ fn named(client: &mut Client<'_>, args: &Args) -> Result<Vec<(Kind, Value)>, Fai
 
 fn from_text(client: &mut Client<'_>, args: &Args, stdin: &str) -> Result<Vec<(Kind, Value)>, Failure> {
     let mut found = Vec::new();
-    for value in documents::read(client, stdin) {
-        let (kind, value) = documents::prepare(client, args, value)?;
+    let contents = documents::read(client, args, stdin);
+    for document in contents.documents {
+        let source = document.source.clone();
+        let (kind, value) = match documents::prepare(client, args, document) {
+            Ok(prepared) => prepared,
+            Err(failure) => {
+                client.fail(&failure);
+                continue;
+            }
+        };
         let key = key_of(kind, &value);
         match client.find(&key) {
             Some(object) => found.push((kind, object)),
             None if args.on("ignore-not-found") => {}
             None => {
                 let error = ApiError::not_found(kind, &key.name);
-                client.fail(&super::failure::source_error(&error, "error when deleting \"STDIN\""));
+                client.fail(&source_error(&error, &format!("error when deleting {source:?}")));
             }
         }
     }
+    client.fail_all(contents.faults);
     Ok(found)
 }
 

@@ -6,6 +6,7 @@ use super::apply::difference;
 use super::client::Client;
 use super::documents::{self, prepare, with_last_applied};
 use super::failure::server_error;
+use super::filenames::Filenames;
 use super::output::DryRun;
 use super::parse::Args;
 use super::printers::yaml;
@@ -34,12 +35,15 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
     let args = Args::parse("diff", FLAGS, words)?;
     client.use_flags(&args)?;
     client.mode.dry = DryRun::Server;
-    if args.get("filename").is_none() {
+    if Filenames::of(&args).is_empty() {
         return Err(Failure { exit: 2, ..Failure::error(NO_FILE) });
     }
-    let mut differs = false;
-    for value in documents::read(client, stdin) {
-        let (kind, value) = prepare(client, &args, value)?;
+    let fails = |failure: Failure| Failure { exit: 2, ..failure };
+    let contents = documents::read(client, &args, stdin);
+    // Nothing is shown where something could not be compared.
+    let mut shown = String::new();
+    for document in contents.documents {
+        let (kind, value) = prepare(client, &args, document).map_err(fails)?;
         let name = value["metadata"]["name"].as_str().unwrap_or("").to_owned();
         let namespace = value["metadata"]["namespace"].as_str().unwrap_or("").to_owned();
         let key = ObjectRef::new(kind, &namespace, &name);
@@ -54,23 +58,25 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
                 client.patch(&key, Subresource::Main, how, &change)
             }
         };
-        let merged = merged.map_err(|error| Failure { exit: 2, ..server_error(&error) })?;
+        let merged = merged.map_err(|error| fails(server_error(&error)))?;
         let text = |value: &Value| yaml::print(&masked(kind, value.clone()));
         let (old, new) = (live.as_ref().map(text).unwrap_or_default(), text(&merged));
         let changes = unified(&old, &new);
         if changes.is_empty() {
             continue;
         }
-        differs = true;
         let group = if kind.info().group.is_empty() { String::new() } else { format!("{}.", kind.info().group) };
         let file = format!("{group}{}.{}.{namespace}.{name}", kind.info().version, kind.name());
         let time = Timestamp::new(client.wall()).rfc3339().replace('T', " ").replace('Z', ".000000000 +0000");
-        client.say(format!("diff -u -N /tmp/LIVE/{file} /tmp/MERGED/{file}"));
-        client.say(format!("--- /tmp/LIVE/{file}\t{time}\n+++ /tmp/MERGED/{file}\t{time}"));
-        client.out.push_str(&changes);
+        shown.push_str(&format!("diff -u -N /tmp/LIVE/{file} /tmp/MERGED/{file}\n"));
+        shown.push_str(&format!("--- /tmp/LIVE/{file}\t{time}\n+++ /tmp/MERGED/{file}\t{time}\n{changes}"));
     }
+    if let Some(failure) = Failure::all(contents.faults) {
+        return Err(fails(failure));
+    }
+    client.out.push_str(&shown);
     // As diff does, it ends with 1 where something differs.
-    if differs { Err(Failure::exit("", 1)) } else { Ok(Outcome::Done) }
+    if shown.is_empty() { Ok(Outcome::Done) } else { Err(Failure::exit("", 1)) }
 }
 
 /// Values of Secrets are not shown.

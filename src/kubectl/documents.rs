@@ -3,52 +3,119 @@
 use super::Failure;
 use super::client::Client;
 use super::failure::json_fault;
+use super::filenames::{Filenames, Source};
 use super::parse::Args;
 use crate::api::meta::LAST_APPLIED;
 use crate::api::{Kind, json, schema};
-use crate::manifest;
+use crate::manifest::{self, STDIN};
 use serde_json::{Map, Value, json};
+use std::rc::Rc;
 
-/// The objects of a text that are fit to be sent, up to the first document that cannot be read, whose fault is printed.
-///
-/// Models `StreamVisitor.Visit` (`staging/src/k8s.io/cli-runtime/pkg/resource/visitor.go`).
-pub fn read(client: &mut Client<'_>, text: &str) -> Vec<Value> {
-    let (mut reader, mut values) = (manifest::Reader::default(), Vec::new());
-    while let Some(part) = reader.next(text.as_bytes()) {
-        values.extend(part.documents.into_iter().map(|document| document.value));
-        let Some(fault) = part.diagnostics.iter().find(|one| one.severity == manifest::Severity::Error) else { continue };
-        // What is neither JSON nor YAML and looks like JSON is told as JSON.
-        if text.trim_start().starts_with('{') {
-            let (offset, fault) = json_fault(text);
-            client.fail(&Failure::error(format!("error parsing STDIN: json: offset {offset}: {fault}")));
-            return Vec::new();
-        }
-        client.fail(&Failure::error(&fault.message));
-        break;
-    }
-    values
+/// An object of a manifest, of a kind that the server has.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// What messages call the text that it stands in.
+    pub source: Rc<str>,
+    /// Its kind.
+    pub kind: Kind,
+    /// The object as it is written.
+    pub value: Value,
 }
 
-/// Checks of a client before it sends an object: header, metadata, kind, namespace.
-pub fn prepare(client: &Client<'_>, args: &Args, mut value: Value) -> Result<(Kind, Value), Failure> {
-    if let Some(message) = manifest::header_error(&value) {
-        let validates = matches!(args.verb_path.as_str(), "apply" | "create" | "replace");
-        let validates = validates && !matches!(args.get("validate"), Some("false" | "ignore"));
-        let message = if validates { message } else { undecodable(&value) };
-        return Err(Failure::error(message));
+/// What was read of the files that a command names.
+#[derive(Default)]
+pub struct FileContents {
+    /// The objects that can be sent.
+    pub documents: Vec<Document>,
+    /// Why others cannot: kubectl tells them as one failure.
+    pub faults: Vec<Failure>,
+}
+
+/// Reads the files that a command names. Where one cannot be read, the others are.
+pub fn read(client: &Client<'_>, args: &Args, stdin: &str) -> FileContents {
+    read_files(client, &Filenames::of(args), validates(args), stdin)
+}
+
+/// The same for files; `validates`: whether a client looks for kind and apiVersion first.
+pub fn read_files(client: &Client<'_>, files: &Filenames, validates: bool, stdin: &str) -> FileContents {
+    let mut contents = FileContents::default();
+    match files.read(client, stdin) {
+        Err(missing) => contents.faults = missing,
+        Ok(sources) => {
+            for source in sources {
+                if let Err(failure) = contents.take(client, &source, validates) {
+                    contents.faults.push(failure);
+                }
+            }
+        }
+    }
+    contents
+}
+
+impl FileContents {
+    /// Reads a text up to the first document that cannot be read.
+    ///
+    /// Models `StreamVisitor.Visit` (`staging/src/k8s.io/cli-runtime/pkg/resource/visitor.go`).
+    fn take(&mut self, client: &Client<'_>, source: &Source<'_>, validates: bool) -> Result<(), Failure> {
+        let mut reader = manifest::Reader::default();
+        while let Some(part) = reader.next(source.text.as_bytes()) {
+            let wrong = part.diagnostics.iter().find(|one| one.severity == manifest::Severity::Error);
+            // What is neither JSON nor YAML and looks like JSON is told as JSON.
+            if wrong.is_some() && source.text.trim_start().starts_with('{') {
+                let (offset, fault) = json_fault(&source.text);
+                return Err(Failure::error(format!("error parsing {}: json: offset {offset}: {fault}", source.name)));
+            }
+            for document in part.documents {
+                if let Some(fault) = manifest::header_fault(&document.value).filter(|_| validates) {
+                    return Err(Failure::error(fault.of(&source.name)));
+                }
+                match known(client, source.name.clone(), document.value) {
+                    Ok(document) => self.documents.push(document),
+                    Err(failure) => self.faults.push(failure),
+                }
+            }
+            if let Some(wrong) = wrong {
+                return Err(Failure::error(wrong.fault.of(&source.name)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a command has its objects checked before they are sent.
+fn validates(args: &Args) -> bool {
+    matches!(args.verb_path.as_str(), "apply" | "create" | "replace") && !matches!(args.get("validate"), Some("false" | "ignore"))
+}
+
+/// An object that was made here is told as one that was written to kubectl.
+pub fn made(client: &Client<'_>, value: Value) -> Result<Document, Failure> {
+    known(client, STDIN.into(), value)
+}
+
+/// Looks for the kind of an object; models `infoForData` (`cli-runtime/pkg/resource/mapper.go`).
+fn known(client: &Client<'_>, source: Rc<str>, value: Value) -> Result<Document, Failure> {
+    if manifest::header_fault(&value).is_some() {
+        return Err(Failure::error(undecodable(&source, &value)));
     }
     if let Some(problem) = schema::metadata_error(&value) {
-        return Err(Failure::error(format!("unable to decode \"STDIN\": {}", problem.message)));
+        return Err(Failure::error(format!("unable to decode {source:?}: {}", problem.message)));
     }
     let text = |path: &str| value.pointer(path).and_then(Value::as_str).unwrap_or("").to_owned();
     let (api_version, kind_name) = (text("/apiVersion"), text("/kind"));
     let (name, namespace) = (text("/metadata/name"), text("/metadata/namespace"));
     let Some(kind) = client.sim().server().definitions().named(&api_version, &kind_name) else {
         return Err(Failure::error(format!(
-            "resource mapping not found for name: \"{name}\" namespace: \"{namespace}\" from \"STDIN\": no matches for kind \
+            "resource mapping not found for name: \"{name}\" namespace: \"{namespace}\" from {source:?}: no matches for kind \
              \"{kind_name}\" in version \"{api_version}\"\nensure CRDs are installed first"
         )));
     };
+    Ok(Document { source, kind, value })
+}
+
+/// An object as it is sent: in its namespace.
+pub fn prepare(client: &Client<'_>, args: &Args, document: Document) -> Result<(Kind, Value), Failure> {
+    let Document { kind, mut value, .. } = document;
+    let namespace = value["metadata"]["namespace"].as_str().unwrap_or("").to_owned();
     if kind.info().namespaced {
         if namespace.is_empty() {
             set(&mut value, "namespace", &client.namespace);
@@ -66,9 +133,9 @@ pub fn prepare(client: &Client<'_>, args: &Args, mut value: Value) -> Result<(Ki
 }
 
 /// What a client that does not validate says about an object without a kind or an apiVersion.
-fn undecodable(value: &Value) -> String {
+fn undecodable(source: &str, value: &Value) -> String {
     let missing = if value["kind"].as_str().is_none_or(str::is_empty) { "Kind" } else { "apiVersion" };
-    format!("unable to decode \"STDIN\": Object '{missing}' is missing in '{value}'")
+    format!("unable to decode {source:?}: Object '{missing}' is missing in '{value}'")
 }
 
 fn set(value: &mut Value, name: &str, text: &str) {

@@ -84,7 +84,7 @@ impl Editing {
         // Comments are YAML's own; within a text of many lines they are none.
         let parsed = manifest::parse(saved.as_bytes());
         if let Some(wrong) = parsed.diagnostics.first() {
-            return self.reopen(&format!("# The edited file had a syntax error: {}\n#\n", wrong.message), saved);
+            return self.reopen(&format!("# The edited file had a syntax error: {}\n#\n", wrong.fault), saved);
         }
         let edited: Vec<Value> = parsed.documents.into_iter().map(|document| document.value).collect();
         let key = |object: &Value| [&object["apiVersion"], &object["kind"], &object["metadata"]["name"]].map(Value::clone);

@@ -35,6 +35,16 @@ impl Failure {
         Failure::error(format!("{message}\nSee 'kubectl {path} -h' for help and examples"))
     }
 
+    /// Several as one: alone each is told on a line of its own, beside others all are told in one.
+    pub fn all(failures: Vec<Failure>) -> Option<Failure> {
+        if failures.len() < 2 {
+            return failures.into_iter().next();
+        }
+        let told: Vec<&str> = failures.iter().map(|failure| &*failure.among).collect();
+        let among = format!("[{}]", told.join(", "));
+        Some(Failure { among, ..Failure::plain(told.join("\n")) })
+    }
+
     /// A message without `error: ` before it.
     pub fn plain(message: impl std::fmt::Display) -> Failure {
         Failure::exit(format!("{message}\n"), 1)
@@ -52,10 +62,16 @@ pub fn json_fault(text: &str) -> (usize, String) {
     let offset = before + error.column();
     let read = text.get(..offset.saturating_sub(1)).unwrap_or("");
     let found = text[read.len()..].chars().next().unwrap_or(' ');
-    // A key fits where only its value would then be missing.
-    let with_key = serde_json::from_str::<serde_json::Value>(&format!("{read}\"k\":"));
-    let place = if with_key.is_err_and(|error| error.is_eof()) { "object key string" } else { "value" };
-    (offset, format!("invalid character '{found}' looking for beginning of {place}"))
+    // What fits is what leaves only something missing.
+    let fits = |more: &str| serde_json::from_str::<serde_json::Value>(&format!("{read}{more}")).is_err_and(|error| error.is_eof());
+    let places = [
+        ("\"k\":", "looking for beginning of object key string"),
+        (":", "after object key"),
+        (",\"k\":", "after object key:value pair"),
+        (",", "after array element"),
+    ];
+    let place = places.iter().find(|(more, _)| fits(more)).map_or("looking for beginning of value", |(_, place)| place);
+    (offset, format!("invalid character '{found}' {place}"))
 }
 
 /// `Error from server (NotFound): pods "x" not found`

@@ -27,6 +27,7 @@ mod exec;
 pub mod explain;
 mod expose;
 mod failure;
+mod filenames;
 mod get;
 mod kustomize;
 mod label;
@@ -393,12 +394,6 @@ fn dispatch(client: &mut Client<'_>, args: &[String], stdin: &str) -> Result<Out
         client.say(format!("{}\n\nOptions:\n{}\nUsage:\n  kubectl {} [options]", verb.help, options(verb), verb.name));
         return Ok(Outcome::Done);
     }
-    // A file of the web is read as one of the terminal is.
-    let published = published::expand(&rest, stdin)?;
-    let (rest, stdin) = published.as_ref().map_or((rest, stdin), |(words, text)| (words.clone(), text.as_str()));
-    // What a kustomization makes is read as a file is.
-    let built = if parse::takes(verb.flags, "kustomize") { kustomize::expand(client, &rest)? } else { None };
-    let (rest, stdin) = built.as_ref().map_or((rest, stdin), |(words, text)| (words.clone(), text.as_str()));
     match by_file::named(client, verb, rest, stdin)? {
         Some(words) => (verb.run)(client, &words, stdin),
         None => Ok(Outcome::Done),

@@ -87,7 +87,7 @@ fn read(text: &str) -> Result<Value, Failure> {
     match (parsed.documents.into_iter().next(), parsed.diagnostics.first()) {
         (Some(document), None) if !text.trim_start().starts_with('{') => Ok(document.value),
         (_, Some(diagnostic)) if !text.trim_start().starts_with('{') => {
-            Err(Failure::error(format!("unable to parse {text:?}: {}", diagnostic.message)))
+            Err(Failure::error(format!("unable to parse {text:?}: {}", diagnostic.fault)))
         }
         _ => Err(Failure::plain(format!("Error from server (BadRequest): {}", json_fault(text).1))),
     }

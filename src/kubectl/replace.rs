@@ -2,16 +2,16 @@
 
 use super::client::Client;
 use super::delete::{Deletion, delete_one};
-use super::documents::{self, prepare};
+use super::documents::{self, Document, prepare};
 use super::failure::source_error;
+use super::filenames::Filenames;
 use super::output::DryRun;
 use super::parse::Args;
 use super::targets::{key_of, name_of};
 use super::unavailable::NO_FILE;
 use super::{Failure, Outcome, PendingCommand, Reads, Verb};
-use crate::api::{Kind, Time};
+use crate::api::Time;
 use crate::engine::store::{ApiError, Delete};
-use serde_json::Value;
 
 const FLAGS: &str = "filename/f= kustomize/k= recursive/R dry-run?unchanged validate?strict output/o= force save-config wait \
     cascade?background grace-period= timeout= !raw= !subresource=";
@@ -20,57 +20,66 @@ const FLAGS: &str = "filename/f= kustomize/k= recursive/R dry-run?unchanged vali
 pub const VERB: Verb =
     Verb { name: "replace", aliases: &[], flags: FLAGS, reads: Reads::No, run, help: "Replace a resource by file name or stdin" };
 
-const DOING: &str = "error when replacing \"STDIN\"";
-
 fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("replace", FLAGS, words)?;
     client.use_flags(&args)?;
     if args.on("force") && client.mode.dry != DryRun::No {
         return Err(Failure::error("--dry-run can not be used when --force is set"));
     }
-    if args.get("filename").is_none() {
+    if Filenames::of(&args).is_empty() {
         return Err(Failure::error(NO_FILE));
     }
     let mut prepared = Vec::new();
-    for value in documents::read(client, stdin) {
-        match prepare(client, &args, value) {
-            Ok((kind, value)) if args.on("save-config") => prepared.push((kind, documents::with_last_applied(&value))),
-            Ok(prepared_one) => prepared.push(prepared_one),
+    let contents = documents::read(client, &args, stdin);
+    for document in contents.documents {
+        let source = document.source.clone();
+        match prepare(client, &args, document) {
+            Ok((kind, value)) => {
+                let value = if args.on("save-config") { documents::with_last_applied(&value) } else { value };
+                prepared.push(Document { source, kind, value });
+            }
             Err(failure) => client.fail(&failure),
         }
     }
     if args.on("force") {
+        client.fail_all(contents.faults);
         return Ok(Outcome::pending(forced(client, &args, prepared)?));
     }
-    for (kind, value) in prepared {
-        if let Err(failure) = replace(client, kind, value) {
+    for document in prepared {
+        if let Err(failure) = replace(client, document) {
             client.fail(&failure);
         }
     }
+    client.fail_all(contents.faults);
     Ok(Outcome::Done)
 }
 
-fn replace(client: &mut Client<'_>, kind: Kind, value: Value) -> Result<(), Failure> {
+fn replace(client: &mut Client<'_>, Document { source, kind, value }: Document) -> Result<(), Failure> {
+    let refused = |error: &ApiError| refused(error, &source);
     if client.find(&key_of(kind, &value)).is_none() {
-        return Err(source_error(&ApiError::not_found(kind, name_of(&value)), DOING));
+        return Err(refused(&ApiError::not_found(kind, name_of(&value))));
     }
-    let replaced = client.update(value).map_err(|error| source_error(&error, DOING))?;
+    let replaced = client.update(value).map_err(|error| refused(&error))?;
     client.report(kind, &replaced, "replaced")
+}
+
+fn refused(error: &ApiError, source: &str) -> Failure {
+    source_error(error, &format!("error when replacing {source:?}"))
 }
 
 /// Objects that are created anew when the old ones are gone.
 #[derive(Clone, Debug)]
 struct Forced {
     old: Deletion,
-    new: Vec<(Kind, Value)>,
+    new: Vec<Document>,
 }
 
-fn forced(client: &mut Client<'_>, args: &Args, new: Vec<(Kind, Value)>) -> Result<Forced, Failure> {
+fn forced(client: &mut Client<'_>, args: &Args, new: Vec<Document>) -> Result<Forced, Failure> {
     let mut old = Deletion::default();
     let grace_seconds = args.number("grace-period")?.filter(|seconds| *seconds >= 0);
-    for (kind, value) in &new {
-        if let Some(object) = client.find(&key_of(*kind, value)) {
-            delete_one(client, (*kind, &object), "", Delete { grace_seconds, ..Delete::default() }, &mut old);
+    for document in &new {
+        if let Some(object) = client.find(&key_of(document.kind, &document.value)) {
+            delete_one(client, (document.kind, &object), "", Delete { grace_seconds, ..Delete::default() }, &mut old);
         }
     }
     Ok(Forced { old, new })
@@ -81,10 +90,10 @@ impl PendingCommand for Forced {
         if !self.old.poll(client)? {
             return Ok(false);
         }
-        for (kind, value) in std::mem::take(&mut self.new) {
+        for Document { source, kind, value } in std::mem::take(&mut self.new) {
             match client.create(value) {
                 Ok(created) => client.report(kind, &created, "replaced")?,
-                Err(error) => client.fail(&source_error(&error, DOING)),
+                Err(error) => client.fail(&refused(&error, &source)),
             }
         }
         Ok(true)

@@ -120,7 +120,7 @@ pub fn is_lesson(text: &str) -> bool {
 pub fn parse(text: &str) -> Result<Lesson, Vec<LessonError>> {
     let read = manifest::parse(text.as_bytes());
     if let Some(fault) = read.diagnostics.first() {
-        return Err(vec![LessonError { line: fault.line, path: String::new(), problem: Problem::Text(fault.message.clone()) }]);
+        return Err(vec![LessonError { line: fault.line, path: String::new(), problem: Problem::Text(fault.fault.to_string()) }]);
     }
     let value = read.documents.first().map_or(Json::Null, |document| document.value.clone());
     let mut reader = Reader::default();

@@ -3,7 +3,7 @@
 //! The YAML crate reads YAML 1.2; Kubernetes reads 1.1, where `yes` is a boolean and `0644` is octal.
 //! So plain scalars are looked at again here. Expansion of aliases is bounded by a budget.
 
-use super::words;
+use super::words::{self, TextFault};
 use serde::de::{DeserializeSeed, EnumAccess, Error as _, MapAccess, SeqAccess, VariantAccess, Visitor};
 use serde_json::{Map, Number, Value};
 use std::cell::Cell;
@@ -12,8 +12,8 @@ use std::fmt;
 /// A document that is not read, with the place in its text.
 #[derive(Debug)]
 pub struct ParseFault {
-    /// kubectl's words.
-    pub message: String,
+    /// What it is.
+    pub fault: TextFault,
     /// Line in the document, from 1; 0 if unknown.
     pub line: usize,
     /// Column, from 1; 0 if unknown.
@@ -31,7 +31,7 @@ const EXCESSIVE: &str = "document contains excessive aliasing";
 pub fn documents(text: &str) -> Result<Vec<Value>, ParseFault> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if open_brackets(text) > BRACKETS {
-        return Err(ParseFault { message: words::yaml("exceeded max depth of 10000"), line: 0, column: 0 });
+        return Err(ParseFault { fault: words::yaml("exceeded max depth of 10000"), line: 0, column: 0 });
     }
     if text.trim_start().starts_with('{') {
         let values: Result<Vec<Value>, _> = serde_json::Deserializer::from_str(text).into_iter().collect();
@@ -77,15 +77,15 @@ fn fault(error: &serde_yaml::Error) -> ParseFault {
     } else if let Some(at) = shown.find(BAD_KEY) {
         // What follows may hold any words; Go names no line here.
         let end = shown.rfind(" at line ").filter(|end| *end > at).unwrap_or(shown.len());
-        return ParseFault { message: words::yaml(&shown[at..end]), line, column };
+        return ParseFault { fault: words::yaml(&shown[at..end]), line, column };
     } else if let Some(json) = problem.split("json: ").nth(1) {
-        return ParseFault { message: format!("error parsing STDIN: error converting YAML to JSON: json: {json}"), line, column };
+        return ParseFault { fault: TextFault::Parsing(format!("error converting YAML to JSON: json: {json}")), line, column };
     }
     // Go counts from 0, except in the scanner.
     let scanner = format!("{error:?}").contains("SCANNER");
     let shown_line = if scanner && line > 1 { line } else { line.saturating_sub(1) };
     let place = if shown_line == 0 { String::new() } else { format!("line {shown_line}: ") };
-    ParseFault { message: words::yaml(&format!("{place}{problem}")), line, column }
+    ParseFault { fault: words::yaml(&format!("{place}{problem}")), line, column }
 }
 
 /// Reads one node into JSON.

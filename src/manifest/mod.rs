@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 pub use locate::{locate, repeated};
 pub use split::chunks;
+pub use words::{STDIN, TextFault};
 
 /// The API server takes no larger request.
 const DOCUMENT_LIMIT: usize = 3 * 1024 * 1024;
@@ -35,8 +36,8 @@ pub enum Severity {
 pub struct Diagnostic {
     /// Error or warning.
     pub severity: Severity,
-    /// kubectl's words, without the leading `error: `.
-    pub message: String,
+    /// What it is.
+    pub fault: TextFault,
     /// Line in the whole text, from 1.
     pub line: usize,
     /// Column in characters, from 1.
@@ -79,7 +80,7 @@ pub fn parse(text: &[u8]) -> Parsed {
 
 /// The first value of a text that is no API object; what is wrong with it otherwise.
 pub fn value(text: &str) -> Result<Value, String> {
-    let values = convert::documents(text).map_err(|fault| fault.message)?;
+    let values = convert::documents(text).map_err(|parsed| parsed.fault.to_string())?;
     Ok(values.into_iter().next().unwrap_or(Value::Null))
 }
 
@@ -118,7 +119,8 @@ impl Reader {
         let chunk = self.cursor.next(text)?;
         if self.index >= DOCUMENT_COUNT_LIMIT {
             self.over = true;
-            parsed.error(format!("error parsing STDIN: more than {DOCUMENT_COUNT_LIMIT} documents"), chunk.line, 1, self.index);
+            let fault = TextFault::Parsing(format!("more than {DOCUMENT_COUNT_LIMIT} documents"));
+            parsed.error(fault, chunk.line, 1, self.index);
             return Some(parsed);
         }
         if self.faults >= DIAGNOSTIC_LIMIT {
@@ -145,7 +147,7 @@ fn read_chunk(parsed: &mut Parsed, index: usize, chunk: &split::Chunk<'_>, limit
     };
     match convert::documents(text) {
         Ok(values) => values.into_iter().for_each(|value| add_document(parsed, index, chunk.line, value)),
-        Err(fault) => parsed.error(fault.message, chunk.line + fault.line.max(1) - 1, fault.column.max(1), index),
+        Err(at) => parsed.error(at.fault, chunk.line + at.line.max(1) - 1, at.column.max(1), index),
     }
 }
 
@@ -153,7 +155,7 @@ fn add_document(parsed: &mut Parsed, index: usize, line: usize, value: Value) {
     match value {
         Value::Null => {}
         Value::Object(_) => flatten(&mut parsed.documents, index, line, value, String::new()),
-        _ => parsed.error(words::validating("invalid object to validate"), line, 1, index),
+        _ => parsed.error(TextFault::Validating("invalid object to validate".to_owned()), line, 1, index),
     }
 }
 
@@ -190,16 +192,21 @@ fn to_stored_version(value: &mut Value) {
 }
 
 impl Parsed {
-    fn error(&mut self, message: String, line: usize, column: usize, document: usize) {
-        self.diagnostics.push(Diagnostic { severity: Severity::Error, message, line, column, document });
+    fn error(&mut self, fault: TextFault, line: usize, column: usize, document: usize) {
+        self.diagnostics.push(Diagnostic { severity: Severity::Error, fault, line, column, document });
     }
 }
 
-/// What kubectl says about an object without `kind` or `apiVersion`; it asks for the kind first.
-pub fn header_error(value: &Value) -> Option<String> {
+/// What is wrong with an object without `kind` or `apiVersion`.
+pub fn header_fault(value: &Value) -> Option<TextFault> {
     let missing = |name: &str| value.get(name).and_then(Value::as_str).is_none_or(str::is_empty);
-    let missing = ["kind", "apiVersion"].into_iter().find(|name| missing(name))?;
-    Some(words::validating(&format!("{missing} not set")))
+    let told = match (missing("apiVersion"), missing("kind")) {
+        (true, true) => "[apiVersion not set, kind not set]",
+        (true, false) => "apiVersion not set",
+        (false, true) => "kind not set",
+        (false, false) => return None,
+    };
+    Some(TextFault::Validating(told.to_owned()))
 }
 
 #[cfg(test)]

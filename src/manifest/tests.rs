@@ -10,7 +10,7 @@ fn one(text: &str) -> Value {
 
 fn fault(text: &[u8]) -> String {
     let parsed = parse(text);
-    parsed.diagnostics.first().unwrap_or_else(|| panic!("no diagnostic: {parsed:?}")).message.clone()
+    parsed.diagnostics.first().unwrap_or_else(|| panic!("no diagnostic: {parsed:?}")).fault.to_string()
 }
 
 #[test]
@@ -71,9 +71,9 @@ fn faults_are_told_as_kubectl_tells_them() {
     }
     assert_eq!(parse(b"a: b: c").diagnostics.len(), 1);
     assert!(fault(b"just text").contains("invalid object to validate"));
-    assert!(header_error(&json!({"apiVersion": "v1"})).is_some_and(|m| m.contains("kind not set")));
-    assert!(header_error(&json!({"kind": "Pod"})).is_some_and(|m| m.contains("apiVersion not set")));
-    assert_eq!(header_error(&json!({"kind": "Pod", "apiVersion": "v1"})), None);
+    assert!(header_fault(&json!({"apiVersion": "v1"})).is_some_and(|fault| fault.to_string().contains("kind not set")));
+    assert!(header_fault(&json!({"kind": "Pod"})).is_some_and(|fault| fault.to_string().contains("apiVersion not set")));
+    assert_eq!(header_fault(&json!({"kind": "Pod", "apiVersion": "v1"})), None);
 }
 
 #[test]

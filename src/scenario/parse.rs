@@ -115,7 +115,7 @@ impl ScenarioStep {
 pub fn parse(text: &str) -> Result<Scenario, String> {
     let mut read = manifest::parse_file(text.as_bytes());
     if let Some(fault) = read.diagnostics.first() {
-        return Err(format!("line {}: {}", fault.line, fault.message));
+        return Err(format!("line {}: {}", fault.line, fault.fault));
     }
     let parsed = read.documents.pop().map(|d| d.value).unwrap_or(Value::Null);
     let list = parsed.get("steps").and_then(Value::as_array).ok_or("steps: a list of steps is required")?;

@@ -155,7 +155,7 @@ impl Request {
             return Ok(value);
         }
         let parsed = manifest::parse(&self.body);
-        let problem = || parsed.diagnostics.first().map_or("the document is empty".to_owned(), |problem| problem.message.clone());
+        let problem = || parsed.diagnostics.first().map_or("the document is empty".to_owned(), |problem| problem.fault.to_string());
         parsed.documents.into_iter().next().map(|document| document.value).ok_or_else(problem)
     }
 

@@ -2,20 +2,20 @@
 //!
 //! Models `deleteAndCreate` of `kubectl/pkg/cmd/apply/patcher.go`.
 
-use super::Applying;
-use crate::api::{Kind, Time};
+use super::{Applying, creating};
+use crate::api::Time;
 use crate::engine::store::Delete;
 use crate::kubectl::client::Client;
 use crate::kubectl::delete::Deletion;
-use crate::kubectl::failure::{server_error, source_error};
+use crate::kubectl::documents::Document;
+use crate::kubectl::failure::server_error;
 use crate::kubectl::{Failure, PendingCommand};
 use serde_json::Value;
 
 /// An object whose end is waited for, and what comes in its place.
 #[derive(Clone, Debug)]
 pub struct Recreation {
-    kind: Kind,
-    new: Value,
+    new: Document,
     /// The object that goes, to be restored if the new one is refused.
     original: Value,
     old: Deletion,
@@ -23,16 +23,11 @@ pub struct Recreation {
 
 impl Recreation {
     /// Deletes an object; `new` takes its place when it is gone.
-    pub fn start(
-        client: &mut Client<'_>,
-        (kind, new): (Kind, Value),
-        old: &crate::api::ObjectRef,
-        grace: Option<i64>,
-    ) -> Result<Recreation, Failure> {
+    pub fn start(client: &mut Client<'_>, new: Document, old: &crate::api::ObjectRef, grace: Option<i64>) -> Result<Recreation, Failure> {
         let deletion = Deletion::of(client, old);
         let original = client.find(old).unwrap_or_default();
         client.delete(old, Delete { grace_seconds: grace, ..Delete::default() }).map_err(|error| server_error(&error))?;
-        Ok(Recreation { kind, new, original, old: deletion })
+        Ok(Recreation { new, original, old: deletion })
     }
 }
 
@@ -42,10 +37,10 @@ impl PendingCommand for Applying {
             if !wait.old.poll(client)? {
                 return Ok(false);
             }
-            match client.create(wait.new.clone()) {
-                Ok(created) => client.report(wait.kind, &created, "configured")?,
+            match client.create(wait.new.value.clone()) {
+                Ok(created) => client.report(wait.new.kind, &created, "configured")?,
                 Err(error) => {
-                    client.fail(&source_error(&error, "error when creating \"STDIN\""));
+                    client.fail(&creating(&error, &wait.new.source));
                     if let Err(error) = client.create(wait.original.clone()) {
                         client.fail(&server_error(&error));
                     }

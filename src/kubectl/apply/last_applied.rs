@@ -8,6 +8,7 @@ use crate::engine::store::{Patch, Subresource};
 use crate::kubectl::client::Client;
 use crate::kubectl::documents::{prepare, read, with_last_applied};
 use crate::kubectl::failure::{not_found, server_error};
+use crate::kubectl::filenames::Filenames;
 use crate::kubectl::parse::Args;
 use crate::kubectl::printers::yaml;
 use crate::kubectl::targets::{Targets, key_of, name_of};
@@ -25,8 +26,10 @@ fn last_applied(object: &Value) -> Option<&str> {
 /// The objects of a text, as they are in the cluster.
 fn stored(client: &mut Client<'_>, args: &Args, text: &str) -> Result<Vec<(Kind, Value, Value)>, Failure> {
     let mut found = Vec::new();
-    for value in read(client, text) {
-        let (kind, value) = prepare(client, args, value)?;
+    let contents = read(client, args, text);
+    client.fail_all(contents.faults);
+    for document in contents.documents {
+        let (kind, value) = prepare(client, args, document)?;
         let key = key_of(kind, &value);
         let object = client.find(&key).ok_or_else(|| not_found(kind, &key.name))?;
         found.push((kind, value, object));
@@ -44,7 +47,7 @@ pub fn view(client: &mut Client<'_>, words: &[String], text: &str) -> Result<Out
         return Err(Failure::usage(path, message));
     }
     client.use_flags(&args)?;
-    let objects: Vec<Value> = if args.get("filename").is_some() {
+    let objects: Vec<Value> = if !Filenames::of(&args).is_empty() {
         stored(client, &args, text)?.into_iter().map(|(_, _, object)| object).collect()
     } else if args.words.is_empty() {
         return Err(Failure::error(NO_OBJECTS));
@@ -70,7 +73,7 @@ pub fn view(client: &mut Client<'_>, words: &[String], text: &str) -> Result<Out
 pub fn set(client: &mut Client<'_>, words: &[String], text: &str) -> Result<Outcome, Failure> {
     let args = Args::parse("apply set-last-applied", SET_FLAGS, words)?;
     client.use_flags(&args)?;
-    if args.get("filename").is_none() {
+    if Filenames::of(&args).is_empty() {
         return Err(Failure::error(NO_OBJECTS));
     }
     let mut changes = Vec::new();

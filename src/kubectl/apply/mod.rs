@@ -8,8 +8,9 @@ use self::force::Recreation;
 use self::prune::Pruner;
 use super::applied::{Applied, ApplyResult};
 use super::client::Client;
-use super::documents::{prepare, read, with_last_applied};
+use super::documents::{self, Document, FileContents, prepare, read, with_last_applied};
 use super::failure::{server_error, source_error};
+use super::filenames::Filenames;
 use super::output::{group_version_kind, resource};
 use super::parse::Args;
 use super::select::ObjectSelector;
@@ -17,7 +18,7 @@ use super::unavailable::NO_FILE;
 use super::{Failure, Outcome, Reads, Verb};
 use crate::api::meta::LAST_APPLIED;
 use crate::api::{Kind, ObjectRef};
-use crate::engine::store::{Patch, StatusReason, Subresource, patch};
+use crate::engine::store::{ApiError, Patch, StatusReason, Subresource, patch};
 use crate::kubectl::targets::key_of;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
@@ -50,25 +51,19 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
     if let Some(word) = args.words.first() {
         return Err(Failure::usage("apply", format!("Unexpected args: [{word}]")));
     }
-    if args.get("filename").is_none() {
+    if Filenames::of(&args).is_empty() {
         return Err(Failure::error(NO_FILE));
     }
     let pruner = Pruner::parse(client, &args)?;
     let selector = ObjectSelector::parse(args.get("selector"), None).map_err(Failure::error)?;
-    let mut documents = read(client, stdin);
-    documents.retain(|value| selector.matches(value));
     // All are read before the first is sent.
-    documents.retain(|value| match prepare(client, &args, value.clone()) {
-        Ok(_) => true,
-        Err(failure) => {
-            client.fail(&failure);
-            client.applied.push(Applied { key: None, result: ApplyResult::Refused(failure) });
-            false
-        }
-    });
-    if documents.is_empty() && client.failure.is_none() {
+    let FileContents { mut documents, faults } = read(client, &args, stdin);
+    documents.retain(|document| selector.matches(&document.value));
+    if documents.is_empty() && faults.is_empty() {
         return Err(Failure::error("no objects passed to apply"));
     }
+    client.applied.extend(faults.iter().map(|fault| Applied { key: None, result: ApplyResult::Refused(fault.clone()) }));
+    client.fail_all(faults);
     let mut applying = Applying { args, documents: documents.into(), pruner, applied: Vec::new(), recreation: None };
     applying.go_on(client);
     Ok(if applying.recreation.is_some() { Outcome::pending(applying) } else { Outcome::Done })
@@ -79,7 +74,7 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
 struct Applying {
     args: Args,
     /// What is still to be applied.
-    documents: VecDeque<Value>,
+    documents: VecDeque<Document>,
     pruner: Option<Pruner>,
     applied: Vec<ObjectRef>,
     /// The object that is waited for.
@@ -89,8 +84,8 @@ struct Applying {
 impl Applying {
     /// Applies one object after the other, until one has to be waited for; prunes at the end.
     fn go_on(&mut self, client: &mut Client<'_>) {
-        while let Some(value) = self.documents.pop_front() {
-            self.recreation = one(client, &self.args, value);
+        while let Some(document) = self.documents.pop_front() {
+            self.recreation = one(client, &self.args, document);
             self.applied.extend(client.applied.last().and_then(|last| last.key.clone()));
             if self.recreation.is_some() {
                 return;
@@ -106,19 +101,26 @@ impl Applying {
 pub fn object(client: &mut Client<'_>, words: &[String], value: Value) -> Result<Outcome, Failure> {
     let args = Args::parse("apply", FLAGS, words)?;
     client.use_flags(&args)?;
-    one(client, &args, value);
+    match documents::made(client, value) {
+        Ok(document) => drop(one(client, &args, document)),
+        Err(failure) => refuse(client, None, failure),
+    }
     Ok(Outcome::Done)
 }
 
 /// Applies an object, prints what came of it and keeps it; one that has to be created anew is waited for.
-fn one(client: &mut Client<'_>, args: &Args, value: Value) -> Option<Recreation> {
+fn one(client: &mut Client<'_>, args: &Args, document: Document) -> Option<Recreation> {
     let (mut key, mut recreation) = (None, None);
-    let result = send(client, args, value, (&mut key, &mut recreation)).unwrap_or_else(|failure| {
-        client.fail(&failure);
-        ApplyResult::Refused(failure)
-    });
-    client.applied.push(Applied { key, result });
+    match send(client, args, document, (&mut key, &mut recreation)) {
+        Ok(result) => client.applied.push(Applied { key, result }),
+        Err(failure) => refuse(client, key, failure),
+    }
     recreation
+}
+
+fn refuse(client: &mut Client<'_>, key: Option<ObjectRef>, failure: Failure) {
+    client.fail(&failure);
+    client.applied.push(Applied { key, result: ApplyResult::Refused(failure) });
 }
 
 /// Flags that do not go together.
@@ -135,14 +137,15 @@ fn contradiction(args: &Args) -> Option<&'static str> {
 fn send(
     client: &mut Client<'_>,
     args: &Args,
-    value: Value,
+    document: Document,
     (sent, recreation): (&mut Option<ObjectRef>, &mut Option<Recreation>),
 ) -> Result<ApplyResult, Failure> {
-    let (kind, mut value) = prepare(client, args, value)?;
+    let source = document.source.clone();
+    let (kind, mut value) = prepare(client, args, document)?;
     client.note_cause(&mut value);
     let name = value["metadata"]["name"].as_str().unwrap_or("").to_owned();
     if name.is_empty() {
-        return Err(nameless(client, kind, &value));
+        return Err(nameless(client, kind, &value, &source));
     }
     let key = key_of(kind, &value);
     *sent = Some(key.clone());
@@ -151,10 +154,10 @@ fn send(
     }
     let modified = with_last_applied(&value);
     if let Some(error) = client.forbids("get", &key, "") {
-        return Err(source_error(&error, &reading(kind, &name, &key.namespace)));
+        return Err(source_error(&error, &reading(kind, &name, &key.namespace, &source)));
     }
     let Some(current) = client.find(&key) else {
-        let created = client.create(modified).map_err(|error| source_error(&error, "error when creating \"STDIN\""))?;
+        let created = client.create(modified).map_err(|error| creating(&error, &source))?;
         client.report(kind, &created, "created")?;
         return Ok(ApplyResult::Created);
     };
@@ -169,10 +172,10 @@ fn send(
     let written = match client.patch(&key, Subresource::Main, how, &change) {
         Err(error) if args.on("force") && matches!(error.reason, StatusReason::Conflict | StatusReason::Invalid) => {
             let grace = args.number("grace-period")?.filter(|seconds| *seconds >= 0);
-            *recreation = Some(Recreation::start(client, (kind, modified), &key, grace)?);
+            *recreation = Some(Recreation::start(client, Document { source, kind, value: modified }, &key, grace)?);
             return Ok(ApplyResult::Configured);
         }
-        written => written.map_err(|error| patch_failure(&error, kind, &key, &change))?,
+        written => written.map_err(|error| patch_failure(&error, &key, &change, &source))?,
     };
     client.report(kind, &written, "configured")?;
     Ok(ApplyResult::Configured)
@@ -215,16 +218,16 @@ pub fn difference(kind: Kind, modified: &Value, current: &Value) -> (Patch, Valu
     }
 }
 
-fn nameless(client: &Client<'_>, kind: Kind, value: &Value) -> Failure {
+fn nameless(client: &Client<'_>, kind: Kind, value: &Value, source: &str) -> Failure {
     if let Some(generate) = value["metadata"]["generateName"].as_str().filter(|name| !name.is_empty()) {
         return Failure::error(format!("from {generate}: cannot use generate name with apply"));
     }
-    Failure::error(format!("{}: resource name may not be empty", reading(kind, "", &client.namespace)))
+    Failure::error(format!("{}: resource name may not be empty", reading(kind, "", &client.namespace, source)))
 }
 
 /// What the first request of an apply was for, before the server's error.
-fn reading(kind: Kind, name: &str, namespace: &str) -> String {
-    format!("error when retrieving current configuration of:\n{}\nfrom server for: \"STDIN\"", identity(kind, name, namespace))
+fn reading(kind: Kind, name: &str, namespace: &str, source: &str) -> String {
+    format!("error when retrieving current configuration of:\n{}\nfrom server for: {source:?}", identity(kind, name, namespace))
 }
 
 fn identity(kind: Kind, name: &str, namespace: &str) -> String {
@@ -232,9 +235,13 @@ fn identity(kind: Kind, name: &str, namespace: &str) -> String {
     format!("Resource: \"{resource}\", GroupVersionKind: \"{kind}\"\nName: \"{name}\", Namespace: \"{namespace}\"")
 }
 
-fn patch_failure(error: &crate::engine::store::ApiError, kind: Kind, key: &ObjectRef, change: &Value) -> Failure {
-    let place = identity(kind, &key.name, &key.namespace);
-    source_error(error, &format!("error when applying patch:\n{change}\nto:\n{place}\nfor: \"STDIN\": error when patching \"STDIN\""))
+fn patch_failure(error: &ApiError, key: &ObjectRef, change: &Value, source: &str) -> Failure {
+    let place = identity(key.kind, &key.name, &key.namespace);
+    source_error(error, &format!("error when applying patch:\n{change}\nto:\n{place}\nfor: {source:?}: error when patching {source:?}"))
+}
+
+fn creating(error: &ApiError, source: &str) -> Failure {
+    source_error(error, &format!("error when creating {source:?}"))
 }
 
 fn missing_annotation(kind: Kind, name: &str) -> String {

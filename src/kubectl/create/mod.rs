@@ -11,8 +11,9 @@ mod workloads;
 
 use super::client::Client;
 use super::content_hash::hash;
-use super::documents::{self, prepare, with_last_applied};
+use super::documents::{self, FileContents, prepare, with_last_applied};
 use super::failure::{server_error, source_error};
+use super::filenames::Filenames;
 use super::parse::Args;
 use super::select::ObjectSelector;
 use super::unavailable::NO_FILE;
@@ -66,7 +67,7 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
     if !args.words.is_empty() {
         return Err(Failure::usage("create", format!("Unexpected args: [{}]", args.words.join(" "))));
     }
-    if args.get("filename").is_none() {
+    if Filenames::of(&args).is_empty() {
         return Err(Failure::error(NO_FILE));
     }
     from_text(client, &args, stdin)
@@ -118,7 +119,7 @@ fn generated(client: &mut Client<'_>, generator: &Generator, words: &[String]) -
 
 /// Creates a generated object, or shows it; `fails` stands before a refusal.
 pub fn finish(client: &mut Client<'_>, args: &Args, value: Value, fails: &str) -> Result<Outcome, Failure> {
-    let (kind, value) = prepare(client, args, value)?;
+    let (kind, value) = prepare(client, args, documents::made(client, value)?)?;
     let value = if args.on("save-config") { with_last_applied(&value) } else { value };
     let created = client.create(value).map_err(|error| match (fails, error.reason) {
         ("", _) => server_error(&error),
@@ -133,20 +134,22 @@ pub fn finish(client: &mut Client<'_>, args: &Args, value: Value, fails: &str) -
 
 fn from_text(client: &mut Client<'_>, args: &Args, stdin: &str) -> Result<Outcome, Failure> {
     let selector = ObjectSelector::parse(args.get("selector"), None).map_err(Failure::error)?;
-    let mut documents = documents::read(client, stdin);
-    documents.retain(|value| selector.matches(value));
-    if documents.is_empty() && client.failure.is_none() {
+    let FileContents { mut documents, faults } = documents::read(client, args, stdin);
+    documents.retain(|document| selector.matches(&document.value));
+    if documents.is_empty() && faults.is_empty() {
         return Err(Failure::error("no objects passed to create"));
     }
-    for value in documents {
-        let result = prepare(client, args, value).and_then(|(kind, value)| {
+    for document in documents {
+        let doing = format!("error when creating {:?}", document.source);
+        let result = prepare(client, args, document).and_then(|(kind, value)| {
             let value = if args.on("save-config") { with_last_applied(&value) } else { value };
-            let created = client.create(value).map_err(|error| source_error(&error, "error when creating \"STDIN\""))?;
+            let created = client.create(value).map_err(|error| source_error(&error, &doing))?;
             client.report(kind, &created, "created")
         });
         if let Err(failure) = result {
             client.fail(&failure);
         }
     }
+    client.fail_all(faults);
     Ok(Outcome::Done)
 }

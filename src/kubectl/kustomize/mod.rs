@@ -49,25 +49,10 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
 }
 
 /// What a kustomization makes, as one text.
-fn text(client: &Client<'_>, folder: &str) -> Result<String, Failure> {
+pub fn text(client: &Client<'_>, folder: &str) -> Result<String, Failure> {
     let objects = build(client, folder, 0)?;
     let documents: Vec<String> = order::sorted(objects).iter().map(|resource| yaml::print(&resource.object)).collect();
     Ok(documents.join("---\n"))
-}
-
-/// The words of a verb with `-f -` in the place of `-k FOLDER`, and what is read then; nothing where `-k` is not among them.
-pub fn expand(client: &Client<'_>, words: &[String]) -> Result<Option<(Vec<String>, String)>, Failure> {
-    let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
-    let Some(at) = words[..end].iter().position(|word| word == "-k" || word == "--kustomize" || word.starts_with("--kustomize=")) else {
-        return Ok(None);
-    };
-    let inline = words[at].strip_prefix("--kustomize=");
-    let folder = inline.or(words.get(at + 1).map(String::as_str)).ok_or_else(|| Failure::error("flag needs an argument: 'k' in -k"))?;
-    let text = text(client, folder)?;
-    let mut out = words[..at].to_vec();
-    out.extend(["-f".to_owned(), "-".to_owned()]);
-    out.extend_from_slice(&words[at + if inline.is_some() { 1 } else { 2 }..]);
-    Ok(Some((out, text)))
 }
 
 fn build(client: &Client<'_>, folder: &str, depth: usize) -> Result<Vec<Resource>, Failure> {
@@ -104,10 +89,9 @@ fn accumulate(client: &Client<'_>, kustomization: &Kustomization, path: &str, de
     };
     let parsed = manifest::parse(text.as_bytes());
     match parsed.diagnostics.first() {
-        Some(wrong) => Err(Failure::error(format!(
-            "accumulating resources: accumulation err='accumulating resources from '{path}': {}'",
-            wrong.message
-        ))),
+        Some(wrong) => {
+            Err(Failure::error(format!("accumulating resources: accumulation err='accumulating resources from '{path}': {}'", wrong.fault)))
+        }
         None => Ok(parsed.documents.into_iter().map(|document| Resource::new(document.value)).collect()),
     }
 }

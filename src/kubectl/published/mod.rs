@@ -2,7 +2,6 @@
 //!
 //! Natively they are part of the program; the page loads them when a line names one of them ([`provide`]).
 
-use super::Failure;
 use std::cell::Cell;
 
 /// Where the releases of the Gateway API are. Whichever of v1 is named, the file is that of v1.6.1, which has the same kinds.
@@ -35,23 +34,6 @@ pub fn is_known(address: &str) -> bool {
 /// The text of the file at an address.
 pub fn text(address: &str) -> Option<&'static str> {
     FILES.get().or_else(own).filter(|text| !text.is_empty() && is_known(address))
-}
-
-/// The words with what they read: a file of the web that `-f` names stands behind what is read anyway. Nothing if none is named.
-pub fn expand(words: &[String], stdin: &str) -> Result<Option<(Vec<String>, String)>, Failure> {
-    let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
-    let mut out: Option<(Vec<String>, String)> = None;
-    for at in 0..end {
-        let follows = at > 0 && matches!(words[at - 1].as_str(), "-f" | "--filename");
-        let inline = ["--filename=", "-f="].iter().find_map(|flag| words[at].strip_prefix(flag));
-        let Some(address) = inline.or(follows.then_some(&*words[at])).filter(|address| is_known(address)) else { continue };
-        let text = text(address).ok_or_else(|| Failure::error(format!("unable to read URL {address:?}")))?;
-        let (words, all) = out.get_or_insert_with(|| (words.to_vec(), stdin.to_owned()));
-        all.push_str(if all.is_empty() { "" } else { "\n---\n" });
-        all.push_str(text);
-        words[at] = if inline.is_some() { "--filename=-".to_owned() } else { "-".to_owned() };
-    }
-    Ok(out)
 }
 
 /// Whether the files are there, or known not to be had.

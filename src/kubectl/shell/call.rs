@@ -9,7 +9,6 @@ use super::tools::{self, tool::ToolCall};
 use crate::api::time::SECOND;
 use crate::kubectl::Failure;
 use crate::kubectl::client::Client;
-use crate::kubectl::published;
 use crate::kubectl::verb::{Outcome, PendingCommand};
 use std::rc::Rc;
 
@@ -119,43 +118,15 @@ impl Machine {
         }
     }
 
-    /// A kubectl command, with the terminal's files where it names some.
+    /// A kubectl command.
     fn kubectl(&self, client: &mut Client<'_>, words: &[String], input: &str) -> Flow {
         let Some(kubectl) = self.kubectl else { return Flow::Done(Done::default()) };
-        let mut words = words.to_vec();
-        let mut stdin = String::new();
-        let mut at = 0;
-        // `logs -f` follows, and names no file.
-        let follows = words.iter().find(|word| !word.starts_with('-')).is_some_and(|verb| verb == "logs");
-        while at < words.len() && words[at] != "--" && !follows {
-            let inline = ["--filename=", "-f="].iter().find_map(|flag| words[at].strip_prefix(flag)).map(str::to_owned);
-            let (place, path) = match inline {
-                Some(path) => (at, path),
-                None if matches!(words[at].as_str(), "-f" | "--filename") && at + 1 < words.len() => (at + 1, words[at + 1].clone()),
-                None => {
-                    at += 1;
-                    continue;
-                }
-            };
-            let text = match client.file(&path) {
-                _ if path == "-" => input.to_owned(),
-                Some(text) => text,
-                // A file of the web is no file of the terminal's.
-                None if published::is_known(&path) => {
-                    at = place + 1;
-                    continue;
-                }
-                None => return Flow::Done(Done::failed(format!("error: the path {path:?} does not exist\n"), 1)),
-            };
-            stdin.push_str(&format!("{}{text}", if stdin.is_empty() { "" } else { "\n---\n" }));
-            words[place] = if place == at { "--filename=-".to_owned() } else { "-".to_owned() };
-            at = place + 1;
-        }
         let printed = client.printed();
         // Flags of one command are not those of the next.
         client.mode = Default::default();
         "default".clone_into(&mut client.namespace);
-        let result = (kubectl.run)(client, &words, &stdin);
+        client.folder = self.vars.get("PWD").cloned().unwrap_or_default();
+        let result = (kubectl.run)(client, words, input);
         client.tell_failures();
         let (out, err) = client.take_printed(printed);
         let mut done = Done { out, err, code: 0 };

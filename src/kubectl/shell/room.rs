@@ -3,7 +3,7 @@
 use crate::api::network::Service;
 use crate::api::pod::Pod;
 use crate::api::{Kind, Object, ObjectRef, Uid, base64};
-use crate::engine::disk::{CONSOLE, FilePlace, Projection, place};
+use crate::engine::disk::{CONSOLE, FilePlace, Projection, absolute, place};
 use crate::engine::{dns, mounted};
 use crate::kubectl::client::Client;
 use serde_json::Value;
@@ -203,17 +203,7 @@ impl CommandRoom<'_, '_> {
 
     /// A path from the root, seen from the current folder.
     pub fn absolute(&self, path: &str) -> String {
-        let here = self.vars.get("PWD").map_or("/", String::as_str);
-        let whole = if path.starts_with('/') { path.to_owned() } else { format!("{here}/{path}") };
-        let mut parts: Vec<&str> = Vec::new();
-        for part in whole.split('/') {
-            match part {
-                "" | "." => {}
-                ".." => drop(parts.pop()),
-                part => parts.push(part),
-            }
-        }
-        format!("/{}", parts.join("/"))
+        absolute(self.vars.get("PWD").map_or("/", String::as_str), path)
     }
 
     /// Where a file is kept; the terminal's files have no root.

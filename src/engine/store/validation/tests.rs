@@ -44,7 +44,7 @@ fn stored(value: &Value) -> Value {
 fn refusal(manifest: &str, setup: Option<&str>) -> String {
     let parsed = crate::manifest::parse(manifest.as_bytes());
     if let Some(fault) = parsed.diagnostics.first() {
-        return format!("error: {}", fault.message);
+        return format!("error: {}", fault.fault);
     }
     let Some(document) = parsed.documents.first() else {
         return "error: no objects passed to apply".to_owned();
