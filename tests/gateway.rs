@@ -130,7 +130,10 @@ fn a_cluster_has_the_gateway_api_once_it_is_installed() {
     let step = Session::start(&mut sim, &words.split(' ').skip(1).map(str::to_owned).collect::<Vec<_>>(), "");
     assert_eq!(step.stdout.matches("deleted").count(), 4, "{}{}", step.stdout, step.stderr);
     let other = console(&mut sim, "kubectl apply -f https://example.com/web.yaml");
-    assert_eq!(other, "error: the path \"https://example.com/web.yaml\" does not exist\n");
+    assert_eq!(
+        other,
+        "error: unable to read URL \"https://example.com/web.yaml\", nothing is fetched from the network here; save the file and give its name\n"
+    );
 }
 
 #[test]

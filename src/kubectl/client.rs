@@ -7,7 +7,7 @@ use super::output::{DryRun, Mode, OutputFormat, named};
 use super::typed;
 use crate::api::meta::CHANGE_CAUSE;
 use crate::api::{Kind, Object, ObjectRef, Uid};
-use crate::engine::disk::{CONSOLE, Disks, absolute};
+use crate::engine::disk::Disks;
 use crate::engine::store::{ApiError, ApiServer, Delete, Manager, Origin, Patch, StatusReason, Subresource, Unknown, UserInfo};
 use crate::engine::{Listing, Sim, Why};
 use serde_json::{Value, json};
@@ -159,24 +159,6 @@ impl<'a> Client<'a> {
     pub fn disks(&mut self) -> &mut Disks {
         self.sim.sweep_disks();
         &mut self.sim.disks
-    }
-
-    /// A file of the terminal's session.
-    pub fn file(&self, path: &str) -> Option<String> {
-        let disks = &self.sim.disks;
-        let own = disks.read(CONSOLE, absolute(&self.folder, path).trim_start_matches('/'));
-        own.map(|text| text.to_string()).or_else(|| (disks.machine?.read)(path))
-    }
-
-    /// The files in a folder of it and in those below, by their paths from it, in order; none if it is not there.
-    pub fn files(&self, path: &str) -> Option<Vec<String>> {
-        let (disks, folder) = (&self.sim.disks, absolute(&self.folder, path));
-        let within = |file: &str| {
-            let rest = format!("/{file}").strip_prefix(folder.trim_end_matches('/'))?.strip_prefix('/')?.to_owned();
-            (!rest.is_empty()).then_some(rest)
-        };
-        let own: Vec<String> = disks.list(CONSOLE).filter_map(|(file, _)| within(file)).collect();
-        if own.is_empty() { (disks.machine?.list)(path) } else { Some(own) }
     }
 
     /// The wall clock of the cluster, in seconds since 1970.

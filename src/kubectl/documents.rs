@@ -3,7 +3,7 @@
 use super::Failure;
 use super::client::Client;
 use super::failure::json_fault;
-use super::filenames::{Filenames, Source};
+use super::filenames::{Filenames, NamedText};
 use super::parse::Args;
 use crate::api::meta::LAST_APPLIED;
 use crate::api::{Kind, json, schema};
@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 /// An object of a manifest, of a kind that the server has.
 #[derive(Clone, Debug)]
-pub struct Document {
+pub struct ManifestObject {
     /// What messages call the text that it stands in.
     pub source: Rc<str>,
     /// Its kind.
@@ -26,7 +26,7 @@ pub struct Document {
 #[derive(Default)]
 pub struct FileContents {
     /// The objects that can be sent.
-    pub documents: Vec<Document>,
+    pub documents: Vec<ManifestObject>,
     /// Why others cannot: kubectl tells them as one failure.
     pub faults: Vec<Failure>,
 }
@@ -56,7 +56,7 @@ impl FileContents {
     /// Reads a text up to the first document that cannot be read.
     ///
     /// Models `StreamVisitor.Visit` (`staging/src/k8s.io/cli-runtime/pkg/resource/visitor.go`).
-    fn take(&mut self, client: &Client<'_>, source: &Source<'_>, validates: bool) -> Result<(), Failure> {
+    fn take(&mut self, client: &Client<'_>, source: &NamedText<'_>, validates: bool) -> Result<(), Failure> {
         let mut reader = manifest::Reader::default();
         while let Some(part) = reader.next(source.text.as_bytes()) {
             let wrong = part.diagnostics.iter().find(|one| one.severity == manifest::Severity::Error);
@@ -88,12 +88,12 @@ fn validates(args: &Args) -> bool {
 }
 
 /// An object that was made here is told as one that was written to kubectl.
-pub fn made(client: &Client<'_>, value: Value) -> Result<Document, Failure> {
+pub fn made(client: &Client<'_>, value: Value) -> Result<ManifestObject, Failure> {
     known(client, STDIN.into(), value)
 }
 
 /// Looks for the kind of an object; models `infoForData` (`cli-runtime/pkg/resource/mapper.go`).
-fn known(client: &Client<'_>, source: Rc<str>, value: Value) -> Result<Document, Failure> {
+fn known(client: &Client<'_>, source: Rc<str>, value: Value) -> Result<ManifestObject, Failure> {
     if manifest::header_fault(&value).is_some() {
         return Err(Failure::error(undecodable(&source, &value)));
     }
@@ -109,12 +109,12 @@ fn known(client: &Client<'_>, source: Rc<str>, value: Value) -> Result<Document,
              \"{kind_name}\" in version \"{api_version}\"\nensure CRDs are installed first"
         )));
     };
-    Ok(Document { source, kind, value })
+    Ok(ManifestObject { source, kind, value })
 }
 
 /// An object as it is sent: in its namespace.
-pub fn prepare(client: &Client<'_>, args: &Args, document: Document) -> Result<(Kind, Value), Failure> {
-    let Document { kind, mut value, .. } = document;
+pub fn prepare(client: &Client<'_>, args: &Args, document: ManifestObject) -> Result<(Kind, Value), Failure> {
+    let ManifestObject { kind, mut value, .. } = document;
     let namespace = value["metadata"]["namespace"].as_str().unwrap_or("").to_owned();
     if kind.info().namespaced {
         if namespace.is_empty() {

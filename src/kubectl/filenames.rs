@@ -25,7 +25,7 @@ pub struct Filenames {
 }
 
 /// A text that a command reads.
-pub struct Source<'a> {
+pub struct NamedText<'a> {
     /// What messages call it.
     pub name: Rc<str>,
     /// The text.
@@ -48,7 +48,7 @@ impl Filenames {
     }
 
     /// The texts in their order. None of them is read if one is not there.
-    pub fn read<'a>(&self, client: &Client<'_>, stdin: &'a str) -> Result<Vec<Source<'a>>, Vec<Failure>> {
+    pub fn read<'a>(&self, client: &Client<'_>, stdin: &'a str) -> Result<Vec<NamedText<'a>>, Vec<Failure>> {
         let (mut found, mut missing) = (Vec::new(), Vec::new());
         if !self.paths.is_empty() && self.kustomization.is_some() {
             return Err(vec![Failure::error("only one of -f or -k can be specified")]);
@@ -61,7 +61,7 @@ impl Filenames {
         }
         if let Some(folder) = &self.kustomization {
             match kustomize::text(client, folder) {
-                Ok(text) => found.push(Source { name: folder.as_str().into(), text: text.into() }),
+                Ok(text) => found.push(NamedText { name: folder.as_str().into(), text: text.into() }),
                 Err(failure) => missing.push(failure),
             }
         }
@@ -69,8 +69,8 @@ impl Filenames {
     }
 
     /// What is at a path.
-    fn at<'a>(&self, client: &Client<'_>, path: &str, stdin: &'a str) -> Result<Vec<Source<'a>>, Failure> {
-        let one = |name: &str, text: Cow<'a, str>| Ok(vec![Source { name: name.into(), text }]);
+    fn at<'a>(&self, client: &Client<'_>, path: &str, stdin: &'a str) -> Result<Vec<NamedText<'a>>, Failure> {
+        let one = |name: &str, text: Cow<'a, str>| Ok(vec![NamedText { name: name.into(), text }]);
         if path == "-" {
             return one(STDIN, stdin.into());
         }
@@ -89,8 +89,8 @@ impl Filenames {
         let is_read = |file: &&String| EXTENSIONS.iter().any(|end| file.ends_with(end)) && (self.recursive || !file.contains('/'));
         let folder = if path.split('/').all(|part| matches!(part, "" | ".")) { String::new() } else { format!("{}/", cleaned(path)) };
         let read = files.iter().filter(is_read).map(|file| [&*folder, file].concat());
-        let sources: Vec<Source<'a>> =
-            read.filter_map(|name| Some(Source { text: client.file(&name)?.into(), name: name.into() })).collect();
+        let sources: Vec<NamedText<'a>> =
+            read.filter_map(|name| Some(NamedText { text: client.file(&name)?.into(), name: name.into() })).collect();
         if sources.is_empty() {
             return Err(Failure::error(format!("error reading [{path}]: recognized file extensions are [{}]", EXTENSIONS.join(" "))));
         }

@@ -49,6 +49,7 @@ mod select;
 mod set;
 pub mod shell;
 mod targets;
+mod terminal_files;
 mod top;
 mod typed;
 mod unavailable;

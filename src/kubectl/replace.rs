@@ -2,7 +2,7 @@
 
 use super::client::Client;
 use super::delete::{Deletion, delete_one};
-use super::documents::{self, Document, prepare};
+use super::documents::{self, ManifestObject, prepare};
 use super::failure::source_error;
 use super::filenames::Filenames;
 use super::output::DryRun;
@@ -36,7 +36,7 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
         match prepare(client, &args, document) {
             Ok((kind, value)) => {
                 let value = if args.on("save-config") { documents::with_last_applied(&value) } else { value };
-                prepared.push(Document { source, kind, value });
+                prepared.push(ManifestObject { source, kind, value });
             }
             Err(failure) => client.fail(&failure),
         }
@@ -54,7 +54,7 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
     Ok(Outcome::Done)
 }
 
-fn replace(client: &mut Client<'_>, Document { source, kind, value }: Document) -> Result<(), Failure> {
+fn replace(client: &mut Client<'_>, ManifestObject { source, kind, value }: ManifestObject) -> Result<(), Failure> {
     let refused = |error: &ApiError| refused(error, &source);
     if client.find(&key_of(kind, &value)).is_none() {
         return Err(refused(&ApiError::not_found(kind, name_of(&value))));
@@ -71,10 +71,10 @@ fn refused(error: &ApiError, source: &str) -> Failure {
 #[derive(Clone, Debug)]
 struct Forced {
     old: Deletion,
-    new: Vec<Document>,
+    new: Vec<ManifestObject>,
 }
 
-fn forced(client: &mut Client<'_>, args: &Args, new: Vec<Document>) -> Result<Forced, Failure> {
+fn forced(client: &mut Client<'_>, args: &Args, new: Vec<ManifestObject>) -> Result<Forced, Failure> {
     let mut old = Deletion::default();
     let grace_seconds = args.number("grace-period")?.filter(|seconds| *seconds >= 0);
     for document in &new {
@@ -90,7 +90,7 @@ impl PendingCommand for Forced {
         if !self.old.poll(client)? {
             return Ok(false);
         }
-        for Document { source, kind, value } in std::mem::take(&mut self.new) {
+        for ManifestObject { source, kind, value } in std::mem::take(&mut self.new) {
             match client.create(value) {
                 Ok(created) => client.report(kind, &created, "replaced")?,
                 Err(error) => client.fail(&refused(&error, &source)),

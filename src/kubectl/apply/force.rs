@@ -7,7 +7,7 @@ use crate::api::Time;
 use crate::engine::store::Delete;
 use crate::kubectl::client::Client;
 use crate::kubectl::delete::Deletion;
-use crate::kubectl::documents::Document;
+use crate::kubectl::documents::ManifestObject;
 use crate::kubectl::failure::server_error;
 use crate::kubectl::{Failure, PendingCommand};
 use serde_json::Value;
@@ -15,7 +15,7 @@ use serde_json::Value;
 /// An object whose end is waited for, and what comes in its place.
 #[derive(Clone, Debug)]
 pub struct Recreation {
-    new: Document,
+    new: ManifestObject,
     /// The object that goes, to be restored if the new one is refused.
     original: Value,
     old: Deletion,
@@ -23,7 +23,12 @@ pub struct Recreation {
 
 impl Recreation {
     /// Deletes an object; `new` takes its place when it is gone.
-    pub fn start(client: &mut Client<'_>, new: Document, old: &crate::api::ObjectRef, grace: Option<i64>) -> Result<Recreation, Failure> {
+    pub fn start(
+        client: &mut Client<'_>,
+        new: ManifestObject,
+        old: &crate::api::ObjectRef,
+        grace: Option<i64>,
+    ) -> Result<Recreation, Failure> {
         let deletion = Deletion::of(client, old);
         let original = client.find(old).unwrap_or_default();
         client.delete(old, Delete { grace_seconds: grace, ..Delete::default() }).map_err(|error| server_error(&error))?;

@@ -8,7 +8,7 @@ use self::force::Recreation;
 use self::prune::Pruner;
 use super::applied::{Applied, ApplyResult};
 use super::client::Client;
-use super::documents::{self, Document, FileContents, prepare, read, with_last_applied};
+use super::documents::{self, FileContents, ManifestObject, prepare, read, with_last_applied};
 use super::failure::{server_error, source_error};
 use super::filenames::Filenames;
 use super::output::{group_version_kind, resource};
@@ -74,7 +74,7 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
 struct Applying {
     args: Args,
     /// What is still to be applied.
-    documents: VecDeque<Document>,
+    documents: VecDeque<ManifestObject>,
     pruner: Option<Pruner>,
     applied: Vec<ObjectRef>,
     /// The object that is waited for.
@@ -109,7 +109,7 @@ pub fn object(client: &mut Client<'_>, words: &[String], value: Value) -> Result
 }
 
 /// Applies an object, prints what came of it and keeps it; one that has to be created anew is waited for.
-fn one(client: &mut Client<'_>, args: &Args, document: Document) -> Option<Recreation> {
+fn one(client: &mut Client<'_>, args: &Args, document: ManifestObject) -> Option<Recreation> {
     let (mut key, mut recreation) = (None, None);
     match send(client, args, document, (&mut key, &mut recreation)) {
         Ok(result) => client.applied.push(Applied { key, result }),
@@ -137,7 +137,7 @@ fn contradiction(args: &Args) -> Option<&'static str> {
 fn send(
     client: &mut Client<'_>,
     args: &Args,
-    document: Document,
+    document: ManifestObject,
     (sent, recreation): (&mut Option<ObjectRef>, &mut Option<Recreation>),
 ) -> Result<ApplyResult, Failure> {
     let source = document.source.clone();
@@ -172,7 +172,7 @@ fn send(
     let written = match client.patch(&key, Subresource::Main, how, &change) {
         Err(error) if args.on("force") && matches!(error.reason, StatusReason::Conflict | StatusReason::Invalid) => {
             let grace = args.number("grace-period")?.filter(|seconds| *seconds >= 0);
-            *recreation = Some(Recreation::start(client, Document { source, kind, value: modified }, &key, grace)?);
+            *recreation = Some(Recreation::start(client, ManifestObject { source, kind, value: modified }, &key, grace)?);
             return Ok(ApplyResult::Configured);
         }
         written => written.map_err(|error| patch_failure(&error, &key, &change, &source))?,
