@@ -9,6 +9,7 @@ use crate::engine::deferred_drop;
 use crate::i18n::{Message, msg};
 use crate::projection::adapt::{self, Scope};
 use crate::projection::budget::Budget;
+use crate::projection::model::Model;
 use crate::projection::rollout_track::Extent;
 use crate::views::grouping::Grouping;
 use crate::views::shape::Scene;
@@ -41,6 +42,10 @@ pub struct Picture {
     pub namespaces: Rc<Vec<String>>,
     /// How many objects the filter hides.
     pub hidden: usize,
+    /// The diagram it is of, and the history: they may have changed while it was made.
+    pub view: Option<&'static View>,
+    /// Changes with every rewind.
+    pub epoch: u64,
 }
 
 /// What a picture was drawn from.
@@ -60,12 +65,28 @@ pub(super) struct DrawingKey {
     tick: i64,
 }
 
+/// Roots and Services above which each part of a picture is made in a frame of its own: all of them together would hold the page up.
+const PARTED: usize = 500;
+
+/// A picture of which a part is made.
+struct Making {
+    key: DrawingKey,
+    /// Whether it has more than [`PARTED`].
+    is_large: bool,
+    /// What was read of the cluster, until it is laid out.
+    model: Option<Model>,
+    scene: Scene,
+    /// The rest of it.
+    picture: Picture,
+}
+
 /// What is on the stage, and the caches it is drawn from.
 pub struct Drawing {
     /// Size of the stage in CSS pixels.
     pub stage: (f64, f64),
     pub(super) pods: PodCache,
     pub(super) drawn: Option<(DrawingKey, Rc<Picture>)>,
+    making: Option<Making>,
     /// Earlier scenes that may still be in use.
     retired_scenes: Vec<Rc<Scene>>,
     pub(super) memory: ViewMemory,
@@ -73,7 +94,14 @@ pub struct Drawing {
 
 impl Default for Drawing {
     fn default() -> Drawing {
-        Drawing { stage: (800.0, 560.0), pods: PodCache::default(), drawn: None, retired_scenes: Vec::new(), memory: ViewMemory::default() }
+        Drawing {
+            stage: (800.0, 560.0),
+            pods: PodCache::default(),
+            drawn: None,
+            making: None,
+            retired_scenes: Vec::new(),
+            memory: ViewMemory::default(),
+        }
     }
 }
 
@@ -91,7 +119,7 @@ impl Drawing {
 
     /// Resets the caches for another history.
     pub fn forget(&mut self) {
-        self.drawn = None;
+        (self.drawn, self.making) = (None, None);
     }
 
     /// The pill of the picture drawn last.
@@ -101,7 +129,12 @@ impl Drawing {
 
     /// Whether the diagram shown is still being read.
     pub fn lags(&self) -> bool {
-        self.memory.lags || self.pods.pods.lags()
+        self.is_drawing() || self.memory.lags || self.pods.pods.lags()
+    }
+
+    /// Whether a part of a picture is made: the clock waits for the others, since a picture is of one instant.
+    pub fn is_drawing(&self) -> bool {
+        self.making.is_some()
     }
 
     /// What is on the stage. The same pointer as before if nothing that it shows has changed.
@@ -136,11 +169,40 @@ impl Drawing {
         };
         if let Some((drawn, picture)) = &self.drawn
             && *drawn == key
-            && !self.lags()
+            && !self.memory.lags
+            && !self.pods.pods.lags()
         {
             return picture.clone();
         }
-        (self.memory.nodes.budget, self.memory.lags) = (most, false);
+        let mut making = match self.making.take() {
+            Some(making) if making.key == key => making,
+            _ => {
+                let making = self.read_cluster(run, selection, key);
+                if let Some(picture) = self.rest(&making, most) {
+                    self.making = Some(making);
+                    return picture;
+                }
+                making
+            }
+        };
+        if let Some(mut model) = making.model.take() {
+            self.lay_out(run, selection, most, (&mut making, &mut model));
+            if let Some(picture) = self.rest(&making, most) {
+                self.making = Some(making);
+                return picture;
+            }
+        }
+        self.complete(making)
+    }
+
+    /// The picture before one that goes on in the next frame.
+    fn rest(&self, making: &Making, most: usize) -> Option<Rc<Picture>> {
+        let (_, picture) = self.drawn.as_ref().filter(|_| making.is_large && most < usize::MAX)?;
+        Some(picture.clone())
+    }
+
+    /// The first part of a picture: what the cluster has.
+    fn read_cluster(&mut self, run: &Run, selection: &Selection, key: DrawingKey) -> Making {
         let scope = self.scope(run, selection);
         let mut model = adapt::model(&all(run), &mut self.pods.pods, &scope);
         adapt::hint_unanswered(&mut model.services, run.sim());
@@ -149,7 +211,6 @@ impl Drawing {
         }
         let selected = selection.object(run).cloned();
         model.chosen = selected.as_ref().and_then(|object| self.pods.pods.get(object.meta.uid)).cloned();
-        let uid = selected.as_ref().map(|object| object.meta.uid.to_string());
         let budget =
             selection.view.uses.budget.then(|| adapt::budget(&all(run), &self.pods.pods, &scope, selected.as_deref()).map(Rc::new));
         let budget = budget.flatten();
@@ -158,11 +219,27 @@ impl Drawing {
         if self.stage.0 < 560.0 && self.stage.1 >= self.stage.0 {
             model.budget = budget.clone();
         }
+        let is_large = model.roots.len() + model.services.len() > PARTED;
+        let (view, epoch) = (Some(selection.view), run.epoch);
+        let picture = Picture { budget, namespaces, hidden: model.hidden, view, epoch, ..Picture::default() };
+        Making { key, is_large, model: Some(model), scene: Scene::default(), picture }
+    }
+
+    /// The second: where it is drawn, and how the workloads stand.
+    fn lay_out(&mut self, run: &Run, selection: &Selection, most: usize, (making, model): (&mut Making, &mut Model)) {
+        (self.memory.nodes.budget, self.memory.lags) = (most, false);
+        let scope = self.scope(run, selection);
+        let uid = selection.object(run).map(|object| object.meta.uid.to_string());
         let source = source(run, selection, (&self.pods, &scope), uid.as_deref(), self.stage, most);
-        let mut scene = (selection.view.draw)(&mut model, &source, &mut self.memory);
+        let mut scene = (selection.view.draw)(model, &source, &mut self.memory);
         scene.stage = self.stage;
         scene.failed = self.pods.pods.failed();
-        let pill = self.pill(run, selection, &scene);
+        making.picture.pill = self.pill(run, selection, &scene);
+        making.scene = scene;
+    }
+
+    /// The last: what of it is as it was.
+    fn complete(&mut self, Making { key, mut scene, picture, .. }: Making) -> Rc<Picture> {
         let old = self.drawn.take().map(|(_, picture)| picture);
         // Equal parts keep their pointer, so that their components need not look.
         let scene = match &old {
@@ -175,7 +252,7 @@ impl Drawing {
             }
             None => Rc::new(scene),
         };
-        let picture = Rc::new(Picture { scene, budget, pill, namespaces, hidden: model.hidden });
+        let picture = Rc::new(Picture { scene, ..picture });
         let picture = match old {
             Some(old) if Rc::ptr_eq(&old.scene, &picture.scene) && *old == *picture => old,
             Some(old) => {
@@ -255,12 +332,14 @@ fn content(run: &Run, volume: &str) -> Message {
 
 #[cfg(test)]
 mod tests {
+    use super::PARTED;
     use crate::api::Time;
     use crate::session::Msg;
     use crate::session::State;
     use crate::session::console::ConsoleMsg;
     use crate::session::editor::EditorMsg;
     use crate::session::examples;
+    use crate::session::pacing::FramePacing;
     use crate::session::selection::SelectionMsg;
     use crate::session::tests::{ready, settled};
     use crate::session::timeline::TimelineMsg;
@@ -390,6 +469,51 @@ mod tests {
         assert!(turns(parts) > 3);
         assert_eq!(parts.draw(1).scene, whole.picture().scene);
         assert_eq!(turns(parts), 1);
+    }
+
+    #[test]
+    fn a_large_picture_is_made_in_three_frames_of_one_instant() {
+        let text: String = (0..PARTED)
+            .map(|at| {
+                format!(
+                    "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: w{at}}}\nspec: {{replicas: 0, selector: {{matchLabels: {{app: w}}}}, \
+                     template: {{metadata: {{labels: {{app: w}}}}, spec: {{containers: [{{name: c, image: nginx}}]}}}}}}\n---\n\
+                     apiVersion: v1\nkind: Service\nmetadata: {{name: w{at}}}\nspec: {{selector: {{app: w}}, ports: [{{port: 80}}]}}\n---\n"
+                )
+            })
+            .collect();
+        let mut state = State::new(&text, 1);
+        while state.timeline.run.goes_on() {
+            state.poll();
+        }
+        let first = state.picture();
+        state.update(ConsoleMsg::Enter("kubectl delete deployment w7 --wait=false".into()));
+        state.update(TimelineMsg::Seconds(5));
+        while state.timeline.run_until.is_some() || !state.read(usize::MAX) {
+            state.run_slice(usize::MAX);
+        }
+        // Two frames show the picture before, and the clock waits for the third.
+        let (mut pacing, now) = (FramePacing::new(0.0), state.timeline.run.now());
+        state.timeline.playing = true;
+        for frame in 1..3 {
+            assert!(Rc::ptr_eq(&state.draw(100), &first), "frame {frame}");
+            assert!(state.lags() && pacing.run_slice(&mut state, true, &|| 50.0, &mut |_| {}));
+            assert_eq!(state.timeline.run.now(), now);
+        }
+        let third = state.draw(100);
+        assert!(!Rc::ptr_eq(&third, &first) && !state.drawing.is_drawing());
+        assert_eq!(third, state.picture());
+        // What a person changes in between is drawn, not what was being made.
+        state.update(ConsoleMsg::Enter("kubectl delete deployment w8 --wait=false".into()));
+        state.update(TimelineMsg::Step);
+        state.draw(100);
+        state.update(SelectionMsg::View(&crate::views::network::VIEW));
+        assert_eq!(state.draw(100).view.map(|view| view.id), third.view.map(|view| view.id));
+        state.draw(100);
+        let network = state.draw(100);
+        assert_eq!(network.view.map(|view| view.id), Some("network"));
+        (state.drawing.pods.position, state.drawing.drawn) = (None, None);
+        assert_eq!(*network, *state.picture());
     }
 
     #[test]

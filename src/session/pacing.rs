@@ -66,8 +66,9 @@ pub struct FramePacing {
     picture_cost_ms: f64,
     rest_until_ms: f64,
     rest_factor: f64,
-    /// Since when the picture of this frame is being made.
+    /// Since when the picture of this frame is being made, and what the frames before cost in which its other parts were made.
     making_ms: Option<f64>,
+    parts_cost_ms: f64,
     announced_ms: f64,
 }
 
@@ -85,6 +86,7 @@ impl FramePacing {
             rest_until_ms: 0.0,
             rest_factor: REST_FACTOR,
             making_ms: None,
+            parts_cost_ms: 0.0,
             announced_ms: 0.0,
         }
     }
@@ -109,6 +111,10 @@ impl FramePacing {
     /// be something new to draw. `announces`: whether news may be announced; `check` looks at the room that is left.
     pub fn run_slice(&mut self, state: &mut State, announces: bool, clock: &dyn Fn() -> f64, check: &mut dyn FnMut(&mut State)) -> bool {
         let now = clock();
+        // A picture that is made in parts is of one instant.
+        if state.drawing.is_drawing() && !self.is_hidden(now) {
+            return true;
+        }
         let passed = (now - self.rate.last_ms).clamp(0.0, MAX_TICK_MS);
         self.rate.last_ms = now;
         let slice = self.slice_at(now);
@@ -198,6 +204,7 @@ impl FramePacing {
     pub fn read(&mut self, state: &mut State, paced: bool, clock: &dyn Fn() -> f64) -> bool {
         let begun = clock();
         // A picture of very many objects is made less often while they move: drawing leaves most of the time to everything else.
+        let paced = paced && !state.drawing.is_drawing();
         let rests = paced && begun < self.rest_until_ms;
         // The frame with such a picture has enough to do: most of what is written is read in those before it.
         let most = if rests || !paced { READ_BUDGET_MS } else { (PICTURE_BUDGET_MS - self.picture_cost_ms).clamp(1.0, READ_BUDGET_MS) };
@@ -214,11 +221,16 @@ impl FramePacing {
         true
     }
 
-    /// The page has been rendered: what its picture cost decides when the next is made.
-    pub fn rendered(&mut self, now_ms: f64) {
+    /// The page has been rendered: what its picture cost decides when the next is made. `whole`: whether no part of it is to come.
+    pub fn rendered(&mut self, now_ms: f64, whole: bool) {
         if let Some(begun) = self.making_ms.take() {
+            let cost = std::mem::take(&mut self.parts_cost_ms) + now_ms - begun;
+            if !whole {
+                self.parts_cost_ms = cost;
+                return;
+            }
             // One that took unusually long, as when the browser was busy elsewhere, tells nothing of the next.
-            self.picture_cost_ms = (now_ms - begun).min((2.0 * self.picture_cost_ms).max(PICTURE_BUDGET_MS));
+            self.picture_cost_ms = cost.min((2.0 * self.picture_cost_ms).max(PICTURE_BUDGET_MS));
             self.rest_until_ms = now_ms + self.rest_factor * self.picture_cost_ms;
         }
     }
@@ -345,12 +357,12 @@ mod tests {
         let (mut pacing, mut state) = (FramePacing::new(1_000.0), playing());
         assert!(pacing.read(&mut state, true, &clock));
         now.set(1_010.0);
-        pacing.rendered(1_010.0);
+        pacing.rendered(1_010.0, true);
         // It took 10 ms: for 40 ms there is none because of the time.
         now.set(1_049.0);
         assert!(!pacing.read(&mut state, true, &clock));
         assert!(pacing.read(&mut state, false, &clock));
-        pacing.rendered(1_049.0);
+        pacing.rendered(1_049.0, true);
         now.set(1_051.0);
         assert!(pacing.read(&mut state, true, &clock));
     }
@@ -368,7 +380,7 @@ mod tests {
             }
             let waited = now.get() - from;
             now.set(now.get() + cost);
-            pacing.rendered(now.get());
+            pacing.rendered(now.get(), true);
             waited
         };
         picture(&mut pacing, &mut state, 3.0);
@@ -384,7 +396,7 @@ mod tests {
     fn the_frame_of_an_expensive_picture_leaves_the_engine_little() {
         let (mut pacing, mut state) = (FramePacing::new(0.0), playing());
         pacing.read(&mut state, false, &|| 0.0);
-        pacing.rendered(10.0);
+        pacing.rendered(10.0, true);
         assert_eq!(pacing.slice_at(45.0), ENGINE_SLICE_MS);
         pacing.request(&state, 45.0);
         assert_eq!(pacing.slice_at(45.0), LEAST_SLICE_MS);

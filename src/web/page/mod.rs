@@ -445,7 +445,8 @@ impl Component for Page {
     }
 
     fn rendered(&mut self, ctx: &Context<Self>, first: bool) {
-        self.pacing.rendered(dom::now());
+        let whole = !self.state.borrow().drawing.is_drawing();
+        self.pacing.rendered(dom::now(), whole);
         self.load_wanted(ctx);
         if first {
             window::drawn(&self.state, ctx.link().callback(|()| Msg::Changed));
