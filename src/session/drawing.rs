@@ -7,7 +7,7 @@ use super::selection::Selection;
 use crate::api::{Kind, Object, ObjectRef};
 use crate::engine::deferred_drop;
 use crate::i18n::{Message, msg};
-use crate::projection::adapt::{self, Scope};
+use crate::projection::adapt::{self, ModelReading, Scope};
 use crate::projection::budget::Budget;
 use crate::projection::model::Model;
 use crate::projection::rollout_track::Extent;
@@ -65,19 +65,32 @@ pub(super) struct DrawingKey {
     tick: i64,
 }
 
-/// Roots and Services above which each part of a picture is made in a frame of its own: all of them together would hold the page up.
-const PARTED: usize = 500;
+/// Controllers and Services above which each part of a picture is made in a frame of its own: all of them together would hold the page
+/// up. It is also how many controllers are read in a frame.
+const PARTED: usize = 1000;
 
 /// A picture of which a part is made.
 struct Making {
     key: DrawingKey,
-    /// Whether it has more than [`PARTED`].
+    /// Whether it is of more than [`PARTED`].
     is_large: bool,
-    /// What was read of the cluster, until it is laid out.
-    model: Option<Model>,
-    scene: Scene,
-    /// The rest of it.
+    part: Part,
+    /// What is made beside the scene.
     picture: Picture,
+}
+
+/// How far it is.
+enum Part {
+    /// Some of the workloads are read.
+    Workloads(ModelReading),
+    /// All of them are.
+    AllWorkloads(ModelReading),
+    /// All of the cluster is.
+    Model(Box<Model>),
+    /// It is laid out.
+    Scene(Scene),
+    /// How its workloads stand is known too.
+    Whole(Scene),
 }
 
 /// What is on the stage, and the caches it is drawn from.
@@ -176,35 +189,42 @@ impl Drawing {
         }
         let mut making = match self.making.take() {
             Some(making) if making.key == key => making,
-            _ => {
-                let making = self.read_cluster(run, selection, key);
-                if let Some(picture) = self.rest(&making, most) {
-                    self.making = Some(making);
-                    return picture;
-                }
-                making
-            }
+            _ => self.begin(run, selection, key),
         };
-        if let Some(mut model) = making.model.take() {
-            self.lay_out(run, selection, most, (&mut making, &mut model));
-            if let Some(picture) = self.rest(&making, most) {
+        loop {
+            making.part = match making.part {
+                Part::Workloads(mut reading) => {
+                    let all = reading.roots(&mut self.pods.pods, if most < usize::MAX { PARTED } else { most });
+                    if all { Part::AllWorkloads(reading) } else { Part::Workloads(reading) }
+                }
+                Part::AllWorkloads(reading) => Part::Model(Box::new(self.read_others(run, selection, reading, &mut making.picture))),
+                Part::Model(model) => Part::Scene(self.lay_out(run, selection, most, *model)),
+                Part::Scene(scene) => {
+                    making.picture.pill = self.pill(run, selection, &scene);
+                    Part::Whole(scene)
+                }
+                Part::Whole(scene) => return self.complete(making.key, scene, making.picture),
+            };
+            if let (true, Some((_, before))) = (making.is_large && most < usize::MAX, &self.drawn) {
+                let before = before.clone();
                 self.making = Some(making);
-                return picture;
+                return before;
             }
         }
-        self.complete(making)
     }
 
-    /// The picture before one that goes on in the next frame.
-    fn rest(&self, making: &Making, most: usize) -> Option<Rc<Picture>> {
-        let (_, picture) = self.drawn.as_ref().filter(|_| making.is_large && most < usize::MAX)?;
-        Some(picture.clone())
-    }
-
-    /// The first part of a picture: what the cluster has.
-    fn read_cluster(&mut self, run: &Run, selection: &Selection, key: DrawingKey) -> Making {
+    fn begin(&mut self, run: &Run, selection: &Selection, key: DrawingKey) -> Making {
         let scope = self.scope(run, selection);
-        let mut model = adapt::model(&all(run), &mut self.pods.pods, &scope);
+        let reading = ModelReading::begin(&all(run), &mut self.pods.pods, &scope);
+        let is_large = reading.controllers() + run.sim().server().count(Kind::Service) > PARTED;
+        let picture = Picture { view: Some(selection.view), epoch: run.epoch, ..Picture::default() };
+        Making { key, is_large, part: Part::Workloads(reading), picture }
+    }
+
+    /// Reads the rest of the cluster.
+    fn read_others(&mut self, run: &Run, selection: &Selection, reading: ModelReading, picture: &mut Picture) -> Model {
+        let scope = self.scope(run, selection);
+        let mut model = reading.finish(&all(run), &mut self.pods.pods, &scope);
         adapt::hint_unanswered(&mut model.services, run.sim());
         for volume in &mut model.volumes {
             volume.data = content(run, &volume.id.name);
@@ -213,33 +233,29 @@ impl Drawing {
         model.chosen = selected.as_ref().and_then(|object| self.pods.pods.get(object.meta.uid)).cloned();
         let budget =
             selection.view.uses.budget.then(|| adapt::budget(&all(run), &self.pods.pods, &scope, selected.as_deref()).map(Rc::new));
-        let budget = budget.flatten();
-        let namespaces = Rc::new(adapt::namespaces(&all(run), &self.pods.pods));
+        picture.budget = budget.flatten();
+        picture.namespaces = Rc::new(adapt::namespaces(&all(run), &self.pods.pods));
+        picture.hidden = model.hidden;
         // On a phone there is no strip over the diagram.
         if self.stage.0 < 560.0 && self.stage.1 >= self.stage.0 {
-            model.budget = budget.clone();
+            model.budget = picture.budget.clone();
         }
-        let is_large = model.roots.len() + model.services.len() > PARTED;
-        let (view, epoch) = (Some(selection.view), run.epoch);
-        let picture = Picture { budget, namespaces, hidden: model.hidden, view, epoch, ..Picture::default() };
-        Making { key, is_large, model: Some(model), scene: Scene::default(), picture }
+        model
     }
 
-    /// The second: where it is drawn, and how the workloads stand.
-    fn lay_out(&mut self, run: &Run, selection: &Selection, most: usize, (making, model): (&mut Making, &mut Model)) {
+    fn lay_out(&mut self, run: &Run, selection: &Selection, most: usize, mut model: Model) -> Scene {
         (self.memory.nodes.budget, self.memory.lags) = (most, false);
         let scope = self.scope(run, selection);
         let uid = selection.object(run).map(|object| object.meta.uid.to_string());
         let source = source(run, selection, (&self.pods, &scope), uid.as_deref(), self.stage, most);
-        let mut scene = (selection.view.draw)(model, &source, &mut self.memory);
+        let mut scene = (selection.view.draw)(&mut model, &source, &mut self.memory);
         scene.stage = self.stage;
         scene.failed = self.pods.pods.failed();
-        making.picture.pill = self.pill(run, selection, &scene);
-        making.scene = scene;
+        deferred_drop::drop_later(model.roots);
+        scene
     }
 
-    /// The last: what of it is as it was.
-    fn complete(&mut self, Making { key, mut scene, picture, .. }: Making) -> Rc<Picture> {
+    fn complete(&mut self, key: DrawingKey, mut scene: Scene, picture: Picture) -> Rc<Picture> {
         let old = self.drawn.take().map(|(_, picture)| picture);
         // Equal parts keep their pointer, so that their components need not look.
         let scene = match &old {
@@ -472,8 +488,8 @@ mod tests {
     }
 
     #[test]
-    fn a_large_picture_is_made_in_three_frames_of_one_instant() {
-        let text: String = (0..PARTED)
+    fn a_large_picture_is_made_in_several_frames_of_one_instant() {
+        let text: String = (0..PARTED / 2 + 100)
             .map(|at| {
                 format!(
                     "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: w{at}}}\nspec: {{replicas: 0, selector: {{matchLabels: {{app: w}}}}, \
@@ -492,25 +508,30 @@ mod tests {
         while state.timeline.run_until.is_some() || !state.read(usize::MAX) {
             state.run_slice(usize::MAX);
         }
-        // Two frames show the picture before, and the clock waits for the third.
+        // Until it is whole the picture before is shown, and the clock waits.
         let (mut pacing, now) = (FramePacing::new(0.0), state.timeline.run.now());
         state.timeline.playing = true;
-        for frame in 1..3 {
-            assert!(Rc::ptr_eq(&state.draw(100), &first), "frame {frame}");
+        let mut frames = 1;
+        let second = loop {
+            let picture = state.draw(100);
+            if !state.drawing.is_drawing() {
+                break picture;
+            }
+            assert!(Rc::ptr_eq(&picture, &first), "frame {frames}");
             assert!(state.lags() && pacing.run_slice(&mut state, true, &|| 50.0, &mut |_| {}));
             assert_eq!(state.timeline.run.now(), now);
-        }
-        let third = state.draw(100);
-        assert!(!Rc::ptr_eq(&third, &first) && !state.drawing.is_drawing());
-        assert_eq!(third, state.picture());
+            frames += 1;
+        };
+        assert_eq!(frames, 6);
+        assert!(!Rc::ptr_eq(&second, &first));
+        assert_eq!(second, state.picture());
         // What a person changes in between is drawn, not what was being made.
         state.update(ConsoleMsg::Enter("kubectl delete deployment w8 --wait=false".into()));
         state.update(TimelineMsg::Step);
         state.draw(100);
         state.update(SelectionMsg::View(&crate::views::network::VIEW));
-        assert_eq!(state.draw(100).view.map(|view| view.id), third.view.map(|view| view.id));
-        state.draw(100);
-        let network = state.draw(100);
+        assert_eq!(state.draw(100).view.map(|view| view.id), second.view.map(|view| view.id));
+        let network = (0..5).map(|_| state.draw(100)).last().expect("it is drawn");
         assert_eq!(network.view.map(|view| view.id), Some("network"));
         (state.drawing.pods.position, state.drawing.drawn) = (None, None);
         assert_eq!(*network, *state.picture());

@@ -23,100 +23,141 @@ use self::storage::{claims, node, volume};
 use self::workloads::controller;
 use crate::api::storage::StorageClass;
 use crate::api::{Kind, Object, Uid};
-use crate::projection::model::{Class, Group, Model, PodBlock, Root, natural};
+use crate::projection::model::{Class, Group, Model, Node, PodBlock, Root, natural};
 pub use pods::Pods;
 pub use scope::{Lister, ROOTS, Scope, first_workload, id, roots, workloads};
 pub use services::{hint_unanswered, nearest};
 pub use status::status;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 pub use strip::budget;
 pub use workloads::revision;
 
 /// Reads the objects. Nodes show the Pods of all namespaces; the other diagrams those of the scope.
 pub fn model(list: Lister, pods: &mut Pods, scope: &Scope) -> Model {
-    let mut owned: BTreeMap<Uid, Vec<Rc<Object>>> = BTreeMap::new();
-    let mut uids = std::collections::BTreeSet::new();
-    let of = |kind: Kind| {
-        let mut objects = list(kind);
-        objects.retain(|object| scope.holds(object));
-        objects
-    };
-    let nodes = of(Kind::Node);
-    let answers = |node: &Rc<Object>| node.get::<crate::api::node::Node>().is_some_and(crate::api::node::Node::is_ready);
-    pods.look(nodes.iter().filter(|node| !answers(node)).map(|node| node.meta.name.to_string()).collect(), scope.now);
-    let all_nodes = pods.nodes(&nodes);
-    let mut out = Model::default();
+    let mut reading = ModelReading::begin(list, pods, scope);
+    reading.roots(pods, usize::MAX);
+    reading.finish(list, pods, scope)
+}
 
-    let owners: Vec<Vec<Rc<Object>>> = ROOTS.into_iter().zip(&mut pods.others.orders).map(|(kind, order)| order.sort(&of(kind))).collect();
-    for object in owners.iter().flatten() {
-        uids.insert(object.meta.uid);
-        if let Some(owner) = object.meta.controller() {
-            owned.entry(owner.uid).or_default().push(object.clone());
+/// A [`Model`] that is being read, so many workloads at a time, while the cluster rests.
+pub struct ModelReading {
+    nodes: Rc<Vec<Rc<Node>>>,
+    /// What may own Pods, in the order in which it is shown.
+    owners: Vec<Rc<Object>>,
+    owned: BTreeMap<Uid, Vec<Rc<Object>>>,
+    uids: BTreeSet<Uid>,
+    /// The first of `owners` that is not read yet.
+    next: usize,
+    roots: Vec<Root>,
+    users: Vec<Referrer>,
+}
+
+/// The objects of a kind in the scope.
+fn scoped(list: Lister, scope: &Scope, kind: Kind) -> Vec<Rc<Object>> {
+    let mut objects = list(kind);
+    objects.retain(|object| scope.holds(object));
+    objects
+}
+
+impl ModelReading {
+    /// Looks what there is.
+    pub fn begin(list: Lister, pods: &mut Pods, scope: &Scope) -> ModelReading {
+        let of = |kind: Kind| scoped(list, scope, kind);
+        let nodes = of(Kind::Node);
+        let answers = |node: &Rc<Object>| node.get::<crate::api::node::Node>().is_some_and(crate::api::node::Node::is_ready);
+        pods.look(nodes.iter().filter(|node| !answers(node)).map(|node| node.meta.name.to_string()).collect(), scope.now);
+        let nodes = pods.nodes(&nodes);
+        let owners: Vec<Rc<Object>> =
+            ROOTS.into_iter().zip(&mut pods.others.orders).flat_map(|(kind, order)| order.sort(&of(kind))).collect();
+        let (mut owned, mut uids) = (BTreeMap::<Uid, Vec<Rc<Object>>>::new(), BTreeSet::new());
+        for object in &owners {
+            uids.insert(object.meta.uid);
+            if let Some(owner) = object.meta.controller() {
+                owned.entry(owner.uid).or_default().push(object.clone());
+            }
         }
+        pods.forget_controllers(uids.len());
+        ModelReading { nodes, owners, owned, uids, next: 0, roots: Vec::new(), users: Vec::new() }
     }
-    pods.forget_controllers(uids.len());
-    let mut reader = ReferenceReader { owned: &owned, pods, users: Vec::new() };
-    for object in owners.iter().flatten() {
-        if object.meta.controller().is_none_or(|owner| !uids.contains(&owner.uid)) {
-            out.roots.push(reader.root(object));
+
+    /// How many controllers there are.
+    pub fn controllers(&self) -> usize {
+        self.owners.len()
+    }
+
+    /// Reads so many more workloads, with what they own. True when all are read.
+    pub fn roots(&mut self, pods: &mut Pods, most: usize) -> bool {
+        let mut reader = ReferenceReader { owned: &self.owned, pods, users: std::mem::take(&mut self.users) };
+        let to = self.next.saturating_add(most).min(self.owners.len());
+        for object in &self.owners[self.next..to] {
+            if object.meta.controller().is_none_or(|owner| !self.uids.contains(&owner.uid)) {
+                self.roots.push(reader.root(object));
+            }
         }
+        (self.users, self.next) = (reader.users, to);
+        to == self.owners.len()
     }
-    let mut users = reader.users;
-    let system = |namespace: &str| !scope.has(namespace);
-    let lone = |(owner, _): &(Uid, &PodBlock)| !uids.contains(owner);
-    let bare: PodBlock =
-        pods.blocks().filter(lone).flat_map(|(_, block)| block.iter()).filter(|pod| !system(&pod.id.namespace)).cloned().collect();
-    if !bare.is_empty() {
-        out.roots.push(Root { controller: None, groups: vec![Group { controller: None, pods: bare }], folded: 0 });
-    }
-    let mut known = std::mem::take(&mut pods.others.services);
-    let gone = |uid: Uid| !scope.lags && pods.get(uid).is_none();
-    out.services = known.read(&of(Kind::Service), &of(Kind::EndpointSlice), &of, &gone);
-    pods.others.services = known;
-    let targets = std::cell::OnceCell::new();
-    for kind in [Kind::HorizontalPodAutoscaler, Kind::PodDisruptionBudget] {
-        let budgeted = |object: &Object| targets.get_or_init(|| BudgetTargets::new(pods, &out.roots)).of(object);
-        out.policies.extend(of(kind).iter().map(|object| policy(object, &of, &budgeted)));
-    }
-    out.claims = claims(&of(Kind::PersistentVolumeClaim), &of(Kind::StatefulSet));
-    out.volumes = of(Kind::PersistentVolume).iter().filter_map(|object| volume(object)).collect();
-    crate::sort::sort_by(&mut out.volumes, |a, b| natural(&a.id.name, &b.id.name));
-    out.classes = of(Kind::StorageClass)
-        .iter()
-        .filter_map(|object| Some(Class { id: id(object), reclaim: object.get::<StorageClass>()?.reclaim_policy.to_string() }))
-        .collect();
-    out.nodes = all_nodes;
-    let still = crate::api::kind::all().filter(|kind| {
-        let info = kind.info();
-        let is_shown = matches!(kind, Kind::ServiceAccount | Kind::Ingress | Kind::NetworkPolicy | Kind::Custom(_));
-        info.namespaced && (!info.animated || is_shown) && *kind != Kind::Lease
-    });
-    // Objects that every namespace has by default do not count.
-    let made = |object: &Rc<Object>| {
-        !matches!((object.kind, object.meta.name.as_str()), (Kind::ServiceAccount, "default") | (Kind::ConfigMap, "kube-root-ca.crt"))
-    };
-    out.inert = still.flat_map(of).filter(made).map(|object| id(&object)).collect();
-    let alone = pods.lone().into_iter().filter(|(id, _)| !system(&id.namespace));
-    users.extend(alone.map(|(id, names)| Referrer { id: id.clone(), names: names.clone(), old: false }));
-    if !users.is_empty() {
-        out.uses = uses(&users, &mut out.inert);
-    }
-    if scope.filter.trim().is_empty() && scope.namespace.is_none() {
-        out.on = pods.on().clone();
-        // Asked first, so that the opening does not carry the code that drops one.
-        if pods.pod_filter.is_some() {
-            pods.pod_filter = None;
+
+    /// Reads what is beside the workloads, once all of them are read.
+    pub fn finish(self, list: Lister, pods: &mut Pods, scope: &Scope) -> Model {
+        let ModelReading { nodes, uids, roots, mut users, .. } = self;
+        let of = |kind: Kind| scoped(list, scope, kind);
+        let mut out = Model { nodes, roots, ..Model::default() };
+        let system = |namespace: &str| !scope.has(namespace);
+        let lone = |(owner, _): &(Uid, &PodBlock)| !uids.contains(owner);
+        let bare: PodBlock =
+            pods.blocks().filter(lone).flat_map(|(_, block)| block.iter()).filter(|pod| !system(&pod.id.namespace)).cloned().collect();
+        if !bare.is_empty() {
+            out.roots.push(Root { controller: None, groups: vec![Group { controller: None, pods: bare }], folded: 0 });
         }
-    } else {
-        filter(&mut out, list, pods, scope);
+        let mut known = std::mem::take(&mut pods.others.services);
+        let gone = |uid: Uid| !scope.lags && pods.get(uid).is_none();
+        out.services = known.read(&of(Kind::Service), &of(Kind::EndpointSlice), &of, &gone);
+        pods.others.services = known;
+        let targets = std::cell::OnceCell::new();
+        for kind in [Kind::HorizontalPodAutoscaler, Kind::PodDisruptionBudget] {
+            let budgeted = |object: &Object| targets.get_or_init(|| BudgetTargets::new(pods, &out.roots)).of(object);
+            out.policies.extend(of(kind).iter().map(|object| policy(object, &of, &budgeted)));
+        }
+        out.claims = claims(&of(Kind::PersistentVolumeClaim), &of(Kind::StatefulSet));
+        out.volumes = of(Kind::PersistentVolume).iter().filter_map(|object| volume(object)).collect();
+        crate::sort::sort_by(&mut out.volumes, |a, b| natural(&a.id.name, &b.id.name));
+        out.classes = of(Kind::StorageClass)
+            .iter()
+            .filter_map(|object| Some(Class { id: id(object), reclaim: object.get::<StorageClass>()?.reclaim_policy.to_string() }))
+            .collect();
+        let still = crate::api::kind::all().filter(|kind| {
+            let info = kind.info();
+            let is_shown = matches!(kind, Kind::ServiceAccount | Kind::Ingress | Kind::NetworkPolicy | Kind::Custom(_));
+            info.namespaced && (!info.animated || is_shown) && *kind != Kind::Lease
+        });
+        // Objects that every namespace has by default do not count.
+        let made = |object: &Rc<Object>| {
+            !matches!((object.kind, object.meta.name.as_str()), (Kind::ServiceAccount, "default") | (Kind::ConfigMap, "kube-root-ca.crt"))
+        };
+        out.inert = still.flat_map(of).filter(made).map(|object| id(&object)).collect();
+        let alone = pods.lone().into_iter().filter(|(id, _)| !system(&id.namespace));
+        users.extend(alone.map(|(id, names)| Referrer { id: id.clone(), names: names.clone(), old: false }));
+        if !users.is_empty() {
+            out.uses = uses(&users, &mut out.inert);
+        }
+        if scope.filter.trim().is_empty() && scope.namespace.is_none() {
+            out.on = pods.on().clone();
+            // Asked first, so that the opening does not carry the code that drops one.
+            if pods.pod_filter.is_some() {
+                pods.pod_filter = None;
+            }
+        } else {
+            filter(&mut out, list, pods, scope);
+        }
+        out
     }
-    out
 }
 
 /// Namespaces that contain objects created by a user.
 pub fn namespaces(list: Lister, pods: &Pods) -> Vec<String> {
-    let mut names = std::collections::BTreeSet::new();
+    let mut names = BTreeSet::new();
     names.insert("default".to_string());
     for kind in ROOTS.into_iter().chain([Kind::Service, Kind::PersistentVolumeClaim]) {
         for object in list(kind) {
