@@ -129,9 +129,16 @@ const told = StateEffect.define();
 
 const gutters = Object.fromEntries(['ls-hot', 'ls-bad', 'ls-warn'].map((css) => [css, new (class extends GutterMarker { elementClass = css; })()]));
 
-/** Colours of whole lines, and the blocks under them. `live`: found while typing, so nothing opens beside the cursor. */
+/** Lines on either side of what is in sight whose colours are kept ready: of a manifest of a hundred thousand all would take a while. */
+const around = 1000;
+const nearby = ({ state, viewport }) => [viewport.from, viewport.to].map((at) => state.doc.lineAt(at).number);
+
+/**
+ * Colours of whole lines, and the blocks under them. `hot`: where runs of lines begin and end; `near`: the lines in sight;
+ * `live`: found while typing, so nothing opens beside the cursor.
+ */
 const blocks = (on) => StateField.define({
-  create: () => ({ all: [], hot: [], live: false, marks: Decoration.none, numbers: RangeSet.empty }),
+  create: () => ({ all: [], hot: [], near: [1, 1], live: false, marks: Decoration.none, numbers: RangeSet.empty }),
   update(value, transaction) {
     let next = value;
     for (const effect of transaction.effects) if (effect.is(told)) next = effect.value;
@@ -143,9 +150,12 @@ const blocks = (on) => StateField.define({
   provide: (field) => [EditorView.decorations.from(field, (value) => value.marks), gutterLineClass.from(field, (value) => value.numbers)],
 });
 
-function draw(state, { all, hot, live }, on) {
+function draw(state, { all, hot, near, live }, on) {
   const lines = new Map();
-  for (const line of hot) lines.set(line, { css: 'ls-hot', says: [] });
+  for (let run = 0; run < hot.length; run += 2) {
+    const last = Math.min(hot[run + 1], near[1] + around);
+    for (let line = Math.max(hot[run], near[0] - around); line <= last; line++) lines.set(line, { css: 'ls-hot', says: [] });
+  }
   for (const diagnostic of all) {
     const at = lines.get(diagnostic.line);
     const row = at && at.css !== 'ls-hot' ? at : { css: 'ls-warn', says: [] };
@@ -234,7 +244,7 @@ function enter(view) {
 /** Makes an editor in `host`. `on`: text, label, and edit, apply, fix, offers, about. */
 function mount(host, on) {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open', delegatesFocus: true });
-  let news = 0, quiet = false;
+  let news = 0, looks = 0, quiet = false;
   const shown = blocks(on);
   const language = new Compartment();
   const spoken = () => [
@@ -256,12 +266,21 @@ function mount(host, on) {
         EditorView.domEventHandlers({ drop: (event) => !!event.dataTransfer?.files.length }),
         EditorView.updateListener.of((update) => {
           if (update.docChanged && !quiet) on.edit(update.state.doc.toString());
+          if (update.viewportChanged) look();
         }),
       ],
     }),
   });
   // The first thing in the root that may have the focus is the scroller.
   host.focus = () => view.focus();
+  // Where other lines come into sight, those have their colours next.
+  const look = () => {
+    clearTimeout(looks);
+    looks = setTimeout(() => {
+      const [known, near] = [view.state.field(shown), nearby(view)];
+      if (near[0] < known.near[0] - around / 2 || near[1] > known.near[1] + around / 2) view.dispatch({ effects: told.of({ ...known, near }) });
+    });
+  };
   // The page's own keys rest while one types.
   const keys = (event) => {
     if (event.key !== 'F6') event.stopPropagation();
@@ -294,7 +313,7 @@ function mount(host, on) {
       clearTimeout(news);
       news = setTimeout(() => {
         view.dispatch(setDiagnostics(view.state, ranges(view.state.doc, all)));
-        view.dispatch({ effects: told.of({ all, hot, live }) });
+        view.dispatch({ effects: told.of({ all, hot, near: nearby(view), live }) });
       });
     },
     select(from, to) {
@@ -305,6 +324,7 @@ function mount(host, on) {
     offer: () => startCompletion(view),
     destroy() {
       clearTimeout(news);
+      clearTimeout(looks);
       host.removeEventListener('keydown', keys);
       window.removeEventListener('loopscope-language', speaks);
       view.destroy();

@@ -30,6 +30,13 @@ pub fn sort<T: Ord>(items: &mut [T]) {
     sort_by(items, T::cmp);
 }
 
+/// A map or a set of the standard library of what comes. To `collect` one sorts first, as [`map`] says.
+pub fn tree<C: Default + Extend<T>, T>(items: impl Iterator<Item = T>) -> C {
+    let mut out = C::default();
+    out.extend(items);
+    out
+}
+
 /// A map of what comes, the last of a name. The library's own way sorts first, with a sort for every iterator: two kilobytes each.
 pub fn map(pairs: impl Iterator<Item = (String, Value)>) -> Map<String, Value> {
     let mut out = Map::new();

@@ -35,7 +35,7 @@ fn sorted(value: &Value) -> Value {
         Value::Object(map) => {
             let mut pairs: Vec<_> = map.iter().map(|(key, value)| (key.clone(), sorted(value))).collect();
             crate::sort::sort_by_key(&mut pairs, |(key, _)| key.clone());
-            Value::Object(pairs.into_iter().collect())
+            Value::Object(crate::sort::map(pairs.into_iter()))
         }
         other => other.clone(),
     }

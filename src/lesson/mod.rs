@@ -26,7 +26,7 @@ pub fn merge(text: &str, other: &str) -> String {
             let of = |path: &str| value.pointer(path).map(ToString::to_string).unwrap_or_default();
             [of("/kind"), of("/metadata/namespace"), of("/metadata/name")].join("/")
         };
-        manifest::parse(text).documents.iter().map(|document| name(&document.value)).collect()
+        crate::sort::tree(manifest::parse(text).documents.iter().map(|document| name(&document.value)))
     };
     let new = names(other.as_bytes());
     let kept = manifest::chunks(text.as_bytes()).filter_map(|chunk| {

@@ -11,6 +11,7 @@ use crate::projection::adapt::{self, ModelReading, Scope};
 use crate::projection::budget::Budget;
 use crate::projection::model::Model;
 use crate::projection::rollout_track::Extent;
+use crate::projection::stale;
 use crate::views::grouping::Grouping;
 use crate::views::shape::Scene;
 use crate::views::view::{Source, View, ViewMemory};
@@ -66,8 +67,10 @@ pub(super) struct DrawingKey {
 }
 
 /// Controllers and Services above which each part of a picture is made in a frame of its own: all of them together would hold the page
-/// up. It is also how many controllers are read in a frame.
+/// up.
 const PARTED: usize = 1000;
+/// Controllers that are read in one of these frames.
+const READ_AT_ONCE: usize = 2500;
 
 /// A picture of which a part is made.
 struct Making {
@@ -79,16 +82,20 @@ struct Making {
     picture: Picture,
 }
 
-/// How far it is.
+/// What is made of it next, of what there is.
 enum Part {
     /// Some of the workloads are read.
     Workloads(ModelReading),
     /// All of them are.
-    AllWorkloads(ModelReading),
+    Services(ModelReading),
+    /// The Services are too.
+    Others(ModelReading),
     /// All of the cluster is.
-    Model(Box<Model>),
+    Counters(Box<Model>),
+    /// The counters that Pods have overtaken are marked.
+    Layout(Box<Model>),
     /// It is laid out.
-    Scene(Scene),
+    Standing(Scene),
     /// How its workloads stand is known too.
     Whole(Scene),
 }
@@ -194,12 +201,24 @@ impl Drawing {
         loop {
             making.part = match making.part {
                 Part::Workloads(mut reading) => {
-                    let all = reading.roots(&mut self.pods.pods, if most < usize::MAX { PARTED } else { most });
-                    if all { Part::AllWorkloads(reading) } else { Part::Workloads(reading) }
+                    let all = reading.roots(&mut self.pods.pods, if most < usize::MAX { READ_AT_ONCE } else { most });
+                    if all { Part::Services(reading) } else { Part::Workloads(reading) }
                 }
-                Part::AllWorkloads(reading) => Part::Model(Box::new(self.read_others(run, selection, reading, &mut making.picture))),
-                Part::Model(model) => Part::Scene(self.lay_out(run, selection, most, *model)),
-                Part::Scene(scene) => {
+                Part::Services(mut reading) => {
+                    let scope = self.scope(run, selection);
+                    reading.services(&all(run), &mut self.pods.pods, &scope);
+                    Part::Others(reading)
+                }
+                Part::Others(reading) => Part::Counters(Box::new(self.read_others(run, selection, reading, &mut making.picture))),
+                Part::Counters(mut model) => {
+                    if selection.view.uses.counters {
+                        let scope = self.scope(run, selection);
+                        stale::mark(&mut model, run.sim(), &self.pods.pods, &scope, self.pods.is_current(run));
+                    }
+                    Part::Layout(model)
+                }
+                Part::Layout(model) => Part::Standing(self.lay_out(run, selection, most, *model)),
+                Part::Standing(scene) => {
                     making.picture.pill = self.pill(run, selection, &scene);
                     Part::Whole(scene)
                 }
@@ -360,6 +379,7 @@ mod tests {
     use crate::session::tests::{ready, settled};
     use crate::session::timeline::TimelineMsg;
     use crate::views::shape::CardBody;
+    use std::cell::Cell;
     use std::rc::Rc;
 
     #[test]
@@ -508,8 +528,8 @@ mod tests {
         while state.timeline.run_until.is_some() || !state.read(usize::MAX) {
             state.run_slice(usize::MAX);
         }
-        // Until it is whole the picture before is shown, and the clock waits.
-        let (mut pacing, now) = (FramePacing::new(0.0), state.timeline.run.now());
+        // Until it is whole the picture before is shown, and the clock waits; then it makes up for the time.
+        let (mut pacing, now, clock) = (FramePacing::new(0.0), state.timeline.run.now(), Cell::new(0.0));
         state.timeline.playing = true;
         let mut frames = 1;
         let second = loop {
@@ -518,20 +538,23 @@ mod tests {
                 break picture;
             }
             assert!(Rc::ptr_eq(&picture, &first), "frame {frames}");
-            assert!(state.lags() && pacing.run_slice(&mut state, true, &|| 50.0, &mut |_| {}));
+            clock.set(clock.get() + 16.0);
+            assert!(state.lags() && pacing.run_slice(&mut state, true, &|| clock.get(), &mut |_| {}));
             assert_eq!(state.timeline.run.now(), now);
             frames += 1;
         };
-        assert_eq!(frames, 6);
-        assert!(!Rc::ptr_eq(&second, &first));
+        assert_eq!(frames, 7);
         assert_eq!(second, state.picture());
+        pacing.run_slice(&mut state, true, &|| clock.get(), &mut |_| {});
+        assert_eq!(state.timeline.run.now() - now, 16 * (frames - 1));
+        assert!(!Rc::ptr_eq(&second, &first));
         // What a person changes in between is drawn, not what was being made.
         state.update(ConsoleMsg::Enter("kubectl delete deployment w8 --wait=false".into()));
         state.update(TimelineMsg::Step);
         state.draw(100);
         state.update(SelectionMsg::View(&crate::views::network::VIEW));
         assert_eq!(state.draw(100).view.map(|view| view.id), second.view.map(|view| view.id));
-        let network = (0..5).map(|_| state.draw(100)).last().expect("it is drawn");
+        let network = (0..7).map(|_| state.draw(100)).last().expect("it is drawn");
         assert_eq!(network.view.map(|view| view.id), Some("network"));
         (state.drawing.pods.position, state.drawing.drawn) = (None, None);
         assert_eq!(*network, *state.picture());

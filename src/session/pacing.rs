@@ -41,6 +41,8 @@ const DECISION_INTERVAL_MS: f64 = 5_000.0;
 const HIDDEN_PAGE_MS: f64 = 400.0;
 /// The clock does not make up for more than this between two ticks.
 const MAX_TICK_MS: f64 = 100.0;
+/// Nor for more than this after a picture for which it waited.
+const MAX_OWED_MS: f64 = 500.0;
 
 /// The clock's rate: the last tick, the fraction of a microsecond left over, and the speed that is reached.
 #[derive(Clone, Copy, Debug, Default)]
@@ -112,11 +114,15 @@ impl FramePacing {
     pub fn run_slice(&mut self, state: &mut State, announces: bool, clock: &dyn Fn() -> f64, check: &mut dyn FnMut(&mut State)) -> bool {
         let now = clock();
         // A picture that is made in parts is of one instant.
-        if state.drawing.is_drawing() && !self.is_hidden(now) {
-            return true;
-        }
+        let draws = state.drawing.is_drawing() && !self.is_hidden(now);
         let passed = (now - self.rate.last_ms).clamp(0.0, MAX_TICK_MS);
         self.rate.last_ms = now;
+        if draws {
+            // The time is made up for.
+            let owed = if state.timeline.playing { passed * 1000.0 * state.timeline.speed } else { 0.0 };
+            self.rate.carry = (self.rate.carry + owed).min(MAX_OWED_MS * 1000.0 * state.timeline.speed);
+            return true;
+        }
         let slice = self.slice_at(now);
         let left = || clock() - now < slice;
         while deferred_drop::drop_some() && clock() - now < DROP_BUDGET_MS {}

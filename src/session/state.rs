@@ -403,9 +403,8 @@ impl State {
         });
         let asked = keys.filter(|(_, key)| sim.get(key).is_some()).take(MAX_STANDINGS);
         let told = asked.map(|(uid, key)| (uid, standing::of(sim, &key)));
-        told.filter(|(_, standing)| matches!(standing.health, Health::Stuck | Health::Waiting))
-            .map(|(uid, of)| (uid, of.sentence))
-            .collect()
+        let worse = told.filter(|(_, standing)| matches!(standing.health, Health::Stuck | Health::Waiting));
+        crate::sort::tree(worse.map(|(uid, of)| (uid, of.sentence)))
     }
 
     /// Tries the next remedy of the selected object on a copy, where that takes a moment. True while there are more.

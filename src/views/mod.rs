@@ -5,6 +5,7 @@ pub mod axis;
 mod bodies;
 pub mod card;
 pub mod card_text;
+pub mod changed_lines;
 pub mod columns;
 pub mod grouping;
 pub mod highlight;

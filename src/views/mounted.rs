@@ -59,7 +59,7 @@ impl Mounted {
             there || comes
         });
         let shown: Vec<usize> = shown.collect();
-        self.uids = shown.iter().map(|index| items[*index].id.uid.clone()).collect();
+        self.uids = crate::sort::tree(shown.iter().map(|index| items[*index].id.uid.clone()));
         self.shown = shown;
         waits
     }

@@ -40,7 +40,7 @@ impl<'a> TreeIndex<'a> {
     /// The trees of a model.
     pub fn of(model: &'a Model) -> Self {
         let owners = model.roots.iter().enumerate().filter_map(|(at, root)| Some((root.controller.as_ref()?.id.uid.as_str(), at)));
-        TreeIndex { roots: owners.collect(), bare: model.roots.iter().position(|root| root.controller.is_none()) }
+        TreeIndex { roots: crate::sort::tree(owners), bare: model.roots.iter().position(|root| root.controller.is_none()) }
     }
 
     /// The tree of the root with this uid.
@@ -131,7 +131,7 @@ pub fn link(model: &Model, homes: &[Option<usize>], selected: Option<&str>, out:
         return;
     }
     let cards = out.items.iter().filter(|item| !matches!(item.body, CardBody::Tile { .. } | CardBody::Cells(_)));
-    let places: BTreeMap<String, Rect> = cards.map(|item| (item.id.uid.clone(), item.rect)).collect();
+    let places: BTreeMap<String, Rect> = crate::sort::tree(cards.map(|item| (item.id.uid.clone(), item.rect)));
     // Pods without an owner may be tiles or one block.
     let many = out.items.iter().filter(|item| item.parent.is_none() && matches!(item.body, CardBody::Tile { .. } | CardBody::Cells(_)));
     let block = many.map(|item| item.rect).reduce(around);

@@ -152,11 +152,13 @@ pub struct Uses {
     pub endpoints: bool,
     /// Its workloads can be grouped, and groups folded.
     pub groups: bool,
+    /// It shows the counters of a status: those that the Pods have overtaken are marked.
+    pub counters: bool,
 }
 
 impl Uses {
     /// Nothing else.
-    pub const NOTHING: Uses = Uses { nodes: false, budget: false, loops: false, endpoints: false, groups: false };
+    pub const NOTHING: Uses = Uses { nodes: false, budget: false, loops: false, endpoints: false, groups: false, counters: false };
 }
 
 /// What a diagram is drawn from.

@@ -125,7 +125,7 @@ impl Rich {
         self.call("select", &[from.into(), to.into()]);
     }
 
-    /// What is wrong, which lines differ from what was applied, and whether this was found while typing.
+    /// What is wrong, where runs of lines that differ from what was applied begin and end, and whether this was found while typing.
     pub fn tell(&self, diagnostics: &[ApplyDiagnostic], hot: &[usize], live: bool) {
         let all: Array = diagnostics
             .iter()

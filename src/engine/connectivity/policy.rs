@@ -55,13 +55,13 @@ impl<'a> Peer<'a> {
     /// The name server of the cluster. Its Pods are not simulated, but rules that allow lookups name their labels.
     pub fn name_server() -> Peer<'static> {
         let labels = [(Str::new_static("k8s-app"), Str::new_static("kube-dns"))];
-        Peer { namespace: Some("kube-system"), labels: Rc::new(labels.into_iter().collect()), address: dns::SERVER, spec: None }
+        Peer { namespace: Some("kube-system"), labels: Rc::new(crate::sort::tree(labels.into_iter())), address: dns::SERVER, spec: None }
     }
 
     /// The proxy of a Gateway. Its Pods are not simulated, but rules that allow what it sends name their labels.
     pub fn proxy(namespace: &'a str, gateway: &str, address: &'a str) -> Peer<'a> {
         let labels = [(Str::new_static("gateway.networking.k8s.io/gateway-name"), gateway.into())];
-        Peer { namespace: Some(namespace), labels: Rc::new(labels.into_iter().collect()), address, spec: None }
+        Peer { namespace: Some(namespace), labels: Rc::new(crate::sort::tree(labels.into_iter())), address, spec: None }
     }
 
     /// An address that is no Pod's.

@@ -9,7 +9,7 @@ use crate::kubectl::client::Client;
 use crate::kubectl::content_hash::hash;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 pub(super) fn run(client: &Client<'_>, of: &Kustomization, all: &mut Vec<Resource>) -> Result<(), Failure> {
     for (field, kind) in [("configMapGenerator", "ConfigMap"), ("secretGenerator", "Secret")] {
@@ -53,10 +53,8 @@ fn generate(client: &Client<'_>, of: &Kustomization, entry: &Value, kind: &str) 
     }
     let secret = kind == "Secret";
     let mut object = json!({"apiVersion": "v1", "kind": kind, "metadata": {"name": name}});
-    let data: Map<String, Value> = pairs(client, of, entry)?
-        .into_iter()
-        .map(|(key, text)| (key, Value::from(if secret { STANDARD.encode(text) } else { text })))
-        .collect();
+    let encoded = |(key, text): (String, String)| (key, Value::from(if secret { STANDARD.encode(text) } else { text }));
+    let data = crate::sort::map(pairs(client, of, entry)?.into_iter().map(encoded));
     if !data.is_empty() {
         object["data"] = Value::Object(data);
     }

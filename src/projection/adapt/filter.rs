@@ -32,7 +32,7 @@ pub(super) fn filter(model: &mut Model, list: Lister, pods: &mut Pods, scope: &S
     };
     pod_filter.nodes.begin(&(scope.namespace.clone(), scope.filter.clone(), [whole.clone(), named.clone()]));
     let on = pods.on().iter().map(|(node, block)| (node.clone(), pod_filter.nodes.pass(node, block, &keeps)));
-    model.on = Rc::new(on.filter(|(_, block)| !block.is_empty()).collect());
+    model.on = Rc::new(crate::sort::tree(on.filter(|(_, block)| !block.is_empty())));
     pods.pod_filter = Some(pod_filter);
 }
 
@@ -82,7 +82,7 @@ pub(super) fn narrow(model: &mut Model, list: Lister, (words, named): (&Words, &
     model.roots.retain(|root| !root.groups.is_empty() || wants(root.controller.as_ref()));
     if !model.claims.is_empty() {
         let claims = model.pods().flat_map(|pod| pod.claims.iter().map(|claim| format!("{}/{claim}", pod.id.namespace)));
-        let mounted: std::collections::BTreeSet<String> = claims.collect();
+        let mounted: std::collections::BTreeSet<String> = crate::sort::tree(claims);
         model.claims.retain(|claim| is(&claim.id) || mounted.contains(&format!("{}/{}", claim.id.namespace, claim.id.name)));
     }
     let bound: Vec<String> = model.claims.iter().map(|claim| claim.volume.clone()).collect();
@@ -102,7 +102,7 @@ pub(super) fn filter_references(model: &mut Model, is: &dyn Fn(&Id) -> bool) {
     let bare = model.roots.iter().filter(|root| root.controller.is_none()).flat_map(|root| &root.groups);
     let bare = bare.flat_map(|group| group.pods.iter()).map(|pod| pod.id.uid.clone());
     let roots = model.roots.iter().filter_map(|root| Some(root.controller.as_ref()?.id.uid.clone()));
-    let shown: std::collections::BTreeSet<String> = bare.chain(roots).collect();
+    let shown: std::collections::BTreeSet<String> = crate::sort::tree(bare.chain(roots));
     model.uses.retain_mut(|used| {
         used.users.retain(|user| shown.contains(&user.uid));
         is(&used.id) || !used.users.is_empty()

@@ -23,7 +23,7 @@ use self::storage::{claims, node, volume};
 use self::workloads::controller;
 use crate::api::storage::StorageClass;
 use crate::api::{Kind, Object, Uid};
-use crate::projection::model::{Class, Group, Model, Node, PodBlock, Root, natural};
+use crate::projection::model::{Class, Group, Model, Node, PodBlock, Root, Service, natural};
 pub use pods::Pods;
 pub use scope::{Lister, ROOTS, Scope, first_workload, id, roots, workloads};
 pub use services::{hint_unanswered, nearest};
@@ -37,6 +37,7 @@ pub use workloads::revision;
 pub fn model(list: Lister, pods: &mut Pods, scope: &Scope) -> Model {
     let mut reading = ModelReading::begin(list, pods, scope);
     reading.roots(pods, usize::MAX);
+    reading.services(list, pods, scope);
     reading.finish(list, pods, scope)
 }
 
@@ -51,6 +52,7 @@ pub struct ModelReading {
     next: usize,
     roots: Vec<Root>,
     users: Vec<Referrer>,
+    services: Vec<Rc<Service>>,
 }
 
 /// The objects of a kind in the scope.
@@ -66,7 +68,7 @@ impl ModelReading {
         let of = |kind: Kind| scoped(list, scope, kind);
         let nodes = of(Kind::Node);
         let answers = |node: &Rc<Object>| node.get::<crate::api::node::Node>().is_some_and(crate::api::node::Node::is_ready);
-        pods.look(nodes.iter().filter(|node| !answers(node)).map(|node| node.meta.name.to_string()).collect(), scope.now);
+        pods.look(crate::sort::tree(nodes.iter().filter(|node| !answers(node)).map(|node| node.meta.name.to_string())), scope.now);
         let nodes = pods.nodes(&nodes);
         let owners: Vec<Rc<Object>> =
             ROOTS.into_iter().zip(&mut pods.others.orders).flat_map(|(kind, order)| order.sort(&of(kind))).collect();
@@ -78,7 +80,7 @@ impl ModelReading {
             }
         }
         pods.forget_controllers(uids.len());
-        ModelReading { nodes, owners, owned, uids, next: 0, roots: Vec::new(), users: Vec::new() }
+        ModelReading { nodes, owners, owned, uids, next: 0, roots: Vec::new(), users: Vec::new(), services: Vec::new() }
     }
 
     /// How many controllers there are.
@@ -99,11 +101,20 @@ impl ModelReading {
         to == self.owners.len()
     }
 
-    /// Reads what is beside the workloads, once all of them are read.
-    pub fn finish(self, list: Lister, pods: &mut Pods, scope: &Scope) -> Model {
-        let ModelReading { nodes, uids, roots, mut users, .. } = self;
+    /// Reads the Services.
+    pub fn services(&mut self, list: Lister, pods: &mut Pods, scope: &Scope) {
         let of = |kind: Kind| scoped(list, scope, kind);
-        let mut out = Model { nodes, roots, ..Model::default() };
+        let mut known = std::mem::take(&mut pods.others.services);
+        let gone = |uid: Uid| !scope.lags && pods.get(uid).is_none();
+        self.services = known.read(&of(Kind::Service), &of(Kind::EndpointSlice), &of, &gone);
+        pods.others.services = known;
+    }
+
+    /// Reads what else there is, once all workloads and Services are read.
+    pub fn finish(self, list: Lister, pods: &mut Pods, scope: &Scope) -> Model {
+        let ModelReading { nodes, uids, roots, mut users, services, .. } = self;
+        let of = |kind: Kind| scoped(list, scope, kind);
+        let mut out = Model { nodes, roots, services, ..Model::default() };
         let system = |namespace: &str| !scope.has(namespace);
         let lone = |(owner, _): &(Uid, &PodBlock)| !uids.contains(owner);
         let bare: PodBlock =
@@ -111,10 +122,6 @@ impl ModelReading {
         if !bare.is_empty() {
             out.roots.push(Root { controller: None, groups: vec![Group { controller: None, pods: bare }], folded: 0 });
         }
-        let mut known = std::mem::take(&mut pods.others.services);
-        let gone = |uid: Uid| !scope.lags && pods.get(uid).is_none();
-        out.services = known.read(&of(Kind::Service), &of(Kind::EndpointSlice), &of, &gone);
-        pods.others.services = known;
         let targets = std::cell::OnceCell::new();
         for kind in [Kind::HorizontalPodAutoscaler, Kind::PodDisruptionBudget] {
             let budgeted = |object: &Object| targets.get_or_init(|| BudgetTargets::new(pods, &out.roots)).of(object);

@@ -44,7 +44,7 @@ impl<'a> BudgetTargets<'a> {
         let selector = BudgetSpec::of(budget).selector?;
         let labels = |pod: &Pod| {
             let pairs = pod.labels.iter().filter_map(|label| label.split_once('='));
-            Labels::new(pairs.map(|(key, value)| (key.into(), value.into())).collect())
+            Labels::new(crate::sort::tree(pairs.map(|(key, value)| (key.into(), value.into()))))
         };
         let selects = |pod: &&&Rc<Pod>| pod.id.namespace == budget.meta.namespace && selector.matches(&labels(pod));
         let labelled = |(key, value): (&Str, &Str)| self.labelled.get(format!("{key}={value}").as_str()).map_or(&[][..], Vec::as_slice);

@@ -174,7 +174,7 @@ pub(super) fn addresses(object: &Object, before: Option<&Object>) -> Vec<Row> {
     let (was, is) = (of(before), of(Some(object)));
     let mut rows = Vec::new();
     for (sign, own, other) in [("+", &is, &was), ("−", &was, &is)] {
-        let known: std::collections::BTreeSet<&Str> = other.iter().map(|(address, _)| address).collect();
+        let known: std::collections::BTreeSet<&Str> = crate::sort::tree(other.iter().map(|(address, _)| address));
         let moved: Vec<&Str> = own.iter().map(|(address, _)| address).filter(|address| !known.contains(address)).collect();
         match moved[..] {
             [] => {}

@@ -132,7 +132,7 @@ pub(super) fn by_node<'a>(model: &'a Model, dense: bool, cache: &mut LayoutCache
         for (group, old) in groups(model) {
             group.pods.iter().for_each(|pod| on.entry(&pod.node).or_default().push((old, pod)));
         }
-        return on.into_iter().map(|(node, pods)| (node, Rc::new(arrange(pods, dense)))).collect();
+        return crate::sort::tree(on.into_iter().map(|(node, pods)| (node, Rc::new(arrange(pods, dense)))));
     }
     let older = || groups(model).filter(|(_, old)| *old);
     let mut uids: Vec<String> = older().filter_map(|(group, _)| Some(group.controller.as_ref()?.id.uid.clone())).collect();
@@ -166,7 +166,7 @@ pub(super) fn by_node<'a>(model: &'a Model, dense: bool, cache: &mut LayoutCache
             there.push((node.as_str(), known.on.clone()));
         }
     }
-    let mut out: ByNode<'_> = there.into_iter().collect();
+    let mut out: ByNode<'_> = crate::sort::tree(there.into_iter());
     // They take turns.
     let first = late.partition_point(|(at, ..)| *at < cache.next);
     late.rotate_left(first);

@@ -35,7 +35,7 @@ pub static VIEW: View = View {
     fit: Fit { hangs: false, ..Fit::HANGING },
     status: Status::Of(Workloads::Drawn),
     filter: ObjectFilter::Words,
-    uses: Uses { budget: true, groups: true, ..Uses::NOTHING },
+    uses: Uses { budget: true, groups: true, counters: true, ..Uses::NOTHING },
     refresh_ms: |_| None,
     extent: None,
     draw,

@@ -6,7 +6,6 @@ use crate::engine::kubelet::lack;
 use crate::explain::effect;
 use crate::i18n::{Arg, Message, msg};
 use crate::projection::model::{Group, Model, Pod, PodState, Root};
-use crate::projection::stale;
 use crate::views::view::{Source, ViewMemory};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -22,7 +21,6 @@ pub fn read(model: &mut Model, source: &Source, memory: &mut ViewMemory) {
     if model.roots.iter().any(updates) {
         memory.scales.read(model, source);
     }
-    stale::mark(model, source.sim, source.pods, source.scope, source.all_read);
 }
 
 /// Whether a Deployment has Pods of several revisions.

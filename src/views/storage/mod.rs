@@ -12,7 +12,6 @@ pub use layout::layout;
 
 use crate::i18n::msg;
 use crate::projection::model::Model;
-use crate::projection::stale;
 use crate::views::ownership;
 use crate::views::shape::Scene;
 use crate::views::view::{Empty, Fit, Legend, ObjectFilter, Scale, Source, Status, Uses, View, ViewMemory, Workloads};
@@ -30,7 +29,7 @@ pub static VIEW: View = View {
     fit: Fit { scale: Scale::WholeOrFixed, ..Fit::HANGING },
     status: Status::Of(Workloads::InScope),
     filter: ObjectFilter::Words,
-    uses: Uses::NOTHING,
+    uses: Uses { counters: true, ..Uses::NOTHING },
     refresh_ms: |_| None,
     extent: None,
     draw,
@@ -38,7 +37,6 @@ pub static VIEW: View = View {
 
 fn draw(model: &mut Model, source: &Source, _: &mut ViewMemory) -> Scene {
     model.removed = read::removed(source);
-    stale::mark(model, source.sim, source.pods, source.scope, source.all_read);
     let (width, height) = source.stage;
     // A low frame has no room for three rows; claims stand beside their Pods there.
     if height < MIN_ROWS_HEIGHT && width > height && !model.claims.is_empty() {

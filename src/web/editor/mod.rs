@@ -1,6 +1,7 @@
 //! The manifest: the code editor where its file can be had, else a text area over its own coloured copy; messages at their
 //! lines, and what applying would change.
 
+mod code;
 mod plan;
 
 use crate::actions::{ApplyDiagnostic, PlannedChanges};
@@ -8,14 +9,15 @@ use crate::api::ObjectRef;
 use crate::engine::Op;
 use crate::i18n::{Counted, Message, msg};
 use crate::session::editor::ApplyStatus;
+use crate::views::changed_lines::changed;
 use crate::views::highlight;
 use crate::web::dom::{self, icon};
 use crate::web::language::{Lang, say};
-use crate::web::rich::{self, EditorCallbacks, Rich};
+use crate::web::rich::{self, Rich};
 use crate::web::window;
 use gloo_timers::callback::Timeout;
 pub use plan::change;
-use plan::{AFTER, afresh, changed, dropped, label, leftovers, message, named, replaced, was};
+use plan::{afresh, dropped, label, leftovers, message, named, replaced, was};
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use web_sys::{Event, HtmlElement, HtmlTextAreaElement, InputEvent, KeyboardEvent};
@@ -100,6 +102,7 @@ pub struct Editor {
     pub(super) leaving: bool,
     pub(super) host: NodeRef,
     pub(super) rich: Option<Rich>,
+    pub(super) told: Option<code::Told>,
     /// The text that the code editor has.
     pub(super) held: Rc<str>,
     /// The selection of the text area that it takes the focus from.
@@ -176,6 +179,7 @@ impl Component for Editor {
             leaving: false,
             host: NodeRef::default(),
             rich: None,
+            told: None,
             held: "".into(),
             typing: None,
             planned: false,
@@ -379,61 +383,11 @@ impl Component for Editor {
         {
             area.set_value(&props.text);
         }
-        self.told(props);
+        self.tell(props);
     }
 }
 
 impl Editor {
-    /// Tells the code editor what it does not know yet.
-    pub(super) fn told(&mut self, props: &Props) {
-        if self.rich.is_some() {
-            self.tell(props);
-        }
-    }
-
-    pub(super) fn tell(&mut self, props: &Props) {
-        if let Some(rich) = &self.rich {
-            if self.held != props.text {
-                rich.set(&props.text);
-                self.held = props.text.clone();
-            }
-            let marked = changed(&props.text.split('\n').collect::<Vec<_>>(), &props.applied.split('\n').collect::<Vec<_>>());
-            let hot: Vec<usize> = (1..=marked.len()).filter(|line| marked[line - 1]).collect();
-            rich.tell(&props.diagnostics, &hot, props.standing == ApplyStatus::Edited);
-            if let Some((from, to)) = self.typing.take() {
-                rich.select(from, to);
-            }
-        }
-    }
-}
-
-impl Editor {
-    /// The page comes first.
-    pub(super) fn later(&mut self, ctx: &Context<Self>) -> bool {
-        let link = ctx.link().clone();
-        self._later = Some(Timeout::new(AFTER, move || link.send_message(Msg::Load)));
-        false
-    }
-
-    /// The code editor in the place of the text area, with its focus and selection.
-    pub(super) fn enrich(&mut self, ctx: &Context<Self>) -> bool {
-        let Some(host) = self.host.cast::<web_sys::Element>().filter(|_| self.rich.is_none()) else { return false };
-        self.typing = self
-            .area()
-            .filter(|area| dom::document().active_element().is_some_and(|active| active.is_same_node(Some(area))))
-            .map(|area| selection(&area));
-        let link = ctx.link();
-        let props = ctx.props();
-        let on = EditorCallbacks {
-            edit: link.callback(Msg::Typed),
-            apply: props.on_apply.clone(),
-            fix: link.callback(|(line, columns, word)| Msg::Fix(line, columns, word)),
-        };
-        self.held = props.text.clone();
-        self.rich = Rich::mount(&host, &props.text, on);
-        self.rich.is_some()
-    }
-
     /// What applying would change: a line, and behind it each object with its fields.
     pub(super) fn plan(&self, ctx: &Context<Self>, plan: &PlannedChanges) -> Html {
         let count = |op: Op| plan.changes.iter().filter(|change| change.op == op).count();
@@ -464,8 +418,7 @@ impl Editor {
     pub(super) fn lines(&self, ctx: &Context<Self>) -> Html {
         let props = ctx.props();
         let mut block = None;
-        let old: Vec<&str> = props.applied.split('\n').collect();
-        let marked = changed(&props.text.split('\n').collect::<Vec<_>>(), &old);
+        let marked = changed(&props.text, &props.applied);
         let rows = props.text.split('\n').enumerate().map(|(at, text)| {
             let here: Vec<&ApplyDiagnostic> = props.diagnostics.iter().filter(|diagnostic| diagnostic.line == at + 1).collect();
             let bad = here.iter().any(|diagnostic| diagnostic.error);

@@ -183,13 +183,3 @@ pub(super) fn message(ctx: &Context<Editor>, diagnostic: &ApplyDiagnostic) -> Ht
         </div>
     }
 }
-
-/// Lines that are not in the old text at their place: a common head and tail, and what is between.
-pub(super) fn changed(new: &[&str], old: &[&str]) -> Vec<bool> {
-    if old == [""] {
-        return vec![false; new.len()];
-    }
-    let head = new.iter().zip(old).take_while(|(a, b)| a == b).count();
-    let tail = new[head..].iter().rev().zip(old[head..].iter().rev()).take_while(|(a, b)| a == b).count();
-    (0..new.len()).map(|at| at >= head && at < new.len() - tail && !old[head..old.len() - tail].contains(&new[at])).collect()
-}

@@ -1,0 +1,85 @@
+//! The code editor in the place of the text area, and what it is told.
+
+use super::plan::AFTER;
+use super::{Editor, Msg, Props, selection};
+use crate::actions::ApplyDiagnostic;
+use crate::session::editor::ApplyStatus;
+use crate::views::changed_lines::{changed, runs};
+use crate::web::dom;
+use crate::web::language::Lang;
+use crate::web::rich::{EditorCallbacks, Rich};
+use gloo_timers::callback::Timeout;
+use std::rc::Rc;
+use yew::prelude::*;
+
+/// What the code editor was told last.
+pub(in crate::web) struct Told {
+    text: Rc<str>,
+    applied: Rc<str>,
+    diagnostics: Rc<Vec<ApplyDiagnostic>>,
+    live: bool,
+    lang: Lang,
+}
+
+impl Told {
+    fn of(props: &Props) -> Told {
+        Told {
+            text: props.text.clone(),
+            applied: props.applied.clone(),
+            diagnostics: props.diagnostics.clone(),
+            live: props.standing == ApplyStatus::Edited,
+            lang: props.lang,
+        }
+    }
+
+    /// Whether it is the same: of long texts by their places in memory.
+    fn is(&self, other: &Told) -> bool {
+        let same = Rc::ptr_eq(&self.text, &other.text) && Rc::ptr_eq(&self.applied, &other.applied);
+        same && Rc::ptr_eq(&self.diagnostics, &other.diagnostics) && (self.live, self.lang) == (other.live, other.lang)
+    }
+}
+
+impl Editor {
+    /// Tells the code editor what it does not know yet.
+    pub(super) fn tell(&mut self, props: &Props) {
+        let Some(rich) = &self.rich else { return };
+        if self.held != props.text {
+            rich.set(&props.text);
+            self.held = props.text.clone();
+        }
+        let told = Told::of(props);
+        if !self.told.as_ref().is_some_and(|before| before.is(&told)) {
+            rich.tell(&told.diagnostics, &runs(&changed(&told.text, &told.applied)), told.live);
+            self.told = Some(told);
+        }
+        if let Some((from, to)) = self.typing.take() {
+            rich.select(from, to);
+        }
+    }
+
+    /// The page comes first.
+    pub(super) fn later(&mut self, ctx: &Context<Self>) -> bool {
+        let link = ctx.link().clone();
+        self._later = Some(Timeout::new(AFTER, move || link.send_message(Msg::Load)));
+        false
+    }
+
+    /// The code editor in the place of the text area, with its focus and selection.
+    pub(super) fn enrich(&mut self, ctx: &Context<Self>) -> bool {
+        let Some(host) = self.host.cast::<web_sys::Element>().filter(|_| self.rich.is_none()) else { return false };
+        self.typing = self
+            .area()
+            .filter(|area| dom::document().active_element().is_some_and(|active| active.is_same_node(Some(area))))
+            .map(|area| selection(&area));
+        let link = ctx.link();
+        let props = ctx.props();
+        let on = EditorCallbacks {
+            edit: link.callback(Msg::Typed),
+            apply: props.on_apply.clone(),
+            fix: link.callback(|(line, columns, word)| Msg::Fix(line, columns, word)),
+        };
+        self.held = props.text.clone();
+        (self.rich, self.told) = (Rich::mount(&host, &props.text, on), None);
+        self.rich.is_some()
+    }
+}
