@@ -95,6 +95,23 @@ impl Model {
         if kin.len() * 2 > self.population() { Vec::new() } else { kin }
     }
 
+    /// The claim of this name: they stand in the order of namespaces and names.
+    pub fn claim(&self, namespace: &str, name: &str) -> Option<&Claim> {
+        self.claims.get(self.claim_place(namespace, name)?)
+    }
+
+    /// Where it stands among them.
+    pub fn claim_place(&self, namespace: &str, name: &str) -> Option<usize> {
+        let order = |claim: &Claim| claim.id.namespace.as_str().cmp(namespace).then_with(|| natural(&claim.id.name, name));
+        self.claims.binary_search_by(order).ok()
+    }
+
+    /// The volume of this name: they stand in the order of names.
+    pub fn volume(&self, name: &str) -> Option<&Volume> {
+        let at = self.volumes.binary_search_by(|volume| natural(&volume.id.name, name)).ok()?;
+        self.volumes.get(at)
+    }
+
     /// Whether a Pod mounts a claim.
     pub fn mounts(&self) -> bool {
         self.roots.iter().any(Root::mounts)

@@ -5,6 +5,7 @@ use super::rows::TreeRow;
 use super::tree::OwnershipTree;
 use crate::projection::model::{Policy, Used};
 use crate::views::shape::Scene;
+use std::collections::BTreeSet;
 
 /// Trees that a Service holds together: most often one.
 pub(super) struct Bundle<'a> {
@@ -72,7 +73,7 @@ impl<'a> Bundle<'a> {
     }
 
     /// Draws it and returns its bottom.
-    pub(super) fn put(&self, frame: &Frame<'a>, (x, top): (f64, f64), wide: f64, out: &mut Scene, claims: &mut Vec<String>) -> f64 {
+    pub(super) fn put(&self, frame: &Frame<'a>, (x, top): (f64, f64), wide: f64, out: &mut Scene, claims: &mut BTreeSet<String>) -> f64 {
         let mut y = top;
         let mut cards = Vec::new();
         for (k, row) in self.rows.iter().enumerate() {

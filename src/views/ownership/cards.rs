@@ -7,6 +7,7 @@ use crate::i18n::{Message, dotted, msg};
 use crate::projection::model::{Claim, ControllerCard, Id, Metric, Model, Pod, PodState, Root};
 use crate::views::bodies::{numbers, put_claim};
 use crate::views::shape::{CardBody, Label, Line, Look, Port, Rect, Scene, elbow};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// The height of a controller's card.
@@ -55,8 +56,7 @@ pub(super) fn pod_line(pod: &Pod, wide: f64) -> CardBody {
 }
 
 pub(super) fn claims_of<'a>(model: &'a Model, pod: &'a Pod) -> impl Iterator<Item = &'a Claim> {
-    let find = |name: &String| model.claims.iter().find(|claim| claim.id.name == *name && claim.id.namespace == pod.id.namespace);
-    pod.claims.iter().filter_map(find)
+    pod.claims.iter().filter_map(|name| model.claim(&pod.id.namespace, name))
 }
 
 /// The claims that the Pods of some trees mount; one for each Pod that does.
@@ -72,13 +72,13 @@ pub(super) fn storage_of(
     parent: usize,
     (columns, high): (&TreeColumns, f64),
     out: &mut Scene,
-    drawn: &mut Vec<String>,
+    drawn: &mut BTreeSet<String>,
 ) {
     for (i, claim) in claims_of(model, pod).enumerate() {
         if drawn.contains(&claim.id.uid) {
             continue;
         }
-        drawn.push(claim.id.uid.clone());
+        drawn.insert(claim.id.uid.clone());
         let x = at.right() + columns.gap;
         let rect = Rect::new(x, at.cy() - high / 2.0 + i as f64 * (high + 8.0), columns.claim, high);
         let index = put_claim(out, claim, rect, Some(parent), &[&claim.phase, &claim.capacity]);
@@ -100,7 +100,7 @@ pub(super) fn volume_of(model: &Model, claim: &Claim, at: Rect, parent: usize, c
     if columns.volume == 0.0 {
         return;
     }
-    if let Some(volume) = model.volumes.iter().find(|volume| volume.id.name == claim.volume) {
+    if let Some(volume) = model.volume(&claim.volume) {
         let rect = Rect::new(at.right() + 36.0, at.cy() - 26.0, columns.volume, USUAL.pod);
         let fact = dotted([&volume.phase, &volume.capacity].map(Message::state).to_vec());
         let label = msg::volume_label(&volume.id.name, &fact);
@@ -115,7 +115,7 @@ pub(super) fn volume_of(model: &Model, claim: &Claim, at: Rect, parent: usize, c
 }
 
 /// Claims without a Pod, and objects that are stored but not animated: a row each at the foot.
-pub(super) fn orphans(model: &Model, (left, top): (f64, f64), least: usize, out: &mut Scene, drawn: &[String]) {
+pub(super) fn orphans(model: &Model, (left, top): (f64, f64), least: usize, out: &mut Scene, drawn: &BTreeSet<String>) {
     let mut y = top;
     let across = |pitch: f64| (((out.width - left + 16.0) / pitch) as usize).max(least);
     let (tickets, chips) = (across(196.0), across(184.0));

@@ -13,6 +13,7 @@ use crate::views::grouping::{GroupBy, Grouping};
 use crate::views::references;
 use crate::views::shape::Scene;
 use crate::views::viewport::LOW_FRAME;
+use std::collections::BTreeSet;
 
 /// Lays the trees out. `selected` is a uid; the size is the viewport's.
 pub fn layout(model: &Model, selected: Option<&str>, grouping: &Grouping, (width, height): (f64, f64)) -> Scene {
@@ -25,7 +26,7 @@ pub fn layout(model: &Model, selected: Option<&str>, grouping: &Grouping, (width
     let room = if low { wide } else { wide / LEAST - 1.0 };
     let frame = Frame { model, selected, measures, total, width: wide, room, stacked };
     let mut out = Scene { summary: summary(model), ..Scene::default() };
-    let mut drawn = Vec::new();
+    let mut drawn = BTreeSet::new();
     let many = !stacked && overview::is_wanted(model, (width, height));
     let grouped = match grouping.by {
         GroupBy::Automatic => many,
@@ -57,7 +58,7 @@ fn groups<'a>(
     (left, top, height): (f64, f64, f64),
     many: bool,
     out: &mut Scene,
-    drawn: &mut Vec<String>,
+    drawn: &mut BTreeSet<String>,
 ) -> f64 {
     let model = frame.model;
     let all = grouping.groups(model);
@@ -85,7 +86,7 @@ fn groups<'a>(
 }
 
 /// Draws trees with what belongs to them, in columns or, in a narrow frame, one below the other; and where they end.
-fn trees<'a>(frame: &Frame<'a>, at: (f64, f64, f64), out: &mut Scene, drawn: &mut Vec<String>) -> f64 {
+fn trees<'a>(frame: &Frame<'a>, at: (f64, f64, f64), out: &mut Scene, drawn: &mut BTreeSet<String>) -> f64 {
     let homes = references::homes(frame.model);
     let bottom =
         if frame.stacked { narrow::put(frame, &homes, (at.0, at.1), out, drawn) } else { in_columns(frame, &homes, at, out, drawn) };
@@ -98,7 +99,7 @@ fn in_columns<'a>(
     homes: &[Option<usize>],
     (left, mut top, height): (f64, f64, f64),
     out: &mut Scene,
-    drawn: &mut Vec<String>,
+    drawn: &mut BTreeSet<String>,
 ) -> f64 {
     let (measures, wide) = (frame.measures, frame.width);
     let apart = measures.apart;

@@ -9,6 +9,7 @@ use crate::projection::model::{ControllerCard, Counter, Group, Id, Metric, Polic
 use crate::views::bodies::{pod_body, pod_label, put_claim};
 use crate::views::references;
 use crate::views::shape::{CardBody, Cells, Line, Look, Rect, Scene, drop};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// The margin of the column.
@@ -18,7 +19,7 @@ pub(super) fn margin(low: bool) -> f64 {
 
 /// Draws cards in full width, children below, and returns where they end. In a low frame all are lower, so that root and Pods are seen
 /// together.
-pub(super) fn put(frame: &Frame<'_>, homes: &[Option<usize>], (m, top): (f64, f64), out: &mut Scene, drawn: &mut Vec<String>) -> f64 {
+pub(super) fn put(frame: &Frame<'_>, homes: &[Option<usize>], (m, top): (f64, f64), out: &mut Scene, drawn: &mut BTreeSet<String>) -> f64 {
     let Frame { model, selected, width: w, .. } = *frame;
     let low = frame.measures.low;
     let total = model.population();
@@ -91,7 +92,7 @@ pub(super) fn put(frame: &Frame<'_>, homes: &[Option<usize>], (m, top): (f64, f6
         let pods = root.groups.iter().filter(|group| group.pods.mounts()).flat_map(|group| group.pods.iter());
         for claim in pods.flat_map(|pod| claims_of(model, pod)) {
             if !drawn.contains(&claim.id.uid) {
-                drawn.push(claim.id.uid.clone());
+                drawn.insert(claim.id.uid.clone());
                 put_claim(
                     out,
                     claim,

@@ -9,6 +9,7 @@ use crate::projection::model::{ControllerCard, Id, Metric, Model, PodBlock, PodS
 use crate::views::bodies::numbers;
 use crate::views::grouping::WorkloadGroup;
 use crate::views::shape::{CardBody, Cells, Rect, Scene};
+use std::collections::BTreeSet;
 
 /// From so many roots on an overview is drawn where their trees would be higher than this many stages.
 const MIN_ROOTS: usize = 16;
@@ -32,7 +33,7 @@ pub(super) fn is_wanted(model: &Model, (width, height): (f64, f64)) -> bool {
 }
 
 /// Draws the tree of the selected workload, which stands above the chips of all others; where it ends.
-pub(super) fn put_selected<'a>(frame: &Frame<'a>, (left, top): (f64, f64), out: &mut Scene, claims: &mut Vec<String>) -> f64 {
+pub(super) fn put_selected<'a>(frame: &Frame<'a>, (left, top): (f64, f64), out: &mut Scene, claims: &mut BTreeSet<String>) -> f64 {
     let bottom = frame.model.roots.iter().find(|root| holds(root, frame.selected)).map(|root| {
         let mut tree = OwnershipTree::new(frame, root);
         tree.measure(frame);
@@ -87,7 +88,8 @@ fn chip(frame: &Frame<'_>, root: &Root, (x, y): (f64, f64), out: &mut Scene) -> 
                 .map_or_else(Message::default, |ready| msg::overview_ready(ready, value(Metric::Desired).unwrap_or("0")));
             // What selects it is named: its card has no room for more.
             let few = frame.model.roots.len() * frame.model.services.len() <= MAX_PAIRS;
-            let service = frame.model.services.iter().filter(|_| few).find(|service| service.asks_for(&of.id, &of.labels));
+            let find = || frame.model.services.iter().find(|service| service.asks_for(&of.id, &of.labels));
+            let service = if few { find() } else { None };
             let fact = dotted(vec![ready, service.map_or_else(Message::default, |service| msg::kind_name("Service", &service.id.name))]);
             let state = if of.leaving {
                 "terminating"

@@ -12,6 +12,7 @@ use crate::projection::model::{ControllerCard, Group, Id, PodBlock, PodState, Ro
 use crate::views::bodies::{pod_body, pod_label};
 use crate::views::references;
 use crate::views::shape::{CardBody, Cells, Label, Line, Look, Rect, Scene, drop, elbow};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// A root with what selects or scales it alone.
@@ -222,7 +223,7 @@ impl<'a> OwnershipTree<'a> {
                     owner = (Some(put_controller(out, set, rect, Some(index), self.look())), rect, Some(set));
                 }
                 let first = ends.len();
-                self.pods(frame, group, kind, (at, block), owner, out, &mut Vec::new(), ends);
+                self.pods(frame, group, kind, (at, block), owner, out, &mut BTreeSet::new(), ends);
                 // The selector's line to the left one passes over the right one.
                 ends[first..].iter_mut().filter(|_| column + 1 < groups.len()).for_each(|end| end.past = Some(block - 10.0));
                 bottom = bottom.max(block + high);
@@ -249,7 +250,7 @@ impl<'a> OwnershipTree<'a> {
         frame: &Frame<'a>,
         (x, top): (f64, f64),
         out: &mut Scene,
-        claims: &mut Vec<String>,
+        claims: &mut BTreeSet<String>,
         ends: &mut Vec<End<'a>>,
     ) -> f64 {
         let (root, c) = (self.root, self.columns);
@@ -311,7 +312,7 @@ impl<'a> OwnershipTree<'a> {
         frame: &Frame<'a>,
         (x, top): (f64, f64),
         out: &mut Scene,
-        claims: &mut Vec<String>,
+        claims: &mut BTreeSet<String>,
         ends: &mut Vec<End<'a>>,
     ) -> (f64, Option<usize>, Rect) {
         let (root, c) = (self.root, self.columns);
@@ -372,7 +373,7 @@ impl<'a> OwnershipTree<'a> {
         (x, y): (f64, f64),
         (parent, from, owner): (Option<usize>, Rect, Option<&Rc<ControllerCard>>),
         out: &mut Scene,
-        claims: &mut Vec<String>,
+        claims: &mut BTreeSet<String>,
         ends: &mut Vec<End<'a>>,
     ) {
         let (c, pitch, m) = (self.columns, self.pitch(), self.measures);

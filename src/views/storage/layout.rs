@@ -9,6 +9,7 @@ use crate::i18n::{Arg, Message, dotted, msg};
 use crate::projection::model::{Claim, Id, Model, Pod, PodState, Root};
 use crate::views::bodies::{numbers, pod_body, pod_label, put_claim};
 use crate::views::shape::{CardBody, Label, Line, Look, Port, Rect, Scene, drop};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Lays the storage out. `selected` is a uid; its column is highlighted.
 pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)) -> Scene {
@@ -24,15 +25,16 @@ pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)
         w if w < ROOM => CLOSE,
         _ => WIDE,
     };
+    let mounts = MountIndex::of(model);
     let sets: Vec<(&Root, Vec<&Claim>)> =
-        model.roots.iter().map(|root| (root, claims_of(model, root))).filter(|(_, own)| !own.is_empty()).collect();
+        model.roots.iter().map(|root| (root, mounts.claims_of(root))).filter(|(_, own)| !own.is_empty()).collect();
     // The highest bar takes its room.
     let fewest = sets.iter().map(|(root, own)| coming(root).max(own.len())).min().unwrap_or(COMING);
     let low = across.named && height < TALL + bar(fewest) - BARS[0];
     let down = if low { LOW } else { HIGH };
     let form = (across, down);
     let mut y = down.top;
-    let mut seen: Vec<&str> = Vec::new();
+    let mut seen: BTreeSet<&str> = BTreeSet::new();
     // Small sets stand side by side where there is room beside the class.
     let room = if across.aside { width - ASIDE } else { width };
     let (mut x, mut row) = (across.left, y);
@@ -54,11 +56,11 @@ pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)
         }
         x += span + BETWEEN;
     }
-    let rest: Vec<&Claim> = model.claims.iter().filter(|claim| !seen.contains(&claim.id.uid.as_str())).collect();
+    let rest: Vec<&Claim> = model.claims.iter().filter(|claim| !seen.contains(claim.id.uid.as_str())).collect();
     if !rest.is_empty() {
         let columns: Vec<Column<'_>> = rest
             .iter()
-            .map(|claim| Column { title: Message::default(), ordinal: 0, pods: pods_of(model, claim), claims: vec![claim] })
+            .map(|claim| Column { title: Message::default(), ordinal: 0, pods: mounts.pods_of(claim), claims: vec![claim] })
             .collect();
         y = grid(model, &columns, None, selected, (form, y), &mut out) + APART;
     }
@@ -97,57 +99,75 @@ pub(super) struct Column<'a> {
     pub(super) claims: Vec<&'a Claim>,
 }
 
-pub(super) fn pods_of<'a>(model: &'a Model, claim: &Claim) -> Vec<&'a Pod> {
-    let groups = model.roots.iter().flat_map(|root| &root.groups).filter(|group| group.pods.mounts());
-    let pods = groups.flat_map(|group| group.pods.iter()).map(|pod| &**pod);
-    pods.filter(|pod| pod.id.namespace == claim.id.namespace && pod.claims.contains(&claim.id.name)).collect()
+/// Who mounts which claims.
+struct MountIndex<'a> {
+    model: &'a Model,
+    /// The places of claims that were made for a StatefulSet, by its namespace and name.
+    members: BTreeMap<(&'a str, &'a str), Vec<usize>>,
+    /// The Pods that mount a claim, by its place.
+    pods: BTreeMap<usize, Vec<&'a Pod>>,
 }
 
-/// Claims that the root's Pods mount, and those made for it by name.
-pub(super) fn claims_of<'a>(model: &'a Model, root: &Root) -> Vec<&'a Claim> {
-    let Some(of) = &root.controller else { return Vec::new() };
-    model
-        .claims
-        .iter()
-        .filter(|claim| {
-            claim.id.namespace == of.id.namespace
-                && (claim.member.as_ref().is_some_and(|(set, _)| of.id.kind == "StatefulSet" && *set == of.id.name)
-                    || root
-                        .groups
-                        .iter()
-                        .filter(|group| group.pods.mounts())
-                        .flat_map(|group| group.pods.iter())
-                        .any(|pod| pod.claims.contains(&claim.id.name)))
-        })
-        .collect()
+impl<'a> MountIndex<'a> {
+    fn of(model: &'a Model) -> MountIndex<'a> {
+        let mut out = MountIndex { model, members: BTreeMap::new(), pods: BTreeMap::new() };
+        for (at, claim) in model.claims.iter().enumerate() {
+            if let Some((set, _)) = &claim.member {
+                out.members.entry((&claim.id.namespace, set)).or_default().push(at);
+            }
+        }
+        for pod in model.roots.iter().flat_map(mounting) {
+            for at in pod.claims.iter().filter_map(|name| model.claim_place(&pod.id.namespace, name)) {
+                out.pods.entry(at).or_default().push(pod);
+            }
+        }
+        out
+    }
+
+    /// The Pods that mount a claim.
+    fn pods_of(&self, claim: &Claim) -> Vec<&'a Pod> {
+        let at = self.model.claim_place(&claim.id.namespace, &claim.id.name);
+        at.and_then(|at| self.pods.get(&at)).cloned().unwrap_or_default()
+    }
+
+    /// Claims that the root's Pods mount, and those made for it by name.
+    fn claims_of(&self, root: &'a Root) -> Vec<&'a Claim> {
+        let Some(of) = &root.controller else { return Vec::new() };
+        let own = self.members.get(&(of.id.namespace.as_str(), of.id.name.as_str())).filter(|_| of.id.kind == "StatefulSet");
+        let mounted = mounting(root).flat_map(|pod| pod.claims.iter().filter_map(|name| self.model.claim_place(&pod.id.namespace, name)));
+        let all: BTreeSet<usize> = crate::sort::tree(own.into_iter().flatten().copied().chain(mounted));
+        all.into_iter().map(|at| &self.model.claims[at]).collect()
+    }
 }
 
-pub(super) fn set(model: &Model, root: &Root, own: &[&Claim], selected: Option<&str>, at: ((Across, Down), f64), out: &mut Scene) -> f64 {
+/// The Pods of a root, where any of them mounts a claim.
+fn mounting(root: &Root) -> impl Iterator<Item = &Pod> {
+    root.groups.iter().filter(|group| group.pods.mounts()).flat_map(|group| group.pods.iter()).map(|pod| &**pod)
+}
+
+pub(super) fn set<'a>(
+    model: &Model,
+    root: &'a Root,
+    own: &[&'a Claim],
+    selected: Option<&str>,
+    at: ((Across, Down), f64),
+    out: &mut Scene,
+) -> f64 {
     let pods: Vec<&Pod> = root.groups.iter().flat_map(|group| group.pods.iter()).map(|pod| &**pod).collect();
-    let mut ordinals: Vec<u32> = own
-        .iter()
-        .filter_map(|claim| claim.member.as_ref().map(|member| member.1))
-        .chain(pods.iter().filter_map(|pod| pod.ordinal))
-        .collect();
-    crate::sort::sort(&mut ordinals);
-    ordinals.dedup();
-    let columns: Vec<Column<'_>> = if ordinals.is_empty() {
-        own.iter()
-            .map(|claim| Column {
-                title: Message::default(),
-                ordinal: 0,
-                pods: pods.iter().copied().filter(|pod| pod.claims.contains(&claim.id.name)).collect(),
-                claims: vec![claim],
-            })
-            .collect()
+    let mut by_ordinal: BTreeMap<u32, Column<'_>> = BTreeMap::new();
+    let mut column = |n: u32, pod: Option<&'a Pod>, claim: Option<&'a Claim>| {
+        let empty = || Column { title: msg::column_ordinal(n), ordinal: n as usize, pods: Vec::new(), claims: Vec::new() };
+        let column = by_ordinal.entry(n).or_insert_with(empty);
+        column.pods.extend(pod);
+        column.claims.extend(claim);
+    };
+    own.iter().filter_map(|claim| Some((claim.member.as_ref()?.1, *claim))).for_each(|(n, claim)| column(n, None, Some(claim)));
+    pods.iter().filter_map(|pod| Some((pod.ordinal?, *pod))).for_each(|(n, pod)| column(n, Some(pod), None));
+    let columns: Vec<Column<'_>> = if by_ordinal.is_empty() {
+        let mounts = |claim: &Claim| pods.iter().copied().filter(|pod| pod.claims.contains(&claim.id.name)).collect();
+        own.iter().map(|claim| Column { title: Message::default(), ordinal: 0, pods: mounts(claim), claims: vec![claim] }).collect()
     } else {
-        let of = |n: u32| Column {
-            title: msg::column_ordinal(n),
-            ordinal: n as usize,
-            pods: pods.iter().copied().filter(|pod| pod.ordinal == Some(n)).collect(),
-            claims: own.iter().copied().filter(|claim| claim.member.as_ref().is_some_and(|member| member.1 == n)).collect(),
-        };
-        ordinals.into_iter().map(of).collect()
+        by_ordinal.into_values().collect()
     };
     grid(model, &columns, Some(root), selected, at, out)
 }
@@ -295,7 +315,7 @@ pub(super) fn volume(model: &Model, claim: &Claim, (cx, ticket, down): (f64, Rec
     let gap = down.gaps.1;
     let top = ticket.bottom() + gap;
     let class = if on { "onedge inband" } else { "onedge" };
-    match model.volumes.iter().find(|volume| volume.id.name == claim.volume) {
+    match model.volume(&claim.volume) {
         Some(volume) => {
             let rect = Rect::new(ticket.x, top, ticket.w, down.volume);
             let fact = dotted([&volume.capacity, &volume.node].map(Message::name).to_vec());
@@ -341,7 +361,8 @@ pub(super) fn volume(model: &Model, claim: &Claim, (cx, ticket, down): (f64, Rec
 
 /// Volumes that no claim is bound to.
 pub(super) fn free_volumes(model: &Model, ((across, down), top): ((Across, Down), f64), out: &mut Scene) {
-    let free: Vec<_> = model.volumes.iter().filter(|volume| !model.claims.iter().any(|claim| claim.volume == volume.id.name)).collect();
+    let bound: BTreeSet<&str> = crate::sort::tree(model.claims.iter().map(|claim| claim.volume.as_str()));
+    let free: Vec<_> = model.volumes.iter().filter(|volume| !bound.contains(volume.id.name.as_str())).collect();
     for (i, volume) in free.iter().enumerate() {
         let rect = Rect::new(across.left + i as f64 * across.pitch, top, across.column, down.volume);
         let fact = dotted([&volume.phase, &volume.capacity].map(Message::state).to_vec());
