@@ -210,6 +210,7 @@ pub(super) fn grid(
     let block = CLAIM + down.gaps.1 + down.volume + 12.0;
     let bottom = volume_y + (most - 1) as f64 * block + down.volume;
 
+    let mut chips: Vec<(&Id, usize)> = Vec::new();
     for (i, column) in columns.iter().enumerate() {
         let x = left + i as f64 * pitch;
         let cx = x + wide / 2.0;
@@ -246,13 +247,15 @@ pub(super) fn grid(
             }
             let (mut owner, mut from) = (parent, (left + span / 2.0, card.bottom()));
             if let Some(id) = set_of(pod) {
-                let drawn = out.items.iter().position(|item| item.id == *id);
+                let drawn = chips.iter().find(|(of, _)| *of == id).map(|(_, at)| *at);
                 let at = drawn.unwrap_or_else(|| {
                     let rect = Rect::new(x, card.bottom() + (pod_y - card.bottom() - CHIP) / 2.0, wide, CHIP);
                     let body = CardBody::Stored { fact: Message::default(), missing: false };
                     let line = if on { Line::Chosen } else { Line::Owns };
                     out.link(id.uid.clone(), drop(from.0, from.1, cx, rect.y, (from.1 + rect.y) / 2.0), line);
-                    out.put(id, rect, body, parent, "settled", msg::kind_name("ReplicaSet", &id.name))
+                    let at = out.put(id, rect, body, parent, "settled", msg::kind_name("ReplicaSet", &id.name));
+                    chips.push((id, at));
+                    at
                 });
                 let rect = out.items[at].rect;
                 (owner, from) = (Some(at), (rect.cx(), rect.bottom()));
@@ -399,7 +402,7 @@ pub(super) fn classes(model: &Model, across: Across, out: &mut Scene) {
             .iter()
             .filter(|item| {
                 matches!(item.body, CardBody::Cylinder { .. })
-                    && model.volumes.iter().any(|volume| volume.id.uid == item.id.uid && volume.class == class.id.name)
+                    && model.volume(&item.id.name).is_some_and(|volume| volume.class == class.id.name)
             })
             .map(|item| item.rect)
             .collect();
@@ -409,7 +412,8 @@ pub(super) fn classes(model: &Model, across: Across, out: &mut Scene) {
         let rect = Rect::new(x, top + i as f64 * 130.0, 116.0, 116.0);
         let label = msg::class_label(&class.id.name, &class.reclaim);
         // Where something stands below a cylinder, its line leads out between the two, and goes down beside the columns.
-        let under: Vec<Option<f64>> = cylinders.iter().map(|rect| beneath(rect, out)).collect();
+        let strips = Strips::of(out);
+        let under: Vec<Option<f64>> = cylinders.iter().map(|rect| strips.beneath(rect)).collect();
         let ways = |to: &dyn Fn(usize, &Rect, f64) -> String, out: &mut Scene| {
             for (k, (rect, under)) in cylinders.iter().zip(&under).enumerate() {
                 if let Some(y) = under {
@@ -452,8 +456,26 @@ pub(super) fn classes(model: &Model, across: Across, out: &mut Scene) {
     }
 }
 
-/// Where the next thing below a rectangle begins.
-pub(super) fn beneath(of: &Rect, scene: &Scene) -> Option<f64> {
-    let below = |rect: &Rect| rect.y >= of.bottom() && rect.x < of.cx() && of.cx() < rect.right();
-    scene.items.iter().map(|item| item.rect).filter(below).map(|rect| rect.y).reduce(f64::min)
+/// What stands in a scene, by the strips that it lies in, from the top.
+struct Strips(BTreeMap<i64, Vec<Rect>>);
+
+impl Strips {
+    const WIDTH: f64 = 256.0;
+
+    fn of(scene: &Scene) -> Strips {
+        let strip = |x: f64| (x / Strips::WIDTH).floor() as i64;
+        let mut strips: BTreeMap<i64, Vec<Rect>> = BTreeMap::new();
+        for rect in scene.items.iter().map(|item| item.rect) {
+            (strip(rect.x)..=strip(rect.right())).for_each(|at| strips.entry(at).or_default().push(rect));
+        }
+        strips.values_mut().for_each(|rects| crate::sort::sort_by(rects, |a, b| a.y.total_cmp(&b.y)));
+        Strips(strips)
+    }
+
+    /// Where the next thing below a rectangle begins.
+    fn beneath(&self, of: &Rect) -> Option<f64> {
+        let rects = self.0.get(&((of.cx() / Strips::WIDTH).floor() as i64))?;
+        let below = &rects[rects.partition_point(|rect| rect.y < of.bottom())..];
+        below.iter().find(|rect| rect.x < of.cx() && of.cx() < rect.right()).map(|rect| rect.y)
+    }
 }
