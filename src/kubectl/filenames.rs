@@ -225,6 +225,18 @@ mod tests {
     }
 
     #[test]
+    fn a_folder_gives_a_config_map_each_of_its_own_files() {
+        let mut sim = terminal();
+        let mut said = |line: &str| {
+            let session = Session::start(&mut sim, &parse::split(line), "");
+            session.stdout + &session.stderr
+        };
+        assert_eq!(said("create configmap c --from-file=dir/"), "configmap/c created\n");
+        assert_eq!(said("get configmap c -o go-template='{{range $key, $text := .data}}{{$key}} {{end}}'"), "1.yaml 2.yml readme.txt ");
+        assert_eq!(said("create configmap d --from-file=k=dir"), "error: cannot give a key name for a directory path\n");
+    }
+
+    #[test]
     fn paths_begin_where_the_terminal_is() {
         let mut sim = terminal();
         let mut session = Session::line(&mut sim, "cd dir; kubectl apply -f 1.yaml -f /web.yaml -f ../headless.yaml --validate=false", 100);

@@ -42,8 +42,18 @@ fn sources(client: &Client<'_>, args: &Args, add: &mut dyn FnMut(&str, &str) -> 
     }
     for source in list(args, "from-file") {
         let (key, path) = source.split_once('=').unwrap_or((source.rsplit('/').next().unwrap_or(source), source));
-        let text = client.file(path).ok_or_else(|| missing(path))?;
-        add(key, &text)?;
+        if let Some(text) = client.file(path) {
+            add(key, &text)?;
+            continue;
+        }
+        // A folder: each of its own files.
+        let files = client.files(path).ok_or_else(|| missing(path))?;
+        if source.contains('=') {
+            return Err(Failure::error("cannot give a key name for a directory path"));
+        }
+        for name in files.iter().filter(|name| !name.contains('/')) {
+            add(name, &client.file(&format!("{path}/{name}")).unwrap_or_default())?;
+        }
     }
     for source in args.all("from-literal") {
         let (key, value) = source
