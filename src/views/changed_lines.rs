@@ -1,7 +1,5 @@
 //! Lines of a text that differ from those of another.
 
-use std::collections::BTreeSet;
-
 /// Lines that are not in the old text at their place: a common head and tail, and what is between. Beside an empty text none differs.
 pub fn changed(new: &str, old: &str) -> Vec<bool> {
     let (new, old): (Vec<&str>, Vec<&str>) = (new.split('\n').collect(), old.split('\n').collect());
@@ -10,8 +8,9 @@ pub fn changed(new: &str, old: &str) -> Vec<bool> {
     }
     let head = new.iter().zip(&old).take_while(|(a, b)| a == b).count();
     let tail = new[head..].iter().rev().zip(old[head..].iter().rev()).take_while(|(a, b)| a == b).count();
-    let known: BTreeSet<&str> = crate::sort::tree(old[head..old.len() - tail].iter().copied());
-    (0..new.len()).map(|at| at >= head && at < new.len() - tail && !known.contains(new[at])).collect()
+    let mut known = old[head..old.len() - tail].to_vec();
+    crate::sort::sort(&mut known);
+    (0..new.len()).map(|at| at >= head && at < new.len() - tail && known.binary_search(&new[at]).is_err()).collect()
 }
 
 /// Where runs of marked lines begin and end, counted from one.

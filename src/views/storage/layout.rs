@@ -9,7 +9,6 @@ use crate::i18n::{Arg, Message, dotted, msg};
 use crate::projection::model::{Claim, Id, Model, Pod, PodState, Root};
 use crate::views::bodies::{numbers, pod_body, pod_label, put_claim};
 use crate::views::shape::{CardBody, Label, Line, Look, Port, Rect, Scene, drop};
-use std::collections::{BTreeMap, BTreeSet};
 
 /// Lays the storage out. `selected` is a uid; its column is highlighted.
 pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)) -> Scene {
@@ -34,7 +33,7 @@ pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)
     let down = if low { LOW } else { HIGH };
     let form = (across, down);
     let mut y = down.top;
-    let mut seen: BTreeSet<&str> = BTreeSet::new();
+    let mut seen: Vec<&str> = Vec::new();
     // Small sets stand side by side where there is room beside the class.
     let room = if across.aside { width - ASIDE } else { width };
     let (mut x, mut row) = (across.left, y);
@@ -56,7 +55,8 @@ pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)
         }
         x += span + BETWEEN;
     }
-    let rest: Vec<&Claim> = model.claims.iter().filter(|claim| !seen.contains(claim.id.uid.as_str())).collect();
+    crate::sort::sort(&mut seen);
+    let rest: Vec<&Claim> = model.claims.iter().filter(|claim| seen.binary_search(&claim.id.uid.as_str()).is_err()).collect();
     if !rest.is_empty() {
         let columns: Vec<Column<'_>> = rest
             .iter()
@@ -99,45 +99,51 @@ pub(super) struct Column<'a> {
     pub(super) claims: Vec<&'a Claim>,
 }
 
-/// Who mounts which claims.
+/// Who mounts which claims. Claims are told by their places in the model.
 struct MountIndex<'a> {
     model: &'a Model,
-    /// The places of claims that were made for a StatefulSet, by its namespace and name.
-    members: BTreeMap<(&'a str, &'a str), Vec<usize>>,
-    /// The Pods that mount a claim, by its place.
-    pods: BTreeMap<usize, Vec<&'a Pod>>,
+    /// Claims that were made for a StatefulSet, with its namespace and name, in the order of these.
+    members: Vec<((&'a str, &'a str), usize)>,
+    /// By claim: the Pods that mount it.
+    pods: Vec<Vec<&'a Pod>>,
 }
 
 impl<'a> MountIndex<'a> {
     fn of(model: &'a Model) -> MountIndex<'a> {
-        let mut out = MountIndex { model, members: BTreeMap::new(), pods: BTreeMap::new() };
-        for (at, claim) in model.claims.iter().enumerate() {
-            if let Some((set, _)) = &claim.member {
-                out.members.entry((&claim.id.namespace, set)).or_default().push(at);
-            }
-        }
+        let of_set = |(at, claim): (usize, &'a Claim)| Some(((claim.id.namespace.as_str(), claim.member.as_ref()?.0.as_str()), at));
+        let mut members: Vec<_> = model.claims.iter().enumerate().filter_map(of_set).collect();
+        crate::sort::sort(&mut members);
+        let mut pods = vec![Vec::new(); model.claims.len()];
         for pod in model.roots.iter().flat_map(mounting) {
-            for at in pod.claims.iter().filter_map(|name| model.claim_place(&pod.id.namespace, name)) {
-                out.pods.entry(at).or_default().push(pod);
-            }
+            mounted(model, pod).for_each(|at| pods[at].push(pod));
         }
-        out
+        MountIndex { model, members, pods }
     }
 
     /// The Pods that mount a claim.
     fn pods_of(&self, claim: &Claim) -> Vec<&'a Pod> {
         let at = self.model.claim_place(&claim.id.namespace, &claim.id.name);
-        at.and_then(|at| self.pods.get(&at)).cloned().unwrap_or_default()
+        at.map(|at| self.pods[at].clone()).unwrap_or_default()
     }
 
     /// Claims that the root's Pods mount, and those made for it by name.
     fn claims_of(&self, root: &'a Root) -> Vec<&'a Claim> {
         let Some(of) = &root.controller else { return Vec::new() };
-        let own = self.members.get(&(of.id.namespace.as_str(), of.id.name.as_str())).filter(|_| of.id.kind == "StatefulSet");
-        let mounted = mounting(root).flat_map(|pod| pod.claims.iter().filter_map(|name| self.model.claim_place(&pod.id.namespace, name)));
-        let all: BTreeSet<usize> = crate::sort::tree(own.into_iter().flatten().copied().chain(mounted));
+        let mut all: Vec<usize> = mounting(root).flat_map(|pod| mounted(self.model, pod)).collect();
+        if of.id.kind == "StatefulSet" {
+            let set = (of.id.namespace.as_str(), of.id.name.as_str());
+            let from = self.members.partition_point(|(other, _)| *other < set);
+            all.extend(self.members[from..].iter().take_while(|(other, _)| *other == set).map(|(_, at)| at));
+        }
+        crate::sort::sort(&mut all);
+        all.dedup();
         all.into_iter().map(|at| &self.model.claims[at]).collect()
     }
+}
+
+/// The claims of a Pod that are there.
+fn mounted<'a>(model: &'a Model, pod: &'a Pod) -> impl Iterator<Item = usize> {
+    pod.claims.iter().filter_map(|name| model.claim_place(&pod.id.namespace, name))
 }
 
 /// The Pods of a root, where any of them mounts a claim.
@@ -154,20 +160,21 @@ pub(super) fn set<'a>(
     out: &mut Scene,
 ) -> f64 {
     let pods: Vec<&Pod> = root.groups.iter().flat_map(|group| group.pods.iter()).map(|pod| &**pod).collect();
-    let mut by_ordinal: BTreeMap<u32, Column<'_>> = BTreeMap::new();
-    let mut column = |n: u32, pod: Option<&'a Pod>, claim: Option<&'a Claim>| {
-        let empty = || Column { title: msg::column_ordinal(n), ordinal: n as usize, pods: Vec::new(), claims: Vec::new() };
-        let column = by_ordinal.entry(n).or_insert_with(empty);
-        column.pods.extend(pod);
-        column.claims.extend(claim);
-    };
-    own.iter().filter_map(|claim| Some((claim.member.as_ref()?.1, *claim))).for_each(|(n, claim)| column(n, None, Some(claim)));
-    pods.iter().filter_map(|pod| Some((pod.ordinal?, *pod))).for_each(|(n, pod)| column(n, Some(pod), None));
-    let columns: Vec<Column<'_>> = if by_ordinal.is_empty() {
+    let mut ordinals: Vec<(u32, Option<&Pod>, Option<&Claim>)> =
+        own.iter().filter_map(|claim| Some((claim.member.as_ref()?.1, None, Some(*claim)))).collect();
+    ordinals.extend(pods.iter().filter_map(|pod| Some((pod.ordinal?, Some(*pod), None))));
+    crate::sort::sort_by_key(&mut ordinals, |(n, ..)| *n);
+    let columns: Vec<Column<'_>> = if ordinals.is_empty() {
         let mounts = |claim: &Claim| pods.iter().copied().filter(|pod| pod.claims.contains(&claim.id.name)).collect();
         own.iter().map(|claim| Column { title: Message::default(), ordinal: 0, pods: mounts(claim), claims: vec![claim] }).collect()
     } else {
-        by_ordinal.into_values().collect()
+        let column = |all: &[(u32, Option<&'a Pod>, Option<&'a Claim>)]| Column {
+            title: msg::column_ordinal(all[0].0),
+            ordinal: all[0].0 as usize,
+            pods: all.iter().filter_map(|(_, pod, _)| *pod).collect(),
+            claims: all.iter().filter_map(|(.., claim)| *claim).collect(),
+        };
+        ordinals.chunk_by(|(a, ..), (b, ..)| a == b).map(column).collect()
     };
     grid(model, &columns, Some(root), selected, at, out)
 }
@@ -364,8 +371,9 @@ pub(super) fn volume(model: &Model, claim: &Claim, (cx, ticket, down): (f64, Rec
 
 /// Volumes that no claim is bound to.
 pub(super) fn free_volumes(model: &Model, ((across, down), top): ((Across, Down), f64), out: &mut Scene) {
-    let bound: BTreeSet<&str> = crate::sort::tree(model.claims.iter().map(|claim| claim.volume.as_str()));
-    let free: Vec<_> = model.volumes.iter().filter(|volume| !bound.contains(volume.id.name.as_str())).collect();
+    let mut bound: Vec<&str> = model.claims.iter().map(|claim| claim.volume.as_str()).collect();
+    crate::sort::sort(&mut bound);
+    let free: Vec<_> = model.volumes.iter().filter(|volume| bound.binary_search(&volume.id.name.as_str()).is_err()).collect();
     for (i, volume) in free.iter().enumerate() {
         let rect = Rect::new(across.left + i as f64 * across.pitch, top, across.column, down.volume);
         let fact = dotted([&volume.phase, &volume.capacity].map(Message::state).to_vec());
@@ -457,24 +465,26 @@ pub(super) fn classes(model: &Model, across: Across, out: &mut Scene) {
 }
 
 /// What stands in a scene, by the strips that it lies in, from the top.
-struct Strips(BTreeMap<i64, Vec<Rect>>);
+struct Strips(Vec<Vec<Rect>>);
 
 impl Strips {
-    const WIDTH: f64 = 256.0;
+    fn at(x: f64) -> usize {
+        (x / 256.0).max(0.0) as usize
+    }
 
     fn of(scene: &Scene) -> Strips {
-        let strip = |x: f64| (x / Strips::WIDTH).floor() as i64;
-        let mut strips: BTreeMap<i64, Vec<Rect>> = BTreeMap::new();
+        let mut strips: Vec<Vec<Rect>> = Vec::new();
         for rect in scene.items.iter().map(|item| item.rect) {
-            (strip(rect.x)..=strip(rect.right())).for_each(|at| strips.entry(at).or_default().push(rect));
+            strips.resize(strips.len().max(Strips::at(rect.right()) + 1), Vec::new());
+            (Strips::at(rect.x)..=Strips::at(rect.right())).for_each(|at| strips[at].push(rect));
         }
-        strips.values_mut().for_each(|rects| crate::sort::sort_by(rects, |a, b| a.y.total_cmp(&b.y)));
+        strips.iter_mut().for_each(|rects| crate::sort::sort_by(rects, |a, b| a.y.total_cmp(&b.y)));
         Strips(strips)
     }
 
     /// Where the next thing below a rectangle begins.
     fn beneath(&self, of: &Rect) -> Option<f64> {
-        let rects = self.0.get(&((of.cx() / Strips::WIDTH).floor() as i64))?;
+        let rects = self.0.get(Strips::at(of.cx()))?;
         let below = &rects[rects.partition_point(|rect| rect.y < of.bottom())..];
         below.iter().find(|rect| rect.x < of.cx() && of.cx() < rect.right()).map(|rect| rect.y)
     }
