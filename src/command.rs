@@ -12,8 +12,8 @@ use loopscope::engine::cluster::ClusterConfig;
 use loopscope::engine::disk::MachineFiles;
 use loopscope::explain::story::Story;
 use loopscope::i18n::Catalogue;
-use loopscope::kubectl::VERBS;
 use loopscope::kubectl::parse::{Args, takes};
+use loopscope::kubectl::{Filenames, VERBS};
 use loopscope::lesson;
 use loopscope::lesson::format::Tongue;
 use loopscope::scenario::{self, Observer, Scenario, Trace};
@@ -431,7 +431,8 @@ fn kubectl(args: &[String]) -> Result<u8, String> {
     let mut code = 0;
     for line in args[at..].split(|word| word == ";") {
         let mut stdin = String::new();
-        if names_stdin(line) || reads_stdin(line) && !io::stdin().is_terminal() {
+        let files = Filenames::among(line.to_vec(), true).0;
+        if files.stdin() || reads_stdin(line) && !io::stdin().is_terminal() {
             io::stdin().read_to_string(&mut stdin).map_err(|_| "error: error parsing STDIN: the text is not UTF-8")?;
         }
         let session = scenario::finish(&mut sim, line, &stdin, PATIENCE);
@@ -450,13 +451,6 @@ fn reads_stdin(line: &[String]) -> bool {
     let Some(at) = line[..end].iter().position(|word| verb(word).is_some()) else { return false };
     let Some(verb) = verb(&line[at]).filter(|verb| takes(verb.flags, "stdin")) else { return false };
     Args::parse(verb.name, verb.flags, &line[at + 1..end]).is_ok_and(|args| args.on("stdin"))
-}
-
-/// Whether `-` stands for a file among the words.
-fn names_stdin(line: &[String]) -> bool {
-    let flags = |word: &String| matches!(word.as_str(), "-f" | "--filename");
-    line.windows(2).any(|pair| flags(&pair[0]) && pair[1] == "-")
-        || line.iter().any(|word| matches!(word.as_str(), "-f-" | "-f=-" | "--filename=-"))
 }
 
 /// The files in a folder and in those below it, by their paths from it, in the order in which kubectl walks them.

@@ -16,28 +16,7 @@ pub fn named(client: &mut Client<'_>, verb: &Verb, words: Vec<String>, text: &st
     if !names_by_file(verb.flags) {
         return Ok(Some(words));
     }
-    let by_folder = takes(verb.flags, "kustomize");
-    let mut kept = Vec::new();
-    let mut rest = words.into_iter();
-    let mut files = Filenames::default();
-    while let Some(word) = rest.next() {
-        match word.as_str() {
-            "--" => {
-                kept.push(word);
-                kept.extend(rest.by_ref());
-            }
-            "-f" | "--filename" => files.paths.extend(rest.next()),
-            "-k" | "--kustomize" if by_folder => files.kustomization = rest.next(),
-            "-R" | "--recursive" => files.recursive = true,
-            plain => {
-                match (["--filename=", "-f=", "-f"].iter().find_map(|flag| plain.strip_prefix(flag)), plain.strip_prefix("--kustomize=")) {
-                    (Some(path), _) => files.paths.push(path.to_owned()),
-                    (_, Some(folder)) if by_folder => files.kustomization = Some(folder.to_owned()),
-                    _ => kept.push(word),
-                }
-            }
-        }
-    }
+    let (files, mut kept) = Filenames::among(words, takes(verb.flags, "kustomize"));
     if files.is_empty() {
         return Ok(Some(kept));
     }

@@ -144,7 +144,7 @@ impl<'a> Client<'a> {
         }
         if let Some(namespace) = args.get("namespace").filter(|n| !n.is_empty()) {
             self.namespace = namespace.to_owned();
-        } else if let Some(namespace) = self.file(NAMESPACE).filter(|namespace| !namespace.is_empty()) {
+        } else if let Some(namespace) = self.context_namespace().filter(|namespace| !namespace.is_empty()) {
             self.namespace = namespace;
         }
         Ok(())

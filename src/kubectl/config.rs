@@ -40,7 +40,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
             client.say(format!("Context {CONTEXT:?} modified."));
         }
         "get-contexts" => {
-            let namespace = client.file(NAMESPACE).unwrap_or_default();
+            let namespace = client.context_namespace().unwrap_or_default();
             let rows = [["CURRENT", "NAME", "CLUSTER", "AUTHINFO", "NAMESPACE"], ["*", CONTEXT, CLUSTER, USER, &namespace]];
             let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(|cell| (*cell).to_owned()).collect()).collect();
             client.out.push_str(&Widths::default().print(&rows));
@@ -48,7 +48,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         "get-clusters" => client.say(format!("NAME\n{CLUSTER}")),
         "get-users" => client.say(format!("NAME\n{USER}")),
         "view" => {
-            let namespace = client.file(NAMESPACE).map_or(String::new(), |name| format!("    namespace: {name}\n"));
+            let namespace = client.context_namespace().map_or(String::new(), |name| format!("    namespace: {name}\n"));
             client.out.push_str(&format!(
                 "apiVersion: v1\nclusters:\n- cluster:\n    certificate-authority-data: DATA+OMITTED\n    server: https://192.168.49.2:6443\n  \
                  name: {CLUSTER}\ncontexts:\n- context:\n    cluster: {CLUSTER}\n{namespace}    user: {USER}\n  name: {CONTEXT}\n\

@@ -57,12 +57,13 @@ impl FileContents {
     ///
     /// Models `StreamVisitor.Visit` (`staging/src/k8s.io/cli-runtime/pkg/resource/visitor.go`).
     fn take(&mut self, client: &Client<'_>, source: &NamedText<'_>, validates: bool) -> Result<(), Failure> {
+        let text = source.text.as_ref().map_err(Failure::clone)?;
         let mut reader = manifest::Reader::default();
-        while let Some(part) = reader.next(source.text.as_bytes()) {
+        while let Some(part) = reader.next(text.as_bytes()) {
             let wrong = part.diagnostics.iter().find(|one| one.severity == manifest::Severity::Error);
             // What is neither JSON nor YAML and looks like JSON is told as JSON.
-            if wrong.is_some() && source.text.trim_start().starts_with('{') {
-                let (offset, fault) = json_fault(&source.text);
+            if wrong.is_some() && text.trim_start().starts_with('{') {
+                let (offset, fault) = json_fault(text);
                 return Err(Failure::error(format!("error parsing {}: json: offset {offset}: {fault}", source.name)));
             }
             for document in part.documents {

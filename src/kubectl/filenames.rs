@@ -28,23 +28,67 @@ pub struct Filenames {
 pub struct NamedText<'a> {
     /// What messages call it.
     pub name: Rc<str>,
-    /// The text.
-    pub text: Cow<'a, str>,
+    /// The text, or why it cannot be had: the others are read all the same.
+    pub text: Result<Cow<'a, str>, Failure>,
 }
 
 impl Filenames {
     /// Those among the flags of a command.
     pub fn of(args: &Args) -> Filenames {
         Filenames {
-            paths: args.all("filename").map(str::to_owned).collect(),
+            paths: args.all("filename").filter(|path| !path.is_empty()).map(str::to_owned).collect(),
             kustomization: args.get("kustomize").map(str::to_owned),
             recursive: args.on("recursive"),
         }
     }
 
+    /// Those among words, and the other words: before it is known which flags these hold. `by_folder`: whether `-k` is one.
+    pub fn among(words: Vec<String>, by_folder: bool) -> (Filenames, Vec<String>) {
+        let (mut files, mut others) = (Filenames::default(), Vec::new());
+        let mut rest = words.into_iter();
+        while let Some(word) = rest.next() {
+            if word == "--" {
+                others.push(word);
+                others.extend(rest);
+                break;
+            }
+            // `-Rf web` is `-R -f web`.
+            let plain = word.strip_prefix("-R").filter(|more| !more.is_empty() && !more.starts_with('='));
+            let plain = plain.map_or_else(|| word.clone(), |more| format!("-{more}"));
+            files.recursive |= plain.len() < word.len();
+            let value = |flags: [&str; 3]| flags.iter().find_map(|flag| plain.strip_prefix(flag)).map(str::to_owned);
+            match plain.as_str() {
+                "-f" | "--filename" => files.paths.extend(rest.next()),
+                "-k" | "--kustomize" if by_folder => match rest.next() {
+                    Some(folder) => files.kustomization = Some(folder),
+                    None => others.push(word),
+                },
+                "-R" | "--recursive" | "-R=true" | "--recursive=true" => files.recursive = true,
+                "-R=false" | "--recursive=false" => files.recursive = false,
+                _ => match (value(["--filename=", "-f=", "-f"]), value(["--kustomize=", "-k=", "-k"]).filter(|_| by_folder)) {
+                    (Some(path), _) => files.paths.push(path),
+                    (None, Some(folder)) => files.kustomization = Some(folder),
+                    (None, None) => others.push(word),
+                },
+            }
+        }
+        files.paths.retain(|path| !path.is_empty());
+        (files, others)
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.paths.is_empty() && self.kustomization.is_none()
+    }
+
+    /// Each of the paths.
+    fn each(&self) -> impl Iterator<Item = &str> {
+        self.paths.iter().flat_map(|paths| paths.split(','))
+    }
+
+    /// Whether what is written to the command is one of them.
+    pub fn stdin(&self) -> bool {
+        self.each().any(|path| path == "-")
     }
 
     /// The texts in their order. None of them is read if one is not there.
@@ -53,48 +97,51 @@ impl Filenames {
         if !self.paths.is_empty() && self.kustomization.is_some() {
             return Err(vec![Failure::error("only one of -f or -k can be specified")]);
         }
-        for path in self.paths.iter().flat_map(|paths| paths.split(',')) {
+        if self.each().filter(|path| *path == "-").count() > 1 {
+            return Err(vec![Failure::error("standard input cannot be used for multiple arguments")]);
+        }
+        for path in self.each() {
             match self.at(client, path, stdin) {
-                Ok(mut sources) => found.append(&mut sources),
+                Ok(mut texts) => found.append(&mut texts),
                 Err(failure) => missing.push(failure),
+            }
+            // Of folders without a manifest the first is told, and only where nothing else was named before.
+            if found.is_empty() && missing.is_empty() {
+                missing.push(Failure::error(format!("error reading [{path}]: recognized file extensions are [{}]", EXTENSIONS.join(" "))));
             }
         }
         if let Some(folder) = &self.kustomization {
             match kustomize::text(client, folder) {
-                Ok(text) => found.push(NamedText { name: folder.as_str().into(), text: text.into() }),
+                Ok(text) => found.push(NamedText { name: folder.as_str().into(), text: Ok(text.into()) }),
                 Err(failure) => missing.push(failure),
             }
         }
         if missing.is_empty() { Ok(found) } else { Err(missing) }
     }
 
-    /// What is at a path.
+    /// What is at a path; nothing in a folder without manifests.
     fn at<'a>(&self, client: &Client<'_>, path: &str, stdin: &'a str) -> Result<Vec<NamedText<'a>>, Failure> {
-        let one = |name: &str, text: Cow<'a, str>| Ok(vec![NamedText { name: name.into(), text }]);
+        let one = |name: &str, text| Ok(vec![NamedText { name: name.into(), text }]);
         if path == "-" {
-            return one(STDIN, stdin.into());
-        }
-        if published::is_known(path) {
-            let text = published::text(path).ok_or_else(|| Failure::error(format!("unable to read URL {path:?}")))?;
-            return one(path, text.into());
+            return one(STDIN, Ok(stdin.into()));
         }
         if path.starts_with("https://") || path.starts_with("http://") {
-            let why = "nothing is fetched from the network here; save the file and give its name";
-            return Err(Failure::error(format!("unable to read URL {path:?}, {why}")));
+            let why =
+                if published::is_known(path) { "" } else { ", nothing is fetched from the network here; save the file and give its name" };
+            let text = published::text(path).map(Cow::from);
+            return one(path, text.ok_or_else(|| Failure::error(format!("unable to read URL {path:?}{why}"))));
         }
         if let Some(text) = client.file(path) {
-            return one(path, text.into());
+            return one(path, Ok(text.into()));
         }
-        let Some(files) = client.files(path) else { return Err(Failure::error(format!("the path {path:?} does not exist"))) };
+        let files = client.files(path).filter(|_| !path.is_empty());
+        let Some(files) = files else { return Err(Failure::error(format!("the path {path:?} does not exist"))) };
         let is_read = |file: &&String| EXTENSIONS.iter().any(|end| file.ends_with(end)) && (self.recursive || !file.contains('/'));
         let folder = if path.split('/').all(|part| matches!(part, "" | ".")) { String::new() } else { format!("{}/", cleaned(path)) };
         let read = files.iter().filter(is_read).map(|file| [&*folder, file].concat());
-        let sources: Vec<NamedText<'a>> =
-            read.filter_map(|name| Some(NamedText { text: client.file(&name)?.into(), name: name.into() })).collect();
-        if sources.is_empty() {
-            return Err(Failure::error(format!("error reading [{path}]: recognized file extensions are [{}]", EXTENSIONS.join(" "))));
-        }
-        Ok(sources)
+        let text =
+            |name: &str| client.file(name).map(Cow::from).ok_or_else(|| Failure::error(format!("error parsing {name}: it is no text")));
+        Ok(read.map(|name| NamedText { text: text(&name), name: name.into() }).collect())
     }
 }
 
@@ -139,7 +186,7 @@ mod tests {
     }
 
     /// Lines, and what a real kubectl says to each after the others; `{v}` stands for how to turn validation off.
-    const SAID: [(&str, &str); 21] = [
+    const SAID: [(&str, &str); 26] = [
         (
             "apply -f bad.yaml -f web.yaml",
             "configmap/first created\nconfigmap/web created\nerror: error parsing bad.yaml: error converting YAML to JSON: yaml: line 1: \
@@ -165,6 +212,9 @@ mod tests {
         ),
         ("apply -R -f ./dir/ --validate=false", "configmap/one unchanged\nconfigmap/two created\nconfigmap/three created\n"),
         ("apply -f texts", "error: error reading [texts]: recognized file extensions are [.json .yaml .yml]\n"),
+        ("apply -f web.yaml -f texts", "configmap/web unchanged\n"),
+        ("apply -f -,-", "error: standard input cannot be used for multiple arguments\n"),
+        ("apply -f web.yaml,", "error: the path \"\" does not exist\n"),
         ("apply -f gone.yaml -f web.yaml", "error: the path \"gone.yaml\" does not exist\n"),
         ("apply -f gone.yaml -f lost.yaml", "the path \"gone.yaml\" does not exist\nthe path \"lost.yaml\" does not exist\n"),
         ("apply -k tree", "configmap/web unchanged\nThe Pod \"p\" is invalid: spec.containers: Required value\n"),
@@ -191,6 +241,8 @@ mod tests {
             "Error from server (NotFound): error when deleting \"headless.yaml\": configmaps \"after\" not found\nunable to decode \
              \"headless.yaml\": Object 'Kind' is missing in '{\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"x\"}}'\n",
         ),
+        ("get -Rf dir -o name", "configmap/one\nconfigmap/two\nconfigmap/three\n"),
+        ("get --recursive=true -f dir -o name", "configmap/one\nconfigmap/two\nconfigmap/three\n"),
         ("get -R -f dir -o name", "configmap/one\nconfigmap/two\nconfigmap/three\n"),
         ("label -f gone.yaml a=b", "error: the path \"gone.yaml\" does not exist\n"),
         ("diff -f gone.yaml", "error: the path \"gone.yaml\" does not exist\n"),
@@ -220,8 +272,9 @@ mod tests {
         assert_eq!(session.stderr, "");
         assert!(session.stdout.starts_with("configmap/web created\nsecret/s created\n"), "{}", session.stdout);
         assert!(session.stdout.contains("customresourcedefinition.apiextensions.k8s.io/gateways.gateway.networking.k8s.io created\n"));
-        let session = Session::start(&mut sim, &parse::split("apply -f https://example.com/web.yaml"), "");
+        let session = Session::start(&mut sim, &parse::split("apply -f https://example.com/web.yaml -f web.yaml"), "");
         assert!(session.stderr.starts_with("error: unable to read URL \"https://example.com/web.yaml\", nothing is fetched"));
+        assert_eq!(session.stdout, "configmap/web unchanged\n");
     }
 
     #[test]
@@ -239,9 +292,15 @@ mod tests {
     #[test]
     fn paths_begin_where_the_terminal_is() {
         let mut sim = terminal();
+        let session = Session::line(&mut sim, "kubectl create ns shop; kubectl config set-context --current --namespace=shop", 100);
+        assert_eq!(session.stderr, "");
         let mut session = Session::line(&mut sim, "cd dir; kubectl apply -f 1.yaml -f /web.yaml -f ../headless.yaml --validate=false", 100);
         session.poll(&mut sim);
         assert_eq!(session.stdout, "configmap/one created\nconfigmap/web created\nconfigmap/after created\n");
         assert!(session.stderr.contains("unable to decode \"../headless.yaml\""), "{}", session.stderr);
+        // The namespace of the context holds in every folder, and a kustomization may be named from the root.
+        assert!(sim.list(crate::api::Kind::ConfigMap).any(|object| object.meta.name == "one" && object.meta.namespace == "shop"));
+        let session = Session::line(&mut sim, "cd dir; kubectl kustomize /tree", 100);
+        assert!(session.stderr.is_empty() && session.stdout.contains("kind: Pod"), "{}", session.stderr);
     }
 }

@@ -11,7 +11,7 @@ pub fn bare_verb(word: &str) -> bool {
 /// The words after `kubectl` of a line that needs no shell: the page's opening does without the shell's code.
 pub fn plain(line: &str) -> Option<Vec<String>> {
     let words = one_command(line)?;
-    // Files are the shell's.
+    // Files are read where the shell is.
     let names_file = |word: &String| word.starts_with("-f") || word.starts_with("--filename");
     (words.first().is_some_and(|verb| verb == "logs") || !words.iter().any(names_file)).then_some(words)
 }

@@ -66,6 +66,7 @@ use client::Client;
 pub use custom::CustomColumns;
 pub use exec::{Stdin, is_shell, process, reached};
 pub use failure::Failure;
+pub use filenames::Filenames;
 use line::{bare_verb, verb_position};
 pub use line::{only_reads, opens_editor, plain};
 pub use remote::{RemoteAct, RemoteOutput, RemoteStart, Remotes};

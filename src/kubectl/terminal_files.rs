@@ -1,6 +1,6 @@
 //! The files that a command reads: those of the terminal's session, and those of the machine where the engine may read them.
 
-use super::client::Client;
+use super::client::{Client, NAMESPACE};
 use crate::engine::disk::{CONSOLE, absolute};
 
 impl Client<'_> {
@@ -11,6 +11,11 @@ impl Client<'_> {
         own.map(|text| text.to_string()).or_else(|| (disks.machine?.read)(path))
     }
 
+    /// The namespace of the current context, where one was set.
+    pub fn context_namespace(&self) -> Option<String> {
+        self.sim().disks.read(CONSOLE, NAMESPACE).map(|namespace| namespace.to_string())
+    }
+
     /// The files in a folder of it and in those below, by their paths from it, in order; none if it is not there.
     pub fn files(&self, path: &str) -> Option<Vec<String>> {
         let (disks, folder) = (&self.sim().disks, absolute(&self.folder, path));
@@ -18,7 +23,8 @@ impl Client<'_> {
             let rest = format!("/{file}").strip_prefix(folder.trim_end_matches('/'))?.strip_prefix('/')?.to_owned();
             (!rest.is_empty()).then_some(rest)
         };
-        let own: Vec<String> = disks.list(CONSOLE).filter_map(|(file, _)| within(file)).collect();
+        let mut own: Vec<String> = disks.list(CONSOLE).filter_map(|(file, _)| within(file)).collect();
+        crate::sort::sort_by(&mut own, |a, b| a.split('/').cmp(b.split('/')));
         if own.is_empty() { (disks.machine?.list)(path) } else { Some(own) }
     }
 }

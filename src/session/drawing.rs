@@ -187,17 +187,16 @@ impl Drawing {
                 None => 0,
             },
         };
-        if let Some((drawn, picture)) = &self.drawn
+        // What was being made of something else is not wanted any more.
+        let making = self.making.take().filter(|making| making.key == key);
+        if let (None, Some((drawn, picture))) = (&making, &self.drawn)
             && *drawn == key
             && !self.memory.lags
             && !self.pods.pods.lags()
         {
             return picture.clone();
         }
-        let mut making = match self.making.take() {
-            Some(making) if making.key == key => making,
-            _ => self.begin(run, selection, key),
-        };
+        let mut making = making.unwrap_or_else(|| self.begin(run, selection, key));
         loop {
             making.part = match making.part {
                 Part::Workloads(mut reading) => {
@@ -558,6 +557,22 @@ mod tests {
         assert_eq!(network.view.map(|view| view.id), Some("network"));
         (state.drawing.pods.position, state.drawing.drawn) = (None, None);
         assert_eq!(*network, *state.picture());
+        // Who changes his mind sees what he saw, and nothing waits for what was begun.
+        let service = state.timeline.run.sim().list(crate::api::Kind::Service).next().map(|service| service.key());
+        state.update(SelectionMsg::Select(None));
+        let network = state.picture();
+        state.update(SelectionMsg::Select(service));
+        state.draw(100);
+        assert!(state.drawing.is_drawing());
+        state.update(SelectionMsg::Select(None));
+        assert!(Rc::ptr_eq(&network, &state.draw(100)) && !state.drawing.is_drawing());
+        // One that lags is made again from the same, to its end.
+        state.drawing.memory.lags = true;
+        let frames = (0..20).take_while(|_| {
+            state.draw(100);
+            state.lags()
+        });
+        assert_eq!(frames.count(), 6);
     }
 
     #[test]

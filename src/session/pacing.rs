@@ -49,6 +49,8 @@ const MAX_OWED_MS: f64 = 500.0;
 struct Rate {
     last_ms: f64,
     carry: f64,
+    /// Milliseconds that passed while the clock waited for a picture.
+    owed_ms: f64,
     pace: Pace,
 }
 
@@ -117,12 +119,12 @@ impl FramePacing {
         let draws = state.drawing.is_drawing() && !self.is_hidden(now);
         let passed = (now - self.rate.last_ms).clamp(0.0, MAX_TICK_MS);
         self.rate.last_ms = now;
+        let owed = std::mem::take(&mut self.rate.owed_ms);
         if draws {
-            // The time is made up for.
-            let owed = if state.timeline.playing { passed * 1000.0 * state.timeline.speed } else { 0.0 };
-            self.rate.carry = (self.rate.carry + owed).min(MAX_OWED_MS * 1000.0 * state.timeline.speed);
+            self.rate.owed_ms = if state.timeline.playing { (owed + passed).min(MAX_OWED_MS) } else { 0.0 };
             return true;
         }
+        let passed = passed + owed;
         let slice = self.slice_at(now);
         let left = || clock() - now < slice;
         while deferred_drop::drop_some() && clock() - now < DROP_BUDGET_MS {}
@@ -191,6 +193,8 @@ impl FramePacing {
     /// Whether to request a frame now: not while one is awaited.
     pub fn request(&mut self, state: &State, now_ms: f64) -> bool {
         let fast = state.timeline.speed > FAST_SPEED && state.timeline.playing;
+        // The clock waits for the parts of a picture.
+        let fast = fast && !state.drawing.is_drawing();
         let asks = self.requested_ms.is_none() && (!fast || now_ms - self.frame_ms > FAST_FRAME_MS);
         if asks {
             self.requested_ms = Some(now_ms);
@@ -210,8 +214,8 @@ impl FramePacing {
     pub fn read(&mut self, state: &mut State, paced: bool, clock: &dyn Fn() -> f64) -> bool {
         let begun = clock();
         // A picture of very many objects is made less often while they move: drawing leaves most of the time to everything else.
-        let paced = paced && !state.drawing.is_drawing();
-        let rests = paced && begun < self.rest_until_ms;
+        let drawing = state.drawing.is_drawing();
+        let rests = paced && !drawing && begun < self.rest_until_ms;
         // The frame with such a picture has enough to do: most of what is written is read in those before it.
         let most = if rests || !paced { READ_BUDGET_MS } else { (PICTURE_BUDGET_MS - self.picture_cost_ms).clamp(1.0, READ_BUDGET_MS) };
         let mut all = state.read(READS_PER_CHECK);
@@ -219,7 +223,8 @@ impl FramePacing {
             all = state.read(READS_PER_CHECK);
         }
         // The numbers of a picture are those of one instant: where its Pods are not all read yet it waits for them, but not for long.
-        if rests || !all && paced && begun - self.picture_ms < PICTURE_WAIT_MS {
+        // One that is being made is of what has been read.
+        if rests || !all && (drawing || paced && begun - self.picture_ms < PICTURE_WAIT_MS) {
             return false;
         }
         self.picture_ms = begun;

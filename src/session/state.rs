@@ -447,6 +447,8 @@ impl State {
     /// The same from what was read of the Pods, with so many nodes put in order anew; where Pods have not been read since a jump, the
     /// picture before it.
     pub fn draw(&mut self, most: usize) -> Rc<Picture> {
+        // Two branches are drawn at one instant, each whole.
+        let most = if self.compare.branch.is_some() { usize::MAX } else { most };
         self.compare.share_axes(&mut self.drawing, &self.timeline.run, &self.selection, most);
         self.drawing.draw(&self.timeline.run, &self.selection, most)
     }

@@ -52,7 +52,8 @@ fn sources(client: &Client<'_>, args: &Args, add: &mut dyn FnMut(&str, &str) -> 
             return Err(Failure::error("cannot give a key name for a directory path"));
         }
         for name in files.iter().filter(|name| !name.contains('/')) {
-            add(name, &client.file(&format!("{path}/{name}")).unwrap_or_default())?;
+            let path = format!("{path}/{name}");
+            add(name, &client.file(&path).ok_or_else(|| missing(&path))?)?;
         }
     }
     for source in args.all("from-literal") {

@@ -82,7 +82,7 @@ fn find(words: &[String]) -> Result<Option<(&'static Generator, Vec<String>)>, F
     let Some(at) = words.iter().position(|word| GENERATORS.iter().any(|generator| named(generator, word).is_some())) else {
         return Ok(None);
     };
-    if words[..at].iter().any(|word| matches!(word.as_str(), "-f" | "--filename")) {
+    if !Filenames::among(words[..at].to_vec(), true).0.is_empty() {
         return Ok(None);
     }
     let topic = words[at].as_str();

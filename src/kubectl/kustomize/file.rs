@@ -72,6 +72,8 @@ impl Kustomization {
 
 /// A path from a folder, without its steps back.
 pub(super) fn joined(folder: &str, path: &str) -> String {
+    let folder = if path.starts_with('/') { "" } else { folder };
+    let root = if path.starts_with('/') || folder.starts_with('/') { "/" } else { "" };
     let mut parts: Vec<&str> = Vec::new();
     for part in folder.split('/').chain(path.split('/')) {
         match part {
@@ -80,5 +82,5 @@ pub(super) fn joined(folder: &str, path: &str) -> String {
             part => parts.push(part),
         }
     }
-    parts.join("/")
+    [root, &parts.join("/")].concat()
 }

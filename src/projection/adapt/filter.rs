@@ -85,8 +85,9 @@ pub(super) fn narrow(model: &mut Model, list: Lister, (words, named): (&Words, &
         let mounted: std::collections::BTreeSet<String> = crate::sort::tree(claims);
         model.claims.retain(|claim| is(&claim.id) || mounted.contains(&format!("{}/{}", claim.id.namespace, claim.id.name)));
     }
-    let bound: Vec<String> = model.claims.iter().map(|claim| claim.volume.clone()).collect();
-    model.volumes.retain(|volume| is(&volume.id) || bound.contains(&volume.id.name));
+    let mut bound: Vec<String> = model.claims.iter().map(|claim| claim.volume.clone()).collect();
+    crate::sort::sort(&mut bound);
+    model.volumes.retain(|volume| is(&volume.id) || bound.binary_search(&volume.id.name).is_ok());
     model.services.retain(|service| is(&service.id));
     model.policies.retain(|policy| is(&policy.id));
     model.inert.retain(is);

@@ -68,7 +68,7 @@ impl ModelReading {
         let of = |kind: Kind| scoped(list, scope, kind);
         let nodes = of(Kind::Node);
         let answers = |node: &Rc<Object>| node.get::<crate::api::node::Node>().is_some_and(crate::api::node::Node::is_ready);
-        pods.look(crate::sort::tree(nodes.iter().filter(|node| !answers(node)).map(|node| node.meta.name.to_string())), scope.now);
+        pods.look(nodes.iter().filter(|node| !answers(node)).map(|node| node.meta.name.to_string()).collect(), scope.now);
         let nodes = pods.nodes(&nodes);
         let owners: Vec<Rc<Object>> =
             ROOTS.into_iter().zip(&mut pods.others.orders).flat_map(|(kind, order)| order.sort(&of(kind))).collect();

@@ -34,7 +34,7 @@ pub struct Model {
     pub services: Vec<Rc<Service>>,
     /// By kind and name.
     pub policies: Vec<Policy>,
-    /// By name, ordinals as numbers.
+    /// By namespace and name, ordinals as numbers.
     pub claims: Vec<Claim>,
     /// By name.
     pub volumes: Vec<Volume>,

@@ -1,4 +1,4 @@
-//! Reads of Ownership: missing sources of Pods, the last scale of ReplicaSets, and stale counters.
+//! Reads of Ownership: missing sources of Pods, and the last scale of ReplicaSets.
 
 use crate::api::{Kind, ObjectRef, Uid, sources};
 use crate::engine::Record;

@@ -223,10 +223,7 @@ pub(super) fn grid(
         let cx = x + wide / 2.0;
         let chosen = |id: &Id| selected == Some(id.uid.as_str());
         let on = column.pods.iter().any(|pod| chosen(&pod.id))
-            || column
-                .claims
-                .iter()
-                .any(|claim| chosen(&claim.id) || model.volumes.iter().any(|volume| volume.id.name == claim.volume && chosen(&volume.id)));
+            || column.claims.iter().any(|claim| chosen(&claim.id) || model.volume(&claim.volume).is_some_and(|volume| chosen(&volume.id)));
         if on {
             let over = down.title + 8.0;
             out.bands.push(Rect::new(x - 6.0, pod_y - over, wide + 12.0, bottom - pod_y + over + 12.0));
