@@ -570,7 +570,7 @@ mod tests {
         state.drawing.memory.lags = true;
         let frames = (0..20).take_while(|_| {
             state.draw(100);
-            state.lags()
+            state.drawing.lags()
         });
         assert_eq!(frames.count(), 6);
     }
