@@ -32,17 +32,25 @@ pub struct MachineFiles {
     pub list: fn(&str) -> Option<Vec<String>>,
 }
 
-/// A path from the root, seen from a folder.
-pub fn absolute(folder: &str, path: &str) -> String {
+/// A path seen from a folder, without its steps back: there is nothing above the root. Models Go's `path.Join`.
+pub fn joined(folder: &str, path: &str) -> String {
+    let folder = if path.starts_with('/') { "" } else { folder };
+    let root = if path.starts_with('/') || folder.starts_with('/') { "/" } else { "" };
     let mut parts: Vec<&str> = Vec::new();
-    for part in folder.split('/').filter(|_| !path.starts_with('/')).chain(path.split('/')) {
+    for part in folder.split('/').chain(path.split('/')) {
         match part {
             "" | "." => {}
-            ".." => drop(parts.pop()),
+            ".." if parts.last().is_some_and(|last| *last != "..") => drop(parts.pop()),
+            ".." if !root.is_empty() => {}
             part => parts.push(part),
         }
     }
-    format!("/{}", parts.join("/"))
+    [root, &parts.join("/")].concat()
+}
+
+/// A path from the root, seen from a folder.
+pub fn absolute(folder: &str, path: &str) -> String {
+    joined(&["/", folder].concat(), path)
 }
 
 impl Disks {

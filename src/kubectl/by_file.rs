@@ -16,9 +16,9 @@ pub fn named(client: &mut Client<'_>, verb: &Verb, words: Vec<String>, text: &st
     if !names_by_file(verb.flags) {
         return Ok(Some(words));
     }
-    let (files, mut kept) = Filenames::among(words, takes(verb.flags, "kustomize"));
+    let (files, mut kept) = Filenames::among(words.clone(), takes(verb.flags, "kustomize"));
     if files.is_empty() {
-        return Ok(Some(kept));
+        return Ok(Some(words));
     }
     let local = takes(verb.flags, "local") && kept.iter().any(|word| word == "--local" || word == "--local=true");
     let (mut names, mut namespace) = (Vec::new(), Vec::new());

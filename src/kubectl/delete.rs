@@ -2,7 +2,7 @@
 
 use super::client::Client;
 use super::documents;
-use super::failure::{server_error, source_error};
+use super::failure::{file_error, server_error};
 use super::filenames::Filenames;
 use super::output::{DryRun, OutputFormat};
 use super::parse::Args;
@@ -131,7 +131,7 @@ fn from_text(client: &mut Client<'_>, args: &Args, stdin: &str) -> Result<Vec<(K
             None if args.on("ignore-not-found") => {}
             None => {
                 let error = ApiError::not_found(kind, &key.name);
-                client.fail(&source_error(&error, &format!("error when deleting {source:?}")));
+                client.fail(&file_error(&error, "deleting", &source));
             }
         }
     }

@@ -96,6 +96,11 @@ pub fn source_error(error: &ApiError, doing: &str) -> Failure {
     }
 }
 
+/// The same, by what was done with the object (`creating`) and the name of its file.
+pub fn file_error(error: &ApiError, doing: &str, file: &str) -> Failure {
+    source_error(error, &format!("error when {doing} {file:?}"))
+}
+
 /// `The Deployment "x" is invalid: …`, one line for each of several causes.
 fn invalid(error: &ApiError, doing: &str) -> Failure {
     let among = format!("Error from server (Invalid): {doing}{}", error.message);

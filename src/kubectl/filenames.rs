@@ -6,6 +6,7 @@ use super::Failure;
 use super::client::Client;
 use super::parse::Args;
 use super::{kustomize, published};
+use crate::engine::disk::joined;
 use crate::manifest::STDIN;
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -137,19 +138,11 @@ impl Filenames {
         let files = client.files(path).filter(|_| !path.is_empty());
         let Some(files) = files else { return Err(Failure::error(format!("the path {path:?} does not exist"))) };
         let is_read = |file: &&String| EXTENSIONS.iter().any(|end| file.ends_with(end)) && (self.recursive || !file.contains('/'));
-        let folder = if path.split('/').all(|part| matches!(part, "" | ".")) { String::new() } else { format!("{}/", cleaned(path)) };
-        let read = files.iter().filter(is_read).map(|file| [&*folder, file].concat());
+        let read = files.iter().filter(is_read).map(|file| joined(path, file));
         let text =
             |name: &str| client.file(name).map(Cow::from).ok_or_else(|| Failure::error(format!("error parsing {name}: it is no text")));
         Ok(read.map(|name| NamedText { text: text(&name), name: name.into() }).collect())
     }
-}
-
-/// A path without what changes nothing of it.
-fn cleaned(path: &str) -> String {
-    let root = if path.starts_with('/') { "/" } else { "" };
-    let parts: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
-    [root, &parts.join("/")].concat()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::client::Client;
 use super::delete::{Deletion, delete_one};
 use super::documents::{self, ManifestObject, prepare};
-use super::failure::source_error;
+use super::failure::file_error;
 use super::filenames::Filenames;
 use super::output::DryRun;
 use super::parse::Args;
@@ -55,16 +55,12 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
 }
 
 fn replace(client: &mut Client<'_>, ManifestObject { source, kind, value }: ManifestObject) -> Result<(), Failure> {
-    let refused = |error: &ApiError| refused(error, &source);
+    let refused = |error: &ApiError| file_error(error, "replacing", &source);
     if client.find(&key_of(kind, &value)).is_none() {
         return Err(refused(&ApiError::not_found(kind, name_of(&value))));
     }
     let replaced = client.update(value).map_err(|error| refused(&error))?;
     client.report(kind, &replaced, "replaced")
-}
-
-fn refused(error: &ApiError, source: &str) -> Failure {
-    source_error(error, &format!("error when replacing {source:?}"))
 }
 
 /// Objects that are created anew when the old ones are gone.
@@ -93,7 +89,7 @@ impl PendingCommand for Forced {
         for ManifestObject { source, kind, value } in std::mem::take(&mut self.new) {
             match client.create(value) {
                 Ok(created) => client.report(kind, &created, "replaced")?,
-                Err(error) => client.fail(&refused(&error, &source)),
+                Err(error) => client.fail(&file_error(&error, "replacing", &source)),
             }
         }
         Ok(true)

@@ -2,13 +2,13 @@
 //!
 //! Models `deleteAndCreate` of `kubectl/pkg/cmd/apply/patcher.go`.
 
-use super::{Applying, creating};
+use super::Applying;
 use crate::api::Time;
 use crate::engine::store::Delete;
 use crate::kubectl::client::Client;
 use crate::kubectl::delete::Deletion;
 use crate::kubectl::documents::ManifestObject;
-use crate::kubectl::failure::server_error;
+use crate::kubectl::failure::{file_error, server_error};
 use crate::kubectl::{Failure, PendingCommand};
 use serde_json::Value;
 
@@ -45,7 +45,7 @@ impl PendingCommand for Applying {
             match client.create(wait.new.value.clone()) {
                 Ok(created) => client.report(wait.new.kind, &created, "configured")?,
                 Err(error) => {
-                    client.fail(&creating(&error, &wait.new.source));
+                    client.fail(&file_error(&error, "creating", &wait.new.source));
                     if let Err(error) = client.create(wait.original.clone()) {
                         client.fail(&server_error(&error));
                     }

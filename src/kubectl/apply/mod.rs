@@ -9,7 +9,7 @@ use self::prune::Pruner;
 use super::applied::{Applied, ApplyResult};
 use super::client::Client;
 use super::documents::{self, FileContents, ManifestObject, prepare, read, with_last_applied};
-use super::failure::{server_error, source_error};
+use super::failure::{file_error, server_error, source_error};
 use super::filenames::Filenames;
 use super::output::{group_version_kind, resource};
 use super::parse::Args;
@@ -157,7 +157,7 @@ fn send(
         return Err(source_error(&error, &reading(kind, &name, &key.namespace, &source)));
     }
     let Some(current) = client.find(&key) else {
-        let created = client.create(modified).map_err(|error| creating(&error, &source))?;
+        let created = client.create(modified).map_err(|error| file_error(&error, "creating", &source))?;
         client.report(kind, &created, "created")?;
         return Ok(ApplyResult::Created);
     };
@@ -238,10 +238,6 @@ fn identity(kind: Kind, name: &str, namespace: &str) -> String {
 fn patch_failure(error: &ApiError, key: &ObjectRef, change: &Value, source: &str) -> Failure {
     let place = identity(key.kind, &key.name, &key.namespace);
     source_error(error, &format!("error when applying patch:\n{change}\nto:\n{place}\nfor: {source:?}: error when patching {source:?}"))
-}
-
-fn creating(error: &ApiError, source: &str) -> Failure {
-    source_error(error, &format!("error when creating {source:?}"))
 }
 
 fn missing_annotation(kind: Kind, name: &str) -> String {

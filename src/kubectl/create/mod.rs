@@ -12,7 +12,7 @@ mod workloads;
 use super::client::Client;
 use super::content_hash::hash;
 use super::documents::{self, FileContents, prepare, with_last_applied};
-use super::failure::{server_error, source_error};
+use super::failure::{file_error, server_error};
 use super::filenames::Filenames;
 use super::parse::Args;
 use super::select::ObjectSelector;
@@ -140,10 +140,10 @@ fn from_text(client: &mut Client<'_>, args: &Args, stdin: &str) -> Result<Outcom
         return Err(Failure::error("no objects passed to create"));
     }
     for document in documents {
-        let doing = format!("error when creating {:?}", document.source);
+        let source = document.source.clone();
         let result = prepare(client, args, document).and_then(|(kind, value)| {
             let value = if args.on("save-config") { with_last_applied(&value) } else { value };
-            let created = client.create(value).map_err(|error| source_error(&error, &doing))?;
+            let created = client.create(value).map_err(|error| file_error(&error, "creating", &source))?;
             client.report(kind, &created, "created")
         });
         if let Err(failure) = result {

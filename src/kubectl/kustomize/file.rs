@@ -1,5 +1,6 @@
 //! The kustomization file.
 
+use crate::engine::disk::joined;
 use crate::kubectl::Failure;
 use crate::kubectl::client::Client;
 use crate::manifest;
@@ -68,19 +69,4 @@ impl Kustomization {
         let whole = joined(&self.folder, path);
         client.file(&whole).ok_or_else(|| Failure::error(format!("open {whole}: no such file or directory")))
     }
-}
-
-/// A path from a folder, without its steps back.
-pub(super) fn joined(folder: &str, path: &str) -> String {
-    let folder = if path.starts_with('/') { "" } else { folder };
-    let root = if path.starts_with('/') || folder.starts_with('/') { "/" } else { "" };
-    let mut parts: Vec<&str> = Vec::new();
-    for part in folder.split('/').chain(path.split('/')) {
-        match part {
-            "" | "." => {}
-            ".." if parts.last().is_some_and(|last| *last != "..") => drop(parts.pop()),
-            part => parts.push(part),
-        }
-    }
-    [root, &parts.join("/")].concat()
 }

@@ -15,8 +15,9 @@ use super::client::Client;
 use super::parse::Args;
 use super::printers::yaml;
 use super::{Failure, Outcome, Reads, Verb};
+use crate::engine::disk::joined;
 use crate::manifest;
-use file::{Kustomization, NAMES, joined};
+use file::{Kustomization, NAMES};
 use resource::Resource;
 
 const FLAGS: &str =
