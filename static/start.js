@@ -11,6 +11,7 @@
   // What is said before the page can speak for itself, or after it has stopped, by the language of the document. The catalogues of all
   // else are in src/i18n.
   var catalogues = { zh: {
+    what: 'Loopscope 在浏览器里运行 Kubernetes 的控制回路：粘贴清单，改动一处，看每个控制回路如何调谐。',
     starting: '正在启动模拟器…',
     noWebAssembly: '此浏览器没有 WebAssembly，或已将其关闭',
     noFile: function (file) { return '无法加载 ' + file; },
@@ -21,6 +22,7 @@
     copy: '复制报告',
     reload: '重新加载页面',
   }, en: {
+    what: '', // as the document has it
     starting: 'Starting the simulator…',
     noWebAssembly: 'WebAssembly is missing or disabled in this browser',
     noFile: function (file) { return 'could not load ' + file; },
@@ -124,6 +126,11 @@
   var dark = theme === 'dark' || (theme !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches);
   root.dataset.theme = dark ? 'dark' : 'light';
   if (query.has('embed')) root.classList.add('embedded');
+  // Who has the files already (static/sw.js) does not wait, and knows what this is.
+  if (served()) root.classList.add('again');
+  function served() {
+    try { return parent === window && navigator.serviceWorker.controller; } catch (_) { return null; } // a sandboxed page
+  }
   if (query.get('controls') === 'false') root.classList.add('bare');
 
   // Commands given before the module runs are kept and played when it does.
@@ -223,6 +230,8 @@
   function start() {
     var app = document.getElementById('app');
     var note = document.getElementById('boot-note');
+    var what = document.getElementById('boot-what');
+    if (what && words().what) what.textContent = words().what;
     var slow = setTimeout(function () { if (note) note.textContent = words().starting; }, 300);
     var navigation = performance.getEntriesByType('navigation')[0];
     // After a reload the files are in the cache. Diagrams that the first part has no code for wait for the rest, and need not begin again.

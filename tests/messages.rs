@@ -131,3 +131,16 @@ fn every_message_is_used() {
     let unused: Vec<String> = messages().into_iter().map(|(id, _)| id).filter(|id| !all.contains(&format!("msg::{id}"))).collect();
     assert_eq!(unused, Vec::<String>::new());
 }
+
+/// What a first visit reads before the module is there is what the catalogues say.
+#[test]
+fn the_document_says_what_the_page_is_as_the_catalogues_do() {
+    let file = |path: &str| fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
+    let what = |path: &str| {
+        let text = file(path);
+        let line = text.lines().find_map(|line| line.strip_prefix("help_what = ")).unwrap();
+        line.to_string()
+    };
+    assert!(file("index.html").contains(&format!(r#"<p id="boot-what">{}</p>"#, what("src/i18n/en.txt"))));
+    assert!(file("static/start.js").contains(&format!("what: '{}'", what("src/i18n/zh.txt"))));
+}

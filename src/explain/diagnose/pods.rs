@@ -220,7 +220,7 @@ fn image(sim: &Context<'_>, object: &Rc<Object>, pod: &Pod, status: &ContainerSt
     let (name, tag) = image_parts(&wanted.image);
     // The slip of the documentation: 1.161 for 1.16.1.
     let better = match tag.split_once('.') {
-        _ if normalized_fault(&wanted.image).is_some() => Some(wanted.image.to_lowercase()),
+        _ if normalized_fault(&wanted.image).is_some() => Some(wanted.image.to_ascii_lowercase()),
         Some((major, minor)) if minor.len() == 3 && minor.bytes().all(|b| b.is_ascii_digit()) => {
             Some([name, ":", major, ".", &minor[..2], ".", &minor[2..]].concat())
         }

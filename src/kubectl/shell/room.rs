@@ -148,18 +148,18 @@ impl CommandRoom<'_, '_> {
             if address.is_empty() || address == "None" {
                 continue;
             }
-            let name = object.meta.name.to_uppercase().replace('-', "_");
+            let name = object.meta.name.to_ascii_uppercase().replace('-', "_");
             out.push((format!("{name}_SERVICE_HOST"), address.to_string()));
             out.push((format!("{name}_SERVICE_PORT"), first.port.to_string()));
-            let url = |protocol: &str, port: i32| format!("{}://{address}:{port}", protocol.to_lowercase());
+            let url = |protocol: &str, port: i32| format!("{}://{address}:{port}", protocol.to_ascii_lowercase());
             out.push((format!("{name}_PORT"), url(&first.protocol, first.port)));
             for port in &service.spec.ports {
                 if !port.name.is_empty() {
-                    out.push((format!("{name}_SERVICE_PORT_{}", port.name.to_uppercase().replace('-', "_")), port.port.to_string()));
+                    out.push((format!("{name}_SERVICE_PORT_{}", port.name.to_ascii_uppercase().replace('-', "_")), port.port.to_string()));
                 }
                 let of = format!("{name}_PORT_{}_{}", port.port, port.protocol);
                 out.push((of.clone(), url(&port.protocol, port.port)));
-                out.push((format!("{of}_PROTO"), port.protocol.to_lowercase()));
+                out.push((format!("{of}_PROTO"), port.protocol.to_ascii_lowercase()));
                 out.push((format!("{of}_PORT"), port.port.to_string()));
                 out.push((format!("{of}_ADDR"), address.to_string()));
             }

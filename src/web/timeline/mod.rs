@@ -425,12 +425,14 @@ impl Component for Lanes {
             if let (Ok(observer), Some(canvas)) =
                 (web_sys::ResizeObserver::new(changed.as_ref().unchecked_ref()), self.canvas.cast::<Element>())
             {
+                // It is told the first size as well, once the browser has laid the page out, and paints then.
                 observer.observe(&canvas);
                 self.observer = Some((changed, observer));
             }
-            ctx.link().send_message(Msg::Size);
         }
-        self.paint(ctx.props());
+        if self.width > 0.0 {
+            self.paint(ctx.props());
+        }
     }
 
     fn destroy(&mut self, _: &Context<Self>) {
