@@ -18,9 +18,9 @@ const HEIGHTS: [Choice; 3] =
     [("320", || msg::embed_height_low()), ("", || msg::embed_height_medium()), ("560", || msg::embed_height_high())];
 const LANGUAGES: [Choice; 3] =
     [("", || msg::embed_language_around()), ("en", || Message::name("English")), ("zh", || Message::name("简体中文"))];
-/// Whether the frame begins with the manifest, or is as the page is.
-const CONTENTS: [Choice; 2] = [("", || msg::embed_contents_manifest()), (NOW, || msg::embed_contents_now())];
-const NOW: &str = "now";
+/// Whether the frame is as the page is, which is what its author sees, or begins with the manifest.
+const CONTENTS: [Choice; 2] = [("", || msg::embed_contents_now()), (ALONE, || msg::embed_contents_manifest())];
+const ALONE: &str = "manifest";
 const PLAYS: [Choice; 2] = [("1", || msg::embed_start_load()), ("", || msg::embed_start_click())];
 
 /// What was chosen, in the order of the form: diagram, theme, height, autoplay, language, contents.
@@ -32,7 +32,7 @@ pub fn chosen() -> Vec<String> {
 
 /// Whether the frame is to be as the page is, with all that was done.
 pub fn is_of_now(chosen: &[String]) -> bool {
-    chosen.get(5).is_some_and(|contents| contents == NOW)
+    chosen.get(5).is_none_or(|contents| contents != ALONE)
 }
 
 /// The form, with what was chosen so far. `done`: something was done that the frame may have too.

@@ -273,14 +273,18 @@ fn found(props: &Props) -> Html {
         links.push(link(next, None));
     }
     let rows = |of: &Diagnosis| if of.facts.is_empty() { Html::default() } else { table(&of.rows(), false) };
-    // What does not help is not offered.
+    // What does not help is not offered, and the first to try is offered where the object stands.
     let helps = |at: usize| props.why.verdicts.helps.get(at) != Some(&false);
-    let offered: Vec<&Remedy> = first.remedies.iter().enumerate().filter(|(at, _)| helps(*at)).map(|(_, remedy)| remedy).collect();
-    let title = match (props.why.verdicts.helps.is_empty(), offered.is_empty()) {
-        _ if props.why.verdicts.recovers => msg::remedies_unneeded(),
-        (true, _) => msg::remedies_title(),
-        (false, false) => msg::remedies_tested(),
-        (false, true) => msg::remedies_none_works(),
+    let helping = (0..first.remedies.len()).filter(|at| helps(*at));
+    let headline = props.why.standing.as_ref().and_then(|standing| standing.remedy);
+    let (shown, offered): (Vec<usize>, Vec<usize>) = helping.partition(|at| Some(*at) == headline);
+    let title = match (props.why.verdicts.helps.is_empty(), offered.is_empty(), shown.is_empty()) {
+        _ if props.why.verdicts.recovers => Some(msg::remedies_unneeded()),
+        (true, ..) => Some(msg::remedies_title()),
+        (false, false, true) => Some(msg::remedies_tested()),
+        (false, false, false) => Some(msg::remedies_also()),
+        (false, true, true) => Some(msg::remedies_none_works()),
+        (false, true, false) => None,
     };
     let on_try = props.on_cure.reform(|_: MouseEvent| None);
     html! {
@@ -288,9 +292,9 @@ fn found(props: &Props) -> Html {
             { rows(root) }
             if !links.is_empty() { <p class="h-cap">{ say(msg::diagnosis_waiting_for()) }</p><div class="led">{ for links }</div> }
             if root.object != first.object { { rows(first) } }
-            if !first.remedies.is_empty() {
+            if let Some(title) = title.filter(|_| !first.remedies.is_empty()) {
                 <p class="h-cap">{ say(title) }</p>
-                <div class="row wrap">{ for offered.iter().map(|remedy| cure(props, remedy)) }if props.why.verdicts.helps.is_empty() { <button type="button" class="btn ghost sm" onclick={on_try}>{ say(msg::button_test_remedies()) }</button> }</div>
+                <div class="row wrap">{ for offered.iter().map(|at| cure(props, &first.remedies[*at])) }if props.why.verdicts.helps.is_empty() { <button type="button" class="btn ghost sm" onclick={on_try}>{ say(msg::button_test_remedies()) }</button> }</div>
             }
             if let Some(spared) = &first.spared { <p class="meta">{ say(spared) }</p> }
             <div class="rule" />

@@ -59,9 +59,12 @@ test('the snippet for other pages says what was chosen', async ({ page }) => {
   await expect(page.locator('#stage .item[data-kind="Pod"][data-state="ready"]')).toHaveCount(3);
   await page.getByRole('button', { name: 'Embed' }).click();
   await dialog.getByLabel('Diagram').selectOption('Ownership');
-  const manifest = await snippet.inputValue();
+  await expect(dialog.getByLabel('Begins with').locator(':checked')).toHaveText('This page as it is now');
+  const shared = await snippet.inputValue();
+  await dialog.getByLabel('Begins with').selectOption('The manifest alone');
+  await expect(snippet).not.toHaveValue(shared);
   await dialog.getByLabel('Begins with').selectOption('This page as it is now');
-  await expect(snippet).not.toHaveValue(manifest);
+  await expect(snippet).toHaveValue(shared);
   const frame = page.frameLocator('.preview');
   await expect(frame.locator('.item[data-kind="Pod"]')).toHaveCount(3);
   // The clock runs on, and the snippet stays what was asked for: its preview does not begin anew.

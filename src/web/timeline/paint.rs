@@ -11,6 +11,9 @@ use crate::web::dom::{self};
 use crate::web::language::say;
 use web_sys::CanvasRenderingContext2d;
 
+/// Room for the words over a folded stretch.
+const FOLD_WORDS: f64 = 40.0;
+
 pub(super) struct Paint<'a> {
     pub(super) context: &'a CanvasRenderingContext2d,
     pub(super) axis: Axis,
@@ -121,8 +124,14 @@ impl Paint<'_> {
         c.rect(left - 8.0, 20.0, self.width, 103.0);
         c.clip();
         self.ticks(left);
+        let mut told = f64::MIN;
         for (middle, (from, to)) in self.axis.folded() {
-            self.fold(left + middle, &about(to - from), &[stamp(from), stamp(to)].join(" – "));
+            // Where the next is too near for its words, its times along it say as much.
+            let words = if middle - told < FOLD_WORDS { String::new() } else { about(to - from) };
+            if !words.is_empty() {
+                told = middle;
+            }
+            self.fold(left + middle, &words, &[stamp(from), stamp(to)].join(" – "));
         }
         // What was left behind a fork, faintly.
         if !ghosts.is_empty() {
