@@ -26,7 +26,7 @@ impl Drawing {
             Status::Summary => return Some(Pill { words: scene.summary.clone(), ..Pill::default() }),
             Status::Of(which) => *which,
         };
-        // Storage draws only what has claims; its words are of all.
+        // Storage draws only what has claims, and Network no workloads; their words are of all.
         let scope = Some(self.scope(run, selection)).filter(|scope| which == Workloads::InScope && scope.filter.trim().is_empty());
         // The chart is of one.
         let followed = self.memory.rollout.subject().filter(|_| which == Workloads::Followed && !scene.items.is_empty());
@@ -76,7 +76,8 @@ impl Drawing {
         let fails = |block: &PodBlock| block.counts().iter().any(|(state, _)| *state == PodState::Failed);
         let mut failing = blocks().filter(fails);
         let failed = failing.find_map(|block| block.iter().find(|pod| pod.state == PodState::Failed).map(|pod| pod.word.clone()));
-        let unscheduled: usize = blocks().map(|block| block.unscheduled()).sum();
+        let waiting = all.iter().flat_map(|(_, object)| owners(&sets, object));
+        let unscheduled: usize = waiting.map(|owner| self.pods.pods.of(*owner).unscheduled()).sum();
         let is_one = all.len() == 1 || worst_first(*state) < worst_first(PodState::Ready);
         let pill = |words, state: PodState| Pill { of: is_one.then(|| of.key()), ..Pill::in_state(words, state) };
         if let (PodState::Creating | PodState::Pending, Some(word), true) = (state, failed, of.kind != Kind::Job) {
@@ -216,7 +217,7 @@ mod tests {
         let mut state = settled((examples::ALL[0].text)());
         state.update(ConsoleMsg::Enter("kubectl set image deployment/nginx-deployment nginx=nginx:nonexistent".into()));
         state.update(TimelineMsg::Seconds(30));
-        for view in [&crate::views::ownership::VIEW, &crate::views::rollout::VIEW] {
+        for view in [&crate::views::ownership::VIEW, &crate::views::rollout::VIEW, &crate::views::network::VIEW] {
             state.update(SelectionMsg::View(view));
             let words = state.picture().pill.clone().expect("words").words.to_string();
             assert!(words.starts_with("Rollout stuck: ") && words.contains("ImagePull"), "{}: {words}", view.id);
@@ -245,6 +246,13 @@ mod tests {
         state.update(TimelineMsg::Seconds(5));
         let pill = state.picture().pill.clone().expect("words");
         assert_eq!((pill.words.to_string().as_str(), pill.class), ("1 Pod cannot be scheduled", PodState::NotReady.class()));
+        // Of all workloads that are shown.
+        state.update(ConsoleMsg::Enter("kubectl create deployment big --image=nginx --replicas=2".into()));
+        state.update(ConsoleMsg::Enter("kubectl set resources deployment/big --requests=cpu=5".into()));
+        state.update(TimelineMsg::Seconds(5));
+        let unscheduled = state.timeline.run.sim().list(Kind::Pod).filter(|pod| pod.to_value()["spec"]["nodeName"].is_null()).count();
+        assert!(unscheduled > 1);
+        assert_eq!(state.picture().pill.clone().expect("words").words.to_string(), format!("{unscheduled} Pods cannot be scheduled"));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::session::console::{OWN, PROMPT, SHELL_PROMPT};
 use crate::views::columns;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
-use web_sys::{Element, HtmlInputElement, KeyboardEvent};
+use web_sys::{Element, HtmlTextAreaElement, KeyboardEvent};
 use yew::prelude::*;
 
 /// What the console shows.
@@ -62,7 +62,7 @@ pub struct Console {
 }
 
 impl Console {
-    fn complete(&self, ctx: &Context<Self>, input: &HtmlInputElement) {
+    fn complete(&self, ctx: &Context<Self>, input: &HtmlTextAreaElement) {
         let text = input.value();
         let (head, last) = text.rsplit_once(' ').map_or(("", text.as_str()), |(head, last)| (head, last));
         let words = head.split_whitespace().count();
@@ -97,23 +97,31 @@ impl Component for Console {
     }
 
     fn update(&mut self, ctx: &Context<Self>, Msg::Key(event): Msg) -> bool {
-        let Some(input) = self.input.cast::<HtmlInputElement>() else { return false };
+        let Some(input) = self.input.cast::<HtmlTextAreaElement>() else { return false };
         let history = &ctx.props().history;
         if event.key() != "F6" {
             event.stop_propagation();
         }
         match event.key().as_str() {
-            "Enter" if !event.is_composing() => {
+            // Text of several lines comes by pasting, or by Shift.
+            "Enter" if !event.is_composing() && !event.shift_key() => {
+                event.prevent_default();
                 let line = input.value();
                 if !line.trim().is_empty() {
                     input.set_value("");
                     self.back = 0;
                     self.asked = true;
-                    ctx.props().on_line.emit(line);
+                    ctx.props().on_line.emit(line.trim_end().to_owned());
                 }
             }
             "c" if event.ctrl_key() && input.value().is_empty() => ctx.props().on_stop.emit(()),
-            "ArrowUp" | "ArrowDown" => {
+            // The key that opens the console closes it.
+            "`" if input.value().is_empty() => {
+                event.prevent_default();
+                ctx.props().on_open.emit(false);
+                let _ = input.blur();
+            }
+            "ArrowUp" | "ArrowDown" if self.back > 0 || !input.value().contains('\n') => {
                 event.prevent_default();
                 self.back = if event.key() == "ArrowUp" { (self.back + 1).min(history.len()) } else { self.back.saturating_sub(1) };
                 let line = if self.back == 0 { "" } else { &history[history.len() - self.back] };
@@ -172,7 +180,7 @@ impl Component for Console {
         html! {
             <section class="console" aria-label={say(msg::console_title())} id="console">
                 <div class="bar"><span class="ps" aria-hidden="true">{ if props.shell { SHELL_PROMPT } else { PROMPT } }</span>
-                    <input ref={self.input.clone()} type="text" aria-label={say(msg::console_input())} placeholder={if props.shell { "ls" } else { "kubectl get pods" }} spellcheck="false" autocomplete="off" autocapitalize="off" onkeydown={ctx.link().callback(Msg::Key)} />
+                    <textarea ref={self.input.clone()} rows="1" aria-label={say(msg::console_input())} placeholder={if props.shell { "ls" } else { "kubectl get pods" }} spellcheck="false" autocomplete="off" autocapitalize="off" onkeydown={ctx.link().callback(Msg::Key)} />
                     if let Some(command) = &props.waits {
                         <span class="waits ell" id="console-waits" title={say(still(command))}>{ say(still(command)) }</span>
                         <button type="button" class="btn sm" title={say(msg::with_key(msg::console_stop(), "Ctrl+C"))} onclick={props.on_stop.reform(|_: MouseEvent| ())}>{ say(msg::console_stop()) }</button>
@@ -228,8 +236,8 @@ fn parts(text: &str, names: impl Iterator<Item = (usize, Callback<MouseEvent>)>)
 
 /// Moves the focus into the line.
 pub fn focus() {
-    if let Ok(Some(input)) = super::dom::document().query_selector("#console input")
-        && let Ok(input) = input.dyn_into::<HtmlInputElement>()
+    if let Ok(Some(input)) = super::dom::document().query_selector("#console textarea")
+        && let Ok(input) = input.dyn_into::<HtmlTextAreaElement>()
     {
         let _ = input.focus();
     }

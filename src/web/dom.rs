@@ -56,6 +56,30 @@ pub fn kept(key: &str) -> Option<String> {
     window().local_storage().ok()??.get_item(key).ok()?
 }
 
+/// What the page is to open with: what it kept for a reload, or what its address says.
+pub fn opening() -> String {
+    kept_for_reload().unwrap_or_else(fragment)
+}
+
+const SESSION: &str = "loopscope.session";
+
+/// Keeps what was done for a reload of this tab; an empty text keeps nothing.
+pub fn keep_for_reload(hash: &str) {
+    if let Ok(Some(storage)) = window().session_storage() {
+        let _ = if hash.is_empty() { storage.remove_item(SESSION) } else { storage.set_item(SESSION, hash) };
+    }
+}
+
+fn kept_for_reload() -> Option<String> {
+    // A frame may have no storage, and its page decides what it shows.
+    let navigation = window().performance()?.get_entries_by_type("navigation").get(0);
+    let how = js_sys::Reflect::get(&navigation, &"type".into()).ok()?.as_string()?;
+    if how != "reload" || query("embed").is_some() {
+        return None;
+    }
+    window().session_storage().ok()??.get_item(SESSION).ok()?
+}
+
 /// Whether a media query holds.
 pub fn prefers(query: &str) -> bool {
     window().match_media(query).ok().flatten().is_some_and(|list| list.matches())

@@ -15,6 +15,7 @@ mod help;
 mod host;
 mod language;
 mod list;
+mod load;
 mod minimap;
 mod page;
 mod pass;

@@ -140,7 +140,7 @@ test('a command of the history is compared with the instant before it', async ({
 test('kubectl edit opens the object, says what is refused, and saves what was changed', async ({ page }) => {
   const problems = await open(page);
   await page.keyboard.press('`');
-  const prompt = page.locator('.console input');
+  const prompt = page.locator('.console textarea');
   await prompt.fill('kubectl edit deployment nginx-deployment');
   await prompt.press('Enter');
   const dialog = page.getByRole('dialog', { name: 'kubectl edit' });

@@ -35,7 +35,7 @@ pub static VIEW: View = View {
     legend: Legend::PodStates,
     empty: Empty { title: None, text: Some(msg::network_empty), examples: false, by_filter: true },
     fit: Fit { keeps_head: true, ..Fit::HANGING },
-    status: Status::Of(Workloads::Drawn),
+    status: Status::Of(Workloads::InScope),
     filter: ObjectFilter::Words,
     uses: Uses { endpoints: true, ..Uses::NOTHING },
     refresh_ms: |_| None,

@@ -87,7 +87,7 @@ impl Page {
             || event.meta_key()
             || event.alt_key()
             || matches!(tag.as_str(), "TEXTAREA" | "SELECT")
-            || tag == "INPUT" && target.as_ref().and_then(|target| target.get_attribute("type")).as_deref() != Some("range")
+            || tag == "INPUT" && !(slides(target.as_ref()) && !moves(event))
         {
             return false;
         }
@@ -99,6 +99,11 @@ impl Page {
         let many = if event.shift_key() { 10 } else { 1 };
         let all: Vec<Do> = match event.key().as_str() {
             " " if !button => vec![TimelineMsg::Toggle.into()],
+            // Nothing has the focus yet.
+            "ArrowDown" | "ArrowUp" if tag == "BODY" && enter_stage() => {
+                event.prevent_default();
+                return false;
+            }
             "ArrowRight" => vec![TimelineMsg::Step.into(); many],
             "ArrowLeft" => vec![TimelineMsg::StepBack.into(); many],
             "." => vec![TimelineMsg::Seconds(1).into()],
@@ -197,6 +202,25 @@ fn filters() -> bool {
     found.as_ref().inspect(|filter| dom::focus(filter)).is_some()
 }
 
+/// Whether it is a slider.
+fn slides(element: Option<&Element>) -> bool {
+    element.and_then(|element| element.get_attribute("type")).as_deref() == Some("range")
+}
+
+/// Whether a key moves a slider that has the focus.
+fn moves(event: &KeyboardEvent) -> bool {
+    let key = event.key();
+    key.starts_with("Arrow") || key.starts_with("Page") || matches!(key.as_str(), "Home" | "End")
+}
+
+/// The focus goes to what the diagram has for it, where it has something.
+fn enter_stage() -> bool {
+    let found = dom::document().query_selector(STAGE_STOP).ok().flatten();
+    found.as_ref().inspect(|element| dom::focus(element)).is_some()
+}
+
+const STAGE_STOP: &str = "#stage[tabindex], #stage [tabindex='0']";
+
 /// What may have the focus in a dialog.
 const STOPS: &str = ".dialog button:not(:disabled), .dialog summary, .dialog input, .dialog select, .dialog textarea, .dialog a[href]";
 
@@ -222,13 +246,7 @@ fn stay(event: &KeyboardEvent) -> bool {
 
 /// Moves the focus to the next landmark. An empty diagram takes it itself.
 fn landmarks(back: bool) {
-    const ALL: [&str; 5] = [
-        "#manifest textarea, #manifest .rich .host",
-        "#stage[tabindex], #stage [tabindex='0']",
-        "#i-body",
-        ".timeline canvas",
-        "#console input",
-    ];
+    const ALL: [&str; 5] = ["#manifest textarea, #manifest .rich .host", STAGE_STOP, "#i-body", ".timeline canvas", "#console textarea"];
     let document = dom::document();
     let find = |selector: &str| document.query_selector(selector).ok().flatten();
     let active = document.active_element();

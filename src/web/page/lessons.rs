@@ -9,6 +9,7 @@ use crate::session::replace::{ReplaceMsg, Replacement};
 use crate::web::dom;
 use crate::web::language::tongue;
 use crate::web::lesson::{LessonPanel, is_over, kept_as};
+use crate::web::status::STOPPED;
 use crate::web::window;
 use gloo_timers::callback::Timeout;
 use yew::prelude::*;
@@ -132,10 +133,24 @@ impl Page {
         self.timers.copied = Some(Timeout::new(COPIED_MS, move || to.send_message(Msg::Shared)));
     }
 
-    /// Repeats what the link says was done; that takes the whole module.
+    /// Repeats what the link says was done; that takes the whole module. What was kept for a reload is tried once: it may be what stopped
+    /// the page.
     pub(super) fn recall(&self) {
-        if let Ok(Some(link)) = permalink::decode(&dom::fragment()) {
+        let opening = dom::opening();
+        if !self.settings.embed {
+            dom::keep_for_reload("");
+        }
+        if let Ok(Some(link)) = permalink::decode(&opening) {
             self.state.borrow_mut().recall(&link);
+        }
+    }
+
+    /// Keeps what was done, so that a reload shows it again.
+    pub(super) fn keep_session(&self) {
+        let Ok(state) = self.state.try_borrow() else { return };
+        if window::is_whole() && !self.settings.embed && state.following.is_none() {
+            let does = state.shares_history() && !STOPPED.get();
+            dom::keep_for_reload(&if does { permalink::encode(&state.shared()) } else { String::new() });
         }
     }
 

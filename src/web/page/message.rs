@@ -85,6 +85,8 @@ pub enum Msg {
     SingleDone(String),
     /// A fragment of another link was entered.
     Hash,
+    /// The page is left, or loaded again.
+    Leaves,
 }
 
 /// What lies over the page.

@@ -155,7 +155,7 @@ impl Component for Page {
 
     fn create(ctx: &Context<Self>) -> Self {
         deferred_drop::enable();
-        let link = permalink::decode(&dom::fragment());
+        let link = permalink::decode(&dom::opening());
         let error = link.as_ref().err().cloned();
         let follows = dom::query("follow").is_some();
         let empty = follows.then(|| Link { manifest: Some(String::new()), ..Link::default() });
@@ -207,6 +207,8 @@ impl Component for Page {
         listen(&dom::window(), "resize", Box::new(move |_| to.send_message(Msg::Resized)));
         let to = ctx.link().clone();
         listen(&dom::window(), "hashchange", Box::new(move |_| to.send_message(Msg::Hash)));
+        let to = ctx.link().clone();
+        listen(&dom::window(), "pagehide", Box::new(move |_| to.send_message(Msg::Leaves)));
 
         let dark = dom::document().document_element().and_then(|root| root.get_attribute("data-theme"));
         let mut page = Page {
@@ -386,6 +388,10 @@ impl Component for Page {
             Msg::Hover(key) => (self.hover.key, self.hover.card) = (key, None),
             Msg::Export(form) => {
                 self.export(form);
+                return false;
+            }
+            Msg::Leaves => {
+                self.keep_session();
                 return false;
             }
             Msg::Save => {

@@ -12,17 +12,16 @@ use crate::session::compare::CompareMsg;
 use crate::session::console::ConsoleMsg;
 use crate::session::demo;
 use crate::session::history::{self, Ran};
-use crate::session::load::{self, MAX_LOAD};
+use crate::session::load;
 use crate::session::replace::ReplaceMsg;
 use crate::session::timeline::TimelineMsg;
 use crate::web::dom::{self, icon};
 use crate::web::help;
 use crate::web::language::say;
+use crate::web::load::LoadSlider;
 use crate::web::tools::Tool;
 use crate::web::window;
 use gloo_timers::callback::Timeout;
-use wasm_bindgen::JsCast;
-use web_sys::{Event, HtmlInputElement};
 use yew::prelude::*;
 
 /// Milliseconds for which what came of an action is shown.
@@ -155,17 +154,7 @@ impl Page {
             return Html::default();
         }
         let Some(load) = load::read(&self.state.borrow().timeline.run) else { return Html::default() };
-        let words = say(msg::load_label(&load.selector));
-        let value = load.milli.to_string();
-        let onchange = ctx.link().batch_callback(move |event: Event| {
-            let input = event.target()?.dyn_into::<HtmlInputElement>().ok()?;
-            Some(Msg::Do(Do::Fault(load.line(input.value_as_number() as i64))))
-        });
-        html! {
-            <div class="load"><label for="load">{ words }</label><span class="dim mono">{ "0" }</span>
-                <input type="range" id="load" min="0" max={MAX_LOAD.to_string()} step="50" value={value.clone()} aria-valuetext={format!("{value}m")} onchange={onchange} />
-                <span class="dim mono">{ format!("{MAX_LOAD}m") }</span><b class="mono">{ format!("{value}m") }</b></div>
-        }
+        html! { <LoadSlider load={load} lang={self.settings.lang} on_fault={ctx.link().callback(|line| Msg::Do(Do::Fault(line)))} /> }
     }
 
     /// The way back after a new beginning.

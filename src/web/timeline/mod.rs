@@ -369,8 +369,9 @@ impl Component for Lanes {
                 }
                 let second = if event.shift_key() { 10_000 } else { 1_000 };
                 let to = match event.key().as_str() {
-                    "ArrowRight" | "ArrowUp" => props.now + second,
-                    "ArrowLeft" | "ArrowDown" => props.now.saturating_sub(second),
+                    // To the left and to the right it goes from reconcile to reconcile, as everywhere on the page.
+                    "ArrowUp" => props.now + second,
+                    "ArrowDown" => props.now.saturating_sub(second),
                     "Home" => 0,
                     "End" => props.end,
                     _ => return false,
