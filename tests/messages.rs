@@ -132,6 +132,15 @@ fn every_message_is_used() {
     assert_eq!(unused, Vec::<String>::new());
 }
 
+/// Chinese has spaces beside Latin letters alone.
+#[test]
+fn a_text_within_a_chinese_text_has_no_spaces_around_it() {
+    let zh = chinese();
+    assert_eq!(loopscope::i18n::msg::chart_deleted("web-0", loopscope::i18n::msg::actor_you()).say(&zh), "web-0 被用户删除");
+    let latin = Message::name("job-controller");
+    assert_eq!(loopscope::i18n::msg::chart_deleted("web-0", latin).say(&zh), "web-0 被 job-controller 删除");
+}
+
 /// What a first visit reads before the module is there is what the catalogues say.
 #[test]
 fn the_document_says_what_the_page_is_as_the_catalogues_do() {

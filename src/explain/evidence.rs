@@ -4,6 +4,7 @@ use crate::api::gateway::{GATEWAY, GATEWAY_CLASS, GatewaySpec, HTTP_ROUTE, HttpR
 use crate::api::ingress::{IngressSpec, address};
 use crate::api::network_policy::NetworkPolicySpec;
 use crate::api::{Body, Kind, Object, ObjectRef, Timestamp};
+use crate::engine::kubelet;
 use crate::explain::rules;
 use crate::i18n::{Constant, Message, Word, msg};
 use crate::projection::adapt::status;
@@ -308,6 +309,17 @@ pub fn facts(object: &Object, epoch: Timestamp) -> Vec<Fact> {
 
 fn replicas(desired: i32, current: i32, ready: i32) -> Message {
     msg::replicas_of(desired, current, ready)
+}
+
+/// The image of an object that is not known, and is assumed to exist.
+pub fn assumed_image(object: &Object) -> Option<&str> {
+    let containers = match &object.body {
+        Body::Pod(pod) => &pod.spec.containers,
+        Body::Deployment(body) => &body.spec.template.spec.containers,
+        Body::StatefulSet(body) => &body.spec.template.spec.containers,
+        _ => return None,
+    };
+    containers.iter().map(|container| container.image.as_str()).find(|image| kubelet::is_assumed(image))
 }
 
 fn image(containers: &[crate::api::pod::Container], out: &mut Facts<'_>) {

@@ -13,7 +13,7 @@ use crate::engine::gateway;
 use crate::engine::journal::{Journal, Op};
 use crate::explain::diagnose;
 use crate::explain::rules;
-use crate::explain::waits::Health;
+use crate::explain::waits::{Health, Waits};
 use crate::explain::words::{self, Reason};
 use crate::i18n::{Message, msg};
 use crate::projection::adapt::status;
@@ -67,9 +67,13 @@ pub fn standing(sim: &Sim, key: &ObjectRef, found: &[Diagnosis], helps: &[bool])
     let root = found.iter().rev().find(|one| one.waits.is_bad()).unwrap_or(&found[found.len() - 1]);
     let health = if root.waits.is_bad() { Health::Stuck } else { first.waits.health() };
     let told = object.map_or_else(|| first.headline(), |object| with_hook(object, first.headline()));
-    let sentence = match root.object == first.object || root.waits == first.waits {
-        true => told,
-        false => msg::standing_because(told, root.headline(), root.object.kind, &root.object.name),
+    let sentence = match (&first.waits, &root.waits) {
+        _ if root.object == first.object || root.waits == first.waits => told,
+        // The budget tells of another Pod that it refused.
+        (Waits::EvictionRefused { .. }, Waits::EvictionRefused { .. }) => told,
+        // The order of its Pods is no news while something is wrong with one of them.
+        (Waits::Ordinal { .. }, waits) if waits.is_bad() => msg::standing_of_object(root.object.kind, &root.object.name, root.headline()),
+        _ => msg::standing_because(told, root.headline(), root.object.kind, &root.object.name),
     };
     // A Pod of its own may be awaited though nothing is wrong with it.
     let awaited = found.last().and_then(|last| last.waits_for.as_ref()).filter(|_| !root.waits.is_bad());

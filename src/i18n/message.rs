@@ -236,11 +236,23 @@ impl Message {
         };
         let value = |name: &str| self.args().get(holes(english).position(|(own, _)| own == name)?);
         let mut rest = words.text(self.id).unwrap_or(english);
-        while let Some((before, tail)) = rest.split_once('{') {
+        while let Some((mut before, tail)) = rest.split_once('{') {
+            let (hole, mut after) = tail.split_once('}').unwrap_or((tail, ""));
+            if let Some(Arg::Text(of)) = value(hole) {
+                let text = of.say(words);
+                // Chinese is written without spaces but beside other letters.
+                before = before
+                    .strip_suffix(' ')
+                    .filter(|head| is_chinese(head.chars().last()) && is_chinese(text.chars().next()))
+                    .unwrap_or(before);
+                after = after
+                    .strip_prefix(' ')
+                    .filter(|tail| is_chinese(text.chars().last()) && is_chinese(tail.chars().next()))
+                    .unwrap_or(after);
+            }
             if !before.is_empty() {
                 out(Part::Plain, before);
             }
-            let (hole, after) = tail.split_once('}').unwrap_or((tail, ""));
             match hole.split_once('?') {
                 Some((name, forms)) => {
                     let one = matches!(value(name), Some(Arg::Count(1) | Arg::Number(1)));
@@ -260,6 +272,11 @@ impl Message {
             out(Part::Plain, rest);
         }
     }
+}
+
+/// Whether it is a Chinese character, or such a punctuation mark.
+fn is_chinese(letter: Option<char>) -> bool {
+    letter.is_some_and(|letter| letter >= '\u{2e80}')
 }
 
 fn write(arg: &Arg, words: &Catalogue, out: &mut dyn FnMut(Part, &str)) {

@@ -13,6 +13,9 @@ use std::rc::Rc;
 
 /// Ends of the names of files that are read in a folder.
 const EXTENSIONS: [&str; 3] = [".json", ".yaml", ".yml"];
+/// Where the text of an address can be had.
+const NOTHING_FETCHED: &str =
+    ", nothing is fetched from the network here: paste its text into the manifest editor, or after 'kubectl apply -f - <<EOF'";
 
 /// The flags of a command that name files.
 #[derive(Clone, Debug, Default)]
@@ -127,8 +130,7 @@ impl Filenames {
             return one(STDIN, Ok(stdin.into()));
         }
         if path.starts_with("https://") || path.starts_with("http://") {
-            let why =
-                if published::is_known(path) { "" } else { ", nothing is fetched from the network here; save the file and give its name" };
+            let why = if published::is_known(path) { "" } else { NOTHING_FETCHED };
             let text = published::text(path).map(Cow::from);
             return one(path, text.ok_or_else(|| Failure::error(format!("unable to read URL {path:?}{why}"))));
         }

@@ -17,6 +17,8 @@ const SCALES: (f64, f64) = (0.25, 2.0);
 const PHONE_WIDTH: f64 = 560.0;
 /// Items further out of sight than this are not mounted.
 const MOUNT_MARGIN: f64 = 160.0;
+/// What stays in sight of a picture that is moved.
+const KEPT_IN_SIGHT: f64 = 96.0;
 /// Width of a hover card, and the height it may have.
 const HOVER_CARD_WIDTH: f64 = 264.0;
 const HOVER_CARD_HEIGHT: f64 = 256.0;
@@ -336,9 +338,14 @@ impl Viewport {
         self.zoom_about(scene, factor, self.size.0 / 2.0, self.size.1 / 2.0);
     }
 
-    /// Moves the picture.
-    pub fn pan_by(&mut self, x: f64, y: f64) {
-        self.pan = (self.pan.0 + x, self.pan.1 + y);
+    /// Moves the picture. A part of it stays in sight.
+    pub fn pan_by(&mut self, x: f64, y: f64, scene: &Scene) {
+        let hold = |to: f64, stage: f64, picture: f64| {
+            let seen = KEPT_IN_SIGHT.min(picture).min(stage);
+            to.clamp(seen - picture, (stage - seen).max(seen - picture))
+        };
+        let (width, height) = (scene.width * self.zoom, scene.height * self.zoom);
+        self.pan = (hold(self.pan.0 + x, self.size.0, width), hold(self.pan.1 + y, self.size.1, height));
         self.touched = true;
     }
 

@@ -65,15 +65,16 @@ fn part(title: Message, open: bool, body: Html) -> Html {
 }
 
 /// The body of the dialog.
-pub fn help(tries: &[Message], on_try: &Callback<usize>) -> Html {
+/// `narrow`: there is little room, and no keyboard to name keys of.
+pub fn help(tries: &[Message], on_try: &Callback<usize>, narrow: bool) -> Html {
     let keys = html! { <dl class="kv keys">{ for KEYS.iter().map(|(key, words)| html! { <><dt>{ for key.split_whitespace().map(|key| if key == "…" { key.into() } else { html! { <kbd class="k">{ key }</kbd> } }) }</dt><dd>{ say(words()) }</dd></> }) }</dl> };
     let words = html! { <dl class="words">{ for WORDS.iter().map(|(word, means)| html! { <><dt>{ say(word()) }</dt><dd>{ say(means()) }</dd></> }) }</dl> };
     html! {
         <div class="help">
             <p>{ say(msg::help_what()) }</p>
             if !tries.is_empty() { <p class="dim">{ say(msg::help_try()) }</p>{ offers(tries, on_try) } }
-            { part(msg::help_keys(), true, keys) }
-            { part(msg::help_words(), false, words) }
+            { part(msg::help_keys(), !narrow, keys) }
+            { part(msg::help_words(), narrow, words) }
             { part(msg::help_simulated(), false, table()) }
         </div>
     }

@@ -83,6 +83,12 @@ pub struct Props {
 #[component]
 pub fn Inspector(props: &Props) -> Html {
     dom::renders("Inspector");
+    // Another object begins at its top.
+    use_effect_with(props.key_of.clone(), |_| {
+        if let Some(body) = dom::element("i-body") {
+            body.set_scroll_top(0);
+        }
+    });
     let close = props.on_close.reform(|_: MouseEvent| ());
     let fold = match props.narrow {
         true => html! { <button type="button" class="btn" onclick={close}>{ say(msg::button_done()) }</button> },
@@ -229,12 +235,14 @@ fn stands(props: &Props, standing: &Standing) -> Html {
     };
     let first = props.why.found.first();
     let remedy = standing.remedy.and_then(|at| first?.remedies.get(at));
+    let assumed = props.object.as_deref().and_then(evidence::assumed_image);
     let root = standing.root.as_ref().filter(|_| matches!(standing.health, Health::Waiting | Health::Stuck));
     html! {
         <section class={classes!("standing", class)} aria-label={say(msg::standing_title())}>
             <p>{ icon(glyph, 16) }<span><span class="vh">{ say(headline::health(standing.health)) }{ ": " }</span>{ marked(&words::in_short(&standing.sentence)) }</span></p>
             <div class="meta row wrap">
                 if let Some(since) = first.and_then(|first| first.since) { <span>{ say(msg::found_since(stamp(since))) }</span> }
+                if let Some(image) = assumed { <span title={say(msg::inspector_image_note())}>{ marked(&msg::image_assumed(image)) }</span> }
                 if let Some(root) = root { <button type="button" class="wl" onclick={selects(props, root)}>{ say(msg::kind_name(root.kind, middle(&root.name, 24))) }</button> }
             </div>
             if let Some(remedy) = remedy {
@@ -281,6 +289,7 @@ fn found(props: &Props) -> Html {
     let title = match (props.why.verdicts.helps.is_empty(), offered.is_empty(), shown.is_empty()) {
         _ if props.why.verdicts.recovers => Some(msg::remedies_unneeded()),
         (true, ..) => Some(msg::remedies_title()),
+        (false, false, true) if offered.len() == 1 => Some(msg::remedy_tested()),
         (false, false, true) => Some(msg::remedies_tested()),
         (false, false, false) => Some(msg::remedies_also()),
         (false, true, true) => Some(msg::remedies_none_works()),

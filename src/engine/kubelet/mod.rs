@@ -40,7 +40,7 @@ use containers::After;
 pub(super) use containers::number_of;
 pub use descriptor::DESCRIPTOR;
 pub use probes::misdirected;
-pub use registry::{can_be_pulled, corrected};
+pub use registry::{can_be_pulled, corrected, is_assumed};
 use smol_str::format_smolstr;
 pub use sources::{Lack, lack};
 use state::{Course, Ending, Jobs, MAX_BACK_OFF, PodPass, PodStep, Running};

@@ -153,6 +153,11 @@ pub fn can_be_pulled(image: &str) -> bool {
     fault(image).is_none()
 }
 
+/// Whether an image of the library of official images exists only because every unknown name does: `frobnicator:1.0`.
+pub fn is_assumed(image: &str) -> bool {
+    fault(image).is_none() && parts(image).is_some_and(|(_, name, _)| !OFFICIAL.contains(&name))
+}
+
 /// The image with the name that was probably meant, if its name is a slip for that of an official one.
 pub fn corrected(image: &str) -> Option<String> {
     let (prefix, name, rest) = parts(image)?;
@@ -223,7 +228,7 @@ fn is_slip(name: &[u8], known: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::PullFault::{InvalidName, NoRepository, NoTag};
-    use super::{MISSING, can_be_pulled, corrected, fault};
+    use super::{MISSING, can_be_pulled, corrected, fault, is_assumed};
 
     #[test]
     fn slips_fail_and_what_nobody_knows_exists() {
@@ -266,6 +271,8 @@ mod tests {
         }
         assert_eq!(corrected("docker.io/ngnix:1.27").as_deref(), Some("docker.io/nginx:1.27"));
         assert_eq!(corrected("myapp:1"), None);
+        let assumed = ["myapp:1", "frobnicator", "nginx:1.27", "registry.example/shop:1", "ngnix:1.27", "shop:broken"].map(is_assumed);
+        assert_eq!(assumed, [true, true, false, false, false, false]);
     }
 
     #[test]

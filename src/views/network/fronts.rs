@@ -26,7 +26,8 @@ pub(super) fn put(front: &Front, (top, width): (f64, f64), out: &mut Scene) -> f
     let left = if width <= NARROW { 16.0 } else { LEFT };
     let x = if beside { left + CLIENT + GAP } else { left };
     let w = (width - x - left).min(CARD);
-    // The path, the backend and the answer share a row.
+    let is_served = !front.address.is_empty();
+    // The path, the backend and the answer share a row. Without a controller nothing answers.
     let letters = |part: f64| (((w - 40.0) * part / 7.4) as usize).max(10);
     let mut rows: Vec<_> = front
         .routes
@@ -37,13 +38,15 @@ pub(super) fn put(front: &Front, (top, width): (f64, f64), out: &mut Scene) -> f
             let cells = match w < SHORT {
                 // A phone has room for two: what is wrong tells more than where it leads.
                 true if route.serves => vec![name(&route.path, 0.5), name(&route.to, 0.4)],
-                true => vec![name(&route.path, 0.4), route.answer.clone()],
+                true if is_served => vec![name(&route.path, 0.4), route.answer.clone()],
+                true => vec![name(&route.path, 0.5), name(&route.to, 0.4)],
+                false if !is_served => vec![name(&route.path, 0.4), name(&route.to, 0.25), Message::default()],
                 false => vec![name(&route.path, 0.4), name(&route.to, 0.25), route.answer.clone()],
             };
             (cells, route.serves)
         })
         .collect();
-    if !front.routes.iter().any(|route| route.path == "*") {
+    if is_served && !front.routes.iter().any(|route| route.path == "*") {
         rows.push((vec![msg::net_no_match(), msg::net_not_found()], false));
         if w >= SHORT {
             rows.iter_mut().filter(|(cells, _)| cells.len() < 3).for_each(|(cells, _)| cells.insert(1, Message::default()));

@@ -15,7 +15,7 @@ use super::virtual_ip::virtual_ip;
 use super::words::summary;
 use crate::i18n::msg;
 use crate::projection::model::{Model, Pod, Service};
-use crate::views::shape::{CardBody, Label, Rect, Scene};
+use crate::views::shape::{CardBody, Label, Line, Rect, Scene};
 use std::rc::Rc;
 
 /// Lays the network out. `selected` is a uid.
@@ -72,7 +72,10 @@ pub fn layout(model: &Model, traffic: &Traffic<'_>, selected: Option<&str>, widt
         } else {
             virtual_ip(model, service, follows, way, y, &mut out)
         };
-        let request = traffic.request(service, client(model, service), follows);
+        let to = ["to/", &service.id.uid, "/"].concat();
+        let asked = out.edges[lines..].iter().filter(|edge| edge.line == Line::Travels).find_map(|edge| edge.key.strip_prefix(&to));
+        let asked = asked.map(str::to_owned);
+        let request = traffic.request(service, client(model, service), follows, asked.as_deref());
         y = policies::put(&request, service, (y, width), lines, &mut out) + 52.0;
         if n == 0 {
             fronts.iter().for_each(|front| fronts::link(front, &service.id, &mut out));

@@ -82,8 +82,9 @@ impl<'a> Traffic<'a> {
         Traffic(Some((sim, scope)))
     }
 
-    /// What becomes of a request from a client, or from any Pod, to a Service; `followed` names the Pod that is selected.
-    pub(super) fn request(&self, service: &Service, client: Option<&Pod>, followed: Option<&str>) -> RoutedRequest {
+    /// What becomes of a request from a client, or from any Pod, to a Service; `followed` names the Pod that is selected, `asked` the one to
+    /// which the request is drawn.
+    pub(super) fn request(&self, service: &Service, client: Option<&Pod>, followed: Option<&str>, asked: Option<&str>) -> RoutedRequest {
         let Some((sim, _)) = self.0 else { return RoutedRequest::default() };
         let namespace = &service.id.namespace;
         let find = |kind: Kind, name: &str| sim.get(&ObjectRef::new(kind, namespace, name));
@@ -105,7 +106,9 @@ impl<'a> Traffic<'a> {
         let at = chosen.iter().find(|one| one.ready).map(|one| one.address.as_str());
         // The one that is selected is asked itself.
         let host = at.filter(|_| followed.is_some() && service.address.is_empty()).unwrap_or(&service.id.name);
-        let attempt = connect(sim.server(), client, host, port, 0);
+        let mut attempts = (0..MAX_ENDPOINTS_ASKED).map(|turn| connect(sim.server(), client, host, port, turn));
+        let is_drawn = |attempt: &Attempt| attempt.pod.as_ref().is_none_or(|pod| asked.is_none_or(|name| name == pod.meta.name));
+        let attempt = attempts.find(is_drawn).unwrap_or_else(|| connect(sim.server(), client, host, port, 0));
         out.fails = failure(&attempt);
         // Without an endpoint the Service itself says why.
         let tells = out.fails.is_some() && service.ready() > 0;

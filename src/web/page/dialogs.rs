@@ -135,7 +135,7 @@ impl Page {
         let close = link.callback(|_: MouseEvent| Msg::Overlay(Overlay::Nothing));
         let (title, body) = match self.panels.over {
             Overlay::Embed => (msg::button_embed(), self.snippet(ctx)),
-            Overlay::Help => (msg::button_help(), crate::web::help::help(&self.tries(), &link.callback(Msg::Try))),
+            Overlay::Help => (msg::button_help(), crate::web::help::help(&self.tries(), &link.callback(Msg::Try), self.narrow())),
             Overlay::Edit => (msg::edit_title(), self.edit(ctx)),
             Overlay::Ask => match &self.state.borrow().replacing.asked {
                 Some(asked) => ask(ctx, asked),

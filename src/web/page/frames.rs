@@ -71,7 +71,7 @@ impl Page {
             if draws || self.hover.card.is_none() {
                 self.describe();
             }
-            if !playing {
+            if !playing || self.is_behind() {
                 self.diagnose();
             }
         }

@@ -18,6 +18,8 @@ const DIAGNOSIS_INTERVAL_MS: f64 = 300.0;
 /// After a slow diagnosis none runs for this multiple of its duration, and no longer than a reader waits for what is told to be true.
 const DIAGNOSIS_REST_FACTOR: f64 = 40.0;
 const MAX_REST_MS: f64 = 800.0;
+/// A look that takes less is made in the frame that draws the object.
+const QUICK_MS: f64 = 3.0;
 /// With more Events than this they are not scanned one by one.
 const MAX_SCANNED_EVENTS: usize = 20_000;
 /// Maximum number of consequences listed for a decision.
@@ -43,6 +45,9 @@ pub(super) struct Inspection {
     pub(super) tries: bool,
     /// When it is looked again for what the object waits for.
     pub(super) diagnose_ms: f64,
+    /// How long the last look took, and what the object was then.
+    pub(super) took_ms: f64,
+    pub(super) looked_at: Option<Rc<Object>>,
 }
 
 impl Page {
@@ -102,7 +107,9 @@ impl Page {
         events(&mut self.inspection.events, &state, read);
         // Records behind a Service have a diagram of their own; what is written of an object that is gone tells nothing of what is there.
         let behind = |kind| matches!(kind, Kind::EndpointSlice | Kind::Endpoints) && !state.selection.view.uses.endpoints;
-        let drawn = |key: &ObjectRef, op: Op| !behind(key.kind) && (op == Op::Deleted || state.timeline.run.get(key).is_some());
+        // Whoever steps is told what each step did, also where the diagram draws nothing of it.
+        let steps = !state.timeline.playing && !self.settings.embed && state.player.is_none();
+        let drawn = |key: &ObjectRef, op: Op| steps || !behind(key.kind) && (op == Op::Deleted || state.timeline.run.get(key).is_some());
         (self.drawing.caption, self.drawing.told_of) = words::caption(history, &drawn);
         self.inspection.chain_of = Some(of);
     }
@@ -140,7 +147,19 @@ impl Page {
             }
         }
         let now = dom::now();
+        self.inspection.took_ms = now - begun;
         self.inspection.diagnose_ms = now + rest(now - begun);
+        self.inspection.looked_at = self.drawing.selected.as_ref().map(|(object, _)| object.clone());
+    }
+
+    /// Whether the sentence over the inspector would tell of an older object than the numbers beside it, and can be made anew at once.
+    pub(super) fn is_behind(&self) -> bool {
+        let (now, then) = (self.drawing.selected.as_ref().map(|(object, _)| object), self.inspection.looked_at.as_ref());
+        let is_same = match (now, then) {
+            (Some(now), Some(then)) => Rc::ptr_eq(now, then),
+            (now, then) => now.is_none() && then.is_none(),
+        };
+        !is_same && self.inspection.took_ms < QUICK_MS
     }
 }
 

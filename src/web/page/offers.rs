@@ -203,10 +203,13 @@ impl Page {
             let did = say(history::did(&state.timeline.run, &all, ran));
             let (at, number) = (*at, *number);
             let go = link.callback(move |_: MouseEvent| Msg::Do(TimelineMsg::Seek(at).into()));
+            let before = at.saturating_sub(1);
+            let before = link.callback(move |_: MouseEvent| Msg::Do(TimelineMsg::Seek(before).into()));
             let since = link.callback(move |_: MouseEvent| Msg::Do(CompareMsg::Since(at).into()));
             let again = link.batch_callback(move |_: MouseEvent| vec![Msg::Menu(Menu::None), Msg::Act(format!("!{number}"))]);
             html! {
                 <li key={number} class="row"><button type="button" class="btn ghost" title={format!("{line}\n{}", say(msg::chain_go_to_time()))} onclick={go}><span class="mono dim">{ clock(at) }</span><span class="mono ell">{ &**line }if !did.is_empty() { <small class="dim">{ did }</small> }</span></button>
+                    <button type="button" class="btn ghost icon" aria-label={say(msg::history_before_line(&**line))} title={say(msg::history_before())} onclick={before}>{ icon("i-stepback", 14) }</button>
                     <button type="button" class="btn ghost icon" aria-label={say(msg::history_compare_line(&**line))} title={say(msg::history_compare())} onclick={since}>{ icon("i-diff", 14) }</button>
                     <button type="button" class="btn ghost icon" aria-label={say(msg::history_run_line_again(&**line))} title={say(msg::history_run_again())} onclick={again}>{ icon("i-terminal", 14) }</button></li>
             }

@@ -161,7 +161,7 @@ impl Stage {
                     let (x, y) = self.local(f64::from(event.client_x()), f64::from(event.client_y()));
                     self.port.zoom_about(&ctx.props().scene, (-event.delta_y() * 0.002).exp(), x, y);
                 } else {
-                    self.port.pan_by(-event.delta_x(), -event.delta_y());
+                    self.port.pan_by(-event.delta_x(), -event.delta_y(), &ctx.props().scene);
                 }
                 true
             }

@@ -106,7 +106,7 @@ impl Stage {
                 let _ = stage.set_pointer_capture(event.pointer_id());
             }
         }
-        self.port.pan_by(x - ox, y - oy);
+        self.port.pan_by(x - ox, y - oy, scene);
         true
     }
 
