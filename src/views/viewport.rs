@@ -474,6 +474,19 @@ mod tests {
     }
 
     #[test]
+    fn a_picture_that_is_moved_stays_in_sight() {
+        for (width, height) in [(60.0, 40.0), (900.0, 400.0), (4_000.0, 3_000.0)] {
+            let all = scene(width, height);
+            let mut port = opened(&shown(&all, "network"), (1_000.0, 700.0));
+            for (x, y) in [(9_999.0, 9_999.0), (-99_999.0, -99_999.0)] {
+                port.pan_by(x, y, &all);
+                let (right, bottom) = (port.pan.0 + width * port.zoom, port.pan.1 + height * port.zoom);
+                assert!(port.pan.0 <= 960.0 && port.pan.1 <= 660.0 && right >= 40.0 && bottom >= 40.0, "{port:?}");
+            }
+        }
+    }
+
+    #[test]
     fn what_is_a_little_too_large_is_made_smaller_and_no_more_than_can_be_read() {
         let (fits, wide, far) = (scene(400.0, 300.0), scene(1_100.0, 300.0), scene(4_000.0, 300.0));
         assert_eq!(opened(&shown(&fits, "ownership"), (1_000.0, 700.0)).zoom, 1.0);

@@ -38,9 +38,8 @@ pub(super) fn put(front: &Front, (top, width): (f64, f64), out: &mut Scene) -> f
             let cells = match w < SHORT {
                 // A phone has room for two: what is wrong tells more than where it leads.
                 true if route.serves => vec![name(&route.path, 0.5), name(&route.to, 0.4)],
-                true if is_served => vec![name(&route.path, 0.4), route.answer.clone()],
-                true => vec![name(&route.path, 0.5), name(&route.to, 0.4)],
-                false if !is_served => vec![name(&route.path, 0.4), name(&route.to, 0.25), Message::default()],
+                _ if !is_served => vec![name(&route.path, 0.5), name(&route.to, 0.4)],
+                true => vec![name(&route.path, 0.4), route.answer.clone()],
                 false => vec![name(&route.path, 0.4), name(&route.to, 0.25), route.answer.clone()],
             };
             (cells, route.serves)

@@ -444,6 +444,29 @@ fn an_ingress_tells_what_each_path_gets() {
     );
     let way = scene.edges.iter().find(|edge| edge.key.starts_with(&format!("to/{}/", item.id.uid)));
     assert_eq!(way.map(|edge| edge.line), Some(Line::Travels), "on to the Service below");
+    // Where no controller serves it, nothing answers.
+    let mut state = settled(&TRAFFIC.replace("ingressClassName: nginx", "ingressClassName: none"));
+    let scene = drawn_of(&mut state);
+    let item = scene.items.iter().find(|item| item.id.kind == "Ingress").unwrap();
+    assert_eq!(item.label.english(), "Ingress door, not served: a.example.com/, web:80, a.example.com/none, none:80");
+}
+
+#[test]
+fn the_words_below_a_band_are_of_the_pod_that_its_request_is_drawn_to() {
+    let shop = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: shop}, spec: {replicas: 4, selector: {matchLabels: {app: shop}}, template: {metadata: {labels: {app: shop}}, spec: {containers: [{name: web, image: nginx, ports: [{containerPort: 80}]}]}}}}";
+    let service =
+        "{apiVersion: v1, kind: Service, metadata: {name: shop}, spec: {selector: {app: shop}, ports: [{port: 80, targetPort: 8080}]}}";
+    let client =
+        "{apiVersion: v1, kind: Pod, metadata: {name: client}, spec: {containers: [{name: c, image: busybox, command: [sleep, '1000']}]}}";
+    for seed in 1..6 {
+        let mut state = crate::session::State::new(&[shop, service, client].join("\n---\n"), seed);
+        state.update(TimelineMsg::Seconds(10));
+        let scene = drawn_of(&mut state);
+        let drawn = scene.edges.iter().find(|edge| edge.line == Line::Fails && edge.key.starts_with("to/")).unwrap();
+        let pod = drawn.key.rsplit('/').next().unwrap();
+        let words: Vec<String> = scene.labels.iter().map(|label| label.text.english()).collect();
+        assert!(words.iter().any(|words| words.contains(&format!("nothing in {pod} listens"))), "{pod}: {words:?}");
+    }
 }
 
 /// A Gateway with a route: two backends, one that does not exist, and a redirect.
