@@ -74,12 +74,21 @@ pub struct Console {
     pub lines: Rc<Vec<OutputLine>>,
     /// The lines that were entered.
     pub history: Rc<Vec<String>>,
+    /// The text of the editor that was saved as a file last.
+    pub(super) saved: Option<Rc<str>>,
     descriptions: Descriptions,
     /// Lines that wait for them, each with the command that it stands for if it is run again.
     held: Vec<(String, Option<Command>)>,
 }
 
 impl Console {
+    /// The lines of commands that are repeated can be had again as if they had been entered here.
+    pub(super) fn remember<'a>(&mut self, commands: impl Iterator<Item = &'a Command>) {
+        let lines = commands.filter_map(|command| if let Command::Kubectl(line) = command { Some(line.to_string()) } else { None });
+        let lines: Vec<String> = lines.collect();
+        self.history = Rc::new(lines[lines.len().saturating_sub(HISTORY_LINES)..].to_vec());
+    }
+
     /// Does what a message says.
     pub fn update(&mut self, msg: ConsoleMsg, run: &mut Run) -> Vec<Effect> {
         match msg {

@@ -103,6 +103,7 @@ impl State {
             let applies =
                 || commands.iter().rev().filter_map(|(.., command)| if let Command::Apply(text) = command { Some(text) } else { None });
             let applied = applies().find(|text| **text == self.editor.text).or_else(|| applies().next()).cloned();
+            self.console.remember(commands.iter().map(|(.., command)| command));
             self.demo.end();
             self.editor.leftovers = Default::default();
             self.editor.restore(self.editor.text.clone(), applied.unwrap_or_default());

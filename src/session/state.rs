@@ -195,6 +195,9 @@ impl State {
     }
 
     pub(super) fn type_in(&mut self, msg: ConsoleMsg) {
+        if let ConsoleMsg::Enter(line) | ConsoleMsg::Run(line) = &msg {
+            self.save_manifest_for(line);
+        }
         let effects = self.console.update(msg, &mut self.timeline.run);
         self.perform(effects);
     }

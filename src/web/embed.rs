@@ -56,8 +56,8 @@ pub enum Opens<'a> {
     Link(&'a str),
 }
 
-/// Where the frame that is pasted finds its page, as `embed.js` writes it.
-pub fn address(page: &str, opens: Opens<'_>, view: &View, chosen: &[String]) -> String {
+/// Where the frame that is pasted finds its page, as `embed.js` writes it in a page of this language.
+pub fn address(page: &str, opens: Opens<'_>, view: &View, chosen: &[String], around: &str) -> String {
     let of = |at: usize, usual: &'static str| chosen.get(at).map_or(usual, String::as_str);
     let given = |name: &str, value: &str| if value.is_empty() { String::new() } else { ["&", name, "=", value].concat() };
     let (lesson, hash) = match opens {
@@ -73,7 +73,7 @@ pub fn address(page: &str, opens: Opens<'_>, view: &View, chosen: &[String]) -> 
         &given("view", view),
         &given("theme", of(1, "")),
         &given("autoplay", of(3, "1")),
-        &given("lang", of(4, "")),
+        &given("lang", Some(of(4, "")).filter(|lang| !lang.is_empty()).unwrap_or(around)),
         hash,
     ]
     .concat()

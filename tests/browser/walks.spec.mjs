@@ -204,3 +204,69 @@ test('the Events of a Pod are not those of another of its name before it', async
   await expect(events.filter({ hasText: 'Started' })).toHaveCount(1);
   await expect(events.filter({ hasText: 'Killing' })).toHaveCount(0);
 });
+
+test('a reload shows what was done, and the console has its lines again', async ({ page }) => {
+  const problems = await open(page);
+  await kubectl(page, 'kubectl scale deployment/nginx-deployment --replicas=4');
+  await forward(page, 5);
+  await expect(pods(page)).toHaveCount(4);
+  const now = await page.evaluate(() => loopscope.now());
+  await page.reload();
+  await page.waitForFunction(() => window.loopscope?.ready);
+  await expect(pods(page)).toHaveCount(4);
+  await expect.poll(() => page.evaluate(() => loopscope.now())).toBe(now);
+  await page.keyboard.press('`');
+  const prompt = page.locator('.console textarea');
+  await prompt.press('ArrowUp');
+  await expect(prompt).toHaveValue('kubectl scale deployment/nginx-deployment --replicas=4');
+  // Another tab begins anew.
+  const other = await page.context().newPage();
+  await other.goto('index.html');
+  await other.waitForFunction(() => window.loopscope?.ready);
+  expect(await other.evaluate(() => loopscope.get('Deployment', 'default', 'nginx-deployment').spec.replicas)).toBe(2);
+  expect(problems).toEqual([]);
+});
+
+test('the load of an autoscaler is dragged while the clock runs, and its keys move it alone', async ({ page }) => {
+  await open(page);
+  await page.evaluate(() => { loopscope.kubectl('kubectl autoscale deployment nginx-deployment --cpu=50% --min=2 --max=6'); loopscope.play(); });
+  const slider = page.getByRole('slider', { name: /CPU load/ });
+  const box = await slider.boundingBox();
+  await page.mouse.move(box.x + 7, box.y + box.height / 2);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2, { steps: 4 });
+  await frames(page, 20);
+  expect(Number(await slider.inputValue())).toBeGreaterThan(800);
+  await page.mouse.up();
+  await expect(page.locator('.load b')).toHaveText(/^(9|10|11)\d\dm$/);
+  const [value, now] = [Number(await slider.inputValue()), await page.evaluate(() => { loopscope.pause(); return loopscope.now(); })];
+  await slider.press('ArrowRight');
+  expect(Number(await slider.inputValue())).toBe(value + 50);
+  expect(await page.evaluate(() => loopscope.now())).toBe(now);
+});
+
+test('several lines are pasted into the console as they are', async ({ page }) => {
+  await open(page);
+  await page.keyboard.press('`');
+  const prompt = page.locator('.console textarea');
+  await expect(prompt).toBeFocused();
+  await prompt.fill('cat <<EOF | kubectl apply -f -\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: pasted}\ndata: {a: b}\nEOF\n');
+  await prompt.press('Enter');
+  await expect(page.locator('.console pre')).toContainText('configmap/pasted created');
+  // The key that opens the console closes it, where it is not part of a line.
+  await prompt.press('`');
+  await expect(page.locator('.console pre')).toHaveCount(0);
+});
+
+test('arrows go from reconcile to reconcile on the timeline too, and into the diagram', async ({ page }) => {
+  await open(page);
+  await kubectl(page, 'kubectl scale deployment/nginx-deployment --replicas=4');
+  const now = await page.evaluate(() => loopscope.now());
+  await page.locator('.timeline canvas').focus();
+  await page.keyboard.press('ArrowRight');
+  await expect.poll(() => page.evaluate(() => loopscope.now())).toBeGreaterThan(now);
+  expect(await page.evaluate(() => loopscope.now())).toBeLessThan(now + 0.5);
+  await page.evaluate(() => document.activeElement?.blur());
+  await page.keyboard.press('ArrowDown');
+  await expect(page.locator('#stage .item:focus')).toHaveCount(1);
+});

@@ -141,7 +141,7 @@ impl Page {
     pub(super) fn editor(&self, ctx: &Context<Self>) -> Html {
         let calls = self.calls(ctx);
         let state = self.state.borrow();
-        let file = examples::of(&state.editor.text).map_or("manifest.yaml", |at| examples::ALL[at].file);
+        let file = state.manifest_name();
         let narrow = self.narrow();
         html! {
             <Editor

@@ -1,0 +1,38 @@
+//! The slider of the CPU load that an autoscaler reacts to.
+
+use super::language::{Lang, say};
+use crate::i18n::msg;
+use crate::session::load::{CpuLoad, MAX_LOAD};
+use wasm_bindgen::JsCast;
+use web_sys::HtmlInputElement;
+use yew::prelude::*;
+
+#[derive(PartialEq, Properties)]
+pub struct LoadProps {
+    pub load: CpuLoad,
+    pub lang: Lang,
+    /// A line that sets another load.
+    pub on_fault: Callback<String>,
+}
+
+/// While it is held it stays where it is held, though the page is drawn anew with each frame of the clock.
+#[component]
+pub fn LoadSlider(props: &LoadProps) -> Html {
+    let held = use_state_eq(|| None::<i64>);
+    let value_of = |event: &Event| Some(event.target()?.dyn_into::<HtmlInputElement>().ok()?.value_as_number() as i64);
+    let hold = held.clone();
+    let oninput = Callback::from(move |event: InputEvent| hold.set(value_of(&event)));
+    let (release, load, on_fault) = (held.clone(), props.load.clone(), props.on_fault.clone());
+    let onchange = Callback::from(move |event: Event| {
+        release.set(None);
+        if let Some(value) = value_of(&event) {
+            on_fault.emit(load.line(value));
+        }
+    });
+    let value = held.unwrap_or(props.load.milli).to_string();
+    html! {
+        <div class="load"><label for="load">{ say(msg::load_label(&props.load.selector)) }</label><span class="dim mono">{ "0" }</span>
+            <input type="range" id="load" min="0" max={MAX_LOAD.to_string()} step="50" value={value.clone()} aria-valuetext={format!("{value}m")} oninput={oninput} onchange={onchange} />
+            <span class="dim mono">{ format!("{MAX_LOAD}m") }</span><b class="mono">{ format!("{value}m") }</b></div>
+    }
+}
