@@ -3,7 +3,7 @@
 use crate::i18n::format::{front, middle};
 use crate::i18n::{Arg, Message, msg};
 use crate::projection::model::{ControllerCard, Counter, Metric, PodState};
-use crate::views::shape::{Item, NodeBody};
+use crate::views::shape::{Item, NodeBody, Rect};
 use crate::views::variant;
 
 /// The name of an item, cut in the middle to the width beside what else stands in its line: letters are 7 pixels wide.
@@ -91,8 +91,9 @@ pub fn brief(of: &ControllerCard, width: f64, say: impl Fn(&Message) -> String) 
 }
 
 /// The pill of a controller beside its numbers: how far a rollout is tells more than how it is done.
-pub fn wide_pill(of: &ControllerCard) -> &Message {
-    if of.id.kind == "Deployment" && !of.chip.is_empty() { &of.chip } else { &of.footer }
+pub fn wide_pill(of: &ControllerCard, rect: Rect) -> Option<&Message> {
+    let pill = if of.id.kind == "Deployment" && !of.chip.is_empty() { &of.chip } else { &of.footer };
+    (!pill.is_empty() && !variant::has_no_pill(rect)).then_some(pill)
 }
 
 /// The name of a controller with its budget.
@@ -144,9 +145,16 @@ pub fn claim_name(item: &Item) -> (String, bool) {
     (middle(&item.id.name, most * lines), lines > 1 && item.id.name.len() > most)
 }
 
+/// Half the height of the ellipse at the top of a volume's cylinder.
+pub fn cylinder_rim(height: f64) -> f64 {
+    if variant::is_slim_cylinder(height) { 6.0 } else { 12.0 }
+}
+
 /// The side of a volume's cylinder; its top is an ellipse.
 pub fn cylinder((w, h): (f64, f64)) -> String {
-    format!("M1 13V{}A{} 12 0 0 0 {} {}V13", h - 13.0, w / 2.0 - 1.0, w - 1.0, h - 13.0)
+    let rim = cylinder_rim(h);
+    let (top, bottom) = (rim + 1.0, h - rim - 1.0);
+    format!("M1 {top}V{bottom}A{} {rim} 0 0 0 {} {bottom}V{top}", w / 2.0 - 1.0, w - 1.0)
 }
 
 /// Which part of a strip over cells it is: all Pods in a state, or the ready ones of older or of the newest revision.

@@ -40,6 +40,16 @@ pub fn has_counters_below(rect: Rect) -> bool {
     rect.h > 60.0
 }
 
+/// Whether beside the counters of a controller is no room for its pill.
+pub fn has_no_pill(rect: Rect) -> bool {
+    rect.h < 50.0 && rect.w < 480.0
+}
+
+/// Whether a volume's cylinder is flat.
+pub fn is_slim_cylinder(height: f64) -> bool {
+    height < 80.0
+}
+
 /// Whether a Service has one height of text.
 pub fn is_flat_service(rect: Rect) -> bool {
     rect.h < 50.0
@@ -142,7 +152,7 @@ pub fn classes(item: &Item) -> Vec<&'static str> {
         CardBody::Cells(cells) if cells.bare() => present([Some("cells"), Some("bare")]),
         CardBody::Cells(_) => present([Some("card"), Some("cells")]),
         CardBody::Pod { state, stale, .. } => {
-            let thin = (is_slender(rect.w) && rect.h > 40.0).then_some("thin");
+            let thin = (is_slender(rect.w) && !is_line(rect)).then_some("thin");
             present([Some("pod"), Some(state.class()), is_line(rect).then_some("line"), thin, stale.then_some("stale")])
         }
         CardBody::Tile { state, note, stale, kin, old, .. } => {
@@ -161,7 +171,7 @@ pub fn classes(item: &Item) -> Vec<&'static str> {
         }
         CardBody::Gone { .. } => present([Some("pod"), Some("tile"), Some("gone")]),
         CardBody::Claim { .. } => present([Some("ticket"), is_slim_claim(rect).then_some("slim")]),
-        CardBody::Cylinder { .. } => present([Some("cylinder")]),
+        CardBody::Cylinder { .. } => present([Some("cylinder"), is_slim_cylinder(rect.h).then_some("slim")]),
         CardBody::Node(node) => present([Some("card"), Some("node"), (!node.ready).then_some("down")]),
         CardBody::Tray { .. } => present([Some("tray")]),
         CardBody::Totals { .. } => present([Some("card"), Some("totals")]),
@@ -208,6 +218,9 @@ mod tests {
         let claim = || CardBody::Claim { fact: Default::default(), bound: true };
         assert_eq!(of(claim(), 172.0, 60.0), ["ticket"]);
         assert_eq!(of(claim(), 172.0, 40.0), ["ticket", "slim"]);
+        let cylinder = || CardBody::Cylinder { fact: Default::default(), data: Default::default() };
+        assert_eq!(of(cylinder(), 172.0, 96.0), ["cylinder"]);
+        assert_eq!(of(cylinder(), 172.0, 70.0), ["cylinder", "slim"]);
         let service = || CardBody::Service { form: Default::default() };
         assert_eq!(of(service(), 320.0, 60.0), ["card"]);
         assert_eq!(of(service(), 320.0, 44.0), ["card", "flat"]);

@@ -100,11 +100,13 @@ pub struct Fit {
     pub fills: bool,
     /// Whether its head stays in sight: an embed does not scroll to what is told.
     pub keeps_head: bool,
+    /// Whether it has a form for a low stage, which it takes over an open console too.
+    pub has_low_form: bool,
 }
 
 impl Fit {
     /// Columns and tables: a little smaller where that helps, from the top.
-    pub const HANGING: Fit = Fit { scale: Scale::Shrinks, hangs: true, fills: false, keeps_head: false };
+    pub const HANGING: Fit = Fit { scale: Scale::Shrinks, hangs: true, fills: false, keeps_head: false, has_low_form: false };
 }
 
 /// Which workloads the pill is about.

@@ -89,6 +89,15 @@ fn slide(pan: f64, over: f64) -> f64 {
     pan.clamp(over.min(0.0), over.max(0.0))
 }
 
+/// The heights that panels at the foot take from a stage while they are open.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Taken {
+    /// The console.
+    pub console: f64,
+    /// The line of the past.
+    pub past: f64,
+}
+
 /// Scale and place of a picture in a stage.
 #[derive(Clone, Debug)]
 pub struct Viewport {
@@ -96,6 +105,8 @@ pub struct Viewport {
     pub size: (f64, f64),
     /// Its height with the console and the line of the past closed: these come and go, and the picture keeps its scale.
     pub whole: f64,
+    /// The height that a picture is laid out for: the same, or with the console where it has a form for that.
+    laid_out: f64,
     /// Where the picture begins.
     pub pan: (f64, f64),
     /// Its scale.
@@ -108,7 +119,7 @@ pub struct Viewport {
     pub map: Option<u8>,
     /// The size at the last fit.
     fitted: (f64, f64),
-    /// Whether the width has been another since the last picture.
+    /// Whether the size that pictures are laid out for has been another since the last picture.
     resized: bool,
     /// The size of the stage when the map was placed.
     mapped: (f64, f64),
@@ -119,6 +130,7 @@ impl Default for Viewport {
         Viewport {
             size: (0.0, 0.0),
             whole: 0.0,
+            laid_out: 0.0,
             pan: (0.0, 0.0),
             zoom: 1.0,
             touched: false,
@@ -132,15 +144,16 @@ impl Default for Viewport {
 }
 
 impl Viewport {
-    /// The stage has another size; `taken`: the height that panels at the foot take from it. False if it has the same.
-    pub fn resize(&mut self, size: (f64, f64), taken: f64, of: &ViewedScene) -> bool {
+    /// The stage has another size; `taken`: the heights that panels at the foot take from it. False if it has the same.
+    pub fn resize(&mut self, size: (f64, f64), taken: Taken, of: &ViewedScene) -> bool {
         if size == self.size {
             return false;
         }
-        let ((width, before), whole) = (self.size, self.whole);
+        let ((width, before), whole, stage) = (self.size, self.whole, self.stage());
         self.size = size;
         self.measure(of, taken);
-        self.resized = (self.resized || size.0 != width) && of.scene.stage != (size.0, self.whole);
+        let other = size.0 != width || of.fit.has_low_form && self.stage() != stage;
+        self.resized = (self.resized || other) && of.scene.stage != self.stage();
         if self.touched {
         } else if self.all {
             self.fit(of);
@@ -152,10 +165,15 @@ impl Viewport {
         true
     }
 
-    /// Whether a new scene is the one laid out for the width that the stage has got.
+    /// The size of the stage that a picture is laid out for.
+    pub fn stage(&self) -> (f64, f64) {
+        (self.size.0, self.laid_out)
+    }
+
+    /// Whether a new scene is the one laid out for the size that the stage has got.
     pub fn take_resized(&mut self, scene: &Scene) -> bool {
-        // What was laid out for another width may still come.
-        let resized = self.resized && scene.stage == (self.size.0, self.whole);
+        // What was laid out for another size may still come.
+        let resized = self.resized && scene.stage == self.stage();
         self.resized &= !resized;
         resized
     }
@@ -201,8 +219,9 @@ impl Viewport {
     }
 
     /// The height without panels at the foot; a chart is drawn for the height there is.
-    pub fn measure(&mut self, of: &ViewedScene, taken: f64) {
-        self.whole = self.size.1 + if of.fit.fills { 0.0 } else { taken };
+    pub fn measure(&mut self, of: &ViewedScene, taken: Taken) {
+        self.whole = self.size.1 + if of.fit.fills { 0.0 } else { taken.console + taken.past };
+        self.laid_out = self.whole - if of.fit.has_low_form { taken.console } else { 0.0 };
     }
 
     /// Keeps the visible part in place when a panel at the foot opens or closes.
@@ -444,7 +463,7 @@ mod tests {
 
     fn opened(of: &ViewedScene, size: (f64, f64)) -> Viewport {
         let mut port = Viewport::default();
-        assert!(port.resize(size, 0.0, of));
+        assert!(port.resize(size, Taken::default(), of));
         port
     }
 
@@ -463,7 +482,7 @@ mod tests {
                 );
                 // With the console open, less is in sight.
                 let mut low = port.clone();
-                low.resize((stage.0, stage.1 - 120.0), 120.0, &of);
+                low.resize((stage.0, stage.1 - 120.0), Taken { console: 120.0, past: 0.0 }, &of);
                 assert!(low.pan.1 + height * low.zoom <= low.room(&of) + 1.0, "{view} {low:?}");
                 // Further out there is nothing, and back in it goes on from there.
                 let before = port.zoom;
@@ -540,10 +559,27 @@ mod tests {
         let of = shown(&of, "ownership");
         let mut port = opened(&of, (1_000.0, 700.0));
         let pan = port.pan;
-        assert!(!port.resize((1_000.0, 700.0), 0.0, &of));
-        port.resize((1_000.0, 660.0), 40.0, &of);
+        assert!(!port.resize((1_000.0, 700.0), Taken::default(), &of));
+        port.resize((1_000.0, 660.0), Taken { console: 0.0, past: 40.0 }, &of);
         assert_eq!((port.zoom, port.pan.0), (1.0, pan.0));
         assert!(port.pan.1 < pan.1);
+    }
+
+    #[test]
+    fn over_a_console_a_diagram_with_a_low_form_is_laid_out_for_what_is_left_and_the_line_of_the_past_changes_nothing() {
+        let of = scene(400.0, 600.0);
+        for (view, low) in [("ownership", 600.0), ("storage", 400.0)] {
+            let of = shown(&of, view);
+            let mut port = opened(&of, (1_000.0, 600.0));
+            assert!(port.take_resized(&Scene { stage: port.stage(), ..scene(400.0, 600.0) }));
+            port.resize((1_000.0, 560.0), Taken { console: 0.0, past: 40.0 }, &of);
+            assert_eq!(port.stage(), (1_000.0, 600.0), "{view}");
+            port.resize((1_000.0, 360.0), Taken { console: 200.0, past: 40.0 }, &of);
+            assert_eq!(port.stage(), (1_000.0, low), "{view}");
+            // What comes for that is placed at once.
+            let flat = Scene { stage: port.stage(), ..scene(400.0, 300.0) };
+            assert_eq!(port.take_resized(&flat), view == "storage");
+        }
     }
 
     #[test]

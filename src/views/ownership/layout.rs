@@ -132,17 +132,6 @@ fn in_columns<'a>(
     bottom + apart
 }
 
-/// The trees that have claims, without Services: storage in a low frame.
-pub fn claims(model: &Model, selected: Option<&str>, size: (f64, f64)) -> Scene {
-    let mut only = model.clone();
-    only.services.clear();
-    only.policies.clear();
-    only.uses.clear();
-    only.inert.clear();
-    only.roots.retain(|root| root.mounts() || root.controller.as_ref().is_some_and(|of| of.id.kind == "StatefulSet"));
-    layout(&only, selected, &Grouping::default(), size)
-}
-
 /// In which column each stands: as few as let everything be as large as it can be, in their order.
 pub(super) fn columns(sizes: &[(f64, f64)], (width, height): (f64, f64), measures: &Measures) -> Vec<usize> {
     let (apart, least) = (measures.apart, if measures.low { 1.0 } else { LEAST });

@@ -17,7 +17,7 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-pub use layout::{claims, layout};
+pub use layout::layout;
 pub use read::LastScales;
 
 use crate::i18n::msg;

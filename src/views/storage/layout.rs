@@ -1,8 +1,9 @@
 //! Where the data is: a column per ordinal with Pod, claim and volume; the class that provisioned them.
 
 use super::measures::{
-    APART, ASIDE, Across, BARS, BETWEEN, CHIP, CLAIM, CLOSE, COMING, Down, HIGH, LOW, NARROW, POD, ROOM, TALL, THREE, VIA, WIDE, bar,
+    ASIDE, Across, BETWEEN, CLOSE, COMING, Down, FLAT, FLAT_BELOW, FLAT_THREE, HIGH, LOW, NARROW, ROOM, TALL, THREE, WIDE,
 };
+use super::mounts::MountIndex;
 use super::words::{row_pod, summary};
 use crate::i18n::format::middle;
 use crate::i18n::{Arg, Message, dotted, msg};
@@ -18,7 +19,7 @@ pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)
     }
     let coming = |root: &Root| root.controller.as_ref().filter(|of| of.claims).map_or(0, |of| of.desired);
     let most = model.roots.iter().map(coming).max().unwrap_or(0).max(model.claims.len());
-    let across = match width {
+    let mut across = match width {
         w if w < 560.0 && most > 2 => THREE,
         w if w < 560.0 => NARROW,
         w if w < ROOM => CLOSE,
@@ -29,8 +30,14 @@ pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)
         model.roots.iter().map(|root| (root, mounts.claims_of(root))).filter(|(_, own)| !own.is_empty()).collect();
     // The highest bar takes its room.
     let fewest = sets.iter().map(|(root, own)| coming(root).max(own.len())).min().unwrap_or(COMING);
-    let low = across.named && height < TALL + bar(fewest) - BARS[0];
-    let down = if low { LOW } else { HIGH };
+    // What is flat depends on the stage alone: more Pods and claims do not change the form of a picture that is flat.
+    let down = match () {
+        () if height < FLAT_BELOW && across.slender() => FLAT_THREE,
+        () if height < FLAT_BELOW => FLAT,
+        () if across.named && height < TALL + HIGH.bar(fewest) - HIGH.bars[0] => LOW,
+        () => HIGH,
+    };
+    across.aside &= down.aside;
     let form = (across, down);
     let mut y = down.top;
     let mut seen: Vec<&str> = Vec::new();
@@ -47,7 +54,7 @@ pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)
         }
         let labels = out.labels.len();
         let place = (Across { left: x, ..across }, down);
-        y = y.max(set(model, root, own, selected, (place, row), &mut out) + APART);
+        y = y.max(set(model, root, own, selected, (place, row), &mut out) + down.apart);
         if beside {
             // The rows have their names already.
             let new = out.labels.split_off(labels);
@@ -62,22 +69,22 @@ pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)
             .iter()
             .map(|claim| Column { title: Message::default(), ordinal: 0, pods: mounts.pods_of(claim), claims: vec![claim] })
             .collect();
-        y = grid(model, &columns, None, selected, (form, y), &mut out) + APART;
+        y = grid(model, &columns, None, selected, (form, y), &mut out) + down.apart;
     }
     free_volumes(model, (form, y), &mut out);
-    classes(model, across, &mut out);
+    classes(model, form, &mut out);
     out.labels.retain(|label| across.named || label.class != "rowname");
-    kept(model, across, &mut out);
-    out.finish(if low { 8.0 } else { 16.0 })
+    kept(model, form, &mut out);
+    out.finish(down.margin)
 }
 
 /// The note that a deleted Pod's claims are kept. The line has its space even when empty, so that nothing moves when it
 /// appears.
-pub(super) fn kept(model: &Model, across: Across, out: &mut Scene) {
+pub(super) fn kept(model: &Model, (across, down): (Across, Down), out: &mut Scene) {
     if !model.claims.iter().any(|claim| claim.member.is_some()) {
         return;
     }
-    let y = out.items.iter().map(|item| item.rect.bottom()).fold(out.height, f64::max) + 4.0;
+    let y = out.items.iter().map(|item| item.rect.bottom()).fold(out.height, f64::max) + down.note;
     out.height = y + 22.0;
     let Some(removed) = &model.removed else { return };
     let claim = |claim: &&Claim| claim.id.namespace == removed.id.namespace && removed.claims.contains(&claim.id.name);
@@ -97,58 +104,6 @@ pub(super) struct Column<'a> {
     pub(super) ordinal: usize,
     pub(super) pods: Vec<&'a Pod>,
     pub(super) claims: Vec<&'a Claim>,
-}
-
-/// Who mounts which claims. Claims are told by their places in the model.
-struct MountIndex<'a> {
-    model: &'a Model,
-    /// Claims that were made for a StatefulSet, with its namespace and name, in the order of these.
-    members: Vec<((&'a str, &'a str), usize)>,
-    /// By claim: the Pods that mount it.
-    pods: Vec<Vec<&'a Pod>>,
-}
-
-impl<'a> MountIndex<'a> {
-    fn of(model: &'a Model) -> MountIndex<'a> {
-        let of_set = |(at, claim): (usize, &'a Claim)| Some(((claim.id.namespace.as_str(), claim.member.as_ref()?.0.as_str()), at));
-        let mut members: Vec<_> = model.claims.iter().enumerate().filter_map(of_set).collect();
-        crate::sort::sort(&mut members);
-        let mut pods = vec![Vec::new(); model.claims.len()];
-        for pod in model.roots.iter().flat_map(mounting) {
-            mounted(model, pod).for_each(|at| pods[at].push(pod));
-        }
-        MountIndex { model, members, pods }
-    }
-
-    /// The Pods that mount a claim.
-    fn pods_of(&self, claim: &Claim) -> Vec<&'a Pod> {
-        let at = self.model.claim_place(&claim.id.namespace, &claim.id.name);
-        at.map(|at| self.pods[at].clone()).unwrap_or_default()
-    }
-
-    /// Claims that the root's Pods mount, and those made for it by name.
-    fn claims_of(&self, root: &'a Root) -> Vec<&'a Claim> {
-        let Some(of) = &root.controller else { return Vec::new() };
-        let mut all: Vec<usize> = mounting(root).flat_map(|pod| mounted(self.model, pod)).collect();
-        if of.id.kind == "StatefulSet" {
-            let set = (of.id.namespace.as_str(), of.id.name.as_str());
-            let from = self.members.partition_point(|(other, _)| *other < set);
-            all.extend(self.members[from..].iter().take_while(|(other, _)| *other == set).map(|(_, at)| at));
-        }
-        crate::sort::sort(&mut all);
-        all.dedup();
-        all.into_iter().map(|at| &self.model.claims[at]).collect()
-    }
-}
-
-/// The claims of a Pod that are there.
-fn mounted<'a>(model: &'a Model, pod: &'a Pod) -> impl Iterator<Item = usize> {
-    pod.claims.iter().filter_map(|name| model.claim_place(&pod.id.namespace, name))
-}
-
-/// The Pods of a root, where any of them mounts a claim.
-fn mounting(root: &Root) -> impl Iterator<Item = &Pod> {
-    root.groups.iter().filter(|group| group.pods.mounts()).flat_map(|group| group.pods.iter()).map(|pod| &**pod)
 }
 
 pub(super) fn set<'a>(
@@ -196,13 +151,17 @@ pub(super) fn grid(
     let mut parent = None;
     let mut pod_y = top + down.title;
     // As wide as its columns; where that is little its numbers stand below its name.
-    let high = bar(places).max(if across.named { 0.0 } else { BARS[1] });
+    let high = down.bar(places).max(if across.named { 0.0 } else { down.bars[1] });
     let card = Rect::new(left, top, span, high);
     if let Some(of) = controller {
         let label = msg::summary_root(&of.id.kind, &of.id.name, numbers(of));
-        let look = if places > 1 { Look::Wide } else { Look::Tall };
+        let look = match places {
+            2.. => Look::Wide,
+            _ if down.brief => Look::Low,
+            _ => Look::Tall,
+        };
         parent = Some(out.put(&of.id, card, CardBody::Controller { of: of.clone(), look }, None, "settled", label));
-        pod_y = card.bottom() + down.drop + if of.id.kind == "Deployment" { VIA } else { 0.0 };
+        pod_y = card.bottom() + down.drop + if of.id.kind == "Deployment" { down.via } else { 0.0 };
     }
     // A Deployment owns no Pod: what does stands on the line.
     let sets = root.filter(|root| root.controller.as_ref().is_some_and(|of| of.id.kind == "Deployment"));
@@ -211,10 +170,10 @@ pub(super) fn grid(
         Some(&of.id)
     };
     let most = columns.iter().map(|column| column.claims.len()).max().unwrap_or(1).max(1);
-    let claim_y = pod_y + POD + down.gaps.0;
-    let volume_y = claim_y + CLAIM + down.gaps.1;
+    let claim_y = pod_y + down.pod + down.gaps.0;
+    let volume_y = claim_y + down.claim + down.gaps.1;
     // A second claim of the same Pod goes below the first, with its own volume.
-    let block = CLAIM + down.gaps.1 + down.volume + 12.0;
+    let block = down.claim + down.gaps.1 + down.volume + 12.0;
     let bottom = volume_y + (most - 1) as f64 * block + down.volume;
 
     let mut chips: Vec<(&Id, usize)> = Vec::new();
@@ -225,10 +184,10 @@ pub(super) fn grid(
         let on = column.pods.iter().any(|pod| chosen(&pod.id))
             || column.claims.iter().any(|claim| chosen(&claim.id) || model.volume(&claim.volume).is_some_and(|volume| chosen(&volume.id)));
         if on {
-            let over = down.title + 8.0;
-            out.bands.push(Rect::new(x - 6.0, pod_y - over, wide + 12.0, bottom - pod_y + over + 12.0));
+            let (over, under) = down.band;
+            out.bands.push(Rect::new(x - 6.0, pod_y - over, wide + 12.0, bottom - pod_y + over + under));
         }
-        if !column.title.is_empty() {
+        if !column.title.is_empty() && down.title > 0.0 {
             out.labels.push(Label { x: x + 2.0, y: pod_y - down.title, text: column.title.clone(), class: "", centred: false });
         }
         let mut pod_index = parent;
@@ -237,10 +196,10 @@ pub(super) fn grid(
         {
             // The claim outlives the Pod: a scale-down leaves the data behind.
             let text = if column.ordinal >= of.desired { msg::column_kept() } else { msg::column_no_pod() };
-            out.labels.push(Label { x: cx, y: pod_y + 18.0, text, class: "", centred: true });
+            out.labels.push(Label { x: cx, y: pod_y + down.pod / 2.0 - 8.0, text, class: "", centred: true });
         }
         if let Some(pod) = column.pods.first() {
-            let rect = Rect::new(x, pod_y, wide, POD);
+            let rect = Rect::new(x, pod_y, wide, down.pod);
             let mut body = pod_body(pod, if wide < 150.0 { 8 } else { 15 });
             if let CardBody::Pod { note, .. } = &mut body {
                 *note = match note.args() {
@@ -253,7 +212,7 @@ pub(super) fn grid(
             if let Some(id) = set_of(pod) {
                 let drawn = chips.iter().find(|(of, _)| *of == id).map(|(_, at)| *at);
                 let at = drawn.unwrap_or_else(|| {
-                    let rect = Rect::new(x, card.bottom() + (pod_y - card.bottom() - CHIP) / 2.0, wide, CHIP);
+                    let rect = Rect::new(x, card.bottom() + (pod_y - card.bottom() - down.chip) / 2.0, wide, down.chip);
                     let body = CardBody::Stored { fact: Message::default(), missing: false };
                     let line = if on { Line::Chosen } else { Line::Owns };
                     out.link(id.uid.clone(), drop(from.0, from.1, cx, rect.y, (from.1 + rect.y) / 2.0), line);
@@ -278,19 +237,21 @@ pub(super) fn grid(
         }
         for (k, claim) in column.claims.iter().enumerate() {
             let at = claim_y + k as f64 * block;
-            let rect = Rect::new(x, at, wide, CLAIM);
+            let rect = Rect::new(x, at, wide, down.claim);
             // Whether it is bound stands on its line.
             let facts = [claim.capacity.as_str(), claim.mode.as_str()];
             let index = put_claim(out, claim, rect, pod_index, &facts);
             if let Some(pod) = column.pods.first().filter(|_| k == 0) {
-                mount(pod, claim, (cx, wide), pod_y + POD, at, on, out);
+                mount(pod, claim, (cx, wide), pod_y + down.pod, at, on, out);
             }
             volume(model, claim, (cx, rect, down), on, index, out);
         }
     }
-    for (y, text) in
-        [(pod_y + 18.0, row_pod()), (claim_y + 22.0, msg::row_claim()), (volume_y + down.volume / 2.0 - 6.0, msg::row_volume())]
-    {
+    for (y, text) in [
+        (pod_y + down.pod / 2.0 - 8.0, row_pod()),
+        (claim_y + down.claim / 2.0 - 8.0, msg::row_claim()),
+        (volume_y + down.volume / 2.0 - 6.0, msg::row_volume()),
+    ] {
         out.labels.push(Label { x: left - 64.0, y, text, class: "rowname", centred: false });
     }
     bottom
@@ -389,7 +350,7 @@ pub(super) fn free_volumes(model: &Model, ((across, down), top): ((Across, Down)
 }
 
 /// StorageClasses at the right, or a line each at the foot of a small picture, with a dotted bus under what they provisioned.
-pub(super) fn classes(model: &Model, across: Across, out: &mut Scene) {
+pub(super) fn classes(model: &Model, (across, down): (Across, Down), out: &mut Scene) {
     let used: Vec<_> = model
         .classes
         .iter()
@@ -431,10 +392,10 @@ pub(super) fn classes(model: &Model, across: Across, out: &mut Scene) {
             }
         };
         if !across.aside {
-            let y = out.items.iter().map(|item| item.rect.bottom()).fold(0.0, f64::max) + 20.0;
-            let beside = across.left - 9.0;
-            ways(&|_, rect, out_y| format!("M{} {}V{out_y}H{beside}V{}H{}", rect.cx(), rect.bottom(), y + 12.0, across.left), out);
-            out.put(&class.id, Rect::new(across.left, y, 358.0, 24.0), CardBody::Note(label.clone()), None, "", label);
+            let y = out.items.iter().map(|item| item.rect.bottom()).fold(0.0, f64::max) + down.foot.0;
+            let (beside, high) = (across.left - 9.0, down.foot.1);
+            ways(&|_, rect, out_y| format!("M{} {}V{out_y}H{beside}V{}H{}", rect.cx(), rect.bottom(), y + high / 2.0, across.left), out);
+            out.put(&class.id, Rect::new(across.left, y, 358.0, high), CardBody::Note(label.clone()), None, "", label);
             for (k, cylinder) in cylinders.iter().enumerate().filter(|(k, _)| under[*k].is_none()) {
                 out.link(format!("{}/{k}", class.id.uid), format!("M{} {}V{}", cylinder.cx(), cylinder.bottom(), y), Line::Provides);
             }

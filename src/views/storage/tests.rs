@@ -1,9 +1,10 @@
 //! What the layout of Storage keeps.
 
 use super::layout::layout;
-use super::measures::{CLOSE, ROOM, THREE, WIDE};
+use super::measures::{CLOSE, FLAT_BELOW, ROOM, THREE, WIDE};
+use crate::i18n::Message;
 use crate::projection::model::{Claim, Id, Model, Pod, PodState, Root};
-use crate::views::shape::{Line, Rect, Scene};
+use crate::views::shape::{Label, Line, Rect, Scene};
 
 use crate::projection::model::{Class, ControllerCard, Group, Removed, Volume, counters};
 use std::rc::Rc;
@@ -131,7 +132,7 @@ fn deployments() -> Model {
 
 #[test]
 fn between_a_deployment_and_its_pod_stands_what_owns_the_pod() {
-    for size in [WHOLE, (390.0, 600.0), (720.0, 500.0)] {
+    for size in [WHOLE, (390.0, 600.0), (720.0, 500.0), (720.0, 332.0)] {
         let scene = layout(&deployments(), None, size);
         let at = |uid: &str| scene.items.iter().position(|item| item.id.uid == uid).expect("drawn");
         let parent = |uid: &str| scene.items[at(uid)].parent;
@@ -160,7 +161,7 @@ fn what_a_class_provisions_is_joined_to_it_beside_other_cards() {
 
 #[test]
 fn small_sets_stand_side_by_side_where_there_is_room() {
-    for size in [WHOLE, (720.0, 500.0)] {
+    for size in [WHOLE, (720.0, 500.0), (720.0, 332.0)] {
         let scene = layout(&deployments(), None, size);
         let (a, b) = (rect(&scene, "Deployment/a"), rect(&scene, "Deployment/b"));
         assert!(a.y == b.y && a.right() < b.x, "{a:?} {b:?}");
@@ -176,4 +177,97 @@ fn the_column_of_what_is_selected_is_highlighted() {
     assert_eq!(layout(&web(3, 3), Some("PersistentVolume/pv-2"), WHOLE).bands.len(), 1);
     assert!(layout(&web(3, 3), None, WHOLE).bands.is_empty());
     assert!(layout(&Model::default(), None, WHOLE).items.is_empty());
+}
+
+/// A set as the stage of the page has it: each with its size, one with what was deleted.
+fn bound(replicas: u32, state: PodState) -> Model {
+    let mut model = web(replicas, replicas);
+    let of = model.roots[0].controller.as_mut().map(Rc::make_mut).unwrap();
+    (of.desired, of.claims) = (replicas as usize, true);
+    let pods = model.roots[0].groups[0].pods.iter().map(|pod| Pod { state, ..(**pod).clone() }).collect();
+    model.roots[0].groups[0].pods = pods;
+    for (claim, volume) in model.claims.iter_mut().zip(&mut model.volumes) {
+        claim.capacity = "1Gi".into();
+        (volume.capacity, volume.phase, volume.data) = ("1Gi".into(), "Bound".into(), Message::name("hello web-0"));
+    }
+    model.removed = Some(Removed { id: Id::named("Pod", "web-0"), claims: vec!["www-web-0".into()], by_user: true, back: false });
+    model
+}
+
+fn meet(a: &Rect, b: &Rect) -> bool {
+    a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom()
+}
+
+/// Where words stand, some 5.6 pixels a letter.
+fn place(label: &Label) -> Rect {
+    let wide = label.text.length() as f64 * 5.6;
+    Rect::new(if label.centred { label.x - wide / 2.0 } else { label.x }, label.y, wide, 16.0)
+}
+
+#[test]
+fn in_a_low_stage_all_down_to_the_volumes_and_the_note_is_in_sight() {
+    for (width, height) in [(720.0, 332.0), (760.0, 400.0), (1000.0, 400.0), (500.0, 332.0)] {
+        for replicas in [1, 2, 3] {
+            for state in [PodState::Ready, PodState::Terminating, PodState::Creating] {
+                let scene = layout(&bound(replicas, state), Some("PersistentVolume/pv-0"), (width, height));
+                let said = format!("{replicas} in {width}x{height}, {state:?}");
+                assert!(scene.width <= width && scene.height <= height, "{said}: {} {}", scene.width, scene.height);
+                for kind in ["Pod", "PersistentVolumeClaim", "PersistentVolume"] {
+                    assert_eq!(scene.items.iter().filter(|item| item.id.kind == kind).count(), replicas as usize, "{said}: {kind}");
+                }
+                let words: Vec<Rect> = scene.labels.iter().map(place).collect();
+                let cards: Vec<Rect> = scene.items.iter().map(|item| item.rect).collect();
+                for (at, card) in cards.iter().enumerate() {
+                    assert!(card.x >= 0.0 && card.y >= 0.0 && card.right() <= width && card.bottom() <= height, "{said}: {card:?}");
+                    assert!(!cards[..at].iter().chain(&words).any(|other| meet(card, other)), "{said}: {card:?}");
+                }
+                for (at, word) in words.iter().enumerate() {
+                    assert!(word.right() <= width && word.bottom() <= height, "{said}: {word:?}");
+                    assert!(!words[..at].iter().any(|other| meet(word, other)), "{said}: {word:?}");
+                }
+                // What it waits for and what is kept are read there too.
+                let says = |text: &str| scene.labels.iter().any(|label| label.text == text);
+                assert!(scene.labels.iter().any(|label| label.class == "kept"), "{said}");
+                assert!(says(match state {
+                    PodState::Ready => "mounted",
+                    PodState::Terminating => "claim kept",
+                    _ if width < 560.0 && replicas > 2 => "not mounted",
+                    _ => "waiting to be mounted",
+                }));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_flat_depends_on_the_stage_alone() {
+    let rows = |model: &Model, height: f64| {
+        let scene = layout(model, None, (720.0, height));
+        ["Pod/web-0", "PersistentVolumeClaim/www-web-0", "PersistentVolume/pv-0"].map(|uid| (rect(&scene, uid).y, rect(&scene, uid).h))
+    };
+    let flat = rows(&web(2, 2), 332.0);
+    assert_eq!(flat, rows(&web(2, 2), FLAT_BELOW - 1.0));
+    for model in [web(3, 3), web(1, 3), web(5, 5), bound(2, PodState::Ready), bound(3, PodState::Pending)] {
+        assert_eq!(rows(&model, 332.0), flat);
+    }
+    assert_ne!(flat, rows(&web(2, 2), FLAT_BELOW));
+    // The highest of the lower measures shows its volumes over the controls.
+    let last = rows(&web(2, 2), FLAT_BELOW)[2];
+    assert!(last.0 + last.1 + 44.0 <= FLAT_BELOW, "{last:?}");
+}
+
+#[test]
+fn at_usual_heights_the_rows_stand_where_they_stood() {
+    let of = |replicas: u32, size: (f64, f64)| {
+        let scene = layout(&bound(replicas, PodState::Ready), None, size);
+        let of = |uid: &str| (rect(&scene, uid).y, rect(&scene, uid).h);
+        let rows = ["StatefulSet/web", "Pod/web-0", "PersistentVolumeClaim/www-web-0", "PersistentVolume/pv-0"].map(of);
+        (rows, scene.height)
+    };
+    let low = |bar: f64| [(10.0, bar), (bar + 62.0, 52.0), (bar + 148.0, 60.0), (bar + 242.0, 96.0)];
+    let high = |bar: f64| [(16.0, bar), (bar + 86.0, 52.0), (bar + 198.0, 60.0), (bar + 310.0, 128.0)];
+    assert_eq!(of(3, (656.0, 476.0)), (low(54.0), 470.0));
+    assert_eq!(of(2, (720.0, 500.0)), (low(84.0), 500.0));
+    assert_eq!(of(3, (1100.0, 700.0)), (high(54.0), 568.0));
+    assert_eq!(of(2, (1100.0, 700.0)), (high(84.0), 598.0));
 }

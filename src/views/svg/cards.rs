@@ -150,17 +150,20 @@ pub(super) fn cylinder(paper: &mut Paper, item: &Item, fact: &Message, data: &Me
     let (w, h) = (item.rect.w, item.rect.h);
     let outline = outline(chosen, ("border-strong", 1.0, ""));
     paper.path(&card_text::cylinder((w, h)), "surface", Some(outline));
-    let r = w / 2.0 - 1.0;
-    paper.path(&format!("M1 13A{0} 12 0 0 1 {1} 13A{0} 12 0 0 1 1 13Z", Px(r), Px(w - 1.0)), "k-storage-soft", Some(outline));
+    let (r, rim) = (w / 2.0 - 1.0, card_text::cylinder_rim(h));
+    let top = format!("M1 {2}A{0} {rim} 0 0 1 {1} {2}A{0} {rim} 0 0 1 1 {2}Z", Px(r), Px(w - 1.0), Px(rim + 1.0));
+    paper.path(&top, "k-storage-soft", Some(outline));
+    // The middles of the name, the facts and the data.
+    let lines = if variant::is_slim_cylinder(h) { [21.0, 35.0, 54.0] } else { [40.0, 56.0, 82.0] };
     let name = volume_name(&item.id.name);
     let (wide, glyph) = (NAME.width(&name), if variant::is_slender(w) { 0.0 } else { 20.0 });
     let left = (w - wide - glyph) / 2.0;
     if glyph > 0.0 {
-        paper.icon("i-pv", left, 33.0, 14.0, "k-storage");
+        paper.icon("i-pv", left, lines[0] - 7.0, 14.0, "k-storage");
     }
-    paper.text(left + glyph, 40.0, w, NAME, &name);
+    paper.text(left + glyph, lines[0], w, NAME, &name);
     let fact = paper.say(fact);
-    paper.text_mid(w / 2.0, 56.0, w - 20.0, SMALL, &fact);
+    paper.text_mid(w / 2.0, lines[1], w - 20.0, SMALL, &fact);
     // Nothing is said where nobody wrote.
     let (class, words) = match (data.is_empty(), item.state == "bound") {
         (false, _) => ("storage", paper.say(data)),
@@ -168,7 +171,7 @@ pub(super) fn cylinder(paper: &mut Paper, item: &Item, fact: &Message, data: &Me
         (true, false) => ("", sentence(&item.state)),
     };
     let wide = ui(11.0, "text").medium().width(&words) + 16.0;
-    paper.pill_end((w + wide) / 2.0, 82.0, class, None, &words);
+    paper.pill_end((w + wide) / 2.0, lines[2], class, None, &words);
 }
 
 pub(super) fn volume(paper: &mut Paper, item: &Item, fact: &Message) {

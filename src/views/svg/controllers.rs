@@ -32,13 +32,13 @@ fn counters(paper: &mut Paper, of: &[Counter], (x, y, w): (f64, f64, f64), numbe
     }
 }
 
-/// Numbers with their words in a line; gives where it ends.
-fn facts(paper: &mut Paper, (x, y, room): (f64, f64, f64), numbers: &[(String, &Counter)], size: f64) {
+/// Numbers with their words in a line: the size of the letters, and what is between two of them.
+fn facts(paper: &mut Paper, (x, y, room): (f64, f64, f64), numbers: &[(String, &Counter)], (size, gap): (f64, f64)) {
     let mut at = x;
     for (value, counter) in numbers {
         let word = format!(" {}", paper.say(&counter.metric.word()));
         let fonts = [ui(size, ink(counter.tone, "text")).semi(), ui(size, ink(counter.tone, "text-3"))];
-        at += paper.run(at, y, x + room - at, &[(value, fonts[0]), (&word, fonts[1])]) + 12.0;
+        at += paper.run(at, y, x + room - at, &[(value, fonts[0]), (&word, fonts[1])]) + gap;
     }
 }
 
@@ -89,11 +89,12 @@ pub(super) fn wide(paper: &mut Paper, item: &Item, of: &ControllerCard) {
     let room = if two { w - 62.0 } else { name };
     paper.text(50.0, middle - 8.0, room, SMALL, &caption);
     paper.text(50.0, middle + 8.0, room, NAME, &of.id.name);
-    let (pill, line) = (paper.say(card_text::wide_pill(of)), if two { h - 18.0 } else { middle });
+    let (pill, line) =
+        (card_text::wide_pill(of, item.rect).map(|pill| paper.say(pill)).unwrap_or_default(), if two { h - 18.0 } else { middle });
     let taken = paper.pill_end(w - 12.0, line, "", None, &pill);
     let left = if two { 12.0 } else { 62.0 + name + 12.0 };
     let numbers: Vec<_> = of.counters.iter().map(|counter| (counter.value.clone(), counter)).collect();
-    facts(paper, (left, line, w - left - taken - 12.0), &numbers, 12.0);
+    facts(paper, (left, line, w - left - taken - 12.0), &numbers, (12.0, 12.0));
 }
 
 pub(super) fn brief(paper: &mut Paper, item: &Item, of: &ControllerCard) {
@@ -108,7 +109,7 @@ pub(super) fn brief(paper: &mut Paper, item: &Item, of: &ControllerCard) {
     if !tag.is_empty() {
         paper.text_end(w - 8.0, 47.0, w / 2.0, mono(11.0, "text-2"), &tag);
     }
-    facts(paper, (8.0, 47.0, w - 16.0), &numbers, 11.0);
+    facts(paper, (8.0, 47.0, w - 16.0), &numbers, (11.0, 8.0));
 }
 
 /// On a phone: with the budget of its rollout.

@@ -109,11 +109,12 @@ pub(super) fn ticket(item: &Item, fact: &Message) -> Html {
 
 pub(super) fn cylinder(item: &Item, fact: &Message, data: &Message) -> Html {
     let (w, h) = (item.rect.w, item.rect.h);
+    let rim = card_text::cylinder_rim(h);
     html! {
         <>
             <svg width={Px(w).to_string()} height={Px(h).to_string()} aria-hidden="true">
                 <path d={card_text::cylinder((w, h))} />
-                <ellipse cx={Px(w / 2.0).to_string()} cy="13" rx={Px(w / 2.0 - 1.0).to_string()} ry="12" />
+                <ellipse cx={Px(w / 2.0).to_string()} cy={Px(rim + 1.0).to_string()} rx={Px(w / 2.0 - 1.0).to_string()} ry={Px(rim).to_string()} />
             </svg>
             <div class="in"><div class="nm">if !variant::is_slender(w) { { icon("i-pv", 14) } }<b>{ crate::i18n::format::volume(&item.id.name) }</b></div><small>{ say(fact) }</small>
                 // What a program writes by itself is not simulated: nothing is said where nobody wrote, in the room of what would be.

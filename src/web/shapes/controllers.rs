@@ -5,6 +5,7 @@ use crate::i18n::msg;
 use crate::projection::budget::Budget;
 use crate::projection::model::{ControllerCard, Counter, Tone};
 use crate::views::card_text::{self, BriefText, ControllerText};
+use crate::views::shape::Rect;
 use crate::views::variant;
 use crate::web::dom::{icon, tile};
 use crate::web::language::{say, say_some};
@@ -79,14 +80,13 @@ pub(super) fn stacked(of: &ControllerCard, budget: &Budget, width: f64) -> Html 
     }
 }
 
-pub(super) fn wide(of: &ControllerCard) -> Html {
-    let pill = card_text::wide_pill(of);
+pub(super) fn wide(of: &ControllerCard, rect: Rect) -> Html {
     html! {
         <>
             <div class="hd">{ tile(&of.id.kind) }<div class="grow"><small>{ say(&of.caption) }</small><b class="ell">{ &of.id.name }</b></div></div>
             <div class="facts">
                 { for of.counters.iter().map(|counter| html! { <span class={tone(counter.tone)} title={late(counter)}><b>{ &counter.value }</b>{ " " }{ say(counter.metric.word()) }</span> }) }
-                if !pill.is_empty() { <span class="pill">{ say(pill) }</span> }
+                if let Some(pill) = card_text::wide_pill(of, rect) { <span class="pill">{ say(pill) }</span> }
             </div>
         </>
     }

@@ -161,7 +161,7 @@ pub fn still(body: &CardBody) -> bool {
 
 pub(super) fn content(item: &Rc<Item>, dark: bool, whole: bool) -> Html {
     match &item.body {
-        CardBody::Controller { of, look: Look::Wide } => wide(of),
+        CardBody::Controller { of, look: Look::Wide } => wide(of, item.rect),
         CardBody::Controller { of, look: Look::Low } if whole => brief(of, item.rect.w),
         CardBody::Controller { of, look: Look::Stacked(budget) } if whole => stacked(of, budget, item.rect.w),
         CardBody::Controller { of, .. } => controller(of, item.rect.w),

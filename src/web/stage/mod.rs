@@ -12,7 +12,7 @@ use crate::i18n::format::Px;
 use crate::i18n::msg;
 use crate::views::mounted::{MAX_WHOLE_ITEMS, Mounted};
 use crate::views::shape::{CardBody, Item, Rect, Scene};
-use crate::views::viewport::Viewport;
+use crate::views::viewport::{Taken, Viewport};
 use crate::web::cells::Sheet;
 use crate::web::dom::{self, icon};
 use crate::web::language::say;
@@ -62,14 +62,14 @@ pub struct Stage {
     more: Option<Timeout>,
 }
 
-/// The height that panels at the foot take from the stage while they are open.
-fn taken() -> f64 {
+/// The heights that panels at the foot take from the stage while they are open.
+fn taken() -> Taken {
     let high = |of: &str, least: i32| {
         let found = dom::document().query_selector(of).ok().flatten();
-        found.map_or(0, |panel| panel.client_height() + least).max(0)
+        f64::from(found.map_or(0, |panel| panel.client_height() + least).max(0))
     };
     // The console's line is always there; about the line of the past there is some room.
-    f64::from(high(".app > .console", -31) + high(".canvas > .past", 12))
+    Taken { console: high(".app > .console", -31), past: high(".canvas > .past", 12) }
 }
 
 impl Stage {
@@ -129,7 +129,7 @@ impl Stage {
                     return false;
                 }
                 self.quiet = true;
-                ctx.props().on_size.emit((size.0, self.port.whole));
+                ctx.props().on_size.emit(self.port.stage());
                 true
             }
             Msg::Down(event) => {
@@ -301,10 +301,10 @@ impl Component for Stage {
                 self.mounted.clear();
             }
             if elsewhere {
-                let whole = self.port.whole;
+                let stage = self.port.stage();
                 self.port.measure(&props.picture(), taken());
-                if self.port.whole != whole {
-                    props.on_size.emit((self.port.size.0, self.port.whole));
+                if self.port.stage() != stage {
+                    props.on_size.emit(self.port.stage());
                 }
             }
             if !self.port.touched && (elsewhere || resized) {
