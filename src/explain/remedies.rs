@@ -186,6 +186,23 @@ fn of_node(object: &Object, node: &Node) -> Vec<ActionOffer> {
     vec![power, memory]
 }
 
+/// Which of so many remedies are offered beside the one that stands where the object stands, and what is said over them. What was found not to
+/// help is not offered.
+pub fn offered(count: usize, helps: &[bool], recovers: bool, headline: Option<usize>) -> (Option<Message>, Vec<usize>) {
+    let helping = (0..count).filter(|at| helps.get(*at) != Some(&false));
+    let (shown, others): (Vec<usize>, Vec<usize>) = helping.partition(|at| Some(*at) == headline);
+    let title = match (others.len(), shown.is_empty()) {
+        _ if recovers => Some(msg::remedies_unneeded()),
+        _ if helps.is_empty() => Some(msg::remedies_title()),
+        (0, true) => Some(msg::remedies_none_works()),
+        (0, false) => None,
+        (1, true) => Some(msg::remedy_tested()),
+        (_, true) => Some(msg::remedies_tested()),
+        (_, false) => Some(msg::remedies_also()),
+    };
+    (title.filter(|_| count > 0), others)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -304,5 +321,19 @@ mod tests {
             }
             assert_eq!(offer(&state), Some(slows));
         }
+    }
+
+    #[test]
+    fn a_remedy_of_the_headline_is_not_offered_twice() {
+        let told = |count, helps: &[bool], headline| {
+            let (title, others) = super::offered(count, helps, false, headline);
+            (title.map(|title| title.english()), others)
+        };
+        assert_eq!(told(0, &[], None), (None, vec![]));
+        assert_eq!(told(2, &[], Some(0)), (Some("Suggested fixes".into()), vec![1]));
+        assert_eq!(told(1, &[true], Some(0)), (None, vec![]));
+        assert_eq!(told(3, &[true, false, true], Some(0)), (Some("Tried on a copy of the cluster: these help as well".into()), vec![2]));
+        assert_eq!(told(1, &[true], None), (Some("Tried on a copy of the cluster: it helps".into()), vec![0]));
+        assert_eq!(told(1, &[false], None), (Some("Tried on a copy of the cluster: none of the known fixes helps".into()), vec![]));
     }
 }

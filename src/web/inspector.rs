@@ -7,7 +7,7 @@ use crate::api::{Body, Kind, Object, ObjectRef, Timestamp};
 use crate::explain::diagnose::{Diagnosis, Remedy};
 use crate::explain::evidence;
 use crate::explain::headline;
-use crate::explain::remedies::ActionOffer;
+use crate::explain::remedies::{self, ActionOffer};
 use crate::explain::replaced::Replaced;
 use crate::explain::standing::Standing;
 use crate::explain::waits::Health;
@@ -281,27 +281,16 @@ fn found(props: &Props) -> Html {
         links.push(link(next, None));
     }
     let rows = |of: &Diagnosis| if of.facts.is_empty() { Html::default() } else { table(&of.rows(), false) };
-    // What does not help is not offered, and the first to try is offered where the object stands.
-    let helps = |at: usize| props.why.verdicts.helps.get(at) != Some(&false);
-    let helping = (0..first.remedies.len()).filter(|at| helps(*at));
+    let verdicts = &props.why.verdicts;
     let headline = props.why.standing.as_ref().and_then(|standing| standing.remedy);
-    let (shown, offered): (Vec<usize>, Vec<usize>) = helping.partition(|at| Some(*at) == headline);
-    let title = match (props.why.verdicts.helps.is_empty(), offered.is_empty(), shown.is_empty()) {
-        _ if props.why.verdicts.recovers => Some(msg::remedies_unneeded()),
-        (true, ..) => Some(msg::remedies_title()),
-        (false, false, true) if offered.len() == 1 => Some(msg::remedy_tested()),
-        (false, false, true) => Some(msg::remedies_tested()),
-        (false, false, false) => Some(msg::remedies_also()),
-        (false, true, true) => Some(msg::remedies_none_works()),
-        (false, true, false) => None,
-    };
+    let (title, offered) = remedies::offered(first.remedies.len(), &verdicts.helps, verdicts.recovers, headline);
     let on_try = props.on_cure.reform(|_: MouseEvent| None);
     html! {
         <section class="found" aria-label={say(msg::diagnosis_title())}>
             { rows(root) }
             if !links.is_empty() { <p class="h-cap">{ say(msg::diagnosis_waiting_for()) }</p><div class="led">{ for links }</div> }
             if root.object != first.object { { rows(first) } }
-            if let Some(title) = title.filter(|_| !first.remedies.is_empty()) {
+            if let Some(title) = title {
                 <p class="h-cap">{ say(title) }</p>
                 <div class="row wrap">{ for offered.iter().map(|at| cure(props, &first.remedies[*at])) }if props.why.verdicts.helps.is_empty() { <button type="button" class="btn ghost sm" onclick={on_try}>{ say(msg::button_test_remedies()) }</button> }</div>
             }
