@@ -1,9 +1,12 @@
 //! Drift: fields set by the manifest that differ in the cluster from when it was applied.
 
-use crate::api::{Labels, ObjectRef, Uid};
-use crate::engine::Sim;
+use super::run::Run;
+use crate::actions::Command;
+use crate::api::{Labels, Object, ObjectRef, Time, Uid};
+use crate::engine::{Entry, Op, Sim};
 use crate::projection::changes::ChangedField;
 use serde_json::Value;
+use std::rc::Rc;
 
 /// Longest text whose drift is computed.
 const MAX_TEXT_BYTES: usize = 20_000;
@@ -39,14 +42,30 @@ pub struct Drift {
 impl Drift {
     /// Notes how the objects of a text are now that it has been applied.
     pub fn of(text: &str, sim: &Sim) -> Drift {
+        Drift::noted(text, sim.now(), &|key| sim.get(key).cloned())
+    }
+
+    /// The same of a text that was applied earlier, for example in a history that was repeated: the journal tells how its objects were then.
+    pub fn recalled(text: &str, run: &Run) -> Drift {
+        let applied = run.commands().filter(|(_, command)| matches!(command, Command::Apply(applied) if **applied == *text));
+        let Some((at, _)) = applied.last() else { return Drift::of(text, run.sim()) };
+        let journal = run.journal();
+        let until = journal.first(journal.partition_point(|entry| entry.time <= at));
+        Drift::noted(text, at, &|key| {
+            let (op, object) = until.iter().rev().filter_map(Entry::write).find(|(_, object)| object.key() == *key)?;
+            (op != Op::Deleted).then(|| object.clone())
+        })
+    }
+
+    fn noted(text: &str, at: Time, then: &dyn Fn(&ObjectRef) -> Option<Rc<Object>>) -> Drift {
         let documents = if text.len() > MAX_TEXT_BYTES { Vec::new() } else { crate::manifest::parse(text.as_bytes()).documents };
         let set = |document: crate::manifest::Document| {
             let text = document.value;
             let key = crate::actions::key_of(&text)?;
-            let then = sim.get(&key)?.to_value();
+            let then = then(&key)?.to_value();
             Some(Set { key, text, then, observed: None, fields: Vec::new() })
         };
-        Drift { sets: documents.into_iter().filter_map(set).collect(), since: sim.now().0 / 1000, epoch: 0 }
+        Drift { sets: documents.into_iter().filter_map(set).collect(), since: at.0 / 1000, epoch: 0 }
     }
 
     /// What differs now, a line for each field. An object is compared again only when what a person sets has been written.
@@ -163,6 +182,23 @@ mod tests {
         state.update(Msg::Apply);
         state.update(ConsoleMsg::Enter("kubectl scale deployment/nginx-deployment --replicas=4".into()));
         assert_eq!(state.drift(), ["Deployment nginx-deployment: spec.replicas 2 → 4"]);
+    }
+
+    #[test]
+    fn a_history_that_was_repeated_is_compared_with_what_was_applied_in_it() {
+        let mut state = State::new((examples::ALL[0].text)(), 1);
+        state.update(TimelineMsg::Seconds(5));
+        state.update(ConsoleMsg::Enter("kubectl scale deployment/nginx-deployment --replicas=4".into()));
+        state.update(TimelineMsg::Seconds(5));
+        let link = state.shared();
+        let mut again = State::from_link(Some(&link));
+        again.recall(&link);
+        while again.timeline.run_until.is_some() {
+            assert_eq!(again.drift(), [""; 0]);
+            again.run_slice(50);
+        }
+        assert_eq!(again.drift(), ["Deployment nginx-deployment: spec.replicas 2 → 4"]);
+        assert_eq!(again.console.history.last().map(String::as_str), Some("kubectl scale deployment/nginx-deployment --replicas=4"));
     }
 
     #[test]

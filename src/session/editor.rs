@@ -264,14 +264,14 @@ impl Editor {
 
     /// Fields that the manifest sets and the cluster has changed since it was applied.
     pub fn drift(&mut self, run: &Run) -> Vec<String> {
-        if !matches!(self.status, ApplyStatus::Clean | ApplyStatus::Applied) || run.applies() {
+        if !matches!(self.status, ApplyStatus::Clean | ApplyStatus::Applied) || run.applies() || run.recalls() {
             return Vec::new();
         }
         if self.drift.is_none() && run.in_past() {
             return Vec::new();
         }
         let sim = run.sim();
-        let drift = self.drift.get_or_insert_with(|| Drift::of(&self.applied, sim));
+        let drift = self.drift.get_or_insert_with(|| Drift::recalled(&self.applied, run));
         // Before it was applied there is nothing to compare.
         if sim.now().0 / 1000 < drift.since { Vec::new() } else { drift.read(sim, run.epoch) }
     }
