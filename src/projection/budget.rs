@@ -1,7 +1,9 @@
 //! The rollout budget of a Deployment: one cell per Pod that counts, between "at least" and "at most".
 
+use crate::api::Str;
 use crate::i18n::format::count;
 use crate::i18n::{Message, msg};
+use crate::projection::images;
 use crate::projection::model::PodState;
 
 /// Equal Pods of the rollout.
@@ -9,8 +11,8 @@ use crate::projection::model::PodState;
 pub struct Cell {
     /// Their class.
     pub state: PodState,
-    /// The part of their image that differs: `1.25`.
-    pub tag: String,
+    /// Their image.
+    pub image: Str,
     /// Of the newest revision.
     pub new: bool,
     /// How many they are.
@@ -91,13 +93,13 @@ impl Sizes {
 
 impl Budget {
     /// Counts Pods that are alike, unless they have ended or are leaving.
-    pub fn add(&mut self, state: PodState, tag: &str, new: bool, pods: usize) {
+    pub fn add(&mut self, state: PodState, image: &Str, new: bool, pods: usize) {
         if pods == 0 || matches!(state, PodState::Terminating | PodState::Succeeded) {
             return;
         }
-        match self.cells.iter_mut().rev().find(|cell| cell.state == state && cell.new == new && cell.tag == tag) {
+        match self.cells.iter_mut().rev().find(|cell| cell.state == state && cell.new == new && cell.image == *image) {
             Some(cell) => cell.pods += pods,
-            None => self.cells.push(Cell { state, tag: tag.into(), new, pods }),
+            None => self.cells.push(Cell { state, image: image.clone(), new, pods }),
         }
     }
 
@@ -121,6 +123,12 @@ impl Budget {
             }
         }
         Bar { pitch, gap, pieces }
+    }
+
+    /// What tells the image of some Pods from those of the others, in so many letters.
+    pub fn label_of(&self, cell: &Cell, room: usize) -> String {
+        let shown: Vec<&str> = self.cells.iter().map(|cell| cell.image.as_str()).collect();
+        images::label(&cell.image, &shown, room)
     }
 
     /// Pods that are ready.
@@ -204,7 +212,7 @@ mod tests {
             (PodState::Terminating, false),
             (PodState::Ready, false),
         ] {
-            budget.add(state, "", new, 1);
+            budget.add(state, &Str::default(), new, 1);
         }
         let sizes = Sizes { desired: 3, old: 2, new: 2, available: 1, ..Sizes::default() };
         let budget = budget.settle(sizes, Some("…-d9kfm"));
@@ -219,7 +227,7 @@ mod tests {
         let mut budget = Budget { at_least: 6, at_most: 10, ..Budget::default() };
         for (state, new, pods) in [(PodState::Ready, false, old), (PodState::Ready, true, ready), (PodState::Creating, true, creating)] {
             if pods > 0 {
-                budget.add(state, "", new, pods);
+                budget.add(state, &Str::default(), new, pods);
             }
         }
         let [old, new, available] = sizes;
@@ -228,10 +236,21 @@ mod tests {
     }
 
     #[test]
+    fn pods_of_a_misspelled_image_are_told_from_a_version() {
+        let of = |images: [&str; 2]| {
+            let mut budget = Budget::default();
+            images.iter().zip([false, true]).for_each(|(image, new)| budget.add(PodState::Ready, &Str::from(*image), new, 1));
+            budget.cells.iter().map(|cell| budget.label_of(cell, 6)).collect::<Vec<_>>()
+        };
+        assert_eq!(of(["nginx:1.7.9", "nginx:1.27"]), ["1.7.9", "1.27"]);
+        assert_eq!(of(["nginx:1.7.9", "ngnix:1.27"]), ["nginx", "ngnix"]);
+    }
+
+    #[test]
     fn few_pods_are_pieces_of_the_bar_and_many_alike_are_one() {
         let of = |pods| {
             let mut budget = Budget { at_least: pods - 1, at_most: pods + 1, ..Budget::default() };
-            budget.add(PodState::Ready, "", false, pods);
+            budget.add(PodState::Ready, &Str::default(), false, pods);
             budget
         };
         let few = of(3);
@@ -262,12 +281,12 @@ mod tests {
         assert_eq!(said(6, 3, 1, [6, 4, 3]), "Upper limit reached: 3 old Pods can be removed: 9 − 6 = 3");
         assert_eq!(said(2, 8, 0, [2, 8, 8]), "Upper limit reached: The last 2 old Pods can be removed");
         let mut last = Budget { at_least: 6, at_most: 10, ..Budget::default() };
-        last.add(PodState::Ready, "", true, 7);
+        last.add(PodState::Ready, &Str::default(), true, 7);
         let last = last.settle(Sizes { desired: 8, new: 8, available: 7, rolling: true, ..Sizes::default() }, None);
         assert_eq!((last.head.as_str(), last.text.as_str()), ("The old revision is scaled to 0", "7 of 8 new Pods are ready"));
         let unobserved = Sizes { desired: 8, new: 8, available: 8, unobserved: Some(2), ..Sizes::default() };
         let mut changed = Budget { at_least: 6, at_most: 10, ..Budget::default() };
-        changed.add(PodState::Ready, "", true, 8);
+        changed.add(PodState::Ready, &Str::default(), true, 8);
         assert_eq!(changed.settle(unobserved, None).text, "deployment-controller has not observed generation 2 yet");
         let halted = Budget { at_least: 6, at_most: 10, ..Budget::default() };
         let halted = halted.settle(Sizes { desired: 8, old: 8, paused: true, ..Sizes::default() }, None);

@@ -4,6 +4,7 @@ pub mod adapt;
 pub mod block;
 pub mod budget;
 pub mod changes;
+pub mod images;
 pub mod marks;
 pub mod model;
 pub mod rollout_track;

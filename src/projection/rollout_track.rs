@@ -6,7 +6,7 @@ use crate::engine::Op;
 use crate::engine::journal::{Entry, Journal};
 use crate::i18n::{Message, msg};
 use crate::projection::adapt;
-use crate::projection::model::Id;
+use crate::projection::model::{Id, PodState};
 use std::collections::BTreeMap;
 
 /// How many Pods of a revision there are.
@@ -14,8 +14,17 @@ use std::collections::BTreeMap;
 pub struct Count {
     /// Ready.
     pub ready: u32,
-    /// Neither ready nor leaving.
+    /// Neither ready nor failing nor leaving.
     pub unready: u32,
+    /// Of the class that the page shows as failing: an image that cannot be pulled, a container that ends again and again.
+    pub failing: u32,
+}
+
+impl Count {
+    /// All of them.
+    pub fn all(self) -> u32 {
+        self.ready + self.unready + self.failing
+    }
 }
 
 /// One instant at which something changed.
@@ -39,19 +48,19 @@ impl Point {
 
     /// Whether there are Pods of two revisions: only a rollout is bound by the limits, a scaling is not.
     pub fn is_mixed(&self) -> bool {
-        self.counts.iter().filter(|count| count.ready + count.unready > 0).count() > 1
+        self.counts.iter().filter(|count| count.all() > 0).count() > 1
     }
 
     /// All Pods.
     pub fn all(&self) -> u32 {
-        self.counts.iter().map(|count| count.ready + count.unready).sum()
+        self.counts.iter().map(|count| count.all()).sum()
     }
 }
 
 /// What tells a revision apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Revision {
-    /// The image of the first container, without its registry and path.
+    /// The image of the first container.
     pub image: String,
     /// The end of the hash of its template.
     pub hash: String,
@@ -59,12 +68,6 @@ pub struct Revision {
     pub number: i64,
     /// If the workload was rolled back to it: from which number.
     pub rolled_back_from: Option<i64>,
-}
-
-impl std::fmt::Display for Revision {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.hash.is_empty() { f.write_str(&self.image) } else { write!(f, "{} ({})", self.image, self.hash) }
-    }
 }
 
 /// The history of one workload's Pods.
@@ -90,6 +93,11 @@ impl Track {
         let mut order: Vec<usize> = (0..self.revisions.len()).collect();
         crate::sort::sort_by_key(&mut order, |i| (self.revisions[*i].number, *i));
         order
+    }
+
+    /// The images of all revisions.
+    pub fn images(&self) -> Vec<&str> {
+        self.revisions.iter().map(|revision| revision.image.as_str()).collect()
     }
 }
 
@@ -166,10 +174,30 @@ pub fn began(track: &Track) -> Option<u64> {
 }
 
 /// A Pod as the track counts it.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 struct Seen {
     revision: usize,
-    ready: bool,
+    standing: Standing,
+}
+
+/// Which of the counts a Pod is in.
+#[derive(Clone, Copy, PartialEq)]
+enum Standing {
+    Ready,
+    Unready,
+    Failing,
+}
+
+impl Standing {
+    fn of(object: &Object, pod: &Pod) -> Standing {
+        if pod.is_ready() {
+            return Standing::Ready;
+        }
+        match adapt::status(object).0 {
+            PodState::Failed => Standing::Failing,
+            _ => Standing::Unready,
+        }
+    }
 }
 
 /// Reads a track, entry by entry.
@@ -250,7 +278,7 @@ impl Tracker {
     fn pod(&mut self, op: Op, object: &Object, entry: &Entry) {
         let Some(pod) = object.pod() else { return };
         let at = entry.time.0 / 1000;
-        let (uid, ready) = (object.meta.uid, pod.is_ready());
+        let uid = object.meta.uid;
         // A Pod that leaves does not count any more, as the controllers count.
         if op == Op::Deleted || object.meta.is_deleting() || pod.is_terminal() {
             if let Some(seen) = self.pods.remove(&uid) {
@@ -263,13 +291,14 @@ impl Tracker {
             return;
         }
         let known = self.pods.get(&uid).copied();
-        if known.is_some_and(|seen| seen.ready == ready) {
+        let standing = Standing::of(object, pod);
+        if known.is_some_and(|seen| seen.standing == standing) {
             return;
         }
         if let Some(seen) = known {
             self.count(seen, -1);
         }
-        let seen = Seen { revision: known.map_or_else(|| self.revision(object, pod), |seen| seen.revision), ready };
+        let seen = Seen { revision: known.map_or_else(|| self.revision(object, pod), |seen| seen.revision), standing };
         self.pods.insert(uid, seen);
         self.count(seen, 1);
         self.push(at, None);
@@ -295,10 +324,9 @@ impl Tracker {
             let image = pod.spec.containers.first().map(|container| container.image.as_str()).unwrap_or("");
             self.hashes.push(hash.clone());
             self.counts.push(Count::default());
-            let last = |text: &str, by: char| text.rsplit(by).next().unwrap_or(text).to_string();
-            let hash = last(&hash, '-');
+            let hash = hash.rsplit('-').next().unwrap_or_default().to_string();
             let (number, rolled_back_from) = self.numbers.get(hash.as_str()).copied().unwrap_or_default();
-            self.track.revisions.push(Revision { image: last(image, '/'), hash, number, rolled_back_from });
+            self.track.revisions.push(Revision { image: image.to_string(), hash, number, rolled_back_from });
             self.hashes.len() - 1
         })
     }
@@ -324,7 +352,11 @@ impl Tracker {
 
     fn count(&mut self, seen: Seen, by: i32) {
         let count = &mut self.counts[seen.revision];
-        let n = if seen.ready { &mut count.ready } else { &mut count.unready };
+        let n = match seen.standing {
+            Standing::Ready => &mut count.ready,
+            Standing::Unready => &mut count.unready,
+            Standing::Failing => &mut count.failing,
+        };
         *n = n.wrapping_add_signed(by);
     }
 
@@ -416,7 +448,12 @@ mod tests {
     #[test]
     fn a_long_history_is_thinned_and_keeps_what_was_worst_in_it() {
         let mut tracker = Tracker::default();
-        let point = |at: u64, ready: u32, unready: u32| Point { at, counts: vec![Count { ready, unready }], limits: (9, 12), desired: 10 };
+        let point = |at: u64, ready: u32, unready: u32| Point {
+            at,
+            counts: vec![Count { ready, unready, failing: 0 }],
+            limits: (9, 12),
+            desired: 10,
+        };
         // Of a hundred thousand instants each stands between two others, and two are out of the limits.
         for at in 0..100_000 {
             let last = match at {
@@ -433,8 +470,8 @@ mod tests {
         let points = &tracker.track.points;
         assert!(points.is_sorted_by_key(|point| point.at) && points.len() > MAX_POINTS / 2, "{}", points.len());
         let at = |time: u64| points.iter().find(|point| point.at == time).map(|point| point.counts[0]);
-        assert_eq!(at(1_234), Some(Count { ready: 2, unready: 3 }));
-        assert_eq!(at(51_111), Some(Count { ready: 9, unready: 8 }));
+        assert_eq!(at(1_234), Some(Count { ready: 2, unready: 3, failing: 0 }));
+        assert_eq!(at(51_111), Some(Count { ready: 9, unready: 8, failing: 0 }));
         assert_eq!(points.last().map(|point| point.at), Some(99_999));
     }
 
@@ -442,7 +479,7 @@ mod tests {
     fn a_past_instant_is_the_same_however_much_came_later() {
         let mut track = Track::default();
         let push = |track: &mut Track, at: u64, old: u32, new: u32| {
-            let counts = vec![Count { ready: old, unready: 0 }, Count { ready: new, unready: at as u32 % 50 }];
+            let counts = vec![Count { ready: old, ..Count::default() }, Count { ready: new, unready: at as u32 % 50, failing: 0 }];
             track.points.push(Point { at, counts, limits: (3_750, 6_250), desired: 5_000 });
             if track.points.len() > MAX_POINTS {
                 thin(track);
@@ -477,6 +514,24 @@ mod tests {
         assert!(some.now < now && some.points.iter().all(|point| point.at <= some.now), "{some:?}");
         let all = tracker.read(&object, state.timeline.run.journal(), 0, now, 100_000).clone();
         assert!(all.now == now && !tracker.lags && all.points.starts_with(&some.points[..some.points.len() - 1]));
+    }
+
+    #[test]
+    fn pods_that_cannot_be_pulled_are_counted_as_failing_from_the_instant_on_at_which_they_are() {
+        let mut state = crate::session::State::new((crate::session::examples::ALL[0].text)(), 1);
+        state.update(crate::session::timeline::TimelineMsg::Seconds(30));
+        let line = "kubectl set image deployment/nginx-deployment nginx=ngnix:1.27";
+        state.update(crate::session::console::ConsoleMsg::Enter(line.into()));
+        state.update(crate::session::timeline::TimelineMsg::Seconds(40));
+        let run = &state.timeline.run;
+        let object = run.sim().list(Kind::Deployment).next().unwrap().clone();
+        let mut tracker = Tracker::default();
+        let track = tracker.read(&object, run.journal(), 0, run.now(), 100_000);
+        assert_eq!(track.images(), ["nginx:1.7.9", "ngnix:1.27"]);
+        let of = |point: &Point| point.counts.iter().skip(1).map(|count| [count.ready, count.unready, count.failing]).collect::<Vec<_>>();
+        let mut told: Vec<_> = track.points.iter().flat_map(of).collect();
+        told.dedup();
+        assert_eq!(told, [[0, 1, 0], [0, 0, 1]]);
     }
 
     #[test]

@@ -22,13 +22,16 @@ pub fn Strip(props: &StripProps) -> Html {
     let budget = &props.budget;
     let bar = budget.bar(340.0, 68.0);
     let pitch = bar.pitch;
+    // After the glyph; a letter is 6.6 pixels wide.
+    let room = ((pitch - bar.gap - 20.0) / 6.6).max(1.0) as usize;
     let cells = bar.pieces.iter().map(|(cell, x, long)| {
         let x = x + 20.0;
         html! {
             <g class={classes!("cell", cell.state.class(), cell.new.then_some("new"))}>
+                <title>{ cell.image.to_string() }</title>
                 <rect x={Px(x).to_string()} y="18" width={Px(*long).to_string()} height="16" rx={if bar.gap > 0.0 { "4" } else { "0" }} />
                 if pitch >= 22.0 { <use href={format!("#{}", cell.state.glyph())} x={Px(x + 4.0).to_string()} y="20" width="12" height="12" /> }
-                if pitch >= 58.0 { <text x={Px(x + 19.0).to_string()} y="30">{ crate::i18n::format::middle(&cell.tag, 6) }</text> }
+                if pitch >= 58.0 { <text x={Px(x + 19.0).to_string()} y="30">{ budget.label_of(cell, room) }</text> }
             </g>
         }
     });

@@ -39,6 +39,7 @@ fn drawing(of: &Chart, (width, height): (f64, f64)) -> Html {
     html! {
         <svg width={Px(width).to_string()} height={Px(height).to_string()} aria-hidden="true">
             <pattern id="unready" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><path class="line" d="M1 0V6" /></pattern>
+            <pattern id="failing" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(-45)"><path class="line fls" d="M1 0V6" /></pattern>
             // With forced colours an older revision is striped.
             <pattern id="older" width="4" height="4" patternUnits="userSpaceOnUse"><path class="line" d="M0 1H4" /></pattern>
             { for of.paths.iter().map(|(class, d)| html! { <path class={class.clone()} d={d.clone()} /> }) }
@@ -50,20 +51,18 @@ fn drawing(of: &Chart, (width, height): (f64, f64)) -> Html {
 /// A row a revision: its colour, what it is, and how many Pods it has at an instant.
 fn revisions(of: &Chart, at: u64, asked: bool) -> Html {
     let row = |(class, revision, [image, hash]): &(&'static str, usize, [Message; 2])| {
-        let [ready, unready] = of.counts(*revision, at);
         if of.low {
             return html! { <tr>{ cell("mono", class, &say(image)) }{ cell("", "", &of.share(*revision, at)) }</tr> };
         }
-        html! { <tr>{ cell("mono", class, &say(image)) }{ cell("mono", "", &say(hash)) }{ cell("", "", &ready) }{ cell("", "", &unready) }</tr> }
+        html! { <tr>{ cell("mono", class, &say(image)) }{ cell("mono", "", &say(hash)) }{ for of.numbers(*revision, at).map(|number| cell("", "", &number)) }</tr> }
     };
-    let heads =
-        [(msg::chart_image(), ""), (msg::chart_revision_head(), ""), (Message::state("Ready"), ""), (msg::state_not_ready(), "unr")];
+    let heads = [(msg::chart_image(), ""), (msg::chart_revision_head(), "")].into_iter().chain(of.heads());
     // On a phone the axis has no room for the playhead's time.
     let small = of.left < of.plot.x;
     html! {
         <div class={classes!("keys-of", small.then_some("small"), of.low.then_some("low"))} style={format!("left:{}px", Px(of.left))}>
             <p><b>{ say(&of.title) }</b>if asked || small { <span class="mono at">{ clock(at) }</span> }<span>{ say(of.line(at, asked)) }</span></p>
-            <table aria-label={say(&of.title)}><thead><tr>{ for heads.iter().map(|(words, class)| html! { <th scope="col">if !class.is_empty() { <i class={*class} /> }{ say(words) }</th> }) }</tr></thead>
+            <table aria-label={say(&of.title)}><thead><tr>{ for heads.map(|(words, class)| html! { <th scope="col">if !class.is_empty() { <i class={class} /> }{ say(words) }</th> }) }</tr></thead>
             <tbody>{ for of.keys.iter().map(row) }</tbody></table>
         </div>
     }

@@ -26,7 +26,8 @@ pub fn service(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
         ports |= any && (!slice.ports.is_empty() || body.spec.ports.is_empty());
     }
     if ready && ports {
-        return not_listening(sim, object, body).or_else(|| isolated(sim, object, body));
+        // What a policy denies never reaches the port.
+        return isolated(sim, object, body).or_else(|| not_listening(sim, object, body));
     }
     let wanted = &body.spec.selector;
     if wanted.is_empty() {

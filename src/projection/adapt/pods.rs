@@ -4,7 +4,6 @@ use super::id;
 use super::pod_filter::PodFilter;
 use super::scope::{CreationOrder, ROOTS, SEEN};
 use super::services::ServiceCache;
-use crate::api::pod::image_parts;
 use crate::api::sources::{self, Reference};
 use crate::api::{Kind, Labels, Object, ObjectRef, Uid};
 use crate::engine::deferred_drop;
@@ -355,7 +354,6 @@ fn read(object: &Object, family: &str) -> Pod {
         |of: &str| if !of.is_empty() && name.strip_prefix(of).is_some_and(|rest| rest.starts_with('-')) { of.len() + 1 } else { 0 };
     let owner = object.meta.controller();
     let ordinal = owner.filter(|owner| owner.kind == "StatefulSet").and_then(|_| name.rsplit('-').next()?.parse().ok());
-    let image = body.spec.containers.first().map(|container| container.image.as_str()).unwrap_or_default();
     let unscheduled = body.status.condition("PodScheduled").filter(|c| c.status == "False");
     Pod {
         id: id(object),
@@ -373,7 +371,7 @@ fn read(object: &Object, family: &str) -> Pod {
         cpu: body.spec.requests.cpu.max(0) as u64,
         memory: body.spec.requests.memory.max(0) as u64,
         unscheduled: unscheduled.map(|c| c.message.to_string()).unwrap_or_default(),
-        tag: Some(image_parts(image).1).filter(|tag| !tag.is_empty()).unwrap_or(image).to_string(),
+        image: body.spec.containers.first().map(|container| container.image.clone()).unwrap_or_default(),
         owner: Rc::default(),
         labels: Rc::default(),
     }

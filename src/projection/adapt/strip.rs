@@ -75,16 +75,16 @@ pub fn budget(list: Lister, pods: &Pods, scope: &Scope, selected: Option<&Object
         }
         if own.len() > SEEN {
             // Of so many a single one whose image was changed by hand is not told apart.
-            let tag = own.first().map_or("", |pod| pod.tag.as_str());
+            let image = own.first().map(|pod| pod.image.clone()).unwrap_or_default();
             let counts = own.counts();
             let of = |wanted: PodState| counts.iter().find(|(state, _)| *state == wanted).map_or(0, |(_, n)| *n);
             // Of those that failed some have ended: no controller counts them.
             let ended = own.ended().saturating_sub(of(PodState::Succeeded)).min(of(PodState::Failed));
             for (state, n) in &counts {
-                out.add(*state, tag, new, if *state == PodState::Failed { n - ended } else { *n });
+                out.add(*state, &image, new, if *state == PodState::Failed { n - ended } else { *n });
             }
         } else {
-            own.iter().filter(|pod| !pod.ended).for_each(|pod| out.add(pod.state, &pod.tag, new, 1));
+            own.iter().filter(|pod| !pod.ended).for_each(|pod| out.add(pod.state, &pod.image, new, 1));
         }
     }
     Some(out.settle(sizes, waits.as_deref()))

@@ -1,6 +1,7 @@
 //! A Pod.
 
 use super::id::{Id, natural};
+use crate::api::Str;
 use crate::i18n::{Message, msg};
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -111,8 +112,8 @@ pub struct Pod {
     pub memory: u64,
     /// The message of its PodScheduled condition while it is False.
     pub unscheduled: String,
-    /// The tag of its first image: `1.25`.
-    pub tag: String,
+    /// The image of its first container.
+    pub image: Str,
     /// The uid of its controller; empty if it has none.
     pub owner: Rc<str>,
     /// `app=nginx`.

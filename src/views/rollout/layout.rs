@@ -1,10 +1,13 @@
-//! A rollout over time: the Pods of each revision, ready and not ready, between the lower and the upper limit.
+//! A rollout over time: the Pods of each revision, ready, not ready and failing, between the lower and the upper limit.
 
-use super::model::{Chart, PlacedWord};
+use super::areas::{self, Places};
+use super::model::{Chart, counted};
+use super::notes::{self, Notes, long};
 use crate::i18n::format;
 use crate::i18n::{Message, clauses, dotted, msg};
+use crate::projection::images;
 use crate::projection::model::Id;
-use crate::projection::rollout_track::{Extent, Point, Track, fewer};
+use crate::projection::rollout_track::{Extent, Point, Revision, Track, fewer};
 use crate::views::axis::{Axis, FOLD, Idle};
 use crate::views::shape::{CardBody, Rect, Scene};
 use std::fmt::Write as _;
@@ -12,10 +15,8 @@ use std::rc::Rc;
 
 /// As many revisions are named, the newest.
 pub(super) const KEYS: usize = 5;
-/// How wide a letter is, how far after the plot the words of its limits begin, and how far a note stands from what it is about.
-pub(super) const LETTER: f64 = 6.0;
+/// How far after the plot the words of its limits begin.
 pub(super) const AFTER: f64 = 8.0;
-pub(super) const LEADER: f64 = 14.0;
 /// Where the plot is within the chart.
 pub(super) const PLOT: Rect = Rect { x: 56.0, y: 34.0, w: 0.0, h: 0.0 };
 
@@ -61,8 +62,16 @@ pub(super) fn draw(track: &Track, extent: &Extent, width: f64, height: f64) -> C
     let axis = axis(extent, track.now, plot.w);
     // With what held when the axis begins.
     let points = &track.points[track.points.partition_point(|point| point.at <= axis.from).saturating_sub(1)..];
-    let keys = keys(track, small, if low { if small { 2 } else { 3 } } else { KEYS });
-    let mut out = Chart { left, low, plot, keys, points: points.to_vec(), now: track.now, ..Chart::default() };
+    let order = track.by_number();
+    let shades = areas::shades(&order, points);
+    let fails = points.iter().any(|point| point.counts.iter().any(|count| count.failing > 0));
+    let room = KeyRoom {
+        rows: if low { if small { 2 } else { 3 } } else { KEYS },
+        small,
+        image: [30, 18, 14][usize::from(small) * (1 + usize::from(fails))],
+    };
+    let keys = keys(track, &order, &areas::swatches(&order, points, &shades), &room);
+    let mut out = Chart { left, low, plot, keys, points: points.to_vec(), now: track.now, fails, ..Chart::default() };
     out.back = back(track);
     out.title = msg::kind_name(&track.id.kind, format::middle(&track.id.name, if small { 20 } else { 63 }));
     let all = Point::all;
@@ -95,35 +104,11 @@ pub(super) fn draw(track: &Track, extent: &Extent, width: f64, height: f64) -> C
     for (x, words) in times.chain(axis.breaks().map(|(x, idle)| (x, format::about(idle)))) {
         out.words.push((plot.x + x, plot.bottom() + if low { 17.0 } else { 20.0 }, "middle", "time", Message::state(words)));
     }
-    // Layers from the bottom: the newest revision's ready Pods stand on the older ones, so that it is seen to take over. On all that are
-    // ready stand those that are not: one edge is to be compared with the lower limit, the uppermost with the upper.
-    let order = track.by_number();
-    let mut below = vec![0u32; points.len()];
-    for ready in [true, false] {
-        for (rank, revision) in order.iter().copied().enumerate() {
-            let heights: Vec<u32> = points
-                .iter()
-                .map(|point| point.counts.get(revision).map_or(0, |count| if ready { count.ready } else { count.unready }))
-                .collect();
-            if heights.iter().all(|height| *height == 0) {
-                continue;
-            }
-            let over: Vec<u32> = below.iter().zip(&heights).map(|(below, height)| below + height).collect();
-            let mut d = String::new();
-            steps(&mut d, (points, track.now), &over, x, y, true);
-            let class = format!("{} {}", if ready { "rdy" } else { "unr" }, shade(rank, order.len()));
-            let mut top = String::new();
-            for (i, over) in over.iter().enumerate().filter(|(i, _)| heights[*i] > 0) {
-                let to = points.get(i + 1).map_or(track.now, |next| next.at);
-                let _ = write!(top, "M{:.1} {:.1}H{:.1}", x(points[i].at), y(*over), x(to));
-            }
-            out.paths.push((format!("top {class}"), top));
-            steps(&mut d, (points, track.now), &below, x, y, false);
-            d.push('Z');
-            out.paths.insert(1, (format!("layer {class}"), d));
-            below = over;
-        }
-    }
+    let places = Places { x: &x, y: &y, now: track.now };
+    let areas = areas::areas(points, &order, &places);
+    // Under all lines but those of the grid.
+    out.paths
+        .splice(1..1, areas.iter().rev().map(|area| (format!("layer {} {}", area.class, shades[area.revision]), area.outline.clone())));
     // Limits.
     type Pick = fn(&Point) -> u32;
     type Words = fn(u32) -> Message;
@@ -150,8 +135,8 @@ pub(super) fn draw(track: &Track, extent: &Extent, width: f64, height: f64) -> C
     if let Some(point) = last.filter(|point| point.limits.0 == point.limits.1 && point.desired > 0) {
         ahead(&mut out, plot, (x(track.now), y(point.desired)), msg::chart_desired(point.desired));
     }
-    let mut notes = Notes { plot, taken: Vec::new() };
-    notes.taken.extend(axis.breaks().map(|(middle, _)| Rect::new(plot.x + middle - FOLD / 2.0, plot.y, FOLD, plot.h)));
+    let mut notes = Notes { plot, taken: Vec::new(), folds: Vec::new() };
+    notes.folds.extend(axis.breaks().map(|(middle, _)| Rect::new(plot.x + middle - FOLD / 2.0, plot.y, FOLD, plot.h)));
     notes.taken.push(Rect::new(x(track.now) - 2.0, plot.y, 4.0, plot.h));
     if let Some(point) = last.filter(|_| limited) {
         notes.taken.extend([point.limits.0, point.limits.1].map(|n| Rect::new(plot.x, y(n) - 1.0, plot.w, 2.0)));
@@ -187,10 +172,10 @@ pub(super) fn draw(track: &Track, extent: &Extent, width: f64, height: f64) -> C
         let words = msg::chart_below(under(&point), format::stamp(point.at));
         notes.mark(&mut out, (x(point.at), y(ready(point))), 1.0, " bad", words);
     }
-    if let Some((from, to, desired, words)) = gap(track, every, &all) {
-        let half = long(&words) / 2.0;
-        notes.put(&mut out.words, (x(from) + x(to)) / 2.0 + half, y(desired) - 6.0, "lim", words);
-    }
+    let gaps = notes::gaps(track, every).into_iter().filter(|(at, ..)| *at >= axis.from);
+    notes.offer(&mut out, gaps.map(|(at, there, wordings)| ((x(at), y(there)), wordings)));
+    let wordings = |revision| [image(track, revision, 30)].into_iter().chain(brief(track, revision)).collect();
+    areas::name(&mut out, &mut notes, (&areas, &places), points, wordings);
     for (middle, _) in axis.breaks() {
         let d = format!("M{:.1} {}v{}h{FOLD}v-{}", plot.x + middle - FOLD / 2.0, plot.y, plot.h, plot.h);
         out.paths.push(("fold".into(), d));
@@ -200,97 +185,10 @@ pub(super) fn draw(track: &Track, extent: &Extent, width: f64, height: f64) -> C
     out
 }
 
-/// How wide a note is.
-pub(super) fn long(words: &Message) -> f64 {
-    words.length() as f64 * LETTER
-}
-
-/// Whether one lies on the other.
-pub(super) fn meets(a: &Rect, b: &Rect) -> bool {
-    a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom()
-}
-
-/// Notes within the plot: none lies on another, on a line of a limit or on a fold.
-pub(super) struct Notes {
-    pub(super) plot: Rect,
-    pub(super) taken: Vec<Rect>,
-}
-
-impl Notes {
-    /// The words of a place that is marked by a dot: before it, and as far above or below as nothing is in the way, with a leader to them.
-    pub(super) fn mark(&mut self, out: &mut Chart, (x, y): (f64, f64), down: f64, bad: &str, words: Message) {
-        let plot = self.plot;
-        let w = long(&words);
-        // After it only where there is no room before it; where there is none at all, above or below it.
-        let (before, after) = (x - LEADER - w >= plot.x + 4.0, x + LEADER + w <= plot.right() - 4.0);
-        let left = match (before, after) {
-            (true, _) => x - LEADER - w,
-            (_, true) => x + LEADER,
-            _ => (x + 10.0 - w).max(plot.x + 4.0),
-        };
-        // At the very bottom or top there is room on the other side only.
-        let down = if (plot.y..plot.bottom()).contains(&(y + down * 17.0)) { down } else { -down };
-        let top = |row: i32| (y + down * (10.0 + f64::from(row) * 4.0)).clamp(plot.y + 7.0, plot.bottom() - 9.0) - 7.0;
-        let places = (0..16).map(|row| Rect::new(left, top(row + i32::from(!before && !after)), w, 14.0));
-        let free = |place: &Rect| self.taken.iter().all(|other| !meets(place, other));
-        let place = places.clone().find(free).or_else(|| places.clone().next()).unwrap_or_default();
-        self.taken.push(place);
-        self.taken.push(Rect::new(x - 3.0, y - 3.0, 6.0, 6.0));
-        let middle = place.y + 7.0;
-        let (from_x, from_y) = match (before, after) {
-            (true, _) => (place.right() + 2.0, middle),
-            (_, true) => (place.x - 2.0, middle),
-            _ => (x, middle - down * 7.0),
-        };
-        out.paths.push((format!("leader{bad}"), format!("M{from_x:.1} {from_y:.1}L{x:.1} {y:.1}")));
-        out.paths.push((format!("dot{bad}"), format!("M{:.1} {y:.1}a3 3 0 1 0 6 0a3 3 0 1 0 -6 0Z", x - 3.0)));
-        let (at, anchor) = if before { (place.right(), "end") } else { (place.x, "start") };
-        out.words.push((at, place.y + 11.0, anchor, if bad.is_empty() { "lim" } else { "lim bad" }, words));
-    }
-
-    /// Beside a place: before it, else after it, and where both are taken as near above or below as there is room.
-    pub(super) fn put(&mut self, out: &mut Vec<PlacedWord>, x: f64, y: f64, class: &'static str, words: Message) {
-        let plot = self.plot;
-        let w = long(&words);
-        let box_at = |x: f64, y: f64| {
-            let x = x.min(plot.right() - w - 4.0).max(plot.x + 4.0);
-            Rect::new(x, y.min(plot.bottom() - 6.0).max(plot.y + 12.0) - 11.0, w, 14.0)
-        };
-        let rows = (0..12).flat_map(|row| [f64::from(row), -f64::from(row)]);
-        let places = rows.flat_map(|row| [x - w - 6.0, x + 6.0].map(|x| box_at(x, y + row * 8.0)));
-        let free = |place: &Rect| self.taken.iter().all(|other| !meets(place, other));
-        let place = places.clone().find(free).unwrap_or_else(|| box_at(x, y));
-        self.taken.push(place);
-        out.push((place.x, place.y + 11.0, "start", class, words));
-    }
-}
-
 /// What holds now goes on until something changes it: the time to come is not empty, and its words stand still at the edge.
 pub(super) fn ahead(out: &mut Chart, plot: Rect, (from, y): (f64, f64), words: Message) {
     out.paths.push(("limit ahead".into(), format!("M{from:.1} {y:.1}H{:.1}", plot.right())));
     out.words.push((plot.right() + AFTER, y + 4.0, "start", "lim", words));
-}
-
-/// The longest time for which Pods were missing that had been there, how many are wanted, and who made them go.
-pub(super) fn gap(track: &Track, points: &[Point], all: &dyn Fn(&Point) -> u32) -> Option<(u64, u64, u32, Message)> {
-    // In an update some may be missing.
-    let missing = |point: &Point| {
-        let least = if point.limits.0 == point.limits.1 { point.desired } else { point.limits.0 };
-        all(point) < least
-    };
-    let begins = (1..points.len()).filter(|i| missing(&points[*i]) && !missing(&points[i - 1]));
-    let gaps = begins.filter_map(|i| {
-        // Of several the one who made most go; of a long history not every instant is left.
-        let left = track.left.iter().rev().filter(|left| left.0 <= points[i].at && left.0 > points[i - 1].at);
-        let (_, name, pods, by) = left.max_by_key(|left| left.2)?;
-        let to = points[i..].iter().find(|point| !missing(point)).map_or(track.now, |point| point.at);
-        let words = match pods {
-            1 => msg::chart_deleted(format::middle(name, 20), by),
-            n => msg::chart_deleted_many(n, by),
-        };
-        Some((points[i].at, to, points[i].desired, words))
-    });
-    gaps.max_by_key(|(from, to, ..)| to - from)
 }
 
 /// The time from the first Pod to a little after the instant shown, without what is long and idle. While an update runs, from
@@ -306,59 +204,54 @@ pub(super) fn axis(extent: &Extent, now: u64, width: f64) -> Axis {
     Axis::new(first, busy * 1.05, width, folds)
 }
 
-/// The newest revisions, in their colours.
-pub(super) fn keys(track: &Track, small: bool, most: usize) -> Vec<(&'static str, usize, [Message; 2])> {
-    let order = track.by_number();
+/// What room there is for the table of revisions.
+pub(super) struct KeyRoom {
+    rows: usize,
+    /// On a small page the hash goes: the image tells enough.
+    small: bool,
+    /// Letters of an image.
+    image: usize,
+}
+
+/// The newest revisions, with their swatches.
+pub(super) fn keys(track: &Track, order: &[usize], swatches: &[&'static str], room: &KeyRoom) -> Vec<(&'static str, usize, [Message; 2])> {
     let words = |(rank, at): (usize, usize)| {
         let revision = &track.revisions[at];
-        // On a small page the hash goes: the image tells enough.
-        let hash = if small { Message::default() } else { Message::name(&revision.hash) };
+        let hash = if room.small { Message::default() } else { Message::name(&revision.hash) };
         let current = rank + 1 == order.len() && revision.number == track.current;
         let standing = match revision.rolled_back_from {
-            _ if small || !current => Message::default(),
+            _ if room.small || !current => Message::default(),
             Some(from) => msg::chart_rolled_back(revision.number, from),
             None => msg::chart_newest(),
         };
-        let image = Message::name(format::middle(&revision.image, if small { 18 } else { 30 }));
-        (shade(rank, order.len()), at, [image, dotted(vec![hash, standing])])
+        (swatches[at], at, [image(track, at, room.image), dotted(vec![hash, standing])])
     };
-    order.iter().copied().enumerate().skip(order.len().saturating_sub(most)).map(words).collect()
+    order.iter().copied().enumerate().skip(order.len().saturating_sub(room.rows)).map(words).collect()
 }
 
-/// The current revision has the full colour, those before it paler ones.
-pub(super) fn shade(revision: usize, revisions: usize) -> &'static str {
-    match revisions - 1 - revision.min(revisions - 1) {
-        0 => "r0",
-        1 => "r1",
-        2 => "r2",
-        _ => "r3",
+/// The number of a revision, if another one has the same image.
+fn number(track: &Track, revision: usize) -> Option<i64> {
+    let own = &track.revisions[revision];
+    let is_alone = track.revisions.iter().filter(|other| other.image == own.image).count() == 1;
+    Some(own.number).filter(|number| *number > 0 && !is_alone)
+}
+
+/// A revision by its image, in the table and in its area.
+fn image(track: &Track, revision: usize, most: usize) -> Message {
+    let name = format::middle(images::name(&track.revisions[revision].image, &track.images()), most);
+    match number(track, revision) {
+        Some(number) => msg::chart_numbered(name, number),
+        None => Message::name(name),
     }
 }
 
-/// A staircase through the points, forwards as the beginning of a path or backwards as its end.
-pub(super) fn steps(
-    d: &mut String,
-    (points, now): (&[Point], u64),
-    values: &[u32],
-    x: impl Fn(u64) -> f64,
-    y: impl Fn(u32) -> f64,
-    forwards: bool,
-) {
-    let ends = |i: usize| points.get(i + 1).map_or(now, |next| next.at);
-    let mut put = |begins: bool, x: f64, y: f64| {
-        let _ = write!(d, "{}{x:.1} {y:.1}", if begins { 'M' } else { 'L' });
-    };
-    if forwards {
-        for (i, (point, value)) in points.iter().zip(values).enumerate() {
-            put(i == 0, x(point.at), y(*value));
-            put(false, x(ends(i)), y(*value));
-        }
-    } else {
-        for (i, (point, value)) in points.iter().zip(values).enumerate().rev() {
-            put(false, x(ends(i)), y(*value));
-            put(false, x(point.at), y(*value));
-        }
+/// The same where there is less and less room: what tells it from the others.
+fn brief(track: &Track, revision: usize) -> Vec<Message> {
+    if let Some(number) = number(track, revision) {
+        return vec![msg::chart_number(number)];
     }
+    let labels = [12, 6].map(|room| images::label(&track.revisions[revision].image, &track.images(), room));
+    labels.into_iter().filter(|label| !label.contains('…')).map(Message::name).collect()
 }
 
 pub(super) fn summary(track: &Track) -> Message {
@@ -367,8 +260,9 @@ pub(super) fn summary(track: &Track) -> Message {
     };
     let counts = |at: usize| {
         let count = point.counts.get(at).copied().unwrap_or_default();
-        let counts = msg::chart_counts(format::count(count.ready as usize), format::count(count.unready as usize));
-        msg::chart_revision(track.revisions[at].to_string(), counts)
+        let Revision { image, hash, .. } = &track.revisions[at];
+        let image = images::name(image, &track.images());
+        msg::chart_revision(if hash.is_empty() { image.to_string() } else { format!("{image} ({hash})") }, counted(count))
     };
     let order = track.by_number();
     let of = msg::chart_summary(&track.id.kind, &track.id.name, point.desired);

@@ -1,7 +1,9 @@
 //! A rollout over time: the Pods of each revision, ready and not ready, between the lower and the upper limit.
 
+mod areas;
 mod layout;
 mod model;
+mod notes;
 
 #[cfg(test)]
 mod tests;

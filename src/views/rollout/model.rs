@@ -2,7 +2,7 @@
 
 use crate::i18n::format;
 use crate::i18n::{Arg, Message, clauses, msg};
-use crate::projection::rollout_track::Point;
+use crate::projection::rollout_track::{Count, Point};
 use crate::views::axis::Axis;
 use crate::views::shape::Rect;
 
@@ -20,7 +20,7 @@ pub struct Chart {
     pub title: Message,
     /// If the workload was rolled back: to which revision, and from which.
     pub back: Message,
-    /// The revisions that are named: the class of their layer, which one, image and hash.
+    /// The revisions that are named: the class of their swatch, which one, image and hash.
     pub keys: Vec<(&'static str, usize, [Message; 2])>,
     /// Where they are named, from the left.
     pub left: f64,
@@ -34,6 +34,17 @@ pub struct Chart {
     pub points: Vec<Point>,
     /// The instant shown.
     pub now: u64,
+    /// Whether Pods fail at any of its instants: those have a column of their own then.
+    pub fails: bool,
+}
+
+/// How many Pods of each layer there are.
+pub(super) fn counted(of: Count) -> Message {
+    let [ready, unready, failing] = [of.ready, of.unready, of.failing].map(|n| format::count(n as usize));
+    match of.failing {
+        0 => msg::chart_counts(ready, unready),
+        _ => msg::chart_counts_failing(ready, unready, failing),
+    }
 }
 
 impl Chart {
@@ -64,33 +75,39 @@ impl Chart {
         if (self.low || self.left < self.plot.x) && !asked && !self.back.is_empty() { self.back.clone() } else { self.wants(at) }
     }
 
-    /// Ready and not ready Pods of a revision at an instant.
-    pub fn counts(&self, revision: usize, at: u64) -> [String; 2] {
-        let of = self.point(at).counts.get(revision).copied().unwrap_or_default();
-        [of.ready, of.unready].map(|n| format::count(n as usize))
+    fn count(&self, revision: usize, at: u64) -> Count {
+        self.point(at).counts.get(revision).copied().unwrap_or_default()
+    }
+
+    /// The columns of numbers: heads with the class of their swatch.
+    pub fn heads(&self) -> impl Iterator<Item = (Message, &'static str)> {
+        let heads = [(Message::state("Ready"), ""), (msg::state_not_ready(), "unr"), (msg::state_failing(), "fls")];
+        heads.into_iter().take(if self.fails { 3 } else { 2 })
+    }
+
+    /// The numbers of a revision at an instant, one for each head.
+    pub fn numbers(&self, revision: usize, at: u64) -> impl Iterator<Item = String> {
+        let of = self.count(revision, at);
+        self.heads().zip([of.ready, of.unready, of.failing]).map(|(_, n)| format::count(n as usize))
     }
 
     /// Ready Pods of all of a revision at an instant.
     pub fn share(&self, revision: usize, at: u64) -> String {
-        let of = self.point(at).counts.get(revision).copied().unwrap_or_default();
-        [of.ready, of.ready + of.unready].map(|n| format::count(n as usize)).join(" / ")
+        let of = self.count(revision, at);
+        [of.ready, of.all()].map(|n| format::count(n as usize)).join(" / ")
     }
 
     /// What there is of each revision at the instant shown, the newest first: image, hash, Pods.
     pub fn rows(&self) -> Vec<[Message; 3]> {
         let row = |(_, revision, [image, hash]): &(&'static str, usize, [Message; 2])| {
-            let [ready, not] = self.counts(*revision, self.now);
-            [image.clone(), hash.clone(), msg::chart_counts(ready, not)]
+            [image.clone(), hash.clone(), counted(self.count(*revision, self.now))]
         };
         self.keys.iter().rev().map(row).collect()
     }
 
     /// An instant in words.
     pub fn said(&self, at: u64) -> Message {
-        let all = self.keys.iter().map(|(_, revision, [image, _])| {
-            let [ready, not] = self.counts(*revision, at);
-            msg::chart_revision_counts(image, msg::chart_counts(ready, not))
-        });
+        let all = self.keys.iter().map(|(_, revision, [image, _])| msg::chart_revision_counts(image, counted(self.count(*revision, at))));
         clauses([Message::only(Arg::Clock(at as i64)), self.wants(at)].into_iter().chain(all).collect())
     }
 }
