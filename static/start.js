@@ -227,6 +227,15 @@
     return Promise.race([Promise.all(each), new Promise(function (resolve) { window.addEventListener('load', resolve); })]);
   }
 
+  // What a first visit reads has been on the screen before the page takes its place. Out of sight nothing is painted.
+  function read(value) {
+    if (/embedded|again/.test(root.className)) return value;
+    return new Promise(function (resolve) {
+      setTimeout(resolve, 100, value);
+      new PerformanceObserver(function () { resolve(value); }).observe({ type: 'paint', buffered: true });
+    });
+  }
+
   function start() {
     var app = document.getElementById('app');
     var note = document.getElementById('boot-note');
@@ -238,6 +247,7 @@
     var waits = inside || (navigation && navigation.type === 'reload') || /^(nodes|network|rollout|loops)$/.test(query.get('view'));
     Promise.all([first, glue, styled()])
       .then(function (loaded) { return instantiate(loaded[0]); })
+      .then(read)
       .then(function (bringRest) {
         var rest = Promise.all([bringRest(), styles('later.css')]);
         if (waits) return rest.then(open);
