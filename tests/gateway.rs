@@ -132,7 +132,7 @@ fn a_cluster_has_the_gateway_api_once_it_is_installed() {
     let other = console(&mut sim, "kubectl apply -f https://example.com/web.yaml");
     assert_eq!(
         other,
-        "error: unable to read URL \"https://example.com/web.yaml\", nothing is fetched from the network here: paste its text into the manifest editor, or after 'kubectl apply -f - <<EOF'\n"
+        "error: unable to read URL \"https://example.com/web.yaml\", nothing is fetched from the network here; paste its text as the manifest, or save it as a file and name that\n"
     );
 }
 

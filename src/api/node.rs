@@ -6,6 +6,7 @@ use super::spec::Spec;
 use super::{Str, Timestamp, quantity};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::rc::Rc;
 
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -52,6 +53,14 @@ record! {
         pub reason: Str = "reason",
         pub status: Str = "status",
         pub kind: Str = "type",
+    }
+}
+
+/// As kubectl writes it: `key=value:NoSchedule`.
+impl fmt::Display for Taint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let value = if self.value.is_empty() { "" } else { "=" };
+        write!(f, "{}{value}{}:{}", self.key, self.value, self.effect)
     }
 }
 

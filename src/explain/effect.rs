@@ -128,18 +128,14 @@ fn write(entry: &Entry, op: Op, object: &Object, before: Option<&Object>) -> Mes
 /// Which taint a write added to a Node, or removed.
 fn tainted(before: &Object, object: &Object) -> Option<Message> {
     let (Body::Node(was), Body::Node(is)) = (&before.body, &object.body) else { return None };
-    let of = |taint: &crate::api::node::Taint| match taint.value.is_empty() {
-        true => format!("{}:{}", taint.key, taint.effect),
-        false => format!("{}={}:{}", taint.key, taint.value, taint.effect),
-    };
     let same = |a: &crate::api::node::Taint, b: &crate::api::node::Taint| (&a.key, &a.value, &a.effect) == (&b.key, &b.value, &b.effect);
     let (was, is) = (&was.spec.taints, &is.spec.taints);
     let node = name(object);
     if let Some(new) = is.iter().find(|taint| !was.iter().any(|old| same(old, taint))) {
-        return Some(msg::effect_tainted(node, of(new)));
+        return Some(msg::effect_tainted(node, new.to_string()));
     }
     let gone = was.iter().find(|taint| !is.iter().any(|new| same(new, taint)))?;
-    Some(msg::effect_untainted(of(gone), node))
+    Some(msg::effect_untainted(gone.to_string(), node))
 }
 
 /// Length of an object within another that is shown.

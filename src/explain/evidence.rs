@@ -259,7 +259,7 @@ pub fn facts(object: &Object, epoch: Timestamp) -> Vec<Fact> {
             out.said(msg::fact_scheduling(), if body.spec.unschedulable { msg::scheduling_cordoned() } else { msg::scheduling_enabled() });
             out.put(msg::fact_address(), body.internal_ip().to_string(), true);
             for taint in &body.spec.taints {
-                out.put(msg::fact_taint(), format!("{}:{}", taint.key, taint.effect), true);
+                out.put(msg::fact_taint(), taint.to_string(), true);
             }
             for condition in body.status.conditions.iter().filter(|c| (c.kind == "Ready") != (c.status == "True")) {
                 out.put(msg::fact_condition(), format!("{}={}, {}", condition.kind, condition.status, condition.reason), false);
@@ -317,6 +317,7 @@ pub fn assumed_image(object: &Object) -> Option<&str> {
         Body::Pod(pod) => &pod.spec.containers,
         Body::Deployment(body) => &body.spec.template.spec.containers,
         Body::StatefulSet(body) => &body.spec.template.spec.containers,
+        Body::ReplicaSet(body) => &body.spec.template.spec.containers,
         _ => return None,
     };
     containers.iter().map(|container| container.image.as_str()).find(|image| kubelet::is_assumed(image))

@@ -332,7 +332,7 @@ mod tests {
         assert_eq!(told(0, &[], None), (None, vec![]));
         assert_eq!(told(2, &[], Some(0)), (Some("Suggested fixes".into()), vec![1]));
         assert_eq!(told(1, &[true], Some(0)), (None, vec![]));
-        assert_eq!(told(3, &[true, false, true], Some(0)), (Some("Tried on a copy of the cluster: these help as well".into()), vec![2]));
+        assert_eq!(told(3, &[true, false, true], Some(0)), (Some("Also tried on a copy of the cluster, and helps".into()), vec![2]));
         assert_eq!(told(1, &[true], None), (Some("Tried on a copy of the cluster: it helps".into()), vec![0]));
         assert_eq!(told(1, &[false], None), (Some("Tried on a copy of the cluster: none of the known fixes helps".into()), vec![]));
     }

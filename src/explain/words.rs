@@ -37,14 +37,20 @@ pub struct Reason {
     pub object: Option<ObjectRef>,
 }
 
-/// The same message for a narrow place: of a name only its end, which tells it apart, so that what was done to it stays in sight.
+/// Letters of the ends of generated names: those of `apimachinery`'s `rand.String`.
+const GENERATED: &str = "bcdfghjklmnpqrstvwxz2456789";
+/// Letters of a name that is written whole.
+const WHOLE: usize = 20;
+
+/// The same message for a narrow place: of a generated name only its end, which tells it apart, so that what was done to it stays in sight.
 pub fn in_short(effect: &Message) -> Message {
     let short = |name: &str| {
         if name.len() <= 12 || name.contains('…') {
             return name.into();
         }
-        // An ordinal or a short word says too little.
-        let end = name.rmatch_indices('-').map(|(at, _)| &name[at + 1..]).find(|end| end.len() > 3);
+        // An ordinal or a short word says too little, and a name that a person chose tells most as a whole, where it is not too long.
+        let is_told = |end: &str| end.len() > 3 && (name.len() > WHOLE || end.chars().all(|c| GENERATED.contains(c)));
+        let end = name.rmatch_indices('-').map(|(at, _)| &name[at + 1..]).find(|end| is_told(end));
         end.map_or_else(|| name.into(), |end| ["…", end].concat())
     };
     effect.with_names(&short)
@@ -326,6 +332,8 @@ mod tests {
         assert_eq!(scaled("nginx-deployment-6c5f67b5f7"), "…6c5f67b5f7 scaled 3 → 2");
         assert_eq!(scaled("a-very-long-database-0"), "…database-0 scaled 3 → 2");
         assert_eq!(scaled("web-0"), "web-0 scaled 3 → 2");
+        assert_eq!(scaled("my-storage-class"), "my-storage-class scaled 3 → 2");
+        assert_eq!(scaled("web-6c5f67b5f7-x2k8p"), "…x2k8p scaled 3 → 2");
     }
 
     #[test]

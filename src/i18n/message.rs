@@ -238,7 +238,8 @@ impl Message {
         let mut rest = words.text(self.id).unwrap_or(english);
         while let Some((mut before, tail)) = rest.split_once('{') {
             let (hole, mut after) = tail.split_once('}').unwrap_or((tail, ""));
-            if let Some(Arg::Text(of)) = value(hole) {
+            let beside = before.ends_with(' ') || after.starts_with(' ');
+            if let Some(Arg::Text(of)) = value(hole).filter(|_| beside) {
                 let text = of.say(words);
                 // Chinese is written without spaces but beside other letters.
                 before = before

@@ -13,9 +13,9 @@ use std::rc::Rc;
 
 /// Ends of the names of files that are read in a folder.
 const EXTENSIONS: [&str; 3] = [".json", ".yaml", ".yml"];
-/// Where the text of an address can be had.
+/// Why an address has no text, and what to do.
 const NOTHING_FETCHED: &str =
-    ", nothing is fetched from the network here: paste its text into the manifest editor, or after 'kubectl apply -f - <<EOF'";
+    ", nothing is fetched from the network here; paste its text as the manifest, or save it as a file and name that";
 
 /// The flags of a command that name files.
 #[derive(Clone, Debug, Default)]

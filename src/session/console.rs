@@ -2,6 +2,7 @@
 
 use super::effect::Effect;
 use super::history;
+use super::manifest_file::is_save;
 use super::run::Run;
 use crate::actions::{Command, OutputLine};
 use crate::i18n::{Message, msg};
@@ -74,8 +75,6 @@ pub struct Console {
     pub lines: Rc<Vec<OutputLine>>,
     /// The lines that were entered.
     pub history: Rc<Vec<String>>,
-    /// The text of the editor that was saved as a file last.
-    pub(super) saved: Option<Rc<str>>,
     descriptions: Descriptions,
     /// Lines that wait for them, each with the command that it stands for if it is run again.
     held: Vec<(String, Option<Command>)>,
@@ -84,7 +83,11 @@ pub struct Console {
 impl Console {
     /// The lines of commands that are repeated can be had again as if they had been entered here.
     pub(super) fn remember<'a>(&mut self, commands: impl Iterator<Item = &'a Command>) {
-        let lines = commands.filter_map(|command| if let Command::Kubectl(line) = command { Some(line.to_string()) } else { None });
+        let lines = commands.filter_map(|command| match command {
+            Command::Kubectl(line) => Some(line.to_string()).filter(|line| !is_save(line)),
+            Command::Fault(line) => Some(["fault ", line].concat()),
+            _ => None,
+        });
         let lines: Vec<String> = lines.collect();
         self.history = Rc::new(lines[lines.len().saturating_sub(HISTORY_LINES)..].to_vec());
     }
@@ -206,6 +209,18 @@ impl Console {
             output.drain(..more);
         }
     }
+}
+
+/// The lines of a text that is a list of commands, a line each, as they are copied from a page: each is entered by itself. All else of several
+/// lines is for the shell.
+pub(super) fn listed(text: &str) -> Option<Vec<String>> {
+    let is_command = |line: &&str| {
+        let is_own = OWN.contains(line) || line.starts_with("kubectl ") || line.starts_with("fault ");
+        is_own && !line.ends_with('\\') && !line.contains("<<")
+    };
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let lines: Vec<&str> = lines.collect();
+    (lines.len() > 1 && lines.iter().all(is_command)).then(|| lines.into_iter().map(str::to_owned).collect())
 }
 
 #[cfg(test)]
@@ -358,6 +373,21 @@ mod tests {
         state.update(ConsoleMsg::Run("kubectl rollout status deployment web".into()));
         pass(&mut state, 20);
         assert!(printed(&state).ends_with("deployment \"web\" successfully rolled out"), "{}", printed(&state));
+    }
+
+    #[test]
+    fn a_list_of_commands_is_entered_line_by_line() {
+        let mut state = State::new((examples::ALL[0].text)(), 1);
+        let before = state.console.lines.len();
+        state.update(ConsoleMsg::Enter("# both\nkubectl create namespace a\n\n  kubectl create namespace b\nhistory\n".into()));
+        let lines: Vec<&str> = state.console.lines[before..].iter().map(|line| line.text.as_str()).collect();
+        let start =
+            ["$ kubectl create namespace a", "namespace/a created", "$ kubectl create namespace b", "namespace/b created", "$ history"];
+        assert_eq!(lines[..5], start);
+        // A loop is the shell's.
+        assert_eq!(super::listed("for i in 1 2\ndo kubectl get pods\ndone"), None);
+        assert_eq!(super::listed("kubectl apply -f - <<EOF\nkind: Pod\nEOF"), None);
+        assert_eq!(super::listed("kubectl get pods"), None);
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! Drift: fields set by the manifest that differ in the cluster from when it was applied.
 
+use super::history::APPLY;
 use super::run::Run;
 use crate::actions::Command;
 use crate::api::{Labels, Object, ObjectRef, Time, Uid};
-use crate::engine::{Entry, Op, Sim};
+use crate::engine::{Entry, Op, Record, Sim};
 use crate::projection::changes::ChangedField;
 use serde_json::Value;
 use std::rc::Rc;
@@ -50,7 +51,14 @@ impl Drift {
         let applied = run.commands().filter(|(_, command)| matches!(command, Command::Apply(applied) if **applied == *text));
         let Some((at, _)) = applied.last() else { return Drift::of(text, run.sim()) };
         let journal = run.journal();
-        let until = journal.first(journal.partition_point(|entry| entry.time <= at));
+        let (start, end) = (journal.partition_point(|entry| entry.time < at), journal.partition_point(|entry| entry.time <= at));
+        // Up to the next command, which may share the instant.
+        let is_command = |entry: &&Entry| matches!(entry.record, Record::Command(_));
+        let applies = |entry: &Entry| matches!(&entry.record, Record::Command(line) if line.starts_with(APPLY));
+        let here = || journal.first(end).iter().skip(start);
+        let next =
+            here().rposition(applies).and_then(|own| here().skip(own + 1).position(|entry| is_command(&entry)).map(|at| own + 1 + at));
+        let until = journal.first(next.map_or(end, |next| start + next));
         Drift::noted(text, at, &|key| {
             let (op, object) = until.iter().rev().filter_map(Entry::write).find(|(_, object)| object.key() == *key)?;
             (op != Op::Deleted).then(|| object.clone())
@@ -188,6 +196,8 @@ mod tests {
     fn a_history_that_was_repeated_is_compared_with_what_was_applied_in_it() {
         let mut state = State::new((examples::ALL[0].text)(), 1);
         state.update(TimelineMsg::Seconds(5));
+        // At the same instant as another apply.
+        state.update(Msg::Apply);
         state.update(ConsoleMsg::Enter("kubectl scale deployment/nginx-deployment --replicas=4".into()));
         state.update(TimelineMsg::Seconds(5));
         let link = state.shared();

@@ -1,5 +1,6 @@
 //! The commands that were run: by lines of the console, by buttons, which enter such lines, and by the editor.
 
+use super::manifest_file::is_save;
 use super::run::Run;
 use crate::actions::{Command, OutputLine};
 use crate::engine::journal::Actor;
@@ -10,7 +11,7 @@ use crate::kubectl::{BesideAct, RemoteAct};
 use std::rc::Rc;
 
 /// What the editor's Apply is as a line of the console.
-const APPLY: &str = "kubectl apply -f -";
+pub(super) const APPLY: &str = "kubectl apply -f -";
 
 /// A command of the history that is shown, from its beginning to its newest instant.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +32,8 @@ pub fn commands(run: &Run) -> Vec<Ran> {
     let lines = run.commands().filter_map(|(time, command)| {
         let line = match command {
             Command::Apply(_) => APPLY.into(),
+            // Part of the line that reads it.
+            Command::Kubectl(line) if is_save(line) => return None,
             Command::Kubectl(line) => line.clone(),
             Command::Fault(line) => ["fault ", line].concat().into(),
             // Part of the command that waits.

@@ -2,6 +2,7 @@
 
 use super::effect::Effect;
 use super::examples;
+use super::run::Run;
 use super::state::State;
 use crate::actions::Command;
 
@@ -19,22 +20,48 @@ impl State {
     /// Saves the text of the editor where a line reads it by its name. A file of that name that somebody else wrote stays.
     pub(super) fn save_manifest_for(&mut self, line: &str) {
         let (name, run) = (self.manifest_name(), &self.timeline.run);
-        let names = line.split([' ', '=', ',', '/']).any(|word| word == name);
-        if !names || line.contains('>') || self.editor.text.len() > MAX_BYTES || run.takes_input() || run.follows() || run.in_past() {
+        if !reads(line, name) || self.editor.text.len() > MAX_BYTES || run.takes_input() || run.follows() || run.in_past() {
             return;
         }
         let here = run.ask(&["cat ", name].concat());
         let is_missing = here.iter().any(|line| line.error);
         let held: String = here.iter().flat_map(|line| [line.text.as_str(), "\n"]).collect();
         let is = |text: &str| held.trim_end() == text.trim_end();
-        if !is_missing && (is(&self.editor.text) || !self.console.saved.as_deref().is_some_and(is)) {
+        if !is_missing && (is(&self.editor.text) || !saved(run, name).is_some_and(is)) {
             return;
         }
-        let text = self.editor.text.clone();
-        let save = format!("cat > {name} <<'{END}'\n{}\n{END}", text.trim_end());
-        self.console.saved = Some(text);
+        let save = [&opening(name), self.editor.text.trim_end(), "\n", END].concat();
         self.perform(vec![Effect::Fork, Effect::Execute(Command::Kubectl(save.into()))]);
     }
+}
+
+/// How a command that saves the manifest begins.
+fn opening(name: &str) -> String {
+    format!("cat > {name} <<'{END}'\n")
+}
+
+/// Whether a command is such a one: part of the line that reads the file.
+pub(super) fn is_save(line: &str) -> bool {
+    line.starts_with("cat > ") && line.ends_with(END)
+}
+
+/// The text of the editor that was saved last in this branch of the history.
+fn saved<'a>(run: &'a Run, name: &str) -> Option<&'a str> {
+    let opening = opening(name);
+    let text = |command: &'a Command| match command {
+        Command::Kubectl(line) => line.strip_prefix(&opening)?.strip_suffix(END),
+        _ => None,
+    };
+    run.commands().filter_map(|(_, command)| text(command)).last()
+}
+
+/// Whether a line names a file of this folder otherwise than to write it.
+fn reads(line: &str, name: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
+    line.match_indices(name).any(|(at, _)| {
+        let before = line[..at].strip_suffix("./").unwrap_or(&line[..at]);
+        !before.ends_with(is_part) && !line[at + name.len()..].starts_with(is_part) && !before.trim_end().ends_with('>')
+    })
 }
 
 #[cfg(test)]
@@ -58,5 +85,44 @@ mod tests {
         told(&mut state, "echo mine > manifest.yaml");
         state.update(EditorMsg::Edit("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {k: '3'}}\n".into()));
         assert!(told(&mut state, "cat manifest.yaml").ends_with("mine"));
+    }
+
+    #[test]
+    fn a_history_that_is_repeated_knows_whose_file_it_is() {
+        let text = |value: &str| format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: a}}, data: {{k: '{value}'}}}}\n");
+        let mut state = State::new(&text("1"), 1);
+        state.update(EditorMsg::Edit(text("2")));
+        state.update(ConsoleMsg::Enter("kubectl apply -f manifest.yaml".into()));
+        let link = state.shared();
+        let mut again = State::from_link(Some(&link));
+        again.recall(&link);
+        while again.timeline.run_until.is_some() {
+            again.run_slice(50);
+        }
+        assert_eq!(again.console.history[..], ["kubectl apply -f manifest.yaml"]);
+        again.update(EditorMsg::Edit(text("3")));
+        again.update(ConsoleMsg::Enter("kubectl apply -f manifest.yaml\nkubectl get pods".into()));
+        let found = again.timeline.run.get(&crate::api::ObjectRef::new(crate::api::Kind::ConfigMap, "default", "a")).unwrap().to_value();
+        assert_eq!(found["data"]["k"], "3");
+    }
+
+    #[test]
+    fn what_names_the_file_is_told_from_what_looks_like_it() {
+        let all = [
+            "apply -f manifest.yaml",
+            "apply -f ./manifest.yaml; x",
+            "cat <manifest.yaml",
+            "diff -f 'manifest.yaml' 2>&1",
+            "a -f manifest.yaml\nb",
+        ];
+        assert!(all.iter().all(|line| super::reads(line, "manifest.yaml")));
+        let none = [
+            "apply -f other/manifest.yaml",
+            "cat my-manifest.yaml",
+            "cat > manifest.yaml",
+            "echo a >>manifest.yaml",
+            "cat manifest.yaml.old",
+        ];
+        assert!(!none.iter().any(|line| super::reads(line, "manifest.yaml")));
     }
 }

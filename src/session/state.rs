@@ -195,6 +195,11 @@ impl State {
     }
 
     pub(super) fn type_in(&mut self, msg: ConsoleMsg) {
+        if let ConsoleMsg::Enter(text) = &msg
+            && let Some(lines) = super::console::listed(text)
+        {
+            return lines.into_iter().for_each(|line| self.type_in(ConsoleMsg::Enter(line)));
+        }
         if let ConsoleMsg::Enter(line) | ConsoleMsg::Run(line) = &msg {
             self.save_manifest_for(line);
         }

@@ -64,12 +64,13 @@ pub struct Console {
 impl Console {
     fn complete(&self, ctx: &Context<Self>, input: &HtmlTextAreaElement) {
         let text = input.value();
-        let (head, last) = text.rsplit_once(' ').map_or(("", text.as_str()), |(head, last)| (head, last));
-        let words = head.split_whitespace().count();
+        let (head, last) = text.split_at(text.rfind(char::is_whitespace).map_or(0, |at| at + 1));
+        let line = head.rsplit('\n').next().unwrap_or(head).trim();
+        let words = line.split_whitespace().count();
         let own = |list: &mut dyn Iterator<Item = String>| list.filter(|word| word.starts_with(last) && *word != last).collect::<Vec<_>>();
         let mut found = match words {
             0 => own(&mut ["kubectl", "fault"].into_iter().chain(OWN).map(str::to_string)),
-            1 if head == "kubectl" => own(&mut crate::kubectl::VERBS.iter().map(|verb| verb.name.to_string())),
+            1 if line == "kubectl" => own(&mut crate::kubectl::VERBS.iter().map(|verb| verb.name.to_string())),
             _ => own(&mut ctx.props().on_complete.emit(last.to_string()).into_iter()),
         };
         crate::sort::sort(&mut found);
@@ -81,7 +82,6 @@ impl Console {
             common = common.chars().take(n).collect();
         }
         let space = if found.len() == 1 { " " } else { "" };
-        let head = if head.is_empty() { String::new() } else { format!("{head} ") };
         if common.len() >= last.len() {
             input.set_value(&format!("{head}{common}{space}"));
         }
@@ -118,12 +118,15 @@ impl Component for Console {
             // The key that opens the console closes it.
             "`" if input.value().is_empty() => {
                 event.prevent_default();
-                ctx.props().on_open.emit(false);
-                let _ = input.blur();
+                ctx.props().on_open.emit(!ctx.props().open);
+                if ctx.props().open {
+                    let _ = input.blur();
+                }
             }
             "ArrowUp" | "ArrowDown" if self.back > 0 || !input.value().contains('\n') => {
                 event.prevent_default();
-                self.back = if event.key() == "ArrowUp" { (self.back + 1).min(history.len()) } else { self.back.saturating_sub(1) };
+                let back = self.back.min(history.len());
+                self.back = if event.key() == "ArrowUp" { (back + 1).min(history.len()) } else { back.saturating_sub(1) };
                 let line = if self.back == 0 { "" } else { &history[history.len() - self.back] };
                 input.set_value(line);
             }
@@ -139,6 +142,8 @@ impl Component for Console {
                 }
                 input.set_value("");
             }
+            // A line that is changed is a new one.
+            key if key.chars().count() == 1 || matches!(key, "Backspace" | "Delete") => self.back = 0,
             _ => {}
         }
         false
@@ -180,7 +185,7 @@ impl Component for Console {
         html! {
             <section class="console" aria-label={say(msg::console_title())} id="console">
                 <div class="bar"><span class="ps" aria-hidden="true">{ if props.shell { SHELL_PROMPT } else { PROMPT } }</span>
-                    <textarea ref={self.input.clone()} rows="1" aria-label={say(msg::console_input())} placeholder={if props.shell { "ls" } else { "kubectl get pods" }} spellcheck="false" autocomplete="off" autocapitalize="off" onkeydown={ctx.link().callback(Msg::Key)} />
+                    <textarea ref={self.input.clone()} rows="1" enterkeyhint="send" aria-label={say(msg::console_input())} placeholder={if props.shell { "ls" } else { "kubectl get pods" }} spellcheck="false" autocomplete="off" autocapitalize="off" onkeydown={ctx.link().callback(Msg::Key)} />
                     if let Some(command) = &props.waits {
                         <span class="waits ell" id="console-waits" title={say(still(command))}>{ say(still(command)) }</span>
                         <button type="button" class="btn sm" title={say(msg::with_key(msg::console_stop(), "Ctrl+C"))} onclick={props.on_stop.reform(|_: MouseEvent| ())}>{ say(msg::console_stop()) }</button>

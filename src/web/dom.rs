@@ -56,28 +56,27 @@ pub fn kept(key: &str) -> Option<String> {
     window().local_storage().ok()??.get_item(key).ok()?
 }
 
-/// What the page is to open with: what it kept for a reload, or what its address says.
-pub fn opening() -> String {
-    kept_for_reload().unwrap_or_else(fragment)
-}
-
 const SESSION: &str = "loopscope.session";
 
-/// Keeps what was done for a reload of this tab; an empty text keeps nothing.
+/// Keeps what was done for a reload of this tab, with the address that it is of; an empty text keeps nothing.
 pub fn keep_for_reload(hash: &str) {
     if let Ok(Some(storage)) = window().session_storage() {
-        let _ = if hash.is_empty() { storage.remove_item(SESSION) } else { storage.set_item(SESSION, hash) };
+        let href = window().location().href().unwrap_or_default();
+        let _ = if hash.is_empty() { storage.remove_item(SESSION) } else { storage.set_item(SESSION, &[&href, "\n", hash].concat()) };
     }
 }
 
-fn kept_for_reload() -> Option<String> {
+/// What was kept, where this is a reload, or a way back, to the same address.
+pub fn kept_for_reload() -> Option<String> {
     // A frame may have no storage, and its page decides what it shows.
     let navigation = window().performance()?.get_entries_by_type("navigation").get(0);
     let how = js_sys::Reflect::get(&navigation, &"type".into()).ok()?.as_string()?;
-    if how != "reload" || query("embed").is_some() {
+    if !matches!(how.as_str(), "reload" | "back_forward") || query("embed").is_some() {
         return None;
     }
-    window().session_storage().ok()??.get_item(SESSION).ok()?
+    let kept = window().session_storage().ok()??.get_item(SESSION).ok()??;
+    let (href, hash) = kept.split_once('\n')?;
+    (window().location().href().ok()? == href).then(|| hash.to_owned())
 }
 
 /// Whether a media query holds.

@@ -51,7 +51,8 @@ for (const [name, width, height] of [['a screen', 1440, 900], ['a phone', 390, 8
     await page.getByRole('button', { name: 'Help' }).click();
     const help = page.getByRole('dialog', { name: 'Help' });
     await expect(help).toContainText("runs Kubernetes' control loops in your browser");
-    await help.getByText('Glossary').click();
+    // A phone has no keyboard to name keys of: there it is open.
+    if (width >= 768) await help.getByText('Glossary').click();
     await expect(help.getByText('desired state', { exact: true })).toBeVisible();
     await help.getByText('What is simulated').click();
     await expect(help.getByRole('row', { name: /Kinds stored, not acted on .*FlowSchema/ })).toBeVisible();

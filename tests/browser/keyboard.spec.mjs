@@ -154,6 +154,8 @@ test('what the pages of time offer is reached too', async ({ page }) => {
   await press(page, 'Home');
   await expect(page.getByText('You are viewing the past')).toBeVisible();
   await press(page, 'ArrowRight');
+  await expect(page.locator('#clock')).toContainText('00:00.00');
+  await press(page, 'ArrowUp');
   await expect(page.locator('#clock')).toContainText('00:01');
   await press(page, 'End');
   await expect(page.getByText('You are viewing the past')).toBeHidden();

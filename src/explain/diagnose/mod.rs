@@ -126,6 +126,8 @@ pub fn works(sim: &Sim, found: &Diagnosis, remedy: &Remedy, tasks: usize) -> boo
             Waits::NotDue => true,
             // That policies deny connections is another matter than what was wrong with the Service.
             Waits::Isolated { .. } => !matches!(found.waits, Waits::Isolated { .. }),
+            // So is a wrong port, which shows only where they allow them.
+            Waits::NotListening(_) => matches!(found.waits, Waits::Isolated { .. }),
             _ => false,
         }),
         (None, _) if leaving || remedy.cure == Cure::DeleteVolume => true,

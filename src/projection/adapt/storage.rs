@@ -79,7 +79,7 @@ pub(super) fn node(object: &Object) -> Option<Node> {
         (Some(condition), _) if !ready => Message::name(&condition.message),
         (None, _) => msg::node_no_report(),
         _ if body.spec.unschedulable => msg::node_cordoned(),
-        (_, Some(taint)) => msg::node_taint(format!("{}:{}", taint.key, taint.effect)),
+        (_, Some(taint)) => msg::node_taint(taint.to_string()),
         _ => Message::default(),
     };
     Some(Node {

@@ -2,7 +2,7 @@
 
 use super::measures::{HEAD, LEFT, NARROW};
 use super::parts::say;
-use super::read::{Isolation, RoutedRequest};
+use super::read::{Isolation, MAX_ENDPOINTS_ASKED, RoutedRequest};
 use crate::engine::connectivity::Direction;
 use crate::i18n::{Message, dotted, msg};
 use crate::projection::model::Service;
@@ -97,7 +97,12 @@ fn put_card(of: &Isolation, service: &Service, rect: Rect, out: &mut Scene) {
     if rules.is_empty() {
         rules.push(msg::rule_nothing());
     }
-    let isolates = if of.direction == Direction::Egress { msg::net_isolates_client() } else { msg::net_isolates(of.pods.len()) };
+    let isolates = match of.direction {
+        Direction::Egress => msg::net_isolates_client(),
+        // Not all were asked.
+        Direction::Ingress if service.endpoints.len() > MAX_ENDPOINTS_ASKED => msg::net_isolates_many(),
+        Direction::Ingress => msg::net_isolates(of.pods.len()),
+    };
     let label = msg::net_policy_label(&of.id.name, of.direction.name(), rules.clone());
     let table = CardTable {
         kind: "NetworkPolicy",

@@ -18,7 +18,7 @@ use crate::projection::model::{Endpoint, Id, Pod, Service};
 use std::rc::Rc;
 
 /// Maximum number of endpoints asked for the policies that isolate them: those of one Service are mostly alike.
-const MAX_ENDPOINTS_ASKED: usize = 8;
+pub(super) const MAX_ENDPOINTS_ASKED: usize = 8;
 /// Maximum number of Ingresses drawn.
 const MAX_FRONTS: usize = 2;
 

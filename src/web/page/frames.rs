@@ -71,8 +71,10 @@ impl Page {
             if draws || self.hover.card.is_none() {
                 self.describe();
             }
-            if !playing || self.is_behind() {
+            if !playing {
                 self.diagnose();
+            } else if self.is_behind() {
+                self.look(false);
             }
         }
     }

@@ -116,9 +116,16 @@ impl Page {
 
     /// Looks up what the selected object waits for. While the clock runs this is a task of its own, a few times a second.
     pub(super) fn diagnose(&mut self) {
-        let drift = self.state.borrow_mut().drift();
-        if *self.inspection.drift != drift {
-            self.inspection.drift = Rc::new(drift);
+        self.look(true);
+    }
+
+    /// The same; `tries`: a remedy is tried on a copy too, which takes its time.
+    pub(super) fn look(&mut self, tries: bool) {
+        if tries {
+            let drift = self.state.borrow_mut().drift();
+            if *self.inspection.drift != drift {
+                self.inspection.drift = Rc::new(drift);
+            }
         }
         let state = self.state.borrow();
         let asked = state.selection.selected.is_some() && (self.panels.right || self.panels.over == Overlay::Inspector || self.narrow());
@@ -128,7 +135,9 @@ impl Page {
         let found = if asked { state.diagnosis() } else { Vec::new() };
         // A remedy is tried once, which says nothing of how long the next look takes.
         let tried = dom::now();
-        self.inspection.tries = state.try_next_remedy(&found);
+        if tries {
+            self.inspection.tries = state.try_next_remedy(&found);
+        }
         let begun = begun + dom::now() - tried;
         let verdicts = state.verdicts(&found);
         let standing = if asked { state.standing(&found, &verdicts.helps) } else { None };

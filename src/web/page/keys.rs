@@ -100,7 +100,7 @@ impl Page {
         let all: Vec<Do> = match event.key().as_str() {
             " " if !button => vec![TimelineMsg::Toggle.into()],
             // Nothing has the focus yet.
-            "ArrowDown" | "ArrowUp" if tag == "BODY" && enter_stage() => {
+            "ArrowDown" | "ArrowUp" if tag == "BODY" && self.panels.over == Overlay::Nothing && !self.settings.embed && enter_stage() => {
                 event.prevent_default();
                 return false;
             }

@@ -1,10 +1,10 @@
 //! Lessons on the page: loaded when they are opened, told in a panel, and kept as far as they were taken.
 
 use super::{Msg, Page};
-use crate::i18n::msg;
+use crate::i18n::{Message, msg};
 use crate::lesson::{self, library};
 use crate::session::lesson::{LessonCard, LessonFile, LessonMsg, Phase};
-use crate::session::permalink;
+use crate::session::permalink::{self, Link};
 use crate::session::replace::{ReplaceMsg, Replacement};
 use crate::web::dom;
 use crate::web::language::tongue;
@@ -133,16 +133,25 @@ impl Page {
         self.timers.copied = Some(Timeout::new(COPIED_MS, move || to.send_message(Msg::Shared)));
     }
 
-    /// Repeats what the link says was done; that takes the whole module. What was kept for a reload is tried once: it may be what stopped
+    /// What the page opens with: what was kept for a reload, or the link.
+    pub(super) fn opening() -> Result<Option<Link>, Message> {
+        let kept = dom::kept_for_reload().and_then(|kept| permalink::decode(&kept).ok().flatten());
+        kept.map_or_else(|| permalink::decode(&dom::fragment()), |link| Ok(Some(link)))
+    }
+
+    /// Repeats what the opening says was done; that takes the whole module. What was kept for a reload is tried once: it may be what stopped
     /// the page.
-    pub(super) fn recall(&self) {
-        let opening = dom::opening();
-        if !self.settings.embed {
-            dom::keep_for_reload("");
-        }
-        if let Ok(Some(link)) = permalink::decode(&opening) {
+    pub(super) fn recall(&mut self, ctx: &Context<Self>) {
+        let kept = dom::kept_for_reload();
+        if let Ok(Some(link)) = Self::opening() {
             self.state.borrow_mut().recall(&link);
         }
+        if kept.is_some() {
+            dom::keep_for_reload("");
+        } else {
+            self.open_wanted_lesson(ctx);
+        }
+        self.settings.recalled = kept;
     }
 
     /// Keeps what was done, so that a reload shows it again.
@@ -150,7 +159,11 @@ impl Page {
         let Ok(state) = self.state.try_borrow() else { return };
         if window::is_whole() && !self.settings.embed && state.following.is_none() {
             let does = state.shares_history() && !STOPPED.get();
-            dom::keep_for_reload(&if does { permalink::encode(&state.shared()) } else { String::new() });
+            // What is still being repeated is kept as it came.
+            let whole = self.settings.recalled.as_ref().filter(|_| state.timeline.run.recalls());
+            let whole = whole.cloned().or_else(|| state.timeline.run.recalls().then(dom::fragment));
+            let text = || whole.unwrap_or_else(|| permalink::encode(&state.shared()));
+            dom::keep_for_reload(&if does { text() } else { String::new() });
         }
     }
 

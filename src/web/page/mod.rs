@@ -120,6 +120,8 @@ struct Settings {
     /// Whether the language has been asked for.
     greeted: bool,
     embed: bool,
+    /// What was kept for the reload that opened the page.
+    recalled: Option<String>,
 }
 
 /// What the browser calls.
@@ -155,7 +157,7 @@ impl Component for Page {
 
     fn create(ctx: &Context<Self>) -> Self {
         deferred_drop::enable();
-        let link = permalink::decode(&dom::opening());
+        let link = Self::opening();
         let error = link.as_ref().err().cloned();
         let follows = dom::query("follow").is_some();
         let empty = follows.then(|| Link { manifest: Some(String::new()), ..Link::default() });
@@ -209,6 +211,17 @@ impl Component for Page {
         listen(&dom::window(), "hashchange", Box::new(move |_| to.send_message(Msg::Hash)));
         let to = ctx.link().clone();
         listen(&dom::window(), "pagehide", Box::new(move |_| to.send_message(Msg::Leaves)));
+        // A tab that is out of sight may end without a word.
+        let to = ctx.link().clone();
+        listen(
+            &dom::document(),
+            "visibilitychange",
+            Box::new(move |_| {
+                if dom::document().hidden() {
+                    to.send_message(Msg::Leaves);
+                }
+            }),
+        );
 
         let dark = dom::document().document_element().and_then(|root| root.get_attribute("data-theme"));
         let mut page = Page {
@@ -219,7 +232,7 @@ impl Component for Page {
             hover: Hover::default(),
             panels: Panels::new(dom::size()),
             timers: Timers { copied: None, said: None, saving: None, trying: None, saved },
-            settings: Settings { dark: dark.as_deref() == Some("dark"), lang: Lang::English, greeted: false, embed },
+            settings: Settings { dark: dark.as_deref() == Some("dark"), lang: Lang::English, greeted: false, embed, recalled: None },
             pacing: FramePacing::new(dom::now()),
             room: MemoryRoom::default(),
             error,
@@ -288,12 +301,11 @@ impl Component for Page {
                     return false;
                 }
             }
-            // The first of these says that the whole module is there; the opening asks for no storage, which a sandbox refuses.
+            // The first of these says that the whole module is there; the opening of a frame asks for no storage, which a sandbox refuses.
             Msg::Changed if !std::mem::replace(&mut self.settings.greeted, true) => {
                 dom::speak(dom::wanted_language(), ctx.link().callback(Msg::Spoken));
                 self.begin();
-                self.recall();
-                self.open_wanted_lesson(ctx);
+                self.recall(ctx);
             }
             Msg::Changed => self.ask(),
             Msg::Act(line) => {

@@ -68,8 +68,8 @@ fn taken() -> Taken {
         let found = dom::document().query_selector(of).ok().flatten();
         f64::from(found.map_or(0, |panel| panel.client_height() + least).max(0))
     };
-    // The console's line is always there; about the line of the past there is some room.
-    Taken { console: high(".app > .console", -31), past: high(".canvas > .past", 12) }
+    // The console's line is always there, however many lines are typed into it; about the line of the past there is some room.
+    Taken { console: high(".app.open-console > .console", -31), past: high(".canvas > .past", 12) }
 }
 
 impl Stage {
