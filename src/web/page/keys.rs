@@ -87,7 +87,7 @@ impl Page {
             || event.meta_key()
             || event.alt_key()
             || matches!(tag.as_str(), "TEXTAREA" | "SELECT")
-            || tag == "INPUT" && !(slides(target.as_ref()) && !moves(event))
+            || tag == "INPUT" && (moves(event) || !slides(target.as_ref()))
         {
             return false;
         }
