@@ -1,9 +1,7 @@
 //! The manifest as a file of the console: a line that names it finds the text that stands in the editor.
 
-use super::effect::Effect;
 use super::examples;
 use super::run::Run;
-use super::state::State;
 use crate::actions::Command;
 
 /// Longest text that is saved so.
@@ -11,28 +9,25 @@ const MAX_BYTES: usize = 100_000;
 /// What ends the text in the command that saves it; no line of YAML.
 const END: &str = "END_OF_MANIFEST";
 
-impl State {
-    /// The name over the editor.
-    pub fn manifest_name(&self) -> &'static str {
-        examples::of(&self.editor.text).map_or("manifest.yaml", |at| examples::ALL[at].file)
-    }
+/// The name of a text that stands in the editor, as it is written over it.
+pub fn name_of(text: &str) -> &'static str {
+    examples::of(text).map_or("manifest.yaml", |at| examples::ALL[at].file)
+}
 
-    /// Saves the text of the editor where a line reads it by its name. A file of that name that somebody else wrote stays.
-    pub(super) fn save_manifest_for(&mut self, line: &str) {
-        let (name, run) = (self.manifest_name(), &self.timeline.run);
-        if !reads(line, name) || self.editor.text.len() > MAX_BYTES || run.takes_input() || run.follows() || run.in_past() {
-            return;
-        }
-        let here = run.ask(&["cat ", name].concat());
-        let is_missing = here.iter().any(|line| line.error);
-        let held: String = here.iter().flat_map(|line| [line.text.as_str(), "\n"]).collect();
-        let is = |text: &str| held.trim_end() == text.trim_end();
-        if !is_missing && (is(&self.editor.text) || !saved(run, name).is_some_and(is)) {
-            return;
-        }
-        let save = [&opening(name), self.editor.text.trim_end(), "\n", END].concat();
-        self.perform(vec![Effect::Fork, Effect::Execute(Command::Kubectl(save.into()))]);
+/// The command that saves the text of the editor, where a line reads it by its name. A file of that name that somebody else wrote stays.
+pub(super) fn saves(line: &str, text: &str, run: &Run) -> Option<Command> {
+    let name = name_of(text);
+    if !reads(line, name) || text.len() > MAX_BYTES || run.takes_input() || run.follows() || run.in_past() {
+        return None;
     }
+    let here = run.ask(&["cat ", name].concat());
+    let is_missing = here.iter().any(|line| line.error);
+    let held: String = here.iter().flat_map(|line| [line.text.as_str(), "\n"]).collect();
+    let is = |text: &str| held.trim_end() == text.trim_end();
+    if !is_missing && (is(text) || !saved(run, name).is_some_and(is)) {
+        return None;
+    }
+    Some(Command::Kubectl([&opening(name), text.trim_end(), "\n", END].concat().into()))
 }
 
 /// How a command that saves the manifest begins.

@@ -21,7 +21,7 @@ pub mod journal_marks;
 pub mod leftovers;
 pub mod lesson;
 pub mod load;
-mod manifest_file;
+pub mod manifest_file;
 pub mod msg;
 mod opening;
 pub mod pacing;

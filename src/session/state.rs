@@ -11,6 +11,7 @@ use super::examples;
 use super::follow::Following;
 use super::journal_marks::{AbandonedBranch, JournalMarks};
 use super::lesson::Player;
+use super::manifest_file;
 use super::msg::Msg;
 use super::permalink::Link;
 use super::record;
@@ -200,8 +201,10 @@ impl State {
         {
             return lines.into_iter().for_each(|line| self.type_in(ConsoleMsg::Enter(line)));
         }
-        if let ConsoleMsg::Enter(line) | ConsoleMsg::Run(line) = &msg {
-            self.save_manifest_for(line);
+        if let ConsoleMsg::Enter(line) | ConsoleMsg::Run(line) = &msg
+            && let Some(save) = manifest_file::saves(line, &self.editor.text, &self.timeline.run)
+        {
+            self.perform(vec![Effect::Fork, Effect::Execute(save)]);
         }
         let effects = self.console.update(msg, &mut self.timeline.run);
         self.perform(effects);

@@ -12,6 +12,7 @@ use crate::session::console::ConsoleMsg;
 use crate::session::drawing::Picture;
 use crate::session::editor::EditorMsg;
 use crate::session::examples;
+use crate::session::manifest_file;
 use crate::session::replace::{ReplaceMsg, Replacement};
 use crate::session::selection::SelectionMsg;
 use crate::session::selection::Tab;
@@ -141,7 +142,7 @@ impl Page {
     pub(super) fn editor(&self, ctx: &Context<Self>) -> Html {
         let calls = self.calls(ctx);
         let state = self.state.borrow();
-        let file = state.manifest_name();
+        let file = manifest_file::name_of(&state.editor.text);
         let narrow = self.narrow();
         html! {
             <Editor
