@@ -127,7 +127,7 @@
   root.dataset.theme = dark ? 'dark' : 'light';
   if (query.has('embed')) root.classList.add('embedded');
   // Who has the files already (static/sw.js) does not wait, and knows what this is.
-  if (served()) root.classList.add('again');
+  if (served()) root.classList.add('returning');
   function served() {
     try { return parent === window && navigator.serviceWorker.controller; } catch (_) { return null; } // a sandboxed page
   }
@@ -229,7 +229,7 @@
 
   // What a first visit reads has been on the screen before the page takes its place. Out of sight nothing is painted.
   function read(value) {
-    if (/embedded|again/.test(root.className)) return value;
+    if (/embedded|returning/.test(root.className)) return value;
     return new Promise(function (resolve) {
       setTimeout(resolve, 100, value);
       new PerformanceObserver(function () { resolve(value); }).observe({ type: 'paint', buffered: true });

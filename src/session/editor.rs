@@ -172,6 +172,13 @@ impl Editor {
         self.text_changed();
     }
 
+    /// The text was applied as a file.
+    pub(super) fn note_applied(&mut self, run: &Run) {
+        self.discard_dry_run();
+        (self.applied, self.status) = (self.text.clone(), ApplyStatus::Applied);
+        (self.drift, self.diagnostics) = (Some(Drift::of(&self.applied, run.sim())), Rc::default());
+    }
+
     /// The text is a lesson: shows what is wrong with it; `begins` if it was to be played.
     pub fn show_lesson(&mut self, faults: &[LessonError], begins: bool) {
         self.discard_dry_run();

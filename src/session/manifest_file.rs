@@ -14,6 +14,21 @@ pub fn name_of(text: &str) -> &'static str {
     examples::of(text).map_or("manifest.yaml", |at| examples::ALL[at].file)
 }
 
+/// Whether a line does with the text what Apply does.
+pub(super) fn applies(line: &str, text: &str, run: &Run) -> bool {
+    let name = name_of(text);
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let is_it = matches!(words[..], ["kubectl", "apply", "-f", file] if file.trim_start_matches("./") == name);
+    is_it && !run.takes_input() && !run.follows() && !run.in_past() && (saves(line, text, run).is_some() || holds(name, text, run))
+}
+
+/// Whether the file of this name has this text.
+fn holds(name: &str, text: &str, run: &Run) -> bool {
+    let here = run.ask(&["cat ", name].concat());
+    let held: String = here.iter().flat_map(|line| [line.text.as_str(), "\n"]).collect();
+    !here.iter().any(|line| line.error) && held.trim_end() == text.trim_end()
+}
+
 /// The command that saves the text of the editor, where a line reads it by its name. A file of that name that somebody else wrote stays.
 pub(super) fn saves(line: &str, text: &str, run: &Run) -> Option<Command> {
     let name = name_of(text);
@@ -76,6 +91,7 @@ mod tests {
         assert!(told(&mut state, "kubectl diff -f ./manifest.yaml").ends_with("manifest.yaml"));
         state.update(EditorMsg::Edit("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {k: '2'}}\n".into()));
         assert!(told(&mut state, "kubectl apply -f manifest.yaml").contains("configmap/a configured"));
+        assert_eq!(state.editor.status, crate::session::editor::ApplyStatus::Applied);
         // What a person has written there is theirs.
         told(&mut state, "echo mine > manifest.yaml");
         state.update(EditorMsg::Edit("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {k: '3'}}\n".into()));
@@ -96,7 +112,7 @@ mod tests {
         }
         assert_eq!(again.console.history[..], ["kubectl apply -f manifest.yaml"]);
         again.update(EditorMsg::Edit(text("3")));
-        again.update(ConsoleMsg::Enter("kubectl apply -f manifest.yaml\nkubectl get pods".into()));
+        again.update(ConsoleMsg::Enter("kubectl apply -f manifest.yaml --wait=false\nkubectl get pods".into()));
         let found = again.timeline.run.get(&crate::api::ObjectRef::new(crate::api::Kind::ConfigMap, "default", "a")).unwrap().to_value();
         assert_eq!(found["data"]["k"], "3");
     }

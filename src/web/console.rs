@@ -194,7 +194,7 @@ impl Component for Console {
                     <button type="button" class="btn ghost icon" aria-label={say(if open { msg::button_close_console() } else { msg::button_open_console() })} title={say(if open { msg::with_key(msg::button_close_console(), "Esc") } else { msg::with_key(msg::button_open_console(), "`") })} aria-expanded={open.to_string()} onclick={toggle}>{ icon(if open { "i-down" } else { "i-up" }, 14) }</button>
                 </div>
                 if open {
-                    <pre ref={self.output.clone()} tabindex="0" role="log" aria-label={say(msg::console_output())}>{ for props.lines.iter().enumerate().map(|(at, line)| html! { <span class={classes!(line.error.then_some("err"), line.entered.is_some().then_some("cmdline"))}>{ words(at, line) }{ "\n" }</span> }) }</pre>
+                    <pre ref={self.output.clone()} tabindex="0" role="log" aria-label={say(msg::console_output())}>{ for props.lines.iter().enumerate().map(|(at, line)| html! { <span class={classes!(line.error.then_some("err"), line.entered.is_some().then_some("cmdline"), line.text.contains('\n').then_some("many"))}>{ words(at, line) }{ "\n" }</span> }) }</pre>
                 }
             </section>
         }

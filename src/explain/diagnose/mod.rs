@@ -93,6 +93,10 @@ const SOON_S: u64 = 20;
 
 /// Whether an object is soon well if nothing is done, as after a crash that does not repeat; found out on a copy.
 pub fn recovers(sim: &Sim, found: &Diagnosis, tasks: usize) -> bool {
+    // Who asks for the eviction is not on the copy.
+    if matches!(found.waits, Waits::EvictionRefused { .. }) {
+        return false;
+    }
     let well = |copy: &Sim| copy.get(&found.object).is_some() && diagnose(copy, &found.object).is_none();
     lasts(sim.clone(), WaitingCommands::default(), &well, SOON_S, tasks)
 }
