@@ -102,6 +102,13 @@ impl Page {
             let link = ctx.link().clone();
             self.timers.saving = Some(Timeout::new(500, move || link.send_message(Msg::Save)));
         }
+        // What was done is kept as it is done: a tab may end without a word.
+        let done = state.timeline.run.command_count();
+        if self.timers.kept != done && !state.timeline.run.recalls() {
+            self.timers.kept = done;
+            let link = ctx.link().clone();
+            self.timers.keeping = Some(Timeout::new(500, move || link.send_message(Msg::Leaves)));
+        }
     }
 
     /// The end of an address that opens what is shown: a lesson by its name, all else with what was done.

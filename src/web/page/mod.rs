@@ -107,6 +107,9 @@ struct Timers {
     /// What is said for a moment, and whether it failed: what came of an action, though more is announced meanwhile.
     said: Option<(Timeout, Message, bool)>,
     saving: Option<Timeout>,
+    keeping: Option<Timeout>,
+    /// How many commands had been run when they were kept for a reload.
+    kept: usize,
     trying: Option<Timeout>,
     /// What the address holds.
     saved: Shown,
@@ -231,7 +234,7 @@ impl Component for Page {
             inspection: Inspection::default(),
             hover: Hover::default(),
             panels: Panels::new(dom::size()),
-            timers: Timers { copied: None, said: None, saving: None, trying: None, saved },
+            timers: Timers { copied: None, said: None, saving: None, keeping: None, kept: 0, trying: None, saved },
             settings: Settings { dark: dark.as_deref() == Some("dark"), lang: Lang::English, greeted: false, embed, recalled: None },
             pacing: FramePacing::new(dom::now()),
             room: MemoryRoom::default(),
