@@ -53,12 +53,10 @@ impl Drift {
         let journal = run.journal();
         let (start, end) = (journal.partition_point(|entry| entry.time < at), journal.partition_point(|entry| entry.time <= at));
         // Up to the next command, which may share the instant.
-        let is_command = |entry: &&Entry| matches!(entry.record, Record::Command(_));
         let applies = |entry: &Entry| matches!(&entry.record, Record::Command(line) if line.starts_with(APPLY));
         let here = || journal.first(end).iter().skip(start);
-        let next =
-            here().rposition(applies).and_then(|own| here().skip(own + 1).position(|entry| is_command(&entry)).map(|at| own + 1 + at));
-        let until = journal.first(next.map_or(end, |next| start + next));
+        let after = |own: usize| here().skip(own + 1).take_while(|entry| !matches!(entry.record, Record::Command(_))).count();
+        let until = journal.first(here().rposition(applies).map_or(end, |own| start + own + 1 + after(own)));
         Drift::noted(text, at, &|key| {
             let (op, object) = until.iter().rev().filter_map(Entry::write).find(|(_, object)| object.key() == *key)?;
             (op != Op::Deleted).then(|| object.clone())

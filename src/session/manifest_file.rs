@@ -14,35 +14,39 @@ pub fn name_of(text: &str) -> &'static str {
     examples::of(text).map_or("manifest.yaml", |at| examples::ALL[at].file)
 }
 
-/// Whether a line does with the text what Apply does.
+/// Whether a line does with the text what Apply does: the file that it names has this text.
 pub(super) fn applies(line: &str, text: &str, run: &Run) -> bool {
     let name = name_of(text);
     let words: Vec<&str> = line.split_whitespace().collect();
     let is_it = matches!(words[..], ["kubectl", "apply", "-f", file] if file.trim_start_matches("./") == name);
-    is_it && !run.takes_input() && !run.follows() && !run.in_past() && (saves(line, text, run).is_some() || holds(name, text, run))
-}
-
-/// Whether the file of this name has this text.
-fn holds(name: &str, text: &str, run: &Run) -> bool {
-    let here = run.ask(&["cat ", name].concat());
-    let held: String = here.iter().flat_map(|line| [line.text.as_str(), "\n"]).collect();
-    !here.iter().any(|line| line.error) && held.trim_end() == text.trim_end()
+    is_it && writes_here(run) && held(name, run).is_some_and(|held| held.trim_end() == text.trim_end())
 }
 
 /// The command that saves the text of the editor, where a line reads it by its name. A file of that name that somebody else wrote stays.
 pub(super) fn saves(line: &str, text: &str, run: &Run) -> Option<Command> {
     let name = name_of(text);
-    if !reads(line, name) || text.len() > MAX_BYTES || run.takes_input() || run.follows() || run.in_past() {
+    if !reads(line, name) || text.len() > MAX_BYTES || !writes_here(run) {
         return None;
     }
-    let here = run.ask(&["cat ", name].concat());
-    let is_missing = here.iter().any(|line| line.error);
-    let held: String = here.iter().flat_map(|line| [line.text.as_str(), "\n"]).collect();
-    let is = |text: &str| held.trim_end() == text.trim_end();
-    if !is_missing && (is(text) || !saved(run, name).is_some_and(is)) {
-        return None;
+    if let Some(held) = held(name, run) {
+        let is = |text: &str| held.trim_end() == text.trim_end();
+        if is(text) || !saved(run, name).is_some_and(is) {
+            return None;
+        }
     }
     Some(Command::Kubectl([&opening(name), text.trim_end(), "\n", END].concat().into()))
+}
+
+/// Whether a line is for the newest instant of a cluster of the page's own, and for no program that waits for input.
+fn writes_here(run: &Run) -> bool {
+    !run.takes_input() && !run.follows() && !run.in_past()
+}
+
+/// The text of a file of the console, if it is there.
+fn held(name: &str, run: &Run) -> Option<String> {
+    let here = run.ask(&["cat ", name].concat());
+    let is_missing = here.iter().any(|line| line.error);
+    (!is_missing).then(|| here.iter().flat_map(|line| [line.text.as_str(), "\n"]).collect())
 }
 
 /// How a command that saves the manifest begins.

@@ -201,12 +201,12 @@ impl State {
         {
             return lines.into_iter().for_each(|line| self.type_in(ConsoleMsg::Enter(line)));
         }
-        let applies = matches!(&msg, ConsoleMsg::Enter(line) if manifest_file::applies(line, &self.editor.text, &self.timeline.run));
         if let ConsoleMsg::Enter(line) | ConsoleMsg::Run(line) = &msg
             && let Some(save) = manifest_file::saves(line, &self.editor.text, &self.timeline.run)
         {
             self.perform(vec![Effect::Fork, Effect::Execute(save)]);
         }
+        let applies = matches!(&msg, ConsoleMsg::Enter(line) if manifest_file::applies(line, &self.editor.text, &self.timeline.run));
         let effects = self.console.update(msg, &mut self.timeline.run);
         self.perform(effects);
         let mut answer = self.console.lines.iter().rev().take_while(|line| line.entered.is_none());

@@ -141,8 +141,8 @@ impl Page {
     }
 
     /// What the page opens with: what was kept for a reload, or the link.
-    pub(super) fn opening() -> Result<Option<Link>, Message> {
-        let kept = dom::kept_for_reload().and_then(|kept| permalink::decode(&kept).ok().flatten());
+    pub(super) fn opening(kept: Option<&str>) -> Result<Option<Link>, Message> {
+        let kept = kept.and_then(|kept| permalink::decode(kept).ok().flatten());
         kept.map_or_else(|| permalink::decode(&dom::fragment()), |link| Ok(Some(link)))
     }
 
@@ -150,7 +150,7 @@ impl Page {
     /// the page.
     pub(super) fn recall(&mut self, ctx: &Context<Self>) {
         let kept = dom::kept_for_reload();
-        if let Ok(Some(link)) = Self::opening() {
+        if let Ok(Some(link)) = Self::opening(kept.as_deref()) {
             self.state.borrow_mut().recall(&link);
         }
         if kept.is_some() {
@@ -165,12 +165,13 @@ impl Page {
     pub(super) fn keep_session(&self) {
         let Ok(state) = self.state.try_borrow() else { return };
         if window::is_whole() && !self.settings.embed && state.following.is_none() {
-            let does = state.shares_history() && !STOPPED.get();
-            // What is still being repeated is kept as it came.
-            let whole = self.settings.recalled.as_ref().filter(|_| state.timeline.run.recalls());
-            let whole = whole.cloned().or_else(|| state.timeline.run.recalls().then(dom::fragment));
-            let text = || whole.unwrap_or_else(|| permalink::encode(&state.shared()));
-            dom::keep_for_reload(&if does { text() } else { String::new() });
+            dom::keep_for_reload(&match &self.settings.recalled {
+                _ if !state.shares_history() || STOPPED.get() => String::new(),
+                _ if !state.timeline.run.recalls() => permalink::encode(&state.shared()),
+                // What is still being repeated is kept as it came.
+                Some(kept) => kept.clone(),
+                None => dom::fragment(),
+            });
         }
     }
 

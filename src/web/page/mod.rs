@@ -160,7 +160,7 @@ impl Component for Page {
 
     fn create(ctx: &Context<Self>) -> Self {
         deferred_drop::enable();
-        let link = Self::opening();
+        let link = Self::opening(dom::kept_for_reload().as_deref());
         let error = link.as_ref().err().cloned();
         let follows = dom::query("follow").is_some();
         let empty = follows.then(|| Link { manifest: Some(String::new()), ..Link::default() });
