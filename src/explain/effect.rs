@@ -31,6 +31,17 @@ pub fn scaled(before: &Object, after: &Object) -> Option<String> {
     (from != to).then(|| sizes(from, to))
 }
 
+/// From which image to which a write took the first container of a template, if it did.
+fn new_image(before: &Object, after: &Object) -> Option<String> {
+    let image = |object: &Object| match &object.body {
+        Body::Deployment(body) => body.spec.template.spec.containers.first().map(|c| c.image.clone()),
+        Body::StatefulSet(body) => body.spec.template.spec.containers.first().map(|c| c.image.clone()),
+        _ => None,
+    };
+    let (from, to) = (image(before)?, image(after)?);
+    (from != to).then(|| format!("{from} → {to}"))
+}
+
 /// What an entry did, as a sentence.
 pub fn effect(entry: &Entry) -> Message {
     match &entry.record {
@@ -73,8 +84,10 @@ fn write(entry: &Entry, op: Op, object: &Object, before: Option<&Object>) -> Mes
     if !before.meta.is_deleting() && object.meta.is_deleting() {
         return msg::effect_marked_for_deletion(kind, of);
     }
-    if let Some(sizes) = scaled(before, object) {
-        return msg::effect_scaled(of, sizes);
+    match (scaled(before, object), new_image(before, object)) {
+        (Some(sizes), Some(images)) => return msg::effect_scaled_image(of, sizes, images),
+        (Some(sizes), None) => return msg::effect_scaled(of, sizes),
+        (None, _) => {}
     }
     if let (Some(was), Some(is)) = (before.pod(), object.pod()) {
         if was.node_name.is_empty() && !is.node_name.is_empty() {
@@ -106,15 +119,8 @@ fn write(entry: &Entry, op: Op, object: &Object, before: Option<&Object>) -> Mes
     if let Some(turned) = turned(before, object, &of) {
         return turned;
     }
-    let images = |object: &Object| match &object.body {
-        Body::Deployment(body) => body.spec.template.spec.containers.first().map(|c| c.image.clone()),
-        Body::StatefulSet(body) => body.spec.template.spec.containers.first().map(|c| c.image.clone()),
-        _ => None,
-    };
-    if let (Some(from), Some(to)) = (images(before), images(object))
-        && from != to
-    {
-        return msg::effect_image(of, format!("{from} → {to}"));
+    if let Some(images) = new_image(before, object) {
+        return msg::effect_image(of, images);
     }
     if let Some(taint) = tainted(before, object) {
         return taint;

@@ -159,19 +159,30 @@ fn only_records(entry: &Entry) -> bool {
     }
 }
 
-/// Whether an entry wrote the object, or is what the loop of its kind did to what it keeps.
+/// Whether an entry wrote the object, is what the loop of its kind did to what it keeps, or took one of its Pods.
 pub fn concerns(entry: &Entry, key: &ObjectRef) -> bool {
     let itself = |object: &Object| object.kind == key.kind && object.meta.name == key.name && object.meta.namespace == key.namespace;
+    let own_loop = || entry.actor.name.strip_suffix("-controller").is_some_and(|name| name.eq_ignore_ascii_case(key.kind.name()));
     let kept = |object: &Object| {
-        let loop_of = entry.actor.name.strip_suffix("-controller").is_some_and(|name| name.eq_ignore_ascii_case(key.kind.name()));
-        loop_of
-            && object.meta.namespace == key.namespace
+        object.meta.namespace == key.namespace
             && object.meta.controller().is_some_and(|owner| owner.name == key.name && owner.kind == key.kind.name())
+            && (own_loop() || takes_pod(entry))
     };
     if let Record::Command(line) = &entry.record {
         return key.kind == Kind::Node && power_fault(line).is_some_and(|(_, node)| *node == *key.name);
     }
     !entry.is_event() && entry.write().is_some_and(|(_, object)| itself(object) || kept(object))
+}
+
+/// Whether a write begins the deletion of a Pod, or removes it at once.
+fn takes_pod(entry: &Entry) -> bool {
+    let Record::Write { op, object, before } = &entry.record else { return false };
+    object.pod().is_some()
+        && match op {
+            Op::Added => false,
+            Op::Modified => object.meta.is_deleting() && before.as_deref().is_some_and(|before| !before.meta.is_deleting()),
+            Op::Deleted => !object.meta.is_deleting(),
+        }
 }
 
 /// In a longer history the newest decision about an object is looked for among so many entries, and what led from one to
@@ -283,6 +294,12 @@ pub fn caption(journal: Journal<'_>, drawn: &dyn Fn(&ObjectRef, Op) -> bool) -> 
     let until = journal.iter().rposition(decides).map_or(journal.len(), |at| at + 1);
     let Some((entry, more)) = decision(journal.first(until), &seen) else { return Default::default() };
     (said(entry, in_short(&effect(entry)), more), entry.key())
+}
+
+/// What the newest step did, and to which object, also where a loop only noted what it saw.
+pub fn step(journal: Journal<'_>) -> (Message, Option<ObjectRef>) {
+    let told = decision(journal, &|_| true);
+    told.map(|(entry, more)| (said(entry, in_short(&effect(entry)), more), entry.key())).unwrap_or_default()
 }
 
 /// Who did what, and how many more of the kind.

@@ -44,7 +44,7 @@ impl ComparedBranch {
 pub enum CompareMsg {
     /// Takes snapshot A or, if true, B of the instant shown.
     Mark(bool),
-    /// Takes snapshot A just before an instant, in milliseconds, and snapshot B of the instant shown.
+    /// Takes snapshot A just before an instant, in milliseconds, and snapshot B of the instant shown, or of the newest where that is earlier.
     Since(u64),
     /// Discards both snapshots.
     Unmark,
@@ -76,7 +76,11 @@ impl Compare {
                     return vec![Effect::AnnounceFailure(msg::compare_too_far(at))];
                 }
                 self.mark(0, &before);
-                self.mark(1, run);
+                let mut after = run.clone();
+                if after.now() < at {
+                    after.live();
+                }
+                self.mark(1, &after);
             }
             CompareMsg::Unmark => (self.snapshots, self.difference) = ([None, None], None),
             CompareMsg::Stage(width, height) => {
@@ -169,6 +173,11 @@ mod tests {
         assert_eq!(state.compare.difference, None);
         // What a command of the history has changed is the same, though nobody marked the instant before it.
         let scaled = crate::session::history::commands(&state.timeline.run).pop().expect("a command");
+        state.update(CompareMsg::Since(scaled.at));
+        assert_eq!(state.compare.difference, Some(difference.clone()));
+        // Also for who looks at the instant before it.
+        state.update(CompareMsg::Unmark);
+        state.update(TimelineMsg::Seek(scaled.at - 1));
         state.update(CompareMsg::Since(scaled.at));
         assert_eq!(state.compare.difference, Some(difference));
     }

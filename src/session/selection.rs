@@ -143,7 +143,7 @@ impl Selection {
                 // What is new is what the person will look at, unless they selected something since; an edit of what was there
                 // changes no selection.
                 let by_person = std::mem::take(&mut self.selected_by_person);
-                if !by_person && (created.is_some() || self.selected.is_none()) {
+                if !by_person && (created.is_some() || self.object(run).is_none()) {
                     self.selected = created.or_else(|| adapt::first_workload(run.sim()));
                 }
             }
@@ -206,6 +206,7 @@ fn effects_of(command: Command) -> Vec<Effect> {
 
 #[cfg(test)]
 mod tests {
+    use crate::api::Kind;
     use crate::explain::diagnose::Diagnosis;
     use crate::session::console::ConsoleMsg;
     use crate::session::editor::EditorMsg;
@@ -222,6 +223,23 @@ mod tests {
         let found = state.diagnosis();
         let helps = state.verdicts(&found).helps;
         (found, helps)
+    }
+
+    #[test]
+    fn an_apply_leads_away_from_an_object_that_is_gone_and_from_no_other() {
+        let mut state = settled((examples::ALL[0].text)());
+        let pod = state.timeline.run.sim().list(Kind::Pod).next().expect("a Pod").key();
+        let apply = |state: &mut State, image: &str| {
+            let text = state.editor.text.replace("nginx:1.7.9", image);
+            state.update(EditorMsg::Edit(text.into()));
+            state.update(Msg::Apply);
+            state.selection.selected.as_ref().map(|key| key.kind)
+        };
+        state.update(SelectionMsg::Select(Some(pod.clone())));
+        assert_eq!(apply(&mut state, "nginx:1.9.1"), Some(Kind::Pod));
+        state.update(TimelineMsg::Seconds(60));
+        assert!(state.timeline.run.get(&pod).is_none());
+        assert_eq!(apply(&mut state, "nginx:1.27"), Some(Kind::Deployment));
     }
 
     #[test]

@@ -95,6 +95,8 @@ pub struct Timeline {
     pub breakpoint_error: Message,
     /// Where it has stopped.
     pub stopped: Option<BreakpointHit>,
+    /// The instant, and the length of the journal, at which a step found nothing to reconcile.
+    idle_at: Option<(Time, usize)>,
     /// The instant that is looked at once the history of a link has been repeated, in milliseconds.
     arrives: Option<u64>,
     /// How a frame plays, if its page asks for anything.
@@ -114,6 +116,7 @@ impl Timeline {
             breakpoints: Vec::new(),
             breakpoint_error: Message::default(),
             stopped: None,
+            idle_at: None,
             arrives: None,
             playback: None,
         }
@@ -223,10 +226,16 @@ impl Timeline {
         ended
     }
 
+    /// Whether a step has found nothing to reconcile at the instant shown.
+    pub fn idles(&self) -> bool {
+        self.idle_at == Some((self.run.sim().now(), self.run.happened()))
+    }
+
     fn step(&mut self) -> Vec<Effect> {
         self.playing = false;
         let stepped = self.run.step_reconcile(STEP_LIMIT_US);
         let printed = self.run.poll();
+        self.idle_at = (!stepped).then(|| (self.run.sim().now(), self.run.happened()));
         let notice = match stepped {
             true => words::narrate(self.run.journal().first(self.run.happened())),
             false => msg::notice_stable(),
@@ -426,6 +435,7 @@ mod tests {
         for _ in 0..3 {
             state.update(TimelineMsg::Step);
             assert!(state.announcer.notice().starts_with("Stable"), "{}", state.announcer.notice());
+            assert!(state.timeline.idles());
         }
         assert!(state.timeline.run.now() < now + 4_000, "{now} {}", state.timeline.run.now());
         assert_eq!(state.timeline.run.journal().len(), written);
@@ -433,6 +443,7 @@ mod tests {
         let mut other = settled((examples::ALL[0].text)());
         for state in [&mut state, &mut other] {
             state.update(ConsoleMsg::Enter("scale deployment nginx-deployment --replicas=3".into()));
+            assert!(!state.timeline.idles());
             state.update(TimelineMsg::Seconds(30));
         }
         assert_eq!(state.timeline.run.journal().len(), other.timeline.run.journal().len());

@@ -835,7 +835,7 @@ fn why_is_a_pod_missing_its_end_has_not_reached_the_loops() {
     let gone = sim.list(Kind::Pod).next().unwrap().meta.name.to_string();
     act(&mut sim, &["fault delay pod 5m", &format!("kubectl delete pod {gone} --force --grace-period=0"), "+2"]);
     let headline = "A watch event for kind Pod has not reached kube-controller-manager yet";
-    let by = &["replicaset-controller", "deployment-controller", "user"];
+    let by = &["user"];
     let event = &format!("Pod …{} marked for deletion", &gone[gone.len() - 5..]);
     let facts = &[("delayed event", event.as_str())];
     let remedy = "Deliver the delayed events to kube-controller-manager";
@@ -881,7 +881,7 @@ fn why_is_a_pod_missing_the_event_of_its_end_is_lost() {
         let gone = sim.list(Kind::Pod).next().unwrap().meta.name.to_string();
         act(&mut sim, &["fault lose pod", "fault lose pod", &format!("kubectl delete pod {gone} --force --grace-period=0"), "+2"]);
         let headline = &format!("A watch event for kind Pod was lost on the way to kube-controller-manager, {words}");
-        let by = &["replicaset-controller", "deployment-controller", "user"];
+        let by = &["user"];
         let event = format!("Pod …{} deleted", &gone[gone.len() - 5..]);
         let facts: &[_] = &[("lost event", event.as_str()), ("set by a command at", "00:10.000"), ("relists at", "00:30.002")];
         let facts = if mode == "never" { &facts[..2] } else { facts };

@@ -109,8 +109,8 @@ impl Page {
         let behind = |kind| matches!(kind, Kind::EndpointSlice | Kind::Endpoints) && !state.selection.view.uses.endpoints;
         // Whoever steps is told what each step did, also where the diagram draws nothing of it.
         let steps = !state.timeline.playing && !self.settings.embed && state.player.is_none();
-        let drawn = |key: &ObjectRef, op: Op| steps || !behind(key.kind) && (op == Op::Deleted || state.timeline.run.get(key).is_some());
-        (self.drawing.caption, self.drawing.told_of) = words::caption(history, &drawn);
+        let drawn = |key: &ObjectRef, op: Op| !behind(key.kind) && (op == Op::Deleted || state.timeline.run.get(key).is_some());
+        (self.drawing.caption, self.drawing.told_of) = if steps { words::step(history) } else { words::caption(history, &drawn) };
         self.inspection.chain_of = Some(of);
     }
 

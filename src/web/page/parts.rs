@@ -260,10 +260,12 @@ impl Page {
 
     /// What the last step did, while the clock rests: who steps sees it beside the picture.
     fn step(&self) -> Html {
-        if self.state.borrow().timeline.playing || self.drawing.beside.is_some() {
+        let state = self.state.borrow();
+        if state.timeline.playing || self.drawing.beside.is_some() {
             return html! { <span class="grow" /> };
         }
-        html! { <span class="grow ell told-step" title={say(&self.drawing.caption)}>{ marked(&self.drawing.caption) }</span> }
+        let told = if state.timeline.idles() { &msg::notice_stable() } else { &self.drawing.caption };
+        html! { <span class="grow ell told-step" title={say(told)}>{ marked(told) }</span> }
     }
 
     /// Where things stand; its words give way before its sign. Leads to the workload that it is about, where there is room to read of it.
@@ -413,9 +415,12 @@ impl Page {
         }
     }
 
-    /// The instants that are compared, on the timeline.
+    /// The instants that are compared, on the timeline: both while they are looked at, the first alone until there is a second.
     pub(super) fn flags(&self) -> Vec<(u64, &'static str)> {
         let state = self.state.borrow();
+        if state.compare.difference.is_some() && self.panels.tool != Some(Tool::Compare) {
+            return Vec::new();
+        }
         state.compare.snapshots.iter().zip(["A", "B"]).filter_map(|(instant, name)| Some((instant.as_ref()?.at, name))).collect()
     }
 }
