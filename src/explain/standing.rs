@@ -230,6 +230,9 @@ fn policy_state(sim: &Sim, policy: &Object) -> (Message, Health) {
         pods if rules::allows_nothing(&spec) => {
             (msg::standing_policy_closed(pods, spec.policy_types.iter().map(Message::name).collect::<Vec<_>>()), Health::Well)
         }
+        pods if connectivity::allows_no_pod(sim.server(), &policy.meta.namespace, &spec) => {
+            (msg::standing_policy_no_peer(pods, spec.policy_types.iter().map(Message::name).collect::<Vec<_>>()), Health::Note)
+        }
         pods => (msg::standing_policy(pods, spec.policy_types.iter().map(Message::name).collect::<Vec<_>>()), Health::Well),
     }
 }

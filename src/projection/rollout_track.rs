@@ -106,7 +106,7 @@ impl Track {
 pub struct Extent {
     /// When there was the first Pod.
     pub first: Option<u64>,
-    /// When the current update began.
+    /// When the current or the last update began.
     pub began: Option<u64>,
     /// When something changed, and the most Pods that there were or might be then.
     pub changes: Vec<(u64, u32)>,
@@ -167,9 +167,10 @@ pub fn fewer<S: PartialEq>(points: &[Point], stretch: impl Fn(usize) -> S) -> Ve
     out
 }
 
-/// When the current update began: since then there have been Pods of two revisions.
+/// When the current or the last update began: from then on there were Pods of two revisions.
 pub fn began(track: &Track) -> Option<u64> {
-    let after = track.points.iter().rposition(|point| !point.is_mixed()).map_or(0, |last| last + 1);
+    let mixed = track.points.iter().rposition(Point::is_mixed)?;
+    let after = track.points[..mixed].iter().rposition(|point| !point.is_mixed()).map_or(0, |last| last + 1);
     track.points.get(after).map(|point| point.at)
 }
 

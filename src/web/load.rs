@@ -2,7 +2,7 @@
 
 use super::language::{Lang, say};
 use crate::i18n::msg;
-use crate::session::load::{CpuLoad, MAX_LOAD};
+use crate::session::load::CpuLoad;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlInputElement;
 use yew::prelude::*;
@@ -31,9 +31,10 @@ pub fn LoadSlider(props: &LoadProps) -> Html {
         }
     });
     let value = held.unwrap_or(props.load.milli).to_string();
+    let most = props.load.most.to_string();
     html! {
-        <div class="load"><label for="load">{ say(msg::load_label(&props.load.selector)) }</label><span class="dim mono">{ "0" }</span>
-            <input type="range" id="load" min="0" max={MAX_LOAD.to_string()} step="50" value={value.clone()} aria-valuetext={format!("{value}m")} oninput={oninput} onchange={onchange} />
-            <span class="dim mono">{ format!("{MAX_LOAD}m") }</span><b class="mono">{ format!("{value}m") }</b></div>
+        <div class="load" title={say(msg::load_reports())}><label for="load">{ say(msg::load_label(&props.load.selector)) }</label><span class="dim mono">{ "0" }</span>
+            <input type="range" id="load" min="0" max={most.clone()} step={props.load.step().to_string()} value={value.clone()} aria-valuetext={format!("{value}m")} oninput={oninput} onchange={onchange} />
+            <span class="dim mono">{ format!("{most}m") }</span><b class="mono">{ format!("{value}m") }</b></div>
     }
 }

@@ -132,6 +132,29 @@ pub fn verdict(server: &ApiServer, direction: Direction, pod: &Object, peer: &Pe
     Verdict::Denied { policies: isolating.into_iter().map(|(key, _)| key).collect() }
 }
 
+/// Whether the rules of a policy of a namespace name peers, and no Pod is one of them.
+pub fn allows_no_pod(server: &ApiServer, namespace: &str, spec: &NetworkPolicySpec) -> bool {
+    let of = |kind: &Str| if kind == Direction::Ingress.name() { (&spec.ingress, true) } else { (&spec.egress, false) };
+    let mut peers = Vec::new();
+    for (rules, from) in spec.policy_types.iter().map(of) {
+        for rule in rules {
+            let named = if from { &rule.from } else { &rule.to };
+            // A rule without peers, or for addresses, allows more than Pods.
+            if named.is_empty() || named.iter().any(|peer| peer.ip_block.is_some()) {
+                return false;
+            }
+            peers.extend(named);
+        }
+    }
+    let is_one = |pod: &Object| {
+        let pod = Peer::pod(pod);
+        peers.iter().any(|peer| is_peer(server, namespace, peer, &pod))
+    };
+    !peers.is_empty()
+        && !server.list(Kind::Pod).any(|pod| is_one(pod))
+        && !peers.iter().any(|peer| is_peer(server, namespace, peer, &Peer::name_server()))
+}
+
 fn is_peer(server: &ApiServer, namespace: &str, rule: &PolicyPeer, peer: &Peer<'_>) -> bool {
     if let Some(block) = &rule.ip_block {
         let Ok(address) = peer.address.parse() else { return false };

@@ -191,16 +191,20 @@ pub(super) fn ahead(out: &mut Chart, plot: Rect, (from, y): (f64, f64), words: M
     out.words.push((plot.right() + AFTER, y + 4.0, "start", "lim", words));
 }
 
-/// The time from the first Pod to a little after the instant shown, without what is long and idle. While an update runs, from
-/// a little before that: what was before takes no room from it.
+/// The time from the first Pod to a little after the instant shown, without what is long and idle. Once there was an update, from
+/// a little before the last: what was before takes no room from it.
 pub(super) fn axis(extent: &Extent, now: u64, width: f64) -> Axis {
     let first = extent.first.unwrap_or_default();
-    let before = |at: u64| at.saturating_sub(300.max((now.saturating_sub(at)) / 12));
+    let folds_since = |first: u64| {
+        let mut idle = Idle::since(first);
+        extent.changes.iter().filter(|(at, _)| *at > first).for_each(|(at, _)| idle.see(*at));
+        idle.folds(now)
+    };
+    let busy_since = |first: u64, folds: &[(u64, u64)]| Axis::busy(now.saturating_sub(first), folds);
+    let before = |at: u64| at.saturating_sub(300.max(busy_since(at, &folds_since(at)) / 12));
     let first = extent.began.map_or(first, |at| before(at).max(first));
-    let mut idle = Idle::since(first);
-    extent.changes.iter().filter(|(at, _)| *at > first).for_each(|(at, _)| idle.see(*at));
-    let folds = idle.folds(now);
-    let busy = Axis::busy(now.saturating_sub(first), &folds).max(if extent.began.is_some() { 1_500 } else { 4_000 }) as f64;
+    let folds = folds_since(first);
+    let busy = busy_since(first, &folds).max(if extent.began.is_some() { 1_500 } else { 4_000 }) as f64;
     Axis::new(first, busy * 1.05, width, folds)
 }
 

@@ -36,7 +36,7 @@ fn a_rollout_fills_the_chart_however_long_ago_it_was() {
 }
 
 #[test]
-fn an_update_that_runs_has_the_chart_for_itself_and_no_longer() {
+fn the_last_update_has_the_chart_for_itself_also_long_after_its_end() {
     let point = |at, old, new| {
         let counts = [old, new].map(|ready| pods(ready, 0)).to_vec();
         Point { at, counts, limits: (2, 4), desired: 3 }
@@ -49,7 +49,9 @@ fn an_update_that_runs_has_the_chart_for_itself_and_no_longer() {
     assert_eq!(chart.next(20_000, false), chart.axis.from);
     assert!(chart.paths.iter().all(|(_, d)| !d.contains("M-") && !d.contains("L-") && !d.contains("H-")));
     track.points.push(point(26_000, 0, 3));
-    assert_eq!(draw(&track, &Extent::of(&track), 900.0, 400.0).axis.from, 0);
+    track.now = 3_600_000;
+    let chart = draw(&track, &Extent::of(&track), 900.0, 400.0);
+    assert!((19_000..20_000).contains(&chart.axis.from) && chart.axis.x(26_000) > chart.plot.w * 0.6, "{:?}", chart.axis);
 }
 
 #[test]
@@ -219,7 +221,8 @@ fn stuck() -> Track {
 
 #[test]
 fn neighbours_have_different_shades_and_each_revision_its_name_in_its_area_and_in_the_table() {
-    let chart = draw(&stuck(), &Extent::of(&stuck()), 1_000.0, 560.0);
+    let whole = Extent { began: None, ..Extent::of(&stuck()) };
+    let chart = draw(&stuck(), &whole, 1_000.0, 560.0);
     let keys: Vec<String> = chart.keys.iter().map(|(class, _, [image, _])| format!("{class} {image}")).collect();
     // What never had a ready Pod takes no shade from those that had.
     assert_eq!(keys, ["r2 nginx:1.7.9", "r1 nginx:1.25", "fls nginx:9.99", "fls ngnix:1.27", "r0 frobnicator:1.0"]);
@@ -239,7 +242,7 @@ fn neighbours_have_different_shades_and_each_revision_its_name_in_its_area_and_i
     let alone = Track { points: stuck().points[..1].to_vec(), now: 4_000, ..stuck() };
     assert!(!draw(&alone, &Extent::of(&alone), 1_000.0, 560.0).words.iter().any(|word| word.3.starts_with("rev")));
     // Where there is less room the tag or the name tells it, and in the end nothing.
-    let narrow = draw(&stuck(), &Extent::of(&stuck()), 420.0, 560.0);
+    let narrow = draw(&stuck(), &whole, 420.0, 560.0);
     assert!(narrow.words.iter().any(|word| word.4 == "1.25") && !narrow.words.iter().any(|word| word.4.contains("…")));
 }
 
