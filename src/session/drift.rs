@@ -5,6 +5,7 @@ use super::run::Run;
 use crate::actions::Command;
 use crate::api::{Labels, Object, ObjectRef, Time, Uid};
 use crate::engine::{Entry, Op, Record, Sim};
+use crate::i18n::{Message, msg};
 use crate::projection::changes::ChangedField;
 use serde_json::Value;
 use std::rc::Rc;
@@ -13,6 +14,42 @@ use std::rc::Rc;
 const MAX_TEXT_BYTES: usize = 20_000;
 /// Fields not set by a user, or that identify the object; labels and annotations are compared separately.
 const IGNORED_FIELDS: [&str; 4] = ["apiVersion", "kind", "metadata", "status"];
+
+/// What differs of an object of the manifest.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference {
+    /// The object.
+    pub object: ObjectRef,
+    /// The field, from what was applied to what is in the cluster; none where the object is not there at all.
+    pub field: Option<ChangedField>,
+}
+
+impl Difference {
+    /// In a sentence.
+    pub fn told(&self) -> Message {
+        let name = &self.object.name;
+        match &self.field {
+            Some(ChangedField { path, from, to }) => {
+                let said = |value: &Option<String>| value.as_ref().map_or_else(msg::field_not_set, Message::name);
+                msg::drift_field(self.object.kind, name, path, said(from), said(to))
+            }
+            None => msg::drift_missing(self.object.kind, name),
+        }
+    }
+
+    /// The same in a few words: what is in the cluster.
+    pub fn brief(&self) -> Message {
+        match &self.field {
+            Some(ChangedField { path, to, .. }) => {
+                // The key of a label may have dots of its own.
+                let key = ["metadata.labels.", "metadata.annotations."].iter().find_map(|of| path.strip_prefix(of));
+                let last = key.or_else(|| path.rsplit('.').next()).unwrap_or(path);
+                msg::drift_field_brief(last, to.as_ref().map_or_else(msg::field_not_set, Message::name))
+            }
+            None => msg::drift_missing_brief(),
+        }
+    }
+}
 
 /// An object of the manifest.
 #[derive(Debug)]
@@ -24,7 +61,7 @@ struct Set {
     then: Value,
     /// What of it was compared last, and in which fields it differs.
     observed: Option<ObservedVersion>,
-    fields: Vec<String>,
+    differs: Vec<Difference>,
 }
 
 /// Which object it is, the generation of its spec, labels and annotations: all that a person sets.
@@ -69,18 +106,18 @@ impl Drift {
             let text = document.value;
             let key = crate::actions::key_of(&text)?;
             let then = then(&key)?.to_value();
-            Some(Set { key, text, then, observed: None, fields: Vec::new() })
+            Some(Set { key, text, then, observed: None, differs: Vec::new() })
         };
         Drift { sets: documents.into_iter().filter_map(set).collect(), since: at.0 / 1000, epoch: 0 }
     }
 
-    /// What differs now, a line for each field. An object is compared again only when what a person sets has been written.
-    pub fn read(&mut self, sim: &Sim, epoch: u64) -> Vec<String> {
+    /// What differs now. An object is compared again only when what a person sets has been written.
+    pub fn read(&mut self, sim: &Sim, epoch: u64) -> Vec<Difference> {
         let epoch_changed = std::mem::replace(&mut self.epoch, epoch) != epoch;
         for set in &mut self.sets {
-            let of = [set.key.kind.name(), " ", &set.key.name].concat();
+            let differs = |field| Difference { object: set.key.clone(), field };
             let Some(object) = sim.get(&set.key) else {
-                (set.observed, set.fields) = (None, vec![[&of, ": not found"].concat()]);
+                (set.observed, set.differs) = (None, vec![differs(None)]);
                 continue;
             };
             // What has no spec has no generation.
@@ -102,11 +139,9 @@ impl Drift {
                     compare(&path, &Value::Null, one(&set.then).as_ref(), one(&now).as_ref(), &mut fields);
                 }
             }
-            let said = |value: Option<String>| value.unwrap_or_else(|| "none".into());
-            let line = |field: ChangedField| [&of, ": ", &field.path, " ", &said(field.from), " → ", &said(field.to)].concat();
-            (set.observed, set.fields) = (observed, fields.into_iter().map(line).collect());
+            (set.observed, set.differs) = (observed, fields.into_iter().map(|field| differs(Some(field))).collect());
         }
-        self.sets.iter().flat_map(|set| set.fields.iter().cloned()).collect()
+        self.sets.iter().flat_map(|set| set.differs.iter().cloned()).collect()
     }
 }
 
@@ -145,24 +180,28 @@ mod tests {
     use crate::session::examples;
     use crate::session::timeline::TimelineMsg;
 
+    fn drift(state: &mut State) -> Vec<String> {
+        state.drift().iter().map(|differs| differs.told().english()).collect()
+    }
+
     #[test]
     fn what_the_text_sets_and_the_cluster_has_otherwise_is_told_until_it_is_applied_again() {
         let mut state = State::new((examples::ALL[0].text)(), 1);
         state.update(TimelineMsg::Seconds(10));
-        assert_eq!(state.drift(), [""; 0]);
+        assert_eq!(drift(&mut state), [""; 0]);
         state.update(ConsoleMsg::Enter("kubectl scale deployment/nginx-deployment --replicas=4".into()));
         state.update(ConsoleMsg::Enter("kubectl set image deployment/nginx-deployment nginx=nginx:1.9.1".into()));
         state.update(TimelineMsg::Seconds(10));
         let image = "Deployment nginx-deployment: spec.template.spec.containers[nginx].image nginx:1.7.9 → nginx:1.9.1";
-        assert_eq!(state.drift(), ["Deployment nginx-deployment: spec.replicas 2 → 4", image]);
+        assert_eq!(drift(&mut state), ["Deployment nginx-deployment: spec.replicas 2 → 4", image]);
         // What the text does not set is nobody's concern.
         state.update(ConsoleMsg::Enter("kubectl rollout pause deployment/nginx-deployment".into()));
-        assert_eq!(state.drift().len(), 2);
+        assert_eq!(drift(&mut state).len(), 2);
         state.update(Msg::Apply);
-        assert_eq!(state.drift(), [""; 0]);
+        assert_eq!(drift(&mut state), [""; 0]);
         state.update(ConsoleMsg::Enter("kubectl delete deployment nginx-deployment --wait=false".into()));
         state.update(TimelineMsg::Seconds(60));
-        assert_eq!(state.drift(), ["Deployment nginx-deployment: not found"]);
+        assert_eq!(drift(&mut state), ["Deployment nginx-deployment is not in the cluster"]);
     }
 
     #[test]
@@ -170,16 +209,16 @@ mod tests {
         let text = "{apiVersion: v1, kind: ConfigMap, metadata: {name: c, labels: {a: b, c: d}, annotations: {team: blue}}, data: {k: v}}";
         let mut state = State::new(text, 1);
         state.update(TimelineMsg::Seconds(1));
-        assert_eq!(state.drift(), [""; 0]);
+        assert_eq!(drift(&mut state), [""; 0]);
         state.update(ConsoleMsg::Enter("kubectl label configmap c a=x new=y --overwrite".into()));
         state.update(ConsoleMsg::Enter("kubectl annotate configmap c team-".into()));
-        assert_eq!(state.drift(), ["ConfigMap c: metadata.labels.a b → x", "ConfigMap c: metadata.annotations.team blue → none"]);
+        assert_eq!(drift(&mut state), ["ConfigMap c: metadata.labels.a b → x", "ConfigMap c: metadata.annotations.team blue → not set"]);
         // Of a Deployment too, though its generation stays.
         let text = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: w, labels: {a: w}}, spec: {selector: {matchLabels: {a: w}}, template: {metadata: {labels: {a: w}}, spec: {containers: [{name: c, image: i}]}}}}";
         let mut state = State::new(text, 1);
-        assert_eq!(state.drift(), [""; 0]);
+        assert_eq!(drift(&mut state), [""; 0]);
         state.update(ConsoleMsg::Enter("kubectl label deployment w a=x --overwrite".into()));
-        assert_eq!(state.drift(), ["Deployment w: metadata.labels.a w → x"]);
+        assert_eq!(drift(&mut state), ["Deployment w: metadata.labels.a w → x"]);
     }
 
     #[test]
@@ -187,7 +226,7 @@ mod tests {
         let mut state = State::new((examples::ALL[0].text)(), 1);
         state.update(Msg::Apply);
         state.update(ConsoleMsg::Enter("kubectl scale deployment/nginx-deployment --replicas=4".into()));
-        assert_eq!(state.drift(), ["Deployment nginx-deployment: spec.replicas 2 → 4"]);
+        assert_eq!(drift(&mut state), ["Deployment nginx-deployment: spec.replicas 2 → 4"]);
     }
 
     #[test]
@@ -202,10 +241,10 @@ mod tests {
         let mut again = State::from_link(Some(&link));
         again.recall(&link);
         while again.timeline.run_until.is_some() {
-            assert_eq!(again.drift(), [""; 0]);
+            assert_eq!(drift(&mut again), [""; 0]);
             again.run_slice(50);
         }
-        assert_eq!(again.drift(), ["Deployment nginx-deployment: spec.replicas 2 → 4"]);
+        assert_eq!(drift(&mut again), ["Deployment nginx-deployment: spec.replicas 2 → 4"]);
         assert_eq!(again.console.history.last().map(String::as_str), Some("kubectl scale deployment/nginx-deployment --replicas=4"));
     }
 
@@ -213,16 +252,16 @@ mod tests {
     fn each_branch_has_its_own_differences() {
         let mut state = State::new((examples::ALL[0].text)(), 1);
         state.update(TimelineMsg::Seconds(10));
-        assert_eq!(state.drift(), [""; 0]);
+        assert_eq!(drift(&mut state), [""; 0]);
         let scale = |state: &mut State, n: usize| {
             state.update(ConsoleMsg::Enter(format!("kubectl scale deployment/nginx-deployment --replicas={n}")));
             state.update(TimelineMsg::Seconds(10));
-            state.drift()
+            drift(state)
         };
         assert_eq!(scale(&mut state, 4), ["Deployment nginx-deployment: spec.replicas 2 → 4"]);
         state.update(TimelineMsg::Seek(9_000));
         assert_eq!(scale(&mut state, 5), ["Deployment nginx-deployment: spec.replicas 2 → 5"]);
         state.update(TimelineMsg::Switch(1));
-        assert_eq!(state.drift(), ["Deployment nginx-deployment: spec.replicas 2 → 4"]);
+        assert_eq!(drift(&mut state), ["Deployment nginx-deployment: spec.replicas 2 → 4"]);
     }
 }

@@ -1,6 +1,6 @@
 //! The manifest: the text, what was applied of it, and what is wrong with it.
 
-use super::drift::Drift;
+use super::drift::{Difference, Drift};
 use super::effect::Effect;
 use super::leftovers::Leftovers;
 use super::run::Run;
@@ -270,7 +270,7 @@ impl Editor {
     }
 
     /// Fields that the manifest sets and the cluster has changed since it was applied.
-    pub fn drift(&mut self, run: &Run) -> Vec<String> {
+    pub fn drift(&mut self, run: &Run) -> Vec<Difference> {
         if !matches!(self.status, ApplyStatus::Clean | ApplyStatus::Applied) || run.applies() || run.recalls() {
             return Vec::new();
         }

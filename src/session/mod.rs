@@ -10,7 +10,7 @@ pub mod compare;
 pub mod console;
 pub mod demo;
 pub mod drawing;
-mod drift;
+pub mod drift;
 pub mod editor;
 pub mod effect;
 pub mod examples;

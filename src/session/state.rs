@@ -5,6 +5,7 @@ use super::compare::{Compare, CompareMsg};
 use super::console::{Console, ConsoleMsg};
 use super::demo::Demo;
 use super::drawing::{Drawing, Picture};
+use super::drift::Difference;
 use super::editor::{Editor, EditorMsg};
 use super::effect::Effect;
 use super::examples;
@@ -385,7 +386,7 @@ impl State {
     }
 
     /// Fields that the manifest sets and the cluster has changed since it was applied.
-    pub fn drift(&mut self) -> Vec<String> {
+    pub fn drift(&mut self) -> Vec<Difference> {
         self.editor.drift(&self.timeline.run)
     }
 

@@ -179,7 +179,7 @@ fn a_lesson_in_the_editor_is_played_beside_its_text() {
     // A link holds it.
     let again = State::from_link(Some(&state.link()));
     assert_eq!(card(&again).title, "The control loop");
-    assert_eq!(state.drift(), Vec::<String>::new());
+    assert_eq!(state.drift(), Vec::new());
 }
 
 #[test]
