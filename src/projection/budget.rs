@@ -145,6 +145,7 @@ impl Budget {
         let old = count_of(&|cell| !cell.new);
         let fresh = count_of(&|cell| cell.new && cell.state == PodState::Ready);
         let waiting = count_of(&|cell| cell.new && cell.state != PodState::Ready);
+        let failing = count_of(&|cell| cell.new && cell.state == PodState::Failed);
         let (room, go) = (sizes.room(self.at_most), sizes.steady().saturating_sub(self.at_least).min(sizes.old));
         (self.head, self.text) = if let Some(generation) = sizes.unobserved.filter(|_| old + sizes.old == 0) {
             (msg::budget_spec_changed(), msg::budget_unobserved(generation))
@@ -184,6 +185,7 @@ impl Budget {
                 (Some(left), _) => (msg::budget_no_room(format!("{} + {} = {}", count(sizes.old), count(sizes.new), count(asked))), left),
                 // It goes by what its sets say of themselves, which Pods may have overtaken.
                 (None, _) if ready > self.at_least && ready > sizes.steady() => (limits(), msg::budget_status_lags(sizes.steady())),
+                (None, _) if failing > 0 && failing == waiting => (msg::budget_stopped(), msg::budget_failing(failing)),
                 (None, Some(_)) if waiting > 1 => (limits(), msg::budget_waiting_for_one(waiting)),
                 (None, Some(pod)) => (limits(), msg::budget_waiting_for_pod(pod)),
                 (None, None) => (limits(), msg::budget_waiting()),
@@ -270,16 +272,22 @@ mod tests {
         // Nothing is replaced when Pods come up for the first time.
         assert_eq!(said(0, 0, 3, [0, 8, 0]), "No rollout in progress: 0 of 8 Pods are ready");
         // The Pods that the ReplicaSets are asked for count, before they are made.
-        assert_eq!(said(6, 0, 1, [6, 4, 0]), "6 + 4 = 10 Pods requested: no room left: 3 to be created by replicaset-controller");
+        assert_eq!(said(6, 0, 1, [6, 4, 0]), "6 + 4 = 10 Pods requested: 3 to be created by replicaset-controller");
         assert_eq!(
             said(7, 0, 2, [6, 4, 0]),
-            "6 + 4 = 10 Pods requested: no room left: 1 to be deleted and 2 to be created by replicaset-controller"
+            "6 + 4 = 10 Pods requested: 1 to be deleted and 2 to be created by replicaset-controller"
         );
         assert_eq!(said(7, 0, 3, [6, 3, 0]), "Between the limits: 1 more Pod can be created");
         assert_eq!(said(6, 0, 4, [6, 4, 0]), "Both limits reached: Waiting for one of 4 new Pods to become Ready");
         assert_eq!(said(8, 0, 0, [8, 0, 0]), "Between the limits: 2 more Pods can be created");
         assert_eq!(said(6, 3, 1, [6, 4, 3]), "Upper limit reached: 3 old Pods can be removed: 9 − 6 = 3");
         assert_eq!(said(2, 8, 0, [2, 8, 8]), "Upper limit reached: The last 2 old Pods can be removed");
+        let mut failing = Budget { at_least: 6, at_most: 10, ..Budget::default() };
+        failing.add(PodState::Ready, &Str::default(), false, 6);
+        failing.add(PodState::Failed, &Str::default(), true, 4);
+        let failing = failing.settle(Sizes { desired: 8, old: 6, new: 4, ..Sizes::default() }, Some("…-p"));
+        let told = (failing.head.english(), failing.text.english());
+        assert_eq!(told, ("Rollout stopped at its limits".into(), "4 new Pods fail; the old ones stay until they are Ready".into()));
         let mut last = Budget { at_least: 6, at_most: 10, ..Budget::default() };
         last.add(PodState::Ready, &Str::default(), true, 7);
         let last = last.settle(Sizes { desired: 8, new: 8, available: 7, rolling: true, ..Sizes::default() }, None);
