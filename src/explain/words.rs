@@ -331,12 +331,22 @@ pub fn grouped(text: &str) -> String {
     text.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// What the entries of a lane between two instants say, in milliseconds: the first, or the first that failed.
-pub fn tell(journal: Journal<'_>, from: u64, to: u64, of: u8) -> Message {
+/// Of the entries of a lane between two instants, in milliseconds, the first, or the first that failed; and how many there are.
+fn told_of(journal: Journal<'_>, from: u64, to: u64, of: u8) -> Option<(&Entry, usize)> {
     let start = journal.partition_point(|entry| entry.time.0 / 1000 < from);
     let here = || journal.from(start).iter().take_while(|entry| entry.time.0 / 1000 <= to).filter(|entry| lane(entry) == Some(of));
-    let first = here().find(|entry| is_bad(entry)).or_else(|| here().next());
-    first.map(|entry| sentence(entry, here().count() - 1)).unwrap_or_default()
+    let first = here().find(|entry| is_bad(entry)).or_else(|| here().next())?;
+    Some((first, here().count()))
+}
+
+/// What the entries of a lane between two instants say, in milliseconds: the first, or the first that failed.
+pub fn tell(journal: Journal<'_>, from: u64, to: u64, of: u8) -> Message {
+    told_of(journal, from, to, of).map(|(entry, count)| sentence(entry, count - 1)).unwrap_or_default()
+}
+
+/// The object that is told of there.
+pub fn object_at(journal: Journal<'_>, from: u64, to: u64, of: u8) -> Option<ObjectRef> {
+    told_of(journal, from, to, of)?.0.key()
 }
 
 #[cfg(test)]

@@ -27,6 +27,7 @@ use crate::web::inspector::Inspector;
 use crate::web::language::{Lang, marked, say};
 use crate::web::stage::{SceneScope, Stage};
 use crate::web::tools::{Tool, Tools};
+use crate::web::timeline::MarkSpan;
 use crate::web::topbar::Topbar;
 use crate::web::window;
 use std::rc::Rc;
@@ -54,7 +55,8 @@ pub(super) struct Calls {
     act: Callback<String>,
     select: Callback<Option<ObjectRef>>,
     pub(super) seek: Callback<u64>,
-    pub(super) tell: Callback<(u64, u64, u8), Message>,
+    pub(super) tell: Callback<MarkSpan, Message>,
+    pub(super) pick: Callback<MarkSpan>,
     line: Callback<String>,
     complete: Callback<String, Vec<String>>,
     find: Callback<ObjectRef, bool>,
@@ -90,6 +92,13 @@ impl Page {
                 tell: {
                     let state = self.state.clone();
                     Callback::from(move |(from, to, lane)| words::tell(state.borrow().timeline.run.journal(), from, to, lane))
+                },
+                pick: {
+                    let state = self.state.clone();
+                    // What a person did leads to no object.
+                    link.batch_callback(move |(from, to, lane)| {
+                        words::object_at(state.borrow().timeline.run.journal(), from, to, lane).map(Msg::Why)
+                    })
                 },
                 line: link.callback(|line| Msg::Do(ConsoleMsg::Enter(line).into())),
                 complete: {

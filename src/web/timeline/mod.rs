@@ -50,10 +50,19 @@ pub struct LanesProps {
     pub slim: bool,
     /// To an instant.
     pub on_seek: Callback<u64>,
+    /// Whether the clock runs.
+    #[prop_or_default]
+    pub playing: bool,
     /// What the marks of a lane between two instants say.
     #[prop_or_default]
-    pub on_tell: Option<Callback<(u64, u64, u8), Message>>,
+    pub on_tell: Option<Callback<MarkSpan, Message>>,
+    /// They were clicked.
+    #[prop_or_default]
+    pub on_pick: Callback<MarkSpan>,
 }
+
+/// The marks of a lane between two instants, in milliseconds.
+pub type MarkSpan = (u64, u64, u8);
 
 /// What happens to the lanes.
 pub enum Msg {
@@ -73,8 +82,8 @@ pub enum Msg {
     Size,
 }
 
-/// What is told of a mark, and where: from the left, or from the right where there is no room.
-pub(super) type Tip = (String, f64, bool);
+/// What is told of a mark, and the middle of it.
+pub(super) type Tip = (String, f64);
 
 /// The lanes.
 pub struct Lanes {
@@ -90,6 +99,12 @@ pub struct Lanes {
     pub(super) cached: Option<(Key, Vec<MarkBlock>, Vec<MarkBlock>)>,
     pub(super) idle: Option<(Lens, Idle)>,
     pub(super) tip: Option<Tip>,
+    /// Where a pointer rests on the axis.
+    pub(super) pointer: Option<f64>,
+    /// The time that a pointer holds while it moves the lanes.
+    grabbed: Option<u64>,
+    /// The marks that it went down on, until it moves.
+    pressed: Option<MarkSpan>,
     pub(super) observer: Option<(wasm_bindgen::prelude::Closure<dyn FnMut()>, web_sys::ResizeObserver)>,
 }
 
@@ -98,6 +113,15 @@ pub(super) type Lens = (usize, usize);
 
 /// A fold that still grows moves no mark.
 pub(super) type Key = (Lens, u64, f64, f64, usize);
+
+/// Half of the width of a tip at least.
+const TIP_HALF: f64 = 164.0;
+/// Height of the whole time over the ruler, where a part of it is shown.
+pub(super) const OVERVIEW: f64 = 4.0;
+/// How far from the edge the time of a playhead out of sight is to be clicked.
+const EDGE: f64 = 80.0;
+/// A pointer that moves less has not moved.
+const STILL: f64 = 3.0;
 
 /// Minimum of milliseconds per pixel.
 pub(super) const FINEST: f64 = 0.25;
@@ -182,11 +206,84 @@ impl Lanes {
     }
 
     /// Goes to the place of a pointer, or to the mark that it points at: a pixel may be a tenth of a second.
-    fn point(&self, props: &LanesProps, event: &PointerEvent) {
+    fn point(&mut self, props: &LanesProps, event: &PointerEvent) {
         let x = self.place(props, event.client_x());
-        match self.marks_at(props, (event.client_x(), event.client_y())) {
-            Some((_, (from, to))) => props.on_seek.emit(self.axis(props).time(x).clamp(from, to).min(props.end)),
+        let found = self.marks_at(props, (event.client_x(), event.client_y())).map(|(block, (from, to))| (from, to, block.lane));
+        match found {
+            Some((from, to, _)) => props.on_seek.emit(self.axis(props).time(x).clamp(from, to).min(props.end)),
             None => self.seek(props, x),
+        }
+        self.pressed = found;
+    }
+
+    /// A pointer went down.
+    fn down(&mut self, props: &LanesProps, event: &PointerEvent) -> bool {
+        let x = self.place(props, event.client_x());
+        let grabs = !props.slim && (event.button() == 1 || event.ctrl_key() || event.meta_key());
+        // The names of the lanes are no place on the axis.
+        if (!props.slim && x < -8.0) || (event.button() != 0 && !grabs) {
+            return false;
+        }
+        self.held.push((event.pointer_id(), x));
+        let canvas = self.canvas.cast::<Element>();
+        if let Some(canvas) = &canvas {
+            let _ = canvas.set_pointer_capture(event.pointer_id());
+        }
+        if grabs {
+            event.prevent_default();
+            self.grabbed = Some(self.axis(props).time(x));
+            return self.tip.take().is_some();
+        }
+        let y = f64::from(event.client_y()) - canvas.map_or(0.0, |canvas| canvas.get_bounding_client_rect().top());
+        if self.near.is_some() && y < 20.0 {
+            let axis = self.axis(props);
+            let now = axis.x(props.now);
+            if y < OVERVIEW + 2.0 {
+                let (whole, _) = self.whole(props);
+                self.zoom(props, 1.0, whole.time(x), axis.width / 2.0);
+                return true;
+            }
+            if (now < 0.0 && x < EDGE) || (now > axis.width && x > axis.width - EDGE) {
+                self.zoom(props, 1.0, props.now, axis.width / 2.0);
+                return true;
+            }
+        }
+        self.point(props, event);
+        // What it tells would stand over the way back.
+        self.tip.take().is_some()
+    }
+
+    /// A pointer moved: it rests on something, drags the lanes, goes along the time, or is one of two fingers.
+    fn moved(&mut self, props: &LanesProps, event: &PointerEvent) -> bool {
+        let x = self.place(props, event.client_x());
+        match (self.held.len(), self.grabbed) {
+            (0, _) => {
+                if self.rests.is_none() {
+                    self.rests = Some(self.axis(props));
+                }
+                let pointer = (!props.slim && x >= 0.0).then_some(x);
+                let tip = self.tell(props, event);
+                let before = (std::mem::replace(&mut self.tip, tip), std::mem::replace(&mut self.pointer, pointer));
+                before.0 != self.tip || before.1 != self.pointer
+            }
+            (1, Some(at)) => {
+                self.zoom(props, 1.0, at, x);
+                true
+            }
+            (1, None) => {
+                if self.held.iter().any(|held| (held.1 - x).abs() > STILL) {
+                    self.pressed = None;
+                }
+                if self.pressed.is_none() {
+                    self.seek(props, x);
+                }
+                false
+            }
+            _ if props.slim => false,
+            _ => {
+                self.pinch(props, event.pointer_id(), x);
+                true
+            }
         }
     }
 
@@ -239,13 +336,9 @@ impl Lanes {
     pub(super) fn tell(&self, props: &LanesProps, event: &PointerEvent) -> Option<Tip> {
         let on_tell = props.on_tell.as_ref()?;
         let (x, axis) = (self.place(props, event.client_x()), self.axis(props));
-        let tip = |words: String, x: f64| {
-            let turned = x > axis.width / 2.0;
-            let left = x + Self::sides(props.slim).0;
-            Some((words, if turned { self.width - left } else { left }, turned))
-        };
+        let tip = |words: String, x: f64| Some((words, x + Self::sides(props.slim).0));
         if let Some((block, (from, to))) = self.marks_at(props, (event.client_x(), event.client_y())) {
-            return tip(say(on_tell.emit((from, to, block.lane))), block.x);
+            return tip(say(on_tell.emit((from, to, block.lane))), block.x.max(0.0) + block.w.min(14.0) / 2.0);
         }
         if let Some((middle, (from, to))) = axis.folded().find(|(middle, _)| (middle - x).abs() < FOLD / 2.0) {
             return tip(say(msg::idle_time(from, to, to - from)), middle);
@@ -279,7 +372,8 @@ impl Lanes {
             self.cached = Some((key, blocks(&props.marks, &axis), blocks(ghosts, &axis)));
         }
         let Some((_, merged, ghosts)) = &self.cached else { return };
-        let paint = Paint { context: &context, axis, props, width: self.width };
+        let whole = self.near.map(|_| self.whole(props).0);
+        let paint = Paint { context: &context, axis, props, width: self.width, whole, pointer: self.pointer };
         if props.slim { paint.slim(merged) } else { paint.lanes(merged, ghosts) }
     }
 }
@@ -298,6 +392,9 @@ impl Component for Lanes {
             cached: None,
             idle: None,
             tip: None,
+            pointer: None,
+            grabbed: None,
+            pressed: None,
             observer: None,
         }
     }
@@ -312,37 +409,17 @@ impl Component for Lanes {
     fn update(&mut self, ctx: &Context<Self>, msg: Msg) -> bool {
         let props = ctx.props();
         match msg {
-            Msg::Down(event) => {
-                let x = self.place(props, event.client_x());
-                self.held.push((event.pointer_id(), x));
-                if let Some(canvas) = self.canvas.cast::<Element>() {
-                    let _ = canvas.set_pointer_capture(event.pointer_id());
-                }
-                self.point(props, &event);
-                // What it tells would stand over the way back.
-                return self.tip.take().is_some();
-            }
-            Msg::Move(event) => {
-                let x = self.place(props, event.client_x());
-                match self.held.len() {
-                    0 => {
-                        if self.rests.is_none() {
-                            self.rests = Some(self.axis(props));
-                        }
-                        let tip = self.tell(props, &event);
-                        return std::mem::replace(&mut self.tip, tip) != self.tip;
-                    }
-                    1 => self.seek(props, x),
-                    _ if props.slim => {}
-                    _ => {
-                        self.pinch(props, event.pointer_id(), x);
-                        return true;
-                    }
+            Msg::Down(event) => return self.down(props, &event),
+            Msg::Move(event) => return self.moved(props, &event),
+            Msg::Up(id) => {
+                self.held.retain(|held| held.0 != id);
+                self.grabbed = None;
+                if let Some(marks) = self.pressed.take() {
+                    props.on_pick.emit(marks);
                 }
             }
-            Msg::Up(id) => self.held.retain(|held| held.0 != id),
             Msg::Leave => {
-                let rested = self.rests.take().is_some();
+                let rested = self.rests.take().is_some() | self.pointer.take().is_some();
                 return self.tip.take().is_some() || rested;
             }
             Msg::Wheel(event) => {
@@ -444,7 +521,7 @@ impl Component for Lanes {
 }
 
 impl Lanes {
-    /// A part of the time goes along with the playhead, as long as that was in sight.
+    /// A part of the time goes along with the playhead, as long as that was in sight, and goes to it when the clock is started.
     pub(super) fn keep_up(&mut self, props: &LanesProps, old: &LanesProps) {
         if props.end < old.end {
             self.near = None;
@@ -452,7 +529,7 @@ impl Lanes {
         }
         let axis = self.axis(props);
         let seen = |at: u64| (0.0..=axis.width).contains(&axis.x(at));
-        if seen(old.now) && !seen(props.now) {
+        if (seen(old.now) || props.playing && !old.playing) && !seen(props.now) {
             self.zoom(props, 1.0, props.now, axis.width / 4.0);
         }
     }
@@ -465,8 +542,8 @@ impl Lanes {
         html! {
             <div class="lanebox">{ canvas }
                 <div class="scale" role="group" aria-label={say(msg::timeline_zoom())}>{ button(Some(1.0 / 1.5), msg::scale_longer(), "i-minus") }{ button(Some(1.5), msg::scale_shorter(), "i-plus") }{ button(None, msg::scale_all(), "i-fit") }</div>
-                if let Some((words, x, turned)) = &self.tip {
-                    <div class="tip" role="tooltip" style={format!("{}:{}px", if *turned { "right" } else { "left" }, Px(*x))}>{ words }</div>
+                if let Some((words, x)) = &self.tip {
+                    <div class="tip" role="tooltip" style={format!("left:{}px", Px(x.clamp(TIP_HALF, (self.width - TIP_HALF).max(TIP_HALF))))}>{ words }</div>
                 }
             </div>
         }

@@ -1,6 +1,6 @@
 //! The lanes on their canvas.
 
-use super::{Lanes, LanesProps};
+use super::{Lanes, LanesProps, OVERVIEW};
 use crate::i18n::format::about;
 use crate::i18n::format::{clock, stamp, tick};
 use crate::i18n::{Message, msg};
@@ -19,6 +19,10 @@ pub(super) struct Paint<'a> {
     pub(super) axis: Axis,
     pub(super) props: &'a LanesProps,
     pub(super) width: f64,
+    /// The whole time, where a part of it is shown.
+    pub(super) whole: Option<Axis>,
+    /// Where a pointer rests on the axis.
+    pub(super) pointer: Option<f64>,
 }
 
 impl Paint<'_> {
@@ -201,10 +205,33 @@ impl Paint<'_> {
         for (at, name) in &self.props.flags {
             self.flag(left + self.axis.x(*at), name);
         }
-        if now > left - 1.0 && now <= self.width {
-            self.playhead(now);
+        if let Some(x) = self.pointer {
+            self.hairline(left + x, self.axis.time(x));
+        }
+        if now > left - 1.0 && now <= left + self.axis.width + 1.0 {
+            self.fill("--accent", std::iter::once((now - 0.75, 18.0, 1.5, 104.0)));
+        }
+        let away = if now < left - 1.0 { "‹ " } else { "" };
+        let after = if now > left + self.axis.width + 1.0 { " ›" } else { "" };
+        self.time_label(now.clamp(left, left + self.axis.width), &[away, &clock(self.props.now), after].concat(), ("--accent", "--on-accent"));
+        if let Some(whole) = &self.whole {
+            self.overview(left, whole);
         }
         c.restore();
+    }
+
+    /// The whole time over the ruler, and which part of it is shown.
+    fn overview(&self, left: f64, whole: &Axis) {
+        let place = |x: f64| whole.x(self.axis.time(x));
+        self.fill("--surface-3", std::iter::once((left, 0.0, whole.width, OVERVIEW)));
+        self.fill("--text-3", std::iter::once((left + place(0.0), 0.0, (place(self.axis.width) - place(0.0)).max(3.0), OVERVIEW)));
+        self.fill("--accent", std::iter::once((left + whole.x(self.props.now).min(whole.width) - 1.0, 0.0, 2.0, OVERVIEW)));
+    }
+
+    /// The time that a pointer rests on.
+    fn hairline(&self, x: f64, at: u64) {
+        self.fill("--border-strong", std::iter::once((x.round(), 18.0, 1.0, 104.0)));
+        self.time_label(x, &clock(at), ("--surface-3", "--text-2"));
     }
 
     pub(super) fn ticks(&self, left: f64) {
@@ -223,7 +250,7 @@ impl Paint<'_> {
             c.set_fill_style_str(&self.token("--text-3"));
             // The playhead's own time stands there.
             if (x - left - self.axis.x(self.props.now)).abs() > 56.0 {
-                let _ = c.fill_text(&tick(at, step), x, 10.0);
+                let _ = c.fill_text(&tick(at, step), x, 11.0);
             }
         }
     }
@@ -266,7 +293,7 @@ impl Paint<'_> {
         c.restore();
         // The playhead's own time stands there.
         if (middle - 104.0 - self.axis.x(self.props.now)).abs() > 56.0 {
-            let _ = c.fill_text(words, middle, 10.0);
+            let _ = c.fill_text(words, middle, 11.0);
         }
     }
 
@@ -311,19 +338,19 @@ impl Paint<'_> {
         let _ = c.fill_text(name, x + 13.0, 27.0);
     }
 
-    pub(super) fn playhead(&self, x: f64) {
+    /// A time in the ruler, whole within it.
+    fn time_label(&self, x: f64, words: &str, (ground, ink): (&str, &str)) {
         let c = self.context;
-        self.fill("--accent", [(x - 0.75, 18.0, 1.5, 104.0)].into_iter());
-        let words = clock(self.props.now);
         c.set_font("600 10px ui-monospace, Menlo, Consolas, monospace");
-        let wide = (words.len() as f64 * 6.3 + 10.0).max(62.0);
-        let middle = x.min(self.width - wide / 2.0 - 2.0);
+        let wide = (words.chars().count() as f64 * 6.3 + 10.0).max(62.0);
+        let middle = x.clamp(80.0 + wide / 2.0, self.width - wide / 2.0 - 2.0);
+        c.set_fill_style_str(&self.token(ground));
         c.begin_path();
-        let _ = c.round_rect_with_f64(middle - wide / 2.0, 2.0, wide, 16.0, 4.0);
+        let _ = c.round_rect_with_f64(middle - wide / 2.0, 4.0, wide, 14.0, 4.0);
         c.fill();
         c.set_text_align("center");
-        c.set_fill_style_str(&self.token("--on-accent"));
-        let _ = c.fill_text(&words, middle, 10.5);
+        c.set_fill_style_str(&self.token(ink));
+        let _ = c.fill_text(words, middle, 11.5);
     }
 }
 
