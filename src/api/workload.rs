@@ -305,6 +305,15 @@ impl StatefulSet {
     pub(super) fn from_parts(spec: Option<Value>, status: Option<Value>) -> Result<Self, String> {
         Ok(StatefulSet { spec: WorkloadSpec::from_raw(spec)?, status: json::part(status.as_ref())? })
     }
+
+    /// Whether Pods of an earlier revision are still to be replaced. Those below the partition stay as they are.
+    pub fn is_updating(&self) -> bool {
+        let strategy = &self.spec.update_strategy;
+        let kept = strategy.rolling_update.as_ref().and_then(|rolling| rolling.partition).unwrap_or(0);
+        strategy.kind != "OnDelete"
+            && self.status.current_revision != self.status.update_revision
+            && self.status.updated_replicas < self.spec.replicas - kept
+    }
 }
 
 record! {

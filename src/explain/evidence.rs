@@ -6,6 +6,7 @@ use crate::api::network_policy::NetworkPolicySpec;
 use crate::api::{Body, Kind, Object, ObjectRef, Timestamp};
 use crate::engine::kubelet;
 use crate::explain::rules;
+use crate::explain::waits::Health;
 use crate::i18n::{Constant, Message, Word, msg};
 use crate::projection::adapt::status;
 use crate::projection::model::PodState;
@@ -337,8 +338,17 @@ fn text(value: Option<&serde_json::Value>) -> String {
     }
 }
 
-/// The pill in the inspector's head: words, class, glyph.
-pub fn pill(object: &Object) -> Option<(Message, &'static str, &'static str)> {
+/// The pill in the inspector's head: words, class, glyph. What is stuck is no mere number.
+pub fn standing_pill(object: &Object, health: Health) -> Option<(Message, &'static str, &'static str)> {
+    let (words, class, glyph) = pill(object)?;
+    Some(match health {
+        Health::Stuck => (words, PodState::Failed.class(), PodState::Failed.glyph()),
+        _ => (words, class, glyph),
+    })
+}
+
+/// The same by its numbers alone.
+fn pill(object: &Object) -> Option<(Message, &'static str, &'static str)> {
     let all = |ready: i32, desired: i32, well: bool| {
         let state = if ready == desired && well { PodState::Ready } else { PodState::NotReady };
         Some((msg::ready_of(ready, desired), state.class(), state.glyph()))
@@ -365,6 +375,9 @@ pub fn pill(object: &Object) -> Option<(Message, &'static str, &'static str)> {
             all(status.ready_replicas, spec.replicas, well)
         }
         Body::ReplicaSet(body) => of(body.status.ready_replicas, body.spec.replicas),
+        Body::StatefulSet(body) if body.is_updating() => {
+            Some((msg::updated_of(body.status.updated_replicas, body.spec.replicas), PodState::Creating.class(), PodState::Creating.glyph()))
+        }
         Body::StatefulSet(body) => of(body.status.ready_replicas, body.spec.replicas),
         Body::DaemonSet(body) => of(body.status.number_ready, body.status.desired_number_scheduled),
         Body::PersistentVolumeClaim(_) | Body::PersistentVolume(_) if object.meta.is_deleting() => {

@@ -12,6 +12,7 @@ pub mod progress;
 pub mod remedies;
 pub mod replaced;
 pub mod rules;
+pub mod scaler;
 pub mod standing;
 pub mod story;
 pub mod waits;

@@ -93,6 +93,8 @@ pub fn of(object: &Object, pods: PodTotals) -> Option<(Message, PodState)> {
     } else if pods.active + pods.leaving < desired {
         let words = msg::progress_too_few(pods.active + pods.leaving, desired, pods.ready);
         (words, PodState::Pending)
+    } else if old > 0 && pods.ready >= desired {
+        (msg::progress_rolling(), PodState::Creating)
     } else {
         let state = if pods.ready < desired { PodState::Creating } else { PodState::Terminating };
         (msg::progress_some_ready(pods.ready, desired), state)

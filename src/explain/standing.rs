@@ -13,6 +13,7 @@ use crate::engine::gateway;
 use crate::engine::journal::{Journal, Op};
 use crate::explain::diagnose;
 use crate::explain::rules;
+use crate::explain::scaler;
 use crate::explain::waits::{Health, Waits};
 use crate::explain::words::{self, Reason};
 use crate::i18n::{Message, msg};
@@ -133,6 +134,9 @@ fn state(sim: &Sim, object: &Object) -> (Message, Health) {
         Body::Deployment(body) => pods(body.status.ready_replicas, body.spec.replicas),
         Body::ReplicaSet(body) if body.spec.replicas == 0 => (msg::standing_scaled_to_zero(), Health::Note),
         Body::ReplicaSet(body) => pods(body.status.ready_replicas, body.spec.replicas),
+        Body::StatefulSet(body) if body.is_updating() => {
+            (msg::standing_rolling(body.status.updated_replicas, body.spec.replicas), Health::Waiting)
+        }
         Body::StatefulSet(body) => pods(body.status.ready_replicas, body.spec.replicas),
         Body::DaemonSet(body) => pods(body.status.number_ready, body.status.desired_number_scheduled),
         Body::Job(job) => {
@@ -151,6 +155,9 @@ fn state(sim: &Sim, object: &Object) -> (Message, Health) {
         _ if object.kind.is_gateway_api(GATEWAY) => gateway_state(object),
         _ if object.kind.is_gateway_api(HTTP_ROUTE) => route_state(sim, object),
         _ if object.kind == Kind::NetworkPolicy => policy_state(sim, object),
+        _ if object.kind == Kind::HorizontalPodAutoscaler => {
+            scaler::state(object).unwrap_or_else(|| (msg::standing_stored(object.kind), Health::Well))
+        }
         Body::Other(body) if matches!(object.kind, Kind::RoleBinding | Kind::ClusterRoleBinding) => (grants(body), Health::Well),
         _ if !object.kind.is_simulated() => (msg::standing_inert(object.kind), Health::Note),
         _ => (msg::standing_stored(object.kind), Health::Well),

@@ -17,26 +17,52 @@ pub struct Demo {
     /// The next step, counted through all repetitions.
     next: usize,
     due: Time,
+    /// When its lines were run, in milliseconds: these are no commands of a person.
+    ran: Vec<u64>,
     /// Whether the page offers things to try.
     pub offers: bool,
+    /// Nobody wants to be told that it plays.
+    silent: bool,
 }
 
 impl Demo {
     /// Begins a script with the clock where it is.
     pub fn begin(&mut self, script: Option<&'static ExampleScript>, run: &Run) {
-        (self.script, self.next) = (script, 0);
-        self.due = run.sim().now();
+        (self.script, self.next, self.due) = (script, 0, run.sim().now());
+        self.ran.clear();
+        self.silent = false;
         self.schedule();
     }
 
     /// Ends it for good: a person has acted.
     pub fn end(&mut self) {
-        *self = Demo::default();
+        *self = Demo { ran: std::mem::take(&mut self.ran), ..Demo::default() };
+    }
+
+    /// Whether a command at an instant, in milliseconds, was the example's own.
+    pub fn has_run(&self, at: u64) -> bool {
+        self.ran.contains(&at)
+    }
+
+    /// The line that it runs next, where it does not run the same again and again.
+    pub fn next_line(&self) -> Option<&'static str> {
+        let script = self.script.filter(|script| script.times == 1)?;
+        script.steps.get(self.next).map(|(_, line)| *line)
     }
 
     /// Ends the script; what is offered stays.
     pub fn stop(&mut self) {
         self.script = None;
+    }
+
+    /// Nothing is offered or told any more; the script goes on.
+    pub fn hide(&mut self) {
+        (self.offers, self.silent) = (false, true);
+    }
+
+    /// Whether the page tells that it plays.
+    pub fn tells(&self) -> bool {
+        self.plays() && !self.silent
     }
 
     /// Whether a script is played.
@@ -53,6 +79,7 @@ impl Demo {
     pub fn step(&mut self, run: &Run) -> Option<String> {
         let script = self.script?;
         let (_, line) = script.steps[self.next % script.steps.len()];
+        self.ran.push(run.now());
         self.next += 1;
         self.schedule();
         if !line.contains(POD) {
@@ -145,7 +172,7 @@ mod tests {
             EditorMsg::Edit("# mine".into()).into(),
             Msg::Apply,
             Msg::Fault("node-down node-3".into()),
-            ConsoleMsg::Enter("kubectl scale deployment nginx-deployment --replicas=1".into()).into(),
+            ConsoleMsg::Enter("kubectl get pods".into()).into(),
             TimelineMsg::Seek(1_000).into(),
             TimelineMsg::Step.into(),
         ];
@@ -164,7 +191,6 @@ mod tests {
         let looks: [Msg; 4] =
             [TimelineMsg::Pause.into(), TimelineMsg::Play.into(), SelectionMsg::Select(None).into(), Msg::Stage(9.0, 9.0)];
         looks.into_iter().for_each(|look| state.update(look));
-        state.update(ConsoleMsg::Enter("kubectl get pods".into()));
         assert!(state.demo.offers && state.demo.plays());
         state.update(Msg::CloseOffers);
         assert!(!state.demo.offers && state.demo.plays());
@@ -180,18 +206,17 @@ mod tests {
     }
 
     #[test]
-    fn what_an_example_printed_does_not_stay_when_another_cluster_takes_its_place() {
-        let lines = |state: &State| state.console.lines.iter().filter(|line| line.text.contains("kubectl")).count();
-        let own = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: mine}\n";
-        let others: [&[Msg]; 2] = [&[ReplaceMsg::Ask(Replacement::Example(1)).into()], &[EditorMsg::Edit(own.into()).into(), Msg::Apply]];
-        for other in others {
-            let mut state = State::from_link(None);
-            state.update(Msg::Begin { moves: true });
-            run(&mut state, 8, 64);
-            assert!(lines(&state) > 1);
-            other.iter().for_each(|msg| state.update(msg.clone()));
-            assert_eq!(lines(&state), 0, "{other:?}");
-        }
+    fn what_the_example_does_is_no_command_of_the_person() {
+        let mut state = State::from_link(None);
+        state.update(Msg::Begin { moves: true });
+        run(&mut state, 8, 64);
+        state.update(ConsoleMsg::Enter("kubectl get pods".into()));
+        state.update(ConsoleMsg::Enter("kubectl scale deployment nginx-deployment --replicas=1".into()));
+        let lines: Vec<&str> = state.console.lines.iter().filter(|line| line.entered.is_some()).map(|line| line.text.as_str()).collect();
+        assert_eq!(lines.len(), 2, "{lines:?}");
+        let all = crate::session::history::commands(&state.timeline.run);
+        let own: Vec<&str> = all.iter().filter(|ran| !state.demo.has_run(ran.at)).map(|ran| &*ran.line).collect();
+        assert_eq!((all.len() - own.len(), own.len()), (2, 3), "{all:?}");
     }
 
     #[test]
@@ -212,7 +237,7 @@ mod tests {
         run(&mut state, 30, 256);
         assert_eq!(state.timeline.run.sim().list(Kind::ReplicaSet).count(), 2);
         assert_eq!((ready(&state.timeline.run), state.demo.plays()), (3, false));
-        assert!(state.console.lines.iter().any(|line| line.text.starts_with("$ kubectl set image")));
+        assert!(state.console.lines.iter().any(|line| line.text.starts_with("# kubectl set image") && line.entered.is_none()));
         // It was not the person who did it.
         state.update(ReplaceMsg::Ask(Replacement::Example(0)));
         assert_eq!((state.replacing.asked.clone(), examples::of(&state.editor.text)), (None, Some(0)));

@@ -71,8 +71,8 @@ type ObservedVersion = (Uid, u64, Labels, Labels);
 #[derive(Debug, Default)]
 pub struct Drift {
     sets: Vec<Set>,
-    /// When they were applied, in milliseconds.
-    pub since: u64,
+    /// When they were applied.
+    pub since: Time,
     /// The epoch in which it was read last: another branch has the same generations of the same objects.
     epoch: u64,
 }
@@ -83,10 +83,15 @@ impl Drift {
         Drift::noted(text, sim.now(), &|key| sim.get(key).cloned())
     }
 
-    /// The same of a text that was applied earlier, for example in a history that was repeated: the journal tells how its objects were then.
-    pub fn recalled(text: &str, run: &Run) -> Drift {
-        let applied = run.commands().filter(|(_, command)| matches!(command, Command::Apply(applied) if **applied == *text));
-        let Some((at, _)) = applied.last() else { return Drift::of(text, run.sim()) };
+    /// When a text was applied last, up to an instant.
+    pub fn last_applied(text: &str, run: &Run, until: Time) -> Option<Time> {
+        let applied = run.commands().take_while(|(at, _)| *at <= until);
+        applied.filter(|(_, command)| matches!(command, Command::Apply(applied) if **applied == *text)).last().map(|(at, _)| at)
+    }
+
+    /// The same of a text that was applied at an earlier instant, for example in a history that was repeated: the journal tells how its
+    /// objects were then.
+    pub fn recalled(text: &str, run: &Run, at: Time) -> Drift {
         let journal = run.journal();
         let (start, end) = (journal.partition_point(|entry| entry.time < at), journal.partition_point(|entry| entry.time <= at));
         // Up to the next command, which may share the instant.
@@ -108,7 +113,7 @@ impl Drift {
             let then = then(&key)?.to_value();
             Some(Set { key, text, then, observed: None, differs: Vec::new() })
         };
-        Drift { sets: documents.into_iter().filter_map(set).collect(), since: at.0 / 1000, epoch: 0 }
+        Drift { sets: documents.into_iter().filter_map(set).collect(), since: at, epoch: 0 }
     }
 
     /// What differs now. An object is compared again only when what a person sets has been written.
@@ -263,5 +268,22 @@ mod tests {
         assert_eq!(scale(&mut state, 5), ["Deployment nginx-deployment: spec.replicas 2 → 5"]);
         state.update(TimelineMsg::Switch(1));
         assert_eq!(drift(&mut state), ["Deployment nginx-deployment: spec.replicas 2 → 4"]);
+    }
+
+    #[test]
+    fn before_the_text_was_applied_again_it_differs_as_it_did_then_also_on_a_new_branch() {
+        let mut state = State::new((examples::ALL[0].text)(), 1);
+        state.update(TimelineMsg::Seconds(10));
+        state.update(ConsoleMsg::Enter("kubectl set image deployment/nginx-deployment nginx=nginx:1.27".into()));
+        state.update(TimelineMsg::Seconds(20));
+        state.update(Msg::Apply);
+        state.update(TimelineMsg::Seconds(20));
+        assert_eq!(drift(&mut state), [""; 0]);
+        state.update(TimelineMsg::Seek(29_000));
+        let image = "Deployment nginx-deployment: spec.template.spec.containers[nginx].image nginx:1.7.9 → nginx:1.27";
+        assert_eq!(drift(&mut state), [image]);
+        state.update(ConsoleMsg::Enter("kubectl scale deployment nginx-deployment --replicas=3".into()));
+        state.update(TimelineMsg::Seconds(40));
+        assert_eq!(drift(&mut state), ["Deployment nginx-deployment: spec.replicas 2 → 3", image]);
     }
 }

@@ -269,18 +269,29 @@ impl Editor {
         self.leftovers.applied(&answer.named, asked, run)
     }
 
-    /// Fields that the manifest sets and the cluster has changed since it was applied.
+    /// Another history is shown: what was applied in it is read anew.
+    pub fn forget_drift(&mut self) {
+        self.drift = None;
+    }
+
+    /// Fields that the manifest sets and the cluster has changed since it was applied, the last time before the instant shown.
     pub fn drift(&mut self, run: &Run) -> Vec<Difference> {
         if !matches!(self.status, ApplyStatus::Clean | ApplyStatus::Applied) || run.applies() || run.recalls() {
             return Vec::new();
         }
-        if self.drift.is_none() && run.in_past() {
-            return Vec::new();
-        }
         let sim = run.sim();
-        let drift = self.drift.get_or_insert_with(|| Drift::recalled(&self.applied, run));
-        // Before it was applied there is nothing to compare.
-        if sim.now().0 / 1000 < drift.since { Vec::new() } else { drift.read(sim, run.epoch) }
+        let now = sim.now();
+        let applied = Drift::last_applied(&self.applied, run, now);
+        // A file that was applied by its name is noted, though the history has no text of it.
+        let is_of = |drift: &Drift| drift.since <= now && applied.is_none_or(|at| at <= drift.since);
+        if !self.drift.as_ref().is_some_and(is_of) {
+            self.drift = match applied {
+                Some(at) => Some(Drift::recalled(&self.applied, run, at)),
+                None if run.in_past() => None,
+                None => Some(Drift::of(&self.applied, sim)),
+            };
+        }
+        self.drift.as_mut().map(|drift| drift.read(sim, run.epoch)).unwrap_or_default()
     }
 }
 

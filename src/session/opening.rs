@@ -1,6 +1,6 @@
 //! How the page begins, and begins again: the example that moves by itself, a manifest that takes its place, starting over and its undo.
 
-use super::console::{ConsoleMsg, PROMPT};
+use super::console::ConsoleMsg;
 use super::editor::{ApplyStatus, Editor};
 use super::effect::Effect;
 use super::examples;
@@ -191,10 +191,14 @@ impl State {
         let with = lesson.map_or(with, |player| Replacement::Lesson(player.file().clone()));
         let text = with.example().map_or_else(|| self.editor.text.to_string(), |example| (example.text)().into());
         let view = with.example().and_then(|example| crate::views::by_id(example.view));
-        let timeline = self.new_timeline(match &with {
+        let mut timeline = self.new_timeline(match &with {
             Replacement::Lesson(file) => Run::of(file.lesson().cluster.clone(), file.lesson().seed),
             _ => Run::new(self.timeline.run.seed()),
         });
+        // What is new is seen at the speed of life.
+        if with == Replacement::StartOver {
+            timeline.set_speed(self.timeline.speed);
+        }
         let selection = Selection::at(self.selection.view);
         let before = Before {
             timeline: std::mem::replace(&mut self.timeline, timeline),
@@ -222,17 +226,17 @@ impl State {
         }
     }
 
-    /// A clock for another run, at the same speed and with the same breakpoints.
+    /// A clock for another run, with the same breakpoints.
     fn new_timeline(&self, run: Run) -> Timeline {
         let mut timeline = Timeline::new(run);
         timeline.run.epoch = self.timeline.run.epoch;
-        timeline.set_speed(self.timeline.speed);
         timeline.breakpoints.clone_from(&self.timeline.breakpoints);
         timeline
     }
 
     fn undo(&mut self) {
         let Some(before) = self.replacing.before.take() else { return };
+        self.compare = Default::default();
         self.demo.end();
         self.player = before.player;
         let epoch = self.timeline.run.epoch + 1;
@@ -244,10 +248,14 @@ impl State {
 
     /// Plays the step of the example that is due.
     pub(super) fn play_demo(&mut self) {
+        // What is done again and again would fill the console, which is the person's.
+        let once = self.demo.next_line().is_some();
         if let Some(line) = self.demo.step(&self.timeline.run) {
             let answer = self.timeline.run.command(Command::Kubectl(line.as_str().into()));
-            let entered = crate::actions::OutputLine::entered(PROMPT, &line);
-            self.type_in(ConsoleMsg::Print([vec![entered], answer.lines].concat()));
+            if once {
+                let told = crate::actions::OutputLine::new(["# ", &line].concat(), false);
+                self.type_in(ConsoleMsg::Print([vec![told], answer.lines].concat()));
+            }
         }
     }
 }

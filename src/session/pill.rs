@@ -5,6 +5,7 @@ use super::run::Run;
 use super::selection::Selection;
 use crate::api::{Kind, Object, ObjectRef, Uid};
 use crate::explain::progress;
+use crate::i18n::format::middle;
 use crate::i18n::{Message, msg};
 use crate::projection::model::{Pod, PodBlock, PodState};
 use crate::projection::totals::PodTotals;
@@ -46,14 +47,21 @@ impl Drawing {
             sets.entry(owner).or_default().push(set.meta.uid);
         }
         let pods = |object: &Object| owners(&sets, object).iter().map(|owner| self.pods.pods.totals(*owner)).sum::<PodTotals>();
+        let fails = |block: &PodBlock| block.counts().iter().any(|(state, _)| *state == PodState::Failed);
+        // Of those that are under way first the one that does not get on.
+        let rank = |state, object: &Object| match worst_first(state) {
+            1 if owners(&sets, object).iter().any(|owner| fails(&self.pods.pods.of(*owner))) => (1, 0),
+            rank => (rank, 1),
+        };
         let mut all: Vec<_> = [Kind::Deployment, Kind::StatefulSet, Kind::ReplicaSet, Kind::DaemonSet, Kind::Job]
             .into_iter()
             .flat_map(|kind| run.sim().list(kind))
             .filter(|object| object.meta.controller().is_none_or(|owner| owner.kind == "CronJob"))
             .filter(shown)
             .filter_map(|object| Some((progress::of(object, pods(object))?, object)))
+            .map(|((words, state), object)| (rank(state, object), (words, state), object))
             .collect();
-        crate::sort::sort_by_key(&mut all, |((_, state), _)| worst_first(*state));
+        crate::sort::sort_by_key(&mut all, |(rank, ..)| *rank);
         // Pods without a workload count as much, where they are worse.
         let (bare, here) = (self.pods.pods.bare(), self.scope(run, selection));
         let is_shown = |pod: &&Rc<Pod>| match selection.filter.trim() {
@@ -61,27 +69,32 @@ impl Drawing {
             _ => drawn.binary_search(&pod.id.uid.as_str()).is_ok(),
         };
         let bare = lone(bare.iter().filter(|_| followed.is_none()).filter(is_shown));
-        let Some(((words, state), of)) = all.first() else { return bare.map(|(_, pill)| pill) };
+        let Some((_, (words, state), of)) = all.first() else { return bare.map(|(_, pill)| pill) };
         if let Some((_, pill)) = bare.filter(|(bare, _)| worst_first(*bare) < worst_first(*state)) {
             return Some(pill);
         }
         // Of several it is said which one is meant.
         let words = match state {
-            _ if all.len() == 1 => words.clone(),
+            _ if all.len() == 1 && *state != PodState::Ready => words.clone(),
             PodState::Succeeded => msg::pill_jobs_complete(all.len()),
+            // Of those that the filter hides nothing is said.
+            PodState::Ready if !selection.filter.trim().is_empty() => msg::pill_shown_ready(),
             PodState::Ready => words.clone(),
             _ => progress::of_named(of, pods(of)),
         };
         let blocks = || owners(&sets, of).iter().map(|owner| self.pods.pods.of(*owner));
-        let fails = |block: &PodBlock| block.counts().iter().any(|(state, _)| *state == PodState::Failed);
         let mut failing = blocks().filter(fails);
         let failed = failing.find_map(|block| block.iter().find(|pod| pod.state == PodState::Failed).map(|pod| pod.word.clone()));
-        let waiting = all.iter().flat_map(|(_, object)| owners(&sets, object));
+        let waiting = all.iter().flat_map(|(.., object)| owners(&sets, object));
         let unscheduled: usize = waiting.map(|owner| self.pods.pods.of(*owner).unscheduled()).sum();
         let is_one = all.len() == 1 || worst_first(*state) < worst_first(PodState::Ready);
         let pill = |words, state: PodState| Pill { of: is_one.then(|| of.key()), ..Pill::in_state(words, state) };
         if let (PodState::Creating | PodState::Pending, Some(word), true) = (state, failed, of.kind != Kind::Job) {
-            return Some(pill(msg::pill_rollout_waiting(word), PodState::NotReady));
+            let words = match all.len() {
+                1 => msg::pill_rollout_waiting(word),
+                _ => msg::progress_named(middle(&of.meta.name, 24), msg::pill_rollout_waiting(word)),
+            };
+            return Some(pill(words, PodState::Failed));
         }
         if matches!(state, PodState::Creating | PodState::Pending) && unscheduled > 0 {
             return Some(pill(msg::pill_unschedulable(unscheduled), PodState::NotReady));
@@ -236,7 +249,7 @@ mod tests {
         assert!(told.words.to_string().starts_with("1 Pod: ") && told.class == PodState::Failed.class(), "{told:?}");
         assert_eq!(told.of.map(|of| of.name.to_string()).as_deref(), Some("x"));
         state.update(SelectionMsg::Filter("kind:deployment".into()));
-        assert_eq!(pill(&mut state).words, "All Pods are Ready");
+        assert_eq!(pill(&mut state).words, "All shown Pods are Ready");
     }
 
     #[test]

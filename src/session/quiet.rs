@@ -3,12 +3,17 @@
 use crate::api::time::SECOND;
 use crate::api::{Body, Kind, Object, Time};
 use crate::engine::Sim;
-use crate::engine::controllers::CLAIM_RESYNC_SECONDS;
+use crate::engine::controllers::{CLAIM_RESYNC_SECONDS, SCALER_PERIOD_SECONDS};
+use crate::engine::journal::Record;
 use crate::explain::diagnose::is_looked_at_again;
+use crate::explain::scaler;
 use std::rc::Rc;
 
 /// Time without a change after which the cluster counts as settled, in microseconds.
 pub const QUIET_US: u64 = 3 * SECOND;
+
+/// Entries of the journal that are searched for the last command.
+const SCANNED_ENTRIES: usize = 2_000;
 
 /// From when on a cluster counts as settled if nothing changes before. A workload whose Pods are ready but must stay so for a while
 /// (`minReadySeconds`) goes on after that, and so does a claim whose class came after the binder's last look.
@@ -26,10 +31,22 @@ pub fn quiet_from(sim: &Sim) -> Time {
         };
         if available < ready { u64::try_from(seconds).unwrap_or(0) } else { 0 }
     };
+    let scalers = || sim.each(Kind::HorizontalPodAutoscaler);
+    // It may react to each change once, and what it measures may have changed without a write.
+    let evaluated = scalers().next().map(|_| last_command(sim).unwrap_or_default().max(sim.last_change()));
+    let evaluated = evaluated.map(|at| at.after(SCALER_PERIOD_SECONDS * SECOND).after(QUIET_US));
+    let stabilizes = scalers().filter_map(|scaler| scaler::stabilizes(scaler)).max().and_then(|seconds| u64::try_from(seconds).ok());
     let kinds = [Kind::StatefulSet, Kind::ReplicaSet, Kind::DaemonSet];
     let longest = kinds.into_iter().flat_map(|kind| sim.each(kind)).map(waits).max().unwrap_or(0);
     let looks = if sim.each(Kind::PersistentVolumeClaim).any(|claim| is_looked_at_again(sim, claim)) { CLAIM_RESYNC_SECONDS } else { 0 };
-    quiet.after(longest.max(looks).saturating_mul(SECOND))
+    let longest = longest.max(looks).max(stabilizes.unwrap_or(0));
+    quiet.after(longest.saturating_mul(SECOND)).max(evaluated.unwrap_or_default())
+}
+
+/// When something was done last, if that is in the newest part of the journal.
+fn last_command(sim: &Sim) -> Option<Time> {
+    let entries = sim.journal().iter().rev().take(SCANNED_ENTRIES);
+    entries.filter(|entry| matches!(entry.record, Record::Command(_))).map(|entry| entry.time).next()
 }
 
 #[cfg(test)]
@@ -63,6 +80,25 @@ mod tests {
         let (quiet, at) = now(&state);
         let claim = state.timeline.run.get(&key).expect("the claim").get::<PersistentVolumeClaim>().expect("a claim").clone();
         assert_eq!((claim.status.phase.to_string(), quiet < at), ("Bound".into(), true));
+    }
+
+    #[test]
+    fn an_autoscaler_is_waited_for_until_it_has_reacted_also_through_its_stabilization_window() {
+        let mut state = State::new((crate::session::examples::ALL[8].text)(), 1);
+        state.update(TimelineMsg::Seconds(40));
+        let pods = |state: &mut State, load: &str| {
+            state.update(crate::session::Msg::Fault(format!("cpu-load app=shop {load}")));
+            state.update(TimelineMsg::Settle);
+            while state.timeline.run_until.is_some() {
+                state.run_slice(5_000);
+            }
+            let key = ObjectRef::new(Kind::HorizontalPodAutoscaler, "default", "shop");
+            let told = crate::explain::standing::of(state.timeline.run.sim(), &key).sentence.to_string();
+            (state.timeline.run.sim().list(Kind::Pod).count(), told)
+        };
+        let limited = "8 Pods, cpu at 65 % (target 50 %): it would need more than maxReplicas (8)";
+        assert_eq!(pods(&mut state, "1050m"), (8, limited.into()));
+        assert_eq!(pods(&mut state, "0"), (1, "1 Pod, cpu at 0 % (target 50 %)".into()));
     }
 
     #[test]

@@ -127,7 +127,7 @@ impl State {
             Msg::Apply if self.editor.leftovers.is_replaced_by(&self.editor.text) => self.apply_fresh(),
             Msg::Replace(msg) => self.replace(msg),
             Msg::Begin { moves } => self.begin(moves),
-            Msg::CloseOffers => self.demo.offers = false,
+            Msg::CloseOffers => self.demo.hide(),
             Msg::StopDemo => self.demo.stop(),
             Msg::Timeline(msg) => self.clock(msg),
             Msg::Editor(msg) => self.edit(msg),
@@ -178,7 +178,7 @@ impl State {
         let ends = match msg {
             Msg::Timeline(msg) => !matches!(msg, Toggle | Play | Pause | Speed(_) | Live),
             Msg::Editor(EditorMsg::Edit(text)) => **text != *self.editor.text,
-            Msg::Load(..) | Msg::Lesson(_) => true,
+            Msg::Load(..) | Msg::Lesson(_) | Msg::Console(ConsoleMsg::Enter(_) | ConsoleMsg::Run(_)) => true,
             _ => acts,
         };
         if ends {
@@ -187,6 +187,10 @@ impl State {
     }
 
     pub(super) fn clock(&mut self, msg: TimelineMsg) {
+        // What was compared is of a cluster that is gone.
+        if msg == TimelineMsg::Restart {
+            self.compare = Compare::default();
+        }
         let effects = self.timeline.update(msg);
         self.perform(effects);
     }
@@ -248,6 +252,7 @@ impl State {
                 Effect::Enter(line) => self.type_in(ConsoleMsg::Run(line)),
                 Effect::Print(lines) => self.type_in(ConsoleMsg::Print(lines)),
                 Effect::HistoryChanged => {
+                    self.editor.forget_drift();
                     self.marks = JournalMarks::default();
                     self.drawing.forget();
                 }

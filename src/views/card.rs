@@ -2,7 +2,7 @@
 
 use crate::api::{Body, Kind, Object, ObjectRef};
 use crate::engine::Sim;
-use crate::explain::evidence::{facts, pill};
+use crate::explain::evidence::{facts, standing_pill};
 use crate::explain::standing;
 use crate::explain::waits::Health;
 use crate::explain::why::Row;
@@ -43,7 +43,7 @@ pub fn read(sim: &Sim, ready: &dyn Fn(&Object) -> usize, key: &ObjectRef) -> Opt
     let shown = all.into_iter().filter(|fact| !elsewhere.contains(&fact.name) && fact.value != Message::name("0"));
     // What is wrong or under way says more than what was done last.
     let standing = standing::of(sim, key);
-    let waits = matches!(standing.health, Health::Stuck | Health::Waiting).then_some(standing.sentence);
+    let waits = matches!(standing.health, Health::Stuck | Health::Waiting).then(|| standing.sentence.clone());
     let last = words::last(sim.journal(), key, object.meta.resource_version).filter(|_| waits.is_none());
     let lag = lag(ready(object), object).map(|words| (msg::fact_status_lags(), words));
     Some(Card {
@@ -53,7 +53,7 @@ pub fn read(sim: &Sim, ready: &dyn Fn(&Object) -> usize, key: &ObjectRef) -> Opt
             None => Message::name(key.kind),
         },
         name: key.name.to_string(),
-        pill: pill(object),
+        pill: standing_pill(object, standing.health),
         facts: lag.into_iter().chain(shown.map(|fact| (fact.name, fact.value))).take(MAX_FACTS).collect(),
         by: last.as_ref().map(|last| (last.actor.clone(), last.at)),
         short: last.as_ref().map(|last| last.short.clone()).unwrap_or_default(),

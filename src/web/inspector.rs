@@ -97,7 +97,8 @@ pub fn Inspector(props: &Props) -> Html {
         }
     };
     let Some(key) = &props.key_of else { return idle(fold) };
-    let pill = props.object.as_ref().and_then(|object| evidence::pill(object));
+    let health = props.why.standing.as_ref().map_or(Health::Note, |standing| standing.health);
+    let pill = props.object.as_ref().and_then(|object| evidence::standing_pill(object, health));
     let pill =
         pill.map(|(words, class, glyph)| if props.late.is_some() { (words, "notready", "pod-notready") } else { (words, class, glyph) });
     let head = html! {

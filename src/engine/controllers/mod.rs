@@ -37,6 +37,7 @@ mod volume_binder;
 pub use super::watch::Event;
 pub use controller::{Controller, Watch};
 pub(super) use daemonset::specimen as daemon_pod;
+pub use autoscaler::SCALER_PERIOD_SECONDS;
 pub use volume_binder::CLAIM_RESYNC_SECONDS;
 
 use super::informer::Cache;

@@ -17,7 +17,7 @@ use crate::session::replace::ReplaceMsg;
 use crate::session::timeline::TimelineMsg;
 use crate::web::dom::{self, icon};
 use crate::web::help;
-use crate::web::language::say;
+use crate::web::language::{marked, say};
 use crate::web::load::LoadSlider;
 use crate::web::tools::Tool;
 use crate::web::window;
@@ -123,19 +123,25 @@ impl Page {
 
     /// What the page is and what to try, until the first action.
     pub(super) fn offers(&self, ctx: &Context<Self>) -> Html {
-        if !window::is_whole() || !self.state.borrow().demo.offers {
+        let state = self.state.borrow();
+        if !window::is_whole() || !state.demo.offers && !state.demo.tells() {
             return Html::default();
         }
+        let plays = state.demo.tells().then(|| state.demo.next_line().map_or_else(msg::demo_plays, msg::demo_runs_next));
         let close = ctx.link().callback(|_: MouseEvent| Msg::CloseOffers);
         let stop = ctx.link().callback(|_: MouseEvent| Msg::Do(Do::StopDemo));
         html! {
             <aside class="offers" aria-label={say(msg::help_try())}><div>
-                <p>{ say(msg::help_what()) }</p>
-                if self.state.borrow().demo.plays() {
-                    <p class="dim">{ say(msg::demo_plays()) }{ " " }<button type="button" class="btn sm" id="stop-demo" onclick={stop}>{ say(msg::demo_stop()) }</button></p>
+                if state.demo.offers {
+                    <p>{ say(msg::help_what()) }</p>
+                }
+                if let Some(words) = plays {
+                    <p class="dim">{ marked(&words) }{ " " }<button type="button" class="btn sm" id="stop-demo" onclick={stop}>{ say(msg::demo_stop()) }</button></p>
                 }
                 <button type="button" class="btn ghost icon" aria-label={say(msg::offers_close())} title={say(msg::offers_close())} onclick={close}>{ icon("i-cross", 14) }</button>
-                { help::offers(&self.tries(), &ctx.link().callback(Msg::Try)) }
+                if state.demo.offers {
+                    { help::offers(&self.tries(), &ctx.link().callback(Msg::Try)) }
+                }
             </div></aside>
         }
     }
@@ -214,7 +220,7 @@ impl Page {
                     <button type="button" class="btn ghost icon" aria-label={say(msg::history_run_line_again(&**line))} title={say(msg::history_run_again())} onclick={again}>{ icon("i-terminal", 14) }</button></li>
             }
         };
-        html! { <ol class="ran" aria-label={say(msg::history_commands())}>{ for all.iter().rev().take(MAX_COMMANDS).map(row) }</ol> }
+        html! { <ol class="ran" aria-label={say(msg::history_commands())}>{ for all.iter().rev().filter(|ran| !state.demo.has_run(ran.at)).take(MAX_COMMANDS).map(row) }</ol> }
     }
 
     /// The branches of the history, to choose from, and one beside the other.

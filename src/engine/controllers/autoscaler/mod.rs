@@ -23,7 +23,9 @@ use serde_json::{Map, Value, json};
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
-const PERIOD_US: Duration = 15 * SECOND;
+/// Seconds between two evaluations of an autoscaler.
+pub const SCALER_PERIOD_SECONDS: u64 = 15;
+const PERIOD_US: Duration = SCALER_PERIOD_SECONDS * SECOND;
 const TOLERANCE: f64 = 0.1;
 
 record! {
