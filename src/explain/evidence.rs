@@ -375,9 +375,11 @@ fn pill(object: &Object) -> Option<(Message, &'static str, &'static str)> {
             all(status.ready_replicas, spec.replicas, well)
         }
         Body::ReplicaSet(body) => of(body.status.ready_replicas, body.spec.replicas),
-        Body::StatefulSet(body) if body.is_updating() => {
-            Some((msg::updated_of(body.status.updated_replicas, body.spec.replicas), PodState::Creating.class(), PodState::Creating.glyph()))
-        }
+        Body::StatefulSet(body) if body.is_updating() => Some((
+            msg::updated_of(body.status.updated_replicas, body.spec.replicas),
+            PodState::Creating.class(),
+            PodState::Creating.glyph(),
+        )),
         Body::StatefulSet(body) => of(body.status.ready_replicas, body.spec.replicas),
         Body::DaemonSet(body) => of(body.status.number_ready, body.status.desired_number_scheduled),
         Body::PersistentVolumeClaim(_) | Body::PersistentVolume(_) if object.meta.is_deleting() => {

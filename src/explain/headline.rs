@@ -97,6 +97,9 @@ pub fn headline(waits: &Waits) -> Message {
         BackendMissing { path, service } => msg::wait_backend_missing(path, service),
         BackendPort { path, service, port } => msg::wait_backend_port(path, service, port),
         BackendNotReady { path, service } => msg::wait_backend_not_ready(path, service),
+        BackendDenied { path, policies } => {
+            msg::wait_backend_denied(path, msg::verdict_denied(policies.iter().map(Message::name).collect::<Vec<_>>(), "Ingress"))
+        }
         Gateway(fault) => gateway(fault),
     }
 }

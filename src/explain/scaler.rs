@@ -46,7 +46,9 @@ pub fn state(scaler: &Object) -> Option<(Message, Health)> {
     let told = msg::standing_scaler(pods, metrics);
     Some(match (stabilizes(scaler), condition(scaler, "ScalingLimited")) {
         (Some(seconds), _) => (msg::standing_scaler_stabilizes(told, seconds * 1000), Health::Waiting),
-        (None, ("True", "TooManyReplicas")) => (msg::standing_scaler_limited(told, spec["maxReplicas"].as_i64().unwrap_or(0)), Health::Note),
+        (None, ("True", "TooManyReplicas")) => {
+            (msg::standing_scaler_limited(told, spec["maxReplicas"].as_i64().unwrap_or(0)), Health::Note)
+        }
         _ => (told, Health::Well),
     })
 }

@@ -377,6 +377,14 @@ pub enum Waits {
         service: Str,
     },
 
+    /// NetworkPolicies keep the ingress controller from the endpoints of a path.
+    BackendDenied {
+        /// Host and path.
+        path: Str,
+        /// The policies, by name.
+        policies: Vec<Str>,
+    },
+
     /// Something of the Gateway API is not served.
     Gateway(GatewayFault),
 }

@@ -273,10 +273,7 @@ mod tests {
         assert_eq!(said(0, 0, 3, [0, 8, 0]), "No rollout in progress: 0 of 8 Pods are ready");
         // The Pods that the ReplicaSets are asked for count, before they are made.
         assert_eq!(said(6, 0, 1, [6, 4, 0]), "6 + 4 = 10 Pods requested: 3 to be created by replicaset-controller");
-        assert_eq!(
-            said(7, 0, 2, [6, 4, 0]),
-            "6 + 4 = 10 Pods requested: 1 to be deleted and 2 to be created by replicaset-controller"
-        );
+        assert_eq!(said(7, 0, 2, [6, 4, 0]), "6 + 4 = 10 Pods requested: 1 to be deleted and 2 to be created by replicaset-controller");
         assert_eq!(said(7, 0, 3, [6, 3, 0]), "Between the limits: 1 more Pod can be created");
         assert_eq!(said(6, 0, 4, [6, 4, 0]), "Both limits reached: Waiting for one of 4 new Pods to become Ready");
         assert_eq!(said(8, 0, 0, [8, 0, 0]), "Between the limits: 2 more Pods can be created");

@@ -573,6 +573,10 @@ test('Network: a policy denies the request until its peer has the label; an Ingr
   await page.getByRole('button', { name: /Create IngressClass nginx/ }).first().click();
   await on(page, 2);
   await expect(door).toContainText('192.168.49.11');
+  // The policy admits the client, and not yet the controller.
+  await expect(door).toContainText('504: denied by policy');
+  await page.getByRole('button', { name: 'Allow connections from ingress-nginx' }).first().click();
+  await on(page, 2);
   await expect(door).toContainText('1 ready endpoint');
 });
 

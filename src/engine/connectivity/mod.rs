@@ -11,4 +11,4 @@ mod routing;
 pub use gateways::{HttpRequest, Led, backend_of, routes_of, through_gateway};
 pub use policy::{Direction, Peer, Verdict, allows_no_pod, policies_of, verdict};
 pub use request::{Attempt, RequestOutcome, connect, connect_from_outside, endpoint_of, ping, ports_of, unanswered_port, would_listen};
-pub use routing::{Backend, Routed, backend, class_of, route, serves_ingresses};
+pub use routing::{Backend, Routed, class_of, ingress_backend, route, serves_ingresses};

@@ -64,6 +64,14 @@ impl<'a> Peer<'a> {
         Peer { namespace: Some(namespace), labels: Rc::new(crate::sort::tree(labels.into_iter())), address, spec: None }
     }
 
+    /// The controller that serves Ingresses. Its Pods are not simulated; rules that allow what it sends name the namespace and the labels
+    /// that its own manifests give it.
+    pub fn ingress_controller() -> Peer<'static> {
+        let labels = [("app.kubernetes.io/component", "controller"), ("app.kubernetes.io/name", "ingress-nginx")];
+        let labels = labels.map(|(key, value)| (Str::new_static(key), Str::new_static(value)));
+        Peer { namespace: Some("ingress-nginx"), labels: Rc::new(crate::sort::tree(labels.into_iter())), address: "", spec: None }
+    }
+
     /// An address that is no Pod's.
     pub fn address(address: &'a str) -> Peer<'a> {
         Peer { namespace: None, labels: Labels::default(), address, spec: None }
@@ -163,7 +171,14 @@ fn is_peer(server: &ApiServer, namespace: &str, rule: &PolicyPeer, peer: &Peer<'
     }
     let Some(own) = peer.namespace else { return false };
     let of_namespace = match &rule.namespace_selector {
-        Some(selector) => server.get(&ObjectRef::new(Kind::Namespace, "", own)).is_some_and(|object| selector.matches(&object.meta.labels)),
+        Some(selector) => match server.get(&ObjectRef::new(Kind::Namespace, "", own)) {
+            Some(object) => selector.matches(&object.meta.labels),
+            // That of the ingress controller is not simulated either.
+            None => {
+                let named = [(Str::new_static("kubernetes.io/metadata.name"), own.into())];
+                selector.matches(&Rc::new(crate::sort::tree(named.into_iter())))
+            }
+        },
         None => own == namespace,
     };
     of_namespace && rule.pod_selector.as_ref().is_none_or(|selector| selector.matches(&peer.labels))

@@ -3,6 +3,7 @@
 //! Hosts and paths match as the API says (`staging/src/k8s.io/api/networking/v1/types.go`): an exact host before a wildcard before
 //! none, an exact path before the longest prefix.
 
+use super::policy::{Direction, Peer, Verdict, verdict};
 use crate::api::ingress::{IngressBackend, IngressPath, IngressSpec, address};
 use crate::api::network::Service;
 use crate::api::{Kind, Object, ObjectRef, Str};
@@ -18,6 +19,8 @@ pub enum Backend {
     NoPort,
     /// The Service has no ready endpoint: 503.
     NoEndpoints,
+    /// NetworkPolicies keep the controller from each of them: 504.
+    Denied(Vec<ObjectRef>),
     /// So many endpoints are ready.
     Ready(usize),
 }
@@ -50,7 +53,30 @@ pub fn serves_ingresses(server: &ApiServer, at: &str) -> bool {
     server.list(Kind::Ingress).any(|ingress| address(ingress) == Some(at))
 }
 
-/// What is behind a backend of an Ingress in this namespace.
+/// What is behind a backend of an Ingress in this namespace, for the controller that serves Ingresses.
+pub fn ingress_backend(server: &ApiServer, namespace: &str, of: &IngressBackend) -> (Option<ObjectRef>, Backend) {
+    let (key, found) = backend(server, namespace, of);
+    let denied = key.as_ref().filter(|_| matches!(found, Backend::Ready(_))).and_then(|key| all_denied(server, key));
+    (key, denied.map_or(found, Backend::Denied))
+}
+
+/// The policies that keep the controller from the ready Pods of a Service, if they keep it from all.
+fn all_denied(server: &ApiServer, service: &ObjectRef) -> Option<Vec<ObjectRef>> {
+    let mut denied = None;
+    for slice in server.slices_of(server.get(service)?) {
+        let port = slice.ports.first().map_or(0, |port| port.port);
+        for to in slice.endpoints.iter().filter(|one| one.is_ready()).filter_map(|one| one.target_ref.as_ref()) {
+            let pod = server.get(&ObjectRef::new(Kind::Pod, &to.namespace, &to.name))?;
+            match verdict(server, Direction::Ingress, pod, &Peer::ingress_controller(), port, "TCP") {
+                Verdict::Denied { policies } => denied = Some(policies),
+                _ => return None,
+            }
+        }
+    }
+    denied
+}
+
+/// What is behind a backend, whoever asks.
 pub fn backend(server: &ApiServer, namespace: &str, backend: &IngressBackend) -> (Option<ObjectRef>, Backend) {
     let Some(named) = &backend.service else { return (None, Backend::NoService) };
     let key = ObjectRef::new(Kind::Service, namespace, &named.name);
@@ -85,7 +111,7 @@ pub fn route(server: &ApiServer, host: &str, wanted: &str) -> Routed {
     }
     let default = || served.iter().find_map(|(ingress, spec)| Some((&***ingress, spec.default_backend.as_ref()?)));
     let Some((ingress, of)) = best.map(|(_, ingress, of)| (ingress, of)).or_else(default) else { return Routed::NoRule };
-    let (service, backend) = backend(server, &ingress.meta.namespace, of);
+    let (service, backend) = ingress_backend(server, &ingress.meta.namespace, of);
     Routed::To { ingress: ingress.key(), service, backend }
 }
 

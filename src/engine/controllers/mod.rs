@@ -35,9 +35,9 @@ pub mod taint_eviction;
 mod volume_binder;
 
 pub use super::watch::Event;
+pub use autoscaler::SCALER_PERIOD_SECONDS;
 pub use controller::{Controller, Watch};
 pub(super) use daemonset::specimen as daemon_pod;
-pub use autoscaler::SCALER_PERIOD_SECONDS;
 pub use volume_binder::CLAIM_RESYNC_SECONDS;
 
 use super::informer::Cache;

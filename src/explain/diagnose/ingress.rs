@@ -5,7 +5,7 @@ use super::workloads::follow;
 use crate::api::ingress::{BackendService, IngressSpec};
 use crate::api::network::Service;
 use crate::api::{Kind, Object, Str};
-use crate::engine::connectivity::{Backend, backend, class_of};
+use crate::engine::connectivity::{Backend, class_of, ingress_backend};
 use crate::explain::rules;
 use crate::explain::waits::{Cure, DecidingFact, FactLabel, Waits};
 use serde_json::json;
@@ -54,7 +54,7 @@ fn unserved(object: &Object, class: &str) -> Diagnosis {
 fn leads_nowhere(sim: &Context<'_>, object: &Object, to: &BackendService, asked: &str, at: &str) -> Option<Diagnosis> {
     let (path, service): (Str, Str) = (asked.into(), to.name.clone());
     let of = crate::api::ingress::IngressBackend { service: Some(to.clone()) };
-    let (key, found) = backend(sim.server(), &object.meta.namespace, &of);
+    let (key, found) = ingress_backend(sim.server(), &object.meta.namespace, &of);
     let set = |field: &str, value: serde_json::Value| {
         let patch = json!([{ "op": "replace", "path": format!("{at}/{field}"), "value": value }]);
         line("patch", &object.key(), &format!(" --type=json -p '{patch}'"))
@@ -80,6 +80,18 @@ fn leads_nowhere(sim: &Context<'_>, object: &Object, to: &BackendService, asked:
                 out.word(FactLabel::Ports, &port.port.to_string());
                 out.cure(Cure::SetBackendPort, &port.port.to_string(), "", &[set("port", json!({ "number": port.port }))]);
             }
+            Some(out)
+        }
+        Backend::Denied(policies) => {
+            let policies = policies.into_iter().map(|policy| policy.name).collect();
+            let mut out = Diagnosis::new(object, Waits::BackendDenied { path, policies });
+            let service = key.as_ref().and_then(|key| sim.get(key))?;
+            let name = super::finding::free_name(sim, Kind::NetworkPolicy, &object.meta.namespace, "allow-ingress-nginx");
+            let policy = json!({"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy",
+                "metadata": {"name": name, "namespace": object.meta.namespace},
+                "spec": {"podSelector": {"matchLabels": *service.body::<Service>().spec.selector}, "policyTypes": ["Ingress"],
+                    "ingress": [{"from": [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "ingress-nginx"}}}]}]}});
+            out.cure(Cure::AllowClient, "ingress-nginx", "", &[crate::kubectl::printers::yaml::print(&policy)]);
             Some(out)
         }
         Backend::NoEndpoints => {

@@ -70,10 +70,9 @@ pub(super) fn put(front: &Front, (top, width): (f64, f64), out: &mut Scene) -> f
     if !beside {
         return rect.bottom();
     }
-    let path = front.routes.first().map_or("", |route| route.path.as_str()).replacen('*', &front.address, 1);
     let asks = Rect::new(LEFT, rect.y, CLIENT, 96.0);
     let id = Id { uid: format!("client/{}", front.id.uid), ..Id::default() };
-    let lines = vec![format!("$ curl {}", middle(&path, 22))];
+    let lines = asked(front);
     let label = msg::net_client_runs(msg::net_outside(), lines.join("; "));
     out.put(&id, asks, CardBody::Terminal { state: None, title: msg::net_outside(), lines }, None, "", label);
     if !front.address.is_empty() {
@@ -82,6 +81,17 @@ pub(super) fn put(front: &Front, (top, width): (f64, f64), out: &mut Scene) -> f
         out.link(format!("ask/{}", front.id.uid), super::parts::arrow(asks.right() + 2.0, x - 3.0, y), way(serves));
     }
     rect.bottom().max(asks.bottom())
+}
+
+/// What somebody outside enters to ask for the first path: a host that no name server knows stands in a header.
+fn asked(front: &Front) -> Vec<String> {
+    let path = front.routes.first().map_or("", |route| route.path.as_str());
+    let (host, path) = path.split_once('/').unwrap_or((path, ""));
+    let ask = format!("$ curl {}", middle(&[&front.address, "/", path].concat(), 22));
+    match host {
+        "" | "*" => vec![ask],
+        host => vec![[&ask, " \\"].concat(), format!("  -H Host:{}", middle(&host.replacen('*', "any", 1), 20))],
+    }
 }
 
 fn way(serves: bool) -> Line {

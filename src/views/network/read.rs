@@ -8,7 +8,7 @@ use crate::api::selector::LabelSelector;
 use crate::api::{Kind, Object, ObjectRef, Str};
 use crate::engine::Sim;
 use crate::engine::connectivity::{
-    Attempt, Backend, Direction, RequestOutcome, backend, backend_of, class_of, connect, policies_of, routes_of,
+    Attempt, Backend, Direction, RequestOutcome, backend_of, class_of, connect, ingress_backend, policies_of, routes_of,
 };
 use crate::engine::gateway::{self, RefFault};
 use crate::explain::rules;
@@ -176,13 +176,14 @@ fn front(sim: &Sim, object: &Rc<Object>) -> Front {
     let paths = spec.rules.iter().flat_map(|rule| rule.http.paths.iter().map(|path| (rules::of_path(&rule.host, path), &path.backend)));
     let default = spec.default_backend.iter().map(|backend| ("*".to_owned(), backend));
     let routes = paths.chain(default).map(|(path, to)| {
-        let (key, found) = backend(sim.server(), &object.meta.namespace, to);
+        let (key, found) = ingress_backend(sim.server(), &object.meta.namespace, to);
         let service = key.and_then(|key| sim.get(&key)).map(|object| object.meta.uid.to_string());
         let answer = match found {
             Backend::Ready(pods) => msg::ready_endpoints(pods),
             Backend::NoService => msg::net_no_service(),
             Backend::NoPort => msg::net_no_service_port(),
             Backend::NoEndpoints => msg::net_no_endpoints(),
+            Backend::Denied(_) => msg::net_denied(),
         };
         Route { path, to: rules::of_backend(to), answer, service, serves: matches!(found, Backend::Ready(_)) }
     });

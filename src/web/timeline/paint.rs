@@ -213,7 +213,11 @@ impl Paint<'_> {
         }
         let away = if now < left - 1.0 { "‹ " } else { "" };
         let after = if now > left + self.axis.width + 1.0 { " ›" } else { "" };
-        self.time_label(now.clamp(left, left + self.axis.width), &[away, &clock(self.props.now), after].concat(), ("--accent", "--on-accent"));
+        self.time_label(
+            now.clamp(left, left + self.axis.width),
+            &[away, &clock(self.props.now), after].concat(),
+            ("--accent", "--on-accent"),
+        );
         if let Some(whole) = &self.whole {
             self.overview(left, whole);
         }

@@ -270,6 +270,7 @@ impl CommandRoom<'_, '_> {
                     None => (503, page(503)),
                 }
             }
+            Routed::To { backend: Backend::Denied(_), .. } => (504, page(504)),
             Routed::To { .. } => (503, page(503)),
         })
     }
