@@ -280,7 +280,7 @@ fn decision<'a>(journal: Journal<'a>, seen: &dyn Fn(&Entry) -> bool) -> Option<(
             .take_while(|entry| entry.pass == last.pass || entry.is_event())
             .filter(|entry| entry.pass == last.pass && !entry.is_event())
     };
-    let decided = |entry: &&Entry| !matches!(entry.why, Why::Observed | Why::Revision { .. }) && seen(entry);
+    let decided = |entry: &&Entry| !matches!(entry.why, Why::Observed | Why::Revision { .. } | Why::NewRevision { .. }) && seen(entry);
     let entry = pass().filter(decided).last().unwrap_or(last);
     let alike = pass().filter(decided).filter(|other| std::mem::discriminant(&other.why) == std::mem::discriminant(&entry.why)).count();
     Some((entry, alike.saturating_sub(1)))

@@ -6,8 +6,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The kind of a heading's id, which is no object of the cluster.
 pub const GROUP: &str = "Group";
-/// Labels that name the application a workload is of, the first that it has.
-const APP_LABELS: [&str; 3] = ["app.kubernetes.io/name", "app", "k8s-app"];
 
 /// By what workloads are grouped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,10 +54,7 @@ impl GroupBy {
         let Some(of) = &root.controller else { return String::new() };
         match self {
             GroupBy::Namespace => of.id.namespace.clone(),
-            GroupBy::App => {
-                let value = |key: &&str| of.labels.iter().find_map(|label| label.strip_prefix(key)?.strip_prefix('='));
-                APP_LABELS.iter().find_map(value).unwrap_or_default().to_owned()
-            }
+            GroupBy::App => of.app.clone(),
             _ => of.id.kind.clone(),
         }
     }
@@ -132,9 +127,9 @@ mod tests {
     use super::*;
     use crate::projection::model::ControllerCard;
 
-    fn root(kind: &str, namespace: &str, labels: &[&str]) -> Root {
-        let id = Id { kind: kind.into(), namespace: namespace.into(), name: "x".into(), uid: format!("{kind}{namespace}{labels:?}") };
-        let of = ControllerCard { id, labels: labels.iter().map(|label| (*label).into()).collect(), ..ControllerCard::default() };
+    fn root(kind: &str, namespace: &str, app: &str) -> Root {
+        let id = Id { kind: kind.into(), namespace: namespace.into(), name: "x".into(), uid: format!("{kind}{namespace}{app}") };
+        let of = ControllerCard { id, app: app.into(), ..ControllerCard::default() };
         Root { controller: Some(of.into()), ..Root::default() }
     }
 
@@ -145,12 +140,7 @@ mod tests {
     }
 
     fn some() -> Vec<Root> {
-        vec![
-            root("Deployment", "shop", &["app=web"]),
-            root("StatefulSet", "shop", &["app.kubernetes.io/name=db", "app=other"]),
-            root("Deployment", "ops", &["tier=web"]),
-            Root::default(),
-        ]
+        vec![root("Deployment", "shop", "web"), root("StatefulSet", "shop", "db"), root("Deployment", "ops", ""), Root::default()]
     }
 
     #[test]
@@ -162,6 +152,24 @@ mod tests {
         assert_eq!(titles(GroupBy::App, some()), [of("web", &[0]), of("db", &[1]), of("Without an app label", &[2]), bare.clone()]);
         assert_eq!(titles(GroupBy::Automatic, some()), titles(GroupBy::Namespace, some()));
         assert_eq!(titles(GroupBy::Automatic, some().split_off(2)), titles(GroupBy::Kind, some().split_off(2)));
+    }
+
+    #[test]
+    fn the_application_is_the_one_that_a_workload_names_itself() {
+        let text = |own: &str| {
+            format!(
+                "{{apiVersion: apps/v1, kind: Deployment, metadata: {{name: a, labels: {{{own}}}}}, spec: {{selector: {{matchLabels: {{app: a-1}}}}, \
+                 template: {{metadata: {{labels: {{app: a-1}}}}, spec: {{containers: [{{name: c, image: i}}]}}}}}}}}"
+            )
+        };
+        let app = |own: &str| {
+            let mut state = crate::session::State::new(&text(own), 1);
+            state.update(crate::session::selection::SelectionMsg::GroupBy(GroupBy::App));
+            let scene = state.picture().scene.clone();
+            let heading = scene.items.iter().find(|item| item.id.kind == GROUP);
+            heading.map(|item| item.id.name.clone())
+        };
+        assert_eq!([app("app: a"), app("app.kubernetes.io/name: b, app: a"), app("tier: x")].map(Option::unwrap), ["a", "b", "a-1"]);
     }
 
     #[test]

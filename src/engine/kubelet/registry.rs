@@ -58,6 +58,9 @@ const OFFICIAL: [&str; 46] = [
     "zookeeper",
 ];
 
+/// Images of `registry.k8s.io` that Kubernetes' documentation uses.
+const DOCUMENTED: [&str; 6] = ["busybox", "e2e-test-images/agnhost", "echoserver", "hpa-example", "nginx-slim", "pause"];
+
 /// Words that tags of official images are made of, beside versions.
 const TAG_WORDS: [&str; 75] = [
     "alpha",
@@ -173,6 +176,11 @@ pub(super) fn fault(image: &str) -> Option<PullFault> {
     if MISSING.iter().any(|word| image.contains(word)) {
         return Some(PullFault::NoTag);
     }
+    if let Some((name, tag)) = image.strip_prefix("registry.k8s.io/").and_then(|rest| rest.split_once(':'))
+        && DOCUMENTED.contains(&name)
+    {
+        return (!tag.contains('@') && !is_tag(name, tag)).then_some(PullFault::NoTag);
+    }
     let (_, name, rest) = parts(image)?;
     if misspelt(name).is_some() {
         return Some(PullFault::NoRepository);
@@ -202,8 +210,14 @@ fn is_tag(name: &str, tag: &str) -> bool {
     }
     tag.split(['-', '_']).all(|part| {
         let word = part.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-        part.strip_prefix('v').unwrap_or(part).starts_with(|c: char| c.is_ascii_digit()) || TAG_WORDS.contains(&word)
+        is_version(part.strip_prefix('v').unwrap_or(part)) || TAG_WORDS.contains(&word)
     })
+}
+
+/// Whether it is a version: `1.27`, `3.13.0rc1`, `8u312`. No letters stand within one that are neither few nor a word of tags.
+fn is_version(part: &str) -> bool {
+    let mut letters = part.split(|c: char| !c.is_ascii_alphabetic()).filter(|run| !run.is_empty());
+    part.starts_with(|c: char| c.is_ascii_digit()) && letters.all(|run| run.len() <= 2 || TAG_WORDS.contains(&run))
 }
 
 /// The official image of whose name this is a slip: two letters changed places, or one is missing or too many.
@@ -257,6 +271,11 @@ mod tests {
             ("nginx:1.99.99", Some(NoTag)),
             ("nginx:99", Some(NoTag)),
             ("nginx:1.27-oops", Some(NoTag)),
+            ("nginx:1.27typo", Some(NoTag)),
+            ("openjdk:8u312-jdk", None),
+            ("registry.k8s.io/nginx-slim:0.24", None),
+            ("registry.k8s.io/nginx-slim:0.99typo", Some(NoTag)),
+            ("registry.k8s.io/other:0.99typo", None),
             ("redis:7-alpien", Some(NoTag)),
             ("nginx:doesnotexist", Some(NoTag)),
             ("nginx:wrong-tag", Some(NoTag)),

@@ -8,6 +8,9 @@ use crate::i18n::format::short_count;
 use crate::i18n::{Message, msg};
 use crate::projection::model::{ControllerCard, Counter, Metric, Tone, counters};
 
+/// Labels that name the application a workload is of, the first that it has.
+const APP_LABELS: [&str; 3] = ["app.kubernetes.io/name", "app", "k8s-app"];
+
 pub fn revision(object: &Object) -> i64 {
     object.meta.annotation("deployment.kubernetes.io/revision").and_then(|text| text.parse().ok()).unwrap_or(0)
 }
@@ -71,6 +74,9 @@ pub(super) fn controller(object: &Object) -> ControllerCard {
         }
         _ => plain(object, &mut out),
     }
+    let of_template = |key: &&str| out.labels.iter().find_map(|label| label.strip_prefix(key)?.strip_prefix('='));
+    let own = |key: &&str| object.meta.label(key).map(|value| value.as_str());
+    out.app = APP_LABELS.iter().find_map(own).or_else(|| APP_LABELS.iter().find_map(of_template)).unwrap_or_default().to_owned();
     out
 }
 

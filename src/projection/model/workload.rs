@@ -92,6 +92,8 @@ pub struct ControllerCard {
     pub surplus: usize,
     /// How many are of its newest template.
     pub updated: Option<usize>,
+    /// The application that its own labels name, or those of its template.
+    pub app: String,
     /// The labels of its template: `app=nginx`.
     pub labels: Vec<String>,
     /// Whether it makes claims for its Pods.

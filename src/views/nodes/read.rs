@@ -5,8 +5,9 @@ use crate::api::{Body, Kind, Object, ObjectRef, Str};
 use crate::engine::Sim;
 use crate::engine::controllers::taint_eviction;
 use crate::engine::scheduler::refuses::Refuses;
-use crate::explain::diagnose::refused_evictions;
-use crate::explain::headline::refusal;
+use crate::explain::diagnose::{diagnose, refused_evictions};
+use crate::explain::headline::{headline, refusal};
+use crate::explain::waits::Waits;
 use crate::i18n::{Message, msg};
 use crate::projection::model::{Model, Pod};
 use crate::views::view::Source;
@@ -40,11 +41,24 @@ pub fn drains(model: &mut Model, sim: &Sim) {
     }
 }
 
-/// Why the scheduler finds no node for a Pod: each reason with the number of nodes that have it, the most frequent first.
+/// Why the scheduler finds no node for a Pod: each reason with the number of nodes that have it, the most frequent first. As upstream
+/// counts: of a node what refuses first, and where a claim keeps the Pod from all of them, nothing else.
 pub fn refusals(sim: &Sim, pod: &Pod) -> Vec<(usize, Message)> {
-    let Some(object) = sim.get(&ObjectRef::new(Kind::Pod, &pod.id.namespace, &pod.id.name)) else { return Vec::new() };
+    let key = ObjectRef::new(Kind::Pod, &pod.id.namespace, &pod.id.name);
+    let Some(object) = sim.get(&key) else { return Vec::new() };
+    let waits = diagnose(sim, &key).map(|found| found.waits);
+    if let Some(claim) =
+        waits.filter(|waits| matches!(waits, Waits::ClaimMissing(_) | Waits::ClaimLeaves(_) | Waits::ClaimLost(_) | Waits::ClaimUnbound(_)))
+    {
+        return vec![(sim.server().count(Kind::Node), headline(&claim))];
+    }
     let mut found: Vec<(usize, Message)> = Vec::new();
-    for refuses in sim.explain(object, usize::MAX).into_iter().flat_map(|(_, refuses)| refuses) {
+    let first = |refuses: Vec<Refuses>| {
+        let amounts = matches!(refuses.first(), Some(Refuses::Short { .. }));
+        let same = move |(at, refuses): &(usize, Refuses)| *at == 0 || amounts && matches!(refuses, Refuses::Short { .. });
+        refuses.into_iter().enumerate().take_while(same).map(|(_, refuses)| refuses)
+    };
+    for refuses in sim.explain(object, usize::MAX).into_iter().flat_map(|(_, refuses)| first(refuses)) {
         // The amounts differ from node to node.
         let words = match &refuses {
             Refuses::Short { what, .. } => msg::tray_insufficient(*what),

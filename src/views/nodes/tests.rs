@@ -172,6 +172,18 @@ fn tray_of(state: &mut State) -> (Message, Vec<[Message; 3]>) {
 }
 
 #[test]
+fn a_claim_that_keeps_a_pod_from_all_nodes_is_the_only_reason() {
+    let claim = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data}\nspec: {storageClassName: none, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}\n";
+    let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  volumes: [{name: d, persistentVolumeClaim: {claimName: data}}]\n  containers: [{name: c, image: i}]\n";
+    let mut state = shown("");
+    state.update(ConsoleMsg::Enter("kubectl cordon node-3".into()));
+    state.update(EditorMsg::Edit(format!("{claim}---\n{pod}").into()));
+    state.update(Msg::Apply);
+    state.update(TimelineMsg::Seconds(3));
+    assert_eq!(tray_of(&mut state).1, [["3 nodes", "Claim data is not bound", ""]]);
+}
+
+#[test]
 fn the_tray_counts_the_nodes_of_each_reason_and_asks_once_per_answer() {
     let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  nodeSelector: {disk: ssd}\n  containers: [{name: c, image: i, resources: {requests: {cpu: 9}}}]\n";
     let mut state = shown("");
@@ -182,10 +194,11 @@ fn the_tray_counts_the_nodes_of_each_reason_and_asks_once_per_answer() {
     state.update(TimelineMsg::Seconds(3));
     let (head, rows) = tray_of(&mut state);
     assert_eq!(head, "The Pod fits on no node");
+    // Of a node what refuses first counts: the tainted one has no such label either.
     let expected = [
-        ["2 nodes", "requires disk=none, node has no such label", ""],
         ["1 node", "requires disk=none, node has ssd", ""],
         ["1 node", "taint a=b:NoSchedule not tolerated", ""],
+        ["1 node", "requires disk=none, node has no such label", ""],
     ];
     assert_eq!(rows, expected);
     // The same answer is not asked for again; another Pod's is.

@@ -1,6 +1,6 @@
 //! Reads of Ownership: missing sources of Pods, and the last scale of ReplicaSets.
 
-use crate::api::{Kind, ObjectRef, Uid, sources};
+use crate::api::{Body, Kind, ObjectRef, Uid, sources};
 use crate::engine::Record;
 use crate::engine::kubelet::lack;
 use crate::explain::effect;
@@ -77,6 +77,12 @@ impl LastScales {
         let from = self.read.max(from);
         for entry in source.history.from(from).iter() {
             let Record::Write { object, before, .. } = &entry.record else { continue };
+            // With another template another rollout begins, also back to a revision that there was.
+            if let (Body::Deployment(is), Some(Body::Deployment(was))) = (&object.body, before.as_ref().map(|before| &before.body))
+                && is.spec.template != was.spec.template
+            {
+                self.sizes.retain(|_, (of, _)| *of != object.meta.uid);
+            }
             let Some(owner) = object.meta.controller().filter(|_| object.kind == Kind::ReplicaSet).map(|owner| owner.uid) else { continue };
             match before.as_ref().map(|before| effect::scaled(before, object)) {
                 Some(Some(sizes)) => drop(self.sizes.insert(object.meta.uid, (owner, sizes))),

@@ -39,7 +39,7 @@ impl Page {
             <div class={class}>
                 { self.topbar(ctx) }
                 if self.panels.left { { self.editor(ctx) } } else { { rail("left", msg::panel_manifest(), msg::show_manifest(), "i-panel-l", link.callback(|_| Msg::Left(true))) } }
-                <main class="canvas" id="canvas">{ self.head(ctx) }{ self.budget() }{ self.lesson(ctx) }{ self.load(ctx) }{ self.offers(ctx) }{ self.stages(ctx) }{ self.past(ctx) }</main>
+                <main class="canvas" id="canvas">{ self.head(ctx) }{ self.budget() }{ self.lesson(ctx) }{ self.load(ctx) }{ self.offers(ctx) }{ self.stages(ctx) }{ self.step() }{ self.past(ctx) }</main>
                 if self.panels.right { { self.inspector(ctx) } } else { { rail("right", msg::panel_inspector(), msg::show_inspector(), "i-panel-r", link.callback(|_| Msg::Right(true))) } }
                 <section class="timeline" aria-label={say(msg::timeline_title())}>
                     <Transport lang={self.settings.lang} now={state.timeline.run.now()} playing={state.timeline.playing} live={!state.timeline.run.in_past()} speed={state.timeline.speed} reached={self.reached()} breaks={!state.timeline.breakpoints.is_empty()} open={self.panels.menu} menu={self.history(ctx)} on={self.on(ctx)} on_menu={ctx.link().callback(Msg::Menu)} />

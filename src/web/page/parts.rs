@@ -250,7 +250,7 @@ impl Page {
         html! {
             <div class="c-head"><h1>{ say((state.selection.view.title)()) }</h1>
                 if self.drawing.beside.is_none() { { self.pill(&self.drawing.picture, Some(link.callback(Msg::Why))) } }
-                { self.step() }
+                <span class="grow" />
                 { self.hidden(ctx) }
                 { self.workloads(ctx) }
                 { self.pace(ctx) }
@@ -267,14 +267,14 @@ impl Page {
         }
     }
 
-    /// What the last step did, while the clock rests: who steps sees it beside the picture.
-    fn step(&self) -> Html {
+    /// What the last step did, while the clock rests: who steps sees it in the picture.
+    pub(super) fn step(&self) -> Html {
         let state = self.state.borrow();
-        if state.timeline.playing || self.drawing.beside.is_some() {
-            return html! { <span class="grow" /> };
-        }
         let told = if state.timeline.idles() { &msg::notice_stable() } else { &self.drawing.caption };
-        html! { <span class="grow ell told-step" title={say(told)}>{ marked(told) }</span> }
+        if state.timeline.playing || self.drawing.beside.is_some() || told.is_empty() {
+            return Html::default();
+        }
+        html! { <div class="told-at"><p class="told-step" title={say(told)}>{ marked(told) }</p></div> }
     }
 
     /// Where things stand; its words give way before its sign. Leads to the workload that it is about, where there is room to read of it.
