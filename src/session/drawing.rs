@@ -47,6 +47,8 @@ pub struct Picture {
     pub view: Option<&'static View>,
     /// Changes with every rewind.
     pub epoch: u64,
+    /// Changes with the namespace, the filter and the grouping.
+    pub part: u64,
 }
 
 /// What a picture was drawn from.
@@ -235,7 +237,7 @@ impl Drawing {
         let scope = self.scope(run, selection);
         let reading = ModelReading::begin(&all(run), &mut self.pods.pods, &scope);
         let is_large = reading.controllers() + run.sim().server().count(Kind::Service) > PARTED;
-        let picture = Picture { view: Some(selection.view), epoch: run.epoch, ..Picture::default() };
+        let picture = Picture { view: Some(selection.view), epoch: run.epoch, part: selection.part(), ..Picture::default() };
         Making { key, is_large, part: Part::Workloads(reading), picture }
     }
 

@@ -46,7 +46,7 @@ impl Difference {
                 let last = key.or_else(|| path.rsplit('.').next()).unwrap_or(path);
                 msg::drift_field_brief(last, to.as_ref().map_or_else(msg::field_not_set, Message::name))
             }
-            None => msg::drift_missing_brief(),
+            None => msg::drift_missing_brief(&self.object.name),
         }
     }
 }

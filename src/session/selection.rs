@@ -10,6 +10,7 @@ use crate::i18n::{Message, msg};
 use crate::projection::adapt;
 use crate::views::grouping::{GroupBy, Grouping};
 use crate::views::view::View;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
 /// Which page of the inspector.
@@ -118,6 +119,13 @@ impl Selection {
             grouping: self.grouping.clone(),
             ..Selection::default()
         }
+    }
+
+    /// Which part of the cluster is shown, and how it is grouped, as a number that changes with it.
+    pub fn part(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (&self.namespace, self.filter.trim(), self.grouping.by as u8).hash(&mut hasher);
+        hasher.finish()
     }
 
     /// Nothing is selected yet; a diagram is shown.
@@ -240,6 +248,23 @@ mod tests {
         state.update(TimelineMsg::Seconds(60));
         assert!(state.timeline.run.get(&pod).is_none());
         assert_eq!(apply(&mut state, "nginx:1.27"), Some(Kind::Deployment));
+    }
+
+    #[test]
+    fn pods_are_filtered_by_their_status_and_keep_their_owners() {
+        let mut state = settled((examples::ALL[0].text)());
+        state.update(ConsoleMsg::Enter("kubectl set image deployment/nginx-deployment nginx=nginx:broken".into()));
+        state.update(TimelineMsg::Seconds(20));
+        let mut shown = |filter: &str| {
+            state.update(SelectionMsg::Filter(filter.into()));
+            let scene = state.picture().scene.clone();
+            let count = |kind: &str| scene.items.iter().filter(|item| item.id.kind == kind).count();
+            (count("Deployment"), count("ReplicaSet"), count("Pod"))
+        };
+        assert_eq!(shown("status:failing"), (1, 1, 1));
+        assert_eq!(shown("status:imagepull"), (1, 1, 1));
+        assert_eq!(shown("status:ready"), (1, 1, 2));
+        assert_eq!(shown("status:succeeded"), (0, 0, 0));
     }
 
     #[test]

@@ -15,6 +15,7 @@ pub struct Words {
     kinds: Vec<String>,
     labels: Vec<String>,
     parts: Vec<String>,
+    statuses: Vec<String>,
 }
 
 impl Words {
@@ -22,27 +23,28 @@ impl Words {
     pub fn of(text: &str) -> Option<Words> {
         let mut words = Words::default();
         for word in text.split_whitespace() {
-            match word.strip_prefix("kind:") {
-                Some(kind) => words.kinds.push(kind.to_ascii_lowercase()),
-                None if word.contains('=') => words.labels.push(word.to_string()),
-                None => words.parts.push(word.to_ascii_lowercase()),
+            match word.split_once(':') {
+                Some(("kind", kind)) => words.kinds.push(kind.to_ascii_lowercase()),
+                Some(("status", status)) => words.statuses.push(status.to_ascii_lowercase()),
+                _ if word.contains('=') => words.labels.push(word.to_string()),
+                _ => words.parts.push(word.to_ascii_lowercase()),
             }
         }
         (words != Words::default()).then_some(words)
     }
 
-    /// Whether an object matches.
+    /// Whether an object matches. Only Pods have a status that is asked for.
     pub fn want(&self, object: &Object) -> bool {
         let has =
             |label: &String| label.split_once('=').is_some_and(|(key, value)| object.meta.label(key).is_some_and(|label| label == value));
-        self.want_named(object.kind, &object.meta.name) && self.labels.iter().all(has)
+        self.statuses.is_empty() && self.want_named(object.kind, &object.meta.name) && self.labels.iter().all(has)
     }
 
     /// The names of the matching nodes, sorted: by prefix of the name, or by kind.
     pub fn nodes(&self, all: &[Rc<Node>]) -> Vec<String> {
         let begins = |node: &&Rc<Node>| self.parts.iter().all(|part| node.id.name.starts_with(part.as_str()));
         let kind = self.kinds.iter().all(|word| Kind::from_word(word) == Some(Kind::Node));
-        if !kind || self.parts.is_empty() || !self.labels.is_empty() {
+        if !kind || self.parts.is_empty() || !self.labels.is_empty() || !self.statuses.is_empty() {
             return Vec::new();
         }
         let mut named: Vec<String> = all.iter().filter(begins).map(|node| node.id.name.clone()).collect();
@@ -52,7 +54,9 @@ impl Words {
 
     /// Whether a Pod matches.
     pub fn want_pod(&self, pod: &Pod) -> bool {
-        self.want_named(Kind::Pod, &pod.id.name) && self.labels.iter().all(|label| pod.labels.contains(label))
+        self.want_named(Kind::Pod, &pod.id.name)
+            && self.labels.iter().all(|label| pod.labels.contains(label))
+            && self.statuses.iter().all(|status| has_status(pod, status))
     }
 
     fn want_named(&self, kind: Kind, name: &str) -> bool {
@@ -62,6 +66,15 @@ impl Words {
             |word: &String| word.is_empty() || name.as_bytes().windows(word.len()).any(|part| part.eq_ignore_ascii_case(word.as_bytes()));
         self.kinds.iter().all(is) && self.parts.iter().all(holds)
     }
+}
+
+/// Whether a Pod has a status: the name of its colour in the legend, or a part of what it says, such as `imagepull`.
+fn has_status(pod: &Pod, status: &str) -> bool {
+    let class = match pod.state.class() {
+        "failed" => "failing",
+        class => class,
+    };
+    class.starts_with(status) || pod.word.english().to_ascii_lowercase().contains(status)
 }
 
 /// The matching Pods, by owner and by node.

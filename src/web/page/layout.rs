@@ -80,7 +80,7 @@ impl Page {
                         lang={self.settings.lang}
                         scene={picture.scene.clone()}
                         selected={other.selection.object(&other.run).map(|object| object.meta.uid.to_string())}
-                        scope={SceneScope { view: other.selection.view, epoch: other.run.epoch }}
+                        scope={SceneScope { view: other.selection.view, epoch: other.run.epoch, part: picture.part }}
                         animate={state.timeline.speed <= 100.0}
                         embed={false}
                         empty={html! { <p>{ say(msg::branch_empty()) }</p> }}

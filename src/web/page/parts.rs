@@ -397,7 +397,7 @@ impl Page {
                 lang={self.settings.lang}
                 scene={self.drawing.picture.scene.clone()}
                 selected={state.object().map(|object| object.meta.uid.to_string())}
-                scope={SceneScope { view: self.drawing.picture.view.unwrap_or(state.selection.view), epoch: self.drawing.picture.epoch }}
+                scope={SceneScope { view: self.drawing.picture.view.unwrap_or(state.selection.view), epoch: self.drawing.picture.epoch, part: self.drawing.picture.part }}
                 animate={state.timeline.speed <= 100.0}
                 embed={self.settings.embed}
                 follow={self.drawing.told_of.clone().filter(|_| self.settings.embed)}

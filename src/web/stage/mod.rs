@@ -274,7 +274,7 @@ impl Component for Stage {
             let foreign = !old.scene.items.iter().take(50).any(same);
             let other = old.scope != props.scope || foreign;
             // A rewind is no other picture: it keeps its place, so that one sees what differs.
-            let elsewhere = foreign || old.scope.view != props.scope.view;
+            let elsewhere = foreign || (old.scope.view, old.scope.part) != (props.scope.view, props.scope.part);
             opens = elsewhere;
             self.quiet = other || !props.animate;
             if other {

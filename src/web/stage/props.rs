@@ -23,6 +23,8 @@ pub struct SceneScope {
     pub view: &'static View,
     /// Changes with every rewind.
     pub epoch: u64,
+    /// Which part of the cluster it shows, and how that is grouped.
+    pub part: u64,
 }
 
 /// What the stage shows.
