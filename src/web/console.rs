@@ -25,6 +25,10 @@ pub struct Props {
     pub on_complete: Callback<String, Vec<String>>,
     /// The command that still waits for something to happen.
     pub waits: Option<AttrValue>,
+    /// Whether the clock is paused.
+    pub paused: bool,
+    /// Starts the clock.
+    pub on_play: Callback<()>,
     /// Whether a program in a container reads what is typed.
     pub shell: bool,
     /// Whether the output is shown.
@@ -180,7 +184,11 @@ impl Component for Console {
                 }),
             )
         };
-        let still = |command: &str| if props.shell { msg::console_shell(command) } else { msg::console_waits(command) };
+        let still = |command: &str| match (props.shell, props.paused) {
+            (true, _) => msg::console_shell(command),
+            (false, true) => msg::console_waits_paused(command),
+            (false, false) => msg::console_waits(command),
+        };
         let toggle = props.on_open.reform(move |_: MouseEvent| !open);
         html! {
             <section class="console" aria-label={say(msg::console_title())} id="console">
@@ -188,6 +196,9 @@ impl Component for Console {
                     <textarea ref={self.input.clone()} rows="1" enterkeyhint="send" aria-label={say(msg::console_input())} placeholder={if props.shell { "ls" } else { "kubectl get pods" }} spellcheck="false" autocomplete="off" autocapitalize="off" onkeydown={ctx.link().callback(Msg::Key)} />
                     if let Some(command) = &props.waits {
                         <span class="waits ell" id="console-waits" title={say(still(command))}>{ say(still(command)) }</span>
+                        if props.paused && !props.shell {
+                            <button type="button" class="btn sm primary" id="console-play" onclick={props.on_play.reform(|_: MouseEvent| ())}>{ say(msg::button_play()) }</button>
+                        }
                         <button type="button" class="btn sm" title={say(msg::with_key(msg::console_stop(), "Ctrl+C"))} onclick={props.on_stop.reform(|_: MouseEvent| ())}>{ say(msg::console_stop()) }</button>
                     }
                     <span class="hint">{ say(msg::console_title()) }<kbd class="k">{ "`" }</kbd></span>

@@ -10,7 +10,7 @@ use crate::explain::headline;
 use crate::explain::remedies::{self, ActionOffer};
 use crate::explain::replaced::Replaced;
 use crate::explain::standing::Standing;
-use crate::explain::waits::Health;
+use crate::explain::waits::{Cure, Health};
 use crate::explain::why::Row;
 use crate::explain::words::{self, Reason};
 use crate::i18n::format::{clock, count, middle, stamp};
@@ -22,6 +22,9 @@ use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlInputElement, KeyboardEvent, SubmitEvent};
 use yew::prelude::*;
+
+/// Letters of a value that stands beside its name.
+const LONG_VALUE: usize = 40;
 
 /// Why the selected object is as it is.
 #[derive(Clone, Default, PartialEq)]
@@ -150,7 +153,7 @@ pub fn Inspector(props: &Props) -> Html {
             if let Some(standing) = &props.why.standing { { stands(props, standing) } }
             <div class="itabs" role="tablist" aria-label={say(msg::inspector_tabs())} onkeydown={keys}>{ for tabs }</div>
             <div class="i-body" id="i-body" role="tabpanel" aria-labelledby={format!("itab-{}", props.tab.word())} tabindex="0">{ body }</div>
-            if let Some(object) = &props.object { <Actions lang={props.lang} key={format!("{key}")} object={object.clone()} offers={props.offers.clone()} undoes={props.undoes} on_command={props.on_command.clone()} /> }
+            if let Some(object) = &props.object { <Actions lang={props.lang} key={format!("{key}")} object={object.clone()} offers={props.offers.clone()} undoes={props.undoes && !rolls_back(props)} on_command={props.on_command.clone()} /> }
         </aside>
     }
 }
@@ -256,6 +259,12 @@ fn stands(props: &Props, standing: &Standing) -> Html {
     }
 }
 
+/// Whether the remedy beside the sentence is to roll back: it is not offered twice.
+fn rolls_back(props: &Props) -> bool {
+    let offered = props.why.standing.as_ref().and_then(|standing| props.why.found.first()?.remedies.get(standing.remedy?));
+    offered.is_some_and(|remedy| remedy.cure == Cure::Undo)
+}
+
 /// Selects an object.
 fn selects(props: &Props, key: &ObjectRef) -> Callback<MouseEvent> {
     let key = key.clone();
@@ -352,11 +361,13 @@ fn saw(rows: &[Row]) -> Html {
 /// Names and values; the last may be the conclusion.
 fn table(rows: &[Row], sums: bool) -> Html {
     let last = rows.len() - 1;
-    html! {
-        <div class="saw">{ for rows.iter().enumerate().map(|(at, (name, value))| html! {
-            <div class={(at == last && sums).then_some("sum")}><span>{ say(name) }</span><span class="mono">{ say(value) }</span></div>
-        }) }</div>
-    }
+    let row = |(at, (name, value)): (usize, &Row)| {
+        let value = say(value);
+        // What takes several lines is read from the left.
+        let long = value.chars().count() > LONG_VALUE;
+        html! { <div class={classes!((at == last && sums).then_some("sum"), long.then_some("long"))}><span>{ say(name) }</span><span class="mono">{ value }</span></div> }
+    };
+    html! { <div class="saw">{ for rows.iter().enumerate().map(row) }</div> }
 }
 
 /// What can be done with the object: every button is a kubectl line.

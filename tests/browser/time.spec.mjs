@@ -181,7 +181,7 @@ test('what was left behind a fork stays faintly on the lanes, with the place of 
     return { count, dark };
   }, [at + 14, end - 4]);
   await page.getByRole('button', { name: 'Branch from here' }).click();
-  await expect(page.locator('#notice')).toHaveText('Branch 2 starts here. Branch 1 is kept');
+  await expect(page.locator('#notice')).toHaveText('Branch 2 starts here. Branch 1 is kept until the page is left');
   await expect.poll(async () => (await marks()).dark).toBeGreaterThan(140);
   expect((await marks()).count).toBeGreaterThan(0);
   await page.mouse.move(box.x + at, box.y + 20);
@@ -196,7 +196,7 @@ test('two branches side by side on one clock, one above the other where it is na
   await forward(page, 6);
   await page.evaluate(() => loopscope.seek(5));
   await page.getByRole('button', { name: 'Branch from here' }).click();
-  await expect(page.locator('.toast')).toHaveText('Branch 2 starts here. Branch 1 is kept');
+  await expect(page.locator('.toast')).toHaveText('Branch 2 starts here. Branch 1 is kept until the page is left');
   await kubectl(page, 'scale deployment nginx-deployment --replicas=1');
   await choose(page, 'Side by side');
   await expect(page.locator('.side')).toHaveCount(2);

@@ -194,10 +194,11 @@ fn undo(sim: &Context<'_>, object: &Rc<Object>, out: &mut Diagnosis) {
     }
     let mut steps = vec![line("rollout undo", &top, "")];
     // The loop of a StatefulSet waits for the broken Pod and does not replace it.
-    if top.kind == Kind::StatefulSet {
+    let deleted = if top.kind == Kind::StatefulSet { object.meta.name.as_str() } else { "" };
+    if !deleted.is_empty() {
         steps.push(line("delete", &object.key(), " --wait=false"));
     }
-    out.cure(Cure::Undo, &top.name, "", &steps);
+    out.cure(Cure::Undo, &top.name, deleted, &steps);
 }
 
 /// The owner whose template can be changed, and what else has to be done for the Pod to be replaced.

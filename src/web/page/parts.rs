@@ -231,6 +231,8 @@ impl Page {
                 history={state.console.history.clone()}
                 on_complete={calls.complete.clone()}
                 waits={state.timeline.run.waiting().map(|command| AttrValue::from(command.to_owned()))}
+                paused={!state.timeline.playing && state.timeline.run_until.is_none()}
+                on_play={calls.on.reform(|()| TimelineMsg::Play.into())}
                 shell={state.timeline.run.takes_input()}
                 open={self.panels.console || narrow}
                 narrow={narrow}
