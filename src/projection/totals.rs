@@ -124,6 +124,7 @@ mod tests {
             controller: Some(of("Deployment", "web", 7_000, 4_500)),
             groups: vec![group("old", 4_500, 4_500), group("new", 2_500, 0)],
             folded: 0,
+            ..Root::default()
         }];
         mark_stale_counters(&mut roots, &|id| {
             let old = PodTotals { all: 5_000, active: 4_000, ready: 4_000, leaving: 1_000, ..PodTotals::default() };
@@ -180,12 +181,14 @@ mod tests {
             ("ReplicaSet", 2, 2, false),
             ("ReplicaSet", 3, 2, true),
         ] {
-            let mut roots = [Root { controller: Some(of(kind, "web", current, ready)), groups: vec![Group::default()], folded: 0 }];
+            let mut roots =
+                [Root { controller: Some(of(kind, "web", current, ready)), groups: vec![Group::default()], folded: 0, ..Root::default() }];
             mark_stale_counters(&mut roots, &|_| Some(PodTotals { all: 3, active: 2, ready: 2, leaving: 1, ..PodTotals::default() }));
             assert_eq!(marks(&roots[0].controller).concat() != "", marked, "{kind} {current} {ready}");
         }
         // Once its containers have ended it is ready no more.
-        let mut roots = [Root { controller: Some(of("StatefulSet", "web", 3, 3)), groups: vec![Group::default()], folded: 0 }];
+        let mut roots =
+            [Root { controller: Some(of("StatefulSet", "web", 3, 3)), groups: vec![Group::default()], folded: 0, ..Root::default() }];
         mark_stale_counters(&mut roots, &|_| {
             Some(PodTotals { all: 3, active: 2, ready: 2, leaving: 1, stopped: 1, ..PodTotals::default() })
         });

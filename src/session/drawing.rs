@@ -136,6 +136,7 @@ impl Drawing {
             now: run.wall(),
             lags: !self.pods.is_current(run),
             nodes: selection.view.uses.nodes,
+            unfolded: if selection.view.uses.groups { selection.grouping.folded.clone() } else { Default::default() },
         }
     }
 

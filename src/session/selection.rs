@@ -223,7 +223,7 @@ mod tests {
     use crate::session::tests::{ready, settled};
     use crate::session::timeline::TimelineMsg;
     use crate::session::{Msg, State};
-    use crate::views::grouping::{GROUP, GroupBy};
+    use crate::views::grouping::{FOLD, GROUP, GroupBy};
     use std::collections::BTreeSet;
     use std::rc::Rc;
 
@@ -265,6 +265,26 @@ mod tests {
         assert_eq!(shown("status:imagepull"), (1, 1, 1));
         assert_eq!(shown("status:ready"), (1, 1, 2));
         assert_eq!(shown("status:succeeded"), (0, 0, 0));
+    }
+
+    #[test]
+    fn old_revisions_are_unfolded_and_folded_again() {
+        let mut state = settled((examples::ALL[0].text)());
+        for image in ["nginx:1.9.1", "nginx:1.27"] {
+            state.update(ConsoleMsg::Enter(format!("kubectl set image deployment/nginx-deployment nginx={image}")));
+            state.update(TimelineMsg::Seconds(30));
+        }
+        let mut drawn = || {
+            let scene = state.picture().scene.clone();
+            let sets = scene.items.iter().filter(|item| item.id.kind == "ReplicaSet").count();
+            let line = scene.items.iter().find(|item| item.id.kind == FOLD).expect("a line");
+            let told = (sets, line.label.english());
+            state.update(SelectionMsg::Fold(line.id.uid.clone()));
+            told
+        };
+        assert_eq!(drawn(), (1, "+2 old revisions".into()));
+        assert_eq!(drawn(), (3, "2 old revisions".into()));
+        assert_eq!(drawn(), (1, "+2 old revisions".into()));
     }
 
     #[test]

@@ -7,6 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The kind of a heading's id, which is no object of the cluster.
 pub const GROUP: &str = "Group";
 
+/// The kind of the id of a line that stands for what is folded.
+pub const FOLD: &str = "Fold";
+
 /// By what workloads are grouped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GroupBy {

@@ -24,10 +24,12 @@ pub fn Strip(props: &StripProps) -> Html {
     let pitch = bar.pitch;
     // After the glyph; a letter is 6.6 pixels wide.
     let room = ((pitch - bar.gap - 20.0) / 6.6).max(1.0) as usize;
+    // While there are new Pods, the old ones are paler, as in the diagrams.
+    let mixed = budget.cells.iter().any(|cell| cell.new) && budget.cells.iter().any(|cell| !cell.new);
     let cells = bar.pieces.iter().map(|(cell, x, long)| {
         let x = x + 20.0;
         html! {
-            <g class={classes!("cell", cell.state.class(), cell.new.then_some("new"))}>
+            <g class={classes!("cell", cell.state.class(), cell.new.then_some("new"), (mixed && !cell.new).then_some("older"))}>
                 <title>{ cell.image.to_string() }</title>
                 <rect x={Px(x).to_string()} y="18" width={Px(*long).to_string()} height="16" rx={if bar.gap > 0.0 { "4" } else { "0" }} />
                 if pitch >= 22.0 { <use href={format!("#{}", cell.state.glyph())} x={Px(x + 4.0).to_string()} y="20" width="12" height="12" /> }

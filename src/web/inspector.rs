@@ -446,6 +446,14 @@ fn Actions(props: &ActionProps) -> Html {
         }
         buttons.push(button(msg::action_restart(), format!("kubectl rollout restart {word}/{name}{namespace}")));
     }
+    if let (Body::ReplicaSet(set), Some(owner), revision) =
+        (&object.body, object.meta.controller(), crate::projection::adapt::revision(object))
+        && set.spec.replicas == 0
+        && revision > 0
+    {
+        let line = format!("kubectl rollout undo deployment/{} --to-revision={revision}{namespace}", owner.name);
+        buttons.push(button(msg::action_roll_back_to(), line));
+    }
     if object.pod().is_some_and(|pod| object.meta.namespace == "default" && !pod.node_name.is_empty()) {
         let (title, onclick) = (say(msg::action_evict_title()), run(format!("fault evict pod/{name}")));
         buttons.push(html! { <button type="button" class="btn sm" title={title} onclick={onclick}>{ say(msg::action_evict()) }</button> });

@@ -25,6 +25,7 @@ use crate::api::storage::StorageClass;
 use crate::api::{Kind, Object, Uid};
 use crate::projection::model::{Class, Group, Model, Node, PodBlock, Root, Service, natural};
 pub use pods::Pods;
+pub use references::fold_of;
 pub use scope::{Lister, ROOTS, Scope, first_workload, id, roots, workloads};
 pub use services::{hint_unanswered, nearest};
 pub use status::status;
@@ -53,6 +54,7 @@ pub struct ModelReading {
     roots: Vec<Root>,
     users: Vec<Referrer>,
     services: Vec<Rc<Service>>,
+    unfolded: BTreeSet<String>,
 }
 
 /// The objects of a kind in the scope.
@@ -80,7 +82,8 @@ impl ModelReading {
             }
         }
         pods.forget_controllers(uids.len());
-        ModelReading { nodes, owners, owned, uids, next: 0, roots: Vec::new(), users: Vec::new(), services: Vec::new() }
+        let (roots, users, services) = Default::default();
+        ModelReading { nodes, owners, owned, uids, next: 0, roots, users, services, unfolded: scope.unfolded.clone() }
     }
 
     /// How many controllers there are.
@@ -90,7 +93,7 @@ impl ModelReading {
 
     /// Reads so many more workloads, with what they own. True when all are read.
     pub fn roots(&mut self, pods: &mut Pods, most: usize) -> bool {
-        let mut reader = ReferenceReader { owned: &self.owned, pods, users: std::mem::take(&mut self.users) };
+        let mut reader = ReferenceReader { owned: &self.owned, pods, users: std::mem::take(&mut self.users), unfolded: &self.unfolded };
         let to = self.next.saturating_add(most).min(self.owners.len());
         for object in &self.owners[self.next..to] {
             if object.meta.controller().is_none_or(|owner| !self.uids.contains(&owner.uid)) {
@@ -120,7 +123,7 @@ impl ModelReading {
         let bare: PodBlock =
             pods.blocks().filter(lone).flat_map(|(_, block)| block.iter()).filter(|pod| !system(&pod.id.namespace)).cloned().collect();
         if !bare.is_empty() {
-            out.roots.push(Root { controller: None, groups: vec![Group { controller: None, pods: bare }], folded: 0 });
+            out.roots.push(Root { controller: None, groups: vec![Group { controller: None, pods: bare }], folded: 0, ..Root::default() });
         }
         let targets = std::cell::OnceCell::new();
         for kind in [Kind::HorizontalPodAutoscaler, Kind::PodDisruptionBudget] {

@@ -9,7 +9,7 @@ use crate::api::workload::ReplicaSet;
 use crate::api::{Kind, Object, Uid};
 use crate::i18n::msg;
 use crate::projection::model::{ControllerCard, Group, Id, Root, Used};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// A user of references: a root with its template and those of its revisions, or a Pod without an owner.
@@ -68,6 +68,12 @@ pub(super) struct ReferenceReader<'a> {
     pub(super) owned: &'a BTreeMap<Uid, Vec<Rc<Object>>>,
     pub(super) pods: &'a mut Pods,
     pub(super) users: Vec<Referrer>,
+    pub(super) unfolded: &'a BTreeSet<String>,
+}
+
+/// The uid of the line into which what a workload no longer uses is folded.
+pub fn fold_of(uid: &str) -> String {
+    format!("{uid}/folded")
 }
 
 impl ReferenceReader<'_> {
@@ -85,19 +91,29 @@ impl ReferenceReader<'_> {
         let kind = match object.kind {
             Kind::Deployment => Kind::ReplicaSet,
             Kind::CronJob => Kind::Job,
-            _ => return Root { controller, groups: vec![Group { controller: None, pods: self.pods.of(object.meta.uid) }], folded: 0 },
+            _ => {
+                return Root {
+                    controller,
+                    groups: vec![Group { controller: None, pods: self.pods.of(object.meta.uid) }],
+                    folded: 0,
+                    ..Root::default()
+                };
+            }
         };
         let children = self.owned.get(&object.meta.uid).into_iter().flatten();
         let mut sets: Vec<&Rc<Object>> = children.filter(|child| child.kind == kind).collect();
         crate::sort::sort_by_key(&mut sets, |set| revision(set));
         let mut root = Root { controller, ..Root::default() };
         let newest = sets.len().saturating_sub(1);
+        let opened = !self.unfolded.is_empty() && self.unfolded.contains(&fold_of(&object.meta.uid.to_string()));
         for (i, set) in sets.into_iter().enumerate() {
             let pods = self.pods.of(set.meta.uid);
             let empty = pods.is_empty() && set.get::<ReplicaSet>().is_none_or(|body| body.spec.replicas == 0);
-            if empty && i != newest {
+            let old = empty && i != newest;
+            if old && !opened {
                 root.folded += 1;
             } else {
+                root.unfolded += usize::from(old);
                 root.groups.push(Group { controller: self.controller(set, object, i != newest), pods });
             }
         }

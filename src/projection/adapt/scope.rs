@@ -3,6 +3,7 @@
 use crate::api::{Kind, Object, ObjectRef, Uid};
 use crate::engine::Sim;
 use crate::projection::model::{Id, natural};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// What to read, and when it is.
@@ -18,6 +19,8 @@ pub struct Scope {
     pub lags: bool,
     /// Whether nodes are drawn: words may name them too.
     pub nodes: bool,
+    /// Lines of what is folded that a person has opened, by their uids.
+    pub unfolded: BTreeSet<String>,
 }
 
 /// Kinds that stand at the root of a tree, in the order of the diagram.

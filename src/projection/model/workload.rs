@@ -118,6 +118,8 @@ pub struct Root {
     pub groups: Vec<Group>,
     /// Old ReplicaSets without Pods, folded into one line.
     pub folded: usize,
+    /// Those that are shown because a person has unfolded them.
+    pub unfolded: usize,
 }
 
 impl Root {

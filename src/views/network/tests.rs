@@ -28,7 +28,12 @@ fn some(form: &str, address: &str) -> Model {
         Service { id: Id::named("Service", "nginx"), form: form.into(), address: address.into(), endpoints, ..Service::default() };
     let pods = vec![pod("busybox"), pod("web-0"), pod("web-1")];
     Model {
-        roots: vec![Root { controller: None, groups: vec![Group { controller: None, pods: pods.into_iter().collect() }], folded: 0 }],
+        roots: vec![Root {
+            controller: None,
+            groups: vec![Group { controller: None, pods: pods.into_iter().collect() }],
+            folded: 0,
+            ..Root::default()
+        }],
         services: vec![service.into()],
         ..Model::default()
     }

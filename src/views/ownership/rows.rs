@@ -95,8 +95,13 @@ impl TreeRow<'_> {
             let (right, port) = (end.rect.right(), end.rect.cy() + lift);
             let from = end.past.unwrap_or(port);
             let down = if end.past.is_some() { format!("H{}V{port}", right + 14.0) } else { String::new() };
-            out.link(format!("{uid}/{n}"), format!("M{rail} {from}{down}H{}", right + 7.0), Line::Selects);
-            out.ports.push(Port { x: right, y: port, full, network: true });
+            // A block of Pods is bracketed: the line leads to those of them that are endpoints, to none in particular.
+            let (x, bracket) = match end.pod {
+                Some(_) => (right, String::new()),
+                None => (right + 7.0, format!("M{} {}V{}", right + 7.0, end.rect.y + 1.0, end.rect.bottom() - 1.0)),
+            };
+            out.link(format!("{uid}/{n}"), format!("M{rail} {from}{down}H{}{bracket}", right + 7.0), Line::Selects);
+            out.ports.push(Port { x, y: port, full, network: true });
             (n, last) = (n + 1, last.max(from));
         }
         let d = match n {

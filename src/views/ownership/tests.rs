@@ -39,7 +39,7 @@ fn deployment(groups: Vec<Group>) -> Model {
         surplus: 1,
         ..ControllerCard::default()
     };
-    Model { roots: vec![Root { controller: Some(controller.into()), groups, folded: 0 }], ..Model::default() }
+    Model { roots: vec![Root { controller: Some(controller.into()), groups, folded: 0, ..Root::default() }], ..Model::default() }
 }
 
 fn rect(scene: &Scene, uid: &str) -> Rect {
@@ -141,6 +141,7 @@ fn claims_and_volumes_follow_their_pod_and_outlive_it() {
             controller: Some(set.into()),
             groups: vec![Group { controller: None, pods: [member].into_iter().collect() }],
             folded: 0,
+            ..Root::default()
         }],
         claims: vec![claim("www-web-0"), claim("www-web-1")],
         volumes: vec![Volume { id: Id::named("PersistentVolume", "pv-1"), ..Volume::default() }],
@@ -297,7 +298,8 @@ fn two_blocks_of_cells_have_a_stub_each() {
     crate::sort::sort_by(&mut Rc::make_mut(&mut model.services[0]).endpoints, |a, b| natural(&a.pod, &b.pod));
     assert_eq!(full(&model), [true, false]);
     let scene = layout(&model, None, (800.0, 560.0));
-    let blocks = scene.items.iter().filter(|item| matches!(item.body, CardBody::Cells(_))).map(|item| (item.rect.right(), item.rect.cy()));
+    let blocks =
+        scene.items.iter().filter(|item| matches!(item.body, CardBody::Cells(_))).map(|item| (item.rect.right() + 7.0, item.rect.cy()));
     let ports: Vec<(f64, f64)> = scene.ports.iter().map(|port| (port.x, port.y)).collect();
     assert_eq!(ports, blocks.collect::<Vec<_>>());
 }
@@ -386,7 +388,12 @@ fn what_a_tree_names_stands_below_its_root_and_what_several_name_below_all() {
 #[test]
 fn pods_without_an_owner_have_lines_to_what_they_name_and_what_is_missing_is_dashed() {
     let mut model = Model {
-        roots: vec![Root { controller: None, groups: vec![Group { controller: None, pods: group("a", 3).pods }], folded: 0 }],
+        roots: vec![Root {
+            controller: None,
+            groups: vec![Group { controller: None, pods: group("a", 3).pods }],
+            folded: 0,
+            ..Root::default()
+        }],
         uses: vec![used("ConfigMap", "own", &["Pod/a-0", "Pod/a-2"]), used("Secret", "none", &["Pod/a-1"])],
         ..Model::default()
     };
@@ -476,7 +483,12 @@ fn many_pods_without_an_owner_have_one_line_together() {
         let users: Vec<String> = (0..pods).map(|i| format!("Pod/a-{i}")).collect();
         let users: Vec<&str> = users.iter().map(String::as_str).collect();
         let mut model = shops(1, 2);
-        model.roots.push(Root { controller: None, groups: vec![Group { controller: None, pods: group("a", pods).pods }], folded: 0 });
+        model.roots.push(Root {
+            controller: None,
+            groups: vec![Group { controller: None, pods: group("a", pods).pods }],
+            folded: 0,
+            ..Root::default()
+        });
         model.uses = vec![used("ConfigMap", "one", &users), used("ConfigMap", "two", &users[..2])];
         for size in [(1600.0, 900.0), (900.0, 600.0), (390.0, 700.0)] {
             let scene = layout(&model, None, size);

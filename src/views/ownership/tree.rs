@@ -8,8 +8,10 @@ use super::measures::{
 };
 use super::rows::{End, TreeRow};
 use crate::i18n::{Message, msg};
+use crate::projection::adapt::fold_of;
 use crate::projection::model::{ControllerCard, Group, Id, PodBlock, PodState, Root, Used};
 use crate::views::bodies::{pod_body, pod_label};
+use crate::views::grouping::FOLD;
 use crate::views::references;
 use crate::views::shape::{CardBody, Cells, Label, Line, Look, Rect, Scene, drop, elbow};
 use std::collections::BTreeSet;
@@ -272,15 +274,18 @@ impl<'a> OwnershipTree<'a> {
         if !self.uses.is_empty() {
             references::put(&self.uses, (x, y, wide), root_index, out);
         }
-        if root.folded > 0 {
-            let text = match root.controller.as_ref().is_some_and(|of| of.id.kind == "CronJob") {
-                true => msg::more_jobs(root.folded),
-                false => msg::more_revisions(root.folded),
+        if root.folded + root.unfolded > 0 {
+            let text = match (root.controller.as_ref().is_some_and(|of| of.id.kind == "CronJob"), root.folded) {
+                (true, 0) => msg::old_jobs(root.unfolded),
+                (false, 0) => msg::old_revisions(root.unfolded),
+                (true, more) => msg::more_jobs(more),
+                (false, more) => msg::more_revisions(more),
             };
-            let id = Id { uid: format!("{}/folded", root.controller.as_ref().map_or("", |of| &of.id.uid)), ..Id::default() };
-            let rect = Rect::new(x + set_x, bottom + 8.0, c.set, 20.0);
-            out.put(&id, rect, CardBody::Note(text.clone()), root_index, "", text);
-            bottom += 28.0;
+            let uid = fold_of(root.controller.as_ref().map_or("", |of| &of.id.uid));
+            let id = Id { kind: FOLD.into(), uid, ..Id::default() };
+            let rect = Rect::new(x + set_x, bottom + 8.0, c.set, 24.0);
+            out.put(&id, rect, CardBody::Heading { text: text.clone(), folded: root.folded > 0 }, root_index, "", text);
+            bottom += 32.0;
         }
         bottom = self.lowest(root_rect, bottom);
         for (i, (row, card, rail)) in cards.into_iter().enumerate() {

@@ -60,6 +60,8 @@ pub struct Stage {
     /// Runs while the picture could be larger.
     larger: Option<Timeout>,
     more: Option<Timeout>,
+    /// What was selected is to be brought into sight once it is drawn.
+    reveals: bool,
 }
 
 /// The heights that panels at the foot take from the stage while they are open.
@@ -252,6 +254,7 @@ impl Component for Stage {
             menu: false,
             larger: None,
             more: None,
+            reveals: false,
         }
     }
 
@@ -317,6 +320,14 @@ impl Component for Stage {
                     self.larger = waits.or_else(|| Some(Timeout::new(REFIT_DELAY_MS, move || link.send_message(Msg::Refit))));
                 }
             }
+        }
+        self.reveals |= !props.embed && old.selected != props.selected;
+        let chosen = |item: &&Rc<Item>| props.selected.as_deref().is_some_and(|uid| item.id.is_of(uid));
+        if self.reveals
+            && let Some(rect) = props.scene.items.iter().find(chosen).map(|item| item.rect)
+        {
+            self.reveals = false;
+            self.port.bring(&props.picture(), rect);
         }
         // It opens at the top.
         let told = (&old.follow, &old.selected) != (&props.follow, &props.selected);

@@ -7,7 +7,7 @@ use crate::projection::model::Id;
 use crate::session::Standings;
 use crate::session::selection::SelectionMsg;
 use crate::views::card::Card;
-use crate::views::grouping::GROUP;
+use crate::views::grouping::{FOLD, GROUP};
 use crate::views::shape::{Item, Scene};
 use crate::views::view::View;
 use crate::views::viewport::ViewedScene;
@@ -120,7 +120,7 @@ pub fn key_of(id: &Id) -> Option<ObjectRef> {
 pub fn picked(id: &Id) -> Option<SelectionMsg> {
     match id.kind.as_str() {
         "Loop" => Some(SelectionMsg::Loop(Some(id.name.clone()))),
-        GROUP => Some(SelectionMsg::Fold(id.uid.clone())),
+        GROUP | FOLD => Some(SelectionMsg::Fold(id.uid.clone())),
         _ => key_of(id).map(|key| SelectionMsg::Select(Some(key))),
     }
 }
