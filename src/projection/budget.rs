@@ -161,7 +161,7 @@ impl Budget {
         } else if sizes.paused {
             (msg::budget_paused(), msg::budget_paused_text())
         } else if room > 0 {
-            (msg::budget_between(), msg::budget_can_create(room))
+            (msg::budget_between(), msg::budget_can_create(room, sizes.old + sizes.new, self.at_most))
         } else if go > 0 {
             let (steady, least) = (count(sizes.steady()), count(self.at_least));
             match sizes.steady() - self.at_least {
@@ -274,9 +274,9 @@ mod tests {
         // The Pods that the ReplicaSets are asked for count, before they are made.
         assert_eq!(said(6, 0, 1, [6, 4, 0]), "6 + 4 = 10 Pods requested: 3 to be created by replicaset-controller");
         assert_eq!(said(7, 0, 2, [6, 4, 0]), "6 + 4 = 10 Pods requested: 1 to be deleted and 2 to be created by replicaset-controller");
-        assert_eq!(said(7, 0, 3, [6, 3, 0]), "Between the limits: 1 more Pod can be created");
+        assert_eq!(said(7, 0, 3, [6, 3, 0]), "Between the limits: 1 more Pod can be created: 9 of at most 10 requested");
         assert_eq!(said(6, 0, 4, [6, 4, 0]), "Both limits reached: Waiting for one of 4 new Pods to become Ready");
-        assert_eq!(said(8, 0, 0, [8, 0, 0]), "Between the limits: 2 more Pods can be created");
+        assert_eq!(said(8, 0, 0, [8, 0, 0]), "Between the limits: 2 more Pods can be created: 8 of at most 10 requested");
         assert_eq!(said(6, 3, 1, [6, 4, 3]), "Upper limit reached: 3 old Pods can be removed: 9 − 6 = 3");
         assert_eq!(said(2, 8, 0, [2, 8, 8]), "Upper limit reached: The last 2 old Pods can be removed");
         let mut failing = Budget { at_least: 6, at_most: 10, ..Budget::default() };

@@ -302,7 +302,7 @@ fn found(props: &Props) -> Html {
             if root.object != first.object { { rows(first) } }
             if let Some(title) = title {
                 <p class="h-cap">{ say(title) }</p>
-                <div class="row wrap">{ for offered.iter().map(|at| cure(props, &first.remedies[*at])) }if props.why.verdicts.helps.is_empty() { <button type="button" class="btn ghost sm" onclick={on_try}>{ say(msg::button_test_remedies()) }</button> }</div>
+                <div class="row wrap">{ for offered.iter().map(|at| cure(props, &first.remedies[*at])) }if props.why.verdicts.helps.is_empty() { <button type="button" class="btn sm" onclick={on_try}>{ say(msg::button_test_remedies()) }</button> }</div>
             }
             if let Some(spared) = &first.spared { <p class="meta">{ say(spared) }</p> }
             <div class="rule" />

@@ -179,7 +179,11 @@ pub fn namespaces(list: Lister, pods: &Pods) -> Vec<String> {
     // Pods of an owner are where it is; those without one may be anywhere.
     for (owner, block) in pods.blocks() {
         let told = if owner == pods::NOBODY { block.len() } else { 1 };
-        names.extend(block.iter().take(told).map(|pod| pod.id.namespace.clone()));
+        for pod in block.iter().take(told) {
+            if !names.contains(&pod.id.namespace) {
+                names.insert(pod.id.namespace.clone());
+            }
+        }
     }
     names.into_iter().collect()
 }

@@ -94,6 +94,8 @@ impl Paint<'_> {
         };
         self.fill("--text-3", marks(true));
         self.fill("--border-strong", marks(false));
+        let failed = merged.iter().filter(|block| block.lane != 0 && block.bad).map(|block| (block.x, 4.0, block.w.min(14.0), 4.0));
+        self.fill("--st-failed", failed);
         self.diamonds("--text-2", 4.0, &mut merged.iter().filter(|block| block.lane == 0 && !block.fault).map(|block| (block.x, 20.0)));
         self.faults(0.0, 20.0, merged);
         self.context.begin_path();
