@@ -129,6 +129,9 @@ const told = StateEffect.define();
 
 const gutters = Object.fromEntries(['ls-hot', 'ls-bad', 'ls-warn'].map((css) => [css, new (class extends GutterMarker { elementClass = css; })()]));
 
+/** Characters of a text that is large. */
+const large = 200_000;
+
 /** Lines on either side of what is in sight whose colours are kept ready: of a manifest of a hundred thousand all would take a while. */
 const around = 1000;
 const nearby = ({ state, viewport }) => [viewport.from, viewport.to].map((at) => state.doc.lineAt(at).number);
@@ -244,7 +247,13 @@ function enter(view) {
 /** Makes an editor in `host`. `on`: text, label, and edit, apply, fix, offers, about. */
 function mount(host, on) {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open', delegatesFocus: true });
-  let news = 0, looks = 0, quiet = false;
+  let news = 0, looks = 0, edits = 0, quiet = false;
+  // A large text is told in a task of its own: to paste it is enough for one.
+  const edited = () => {
+    clearTimeout(edits);
+    edits = 0;
+    on.edit(view.state.doc.toString());
+  };
   const shown = blocks(on);
   const language = new Compartment();
   const spoken = () => [
@@ -257,7 +266,7 @@ function mount(host, on) {
     state: EditorState.create({
       doc: on.text,
       extensions: [
-        Prec.highest(keymap.of([{ key: 'Mod-Enter', run: () => { on.apply(); return true; } }])),
+        Prec.highest(keymap.of([{ key: 'Mod-Enter', run: () => { if (edits) edited(); on.apply(); return true; } }])),
         lineNumbers(), codeFolding(), foldGutter({ openText: '⌄', closedText: '›' }), history(), indentOnInput(), indentUnit.of('  '),
         yaml(), syntaxHighlighting(colours), Prec.highest(scalars), theme, search({ top: true }), highlightSelectionMatches(), shown,
         autocompletion({ override: [complete(on)], icons: false }), about(on),
@@ -265,7 +274,8 @@ function mount(host, on) {
         language.of(spoken()),
         EditorView.domEventHandlers({ drop: (event) => !!event.dataTransfer?.files.length }),
         EditorView.updateListener.of((update) => {
-          if (update.docChanged && !quiet) on.edit(update.state.doc.toString());
+          if (update.docChanged && !quiet && update.state.doc.length < large) on.edit(update.state.doc.toString());
+          else if (update.docChanged && !quiet) edits ||= setTimeout(edited);
           if (update.viewportChanged) look();
         }),
       ],
@@ -302,7 +312,8 @@ function mount(host, on) {
   window.addEventListener('loopscope-language', speaks);
   return {
     set(text) {
-      if (text === view.state.doc.toString()) return;
+      // What was typed since is newer.
+      if (edits || text === view.state.doc.toString()) return;
       quiet = true;
       const head = Math.min(view.state.selection.main.head, text.length);
       view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text }, selection: { anchor: head } });
@@ -323,6 +334,7 @@ function mount(host, on) {
     },
     offer: () => startCompletion(view),
     destroy() {
+      if (edits) edited();
       clearTimeout(news);
       clearTimeout(looks);
       host.removeEventListener('keydown', keys);

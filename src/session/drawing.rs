@@ -93,6 +93,8 @@ enum Part {
     /// The Services are too.
     Others(ModelReading),
     /// All of the cluster is.
+    Beside(Box<Model>),
+    /// So is what stands beside the diagram.
     Counters(Box<Model>),
     /// The counters that Pods have overtaken are marked.
     Layout(Box<Model>),
@@ -211,7 +213,11 @@ impl Drawing {
                     reading.services(&all(run), &mut self.pods.pods, &scope);
                     Part::Others(reading)
                 }
-                Part::Others(reading) => Part::Counters(Box::new(self.read_others(run, selection, reading, &mut making.picture))),
+                Part::Others(reading) => Part::Beside(Box::new(self.read_others(run, selection, reading))),
+                Part::Beside(mut model) => {
+                    self.read_beside(run, selection, &mut model, &mut making.picture);
+                    Part::Counters(model)
+                }
                 Part::Counters(mut model) => {
                     if selection.view.uses.counters {
                         let scope = self.scope(run, selection);
@@ -243,7 +249,7 @@ impl Drawing {
     }
 
     /// Reads the rest of the cluster.
-    fn read_others(&mut self, run: &Run, selection: &Selection, reading: ModelReading, picture: &mut Picture) -> Model {
+    fn read_others(&mut self, run: &Run, selection: &Selection, reading: ModelReading) -> Model {
         let scope = self.scope(run, selection);
         let mut model = reading.finish(&all(run), &mut self.pods.pods, &scope);
         adapt::hint_unanswered(&mut model.services, run.sim());
@@ -252,6 +258,13 @@ impl Drawing {
         }
         let selected = selection.object(run).cloned();
         model.chosen = selected.as_ref().and_then(|object| self.pods.pods.get(object.meta.uid)).cloned();
+        model
+    }
+
+    /// Reads what stands beside the diagram: the budget of a rollout, the namespaces to choose from.
+    fn read_beside(&mut self, run: &Run, selection: &Selection, model: &mut Model, picture: &mut Picture) {
+        let scope = self.scope(run, selection);
+        let selected = selection.object(run).cloned();
         let budget =
             selection.view.uses.budget.then(|| adapt::budget(&all(run), &self.pods.pods, &scope, selected.as_deref()).map(Rc::new));
         picture.budget = budget.flatten();
@@ -261,7 +274,6 @@ impl Drawing {
         if self.stage.0 < 560.0 && self.stage.1 >= self.stage.0 {
             model.budget = picture.budget.clone();
         }
-        model
     }
 
     fn lay_out(&mut self, run: &Run, selection: &Selection, most: usize, mut model: Model) -> Scene {
@@ -545,7 +557,7 @@ mod tests {
             assert_eq!(state.timeline.run.now(), now);
             frames += 1;
         };
-        assert_eq!(frames, 7);
+        assert_eq!(frames, 8);
         assert_eq!(second, state.picture());
         pacing.run_slice(&mut state, true, &|| clock.get(), &mut |_| {});
         assert_eq!(state.timeline.run.now() - now, 16 * (frames - 1));

@@ -37,14 +37,14 @@ impl Difference {
         }
     }
 
-    /// The same in a few words: what is in the cluster.
+    /// The same in a few words: what differs, or what is missing.
     pub fn brief(&self) -> Message {
         match &self.field {
-            Some(ChangedField { path, to, .. }) => {
+            Some(ChangedField { path, .. }) => {
                 // The key of a label may have dots of its own.
                 let key = ["metadata.labels.", "metadata.annotations."].iter().find_map(|of| path.strip_prefix(of));
                 let last = key.or_else(|| path.rsplit('.').next()).unwrap_or(path);
-                msg::drift_field_brief(last, to.as_ref().map_or_else(msg::field_not_set, Message::name))
+                msg::drift_field_brief(last)
             }
             None => msg::drift_missing_brief(&self.object.name),
         }

@@ -142,8 +142,16 @@ impl From<Deed> for Command {
 
 /// The fragment of an address, with its `#`.
 pub fn encode(link: &Link) -> String {
-    let json = serde_json::to_vec(link).unwrap_or_default();
-    let packed = miniz_oxide::deflate::compress_to_vec_zlib(&json, 9);
+    fragment(&miniz_oxide::deflate::compress_to_vec_zlib(&json(link), 9))
+}
+
+/// What is packed in it.
+pub fn json(link: &Link) -> Vec<u8> {
+    serde_json::to_vec(link).unwrap_or_default()
+}
+
+/// The fragment of what was packed with zlib.
+pub fn fragment(packed: &[u8]) -> String {
     format!("#pako:{}", URL_SAFE_NO_PAD.encode(packed))
 }
 

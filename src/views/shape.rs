@@ -224,6 +224,25 @@ pub struct Edge {
     pub line: Line,
 }
 
+impl Edge {
+    /// From where to where it goes, from the top. Of a curve the points count that it bends to.
+    pub fn rows(&self) -> (f64, f64) {
+        let (mut top, mut bottom) = (f64::INFINITY, f64::NEG_INFINITY);
+        let mut rest = self.d.as_str();
+        while let Some(start) = rest.find(|c: char| c.is_ascii_alphabetic()) {
+            let verb = rest.as_bytes()[start];
+            let end = rest[start + 1..].find(|c: char| c.is_ascii_alphabetic()).map_or(rest.len(), |end| start + 1 + end);
+            let numbers = rest[start + 1..end].split([' ', ',']).filter_map(|number| number.parse::<f64>().ok());
+            // Of a pair the second counts; a line across has none, one down nothing else.
+            for y in numbers.enumerate().filter(|(at, _)| verb == b'V' || verb != b'H' && at % 2 == 1).map(|(_, y)| y) {
+                (top, bottom) = (top.min(y), bottom.max(y));
+            }
+            rest = &rest[end..];
+        }
+        (top, bottom)
+    }
+}
+
 /// What a line means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Line {
@@ -468,6 +487,14 @@ pub fn drop(x1: f64, y1: f64, x2: f64, y2: f64, mid: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_rows_of_a_line_hold_all_that_it_bends_to() {
+        let rows = |d: &str| Edge { key: String::new(), d: d.into(), line: Line::Owns }.rows();
+        assert_eq!(rows("M10 20H50"), (20.0, 20.0));
+        assert_eq!(rows("M10 20V90.5H50"), (20.0, 90.5));
+        assert_eq!(rows("M0 5Q10 5 10 -15V40M7,1V2"), (-15.0, 40.0));
+    }
 
     #[test]
     fn an_elbow_is_straight_on_one_height_and_has_round_corners_elsewhere() {

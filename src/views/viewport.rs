@@ -439,9 +439,16 @@ impl Viewport {
 
     /// Whether an item is in sight, or nearly.
     pub fn sees(&self, rect: Rect) -> bool {
-        let near =
-            |from: f64, to: f64, pan: f64, size: f64| to * self.zoom + pan > -MOUNT_MARGIN && from * self.zoom + pan < size + MOUNT_MARGIN;
-        near(rect.x, rect.right(), self.pan.0, self.size.0) && near(rect.y, rect.bottom(), self.pan.1, self.size.1)
+        self.near(rect.x, rect.right(), self.pan.0, self.size.0) && self.sees_rows(rect.y, rect.bottom())
+    }
+
+    /// Whether something between two places from the top is.
+    pub fn sees_rows(&self, top: f64, bottom: f64) -> bool {
+        self.near(top, bottom, self.pan.1, self.size.1)
+    }
+
+    fn near(&self, from: f64, to: f64, pan: f64, size: f64) -> bool {
+        to * self.zoom + pan > -MOUNT_MARGIN && from * self.zoom + pan < size + MOUNT_MARGIN
     }
 }
 

@@ -109,6 +109,14 @@ pub fn set_fragment(fragment: &str) {
     }
 }
 
+/// Packs bytes with zlib, beside the page's own thread; nothing where the browser cannot.
+pub async fn deflate(bytes: &[u8]) -> Option<Vec<u8>> {
+    let pack = js_sys::Reflect::get(&window(), &"loopscopeDeflate".into()).ok()?.dyn_into::<js_sys::Function>().ok()?;
+    let promise = pack.call1(&JsValue::NULL, &js_sys::Uint8Array::from(bytes)).ok()?;
+    let packed = wasm_bindgen_futures::JsFuture::from(js_sys::Promise::from(promise)).await.ok()?;
+    Some(js_sys::Uint8Array::new(&packed).to_vec())
+}
+
 /// Whether a lesson is presented: large, with nothing beside it.
 pub fn presents() -> bool {
     document().document_element().is_some_and(|root| root.class_list().contains("present"))

@@ -107,7 +107,7 @@ impl Page {
         if self.timers.kept != done && !state.timeline.run.recalls() {
             self.timers.kept = done;
             let link = ctx.link().clone();
-            self.timers.keeping = Some(Timeout::new(500, move || link.send_message(Msg::Leaves)));
+            self.timers.keeping = Some(Timeout::new(500, move || link.send_message(Msg::Keep)));
         }
     }
 
@@ -163,16 +163,35 @@ impl Page {
 
     /// Keeps what was done, so that a reload shows it again.
     pub(super) fn keep_session(&self) {
-        let Ok(state) = self.state.try_borrow() else { return };
-        if window::is_whole() && !self.settings.embed && state.following.is_none() {
-            dom::keep_for_reload(&match &self.settings.recalled {
-                _ if !state.shares_history() || STOPPED.get() => String::new(),
-                _ if !state.timeline.run.recalls() => permalink::encode(&state.shared()),
-                // What is still being repeated is kept as it came.
-                Some(kept) => kept.clone(),
-                None => dom::fragment(),
-            });
+        match self.session() {
+            Some(Ok(link)) => dom::keep_for_reload(&permalink::encode(&link)),
+            Some(Err(hash)) => dom::keep_for_reload(&hash),
+            None => {}
         }
+    }
+
+    /// The same while the page goes on.
+    pub(super) fn keep_session_later(&self) {
+        match self.session() {
+            Some(Ok(link)) => pack(&link, |hash| dom::keep_for_reload(&hash)),
+            Some(Err(hash)) => dom::keep_for_reload(&hash),
+            None => {}
+        }
+    }
+
+    /// What a reload shows again: what was done, or a fragment as it stands; nothing where nothing is kept.
+    fn session(&self) -> Option<Result<Link, String>> {
+        let state = self.state.try_borrow().ok()?;
+        if !window::is_whole() || self.settings.embed || state.following.is_some() {
+            return None;
+        }
+        Some(match &self.settings.recalled {
+            _ if !state.shares_history() || STOPPED.get() => Err(String::new()),
+            _ if !state.timeline.run.recalls() => Ok(state.shared()),
+            // What is still being repeated is kept as it came.
+            Some(kept) => Err(kept.clone()),
+            None => Err(dom::fragment()),
+        })
     }
 
     /// Saves the page as one file or package: with the lesson that is played, or with the manifest.
@@ -194,4 +213,22 @@ impl Page {
         let on_save = (!self.settings.embed).then(|| ctx.link().callback(|()| Msg::SaveProgress));
         html! { <LessonPanel card={card} lang={self.settings.lang} on={on} on_present={ctx.link().callback(|()| Msg::Present)} on_save={on_save} presents={dom::presents()} /> }
     }
+}
+
+/// Bytes from which a link is packed beside the page's own thread: to pack two megabytes takes longer than a few frames.
+const PACKED_BESIDE: usize = 100_000;
+
+/// Packs a link, at once or a little later.
+pub(super) fn pack(link: &Link, then: impl FnOnce(String) + 'static) {
+    let json = permalink::json(link);
+    if json.len() < PACKED_BESIDE {
+        return then(permalink::encode(link));
+    }
+    let link = link.clone();
+    wasm_bindgen_futures::spawn_local(async move {
+        then(match dom::deflate(&json).await {
+            Some(packed) => permalink::fragment(&packed),
+            None => permalink::encode(&link),
+        });
+    });
 }

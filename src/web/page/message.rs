@@ -87,6 +87,8 @@ pub enum Msg {
     Hash,
     /// The page is left, or loaded again.
     Leaves,
+    /// Some time has passed since something was done: it is kept for a reload.
+    Keep,
 }
 
 /// What lies over the page.

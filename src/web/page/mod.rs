@@ -409,8 +409,12 @@ impl Component for Page {
                 self.keep_session();
                 return false;
             }
+            Msg::Keep => {
+                self.keep_session_later();
+                return false;
+            }
             Msg::Save => {
-                dom::set_fragment(&permalink::encode(&self.state.borrow().link()));
+                lessons::pack(&self.state.borrow().link(), |hash| dom::set_fragment(&hash));
                 return false;
             }
             Msg::Edited => self.save_edit(ctx),

@@ -8,7 +8,7 @@ use self::controllers::{brief, controller, stacked, wide};
 use crate::i18n::format::Px;
 use crate::i18n::msg;
 use crate::views::card_text;
-use crate::views::shape::{CardBody, Item, Look, Scene};
+use crate::views::shape::{CardBody, Edge, Item, Look, Scene};
 use crate::views::variant;
 use crate::web::cells::{Sheet, swatch};
 use crate::web::chart::ChartView;
@@ -17,13 +17,25 @@ use crate::web::language::{Lang, say};
 use std::rc::Rc;
 use yew::prelude::*;
 
+/// Lines, words or ports of a scene above which only those in sight are in the page.
+const MAX_WHOLE: usize = 300;
+
+/// What of so many is in the page; `sees` whether something between two places from the top is in sight.
+fn in_page<T>(all: &[T], rows: impl Fn(&T) -> (f64, f64), sees: impl Fn(f64, f64) -> bool) -> impl Iterator<Item = &T> {
+    let many = all.len() > MAX_WHOLE;
+    all.iter().filter(move |one| {
+        let (top, bottom) = if many { rows(one) } else { (0.0, 0.0) };
+        !many || sees(top, bottom)
+    })
+}
+
 /// Everything under the cards: bands and lines. It has a key as all its neighbours have: a list with one that has none is
 /// matched by place, and an object that comes would build all after it anew.
-pub fn under(scene: &Scene) -> Html {
+pub fn under(scene: &Scene, sees: impl Fn(f64, f64) -> bool) -> Html {
     let bands = scene.bands.iter().map(
         |band| html! { <div class={classes!("band", variant::divides(*band).then_some("divides"))} style={format!("translate:{}px {}px;width:{}px;height:{}px", Px(band.x), Px(band.y), Px(band.w), Px(band.h))} /> },
     );
-    let edges = scene.edges.iter().map(|edge| {
+    let edges = in_page(&scene.edges, Edge::rows, sees).map(|edge| {
         html! { <path key={edge.key.clone()} class={edge.line.class()} d={edge.d.clone()} style={format!("d:path('{}')", edge.d)} /> }
     });
     html! {
@@ -35,8 +47,8 @@ pub fn under(scene: &Scene) -> Html {
 }
 
 /// Everything over the cards: ports and words. So much of the left is not in sight: names of rows stay in it.
-pub fn over(scene: &Scene, hidden: f64) -> Html {
-    let ports = scene.ports.iter().map(|port| {
+pub fn over(scene: &Scene, hidden: f64, sees: impl Fn(f64, f64) -> bool) -> Html {
+    let ports = in_page(&scene.ports, |port| (port.y, port.y), &sees).map(|port| {
         let class = match (port.network, port.full) {
             (true, true) => "port net full",
             (true, false) => "port net",
@@ -45,7 +57,7 @@ pub fn over(scene: &Scene, hidden: f64) -> Html {
         };
         html! { <circle class={class} cx={Px(port.x).to_string()} cy={Px(port.y).to_string()} r={if port.network { "4.5" } else { "4" }} /> }
     });
-    let labels = scene.labels.iter().map(|label| {
+    let labels = in_page(&scene.labels, |label| (label.y, label.y + 16.0), &sees).map(|label| {
         let x = label.x + if label.class == "rowname" { hidden } else { 0.0 };
         let style = format!("translate:{}px {}px", Px(x), Px(label.y));
         // What comes first stands out: the number of a stop, what a band is about.

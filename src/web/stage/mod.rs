@@ -370,13 +370,13 @@ impl Component for Stage {
         let shown = self.mounted.shown(scene);
         let drawing = html! {
             <div class={classes!("world", quiet.then_some("still"), (!self.pointers.is_empty()).then_some("held"))} style={world} role="group" aria-label={say(&scene.summary)} onfocusin={onfocus} onfocusout={moved_away}>
-                { under(scene) }
+                { under(scene, |top, bottom| self.port.sees_rows(top, bottom)) }
                 { for self.ghosts.iter().map(|(_, item)| html! { <Shape lang={props.lang} key={format!("ghost/{}", item.id.uid)} item={item.clone()} index={0} selected=false stop=false ghost=true dark={props.dark} /> }) }
                 { for shown.map(|(index, item)| html! {
                     <Shape lang={props.lang} key={item.id.uid.clone()} item={item.clone()} index={index} selected={chosen(item)} stop={index == self.stop} dark={props.dark} whole={props.whole} fresh={self.fresh.iter().any(|(_, uid)| *uid == item.id.uid)} mark={mark(props, item)} />
                 }) }
                 { for self.sheets(scene).into_iter().map(|(place, items)| html! { <Sheet key={format!("sheet/{place:?}")} at={corner(place)} origin={corner(place)} items={items} dark={props.dark} /> }) }
-                { over(scene, (-self.port.pan.0 / self.port.zoom).max(0.0)) }
+                { over(scene, (-self.port.pan.0 / self.port.zoom).max(0.0), |top, bottom| self.port.sees_rows(top, bottom)) }
             </div>
         };
         html! {
