@@ -587,7 +587,7 @@ mod tests {
             state.draw(100);
             state.drawing.lags()
         });
-        assert_eq!(frames.count(), 6);
+        assert_eq!(frames.count(), 7);
     }
 
     #[test]
