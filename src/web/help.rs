@@ -6,7 +6,7 @@ use crate::i18n::{Constant, Message, msg};
 use crate::session::simulated::{self, Treatment};
 use yew::prelude::*;
 
-const KEYS: [(&str, Constant); 25] = [
+const KEYS: [(&str, Constant); 26] = [
     ("Space", || msg::key_play()),
     ("→ ←", || msg::key_reconcile()),
     (".  ,", || msg::key_second()),
@@ -20,6 +20,7 @@ const KEYS: [(&str, Constant); 25] = [
     ("Enter", || msg::key_select()),
     ("W", || msg::key_why()),
     ("+  -  0", || msg::key_zoom()),
+    ("Ctrl", || msg::key_drag()),
     ("/", || msg::key_filter()),
     ("`", || msg::key_console()),
     ("Ctrl ⏎", || msg::key_apply()),
