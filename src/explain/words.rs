@@ -6,6 +6,7 @@ use crate::api::{Kind, Object, ObjectRef};
 use crate::engine::Why;
 use crate::engine::journal::{Entry, EntryId, Journal, Op, Record};
 use crate::engine::late::DelayLog;
+use crate::engine::store::StatusReason;
 use crate::explain::causes::cause;
 use crate::i18n::format::count;
 use crate::i18n::{Message, msg};
@@ -100,10 +101,15 @@ pub fn lane_of(name: &str) -> Option<u8> {
     }
 }
 
-/// Whether an entry tells of a failure. A conflict is none: whoever wrote from an old version reads again.
+/// Whether an entry tells of a failure. A conflict is none: whoever wrote from an old version reads again; nor is it one where a loop finds
+/// that what it makes is there already, or that what it writes is gone.
 pub fn is_bad(entry: &Entry) -> bool {
     match &entry.record {
-        Record::Refused(refused) => refused.error.reason != crate::engine::store::StatusReason::Conflict,
+        Record::Refused(refused) => match refused.error.reason {
+            StatusReason::Conflict => false,
+            StatusReason::AlreadyExists | StatusReason::NotFound => entry.actor.name == "user",
+            _ => true,
+        },
         Record::Write { object, .. } => {
             matches!(entry.why, Why::NoNode { .. } | Why::ImagePull)
                 || (entry.actor.name == "kubelet" && object.kind == Kind::Pod && status(object).0 == PodState::Failed)

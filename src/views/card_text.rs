@@ -165,3 +165,8 @@ pub fn part_word(state: PodState, old: bool, rolls: bool) -> Message {
         _ => state.word(),
     }
 }
+
+/// What asks: a Pod that there is, or somebody who is drawn as an example.
+pub fn asks(state: Option<PodState>) -> Message {
+    state.map_or_else(msg::net_example_client, |_| Message::name(crate::api::Kind::Pod))
+}

@@ -305,7 +305,7 @@ pub(super) fn terminal(paper: &mut Paper, item: &Item, state: Option<PodState>, 
         }
         None => 12.0,
     };
-    let (client, title) = (paper.say(&msg::net_example_client()), paper.say(title));
+    let (client, title) = (paper.say(&card_text::asks(state)), paper.say(title));
     paper.text(left, 18.0, w - left - 12.0, SMALL, &client);
     paper.text(left, 34.0, w - left - 12.0, NAME, &title);
     let (margin, size) = if tight { (8.0, 11.0) } else { (12.0, 12.0) };

@@ -51,7 +51,7 @@ pub(super) fn loop_of(of: &Loop) -> Html {
 pub(super) fn terminal(state: Option<PodState>, title: &Message, lines: &[String]) -> Html {
     html! {
         <>
-            <div class="hd">if let Some(state) = state { { icon(state.glyph(), 24) } }<div class="grow"><small>{ say(msg::net_example_client()) }</small><b class="ell">{ say(title) }</b></div></div>
+            <div class="hd">if let Some(state) = state { { icon(state.glyph(), 24) } }<div class="grow"><small>{ say(card_text::asks(state)) }</small><b class="ell">{ say(title) }</b></div></div>
             <pre>{ for lines.iter().map(|line| match line.strip_prefix("/ # ") {
                 Some(asked) => html! { <p><i>{ "/ # " }</i><b>{ asked }</b></p> },
                 None => html! { <p>{ line }</p> },
