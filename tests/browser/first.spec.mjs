@@ -66,7 +66,7 @@ for (const [name, width, height] of [['a screen', 1440, 900], ['a phone', 390, 8
 
 test('the opening example goes on until a person acts, and then never again', async ({ page }) => {
   await open(page);
-  const marks = () => page.evaluate(() => window.loopscope.kubectl('get pods -o name'));
+  const marks = () => pods(page).evaluateAll((all) => all.map((one) => one.getAttribute('aria-label').split(',')[0]).join());
   await until(page, 7);
   const before = await marks();
   await until(page, 10);
