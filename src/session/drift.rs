@@ -17,14 +17,14 @@ const IGNORED_FIELDS: [&str; 4] = ["apiVersion", "kind", "metadata", "status"];
 
 /// What differs of an object of the manifest.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Difference {
+pub struct DriftedField {
     /// The object.
     pub object: ObjectRef,
     /// The field, from what was applied to what is in the cluster; none where the object is not there at all.
     pub field: Option<ChangedField>,
 }
 
-impl Difference {
+impl DriftedField {
     /// In a sentence.
     pub fn told(&self) -> Message {
         let name = &self.object.name;
@@ -61,7 +61,7 @@ struct Set {
     then: Value,
     /// What of it was compared last, and in which fields it differs.
     observed: Option<ObservedVersion>,
-    differs: Vec<Difference>,
+    differs: Vec<DriftedField>,
 }
 
 /// Which object it is, the generation of its spec, labels and annotations: all that a person sets.
@@ -117,10 +117,10 @@ impl Drift {
     }
 
     /// What differs now. An object is compared again only when what a person sets has been written.
-    pub fn read(&mut self, sim: &Sim, epoch: u64) -> Vec<Difference> {
+    pub fn read(&mut self, sim: &Sim, epoch: u64) -> Vec<DriftedField> {
         let epoch_changed = std::mem::replace(&mut self.epoch, epoch) != epoch;
         for set in &mut self.sets {
-            let differs = |field| Difference { object: set.key.clone(), field };
+            let differs = |field| DriftedField { object: set.key.clone(), field };
             let Some(object) = sim.get(&set.key) else {
                 (set.observed, set.differs) = (None, vec![differs(None)]);
                 continue;

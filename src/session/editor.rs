@@ -1,6 +1,6 @@
 //! The manifest: the text, what was applied of it, and what is wrong with it.
 
-use super::drift::{Difference, Drift};
+use super::drift::{Drift, DriftedField};
 use super::effect::Effect;
 use super::leftovers::Leftovers;
 use super::run::Run;
@@ -275,7 +275,7 @@ impl Editor {
     }
 
     /// Fields that the manifest sets and the cluster has changed since it was applied, the last time before the instant shown.
-    pub fn drift(&mut self, run: &Run) -> Vec<Difference> {
+    pub fn drift(&mut self, run: &Run) -> Vec<DriftedField> {
         if !matches!(self.status, ApplyStatus::Clean | ApplyStatus::Applied) || run.applies() || run.recalls() {
             return Vec::new();
         }

@@ -239,7 +239,7 @@ mod tests {
         let pod = state.timeline.run.sim().list(Kind::Pod).next().expect("a Pod").key();
         let apply = |state: &mut State, image: &str| {
             let text = state.editor.text.replace("nginx:1.7.9", image);
-            state.update(EditorMsg::Edit(text.into()));
+            state.update(EditorMsg::Edit(text));
             state.update(Msg::Apply);
             state.selection.selected.as_ref().map(|key| key.kind)
         };

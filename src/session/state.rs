@@ -5,7 +5,7 @@ use super::compare::{Compare, CompareMsg};
 use super::console::{Console, ConsoleMsg};
 use super::demo::Demo;
 use super::drawing::{Drawing, Picture};
-use super::drift::Difference;
+use super::drift::DriftedField;
 use super::editor::{Editor, EditorMsg};
 use super::effect::Effect;
 use super::examples;
@@ -391,7 +391,7 @@ impl State {
     }
 
     /// Fields that the manifest sets and the cluster has changed since it was applied.
-    pub fn drift(&mut self) -> Vec<Difference> {
+    pub fn drift(&mut self) -> Vec<DriftedField> {
         self.editor.drift(&self.timeline.run)
     }
 

@@ -1,5 +1,6 @@
 //! The inspector: facts, YAML, Events and the chain of causes of what is selected, and what can be done with it.
 
+use super::actions::Actions;
 use super::dom::{self, icon, tile};
 use super::language::{Lang, marked, say};
 use super::replaced;
@@ -13,14 +14,13 @@ use crate::explain::standing::Standing;
 use crate::explain::waits::{Cure, Health};
 use crate::explain::why::Row;
 use crate::explain::words::{self, Reason};
-use crate::i18n::format::{clock, count, middle, stamp};
+use crate::i18n::format::{clock, middle, stamp};
 use crate::i18n::{Arg, Message, msg};
 use crate::session::Verdicts;
 use crate::session::selection::Tab;
 use crate::views::highlight;
 use std::rc::Rc;
-use wasm_bindgen::JsCast;
-use web_sys::{HtmlInputElement, KeyboardEvent, SubmitEvent};
+use web_sys::KeyboardEvent;
 use yew::prelude::*;
 
 /// Letters of a value that stands beside its name.
@@ -368,153 +368,4 @@ fn table(rows: &[Row], sums: bool) -> Html {
         html! { <div class={classes!((at == last && sums).then_some("sum"), long.then_some("long"))}><span>{ say(name) }</span><span class="mono">{ value }</span></div> }
     };
     html! { <div class="saw">{ for rows.iter().enumerate().map(row) }</div> }
-}
-
-/// What can be done with the object: every button is a kubectl line.
-#[derive(Properties, PartialEq)]
-struct ActionProps {
-    object: Rc<Object>,
-    offers: Vec<ActionOffer>,
-    undoes: bool,
-    lang: Lang,
-    on_command: Callback<String>,
-}
-
-#[component]
-fn Actions(props: &ActionProps) -> Html {
-    dom::renders("Actions");
-    let object = &props.object;
-    let (kind, name) = (object.kind, object.meta.name.to_string());
-    let namespace = if object.meta.namespace == "default" || !kind.info().namespaced {
-        String::new()
-    } else {
-        format!(" -n {}", object.meta.namespace)
-    };
-    let word = kind.name().to_ascii_lowercase();
-    let (replicas, image) = evidence::handles(object);
-    let entered = use_state(|| None::<String>);
-    let run = |line: String| {
-        let on_command = props.on_command.clone();
-        Callback::from(move |_: MouseEvent| on_command.emit(line.clone()))
-    };
-    // The tooltip is the command that the button enters.
-    let button = |words: Message, line: String| html! { <button type="button" class="btn sm" title={line.clone()} onclick={run(line)}>{ say(words) }</button> };
-    let mut rows: Vec<Html> = Vec::new();
-    if let Some(replicas) = replicas {
-        let scale = |to: i32| run(format!("kubectl scale {word}/{name} --replicas={to}{namespace}"));
-        rows.push(html! {
-            <div class="row act"><span class="dim">{ say(msg::fact_replicas()) }</span><span class="grow" />
-                <button type="button" class="btn icon" aria-label={say(msg::button_remove_replica())} title={say(msg::button_remove_replica())} disabled={replicas == 0} onclick={scale((replicas - 1).max(0))}>{ icon("i-minus", 14) }</button>
-                <b class="mono">{ count(replicas.max(0) as usize) }</b>
-                <button type="button" class="btn icon" aria-label={say(msg::button_add_replica())} title={say(msg::button_add_replica())} onclick={scale(replicas + 1)}>{ icon("i-plus", 14) }</button>
-            </div>
-        });
-    }
-    if let Some((container, current)) = image {
-        let value = (*entered).clone().unwrap_or_else(|| current.clone());
-        let oninput = {
-            let entered = entered.clone();
-            Callback::from(move |event: InputEvent| {
-                if let Some(input) = event.target().and_then(|target| target.dyn_into::<HtmlInputElement>().ok()) {
-                    entered.set(Some(input.value()));
-                }
-            })
-        };
-        let onsubmit = {
-            let (on_command, entered, line) = (
-                props.on_command.clone(),
-                entered.clone(),
-                // A name with a space in it is one word still, and refused as such.
-                format!("kubectl set image {word}/{name} '{container}={}'{namespace}", value.trim().replace('\'', "")),
-            );
-            Callback::from(move |event: SubmitEvent| {
-                event.prevent_default();
-                on_command.emit(line.clone());
-                entered.set(None);
-            })
-        };
-        let same = value.trim() == current || value.trim().is_empty();
-        rows.push(html! {
-            <form class="row act" onsubmit={onsubmit}><input type="text" class="mono grow" aria-label={say(msg::input_image())} spellcheck="false" value={value} oninput={oninput} onkeydown={Callback::from(|event: KeyboardEvent| event.stop_propagation())} />
-                <button type="submit" class="btn sm" disabled={same}>{ say(msg::button_set_image()) }</button></form>
-        });
-    }
-    let mut buttons: Vec<Html> = Vec::new();
-    if matches!(kind, Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet) {
-        if props.undoes {
-            buttons.push(button(msg::action_roll_back(), format!("kubectl rollout undo {word}/{name}{namespace}")));
-        }
-        buttons.push(button(msg::action_restart(), format!("kubectl rollout restart {word}/{name}{namespace}")));
-    }
-    if let (Body::ReplicaSet(set), Some(owner), revision) =
-        (&object.body, object.meta.controller(), crate::projection::adapt::revision(object))
-        && set.spec.replicas == 0
-        && revision > 0
-    {
-        let line = format!("kubectl rollout undo deployment/{} --to-revision={revision}{namespace}", owner.name);
-        buttons.push(button(msg::action_roll_back_to(), line));
-    }
-    if object.pod().is_some_and(|pod| object.meta.namespace == "default" && !pod.node_name.is_empty()) {
-        let (title, onclick) = (say(msg::action_evict_title()), run(format!("fault evict pod/{name}")));
-        buttons.push(html! { <button type="button" class="btn sm" title={title} onclick={onclick}>{ say(msg::action_evict()) }</button> });
-    }
-    if kind == Kind::Node {
-        buttons.push(button(msg::action_drain(), format!("kubectl drain {name} --ignore-daemonsets")));
-        let cordoned = matches!(&object.body, Body::Node(node) if node.spec.unschedulable);
-        let verb = if cordoned { "uncordon" } else { "cordon" };
-        let words = if cordoned { msg::button_uncordon() } else { msg::button_cordon() };
-        buttons.push(button(words, format!("kubectl {verb} {name}")));
-    }
-    // What breaks something stands apart from what a person would do to a cluster.
-    if !props.offers.is_empty() {
-        let choose = |run: Callback<MouseEvent>| {
-            Callback::from(move |event: MouseEvent| {
-                close_menu(event.target_dyn_into());
-                run.emit(event);
-            })
-        };
-        let fault = |offer: &ActionOffer| html! { <button type="button" onclick={choose(run(offer.line.clone()))}><b>{ say(&offer.words) }</b><span>{ say(&offer.title) }</span></button> };
-        // What strikes it, what its watchers learn of it, and what holds for the whole cluster.
-        let of = |offer: &&ActionOffer| match offer.line.strip_prefix("fault ").and_then(|line| line.split(' ').next()) {
-            Some("lose" | "delay") => 1,
-            _ if offer.is_for_all() => 2,
-            _ => 0,
-        };
-        let own = match kind {
-            Kind::Pod | Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet => msg::fault_container(),
-            _ => Message::name(kind),
-        };
-        let group = |at: usize, words: Message| {
-            let mut all = props.offers.iter().filter(|offer| of(offer) == at).map(fault).peekable();
-            all.peek().is_some().then(|| html! { <><h4>{ say(words) }</h4>{ for all }</> })
-        };
-        let keys = Callback::from(|event: KeyboardEvent| {
-            if event.key() == "Escape" && close_menu(event.target_dyn_into()) {
-                event.stop_propagation();
-            }
-        });
-        // Once the focus is elsewhere it closes.
-        let left = Callback::from(|event: FocusEvent| {
-            let of = event.target_dyn_into::<web_sys::Element>().and_then(|target| target.closest("details").ok().flatten());
-            let to = event.related_target().and_then(|to| to.dyn_into::<web_sys::Node>().ok());
-            if let Some(of) = of.filter(|of| to.is_none() || !of.contains(to.as_ref())) {
-                let _ = of.remove_attribute("open");
-            }
-        });
-        buttons.push(html! { <details class="faults" onfocusout={left} onkeydown={keys}><summary class="btn sm">{ icon("i-warn", 14) }{ say(msg::button_faults()) }</summary><div><h3>{ say(msg::faults_of(kind, crate::i18n::format::front(&name, 17))) }</h3>{ group(0, own) }{ group(1, msg::fault_watch()) }{ group(2, msg::fault_cluster()) }</div></details> });
-    }
-    if !matches!(kind, Kind::Node | Kind::Namespace) {
-        buttons.push(html! { <button type="button" class="btn sm danger" aria-label={say(msg::delete_kind(kind))} onclick={run(format!("kubectl delete {word} {name} --wait=false{namespace}"))}>{ say(msg::button_delete()) }</button> });
-    }
-    html! { <div class="actions">{ for rows }<div class="row wrap">{ for buttons }</div></div> }
-}
-
-/// Closes the menu that an element is in and gives the focus back to its button; true if there was one to close.
-fn close_menu(element: Option<web_sys::HtmlElement>) -> bool {
-    let Some(menu) = element.and_then(|element| element.closest("details[open]").ok().flatten()) else { return false };
-    let _ = menu.remove_attribute("open");
-    if let Some(button) = menu.query_selector("summary").ok().flatten() {
-        dom::focus(&button);
-    }
-    true
 }

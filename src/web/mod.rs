@@ -2,6 +2,7 @@
 
 mod cells;
 mod chart;
+mod actions;
 mod budget;
 mod console;
 mod dom;

@@ -184,7 +184,7 @@ fn a_claim_that_keeps_a_pod_from_all_nodes_is_the_only_reason() {
     let pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  volumes: [{name: d, persistentVolumeClaim: {claimName: data}}]\n  containers: [{name: c, image: i}]\n";
     let mut state = shown("");
     state.update(ConsoleMsg::Enter("kubectl cordon node-3".into()));
-    state.update(EditorMsg::Edit(format!("{claim}---\n{pod}").into()));
+    state.update(EditorMsg::Edit(format!("{claim}---\n{pod}")));
     state.update(Msg::Apply);
     state.update(TimelineMsg::Seconds(3));
     assert_eq!(tray_of(&mut state).1, [["3 nodes", "Claim data is not bound", ""]]);

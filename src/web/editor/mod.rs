@@ -8,7 +8,7 @@ use crate::actions::{ApplyDiagnostic, PlannedChanges};
 use crate::api::ObjectRef;
 use crate::engine::Op;
 use crate::i18n::{Counted, Message, msg};
-use crate::session::drift::Difference;
+use crate::session::drift::DriftedField;
 use crate::session::editor::ApplyStatus;
 use crate::views::changed_lines::changed;
 use crate::views::highlight;
@@ -34,7 +34,7 @@ pub struct Props {
     /// The pill.
     pub standing: ApplyStatus,
     /// In what the cluster differs from what was applied.
-    pub drift: Rc<Vec<Difference>>,
+    pub drift: Rc<Vec<DriftedField>>,
     /// At an instant of the past, what had been applied then.
     pub then: Option<Rc<str>>,
     /// Messages.
@@ -329,7 +329,7 @@ impl Component for Editor {
             <section class="panel left" aria-label={say(msg::panel_manifest())} id="manifest" onkeydown={onkeydown}>
                 <div class="p-head"><h2>{ say(msg::panel_manifest()) }</h2><span class="mono dim file ell">{ &props.file }</span>
                     if pill == "notready" && then.is_none() {
-                        <button type="button" class="pill notready" id="drift" aria-expanded={props.plan.is_some().to_string()} title={say(msg::editor_in_cluster(props.drift.iter().map(Difference::told).collect::<Vec<_>>()))} onclick={props.on_compare.reform(|_: MouseEvent| ())}>{ say(&words) }</button>
+                        <button type="button" class="pill notready" id="drift" aria-expanded={props.plan.is_some().to_string()} title={say(msg::editor_in_cluster(props.drift.iter().map(DriftedField::told).collect::<Vec<_>>()))} onclick={props.on_compare.reform(|_: MouseEvent| ())}>{ say(&words) }</button>
                     } else if !words.is_empty() {
                         <span class={classes!("pill", pill)} title={say(&words)}>{ say(&words) }</span>
                     }

@@ -7,7 +7,7 @@ use crate::engine::{Entry, Op};
 use crate::explain::replaced::replaced;
 use crate::explain::standing;
 use crate::explain::words::{self, Reason};
-use crate::session::drift::Difference;
+use crate::session::drift::DriftedField;
 use crate::session::{Standings, State};
 use crate::views::view::View;
 use crate::web::dom;
@@ -37,7 +37,7 @@ pub(super) struct Inspection {
     pub(super) led_read: usize,
     pub(super) chain_of: Option<Subject>,
     /// In what the cluster differs from the manifest that was applied.
-    pub(super) drift: Rc<Vec<Difference>>,
+    pub(super) drift: Rc<Vec<DriftedField>>,
     /// Where the objects of the list stand.
     pub(super) standings: Rc<Standings>,
     pub(super) causes: Rc<Vec<(u64, u8)>>,

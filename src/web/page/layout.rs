@@ -43,7 +43,7 @@ impl Page {
                 if self.panels.right { { self.inspector(ctx) } } else { { rail("right", msg::panel_inspector(), msg::show_inspector(), "i-panel-r", link.callback(|_| Msg::Right(true))) } }
                 <section class="timeline" aria-label={say(msg::timeline_title())}>
                     <Transport lang={self.settings.lang} now={state.timeline.run.now()} playing={state.timeline.playing} live={!state.timeline.run.in_past()} speed={state.timeline.speed} reached={self.reached()} breaks={!state.timeline.breakpoints.is_empty()} open={self.panels.menu} menu={self.history(ctx)} on={self.on(ctx)} on_menu={ctx.link().callback(Msg::Menu)} />
-                    <Lanes marks={self.drawing.marks.clone()} flags={self.flags()} only={state.selection.selected_loop.as_deref().filter(|_| state.selection.view.uses.loops).and_then(words::lane_of)} now={state.timeline.run.now()} end={state.timeline.run.end()} chain={self.inspection.causes.clone()} dark={self.settings.dark} lang={self.settings.lang} left={self.drawing.left_branch.clone()} on_seek={self.calls(ctx).seek.clone()} on_tell={self.calls(ctx).tell.clone()} playing={state.timeline.playing} on_pick={self.calls(ctx).pick.clone()} />
+                    <Lanes marks={self.drawing.marks.clone()} flags={self.flags()} only={state.selection.selected_loop.as_deref().filter(|_| state.selection.view.uses.loops).and_then(words::lane_of)} clock={self.lane_clock()} chain={self.inspection.causes.clone()} dark={self.settings.dark} lang={self.settings.lang} left={self.drawing.left_branch.clone()} on_seek={self.calls(ctx).seek.clone()} on_tell={self.calls(ctx).marks.0.clone()} on_pick={self.calls(ctx).marks.1.clone()} />
                     if let Some(tool) = self.panels.tool { { self.tools(ctx, tool) } }
                 </section>
                 { self.console(ctx) }
@@ -195,7 +195,7 @@ impl Page {
                 <button type="button" class="play" id="play" aria-label={if state.timeline.playing { say(msg::button_pause()) } else { say(msg::button_play()) }} onclick={link.callback(|_| Msg::Do(TimelineMsg::Toggle.into()))}>{ icon(if state.timeline.playing { "i-pause" } else { "i-play" }, 18) }</button>
                 <button type="button" class="t" id="step" aria-label={say(msg::button_next_reconcile())} onclick={link.callback(|_| Msg::Do(TimelineMsg::Step.into()))}>{ icon("i-step", 18) }</button>
                 <b class="mono" id="clock">{ clock(state.timeline.run.now()) }</b>
-                <Lanes lang={self.settings.lang} slim=true flags={flags} marks={self.drawing.marks.clone()} now={state.timeline.run.now()} end={state.timeline.run.end()} chain={self.inspection.causes.clone()} dark={self.settings.dark} on_seek={self.calls(ctx).seek.clone()} />
+                <Lanes lang={self.settings.lang} slim=true flags={flags} marks={self.drawing.marks.clone()} clock={self.lane_clock()} chain={self.inspection.causes.clone()} dark={self.settings.dark} on_seek={self.calls(ctx).seek.clone()} />
                 <button type="button" class="btn sm ghost mono spd" aria-label={say(msg::speed_is(speed::label(state.timeline.speed)))} onclick={link.callback(move |_| Msg::Do(TimelineMsg::Speed(next).into()))}>{ speed::label(state.timeline.speed) }{ late(self.reached()) }</button>
                 if self.settings.embed { <span class="brand">{ logo(16) }<span class="word">{ "Loopscope" }</span></span> }
             </div>

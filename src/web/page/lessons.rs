@@ -173,7 +173,7 @@ impl Page {
     /// The same while the page goes on.
     pub(super) fn keep_session_later(&self) {
         match self.session() {
-            Some(Ok(link)) => pack(&link, |hash| dom::keep_for_reload(&hash)),
+            Some(Ok(link)) => super::packing::pack(&link, |hash| dom::keep_for_reload(&hash)),
             Some(Err(hash)) => dom::keep_for_reload(&hash),
             None => {}
         }
@@ -213,22 +213,4 @@ impl Page {
         let on_save = (!self.settings.embed).then(|| ctx.link().callback(|()| Msg::SaveProgress));
         html! { <LessonPanel card={card} lang={self.settings.lang} on={on} on_present={ctx.link().callback(|()| Msg::Present)} on_save={on_save} presents={dom::presents()} /> }
     }
-}
-
-/// Bytes from which a link is packed beside the page's own thread: to pack two megabytes takes longer than a few frames.
-const PACKED_BESIDE: usize = 100_000;
-
-/// Packs a link, at once or a little later.
-pub(super) fn pack(link: &Link, then: impl FnOnce(String) + 'static) {
-    let json = permalink::json(link);
-    if json.len() < PACKED_BESIDE {
-        return then(permalink::encode(link));
-    }
-    let link = link.clone();
-    wasm_bindgen_futures::spawn_local(async move {
-        then(match dom::deflate(&json).await {
-            Some(packed) => permalink::fragment(&packed),
-            None => permalink::encode(&link),
-        });
-    });
 }

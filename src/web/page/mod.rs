@@ -10,6 +10,7 @@ mod menu;
 mod message;
 mod offers;
 mod panels;
+mod packing;
 mod parts;
 mod room;
 
@@ -414,7 +415,7 @@ impl Component for Page {
                 return false;
             }
             Msg::Save => {
-                lessons::pack(&self.state.borrow().link(), |hash| dom::set_fragment(&hash));
+                packing::pack(&self.state.borrow().link(), |hash| dom::set_fragment(&hash));
                 return false;
             }
             Msg::Edited => self.save_edit(ctx),

@@ -26,7 +26,7 @@ use crate::web::editor::Editor;
 use crate::web::inspector::Inspector;
 use crate::web::language::{Lang, marked, say};
 use crate::web::stage::{SceneScope, Stage};
-use crate::web::timeline::MarkSpan;
+use crate::web::timeline::{LaneClock, MarkSpan};
 use crate::web::tools::{Tool, Tools};
 use crate::web::topbar::Topbar;
 use crate::web::window;
@@ -55,8 +55,8 @@ pub(super) struct Calls {
     act: Callback<String>,
     select: Callback<Option<ObjectRef>>,
     pub(super) seek: Callback<u64>,
-    pub(super) tell: Callback<MarkSpan, Message>,
-    pub(super) pick: Callback<MarkSpan>,
+    /// What the marks of a lane say, and what a click on them selects.
+    pub(super) marks: (Callback<MarkSpan, Message>, Callback<MarkSpan>),
     line: Callback<String>,
     complete: Callback<String, Vec<String>>,
     find: Callback<ObjectRef, bool>,
@@ -89,16 +89,14 @@ impl Page {
                 act: link.callback(Msg::Act),
                 select: link.callback(|key| Msg::Do(SelectionMsg::Select(key).into())),
                 seek: link.callback(|to| Msg::Do(TimelineMsg::Seek(to).into())),
-                tell: {
-                    let state = self.state.clone();
-                    Callback::from(move |(from, to, lane)| words::tell(state.borrow().timeline.run.journal(), from, to, lane))
-                },
-                pick: {
-                    let state = self.state.clone();
+                marks: {
+                    let (told, picked) = (self.state.clone(), self.state.clone());
+                    let tell = Callback::from(move |(from, to, lane)| words::tell(told.borrow().timeline.run.journal(), from, to, lane));
                     // What a person did leads to no object.
-                    link.batch_callback(move |(from, to, lane)| {
-                        words::object_at(state.borrow().timeline.run.journal(), from, to, lane).map(Msg::Why)
-                    })
+                    let pick = link.batch_callback(move |(from, to, lane)| {
+                        words::object_at(picked.borrow().timeline.run.journal(), from, to, lane).map(Msg::Why)
+                    });
+                    (tell, pick)
                 },
                 line: link.callback(|line| Msg::Do(ConsoleMsg::Enter(line).into())),
                 complete: {
@@ -424,6 +422,12 @@ impl Page {
         html! {
             <Tools lang={self.settings.lang} tool={tool} breakpoints={state.timeline.breakpoints.clone()} misread={state.timeline.breakpoint_error.clone()} stopped={state.timeline.stopped.clone()} instants={state.compare.snapshots.clone()} difference={state.compare.difference.clone()} on={calls.on.clone()} on_close={calls.shut.clone()} />
         }
+    }
+
+    /// Where the clock is, for the timeline.
+    pub(super) fn lane_clock(&self) -> LaneClock {
+        let timeline = &self.state.borrow().timeline;
+        LaneClock { now: timeline.run.now(), end: timeline.run.end(), playing: timeline.playing }
     }
 
     /// The instants that are compared, on the timeline: both while they are looked at, the first alone until there is a second.

@@ -34,6 +34,15 @@ const REFIT_DELAY_MS: u32 = 3_000;
 /// Milliseconds between two parts: each has a frame of its own.
 const PART_INTERVAL_MS: u32 = 20;
 
+/// What comes a little later.
+#[derive(Default)]
+struct Later {
+    /// Runs while the picture could be larger.
+    larger: Option<Timeout>,
+    /// The next items are put into the page.
+    more: Option<Timeout>,
+}
+
 /// The stage.
 pub struct Stage {
     node: NodeRef,
@@ -57,9 +66,7 @@ pub struct Stage {
     rested: bool,
     resting: Option<Timeout>,
     menu: bool,
-    /// Runs while the picture could be larger.
-    larger: Option<Timeout>,
-    more: Option<Timeout>,
+    later: Later,
     /// What was selected is to be brought into sight once it is drawn.
     reveals: bool,
 }
@@ -114,10 +121,10 @@ impl Stage {
         self.port.place_map(&props.picture(), props.list.is_none());
         let sees = |item: &Item| self.port.sees(item.rect);
         if !self.mounted.admit(&props.scene, self.stop, &sees) {
-            self.more = None;
-        } else if self.more.is_none() {
+            self.later.more = None;
+        } else if self.later.more.is_none() {
             let link = ctx.link().clone();
-            self.more = Some(Timeout::new(PART_INTERVAL_MS, move || link.send_message(Msg::More)));
+            self.later.more = Some(Timeout::new(PART_INTERVAL_MS, move || link.send_message(Msg::More)));
         }
     }
 
@@ -181,7 +188,7 @@ impl Stage {
             }
             Msg::Refit if self.port.touched => false,
             Msg::Fit | Msg::Refit | Msg::All => {
-                self.larger = None;
+                self.later.larger = None;
                 let all = matches!(msg, Msg::All) || self.port.all && matches!(msg, Msg::Refit);
                 self.port.refit(&ctx.props().picture(), all);
                 true
@@ -213,7 +220,7 @@ impl Stage {
                 true
             }
             Msg::More => {
-                self.more = None;
+                self.later.more = None;
                 true
             }
             Msg::Menu => {
@@ -252,8 +259,7 @@ impl Component for Stage {
             rested: false,
             resting: None,
             menu: false,
-            larger: None,
-            more: None,
+            later: Later::default(),
             reveals: false,
         }
     }
@@ -314,10 +320,10 @@ impl Component for Stage {
                 self.port.fit(&props.picture());
             } else if !self.port.touched && (old.scene.width, old.scene.height) != (props.scene.width, props.scene.height) {
                 // The timer goes on while the picture could be larger.
-                let waits = self.larger.take();
+                let waits = self.later.larger.take();
                 if self.port.settle(&props.picture(), old.scene.items.is_empty()) {
                     let link = ctx.link().clone();
-                    self.larger = waits.or_else(|| Some(Timeout::new(REFIT_DELAY_MS, move || link.send_message(Msg::Refit))));
+                    self.later.larger = waits.or_else(|| Some(Timeout::new(REFIT_DELAY_MS, move || link.send_message(Msg::Refit))));
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! The transport at the left and the lanes at the right: where on the clock one is, and how to go elsewhere.
 
 mod paint;
+mod pointer;
 mod transport;
 
 pub use transport::{Transport, late};
@@ -11,8 +12,8 @@ use crate::i18n::format::clock;
 use crate::i18n::{Message, msg};
 use crate::projection::marks::Mark;
 use crate::session::journal_marks::AbandonedBranch;
-use crate::views::axis::{Axis, FOLD, Idle};
-use crate::views::timeline::{MarkBlock, blocks, rows};
+use crate::views::axis::{Axis, Idle};
+use crate::views::timeline::{MarkBlock, blocks};
 use crate::web::dom::{self, icon};
 use crate::web::language::{Lang, say};
 use std::rc::Rc;
@@ -25,10 +26,8 @@ use yew::prelude::*;
 pub struct LanesProps {
     /// In order of time.
     pub marks: Rc<Vec<Mark>>,
-    /// The instant shown, in milliseconds.
-    pub now: u64,
-    /// The newest instant.
-    pub end: u64,
+    /// Where the clock is.
+    pub clock: LaneClock,
     /// The chosen chain of causes: time and lane, newest first.
     pub chain: Rc<Vec<(u64, u8)>>,
     /// The lane of the chosen loop: the others are dimmed.
@@ -50,15 +49,23 @@ pub struct LanesProps {
     pub slim: bool,
     /// To an instant.
     pub on_seek: Callback<u64>,
-    /// Whether the clock runs.
-    #[prop_or_default]
-    pub playing: bool,
     /// What the marks of a lane between two instants say.
     #[prop_or_default]
     pub on_tell: Option<Callback<MarkSpan, Message>>,
     /// They were clicked.
     #[prop_or_default]
     pub on_pick: Callback<MarkSpan>,
+}
+
+/// Where the clock is: instants in milliseconds.
+#[derive(Clone, Copy, PartialEq)]
+pub struct LaneClock {
+    /// The instant shown.
+    pub now: u64,
+    /// The newest one.
+    pub end: u64,
+    /// Whether it runs.
+    pub playing: bool,
 }
 
 /// The marks of a lane between two instants, in milliseconds.
@@ -118,10 +125,6 @@ pub(super) type Key = (Lens, u64, f64, f64, usize);
 const TIP_HALF: f64 = 164.0;
 /// Height of the whole time over the ruler, where a part of it is shown.
 pub(super) const OVERVIEW: f64 = 4.0;
-/// How far from the edge the time of a playhead out of sight is to be clicked.
-const EDGE: f64 = 80.0;
-/// A pointer that moves less has not moved.
-const STILL: f64 = 3.0;
 
 /// Minimum of milliseconds per pixel.
 pub(super) const FINEST: f64 = 0.25;
@@ -160,7 +163,7 @@ impl Lanes {
     /// The whole time, and where it ends.
     pub(super) fn whole(&self, props: &LanesProps) -> (Axis, u64) {
         let (left, right) = Self::sides(props.slim);
-        let last = props.left.as_ref().map_or(0, |left| left.end).max(props.end);
+        let last = props.left.as_ref().map_or(0, |left| left.end).max(props.clock.end);
         let folds = self.idle.as_ref().map(|(_, idle)| idle.folds(last)).unwrap_or_default();
         // The scale changes in steps: a picture that slides all the time cannot be read.
         let (busy, mut end) = (Axis::busy(last, &folds) as f64, 6_000_f64);
@@ -172,7 +175,7 @@ impl Lanes {
 
     pub(super) fn axis(&self, props: &LanesProps) -> Axis {
         let (axis, _) = self.whole(props);
-        let fits = |rests: &&Axis| rests.width == axis.width && rests.x(props.end) <= axis.width;
+        let fits = |rests: &&Axis| rests.width == axis.width && rests.x(props.clock.end) <= axis.width;
         match (self.near, &self.rests) {
             (Some((from, per)), _) => Axis { from, per, ..axis },
             (None, rests) => rests.as_ref().filter(fits).cloned().unwrap_or(axis),
@@ -186,105 +189,7 @@ impl Lanes {
     }
 
     pub(super) fn seek(&self, props: &LanesProps, x: f64) {
-        props.on_seek.emit(self.axis(props).time(x).min(props.end));
-    }
-
-    /// The marks at a place that are drawn as one: the times of the first and the last.
-    fn marks_at(&self, props: &LanesProps, (client_x, client_y): (i32, i32)) -> Option<(&MarkBlock, (u64, u64))> {
-        let (_, merged, _) = self.cached.as_ref()?;
-        let top = self.canvas.cast::<Element>()?.get_bounding_client_rect().top();
-        let (x, axis) = (self.place(props, client_x), self.axis(props));
-        let row = (f64::from(client_y) - top - 24.0) / 12.0;
-        let (rows, _) = rows(&[&props.marks, Self::ghosts(props)]);
-        let off = |block: &MarkBlock| (block.x - 1.25 - x).max(x - block.x - block.w).max(0.0);
-        let here = merged.iter().filter(|block| row >= 0.0 && rows.get(usize::from(block.lane)) == Some(&(row as u8)) && off(block) < 4.0);
-        let block = here.min_by(|a, b| off(a).total_cmp(&off(b)))?;
-        let inside = |mark: &&Mark| mark.lane == block.lane && (0.0..=block.w - 2.5 + 0.01).contains(&(axis.x(mark.at) - block.x));
-        let mut all = props.marks.iter().filter(inside).map(|mark| mark.at);
-        let from = all.next().unwrap_or_default();
-        Some((block, (from, all.next_back().unwrap_or(from))))
-    }
-
-    /// Goes to the place of a pointer, or to the mark that it points at: a pixel may be a tenth of a second.
-    fn point(&mut self, props: &LanesProps, event: &PointerEvent) {
-        let x = self.place(props, event.client_x());
-        let found = self.marks_at(props, (event.client_x(), event.client_y())).map(|(block, (from, to))| (from, to, block.lane));
-        match found {
-            Some((from, to, _)) => props.on_seek.emit(self.axis(props).time(x).clamp(from, to).min(props.end)),
-            None => self.seek(props, x),
-        }
-        self.pressed = found;
-    }
-
-    /// A pointer went down.
-    fn down(&mut self, props: &LanesProps, event: &PointerEvent) -> bool {
-        let x = self.place(props, event.client_x());
-        let grabs = !props.slim && (event.button() == 1 || event.ctrl_key() || event.meta_key());
-        // The names of the lanes are no place on the axis.
-        if (!props.slim && x < -8.0) || (event.button() != 0 && !grabs) {
-            return false;
-        }
-        self.held.push((event.pointer_id(), x));
-        let canvas = self.canvas.cast::<Element>();
-        if let Some(canvas) = &canvas {
-            let _ = canvas.set_pointer_capture(event.pointer_id());
-        }
-        if grabs {
-            event.prevent_default();
-            self.grabbed = Some(self.axis(props).time(x));
-            return self.tip.take().is_some();
-        }
-        let y = f64::from(event.client_y()) - canvas.map_or(0.0, |canvas| canvas.get_bounding_client_rect().top());
-        if self.near.is_some() && y < 20.0 {
-            let axis = self.axis(props);
-            let now = axis.x(props.now);
-            if y < OVERVIEW + 2.0 {
-                let (whole, _) = self.whole(props);
-                self.zoom(props, 1.0, whole.time(x), axis.width / 2.0);
-                return true;
-            }
-            if (now < 0.0 && x < EDGE) || (now > axis.width && x > axis.width - EDGE) {
-                self.zoom(props, 1.0, props.now, axis.width / 2.0);
-                return true;
-            }
-        }
-        self.point(props, event);
-        // What it tells would stand over the way back.
-        self.tip.take().is_some()
-    }
-
-    /// A pointer moved: it rests on something, drags the lanes, goes along the time, or is one of two fingers.
-    fn moved(&mut self, props: &LanesProps, event: &PointerEvent) -> bool {
-        let x = self.place(props, event.client_x());
-        match (self.held.len(), self.grabbed) {
-            (0, _) => {
-                if self.rests.is_none() {
-                    self.rests = Some(self.axis(props));
-                }
-                let pointer = (!props.slim && x >= 0.0).then_some(x);
-                let tip = self.tell(props, event);
-                let before = (std::mem::replace(&mut self.tip, tip), std::mem::replace(&mut self.pointer, pointer));
-                before.0 != self.tip || before.1 != self.pointer
-            }
-            (1, Some(at)) => {
-                self.zoom(props, 1.0, at, x);
-                true
-            }
-            (1, None) => {
-                if self.held.iter().any(|held| (held.1 - x).abs() > STILL) {
-                    self.pressed = None;
-                }
-                if self.pressed.is_none() {
-                    self.seek(props, x);
-                }
-                false
-            }
-            _ if props.slim => false,
-            _ => {
-                self.pinch(props, event.pointer_id(), x);
-                true
-            }
-        }
+        props.on_seek.emit(self.axis(props).time(x).min(props.clock.end));
     }
 
     /// So many times larger, with a time at a place.
@@ -305,46 +210,9 @@ impl Lanes {
             return;
         };
         let axis = self.axis(props);
-        let x = axis.x(props.now);
+        let x = axis.x(props.clock.now);
         let x = if (0.0..=axis.width).contains(&x) { x } else { axis.width / 2.0 };
         self.zoom(props, factor, axis.time(x), x);
-    }
-
-    /// The wheel makes it larger and smaller, and goes along it.
-    pub(super) fn wheel(&mut self, props: &LanesProps, event: &WheelEvent) {
-        let axis = self.axis(props);
-        let (dx, dy) = (event.delta_x(), event.delta_y());
-        if dx.abs() > dy.abs() {
-            self.zoom(props, 1.0, axis.from, -dx);
-        } else {
-            let x = self.place(props, event.client_x()).clamp(0.0, axis.width);
-            self.zoom(props, (-dy * 0.002).exp(), axis.time(x), x);
-        }
-    }
-
-    /// Two fingers do the same.
-    pub(super) fn pinch(&mut self, props: &LanesProps, id: i32, x: f64) {
-        let [a, b] = self.held[..] else { return };
-        let axis = self.axis(props);
-        let (before, middle) = ((a.1 - b.1).abs().max(8.0), f64::midpoint(a.1, b.1));
-        self.held.iter_mut().filter(|held| held.0 == id).for_each(|held| held.1 = x);
-        let [a, b] = self.held[..] else { return };
-        self.zoom(props, (a.1 - b.1).abs().max(8.0) / before, axis.time(middle), f64::midpoint(a.1, b.1));
-    }
-
-    /// What is at a place: a mark, a fold, the beginning of a branch.
-    pub(super) fn tell(&self, props: &LanesProps, event: &PointerEvent) -> Option<Tip> {
-        let on_tell = props.on_tell.as_ref()?;
-        let (x, axis) = (self.place(props, event.client_x()), self.axis(props));
-        let tip = |words: String, x: f64| Some((words, x + Self::sides(props.slim).0));
-        if let Some((block, (from, to))) = self.marks_at(props, (event.client_x(), event.client_y())) {
-            return tip(say(on_tell.emit((from, to, block.lane))), block.x.max(0.0) + block.w.min(14.0) / 2.0);
-        }
-        if let Some((middle, (from, to))) = axis.folded().find(|(middle, _)| (middle - x).abs() < FOLD / 2.0) {
-            return tip(say(msg::idle_time(from, to, to - from)), middle);
-        }
-        let left = props.left.as_ref().filter(|left| (axis.x(left.at) - x).abs() < 8.0)?;
-        tip(say(msg::branch_begins(left.number)), axis.x(left.at))
     }
 
     pub(super) fn paint(&mut self, props: &LanesProps) {
@@ -447,15 +315,15 @@ impl Component for Lanes {
                 let second = if event.shift_key() { 10_000 } else { 1_000 };
                 let to = match event.key().as_str() {
                     // To the left and to the right it goes from reconcile to reconcile, as everywhere on the page.
-                    "ArrowUp" => props.now + second,
-                    "ArrowDown" => props.now.saturating_sub(second),
+                    "ArrowUp" => props.clock.now + second,
+                    "ArrowDown" => props.clock.now.saturating_sub(second),
                     "Home" => 0,
-                    "End" => props.end,
+                    "End" => props.clock.end,
                     _ => return false,
                 };
                 event.prevent_default();
                 event.stop_propagation();
-                props.on_seek.emit(to.min(props.end));
+                props.on_seek.emit(to.min(props.clock.end));
             }
             Msg::Size => {
                 let width = self.canvas.cast::<Element>().map_or(0.0, |canvas| f64::from(canvas.client_width()));
@@ -481,9 +349,9 @@ impl Component for Lanes {
                 tabindex="0"
                 aria-label={say(msg::slider_time())}
                 aria-valuemin="0"
-                aria-valuemax={(props.end / 1000).to_string()}
-                aria-valuenow={(props.now / 1000).to_string()}
-                aria-valuetext={clock(props.now / 1000 * 1000)}
+                aria-valuemax={(props.clock.end / 1000).to_string()}
+                aria-valuenow={(props.clock.now / 1000).to_string()}
+                aria-valuetext={clock(props.clock.now / 1000 * 1000)}
                 onpointerdown={link.callback(Msg::Down)}
                 onpointermove={link.callback(Msg::Move)}
                 onpointerup={link.callback(|event: PointerEvent| Msg::Up(event.pointer_id()))}
@@ -523,14 +391,14 @@ impl Component for Lanes {
 impl Lanes {
     /// A part of the time goes along with the playhead, as long as that was in sight, and goes to it when the clock is started.
     pub(super) fn keep_up(&mut self, props: &LanesProps, old: &LanesProps) {
-        if props.end < old.end {
+        if props.clock.end < old.clock.end {
             self.near = None;
             return;
         }
         let axis = self.axis(props);
         let seen = |at: u64| (0.0..=axis.width).contains(&axis.x(at));
-        if (seen(old.now) || props.playing && !old.playing) && !seen(props.now) {
-            self.zoom(props, 1.0, props.now, axis.width / 4.0);
+        if (seen(old.clock.now) || props.clock.playing && !old.clock.playing) && !seen(props.clock.now) {
+            self.zoom(props, 1.0, props.clock.now, axis.width / 4.0);
         }
     }
 

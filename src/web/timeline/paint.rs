@@ -81,7 +81,7 @@ impl Paint<'_> {
 
     pub(super) fn slim(&self, merged: &[MarkBlock]) {
         let width = self.axis.width;
-        let now = self.axis.x(self.props.now).clamp(0.0, width);
+        let now = self.axis.x(self.props.clock.now).clamp(0.0, width);
         let _ = self.context.translate(Lanes::sides(true).0, 0.0);
         self.fill("--surface-3", std::iter::once((0.0, 10.0, width, 4.0)));
         let flags = self.props.flags.iter().map(|(at, _)| self.axis.x(*at)).filter(|x| (0.0..=width).contains(x));
@@ -147,8 +147,8 @@ impl Paint<'_> {
             self.diamonds("--text", 5.0, &mut ghosts.iter().filter(|block| block.lane == 0).map(|block| (left + block.x, row(0) + 6.0)));
             c.set_global_alpha(1.0);
         }
-        let (now, end) = (left + self.axis.x(self.props.now), left + self.axis.x(self.props.end));
-        if self.props.now < self.props.end {
+        let (now, end) = (left + self.axis.x(self.props.clock.now), left + self.axis.x(self.props.clock.end));
+        if self.props.clock.now < self.props.clock.end {
             self.hatch(now, end);
         }
         let causes = || self.props.chain.iter().filter(|(_, lane)| !other(*lane)).map(|(at, lane)| (self.axis.x(*at), *lane));
@@ -217,7 +217,7 @@ impl Paint<'_> {
         let after = if now > left + self.axis.width + 1.0 { " ›" } else { "" };
         self.time_label(
             now.clamp(left, left + self.axis.width),
-            &[away, &clock(self.props.now), after].concat(),
+            &[away, &clock(self.props.clock.now), after].concat(),
             ("--accent", "--on-accent"),
         );
         if let Some(whole) = &self.whole {
@@ -231,7 +231,7 @@ impl Paint<'_> {
         let place = |x: f64| whole.x(self.axis.time(x));
         self.fill("--surface-3", std::iter::once((left, 0.0, whole.width, OVERVIEW)));
         self.fill("--text-3", std::iter::once((left + place(0.0), 0.0, (place(self.axis.width) - place(0.0)).max(3.0), OVERVIEW)));
-        self.fill("--accent", std::iter::once((left + whole.x(self.props.now).min(whole.width) - 1.0, 0.0, 2.0, OVERVIEW)));
+        self.fill("--accent", std::iter::once((left + whole.x(self.props.clock.now).min(whole.width) - 1.0, 0.0, 2.0, OVERVIEW)));
     }
 
     /// The time that a pointer rests on.
@@ -255,7 +255,7 @@ impl Paint<'_> {
             c.stroke();
             c.set_fill_style_str(&self.token("--text-3"));
             // The playhead's own time stands there.
-            if (x - left - self.axis.x(self.props.now)).abs() > 56.0 {
+            if (x - left - self.axis.x(self.props.clock.now)).abs() > 56.0 {
                 let _ = c.fill_text(&tick(at, step), x, 11.0);
             }
         }
@@ -298,7 +298,7 @@ impl Paint<'_> {
         let _ = c.fill_text_with_max_width(times, 0.0, 0.5, 96.0);
         c.restore();
         // The playhead's own time stands there.
-        if (middle - 104.0 - self.axis.x(self.props.now)).abs() > 56.0 {
+        if (middle - 104.0 - self.axis.x(self.props.clock.now)).abs() > 56.0 {
             let _ = c.fill_text(words, middle, 11.0);
         }
     }
