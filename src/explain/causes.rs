@@ -11,6 +11,11 @@ use crate::engine::journal::{Entry, EntryId, Journal, Op, Record};
 /// The entry that this one follows from. `left` entries may still be searched for the whole chain; then the waking entry is used.
 pub fn cause(journal: Journal<'_>, id: EntryId, left: &mut usize) -> Option<EntryId> {
     let entry = journal.get(id as usize)?;
+    if matches!(entry.why, Why::Autoscaled { .. })
+        && let Some(load) = load_before(journal, id, left)
+    {
+        return Some(load);
+    }
     let woke = entry.cause.filter(|cause| *cause < id);
     let Some(inputs) = Inputs::of(entry) else { return woke };
     if woke.and_then(|woke| journal.get(woke as usize)).is_some_and(|woke| inputs.have(woke)) {
@@ -20,6 +25,15 @@ pub fn cause(journal: Journal<'_>, id: EntryId, left: &mut usize) -> Option<Entr
     let found = journal.first(id as usize).from(from).iter().rposition(|earlier| inputs.have(earlier));
     *left -= id as usize - from - found.unwrap_or(0);
     found.map(|at| (from + at) as EntryId).or(woke)
+}
+
+/// The newest earlier command that set a load: what an autoscaler measures is written nowhere.
+fn load_before(journal: Journal<'_>, id: EntryId, left: &mut usize) -> Option<EntryId> {
+    let from = (id as usize).saturating_sub(*left);
+    let sets = |entry: &Entry| matches!(&entry.record, Record::Command(line) if super::effect::load_fault(line).is_some());
+    let found = journal.first(id as usize).from(from).iter().rposition(sets)?;
+    *left -= id as usize - from - found;
+    Some((from + found) as EntryId)
 }
 
 /// The inputs of a decision.

@@ -54,10 +54,22 @@ pub fn effect(entry: &Entry) -> Message {
 
 /// What a person did.
 fn command(line: &str) -> Message {
+    if let Some((what, labels, amount)) = load_fault(line) {
+        return msg::effect_load(what, labels, amount);
+    }
     match power_fault(line) {
         Some((true, node)) => msg::effect_powered_on(node),
         Some((false, node)) => msg::effect_powered_off(node),
         None => msg::effect_ran(line),
+    }
+}
+
+/// Whether a command sets what Pods use: of what, their labels, and how much.
+pub(super) fn load_fault(line: &str) -> Option<(&str, &str, &str)> {
+    match line.split_whitespace().collect::<Vec<_>>()[..] {
+        ["fault", "cpu-load", labels, amount] => Some(("CPU", labels, amount)),
+        ["fault", "memory-load", labels, amount] => Some(("memory", labels, amount)),
+        _ => None,
     }
 }
 

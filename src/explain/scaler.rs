@@ -27,17 +27,24 @@ pub fn stabilizes(scaler: &Object) -> Option<i64> {
 /// Where it stands: how many Pods there are, what it measures, and what keeps it from the number that it wants.
 pub fn state(scaler: &Object) -> Option<(Message, Health)> {
     let Body::Other(body) = &scaler.body else { return None };
-    let (spec, status) = (body.get("spec")?, body.get("status")?);
+    let (spec, status) = (body.get("spec")?, body.get("status").unwrap_or(&Value::Null));
+    if status["currentMetrics"].is_null() {
+        return Some((msg::standing_scaler_unmeasured(), Health::Waiting));
+    }
     let pods = status["currentReplicas"].as_i64()?;
     let measured = status["currentMetrics"].as_array().into_iter().flatten();
     let percent = |value: &Value, of: &str| value["resource"][of]["averageUtilization"].as_i64();
+    // Within a tenth of its target it does nothing.
+    let mut far = false;
     let metrics: Vec<Message> = spec["metrics"]
         .as_array()
         .into_iter()
         .flatten()
         .zip(measured)
         .filter_map(|(goal, now)| {
-            Some(msg::standing_scaler_metric(goal["resource"]["name"].as_str()?, percent(now, "current")?, percent(goal, "target")?))
+            let (is, wanted) = (percent(now, "current")?, percent(goal, "target")?);
+            far |= is * 10 > wanted * 11;
+            Some(msg::standing_scaler_metric(goal["resource"]["name"].as_str()?, is, wanted))
         })
         .collect();
     if metrics.is_empty() {
@@ -49,6 +56,7 @@ pub fn state(scaler: &Object) -> Option<(Message, Health)> {
         (None, ("True", "TooManyReplicas")) => {
             (msg::standing_scaler_limited(told, spec["maxReplicas"].as_i64().unwrap_or(0)), Health::Note)
         }
+        _ if far => (told, Health::Waiting),
         _ => (told, Health::Well),
     })
 }

@@ -287,7 +287,9 @@ fn decision<'a>(journal: Journal<'a>, seen: &dyn Fn(&Entry) -> bool) -> Option<(
             .filter(|entry| entry.pass == last.pass && !entry.is_event())
     };
     let decided = |entry: &&Entry| !matches!(entry.why, Why::Observed | Why::Revision { .. } | Why::NewRevision { .. }) && seen(entry);
-    let entry = pass().filter(decided).last().unwrap_or(last);
+    // That a Pod is gone says more than what was written of it before.
+    let removes = |entry: &&Entry| matches!(entry.write(), Some((Op::Deleted, object)) if object.kind == Kind::Pod) && seen(entry);
+    let entry = pass().find(removes).or_else(|| pass().filter(decided).last()).unwrap_or(last);
     let alike = pass().filter(decided).filter(|other| std::mem::discriminant(&other.why) == std::mem::discriminant(&entry.why)).count();
     Some((entry, alike.saturating_sub(1)))
 }

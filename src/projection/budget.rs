@@ -131,6 +131,11 @@ impl Budget {
         images::label(&cell.image, &shown, room)
     }
 
+    /// Whether new Pods fail.
+    pub fn fails(&self) -> bool {
+        self.cells.iter().any(|cell| cell.new && cell.state == PodState::Failed)
+    }
+
     /// Pods that are ready.
     pub fn ready(&self) -> usize {
         self.cells.iter().filter(|cell| cell.state == PodState::Ready).map(|cell| cell.pods).sum()

@@ -32,7 +32,7 @@ const LIFE: ExampleScript = ExampleScript { steps: &[(3, "kubectl delete pod POD
 
 const ROLLOUT: ExampleScript = ExampleScript { steps: &[(6, "kubectl set image deployment/nginx nginx=nginx:1.27")], times: 1 };
 
-const POLICY: ExampleScript = ExampleScript { steps: &[(8, "kubectl label pod client role=guest")], times: 1 };
+const POLICY: ExampleScript = ExampleScript { steps: &[(12, "kubectl label pod client role=guest")], times: 1 };
 
 /// All of them; the page opens with the first.
 pub const ALL: [Example; 9] = [

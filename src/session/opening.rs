@@ -77,6 +77,7 @@ impl State {
             history,
             selected: selected.map(|key| [key.kind.name(), &key.namespace, &key.name].join("/")),
             breakpoints: timeline.breakpoints.iter().map(|one| one.text.clone()).collect(),
+            speed: Some(timeline.speed).filter(|speed| *speed != 1.0),
             ..self.link()
         }
     }
@@ -85,6 +86,9 @@ impl State {
     pub fn recall(&mut self, link: &Link) {
         for text in link.breakpoints.iter().take(MAX_BREAKPOINTS) {
             self.clock(TimelineMsg::Break(text.clone()));
+        }
+        if let Some(speed) = link.speed.filter(|speed| speed.is_finite()) {
+            self.clock(TimelineMsg::Speed(speed));
         }
         let selected = link.selected.as_ref().and_then(|text| {
             let mut parts = text.splitn(3, '/');
@@ -221,6 +225,10 @@ impl State {
         }
         self.update(Msg::Load(text, view));
         if let Some(example) = with.example() {
+            // What follows is of another cluster.
+            if !self.console.lines.is_empty() {
+                self.type_in(ConsoleMsg::Print(vec![crate::actions::OutputLine::new(["# ", example.file].concat(), false)]));
+            }
             self.editor.leftovers.from_page = true;
             self.demo.begin(example.script, &self.timeline.run);
         }

@@ -41,12 +41,25 @@ pub struct Link {
     /// Where the clock stops.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub breakpoints: Vec<String>,
+    /// Virtual seconds a second, if not one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speed: Option<f64>,
 }
 
 impl Link {
     /// What was done, if the link says so and it can be read.
     pub fn history(&self) -> Option<LinkHistory> {
         self.history.as_ref().and_then(|history| LinkHistory::deserialize(history).ok())
+    }
+
+    /// The same for who wants it to play: where the clock stood at the newest instant, it goes on.
+    pub fn playing(mut self) -> Link {
+        if let Some(history) = &mut self.history
+            && history["at"].as_u64() == history["end"][1].as_u64().map(|us| us / 1000)
+        {
+            history["at"] = Value::Null;
+        }
+        self
     }
 
     /// A link that repeats a record, if it fits into one.
@@ -194,6 +207,15 @@ mod tests {
     use crate::session::tests::settled;
     use crate::session::timeline::TimelineMsg;
     use crate::session::{Msg, State, examples, history};
+
+    #[test]
+    fn a_link_that_is_to_play_goes_on_from_the_newest_instant_and_from_no_other() {
+        let at = |at: u64| {
+            let history = serde_json::json!({ "commands": [], "end": [7, 9_000_500], "at": at });
+            Link { v: 1, history: Some(history), ..Link::default() }.playing().history().and_then(|history| history.at)
+        };
+        assert_eq!((at(9_000), at(4_000)), (None, Some(4_000)));
+    }
 
     #[test]
     fn a_link_round_trips() {

@@ -96,9 +96,9 @@ mod tests {
             let told = crate::explain::standing::of(state.timeline.run.sim(), &key).sentence.to_string();
             (state.timeline.run.sim().list(Kind::Pod).count(), told)
         };
-        let limited = "8 Pods, cpu at 65 % (target 50 %): it would need more than maxReplicas (8)";
+        let limited = "Last measured: 8 Pods, cpu at 65 % (target 50 %): it would need more than maxReplicas (8)";
         assert_eq!(pods(&mut state, "1050m"), (8, limited.into()));
-        assert_eq!(pods(&mut state, "0"), (1, "1 Pod, cpu at 0 % (target 50 %)".into()));
+        assert_eq!(pods(&mut state, "0"), (1, "Last measured: 1 Pod, cpu at 0 % (target 50 %)".into()));
     }
 
     #[test]

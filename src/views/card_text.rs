@@ -2,6 +2,7 @@
 
 use crate::i18n::format::{front, middle};
 use crate::i18n::{Arg, Message, msg};
+use crate::projection::budget::Budget;
 use crate::projection::model::{ControllerCard, Counter, Metric, PodState};
 use crate::views::shape::{Item, NodeBody, Rect};
 use crate::views::variant;
@@ -164,6 +165,11 @@ pub fn part_word(state: PodState, old: bool, rolls: bool) -> Message {
         (true, PodState::Ready, false) => msg::totals_newest(),
         _ => state.word(),
     }
+}
+
+/// How a rollout goes, in a word.
+pub fn rolling(budget: &Budget) -> Message {
+    if budget.fails() { msg::pill_rollout_fails() } else { msg::pill_rolling_out() }
 }
 
 /// What asks: a Pod that there is, or somebody who is drawn as an example.

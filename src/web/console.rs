@@ -201,6 +201,10 @@ impl Component for Console {
                         }
                         <button type="button" class="btn sm" title={say(msg::with_key(msg::console_stop(), "Ctrl+C"))} onclick={props.on_stop.reform(|_: MouseEvent| ())}>{ say(msg::console_stop()) }</button>
                     }
+                    if props.waits.is_none() && props.paused && open && !props.lines.is_empty() {
+                        <span class="waits ell">{ say(msg::console_paused()) }</span>
+                        <button type="button" class="btn sm" onclick={props.on_play.reform(|_: MouseEvent| ())}>{ say(msg::button_play()) }</button>
+                    }
                     <span class="hint">{ say(msg::console_title()) }<kbd class="k">{ "`" }</kbd></span>
                     <button type="button" class="btn ghost icon" aria-label={say(if open { msg::button_close_console() } else { msg::button_open_console() })} title={say(if open { msg::with_key(msg::button_close_console(), "Esc") } else { msg::with_key(msg::button_open_console(), "`") })} aria-expanded={open.to_string()} onclick={toggle}>{ icon(if open { "i-down" } else { "i-up" }, 14) }</button>
                 </div>

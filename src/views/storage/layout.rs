@@ -91,6 +91,7 @@ pub(super) fn kept(model: &Model, (across, down): (Across, Down), out: &mut Scen
     let Some(claim) = model.claims.iter().find(claim) else { return };
     let (pod, name) = (middle(&removed.id.name, 24), middle(&claim.id.name, 28));
     let text = match (removed.by_user, across.named) {
+        _ if removed.id.kind == "StatefulSet" => msg::claims_kept_by_you(&removed.id.name, removed.claims.len()),
         (true, true) if removed.back => msg::claim_reused(pod, name),
         (true, true) => msg::claim_kept_by_you(pod, name, &claim.capacity),
         (false, true) => msg::claim_kept_by_others(pod, name, &claim.capacity),

@@ -2,6 +2,7 @@
 
 use crate::api::pod::Pod;
 use crate::api::storage::PersistentVolumeClaim;
+use crate::api::workload::StatefulSet;
 use crate::api::{Kind, Object, ObjectRef, Str};
 use crate::engine::{Actor, Entry, Op, Record};
 use crate::projection::adapt;
@@ -27,6 +28,9 @@ pub fn removed(source: &Source) -> Option<Removed> {
     let of_set = |object: &Object| object.meta.controller().is_some_and(|owner| owner.kind == "StatefulSet");
     let mut since = false;
     for entry in newest.iter().rev() {
+        if let Some(set) = set_removed(source, entry).filter(|_| !since) {
+            return Some(set);
+        }
         let Some(object) = deleted(entry).filter(|object| of_set(object) && !by_set(entry)) else {
             since |= matches!(&entry.record, Record::Command(line) if !crate::kubectl::only_reads(line));
             continue;
@@ -51,4 +55,23 @@ pub fn removed(source: &Source) -> Option<Removed> {
         return Some(Removed { id: adapt::id(&object), claims, by_user, back });
     }
     None
+}
+
+/// A StatefulSet that a person has deleted with this entry, with the claims that its template has made.
+fn set_removed(source: &Source, entry: &Entry) -> Option<Removed> {
+    let Record::Write { object, before: Some(before), op } = &entry.record else { return None };
+    let begins = !before.meta.is_deleting() && (*op == Op::Deleted || object.meta.is_deleting());
+    let set = object.get::<StatefulSet>().filter(|_| begins && entry.actor == Actor::USER)?;
+    if source.sim.get(&object.key()).is_some_and(|now| !now.meta.is_deleting()) {
+        return None;
+    }
+    let named = set.spec.volume_claim_templates.iter().filter_map(|claim| claim["metadata"]["name"].as_str());
+    let stems: Vec<String> = named.map(|claim| [claim, "-", &object.meta.name, "-"].concat()).collect();
+    let own = |claim: &Object| {
+        let ordinal = stems.iter().find_map(|stem| claim.meta.name.strip_prefix(stem.as_str()));
+        claim.meta.namespace == object.meta.namespace && ordinal.is_some_and(|rest| rest.parse::<u32>().is_ok())
+    };
+    let claims = source.sim.list(Kind::PersistentVolumeClaim).filter(|claim| own(claim) && !claim.meta.is_deleting());
+    let claims: Vec<String> = claims.map(|claim| claim.meta.name.to_string()).collect();
+    (!claims.is_empty()).then(|| Removed { id: adapt::id(object), claims, by_user: true, back: false })
 }

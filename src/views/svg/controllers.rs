@@ -120,8 +120,9 @@ pub(super) fn stacked(paper: &mut Paper, item: &Item, of: &ControllerCard, budge
     let taken = match of.chip.is_empty() {
         true => 0.0,
         false => {
-            let words = paper.say(&msg::pill_rolling_out());
-            paper.pill_end(w - 12.0, 26.0, "creating", Some("pod-creating"), &words)
+            let words = paper.say(&card_text::rolling(budget));
+            let (class, glyph) = if budget.fails() { ("failed", "pod-failed") } else { ("creating", "pod-creating") };
+            paper.pill_end(w - 12.0, 26.0, class, Some(glyph), &words)
         }
     };
     paper.text(50.0, 18.0, w - 62.0 - taken, SMALL, &caption);

@@ -151,7 +151,8 @@ impl Page {
     pub(super) fn recall(&mut self, ctx: &Context<Self>) {
         let kept = dom::kept_for_reload();
         if let Ok(Some(link)) = Self::opening(kept.as_deref()) {
-            self.state.borrow_mut().recall(&link);
+            let plays = self.settings.embed && dom::query("autoplay").is_some_and(|value| value != "0" && value != "false");
+            self.state.borrow_mut().recall(&if plays { link.playing() } else { link });
         }
         if kept.is_some() {
             dom::keep_for_reload("");

@@ -131,12 +131,12 @@ impl Page {
         let close = ctx.link().callback(|_: MouseEvent| Msg::CloseOffers);
         let stop = ctx.link().callback(|_: MouseEvent| Msg::Do(Do::StopDemo));
         html! {
-            <aside class="offers" aria-label={say(msg::help_try())}><div>
+            <aside class={classes!("offers", (!state.demo.offers).then_some("slim"))} aria-label={say(msg::help_try())}><div>
                 if state.demo.offers {
                     <p>{ say(msg::help_what()) }</p>
                 }
-                if let Some(words) = plays {
-                    <p class="dim">{ marked(&words) }{ " " }<button type="button" class="btn sm" id="stop-demo" onclick={stop}>{ say(msg::demo_stop()) }</button></p>
+                if let Some(words) = plays.filter(|_| !(self.narrow() && state.demo.offers)) {
+                    <p class={state.demo.offers.then_some("dim")}>{ marked(&words) }{ " " }<button type="button" class="btn sm" id="stop-demo" onclick={stop}>{ say(msg::demo_stop()) }</button></p>
                 }
                 <button type="button" class="btn ghost icon" aria-label={say(msg::offers_close())} title={say(msg::offers_close())} onclick={close}>{ icon("i-cross", 14) }</button>
                 if state.demo.offers {
