@@ -125,6 +125,12 @@ fn write(entry: &Entry, op: Op, object: &Object, before: Option<&Object>) -> Mes
             return msg::effect_finalizer_removed(kind, of, finalizer);
         }
     }
+    // What it measures says more than the first condition that changed.
+    if object.kind == Kind::HorizontalPodAutoscaler
+        && let Some((standing, _)) = super::scaler::state(object).filter(|state| Some(state) != super::scaler::state(before).as_ref())
+    {
+        return msg::effect_stands(kind, of, standing);
+    }
     if let Some(phase) = phases(before, object) {
         return msg::effect_became(kind, of, phase);
     }

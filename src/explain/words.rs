@@ -290,7 +290,9 @@ fn decision<'a>(journal: Journal<'a>, seen: &dyn Fn(&Entry) -> bool) -> Option<(
     // That a Pod is gone says more than what was written of it before.
     let removes = |entry: &&Entry| matches!(entry.write(), Some((Op::Deleted, object)) if object.kind == Kind::Pod) && seen(entry);
     let entry = pass().find(removes).or_else(|| pass().filter(decided).last()).unwrap_or(last);
-    let alike = pass().filter(decided).filter(|other| std::mem::discriminant(&other.why) == std::mem::discriminant(&entry.why)).count();
+    let op = |entry: &Entry| entry.write().map(|(op, _)| op);
+    let same = |other: &&Entry| std::mem::discriminant(&other.why) == std::mem::discriminant(&entry.why) && op(other) == op(entry);
+    let alike = pass().filter(decided).filter(same).count();
     Some((entry, alike.saturating_sub(1)))
 }
 
@@ -360,6 +362,21 @@ pub fn object_at(journal: Journal<'_>, from: u64, to: u64, of: u8) -> Option<Obj
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_step_in_which_a_pod_disappears_says_so() {
+        use crate::session::timeline::TimelineMsg;
+        let mut state = crate::session::State::new((crate::session::examples::ALL[2].text)(), 1);
+        state.update(TimelineMsg::Seconds(30));
+        state.update(crate::session::console::ConsoleMsg::Enter("kubectl delete pod web-0 --wait=false".into()));
+        let steps: Vec<String> = (0..8)
+            .map(|_| {
+                state.update(TimelineMsg::Step);
+                step(state.timeline.run.journal()).0.english()
+            })
+            .collect();
+        assert!(steps.iter().any(|step| step.ends_with(": Pod web-0 deleted")), "{steps:#?}");
+    }
 
     #[test]
     fn a_short_effect_shortens_the_name() {

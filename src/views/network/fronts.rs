@@ -70,9 +70,9 @@ pub(super) fn put(front: &Front, (top, width): (f64, f64), out: &mut Scene) -> f
     if !beside {
         return rect.bottom();
     }
-    let asks = Rect::new(LEFT, rect.y, CLIENT, 96.0);
-    let id = Id { uid: format!("client/{}", front.id.uid), ..Id::default() };
     let lines = asked(front);
+    let asks = Rect::new(LEFT, rect.y, CLIENT, 78.0 + 18.0 * lines.len() as f64);
+    let id = Id { uid: format!("client/{}", front.id.uid), ..Id::default() };
     let label = msg::net_client_runs(msg::net_outside(), lines.join("; "));
     out.put(&id, asks, CardBody::Terminal { state: None, title: msg::net_outside(), lines }, None, "", label);
     if !front.address.is_empty() {

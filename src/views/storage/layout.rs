@@ -81,7 +81,7 @@ pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)
 /// The note that a deleted Pod's claims are kept. The line has its space even when empty, so that nothing moves when it
 /// appears.
 pub(super) fn kept(model: &Model, (across, down): (Across, Down), out: &mut Scene) {
-    if !model.claims.iter().any(|claim| claim.member.is_some()) {
+    if !model.claims.iter().any(|claim| claim.member.is_some()) && model.removed.is_none() {
         return;
     }
     let y = out.items.iter().map(|item| item.rect.bottom()).fold(out.height, f64::max) + down.note;

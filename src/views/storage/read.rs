@@ -27,12 +27,14 @@ pub fn removed(source: &Source) -> Option<Removed> {
     let by_set = |entry: &Entry| entry.actor.name == "statefulset-controller";
     let of_set = |object: &Object| object.meta.controller().is_some_and(|owner| owner.kind == "StatefulSet");
     let mut since = false;
+    let acts = |entry: &Entry| matches!(&entry.record, Record::Command(line) if !crate::kubectl::only_reads(line));
+    // Its Pods go after it, which the person has not asked for one by one.
+    if let Some(set) = newest.iter().rev().take_while(|entry| !acts(entry)).find_map(|entry| set_removed(source, entry)) {
+        return Some(set);
+    }
     for entry in newest.iter().rev() {
-        if let Some(set) = set_removed(source, entry).filter(|_| !since) {
-            return Some(set);
-        }
         let Some(object) = deleted(entry).filter(|object| of_set(object) && !by_set(entry)) else {
-            since |= matches!(&entry.record, Record::Command(line) if !crate::kubectl::only_reads(line));
+            since |= acts(entry);
             continue;
         };
         let other = source.sim.get(&object.key()).filter(|now| now.meta.uid != object.meta.uid);

@@ -272,3 +272,19 @@ fn at_usual_heights_the_rows_stand_where_they_stood() {
     assert_eq!(of(3, (1100.0, 700.0)), (high(54.0), 568.0));
     assert_eq!(of(2, (1100.0, 700.0)), (high(84.0), 598.0));
 }
+
+#[test]
+fn a_statefulset_that_a_person_deletes_leaves_its_claims_and_says_so() {
+    use crate::session::State;
+    use crate::session::console::ConsoleMsg;
+    use crate::session::selection::SelectionMsg;
+    use crate::session::timeline::TimelineMsg;
+    let mut state = State::new((crate::session::examples::ALL[2].text)(), 1);
+    state.update(TimelineMsg::Seconds(30));
+    state.update(SelectionMsg::View(&super::VIEW));
+    state.update(ConsoleMsg::Enter("kubectl delete statefulset web --wait=false".into()));
+    state.update(TimelineMsg::Seconds(40));
+    let mut notes =
+        || state.picture().scene.labels.iter().filter(|label| label.class == "kept").map(|label| label.text.english()).collect::<Vec<_>>();
+    assert_eq!(notes(), ["You deleted StatefulSet web, not its claims: 2 keep their data"]);
+}

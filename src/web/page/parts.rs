@@ -274,7 +274,7 @@ impl Page {
         if state.timeline.playing || self.drawing.beside.is_some() || told.is_empty() {
             return Html::default();
         }
-        html! { <div class="told-at"><p class="told-step" title={say(told)}>{ marked(told) }</p></div> }
+        html! { <div class="told-at"><p class="told-step" title={say(told)}><span>{ marked(told) }</span></p></div> }
     }
 
     /// Where things stand; its words give way before its sign. Leads to the workload that it is about, where there is room to read of it.
