@@ -334,7 +334,7 @@ function mount(host, on) {
     },
     offer: () => startCompletion(view),
     destroy() {
-      if (edits) edited();
+      clearTimeout(edits);
       clearTimeout(news);
       clearTimeout(looks);
       host.removeEventListener('keydown', keys);

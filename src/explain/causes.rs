@@ -12,7 +12,8 @@ use crate::engine::journal::{Entry, EntryId, Journal, Op, Record};
 pub fn cause(journal: Journal<'_>, id: EntryId, left: &mut usize) -> Option<EntryId> {
     let entry = journal.get(id as usize)?;
     if matches!(entry.why, Why::Autoscaled { .. })
-        && let Some(load) = load_before(journal, id, left)
+        && let Some((_, scaled)) = entry.write()
+        && let Some(load) = load_before(journal, id, scaled, left)
     {
         return Some(load);
     }
@@ -27,11 +28,28 @@ pub fn cause(journal: Journal<'_>, id: EntryId, left: &mut usize) -> Option<Entr
     found.map(|at| (from + at) as EntryId).or(woke)
 }
 
-/// The newest earlier command that set a load: what an autoscaler measures is written nowhere.
-fn load_before(journal: Journal<'_>, id: EntryId, left: &mut usize) -> Option<EntryId> {
+/// The newest earlier command that set the load of what was scaled, unless its autoscaler was written since: what an autoscaler measures is
+/// written nowhere.
+fn load_before(journal: Journal<'_>, id: EntryId, scaled: &Object, left: &mut usize) -> Option<EntryId> {
     let from = (id as usize).saturating_sub(*left);
-    let sets = |entry: &Entry| matches!(&entry.record, Record::Command(line) if super::effect::load_fault(line).is_some());
-    let found = journal.first(id as usize).from(from).iter().rposition(sets)?;
+    let template = match &scaled.body {
+        Body::Deployment(body) => &body.spec.template.labels,
+        Body::StatefulSet(body) => &body.spec.template.labels,
+        _ => return None,
+    };
+    let is_own = |labels: &str| {
+        labels.split(',').filter_map(|pair| pair.split_once('=')).all(|(key, value)| template.get(key).is_some_and(|own| own == value))
+    };
+    let decides = |entry: &Entry| match &entry.record {
+        Record::Command(line) => super::effect::load_fault(line).is_some_and(|(_, labels, _)| is_own(labels)),
+        Record::Write { object, before, .. } => {
+            object.kind == Kind::HorizontalPodAutoscaler
+                && object.meta.namespace == scaled.meta.namespace
+                && before.as_ref().is_none_or(|before| before.meta.generation != object.meta.generation)
+        }
+        _ => false,
+    };
+    let found = journal.first(id as usize).from(from).iter().rposition(decides)?;
     *left -= id as usize - from - found;
     Some((from + found) as EntryId)
 }

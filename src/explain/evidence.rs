@@ -341,8 +341,9 @@ fn text(value: Option<&serde_json::Value>) -> String {
 /// The pill in the inspector's head: words, class, glyph. What is stuck is no mere number.
 pub fn standing_pill(object: &Object, health: Health) -> Option<(Message, &'static str, &'static str)> {
     let (words, class, glyph) = pill(object)?;
+    let counts = matches!(object.body, Body::Deployment(_) | Body::ReplicaSet(_) | Body::StatefulSet(_) | Body::DaemonSet(_));
     Some(match health {
-        Health::Stuck => (words, PodState::Failed.class(), PodState::Failed.glyph()),
+        Health::Stuck if counts => (words, PodState::Failed.class(), PodState::Failed.glyph()),
         _ => (words, class, glyph),
     })
 }

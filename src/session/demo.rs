@@ -55,6 +55,11 @@ impl Demo {
         self.script = None;
     }
 
+    /// Another cluster begins: nothing was run in it.
+    pub fn forget(&mut self) {
+        self.ran.clear();
+    }
+
     /// Nothing is offered or told any more; the script goes on.
     pub fn hide(&mut self) {
         (self.offers, self.silent) = (false, true);

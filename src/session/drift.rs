@@ -12,6 +12,18 @@ use std::rc::Rc;
 
 /// Longest text whose drift is computed.
 const MAX_TEXT_BYTES: usize = 20_000;
+/// Fields with keys that a person names.
+const KEYED: [&str; 9] = [
+    "metadata.labels.",
+    "metadata.annotations.",
+    "data.",
+    "stringData.",
+    "binaryData.",
+    "nodeSelector.",
+    "matchLabels.",
+    "limits.",
+    "requests.",
+];
 /// Fields not set by a user, or that identify the object; labels and annotations are compared separately.
 const IGNORED_FIELDS: [&str; 4] = ["apiVersion", "kind", "metadata", "status"];
 
@@ -41,8 +53,9 @@ impl DriftedField {
     pub fn brief(&self) -> Message {
         match &self.field {
             Some(ChangedField { path, .. }) => {
-                // The key of a label may have dots of its own.
-                let key = ["metadata.labels.", "metadata.annotations."].iter().find_map(|of| path.strip_prefix(of));
+                // The key of a label, or of what else a person names, may have dots of its own.
+                let key =
+                    KEYED.iter().find_map(|of| path.strip_prefix(of).or_else(|| path.split_once(&[".", of].concat()).map(|(_, key)| key)));
                 let last = key.or_else(|| path.rsplit('.').next()).unwrap_or(path);
                 msg::drift_field_brief(last)
             }

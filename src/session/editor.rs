@@ -284,6 +284,10 @@ impl Editor {
         let applied = Drift::last_applied(&self.applied, run, now);
         // A file that was applied by its name is noted, though the history has no text of it.
         let is_of = |drift: &Drift| drift.since <= now && applied.is_none_or(|at| at <= drift.since);
+        // What was noted later is not forgotten while the past is looked at.
+        if applied.is_none() && self.drift.as_ref().is_some_and(|drift| drift.since > now) {
+            return Vec::new();
+        }
         if !self.drift.as_ref().is_some_and(is_of) {
             self.drift = match applied {
                 Some(at) => Some(Drift::recalled(&self.applied, run, at)),

@@ -38,7 +38,7 @@ pub fn read(run: &Run) -> Option<CpuLoad> {
     let sim = run.sim();
     let (selector, most) = sim.list(Kind::HorizontalPodAutoscaler).find_map(|scaler| target_of(sim, scaler))?;
     let milli = sim.cpu_load(&selector).unwrap_or(0);
-    Some(CpuLoad { selector, milli, most: most.max(milli) })
+    Some(CpuLoad { selector, milli, most: rounded(most.max(milli)) })
 }
 
 /// The selector of what an autoscaler scales, and how far the slider reaches.
@@ -54,9 +54,12 @@ fn target_of(sim: &Sim, scaler: &Object) -> Option<(String, i64)> {
     let deployment = &sim.get(&key)?.get::<Deployment>()?.spec;
     let pairs: Vec<String> = deployment.selector.match_labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
     let requests = deployment.template.spec.requests.cpu.clamp(0, i64::from(i32::MAX)) * spec["maxReplicas"].as_i64().unwrap_or(0);
-    // A round number, of which each step is one too.
-    let most = requests.max(MIN_REACH).saturating_add(MIN_REACH - 1) / MIN_REACH * MIN_REACH;
-    (!pairs.is_empty()).then(|| (pairs.join(","), most))
+    (!pairs.is_empty()).then(|| (pairs.join(","), requests))
+}
+
+/// A round number, of which each step is one too.
+fn rounded(most: i64) -> i64 {
+    most.max(MIN_REACH).saturating_add(MIN_REACH - 1) / MIN_REACH * MIN_REACH
 }
 
 #[cfg(test)]

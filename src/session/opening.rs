@@ -149,7 +149,10 @@ impl State {
     /// Begins the lesson that stands in the editor.
     pub(super) fn begin_own_lesson(&mut self) {
         let Some(lesson) = self.read_lesson(true) else { return };
-        let timeline = self.new_timeline(Run::of(lesson.cluster.clone(), lesson.seed));
+        let mut timeline = self.new_timeline(Run::of(lesson.cluster.clone(), lesson.seed));
+        // Whoever writes it begins it again and again.
+        timeline.set_speed(self.timeline.speed);
+        self.compare = Default::default();
         let (editor, selection) = (Editor::new(&self.editor.text), Selection::at(self.selection.view));
         let before = Before {
             timeline: std::mem::replace(&mut self.timeline, timeline),
@@ -216,6 +219,7 @@ impl State {
             self.console.lines = Default::default();
         }
         self.replacing = Replacing { before: keeps.then(|| Box::new(before)), ..Replacing::default() };
+        self.compare = Default::default();
         if let Replacement::Lesson(file) = with {
             self.timeline.run.epoch += 1;
             self.demo.end();

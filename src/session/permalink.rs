@@ -54,10 +54,11 @@ impl Link {
 
     /// The same for who wants it to play: where the clock stood at the newest instant, it goes on.
     pub fn playing(mut self) -> Link {
-        if let Some(history) = &mut self.history
-            && history["at"].as_u64() == history["end"][1].as_u64().map(|us| us / 1000)
-        {
-            history["at"] = Value::Null;
+        if let Some(history) = self.history.as_mut().and_then(Value::as_object_mut) {
+            let end = history.get("end").and_then(|end| end[1].as_u64()).map(|us| us / 1000);
+            if history.get("at").and_then(Value::as_u64).is_some_and(|at| Some(at) == end) {
+                history.remove("at");
+            }
         }
         self
     }
@@ -215,6 +216,9 @@ mod tests {
             Link { v: 1, history: Some(history), ..Link::default() }.playing().history().and_then(|history| history.at)
         };
         assert_eq!((at(9_000), at(4_000)), (None, Some(4_000)));
+        for wrong in [serde_json::json!("x"), serde_json::json!(5), serde_json::json!({ "end": 1 })] {
+            assert_eq!(Link { history: Some(wrong.clone()), ..Link::default() }.playing().history, Some(wrong));
+        }
     }
 
     #[test]

@@ -190,6 +190,7 @@ impl State {
         // What was compared is of a cluster that is gone.
         if msg == TimelineMsg::Restart {
             self.compare = Compare::default();
+            self.demo.forget();
         }
         let effects = self.timeline.update(msg);
         self.perform(effects);

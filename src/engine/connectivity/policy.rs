@@ -31,6 +31,16 @@ impl Direction {
     }
 }
 
+/// The namespace of the controller that serves Ingresses.
+const INGRESS_NAMESPACE: &str = "ingress-nginx";
+
+/// The labels that the manifests of ingress-nginx give to all that is its own, and some more.
+fn ingress_labels(more: &[(&'static str, &'static str)]) -> Labels {
+    let all = [("app.kubernetes.io/instance", INGRESS_NAMESPACE), ("app.kubernetes.io/name", INGRESS_NAMESPACE)];
+    let all = all.iter().chain(more).map(|(key, value)| (Str::new_static(key), Str::new_static(value)));
+    Rc::new(crate::sort::tree(all))
+}
+
 /// An end of a connection, as a rule sees it.
 pub struct Peer<'a> {
     /// Of a Pod.
@@ -64,12 +74,11 @@ impl<'a> Peer<'a> {
         Peer { namespace: Some(namespace), labels: Rc::new(crate::sort::tree(labels.into_iter())), address, spec: None }
     }
 
-    /// The controller that serves Ingresses. Its Pods are not simulated; rules that allow what it sends name the namespace and the labels
-    /// that its own manifests give it.
+    /// The controller that serves Ingresses. Its Pods and its namespace are not simulated; rules that allow what it sends name the labels
+    /// that its own manifests give both.
     pub fn ingress_controller() -> Peer<'static> {
-        let labels = [("app.kubernetes.io/component", "controller"), ("app.kubernetes.io/name", "ingress-nginx")];
-        let labels = labels.map(|(key, value)| (Str::new_static(key), Str::new_static(value)));
-        Peer { namespace: Some("ingress-nginx"), labels: Rc::new(crate::sort::tree(labels.into_iter())), address: "", spec: None }
+        let own = [("app.kubernetes.io/component", "controller")];
+        Peer { namespace: Some(INGRESS_NAMESPACE), labels: ingress_labels(&own), address: "10.244.1.250", spec: None }
     }
 
     /// An address that is no Pod's.
@@ -160,7 +169,9 @@ pub fn allows_no_pod(server: &ApiServer, namespace: &str, spec: &NetworkPolicySp
     };
     !peers.is_empty()
         && !server.list(Kind::Pod).any(|pod| is_one(pod))
-        && !peers.iter().any(|peer| is_peer(server, namespace, peer, &Peer::name_server()))
+        && ![Peer::name_server(), Peer::ingress_controller()]
+            .iter()
+            .any(|one| peers.iter().any(|peer| is_peer(server, namespace, peer, one)))
 }
 
 fn is_peer(server: &ApiServer, namespace: &str, rule: &PolicyPeer, peer: &Peer<'_>) -> bool {
@@ -173,11 +184,7 @@ fn is_peer(server: &ApiServer, namespace: &str, rule: &PolicyPeer, peer: &Peer<'
     let of_namespace = match &rule.namespace_selector {
         Some(selector) => match server.get(&ObjectRef::new(Kind::Namespace, "", own)) {
             Some(object) => selector.matches(&object.meta.labels),
-            // That of the ingress controller is not simulated either.
-            None => {
-                let named = [(Str::new_static("kubernetes.io/metadata.name"), own.into())];
-                selector.matches(&Rc::new(crate::sort::tree(named.into_iter())))
-            }
+            None => own == INGRESS_NAMESPACE && selector.matches(&ingress_labels(&[("kubernetes.io/metadata.name", INGRESS_NAMESPACE)])),
         },
         None => own == namespace,
     };

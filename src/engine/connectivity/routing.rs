@@ -56,15 +56,19 @@ pub fn serves_ingresses(server: &ApiServer, at: &str) -> bool {
 /// What is behind a backend of an Ingress in this namespace, for the controller that serves Ingresses.
 pub fn ingress_backend(server: &ApiServer, namespace: &str, of: &IngressBackend) -> (Option<ObjectRef>, Backend) {
     let (key, found) = backend(server, namespace, of);
-    let denied = key.as_ref().filter(|_| matches!(found, Backend::Ready(_))).and_then(|key| all_denied(server, key));
+    let denied = key.as_ref().filter(|_| matches!(found, Backend::Ready(_))).and_then(|key| all_denied(server, key, of));
     (key, denied.map_or(found, Backend::Denied))
 }
 
 /// The policies that keep the controller from the ready Pods of a Service, if they keep it from all.
-fn all_denied(server: &ApiServer, service: &ObjectRef) -> Option<Vec<ObjectRef>> {
+fn all_denied(server: &ApiServer, service: &ObjectRef, of: &IngressBackend) -> Option<Vec<ObjectRef>> {
+    let object = server.get(service)?;
+    let named = &of.service.as_ref()?.port;
+    let is = |name: &Str, number: i32| if named.name.is_empty() { number == named.number } else { *name == named.name };
+    let name = object.body::<Service>().spec.ports.iter().find(|port| is(&port.name, port.port))?.name.clone();
     let mut denied = None;
-    for slice in server.slices_of(server.get(service)?) {
-        let port = slice.ports.first().map_or(0, |port| port.port);
+    for slice in server.slices_of(object) {
+        let Some(port) = slice.ports.iter().find(|one| one.name.as_deref().unwrap_or("") == name).map(|one| one.port) else { continue };
         for to in slice.endpoints.iter().filter(|one| one.is_ready()).filter_map(|one| one.target_ref.as_ref()) {
             let pod = server.get(&ObjectRef::new(Kind::Pod, &to.namespace, &to.name))?;
             match verdict(server, Direction::Ingress, pod, &Peer::ingress_controller(), port, "TCP") {

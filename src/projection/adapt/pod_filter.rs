@@ -2,7 +2,7 @@
 //! a frame costs only what has changed.
 
 use crate::api::{Kind, Object};
-use crate::projection::model::{Node, Pod, PodBlock};
+use crate::projection::model::{Node, Pod, PodBlock, PodState};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -74,7 +74,9 @@ fn has_status(pod: &Pod, status: &str) -> bool {
         "failed" => "failing",
         class => class,
     };
-    class.starts_with(status) || pod.word.english().to_ascii_lowercase().contains(status)
+    // What a person reads may be made of the words of another class.
+    let reason = || if pod.state == PodState::Failed { pod.word.english().to_ascii_lowercase() } else { String::new() };
+    class.starts_with(status) || reason().contains(status)
 }
 
 /// The matching Pods, by owner and by node.

@@ -86,6 +86,11 @@ pub(super) fn put(front: &Front, (top, width): (f64, f64), out: &mut Scene) -> f
 /// What somebody outside enters to ask for the first path: a host that no name server knows stands in a header.
 fn asked(front: &Front) -> Vec<String> {
     let path = front.routes.first().map_or("", |route| route.path.as_str());
+    // A rule may ask for a method before it, and for more after it.
+    let path = path.split(' ').find(|part| part.contains('/')).unwrap_or(path);
+    if front.address.is_empty() {
+        return vec![format!("$ curl {}", middle(path, 22))];
+    }
     let (host, path) = path.split_once('/').unwrap_or((path, ""));
     let ask = format!("$ curl {}", middle(&[&front.address, "/", path].concat(), 22));
     match host {

@@ -1,5 +1,6 @@
 //! Lessons on the page: loaded when they are opened, told in a panel, and kept as far as they were taken.
 
+use super::packing::{self, Packed};
 use super::{Msg, Page};
 use crate::i18n::{Message, msg};
 use crate::lesson::{self, library};
@@ -173,8 +174,9 @@ impl Page {
 
     /// The same while the page goes on.
     pub(super) fn keep_session_later(&self) {
+        packing::supersede(Packed::Reload);
         match self.session() {
-            Some(Ok(link)) => super::packing::pack(&link, |hash| dom::keep_for_reload(&hash)),
+            Some(Ok(link)) => packing::pack(Packed::Reload, &link, |hash| dom::keep_for_reload(&hash)),
             Some(Err(hash)) => dom::keep_for_reload(&hash),
             None => {}
         }

@@ -15,6 +15,7 @@ mod parts;
 mod room;
 
 pub use self::menu::{Menu, has_left};
+use self::packing::Packed;
 
 use self::inspection::Inspection;
 use self::message::{Msg, Overlay};
@@ -415,7 +416,7 @@ impl Component for Page {
                 return false;
             }
             Msg::Save => {
-                packing::pack(&self.state.borrow().link(), |hash| dom::set_fragment(&hash));
+                packing::pack(Packed::Address, &self.state.borrow().link(), |hash| dom::set_fragment(&hash));
                 return false;
             }
             Msg::Edited => self.save_edit(ctx),

@@ -130,6 +130,8 @@ impl Stage {
 
     /// Does what a message says; whether the stage is to be drawn.
     fn act(&mut self, ctx: &Context<Self>, msg: Msg) -> bool {
+        // Whoever moves the picture looks elsewhere.
+        self.reveals &= !matches!(msg, Msg::Down(_) | Msg::Wheel(_) | Msg::Zoom(_));
         match msg {
             Msg::Size => {
                 let Some(stage) = self.node.cast::<Element>() else { return false };

@@ -77,6 +77,8 @@ pub enum Msg {
     Down(PointerEvent),
     Move(PointerEvent),
     Up(i32),
+    /// It was taken away.
+    Cancel(i32),
     /// It left: what it rested on is no longer told.
     Leave,
     /// The wheel.
@@ -279,6 +281,10 @@ impl Component for Lanes {
         match msg {
             Msg::Down(event) => return self.down(props, &event),
             Msg::Move(event) => return self.moved(props, &event),
+            Msg::Cancel(id) => {
+                self.held.retain(|held| held.0 != id);
+                (self.grabbed, self.pressed) = (None, None);
+            }
             Msg::Up(id) => {
                 self.held.retain(|held| held.0 != id);
                 self.grabbed = None;
@@ -355,7 +361,7 @@ impl Component for Lanes {
                 onpointerdown={link.callback(Msg::Down)}
                 onpointermove={link.callback(Msg::Move)}
                 onpointerup={link.callback(|event: PointerEvent| Msg::Up(event.pointer_id()))}
-                onpointercancel={link.callback(|event: PointerEvent| Msg::Up(event.pointer_id()))}
+                onpointercancel={link.callback(|event: PointerEvent| Msg::Cancel(event.pointer_id()))}
                 onpointerleave={link.callback(|_: PointerEvent| Msg::Leave)}
                 onwheel={(!props.slim).then(|| link.callback(Msg::Wheel))}
                 onkeydown={link.callback(Msg::Key)}

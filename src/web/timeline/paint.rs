@@ -349,7 +349,7 @@ impl Paint<'_> {
         let c = self.context;
         c.set_font("600 10px ui-monospace, Menlo, Consolas, monospace");
         let wide = (words.chars().count() as f64 * 6.3 + 10.0).max(62.0);
-        let middle = x.clamp(80.0 + wide / 2.0, self.width - wide / 2.0 - 2.0);
+        let middle = x.min(self.width - wide / 2.0 - 2.0).max(80.0 + wide / 2.0);
         c.set_fill_style_str(&self.token(ground));
         c.begin_path();
         let _ = c.round_rect_with_f64(middle - wide / 2.0, 4.0, wide, 14.0, 4.0);

@@ -46,10 +46,14 @@ impl Lanes {
         let x = self.place(props, event.client_x());
         let grabs = !props.slim && (event.button() == 1 || event.ctrl_key() || event.meta_key());
         // The names of the lanes are no place on the axis.
-        if (!props.slim && x < -8.0) || (event.button() != 0 && !grabs) {
+        if (!props.slim && x < -24.0) || (event.button() != 0 && !grabs) {
             return false;
         }
         self.held.push((event.pointer_id(), x));
+        self.pointer = None;
+        if self.held.len() > 1 {
+            self.pressed = None;
+        }
         let canvas = self.canvas.cast::<Element>();
         if let Some(canvas) = &canvas {
             let _ = canvas.set_pointer_capture(event.pointer_id());
@@ -66,12 +70,17 @@ impl Lanes {
             if y < OVERVIEW + 2.0 {
                 let (whole, _) = self.whole(props);
                 self.zoom(props, 1.0, whole.time(x), axis.width / 2.0);
+                self.grabbed = Some(self.axis(props).time(x));
                 return true;
             }
             if (now < 0.0 && x < EDGE) || (now > axis.width && x > axis.width - EDGE) {
                 self.zoom(props, 1.0, props.clock.now, axis.width / 2.0);
+                self.grabbed = Some(self.axis(props).time(x));
                 return true;
             }
+        }
+        if !props.slim && x < -8.0 {
+            return false;
         }
         self.point(props, event);
         // What it tells would stand over the way back.
