@@ -130,6 +130,8 @@ pub fn works(sim: &Sim, found: &Diagnosis, remedy: &Remedy, tasks: usize) -> boo
             Waits::NotDue => true,
             // That policies deny connections is another matter than what was wrong with the Service.
             Waits::Isolated { .. } => !matches!(found.waits, Waits::Isolated { .. }),
+            // And that they deny the ingress controller than what was wrong with the Ingress.
+            Waits::BackendDenied { .. } => !matches!(found.waits, Waits::BackendDenied { .. }),
             // So is a wrong port, which shows only where they allow them.
             Waits::NotListening(_) => matches!(found.waits, Waits::Isolated { .. }),
             _ => false,
