@@ -387,6 +387,8 @@ test('Ownership: old revisions fold into a line with their count', async ({ page
   // A click unfolds them.
   await page.getByRole('button', { name: '+3 old revisions' }).click();
   await expect(page.locator('.item[data-kind="ReplicaSet"]:not(.ghost)')).toHaveCount(4);
+  await page.keyboard.press('0');
+  await settled(page);
   await page.getByRole('button', { name: '3 old revisions' }).click();
   await expect(page.locator('.item[data-kind="ReplicaSet"]:not(.ghost)')).toHaveCount(1);
 });
