@@ -306,6 +306,12 @@ impl StatefulSet {
         Ok(StatefulSet { spec: WorkloadSpec::from_raw(spec)?, status: json::part(status.as_ref())? })
     }
 
+    /// What the names of the claims of a set with this name begin with: the ordinal follows.
+    pub fn claim_prefixes(&self, set: &str) -> impl Iterator<Item = String> {
+        let named = self.spec.volume_claim_templates.iter().filter_map(|claim| claim["metadata"]["name"].as_str());
+        named.map(move |claim| [claim, "-", set, "-"].concat())
+    }
+
     /// Whether Pods of an earlier revision are still to be replaced. Those below the partition stay as they are.
     pub fn is_updating(&self) -> bool {
         let strategy = &self.spec.update_strategy;

@@ -3,7 +3,7 @@
 use crate::api::pod::Pod;
 use crate::api::quantity::{Quantity, QuantityError};
 use crate::api::selector::{LabelSelector, Requirement};
-use crate::api::{Kind, Object, Str};
+use crate::api::{Kind, Labels, Object, Str};
 use crate::engine::informer::Cache;
 use crate::engine::store::ApiServer;
 use std::collections::BTreeMap;
@@ -51,6 +51,16 @@ impl Load {
             wanted.match_expressions.push(Requirement { key: key.into(), operator: "In".into(), values: vec![value] });
         }
         Ok(Load { what, selector: wanted, amount })
+    }
+
+    /// `cpu` or `memory`.
+    pub fn resource(&self) -> &'static str {
+        self.what
+    }
+
+    /// Whether Pods with these labels have a part of it.
+    pub fn is_for(&self, labels: &Labels) -> bool {
+        self.selector.matches(labels)
     }
 
     /// Whether both have the same resource and selector, so that the later replaces the earlier.

@@ -6,6 +6,7 @@
 use crate::api::workload::StatefulSet;
 use crate::api::{Body, Kind, Object, OwnerReference};
 use crate::engine::Why;
+use crate::engine::fault::Fault;
 use crate::engine::journal::{Entry, EntryId, Journal, Op, Record};
 
 /// The entry that this one follows from. `left` entries may still be searched for the whole chain; then the waking entry is used.
@@ -37,11 +38,10 @@ fn load_before(journal: Journal<'_>, id: EntryId, scaled: &Object, left: &mut us
         Body::StatefulSet(body) => &body.spec.template.labels,
         _ => return None,
     };
-    let is_own = |labels: &str| {
-        labels.split(',').filter_map(|pair| pair.split_once('=')).all(|(key, value)| template.get(key).is_some_and(|own| own == value))
-    };
     let decides = |entry: &Entry| match &entry.record {
-        Record::Command(line) => super::effect::load_fault(line).is_some_and(|(_, labels, _)| is_own(labels)),
+        Record::Command(line) => {
+            matches!(Fault::of_command(line), Some(Fault::Load(load) | Fault::EndLoad(load)) if load.is_for(template))
+        }
         Record::Write { object, before, .. } => {
             object.kind == Kind::HorizontalPodAutoscaler
                 && object.meta.namespace == scaled.meta.namespace

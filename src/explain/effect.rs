@@ -4,6 +4,7 @@ use super::why::sizes;
 use super::words::grouped;
 use crate::api::{Body, Kind, Object};
 use crate::engine::Why;
+use crate::engine::fault::{Fault, NodeFault};
 use crate::engine::journal::{Entry, Op, Record};
 use crate::i18n::format::{front, volume};
 use crate::i18n::{Arg, Message, msg};
@@ -54,31 +55,13 @@ pub fn effect(entry: &Entry) -> Message {
 
 /// What a person did.
 fn command(line: &str) -> Message {
-    if let Some((what, labels, amount)) = load_fault(line) {
-        return msg::effect_load(what, labels, amount);
-    }
-    match power_fault(line) {
-        Some((true, node)) => msg::effect_powered_on(node),
-        Some((false, node)) => msg::effect_powered_off(node),
-        None => msg::effect_ran(line),
-    }
-}
-
-/// Whether a command sets what Pods use: of what, their labels, and how much.
-pub(super) fn load_fault(line: &str) -> Option<(&str, &str, &str)> {
-    match line.split_whitespace().collect::<Vec<_>>()[..] {
-        ["fault", "cpu-load", labels, amount] => Some(("CPU", labels, amount)),
-        ["fault", "memory-load", labels, amount] => Some(("memory", labels, amount)),
-        _ => None,
-    }
-}
-
-/// Whether a command powers a node on or off, and which.
-pub(super) fn power_fault(line: &str) -> Option<(bool, &str)> {
-    match line.split_whitespace().collect::<Vec<_>>()[..] {
-        ["fault", "node-down", node] => Some((false, node)),
-        ["fault", "node-up", node] => Some((true, node)),
-        _ => None,
+    match (Fault::of_command(line), &line.split_whitespace().collect::<Vec<_>>()[..]) {
+        (Some(Fault::Load(load) | Fault::EndLoad(load)), [.., labels, amount]) => {
+            msg::effect_load(if load.resource() == "cpu" { "CPU" } else { load.resource() }, *labels, *amount)
+        }
+        (Some(Fault::Node(NodeFault::Up, node)), _) => msg::effect_powered_on(node),
+        (Some(Fault::Node(NodeFault::Down, node)), _) => msg::effect_powered_off(node),
+        _ => msg::effect_ran(line),
     }
 }
 

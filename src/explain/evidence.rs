@@ -355,6 +355,7 @@ fn pill(object: &Object) -> Option<(Message, &'static str, &'static str)> {
         Some((msg::ready_of(ready, desired), state.class(), state.glyph()))
     };
     let of = |ready, desired| all(ready, desired, true);
+    let updating = |words: Message| Some((words, PodState::Creating.class(), PodState::Creating.glyph()));
     match &object.body {
         Body::Pod(_) => {
             let (state, word) = status(object);
@@ -365,10 +366,8 @@ fn pill(object: &Object) -> Option<(Message, &'static str, &'static str)> {
         // An update is done when no old Pod is left, and all are available.
         Body::Deployment(body) if body.is_updating() => {
             let (updated, desired) = (body.status.updated_replicas, body.spec.replicas);
-            let state = PodState::Creating;
             // Thousands stand closer: beside the kind there is room for so much.
-            let words = if desired < 1000 { msg::updated_of(updated, desired) } else { msg::updated_short(updated, desired) };
-            Some((words, state.class(), state.glyph()))
+            updating(if desired < 1000 { msg::updated_of(updated, desired) } else { msg::updated_short(updated, desired) })
         }
         Body::Deployment(body) => {
             let (spec, status) = (&body.spec, &body.status);
@@ -376,11 +375,7 @@ fn pill(object: &Object) -> Option<(Message, &'static str, &'static str)> {
             all(status.ready_replicas, spec.replicas, well)
         }
         Body::ReplicaSet(body) => of(body.status.ready_replicas, body.spec.replicas),
-        Body::StatefulSet(body) if body.is_updating() => Some((
-            msg::updated_of(body.status.updated_replicas, body.spec.replicas),
-            PodState::Creating.class(),
-            PodState::Creating.glyph(),
-        )),
+        Body::StatefulSet(body) if body.is_updating() => updating(msg::updated_of(body.status.updated_replicas, body.spec.replicas)),
         Body::StatefulSet(body) => of(body.status.ready_replicas, body.spec.replicas),
         Body::DaemonSet(body) => of(body.status.number_ready, body.status.desired_number_scheduled),
         Body::PersistentVolumeClaim(_) | Body::PersistentVolume(_) if object.meta.is_deleting() => {

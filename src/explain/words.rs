@@ -1,9 +1,10 @@
 //! The journal in words: what an entry did, what the loop saw, and the chain of causes behind a write.
 
-use super::effect::{effect, power_fault};
+use super::effect::effect;
 use super::why::{self, Row};
 use crate::api::{Kind, Object, ObjectRef};
 use crate::engine::Why;
+use crate::engine::fault::{Fault, NodeFault};
 use crate::engine::journal::{Entry, EntryId, Journal, Op, Record};
 use crate::engine::late::DelayLog;
 use crate::engine::store::StatusReason;
@@ -175,7 +176,8 @@ pub fn concerns(entry: &Entry, key: &ObjectRef) -> bool {
             && (own_loop() || takes_pod(entry))
     };
     if let Record::Command(line) = &entry.record {
-        return key.kind == Kind::Node && power_fault(line).is_some_and(|(_, node)| *node == *key.name);
+        let powers = || matches!(Fault::of_command(line), Some(Fault::Node(NodeFault::Up | NodeFault::Down, node)) if node == key.name);
+        return key.kind == Kind::Node && powers();
     }
     !entry.is_event() && entry.write().is_some_and(|(_, object)| itself(object) || kept(object))
 }

@@ -187,7 +187,7 @@ impl Budget {
                 (fewer, more) => Some(msg::budget_to_delete_and_create(fewer, more)),
             };
             match (left, waits) {
-                (Some(left), _) => (msg::budget_no_room(format!("{} + {} = {}", count(sizes.old), count(sizes.new), count(asked))), left),
+                (Some(left), _) => (msg::budget_requested(format!("{} + {} = {}", count(sizes.old), count(sizes.new), count(asked))), left),
                 // It goes by what its sets say of themselves, which Pods may have overtaken.
                 (None, _) if ready > self.at_least && ready > sizes.steady() => (limits(), msg::budget_status_lags(sizes.steady())),
                 (None, _) if failing > 0 && failing == waiting => (msg::budget_stopped(), msg::budget_failing(failing)),

@@ -123,7 +123,6 @@ mod tests {
         let mut roots = [Root {
             controller: Some(of("Deployment", "web", 7_000, 4_500)),
             groups: vec![group("old", 4_500, 4_500), group("new", 2_500, 0)],
-            folded: 0,
             ..Root::default()
         }];
         mark_stale_counters(&mut roots, &|id| {
@@ -181,14 +180,12 @@ mod tests {
             ("ReplicaSet", 2, 2, false),
             ("ReplicaSet", 3, 2, true),
         ] {
-            let mut roots =
-                [Root { controller: Some(of(kind, "web", current, ready)), groups: vec![Group::default()], folded: 0, ..Root::default() }];
+            let mut roots = [Root { controller: Some(of(kind, "web", current, ready)), groups: vec![Group::default()], ..Root::default() }];
             mark_stale_counters(&mut roots, &|_| Some(PodTotals { all: 3, active: 2, ready: 2, leaving: 1, ..PodTotals::default() }));
             assert_eq!(marks(&roots[0].controller).concat() != "", marked, "{kind} {current} {ready}");
         }
         // Once its containers have ended it is ready no more.
-        let mut roots =
-            [Root { controller: Some(of("StatefulSet", "web", 3, 3)), groups: vec![Group::default()], folded: 0, ..Root::default() }];
+        let mut roots = [Root { controller: Some(of("StatefulSet", "web", 3, 3)), groups: vec![Group::default()], ..Root::default() }];
         mark_stale_counters(&mut roots, &|_| {
             Some(PodTotals { all: 3, active: 2, ready: 2, leaving: 1, stopped: 1, ..PodTotals::default() })
         });

@@ -76,11 +76,13 @@ impl Compare {
                     return vec![Effect::AnnounceFailure(msg::compare_too_far(at))];
                 }
                 self.mark(0, &before);
-                let mut after = run.clone();
-                if after.now() < at {
-                    after.live();
+                if run.now() < at {
+                    let mut newest = run.clone();
+                    newest.live();
+                    self.mark(1, &newest);
+                } else {
+                    self.mark(1, run);
                 }
-                self.mark(1, &after);
             }
             CompareMsg::Unmark => (self.snapshots, self.difference) = ([None, None], None),
             CompareMsg::Stage(width, height) => {

@@ -3,7 +3,7 @@
 use super::history::APPLY;
 use super::run::Run;
 use crate::actions::Command;
-use crate::api::{Labels, Object, ObjectRef, Time, Uid};
+use crate::api::{Labels, Object, ObjectRef, Str, Time, Uid};
 use crate::engine::{Entry, Op, Record, Sim};
 use crate::i18n::{Message, msg};
 use crate::projection::changes::ChangedField;
@@ -12,18 +12,6 @@ use std::rc::Rc;
 
 /// Longest text whose drift is computed.
 const MAX_TEXT_BYTES: usize = 20_000;
-/// Fields with keys that a person names.
-const KEYED: [&str; 9] = [
-    "metadata.labels.",
-    "metadata.annotations.",
-    "data.",
-    "stringData.",
-    "binaryData.",
-    "nodeSelector.",
-    "matchLabels.",
-    "limits.",
-    "requests.",
-];
 /// Fields not set by a user, or that identify the object; labels and annotations are compared separately.
 const IGNORED_FIELDS: [&str; 4] = ["apiVersion", "kind", "metadata", "status"];
 
@@ -34,6 +22,8 @@ pub struct DriftedField {
     pub object: ObjectRef,
     /// The field, from what was applied to what is in the cluster; none where the object is not there at all.
     pub field: Option<ChangedField>,
+    /// The last key of the path, which may have dots of its own.
+    key: Str,
 }
 
 impl DriftedField {
@@ -52,13 +42,7 @@ impl DriftedField {
     /// The same in a few words: what differs, or what is missing.
     pub fn brief(&self) -> Message {
         match &self.field {
-            Some(ChangedField { path, .. }) => {
-                // The key of a label, or of what else a person names, may have dots of its own.
-                let key =
-                    KEYED.iter().find_map(|of| path.strip_prefix(of).or_else(|| path.split_once(&[".", of].concat()).map(|(_, key)| key)));
-                let last = key.or_else(|| path.rsplit('.').next()).unwrap_or(path);
-                msg::drift_field_brief(last)
-            }
+            Some(_) => msg::drift_field_brief(&*self.key),
             None => msg::drift_missing_brief(&self.object.name),
         }
     }
@@ -133,9 +117,9 @@ impl Drift {
     pub fn read(&mut self, sim: &Sim, epoch: u64) -> Vec<DriftedField> {
         let epoch_changed = std::mem::replace(&mut self.epoch, epoch) != epoch;
         for set in &mut self.sets {
-            let differs = |field| DriftedField { object: set.key.clone(), field };
+            let differs = |key, field| DriftedField { object: set.key.clone(), field, key };
             let Some(object) = sim.get(&set.key) else {
-                (set.observed, set.differs) = (None, vec![differs(None)]);
+                (set.observed, set.differs) = (None, vec![differs(Str::default(), None)]);
                 continue;
             };
             // What has no spec has no generation.
@@ -147,17 +131,17 @@ impl Drift {
             }
             let (now, mut fields) = (object.to_value(), Vec::new());
             for (name, text) in set.text.as_object().into_iter().flatten().filter(|(name, _)| !IGNORED_FIELDS.contains(&name.as_str())) {
-                compare(name, text, set.then.get(name), now.get(name), &mut fields);
+                compare(name, name, text, set.then.get(name), now.get(name), &mut fields);
             }
             for name in ["labels", "annotations"] {
                 let of = |value: &Value| value.get("metadata").and_then(|meta| meta.get(name)).cloned();
                 for (key, _) in of(&set.text).iter().filter_map(Value::as_object).flatten() {
                     let one = |value: &Value| of(value)?.get(key).cloned();
                     let path = ["metadata.", name, ".", key].concat();
-                    compare(&path, &Value::Null, one(&set.then).as_ref(), one(&now).as_ref(), &mut fields);
+                    compare(&path, key, &Value::Null, one(&set.then).as_ref(), one(&now).as_ref(), &mut fields);
                 }
             }
-            (set.observed, set.differs) = (observed, fields.into_iter().map(|field| differs(Some(field))).collect());
+            (set.observed, set.differs) = (observed, fields.into_iter().map(|(key, field)| differs(key, Some(field))).collect());
         }
         self.sets.iter().flat_map(|set| set.differs.iter().cloned()).collect()
     }
@@ -168,24 +152,25 @@ fn named<'v>(list: Option<&'v Value>, name: &Value) -> Option<&'v Value> {
     list?.as_array()?.iter().find(|element| element.get("name") == Some(name))
 }
 
-fn compare(path: &str, text: &Value, then: Option<&Value>, now: Option<&Value>, out: &mut Vec<ChangedField>) {
+/// Compares a field that lies at a path with what the text says of it; of what differs, `key` is the last key.
+fn compare(path: &str, key: &str, text: &Value, then: Option<&Value>, now: Option<&Value>, out: &mut Vec<(Str, ChangedField)>) {
     match text {
         _ if then == now => {}
         Value::Object(map) if now.is_some() => {
             for (key, text) in map {
-                compare(&[path, ".", key].concat(), text, then.and_then(|v| v.get(key)), now.and_then(|v| v.get(key)), out);
+                compare(&[path, ".", key].concat(), key, text, then.and_then(|v| v.get(key)), now.and_then(|v| v.get(key)), out);
             }
         }
         Value::Array(list) if now.is_some() && list.iter().all(|element| element.get("name").is_some_and(Value::is_string)) => {
             for element in list {
                 let name = &element["name"];
-                let path = [path, "[", name.as_str().unwrap_or_default(), "]"].concat();
-                compare(&path, element, named(then, name), named(now, name), out);
+                let within = |of: &str| [of, "[", name.as_str().unwrap_or_default(), "]"].concat();
+                compare(&within(path), &within(key), element, named(then, name), named(now, name), out);
             }
         }
         _ => {
             let shown = |value: &Value| crate::i18n::format::middle(&value.as_str().map_or_else(|| value.to_string(), str::to_string), 40);
-            out.push(ChangedField { path: path.into(), from: then.map(shown), to: now.map(shown) });
+            out.push((key.into(), ChangedField { path: path.into(), from: then.map(shown), to: now.map(shown) }));
         }
     }
 }

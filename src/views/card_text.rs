@@ -167,9 +167,9 @@ pub fn part_word(state: PodState, old: bool, rolls: bool) -> Message {
     }
 }
 
-/// How a rollout goes, in a word.
-pub fn rolling(budget: &Budget) -> Message {
-    if budget.fails() { msg::pill_rollout_fails() } else { msg::pill_rolling_out() }
+/// How a rollout goes: in a word, and the state that it is drawn as.
+pub fn rolling(budget: &Budget) -> (Message, PodState) {
+    if budget.fails() { (msg::pill_rollout_fails(), PodState::Failed) } else { (msg::pill_rolling_out(), PodState::Creating) }
 }
 
 /// What asks: a Pod that there is, or somebody who is drawn as an example.

@@ -68,7 +68,7 @@ mod tests {
             let node =
                 |name: &str, cordoned| Rc::new(Node { id: Id::named("Node", name), ready: true, cordoned, pods: 500, ..Node::default() });
             let groups = vec![Group { controller: None, pods: (0..pods).map(pod).collect() }];
-            let roots = vec![Root { controller: None, groups, folded: 0, ..Root::default() }];
+            let roots = vec![Root { controller: None, groups, ..Root::default() }];
             let model = Model { roots, nodes: Rc::new(vec![node("n", false), node("o", true)]), ..Model::default() };
             let (columns, rows) = rows(&layout(&model, None, 800.0, &mut LayoutCache::default()));
             assert_eq!(columns, [PodState::Ready, PodState::Creating, PodState::Terminating, PodState::NotReady]);

@@ -222,25 +222,29 @@ pub struct Edge {
     pub d: String,
     /// Its style.
     pub line: Line,
+    /// From where to where it goes, from the top.
+    pub rows: (f64, f64),
 }
 
-impl Edge {
-    /// From where to where it goes, from the top. Of a curve the points count that it bends to.
-    pub fn rows(&self) -> (f64, f64) {
-        let (mut top, mut bottom) = (f64::INFINITY, f64::NEG_INFINITY);
-        let mut rest = self.d.as_str();
-        while let Some(start) = rest.find(|c: char| c.is_ascii_alphabetic()) {
-            let verb = rest.as_bytes()[start];
-            let end = rest[start + 1..].find(|c: char| c.is_ascii_alphabetic()).map_or(rest.len(), |end| start + 1 + end);
-            let numbers = rest[start + 1..end].split([' ', ',']).filter_map(|number| number.parse::<f64>().ok());
-            // Of a pair the second counts; a line across has none, one down nothing else.
-            for y in numbers.enumerate().filter(|(at, _)| verb == b'V' || verb != b'H' && at % 2 == 1).map(|(_, y)| y) {
-                (top, bottom) = (top.min(y), bottom.max(y));
-            }
-            rest = &rest[end..];
-        }
-        (top, bottom)
-    }
+/// The steps of an SVG path: the letter of each, and its numbers.
+pub fn steps(mut path: &str) -> impl Iterator<Item = (u8, Vec<f64>)> {
+    std::iter::from_fn(move || {
+        let start = path.find(|c: char| c.is_ascii_alphabetic())?;
+        let verb = path.as_bytes()[start];
+        let end = path[start + 1..].find(|c: char| c.is_ascii_alphabetic()).map_or(path.len(), |end| start + 1 + end);
+        let numbers = path[start + 1..end].split([' ', ',']).filter_map(|number| number.parse().ok()).collect();
+        path = &path[end..];
+        Some((verb, numbers))
+    })
+}
+
+/// From where to where a path goes, from the top. Of a curve the points count that it bends to.
+fn rows(path: &str) -> (f64, f64) {
+    // Of a pair the second counts; a line across has none, one down nothing else.
+    let down = |(verb, numbers): (u8, Vec<f64>)| {
+        numbers.into_iter().enumerate().filter(move |(at, _)| verb == b'V' || verb != b'H' && at % 2 == 1).map(|(_, y)| y)
+    };
+    steps(path).flat_map(down).fold((f64::INFINITY, f64::NEG_INFINITY), |(top, bottom), y| (top.min(y), bottom.max(y)))
 }
 
 /// What a line means.
@@ -360,7 +364,7 @@ impl Scene {
 
     /// Adds an edge.
     pub fn link(&mut self, key: String, d: String, line: Line) {
-        self.edges.push(Edge { key, d, line });
+        self.edges.push(Edge { key, rows: rows(&d), d, line });
     }
 
     /// Sets the size to hold everything with a margin, and puts edges into paint order (the chosen path last).
@@ -490,7 +494,6 @@ mod tests {
 
     #[test]
     fn the_rows_of_a_line_hold_all_that_it_bends_to() {
-        let rows = |d: &str| Edge { key: String::new(), d: d.into(), line: Line::Owns }.rows();
         assert_eq!(rows("M10 20H50"), (20.0, 20.0));
         assert_eq!(rows("M10 20V90.5H50"), (20.0, 90.5));
         assert_eq!(rows("M0 5Q10 5 10 -15V40M7,1V2"), (-15.0, 40.0));

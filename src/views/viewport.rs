@@ -1,6 +1,6 @@
 //! The viewport of a stage: scale and place of a picture. Sizes are arguments; nothing here knows the document.
 
-use crate::views::shape::{CardBody, Item, Label, Rect, Scene};
+use crate::views::shape::{CardBody, Item, Label, Rect, Scene, steps};
 use crate::views::view::{Fit, Scale};
 use std::rc::Rc;
 
@@ -45,12 +45,7 @@ pub struct ViewedScene<'a> {
 /// Whether a line, drawn at a scale, comes through a rectangle of the picture. Of a curve the box around it is taken.
 fn crosses(d: &str, z: f64, (x, y, w, h): (f64, f64, f64, f64)) -> bool {
     let (mut at, mut found) = ((0.0, 0.0), false);
-    let mut rest = d;
-    while let Some(start) = rest.find(|c: char| c.is_ascii_alphabetic()) {
-        let verb = rest.as_bytes()[start];
-        let end = rest[start + 1..].find(|c: char| c.is_ascii_alphabetic()).map_or(rest.len(), |end| start + 1 + end);
-        let numbers: Vec<f64> = rest[start + 1..end].split([' ', ',']).filter_map(|number| number.parse().ok()).collect();
-        rest = &rest[end..];
+    for (verb, numbers) in steps(d) {
         let to = match (verb, &numbers[..]) {
             (b'H', [.., x]) => (*x, at.1),
             (b'V', [.., y]) => (at.0, *y),

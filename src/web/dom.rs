@@ -90,6 +90,11 @@ pub fn query(name: &str) -> Option<String> {
     web_sys::UrlSearchParams::new_with_str(&search).ok()?.get(name)
 }
 
+/// Whether the address says that the clock runs from the start; none where it says nothing.
+pub fn autoplay() -> Option<bool> {
+    query("autoplay").map(|value| value != "0" && value != "false")
+}
+
 /// The fragment of the address, with its `#`.
 pub fn fragment() -> String {
     let hash = window().location().hash().unwrap_or_default();

@@ -1,9 +1,9 @@
 //! Yew components, the drawing of diagrams, and `window.loopscope`. The only module that names yew, web-sys and gloo.
 
-mod cells;
-mod chart;
 mod actions;
 mod budget;
+mod cells;
+mod chart;
 mod console;
 mod dom;
 mod editor;
@@ -11,13 +11,13 @@ mod embed;
 mod export;
 mod inspector;
 mod lesson;
-mod notes;
 mod help;
 mod host;
 mod language;
 mod list;
 mod load;
 mod minimap;
+mod notes;
 mod page;
 mod pass;
 mod replaced;

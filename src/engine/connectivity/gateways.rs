@@ -6,12 +6,13 @@
 
 use super::policy::{Direction, Peer, verdict};
 use super::request::listens;
-use super::routing::{Backend, backend};
+use super::routing::{Backend, backend, ready_endpoints};
 use crate::api::gateway::{
     BackendRef, GatewaySpec, HTTP_ROUTE, HttpMatch, HttpRouteSpec, HttpRule, Listener, Redirect, ValueMatch, address_of, common_host,
     host_rank, status_of,
 };
 use crate::api::ingress::{BackendPort, BackendService, IngressBackend};
+use crate::api::network::Endpoint;
 use crate::api::regex::{Regex, Syntax};
 use crate::api::{Kind, Object, ObjectRef, Str};
 use crate::engine::gateway::{RefFault, all, attach, fault_of, resolve};
@@ -151,12 +152,9 @@ fn picked(backends: &[BackendRef], turn: usize) -> Option<&BackendRef> {
 fn arrive(server: &ApiServer, gateway: &Object, route: &Object, to: &BackendRef, turn: usize) -> Led {
     let Ok((key, name)) = resolve(server, route, to) else { return Led::Unresolved };
     let Some(service) = server.get(&key) else { return Led::Unresolved };
-    let mut all = Vec::new();
-    for slice in server.slices_of(service) {
-        let port = slice.ports.iter().find(|port| port.name.as_deref().unwrap_or("") == name).map(|port| port.port);
-        let ready = slice.endpoints.iter().filter(|one| one.is_ready()).filter_map(|one| one.target_ref.as_ref());
-        all.extend(ready.filter_map(|to| Some((ObjectRef::new(Kind::Pod, &to.namespace, &to.name), port?))));
-    }
+    let pod_of = |endpoint: &Endpoint| endpoint.target_ref.as_ref().map(|to| ObjectRef::new(Kind::Pod, &to.namespace, &to.name));
+    let ready = ready_endpoints(server, service, &name);
+    let all: Vec<_> = ready.filter_map(|(endpoint, port)| Some((pod_of(endpoint)?, port))).collect();
     let found = all.get(turn % all.len().max(1)).and_then(|(pod, port)| Some((server.get(pod)?, *port)));
     let Some((pod, port)) = found else { return Led::NotReady };
     let proxy = Peer::proxy(&gateway.meta.namespace, &gateway.meta.name, address_of(gateway).unwrap_or(""));

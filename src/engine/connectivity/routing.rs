@@ -4,9 +4,9 @@
 //! none, an exact path before the longest prefix.
 
 use super::policy::{Direction, Peer, Verdict, verdict};
-use crate::api::ingress::{IngressBackend, IngressPath, IngressSpec, address};
-use crate::api::network::Service;
-use crate::api::{Kind, Object, ObjectRef, Str};
+use crate::api::ingress::{BackendPort, IngressBackend, IngressPath, IngressSpec, address};
+use crate::api::network::{Endpoint, Service, ServicePort};
+use crate::api::{Kind, Object, ObjectRef};
 use crate::engine::store::ApiServer;
 use std::rc::Rc;
 
@@ -63,18 +63,14 @@ pub fn ingress_backend(server: &ApiServer, namespace: &str, of: &IngressBackend)
 /// The policies that keep the controller from the ready Pods of a Service, if they keep it from all.
 fn all_denied(server: &ApiServer, service: &ObjectRef, of: &IngressBackend) -> Option<Vec<ObjectRef>> {
     let object = server.get(service)?;
-    let named = &of.service.as_ref()?.port;
-    let is = |name: &Str, number: i32| if named.name.is_empty() { number == named.number } else { *name == named.name };
-    let name = object.body::<Service>().spec.ports.iter().find(|port| is(&port.name, port.port))?.name.clone();
+    let named = port_of(object.body(), &of.service.as_ref()?.port)?;
     let mut denied = None;
-    for slice in server.slices_of(object) {
-        let Some(port) = slice.ports.iter().find(|one| one.name.as_deref().unwrap_or("") == name).map(|one| one.port) else { continue };
-        for to in slice.endpoints.iter().filter(|one| one.is_ready()).filter_map(|one| one.target_ref.as_ref()) {
-            let pod = server.get(&ObjectRef::new(Kind::Pod, &to.namespace, &to.name))?;
-            match verdict(server, Direction::Ingress, pod, &Peer::ingress_controller(), port, "TCP") {
-                Verdict::Denied { policies } => denied = Some(policies),
-                _ => return None,
-            }
+    for (endpoint, port) in ready_endpoints(server, object, &named.name) {
+        let Some(to) = &endpoint.target_ref else { continue };
+        let pod = server.get(&ObjectRef::new(Kind::Pod, &to.namespace, &to.name))?;
+        match verdict(server, Direction::Ingress, pod, &Peer::ingress_controller(), port, "TCP") {
+            Verdict::Denied { policies } => denied = Some(policies),
+            _ => return None,
         }
     }
     denied
@@ -85,12 +81,23 @@ pub fn backend(server: &ApiServer, namespace: &str, backend: &IngressBackend) ->
     let Some(named) = &backend.service else { return (None, Backend::NoService) };
     let key = ObjectRef::new(Kind::Service, namespace, &named.name);
     let Some(object) = server.get(&key) else { return (Some(key), Backend::NoService) };
-    let body: &Service = object.body();
-    let is = |name: &Str, number: i32| if named.port.name.is_empty() { number == named.port.number } else { *name == named.port.name };
-    let Some(port) = body.spec.ports.iter().find(|port| is(&port.name, port.port)) else { return (Some(key), Backend::NoPort) };
-    let listed = server.slices_of(object).filter(|slice| slice.ports.iter().any(|one| one.name.as_deref().unwrap_or("") == port.name));
-    let ready = listed.flat_map(|slice| &slice.endpoints).filter(|one| one.is_ready()).count();
+    let Some(port) = port_of(object.body(), &named.port) else { return (Some(key), Backend::NoPort) };
+    let ready = ready_endpoints(server, object, &port.name).count();
     (Some(key), if ready == 0 { Backend::NoEndpoints } else { Backend::Ready(ready) })
+}
+
+/// The port of a Service that a backend asks for, by its name or by its number.
+fn port_of<'a>(service: &'a Service, wanted: &BackendPort) -> Option<&'a ServicePort> {
+    let is = |port: &&ServicePort| if wanted.name.is_empty() { port.port == wanted.number } else { port.name == wanted.name };
+    service.spec.ports.iter().find(is)
+}
+
+/// The ready endpoints of a Service at its port of a name, each with the port of the Pod.
+pub(super) fn ready_endpoints<'a>(server: &'a ApiServer, service: &'a Object, port: &'a str) -> impl Iterator<Item = (&'a Endpoint, i32)> {
+    server.slices_of(service).flat_map(move |slice| {
+        let at = slice.ports.iter().find(|one| one.name.as_deref().unwrap_or("") == port).map(|one| one.port);
+        slice.endpoints.iter().filter(|one| one.is_ready()).filter_map(move |one| Some((one, at?)))
+    })
 }
 
 /// Where the controller leads a request for a host and a path. Only Ingresses that have an address are served.

@@ -145,6 +145,13 @@ impl fmt::Display for FaultError {
 
 impl std::error::Error for FaultError {}
 
+impl Fault {
+    /// The fault that a command in the history sets or ends; none where it is another command, or refused.
+    pub fn of_command(line: &str) -> Option<Fault> {
+        line.strip_prefix("fault ")?.parse().ok()
+    }
+}
+
 impl FromStr for Fault {
     type Err = FaultError;
 

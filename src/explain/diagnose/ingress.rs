@@ -1,6 +1,7 @@
 //! Ingresses that no controller serves, or whose paths lead to nothing.
 
 use super::finding::{Context, Diagnosis, all_in, line};
+use super::network::allowance;
 use super::workloads::follow;
 use crate::api::ingress::{BackendService, IngressSpec};
 use crate::api::network::Service;
@@ -87,11 +88,8 @@ fn leads_nowhere(sim: &Context<'_>, object: &Object, to: &BackendService, asked:
             let mut out = Diagnosis::new(object, Waits::BackendDenied { path, policies });
             let service = key.as_ref().and_then(|key| sim.get(key))?;
             let name = super::finding::free_name(sim, Kind::NetworkPolicy, &object.meta.namespace, "allow-ingress-nginx");
-            let policy = json!({"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy",
-                "metadata": {"name": name, "namespace": object.meta.namespace},
-                "spec": {"podSelector": {"matchLabels": *service.body::<Service>().spec.selector}, "policyTypes": ["Ingress"],
-                    "ingress": [{"from": [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "ingress-nginx"}}}]}]}});
-            out.cure(Cure::AllowClient, "ingress-nginx", "", &[crate::kubectl::printers::yaml::print(&policy)]);
+            let rule = json!({"from": [{"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "ingress-nginx"}}}]});
+            out.cure(Cure::AllowClient, "ingress-nginx", "", &[allowance(&name, service, &rule)]);
             Some(out)
         }
         Backend::NoEndpoints => {

@@ -162,24 +162,24 @@ fn isolated(sim: &Context<'_>, object: &Object, body: &Service) -> Option<Diagno
     let mut out = Diagnosis::new(object, Waits::Isolated { policies, direction: direction.name() });
     if direction == Direction::Ingress && client.meta.namespace == object.meta.namespace && !body.spec.selector.is_empty() {
         let name = super::finding::free_name(sim, Kind::NetworkPolicy, &object.meta.namespace, &["allow-", &object.meta.name].concat());
-        let allows = allowance(&name, object, body, client, port);
+        let allows = allowance(&name, object, &from_client(client, port));
         out.cure(Cure::AllowClient, &client.meta.name, "", &[allows]);
     }
     Some(out)
 }
 
-/// A policy that lets a Pod, and those with the same labels, connect to the Pods of a Service.
-fn allowance(name: &str, service: &Object, body: &Service, client: &Object, port: i32) -> String {
-    fn text<'a>((key, value): (&'a Str, &'a Str)) -> (String, Value) {
-        (key.to_string(), value.as_str().into())
-    }
-    let (labels, selector): (Map<_, _>, Map<_, _>) =
-        (own_labels(client).map(text).collect(), body.spec.selector.iter().map(text).collect());
+/// An ingress rule that lets a Pod, and those with the same labels, connect to a port.
+fn from_client(client: &Object, port: i32) -> Value {
+    let labels: Map<_, _> = own_labels(client).map(|(key, value)| (key.to_string(), value.as_str().into())).collect();
     let from = if labels.is_empty() { json!({"podSelector": {}}) } else { json!({"podSelector": {"matchLabels": labels}}) };
+    json!({"from": [from], "ports": [{"protocol": "TCP", "port": port}]})
+}
+
+/// A policy that lets who is in an ingress rule connect to the Pods of a Service.
+pub(super) fn allowance(name: &str, service: &Object, rule: &Value) -> String {
     let policy = json!({"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy",
         "metadata": {"name": name, "namespace": service.meta.namespace},
-        "spec": {"podSelector": {"matchLabels": selector}, "policyTypes": ["Ingress"],
-            "ingress": [{"from": [from], "ports": [{"protocol": "TCP", "port": port}]}]}});
+        "spec": {"podSelector": {"matchLabels": *service.body::<Service>().spec.selector}, "policyTypes": ["Ingress"], "ingress": [rule]}});
     crate::kubectl::printers::yaml::print(&policy)
 }
 

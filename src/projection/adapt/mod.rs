@@ -82,8 +82,8 @@ impl ModelReading {
             }
         }
         pods.forget_controllers(uids.len());
-        let (roots, users, services) = Default::default();
-        ModelReading { nodes, owners, owned, uids, next: 0, roots, users, services, unfolded: scope.unfolded.clone() }
+        let unfolded = scope.unfolded.clone();
+        ModelReading { nodes, owners, owned, uids, next: 0, roots: Vec::new(), users: Vec::new(), services: Vec::new(), unfolded }
     }
 
     /// How many controllers there are.
@@ -123,7 +123,7 @@ impl ModelReading {
         let bare: PodBlock =
             pods.blocks().filter(lone).flat_map(|(_, block)| block.iter()).filter(|pod| !system(&pod.id.namespace)).cloned().collect();
         if !bare.is_empty() {
-            out.roots.push(Root { controller: None, groups: vec![Group { controller: None, pods: bare }], folded: 0, ..Root::default() });
+            out.roots.push(Root { controller: None, groups: vec![Group { controller: None, pods: bare }], ..Root::default() });
         }
         let targets = std::cell::OnceCell::new();
         for kind in [Kind::HorizontalPodAutoscaler, Kind::PodDisruptionBudget] {

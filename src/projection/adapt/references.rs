@@ -95,7 +95,6 @@ impl ReferenceReader<'_> {
                 return Root {
                     controller,
                     groups: vec![Group { controller: None, pods: self.pods.of(object.meta.uid) }],
-                    folded: 0,
                     ..Root::default()
                 };
             }

@@ -12,11 +12,8 @@ use std::rc::Rc;
 pub(super) fn claims(claims: &[Rc<Object>], sets: &[Rc<Object>]) -> Vec<Claim> {
     let mut prefixes: Vec<(String, String)> = Vec::new();
     for set in sets {
-        for template in set.get::<StatefulSet>().into_iter().flat_map(|body| &body.spec.volume_claim_templates) {
-            if let Some(name) = template.pointer("/metadata/name").and_then(|name| name.as_str()) {
-                prefixes.push((format!("{name}-{}-", set.meta.name), set.meta.name.to_string()));
-            }
-        }
+        let of_set = set.get::<StatefulSet>().into_iter().flat_map(|body| body.claim_prefixes(&set.meta.name));
+        prefixes.extend(of_set.map(|prefix| (prefix, set.meta.name.to_string())));
     }
     let read = |object: &Rc<Object>| {
         let body = object.get::<PersistentVolumeClaim>()?;

@@ -31,7 +31,6 @@ fn some(form: &str, address: &str) -> Model {
         roots: vec![Root {
             controller: None,
             groups: vec![Group { controller: None, pods: pods.into_iter().collect() }],
-            folded: 0,
             ..Root::default()
         }],
         services: vec![service.into()],

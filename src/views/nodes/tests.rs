@@ -35,7 +35,6 @@ fn pods_stand_on_their_node_and_the_rest_in_the_tray() {
         roots: vec![Root {
             controller: None,
             groups: vec![Group { controller: None, pods: [pod("a", "node-1"), pod("b", "node-1"), pod("c", "")].into_iter().collect() }],
-            folded: 0,
             ..Root::default()
         }],
         nodes: Rc::new(vec![node("node-1"), node("node-2")]),
@@ -58,7 +57,6 @@ fn the_pods_of_a_chosen_owner_are_marked() {
     let root = |name: &str| Root {
         controller: Some(crate::projection::model::ControllerCard { id: Id::named("Deployment", name), ..Default::default() }.into()),
         groups: vec![Group { controller: None, pods: [pod(&format!("{name}-0"))].into_iter().collect() }],
-        folded: 0,
         ..Root::default()
     };
     let nodes = Rc::new(vec![Rc::new(Node { id: Id::named("Node", "n"), ready: true, pods: 110, ..Node::default() })]);
@@ -86,7 +84,7 @@ fn many_pods_stand_with_the_newest_revision_first_and_three_cards_fit_a_tablet()
     let of = crate::projection::model::ControllerCard { id: Id::named("Deployment", "d"), ..Default::default() };
     let groups = vec![group("a", 150, PodState::Ready), group("b", 60, PodState::Ready), group("c", 3, PodState::NotReady)];
     let node = |name: &str| Node { id: Id::named("Node", name), ready: true, pods: 500, ..Node::default() };
-    let roots = vec![Root { controller: Some(of.into()), groups, folded: 0, ..Root::default() }];
+    let roots = vec![Root { controller: Some(of.into()), groups, ..Root::default() }];
     let nodes = Rc::new(["n", "o", "p"].map(|name| Rc::new(node(name))).to_vec());
     let model = Model { roots, nodes, ..Model::default() };
     let scene = layout(&model, None, 656.0, &mut LayoutCache::default());
@@ -118,7 +116,7 @@ fn many_nodes_stand_as_large_as_few() {
     let node = |n: usize| Rc::new(Node { id: Id::named("Node", &format!("node-{n}")), ready: true, pods: 110, ..Node::default() });
     let pod = |n: usize| Pod { id: Id::named("Pod", &format!("p{n}")), node: format!("node-{}", n % 60), ..Pod::default() };
     let groups = vec![Group { controller: None, pods: (0..5_000).map(pod).collect() }];
-    let roots = vec![Root { controller: None, groups, folded: 0, ..Root::default() }];
+    let roots = vec![Root { controller: None, groups, ..Root::default() }];
     let model = Model { roots, nodes: Rc::new((0..60).map(node).collect()), ..Model::default() };
     for width in [390.0, 600.0, 656.0, 760.0, 1100.0, 1360.0] {
         let scene = layout(&model, None, width, &mut LayoutCache::default());
@@ -133,7 +131,7 @@ fn pods_that_the_scheduler_has_not_come_to_are_refused_by_nobody() {
     let node = Node { id: Id::named("Node", "n"), ready: true, cordoned: true, cpu: 4000, memory: 8 << 30, pods: 110, ..Node::default() };
     let tray = |pods: &[Pod]| {
         let groups = vec![Group { controller: None, pods: pods.iter().cloned().collect() }];
-        let roots = vec![Root { controller: None, groups, folded: 0, ..Root::default() }];
+        let roots = vec![Root { controller: None, groups, ..Root::default() }];
         let model = Model { roots, nodes: Rc::new(vec![Rc::new(node.clone())]), ..Model::default() };
         let scene = layout(&model, None, 800.0, &mut LayoutCache::default());
         scene
@@ -147,7 +145,6 @@ fn pods_that_the_scheduler_has_not_come_to_are_refused_by_nobody() {
         roots: vec![Root {
             controller: None,
             groups: vec![Group { controller: None, pods: pods.iter().cloned().collect() }],
-            folded: 0,
             ..Root::default()
         }],
         nodes: Rc::new(vec![Rc::new(node.clone())]),
@@ -256,7 +253,7 @@ fn a_pod_on_a_node_tells_its_workload_also_where_its_tile_is_narrow() {
     };
     let roots = |names: &[&str]| -> Vec<Root> {
         let group = |name: &str| Group { controller: None, pods: (0..2).map(|i| pod(name, i)).collect() };
-        names.iter().map(|name| Root { controller: None, groups: vec![group(name)], folded: 0, ..Root::default() }).collect()
+        names.iter().map(|name| Root { controller: None, groups: vec![group(name)], ..Root::default() }).collect()
     };
     let node = Node { id: Id::named("Node", "n"), ready: true, pods: 110, ..Node::default() };
     let nodes = Rc::new((0..6).map(|_| Rc::new(node.clone())).collect::<Vec<_>>());

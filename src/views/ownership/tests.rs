@@ -39,7 +39,7 @@ fn deployment(groups: Vec<Group>) -> Model {
         surplus: 1,
         ..ControllerCard::default()
     };
-    Model { roots: vec![Root { controller: Some(controller.into()), groups, folded: 0, ..Root::default() }], ..Model::default() }
+    Model { roots: vec![Root { controller: Some(controller.into()), groups, ..Root::default() }], ..Model::default() }
 }
 
 fn rect(scene: &Scene, uid: &str) -> Rect {
@@ -140,7 +140,6 @@ fn claims_and_volumes_follow_their_pod_and_outlive_it() {
         roots: vec![Root {
             controller: Some(set.into()),
             groups: vec![Group { controller: None, pods: [member].into_iter().collect() }],
-            folded: 0,
             ..Root::default()
         }],
         claims: vec![claim("www-web-0"), claim("www-web-1")],
@@ -388,12 +387,7 @@ fn what_a_tree_names_stands_below_its_root_and_what_several_name_below_all() {
 #[test]
 fn pods_without_an_owner_have_lines_to_what_they_name_and_what_is_missing_is_dashed() {
     let mut model = Model {
-        roots: vec![Root {
-            controller: None,
-            groups: vec![Group { controller: None, pods: group("a", 3).pods }],
-            folded: 0,
-            ..Root::default()
-        }],
+        roots: vec![Root { controller: None, groups: vec![Group { controller: None, pods: group("a", 3).pods }], ..Root::default() }],
         uses: vec![used("ConfigMap", "own", &["Pod/a-0", "Pod/a-2"]), used("Secret", "none", &["Pod/a-1"])],
         ..Model::default()
     };
@@ -486,7 +480,6 @@ fn many_pods_without_an_owner_have_one_line_together() {
         model.roots.push(Root {
             controller: None,
             groups: vec![Group { controller: None, pods: group("a", pods).pods }],
-            folded: 0,
             ..Root::default()
         });
         model.uses = vec![used("ConfigMap", "one", &users), used("ConfigMap", "two", &users[..2])];

@@ -67,10 +67,9 @@ fn set_removed(source: &Source, entry: &Entry) -> Option<Removed> {
     if source.sim.get(&object.key()).is_some_and(|now| !now.meta.is_deleting()) {
         return None;
     }
-    let named = set.spec.volume_claim_templates.iter().filter_map(|claim| claim["metadata"]["name"].as_str());
-    let stems: Vec<String> = named.map(|claim| [claim, "-", &object.meta.name, "-"].concat()).collect();
+    let prefixes: Vec<String> = set.claim_prefixes(&object.meta.name).collect();
     let own = |claim: &Object| {
-        let ordinal = stems.iter().find_map(|stem| claim.meta.name.strip_prefix(stem.as_str()));
+        let ordinal = prefixes.iter().find_map(|prefix| claim.meta.name.strip_prefix(prefix.as_str()));
         claim.meta.namespace == object.meta.namespace && ordinal.is_some_and(|rest| rest.parse::<u32>().is_ok())
     };
     let claims = source.sim.list(Kind::PersistentVolumeClaim).filter(|claim| own(claim) && !claim.meta.is_deleting());

@@ -33,7 +33,6 @@ fn web(replicas: u32, claims: u32) -> Model {
         roots: vec![Root {
             controller: Some(set.into()),
             groups: vec![Group { controller: None, pods: (0..replicas).map(pod).collect() }],
-            folded: 0,
             ..Root::default()
         }],
         claims: (0..claims).map(claim).collect(),
@@ -124,7 +123,7 @@ fn deployments() -> Model {
             ..Pod::default()
         };
         let sets = vec![Group { controller: Some(of("ReplicaSet", &format!("{name}-1")).into()), pods: std::iter::once(pod).collect() }];
-        Root { controller: Some(of("Deployment", name).into()), groups: sets, folded: 0, ..Root::default() }
+        Root { controller: Some(of("Deployment", name).into()), groups: sets, ..Root::default() }
     };
     model.roots = vec![root("a", 0), root("b", 1)];
     model.claims.iter_mut().for_each(|claim| claim.member = None);

@@ -120,9 +120,9 @@ pub(super) fn stacked(paper: &mut Paper, item: &Item, of: &ControllerCard, budge
     let taken = match of.chip.is_empty() {
         true => 0.0,
         false => {
-            let words = paper.say(&card_text::rolling(budget));
-            let (class, glyph) = if budget.fails() { ("failed", "pod-failed") } else { ("creating", "pod-creating") };
-            paper.pill_end(w - 12.0, 26.0, class, Some(glyph), &words)
+            let (words, state) = card_text::rolling(budget);
+            let words = paper.say(&words);
+            paper.pill_end(w - 12.0, 26.0, state.class(), Some(state.glyph()), &words)
         }
     };
     paper.text(50.0, 18.0, w - 62.0 - taken, SMALL, &caption);

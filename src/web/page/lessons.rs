@@ -152,7 +152,7 @@ impl Page {
     pub(super) fn recall(&mut self, ctx: &Context<Self>) {
         let kept = dom::kept_for_reload();
         if let Ok(Some(link)) = Self::opening(kept.as_deref()) {
-            let plays = self.settings.embed && dom::query("autoplay").is_some_and(|value| value != "0" && value != "false");
+            let plays = self.settings.embed && dom::autoplay() == Some(true);
             self.state.borrow_mut().recall(&if plays { link.playing() } else { link });
         }
         if kept.is_some() {
@@ -163,19 +163,11 @@ impl Page {
         self.settings.recalled = kept;
     }
 
-    /// Keeps what was done, so that a reload shows it again.
-    pub(super) fn keep_session(&self) {
-        match self.session() {
-            Some(Ok(link)) => dom::keep_for_reload(&permalink::encode(&link)),
-            Some(Err(hash)) => dom::keep_for_reload(&hash),
-            None => {}
-        }
-    }
-
-    /// The same while the page goes on.
-    pub(super) fn keep_session_later(&self) {
+    /// Keeps what was done, so that a reload shows it again: at once where the page `leaves`, else when it is packed.
+    pub(super) fn keep_session(&self, leaves: bool) {
         packing::supersede(Packed::Reload);
         match self.session() {
+            Some(Ok(link)) if leaves => dom::keep_for_reload(&permalink::encode(&link)),
             Some(Ok(link)) => packing::pack(Packed::Reload, &link, |hash| dom::keep_for_reload(&hash)),
             Some(Err(hash)) => dom::keep_for_reload(&hash),
             None => {}

@@ -181,10 +181,10 @@ impl Component for Page {
         if embed {
             state.update(SelectionMsg::Select(None));
             state.editor.leftovers.from_page = false;
-            state.timeline.playing = dom::query("autoplay").is_some_and(|value| value != "0" && value != "false");
+            state.timeline.playing = dom::autoplay() == Some(true);
         }
         if let Some(ms) = playback::start(&dom::query) {
-            let plays = state.timeline.playing || embed && dom::query("autoplay").is_none();
+            let plays = state.timeline.playing || embed && dom::autoplay().is_none();
             state.update(TimelineMsg::StartAt(ms));
             state.timeline.playing = plays;
         }
@@ -408,11 +408,11 @@ impl Component for Page {
                 return false;
             }
             Msg::Leaves => {
-                self.keep_session();
+                self.keep_session(true);
                 return false;
             }
             Msg::Keep => {
-                self.keep_session_later();
+                self.keep_session(false);
                 return false;
             }
             Msg::Save => {

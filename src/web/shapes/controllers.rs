@@ -65,10 +65,11 @@ pub(super) fn stacked(of: &ControllerCard, budget: &Budget, width: f64) -> Html 
     let limit = |n: usize| format!("M{} 0V16", Px(bar.limit(n) + 1.0));
     // The chip of a Deployment says how far its update is.
     let rolls = !of.chip.is_empty();
+    let (words, state) = card_text::rolling(budget);
     html! {
         <>
             <div class="hd">{ tile(&of.id.kind) }<div class="grow"><small class="ell">{ say(&of.caption) }</small><b class="ell">{ card_text::stacked_name(of, width) }</b></div>
-                if rolls { <span class={classes!("pill", if budget.fails() { "failed" } else { "creating" })}>{ icon(if budget.fails() { "pod-failed" } else { "pod-creating" }, 12) }{ say(card_text::rolling(budget)) }</span> }
+                if rolls { <span class={classes!("pill", state.class())}>{ icon(state.glyph(), 12) }{ say(words) }</span> }
             </div>
             <div class="nums">{ for of.counters.iter().map(|counter| html! { <div class={tone(counter.tone)} title={late(counter)}><b key={counter.value.clone()}>{ &counter.value }</b><small>{ say(counter.metric.word()) }</small></div> }) }</div>
             <div class="roll" aria-hidden="true">

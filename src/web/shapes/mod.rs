@@ -8,7 +8,7 @@ use self::controllers::{brief, controller, stacked, wide};
 use crate::i18n::format::Px;
 use crate::i18n::msg;
 use crate::views::card_text;
-use crate::views::shape::{CardBody, Edge, Item, Look, Scene};
+use crate::views::shape::{CardBody, Item, Look, Scene};
 use crate::views::variant;
 use crate::web::cells::{Sheet, swatch};
 use crate::web::chart::ChartView;
@@ -35,7 +35,7 @@ pub fn under(scene: &Scene, sees: impl Fn(f64, f64) -> bool) -> Html {
     let bands = scene.bands.iter().map(
         |band| html! { <div class={classes!("band", variant::divides(*band).then_some("divides"))} style={format!("translate:{}px {}px;width:{}px;height:{}px", Px(band.x), Px(band.y), Px(band.w), Px(band.h))} /> },
     );
-    let edges = in_page(&scene.edges, Edge::rows, sees).map(|edge| {
+    let edges = in_page(&scene.edges, |edge| edge.rows, sees).map(|edge| {
         html! { <path key={edge.key.clone()} class={edge.line.class()} d={edge.d.clone()} style={format!("d:path('{}')", edge.d)} /> }
     });
     html! {

@@ -67,14 +67,10 @@ impl Lanes {
         if self.near.is_some() && y < 20.0 {
             let axis = self.axis(props);
             let now = axis.x(props.clock.now);
-            if y < OVERVIEW + 2.0 {
-                let (whole, _) = self.whole(props);
-                self.zoom(props, 1.0, whole.time(x), axis.width / 2.0);
-                self.grabbed = Some(self.axis(props).time(x));
-                return true;
-            }
-            if (now < 0.0 && x < EDGE) || (now > axis.width && x > axis.width - EDGE) {
-                self.zoom(props, 1.0, props.clock.now, axis.width / 2.0);
+            let at_edge = (now < 0.0 && x < EDGE) || (now > axis.width && x > axis.width - EDGE);
+            let to = if y < OVERVIEW + 2.0 { Some(self.whole(props).0.time(x)) } else { at_edge.then_some(props.clock.now) };
+            if let Some(to) = to {
+                self.zoom(props, 1.0, to, axis.width / 2.0);
                 self.grabbed = Some(self.axis(props).time(x));
                 return true;
             }
