@@ -24,6 +24,18 @@ pub fn stabilizes(scaler: &Object) -> Option<i64> {
     (condition(scaler, "AbleToScale").1 == "ScaleDownStabilized").then(|| window().unwrap_or(DEFAULT_WINDOW_SECONDS))
 }
 
+/// For how many seconds its policies may hold it back, at most; nothing if they do not.
+pub fn held_by_policies(scaler: &Object) -> Option<i64> {
+    let Body::Other(body) = &scaler.body else { return None };
+    let direction = match condition(scaler, "ScalingLimited") {
+        ("True", "ScaleUpLimit") => "scaleUp",
+        ("True", "ScaleDownLimit") => "scaleDown",
+        _ => return None,
+    };
+    let policies = body.get("spec")?["behavior"][direction]["policies"].as_array()?;
+    policies.iter().filter_map(|policy| policy["periodSeconds"].as_i64()).max()
+}
+
 /// Where it stands: how many Pods there are, what it measures, and what keeps it from the number that it wants.
 pub fn state(scaler: &Object) -> Option<(Message, Health)> {
     let Body::Other(body) = &scaler.body else { return None };

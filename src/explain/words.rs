@@ -343,22 +343,27 @@ pub fn grouped(text: &str) -> String {
     text.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// Of the entries of a lane between two instants, in milliseconds, the first, or the first that failed; and how many there are.
-fn told_of(journal: Journal<'_>, from: u64, to: u64, of: u8) -> Option<(&Entry, usize)> {
+/// Of the entries of a lane between two instants, in milliseconds, the first, or the first that failed; how many more there are; and
+/// the object that it is about. What a command wrote is the command's: it is counted once.
+fn told_of(journal: Journal<'_>, from: u64, to: u64, of: u8) -> Option<(&Entry, usize, Option<ObjectRef>)> {
     let start = journal.partition_point(|entry| entry.time.0 / 1000 < from);
     let here = || journal.from(start).iter().take_while(|entry| entry.time.0 / 1000 <= to).filter(|entry| lane(entry) == Some(of));
+    let is_command = |entry: &&Entry| matches!(entry.record, Record::Command(_));
     let first = here().find(|entry| is_bad(entry)).or_else(|| here().next())?;
-    Some((first, here().count()))
+    let commands = here().filter(is_command).count();
+    let more = if is_command(&first) { commands } else { here().count() } - 1;
+    let after = || here().skip_while(|entry| !std::ptr::eq(*entry, first)).skip(1).take_while(|entry| !is_command(entry));
+    Some((first, more, first.key().or_else(|| after().find_map(Entry::key))))
 }
 
 /// What the entries of a lane between two instants say, in milliseconds: the first, or the first that failed.
 pub fn tell(journal: Journal<'_>, from: u64, to: u64, of: u8) -> Message {
-    told_of(journal, from, to, of).map(|(entry, count)| sentence(entry, count - 1)).unwrap_or_default()
+    told_of(journal, from, to, of).map(|(entry, more, _)| sentence(entry, more)).unwrap_or_default()
 }
 
-/// The object that is told of there.
+/// The object that is told of there; of a command, the first that it wrote.
 pub fn object_at(journal: Journal<'_>, from: u64, to: u64, of: u8) -> Option<ObjectRef> {
-    told_of(journal, from, to, of)?.0.key()
+    told_of(journal, from, to, of)?.2
 }
 
 #[cfg(test)]
@@ -378,6 +383,26 @@ mod tests {
             })
             .collect();
         assert!(steps.iter().any(|step| step.ends_with(": Pod web-0 deleted")), "{steps:#?}");
+    }
+
+    #[test]
+    fn a_mark_of_the_user_tells_of_commands_and_leads_to_what_they_wrote() {
+        use crate::session::console::ConsoleMsg;
+        use crate::session::timeline::TimelineMsg;
+        let mut state = crate::session::State::new((crate::session::examples::ALL[0].text)(), 1);
+        state.update(TimelineMsg::Seconds(10));
+        let at = state.timeline.run.now();
+        let name = "deployment nginx-deployment";
+        state.update(ConsoleMsg::Enter(format!("kubectl scale {name} --replicas=5")));
+        let told = |state: &crate::session::State| {
+            let journal = state.timeline.run.journal();
+            (tell(journal, at, at, 0).english(), object_at(journal, at, at, 0))
+        };
+        let (sentence, object) = told(&state);
+        assert!(sentence.contains("scale") && !sentence.contains("more"), "{sentence}");
+        assert_eq!(object.map(|key| (key.kind, key.name.to_string())), Some((Kind::Deployment, "nginx-deployment".into())));
+        state.update(ConsoleMsg::Enter(format!("kubectl label {name} a=b")));
+        assert!(told(&state).0.contains("1 more"), "{}", told(&state).0);
     }
 
     #[test]

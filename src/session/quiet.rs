@@ -35,11 +35,12 @@ pub fn quiet_from(sim: &Sim) -> Time {
     // It may react to each change once, and what it measures may have changed without a write.
     let evaluated = scalers().next().map(|_| last_command(sim).unwrap_or_default().max(sim.last_change()));
     let evaluated = evaluated.map(|at| at.after(SCALER_PERIOD_SECONDS * SECOND).after(QUIET_US));
-    let stabilizes = scalers().filter_map(|scaler| scaler::stabilizes(scaler)).max().and_then(|seconds| u64::try_from(seconds).ok());
+    let held = |scaler: &Rc<Object>| scaler::stabilizes(scaler).max(scaler::held_by_policies(scaler));
+    let held = scalers().filter_map(held).max().and_then(|seconds| u64::try_from(seconds).ok());
     let kinds = [Kind::StatefulSet, Kind::ReplicaSet, Kind::DaemonSet];
     let longest = kinds.into_iter().flat_map(|kind| sim.each(kind)).map(waits).max().unwrap_or(0);
     let looks = if sim.each(Kind::PersistentVolumeClaim).any(|claim| is_looked_at_again(sim, claim)) { CLAIM_RESYNC_SECONDS } else { 0 };
-    let longest = longest.max(looks).max(stabilizes.unwrap_or(0));
+    let longest = longest.max(looks).max(held.unwrap_or(0));
     quiet.after(longest.saturating_mul(SECOND)).max(evaluated.unwrap_or_default())
 }
 
@@ -82,23 +83,33 @@ mod tests {
         assert_eq!((claim.status.phase.to_string(), quiet < at), ("Bound".into(), true));
     }
 
+    /// How many Pods there are, and what the autoscaler says, once the cluster is stable under a load.
+    fn under_load(state: &mut State, load: &str) -> (usize, String) {
+        state.update(crate::session::Msg::Fault(format!("cpu-load app=shop {load}")));
+        state.update(TimelineMsg::Settle);
+        while state.timeline.run_until.is_some() {
+            state.run_slice(5_000);
+        }
+        let key = ObjectRef::new(Kind::HorizontalPodAutoscaler, "default", "shop");
+        let told = crate::explain::standing::of(state.timeline.run.sim(), &key).sentence.to_string();
+        (state.timeline.run.sim().list(Kind::Pod).count(), told)
+    }
+
     #[test]
     fn an_autoscaler_is_waited_for_until_it_has_reacted_also_through_its_stabilization_window() {
         let mut state = State::new((crate::session::examples::ALL[8].text)(), 1);
         state.update(TimelineMsg::Seconds(40));
-        let pods = |state: &mut State, load: &str| {
-            state.update(crate::session::Msg::Fault(format!("cpu-load app=shop {load}")));
-            state.update(TimelineMsg::Settle);
-            while state.timeline.run_until.is_some() {
-                state.run_slice(5_000);
-            }
-            let key = ObjectRef::new(Kind::HorizontalPodAutoscaler, "default", "shop");
-            let told = crate::explain::standing::of(state.timeline.run.sim(), &key).sentence.to_string();
-            (state.timeline.run.sim().list(Kind::Pod).count(), told)
-        };
         let limited = "Last measured: 8 Pods, cpu at 65 % (target 50 %): it would need more than maxReplicas (8)";
-        assert_eq!(pods(&mut state, "1050m"), (8, limited.into()));
-        assert_eq!(pods(&mut state, "0"), (1, "Last measured: 1 Pod, cpu at 0 % (target 50 %)".into()));
+        assert_eq!(under_load(&mut state, "1050m"), (8, limited.into()));
+        assert_eq!(under_load(&mut state, "0"), (1, "Last measured: 1 Pod, cpu at 0 % (target 50 %)".into()));
+    }
+
+    #[test]
+    fn an_autoscaler_is_waited_for_that_its_own_policies_hold_back() {
+        let slow = "  behavior: {scaleUp: {policies: [{type: Pods, value: 1, periodSeconds: 120}]}}\n";
+        let mut state = State::new(&format!("{}{slow}", (crate::session::examples::ALL[8].text)()), 1);
+        state.update(TimelineMsg::Seconds(40));
+        assert_eq!(under_load(&mut state, "500m").0, 5);
     }
 
     #[test]

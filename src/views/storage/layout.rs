@@ -1,8 +1,6 @@
 //! Where the data is: a column per ordinal with Pod, claim and volume; the class that provisioned them.
 
-use super::measures::{
-    ASIDE, Across, BETWEEN, CLOSE, COMING, Down, FLAT, FLAT_BELOW, FLAT_THREE, HIGH, LOW, NARROW, ROOM, TALL, THREE, WIDE,
-};
+use super::measures::{ASIDE, Across, BETWEEN, COMING, Down, FLAT, FLAT_BELOW, FLAT_THREE, HIGH, LOW, TALL};
 use super::mounts::MountIndex;
 use super::words::{row_pod, summary};
 use crate::i18n::format::middle;
@@ -18,19 +16,16 @@ pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)
         return out;
     }
     let coming = |root: &Root| root.controller.as_ref().filter(|of| of.claims).map_or(0, |of| of.desired);
-    let most = model.roots.iter().map(coming).max().unwrap_or(0).max(model.claims.len());
-    let mut across = match width {
-        w if w < 560.0 && most > 2 => THREE,
-        w if w < 560.0 => NARROW,
-        w if w < ROOM => CLOSE,
-        _ => WIDE,
-    };
     let mounts = MountIndex::of(model);
     let sets: Vec<(&Root, Vec<&Claim>)> =
         model.roots.iter().map(|root| (root, mounts.claims_of(root))).filter(|(_, own)| !own.is_empty()).collect();
+    let alone = model.claims.len().saturating_sub(sets.iter().map(|(_, own)| own.len()).sum());
+    let most = sets.iter().map(|(root, own)| coming(root).max(columns_of(own))).max().unwrap_or(0).max(alone);
+    let mut across = Across::of(width, most);
     // The highest bar takes its room.
     let fewest = sets.iter().map(|(root, own)| coming(root).max(own.len())).min().unwrap_or(COMING);
-    // What is flat depends on the stage alone: more Pods and claims do not change the form of a picture that is flat.
+    // What is flat depends on the stage alone: Pods and claims that come do not change the form of a picture that is flat. Only in
+    // columns made narrow for more than three members a Pod is a little higher.
     let down = match () {
         () if height < FLAT_BELOW && across.slender() => FLAT_THREE,
         () if height < FLAT_BELOW => FLAT,
@@ -98,6 +93,15 @@ pub(super) fn kept(model: &Model, (across, down): (Across, Down), out: &mut Scen
         (_, false) => msg::claim_kept_short(middle(&removed.id.name, 16), middle(&claim.id.name, 18)),
     };
     out.labels.push(Label { x: across.left, y, text, class: "kept", centred: false });
+}
+
+/// How many columns claims take: one for all of a member, one for each other.
+fn columns_of(claims: &[&Claim]) -> usize {
+    let mut members: Vec<u32> = claims.iter().filter_map(|claim| Some(claim.member.as_ref()?.1)).collect();
+    let others = claims.len() - members.len();
+    crate::sort::sort(&mut members);
+    members.dedup();
+    members.len() + others
 }
 
 pub(super) struct Column<'a> {

@@ -15,6 +15,23 @@ pub(super) struct Across {
 }
 
 impl Across {
+    /// The columns of a stage of this width, where its widest set has so many.
+    pub(super) fn of(width: f64, places: usize) -> Across {
+        match width {
+            w if w < 560.0 && places > 2 => return THREE,
+            w if w < 560.0 => return NARROW,
+            _ => {}
+        }
+        let usual = if width < ROOM { CLOSE } else { WIDE };
+        let own = if usual.aside { ASIDE } else { 0.0 };
+        if places <= COMING || usual.left + usual.pitch * places as f64 + own <= width {
+            return usual;
+        }
+        // More columns: the class goes to the foot, and they are as narrow as it takes, down to a phone's.
+        let pitch = ((width - CLOSE.left - EDGE + GAP) / places as f64).floor().clamp(THREE.column + GAP, CLOSE.pitch);
+        Across { column: (pitch - GAP).min(CLOSE.column), pitch, ..CLOSE }
+    }
+
     /// Whether cards have no room for a glyph.
     pub(super) fn slender(&self) -> bool {
         variant::is_slender(self.column)
@@ -27,6 +44,9 @@ pub(super) const CLOSE: Across = Across { left: 76.0, column: 172.0, pitch: 184.
 /// A phone: the rows speak for themselves, their names and the room for them go. Of more than two columns, three fit.
 pub(super) const NARROW: Across = Across { left: 16.0, column: 171.0, pitch: 187.0, named: false, aside: false };
 pub(super) const THREE: Across = Across { left: 16.0, column: 114.0, pitch: 122.0, named: false, aside: false };
+/// Between columns that are narrower than usual, and right of the last.
+const GAP: f64 = 10.0;
+const EDGE: f64 = 16.0;
 /// What three columns with all beside them need.
 pub(super) const ROOM: f64 = 800.0;
 
