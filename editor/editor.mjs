@@ -3,13 +3,13 @@
 // page's policy allows, instead of into <style> elements, which it forbids.
 import { autocompletion, completionKeymap, startCompletion } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
-import { yaml } from '@codemirror/lang-yaml';
 import { HighlightStyle, codeFolding, foldGutter, foldKeymap, indentOnInput, indentUnit, syntaxHighlighting, syntaxTree } from '@codemirror/language';
 import { setDiagnostics } from '@codemirror/lint';
 import { closeSearchPanel, highlightSelectionMatches, openSearchPanel, search, searchKeymap, searchPanelOpen } from '@codemirror/search';
 import { Compartment, EditorState, Prec, RangeSet, RangeSetBuilder, StateEffect, StateField } from '@codemirror/state';
 import { Decoration, EditorView, GutterMarker, ViewPlugin, WidgetType, gutterLineClass, hoverTooltip, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
+import { large, yaml } from './yaml.mjs';
 
 const colours = HighlightStyle.define([
   { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: 'var(--c-key)' },
@@ -128,9 +128,6 @@ class Says extends WidgetType {
 const told = StateEffect.define();
 
 const gutters = Object.fromEntries(['ls-hot', 'ls-bad', 'ls-warn'].map((css) => [css, new (class extends GutterMarker { elementClass = css; })()]));
-
-/** Characters of a text that is large. */
-const large = 200_000;
 
 /** Lines on either side of what is in sight whose colours are kept ready: of a manifest of a hundred thousand all would take a while. */
 const around = 1000;
