@@ -91,6 +91,8 @@ enum Part {
     /// All of them are.
     Services(ModelReading),
     /// The Services are too.
+    Policies(ModelReading),
+    /// So are autoscalers and budgets.
     Others(ModelReading),
     /// All of the cluster is.
     Beside(Box<Model>),
@@ -211,6 +213,11 @@ impl Drawing {
                 Part::Services(mut reading) => {
                     let scope = self.scope(run, selection);
                     reading.services(&all(run), &mut self.pods.pods, &scope);
+                    Part::Policies(reading)
+                }
+                Part::Policies(mut reading) => {
+                    let scope = self.scope(run, selection);
+                    reading.policies(&all(run), &self.pods.pods, &scope);
                     Part::Others(reading)
                 }
                 Part::Others(reading) => Part::Beside(Box::new(self.read_others(run, selection, reading))),

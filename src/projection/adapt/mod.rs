@@ -23,7 +23,7 @@ use self::storage::{claims, node, volume};
 use self::workloads::controller;
 use crate::api::storage::StorageClass;
 use crate::api::{Kind, Object, Uid};
-use crate::projection::model::{Class, Group, Model, Node, PodBlock, Root, Service, natural};
+use crate::projection::model::{Class, Group, Model, Node, PodBlock, Policy, Root, Service, natural};
 pub use pods::Pods;
 pub use references::fold_of;
 pub use scope::{Lister, ROOTS, Scope, first_workload, id, roots, workloads};
@@ -39,6 +39,7 @@ pub fn model(list: Lister, pods: &mut Pods, scope: &Scope) -> Model {
     let mut reading = ModelReading::begin(list, pods, scope);
     reading.roots(pods, usize::MAX);
     reading.services(list, pods, scope);
+    reading.policies(list, pods, scope);
     reading.finish(list, pods, scope)
 }
 
@@ -54,6 +55,7 @@ pub struct ModelReading {
     roots: Vec<Root>,
     users: Vec<Referrer>,
     services: Vec<Rc<Service>>,
+    policies: Vec<Policy>,
     unfolded: BTreeSet<String>,
 }
 
@@ -83,7 +85,8 @@ impl ModelReading {
         }
         pods.forget_controllers(uids.len());
         let unfolded = scope.unfolded.clone();
-        ModelReading { nodes, owners, owned, uids, next: 0, roots: Vec::new(), users: Vec::new(), services: Vec::new(), unfolded }
+        let (roots, users, services, policies) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        ModelReading { nodes, owners, owned, uids, next: 0, roots, users, services, policies, unfolded }
     }
 
     /// How many controllers there are.
@@ -113,23 +116,26 @@ impl ModelReading {
         pods.others.services = known;
     }
 
-    /// Reads what else there is, once all workloads and Services are read.
-    pub fn finish(self, list: Lister, pods: &mut Pods, scope: &Scope) -> Model {
-        let ModelReading { nodes, uids, roots, mut users, services, .. } = self;
-        let of = |kind: Kind| scoped(list, scope, kind);
-        let mut out = Model { nodes, roots, services, ..Model::default() };
-        let system = |namespace: &str| !scope.has(namespace);
-        let lone = |(owner, _): &(Uid, &PodBlock)| !uids.contains(owner);
-        let bare: PodBlock =
-            pods.blocks().filter(lone).flat_map(|(_, block)| block.iter()).filter(|pod| !system(&pod.id.namespace)).cloned().collect();
+    /// Reads the Pods that no workload owns, then autoscalers and budgets, once all workloads are read.
+    pub fn policies(&mut self, list: Lister, pods: &Pods, scope: &Scope) {
+        let lone = pods.blocks().filter(|(owner, _)| !self.uids.contains(owner));
+        let bare: PodBlock = lone.flat_map(|(_, block)| block.iter()).filter(|pod| scope.has(&pod.id.namespace)).cloned().collect();
         if !bare.is_empty() {
-            out.roots.push(Root { controller: None, groups: vec![Group { controller: None, pods: bare }], ..Root::default() });
+            self.roots.push(Root { controller: None, groups: vec![Group { controller: None, pods: bare }], ..Root::default() });
         }
+        let of = |kind: Kind| scoped(list, scope, kind);
         let targets = std::cell::OnceCell::new();
+        let budgeted = |object: &Object| targets.get_or_init(|| BudgetTargets::new(pods, &self.roots)).of(object);
         for kind in [Kind::HorizontalPodAutoscaler, Kind::PodDisruptionBudget] {
-            let budgeted = |object: &Object| targets.get_or_init(|| BudgetTargets::new(pods, &out.roots)).of(object);
-            out.policies.extend(of(kind).iter().map(|object| policy(object, &of, &budgeted)));
+            self.policies.extend(of(kind).iter().map(|object| policy(object, &of, &budgeted)));
         }
+    }
+
+    /// Reads what else there is, once all of that is read.
+    pub fn finish(self, list: Lister, pods: &mut Pods, scope: &Scope) -> Model {
+        let ModelReading { nodes, roots, mut users, services, policies, .. } = self;
+        let of = |kind: Kind| scoped(list, scope, kind);
+        let mut out = Model { nodes, roots, services, policies, ..Model::default() };
         out.claims = claims(&of(Kind::PersistentVolumeClaim), &of(Kind::StatefulSet));
         out.volumes = of(Kind::PersistentVolume).iter().filter_map(|object| volume(object)).collect();
         crate::sort::sort_by(&mut out.volumes, |a, b| natural(&a.id.name, &b.id.name));
@@ -147,7 +153,7 @@ impl ModelReading {
             !matches!((object.kind, object.meta.name.as_str()), (Kind::ServiceAccount, "default") | (Kind::ConfigMap, "kube-root-ca.crt"))
         };
         out.inert = still.flat_map(of).filter(made).map(|object| id(&object)).collect();
-        let alone = pods.lone().into_iter().filter(|(id, _)| !system(&id.namespace));
+        let alone = pods.lone().into_iter().filter(|(id, _)| scope.has(&id.namespace));
         users.extend(alone.map(|(id, names)| Referrer { id: id.clone(), names: names.clone(), old: false }));
         if !users.is_empty() {
             out.uses = uses(&users, &mut out.inert);
