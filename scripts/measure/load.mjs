@@ -3,7 +3,7 @@
 // the longest task and how many took over 50 ms, frames a second and the module's memory.
 import { tasks } from '../../tests/browser/tasks.mjs';
 import { counts, frameRate, keepMemory, leaveFields, open, withBrowser } from './page.mjs';
-import { addNodes, paste } from './pods.mjs';
+import { addNodes, copied, paste } from './pods.mjs';
 
 /** A Deployment, and one document that goes with it: the editor takes ten thousand. Eight of ten have a Service, one a claim, one a budget. */
 const workload = (at) => {
@@ -51,7 +51,7 @@ export const measure = (given) => withBrowser(async (browser, address) => {
 
 async function small(browser, address, workloads) {
   const { page, part } = await begin(browser, address, workloads * 2, `${workloads} workloads`);
-  await part('paste', async () => paste(page, Array.from({ length: workloads }, (_, at) => workload(at)).join('---\n')), 3000);
+  await part('paste', await copied(page, Array.from({ length: workloads }, (_, at) => workload(at)).join('---\n')), 3000);
   const wanted = Array.from({ length: workloads }, (_, at) => [nameOf(at), 2, 'nginx:1.25']);
   await part('start', () => page.keyboard.press('Control+Enter'), 3000, allReady(page, wanted));
   await page.close();

@@ -7,7 +7,7 @@ use std::rc::Rc;
 /// With more items than this, those far out of sight are not in the document.
 pub const MAX_WHOLE_ITEMS: usize = 150;
 /// Items added per frame where all are to be in the document: a picture of no more appears at once, a larger one in parts.
-const ITEMS_AT_ONCE: usize = 40;
+const ITEMS_AT_ONCE: usize = 24;
 /// Items added and removed per frame where there are many.
 const ITEMS_ADDED: usize = 12;
 const ITEMS_REMOVED: usize = 48;
