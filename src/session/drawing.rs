@@ -564,7 +564,7 @@ mod tests {
             assert_eq!(state.timeline.run.now(), now);
             frames += 1;
         };
-        assert_eq!(frames, 8);
+        assert_eq!(frames, 9);
         assert_eq!(second, state.picture());
         pacing.run_slice(&mut state, true, &|| clock.get(), &mut |_| {});
         assert_eq!(state.timeline.run.now() - now, 16 * (frames - 1));
@@ -575,7 +575,7 @@ mod tests {
         state.draw(100);
         state.update(SelectionMsg::View(&crate::views::network::VIEW));
         assert_eq!(state.draw(100).view.map(|view| view.id), second.view.map(|view| view.id));
-        let network = (0..7).map(|_| state.draw(100)).last().expect("it is drawn");
+        let network = (0..8).map(|_| state.draw(100)).last().expect("it is drawn");
         assert_eq!(network.view.map(|view| view.id), Some("network"));
         (state.drawing.pods.position, state.drawing.drawn) = (None, None);
         assert_eq!(*network, *state.picture());
@@ -594,7 +594,7 @@ mod tests {
             state.draw(100);
             state.drawing.lags()
         });
-        assert_eq!(frames.count(), 7);
+        assert_eq!(frames.count(), 8);
     }
 
     #[test]

@@ -71,7 +71,8 @@ impl Link {
         let commands = record.commands.iter().map(|(tasks, time, command)| (*tasks, time.0, Deed::from(command))).collect();
         let history = LinkHistory { commands, end: (record.end.0, record.end.1.0), at: None, cluster: Beginning::of(&record.config) };
         let history = Some(history.held()?);
-        Some(Link { v: 1, manifest: Some(String::new()), seed: Some(record.seed), history, ..Link::default() })
+        let link = Link { v: 1, manifest: Some(String::new()), seed: Some(record.seed), history, ..Link::default() };
+        (serialized(&link).len() <= MAX_UNPACKED_BYTES).then_some(link)
     }
 }
 
@@ -91,10 +92,9 @@ pub struct LinkHistory {
 }
 
 impl LinkHistory {
-    /// As a link has it, unless it is larger than the page reads.
+    /// As a link has it.
     pub fn held(self) -> Option<Value> {
-        let history = serde_json::to_value(self).ok()?;
-        (history.to_string().len() < MAX_UNPACKED_BYTES / 2).then_some(history)
+        serde_json::to_value(self).ok()
     }
 }
 
@@ -159,8 +159,13 @@ pub fn encode(link: &Link) -> String {
     fragment(&miniz_oxide::deflate::compress_to_vec_zlib(&json(link), 9))
 }
 
-/// What is packed in it.
+/// What is packed in it; without a history that makes it larger than the page reads.
 pub fn json(link: &Link) -> Vec<u8> {
+    let all = serialized(link);
+    if all.len() <= MAX_UNPACKED_BYTES || link.history.is_none() { all } else { serialized(&Link { history: None, ..link.clone() }) }
+}
+
+fn serialized(link: &Link) -> Vec<u8> {
     serde_json::to_vec(link).unwrap_or_default()
 }
 
@@ -208,6 +213,16 @@ mod tests {
     use crate::session::tests::settled;
     use crate::session::timeline::TimelineMsg;
     use crate::session::{Msg, State, examples, history};
+
+    #[test]
+    fn a_history_that_is_too_long_for_a_link_is_left_out() {
+        let line = |length: usize| serde_json::json!({ "commands": [[0, 1, { "kubectl": "x".repeat(length) }]], "end": [0, 1] });
+        let of = |length| Link { v: 1, manifest: Some("kind: Pod".into()), history: Some(line(length)), ..Link::default() };
+        let read = |link: &Link| decode(&encode(link)).expect("a link").expect("one");
+        assert!(read(&of(100)).history().is_some());
+        let long = read(&of(MAX_UNPACKED_BYTES));
+        assert_eq!((long.manifest.as_deref(), long.history), (Some("kind: Pod"), None));
+    }
 
     #[test]
     fn a_link_that_is_to_play_goes_on_from_the_newest_instant_and_from_no_other() {

@@ -16,7 +16,7 @@ mod workloads;
 mod tests;
 
 use self::filter::filter;
-use self::policies::{BudgetTargets, policy};
+use self::policies::BudgetTargets;
 use self::references::{ReferenceReader, Referrer, uses};
 use self::scope::SYSTEM;
 use self::storage::{claims, node, volume};
@@ -29,6 +29,7 @@ pub use references::fold_of;
 pub use scope::{Lister, ROOTS, Scope, first_workload, id, roots, workloads};
 pub use services::{hint_unanswered, nearest};
 pub use status::status;
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 pub use strip::budget;
@@ -124,11 +125,15 @@ impl ModelReading {
             self.roots.push(Root { controller: None, groups: vec![Group { controller: None, pods: bare }], ..Root::default() });
         }
         let of = |kind: Kind| scoped(list, scope, kind);
-        let targets = std::cell::OnceCell::new();
-        let budgeted = |object: &Object| targets.get_or_init(|| BudgetTargets::new(pods, &self.roots)).of(object);
-        for kind in [Kind::HorizontalPodAutoscaler, Kind::PodDisruptionBudget] {
-            self.policies.extend(of(kind).iter().map(|object| policy(object, &of, &budgeted)));
-        }
+        let uids: LazyCell<BTreeMap<(Kind, &str, &str), Uid>, _> = LazyCell::new(|| {
+            crate::sort::tree(self.owners.iter().map(|of| ((of.kind, of.meta.namespace.as_str(), of.meta.name.as_str()), of.meta.uid)))
+        });
+        let scaler =
+            |object: &Rc<Object>| policies::scaler(object, &|kind, name| uids.get(&(kind, object.meta.namespace.as_str(), name)).copied());
+        self.policies.extend(of(Kind::HorizontalPodAutoscaler).iter().map(scaler));
+        let targets = LazyCell::new(|| BudgetTargets::new(pods, &self.roots));
+        let budget = |object: &Rc<Object>| policies::budget(object, targets.of(object));
+        self.policies.extend(of(Kind::PodDisruptionBudget).iter().map(budget));
     }
 
     /// Reads what else there is, once all of that is read.

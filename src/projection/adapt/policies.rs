@@ -1,9 +1,9 @@
 //! Autoscalers and disruption budgets, and what they are about.
 
 use super::pods::Pods;
-use super::scope::{Lister, id, text};
+use super::scope::{id, text};
 use crate::api::policy::BudgetSpec;
-use crate::api::{Kind, Labels, Object, Str};
+use crate::api::{Body, Kind, Labels, Object, Str, Uid};
 use crate::i18n::msg;
 use crate::projection::model::{Pod, Policy, Root};
 use std::collections::BTreeMap;
@@ -55,36 +55,41 @@ impl<'a> BudgetTargets<'a> {
     }
 }
 
-/// An autoscaler or a disruption budget, with the workload it is about.
-pub(super) fn policy(object: &Object, of: Lister, budgeted: &dyn Fn(&Object) -> Option<String>) -> Policy {
-    let value = object.to_value();
-    let at = |path: &str| text(value.pointer(path));
-    let named = |kind: &str, name: &str| {
-        let kind = Kind::from_name(kind)?;
-        of(kind).into_iter().find(|o| o.meta.namespace == object.meta.namespace && o.meta.name == name)
-    };
-    let mut out = Policy { id: id(object), ..Policy::default() };
-    if object.kind == Kind::HorizontalPodAutoscaler {
-        let (kind, name) = (at("/spec/scaleTargetRef/kind"), at("/spec/scaleTargetRef/name"));
-        let least = if at("/spec/minReplicas").is_empty() { "1".to_string() } else { at("/spec/minReplicas") };
-        out.form = msg::policy_range(least, at("/spec/maxReplicas"));
-        // The first metric of the two kinds that are known here.
-        let source = if at("/spec/metrics/0/type") == "ContainerResource" { "containerResource" } else { "resource" };
-        let now = at(&["/status/currentMetrics/0/", source, "/current/averageUtilization"].concat());
-        let goal = at(&["/spec/metrics/0/", source, "/target/averageUtilization"].concat());
-        let what = at(&["/spec/metrics/0/", source, "/name"].concat());
-        out.words = match (now.is_empty(), goal.is_empty()) {
+/// An autoscaler. `uid_of`: the uid of the workload of a kind and a name in its namespace.
+pub(super) fn scaler(object: &Object, uid_of: &dyn Fn(Kind, &str) -> Option<Uid>) -> Policy {
+    let of = |part: &str, path: &str| field(object, part, path);
+    let (kind, name) = (of("spec", "/scaleTargetRef/kind"), of("spec", "/scaleTargetRef/name"));
+    let least = Some(of("spec", "/minReplicas")).filter(|least| !least.is_empty()).unwrap_or_else(|| "1".to_string());
+    // The first metric of the two kinds that are known here.
+    let source = if of("spec", "/metrics/0/type") == "ContainerResource" { "containerResource" } else { "resource" };
+    let now = of("status", &["/currentMetrics/0/", source, "/current/averageUtilization"].concat());
+    let goal = of("spec", &["/metrics/0/", source, "/target/averageUtilization"].concat());
+    let what = of("spec", &["/metrics/0/", source, "/name"].concat());
+    let target = Kind::from_name(&kind).and_then(|kind| uid_of(kind, &name));
+    Policy {
+        id: id(object),
+        form: msg::policy_range(least, of("spec", "/maxReplicas")),
+        words: match (now.is_empty(), goal.is_empty()) {
             (false, false) => msg::policy_metric(what, format!("{now}%"), format!("{goal}%")),
             (true, false) => msg::policy_no_metric(what, format!("{goal}%")),
-            _ => msg::policy_scales(kind.as_str(), name.as_str()),
-        };
-        out.target = named(&kind, &name).map(|o| o.meta.uid.to_string()).unwrap_or_default();
-        return out;
+            _ => msg::policy_scales(kind, name),
+        },
+        target: target.map(|uid| uid.to_string()).unwrap_or_default(),
     }
-    let may = at("/status/disruptionsAllowed");
-    out.form = msg::policy_evictions(may.parse::<i64>().unwrap_or(0));
-    let number = |path| at(path).parse::<i64>().unwrap_or(0);
-    out.words = msg::policy_healthy(number("/status/currentHealthy"), number("/status/desiredHealthy"));
-    out.target = budgeted(object).unwrap_or_default();
-    out
+}
+
+/// A disruption budget, and the uid of the workload it is about.
+pub(super) fn budget(object: &Object, target: Option<String>) -> Policy {
+    let number = |path: &str| field(object, "status", path).parse().unwrap_or(0);
+    Policy {
+        id: id(object),
+        form: msg::policy_evictions(number("/disruptionsAllowed")),
+        words: msg::policy_healthy(number("/currentHealthy"), number("/desiredHealthy")),
+        target: target.unwrap_or_default(),
+    }
+}
+
+fn field(object: &Object, part: &str, path: &str) -> String {
+    let Body::Other(body) = &object.body else { return String::new() };
+    text(body.get(part).and_then(|part| part.pointer(path)))
 }
