@@ -1,19 +1,6 @@
 // Frames in the pages of others: what the page around may say and hears, in all its forms, and what it may not.
 import { expect, test } from '@playwright/test';
-import { createServer } from 'node:http';
-
-const sites = [];
-test.afterEach(() => sites.splice(0).forEach((site) => site.close()));
-
-/** A course page of another site, with this in its body. */
-async function course(page, baseURL, body) {
-  const text = `<!doctype html><html lang="en"><title>Course</title><body>${body.replaceAll('HOME', baseURL)}</body></html>`;
-  // Another port is another origin.
-  const site = createServer((asked, answer) => answer.writeHead(asked.url === '/page.html' ? 200 : 404, { 'content-type': 'text/html' }).end(text));
-  await new Promise((resolve) => site.listen(0, '127.0.0.1', resolve));
-  sites.push(site);
-  await page.goto(`http://127.0.0.1:${site.address().port}/page.html`);
-}
+import { course } from './course.mjs';
 
 const element = (attributes, inner = '') => `<script src="HOMEembed.js"></script><loop-scope id="one" ${attributes}>${inner}</loop-scope>`;
 const one = '#one';

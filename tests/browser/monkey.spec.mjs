@@ -2,21 +2,12 @@
 // themselves, and the clock runs. A failure prints its seed; MONKEY_SEED repeats it, and MONKEY_SECONDS makes it longer.
 import { expect, test } from '@playwright/test';
 import { readFileSync } from 'node:fs';
+import { numbers } from './random.mjs';
 import { settled } from './wait.mjs';
 
 const seconds = Number(process.env.MONKEY_SECONDS ?? 20);
 const seed = Number(process.env.MONKEY_SEED ?? 1);
 const example = (name) => readFileSync(new URL(`../../src/session/examples/${name}.yaml`, import.meta.url), 'utf8');
-
-/** Numbers from 0 to 1 that are the same for the same seed (mulberry32). */
-function numbers(state) {
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let n = Math.imul(state ^ (state >>> 15), 1 | state);
-    n = (n + Math.imul(n ^ (n >>> 7), 61 | n)) ^ n;
-    return ((n ^ (n >>> 14)) >>> 0) / 4294967296;
-  };
-}
 
 const keys = [' ', '.', '.', ',', 'ArrowRight', 'ArrowLeft', 'ArrowDown', 'ArrowUp', 'Home', 'End', '1', '2', '3', '4', '5', '6', 'Escape', '+', '-', '0', 'a', 'b', '[', ']', '<', '>', '?', '`', 'Enter', 'F6'];
 const deployment = 'deployment/nginx-deployment';
