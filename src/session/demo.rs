@@ -39,6 +39,16 @@ impl Demo {
         *self = Demo { ran: std::mem::take(&mut self.ran), ..Demo::default() };
     }
 
+    /// When its lines were run, for a link.
+    pub fn ran(&self) -> &[u64] {
+        &self.ran
+    }
+
+    /// A history is repeated in which it ran lines at these instants.
+    pub fn recall(&mut self, ran: Vec<u64>) {
+        *self = Demo { ran, ..Demo::default() };
+    }
+
     /// Whether a command at an instant, in milliseconds, was the example's own.
     pub fn has_run(&self, at: u64) -> bool {
         self.ran.contains(&at)
@@ -219,9 +229,20 @@ mod tests {
         state.update(ConsoleMsg::Enter("kubectl scale deployment nginx-deployment --replicas=1".into()));
         let lines: Vec<&str> = state.console.lines.iter().filter(|line| line.entered.is_some()).map(|line| line.text.as_str()).collect();
         assert_eq!(lines.len(), 2, "{lines:?}");
-        let all = crate::session::history::commands(&state.timeline.run);
-        let own: Vec<&str> = all.iter().filter(|ran| !state.demo.has_run(ran.at)).map(|ran| &*ran.line).collect();
-        assert_eq!((all.len() - own.len(), own.len()), (2, 3), "{all:?}");
+        let told = |state: &State| {
+            let all = crate::session::history::commands(&state.timeline.run);
+            let own: Vec<&str> = all.iter().filter(|ran| !state.demo.has_run(ran.at)).map(|ran| &*ran.line).collect();
+            (all.len() - own.len(), own.len())
+        };
+        assert_eq!(told(&state), (2, 3));
+        // Nor is it where a link repeats it.
+        let link = state.shared();
+        let mut again = State::from_link(Some(&link));
+        again.recall(&link);
+        while again.timeline.run_until.is_some() {
+            again.run_slice(1_000);
+        }
+        assert_eq!(told(&again), (2, 3));
     }
 
     #[test]

@@ -78,6 +78,7 @@ impl State {
             selected: selected.map(|key| [key.kind.name(), &key.namespace, &key.name].join("/")),
             breakpoints: timeline.breakpoints.iter().map(|one| one.text.clone()).collect(),
             speed: Some(timeline.speed).filter(|speed| *speed != 1.0),
+            example: self.demo.ran().to_vec(),
             ..self.link()
         }
     }
@@ -107,8 +108,9 @@ impl State {
             let applies =
                 || commands.iter().rev().filter_map(|(.., command)| if let Command::Apply(text) = command { Some(text) } else { None });
             let applied = applies().find(|text| **text == self.editor.text).or_else(|| applies().next()).cloned();
-            self.console.remember(commands.iter().map(|(.., command)| command));
-            self.demo.end();
+            self.demo.recall(link.example.iter().copied().take(MAX_COMMANDS).collect());
+            let own = commands.iter().filter(|(_, at, _)| !self.demo.has_run(at.0 / 1000));
+            self.console.remember(own.map(|(.., command)| command));
             self.editor.leftovers = Default::default();
             self.editor.restore(self.editor.text.clone(), applied.unwrap_or_default());
             let cluster = history.cluster.map_or_else(ClusterConfig::default, Beginning::config);

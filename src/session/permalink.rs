@@ -44,6 +44,9 @@ pub struct Link {
     /// Virtual seconds a second, if not one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speed: Option<f64>,
+    /// When the example that was played acted by itself, in milliseconds: what was done then is no command of a person.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub example: Vec<u64>,
 }
 
 impl Link {
