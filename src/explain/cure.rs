@@ -48,6 +48,7 @@ pub enum Cure {
     LabelPod,
     SetPort,
     AllowClient,
+    AllowNamespace,
     MakeIngressClass,
     MakeGatewayClass,
     MakeGrant,

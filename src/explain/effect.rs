@@ -48,7 +48,7 @@ pub fn effect(entry: &Entry) -> Message {
     match &entry.record {
         Record::Command(line) => command(line),
         Record::Forgotten => msg::effect_forgotten(),
-        Record::Refused(refused) => msg::effect_rejected(refused.key.to_string(), &refused.error.message),
+        Record::Refused(refused) => msg::effect_rejected(refused.key.to_string(), refused.error.message.trim_end_matches('.')),
         Record::Write { op, object, before } => write(entry, *op, object, before.as_deref()),
     }
 }

@@ -89,8 +89,12 @@ pub fn headline(waits: &Waits) -> Message {
         NoneReady(pods) => msg::wait_none_ready(pods),
         NoPort(name) => msg::wait_no_port(name),
         NotListening(port) => msg::wait_not_listening(port),
-        Isolated { policies, direction } => {
-            msg::wait_isolated(msg::verdict_denied(policies.iter().map(Message::name).collect::<Vec<_>>(), *direction))
+        Isolated { policies, direction, unanswered } => {
+            let denied = msg::wait_isolated(msg::verdict_denied(policies.iter().map(Message::name).collect::<Vec<_>>(), *direction));
+            match unanswered {
+                Some(port) => msg::wait_isolated_and_port(denied, *port),
+                None => denied,
+            }
         }
         NoIngressClass => msg::wait_no_ingress_class(),
         IngressClassMissing(class) => msg::wait_ingress_class_missing(class),
@@ -327,6 +331,7 @@ pub fn cure(cure: Cure, name: &str, more: &str) -> Message {
         Cure::SetSelector => msg::cure_set_selector(name),
         Cure::SetPort => msg::cure_set_port(name),
         Cure::AllowClient => msg::cure_allow_client(name),
+        Cure::AllowNamespace => msg::cure_allow_namespace(name),
         Cure::MakeIngressClass => msg::cure_create_ingress_class(name),
         Cure::MakeGatewayClass => msg::cure_create_gateway_class(name),
         Cure::MakeGrant => msg::cure_create_grant(name),

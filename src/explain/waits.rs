@@ -346,6 +346,8 @@ pub enum Waits {
         policies: Vec<Str>,
         /// At which end: `Ingress` or `Egress`.
         direction: &'static str,
+        /// A port of the Service that no ready Pod listens on either.
+        unanswered: Option<i32>,
     },
 
     // Ingresses.

@@ -2,6 +2,7 @@
 
 use super::drawing::{Drawing, Picture};
 use super::effect::Effect;
+use super::history;
 use super::run::Run;
 use super::selection::Selection;
 use super::timeline::SEEK_BUDGET_TASKS;
@@ -76,13 +77,14 @@ impl Compare {
                     return vec![Effect::AnnounceFailure(msg::compare_too_far(at))];
                 }
                 self.mark(0, &before);
-                if run.now() < at {
-                    let mut newest = run.clone();
-                    newest.live();
-                    self.mark(1, &newest);
-                } else {
-                    self.mark(1, run);
+                // What the command did is what has changed until the next one.
+                let next = history::commands(run).into_iter().map(|ran| ran.at).find(|next| *next > at);
+                let mut after = run.clone();
+                match next {
+                    Some(next) if after.seek(Time(next * 1000 - 1), SEEK_BUDGET_TASKS) => {}
+                    _ => after.live(),
                 }
+                self.mark(1, &after);
             }
             CompareMsg::Unmark => (self.snapshots, self.difference) = ([None, None], None),
             CompareMsg::Stage(width, height) => {

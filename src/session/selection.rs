@@ -208,6 +208,8 @@ impl Selection {
 fn effects_of(command: Command) -> Vec<Effect> {
     match command {
         Command::Kubectl(line) => vec![Effect::Enter(line.to_string())],
+        // As a person would do it; the manifest stays the person's.
+        Command::Apply(text) => vec![Effect::Enter(["kubectl apply -f - <<'EOF'\n", &text, "EOF"].concat())],
         command => vec![Effect::Fork, Effect::Execute(command)],
     }
 }

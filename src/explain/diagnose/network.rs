@@ -159,20 +159,29 @@ fn isolated(sim: &Context<'_>, object: &Object, body: &Service) -> Option<Diagno
     }
     let (client, (direction, policies)) = first?;
     let policies = policies.into_iter().map(|policy| policy.name).collect();
-    let mut out = Diagnosis::new(object, Waits::Isolated { policies, direction: direction.name() });
+    let unanswered = unanswered_port(server, object).map(|(port, _)| port.port);
+    let mut out = Diagnosis::new(object, Waits::Isolated { policies, direction: direction.name(), unanswered });
     if direction == Direction::Ingress && client.meta.namespace == object.meta.namespace && !body.spec.selector.is_empty() {
         let name = super::finding::free_name(sim, Kind::NetworkPolicy, &object.meta.namespace, &["allow-", &object.meta.name].concat());
-        let allows = allowance(&name, object, &from_client(client, port));
-        out.cure(Cure::AllowClient, &client.meta.name, "", &[allows]);
+        // A port on which nothing listens is not one to allow.
+        let allows = allowance(&name, object, &from_client(client, Some(port).filter(|_| unanswered.is_none())));
+        match own_labels(client).next() {
+            Some(_) => out.cure(Cure::AllowClient, &client.meta.name, "", &[allows]),
+            None => out.cure(Cure::AllowNamespace, &client.meta.namespace, "", &[allows]),
+        }
     }
     Some(out)
 }
 
-/// An ingress rule that lets a Pod, and those with the same labels, connect to a port.
-fn from_client(client: &Object, port: i32) -> Value {
+/// An ingress rule that lets a Pod, and those with the same labels, connect to a port, or to any. A Pod without labels cannot be meant
+/// alone: then all of its namespace may.
+fn from_client(client: &Object, port: Option<i32>) -> Value {
     let labels: Map<_, _> = own_labels(client).map(|(key, value)| (key.to_string(), value.as_str().into())).collect();
     let from = if labels.is_empty() { json!({"podSelector": {}}) } else { json!({"podSelector": {"matchLabels": labels}}) };
-    json!({"from": [from], "ports": [{"protocol": "TCP", "port": port}]})
+    match port {
+        Some(port) => json!({"from": [from], "ports": [{"protocol": "TCP", "port": port}]}),
+        None => json!({"from": [from]}),
+    }
 }
 
 /// A policy that lets who is in an ingress rule connect to the Pods of a Service.

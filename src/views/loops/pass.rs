@@ -277,12 +277,18 @@ pub(super) fn act(entry: &Entry) -> PassRequest {
                     (Some(was), Some(is)) if was.node_name.is_empty() && !is.node_name.is_empty() => {
                         PassRequest::Bind(kind, is.node_name.clone())
                     }
+                    _ if status_of(before) == status_of(object) => PassRequest::Update(kind),
                     _ => PassRequest::Status(kind),
                 },
                 (Op::Modified, None) => PassRequest::Status(kind),
             }
         }
     }
+}
+
+/// What only writes of the status change.
+fn status_of(object: &Object) -> Option<serde_json::Value> {
+    object.to_value().get_mut("status").map(serde_json::Value::take)
 }
 
 /// What a reason lights in the pseudo-code.
