@@ -183,6 +183,12 @@ mod tests {
         state.update(CompareMsg::Unmark);
         state.update(TimelineMsg::Seek(scaled.at - 1));
         state.update(CompareMsg::Since(scaled.at));
+        assert_eq!(state.compare.difference, Some(difference.clone()));
+        // What later commands have changed is not its doing.
+        state.update(TimelineMsg::Live);
+        state.update(ConsoleMsg::Enter("kubectl delete deployment nginx-deployment".into()));
+        state.update(TimelineMsg::Seconds(40));
+        state.update(CompareMsg::Since(scaled.at));
         assert_eq!(state.compare.difference, Some(difference));
     }
 

@@ -3,7 +3,7 @@
 use super::examples::ExampleScript;
 use super::run::Run;
 use crate::api::workload::Deployment;
-use crate::api::{Kind, Object, Time};
+use crate::api::{Kind, Object, ObjectRef, Time};
 use crate::i18n::{Message, msg};
 use std::rc::Rc;
 
@@ -115,22 +115,35 @@ impl Demo {
     }
 }
 
-/// Things to try on the first Deployment, with the kubectl line of each; none without a Deployment.
-pub fn tries(run: &Run) -> Vec<(Message, String)> {
+/// Something to try.
+#[derive(Clone, Debug)]
+pub struct Try {
+    /// What is offered.
+    pub words: Message,
+    /// The kubectl line that does it.
+    pub line: String,
+    /// The Pod that it is about, if it is about one.
+    pub pod: Option<ObjectRef>,
+}
+
+/// Things to try on the first Deployment; none without a Deployment.
+pub fn tries(run: &Run) -> Vec<Try> {
     let own = |object: &&Rc<Object>| !object.meta.namespace.starts_with("kube-") && !object.meta.is_deleting();
     let Some(deployment) = run.sim().list(Kind::Deployment).find(own) else { return Vec::new() };
     let (name, namespace) = (&deployment.meta.name, &deployment.meta.namespace);
     let flag = if &**namespace == "default" { String::new() } else { format!(" -n {namespace}") };
     let Some(body) = deployment.get::<Deployment>() else { return Vec::new() };
     let replicas = body.spec.replicas + 2;
-    let mut all = vec![(msg::try_scale(replicas), format!("kubectl scale deployment {name} --replicas={replicas}{flag}"))];
+    let on_all = |words, line| Try { words, line, pod: None };
+    let mut all = vec![on_all(msg::try_scale(replicas), format!("kubectl scale deployment {name} --replicas={replicas}{flag}"))];
     if let Some(container) = body.spec.template.spec.containers.first() {
         let container = &container.name;
-        all.push((msg::try_image(), format!("kubectl set image deployment {name} {container}={container}:broken{flag}")));
+        all.push(on_all(msg::try_image(), format!("kubectl set image deployment {name} {container}={container}:broken{flag}")));
     }
     let pod = run.sim().list(Kind::Pod).find(|pod| pod.meta.namespace == *namespace && !pod.meta.is_deleting());
     if let Some(pod) = pod {
-        all.push((msg::try_delete(), format!("kubectl delete pod {}{flag}", pod.meta.name)));
+        let line = format!("kubectl delete pod {}{flag}", pod.meta.name);
+        all.push(Try { words: msg::try_delete(), line, pod: Some(pod.key()) });
     }
     all
 }
@@ -274,7 +287,7 @@ mod tests {
         for at in 0..3 {
             let mut state = State::from_link(None);
             run(&mut state, 10, 256);
-            let (_, line) = tries(&state.timeline.run).swap_remove(at);
+            let line = tries(&state.timeline.run).swap_remove(at).line;
             let before = state.timeline.run.version();
             state.update(ConsoleMsg::Enter(line));
             run(&mut state, 5, 256);

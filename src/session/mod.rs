@@ -17,6 +17,7 @@ pub mod examples;
 pub mod filming;
 pub mod follow;
 pub mod history;
+pub mod instant;
 pub mod journal_marks;
 pub mod leftovers;
 pub mod lesson;

@@ -205,7 +205,7 @@ impl Component for Console {
                         <span class="waits ell">{ say(msg::console_paused()) }</span>
                         <button type="button" class="btn sm" onclick={props.on_play.reform(|_: MouseEvent| ())}>{ say(msg::button_play()) }</button>
                     }
-                    <span class="hint">{ say(msg::console_title()) }<kbd class="k">{ "`" }</kbd></span>
+                    <span class="hint" onclick={toggle.clone()}>{ say(msg::console_title()) }<kbd class="k">{ "`" }</kbd></span>
                     <button type="button" class="btn ghost icon" aria-label={say(if open { msg::button_close_console() } else { msg::button_open_console() })} title={say(if open { msg::with_key(msg::button_close_console(), "Esc") } else { msg::with_key(msg::button_open_console(), "`") })} aria-expanded={open.to_string()} onclick={toggle}>{ icon(if open { "i-down" } else { "i-up" }, 14) }</button>
                 </div>
                 if open {

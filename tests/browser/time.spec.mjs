@@ -277,3 +277,30 @@ for (const scheme of ['light', 'dark']) {
     await look();
   });
 }
+
+test('a time is entered to go there, from the beginning or back', async ({ page }) => {
+  await open(page, 8);
+  const now = () => page.evaluate(() => loopscope.now());
+  const go = async (text) => {
+    await page.getByRole('button', { name: 'History', exact: true }).click();
+    await page.getByLabel('Go to the time').fill(text);
+    await page.keyboard.press('Enter');
+  };
+  const end = await now();
+  await go('0:05');
+  await expect.poll(now).toBe(5);
+  await go('-2s');
+  await expect.poll(now).toBe(3);
+  await go('1h');
+  await expect.poll(now).toBe(end);
+  await go('soon');
+  await expect(page.getByLabel('Go to the time')).toHaveAttribute('aria-invalid', 'true');
+});
+
+test('the console that is opened takes what is typed', async ({ page }) => {
+  await open(page);
+  await page.getByRole('button', { name: 'Open the console' }).click();
+  await page.keyboard.type('get nodes');
+  await page.keyboard.press('Enter');
+  await expect(page.locator('#console pre')).toContainText('node-1');
+});

@@ -4,7 +4,7 @@ use super::pods::Pods;
 use super::scope::{id, text};
 use crate::api::policy::BudgetSpec;
 use crate::api::{Body, Kind, Labels, Object, Str, Uid};
-use crate::i18n::msg;
+use crate::i18n::{Message, msg};
 use crate::projection::model::{Pod, Policy, Root};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -74,6 +74,7 @@ pub(super) fn scaler(object: &Object, uid_of: &dyn Fn(Kind, &str) -> Option<Uid>
             (true, false) => msg::policy_no_metric(what, format!("{goal}%")),
             _ => msg::policy_scales(kind, name),
         },
+        refuses: Message::default(),
         target: target.map(|uid| uid.to_string()).unwrap_or_default(),
     }
 }
@@ -85,6 +86,7 @@ pub(super) fn budget(object: &Object, target: Option<String>) -> Policy {
         id: id(object),
         form: msg::policy_evictions(number("/disruptionsAllowed")),
         words: msg::policy_healthy(number("/currentHealthy"), number("/desiredHealthy")),
+        refuses: Message::default(),
         target: target.unwrap_or_default(),
     }
 }

@@ -154,6 +154,8 @@ pub struct Policy {
     pub form: Message,
     /// Beside its card.
     pub words: Message,
+    /// The eviction that it refuses at the moment; empty if none is asked for.
+    pub refuses: Message,
     /// The uid of the workload it is about.
     pub target: String,
 }

@@ -147,3 +147,17 @@ fn nothing_overlaps_on_the_ring() {
         }
     }
 }
+
+#[test]
+fn a_write_of_the_spec_that_counts_no_generation_is_no_write_of_the_status() {
+    let mut state = crate::session::State::new((crate::session::examples::ALL[0].text)(), 1);
+    state.update(crate::session::timeline::TimelineMsg::Seconds(10));
+    state.update(crate::session::console::ConsoleMsg::Enter("kubectl cordon node-1".into()));
+    state.update(crate::session::timeline::TimelineMsg::Seconds(2));
+    let of = |loops: &str, kind: Kind| {
+        let all = state.timeline.run.journal().iter().filter(|entry| entry.actor.name == loops);
+        all.filter(|entry| entry.write().is_some_and(|(_, object)| object.kind == kind)).map(super::pass::act).last()
+    };
+    assert_eq!(of("node-lifecycle-controller", Kind::Node), Some(PassRequest::Update(Kind::Node)));
+    assert_eq!(of("deployment-controller", Kind::Deployment), Some(PassRequest::Status(Kind::Deployment)));
+}

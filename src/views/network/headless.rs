@@ -121,25 +121,18 @@ pub(super) fn headless(model: &Model, service: &Service, follows: Option<&str>, 
     if above {
         let (ask, back, from, to) = (LEFT + 28.0, LEFT + 128.0, client_y + client_h + 2.0, y - 3.0);
         stop(out, ask + 6.0, (from + to) / 2.0 - 10.0, msg::net_query(), false);
-        if heard.is_some() {
-            stop(out, back + 6.0, (from + to) / 2.0 - 10.0, msg::net_answer(), false);
-            out.link(format!("hear/{uid}"), format!("M{back} {to}V{from}"), Line::Selects);
-            out.link(format!("hears/{uid}"), tip(back, from), Line::Travels);
-        }
+        // That there is no such name is an answer too.
+        stop(out, back + 6.0, (from + to) / 2.0 - 10.0, msg::net_answer(), false);
+        out.link(format!("hear/{uid}"), format!("M{back} {to}V{from}"), Line::Selects);
+        out.link(format!("hears/{uid}"), tip(back, from), Line::Travels);
         out.link(format!("ask/{uid}"), down(ask, from, to), Line::Travels);
     } else {
         let ask = row_y(asks.min(3)).min(y + 180.0);
         stop(out, LEFT + c.client + c.gaps.0 / 2.0, ask - 26.0, msg::net_query(), true);
-        if heard.is_some() {
-            let (to, back) = (LEFT + c.client + 3.0, ask + 22.0);
-            stop(out, LEFT + c.client + c.gaps.0 / 2.0, ask + 30.0, msg::net_answer(), true);
-            out.link(format!("hear/{uid}"), format!("M{} {back}H{to}", dns_x - 3.0), Line::Selects);
-            out.link(
-                format!("hears/{uid}"),
-                format!("M{} {}L{to} {back}L{} {}", to + 7.0, back - 4.0, to + 7.0, back + 4.0),
-                Line::Travels,
-            );
-        }
+        let (to, back) = (LEFT + c.client + 3.0, ask + 22.0);
+        stop(out, LEFT + c.client + c.gaps.0 / 2.0, ask + 30.0, msg::net_answer(), true);
+        out.link(format!("hear/{uid}"), format!("M{} {back}H{to}", dns_x - 3.0), Line::Selects);
+        out.link(format!("hears/{uid}"), format!("M{} {}L{to} {back}L{} {}", to + 7.0, back - 4.0, to + 7.0, back + 4.0), Line::Travels);
         out.link(format!("ask/{uid}"), arrow(LEFT + c.client + 2.0, dns_x - 3.0, ask), Line::Travels);
     }
     let Some(endpoint) = heard else { return bottom };

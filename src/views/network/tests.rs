@@ -512,3 +512,25 @@ fn a_gateway_tells_what_the_rules_of_its_routes_get() {
     let way = scene.edges.iter().find(|edge| edge.key.starts_with(&format!("to/{}/", item.id.uid)));
     assert_eq!(way.map(|edge| edge.line), Some(Line::Travels), "on to the Service below");
 }
+
+#[test]
+fn the_name_of_a_member_that_is_gone_is_still_what_is_asked() {
+    let text = (crate::session::examples::ALL[2].text)();
+    let mut state = crate::session::State::new(text, 1);
+    state.update(crate::session::selection::SelectionMsg::View(&crate::views::network::VIEW));
+    state.update(TimelineMsg::Seconds(30));
+    state.update(ConsoleMsg::Enter("kubectl delete pod web-0 --wait=false".into()));
+    let (mut gone, mut lines) = (false, Vec::new());
+    for _ in 0..12 {
+        state.update(TimelineMsg::Step);
+        gone |= state.timeline.run.get(&ObjectRef::new(Kind::Pod, "default", "web-0")).is_none();
+        let scene = state.picture().scene.clone();
+        let asked = scene.items.iter().find_map(|item| match &item.body {
+            CardBody::Terminal { lines, .. } => lines.first().cloned(),
+            _ => None,
+        });
+        lines.extend(asked);
+    }
+    assert!(gone && lines.len() == 12, "{lines:?}");
+    assert!(lines.iter().all(|line| line.contains("nslookup web-0.nginx")), "{lines:?}");
+}

@@ -36,7 +36,7 @@ pub static VIEW: View = View {
     status: Status::Of(Workloads::Drawn),
     filter: ObjectFilter::Words,
     uses: Uses { budget: true, groups: true, counters: true, ..Uses::NOTHING },
-    refresh_ms: |_| None,
+    refresh_ms: |sim| read::refuses(sim).then_some(1000),
     extent: None,
     draw,
 };

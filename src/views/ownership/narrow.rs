@@ -5,7 +5,7 @@ use super::leaves::counts_height;
 use super::measures::{BRIEF, DENSE, Frame, PAD};
 use super::rows::{endpoints, policy_label};
 use crate::i18n::{Arg, Message, msg};
-use crate::projection::model::{ControllerCard, Counter, Group, Id, Metric, Policy, Tone};
+use crate::projection::model::{ControllerCard, Counter, Group, Id, Metric, PodState, Policy, Tone};
 use crate::views::bodies::{pod_body, pod_label, put_claim};
 use crate::views::references;
 use crate::views::shape::{CardBody, Cells, Line, Look, Rect, Scene, drop};
@@ -31,7 +31,11 @@ pub(super) fn put(frame: &Frame<'_>, homes: &[Option<usize>], (m, top): (f64, f6
     for (at, root) in model.roots.iter().enumerate() {
         for service in model.services.iter().zip(&over).filter(|(_, over)| **over == at).map(|(service, _)| service) {
             let form = service.trouble().cloned().unwrap_or_else(|| endpoints(service.ready()));
-            let state = if service.ready() > 0 { "ready" } else { "none" };
+            let state = match service.trouble() {
+                Some(_) => PodState::NotReady.class(),
+                None if service.ready() > 0 => "ready",
+                None => "none",
+            };
             let label = msg::service_label_short(&service.id.name, &form);
             out.put(&service.id, Rect::new(m, y, w, 44.0), CardBody::Service { form }, None, state, label);
             y += 60.0;
@@ -39,7 +43,10 @@ pub(super) fn put(frame: &Frame<'_>, homes: &[Option<usize>], (m, top): (f64, f6
         let aims = |policy: &&Policy| root.controller.as_ref().is_some_and(|of| of.id.uid == policy.target);
         for policy in model.policies.iter().filter(aims) {
             let label = policy_label(policy);
-            out.put(&policy.id, Rect::new(m, y, w, 44.0), CardBody::Service { form: policy.form.clone() }, None, "settled", label);
+            let refused = Some(msg::policy_refuses_short()).filter(|_| !policy.refuses.is_empty());
+            let state = if refused.is_some() { PodState::NotReady.class() } else { "settled" };
+            let form = refused.unwrap_or_else(|| policy.form.clone());
+            out.put(&policy.id, Rect::new(m, y, w, 44.0), CardBody::Service { form }, None, state, label);
             y += 60.0;
         }
         let (mut parent, mut from) = (None, Rect::default());

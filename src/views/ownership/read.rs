@@ -1,11 +1,12 @@
 //! Reads of Ownership: missing sources of Pods, and the last scale of ReplicaSets.
 
 use crate::api::{Body, Kind, ObjectRef, Uid, sources};
-use crate::engine::Record;
 use crate::engine::kubelet::lack;
+use crate::engine::{Record, Sim};
+use crate::explain::diagnose::refused_evictions;
 use crate::explain::effect;
 use crate::i18n::{Arg, Message, msg};
-use crate::projection::model::{Group, Model, Pod, PodState, Root};
+use crate::projection::model::{Group, Model, Pod, PodState, Policy, Root};
 use crate::views::view::{Source, ViewMemory};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -18,6 +19,7 @@ const SCALE_LOOKBACK: usize = 100_000;
 /// Reads what is drawn beside owners and Pods.
 pub fn read(model: &mut Model, source: &Source, memory: &mut ViewMemory) {
     say_lacks(model, source);
+    say_refusals(model, source.sim);
     if model.roots.iter().any(updates) {
         memory.scales.read(model, source);
     }
@@ -26,6 +28,28 @@ pub fn read(model: &mut Model, source: &Source, memory: &mut ViewMemory) {
 /// Whether a Deployment has Pods of several revisions.
 fn updates(root: &Root) -> bool {
     root.groups.len() > 1 && root.controller.as_ref().is_some_and(|of| of.id.kind == "Deployment")
+}
+
+/// Whether a budget has just refused an eviction, which is asked for again: the seconds until then count down.
+pub(super) fn refuses(sim: &Sim) -> bool {
+    sim.server().count(Kind::PodDisruptionBudget) > 0 && refused_evictions(sim, &|_, _| true).next().is_some()
+}
+
+/// Says of each budget which eviction it refuses.
+fn say_refusals(model: &mut Model, sim: &Sim) {
+    if !refuses(sim) {
+        return;
+    }
+    for refused in refused_evictions(sim, &|_, _| true) {
+        let is_it = |policy: &&mut Policy| {
+            let id = &policy.id;
+            id.kind == Kind::PodDisruptionBudget.name() && id.name == *refused.budget && id.namespace == *refused.pod.namespace
+        };
+        if let Some(policy) = model.policies.iter_mut().find(is_it).filter(|policy| policy.refuses.is_empty()) {
+            let left = refused.again().0.saturating_sub(sim.now().0).div_ceil(1_000_000);
+            policy.refuses = msg::policy_refuses(crate::i18n::format::front(&refused.pod.name, 20), left);
+        }
+    }
 }
 
 /// Names the missing ConfigMap or Secret on the card of a Pod that cannot start; with many Pods they are cells.

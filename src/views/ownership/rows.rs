@@ -42,7 +42,7 @@ impl TreeRow<'_> {
         // As wide as its name needs, beside its pill.
         let form = if let TreeRow::Service(service) = self { service.form.len() } else { 20 };
         let wide = (98.0 + 7.3 * self.id().name.len() as f64 + 6.6 * form as f64).clamp(least, least + 100.0);
-        let wide = if matches!(self, TreeRow::Policy(_)) { wide.max(least + 76.0) } else { wide };
+        let wide = if matches!(self, TreeRow::Policy(_)) { wide.max(least + 100.0) } else { wide };
         let rect = Rect::new(x, y, wide, measures.card.1);
         let (words, short) = match self {
             TreeRow::Service(service) => {
@@ -61,7 +61,10 @@ impl TreeRow<'_> {
             TreeRow::Policy(policy) => {
                 let label = policy_label(policy);
                 out.put(&policy.id, rect, CardBody::Service { form: policy.form.clone() }, None, "settled", label);
-                (policy.words.clone(), policy.words.clone())
+                match policy.refuses.is_empty() {
+                    true => (policy.words.clone(), policy.words.clone()),
+                    false => (policy.refuses.clone(), msg::policy_refuses_short()),
+                }
             }
         };
         // Where the words do not fit before the rail, the short ones do.
@@ -73,7 +76,10 @@ impl TreeRow<'_> {
             TreeRow::Service(service) if measures.low && !fits(&short) => msg::ready_count(service.ready()),
             _ => short,
         };
-        let troubled = matches!(self, TreeRow::Service(service) if service.trouble().is_some());
+        let troubled = match self {
+            TreeRow::Service(service) => service.trouble().is_some(),
+            TreeRow::Policy(policy) => !policy.refuses.is_empty(),
+        };
         let class = if troubled { "onedge under" } else { "onedge" };
         out.labels.push(Label { x, y: rect.cy() - 8.0, text, class, centred: false });
         if end == f64::MAX && matches!(self, TreeRow::Service(_)) {

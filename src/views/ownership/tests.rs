@@ -568,3 +568,29 @@ fn how_a_replicaset_was_scaled_in_an_earlier_rollout_is_not_told_in_the_next() {
     // The one that was scaled up last time is not scaled in this one: no new Pod becomes ready.
     assert_eq!(chips("nginx:9.99", 20).first().map(String::as_str), Some(""));
 }
+
+#[test]
+fn a_budget_says_which_eviction_it_refuses_until_none_is_asked_for() {
+    use crate::session::console::ConsoleMsg;
+    use crate::session::timeline::TimelineMsg;
+    let budget = "\n---\napiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: calm}\nspec: {minAvailable: 2, selector: {matchLabels: {app: nginx}}}\n";
+    let mut state = crate::session::State::new(&[(crate::session::examples::ALL[0].text)(), budget].concat(), 1);
+    state.update(TimelineMsg::Seconds(10));
+    let told = |state: &mut crate::session::State| {
+        let scene = state.picture().scene.clone();
+        scene.labels.iter().map(|label| label.text.english()).find(|text| text.contains("refused"))
+    };
+    assert_eq!(told(&mut state), None);
+    for node in 1..=3 {
+        state.update(ConsoleMsg::Enter(format!("kubectl drain node-{node}")));
+        state.update(TimelineMsg::Seconds(1));
+        if told(&mut state).is_some() {
+            break;
+        }
+        state.update(ConsoleMsg::Interrupt);
+    }
+    assert!(told(&mut state).is_some_and(|text| text.ends_with("refused, next try in 4 s")), "{:?}", told(&mut state));
+    state.update(ConsoleMsg::Interrupt);
+    state.update(TimelineMsg::Seconds(10));
+    assert_eq!(told(&mut state), None);
+}

@@ -346,7 +346,12 @@ impl Component for Page {
             Msg::Left(_) | Msg::Right(_) | Msg::Console(_) if self.narrow() => self.panels.over = Overlay::Nothing,
             Msg::Left(open) => self.panels.open_left(open),
             Msg::Right(open) => self.panels.open_right(open),
-            Msg::Console(open) => self.panels.console = open,
+            Msg::Console(open) => {
+                self.panels.console = open;
+                if open {
+                    crate::web::console::focus();
+                }
+            }
             Msg::Share => self.share(ctx),
             Msg::Shared => self.timers.copied = None,
             Msg::Snippet(text) => {

@@ -12,8 +12,10 @@ use crate::session::compare::CompareMsg;
 use crate::session::console::ConsoleMsg;
 use crate::session::demo;
 use crate::session::history::{self, Ran};
+use crate::session::instant;
 use crate::session::load;
 use crate::session::replace::ReplaceMsg;
+use crate::session::selection::SelectionMsg;
 use crate::session::timeline::TimelineMsg;
 use crate::web::dom::{self, icon};
 use crate::web::help;
@@ -22,6 +24,8 @@ use crate::web::load::LoadSlider;
 use crate::web::tools::Tool;
 use crate::web::window;
 use gloo_timers::callback::Timeout;
+use wasm_bindgen::JsCast;
+use web_sys::{HtmlInputElement, KeyboardEvent, SubmitEvent};
 use yew::prelude::*;
 
 /// Milliseconds for which what came of an action is shown.
@@ -109,15 +113,19 @@ impl Page {
 
     /// Names of the things to try.
     pub(super) fn tries(&self) -> Vec<Message> {
-        demo::tries(&self.state.borrow().timeline.run).into_iter().map(|(words, _)| words).collect()
+        demo::tries(&self.state.borrow().timeline.run).into_iter().map(|tries| tries.words).collect()
     }
 
     /// Tries one of them, with what is there now.
     pub(super) fn attempt(&mut self, at: usize) {
         self.close_over();
-        let line = demo::tries(&self.state.borrow().timeline.run).into_iter().nth(at);
-        if let Some((_, line)) = line {
+        let wanted = demo::tries(&self.state.borrow().timeline.run).into_iter().nth(at);
+        if let Some(demo::Try { line, pod, .. }) = wanted {
             self.carry_out(ConsoleMsg::Run(line).into());
+            // Who deletes a Pod asks what takes its place.
+            if pod.is_some() {
+                self.carry_out(SelectionMsg::Select(pod).into());
+            }
         }
     }
 
@@ -135,7 +143,7 @@ impl Page {
                 if state.demo.offers {
                     <p>{ say(msg::help_what()) }</p>
                 }
-                if let Some(words) = plays.filter(|_| !(self.narrow() && state.demo.offers)) {
+                if let Some(words) = plays {
                     <p class={state.demo.offers.then_some("dim")}>{ marked(&words) }{ " " }<button type="button" class="btn sm" id="stop-demo" onclick={stop}>{ say(msg::demo_stop()) }</button></p>
                 }
                 <button type="button" class="btn ghost icon" aria-label={say(msg::offers_close())} title={say(msg::offers_close())} onclick={close}>{ icon("i-cross", 14) }</button>
@@ -188,6 +196,7 @@ impl Page {
         };
         html! {
             <div class="open" role="group" aria-label={say(msg::history_title())}>
+                { self.go_to(ctx) }
                 { tool(Tool::Breaks, "break", "i-breakpoint", msg::history_breaks()) }
                 { tool(Tool::Compare, "compare", "i-diff", msg::tools_compare()) }
                 <h3>{ say(msg::history_branches()) }</h3>
@@ -195,6 +204,26 @@ impl Page {
                 <h3>{ say(msg::history_commands()) }</h3>
                 { self.commands(ctx) }
             </div>
+        }
+    }
+
+    /// Where a time is entered to go to.
+    fn go_to(&self, ctx: &Context<Self>) -> Html {
+        let (state, link) = (self.state.clone(), ctx.link().clone());
+        let on_submit = Callback::from(move |event: SubmitEvent| {
+            event.prevent_default();
+            let form = event.target().and_then(|target| target.dyn_into::<web_sys::Element>().ok());
+            let input = form.and_then(|form| form.query_selector("input").ok().flatten()?.dyn_into::<HtmlInputElement>().ok());
+            let Some(input) = input else { return };
+            let (now, end) = (state.borrow().timeline.run.now(), state.borrow().timeline.run.end());
+            let to = instant::parse(&input.value(), now);
+            let _ = input.set_attribute("aria-invalid", if to.is_some() { "false" } else { "true" });
+            if let Some(to) = to {
+                link.send_message(Msg::Do(TimelineMsg::Seek(to.min(end)).into()));
+            }
+        });
+        html! {
+            <form class="row goto" onsubmit={on_submit}><label for="go-to">{ say(msg::history_go_to()) }</label><input id="go-to" class="mono" size="9" placeholder="1:30, −5m" title={say(msg::history_go_to_form())} autocomplete="off" onkeydown={Callback::from(|event: KeyboardEvent| if event.key() != "Escape" { event.stop_propagation() })} /></form>
         }
     }
 
