@@ -156,7 +156,7 @@ fn a_write_of_the_spec_that_counts_no_generation_is_no_write_of_the_status() {
     state.update(crate::session::timeline::TimelineMsg::Seconds(2));
     let of = |loops: &str, kind: Kind| {
         let all = state.timeline.run.journal().iter().filter(|entry| entry.actor.name == loops);
-        all.filter(|entry| entry.write().is_some_and(|(_, object)| object.kind == kind)).map(super::pass::act).last()
+        all.filter(|entry| entry.write().is_some_and(|(_, object)| object.kind == kind)).map(super::pass::act).next_back()
     };
     assert_eq!(of("node-lifecycle-controller", Kind::Node), Some(PassRequest::Update(Kind::Node)));
     assert_eq!(of("deployment-controller", Kind::Deployment), Some(PassRequest::Status(Kind::Deployment)));
