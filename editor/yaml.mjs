@@ -10,28 +10,42 @@ export const large = 200_000;
 /** Characters parsed before and after what is in sight. */
 const margin = 4_000;
 
-/** More cannot be in sight: right after a paste the whole text is said to be, and its beginning will do. */
-const most = 20_000;
+/** Right after a paste the whole text is said to be in sight, which so many lines cannot be: its beginning will do. */
+const many = 1000;
 const beginning = 2_000;
 
-/** Where the YAML document around a position begins. */
-function documentStart(input, position) {
-  for (let to = position; to > 0; to -= margin) {
-    const from = Math.max(0, to - margin);
-    // A little more, so that a separator across two pieces is found.
-    const found = input.read(from, Math.min(to + 4, input.length)).lastIndexOf('\n---');
-    if (found >= 0 && from + found < position) return from + found + 1;
-  }
-  return 0;
+/** How far back the start of a document is looked for. */
+const back = 60_000;
+
+/** Trees of a part of a text: nothing of them is used again once the text is no longer large. */
+const partial = new WeakSet();
+
+/** Where to begin to parse for a position: at the document there; of a very long one, such as a List, at a line that begins at its margin. */
+function start(input, position) {
+  const from = Math.max(0, position - back);
+  const before = input.read(from, position);
+  const separator = before.lastIndexOf('\n---');
+  if (separator >= 0) return from + separator + 1;
+  if (from === 0) return 0;
+  const lines = [...before.slice(-margin * 4).matchAll(/\n(?=[^\s#])/g)];
+  const nearest = lines.length ? lines.at(-1).index + before.length - Math.min(before.length, margin * 4) : before.lastIndexOf('\n');
+  return from + nearest + 1;
+}
+
+/** Which part of a text is parsed for what is in sight. */
+function part(input, { viewport: { from, to }, state }) {
+  const whole = from === 0 && to >= input.length && state.doc.lines > many;
+  return [start(input, Math.max(0, from - margin)), Math.min(input.length, whole ? beginning : to + margin)];
 }
 
 class ParseInSight {
-  constructor(input, { viewport }) {
-    this.end = input.length;
-    this.from = documentStart(input, Math.max(0, viewport.from - margin));
-    this.to = Math.min(this.end, viewport.to - viewport.from > most ? viewport.from + beginning : viewport.to + margin);
-    this.stoppedAt = null;
-    this.inner = yamlLanguage.parser.startParse(input, [], [{ from: this.from, to: this.to }]);
+  constructor(input, context) {
+    Object.assign(this, { input, context, end: input.length, stoppedAt: null });
+    this.begin();
+  }
+  begin() {
+    [this.from, this.to] = part(this.input, this.context);
+    this.inner = yamlLanguage.parser.startParse(this.input, [], [{ from: this.from, to: this.to }]);
   }
   get parsedPos() { return this.inner.parsedPos; }
   stopAt(position) {
@@ -41,17 +55,25 @@ class ParseInSight {
   advance() {
     const tree = this.inner.advance();
     if (!tree) return null;
-    const context = ParseContext.get();
-    if (this.from > 0) context?.skipUntilInView(0, this.from);
-    if (this.to < this.end) context?.skipUntilInView(this.to, this.end);
-    return new Tree(yamlLanguage.parser.topNode, [tree], [this.from], this.stoppedAt ?? this.end);
+    // What is in sight may have moved on meanwhile.
+    const [from, to] = part(this.input, this.context);
+    if (this.stoppedAt === null && (from < this.from || to > this.to)) {
+      this.begin();
+      return null;
+    }
+    if (this.from > 0) this.context.skipUntilInView(0, this.from);
+    if (this.to < this.end) this.context.skipUntilInView(this.to, this.end);
+    const whole = new Tree(yamlLanguage.parser.topNode, [tree], [this.from], this.stoppedAt ?? this.end);
+    partial.add(whole);
+    return whole;
   }
 }
 
 const inSight = new (class extends Parser {
   createParse(input, fragments, ranges) {
     const context = ParseContext.get();
-    return context && input.length >= large ? new ParseInSight(input, context) : yamlLanguage.parser.createParse(input, fragments, ranges);
+    if (context && input.length >= large) return new ParseInSight(input, context);
+    return yamlLanguage.parser.createParse(input, fragments.filter((one) => !partial.has(one.tree)), ranges);
   }
 })();
 

@@ -351,7 +351,7 @@ fn told_of(journal: Journal<'_>, from: u64, to: u64, of: u8) -> Option<(&Entry, 
     let is_command = |entry: &&Entry| matches!(entry.record, Record::Command(_));
     let first = here().find(|entry| is_bad(entry)).or_else(|| here().next())?;
     let commands = here().filter(is_command).count();
-    let more = if is_command(&first) { commands } else { here().count() } - 1;
+    let more = if commands > 0 { commands } else { here().count() } - 1;
     let after = || here().skip_while(|entry| !std::ptr::eq(*entry, first)).skip(1).take_while(|entry| !is_command(entry));
     Some((first, more, first.key().or_else(|| after().find_map(Entry::key))))
 }

@@ -1,5 +1,6 @@
 //! What is compared: two snapshots, or another branch beside the one shown.
 
+use super::console::only_reads;
 use super::drawing::{Drawing, Picture};
 use super::effect::Effect;
 use super::history;
@@ -45,7 +46,8 @@ impl ComparedBranch {
 pub enum CompareMsg {
     /// Takes snapshot A or, if true, B of the instant shown.
     Mark(bool),
-    /// Takes snapshot A just before an instant, in milliseconds, and snapshot B of the instant shown, or of the newest where that is earlier.
+    /// Takes snapshot A just before the command of an instant, in milliseconds, and snapshot B just before the next that changes something,
+    /// or of the newest instant.
     Since(u64),
     /// Discards both snapshots.
     Unmark,
@@ -78,11 +80,15 @@ impl Compare {
                 }
                 self.mark(0, &before);
                 // What the command did is what has changed until the next one.
-                let next = history::commands(run).into_iter().map(|ran| ran.at).find(|next| *next > at);
+                let commands = history::commands(run);
+                let next = commands.iter().find(|next| next.at > at && !only_reads(&next.line)).map(|next| Time(next.at * 1000 - 1));
                 let mut after = run.clone();
                 match next {
-                    Some(next) if after.seek(Time(next * 1000 - 1), SEEK_BUDGET_TASKS) => {}
-                    _ => after.live(),
+                    Some(next) if !after.seek(next, SEEK_BUDGET_TASKS) => {
+                        return vec![Effect::AnnounceFailure(msg::compare_too_far(at))];
+                    }
+                    Some(_) => {}
+                    None => after.live(),
                 }
                 self.mark(1, &after);
             }
@@ -186,6 +192,7 @@ mod tests {
         assert_eq!(state.compare.difference, Some(difference.clone()));
         // What later commands have changed is not its doing.
         state.update(TimelineMsg::Live);
+        state.update(ConsoleMsg::Enter("kubectl get pods".into()));
         state.update(ConsoleMsg::Enter("kubectl delete deployment nginx-deployment".into()));
         state.update(TimelineMsg::Seconds(40));
         state.update(CompareMsg::Since(scaled.at));

@@ -45,13 +45,14 @@ impl Demo {
     }
 
     /// A history is repeated in which it ran lines at these instants.
-    pub fn recall(&mut self, ran: Vec<u64>) {
+    pub fn recall(&mut self, mut ran: Vec<u64>) {
+        crate::sort::sort(&mut ran);
         *self = Demo { ran, ..Demo::default() };
     }
 
     /// Whether a command at an instant, in milliseconds, was the example's own.
     pub fn has_run(&self, at: u64) -> bool {
-        self.ran.contains(&at)
+        self.ran.binary_search(&at).is_ok()
     }
 
     /// The line that it runs next, where it does not run the same again and again.

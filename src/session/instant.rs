@@ -1,14 +1,28 @@
 //! An instant as a person writes it.
 
-/// Milliseconds of what was entered: `90`, `1:30` or `1:02:30.5` from the beginning, `5m` and `90s` too; with a minus sign back from `now`.
+/// Milliseconds of what was entered: `90`, `1:30` or `1:02:30.5` from the beginning, `5m` and `1m30s` too; with a minus sign back from `now`.
 pub fn parse(text: &str, now: u64) -> Option<u64> {
-    let text = text.trim();
-    let (back, text) = text.strip_prefix(['-', '−']).map_or((false, text), |text| (true, text.trim_start()));
-    let unit = |suffix: &str, seconds: f64| Some(number(text.strip_suffix(suffix)?.trim_end())? * seconds);
+    let text = text.trim().replace('：', ":");
+    let (back, text) = text.strip_prefix(['-', '−']).map_or((false, &*text), |text| (true, text.trim_start()));
     let clock = || text.split(':').try_fold(0.0, |all, part| Some(all * 60.0 + number(part)?)).filter(|_| text.matches(':').count() < 3);
-    let seconds = unit("h", 3600.0).or_else(|| unit("m", 60.0)).or_else(|| unit("s", 1.0)).or_else(clock)?;
-    let ms = (seconds * 1000.0).round() as u64;
+    let ms = (clock().or_else(|| units(text))? * 1000.0).round() as u64;
     Some(if back { now.saturating_sub(ms) } else { ms })
+}
+
+/// Seconds of hours, minutes and seconds with their units: `1h5m`.
+fn units(text: &str) -> Option<f64> {
+    let mut all = 0.0;
+    let mut rest = text;
+    while let Some(at) = rest.find(['h', 'm', 's']) {
+        let seconds = match rest.as_bytes()[at] {
+            b'h' => 3600.0,
+            b'm' => 60.0,
+            _ => 1.0,
+        };
+        all += number(rest[..at].trim())? * seconds;
+        rest = &rest[at + 1..];
+    }
+    (rest.is_empty() && !text.is_empty()).then_some(all)
 }
 
 fn number(text: &str) -> Option<f64> {
@@ -28,6 +42,10 @@ mod tests {
             ("5m", Some(300_000)),
             ("2 h", Some(7_200_000)),
             ("-5m", Some(300_000)),
+            ("1m30s", Some(90_000)),
+            ("1：30", Some(90_000)),
+            ("5m x", None),
+            ("m", None),
             ("−30", Some(570_000)),
             ("-1h", Some(0)),
             ("", None),

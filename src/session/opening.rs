@@ -72,13 +72,14 @@ impl State {
             LinkHistory { commands, end: (steps, end.0), at, cluster: Beginning::of(&run.sim().config) }
         });
         let history = history.and_then(LinkHistory::held);
+        let example = if history.is_some() { self.demo.ran().to_vec() } else { Vec::new() };
         let selected = self.selection.selected.as_ref().filter(|_| self.selection.selected_by_person);
         Link {
             history,
             selected: selected.map(|key| [key.kind.name(), &key.namespace, &key.name].join("/")),
             breakpoints: timeline.breakpoints.iter().map(|one| one.text.clone()).collect(),
             speed: Some(timeline.speed).filter(|speed| *speed != 1.0),
-            example: self.demo.ran().to_vec(),
+            example,
             ..self.link()
         }
     }

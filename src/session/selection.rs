@@ -159,7 +159,7 @@ impl Selection {
                 let found = self.diagnosis(run);
                 while self.trial.step(run, &found) {}
             }
-            SelectionMsg::Remedy(remedy) => return remedy.steps.iter().flat_map(|step| effects_of(diagnose::command(step))).collect(),
+            SelectionMsg::Remedy(remedy) => return remedy.steps.iter().flat_map(|step| effects_of(diagnose::command(step), run)).collect(),
         }
         Vec::new()
     }
@@ -205,11 +205,13 @@ impl Selection {
 }
 
 /// A kubectl line is entered in the console by the caller; everything else acts on the newest instant.
-fn effects_of(command: Command) -> Vec<Effect> {
+fn effects_of(command: Command, run: &Run) -> Vec<Effect> {
     match command {
         Command::Kubectl(line) => vec![Effect::Enter(line.to_string())],
-        // As a person would do it; the manifest stays the person's.
-        Command::Apply(text) => vec![Effect::Enter(["kubectl apply -f - <<'EOF'\n", &text, "EOF"].concat())],
+        // As a person would do it, where no program in a container reads what is typed; the manifest stays the person's.
+        Command::Apply(text) if !run.takes_input() && text.ends_with('\n') => {
+            vec![Effect::Enter(["kubectl apply -f - <<'EOF'\n", &text, "EOF"].concat())]
+        }
         command => vec![Effect::Fork, Effect::Execute(command)],
     }
 }

@@ -186,3 +186,33 @@ for (const plain of [false, true]) {
     expect(await text(page)).toBe(before);
   });
 }
+
+test('a large manifest is coloured where it is in sight, and once it is small again', async ({ page }) => {
+  await open(page);
+  const some = (keys) => Array.from({ length: keys }, (_, at) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c${at}}\n`).join('---\n');
+  const paste = async (text) => {
+    await box(page).focus();
+    await page.keyboard.press('Control+a');
+    await box(page).evaluate((content, text) => {
+      const clipboardData = new DataTransfer();
+      clipboardData.setData('text/plain', text);
+      content.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+    }, text);
+  };
+  // Each line in sight with words has a colour.
+  const plain = () => box(page).evaluate((content) => [...content.querySelectorAll('.cm-line')].filter((line) => {
+    const [box, frame] = [line, content.parentElement].map((one) => one.getBoundingClientRect());
+    return box.bottom > frame.top && box.top < frame.bottom && line.textContent.includes(':') && !line.querySelector('span');
+  }).length);
+  const everywhere = async () => {
+    for (const share of [0, 0.5, 0.99, 0.2]) {
+      await page.locator('.cm-scroller').evaluate((scroller, share) => { scroller.scrollTop = scroller.scrollHeight * share; }, share);
+      await expect.poll(plain).toBe(0);
+    }
+  };
+  for (const text of [some(5000), `apiVersion: v1\nkind: List\nitems:\n${Array.from({ length: 9000 }, (_, at) => `- kind: ConfigMap\n  metadata: {name: c${at}}\n`).join('')}`, some(3000)]) {
+    expect(text.length > 200_000).toBe(text !== some(3000));
+    await paste(text);
+    await everywhere();
+  }
+});

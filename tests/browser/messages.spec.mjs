@@ -29,7 +29,7 @@ function scrambled(random) {
 /** Anything that a message can hold. */
 function value(random, depth = 0) {
   const one = (all) => all[Math.floor(random() * all.length)];
-  switch (Math.floor(random() * (depth > 2 ? 6 : 9))) {
+  switch (Math.floor(random() * (depth > 2 ? 6 : 8))) {
     case 0: return one(words);
     case 1: return one(amounts);
     case 2: return scrambled(random);
@@ -37,8 +37,7 @@ function value(random, depth = 0) {
     case 4: return 'x'.repeat(Math.floor(random() * 200_000));
     case 5: return [one(words), one(words)].join(' ');
     case 6: return Array.from({ length: Math.floor(random() * 5) }, () => value(random, depth + 1));
-    case 7: return { [one([...words, 'toString', 'valueOf', 'length'])]: value(random, depth + 1) };
-    default: return new Map([[one(words), one(amounts)]]);
+    default: return { [one([...words, 'toString', 'valueOf', 'length'])]: value(random, depth + 1) };
   }
 }
 

@@ -164,7 +164,7 @@ fn isolated(sim: &Context<'_>, object: &Object, body: &Service) -> Option<Diagno
     if direction == Direction::Ingress && client.meta.namespace == object.meta.namespace && !body.spec.selector.is_empty() {
         let name = super::finding::free_name(sim, Kind::NetworkPolicy, &object.meta.namespace, &["allow-", &object.meta.name].concat());
         // A port on which nothing listens is not one to allow.
-        let allows = allowance(&name, object, &from_client(client, Some(port).filter(|_| unanswered.is_none())));
+        let allows = allowance(&name, object, &from_client(client, Some(port).filter(|_| unanswered != Some(port))));
         match own_labels(client).next() {
             Some(_) => out.cure(Cure::AllowClient, &client.meta.name, "", &[allows]),
             None => out.cure(Cure::AllowNamespace, &client.meta.namespace, "", &[allows]),

@@ -64,6 +64,7 @@ pub(super) fn controller(object: &Object) -> ControllerCard {
                 Message::state(&body.spec.pod_management_policy)
             };
             out.claims = !body.spec.volume_claim_templates.is_empty();
+            out.members = (u32::try_from(body.spec.ordinals.start).unwrap_or(0), body.spec.service_name.to_string());
             if let Some(partition) =
                 body.spec.update_strategy.rolling_update.as_ref().and_then(|update| update.partition).filter(|partition| *partition > 0)
             {

@@ -98,6 +98,8 @@ pub struct ControllerCard {
     pub labels: Vec<String>,
     /// Whether it makes claims for its Pods.
     pub claims: bool,
+    /// Of a StatefulSet: its first ordinal, and the Service that names its Pods.
+    pub members: (u32, String),
 }
 
 /// Pods that one controller owns, with that controller's card if it stands between the root and the Pods.

@@ -30,15 +30,14 @@ pub(super) fn awaited<'a>(model: &'a Model, service: &'a Service) -> Vec<Endpoin
 /// Members of a StatefulSet that are not there while later ones are: their names are asked for all the same.
 fn missing(model: &Model, service: &Service) -> Vec<Endpoint> {
     let mut out = Vec::new();
-    for root in model.roots.iter().filter(|_| service.form == "headless") {
-        let Some(of) = root.controller.as_ref().filter(|of| of.id.kind == "StatefulSet" && service.asks_for(&of.id, &of.labels)) else {
+    for root in &model.roots {
+        let Some(of) = root.controller.as_ref().filter(|of| of.id.kind == "StatefulSet" && of.id.namespace == service.id.namespace) else {
             continue;
         };
+        let (start, governs) = (of.members.0, of.members.1 == service.id.name);
         let pods = || root.groups.iter().flat_map(|group| group.pods.iter());
-        let (first, last) = (pods().filter_map(|pod| pod.ordinal).min(), pods().filter_map(|pod| pod.ordinal).max());
-        // Those that were counted from another number begin there.
-        let from = if first.is_some_and(|first| first as usize > of.desired) { first } else { Some(0) };
-        for ordinal in from.zip(last).map_or(0..0, |(from, last)| from..last.min(from + MOST as u32)) {
+        let last = pods().filter_map(|pod| pod.ordinal).max().filter(|_| governs).unwrap_or(0);
+        for ordinal in start..last.min(start.saturating_add(MOST as u32)) {
             let name = format!("{}-{ordinal}", of.id.name);
             if pods().all(|pod| pod.ordinal != Some(ordinal)) && service.endpoint(&name).is_none() {
                 out.push(Endpoint { hostname: name.clone(), pod: name, gone: true, ..Endpoint::default() });
@@ -104,14 +103,16 @@ pub(super) fn unlisted(model: &Model, service: &Service) -> usize {
 pub(super) fn drawn(model: &Model, service: &Service, follows: Option<&str>) -> (Vec<Endpoint>, usize) {
     let many = service.endpoints.len() > MOST;
     let mut shown = if many { newcomers(model, service) } else { awaited(model, service) };
-    let others = if many { unlisted(model, service).max(shown.len()) } else { shown.len() };
+    let mut others = if many { unlisted(model, service).max(shown.len()) } else { shown.len() };
     if many {
         let mut rows = telling(&service.endpoints);
         rows.truncate(MOST - shown.len());
         shown.splice(0..0, rows);
     } else {
         shown.extend(service.endpoints.iter().cloned());
-        shown.extend(missing(model, service));
+        let missing = missing(model, service);
+        others += missing.len();
+        shown.extend(missing);
         crate::sort::sort_by(&mut shown, |a, b| natural(&a.pod, &b.pod));
     }
     let followed = |one: &Endpoint| Some(one.pod.as_str()) == follows;

@@ -55,6 +55,8 @@ pub(super) fn rest(service: &Service, shown: &[Endpoint], more: usize) -> Vec<Me
 /// What is said of one that gets no traffic, or of several that stand together; the short words where there is little room.
 pub(super) fn why_not(service: &Service, one: &Endpoint, several: usize, short: bool) -> Message {
     let words = match one.terminating {
+        // A member of a StatefulSet that is not there; nothing lists it.
+        _ if one.gone && one.address.is_empty() => msg::net_not_listed(),
         _ if one.gone && one.ready && service.address.is_empty() => msg::net_deleted_dns(),
         _ if one.gone && one.ready => msg::net_deleted_traffic(),
         _ if one.gone && short => msg::net_deleted_listed(),
