@@ -226,10 +226,11 @@ pub(super) fn listed(text: &str) -> Option<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::{HISTORY_LINES, OUTPUT_LINES};
-    use crate::api::{Kind, Time};
+    use crate::api::{Kind, ObjectRef, Time};
     use crate::session::State;
     use crate::session::console::ConsoleMsg;
     use crate::session::examples;
+    use crate::session::selection::SelectionMsg;
     use crate::session::tests::settled;
     use crate::session::timeline::TimelineMsg;
 
@@ -373,6 +374,29 @@ mod tests {
         state.update(ConsoleMsg::Run("kubectl rollout status deployment web".into()));
         pass(&mut state, 20);
         assert!(printed(&state).ends_with("deployment \"web\" successfully rolled out"), "{}", printed(&state));
+    }
+
+    #[test]
+    fn the_manifest_of_a_fix_is_a_command_and_not_typed_into_a_shell_either() {
+        let closed = "cat <<'E' | kubectl apply -f -\napiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {selector: {app: web}, ports: [{port: \
+            80}]}\n---\napiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: wall}\nspec: {podSelector: {matchLabels: {app: \
+            web}}, policyTypes: [Ingress]}\nE";
+        for shell in [false, true] {
+            let mut state = settled(WEB);
+            enter(&mut state, closed);
+            enter(&mut state, "kubectl run client --image=nginx:1.27");
+            pass(&mut state, 20);
+            state.update(SelectionMsg::Select(Some(ObjectRef::new(Kind::Service, "default", "web"))));
+            let fix = state.diagnosis().iter().flat_map(|found| found.remedies.clone()).next().expect("a fix");
+            if shell {
+                enter(&mut state, "kubectl exec -it deployment/web -- sh");
+            }
+            state.update(SelectionMsg::Remedy(fix));
+            assert_eq!(state.timeline.run.takes_input(), shell);
+            assert_eq!(state.timeline.run.sim().list(Kind::NetworkPolicy).count(), 2);
+            assert!(printed(&state).contains("networkpolicy.networking.k8s.io/allow-web-1 created"), "{}", printed(&state));
+            assert_eq!(state.diagnosis().len(), 0);
+        }
     }
 
     #[test]
