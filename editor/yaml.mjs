@@ -55,9 +55,9 @@ class ParseInSight {
   advance() {
     const tree = this.inner.advance();
     if (!tree) return null;
-    // What is in sight may have moved on meanwhile.
+    // What is in sight may have moved on meanwhile; where it moved down, the next parse is of that.
     const [from, to] = part(this.input, this.context);
-    if (this.stoppedAt === null && (from < this.from || to > this.to)) {
+    if ((from < this.from || to > this.to) && (this.stoppedAt === null || this.stoppedAt >= to)) {
       this.begin();
       return null;
     }
