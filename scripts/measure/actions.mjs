@@ -2,7 +2,8 @@
 // longest task and how many took over 50 ms.
 import { tasks } from '../../tests/browser/tasks.mjs';
 import { counts, leaveFields, open, withBrowser } from './page.mjs';
-import { addNodes, manifest, names, paste, ready } from './pods.mjs';
+import { paste } from '../../tests/browser/clipboard.mjs';
+import { addNodes, manifest, names, ready } from './pods.mjs';
 
 const list = 'button[aria-label="Show as list"]';
 

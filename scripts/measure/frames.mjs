@@ -2,7 +2,8 @@
 // the longest task while Pods come, and while they are replaced.
 import { tasks } from '../../tests/browser/tasks.mjs';
 import { counts, frameRate, leaveFields, open, withBrowser } from './page.mjs';
-import { addNodes, manifest, paste, ready } from './pods.mjs';
+import { paste } from '../../tests/browser/clipboard.mjs';
+import { addNodes, manifest, ready } from './pods.mjs';
 
 export const measure = (given) => withBrowser(async (browser, address) => {
   console.log(`${'Pods'.padStart(7)}  ${'while'.padEnd(10)}${'in'.padEnd(11)}${'frames/s'.padStart(9)}${'longest task'.padStart(14)}${'over 50'.padStart(9)}${'Pods shown'.padStart(12)}`);

@@ -1,9 +1,10 @@
 // What many objects cost the page: `load [WORKLOADS…]` pastes so many small workloads, applies them and plays until all are ready;
 // `load pods [PODS…]` does the same with the Pods of one Deployment, and then updates them all. Prints for each part how long it took,
 // the longest task and how many took over 50 ms, frames a second and the module's memory.
+import { copied, paste } from '../../tests/browser/clipboard.mjs';
 import { tasks } from '../../tests/browser/tasks.mjs';
 import { counts, frameRate, keepMemory, leaveFields, open, withBrowser } from './page.mjs';
-import { addNodes, copied, paste } from './pods.mjs';
+import { addNodes } from './pods.mjs';
 
 /** A Deployment, and one document that goes with it: the editor takes ten thousand. Eight of ten have a Service, one a claim, one a budget. */
 const workload = (at) => {

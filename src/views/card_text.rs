@@ -167,6 +167,15 @@ pub fn part_word(state: PodState, old: bool, rolls: bool) -> Message {
     }
 }
 
+/// The class of the pill of a Service, a policy or an autoscaler: that of what is wrong, where something is.
+pub fn service_class(item: &Item) -> &'static str {
+    match PodState::NotReady.class() {
+        wrong if item.state == wrong => wrong,
+        _ if item.id.kind == "Service" => "network",
+        _ => "",
+    }
+}
+
 /// How a rollout goes: in a word, and the state that it is drawn as.
 pub fn rolling(budget: &Budget) -> (Message, PodState) {
     if budget.fails() { (msg::pill_rollout_fails(), PodState::Failed) } else { (msg::pill_rolling_out(), PodState::Creating) }

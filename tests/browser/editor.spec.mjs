@@ -1,6 +1,7 @@
 import { expect, test } from '@playwright/test';
 import AxeBuilder from '@axe-core/playwright';
 import { readFileSync } from 'node:fs';
+import { paste } from './clipboard.mjs';
 import { frames, isProblem, settled } from './wait.mjs';
 
 const example = (name) => readFileSync(new URL(`../../src/session/examples/${name}.yaml`, import.meta.url), 'utf8');
@@ -190,15 +191,6 @@ for (const plain of [false, true]) {
 test('a large manifest is coloured where it is in sight, and once it is small again', async ({ page }) => {
   await open(page);
   const some = (keys) => Array.from({ length: keys }, (_, at) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c${at}}\n`).join('---\n');
-  const paste = async (text) => {
-    await box(page).focus();
-    await page.keyboard.press('Control+a');
-    await box(page).evaluate((content, text) => {
-      const clipboardData = new DataTransfer();
-      clipboardData.setData('text/plain', text);
-      content.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
-    }, text);
-  };
   // Each line in sight with words has a colour.
   const plain = () => box(page).evaluate((content) => [...content.querySelectorAll('.cm-line')].filter((line) => {
     const [box, frame] = [line, content.parentElement].map((one) => one.getBoundingClientRect());
@@ -212,7 +204,7 @@ test('a large manifest is coloured where it is in sight, and once it is small ag
   };
   for (const text of [some(5000), `apiVersion: v1\nkind: List\nitems:\n${Array.from({ length: 9000 }, (_, at) => `- kind: ConfigMap\n  metadata: {name: c${at}}\n`).join('')}`, some(3000)]) {
     expect(text.length > 200_000).toBe(text !== some(3000));
-    await paste(text);
+    await paste(page, text);
     await everywhere();
   }
 });

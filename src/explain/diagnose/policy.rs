@@ -75,6 +75,11 @@ impl RefusedEviction {
     pub fn again(&self) -> Time {
         Time(self.at.0 + RETRY_US)
     }
+
+    /// Seconds until then, begun ones counted.
+    pub fn seconds_left(&self, now: Time) -> u64 {
+        self.again().0.saturating_sub(now.0).div_ceil(1_000_000)
+    }
 }
 
 /// The refused evictions of Pods that `of` selects, the newest first, while the drain still waits to try again.

@@ -103,7 +103,7 @@ pub(super) fn unlisted(model: &Model, service: &Service) -> usize {
 pub(super) fn drawn(model: &Model, service: &Service, follows: Option<&str>) -> (Vec<Endpoint>, usize) {
     let many = service.endpoints.len() > MOST;
     let mut shown = if many { newcomers(model, service) } else { awaited(model, service) };
-    let mut others = if many { unlisted(model, service).max(shown.len()) } else { shown.len() };
+    let mut all = service.endpoints.len() + if many { unlisted(model, service).max(shown.len()) } else { shown.len() };
     if many {
         let mut rows = telling(&service.endpoints);
         rows.truncate(MOST - shown.len());
@@ -111,7 +111,7 @@ pub(super) fn drawn(model: &Model, service: &Service, follows: Option<&str>) -> 
     } else {
         shown.extend(service.endpoints.iter().cloned());
         let missing = missing(model, service);
-        others += missing.len();
+        all += missing.len();
         shown.extend(missing);
         crate::sort::sort_by(&mut shown, |a, b| natural(&a.pod, &b.pod));
     }
@@ -124,7 +124,7 @@ pub(super) fn drawn(model: &Model, service: &Service, follows: Option<&str>) -> 
         shown.pop();
         shown.push(one.clone());
     }
-    let more = (service.endpoints.len() + others).saturating_sub(shown.len());
+    let more = all - shown.len();
     (shown, more)
 }
 

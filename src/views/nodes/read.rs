@@ -32,8 +32,7 @@ pub fn drains(model: &mut Model, sim: &Sim) {
             continue;
         }
         told.push(name.clone());
-        let left = refused.again().0.saturating_sub(sim.now().0).div_ceil(1_000_000);
-        let words = msg::node_eviction_refused(format!("pdb/{}", refused.budget), left);
+        let words = msg::node_eviction_refused(format!("pdb/{}", refused.budget), refused.seconds_left(sim.now()));
         if let Some(node) = Rc::make_mut(&mut model.nodes).iter_mut().find(|node| node.id.name == *name) {
             // There is room for one: that it is cordoned says its pill.
             Rc::make_mut(node).note = words;

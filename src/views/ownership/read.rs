@@ -37,7 +37,7 @@ pub(super) fn refuses(sim: &Sim) -> bool {
 
 /// Says of each budget which eviction it refuses.
 fn say_refusals(model: &mut Model, sim: &Sim) {
-    if !refuses(sim) {
+    if sim.server().count(Kind::PodDisruptionBudget) == 0 {
         return;
     }
     for refused in refused_evictions(sim, &|_, _| true) {
@@ -46,8 +46,8 @@ fn say_refusals(model: &mut Model, sim: &Sim) {
             id.kind == Kind::PodDisruptionBudget.name() && id.name == *refused.budget && id.namespace == *refused.pod.namespace
         };
         if let Some(policy) = model.policies.iter_mut().find(is_it).filter(|policy| policy.refuses.is_empty()) {
-            let left = refused.again().0.saturating_sub(sim.now().0).div_ceil(1_000_000);
-            policy.refuses = msg::policy_refuses(crate::i18n::format::front(&refused.pod.name, 20), left);
+            let pod = crate::i18n::format::front(&refused.pod.name, 20);
+            policy.refuses = msg::policy_refuses(pod, refused.seconds_left(sim.now()));
         }
     }
 }

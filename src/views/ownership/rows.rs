@@ -39,10 +39,13 @@ impl TreeRow<'_> {
     /// Draws the card, and what it says of itself beside it.
     pub(super) fn put(&self, measures: &Measures, (x, y): (f64, f64), end: f64, out: &mut Scene) -> Rect {
         let least = measures.card.0;
-        // As wide as its name needs, beside its pill.
-        let form = if let TreeRow::Service(service) = self { service.form.len() } else { 20 };
-        let wide = (98.0 + 7.3 * self.id().name.len() as f64 + 6.6 * form as f64).clamp(least, least + 100.0);
-        let wide = if matches!(self, TreeRow::Policy(_)) { wide.max(least + 100.0) } else { wide };
+        let wide = match self {
+            // As wide as its name needs, beside its pill.
+            TreeRow::Service(service) => {
+                (98.0 + 7.3 * service.id.name.len() as f64 + 6.6 * service.form.len() as f64).clamp(least, least + 100.0)
+            }
+            TreeRow::Policy(_) => least + 100.0,
+        };
         let rect = Rect::new(x, y, wide, measures.card.1);
         let (words, short) = match self {
             TreeRow::Service(service) => {

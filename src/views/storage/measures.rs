@@ -17,14 +17,13 @@ pub(super) struct Across {
 impl Across {
     /// The columns of a stage of this width, where its widest set has so many.
     pub(super) fn of(width: f64, places: usize) -> Across {
-        match width {
-            w if w < 560.0 && places > 2 => return THREE,
-            w if w < 560.0 => return NARROW,
-            _ => {}
-        }
-        let usual = if width < ROOM { CLOSE } else { WIDE };
-        let own = if usual.aside { ASIDE } else { 0.0 };
-        if places <= COMING || usual.left + usual.pitch * places as f64 + own <= width {
+        let usual = match width {
+            w if w < 560.0 => return if places > 2 { THREE } else { NARROW },
+            w if w < ROOM => CLOSE,
+            _ => WIDE,
+        };
+        let class = if usual.aside { ASIDE } else { 0.0 };
+        if places <= COMING || usual.left + usual.pitch * places as f64 + class <= width {
             return usual;
         }
         // More columns: the class goes to the foot, and they are as narrow as it takes, down to a phone's.

@@ -1,7 +1,7 @@
 //! What the layout of Storage keeps.
 
 use super::layout::layout;
-use super::measures::{CLOSE, FLAT_BELOW, ROOM, THREE, WIDE};
+use super::measures::{CLOSE, FLAT_BELOW, FLAT_THREE, ROOM, THREE, WIDE};
 use crate::i18n::Message;
 use crate::projection::model::{Claim, Id, Model, Pod, PodState, Root};
 use crate::views::shape::{Label, Line, Rect, Scene};
@@ -264,6 +264,9 @@ fn what_is_flat_depends_on_the_stage_alone() {
     for model in [web(3, 3), web(1, 3), bound(2, PodState::Ready), bound(3, PodState::Pending)] {
         assert_eq!(rows(&model, 332.0), flat);
     }
+    // In the narrower columns of more members only the Pod is higher.
+    let narrower = rows(&web(5, 5), 332.0);
+    assert_eq!(narrower.map(|(_, high)| high), [FLAT_THREE.pod, flat[1].1, flat[2].1]);
     assert_ne!(flat, rows(&web(2, 2), FLAT_BELOW));
     // The highest of the lower measures shows its volumes over the controls.
     let last = rows(&web(2, 2), FLAT_BELOW)[2];

@@ -28,8 +28,7 @@ pub(super) fn service(paper: &mut Paper, item: &Item, form: &Message) {
         if flat { (h / 2.0, if slim { 22.0 } else { 28.0 }, if slim { 8.0 } else { 12.0 }) } else { (26.0, 28.0, 12.0) };
     paper.tile(&item.id.kind, left, middle - tile / 2.0, tile);
     let words = paper.say(form);
-    let class = if item.id.kind == "Service" { "network" } else { "" };
-    let taken = paper.pill_end(w - left, middle, class, None, &words);
+    let taken = paper.pill_end(w - left, middle, card_text::service_class(item), None, &words);
     let x = left + tile + if slim { 6.0 } else { 10.0 };
     let (room, name) = (w - x - taken - 8.0, card_text::name(item, 92.0 + 6.6 * form.length() as f64));
     if flat && !variant::has_narrow_name(item.rect) {

@@ -7,7 +7,6 @@ use self::cards::{class, cylinder, humps, loop_of, node, small_node, store, stor
 use self::controllers::{brief, controller, stacked, wide};
 use crate::i18n::format::Px;
 use crate::i18n::msg;
-use crate::projection::model::PodState;
 use crate::views::card_text;
 use crate::views::shape::{CardBody, Item, Look, Scene};
 use crate::views::variant;
@@ -172,14 +171,6 @@ pub fn still(body: &CardBody) -> bool {
     )
 }
 
-/// The colour of the pill of a Service, a policy or an autoscaler: that of what is wrong, where something is.
-fn service_class(item: &Item) -> Option<&'static str> {
-    match PodState::NotReady.class() {
-        wrong if item.state == wrong => Some(wrong),
-        _ => (item.id.kind == "Service").then_some("network"),
-    }
-}
-
 pub(super) fn content(item: &Rc<Item>, dark: bool, whole: bool) -> Html {
     match &item.body {
         CardBody::Controller { of, look: Look::Wide } => wide(of, item.rect),
@@ -187,7 +178,7 @@ pub(super) fn content(item: &Rc<Item>, dark: bool, whole: bool) -> Html {
         CardBody::Controller { of, look: Look::Stacked(budget) } if whole => stacked(of, budget, item.rect.w),
         CardBody::Controller { of, .. } => controller(of, item.rect.w),
         CardBody::Service { form } => html! {
-            <div class="hd">{ tile(&item.id.kind) }<div class="grow"><small class="ell">{ &item.id.kind }</small><b class="ell">{ card_text::name(item, 92.0 + 6.6 * form.length() as f64) }</b></div><span class={classes!("pill", service_class(item))}>{ say(form) }</span></div>
+            <div class="hd">{ tile(&item.id.kind) }<div class="grow"><small class="ell">{ &item.id.kind }</small><b class="ell">{ card_text::name(item, 92.0 + 6.6 * form.length() as f64) }</b></div><span class={classes!("pill", card_text::service_class(item))}>{ say(form) }</span></div>
         },
         CardBody::Pod { state, lead, tail, word, note, .. } => html! {
             <>
