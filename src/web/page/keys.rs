@@ -261,7 +261,11 @@ fn landmarks(back: bool) {
             (None, _) => step - 1,
         };
         if let Some(element) = find(ALL[next]) {
-            return dom::focus(&element);
+            dom::focus(&element);
+            // What cannot have it now is passed over.
+            if document.active_element().is_some_and(|active| element.contains(Some(&active))) {
+                return;
+            }
         }
     }
 }

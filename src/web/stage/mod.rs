@@ -18,7 +18,7 @@ use crate::web::dom::{self, icon};
 use crate::web::language::say;
 use crate::web::list::List;
 use crate::web::minimap::Minimap;
-use crate::web::shapes::{Shape, over, under};
+use crate::web::shapes::{Shape, over, still, under};
 use cards::legend;
 use gloo_timers::callback::Timeout;
 use props::{Msg, Props, key_of, mark};
@@ -81,6 +81,18 @@ fn taken() -> Taken {
     Taken { console: high(".app.open-console > .console", -31), past: high(".canvas > .past", 12) }
 }
 
+/// Whether an item may have the focus: what is no button and what has no height may not.
+fn usable(scene: &Scene, index: usize) -> bool {
+    scene.items.get(index).is_some_and(|item| !still(&item.body) && item.rect.h > 0.0)
+}
+
+/// The item at a place that may have the focus, or the nearest after it, then before it.
+fn stop_near(scene: &Scene, at: usize) -> usize {
+    let may = |at: &usize| usable(scene, *at);
+    let at = at.min(scene.items.len());
+    (at..scene.items.len()).find(may).or_else(|| (0..at).rev().find(may)).unwrap_or(0)
+}
+
 impl Stage {
     /// Brings an item into view and moves the focus to it.
     fn focus(&mut self, props: &Props, index: usize) {
@@ -104,6 +116,21 @@ impl Stage {
         {
             self.port.bring(&props.picture(), rect);
         }
+    }
+
+    /// The stop stays with its object in a new picture. Where that is gone and had the focus, what stands in its place gets it:
+    /// else the focus would fall out of the diagram.
+    fn keep_stop(&mut self, old: &Scene, new: &Scene) {
+        let was = old.items.get(self.stop);
+        let kept = was.and_then(|was| new.items.iter().position(|item| item.id == was.id));
+        self.goes |= kept.is_none() && self.holds_focus();
+        self.stop = stop_near(new, kept.unwrap_or(self.stop));
+    }
+
+    /// Whether one of its items has the focus.
+    fn holds_focus(&self) -> bool {
+        let item = dom::document().active_element().filter(|element| element.matches(".item").unwrap_or(false));
+        item.zip(self.node.cast::<Element>()).is_some_and(|(item, stage)| stage.contains(Some(&item)))
     }
 
     /// Moves the focus to its item, if that is in the page.
@@ -242,7 +269,7 @@ impl Component for Stage {
     type Message = Msg;
     type Properties = Props;
 
-    fn create(_: &Context<Self>) -> Self {
+    fn create(ctx: &Context<Self>) -> Self {
         Stage {
             node: NodeRef::default(),
             port: Viewport::default(),
@@ -252,7 +279,7 @@ impl Component for Stage {
             ghosts: Vec::new(),
             fresh: Vec::new(),
             generation: 0,
-            stop: 0,
+            stop: stop_near(&ctx.props().scene, 0),
             goes: false,
             timers: Vec::new(),
             observer: None,
@@ -307,7 +334,7 @@ impl Component for Stage {
                 }
             }
             self.ghosts.retain(|(_, ghost)| !props.scene.items.iter().any(|item| item.id.uid == ghost.id.uid));
-            self.stop = self.stop.min(props.scene.items.len().saturating_sub(1));
+            self.keep_stop(&old.scene, &props.scene);
             if other {
                 self.mounted.clear();
             }

@@ -1,11 +1,10 @@
 //! The pointer and the keyboard on the stage.
 
-use super::Stage;
+use super::{Stage, usable};
 use super::props::{Msg, key_of, pick};
 use crate::api::ObjectRef;
 use crate::session::selection::SelectionMsg;
 use crate::views::shape::{CardBody, Rect, Scene};
-use crate::web::shapes::still;
 use gloo_timers::callback::Timeout;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, KeyboardEvent, MouseEvent, PointerEvent};
@@ -123,12 +122,12 @@ impl Stage {
         let scene = ctx.props().scene.clone();
         let count = scene.items.len();
         let at = self.item_at(event.target());
-        let usable = |index: &usize| !still(&scene.items[*index].body) && scene.items[*index].rect.h > 0.0;
+        let may = |index: &usize| usable(&scene, *index);
         let to = match (event.key().as_str(), at) {
             ("ArrowDown", Some(at)) if event.shift_key() => (0..count).find(|index| scene.items[*index].parent == Some(at)),
             ("ArrowUp", Some(at)) if event.shift_key() => scene.items[at].parent,
-            ("ArrowDown", at) => (at.map_or(0, |at| at + 1)..count).find(usable),
-            ("ArrowUp", at) => (0..at.unwrap_or(count)).rev().find(usable),
+            ("ArrowDown", at) => (at.map_or(0, |at| at + 1)..count).find(may),
+            ("ArrowUp", at) => (0..at.unwrap_or(count)).rev().find(may),
             ("Enter", Some(at)) => {
                 event.prevent_default();
                 pick(ctx.props(), &scene.items[at].id);
