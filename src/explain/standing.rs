@@ -8,7 +8,7 @@ use crate::api::network::Service;
 use crate::api::network_policy::NetworkPolicySpec;
 use crate::api::{Body, Kind, Object, ObjectRef};
 use crate::engine::Sim;
-use crate::engine::connectivity::{self, Direction};
+use crate::engine::connectivity::{self, Direction, RequestOutcome};
 use crate::engine::gateway;
 use crate::engine::journal::{Journal, Op};
 use crate::explain::diagnose;
@@ -24,6 +24,10 @@ use serde_json::{Map, Value};
 
 /// Paths of an Ingress that are named.
 const MAX_PATHS_NAMED: usize = 3;
+
+/// Services that are looked through for those of a Pod's namespace, and how many of these it is asked about.
+const MAX_SERVICES_SCANNED: usize = 64;
+const MAX_SERVICES_ASKED: usize = 8;
 
 /// Where an object stands.
 #[derive(Clone, Debug, PartialEq)]
@@ -126,7 +130,14 @@ fn state(sim: &Sim, object: &Object) -> (Message, Health) {
         Body::Pod(pod) => {
             let (state, word) = status(object);
             let words = if pod.node_name.is_empty() { word } else { msg::standing_on_node(word, &pod.node_name) };
-            (words, of_state(state))
+            match state {
+                // A Pod of its own was made to look around: whom it cannot reach is what one asks it.
+                PodState::Ready if object.meta.controller().is_none() => match failing_request(sim, object) {
+                    Some((service, why)) => (msg::standing_requests_fail(words, service, why), Health::Note),
+                    None => (words, Health::Well),
+                },
+                _ => (words, of_state(state)),
+            }
         }
         Body::Deployment(body) if body.is_updating() => {
             (msg::standing_rolling(body.status.updated_replicas, body.spec.replicas), Health::Waiting)
@@ -162,6 +173,18 @@ fn state(sim: &Sim, object: &Object) -> (Message, Health) {
         _ if !object.kind.is_simulated() => (msg::standing_inert(object.kind), Health::Note),
         _ => (msg::standing_stored(object.kind), Health::Well),
     }
+}
+
+/// The first Service of its namespace with ready endpoints that a Pod cannot reach, and why.
+fn failing_request<'a>(sim: &'a Sim, pod: &Object) -> Option<(&'a str, Vec<Message>)> {
+    let pod = sim.get(&pod.key())?;
+    let near = |service: &&'a std::rc::Rc<Object>| service.meta.namespace == pod.meta.namespace;
+    sim.list(Kind::Service).take(MAX_SERVICES_SCANNED).filter(near).take(MAX_SERVICES_ASKED).find_map(|service| {
+        let port = service.get::<Service>()?.spec.ports.first()?.port;
+        let attempt = connectivity::connect(sim.server(), pod, &service.meta.name, port, 0);
+        let why = if attempt.outcome == RequestOutcome::Answered { Vec::new() } else { rules::of_attempt(&attempt) };
+        (!why.is_empty()).then_some((service.meta.name.as_str(), why))
+    })
 }
 
 fn pods_on(sim: &Sim, node: &Object) -> usize {

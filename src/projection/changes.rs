@@ -72,8 +72,11 @@ pub struct Change {
 
 /// Maximum number of fields listed per object.
 const MAX_FIELDS: usize = 40;
-/// Longer values are cut in the middle.
+/// Longer values are cut: two of them to where they differ, one in its middle.
 const MAX_VALUE_CHARS: usize = 60;
+const MAX_LONE_VALUE_CHARS: usize = 160;
+/// What two long values have in common before they differ, of which so much is shown.
+const MAX_COMMON_CHARS: usize = 12;
 /// Fields that every write changes, and kubectl's own bookkeeping.
 const IGNORED_FIELDS: [&str; 3] = ["metadata.resourceVersion", "metadata.generation", "metadata.managedFields"];
 
@@ -111,7 +114,14 @@ fn compare(path: &mut String, before: Option<&Value>, after: Option<&Value>, out
                 within(path, &["[", name, "]"].concat(), None, b.get(at), out);
             }
         }
-        _ => out.push(ChangedField { path: path.clone(), from: before.map(shown), to: after.map(shown) }),
+        (Some(from), Some(to)) => {
+            let (from, to) = differing(&text(from), &text(to));
+            out.push(ChangedField { path: path.clone(), from: Some(from), to: Some(to) });
+        }
+        _ => {
+            let lone = |value: &Value| middle(&text(value), MAX_LONE_VALUE_CHARS);
+            out.push(ChangedField { path: path.clone(), from: before.map(lone), to: after.map(lone) });
+        }
     }
 }
 
@@ -132,8 +142,20 @@ fn names(list: &[Value]) -> Vec<String> {
     all.unwrap_or_else(|| (0..list.len()).map(|at| at.to_string()).collect())
 }
 
-fn shown(value: &Value) -> String {
-    middle(&value.as_str().map_or_else(|| value.to_string(), str::to_string), MAX_VALUE_CHARS)
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_string)
+}
+
+/// Two values as they are shown: of long ones what they begin with in common is left out.
+fn differing(from: &str, to: &str) -> (String, String) {
+    let common = from.chars().zip(to.chars()).take_while(|(a, b)| a == b).count();
+    let longest = from.chars().count().max(to.chars().count());
+    let skipped = if longest > MAX_VALUE_CHARS { common.saturating_sub(MAX_COMMON_CHARS) } else { 0 };
+    let shown = |value: &str| {
+        let rest: String = value.chars().skip(skipped).collect();
+        middle(&if skipped > 0 { ["…", &rest].concat() } else { rest }, MAX_VALUE_CHARS)
+    };
+    (shown(from), shown(to))
 }
 
 /// The fields that a person would change on purpose, of what is changed: each with its own name, and with its object where there are several.
@@ -285,6 +307,17 @@ fn change(was: Option<&Rc<Object>>, is: Option<&Rc<Object>>, detail: bool) -> Op
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_two_long_values_it_is_shown_where_they_differ() {
+        assert_eq!(differing("nginx:1.25", "nginx:1.26"), ("nginx:1.25".into(), "nginx:1.26".into()));
+        let same = "a word ".repeat(20);
+        let (from, to) = differing(&format!("{same}80"), &format!("{same}8080 and more"));
+        assert_eq!((from.as_str(), to.as_str()), ("…rd a word 80", "…rd a word 8080 and more"));
+        // Without anything in common both are cut in their middle.
+        let (from, to) = differing(&"x".repeat(100), "y");
+        assert_eq!((from.chars().count(), to.as_str()), (MAX_VALUE_CHARS, "y"));
+    }
 
     #[test]
     fn a_plan_names_the_fields_that_a_person_sets() {

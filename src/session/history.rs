@@ -3,7 +3,7 @@
 use super::manifest_file::is_save;
 use super::run::Run;
 use crate::actions::{Command, OutputLine};
-use crate::engine::journal::Actor;
+use crate::engine::journal::{Actor, EntryId};
 use crate::explain::effect::effect;
 use crate::i18n::format::clock;
 use crate::i18n::{Message, msg};
@@ -70,6 +70,48 @@ pub fn did(run: &Run, all: &[Ran], ran: &Ran) -> Message {
     }
 }
 
+/// Entries after a command that are looked through for what followed from it, and loops that are named.
+const MAX_FOLLOWED: usize = 2_000;
+const MAX_LOOPS_NAMED: usize = 3;
+
+/// What followed from what a command wrote: which loops acted on it and for how long, or that it took effect at once. Nothing is said of
+/// one that wrote nothing, nor where several share an instant.
+#[inline(never)]
+pub fn followed(run: &Run, all: &[Ran], ran: &Ran) -> Message {
+    if all.iter().filter(|other| other.at == ran.at).count() > 1 {
+        return Message::default();
+    }
+    let journal = run.journal();
+    let start = journal.partition_point(|entry| entry.time.0 / 1000 < ran.at);
+    let (mut of_it, mut loops, mut last) = (Vec::new(), Vec::new(), None);
+    for (at, entry) in journal.from(start).iter().take(MAX_FOLLOWED).enumerate().filter(|(_, entry)| !entry.is_event()) {
+        let id = (start + at) as EntryId;
+        let is_own = entry.actor == Actor::USER && entry.time.0 / 1000 == ran.at && entry.write().is_some();
+        if !is_own && entry.cause.is_none_or(|cause| of_it.binary_search(&cause).is_err()) {
+            continue;
+        }
+        of_it.push(id);
+        if !is_own && entry.write().is_some() && ![Actor::USER, Actor::SERVER].contains(&entry.actor) {
+            last = Some(entry.time.0 / 1000);
+            if !loops.contains(&entry.actor.name) {
+                loops.push(entry.actor.name);
+            }
+        }
+    }
+    match last {
+        None if of_it.is_empty() => Message::default(),
+        None => msg::history_at_once(),
+        Some(last) => {
+            let more = loops.len().saturating_sub(MAX_LOOPS_NAMED);
+            let mut names: Vec<Message> = loops.into_iter().take(MAX_LOOPS_NAMED).map(Message::name).collect();
+            if more > 0 {
+                names.push(msg::summary_more(more));
+            }
+            msg::history_loops(names, last - ran.at)
+        }
+    }
+}
+
 /// The command that `!3`, `!!` or the beginning of a line after `!` stands for.
 #[inline(never)]
 pub fn recalled(run: &Run, event: &str) -> Option<Ran> {
@@ -118,6 +160,24 @@ mod tests {
         let all = commands(&state.timeline.run);
         let told: Vec<String> = all.iter().map(|ran| super::did(&state.timeline.run, &all, ran).to_string()).collect();
         assert_eq!(told, ["Deployment nginx-deployment created", "nginx-deployment image nginx:1.7.9 → nginx:1.27"]);
+    }
+
+    #[test]
+    fn of_a_command_it_is_told_which_loops_acted_on_it() {
+        let mut state = settled((examples::ALL[0].text)());
+        enter(&mut state, "kubectl scale deployment/nginx-deployment --replicas=3");
+        state.update(TimelineMsg::Seconds(10));
+        enter(&mut state, "kubectl create configmap settings");
+        state.update(TimelineMsg::Seconds(10));
+        enter(&mut state, "kubectl get pods");
+        let all = commands(&state.timeline.run);
+        let told: Vec<String> = all.iter().skip(1).map(|ran| super::followed(&state.timeline.run, &all, ran).to_string()).collect();
+        assert!(
+            told[0].starts_with("deployment-controller, replicaset-controller, default-scheduler, 1 more acted on it, the last after "),
+            "{told:?}"
+        );
+        assert_eq!(told[1], "In effect at once: no loop had to act");
+        assert_eq!(told[2], "");
     }
 
     #[test]

@@ -168,6 +168,11 @@ pub fn json(link: &Link) -> Vec<u8> {
     if all.len() <= MAX_UNPACKED_BYTES || link.history.is_none() { all } else { serialized(&Link { history: None, ..link.clone() }) }
 }
 
+/// Whether a link is small enough to hold what was done.
+pub fn holds_history(link: &Link) -> bool {
+    link.history.is_some() && serialized(link).len() <= MAX_UNPACKED_BYTES
+}
+
 fn serialized(link: &Link) -> Vec<u8> {
     serde_json::to_vec(link).unwrap_or_default()
 }
@@ -223,6 +228,7 @@ mod tests {
         let of = |length| Link { v: 1, manifest: Some("kind: Pod".into()), history: Some(line(length)), ..Link::default() };
         let read = |link: &Link| decode(&encode(link)).expect("a link").expect("one");
         assert!(read(&of(100)).history().is_some());
+        assert!(holds_history(&of(100)) && !holds_history(&of(MAX_UNPACKED_BYTES)));
         let long = read(&of(MAX_UNPACKED_BYTES));
         assert_eq!((long.manifest.as_deref(), long.history), (Some("kind: Pod"), None));
     }

@@ -74,9 +74,10 @@ pub fn help(tries: &[Message], on_try: &Callback<usize>, narrow: bool) -> Html {
         <div class="help">
             <p>{ say(msg::help_what()) }</p>
             if !tries.is_empty() { <p class="dim">{ say(msg::help_try()) }</p>{ offers(tries, on_try) } }
-            { part(msg::help_keys(), !narrow, keys) }
+            // What is open comes last, so that all three are in sight.
             { part(msg::help_words(), narrow, words) }
             { part(msg::help_simulated(), false, table()) }
+            { part(msg::help_keys(), !narrow, keys) }
         </div>
     }
 }

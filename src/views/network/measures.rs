@@ -31,7 +31,7 @@ pub(super) const TIGHT: NetworkColumns = NetworkColumns { client: 370.0, dns: 21
 pub(super) type Way = [f64; 5];
 
 pub(super) const FAR_WAY: Way = [232.0, 72.0, 264.0, 80.0, 180.0];
-pub(super) const WAY: Way = [204.0, 52.0, 240.0, 56.0, 170.0];
+pub(super) const WAY: Way = [196.0, 60.0, 240.0, 56.0, 170.0];
 pub(super) const TIGHT_WAY: Way = [172.0, 34.0, 212.0, 38.0, 152.0];
 /// Height of a card's head, of a table's head, of a row.
 pub(super) const HEAD: f64 = 52.0;

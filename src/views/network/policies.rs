@@ -15,6 +15,8 @@ const APART: f64 = 16.0;
 const BELOW: f64 = 30.0;
 /// How wide a letter of a label is.
 const LETTER: f64 = 5.7;
+/// What is left free between it and the cards on both sides.
+const MARGIN: f64 = 8.0;
 /// Rules that a card lists.
 const MAX_RULES: usize = 4;
 
@@ -87,7 +89,7 @@ fn fail(how: &Message, service: &Service, ends: &Ends, drawn: usize, out: &mut S
     let (Some(client), Some(to), true) = (ends.client, to, asks) else { return };
     let (room, x) = (to.x - client.right(), f64::midpoint(client.right(), to.x));
     let text = msg::net_failed(how);
-    let text = if text.length() as f64 * LETTER > room { Message::name("✕") } else { text };
+    let text = if text.length() as f64 * LETTER > room - MARGIN { Message::name("✕") } else { text };
     out.labels.push(Label { x, y: client.bottom() - 48.0, text, class: "fails", centred: true });
 }
 

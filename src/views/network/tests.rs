@@ -390,6 +390,12 @@ fn a_policy_decides_the_request_that_is_drawn() {
     let scene = drawn_of(&mut state);
     let texts = |scene: &Scene| scene.labels.iter().map(|label| label.text.english()).collect::<Vec<_>>();
     assert!(texts(&scene).contains(&"✕ client → web: denied by NetworkPolicy wall (Ingress)".to_string()), "{:?}", texts(&scene));
+    // The Pod that asks says so itself.
+    let standing = |state: &crate::session::State| {
+        crate::explain::standing::of(state.timeline.run.sim(), &ObjectRef::new(Kind::Pod, "default", "client")).sentence.english()
+    };
+    let denied = "; its requests to Service web fail: denied by NetworkPolicy wall (Ingress)";
+    assert!(standing(&state).ends_with(denied), "{}", standing(&state));
     let travels = |scene: &Scene, key: &str| scene.edges.iter().any(|edge| edge.line == Line::Travels && edge.key.starts_with(key));
     let web = state.timeline.run.sim().get(&ObjectRef::new(Kind::Service, "default", "web")).unwrap().meta.uid.to_string();
     assert!(!travels(&scene, &format!("to/{web}")));
@@ -403,6 +409,7 @@ fn a_policy_decides_the_request_that_is_drawn() {
 
     state.update(ConsoleMsg::Enter("kubectl label pod client role=guest".into()));
     state.update(TimelineMsg::Seconds(3));
+    assert!(!standing(&state).contains("requests"), "{}", standing(&state));
     let scene = drawn_of(&mut state);
     assert!(texts(&scene).contains(&"client → web: allowed by NetworkPolicy wall, Ingress rule 1".to_string()), "{:?}", texts(&scene));
     assert!(travels(&scene, &format!("to/{web}")) && travels(&scene, &format!("ask/{web}")));

@@ -313,6 +313,9 @@ impl Component for Editor {
         let then = props.then.as_ref().filter(|_| !self.own);
         let words = if then.is_some() { Message::default() } else { words };
         let errors = props.diagnostics.iter().filter(|diagnostic| diagnostic.error).count();
+        // What the API server refused is said where Apply is: its line may be out of sight.
+        let refused = matches!(props.standing, ApplyStatus::Rejected | ApplyStatus::Partly(..));
+        let rejected = props.diagnostics.iter().find(|diagnostic| diagnostic.error && refused);
         let mac = dom::window().navigator().platform().is_ok_and(|platform| platform.starts_with("Mac"));
         let apply = props.on_apply.reform(|_: MouseEvent| ());
         let revert = props.on_revert.reform(|_: MouseEvent| ());
@@ -364,6 +367,9 @@ impl Component for Editor {
                     <ul class="problems" role={if props.standing == ApplyStatus::Edited { "list" } else { "alert" }}>
                         { for props.diagnostics.iter().map(|diagnostic| html! { <li class="vh">{ say(msg::editor_problem(diagnostic.line, &diagnostic.message)) }</li> }) }
                     </ul>
+                }
+                if let Some(first) = rejected.filter(|_| then.is_none()) {
+                    <button type="button" class="rejected" onclick={link.callback(|_: MouseEvent| Msg::Problem)}>{ say(msg::editor_problem(first.line, &first.message)) }</button>
                 }
                 if let Some(plan) = props.plan.as_ref().filter(|_| then.is_none()) { { self.plan(ctx, plan) } }
                 if then.is_none() { { leftovers(props) }{ afresh(props) } }

@@ -128,7 +128,14 @@ impl Page {
         if query.is_empty() {
             dom::set_fragment(&link);
         }
-        if link.len() > LONG_LINK {
+        let lacks_history = {
+            let state = self.state.borrow();
+            query.is_empty() && state.replacing.acted && !permalink::holds_history(&state.shared())
+        };
+        if lacks_history {
+            self.state.borrow_mut().announcer.say(msg::share_link_no_history());
+            self.toast(ctx);
+        } else if link.len() > LONG_LINK {
             self.state.borrow_mut().announcer.say(msg::share_link_long(link.len()));
             self.toast(ctx);
         }

@@ -235,18 +235,24 @@ impl Page {
         let link = ctx.link();
         let row = |ran: &Ran| {
             let Ran { number, at, line, .. } = ran;
-            let did = say(history::did(&state.timeline.run, &all, ran));
+            let told = [history::did(&state.timeline.run, &all, ran), history::followed(&state.timeline.run, &all, ran)];
+            let told = told.into_iter().filter(|one| !one.is_empty());
             let (at, number) = (*at, *number);
             let go = link.callback(move |_: MouseEvent| Msg::Do(TimelineMsg::Seek(at).into()));
             let before = at.saturating_sub(1);
             let before = link.callback(move |_: MouseEvent| Msg::Do(TimelineMsg::Seek(before).into()));
             let since = link.callback(move |_: MouseEvent| Msg::Do(CompareMsg::Since(at).into()));
             let again = link.batch_callback(move |_: MouseEvent| vec![Msg::Menu(Menu::None), Msg::Act(format!("!{number}"))]);
+            let small = |words: Message, label: Message, title: Message, onclick: Callback<MouseEvent>| {
+                html! { <button type="button" class="btn ghost sm" aria-label={say(label)} title={say(title)} onclick={onclick}>{ say(words) }</button> }
+            };
             html! {
-                <li key={number} class="row"><button type="button" class="btn ghost" title={format!("{line}\n{}", say(msg::chain_go_to_time()))} onclick={go}><span class="mono dim">{ clock(at) }</span><span class="mono ell">{ &**line }if !did.is_empty() { <small class="dim">{ did }</small> }</span></button>
-                    <button type="button" class="btn ghost icon" aria-label={say(msg::history_before_line(&**line))} title={say(msg::history_before())} onclick={before}>{ icon("i-stepback", 14) }</button>
-                    <button type="button" class="btn ghost icon" aria-label={say(msg::history_compare_line(&**line))} title={say(msg::history_compare())} onclick={since}>{ icon("i-diff", 14) }</button>
-                    <button type="button" class="btn ghost icon" aria-label={say(msg::history_run_line_again(&**line))} title={say(msg::history_run_again())} onclick={again}>{ icon("i-terminal", 14) }</button></li>
+                <li key={number}><button type="button" class="btn ghost" title={format!("{line}\n{}", say(msg::chain_go_to_time()))} onclick={go}><span class="mono dim">{ clock(at) }</span><span class="mono ell">{ &**line }{ for told.map(|one| html! { <small class="dim">{ say(one) }</small> }) }</span></button>
+                    <span class="row">
+                        { small(msg::history_before_short(), msg::history_before_line(&**line), msg::history_before(), before) }
+                        { small(msg::history_compare_short(), msg::history_compare_line(&**line), msg::history_compare(), since) }
+                        { small(msg::history_run_again(), msg::history_run_line_again(&**line), msg::history_run_again(), again) }
+                    </span></li>
             }
         };
         html! { <ol class="ran" aria-label={say(msg::history_commands())}>{ for all.iter().rev().filter(|ran| !state.demo.has_run(ran.at)).take(MAX_COMMANDS).map(row) }</ol> }

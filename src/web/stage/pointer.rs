@@ -1,7 +1,7 @@
 //! The pointer and the keyboard on the stage.
 
-use super::{Stage, usable};
 use super::props::{Msg, key_of, pick};
+use super::{Stage, usable};
 use crate::api::ObjectRef;
 use crate::session::selection::SelectionMsg;
 use crate::views::shape::{CardBody, Rect, Scene};
