@@ -269,6 +269,11 @@ pub fn fact(fact: &DecidingFact) -> Row {
     }
 }
 
+/// Who is let in, and the port that is mended with it.
+fn with_port(allow: Message, port: &str) -> Message {
+    if port.is_empty() { allow } else { msg::cure_with_port(allow, msg::cure_set_port(port)) }
+}
+
 /// What would help: to which object or with which value, and what is known of that.
 pub fn cure(cure: Cure, name: &str, more: &str) -> Message {
     // What introduces a value is left out where there is none.
@@ -330,8 +335,8 @@ pub fn cure(cure: Cure, name: &str, more: &str) -> Message {
         Cure::DeleteVolume => msg::cure_delete(name),
         Cure::SetSelector => msg::cure_set_selector(name),
         Cure::SetPort => msg::cure_set_port(name),
-        Cure::AllowClient => msg::cure_allow_client(name),
-        Cure::AllowNamespace => msg::cure_allow_namespace(name),
+        Cure::AllowClient => with_port(msg::cure_allow_client(name), more),
+        Cure::AllowNamespace => with_port(msg::cure_allow_namespace(name), more),
         Cure::MakeIngressClass => msg::cure_create_ingress_class(name),
         Cure::MakeGatewayClass => msg::cure_create_gateway_class(name),
         Cure::MakeGrant => msg::cure_create_grant(name),

@@ -445,6 +445,7 @@ impl Waits {
                 | NotDue
                 | StillRuns(_)
                 | NoDisruption
+                | ClaimUnbound(_)
                 | FirstConsumer
                 | NextLook(_)
                 | NextLookForClass(_)

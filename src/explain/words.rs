@@ -243,11 +243,12 @@ pub fn chain_of(journal: Journal<'_>, held_up: &DelayLog, id: EntryId) -> Vec<Re
             break;
         }
     }
-    // The command says it better than the write that it made.
+    // The command says it better than the write that it made; one that had to try for long says only when it began.
     if let [.., before, last] = out.as_slice()
         && before.user
         && last.user
         && last.object.is_none()
+        && before.at / 1000 == last.at / 1000
     {
         let (effect, written) = (before.effect.clone(), before.entry);
         let last = out.len() - 1;

@@ -1,6 +1,5 @@
 //! What is compared: two snapshots, or another branch beside the one shown.
 
-use super::console::only_reads;
 use super::drawing::{Drawing, Picture};
 use super::effect::Effect;
 use super::history;
@@ -79,9 +78,8 @@ impl Compare {
                     return vec![Effect::AnnounceFailure(msg::compare_too_far(at))];
                 }
                 self.mark(0, &before);
-                // What the command did is what has changed until the next one.
-                let commands = history::commands(run);
-                let next = commands.iter().find(|next| next.at > at && !only_reads(&next.line)).map(|next| Time(next.at * 1000 - 1));
+                // What the command did is what has changed until the next one that wrote; one that still waits goes on.
+                let next = history::next_write(run, at).map(|next| Time(next * 1000 - 1));
                 let mut after = run.clone();
                 match next {
                     Some(next) if !after.seek(next, SEEK_BUDGET_TASKS) => {

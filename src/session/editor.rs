@@ -8,7 +8,7 @@ use crate::actions::{ActionResult, ApplyDiagnostic, ApplyJob, PlannedChanges, Tr
 use crate::api::ObjectRef;
 use crate::engine::Op;
 use crate::i18n::{Counted, Message, msg};
-use crate::kubectl::ApplyResult;
+use crate::kubectl::{Applied, ApplyResult};
 use crate::lesson::read::LessonError;
 use crate::projection::adapt;
 use crate::projection::model::natural;
@@ -84,6 +84,8 @@ pub struct Editor {
     pub plan: Option<Rc<PlannedChanges>>,
     /// Objects that left the manifest.
     pub leftovers: Leftovers,
+    /// Whether an empty cluster would accept what this one refused.
+    pub helps_afresh: bool,
     drift: Option<Drift>,
     dry_run: Option<TrialApply>,
     pending: PendingApply,
@@ -242,6 +244,7 @@ impl Editor {
         let deletes = self.settle_leftovers(&answer, refused == 0 && !nothing, &pending.asked, run);
         let created = created_since(run, job.begun);
         let notice = told(&answer);
+        self.helps_afresh = refused > 0 && accepted_afresh(&job.text, &answer, run);
         self.diagnostics = Rc::new(answer.diagnostics);
         if nothing {
             let message = Message::state("error: no objects passed to apply");
@@ -353,6 +356,20 @@ fn documents(text: &str) -> Vec<&str> {
     ends.into_iter().map(|end| &text[std::mem::replace(&mut start, end)..end]).collect()
 }
 
+/// Whether an empty cluster would accept a text of which this one refused to change what it has: a field that may not change, say. Of a
+/// long text it is believed.
+#[inline(never)]
+fn accepted_afresh(text: &Rc<str>, answer: &ActionResult, run: &Run) -> bool {
+    let is_there = |key: &ObjectRef| run.sim().get(key).is_some();
+    let refused = |one: &Applied| matches!(one.result, ApplyResult::Refused(_)) && one.key.as_ref().is_some_and(is_there);
+    if answer.unread || !answer.applied.iter().any(refused) {
+        return false;
+    }
+    let mut trial = TrialApply::new(Run::new(0).sim(), text);
+    let plan = (0..=IMMEDIATE_DOCUMENTS).find_map(|_| trial.step());
+    plan.is_none_or(|plan| !plan.diagnostics.iter().any(|diagnostic| diagnostic.error))
+}
+
 #[cfg(test)]
 mod tests {
     use crate::session::Msg;
@@ -382,6 +399,25 @@ mod tests {
         state.update(EditorMsg::Edit(two));
         state.update(Msg::Apply);
         assert_eq!(state.editor.status, ApplyStatus::Partly(1, 0, 1));
+    }
+
+    #[test]
+    fn an_empty_cluster_is_offered_where_it_would_accept_what_was_refused() {
+        let mut state = settled((examples::ALL[0].text)());
+        let text = state.editor.text.clone();
+        for (from, to, helps) in [
+            // May not change; is nowhere valid; is no YAML; is not refused.
+            ("matchLabels:\n      app: nginx", "matchLabels:\n      app: other", false),
+            ("app: nginx", "app: other", true),
+            ("replicas: 2", "replicas: -1", false),
+            ("replicas: 2", "replicas: : 2", false),
+            ("replicas: 2", "replicas: 3", false),
+        ] {
+            assert!(text.contains(from), "{text}");
+            state.update(EditorMsg::Edit(text.replace(from, to)));
+            state.update(Msg::Apply);
+            assert_eq!(state.editor.helps_afresh, helps, "{to}: {:?}", state.editor.diagnostics);
+        }
     }
 
     #[test]

@@ -3,11 +3,11 @@
 use super::manifest_file::is_save;
 use super::run::Run;
 use crate::actions::{Command, OutputLine};
-use crate::engine::journal::{Actor, EntryId};
+use crate::engine::journal::{Actor, Entry, EntryId, Record};
 use crate::explain::effect::effect;
 use crate::i18n::format::clock;
 use crate::i18n::{Message, msg};
-use crate::kubectl::{BesideAct, RemoteAct};
+use crate::kubectl::{self, BesideAct, RemoteAct};
 use std::rc::Rc;
 
 /// What the editor's Apply is as a line of the console.
@@ -53,16 +53,14 @@ pub fn commands(run: &Run) -> Vec<Ran> {
     lines.enumerate().map(|(at, (time, line, command))| Ran { number: at + 1, at: time, line, command }).collect()
 }
 
-/// What a manifest that was applied did first, and how much more. Nothing is said where several commands share an instant.
+/// What a manifest that was applied did first, and how much more; the line of another command says it itself.
 #[inline(never)]
 pub fn did(run: &Run, all: &[Ran], ran: &Ran) -> Message {
-    if !matches!(ran.command, Command::Apply(_)) || all.iter().filter(|other| other.at == ran.at).count() > 1 {
+    if !matches!(ran.command, Command::Apply(_)) && !ran.line.contains('\n') {
         return Message::default();
     }
-    let journal = run.journal();
-    let start = journal.partition_point(|entry| entry.time.0 / 1000 < ran.at);
-    let here = journal.from(start).iter().take_while(|entry| entry.time.0 / 1000 == ran.at);
-    let mut writes = here.filter(|entry| entry.actor == Actor::USER && entry.write().is_some() && !entry.is_event());
+    let of = entries(run, all, ran);
+    let mut writes = writes(run, &of).take_while(|entry| entry.time.0 / 1000 == ran.at);
     match (writes.next().map(effect), writes.count()) {
         (Some(first), 0) => first,
         (Some(first), more) => msg::effect_and_more(first, more),
@@ -74,42 +72,76 @@ pub fn did(run: &Run, all: &[Ran], ran: &Ran) -> Message {
 const MAX_FOLLOWED: usize = 2_000;
 const MAX_LOOPS_NAMED: usize = 3;
 
-/// What followed from what a command wrote: which loops acted on it and for how long, or that it took effect at once. Nothing is said of
-/// one that wrote nothing, nor where several share an instant.
-#[inline(never)]
-pub fn followed(run: &Run, all: &[Ran], ran: &Ran) -> Message {
-    if all.iter().filter(|other| other.at == ran.at).count() > 1 {
-        return Message::default();
-    }
+/// The journal's entries of a command: of one that shares its instant with others, those with its words.
+fn entries(run: &Run, all: &[Ran], ran: &Ran) -> Vec<EntryId> {
     let journal = run.journal();
     let start = journal.partition_point(|entry| entry.time.0 / 1000 < ran.at);
-    let (mut of_it, mut loops, mut last) = (Vec::new(), Vec::new(), None);
+    let here = journal.from(start).iter().enumerate().take_while(|(_, entry)| entry.time.0 / 1000 == ran.at);
+    let told = here.filter_map(|(at, entry)| match &entry.record {
+        Record::Command(text) => Some(((start + at) as EntryId, text)),
+        _ => None,
+    });
+    let beside: Vec<&Ran> = all.iter().filter(|other| other.at == ran.at).collect();
+    if beside.len() == 1 {
+        return told.map(|(id, _)| id).collect();
+    }
+    // The journal has a line's words, without the quotes that held them together.
+    let plain = |text: &str| text.replace(['\'', '"'], "");
+    let words = plain(&kubectl::plain(&ran.line).map_or_else(|| ran.line.to_string(), |words| ["kubectl ", &words.join(" ")].concat()));
+    let earlier = beside.iter().filter(|other| other.number < ran.number && other.line == ran.line).count();
+    told.filter(|(_, text)| plain(text) == words).map(|(id, _)| id).skip(earlier).take(1).collect()
+}
+
+/// What a command wrote: also later, if it tries again or waits.
+fn writes<'a>(run: &'a Run, of: &'a [EntryId]) -> impl Iterator<Item = &'a Entry> + 'a {
+    let after = of.first().map_or(usize::MAX, |first| *first as usize);
+    let own = |entry: &&Entry| {
+        entry.actor == Actor::USER && !entry.is_event() && entry.write().is_some() && entry.cause.is_some_and(|cause| of.contains(&cause))
+    };
+    run.journal().from(after.min(run.journal().len())).iter().filter(own)
+}
+
+/// When the next command wrote, after all that a command itself wrote: until then what changes follows from it.
+#[inline(never)]
+pub fn next_write(run: &Run, at: u64) -> Option<u64> {
+    let all = commands(run);
+    let own = all.iter().filter(|ran| ran.at == at).flat_map(|ran| entries(run, &all, ran)).collect::<Vec<_>>();
+    let last = writes(run, &own).last().map_or(at, |last| at.max(last.time.0 / 1000));
+    let wrote =
+        |ran: &&Ran| ran.at > last && (matches!(ran.command, Command::Fault(_)) || writes(run, &entries(run, &all, ran)).next().is_some());
+    all.iter().find(wrote).map(|ran| ran.at)
+}
+
+/// What followed from what a command wrote: which loops acted on it and for how long, or that it took effect at once. Nothing is said of
+/// one that wrote nothing.
+#[inline(never)]
+pub fn followed(run: &Run, all: &[Ran], ran: &Ran) -> Message {
+    let journal = run.journal();
+    let mut of_it = entries(run, all, ran);
+    let Some(start) = of_it.first().map(|first| *first as usize) else { return Message::default() };
+    let (mut loops, mut last, mut wrote) = (Vec::new(), None, false);
     for (at, entry) in journal.from(start).iter().take(MAX_FOLLOWED).enumerate().filter(|(_, entry)| !entry.is_event()) {
-        let id = (start + at) as EntryId;
-        let is_own = entry.actor == Actor::USER && entry.time.0 / 1000 == ran.at && entry.write().is_some();
-        if !is_own && entry.cause.is_none_or(|cause| of_it.binary_search(&cause).is_err()) {
+        if entry.write().is_none() || entry.cause.is_none_or(|cause| of_it.binary_search(&cause).is_err()) {
             continue;
         }
-        of_it.push(id);
-        if !is_own && entry.write().is_some() && ![Actor::USER, Actor::SERVER].contains(&entry.actor) {
-            last = Some(entry.time.0 / 1000);
-            if !loops.contains(&entry.actor.name) {
-                loops.push(entry.actor.name);
-            }
+        of_it.push((start + at) as EntryId);
+        if [Actor::USER, Actor::SERVER].contains(&entry.actor) {
+            wrote = true;
+            continue;
+        }
+        last = Some(entry.time.0 / 1000);
+        if !loops.contains(&entry.actor.name) {
+            loops.push(entry.actor.name);
         }
     }
-    match last {
-        None if of_it.is_empty() => Message::default(),
-        None => msg::history_at_once(),
-        Some(last) => {
-            let more = loops.len().saturating_sub(MAX_LOOPS_NAMED);
-            let mut names: Vec<Message> = loops.into_iter().take(MAX_LOOPS_NAMED).map(Message::name).collect();
-            if more > 0 {
-                names.push(msg::summary_more(more));
-            }
-            msg::history_loops(names, last - ran.at)
-        }
+    let Some(last) = last else { return if wrote { msg::history_at_once() } else { Message::default() } };
+    let more = loops.len().saturating_sub(MAX_LOOPS_NAMED);
+    let mut names: Vec<Message> = loops.into_iter().take(MAX_LOOPS_NAMED).map(Message::name).collect();
+    if more > 0 {
+        names.push(msg::summary_more(more));
     }
+    // There may be more of it than was looked through.
+    if journal.len() - start > MAX_FOLLOWED { msg::history_loops_begun(names) } else { msg::history_loops(names, last - ran.at) }
 }
 
 /// The command that `!3`, `!!` or the beginning of a line after `!` stands for.
@@ -167,9 +199,11 @@ mod tests {
         let mut state = settled((examples::ALL[0].text)());
         enter(&mut state, "kubectl scale deployment/nginx-deployment --replicas=3");
         state.update(TimelineMsg::Seconds(10));
+        // Three at one instant, as while the clock stands.
         enter(&mut state, "kubectl create configmap settings");
-        state.update(TimelineMsg::Seconds(10));
         enter(&mut state, "kubectl get pods");
+        enter(&mut state, "kubectl scale deployment/nginx-deployment --replicas='4'");
+        state.update(TimelineMsg::Seconds(10));
         let all = commands(&state.timeline.run);
         let told: Vec<String> = all.iter().skip(1).map(|ran| super::followed(&state.timeline.run, &all, ran).to_string()).collect();
         assert!(
@@ -178,6 +212,33 @@ mod tests {
         );
         assert_eq!(told[1], "In effect at once: no loop had to act");
         assert_eq!(told[2], "");
+        assert!(told[3].starts_with("deployment-controller, "), "{told:?}");
+    }
+
+    #[test]
+    fn a_command_that_tries_again_is_told_until_its_last_write() {
+        let budget = "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: all}\nspec: {minAvailable: 2, selector: {matchLabels: {app: nginx}}}";
+        let mut state = settled(&[(examples::ALL[0].text)(), budget].join("\n---\n"));
+        let node = state.timeline.run.sim().list(crate::api::Kind::Pod).find_map(|pod| Some(pod.pod()?.node_name.clone())).expect("a node");
+        let line = format!("kubectl drain {node} --ignore-daemonsets");
+        enter(&mut state, &line);
+        state.update(TimelineMsg::Seconds(20));
+        enter(&mut state, "kubectl get pods");
+        enter(&mut state, "kubectl delete pdb all");
+        state.update(TimelineMsg::Seconds(20));
+        let (run, all) = (&state.timeline.run, commands(&state.timeline.run));
+        let drain = all.iter().find(|ran| *ran.line == *line).expect("the drain");
+        let loops = super::followed(run, &all, drain).to_string();
+        assert!(loops.contains("replicaset-controller") && loops.ends_with(" s"), "{loops}");
+        assert_eq!(super::next_write(run, drain.at), None, "what allowed the eviction came before it");
+        // Why the Pod went has the time at which it went.
+        let of = super::entries(run, &all, drain);
+        let evicted = super::writes(run, &of).last().expect("an eviction");
+        assert!(evicted.time.0 / 1000 > drain.at + 15_000);
+        let journal = run.journal();
+        let at = journal.iter().position(|entry| std::ptr::eq(entry, evicted)).expect("its place");
+        let chain = crate::explain::words::chain_of(journal, run.sim().delays(), at as super::EntryId);
+        assert_eq!((chain[0].at, chain[1].at), (evicted.time.0 / 1000, drain.at), "{chain:#?}");
     }
 
     #[test]

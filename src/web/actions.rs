@@ -19,8 +19,8 @@ pub struct ActionProps {
     pub object: Rc<Object>,
     /// What can be broken.
     pub offers: Vec<ActionOffer>,
-    /// Whether there is a revision to roll back to.
-    pub undoes: bool,
+    /// The revision to roll back to, if there is one.
+    pub undoes: Option<i64>,
     /// The language.
     pub lang: Lang,
     /// Enters a line.
@@ -89,8 +89,8 @@ pub fn Actions(props: &ActionProps) -> Html {
     }
     let mut buttons: Vec<Html> = Vec::new();
     if matches!(kind, Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet) {
-        if props.undoes {
-            buttons.push(button(msg::action_roll_back(), format!("kubectl rollout undo {word}/{name}{namespace}")));
+        if let Some(revision) = props.undoes {
+            buttons.push(button(msg::action_roll_back(revision), format!("kubectl rollout undo {word}/{name}{namespace}")));
         }
         buttons.push(button(msg::action_restart(), format!("kubectl rollout restart {word}/{name}{namespace}")));
     }

@@ -1,6 +1,6 @@
 //! What was found about an object that waits or fails, and how it is put together.
 
-use crate::api::{Kind, Object, ObjectRef, Str, Time, Timestamp};
+use crate::api::{Body, Kind, Object, ObjectRef, Str, Time, Timestamp};
 use crate::engine::Sim;
 use crate::explain::headline;
 use crate::explain::waits::{Cure, DecidingFact, FactLabel, Waits};
@@ -134,10 +134,16 @@ pub fn held_by_finalizer(object: &Object) -> Option<Diagnosis> {
 const OWN_FINALIZERS: [&str; 5] =
     ["kubernetes", "foregroundDeletion", "orphan", "kubernetes.io/pvc-protection", "kubernetes.io/pv-protection"];
 
-/// Whether a workload has a revision to roll back to.
-pub fn has_earlier_revision(sim: &Sim, workload: &Object) -> bool {
+/// The revision to which `kubectl rollout undo` takes a workload: the newest but one.
+pub fn earlier_revision(sim: &Sim, workload: &Object) -> Option<i64> {
     let kind = if workload.kind == Kind::Deployment { Kind::ReplicaSet } else { Kind::ControllerRevision };
-    sim.owned(workload.meta.uid, kind).nth(1).is_some()
+    let number = |object: &Object| match &object.body {
+        Body::ControllerRevision(body) => body.revision,
+        _ => crate::projection::adapt::revision(object),
+    };
+    let mut all: Vec<i64> = sim.owned(workload.meta.uid, kind).map(|object| number(object)).collect();
+    crate::sort::sort(&mut all);
+    all.len().checked_sub(2).map(|at| all[at])
 }
 
 /// The controllers of an object, nearest first.

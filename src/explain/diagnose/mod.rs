@@ -24,7 +24,7 @@ use crate::api::{Kind, ObjectRef, Time};
 use crate::engine::Sim;
 use crate::explain::waits::{Cure, Waits};
 use finding::Context;
-pub use finding::{Diagnosis, Remedy, has_earlier_revision, owners};
+pub use finding::{Diagnosis, Remedy, earlier_revision, owners};
 pub use policy::refused_evictions;
 pub use storage::is_looked_at_again;
 

@@ -115,11 +115,20 @@ fn not_listening(sim: &Context<'_>, object: &Object, body: &Service) -> Option<D
     for port in &declared {
         out.word(FactLabel::Ports, &port.to_string());
     }
-    let name = port.name.as_deref().unwrap_or("");
-    if let (Some(to), Some(at)) = (declared.first(), body.spec.ports.iter().position(|one| one.name == name)) {
-        out.cure(Cure::SetPort, &to.to_string(), "", &[set_port(object, at, *to)]);
+    if let Some((to, step)) = right_port(sim, object, body) {
+        out.cure(Cure::SetPort, &to.to_string(), "", &[step]);
     }
     Some(out)
+}
+
+/// The first port that a Pod declares, for a port of the Service on which none listens, and the command that sends requests there.
+fn right_port(sim: &Context<'_>, object: &Object, body: &Service) -> Option<(i32, String)> {
+    let (port, pod) = unanswered_port(sim.server(), object)?;
+    let pod: &Pod = pod.body();
+    let to = pod.spec.containers.iter().flat_map(|one| &one.ports).next()?.container_port;
+    let name = port.name.as_deref().unwrap_or("");
+    let at = body.spec.ports.iter().position(|one| one.name == name)?;
+    Some((to, set_port(object, at, to)))
 }
 
 /// Other Pods that are asked whether they may connect, and Pods that are looked through for them.
@@ -163,11 +172,15 @@ fn isolated(sim: &Context<'_>, object: &Object, body: &Service) -> Option<Diagno
     let mut out = Diagnosis::new(object, Waits::Isolated { policies, direction: direction.name(), unanswered });
     if direction == Direction::Ingress && client.meta.namespace == object.meta.namespace && !body.spec.selector.is_empty() {
         let name = super::finding::free_name(sim, Kind::NetworkPolicy, &object.meta.namespace, &["allow-", &object.meta.name].concat());
-        // A port on which nothing listens is not one to allow.
-        let allows = allowance(&name, object, &from_client(client, Some(port).filter(|_| unanswered != Some(port))));
+        // A port on which nothing listens is not one to allow: where another is known, requests are sent there as well.
+        let right = unanswered.and_then(|_| right_port(sim, object, body));
+        let allowed = right.as_ref().map(|(to, _)| *to).or(Some(port).filter(|_| unanswered != Some(port)));
+        let allows = allowance(&name, object, &from_client(client, allowed));
+        let (also, step) = right.map_or_else(Default::default, |(to, step)| (to.to_string(), vec![step]));
+        let steps = [vec![allows], step].concat();
         match own_labels(client).next() {
-            Some(_) => out.cure(Cure::AllowClient, &client.meta.name, "", &[allows]),
-            None => out.cure(Cure::AllowNamespace, &client.meta.namespace, "", &[allows]),
+            Some(_) => out.cure(Cure::AllowClient, &client.meta.name, &also, &steps),
+            None => out.cure(Cure::AllowNamespace, &client.meta.namespace, &also, &steps),
         }
     }
     Some(out)

@@ -1,6 +1,6 @@
 //! Pods that fail or are not ready, and nodes. Those that have no node yet: `placement`.
 
-use super::finding::{Context, Diagnosis, flag, has_earlier_revision, line, owner, owners};
+use super::finding::{Context, Diagnosis, earlier_revision, flag, line, owner, owners};
 use super::workloads::revision;
 use super::{config, placement, policy};
 use crate::api::image::normalized_fault;
@@ -189,7 +189,7 @@ fn undo(sim: &Context<'_>, object: &Rc<Object>, out: &mut Diagnosis) {
     else {
         return;
     };
-    if !sim.get(&top).is_some_and(|top| has_earlier_revision(sim, top)) {
+    if sim.get(&top).is_none_or(|top| earlier_revision(sim, top).is_none()) {
         return;
     }
     let mut steps = vec![line("rollout undo", &top, "")];

@@ -61,8 +61,8 @@ pub struct Props {
     pub on_apply: Callback<()>,
     /// Back to what was applied.
     pub on_revert: Callback<()>,
-    /// The text is to be applied to an empty cluster.
-    pub on_afresh: Callback<()>,
+    /// The text is to be applied to an empty cluster, where that would accept what was refused.
+    pub on_afresh: Option<Callback<()>>,
     /// What applying the text would change is asked for, or no longer.
     pub on_compare: Callback<()>,
     /// To be folded away.

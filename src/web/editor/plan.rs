@@ -142,10 +142,9 @@ pub(super) fn was(ctx: &Context<Editor>, text: &str) -> Html {
 
 /// Where the cluster refuses the manifest, as it does another of the same name, an empty one may take it.
 pub(super) fn afresh(props: &Props) -> Html {
-    if !matches!(props.standing, ApplyStatus::Rejected | ApplyStatus::Partly(..)) {
-        return Html::default();
-    }
-    let onclick = props.on_afresh.reform(|_: MouseEvent| ());
+    let refused = matches!(props.standing, ApplyStatus::Rejected | ApplyStatus::Partly(..));
+    let Some(on_afresh) = props.on_afresh.as_ref().filter(|_| refused) else { return Html::default() };
+    let onclick = on_afresh.reform(|_: MouseEvent| ());
     html! { <p class="prune row"><button type="button" class="btn sm" id="afresh" onclick={onclick}>{ say(msg::button_start_over()) }</button><span>{ say(msg::editor_afresh()) }</span></p> }
 }
 

@@ -54,7 +54,8 @@ impl Page {
             Overlay::Nothing => self.panels.left_from.take().filter(|element| element.is_connected()),
             Overlay::Console => return console::focus(),
             Overlay::Edit => dom::element(super::dialogs::EDIT),
-            Overlay::Embed | Overlay::Help | Overlay::Ask | Overlay::More => document.query_selector(STOPS).ok().flatten(),
+            Overlay::Ask => document.query_selector(".dialog .primary").ok().flatten(),
+            Overlay::Embed | Overlay::Help | Overlay::More => document.query_selector(STOPS).ok().flatten(),
             Overlay::Manifest | Overlay::Inspector => document.query_selector(".fullscreen button").ok().flatten(),
         };
         if let Some(element) = found {

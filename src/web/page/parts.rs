@@ -3,7 +3,7 @@
 use super::menu::{Menu, has_left};
 use super::{Msg, Overlay, Page};
 use crate::api::{Object, ObjectRef};
-use crate::explain::diagnose::{Remedy, has_earlier_revision};
+use crate::explain::diagnose::{Remedy, earlier_revision};
 use crate::explain::remedies;
 use crate::explain::words;
 use crate::i18n::{Message, msg};
@@ -171,7 +171,7 @@ impl Page {
                 on_edit={calls.edit.clone()}
                 on_apply={calls.apply.clone()}
                 on_revert={calls.revert.clone()}
-                on_afresh={calls.on.reform(|()| ReplaceMsg::Ask(Replacement::StartOver).into())}
+                on_afresh={state.editor.helps_afresh.then(|| calls.on.reform(|()| ReplaceMsg::Ask(Replacement::StartOver).into()))}
                 on_compare={calls.on.reform(|()| EditorMsg::Compare.into())}
                 on_close={calls.left.clone()}
             />
@@ -206,7 +206,7 @@ impl Page {
                 tab={state.selection.tab}
                 offers={state.object().map(|object| remedies::of(state.timeline.run.sim(), object)).unwrap_or_default()}
                 why={self.inspection.why.clone()}
-                undoes={state.object().is_some_and(|object| has_earlier_revision(state.timeline.run.sim(), object))}
+                undoes={state.object().and_then(|object| earlier_revision(state.timeline.run.sim(), object))}
                 on_cure={calls.cure.clone()}
                 events={self.inspection.events.clone()}
                 on_tab={calls.tab.clone()}
