@@ -281,7 +281,7 @@ mod tests {
     fn the_text_follows_the_deployments_own_accounting() {
         assert_eq!(said(0, 8, 0, [0, 8, 8]), "All Pods run the current revision: Up to date");
         // Nothing is replaced when Pods come up for the first time.
-        assert_eq!(said(0, 0, 3, [0, 8, 0]), "Pods are starting: 0 of 8 Pods are ready");
+        assert_eq!(said(0, 0, 3, [0, 8, 0]), "Waiting for Pods to become Ready: 0 of 8 Pods are ready");
         // The Pods that the ReplicaSets are asked for count, before they are made.
         assert_eq!(said(6, 0, 1, [6, 4, 0]), "6 + 4 = 10 Pods requested: 3 to be created by replicaset-controller");
         assert_eq!(said(7, 0, 2, [6, 4, 0]), "6 + 4 = 10 Pods requested: 1 to be deleted and 2 to be created by replicaset-controller");

@@ -1,5 +1,6 @@
 //! The commands that were run: by lines of the console, by buttons, which enter such lines, and by the editor.
 
+use super::console::only_reads;
 use super::manifest_file::is_save;
 use super::run::Run;
 use crate::actions::{Command, OutputLine};
@@ -8,6 +9,7 @@ use crate::explain::effect::effect;
 use crate::i18n::format::clock;
 use crate::i18n::{Message, msg};
 use crate::kubectl::{self, BesideAct, RemoteAct};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// What the editor's Apply is as a line of the console.
@@ -60,7 +62,7 @@ pub fn did(run: &Run, all: &[Ran], ran: &Ran) -> Message {
         return Message::default();
     }
     let of = entries(run, all, ran);
-    let mut writes = writes(run, &of).take_while(|entry| entry.time.0 / 1000 == ran.at);
+    let mut writes = writes(run, &of, ran.at);
     match (writes.next().map(effect), writes.count()) {
         (Some(first), 0) => first,
         (Some(first), more) => msg::effect_and_more(first, more),
@@ -92,13 +94,13 @@ fn entries(run: &Run, all: &[Ran], ran: &Ran) -> Vec<EntryId> {
     told.filter(|(_, text)| plain(text) == words).map(|(id, _)| id).skip(earlier).take(1).collect()
 }
 
-/// What a command wrote: also later, if it tries again or waits.
-fn writes<'a>(run: &'a Run, of: &'a [EntryId]) -> impl Iterator<Item = &'a Entry> + 'a {
+/// What a command wrote until an instant: also later than it began, if it tries again or waits.
+fn writes<'a>(run: &'a Run, of: &'a [EntryId], until: u64) -> impl Iterator<Item = &'a Entry> + 'a {
     let after = of.first().map_or(usize::MAX, |first| *first as usize);
     let own = |entry: &&Entry| {
         entry.actor == Actor::USER && !entry.is_event() && entry.write().is_some() && entry.cause.is_some_and(|cause| of.contains(&cause))
     };
-    run.journal().from(after.min(run.journal().len())).iter().filter(own)
+    run.journal().from(after.min(run.journal().len())).iter().take_while(move |entry| entry.time.0 / 1000 <= until).filter(own)
 }
 
 /// When the next command wrote, after all that a command itself wrote: until then what changes follows from it.
@@ -106,10 +108,11 @@ fn writes<'a>(run: &'a Run, of: &'a [EntryId]) -> impl Iterator<Item = &'a Entry
 pub fn next_write(run: &Run, at: u64) -> Option<u64> {
     let all = commands(run);
     let own = all.iter().filter(|ran| ran.at == at).flat_map(|ran| entries(run, &all, ran)).collect::<Vec<_>>();
-    let last = writes(run, &own).last().map_or(at, |last| at.max(last.time.0 / 1000));
-    let wrote =
-        |ran: &&Ran| ran.at > last && (matches!(ran.command, Command::Fault(_)) || writes(run, &entries(run, &all, ran)).next().is_some());
-    all.iter().find(wrote).map(|ran| ran.at)
+    let last = writes(run, &own, run.end()).last().map_or(at, |last| at.max(last.time.0 / 1000));
+    let wrote = |ran: &Ran| writes(run, &entries(run, &all, ran), run.end()).next().is_some();
+    // What only reads need not be looked for.
+    let mut later = all.iter().filter(|ran| ran.at > last && !only_reads(&ran.line));
+    later.find(|ran| matches!(ran.command, Command::Fault(_)) || wrote(ran)).map(|ran| ran.at)
 }
 
 /// What followed from what a command wrote: which loops acted on it and for how long, or that it took effect at once. Nothing is said of
@@ -117,14 +120,20 @@ pub fn next_write(run: &Run, at: u64) -> Option<u64> {
 #[inline(never)]
 pub fn followed(run: &Run, all: &[Ran], ran: &Ran) -> Message {
     let journal = run.journal();
-    let mut of_it = entries(run, all, ran);
+    let mut of_it: BTreeSet<EntryId> = entries(run, all, ran).into_iter().collect();
     let Some(start) = of_it.first().map(|first| *first as usize) else { return Message::default() };
-    let (mut loops, mut last, mut wrote) = (Vec::new(), None, false);
+    let (mut loops, mut last, mut wrote, mut refused) = (Vec::new(), None, false, (0, 0));
     for (at, entry) in journal.from(start).iter().take(MAX_FOLLOWED).enumerate().filter(|(_, entry)| !entry.is_event()) {
-        if entry.write().is_none() || entry.cause.is_none_or(|cause| of_it.binary_search(&cause).is_err()) {
+        if entry.cause.is_none_or(|cause| !of_it.contains(&cause)) {
             continue;
         }
-        of_it.push((start + at) as EntryId);
+        if matches!(entry.record, Record::Refused(_)) && entry.actor == Actor::USER {
+            refused = (refused.0 + 1, entry.time.0 / 1000);
+        }
+        if entry.write().is_none() {
+            continue;
+        }
+        of_it.insert((start + at) as EntryId);
         if [Actor::USER, Actor::SERVER].contains(&entry.actor) {
             wrote = true;
             continue;
@@ -134,14 +143,20 @@ pub fn followed(run: &Run, all: &[Ran], ran: &Ran) -> Message {
             loops.push(entry.actor.name);
         }
     }
-    let Some(last) = last else { return if wrote { msg::history_at_once() } else { Message::default() } };
+    let refused = (refused.0 > 0).then(|| msg::history_refused(refused.0, refused.1));
+    let Some(last) = last else { return refused.unwrap_or_else(|| if wrote { msg::history_at_once() } else { Message::default() }) };
     let more = loops.len().saturating_sub(MAX_LOOPS_NAMED);
     let mut names: Vec<Message> = loops.into_iter().take(MAX_LOOPS_NAMED).map(Message::name).collect();
     if more > 0 {
         names.push(msg::summary_more(more));
     }
     // There may be more of it than was looked through.
-    if journal.len() - start > MAX_FOLLOWED { msg::history_loops_begun(names) } else { msg::history_loops(names, last - ran.at) }
+    let more = journal.len() - start > MAX_FOLLOWED;
+    let loops = if more { msg::history_loops_begun(names) } else { msg::history_loops(names, last - ran.at) };
+    match refused {
+        Some(refused) => msg::history_also(loops, refused),
+        None => loops,
+    }
 }
 
 /// The command that `!3`, `!!` or the beginning of a line after `!` stands for.
@@ -196,7 +211,8 @@ mod tests {
 
     #[test]
     fn of_a_command_it_is_told_which_loops_acted_on_it() {
-        let mut state = settled((examples::ALL[0].text)());
+        let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}";
+        let mut state = settled(&[map, (examples::ALL[0].text)(), map].join("\n---\n"));
         enter(&mut state, "kubectl scale deployment/nginx-deployment --replicas=3");
         state.update(TimelineMsg::Seconds(10));
         // Three at one instant, as while the clock stands.
@@ -205,14 +221,11 @@ mod tests {
         enter(&mut state, "kubectl scale deployment/nginx-deployment --replicas='4'");
         state.update(TimelineMsg::Seconds(10));
         let all = commands(&state.timeline.run);
-        let told: Vec<String> = all.iter().skip(1).map(|ran| super::followed(&state.timeline.run, &all, ran).to_string()).collect();
-        assert!(
-            told[0].starts_with("deployment-controller, replicaset-controller, default-scheduler, 1 more acted on it, the last after "),
-            "{told:?}"
-        );
-        assert_eq!(told[1], "In effect at once: no loop had to act");
-        assert_eq!(told[2], "");
-        assert!(told[3].starts_with("deployment-controller, "), "{told:?}");
+        let told: Vec<String> = all.iter().map(|ran| super::followed(&state.timeline.run, &all, ran).to_string()).collect();
+        // A manifest of several documents, of which only some are for loops, as well.
+        let acted = "deployment-controller, replicaset-controller, default-scheduler, 1 more acted on it, the last after ";
+        assert!(told[0].starts_with(acted) && told[1].starts_with(acted) && told[4].starts_with(acted), "{told:#?}");
+        assert_eq!(told[2..4], ["In effect at once: no loop had to act", ""]);
     }
 
     #[test]
@@ -222,18 +235,21 @@ mod tests {
         let node = state.timeline.run.sim().list(crate::api::Kind::Pod).find_map(|pod| Some(pod.pod()?.node_name.clone())).expect("a node");
         let line = format!("kubectl drain {node} --ignore-daemonsets");
         enter(&mut state, &line);
-        state.update(TimelineMsg::Seconds(20));
+        state.update(TimelineMsg::Seconds(19));
+        let told = commands(&state.timeline.run);
+        let told = super::followed(&state.timeline.run, &told, &told[1]).to_string();
+        assert!(told.ends_with("4 requests refused, the last at 00:45.000"), "{told}");
         enter(&mut state, "kubectl get pods");
         enter(&mut state, "kubectl delete pdb all");
         state.update(TimelineMsg::Seconds(20));
         let (run, all) = (&state.timeline.run, commands(&state.timeline.run));
         let drain = all.iter().find(|ran| *ran.line == *line).expect("the drain");
         let loops = super::followed(run, &all, drain).to_string();
-        assert!(loops.contains("replicaset-controller") && loops.ends_with(" s"), "{loops}");
+        assert!(loops.contains("replicaset-controller"), "{loops}");
         assert_eq!(super::next_write(run, drain.at), None, "what allowed the eviction came before it");
         // Why the Pod went has the time at which it went.
         let of = super::entries(run, &all, drain);
-        let evicted = super::writes(run, &of).last().expect("an eviction");
+        let evicted = super::writes(run, &of, run.end()).last().expect("an eviction");
         assert!(evicted.time.0 / 1000 > drain.at + 15_000);
         let journal = run.journal();
         let at = journal.iter().position(|entry| std::ptr::eq(entry, evicted)).expect("its place");

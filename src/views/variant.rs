@@ -57,7 +57,7 @@ pub fn is_flat_service(rect: Rect) -> bool {
 
 /// Whether the kind and the name of a flat Service have a line each.
 pub fn has_narrow_name(rect: Rect) -> bool {
-    rect.w < 310.0
+    rect.w < 360.0
 }
 
 /// Whether a flat Service has a small tile.
@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(of(cylinder(), 172.0, 70.0), ["cylinder", "slim"]);
         let service = || CardBody::Service { form: Default::default() };
         assert_eq!(of(service(), 320.0, 60.0), ["card"]);
-        assert_eq!(of(service(), 320.0, 44.0), ["card", "flat"]);
+        assert_eq!(of(service(), 370.0, 44.0), ["card", "flat"]);
         assert_eq!(of(service(), 300.0, 36.0), ["card", "flat", "two", "slim"]);
         assert_eq!(of(CardBody::Store { version: 1 }, 100.0, 36.0), ["card", "store", "low", "line"]);
         assert_eq!((is_slender(114.0), is_slender(172.0)), (true, false));

@@ -198,20 +198,29 @@ fn parts(image: &str) -> Option<(&str, &str, &str)> {
     (!name.contains('/')).then_some((prefix, name, rest))
 }
 
-/// Whether an official image may have a tag: each of its parts is a version or a word that such tags have. nginx has been at 1.x all its
-/// life, and is far from 1.60, but `nginx:2` is what people write who want another image.
+/// Whether an official image may have a tag: each of its parts is a version or a word that such tags have.
 fn is_tag(name: &str, tag: &str) -> bool {
-    let mut numbers = tag.split(['-', '.']).map_while(|part| part.parse::<u64>().ok());
-    if name == "nginx"
-        && let Some(major) = numbers.next()
-        && (major > 9 || numbers.next().is_some_and(|minor| major > 1 || minor >= 60))
-    {
+    if name == "nginx" && !may_be_nginx(tag) {
         return false;
     }
     tag.split(['-', '_']).all(|part| {
         let word = part.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
         is_version(part.strip_prefix('v').unwrap_or(part)) || TAG_WORDS.contains(&word)
     })
+}
+
+/// Whether a tag of nginx may exist: it has been at 1.x all its life, is far from 1.60, had never more than fifteen patches of one, and no
+/// letters in its versions. But `nginx:2` is what people write who want another image.
+fn may_be_nginx(tag: &str) -> bool {
+    let version = tag.split('-').next().unwrap_or(tag);
+    let numbers: Vec<Option<u64>> = version.split('.').map(|part| part.parse().ok()).collect();
+    match numbers[..] {
+        [None, ..] => !version.starts_with(|c: char| c.is_ascii_digit()),
+        [Some(major)] => major <= 9,
+        [Some(1), Some(minor)] => minor < 60,
+        [Some(1), Some(minor), Some(patch)] => minor < 60 && patch <= 15,
+        _ => false,
+    }
 }
 
 /// Whether it is a version: `1.27`, `3.13.0rc1`, `8u312`. No letters stand within one that are neither few nor a word of tags.
@@ -272,6 +281,11 @@ mod tests {
             ("nginx:99", Some(NoTag)),
             ("nginx:1.27-oops", Some(NoTag)),
             ("nginx:1.27typo", Some(NoTag)),
+            ("nginx:1.27x", Some(NoTag)),
+            ("nginx:27x", Some(NoTag)),
+            ("nginx:1.27.99", Some(NoTag)),
+            ("nginx:1.15.12-alpine", None),
+            ("nginx:mainline-alpine3.20", None),
             ("openjdk:8u312-jdk", None),
             ("registry.k8s.io/nginx-slim:0.24", None),
             ("registry.k8s.io/nginx-slim:0.99typo", Some(NoTag)),

@@ -39,12 +39,15 @@ impl TreeRow<'_> {
     /// Draws the card, and what it says of itself beside it.
     pub(super) fn put(&self, measures: &Measures, (x, y): (f64, f64), end: f64, out: &mut Scene) -> Rect {
         let least = measures.card.0;
+        // As wide as its name needs, or its kind over it, beside its pill.
         let wide = match self {
-            // As wide as its name needs, beside its pill.
             TreeRow::Service(service) => {
                 (98.0 + 7.3 * service.id.name.len() as f64 + 6.6 * service.form.len() as f64).clamp(least, least + 100.0)
             }
-            TreeRow::Policy(_) => least + 100.0,
+            TreeRow::Policy(policy) => {
+                let words = (7.3 * policy.id.name.len() as f64).max(6.6 * policy.id.kind.len() as f64);
+                (98.0 + words + 6.6 * policy.form.length() as f64).clamp(least, least + 130.0)
+            }
         };
         let rect = Rect::new(x, y, wide, measures.card.1);
         let (words, short) = match self {

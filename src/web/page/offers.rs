@@ -247,7 +247,7 @@ impl Page {
                 html! { <button type="button" class="btn ghost sm" aria-label={say(label)} title={say(title)} onclick={onclick}>{ say(words) }</button> }
             };
             html! {
-                <li key={number}><button type="button" class="btn ghost" title={format!("{line}\n{}", say(msg::chain_go_to_time()))} onclick={go}><span class="mono dim">{ clock(at) }</span><span class="mono ell">{ &**line }{ for told.map(|one| html! { <small class="dim">{ say(one) }</small> }) }</span></button>
+                <li key={number}><button type="button" class="btn ghost" title={format!("{line}\n{}", say(msg::chain_go_to_time()))} onclick={go}><span class="mono dim">{ clock(at) }</span><span><span class="mono ell">{ &**line }</span>{ for told.map(|one| html! { <small class="dim">{ say(one) }</small> }) }</span></button>
                     <span class="row">
                         { small(msg::history_before_short(), msg::history_before_line(&**line), msg::history_before(), before) }
                         { small(msg::history_compare_short(), msg::history_compare_line(&**line), msg::history_compare(), since) }
