@@ -9,7 +9,6 @@ use crate::explain::effect::effect;
 use crate::i18n::format::clock;
 use crate::i18n::{Message, msg};
 use crate::kubectl::{self, BesideAct, RemoteAct};
-use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// What the editor's Apply is as a line of the console.
@@ -120,11 +119,11 @@ pub fn next_write(run: &Run, at: u64) -> Option<u64> {
 #[inline(never)]
 pub fn followed(run: &Run, all: &[Ran], ran: &Ran) -> Message {
     let journal = run.journal();
-    let mut of_it: BTreeSet<EntryId> = entries(run, all, ran).into_iter().collect();
-    let Some(start) = of_it.first().map(|first| *first as usize) else { return Message::default() };
+    let (own, mut of_it) = (entries(run, all, ran), Vec::new());
+    let Some(start) = own.first().map(|first| *first as usize) else { return Message::default() };
     let (mut loops, mut last, mut wrote, mut refused) = (Vec::new(), None, false, (0, 0));
     for (at, entry) in journal.from(start).iter().take(MAX_FOLLOWED).enumerate().filter(|(_, entry)| !entry.is_event()) {
-        if entry.cause.is_none_or(|cause| !of_it.contains(&cause)) {
+        if entry.cause.is_none_or(|cause| !own.contains(&cause) && of_it.binary_search(&cause).is_err()) {
             continue;
         }
         if matches!(entry.record, Record::Refused(_)) && entry.actor == Actor::USER {
@@ -133,7 +132,7 @@ pub fn followed(run: &Run, all: &[Ran], ran: &Ran) -> Message {
         if entry.write().is_none() {
             continue;
         }
-        of_it.insert((start + at) as EntryId);
+        of_it.push((start + at) as EntryId);
         if [Actor::USER, Actor::SERVER].contains(&entry.actor) {
             wrote = true;
             continue;
