@@ -334,10 +334,7 @@ impl Tracker {
 
     /// Takes over the number of a revision. One that gets a higher number than it had is rolled back to.
     fn number(&mut self, object: &Object) {
-        let number = match &object.body {
-            Body::ControllerRevision(body) => body.revision,
-            _ => adapt::revision(object),
-        };
+        let number = adapt::revision(object);
         let hash = Str::from(object.meta.name.rsplit('-').next().unwrap_or_default());
         let (before, back) = self.numbers.get(&hash).copied().unwrap_or_default();
         if number <= before {

@@ -1,11 +1,12 @@
 //! What was found about an object that waits or fails, and how it is put together.
 
-use crate::api::{Body, Kind, Object, ObjectRef, Str, Time, Timestamp};
+use crate::api::{Kind, Object, ObjectRef, Str, Time, Timestamp};
 use crate::engine::Sim;
 use crate::explain::headline;
 use crate::explain::waits::{Cure, DecidingFact, FactLabel, Waits};
 use crate::explain::why::Row;
 use crate::i18n::Message;
+use crate::projection::adapt::revision;
 use std::rc::Rc;
 
 /// The cluster, and how to ask what another object waits for.
@@ -137,11 +138,7 @@ const OWN_FINALIZERS: [&str; 5] =
 /// The revision to which `kubectl rollout undo` takes a workload: the newest but one.
 pub fn earlier_revision(sim: &Sim, workload: &Object) -> Option<i64> {
     let kind = if workload.kind == Kind::Deployment { Kind::ReplicaSet } else { Kind::ControllerRevision };
-    let number = |object: &Object| match &object.body {
-        Body::ControllerRevision(body) => body.revision,
-        _ => crate::projection::adapt::revision(object),
-    };
-    let mut all: Vec<i64> = sim.owned(workload.meta.uid, kind).map(|object| number(object)).collect();
+    let mut all: Vec<i64> = sim.owned(workload.meta.uid, kind).map(|object| revision(object)).collect();
     crate::sort::sort(&mut all);
     all.len().checked_sub(2).map(|at| all[at])
 }

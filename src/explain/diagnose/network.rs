@@ -1,7 +1,7 @@
 //! Services without endpoints.
 
 use super::finding::{Context, Diagnosis, all_in, line, owners};
-use crate::api::network::Service;
+use crate::api::network::{EndpointPort, Service};
 use crate::api::pod::Pod;
 use crate::api::{Kind, Object, Str};
 use crate::engine::connectivity::{Direction, Peer, Verdict, endpoint_of, policies_of, unanswered_port, verdict};
@@ -110,25 +110,26 @@ fn none_ready(sim: &Context<'_>, object: &Object, matching: &[&Rc<Object>]) -> O
 fn not_listening(sim: &Context<'_>, object: &Object, body: &Service) -> Option<Diagnosis> {
     let (port, pod) = unanswered_port(sim.server(), object)?;
     let mut out = Diagnosis::new(object, Waits::NotListening(port.port));
-    let pod: &Pod = pod.body();
-    let declared: Vec<i32> = pod.spec.containers.iter().flat_map(|one| &one.ports).map(|port| port.container_port).collect();
-    for port in &declared {
+    for port in declared(pod) {
         out.word(FactLabel::Ports, &port.to_string());
     }
-    if let Some((to, step)) = right_port(sim, object, body) {
+    if let Some((to, step)) = right_port(object, body, port, pod) {
         out.cure(Cure::SetPort, &to.to_string(), "", &[step]);
     }
     Some(out)
 }
 
 /// The first port that a Pod declares, for a port of the Service on which none listens, and the command that sends requests there.
-fn right_port(sim: &Context<'_>, object: &Object, body: &Service) -> Option<(i32, String)> {
-    let (port, pod) = unanswered_port(sim.server(), object)?;
-    let pod: &Pod = pod.body();
-    let to = pod.spec.containers.iter().flat_map(|one| &one.ports).next()?.container_port;
+fn right_port(object: &Object, body: &Service, port: &EndpointPort, pod: &Object) -> Option<(i32, String)> {
+    let to = declared(pod).next()?;
     let name = port.name.as_deref().unwrap_or("");
     let at = body.spec.ports.iter().position(|one| one.name == name)?;
     Some((to, set_port(object, at, to)))
+}
+
+/// The ports that a Pod declares.
+fn declared(pod: &Object) -> impl Iterator<Item = i32> + '_ {
+    pod.body::<Pod>().spec.containers.iter().flat_map(|one| &one.ports).map(|port| port.container_port)
 }
 
 /// Other Pods that are asked whether they may connect, and Pods that are looked through for them.
@@ -168,12 +169,13 @@ fn isolated(sim: &Context<'_>, object: &Object, body: &Service) -> Option<Diagno
     }
     let (client, (direction, policies)) = first?;
     let policies = policies.into_iter().map(|policy| policy.name).collect();
-    let unanswered = unanswered_port(server, object).map(|(port, _)| port.port);
+    let wrong = unanswered_port(server, object);
+    let unanswered = wrong.map(|(port, _)| port.port);
     let mut out = Diagnosis::new(object, Waits::Isolated { policies, direction: direction.name(), unanswered });
     if direction == Direction::Ingress && client.meta.namespace == object.meta.namespace && !body.spec.selector.is_empty() {
         let name = super::finding::free_name(sim, Kind::NetworkPolicy, &object.meta.namespace, &["allow-", &object.meta.name].concat());
         // A port on which nothing listens is not one to allow: where another is known, requests are sent there as well.
-        let right = unanswered.and_then(|_| right_port(sim, object, body));
+        let right = wrong.and_then(|(port, pod)| right_port(object, body, port, pod));
         let allowed = right.as_ref().map(|(to, _)| *to).or(Some(port).filter(|_| unanswered != Some(port)));
         let allows = allowance(&name, object, &from_client(client, allowed));
         let (also, step) = right.map_or_else(Default::default, |(to, step)| (to.to_string(), vec![step]));

@@ -1,7 +1,6 @@
 //! Pods that fail or are not ready, and nodes. Those that have no node yet: `placement`.
 
 use super::finding::{Context, Diagnosis, earlier_revision, flag, line, owner, owners};
-use super::workloads::revision;
 use super::{config, placement, policy};
 use crate::api::image::normalized_fault;
 use crate::api::node::Node;
@@ -11,6 +10,7 @@ use crate::api::{self, Kind, Object, ObjectRef, Str};
 use crate::engine::kubelet::{can_be_pulled, corrected, lack};
 use crate::explain::waits::{Cure, DecidingFact, FactLabel, Waits};
 use crate::i18n::msg;
+use crate::projection::adapt::revision;
 use std::rc::Rc;
 
 pub fn pod(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {

@@ -10,7 +10,7 @@ use crate::api::{Body, Kind, Object, ObjectRef, Str, Uid};
 use crate::engine::store::{Cause, ExceededQuota};
 use crate::explain::waits::{Cure, DecidingFact, FactLabel, Waits};
 use crate::i18n::msg;
-use crate::projection::adapt::status;
+use crate::projection::adapt::{revision, status};
 use crate::projection::model::PodState;
 use std::rc::Rc;
 
@@ -188,10 +188,6 @@ pub fn deployment(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     follow(&mut out, worst);
     out.waits_for = through.or(out.waits_for);
     Some(out)
-}
-
-pub fn revision(object: &Object) -> i64 {
-    object.meta.annotation("deployment.kubernetes.io/revision").and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
 pub fn replica_set(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {

@@ -11,7 +11,11 @@ use crate::projection::model::{ControllerCard, Counter, Metric, Tone, counters};
 /// Labels that name the application a workload is of, the first that it has.
 const APP_LABELS: [&str; 3] = ["app.kubernetes.io/name", "app", "k8s-app"];
 
+/// The number of the revision that a ReplicaSet or a ControllerRevision holds; 0 if it has none.
 pub fn revision(object: &Object) -> i64 {
+    if let Body::ControllerRevision(body) = &object.body {
+        return body.revision;
+    }
     object.meta.annotation("deployment.kubernetes.io/revision").and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
