@@ -5,6 +5,7 @@ use crate::api::meta::LAST_APPLIED;
 use crate::api::{Kind, Object, ObjectRef};
 use crate::engine::{Journal, Op};
 use crate::i18n::format::middle;
+use crate::i18n::{Message, msg};
 use crate::sort;
 use serde_json::Value;
 use std::rc::Rc;
@@ -158,8 +159,11 @@ fn differing(from: &str, to: &str) -> (String, String) {
     (shown(from), shown(to))
 }
 
+/// Fields that are named where there is no room for all.
+const MAX_NAMED_FIELDS: usize = 4;
+
 /// The fields that a person would change on purpose, of what is changed: each with its own name, and with its object where there are several.
-pub fn brief(changes: &[Change], most: usize) -> Vec<(String, &ChangedField)> {
+pub fn brief(changes: &[Change]) -> Vec<Message> {
     let wanted = |field: &&ChangedField| ["spec.", "data.", "stringData."].iter().any(|part| field.path.starts_with(part));
     let changed = changes.iter().filter(|change| change.op == Op::Modified);
     let fields: Vec<(&ObjectRef, &ChangedField)> = changed
@@ -167,11 +171,18 @@ pub fn brief(changes: &[Change], most: usize) -> Vec<(String, &ChangedField)> {
         .filter(|(_, field)| wanted(field))
         .collect();
     let several = fields.windows(2).any(|pair| pair[0].0 != pair[1].0);
-    let name = |(key, field): (&ObjectRef, &ChangedField)| {
+    let said = |value: &Option<String>| value.as_ref().map_or_else(msg::field_not_set, Message::name);
+    let told = |(key, field): &(&ObjectRef, &ChangedField)| {
         let own = field.path.rsplit('.').next().unwrap_or(&field.path);
-        if several { format!("{} {} {own}", key.kind.name(), key.name) } else { own.to_owned() }
+        let name = if several { format!("{} {} {own}", key.kind.name(), key.name) } else { own.to_owned() };
+        msg::plan_field(name, said(&field.from), said(&field.to))
     };
-    fields.into_iter().take(most).map(|(key, field)| (name((key, field)), field)).collect()
+    let more = fields.len().saturating_sub(MAX_NAMED_FIELDS);
+    let mut told: Vec<Message> = fields.iter().take(MAX_NAMED_FIELDS).map(told).collect();
+    if more > 0 {
+        told.push(msg::summary_more(more));
+    }
+    told
 }
 
 /// The net effect of journal entries: each object once, compared before the first and after the last entry.
@@ -330,8 +341,8 @@ mod tests {
         ];
         let key = ObjectRef::new(Kind::Deployment, "default", "web");
         let changes = [Change { key: key.clone(), op: Op::Modified, fields: fields.clone() }, Change { key, op: Op::Added, fields }];
-        let named: Vec<String> = brief(&changes, 4).into_iter().map(|(name, _)| name).collect();
-        assert_eq!(named, ["replicas", "image"]);
+        let named: Vec<String> = brief(&changes).iter().map(Message::english).collect();
+        assert_eq!(named, ["replicas 4 → 2", "image nginx:1 → nginx:2"]);
         let port = Change {
             key: ObjectRef::new(Kind::Service, "default", "web"),
             op: Op::Modified,
@@ -339,8 +350,14 @@ mod tests {
         };
         let [web, _] = changes;
         let both = [web, port];
-        let named: Vec<String> = brief(&both, 4).into_iter().map(|(name, _)| name).collect();
-        assert_eq!(named, ["Deployment web replicas", "Deployment web image", "Service web targetPort"]);
+        let named: Vec<String> = brief(&both).iter().map(Message::english).collect();
+        assert_eq!(
+            named,
+            ["Deployment web replicas 4 → 2", "Deployment web image nginx:1 → nginx:2", "Service web targetPort 80 → 8080"]
+        );
+        let fields: Vec<ChangedField> = ["a", "b", "c", "d", "e"].map(|key| field(&format!("data.{key}"), "1", "2")).into();
+        let key = ObjectRef::new(Kind::ConfigMap, "default", "web");
+        assert_eq!(brief(&[Change { key, op: Op::Modified, fields }]).last().map(Message::english).as_deref(), Some("1 more"));
     }
     use crate::session::State;
     use crate::session::console::ConsoleMsg;

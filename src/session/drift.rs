@@ -6,7 +6,7 @@ use crate::actions::Command;
 use crate::api::{Labels, Object, ObjectRef, Str, Time, Uid};
 use crate::engine::{Entry, Op, Record, Sim};
 use crate::i18n::{Message, msg};
-use crate::projection::changes::ChangedField;
+use crate::projection::changes::{Change, ChangedField};
 use serde_json::Value;
 use std::rc::Rc;
 
@@ -27,6 +27,12 @@ pub struct DriftedField {
 }
 
 impl DriftedField {
+    /// Whether it is among what is to be changed.
+    pub fn is_in(&self, changes: &[Change]) -> bool {
+        let same = |field: &ChangedField| self.field.as_ref().is_none_or(|own| own.path == field.path);
+        changes.iter().any(|change| change.key == self.object && (change.op != Op::Modified || change.fields.iter().any(same)))
+    }
+
     /// In a sentence.
     pub fn told(&self) -> Message {
         let name = &self.object.name;

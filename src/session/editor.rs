@@ -6,11 +6,12 @@ use super::leftovers::Leftovers;
 use super::run::Run;
 use crate::actions::{ActionResult, ApplyDiagnostic, ApplyJob, PlannedChanges, TrialApply};
 use crate::api::ObjectRef;
-use crate::engine::Op;
+use crate::engine::{Journal, Op};
 use crate::i18n::{Counted, Message, msg};
 use crate::kubectl::{Applied, ApplyResult};
 use crate::lesson::read::LessonError;
 use crate::projection::adapt;
+use crate::projection::changes;
 use crate::projection::model::natural;
 use std::rc::Rc;
 
@@ -243,7 +244,7 @@ impl Editor {
         }
         let deletes = self.settle_leftovers(&answer, refused == 0 && !nothing, &pending.asked, run);
         let created = created_since(run, job.begun);
-        let notice = told(&answer);
+        let notice = told(&answer, run.sim().journal().from(job.begun));
         self.helps_afresh = refused > 0 && accepted_afresh(&job.text, &answer, run);
         self.diagnostics = Rc::new(answer.diagnostics);
         if nothing {
@@ -279,7 +280,16 @@ impl Editor {
 
     /// Fields that the manifest sets and the cluster has changed since it was applied, the last time before the instant shown.
     pub fn drift(&mut self, run: &Run) -> Vec<DriftedField> {
-        if !matches!(self.status, ApplyStatus::Clean | ApplyStatus::Applied) || run.applies() || run.recalls() {
+        let mut drifted = self.drift_since_applied(run);
+        // While the text is edited, of that which applying it would take back.
+        if let (ApplyStatus::Edited, Some(plan)) = (self.status, &self.plan) {
+            drifted.retain(|drifted| drifted.is_in(&plan.changes));
+        }
+        drifted
+    }
+
+    fn drift_since_applied(&mut self, run: &Run) -> Vec<DriftedField> {
+        if !matches!(self.status, ApplyStatus::Clean | ApplyStatus::Applied | ApplyStatus::Edited) || run.applies() || run.recalls() {
             return Vec::new();
         }
         let sim = run.sim();
@@ -302,10 +312,13 @@ impl Editor {
     }
 }
 
-/// What kubectl answers; of many objects how many were created, configured and left as they are.
-fn told(answer: &ActionResult) -> Message {
+/// What kubectl answers, and which fields were changed: a scaling beside a new image is no surprise. Of many objects how many were created,
+/// configured and left as they are.
+fn told(answer: &ActionResult, written: Journal<'_>) -> Message {
     if answer.lines.len() <= MAX_TOLD_OBJECTS {
-        return Message::list(answer.lines.iter().map(|line| Message::name(&line.text)).collect());
+        let lines = Message::list(answer.lines.iter().map(|line| Message::name(&line.text)).collect());
+        let fields = changes::brief(&changes::written(written));
+        return if fields.is_empty() { lines } else { msg::editor_configured(lines, fields) };
     }
     let count = |result: &ApplyResult| answer.applied.iter().filter(|applied| applied.result == *result).count();
     let parts: [(ApplyResult, Counted); 3] = [
@@ -390,6 +403,25 @@ mod tests {
             state.update(Msg::Apply);
             assert_eq!(state.announcer.notice(), said);
         }
+    }
+
+    #[test]
+    fn what_applying_takes_back_is_told_while_the_text_is_edited_and_when_it_is_applied() {
+        let mut state = settled((examples::ALL[0].text)());
+        state.update(ConsoleMsg::Enter("kubectl scale deployment/nginx-deployment --replicas=4".into()));
+        state.update(TimelineMsg::Seconds(10));
+        let drift = |state: &mut State| state.drift().iter().map(|field| field.brief().english()).collect::<Vec<_>>();
+        let image = state.editor.text.replace("nginx:1.7.9", "nginx:1.27");
+        for (text, told) in [(image.replace("replicas: 2", "replicas: 4"), vec![]), (image, vec!["differs: replicas".to_owned()])] {
+            state.update(EditorMsg::Edit(text));
+            assert_eq!(drift(&mut state).len(), if told.is_empty() { 1 } else { 0 }, "until it is known what applying changes");
+            state.update(EditorMsg::Check);
+            while !state.editor.dry_run_next(&state.timeline.run) {}
+            assert_eq!((state.editor.status, drift(&mut state)), (ApplyStatus::Edited, told));
+        }
+        state.update(Msg::Apply);
+        let said = "deployment.apps/nginx-deployment configured: replicas 4 → 2, image nginx:1.7.9 → nginx:1.27";
+        assert_eq!(state.announcer.notice(), said);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::console::only_reads;
 use super::manifest_file::is_save;
 use super::run::Run;
 use crate::actions::{Command, OutputLine};
+use crate::engine::Op;
 use crate::engine::journal::{Actor, Entry, EntryId, Record};
 use crate::explain::effect::effect;
 use crate::i18n::format::clock;
@@ -54,14 +55,12 @@ pub fn commands(run: &Run) -> Vec<Ran> {
     lines.enumerate().map(|(at, (time, line, command))| Ran { number: at + 1, at: time, line, command }).collect()
 }
 
-/// What a manifest that was applied did first, and how much more; the line of another command says it itself.
+/// What a command changed first, and how much more; of one that creates or deletes, its line says it itself, unless it is a manifest.
 #[inline(never)]
 pub fn did(run: &Run, all: &[Ran], ran: &Ran) -> Message {
-    if !matches!(ran.command, Command::Apply(_)) && !ran.line.contains('\n') {
-        return Message::default();
-    }
+    let manifest = matches!(ran.command, Command::Apply(_)) || ran.line.contains('\n');
     let of = entries(run, all, ran);
-    let mut writes = writes(run, &of, ran.at);
+    let mut writes = writes(run, &of, ran.at).filter(|entry| manifest || matches!(entry.write(), Some((Op::Modified, object)) if !object.meta.is_deleting()));
     match (writes.next().map(effect), writes.count()) {
         (Some(first), 0) => first,
         (Some(first), more) => msg::effect_and_more(first, more),

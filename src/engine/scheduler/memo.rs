@@ -1,10 +1,11 @@
 //! Cached verdicts of every node for Pods of one template: a cycle for another such Pod evaluates only nodes that have changed.
 //!
-//! Guarantees: the choice equals that of a full cycle, which debug builds verify; Pods whose placement depends
-//! on more than their template and the node's totals use a full cycle.
+//! Guarantees: the choice, and the reasons that there is none, equal those of a full cycle, which debug builds verify; Pods whose
+//! placement depends on more than their template and the node's totals use a full cycle.
 
 use super::ask::refusal;
 use super::filters;
+use super::Refused;
 use super::framework::{Cycle, NodeChoice};
 use super::matching::fits_affinity;
 use super::node_info::NodeInfo;
@@ -40,6 +41,18 @@ struct TemplateClass {
     seen: u64,
     verdicts: Vec<NodeVerdict>,
     zones: Vec<Str>,
+    /// Why the last of them fitted nowhere, if no node has changed since: of thousands that wait, each is told the same.
+    refused: Option<Refused>,
+}
+
+/// What is known of a Pod without a full cycle.
+pub(super) enum Verdict {
+    /// The node for it.
+    Fits(NodeChoice),
+    /// It fits nowhere, and nothing can be preempted for it.
+    FitsNowhere(Refused),
+    /// A full cycle is needed.
+    Unknown,
 }
 
 /// The templates of the last cycles, the latest last. A clone starts empty.
@@ -55,24 +68,37 @@ impl Clone for Memo {
 }
 
 impl Memo {
-    /// The node for a Pod; `None` if a full cycle is needed.
-    pub fn choose(&mut self, cycle: &Cycle<'_>) -> Option<NodeChoice> {
+    /// What is known of a Pod.
+    pub fn choose(&mut self, cycle: &Cycle<'_>) -> Verdict {
         if !is_plain(cycle) {
-            return None;
+            return Verdict::Unknown;
         }
         let owner = topology_spread::owner(cycle);
         let known = self.classes.iter().rposition(|class| Rc::ptr_eq(&class.spec, &cycle.pod.spec) && class.owner == owner);
         let mut class = match known {
             Some(at) => self.classes.remove(at),
-            None => TemplateClass { spec: cycle.pod.spec.clone(), owner, seen: 0, verdicts: Vec::new(), zones: Vec::new() },
+            None => TemplateClass {
+                spec: cycle.pod.spec.clone(),
+                owner,
+                seen: 0,
+                verdicts: Vec::new(),
+                zones: Vec::new(),
+                refused: None,
+            },
         };
-        class.catch_up(cycle);
-        let choice = class.choose(cycle);
+        let verdict = class.verdict(cycle);
         if self.classes.len() >= MAX_TEMPLATES {
             self.classes.remove(0);
         }
         self.classes.push(class);
-        choice
+        verdict
+    }
+
+    /// Notes why a full cycle of the Pod asked about last found no node.
+    pub fn refuse(&mut self, cycle: &Cycle<'_>, refused: &Refused) {
+        if let Some(class) = self.classes.last_mut().filter(|class| Rc::ptr_eq(&class.spec, &cycle.pod.spec) && is_plain(cycle)) {
+            class.refused = Some(refused.clone());
+        }
     }
 }
 
@@ -86,6 +112,17 @@ fn is_plain(cycle: &Cycle<'_>) -> bool {
 }
 
 impl TemplateClass {
+    fn verdict(&mut self, cycle: &Cycle<'_>) -> Verdict {
+        if self.seen != cycle.nodes.changes() || self.verdicts.len() != cycle.nodes.len() {
+            self.catch_up(cycle);
+            self.refused = None;
+        }
+        match &self.refused {
+            Some(refused) => Verdict::FitsNowhere(refused.clone()),
+            None => self.choose(cycle).map_or(Verdict::Unknown, Verdict::Fits),
+        }
+    }
+
     /// Evaluates the nodes that have changed since the last time.
     fn catch_up(&mut self, cycle: &Cycle<'_>) {
         match cycle.nodes.changed_since(self.seen).filter(|_| self.verdicts.len() == cycle.nodes.len()) {

@@ -37,7 +37,7 @@ use ask::ask_all;
 pub use descriptor::DESCRIPTOR;
 use framework::{ANY, ClusterChanges, Cycle, NODE_ALLOCATABLE, NODE_GONE, NODE_LABELS, NODE_TAINTS, POD_GONE, POD_PLACED, STORAGE};
 pub(super) use matching::{fits_affinity, tolerates};
-use memo::Memo;
+use memo::{Memo, Verdict};
 pub(super) use node_info::priority;
 use nodes::Nodes;
 use std::cmp::Reverse;
@@ -355,16 +355,27 @@ impl Scheduler {
         }
         let cycle = Cycle::new(object, pod, cache, &self.nodes, &self.nominated);
         let choice = match self.memo.choose(&cycle) {
-            Some(choice) => {
+            Verdict::Fits(choice) => {
                 debug_assert_eq!(ask_all(&cycle).ok().as_ref(), Some(&choice), "what is remembered of the nodes still holds");
                 Ok(choice)
             }
-            None => ask_all(&cycle),
+            Verdict::FitsNowhere(refused) => {
+                debug_assert_eq!(
+                    ask_all(&cycle).map_err(|all| self.preempt(&cycle, all, real, out.server.wall()).refused),
+                    Err(refused.clone()),
+                    "what refused the last such Pod refuses this one"
+                );
+                return self.fail(object, refused, Nominated::None, out);
+            }
+            Verdict::Unknown => ask_all(&cycle),
         };
         let choice = match choice {
             Ok(choice) => choice,
             Err(refused) => {
                 let failure = self.preempt(&cycle, refused, real, out.server.wall());
+                if failure.preemption.is_err() {
+                    self.memo.refuse(&cycle, &failure.refused);
+                }
                 return self.give_up(object, failure, out);
             }
         };
@@ -393,11 +404,12 @@ impl Scheduler {
     }
 }
 
+/// The message about a Pod that fits nowhere, and the filters that refused it, as a set.
+type Refused = (String, u16);
+
 /// Why a Pod fits nowhere.
 struct NoFit {
-    message: String,
-    /// The filters that refused it, as a set.
-    refused_by: u16,
+    refused: Refused,
     preemption: Result<preemption::Candidate, preemption::NoPreemption>,
 }
 

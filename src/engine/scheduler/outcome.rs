@@ -5,7 +5,7 @@
 use super::framework::{Cycle, Refusal};
 use super::node_info::{self, priority};
 use super::preemption::NoPreemption;
-use super::{NoFit, Nominated, Scheduler, filters, preemption};
+use super::{NoFit, Nominated, Refused, Scheduler, filters, preemption};
 use crate::api::pod::PodCondition;
 use crate::api::{Body, Object, Str, Time, Timestamp};
 use crate::engine::out::Out;
@@ -20,7 +20,7 @@ impl Scheduler {
         let refusals: Vec<Refusal> = refused.iter().map(|(_, r)| r.clone()).collect();
         let mut text = filters::reasons(real, &refusals);
         if real == 0 {
-            return NoFit { message: text, refused_by: u16::MAX, preemption: Err(NoPreemption::NoCandidate(String::new())) };
+            return NoFit { refused: (text, u16::MAX), preemption: Err(NoPreemption::NoCandidate(String::new())) };
         }
         let refused_by = refusals.iter().fold(0, |set, r| set | r.by);
         let preemption = preemption::find(cycle, &refused, now);
@@ -28,19 +28,19 @@ impl Scheduler {
             text.push_str(" no new claims to deallocate, preemption: ");
             text.push_str(none.words());
         }
-        NoFit { message: text, refused_by, preemption }
+        NoFit { refused: (text, refused_by), preemption }
     }
 
     /// Records that the Pod is unschedulable, and preempts Pods of lower priority if that helps.
     pub(super) fn give_up(&mut self, object: &Rc<Object>, failure: NoFit, out: &mut Out<'_>) {
-        let NoFit { message, refused_by, preemption } = failure;
+        let NoFit { refused, preemption } = failure;
         let candidate = match preemption {
             Ok(candidate) => candidate,
-            Err(NoPreemption::NotEligible(_)) => return self.fail(object, (message, refused_by), Nominated::Stays, out),
-            Err(NoPreemption::NoCandidate(_)) => return self.fail(object, (message, refused_by), Nominated::None, out),
+            Err(NoPreemption::NotEligible(_)) => return self.fail(object, refused, Nominated::Stays, out),
+            Err(NoPreemption::NoCandidate(_)) => return self.fail(object, refused, Nominated::None, out),
         };
         let (uid, node) = (object.meta.uid, candidate.node);
-        self.fail(object, (message, refused_by), Nominated::Becomes(node.clone()), out);
+        self.fail(object, refused, Nominated::Becomes(node.clone()), out);
         let why = || Why::Preempted { by: object.meta.name.clone() };
         for victim in candidate.victims.iter().filter(|v| !v.meta.is_deleting()) {
             let (wall, generation) = (out.server.wall(), victim.meta.generation);
@@ -115,7 +115,7 @@ impl Scheduler {
     }
 
     /// Records why a Pod is unschedulable, and which filters refused it.
-    pub(super) fn fail(&mut self, object: &Rc<Object>, (message, refused_by): (String, u16), nominated: Nominated, out: &mut Out<'_>) {
+    pub(super) fn fail(&mut self, object: &Rc<Object>, (message, refused_by): Refused, nominated: Nominated, out: &mut Out<'_>) {
         out.event(object, "Warning", "FailedScheduling", message.clone());
         let (wall, generation) = (out.server.wall(), object.meta.generation);
         let why = Why::NoNode { message: message.as_str().into() };

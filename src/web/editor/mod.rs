@@ -293,11 +293,14 @@ impl Component for Editor {
         dom::renders("Editor");
         let props = ctx.props();
         let link = ctx.link();
+        // What differs is said instead of that all is applied, and beside that the text is edited.
+        let drift = match &props.drift[..] {
+            [] => Message::default(),
+            [one] => one.brief(),
+            all => msg::editor_drift(all.len()),
+        };
         let (pill, words) = match props.standing {
-            ApplyStatus::Clean | ApplyStatus::Applied if !props.drift.is_empty() => match &props.drift[..] {
-                [one] => ("notready", one.brief()),
-                all => ("notready", msg::editor_drift(all.len())),
-            },
+            ApplyStatus::Clean | ApplyStatus::Applied if !drift.is_empty() => ("", Message::default()),
             ApplyStatus::Clean => ("", Message::default()),
             ApplyStatus::Edited => ("line", msg::editor_edited()),
             ApplyStatus::Applying => ("line", msg::editor_applying()),
@@ -311,7 +314,7 @@ impl Component for Editor {
             }
         };
         let then = props.then.as_ref().filter(|_| !self.own);
-        let words = if then.is_some() { Message::default() } else { words };
+        let [words, drift] = [words, drift].map(|words| if then.is_some() { Message::default() } else { words });
         let errors = props.diagnostics.iter().filter(|diagnostic| diagnostic.error).count();
         // What the API server refused is said where Apply is: its line may be out of sight.
         let refused = matches!(props.standing, ApplyStatus::Rejected | ApplyStatus::Partly(..));
@@ -331,10 +334,11 @@ impl Component for Editor {
         html! {
             <section class="panel left" aria-label={say(msg::panel_manifest())} id="manifest" onkeydown={onkeydown}>
                 <div class="p-head"><h2>{ say(msg::panel_manifest()) }</h2><span class="mono dim file ell">{ &props.file }</span>
-                    if pill == "notready" && then.is_none() {
-                        <button type="button" class="pill notready" id="drift" aria-expanded={props.plan.is_some().to_string()} title={say(msg::editor_in_cluster(props.drift.iter().map(DriftedField::told).collect::<Vec<_>>()))} onclick={props.on_compare.reform(|_: MouseEvent| ())}>{ say(&words) }</button>
-                    } else if !words.is_empty() {
+                    if !words.is_empty() {
                         <span class={classes!("pill", pill)} title={say(&words)}>{ say(&words) }</span>
+                    }
+                    if !drift.is_empty() {
+                        <button type="button" class="pill notready" id="drift" aria-expanded={props.plan.is_some().to_string()} title={say(msg::editor_in_cluster(props.drift.iter().map(DriftedField::told).collect::<Vec<_>>()))} onclick={props.on_compare.reform(|_: MouseEvent| ())}>{ say(&drift) }</button>
                     }
                     <span class="grow" />
                     if props.narrow {

@@ -106,19 +106,13 @@ pub fn change(change: &Change, on: Option<&Callback<Do>>) -> Html {
     }
 }
 
-/// Fields that the line about a plan names.
-const MAX_NAMED_FIELDS: usize = 4;
-
 /// What would be changed, also while the list is folded: a scaling beside a new image is no surprise.
 pub(super) fn named(plan: &PlannedChanges) -> Html {
-    let value = |value: &Option<String>| value.clone().unwrap_or_else(|| say(msg::field_not_set()));
-    let fields = changes::brief(&plan.changes, MAX_NAMED_FIELDS).into_iter();
-    let words = fields.map(|(name, field)| msg::plan_field(name, format!("{} → {}", value(&field.from), value(&field.to))));
-    let words: Vec<Message> = words.collect();
-    if words.is_empty() {
+    let fields = changes::brief(&plan.changes);
+    if fields.is_empty() {
         Html::default()
     } else {
-        html! { <p class="named">{ marked(&Message::list(words)) }</p> }
+        html! { <p class="named">{ marked(&Message::list(fields)) }</p> }
     }
 }
 
