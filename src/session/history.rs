@@ -224,6 +224,9 @@ mod tests {
         let acted = "deployment-controller, replicaset-controller, default-scheduler, 1 more acted on it, the last after ";
         assert!(told[0].starts_with(acted) && told[1].starts_with(acted) && told[4].starts_with(acted), "{told:#?}");
         assert_eq!(told[2..4], ["In effect at once: no loop had to act", ""]);
+        // What was created or deleted says the line itself.
+        let did: Vec<String> = all.iter().map(|ran| super::did(&state.timeline.run, &all, ran).to_string()).collect();
+        assert_eq!(did[1..], ["nginx-deployment scaled 2 → 3", "", "", "nginx-deployment scaled 3 → 4"]);
     }
 
     #[test]

@@ -85,7 +85,10 @@ pub(super) fn budget(object: &Object, target: Option<String>) -> Policy {
     Policy {
         id: id(object),
         form: msg::policy_evictions(number("/disruptionsAllowed")),
-        words: msg::policy_healthy(number("/currentHealthy"), number("/desiredHealthy")),
+        words: match field(object, "status", "/observedGeneration").is_empty() {
+            true => msg::policy_unobserved(),
+            false => msg::policy_healthy(number("/currentHealthy"), number("/desiredHealthy")),
+        },
         refuses: Message::default(),
         target: target.unwrap_or_default(),
     }
