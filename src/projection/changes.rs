@@ -351,10 +351,7 @@ mod tests {
         let [web, _] = changes;
         let both = [web, port];
         let named: Vec<String> = brief(&both).iter().map(Message::english).collect();
-        assert_eq!(
-            named,
-            ["Deployment web replicas 4 → 2", "Deployment web image nginx:1 → nginx:2", "Service web targetPort 80 → 8080"]
-        );
+        assert_eq!(named, ["Deployment web replicas 4 → 2", "Deployment web image nginx:1 → nginx:2", "Service web targetPort 80 → 8080"]);
         let fields: Vec<ChangedField> = ["a", "b", "c", "d", "e"].map(|key| field(&format!("data.{key}"), "1", "2")).into();
         let key = ObjectRef::new(Kind::ConfigMap, "default", "web");
         assert_eq!(brief(&[Change { key, op: Op::Modified, fields }]).last().map(Message::english).as_deref(), Some("1 more"));

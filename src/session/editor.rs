@@ -317,6 +317,9 @@ impl Editor {
 fn told(answer: &ActionResult, written: Journal<'_>) -> Message {
     if answer.lines.len() <= MAX_TOLD_OBJECTS {
         let lines = Message::list(answer.lines.iter().map(|line| Message::name(&line.text)).collect());
+        if !answer.applied.iter().any(|applied| applied.result == ApplyResult::Configured) {
+            return lines;
+        }
         let fields = changes::brief(&changes::written(written));
         return if fields.is_empty() { lines } else { msg::editor_configured(lines, fields) };
     }

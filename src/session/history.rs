@@ -60,7 +60,8 @@ pub fn commands(run: &Run) -> Vec<Ran> {
 pub fn did(run: &Run, all: &[Ran], ran: &Ran) -> Message {
     let manifest = matches!(ran.command, Command::Apply(_)) || ran.line.contains('\n');
     let of = entries(run, all, ran);
-    let mut writes = writes(run, &of, ran.at).filter(|entry| manifest || matches!(entry.write(), Some((Op::Modified, object)) if !object.meta.is_deleting()));
+    let mut writes = writes(run, &of, ran.at)
+        .filter(|entry| manifest || matches!(entry.write(), Some((Op::Modified, object)) if !object.meta.is_deleting()));
     match (writes.next().map(effect), writes.count()) {
         (Some(first), 0) => first,
         (Some(first), more) => msg::effect_and_more(first, more),

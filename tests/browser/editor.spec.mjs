@@ -60,6 +60,18 @@ test('what is wrong is told while one types, under its characters, and mended by
   expect(problems).toEqual([]);
 });
 
+test('that Apply takes a scaling back is told while another line is edited, and once it has', async ({ page }) => {
+  await open(page);
+  await page.evaluate(() => window.loopscope.kubectl('scale deployment/nginx-deployment --replicas=4'));
+  const drift = page.locator('#drift');
+  await expect(drift).toHaveText('differs: replicas');
+  await box(page).fill(example('deployment').replace('nginx:1.7.9', 'nginx:1.27'));
+  await expect(page.locator('#manifest .pill')).toHaveText(['Edited', 'differs: replicas']);
+  await page.keyboard.press('Control+Enter');
+  await expect(drift).toHaveCount(0);
+  await expect(page.locator('.toast.said')).toHaveText(/configured: replicas 4 → 2, image nginx:1.7.9 → nginx:1.27$/);
+});
+
 test('what Apply would change is told field by field, and Apply does it', async ({ page }) => {
   await open(page);
   await box(page).fill(`${example('deployment').replace('replicas: 2', 'replicas: 3')}---\napiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {selector: {app: nginx}, ports: [{port: 80}]}\n`);

@@ -3,9 +3,9 @@
 //! Guarantees: the choice, and the reasons that there is none, equal those of a full cycle, which debug builds verify; Pods whose
 //! placement depends on more than their template and the node's totals use a full cycle.
 
+use super::Refused;
 use super::ask::refusal;
 use super::filters;
-use super::Refused;
 use super::framework::{Cycle, NodeChoice};
 use super::matching::fits_affinity;
 use super::node_info::NodeInfo;
@@ -77,14 +77,7 @@ impl Memo {
         let known = self.classes.iter().rposition(|class| Rc::ptr_eq(&class.spec, &cycle.pod.spec) && class.owner == owner);
         let mut class = match known {
             Some(at) => self.classes.remove(at),
-            None => TemplateClass {
-                spec: cycle.pod.spec.clone(),
-                owner,
-                seen: 0,
-                verdicts: Vec::new(),
-                zones: Vec::new(),
-                refused: None,
-            },
+            None => TemplateClass { spec: cycle.pod.spec.clone(), owner, seen: 0, verdicts: Vec::new(), zones: Vec::new(), refused: None },
         };
         let verdict = class.verdict(cycle);
         if self.classes.len() >= MAX_TEMPLATES {

@@ -18,7 +18,7 @@ use crate::web::rich::{self, Rich};
 use crate::web::window;
 use gloo_timers::callback::Timeout;
 pub use plan::change;
-use plan::{afresh, dropped, label, leftovers, message, named, replaced, was};
+use plan::{afresh, differs, dropped, label, leftovers, message, named, replaced, was};
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use web_sys::{Event, HtmlElement, HtmlTextAreaElement, InputEvent, KeyboardEvent};
@@ -294,13 +294,8 @@ impl Component for Editor {
         let props = ctx.props();
         let link = ctx.link();
         // What differs is said instead of that all is applied, and beside that the text is edited.
-        let drift = match &props.drift[..] {
-            [] => Message::default(),
-            [one] => one.brief(),
-            all => msg::editor_drift(all.len()),
-        };
         let (pill, words) = match props.standing {
-            ApplyStatus::Clean | ApplyStatus::Applied if !drift.is_empty() => ("", Message::default()),
+            ApplyStatus::Clean | ApplyStatus::Applied if !props.drift.is_empty() => ("", Message::default()),
             ApplyStatus::Clean => ("", Message::default()),
             ApplyStatus::Edited => ("line", msg::editor_edited()),
             ApplyStatus::Applying => ("line", msg::editor_applying()),
@@ -314,7 +309,7 @@ impl Component for Editor {
             }
         };
         let then = props.then.as_ref().filter(|_| !self.own);
-        let [words, drift] = [words, drift].map(|words| if then.is_some() { Message::default() } else { words });
+        let words = if then.is_some() { Message::default() } else { words };
         let errors = props.diagnostics.iter().filter(|diagnostic| diagnostic.error).count();
         // What the API server refused is said where Apply is: its line may be out of sight.
         let refused = matches!(props.standing, ApplyStatus::Rejected | ApplyStatus::Partly(..));
@@ -337,9 +332,7 @@ impl Component for Editor {
                     if !words.is_empty() {
                         <span class={classes!("pill", pill)} title={say(&words)}>{ say(&words) }</span>
                     }
-                    if !drift.is_empty() {
-                        <button type="button" class="pill notready" id="drift" aria-expanded={props.plan.is_some().to_string()} title={say(msg::editor_in_cluster(props.drift.iter().map(DriftedField::told).collect::<Vec<_>>()))} onclick={props.on_compare.reform(|_: MouseEvent| ())}>{ say(&drift) }</button>
-                    }
+                    if then.is_none() && !props.drift.is_empty() { { differs(props) } }
                     <span class="grow" />
                     if props.narrow {
                         <button type="button" class="btn" onclick={close}>{ say(msg::button_done()) }</button>

@@ -7,6 +7,7 @@ use crate::engine::Op;
 use crate::i18n::{Message, msg};
 use crate::projection::changes::{self, Change, ChangedField};
 use crate::session::Msg as Do;
+use crate::session::drift::DriftedField;
 use crate::session::editor::ApplyStatus;
 use crate::session::selection::SelectionMsg;
 use crate::views::highlight;
@@ -114,6 +115,18 @@ pub(super) fn named(plan: &PlannedChanges) -> Html {
     } else {
         html! { <p class="named">{ marked(&Message::list(fields)) }</p> }
     }
+}
+
+/// In what the cluster differs from the manifest.
+#[inline(never)]
+pub(super) fn differs(props: &Props) -> Html {
+    let words = match &props.drift[..] {
+        [one] => one.brief(),
+        all => msg::editor_drift(all.len()),
+    };
+    let title = msg::editor_in_cluster(props.drift.iter().map(DriftedField::told).collect::<Vec<_>>());
+    let onclick = props.on_compare.reform(|_: MouseEvent| ());
+    html! { <button type="button" class="pill notready" id="drift" aria-expanded={props.plan.is_some().to_string()} title={say(title)} onclick={onclick}>{ say(&words) }</button> }
 }
 
 /// In place of the text, what had been applied at the instant shown: to be read.
