@@ -72,6 +72,8 @@ pub fn did(run: &Run, all: &[Ran], ran: &Ran) -> Message {
 /// Entries after a command that are looked through for what followed from it, and loops that are named.
 const MAX_FOLLOWED: usize = 2_000;
 const MAX_LOOPS_NAMED: usize = 3;
+/// After so many milliseconds without it, no loop acts on a command any more.
+const LOOPS_ACT_MS: u64 = 1_000;
 
 /// The journal's entries of a command: of one that shares its instant with others, those with its words.
 fn entries(run: &Run, all: &[Ran], ran: &Ran) -> Vec<EntryId> {
@@ -143,7 +145,15 @@ pub fn followed(run: &Run, all: &[Ran], ran: &Ran) -> Message {
         }
     }
     let refused = (refused.0 > 0).then(|| msg::history_refused(refused.0, refused.1));
-    let Some(last) = last else { return refused.unwrap_or_else(|| if wrote { msg::history_at_once() } else { Message::default() }) };
+    let Some(last) = last else {
+        return match refused {
+            Some(refused) => refused,
+            None if !wrote => Message::default(),
+            // A loop may still come to it.
+            None if run.end() < ran.at + LOOPS_ACT_MS => msg::history_not_yet(),
+            None => msg::history_at_once(),
+        };
+    };
     let more = loops.len().saturating_sub(MAX_LOOPS_NAMED);
     let mut names: Vec<Message> = loops.into_iter().take(MAX_LOOPS_NAMED).map(Message::name).collect();
     if more > 0 {
@@ -218,9 +228,13 @@ mod tests {
         enter(&mut state, "kubectl create configmap settings");
         enter(&mut state, "kubectl get pods");
         enter(&mut state, "kubectl scale deployment/nginx-deployment --replicas='4'");
+        let told = |state: &State| {
+            let all = commands(&state.timeline.run);
+            all.iter().map(|ran| super::followed(&state.timeline.run, &all, ran).to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(told(&state)[4], "No loop has acted on it yet", "the clock stands");
         state.update(TimelineMsg::Seconds(10));
-        let all = commands(&state.timeline.run);
-        let told: Vec<String> = all.iter().map(|ran| super::followed(&state.timeline.run, &all, ran).to_string()).collect();
+        let (all, told) = (commands(&state.timeline.run), told(&state));
         // A manifest of several documents, of which only some are for loops, as well.
         let acted = "deployment-controller, replicaset-controller, default-scheduler, 1 more acted on it, the last after ";
         assert!(told[0].starts_with(acted) && told[1].starts_with(acted) && told[4].starts_with(acted), "{told:#?}");
