@@ -333,6 +333,15 @@ pub fn focus(element: &Element) {
     }
 }
 
+/// What of the diagram Tab and F6 come to: one of its objects, or an empty one itself.
+pub const STAGE_STOP: &str = "#stage[tabindex], #stage [tabindex='0']";
+
+/// The focus goes to what the diagram has for it, where it has something.
+pub fn enter_stage() -> bool {
+    let found = document().query_selector(STAGE_STOP).ok().flatten();
+    found.as_ref().inspect(|element| focus(element)).is_some()
+}
+
 /// Asks for one animation frame.
 pub fn frame(closure: &Closure<dyn FnMut()>) {
     let _ = window().request_animation_frame(closure.as_ref().unchecked_ref());

@@ -142,7 +142,7 @@ pub fn Topbar(props: &Props) -> Html {
         <header class="topbar">
             <a class="skip" href="#stage" onclick={Callback::from(|event: MouseEvent| {
                 event.prevent_default();
-                if let Ok(Some(item)) = super::dom::document().query_selector("#stage[tabindex], #stage [tabindex='0']") { super::dom::focus(&item); }
+                super::dom::enter_stage();
             })}>{ say(msg::link_skip_to_diagram()) }</a>
             <div class="row flush"><span class="brand">{ logo(22) }{ "Loopscope" }</span><span class="sep" />{ picker }</div>
             { tabs(props.view, &props.on_view, 14, "tabs") }

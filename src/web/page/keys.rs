@@ -101,7 +101,7 @@ impl Page {
         let all: Vec<Do> = match event.key().as_str() {
             " " if !button => vec![TimelineMsg::Toggle.into()],
             // Nothing has the focus yet.
-            "ArrowDown" | "ArrowUp" if tag == "BODY" && self.panels.over == Overlay::Nothing && !self.settings.embed && enter_stage() => {
+            "ArrowDown" | "ArrowUp" if tag == "BODY" && self.panels.over == Overlay::Nothing && !self.settings.embed && dom::enter_stage() => {
                 event.prevent_default();
                 return false;
             }
@@ -214,14 +214,6 @@ fn moves(event: &KeyboardEvent) -> bool {
     key.starts_with("Arrow") || key.starts_with("Page") || matches!(key.as_str(), "Home" | "End")
 }
 
-/// The focus goes to what the diagram has for it, where it has something.
-fn enter_stage() -> bool {
-    let found = dom::document().query_selector(STAGE_STOP).ok().flatten();
-    found.as_ref().inspect(|element| dom::focus(element)).is_some()
-}
-
-const STAGE_STOP: &str = "#stage[tabindex], #stage [tabindex='0']";
-
 /// What may have the focus in a dialog.
 const STOPS: &str = ".dialog button:not(:disabled), .dialog summary, .dialog input, .dialog select, .dialog textarea, .dialog a[href]";
 
@@ -247,7 +239,7 @@ fn stay(event: &KeyboardEvent) -> bool {
 
 /// Moves the focus to the next landmark. An empty diagram takes it itself.
 fn landmarks(back: bool) {
-    const ALL: [&str; 5] = ["#manifest textarea, #manifest .rich .host", STAGE_STOP, "#i-body", ".timeline canvas", "#console textarea"];
+    const ALL: [&str; 5] = ["#manifest textarea, #manifest .rich .host", dom::STAGE_STOP, "#i-body", ".timeline canvas", "#console textarea"];
     let document = dom::document();
     let find = |selector: &str| document.query_selector(selector).ok().flatten();
     let active = document.active_element();
