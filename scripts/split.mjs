@@ -101,4 +101,9 @@ server.close();
 tool('--merge-profiles', ...profiles, '-o', `${work}/all.profile`);
 tool('--split', whole, `--profile=${work}/all.profile`, '-o1', `${dist}/loopscope_bg.wasm`, '-o2', `${dist}/rest.wasm`,
   '--import-namespace=first', '--placeholder-namespace=rest', '--export-prefix=%');
+// What packs better: functions that are the same once, and the locals that are used most first. Of Binaryen's other passes most pack worse.
+for (const part of ['loopscope_bg', 'rest']) {
+  const file = `${dist}/${part}.wasm`;
+  execFileSync('wasm-opt', [file, '-o', file, '--all-features', '--duplicate-function-elimination', '--reorder-locals']);
+}
 wrap(dist);

@@ -118,6 +118,8 @@ pub enum Why {
     MissingOrdinal {
         /// The ordinal.
         ordinal: i32,
+        /// `minReadySeconds` that the Pod before it had to be Ready for; 0 if none.
+        ready_s: i64,
     },
     /// statefulset: the claim of an ordinal does not exist yet.
     MissingClaim {

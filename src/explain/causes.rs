@@ -82,7 +82,7 @@ impl<'e> Inputs<'e> {
             Why::TooFew { want, .. } => Some(Inputs::Size(owner()?, *want, true)),
             Why::TooMany { want, .. } => Some(Inputs::Size(owner()?, *want, false)),
             Why::Retry(of) => Some(Inputs::Failure(owner()?, &of.pod)),
-            Why::MissingOrdinal { ordinal } => Some(Inputs::Ordinal(owner()?, object, *ordinal)),
+            Why::MissingOrdinal { ordinal, .. } => Some(Inputs::Ordinal(owner()?, object, *ordinal)),
             Why::CondemnedOrdinal { ordinal, .. } => Some(Inputs::Beyond(owner()?, *ordinal)),
             Why::JobEnds { .. } if object.kind == Kind::Job => Some(Inputs::Ended(object)),
             Why::RolloutUp { .. } | Why::Scaled { .. } => Some(Inputs::Room(owner()?)),

@@ -71,6 +71,14 @@ pub struct Change {
     pub fields: Vec<ChangedField>,
 }
 
+impl Change {
+    /// Whether a person made it, as far as kind and fields tell: also of what controllers mostly write, people set labels, and cordon nodes.
+    pub fn is_by_person(&self) -> bool {
+        let own = |field: &ChangedField| field.path == "spec.unschedulable" || field.path.starts_with("metadata.labels.");
+        rank(self.key.kind) == 0 || self.op == Op::Modified && self.fields.iter().any(own)
+    }
+}
+
 /// Maximum number of fields listed per object.
 const MAX_FIELDS: usize = 40;
 /// Longer values are cut: two of them to where they differ, one in its middle.
@@ -232,7 +240,7 @@ pub fn between(before: &[Rc<Object>], after: &[Rc<Object>], detail: usize) -> Ve
 }
 
 /// Sort rank: kinds that users write first, then those created from them, then Pods, then kinds that mostly controllers write.
-pub fn rank(kind: Kind) -> u8 {
+fn rank(kind: Kind) -> u8 {
     match kind {
         Kind::ReplicaSet | Kind::Job => 1,
         Kind::Pod => 2,
@@ -328,6 +336,20 @@ mod tests {
         // Without anything in common both are cut in their middle.
         let (from, to) = differing(&"x".repeat(100), "y");
         assert_eq!((from.chars().count(), to.as_str()), (MAX_VALUE_CHARS, "y"));
+    }
+
+    #[test]
+    fn a_person_has_cordoned_a_node_and_labelled_a_pod() {
+        let change = |kind: Kind, op: Op, path: &str| Change {
+            key: ObjectRef::new(kind, "", "x"),
+            op,
+            fields: vec![ChangedField { path: path.into(), from: None, to: Some("true".into()) }],
+        };
+        assert!(change(Kind::Node, Op::Modified, "spec.unschedulable").is_by_person());
+        assert!(change(Kind::Pod, Op::Modified, "metadata.labels.app").is_by_person());
+        assert!(change(Kind::Service, Op::Modified, "spec.ports[0].port").is_by_person());
+        assert!(!change(Kind::Node, Op::Modified, "spec.taints").is_by_person());
+        assert!(!change(Kind::Pod, Op::Added, "metadata.labels.app").is_by_person());
     }
 
     #[test]

@@ -82,6 +82,8 @@ struct Making {
     part: Part,
     /// What is made beside the scene.
     picture: Picture,
+    /// What is wrong though all Pods are Ready.
+    trouble: Option<Pill>,
 }
 
 /// What is made of it next, of what there is.
@@ -232,9 +234,12 @@ impl Drawing {
                     }
                     Part::Layout(model)
                 }
-                Part::Layout(model) => Part::Standing(self.lay_out(run, selection, most, *model)),
+                Part::Layout(model) => {
+                    making.trouble = Pill::trouble(run, &model.services);
+                    Part::Standing(self.lay_out(run, selection, most, *model))
+                }
                 Part::Standing(scene) => {
-                    making.picture.pill = self.pill(run, selection, &scene);
+                    making.picture.pill = self.pill(run, selection, &scene, making.trouble.take());
                     Part::Whole(scene)
                 }
                 Part::Whole(scene) => return self.complete(making.key, scene, making.picture),
@@ -252,7 +257,7 @@ impl Drawing {
         let reading = ModelReading::begin(&all(run), &mut self.pods.pods, &scope);
         let is_large = reading.controllers() + run.sim().server().count(Kind::Service) > PARTED;
         let picture = Picture { view: Some(selection.view), epoch: run.epoch, part: selection.part(), ..Picture::default() };
-        Making { key, is_large, part: Part::Workloads(reading), picture }
+        Making { key, is_large, part: Part::Workloads(reading), picture, trouble: None }
     }
 
     /// Reads the rest of the cluster.

@@ -4,10 +4,12 @@ use super::drawing::{Drawing, Pill};
 use super::run::Run;
 use super::selection::Selection;
 use crate::api::{Kind, Object, ObjectRef, Uid};
+use crate::explain::diagnose::{diagnose, refused_evictions};
 use crate::explain::progress;
+use crate::explain::waits::Waits;
 use crate::i18n::format::middle;
 use crate::i18n::{Message, msg};
-use crate::projection::model::{Pod, PodBlock, PodState};
+use crate::projection::model::{Pod, PodBlock, PodState, Service};
 use crate::projection::totals::PodTotals;
 use crate::views::shape::Scene;
 use crate::views::view::{Status, Workloads};
@@ -18,10 +20,43 @@ impl Pill {
     fn in_state(words: Message, state: PodState) -> Pill {
         Pill { words, class: state.class(), glyph: state.glyph(), of: None }
     }
+
+    /// What is wrong also where all Pods are Ready: a drain that a budget refuses, a Service that cannot be reached.
+    pub(super) fn trouble(run: &Run, services: &[Rc<Service>]) -> Option<Pill> {
+        let sim = run.sim();
+        let of = |words, of| Some(Pill { of: Some(of), ..Pill::in_state(words, PodState::NotReady) });
+        if sim.server().count(Kind::PodDisruptionBudget) > 0
+            && let Some(refused) = refused_evictions(sim, &|_, _| true).next()
+        {
+            let budget = ObjectRef::new(Kind::PodDisruptionBudget, &refused.pod.namespace, &refused.budget);
+            return of(msg::pill_eviction_refused(format!("pdb/{}", refused.budget)), budget);
+        }
+        let key = |service: &Service| ObjectRef::new(Kind::Service, &service.id.namespace, &service.id.name);
+        if let Some((service, hint)) = services.iter().find_map(|service| Some((service, service.trouble()?))) {
+            return of(msg::progress_named(middle(&service.id.name, 24), hint), key(service));
+        }
+        if sim.server().count(Kind::NetworkPolicy) == 0 {
+            return None;
+        }
+        let isolated = |key: &ObjectRef| diagnose(sim, key).is_some_and(|found| matches!(found.waits, Waits::Isolated { .. }));
+        let key =
+            services.iter().filter(|service| service.ready() > 0).take(MAX_SERVICES_ASKED).map(|service| key(service)).find(isolated)?;
+        of(msg::pill_isolated(middle(&key.name, 24)), key)
+    }
 }
 
+/// Services of which it is asked whether policies deny all connections to them.
+const MAX_SERVICES_ASKED: usize = 8;
+
 impl Drawing {
-    pub(super) fn pill(&self, run: &Run, selection: &Selection, scene: &Scene) -> Option<Pill> {
+    /// How what is shown stands; where all Pods are Ready, the trouble there is besides.
+    pub(super) fn pill(&self, run: &Run, selection: &Selection, scene: &Scene, trouble: Option<Pill>) -> Option<Pill> {
+        let pill = self.workloads_pill(run, selection, scene);
+        let all_ready = pill.as_ref().is_some_and(|pill| pill.class == PodState::Ready.class());
+        trouble.filter(|_| all_ready && selection.filter.trim().is_empty()).or(pill)
+    }
+
+    fn workloads_pill(&self, run: &Run, selection: &Selection, scene: &Scene) -> Option<Pill> {
         let which = match &selection.view.status {
             Status::Fixed(words) => return Some(Pill { words: words(), class: "plain", ..Pill::default() }),
             Status::Summary => return Some(Pill { words: scene.summary.clone(), ..Pill::default() }),
@@ -237,6 +272,28 @@ mod tests {
             let of = state.picture().pill.clone().and_then(|pill| pill.of).expect("the workload");
             assert_eq!((of.kind, of.name.as_str()), (Kind::Deployment, "nginx-deployment"));
         }
+    }
+
+    #[test]
+    fn what_keeps_requests_or_a_drain_waiting_is_said_though_all_pods_are_ready() {
+        let text = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {selector: {app: nginx}, ports: [{port: 80, targetPort: 8080}]}\n---\n\
+                    apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: shut}\nspec: {podSelector: {matchLabels: {app: nginx}}}\n---\n\
+                    apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: all}\nspec: {minAvailable: 2, selector: {matchLabels: {app: nginx}}}\n---\n\
+                    {apiVersion: v1, kind: Pod, metadata: {name: client}, spec: {containers: [{name: c, image: busybox, command: [sleep, '9999']}]}}";
+        let mut state = settled(&[(examples::ALL[0].text)(), text].join("\n---\n"));
+        let mut after = |line: &str, seconds: i64| {
+            state.update(ConsoleMsg::Enter(line.into()));
+            state.update(TimelineMsg::Seconds(seconds));
+            let pill = state.picture().pill.clone().expect("words");
+            (pill.words.to_string(), pill.of.map(|of| of.kind))
+        };
+        let unanswered = ("web: no Pod listens on port 8080".to_owned(), Some(Kind::Service));
+        assert_eq!(after("kubectl get pods", 1), unanswered);
+        let patch = "kubectl patch service web -p '{\"spec\":{\"ports\":[{\"port\":80,\"targetPort\":80}]}}'";
+        assert_eq!(after(patch, 3), ("No Pod can connect to web".to_owned(), Some(Kind::Service)));
+        assert_eq!(after("kubectl delete networkpolicy shut", 3), ("All Pods are Ready".to_owned(), Some(Kind::Deployment)));
+        let node = "kubectl drain node-1 node-2 node-3 --ignore-daemonsets --force";
+        assert_eq!(after(node, 3), ("Eviction refused by pdb/all".to_owned(), Some(Kind::PodDisruptionBudget)));
     }
 
     #[test]

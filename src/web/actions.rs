@@ -2,11 +2,13 @@
 
 use super::dom::{self, icon};
 use super::language::{Lang, say};
+use crate::api::workload::ReplicaSet;
 use crate::api::{Body, Kind, Object};
 use crate::explain::evidence;
 use crate::explain::remedies::ActionOffer;
 use crate::i18n::format::count;
 use crate::i18n::{Message, msg};
+use crate::projection::adapt::revision;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlInputElement, KeyboardEvent, SubmitEvent};
@@ -20,11 +22,22 @@ pub struct ActionProps {
     /// What can be broken.
     pub offers: Vec<ActionOffer>,
     /// The revision to roll back to, if there is one.
-    pub undoes: Option<i64>,
+    pub undoes: Option<Rc<Object>>,
     /// The language.
     pub lang: Lang,
     /// Enters a line.
     pub on_command: Callback<String>,
+}
+
+/// Words to roll a workload back with: to which revision, and to which image where it has another. That may be one that does not run.
+fn roll_back(to: &Object, from: &Object) -> Message {
+    let (number, now) = (revision(to), evidence::handles(from).1.map(|(_, image)| image));
+    let image =
+        to.get::<ReplicaSet>().and_then(|set| set.spec.template.spec.containers.first()).map(|container| container.image.to_string());
+    match image.filter(|image| now.as_ref() != Some(image)) {
+        Some(image) => msg::action_roll_back_image(number, image),
+        None => msg::action_roll_back(number),
+    }
 }
 
 /// Buttons below the inspector.
@@ -89,17 +102,16 @@ pub fn Actions(props: &ActionProps) -> Html {
     }
     let mut buttons: Vec<Html> = Vec::new();
     if matches!(kind, Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet) {
-        if let Some(revision) = props.undoes {
-            buttons.push(button(msg::action_roll_back(revision), format!("kubectl rollout undo {word}/{name}{namespace}")));
+        if let Some(to) = &props.undoes {
+            buttons.push(button(roll_back(to, object), format!("kubectl rollout undo {word}/{name}{namespace}")));
         }
         buttons.push(button(msg::action_restart(), format!("kubectl rollout restart {word}/{name}{namespace}")));
     }
-    if let (Body::ReplicaSet(set), Some(owner), revision) =
-        (&object.body, object.meta.controller(), crate::projection::adapt::revision(object))
+    if let (Body::ReplicaSet(set), Some(owner), number) = (&object.body, object.meta.controller(), revision(object))
         && set.spec.replicas == 0
-        && revision > 0
+        && number > 0
     {
-        let line = format!("kubectl rollout undo deployment/{} --to-revision={revision}{namespace}", owner.name);
+        let line = format!("kubectl rollout undo deployment/{} --to-revision={number}{namespace}", owner.name);
         buttons.push(button(msg::action_roll_back_to(), line));
     }
     if object.pod().is_some_and(|pod| object.meta.namespace == "default" && !pod.node_name.is_empty()) {

@@ -63,7 +63,7 @@ pub struct Props {
     /// What can be broken about it, or mended.
     pub offers: Vec<ActionOffer>,
     /// The revision to roll back to, if it has one.
-    pub undoes: Option<i64>,
+    pub undoes: Option<Rc<Object>>,
     /// A remedy was chosen, or all are to be tried on a copy.
     pub on_cure: Callback<Option<Remedy>>,
     /// Events about it.
@@ -153,7 +153,7 @@ pub fn Inspector(props: &Props) -> Html {
             if let Some(standing) = &props.why.standing { { stands(props, standing) } }
             <div class="itabs" role="tablist" aria-label={say(msg::inspector_tabs())} onkeydown={keys}>{ for tabs }</div>
             <div class="i-body" id="i-body" role="tabpanel" aria-labelledby={format!("itab-{}", props.tab.word())} tabindex="0">{ body }</div>
-            if let Some(object) = &props.object { <Actions lang={props.lang} key={format!("{key}")} object={object.clone()} offers={props.offers.clone()} undoes={props.undoes.filter(|_| !rolls_back(props))} on_command={props.on_command.clone()} /> }
+            if let Some(object) = &props.object { <Actions lang={props.lang} key={format!("{key}")} object={object.clone()} offers={props.offers.clone()} undoes={props.undoes.clone().filter(|_| !rolls_back(props))} on_command={props.on_command.clone()} /> }
         </aside>
     }
 }

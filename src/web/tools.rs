@@ -6,7 +6,7 @@ use super::language::{Lang, say};
 use crate::engine::Op;
 use crate::i18n::format::{clock, count};
 use crate::i18n::{Arg, Message, msg};
-use crate::projection::changes::{Change, rank, together};
+use crate::projection::changes::{Change, together};
 use crate::session::Msg as Do;
 use crate::session::breakpoint::{Breakpoint, COMMON};
 use crate::session::compare::CompareMsg;
@@ -118,11 +118,12 @@ fn groups(all: &[Change], on: &Callback<Do>) -> Vec<Html> {
     let mut out = Vec::new();
     let mut own = true;
     let mut groups = together(all);
+    crate::sort::sort_by_key(&mut groups, |these| !these[0].is_by_person());
     let more = groups.split_off(groups.len().min(MAX_LISTED_CHANGES)).into_iter().map(<[Change]>::len).sum::<usize>();
     for these in groups {
         let first = &these[0];
         // Of each kind it is known who mostly writes it.
-        if std::mem::replace(&mut own, rank(first.key.kind) == 0) && !own && !out.is_empty() {
+        if std::mem::replace(&mut own, first.is_by_person()) && !own && !out.is_empty() {
             out.push(html! { <li class="by"><h3>{ say(msg::compare_written_by_controllers()) }</h3></li> });
         }
         out.push(match these {

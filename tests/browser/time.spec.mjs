@@ -224,6 +224,22 @@ test('what was left behind a fork stays faintly on the lanes, with the place of 
   await expect.poll(async () => (await marks()).dark).toBeLessThan(140);
 });
 
+test('Why is of the instant shown, also from a failure of the past to an instant before it', async ({ page }) => {
+  await open(page);
+  await page.locator('#stage .item[data-kind="Deployment"]').first().click();
+  const why = page.locator('#i-body');
+  await expect(why).toContainText('kubectl apply');
+  await kubectl(page, 'set image deployment/nginx-deployment nginx=nginx:9.99');
+  await forward(page, 10);
+  await expect(why).toContainText('nginx:9.99');
+  for (const [at, told] of [[12, 'nginx:9.99'], [4, 'ReplicaSet'], [12, 'nginx:9.99'], [3, 'kubectl apply']]) {
+    await page.evaluate((at) => loopscope.seek(at), at);
+    await expect(why).toContainText(told);
+    if (at < 5) await expect(why).not.toContainText('nginx:9.99');
+    await expect(why).not.toContainText('from the start');
+  }
+});
+
 test('two branches side by side on one clock, one above the other where it is narrow', async ({ page }) => {
   const problems = await open(page);
   await kubectl(page, 'scale deployment nginx-deployment --replicas=5');

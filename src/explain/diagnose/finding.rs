@@ -136,10 +136,10 @@ const OWN_FINALIZERS: [&str; 5] =
     ["kubernetes", "foregroundDeletion", "orphan", "kubernetes.io/pvc-protection", "kubernetes.io/pv-protection"];
 
 /// The revision to which `kubectl rollout undo` takes a workload: the newest but one.
-pub fn earlier_revision(sim: &Sim, workload: &Object) -> Option<i64> {
+pub fn earlier_revision<'a>(sim: &'a Sim, workload: &Object) -> Option<&'a Rc<Object>> {
     let kind = if workload.kind == Kind::Deployment { Kind::ReplicaSet } else { Kind::ControllerRevision };
-    let mut all: Vec<i64> = sim.owned(workload.meta.uid, kind).map(|object| revision(object)).collect();
-    crate::sort::sort(&mut all);
+    let mut all: Vec<&Rc<Object>> = sim.owned(workload.meta.uid, kind).collect();
+    crate::sort::sort_by_key(&mut all, |object| revision(object));
     all.len().checked_sub(2).map(|at| all[at])
 }
 

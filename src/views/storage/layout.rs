@@ -209,7 +209,7 @@ pub(super) fn grid(
             if let CardBody::Pod { note, .. } = &mut body {
                 *note = match note.args() {
                     _ if wide < 150.0 => Message::default(),
-                    [Arg::Duration(left)] => msg::pod_grace_short(*left),
+                    [left @ Arg::Duration(_)] => Message::only(left.clone()),
                     _ => note.clone(),
                 };
             }

@@ -66,15 +66,16 @@ impl Page {
         if window::is_whole() {
             host::send(&mut self.state.borrow_mut());
             host::tell(&mut self.state.borrow_mut());
-            self.explain();
-            // What a picture that rests shows, its card tells.
-            if draws || self.hover.card.is_none() {
-                self.describe();
-            }
+            // What is selected waits for tells whose history is explained.
             if !playing {
                 self.diagnose();
             } else if self.is_behind() {
                 self.look(false);
+            }
+            self.explain();
+            // What a picture that rests shows, its card tells.
+            if draws || self.hover.card.is_none() {
+                self.describe();
             }
         }
     }

@@ -78,7 +78,9 @@ impl Page {
         // What is told beside the clock is of what the diagram shows.
         let selected = state.selection.selected.clone();
         let standing = self.inspection.why.standing.as_ref().filter(|standing| Some(&standing.object) == selected.as_ref());
-        let root = standing.and_then(|standing| standing.root.clone()).or(selected.clone());
+        // Where the last look was at another instant, it may not be there.
+        let is_there = |root: &ObjectRef| state.timeline.run.get(root).is_some();
+        let root = standing.and_then(|standing| standing.root.clone()).filter(is_there).or(selected.clone());
         let of = ([selected, root], happened, (state.timeline.run.epoch, state.selection.view));
         if self.inspection.chain_of.as_ref() == Some(&of) {
             return;

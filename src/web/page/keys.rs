@@ -101,7 +101,9 @@ impl Page {
         let all: Vec<Do> = match event.key().as_str() {
             " " if !button => vec![TimelineMsg::Toggle.into()],
             // Nothing has the focus yet.
-            "ArrowDown" | "ArrowUp" if tag == "BODY" && self.panels.over == Overlay::Nothing && !self.settings.embed && dom::enter_stage() => {
+            "ArrowDown" | "ArrowUp"
+                if tag == "BODY" && self.panels.over == Overlay::Nothing && !self.settings.embed && dom::enter_stage() =>
+            {
                 event.prevent_default();
                 return false;
             }
@@ -239,7 +241,8 @@ fn stay(event: &KeyboardEvent) -> bool {
 
 /// Moves the focus to the next landmark. An empty diagram takes it itself.
 fn landmarks(back: bool) {
-    const ALL: [&str; 5] = ["#manifest textarea, #manifest .rich .host", dom::STAGE_STOP, "#i-body", ".timeline canvas", "#console textarea"];
+    const ALL: [&str; 5] =
+        ["#manifest textarea, #manifest .rich .host", dom::STAGE_STOP, "#i-body", ".timeline canvas", "#console textarea"];
     let document = dom::document();
     let find = |selector: &str| document.query_selector(selector).ok().flatten();
     let active = document.active_element();

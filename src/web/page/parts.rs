@@ -206,7 +206,7 @@ impl Page {
                 tab={state.selection.tab}
                 offers={state.object().map(|object| remedies::of(state.timeline.run.sim(), object)).unwrap_or_default()}
                 why={self.inspection.why.clone()}
-                undoes={state.object().and_then(|object| earlier_revision(state.timeline.run.sim(), object))}
+                undoes={state.object().and_then(|object| earlier_revision(state.timeline.run.sim(), object).cloned())}
                 on_cure={calls.cure.clone()}
                 events={self.inspection.events.clone()}
                 on_tab={calls.tab.clone()}

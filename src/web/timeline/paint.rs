@@ -176,12 +176,18 @@ impl Paint<'_> {
             self.diamonds("--accent", 5.0, &mut people(true));
         }
         c.set_global_alpha(1.0);
-        let bad = merged.iter().any(|block| block.lane == 0 && block.bad);
-        if bad {
-            // What the API server has refused has not been done.
-            let refused = || merged.iter().filter(|block| block.lane == 0 && block.bad).map(|block| (left + block.x, row(0) + 6.0));
-            self.diamonds("--st-failed", 5.0, &mut refused());
-            self.diamonds("--surface", 3.0, &mut refused());
+        // What the API server has refused has not been done: its diamonds are hollow. Those to come are paler.
+        for past in [true, false] {
+            let refused = || {
+                let here = merged.iter().filter(move |block| block.lane == 0 && block.bad && (left + block.x <= now + 0.5) == past);
+                here.map(|block| (left + block.x, row(0) + 6.0))
+            };
+            if refused().next().is_some() {
+                c.set_global_alpha(if past { 1.0 } else { 0.5 });
+                self.diamonds("--st-failed", 5.0, &mut refused());
+                c.set_global_alpha(1.0);
+                self.diamonds("--surface", 3.0, &mut refused());
+            }
         }
         if merged.iter().any(|block| block.fault) {
             self.faults(left, row(0) + 6.0, merged);

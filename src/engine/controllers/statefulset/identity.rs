@@ -94,7 +94,7 @@ pub(super) fn repair(pass: &mut StatefulSetPass<'_, '_, '_>, ordinal: i32, pod: 
     if whole {
         return Ok(());
     }
-    pass.out.patch(&pod.key(), Why::MissingOrdinal { ordinal }, |o| {
+    pass.out.patch(&pod.key(), Why::MissingOrdinal { ordinal, ready_s: 0 }, |o| {
         let labels = Rc::make_mut(&mut o.meta.labels);
         labels.insert(Str::new_static(NAME_LABEL), pod.meta.name.clone());
         labels.insert(Str::new_static(INDEX_LABEL), index.as_str().into());

@@ -201,7 +201,9 @@ impl StatefulSetPass<'_, '_, '_> {
         }
         let (template, revision) = self.template_for(ordinal);
         let pod = identity::new_pod(self.object, self.set, ordinal, &template, &revision);
-        match self.out.create(pod, Why::MissingOrdinal { ordinal }) {
+        let follows = self.is_ordered() && ordinal > self.set.spec.ordinals.start;
+        let ready_s = if follows { self.set.spec.min_ready_seconds } else { 0 };
+        match self.out.create(pod, Why::MissingOrdinal { ordinal, ready_s }) {
             Ok(_) => self.out.event(
                 &set,
                 "Normal",
