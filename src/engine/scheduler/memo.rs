@@ -3,7 +3,7 @@
 //! Guarantees: the choice, and the reasons that there is none, equal those of a full cycle, which debug builds verify; Pods whose
 //! placement depends on more than their template and the node's totals use a full cycle.
 
-use super::Refused;
+use super::FitError;
 use super::ask::refusal;
 use super::filters;
 use super::framework::{Cycle, NodeChoice};
@@ -42,7 +42,7 @@ struct TemplateClass {
     verdicts: Vec<NodeVerdict>,
     zones: Vec<Str>,
     /// Why the last of them fitted nowhere, if no node has changed since: of thousands that wait, each is told the same.
-    refused: Option<Refused>,
+    refused: Option<FitError>,
 }
 
 /// What is known of a Pod without a full cycle.
@@ -50,7 +50,7 @@ pub(super) enum Verdict {
     /// The node for it.
     Fits(NodeChoice),
     /// It fits nowhere, and nothing can be preempted for it.
-    FitsNowhere(Refused),
+    FitsNowhere(FitError),
     /// A full cycle is needed.
     Unknown,
 }
@@ -88,7 +88,7 @@ impl Memo {
     }
 
     /// Notes why a full cycle of the Pod asked about last found no node.
-    pub fn refuse(&mut self, cycle: &Cycle<'_>, refused: &Refused) {
+    pub fn refuse(&mut self, cycle: &Cycle<'_>, refused: &FitError) {
         if let Some(class) = self.classes.last_mut().filter(|class| Rc::ptr_eq(&class.spec, &cycle.pod.spec) && is_plain(cycle)) {
             class.refused = Some(refused.clone());
         }

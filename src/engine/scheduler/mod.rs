@@ -405,11 +405,11 @@ impl Scheduler {
 }
 
 /// The message about a Pod that fits nowhere, and the filters that refused it, as a set.
-type Refused = (String, u16);
+type FitError = (String, u16);
 
 /// Why a Pod fits nowhere.
 struct NoFit {
-    refused: Refused,
+    refused: FitError,
     preemption: Result<preemption::Candidate, preemption::NoPreemption>,
 }
 

@@ -5,7 +5,7 @@
 use super::framework::{Cycle, Refusal};
 use super::node_info::{self, priority};
 use super::preemption::NoPreemption;
-use super::{NoFit, Nominated, Refused, Scheduler, filters, preemption};
+use super::{FitError, NoFit, Nominated, Scheduler, filters, preemption};
 use crate::api::pod::PodCondition;
 use crate::api::{Body, Object, Str, Time, Timestamp};
 use crate::engine::out::Out;
@@ -115,7 +115,7 @@ impl Scheduler {
     }
 
     /// Records why a Pod is unschedulable, and which filters refused it.
-    pub(super) fn fail(&mut self, object: &Rc<Object>, (message, refused_by): Refused, nominated: Nominated, out: &mut Out<'_>) {
+    pub(super) fn fail(&mut self, object: &Rc<Object>, (message, refused_by): FitError, nominated: Nominated, out: &mut Out<'_>) {
         out.event(object, "Warning", "FailedScheduling", message.clone());
         let (wall, generation) = (out.server.wall(), object.meta.generation);
         let why = Why::NoNode { message: message.as_str().into() };
