@@ -18,7 +18,7 @@ use std::rc::Rc;
 const MAX_TEMPLATES: usize = 256;
 const NO_ZONE: u16 = u16::MAX;
 
-/// Verdict of a node for one template.
+/// Placement of a node for one template.
 #[derive(Clone, Copy, Debug)]
 struct NodeVerdict {
     fits: bool,
@@ -46,7 +46,7 @@ struct TemplateClass {
 }
 
 /// What is known of a Pod without a full cycle.
-pub(super) enum Verdict {
+pub(super) enum Placement {
     /// The node for it.
     Fits(NodeChoice),
     /// It fits nowhere, and nothing can be preempted for it.
@@ -69,9 +69,9 @@ impl Clone for Memo {
 
 impl Memo {
     /// What is known of a Pod.
-    pub fn choose(&mut self, cycle: &Cycle<'_>) -> Verdict {
+    pub fn choose(&mut self, cycle: &Cycle<'_>) -> Placement {
         if !is_plain(cycle) {
-            return Verdict::Unknown;
+            return Placement::Unknown;
         }
         let owner = topology_spread::owner(cycle);
         let known = self.classes.iter().rposition(|class| Rc::ptr_eq(&class.spec, &cycle.pod.spec) && class.owner == owner);
@@ -105,14 +105,14 @@ fn is_plain(cycle: &Cycle<'_>) -> bool {
 }
 
 impl TemplateClass {
-    fn verdict(&mut self, cycle: &Cycle<'_>) -> Verdict {
+    fn verdict(&mut self, cycle: &Cycle<'_>) -> Placement {
         if self.seen != cycle.nodes.changes() || self.verdicts.len() != cycle.nodes.len() {
             self.catch_up(cycle);
             self.refused = None;
         }
         match &self.refused {
-            Some(refused) => Verdict::FitsNowhere(refused.clone()),
-            None => self.choose(cycle).map_or(Verdict::Unknown, Verdict::Fits),
+            Some(refused) => Placement::FitsNowhere(refused.clone()),
+            None => self.choose(cycle).map_or(Placement::Unknown, Placement::Fits),
         }
     }
 

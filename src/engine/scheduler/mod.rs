@@ -37,7 +37,7 @@ use ask::ask_all;
 pub use descriptor::DESCRIPTOR;
 use framework::{ANY, ClusterChanges, Cycle, NODE_ALLOCATABLE, NODE_GONE, NODE_LABELS, NODE_TAINTS, POD_GONE, POD_PLACED, STORAGE};
 pub(super) use matching::{fits_affinity, tolerates};
-use memo::{Memo, Verdict};
+use memo::{Memo, Placement};
 pub(super) use node_info::priority;
 use nodes::Nodes;
 use std::cmp::Reverse;
@@ -355,11 +355,11 @@ impl Scheduler {
         }
         let cycle = Cycle::new(object, pod, cache, &self.nodes, &self.nominated);
         let choice = match self.memo.choose(&cycle) {
-            Verdict::Fits(choice) => {
+            Placement::Fits(choice) => {
                 debug_assert_eq!(ask_all(&cycle).ok().as_ref(), Some(&choice), "what is remembered of the nodes still holds");
                 Ok(choice)
             }
-            Verdict::FitsNowhere(refused) => {
+            Placement::FitsNowhere(refused) => {
                 debug_assert_eq!(
                     ask_all(&cycle).map_err(|all| self.preempt(&cycle, all, real, out.server.wall()).refused),
                     Err(refused.clone()),
@@ -367,7 +367,7 @@ impl Scheduler {
                 );
                 return self.fail(object, refused, Nominated::None, out);
             }
-            Verdict::Unknown => ask_all(&cycle),
+            Placement::Unknown => ask_all(&cycle),
         };
         let choice = match choice {
             Ok(choice) => choice,
