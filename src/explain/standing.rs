@@ -6,9 +6,10 @@ use crate::api::gateway::{GATEWAY, HTTP_ROUTE, HttpRouteSpec, address_of, status
 use crate::api::ingress::{IngressSpec, address};
 use crate::api::network::Service;
 use crate::api::network_policy::NetworkPolicySpec;
+use crate::api::policy::BudgetStatus;
 use crate::api::{Body, Kind, Object, ObjectRef};
 use crate::engine::Sim;
-use crate::engine::connectivity::{self, Direction, RequestOutcome};
+use crate::engine::connectivity::{self, Direction, RequestOutcome, unanswered_port};
 use crate::engine::gateway;
 use crate::engine::journal::{Journal, Op};
 use crate::explain::diagnose;
@@ -166,6 +167,7 @@ fn state(sim: &Sim, object: &Object) -> (Message, Health) {
         _ if object.kind.is_gateway_api(GATEWAY) => gateway_state(object),
         _ if object.kind.is_gateway_api(HTTP_ROUTE) => route_state(sim, object),
         _ if object.kind == Kind::NetworkPolicy => policy_state(sim, object),
+        _ if object.kind == Kind::PodDisruptionBudget => (budget_state(object), Health::Well),
         _ if object.kind == Kind::HorizontalPodAutoscaler => {
             scaler::state(object).unwrap_or_else(|| (msg::standing_stored(object.kind), Health::Well))
         }
@@ -182,9 +184,20 @@ fn failing_request<'a>(sim: &'a Sim, pod: &Object) -> Option<(&'a str, Vec<Messa
     sim.list(Kind::Service).take(MAX_SERVICES_SCANNED).filter(near).take(MAX_SERVICES_ASKED).find_map(|service| {
         let port = service.get::<Service>()?.spec.ports.first()?.port;
         let attempt = connectivity::connect(sim.server(), pod, &service.meta.name, port, 0);
-        let why = if attempt.outcome == RequestOutcome::Answered { Vec::new() } else { rules::of_attempt(&attempt) };
+        let mut why = if attempt.outcome == RequestOutcome::Answered { Vec::new() } else { rules::of_attempt(&attempt) };
+        // Once policies allowed it, this would be next.
+        if !why.is_empty() && attempt.outcome != RequestOutcome::Refused {
+            why.extend(unanswered_port(sim.server(), service).map(|(port, _)| msg::hint_unanswered(i64::from(port.port))));
+        }
         (!why.is_empty()).then_some((service.meta.name.as_str(), why))
     })
+}
+
+fn budget_state(budget: &Object) -> Message {
+    match BudgetStatus::of(budget) {
+        status if status.observed_generation == 0 => msg::policy_unobserved(),
+        status => msg::standing_budget(status.disruptions_allowed, status.current_healthy, status.desired_healthy),
+    }
 }
 
 fn pods_on(sim: &Sim, node: &Object) -> usize {
