@@ -126,6 +126,7 @@ class Says extends WidgetType {
 }
 
 const told = StateEffect.define();
+const shows = StateEffect.define();
 
 const gutters = Object.fromEntries(['ls-hot', 'ls-bad', 'ls-warn'].map((css) => [css, new (class extends GutterMarker { elementClass = css; })()]));
 
@@ -135,22 +136,25 @@ const nearby = ({ state, viewport }) => [viewport.from, viewport.to].map((at) =>
 
 /**
  * Colours of whole lines, and the blocks under them. `hot`: where runs of lines begin and end; `near`: the lines in sight;
- * `live`: found while typing, so nothing opens beside the cursor.
+ * `live`: found while typing, so nothing opens beside the cursor, but for what was asked for, in the line `shown`.
  */
 const blocks = (on) => StateField.define({
-  create: () => ({ all: [], hot: [], near: [1, 1], live: false, marks: Decoration.none, numbers: RangeSet.empty }),
+  create: () => ({ all: [], hot: [], near: [1, 1], live: false, shown: 0, marks: Decoration.none, numbers: RangeSet.empty }),
   update(value, transaction) {
     let next = value;
-    for (const effect of transaction.effects) if (effect.is(told)) next = effect.value;
+    for (const effect of transaction.effects) {
+      if (effect.is(told)) next = { ...effect.value, shown: next.shown };
+      if (effect.is(shows)) next = { ...next, shown: effect.value };
+    }
     const moved = next.live && transaction.selection;
     if (next !== value || moved) return { ...next, ...draw(transaction.state, next, on) };
     if (!transaction.docChanged) return value;
-    return { ...value, marks: value.marks.map(transaction.changes), numbers: value.numbers.map(transaction.changes) };
+    return { ...value, shown: 0, marks: value.marks.map(transaction.changes), numbers: value.numbers.map(transaction.changes) };
   },
   provide: (field) => [EditorView.decorations.from(field, (value) => value.marks), gutterLineClass.from(field, (value) => value.numbers)],
 });
 
-function draw(state, { all, hot, near, live }, on) {
+function draw(state, { all, hot, near, live, shown }, on) {
   const lines = new Map();
   for (let run = 0; run < hot.length; run += 2) {
     const last = Math.min(hot[run + 1], near[1] + around);
@@ -170,7 +174,7 @@ function draw(state, { all, hot, near, live }, on) {
     const line = state.doc.line(number);
     marks.add(line.from, line.from, Decoration.line({ class: css }));
     numbers.add(line.from, line.from, gutters[css]);
-    if (live && (number === here || number === here + 1)) continue;
+    if (live && number !== shown && (number === here || number === here + 1)) continue;
     for (const diagnostic of says) marks.add(line.to, line.to, Decoration.widget({ widget: new Says(diagnostic, slice(line, diagnostic.columns), on), block: true, side: 1 }));
   }
   return { marks: marks.finish(), numbers: numbers.finish() };
@@ -326,7 +330,7 @@ function mount(host, on) {
     },
     select(from, to) {
       const [anchor, head] = [from, to].map((at) => Math.min(at, view.state.doc.length));
-      view.dispatch({ selection: { anchor, head }, effects: EditorView.scrollIntoView(anchor, { y: 'nearest', yMargin: 40 }) });
+      view.dispatch({ selection: { anchor, head }, effects: [shows.of(view.state.doc.lineAt(anchor).number), EditorView.scrollIntoView(anchor, { y: 'nearest', yMargin: 40 })] });
       view.focus();
     },
     offer: () => startCompletion(view),

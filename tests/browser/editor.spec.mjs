@@ -46,6 +46,11 @@ test('what is wrong is told while one types, under its characters, and mended by
   const problems = await open(page, 9);
   await page.keyboard.press('Enter');
   await page.keyboard.type('replica: 3');
+  // Nothing opens beside the cursor, unless it is asked for.
+  await expect(page.locator('#manifest .count')).toHaveText('1 problem');
+  await expect(page.locator('.ls-says')).toHaveCount(0);
+  await page.locator('#manifest .count').click();
+  await expect(page.locator('.ls-says')).toContainText('unknown field "spec.replica"');
   await page.keyboard.press('Control+Home');
   await expect(page.locator('.cm-lintRange-error')).toHaveText('replica');
   await expect(page.locator('.ls-says')).toContainText('unknown field "spec.replica"');
