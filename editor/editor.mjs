@@ -141,15 +141,15 @@ const nearby = ({ state, viewport }) => [viewport.from, viewport.to].map((at) =>
 const blocks = (on) => StateField.define({
   create: () => ({ all: [], hot: [], near: [1, 1], live: false, shown: 0, marks: Decoration.none, numbers: RangeSet.empty }),
   update(value, transaction) {
-    let next = value;
+    let next = transaction.docChanged ? { ...value, shown: 0 } : value;
     for (const effect of transaction.effects) {
       if (effect.is(told)) next = { ...effect.value, shown: next.shown };
       if (effect.is(shows)) next = { ...next, shown: effect.value };
     }
-    const moved = next.live && transaction.selection;
-    if (next !== value || moved) return { ...next, ...draw(transaction.state, next, on) };
+    const asked = next.shown !== value.shown;
+    if (next.all !== value.all || asked || next.live && transaction.selection) return { ...next, ...draw(transaction.state, next, on) };
     if (!transaction.docChanged) return value;
-    return { ...value, shown: 0, marks: value.marks.map(transaction.changes), numbers: value.numbers.map(transaction.changes) };
+    return { ...value, marks: value.marks.map(transaction.changes), numbers: value.numbers.map(transaction.changes) };
   },
   provide: (field) => [EditorView.decorations.from(field, (value) => value.marks), gutterLineClass.from(field, (value) => value.numbers)],
 });
@@ -330,8 +330,13 @@ function mount(host, on) {
     },
     select(from, to) {
       const [anchor, head] = [from, to].map((at) => Math.min(at, view.state.doc.length));
-      view.dispatch({ selection: { anchor, head }, effects: [shows.of(view.state.doc.lineAt(anchor).number), EditorView.scrollIntoView(anchor, { y: 'nearest', yMargin: 40 })] });
+      view.dispatch({ selection: { anchor, head }, effects: EditorView.scrollIntoView(anchor, { y: 'nearest', yMargin: 40 }) });
       view.focus();
+    },
+    // To a problem, which is told beside the cursor too.
+    show(at) {
+      this.select(at, at);
+      view.dispatch({ effects: shows.of(view.state.doc.lineAt(Math.min(at, view.state.doc.length)).number) });
     },
     offer: () => startCompletion(view),
     destroy() {

@@ -72,9 +72,11 @@ pub struct Change {
 }
 
 impl Change {
-    /// Whether a person made it, as far as kind and fields tell: also of what controllers mostly write, people set labels, and cordon nodes.
+    /// Whether a person probably made it, judging by kind and fields: people also label objects and cordon nodes that controllers mostly
+    /// write. Labels of Kubernetes' own are the system's.
     pub fn is_by_person(&self) -> bool {
-        let own = |field: &ChangedField| field.path == "spec.unschedulable" || field.path.starts_with("metadata.labels.");
+        let label = |path: &str| path.starts_with("metadata.labels") && !path.contains("kubernetes.io/");
+        let own = |field: &ChangedField| field.path == "spec.unschedulable" || label(&field.path);
         rank(self.key.kind) == 0 || self.op == Op::Modified && self.fields.iter().any(own)
     }
 }
@@ -170,15 +172,16 @@ fn differing(from: &str, to: &str) -> (String, String) {
 /// Fields that are named where there is no room for all.
 const MAX_NAMED_FIELDS: usize = 4;
 
-/// The fields that a person would change on purpose, of what is changed: each with its own name, and with its object where there are several.
-pub fn brief(changes: &[Change]) -> Vec<Message> {
+/// The fields that a person would change on purpose, of what is changed: each with its own name, and with its object where there are several,
+/// or others beside it (`among_others`).
+pub fn brief(changes: &[Change], among_others: bool) -> Vec<Message> {
     let wanted = |field: &&ChangedField| ["spec.", "data.", "stringData."].iter().any(|part| field.path.starts_with(part));
     let changed = changes.iter().filter(|change| change.op == Op::Modified);
     let fields: Vec<(&ObjectRef, &ChangedField)> = changed
         .flat_map(|change| change.fields.iter().filter(|field| field.is_key(change.key.kind)).map(|field| (&change.key, field)))
         .filter(|(_, field)| wanted(field))
         .collect();
-    let several = fields.windows(2).any(|pair| pair[0].0 != pair[1].0);
+    let several = among_others || fields.windows(2).any(|pair| pair[0].0 != pair[1].0);
     let said = |value: &Option<String>| value.as_ref().map_or_else(msg::field_not_set, Message::name);
     let told = |(key, field): &(&ObjectRef, &ChangedField)| {
         let own = field.path.rsplit('.').next().unwrap_or(&field.path);
@@ -348,6 +351,7 @@ mod tests {
         assert!(change(Kind::Node, Op::Modified, "spec.unschedulable").is_by_person());
         assert!(change(Kind::Pod, Op::Modified, "metadata.labels.app").is_by_person());
         assert!(change(Kind::Service, Op::Modified, "spec.ports[0].port").is_by_person());
+        assert!(!change(Kind::Pod, Op::Modified, "metadata.labels.topology.kubernetes.io/zone").is_by_person());
         assert!(!change(Kind::Node, Op::Modified, "spec.taints").is_by_person());
         assert!(!change(Kind::Pod, Op::Added, "metadata.labels.app").is_by_person());
     }
@@ -363,7 +367,7 @@ mod tests {
         ];
         let key = ObjectRef::new(Kind::Deployment, "default", "web");
         let changes = [Change { key: key.clone(), op: Op::Modified, fields: fields.clone() }, Change { key, op: Op::Added, fields }];
-        let named: Vec<String> = brief(&changes).iter().map(Message::english).collect();
+        let named: Vec<String> = brief(&changes, false).iter().map(Message::english).collect();
         assert_eq!(named, ["replicas 4 → 2", "image nginx:1 → nginx:2"]);
         let port = Change {
             key: ObjectRef::new(Kind::Service, "default", "web"),
@@ -372,11 +376,11 @@ mod tests {
         };
         let [web, _] = changes;
         let both = [web, port];
-        let named: Vec<String> = brief(&both).iter().map(Message::english).collect();
+        let named: Vec<String> = brief(&both, false).iter().map(Message::english).collect();
         assert_eq!(named, ["Deployment web replicas 4 → 2", "Deployment web image nginx:1 → nginx:2", "Service web targetPort 80 → 8080"]);
         let fields: Vec<ChangedField> = ["a", "b", "c", "d", "e"].map(|key| field(&format!("data.{key}"), "1", "2")).into();
         let key = ObjectRef::new(Kind::ConfigMap, "default", "web");
-        assert_eq!(brief(&[Change { key, op: Op::Modified, fields }]).last().map(Message::english).as_deref(), Some("1 more"));
+        assert_eq!(brief(&[Change { key, op: Op::Modified, fields }], false).last().map(Message::english).as_deref(), Some("1 more"));
     }
     use crate::session::State;
     use crate::session::console::ConsoleMsg;

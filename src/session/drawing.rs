@@ -9,7 +9,7 @@ use crate::engine::deferred_drop;
 use crate::i18n::{Message, msg};
 use crate::projection::adapt::{self, ModelReading, Scope};
 use crate::projection::budget::Budget;
-use crate::projection::model::Model;
+use crate::projection::model::{Model, Service};
 use crate::projection::rollout_track::Extent;
 use crate::projection::stale;
 use crate::views::grouping::Grouping;
@@ -17,7 +17,7 @@ use crate::views::shape::Scene;
 use crate::views::view::{Source, View, ViewMemory};
 use std::rc::Rc;
 
-/// How the workloads on the stage stand.
+/// How what is on the stage stands.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pill {
     /// The words.
@@ -26,7 +26,7 @@ pub struct Pill {
     pub class: &'static str,
     /// Empty where there is no state.
     pub glyph: &'static str,
-    /// The workload that the words are about, where they are about one.
+    /// The object that the words are about, where they are about one.
     pub of: Option<ObjectRef>,
 }
 
@@ -82,8 +82,8 @@ struct Making {
     part: Part,
     /// What is made beside the scene.
     picture: Picture,
-    /// What is wrong though all Pods are Ready.
-    trouble: Option<Pill>,
+    /// The Services, of which the pill tells what is wrong with them.
+    services: Vec<Rc<Service>>,
 }
 
 /// What is made of it next, of what there is.
@@ -235,11 +235,11 @@ impl Drawing {
                     Part::Layout(model)
                 }
                 Part::Layout(model) => {
-                    making.trouble = Pill::trouble(run, &model.services);
+                    making.services = model.services.clone();
                     Part::Standing(self.lay_out(run, selection, most, *model))
                 }
                 Part::Standing(scene) => {
-                    making.picture.pill = self.pill(run, selection, &scene, making.trouble.take());
+                    making.picture.pill = self.pill(run, selection, &scene, &making.services);
                     Part::Whole(scene)
                 }
                 Part::Whole(scene) => return self.complete(making.key, scene, making.picture),
@@ -257,7 +257,7 @@ impl Drawing {
         let reading = ModelReading::begin(&all(run), &mut self.pods.pods, &scope);
         let is_large = reading.controllers() + run.sim().server().count(Kind::Service) > PARTED;
         let picture = Picture { view: Some(selection.view), epoch: run.epoch, part: selection.part(), ..Picture::default() };
-        Making { key, is_large, part: Part::Workloads(reading), picture, trouble: None }
+        Making { key, is_large, part: Part::Workloads(reading), picture, services: Vec::new() }
     }
 
     /// Reads the rest of the cluster.

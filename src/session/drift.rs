@@ -29,7 +29,10 @@ pub struct DriftedField {
 impl DriftedField {
     /// Whether it is among what is to be changed.
     pub fn is_in(&self, changes: &[Change]) -> bool {
-        let same = |field: &ChangedField| self.field.as_ref().is_none_or(|own| own.path == field.path);
+        // One may tell of a whole list, the other of what is in it.
+        let within = |path: &str, part: &str| part.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
+        let same =
+            |field: &ChangedField| self.field.as_ref().is_none_or(|own| within(&own.path, &field.path) || within(&field.path, &own.path));
         changes.iter().any(|change| change.key == self.object && (change.op != Op::Modified || change.fields.iter().any(same)))
     }
 

@@ -106,7 +106,7 @@ impl Editor {
                 self.text_changed();
             }
             EditorMsg::Check => self.check(run),
-            EditorMsg::Compare if self.plan.is_some() => self.outdate(),
+            EditorMsg::Compare if self.plan.is_some() => self.outdate(run),
             EditorMsg::Compare => self.dry_run(run),
             EditorMsg::Apply { opens } => return self.apply(opens, run),
             EditorMsg::Revert => {
@@ -133,10 +133,11 @@ impl Editor {
         }
     }
 
-    /// What applying the text as it stands would change is no longer known: the cluster was acted on.
-    pub fn outdate(&mut self) {
-        if self.status != ApplyStatus::Edited {
-            (self.dry_run, self.plan) = (None, None);
+    /// What applying the text as it stands would change is no longer known: the cluster was acted on. While it is edited, it is tried anew.
+    pub fn outdate(&mut self, run: &Run) {
+        match self.status {
+            ApplyStatus::Edited => self.dry_run(run),
+            _ => (self.dry_run, self.plan) = (None, None),
         }
     }
 
@@ -320,7 +321,7 @@ fn told(answer: &ActionResult, written: Journal<'_>) -> Message {
         if !answer.applied.iter().any(|applied| applied.result == ApplyResult::Configured) {
             return lines;
         }
-        let fields = changes::brief(&changes::written(written));
+        let fields = changes::brief(&changes::written(written), answer.lines.len() > 1);
         return if fields.is_empty() { lines } else { msg::editor_configured(lines, fields) };
     }
     let count = |result: &ApplyResult| answer.applied.iter().filter(|applied| applied.result == *result).count();
@@ -422,6 +423,13 @@ mod tests {
             while !state.editor.dry_run_next(&state.timeline.run) {}
             assert_eq!((state.editor.status, drift(&mut state)), (ApplyStatus::Edited, told));
         }
+        // What was changed after the text counts as well.
+        state.update(ConsoleMsg::Enter("kubectl scale deployment/nginx-deployment --replicas=2".into()));
+        while !state.editor.dry_run_next(&state.timeline.run) {}
+        assert!(drift(&mut state).is_empty());
+        state.update(ConsoleMsg::Enter("kubectl scale deployment/nginx-deployment --replicas=4".into()));
+        while !state.editor.dry_run_next(&state.timeline.run) {}
+        assert_eq!(drift(&mut state), ["differs: replicas"]);
         state.update(Msg::Apply);
         let said = "deployment.apps/nginx-deployment configured: replicas 4 → 2, image nginx:1.7.9 → nginx:1.27";
         assert_eq!(state.announcer.notice(), said);

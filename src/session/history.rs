@@ -72,7 +72,7 @@ pub fn did(run: &Run, all: &[Ran], ran: &Ran) -> Message {
 /// Entries after a command that are looked through for what followed from it, and loops that are named.
 const MAX_FOLLOWED: usize = 2_000;
 const MAX_LOOPS_NAMED: usize = 3;
-/// After so many milliseconds without it, no loop acts on a command any more.
+/// Loops at full speed act on a command within so many milliseconds.
 const LOOPS_ACT_MS: u64 = 1_000;
 
 /// The journal's entries of a command: of one that shares its instant with others, those with its words.
@@ -150,7 +150,7 @@ pub fn followed(run: &Run, all: &[Ran], ran: &Ran) -> Message {
             Some(refused) => refused,
             None if !wrote => Message::default(),
             // A loop may still come to it.
-            None if run.end() < ran.at + LOOPS_ACT_MS => msg::history_not_yet(),
+            None if run.end() < ran.at + LOOPS_ACT_MS || run.sim().queues().any(|(_, queue)| queue.len() > 0) => msg::history_not_yet(),
             None => msg::history_at_once(),
         };
     };

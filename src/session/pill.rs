@@ -3,7 +3,8 @@
 use super::drawing::{Drawing, Pill};
 use super::run::Run;
 use super::selection::Selection;
-use crate::api::{Kind, Object, ObjectRef, Uid};
+use crate::api::network_policy::NetworkPolicySpec;
+use crate::api::{Kind, Object, ObjectRef, Str, Uid};
 use crate::explain::diagnose::{diagnose, refused_evictions};
 use crate::explain::progress;
 use crate::explain::waits::Waits;
@@ -20,13 +21,30 @@ impl Pill {
     fn in_state(words: Message, state: PodState) -> Pill {
         Pill { words, class: state.class(), glyph: state.glyph(), of: None }
     }
+}
+
+/// Clusters of no more Pods and NetworkPolicies are asked whether policies deny all connections to a Service, and of no more Services: the
+/// answer takes a look at each Pod for each policy.
+const MAX_PODS: usize = 100;
+const MAX_POLICIES: usize = 8;
+const MAX_SERVICES: usize = 4;
+
+impl Drawing {
+    /// How what is shown stands; where all Pods are Ready, the trouble there is besides.
+    pub(super) fn pill(&self, run: &Run, selection: &Selection, scene: &Scene, services: &[Rc<Service>]) -> Option<Pill> {
+        let pill = self.workloads_pill(run, selection, scene);
+        let all_ready = pill.as_ref().is_some_and(|pill| pill.class == PodState::Ready.class());
+        let trouble = if all_ready && selection.filter.trim().is_empty() { self.trouble(run, selection, services) } else { None };
+        trouble.or(pill)
+    }
 
     /// What is wrong also where all Pods are Ready: a drain that a budget refuses, a Service that cannot be reached.
-    pub(super) fn trouble(run: &Run, services: &[Rc<Service>]) -> Option<Pill> {
-        let sim = run.sim();
+    fn trouble(&self, run: &Run, selection: &Selection, services: &[Rc<Service>]) -> Option<Pill> {
+        let (sim, scope) = (run.sim(), self.scope(run, selection));
+        let count = |kind| sim.server().count(kind);
         let of = |words, of| Some(Pill { of: Some(of), ..Pill::in_state(words, PodState::NotReady) });
-        if sim.server().count(Kind::PodDisruptionBudget) > 0
-            && let Some(refused) = refused_evictions(sim, &|_, _| true).next()
+        if count(Kind::PodDisruptionBudget) > 0
+            && let Some(refused) = refused_evictions(sim, &|pod, _| scope.has(&pod.namespace)).next()
         {
             let budget = ObjectRef::new(Kind::PodDisruptionBudget, &refused.pod.namespace, &refused.budget);
             return of(msg::pill_eviction_refused(format!("pdb/{}", refused.budget)), budget);
@@ -35,25 +53,24 @@ impl Pill {
         if let Some((service, hint)) = services.iter().find_map(|service| Some((service, service.trouble()?))) {
             return of(msg::progress_named(middle(&service.id.name, 24), hint), key(service));
         }
-        if sim.server().count(Kind::NetworkPolicy) == 0 {
+        if !(1..=MAX_POLICIES).contains(&count(Kind::NetworkPolicy)) || count(Kind::Pod) > MAX_PODS {
             return None;
         }
-        let isolated = |key: &ObjectRef| diagnose(sim, key).is_some_and(|found| matches!(found.waits, Waits::Isolated { .. }));
-        let key =
-            services.iter().filter(|service| service.ready() > 0).take(MAX_SERVICES_ASKED).map(|service| key(service)).find(isolated)?;
+        // Addresses outside the cluster may connect to what none of its Pods can.
+        let admits_outside = |name: &Str, namespace: &str| {
+            let policy = sim.get(&ObjectRef::new(Kind::NetworkPolicy, namespace, name));
+            policy.is_none_or(|policy| {
+                let rules = NetworkPolicySpec::of(policy).ingress;
+                rules.iter().flat_map(|rule| &rule.from).any(|peer| peer.ip_block.is_some())
+            })
+        };
+        let isolated = |key: &ObjectRef| match diagnose(sim, key).map(|found| found.waits) {
+            Some(Waits::Isolated { policies, .. }) => !policies.iter().any(|name| admits_outside(name, &key.namespace)),
+            _ => false,
+        };
+        let ready = services.iter().filter(|service| service.ready() > 0).take(MAX_SERVICES);
+        let key = ready.map(|service| key(service)).find(isolated)?;
         of(msg::pill_isolated(middle(&key.name, 24)), key)
-    }
-}
-
-/// Services of which it is asked whether policies deny all connections to them.
-const MAX_SERVICES_ASKED: usize = 8;
-
-impl Drawing {
-    /// How what is shown stands; where all Pods are Ready, the trouble there is besides.
-    pub(super) fn pill(&self, run: &Run, selection: &Selection, scene: &Scene, trouble: Option<Pill>) -> Option<Pill> {
-        let pill = self.workloads_pill(run, selection, scene);
-        let all_ready = pill.as_ref().is_some_and(|pill| pill.class == PodState::Ready.class());
-        trouble.filter(|_| all_ready && selection.filter.trim().is_empty()).or(pill)
     }
 
     fn workloads_pill(&self, run: &Run, selection: &Selection, scene: &Scene) -> Option<Pill> {

@@ -117,7 +117,7 @@ impl State {
         if self.is_the_servers(&msg) {
             return;
         }
-        self.note(&msg);
+        let acted = self.note(&msg);
         match msg {
             Msg::Follow(msg) => self.follow(msg),
             Msg::Editor(EditorMsg::Edit(text)) if record::is_record(&text) => self.open_record(&text),
@@ -144,6 +144,9 @@ impl State {
             Msg::Fault(line) => self.perform(vec![Effect::Fork, Effect::Execute(Command::Fault(line.as_str().into()))]),
             Msg::Stage(width, height) => self.drawing.stage = (width, height),
         }
+        if acted && !lesson::is_lesson(&self.editor.text) {
+            self.editor.outdate(&self.timeline.run);
+        }
         self.tick_lesson();
     }
 
@@ -157,8 +160,9 @@ impl State {
         }
     }
 
-    /// The example stops moving once a person does something with the cluster, its clock or the manifest.
-    fn note(&mut self, msg: &Msg) {
+    /// The example stops moving once a person does something with the cluster, its clock or the manifest. Whether the message acts on the
+    /// cluster.
+    fn note(&mut self, msg: &Msg) -> bool {
         use TimelineMsg::{Live, Pause, Play, Speed, Toggle};
         let acts = self.acts(msg);
         match msg {
@@ -171,7 +175,6 @@ impl State {
             _ => {}
         }
         if acts {
-            self.editor.outdate();
             (self.replacing.acted, self.replacing.before) = (true, None);
             self.editor.leftovers.from_page &= matches!(msg, Msg::Apply);
         }
@@ -184,6 +187,7 @@ impl State {
         if ends {
             self.demo.end();
         }
+        acts
     }
 
     pub(super) fn clock(&mut self, msg: TimelineMsg) {

@@ -29,7 +29,8 @@ pub struct ActionProps {
     pub on_command: Callback<String>,
 }
 
-/// Words to roll a workload back with: to which revision, and to which image where it has another. That may be one that does not run.
+/// Words to roll a workload back with: to which revision, and to which image where it has another. The earlier image may itself be broken, so it
+/// is named.
 fn roll_back(to: &Object, from: &Object) -> Message {
     let (number, now) = (revision(to), evidence::handles(from).1.map(|(_, image)| image));
     let image =

@@ -333,7 +333,7 @@ pub fn focus(element: &Element) {
     }
 }
 
-/// What of the diagram Tab and F6 come to: one of its objects, or an empty one itself.
+/// The element of the diagram that Tab and F6 focus: one of its objects, or the diagram itself where it is empty.
 pub const STAGE_STOP: &str = "#stage[tabindex], #stage [tabindex='0']";
 
 /// The focus goes to what the diagram has for it, where it has something.

@@ -125,6 +125,11 @@ impl Rich {
         self.call("select", &[from.into(), to.into()]);
     }
 
+    /// The focus, at a problem, which is told there.
+    pub fn show(&self, at: usize) {
+        self.call("show", &[at.into()]);
+    }
+
     /// What is wrong, where runs of lines that differ from what was applied begin and end, and whether this was found while typing.
     pub fn tell(&self, diagnostics: &[ApplyDiagnostic], hot: &[usize], live: bool) {
         let all: Array = diagnostics

@@ -28,7 +28,7 @@ test('what an action did stays in sight while loops go on', async ({ page }) => 
   const text = await page.evaluate(() => loopscope.manifest());
   await page.locator('#manifest textarea').fill(text.replace(/image: \S+/, 'image: nginx:1.27'));
   await page.locator('#apply').click();
-  await expect(said).toHaveText('deployment.apps/nginx-deployment configured');
+  await expect(said).toHaveText('deployment.apps/nginx-deployment configured: replicas 3 → 2, image nginx:1.7.9 → nginx:1.27');
   expect(problems).toEqual([]);
 });
 

@@ -18,7 +18,7 @@ use std::rc::Rc;
 const MAX_TEMPLATES: usize = 256;
 const NO_ZONE: u16 = u16::MAX;
 
-/// Placement of a node for one template.
+/// Verdict of a node for one template.
 #[derive(Clone, Copy, Debug)]
 struct NodeVerdict {
     fits: bool,
@@ -41,7 +41,7 @@ struct TemplateClass {
     seen: u64,
     verdicts: Vec<NodeVerdict>,
     zones: Vec<Str>,
-    /// Why the last of them fitted nowhere, if no node has changed since: of thousands that wait, each is told the same.
+    /// Why the last Pod of this template fitted nowhere; valid until a node changes.
     refused: Option<FitError>,
 }
 
@@ -79,12 +79,12 @@ impl Memo {
             Some(at) => self.classes.remove(at),
             None => TemplateClass { spec: cycle.pod.spec.clone(), owner, seen: 0, verdicts: Vec::new(), zones: Vec::new(), refused: None },
         };
-        let verdict = class.verdict(cycle);
+        let placement = class.placement(cycle);
         if self.classes.len() >= MAX_TEMPLATES {
             self.classes.remove(0);
         }
         self.classes.push(class);
-        verdict
+        placement
     }
 
     /// Notes why a full cycle of the Pod asked about last found no node.
@@ -105,7 +105,7 @@ fn is_plain(cycle: &Cycle<'_>) -> bool {
 }
 
 impl TemplateClass {
-    fn verdict(&mut self, cycle: &Cycle<'_>) -> Placement {
+    fn placement(&mut self, cycle: &Cycle<'_>) -> Placement {
         if self.seen != cycle.nodes.changes() || self.verdicts.len() != cycle.nodes.len() {
             self.catch_up(cycle);
             self.refused = None;
@@ -233,18 +233,21 @@ mod tests {
             let origin = sim.command("kubectl apply -f -");
             for i in 0..3 {
                 let name = format!("web-{i}");
-                let requests = json!({"cpu": format!("{}m", 100 * i), "memory": format!("{}Mi", 64 * i)});
+                // Of the last there is no room for all.
+                let requests = json!({"cpu": format!("{}m", [0, 100, 3_000][i]), "memory": format!("{}Mi", 64 * i)});
                 let set = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name}, "spec": {
                     "replicas": 20, "selector": {"matchLabels": {"app": name}}, "template": {"metadata": {"labels": {"app": name}},
                         "spec": {"containers": [{"name": "nginx", "image": "nginx", "resources": {"requests": requests}}]}}}});
                 assert!(sim.request(|server| server.create_value(&origin, set, Why::Asked)).is_ok());
             }
+            let mut refused = false;
             for _ in 0..40 {
+                refused |= sim.scheduler.memo.classes.iter().any(|class| class.refused.is_some());
                 let to = sim.now().after(rng.below(900_000));
                 sim.advance(to, usize::MAX);
                 disturb(&mut sim, &mut rng);
             }
-            assert!(!sim.scheduler.memo.classes.is_empty(), "seed {seed}: something is remembered");
+            assert!(!sim.scheduler.memo.classes.is_empty() && refused, "seed {seed}: something is remembered");
         }
     }
 }

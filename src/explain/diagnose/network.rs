@@ -156,8 +156,8 @@ fn isolated(sim: &Context<'_>, object: &Object, body: &Service) -> Option<Diagno
     };
     let denies = |client: &Rc<Object>| {
         let at = |direction, own: &Object, peer: &Object| verdict(server, direction, own, &Peer::pod(peer), port, "TCP");
-        let ends = [(Direction::Ingress, at(Direction::Ingress, &pod, client)), (Direction::Egress, at(Direction::Egress, client, &pod))];
-        ends.into_iter().find_map(|(direction, verdict)| match verdict {
+        let ends = [(Direction::Ingress, &*pod, &**client), (Direction::Egress, &**client, &*pod)];
+        ends.into_iter().find_map(|(direction, own, peer)| match at(direction, own, peer) {
             Verdict::Denied { policies } => Some((direction, policies)),
             _ => None,
         })

@@ -2,7 +2,7 @@
 
 use super::pods::Pods;
 use super::scope::{id, text};
-use crate::api::policy::BudgetSpec;
+use crate::api::policy::{BudgetSpec, BudgetStatus};
 use crate::api::{Body, Kind, Labels, Object, Str, Uid};
 use crate::i18n::{Message, msg};
 use crate::projection::model::{Pod, Policy, Root};
@@ -85,9 +85,9 @@ pub(super) fn budget(object: &Object, target: Option<String>) -> Policy {
     Policy {
         id: id(object),
         form: msg::policy_evictions(number("/disruptionsAllowed")),
-        words: match field(object, "status", "/observedGeneration").is_empty() {
-            true => msg::policy_unobserved(),
-            false => msg::policy_healthy(number("/currentHealthy"), number("/desiredHealthy")),
+        words: match BudgetStatus::of(object).observed_generation {
+            0 => msg::policy_unobserved(),
+            _ => msg::policy_healthy(number("/currentHealthy"), number("/desiredHealthy")),
         },
         refuses: Message::default(),
         target: target.unwrap_or_default(),

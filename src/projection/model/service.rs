@@ -65,7 +65,7 @@ impl Service {
 
     /// What keeps requests from it though it has ready endpoints.
     pub fn trouble(&self) -> Option<&Message> {
-        Some(&self.hint).filter(|hint| self.ready() > 0 && !hint.is_empty())
+        Some(&self.hint).filter(|hint| !hint.is_empty() && self.ready() > 0)
     }
 
     /// What it lists of a Pod.

@@ -241,7 +241,7 @@ impl Component for Editor {
                 let before = props.text.split_inclusive('\n').take(first.line.saturating_sub(1));
                 let at = before.map(|line| line.encode_utf16().count()).sum();
                 match (&self.rich, self.area()) {
-                    (Some(rich), _) => rich.select(at, at),
+                    (Some(rich), _) => rich.show(at),
                     (None, Some(area)) => {
                         let _ = area.focus();
                         let _ = area.set_selection_range(at as u32, at as u32);

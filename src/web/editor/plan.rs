@@ -109,7 +109,7 @@ pub fn change(change: &Change, on: Option<&Callback<Do>>) -> Html {
 
 /// What would be changed, also while the list is folded: a scaling beside a new image is no surprise.
 pub(super) fn named(plan: &PlannedChanges) -> Html {
-    let fields = changes::brief(&plan.changes);
+    let fields = changes::brief(&plan.changes, false);
     if fields.is_empty() {
         Html::default()
     } else {
@@ -125,6 +125,10 @@ pub(super) fn differs(props: &Props) -> Html {
         all => msg::editor_drift(all.len()),
     };
     let title = msg::editor_in_cluster(props.drift.iter().map(DriftedField::told).collect::<Vec<_>>());
+    // What applying an edited text changes is shown anyway.
+    if props.standing == ApplyStatus::Edited {
+        return html! { <span class="pill notready" id="drift" title={say(title)}>{ say(&words) }</span> };
+    }
     let onclick = props.on_compare.reform(|_: MouseEvent| ());
     html! { <button type="button" class="pill notready" id="drift" aria-expanded={props.plan.is_some().to_string()} title={say(title)} onclick={onclick}>{ say(&words) }</button> }
 }

@@ -66,7 +66,7 @@ impl Page {
         if window::is_whole() {
             host::send(&mut self.state.borrow_mut());
             host::tell(&mut self.state.borrow_mut());
-            // What is selected waits for tells whose history is explained.
+            // First the diagnosis: the explanation follows the root cause that it finds.
             if !playing {
                 self.diagnose();
             } else if self.is_behind() {

@@ -168,26 +168,22 @@ impl Paint<'_> {
             self.fill("--accent", causes().filter(|(_, lane)| *lane != 0).map(|(x, lane)| bar(x, 2.5, lane)));
             self.fill("--st-failed", bars(true));
             let people = |chosen: bool| {
-                let here = merged.iter().filter(move |block| block.lane == 0 && !block.fault && (left + block.x <= now + 0.5) == past);
+                let here = merged
+                    .iter()
+                    .filter(move |block| block.lane == 0 && !block.fault && !block.bad && (left + block.x <= now + 0.5) == past);
                 let is_chosen = |block: &MarkBlock| causes().any(|(x, lane)| lane == 0 && (x - block.x).abs() < 1.0);
                 here.filter(move |block| is_chosen(block) == chosen).map(|block| (left + block.x, row(0) + 6.0))
             };
             self.diamonds("--text", 5.0, &mut people(false));
             self.diamonds("--accent", 5.0, &mut people(true));
-        }
-        c.set_global_alpha(1.0);
-        // What the API server has refused has not been done: its diamonds are hollow. Those to come are paler.
-        for past in [true, false] {
+            // What the API server has refused has not been done: its diamonds are hollow.
             let refused = || {
                 let here = merged.iter().filter(move |block| block.lane == 0 && block.bad && (left + block.x <= now + 0.5) == past);
                 here.map(|block| (left + block.x, row(0) + 6.0))
             };
-            if refused().next().is_some() {
-                c.set_global_alpha(if past { 1.0 } else { 0.5 });
-                self.diamonds("--st-failed", 5.0, &mut refused());
-                c.set_global_alpha(1.0);
-                self.diamonds("--surface", 3.0, &mut refused());
-            }
+            self.diamonds("--st-failed", 5.0, &mut refused());
+            c.set_global_alpha(1.0);
+            self.diamonds("--surface", 3.0, &mut refused());
         }
         if merged.iter().any(|block| block.fault) {
             self.faults(left, row(0) + 6.0, merged);
