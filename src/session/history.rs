@@ -150,7 +150,7 @@ pub fn followed(run: &Run, all: &[Ran], ran: &Ran) -> Message {
             Some(refused) => refused,
             None if !wrote => Message::default(),
             // A loop may still come to it.
-            None if run.end() < ran.at + LOOPS_ACT_MS || run.sim().queues().any(|(_, queue)| queue.len() > 0) => msg::history_not_yet(),
+            None if run.end() < ran.at + LOOPS_ACT_MS || run.sim().queues().any(|(_, queue)| !queue.is_empty()) => msg::history_not_yet(),
             None => msg::history_at_once(),
         };
     };
