@@ -141,13 +141,13 @@ const nearby = ({ state, viewport }) => [viewport.from, viewport.to].map((at) =>
 const blocks = (on) => StateField.define({
   create: () => ({ all: [], hot: [], near: [1, 1], live: false, shown: 0, marks: Decoration.none, numbers: RangeSet.empty }),
   update(value, transaction) {
-    let next = transaction.docChanged ? { ...value, shown: 0 } : value;
+    let [next, shown] = [value, transaction.docChanged ? 0 : value.shown];
     for (const effect of transaction.effects) {
-      if (effect.is(told)) next = { ...effect.value, shown: next.shown };
-      if (effect.is(shows)) next = { ...next, shown: effect.value };
+      if (effect.is(told)) next = effect.value;
+      if (effect.is(shows)) shown = effect.value;
     }
-    const asked = next.shown !== value.shown;
-    if (next.all !== value.all || asked || next.live && transaction.selection) return { ...next, ...draw(transaction.state, next, on) };
+    const moved = next.live && transaction.selection;
+    if (next !== value || shown !== value.shown || moved) return { ...next, shown, ...draw(transaction.state, { ...next, shown }, on) };
     if (!transaction.docChanged) return value;
     return { ...value, marks: value.marks.map(transaction.changes), numbers: value.numbers.map(transaction.changes) };
   },

@@ -11,7 +11,7 @@ use super::pod::Pod;
 use super::pod_template::PodTemplate;
 use super::storage::{PersistentVolume, PersistentVolumeClaim, StorageClass};
 use super::workload::{ControllerRevision, Deployment, ReplicaSet, StatefulSet};
-use super::{Kind, ObjectMeta, ObjectRef, OwnerReference};
+use super::{Kind, ObjectMeta, ObjectRef, OwnerReference, Str};
 use serde_json::{Map, Value};
 use smol_str::format_smolstr;
 use std::rc::Rc;
@@ -130,6 +130,15 @@ impl Object {
             Body::Job(body) => Some(&body.spec.template),
             _ => None,
         }
+    }
+
+    /// The image of the first container, of a Pod or of a workload's template.
+    pub fn first_image(&self) -> Option<&Str> {
+        let containers = match self.pod() {
+            Some(pod) => &pod.spec.containers,
+            None => &self.pod_template()?.spec.containers,
+        };
+        containers.first().map(|container| &container.image)
     }
 
     /// Metadata of a new Pod of this workload; its name is generated.

@@ -34,12 +34,10 @@ pub fn scaled(before: &Object, after: &Object) -> Option<String> {
 
 /// From which image to which a write took the first container of a template, if it did.
 fn new_image(before: &Object, after: &Object) -> Option<String> {
-    let image = |object: &Object| match &object.body {
-        Body::Deployment(body) => body.spec.template.spec.containers.first().map(|c| c.image.clone()),
-        Body::StatefulSet(body) => body.spec.template.spec.containers.first().map(|c| c.image.clone()),
-        _ => None,
-    };
-    let (from, to) = (image(before)?, image(after)?);
+    if !matches!(after.kind, Kind::Deployment | Kind::StatefulSet) {
+        return None;
+    }
+    let (from, to) = (before.first_image()?, after.first_image()?);
     (from != to).then(|| format!("{from} → {to}"))
 }
 

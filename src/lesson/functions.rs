@@ -107,10 +107,7 @@ pub const ALL: &[Function] = &[
         revision.and_then(|text| text.parse().ok()).map_or(Value::Nothing, Value::Number)
     }),
     function("image", "image(workload or Pod)", "the image of the first container", |history, _, words| {
-        let Some(object) = history.find(&words[0]) else { return Value::Nothing };
-        let of_pod = object.pod().and_then(|pod| pod.spec.containers.first()).map(|container| container.image.clone());
-        let of_template = || object.pod_template().and_then(|template| template.spec.containers.first()).map(|one| one.image.clone());
-        of_pod.or_else(of_template).map_or(Value::Nothing, Value::Text)
+        history.find(&words[0]).and_then(|object| object.first_image().cloned()).map_or(Value::Nothing, Value::Text)
     }),
     function("restarts", "restarts(workload or Pod)", "how often its containers were restarted", |history, _, words| {
         if history.find(&words[0]).is_none() {

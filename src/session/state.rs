@@ -117,7 +117,8 @@ impl State {
         if self.is_the_servers(&msg) {
             return;
         }
-        let acted = self.note(&msg);
+        let acts = self.acts(&msg);
+        self.note(&msg, acts);
         match msg {
             Msg::Follow(msg) => self.follow(msg),
             Msg::Editor(EditorMsg::Edit(text)) if record::is_record(&text) => self.open_record(&text),
@@ -144,7 +145,7 @@ impl State {
             Msg::Fault(line) => self.perform(vec![Effect::Fork, Effect::Execute(Command::Fault(line.as_str().into()))]),
             Msg::Stage(width, height) => self.drawing.stage = (width, height),
         }
-        if acted && !lesson::is_lesson(&self.editor.text) {
+        if acts && !lesson::is_lesson(&self.editor.text) {
             self.editor.outdate(&self.timeline.run);
         }
         self.tick_lesson();
@@ -160,11 +161,9 @@ impl State {
         }
     }
 
-    /// The example stops moving once a person does something with the cluster, its clock or the manifest. Whether the message acts on the
-    /// cluster.
-    fn note(&mut self, msg: &Msg) -> bool {
+    /// The example stops moving once a person does something with the cluster, its clock or the manifest.
+    fn note(&mut self, msg: &Msg, acts: bool) {
         use TimelineMsg::{Live, Pause, Play, Speed, Toggle};
-        let acts = self.acts(msg);
         match msg {
             Msg::Selection(SelectionMsg::Select(Some(key))) => {
                 // Who looks at a Pod does not want it deleted.
@@ -187,7 +186,6 @@ impl State {
         if ends {
             self.demo.end();
         }
-        acts
     }
 
     pub(super) fn clock(&mut self, msg: TimelineMsg) {

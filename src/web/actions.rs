@@ -2,7 +2,6 @@
 
 use super::dom::{self, icon};
 use super::language::{Lang, say};
-use crate::api::workload::ReplicaSet;
 use crate::api::{Body, Kind, Object};
 use crate::explain::evidence;
 use crate::explain::remedies::ActionOffer;
@@ -32,12 +31,9 @@ pub struct ActionProps {
 /// Words to roll a workload back with: to which revision, and to which image where it has another. The earlier image may itself be broken, so it
 /// is named.
 fn roll_back(to: &Object, from: &Object) -> Message {
-    let (number, now) = (revision(to), evidence::handles(from).1.map(|(_, image)| image));
-    let image =
-        to.get::<ReplicaSet>().and_then(|set| set.spec.template.spec.containers.first()).map(|container| container.image.to_string());
-    match image.filter(|image| now.as_ref() != Some(image)) {
-        Some(image) => msg::action_roll_back_image(number, image),
-        None => msg::action_roll_back(number),
+    match to.first_image().filter(|image| from.first_image() != Some(image)) {
+        Some(image) => msg::action_roll_back_image(revision(to), image),
+        None => msg::action_roll_back(revision(to)),
     }
 }
 

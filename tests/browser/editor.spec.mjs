@@ -65,6 +65,17 @@ test('what is wrong is told while one types, under its characters, and mended by
   expect(problems).toEqual([]);
 });
 
+test('lines that differ are coloured wherever one scrolls to in a long manifest', async ({ page }) => {
+  await open(page);
+  await paste(page, Array.from({ length: 900 }, (_, at) => `---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: map-${at}}\n`).join(''));
+  const line = (at) => page.locator('.cm-line', { hasText: new RegExp(`map-${at}\\b`) });
+  await expect(page.locator('.cm-line.ls-hot').first()).toBeVisible();
+  for (const [share, at] of [[1, 899], [0, 0], [0.5, 450], [1, 899]]) {
+    await page.locator('.cm-scroller').evaluate((scroller, share) => { scroller.scrollTop = share * (scroller.scrollHeight - scroller.clientHeight); }, share);
+    await expect(line(at)).toHaveClass(/ls-hot/);
+  }
+});
+
 test('that Apply takes a scaling back is told while another line is edited, and once it has', async ({ page }) => {
   await open(page);
   await page.evaluate(() => window.loopscope.kubectl('scale deployment/nginx-deployment --replicas=4'));

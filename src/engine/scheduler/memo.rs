@@ -88,9 +88,9 @@ impl Memo {
     }
 
     /// Notes why a full cycle of the Pod asked about last found no node.
-    pub fn refuse(&mut self, cycle: &Cycle<'_>, refused: &FitError) {
+    pub fn refuse(&mut self, cycle: &Cycle<'_>, error: &FitError) {
         if let Some(class) = self.classes.last_mut().filter(|class| Rc::ptr_eq(&class.spec, &cycle.pod.spec) && is_plain(cycle)) {
-            class.refused = Some(refused.clone());
+            class.refused = Some(error.clone());
         }
     }
 }

@@ -351,7 +351,7 @@ impl Scheduler {
         let real = self.nodes.real;
         if let Err(message) = volumes::check(object, pod, cache) {
             let message = format!("0/{real} nodes are available: {message}. not found");
-            return self.fail(object, (message, filters::volume_binding()), Nominated::None, out);
+            return self.fail(object, FitError { message, refused_by: filters::volume_binding() }, Nominated::None, out);
         }
         let cycle = Cycle::new(object, pod, cache, &self.nodes, &self.nominated);
         let choice = match self.memo.choose(&cycle) {
@@ -359,13 +359,13 @@ impl Scheduler {
                 debug_assert_eq!(ask_all(&cycle).ok().as_ref(), Some(&choice), "what is remembered of the nodes still holds");
                 Ok(choice)
             }
-            Placement::FitsNowhere(refused) => {
+            Placement::FitsNowhere(error) => {
                 debug_assert_eq!(
-                    ask_all(&cycle).map_err(|all| self.preempt(&cycle, all, real, out.server.wall()).refused),
-                    Err(refused.clone()),
+                    ask_all(&cycle).map_err(|refused| self.preempt(&cycle, refused, real, out.server.wall()).error),
+                    Err(error.clone()),
                     "what refused the last such Pod refuses this one"
                 );
-                return self.fail(object, refused, Nominated::None, out);
+                return self.fail(object, error, Nominated::None, out);
             }
             Placement::Unknown => ask_all(&cycle),
         };
@@ -374,7 +374,7 @@ impl Scheduler {
             Err(refused) => {
                 let failure = self.preempt(&cycle, refused, real, out.server.wall());
                 if failure.preemption.is_err() {
-                    self.memo.refuse(&cycle, &failure.refused);
+                    self.memo.refuse(&cycle, &failure.error);
                 }
                 return self.give_up(object, failure, out);
             }
@@ -404,12 +404,17 @@ impl Scheduler {
     }
 }
 
-/// The message about a Pod that fits nowhere, and the filters that refused it, as a set.
-type FitError = (String, u16);
-
 /// Why a Pod fits nowhere.
+#[derive(Clone, Debug, PartialEq)]
+struct FitError {
+    message: String,
+    /// The filters that refused it, as a set.
+    refused_by: u16,
+}
+
+/// The same, and whom to preempt for it.
 struct NoFit {
-    refused: FitError,
+    error: FitError,
     preemption: Result<preemption::Candidate, preemption::NoPreemption>,
 }
 

@@ -20,7 +20,8 @@ impl Scheduler {
         let refusals: Vec<Refusal> = refused.iter().map(|(_, r)| r.clone()).collect();
         let mut text = filters::reasons(real, &refusals);
         if real == 0 {
-            return NoFit { refused: (text, u16::MAX), preemption: Err(NoPreemption::NoCandidate(String::new())) };
+            let error = FitError { message: text, refused_by: u16::MAX };
+            return NoFit { error, preemption: Err(NoPreemption::NoCandidate(String::new())) };
         }
         let refused_by = refusals.iter().fold(0, |set, r| set | r.by);
         let preemption = preemption::find(cycle, &refused, now);
@@ -28,19 +29,19 @@ impl Scheduler {
             text.push_str(" no new claims to deallocate, preemption: ");
             text.push_str(none.words());
         }
-        NoFit { refused: (text, refused_by), preemption }
+        NoFit { error: FitError { message: text, refused_by }, preemption }
     }
 
     /// Records that the Pod is unschedulable, and preempts Pods of lower priority if that helps.
     pub(super) fn give_up(&mut self, object: &Rc<Object>, failure: NoFit, out: &mut Out<'_>) {
-        let NoFit { refused, preemption } = failure;
+        let NoFit { error, preemption } = failure;
         let candidate = match preemption {
             Ok(candidate) => candidate,
-            Err(NoPreemption::NotEligible(_)) => return self.fail(object, refused, Nominated::Stays, out),
-            Err(NoPreemption::NoCandidate(_)) => return self.fail(object, refused, Nominated::None, out),
+            Err(NoPreemption::NotEligible(_)) => return self.fail(object, error, Nominated::Stays, out),
+            Err(NoPreemption::NoCandidate(_)) => return self.fail(object, error, Nominated::None, out),
         };
         let (uid, node) = (object.meta.uid, candidate.node);
-        self.fail(object, refused, Nominated::Becomes(node.clone()), out);
+        self.fail(object, error, Nominated::Becomes(node.clone()), out);
         let why = || Why::Preempted { by: object.meta.name.clone() };
         for victim in candidate.victims.iter().filter(|v| !v.meta.is_deleting()) {
             let (wall, generation) = (out.server.wall(), victim.meta.generation);
@@ -115,7 +116,13 @@ impl Scheduler {
     }
 
     /// Records why a Pod is unschedulable, and which filters refused it.
-    pub(super) fn fail(&mut self, object: &Rc<Object>, (message, refused_by): FitError, nominated: Nominated, out: &mut Out<'_>) {
+    pub(super) fn fail(
+        &mut self,
+        object: &Rc<Object>,
+        FitError { message, refused_by }: FitError,
+        nominated: Nominated,
+        out: &mut Out<'_>,
+    ) {
         out.event(object, "Warning", "FailedScheduling", message.clone());
         let (wall, generation) = (out.server.wall(), object.meta.generation);
         let why = Why::NoNode { message: message.as_str().into() };

@@ -58,7 +58,7 @@ pub(super) fn controller(object: &Object) -> ControllerCard {
                 out.caption = msg::card_revision(revision(object));
             }
             out.counters = counters(whole(body.spec.replicas), whole(body.status.replicas), whole(body.status.ready_replicas));
-            out.footer = body.spec.template.spec.containers.first().map(|container| Message::name(&container.image)).unwrap_or_default();
+            out.footer = object.first_image().map(Message::name).unwrap_or_default();
         }
         Body::StatefulSet(body) => {
             out.counters = counters(whole(body.spec.replicas), whole(body.status.replicas), whole(body.status.ready_replicas));
