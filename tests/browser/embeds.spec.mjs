@@ -4,11 +4,13 @@ import { course } from './course.mjs';
 
 const element = (attributes, inner = '') => `<script src="HOMEembed.js"></script><loop-scope id="one" ${attributes}>${inner}</loop-scope>`;
 const one = '#one';
+// Written into the page behind the element: a frame that plays at once may tell things before `course` returns.
+const listening = (...names) => `<script>window.heard = [];
+for (const name of ${JSON.stringify(names)}) document.querySelector('#one').addEventListener(name, (event) => window.heard.push([name, event.detail]));</script>`;
 const call = (page, method, ...args) => page.locator(one).evaluate((element, [method, args]) => element[method](...args), [method, args]);
 
 test('a page of another site plays a frame with methods and hears its events', async ({ page, baseURL }) => {
-  await course(page, baseURL, '<script>window.heard = []</script>' + element('view="ownership"'));
-  await page.evaluate(() => ['ready', 'play', 'pause', 'height'].forEach((name) => document.querySelector('#one').addEventListener(name, (event) => window.heard.push([name, event.detail]))));
+  await course(page, baseURL, element('view="ownership"') + listening('ready', 'play', 'pause', 'height'));
   // What is asked before the frame is ready waits.
   expect(await call(page, 'getCurrentTime')).toBeLessThan(1);
   await call(page, 'play');
@@ -28,8 +30,7 @@ test('a page of another site plays a frame with methods and hears its events', a
 });
 
 test('a lesson tells the page around it how far it was taken', async ({ page, baseURL }) => {
-  await course(page, baseURL, '<script>window.heard = []</script>' + element('lesson="control-loop" fit="content"'));
-  await page.evaluate(() => ['step', 'lesson', 'ended'].forEach((name) => document.querySelector('#one').addEventListener(name, (event) => window.heard.push([name, event.detail]))));
+  await course(page, baseURL, element('lesson="control-loop" fit="content"') + listening('step', 'lesson', 'ended'));
   const frame = page.frameLocator('iframe');
   await expect(frame.locator('#lesson')).toBeVisible({ timeout: 15_000 });
   for (let step = 1; ; step++) {
@@ -155,14 +156,8 @@ test('what an element is asked is answered also when it is moved, and refused wh
   expect(refused).toContain('the element was removed');
 });
 
-const listen = (page, names) => page.evaluate((names) => {
-  window.heard = [];
-  for (const name of names) document.querySelector('#one').addEventListener(name, (event) => window.heard.push([name, event.detail]));
-}, names);
-
 test('markers are told, named in the caption, and the clock stops at them', async ({ page, baseURL }) => {
-  await course(page, baseURL, element('autoplay pause-on-markers speed="4" markers="2:The Pods are starting, 6:<b>Ready</b>"'));
-  await listen(page, ['marker']);
+  await course(page, baseURL, element('autoplay pause-on-markers speed="4" markers="2:The Pods are starting, 6:<b>Ready</b>"') + listening('marker'));
   const frame = page.frameLocator('iframe');
   await expect(frame.locator('.chapter')).toHaveText('The Pods are starting');
   await expect.poll(() => page.evaluate(() => window.heard)).toEqual([['marker', { time: 2, label: 'The Pods are starting', index: 0 }]]);
@@ -189,8 +184,7 @@ test('markers are told, named in the caption, and the clock stops at them', asyn
 
 test('a stretch without a change is skipped, and with loop it begins again', async ({ page, baseURL }) => {
   const slow = 'apiVersion: v1\nkind: Pod\nmetadata: {name: slow}\nspec: {containers: [{name: c, image: nginx, readinessProbe: {httpGet: {port: 80}, initialDelaySeconds: 300}}]}\n';
-  await course(page, baseURL, element('autoplay loop idle-time-limit="0.5"', `<script type="text/yaml">${slow}</script>`));
-  await listen(page, ['ended']);
+  await course(page, baseURL, element('autoplay loop idle-time-limit="0.5"', `<script type="text/yaml">${slow}</script>`) + listening('ended'));
   // Five minutes of waiting are over in seconds, and then it plays once more, and once more.
   await expect.poll(() => page.evaluate(() => window.heard.length), { timeout: 40_000 }).toBeGreaterThan(1);
   expect(await page.evaluate(() => window.heard[0][1].time)).toBeGreaterThan(300);
