@@ -58,18 +58,19 @@ impl<T: Clone, const N: usize> Chunks<T, N> {
         elements.min(self.len) / N
     }
 
-    /// Replaces elements of some chunks by what `change` makes of them; copies keep theirs.
+    /// Replaces elements of some chunks by what `change` makes of them. A chunk in which nothing changes stays shared; copies keep theirs.
     pub fn rewrite(&mut self, chunks: std::ops::Range<usize>, change: impl Fn(&T) -> Option<T>) {
-        let anew = |chunk: &mut Rc<Vec<T>>| {
-            let new = chunk.iter().map(|element| change(element).unwrap_or_else(|| element.clone())).collect();
-            std::mem::replace(chunk, Rc::new(new))
-        };
-        super::deferred_drop::drop_later(self.chunks[chunks].iter_mut().map(anew).collect::<Vec<_>>());
+        for chunk in &mut self.chunks[chunks] {
+            let changed: Vec<Option<T>> = chunk.iter().map(&change).collect();
+            if changed.iter().any(Option::is_some) {
+                *chunk = Rc::new(changed.into_iter().zip(chunk.iter()).map(|(new, old)| new.unwrap_or_else(|| old.clone())).collect());
+            }
+        }
     }
 
-    /// Takes the first chunks of another list over, which has the same number of elements in them.
-    pub fn share_first(&mut self, other: &Self, chunks: usize) {
-        let pairs = self.chunks.iter_mut().zip(&other.chunks).take(chunks);
+    /// Takes some chunks of another list over, which has the same number of elements in them.
+    pub fn share(&mut self, other: &Self, chunks: std::ops::Range<usize>) {
+        let pairs = self.chunks[chunks.clone()].iter_mut().zip(&other.chunks[chunks]);
         super::deferred_drop::drop_later(pairs.map(|(own, shared)| std::mem::replace(own, shared.clone())).collect::<Vec<_>>());
     }
 
@@ -201,6 +202,21 @@ mod tests {
             check(&list, &plain, &mut rng);
             copies.iter().for_each(|(list, plain)| check(list, plain, &mut rng));
         }
+    }
+
+    #[test]
+    fn what_is_not_rewritten_stays_shared() {
+        let mut list = Chunks::<u64, 8>::default();
+        (0..50).for_each(|n| list.push(n));
+        let mut copy = list.clone();
+        let shared = |list: &Chunks<u64, 8>, other: &Chunks<u64, 8>| -> Vec<bool> {
+            list.chunks.iter().zip(&other.chunks).map(|(a, b)| Rc::ptr_eq(a, b)).collect()
+        };
+        list.rewrite(0..3, |n| (*n == 9).then_some(90));
+        assert_eq!(shared(&list, &copy), [true, false, true, true, true, true, true]);
+        assert_eq!((list.get(9), copy.get(9)), (Some(&90), Some(&9)));
+        copy.share(&list, 0..2);
+        assert!(shared(&list, &copy).into_iter().all(|same| same) && copy.get(9) == Some(&90));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use super::journal::{Actor, Entries, Entry, Record};
 use super::sim::Sim;
 use super::why::Why;
 use crate::api::{Kind, Time};
+use std::ops::Range;
 
 /// Kinds of which many come and go.
 const SHORT_LIVED: [Kind; 6] = [Kind::Pod, Kind::Event, Kind::Job, Kind::ReplicaSet, Kind::ControllerRevision, Kind::EndpointSlice];
@@ -19,11 +20,18 @@ const CHUNKS_PER_STEP: usize = 64;
 #[derive(Clone, Debug)]
 pub struct Forgetting {
     entries: Entries,
-    /// Chunks that are rewritten, and that are to be.
-    done: usize,
+    /// The chunks rewritten last; those before are done.
+    part: Range<usize>,
     chunks: usize,
     /// From when on everything is kept.
     pub from: Time,
+}
+
+impl Forgetting {
+    /// Whether all that is to be forgotten is.
+    pub fn is_done(&self) -> bool {
+        self.part.end == self.chunks
+    }
 }
 
 impl Sim {
@@ -32,21 +40,19 @@ impl Sim {
         let seen = self.informers.iter().map(super::informer::Informer::seen).min().unwrap_or(0);
         let entries = self.server.entries().clone();
         let chunks = if self.is_held_up() { 0 } else { entries.full_chunks(seen) };
-        Forgetting { entries, done: 0, chunks, from: self.now() }
+        Forgetting { entries, part: 0..0, chunks, from: self.now() }
     }
 
-    /// Goes on; true while there is more to do.
-    pub fn forget_next(&self, forgetting: &mut Forgetting) -> bool {
-        let Forgetting { entries, done, chunks, .. } = forgetting;
-        let end = (*done + CHUNKS_PER_STEP).min(*chunks);
-        entries.rewrite(*done..end, |entry| self.is_forgotten(entry).then(|| forgotten(entry.time)));
-        *done = end;
-        end < *chunks
+    /// Goes on with the next part, which is to be taken over by all that share the journal: what they let go is free at once.
+    pub fn forget_next(&self, forgetting: &mut Forgetting) {
+        let end = (forgetting.part.end + CHUNKS_PER_STEP).min(forgetting.chunks);
+        forgetting.part = forgetting.part.end..end;
+        forgetting.entries.rewrite(forgetting.part.clone(), |entry| self.is_forgotten(entry).then(|| forgotten(entry.time)));
     }
 
-    /// Takes over a journal that is shortened. This simulation has come from the one that it is of, or is that one.
+    /// Takes over the part of the journal that was shortened last. This simulation has come from the one that it is of, or is that one.
     pub fn forget(&mut self, forgetting: &Forgetting) {
-        self.server.entries_mut().share_first(&forgetting.entries, forgetting.chunks);
+        self.server.entries_mut().share(&forgetting.entries, forgetting.part.clone());
     }
 
     fn is_forgotten(&self, entry: &Entry) -> bool {
@@ -94,8 +100,10 @@ mod tests {
         let plain = rolled();
         let mut short = plain.clone();
         let mut forgetting = short.begin_forgetting();
-        while short.forget_next(&mut forgetting) {}
-        short.forget(&forgetting);
+        while !forgetting.is_done() {
+            short.forget_next(&mut forgetting);
+            short.forget(&forgetting);
+        }
         let count = |sim: &Sim| sim.journal().iter().filter(|entry| matches!(entry.record, Record::Forgotten)).count();
         assert_eq!((short.journal().len(), count(&plain)), (plain.journal().len(), 0));
         assert!(count(&short) * 5 > short.journal().len() * 2, "{} of {}", count(&short), short.journal().len());
@@ -134,8 +142,10 @@ mod tests {
         let mut sim = rolled();
         sim.fault("delay pod 1h").unwrap();
         let mut forgetting = sim.begin_forgetting();
-        while sim.forget_next(&mut forgetting) {}
-        sim.forget(&forgetting);
+        while !forgetting.is_done() {
+            sim.forget_next(&mut forgetting);
+            sim.forget(&forgetting);
+        }
         assert!(!sim.journal().iter().any(|entry| matches!(entry.record, Record::Forgotten)));
     }
 }

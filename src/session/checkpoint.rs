@@ -145,15 +145,16 @@ impl Checkpoints {
         self.forgetting.is_some()
     }
 
-    /// Goes on with that, a part at a time; what is forgotten, once that is known.
-    pub fn forget_next(&mut self) -> Option<Forgetting> {
-        let forgetting = self.forgetting.as_mut()?;
-        if self.kept[0].sim.forget_next(forgetting) {
-            return None;
+    /// Goes on with that, a part at a time, here and in others that have come from the first one. True while there is more.
+    pub fn forget_next<'a>(&mut self, others: impl Iterator<Item = &'a mut Sim>) -> bool {
+        let Some(forgetting) = &mut self.forgetting else { return false };
+        self.kept[0].sim.forget_next(forgetting);
+        self.kept.iter_mut().for_each(|kept| kept.sim.forget(forgetting));
+        others.for_each(|sim| sim.forget(forgetting));
+        if forgetting.is_done() {
+            self.forgetting = None;
         }
-        let forgetting = self.forgetting.take()?;
-        self.kept.iter_mut().for_each(|kept| kept.sim.forget(&forgetting));
-        Some(forgetting)
+        self.forgetting.is_some()
     }
 
     /// Drops those after an instant.

@@ -18,14 +18,13 @@ impl Run {
 
     /// Drops the next part of what makes room. True while there is more.
     pub fn forget_next(&mut self) -> bool {
-        if let Some(forgotten) = self.checkpoints.forget_next() {
-            self.live.sim.forget(&forgotten);
-            if let Some(past) = &mut self.past {
-                past.sim.forget(&forgotten);
-            }
-            self.epoch += 1;
+        if !self.checkpoints.forgets() {
+            return false;
         }
-        self.checkpoints.forgets()
+        let others = std::iter::once(&mut self.live).chain(&mut self.past).map(|other| &mut other.sim);
+        let goes_on = self.checkpoints.forget_next(others);
+        self.epoch += u64::from(!goes_on);
+        goes_on
     }
 
     /// The earliest instant that can be shown, in milliseconds.
