@@ -26,6 +26,7 @@ for lesson in static/lessons/*.yaml; do
   cp "$lesson" "$dir/lessons/"
   { printf '(window.loopscopeLessons = window.loopscopeLessons || {})["%s"] = `' "$name"; quoted "$lesson"; printf '`;\n'; } > "$dir/lessons/$name.js"
 done
+if command -v node >/dev/null && [ -d node_modules/yaml ]; then node scripts/lessons.mjs "$dir"; fi
 if command -v node >/dev/null && [ -d node_modules/esbuild ]; then node scripts/minify.mjs; fi
 # A page in <iframe sandbox="allow-scripts"> has an opaque origin: it may load scripts, but it may fetch only from servers that send
 # Access-Control-Allow-Origin. For it the module is kept as a script as well.

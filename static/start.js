@@ -40,6 +40,10 @@
   // in one piece.
   var glue = script('loopscope.js');
   var first = part('loopscope_bg');
+  // A lesson's own words are read while the simulator loads. (The page asks for the lesson when it is there; by then it is in the cache.)
+  var lesson = /^[a-z-]+$/.test(query.get('lesson')) && query.get('lesson');
+  var introduced = lesson && script('lessons/' + lesson + '.js').then(function () { return (window.loopscopeSummaries || {})[lesson]; })
+    .catch(function () { return null; });
 
   function script(src) {
     return new Promise(function (resolve, reject) {
@@ -242,11 +246,26 @@
     });
   }
 
+  // The lesson's title and summary in the place of what the page is. That is not shown before, only if they cannot be had.
+  function introduce(what) {
+    what.style.visibility = 'hidden';
+    introduced.then(function (languages) {
+      var said = languages && languages[/^zh/.test(root.lang) ? 'zh' : 'en'];
+      if (said) {
+        var title = document.createElement('b');
+        title.textContent = said.title;
+        what.replaceChildren(title, document.createElement('br'), said.summary);
+      }
+      what.style.visibility = '';
+    });
+  }
+
   function start() {
     var app = document.getElementById('app');
     var note = document.getElementById('boot-note');
     var what = document.getElementById('boot-what');
     if (what && words().what) what.textContent = words().what;
+    if (what && lesson) introduce(what);
     var slow = setTimeout(function () { if (note) note.textContent = words().starting; }, 300);
     var navigation = performance.getEntriesByType('navigation')[0];
     // After a reload the files are in the cache. Diagrams that the first part has no code for wait for the rest, and need not begin again.

@@ -172,6 +172,24 @@ for (const [scheme, lang, width, height] of [['light', 'en', 1440, 900], ['dark'
   });
 }
 
+for (const [lang, title, summary] of [['en', 'The control loop', 'A controller compares what you asked for'], ['zh', '控制回路', '控制器比较期望状态与实际状态']]) {
+  test(`what a lesson is about is read while the simulator loads, ${lang}`, async ({ page }) => {
+    let go;
+    const wait = new Promise((resolve) => (go = resolve));
+    await page.route('**/loopscope_bg.wasm', async (route) => {
+      await wait;
+      await route.continue();
+    });
+    await page.goto(`index.html?lesson=control-loop&lang=${lang}`);
+    const what = page.locator('#boot-what');
+    await expect(what).toBeVisible();
+    await expect(what.locator('b')).toHaveText(title);
+    await expect(what).toContainText(summary);
+    go();
+    await expect(page.locator('#lesson h2')).toHaveText(title);
+  });
+}
+
 test('an unknown lesson is said to be none', async ({ page }) => {
   await page.goto('index.html?lesson=nothing');
   await page.waitForFunction(() => window.loopscope?.ready);
