@@ -47,6 +47,11 @@ pub fn enable() {
     QUEUE.with_borrow_mut(|queue| *queue = Some(Vec::new()));
 }
 
+/// Whether something waits to be dropped: memory that looks taken is about to be free.
+pub fn is_waiting() -> bool {
+    QUEUE.with_borrow(|queue| queue.as_ref().is_some_and(|queue| !queue.is_empty()))
+}
+
 /// Drops one part of the queue; `true` if more may be left.
 pub fn drop_some() -> bool {
     let part = QUEUE.with_borrow_mut(|queue| {
@@ -59,7 +64,7 @@ pub fn drop_some() -> bool {
     });
     // Dropping a part may queue large parts of its own.
     drop(part);
-    QUEUE.with_borrow(|queue| queue.as_ref().is_some_and(|queue| !queue.is_empty()))
+    is_waiting()
 }
 
 /// Queues a collection to be dropped in idle time, if deferral is enabled and it is large.
@@ -101,7 +106,7 @@ mod tests {
         let (stays, goes) = (large(), large());
         let copy = goes.0.clone();
         drop(goes);
-        assert!(Rc::strong_count(&life) > 2_000, "nothing has been given back yet");
+        assert!(is_waiting() && Rc::strong_count(&life) > 2_000, "nothing has been given back yet");
         let mut parts = 0;
         while drop_some() {
             parts += 1;

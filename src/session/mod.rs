@@ -23,6 +23,7 @@ pub mod leftovers;
 pub mod lesson;
 pub mod load;
 pub mod manifest_file;
+pub mod memory_room;
 pub mod msg;
 mod opening;
 pub mod pacing;

@@ -28,7 +28,7 @@ impl Page {
     pub(super) fn tick(&mut self) -> bool {
         let mut state = self.state.borrow_mut();
         let room = &mut self.room;
-        let went = self.pacing.run_slice(&mut state, window::is_whole(), &dom::now, &mut |state| room.check(state));
+        let went = self.pacing.run_slice(&mut state, window::is_whole(), &dom::now, &mut |state| super::room::check(room, state));
         // While a slow machine opens the page its frames are late, as if it were out of sight.
         if !went && window::is_whole() && self.pacing.is_hidden(dom::now()) {
             self.hooks.timer = None;
