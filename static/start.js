@@ -40,8 +40,9 @@
   // in one piece.
   var glue = script('loopscope.js');
   var first = part('loopscope_bg');
-  // A lesson's own words are read while the simulator loads. (The page asks for the lesson when it is there; by then it is in the cache.)
-  var lesson = /^[a-z-]+$/.test(query.get('lesson')) && query.get('lesson');
+  // A lesson's own words are read while the simulator loads. (The page asks for the lesson when it is there; by then it is in the cache,
+  // but for frames, whose own pictures say what they are about.)
+  var lesson = !inside && !query.has('embed') && /^[a-z-]+$/.test(query.get('lesson')) && query.get('lesson');
   var introduced = lesson && script('lessons/' + lesson + '.js').then(function () { return (window.loopscopeSummaries || {})[lesson]; })
     .catch(function () { return null; });
 
@@ -246,7 +247,7 @@
     });
   }
 
-  // The lesson's title and summary in the place of what the page is. That is not shown before, only if they cannot be had.
+  // The lesson's title and summary in the place of what the page is. Neither is shown until they are there, or cannot be had.
   function introduce(what) {
     what.style.visibility = 'hidden';
     introduced.then(function (languages) {

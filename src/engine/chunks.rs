@@ -68,9 +68,10 @@ impl<T: Clone, const N: usize> Chunks<T, N> {
         }
     }
 
-    /// Takes some chunks of another list over, which has the same number of elements in them.
+    /// Takes some chunks of another list over, which has the same number of elements in them; what this list does not have is left out.
     pub fn share(&mut self, other: &Self, chunks: std::ops::Range<usize>) {
-        let pairs = self.chunks[chunks.clone()].iter_mut().zip(&other.chunks[chunks]);
+        let pairs =
+            self.chunks.iter_mut().zip(&other.chunks).take(chunks.end).skip(chunks.start).filter(|(own, shared)| !Rc::ptr_eq(own, shared));
         super::deferred_drop::drop_later(pairs.map(|(own, shared)| std::mem::replace(own, shared.clone())).collect::<Vec<_>>());
     }
 
@@ -217,6 +218,11 @@ mod tests {
         assert_eq!((list.get(9), copy.get(9)), (Some(&90), Some(&9)));
         copy.share(&list, 0..2);
         assert!(shared(&list, &copy).into_iter().all(|same| same) && copy.get(9) == Some(&90));
+        // A list that ends earlier takes what it has.
+        let mut short = Chunks::<u64, 8>::default();
+        (0..20).for_each(|n| short.push(n));
+        short.share(&list, 1..7);
+        assert_eq!((shared(&short, &list), short.len()), (vec![false, true, true], 20));
     }
 
     #[test]

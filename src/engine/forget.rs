@@ -13,8 +13,8 @@ use std::ops::Range;
 
 /// Kinds of which many come and go.
 const SHORT_LIVED: [Kind; 6] = [Kind::Pod, Kind::Event, Kind::Job, Kind::ReplicaSet, Kind::ControllerRevision, Kind::EndpointSlice];
-/// Chunks of the journal rewritten at a time.
-const CHUNKS_PER_STEP: usize = 64;
+/// Chunks of the journal rewritten at a time; few in tests, so that they go through several parts.
+const CHUNKS_PER_STEP: usize = if cfg!(test) { 2 } else { 64 };
 
 /// A journal while its older part is forgotten.
 #[derive(Clone, Debug)]
@@ -43,7 +43,8 @@ impl Sim {
         Forgetting { entries, part: 0..0, chunks, from: self.now() }
     }
 
-    /// Goes on with the next part, which is to be taken over by all that share the journal: what they let go is free at once.
+    /// Goes on with the next part, which all simulations of the history are to take over ([`Sim::forget`]): what they let go is
+    /// released before the next part. A run that was copied before keeps what it has.
     pub fn forget_next(&self, forgetting: &mut Forgetting) {
         let end = (forgetting.part.end + CHUNKS_PER_STEP).min(forgetting.chunks);
         forgetting.part = forgetting.part.end..end;

@@ -24,7 +24,7 @@ pub enum Room {
 impl MemoryRoom {
     /// Looks at how many pages are taken. `goes_on`: goes on with giving back what was dropped before, true while there is more. Until
     /// that is done more is taken than is needed, and nothing else is dropped.
-    pub fn look(&mut self, taken: usize, goes_on: impl FnOnce() -> bool) -> Room {
+    pub fn look(&mut self, taken: usize, goes_on: &mut dyn FnMut() -> bool) -> Room {
         let (full, goes_on) = (taken > MAX_MEMORY_PAGES, goes_on());
         if goes_on && !full || taken <= self.0 {
             return Room::Left;
@@ -47,22 +47,22 @@ mod tests {
     #[test]
     fn nothing_more_is_dropped_until_what_was_dropped_before_is_free() {
         let mut room = MemoryRoom::default();
-        assert_eq!(room.look(ROOM_PAGES, || false), Room::Left);
-        assert_eq!(room.look(ROOM_PAGES + 1, || false), Room::Wanted);
+        assert_eq!(room.look(ROOM_PAGES, &mut || false), Room::Left);
+        assert_eq!(room.look(ROOM_PAGES + 1, &mut || false), Room::Wanted);
         // What replaces it takes memory before the old is free.
         let more = ROOM_PAGES + 2 * MEMORY_STEP_PAGES;
-        assert_eq!(room.look(more, || true), Room::Left);
-        assert_eq!(room.look(more, || false), Room::Wanted);
+        assert_eq!(room.look(more, &mut || true), Room::Left);
+        assert_eq!(room.look(more, &mut || false), Room::Wanted);
         // It is filled again before more is taken.
-        assert_eq!(room.look(more + MEMORY_STEP_PAGES, || false), Room::Left);
+        assert_eq!(room.look(more + MEMORY_STEP_PAGES, &mut || false), Room::Left);
     }
 
     #[test]
     fn the_clock_stops_at_the_limit_whatever_is_to_be_free() {
         let mut room = MemoryRoom::default();
-        assert_eq!(room.look(MAX_MEMORY_PAGES + 1, || true), Room::Full);
+        assert_eq!(room.look(MAX_MEMORY_PAGES + 1, &mut || true), Room::Full);
         // A person who goes on has a step more.
-        assert_eq!(room.look(MAX_MEMORY_PAGES + MEMORY_STEP_PAGES, || true), Room::Left);
-        assert_eq!(room.look(MAX_MEMORY_PAGES + MEMORY_STEP_PAGES + 2, || true), Room::Full);
+        assert_eq!(room.look(MAX_MEMORY_PAGES + MEMORY_STEP_PAGES, &mut || true), Room::Left);
+        assert_eq!(room.look(MAX_MEMORY_PAGES + MEMORY_STEP_PAGES + 2, &mut || true), Room::Full);
     }
 }

@@ -23,6 +23,7 @@ impl Run {
         }
         let others = std::iter::once(&mut self.live).chain(&mut self.past).map(|other| &mut other.sim);
         let goes_on = self.checkpoints.forget_next(others);
+        // Until the last part what was read before may still be shown: it was so.
         self.epoch += u64::from(!goes_on);
         goes_on
     }
@@ -68,7 +69,15 @@ mod tests {
         let before = states(&mut run, 17..=20);
         assert_eq!(run.earliest(), 0);
         assert!(run.make_room());
-        while run.forget_next() {}
+        // Between two parts a person goes back and looks.
+        let mut parts = 0;
+        while run.forget_next() {
+            parts += 1;
+            if parts == 2 {
+                assert_eq!(states(&mut run, 18..=18), before[1..2]);
+            }
+        }
+        assert!(parts > 4, "{parts}");
         let earliest = run.earliest();
         assert!(earliest > 300_000 && earliest < 1_020_000, "{earliest}");
         assert_eq!(states(&mut run, 17..=20), before);
