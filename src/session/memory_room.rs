@@ -3,6 +3,8 @@
 /// The oldest part of the history is dropped when it fills this many pages, two gigabytes; then again after each step.
 const ROOM_PAGES: usize = 32_768;
 const MEMORY_STEP_PAGES: usize = 1_024;
+/// While what was dropped is being freed so many more may be taken.
+const FREEING_PAGES: usize = 4 * MEMORY_STEP_PAGES;
 /// The clock stops when it fills so many all the same: three of the four gigabytes that a module may have.
 const MAX_MEMORY_PAGES: usize = 49_152;
 
@@ -22,11 +24,12 @@ pub enum Room {
 }
 
 impl MemoryRoom {
-    /// Looks at how many pages are taken. `goes_on`: goes on with giving back what was dropped before, true while there is more. Until
-    /// that is done more is taken than is needed, and nothing else is dropped.
-    pub fn look(&mut self, taken: usize, goes_on: &mut dyn FnMut() -> bool) -> Room {
-        let (full, goes_on) = (taken > MAX_MEMORY_PAGES, goes_on());
-        if goes_on && !full || taken <= self.0 {
+    /// Looks at how many pages are taken. `frees`: whether what was dropped before is still being freed. Until that is done more is taken
+    /// than is needed, and nothing else is dropped, unless much more is taken meanwhile.
+    pub fn look(&mut self, taken: usize, frees: bool) -> Room {
+        let full = taken > MAX_MEMORY_PAGES;
+        let room = if frees && !full { self.0 + FREEING_PAGES } else { self.0 };
+        if taken <= room {
             return Room::Left;
         }
         self.0 = taken + MEMORY_STEP_PAGES;
@@ -47,22 +50,25 @@ mod tests {
     #[test]
     fn nothing_more_is_dropped_until_what_was_dropped_before_is_free() {
         let mut room = MemoryRoom::default();
-        assert_eq!(room.look(ROOM_PAGES, &mut || false), Room::Left);
-        assert_eq!(room.look(ROOM_PAGES + 1, &mut || false), Room::Wanted);
+        assert_eq!(room.look(ROOM_PAGES, false), Room::Left);
+        assert_eq!(room.look(ROOM_PAGES + 1, false), Room::Wanted);
         // What replaces it takes memory before the old is free.
         let more = ROOM_PAGES + 2 * MEMORY_STEP_PAGES;
-        assert_eq!(room.look(more, &mut || true), Room::Left);
-        assert_eq!(room.look(more, &mut || false), Room::Wanted);
+        assert_eq!(room.look(more, true), Room::Left);
+        assert_eq!(room.look(more, false), Room::Wanted);
+        // What goes on for ever keeps nothing from being dropped.
+        assert_eq!(room.look(more + MEMORY_STEP_PAGES + FREEING_PAGES, true), Room::Left);
+        assert_eq!(room.look(more + MEMORY_STEP_PAGES + FREEING_PAGES + 1, true), Room::Wanted);
         // It is filled again before more is taken.
-        assert_eq!(room.look(more + MEMORY_STEP_PAGES, &mut || false), Room::Left);
+        assert_eq!(room.look(more + 2 * MEMORY_STEP_PAGES + FREEING_PAGES, false), Room::Left);
     }
 
     #[test]
     fn the_clock_stops_at_the_limit_whatever_is_to_be_free() {
         let mut room = MemoryRoom::default();
-        assert_eq!(room.look(MAX_MEMORY_PAGES + 1, &mut || true), Room::Full);
+        assert_eq!(room.look(MAX_MEMORY_PAGES + 1, true), Room::Full);
         // A person who goes on has a step more.
-        assert_eq!(room.look(MAX_MEMORY_PAGES + MEMORY_STEP_PAGES, &mut || true), Room::Left);
-        assert_eq!(room.look(MAX_MEMORY_PAGES + MEMORY_STEP_PAGES + 2, &mut || true), Room::Full);
+        assert_eq!(room.look(MAX_MEMORY_PAGES + MEMORY_STEP_PAGES, true), Room::Left);
+        assert_eq!(room.look(MAX_MEMORY_PAGES + MEMORY_STEP_PAGES + 2, true), Room::Full);
     }
 }

@@ -21,6 +21,8 @@ const PICTURE_WAIT_MS: f64 = 100.0;
 const LATE_FRAME_MS: f64 = 20.0;
 /// Milliseconds for giving back memory.
 const DROP_BUDGET_MS: f64 = 2.0;
+/// The share of a slice for the same where more has been let go than that was enough for.
+const DROP_SHARE_BEHIND: f64 = 0.6;
 /// After a picture, none is made for this multiple of its cost: more where frames are late, since the browser paints after the
 /// picture is made.
 const REST_FACTOR: f64 = 4.0;
@@ -34,6 +36,8 @@ const FAST_SPEED: f64 = 100.0;
 pub const TASKS_PER_CHECK: usize = 4;
 /// Entries or Pods read between two looks at the clock.
 const READS_PER_CHECK: usize = 64;
+/// Parts given back between two looks at the clock.
+const DROPS_PER_CHECK: usize = 8;
 /// Milliseconds between two announcements of what fails or settles, and of anything else.
 const NEWS_INTERVAL_MS: f64 = 2_000.0;
 const DECISION_INTERVAL_MS: f64 = 5_000.0;
@@ -54,13 +58,21 @@ struct Rate {
     pace: Pace,
 }
 
+/// What the last slice left.
+#[derive(Clone, Copy, Debug, Default)]
+struct LastSlice {
+    /// It was not needed to its end.
+    idle: bool,
+    /// More is to be given back than it had time for.
+    drops_behind: bool,
+}
+
 /// Slices of the engine and pictures, so that the page stays responsive.
 #[derive(Clone, Copy, Debug)]
 pub struct FramePacing {
     rate: Rate,
     slice_ms: f64,
-    /// Whether the last slice was not needed to its end.
-    idle: bool,
+    last: LastSlice,
     /// When the frame that is awaited was requested.
     requested_ms: Option<f64>,
     /// When the last frame came.
@@ -82,7 +94,7 @@ impl FramePacing {
         FramePacing {
             rate: Rate { last_ms: now_ms, ..Rate::default() },
             slice_ms: ENGINE_SLICE_MS,
-            idle: false,
+            last: LastSlice::default(),
             requested_ms: None,
             frame_ms: 0.0,
             picture_ms: 0.0,
@@ -127,8 +139,10 @@ impl FramePacing {
         let passed = passed + owed;
         let slice = self.slice_at(now);
         let left = || clock() - now < slice;
-        while deferred_drop::drop_some() && clock() - now < DROP_BUDGET_MS {}
-        if std::mem::take(&mut self.idle) {
+        let budget = if self.last.drops_behind { DROP_BUDGET_MS.max(slice * DROP_SHARE_BEHIND) } else { DROP_BUDGET_MS };
+        while (0..DROPS_PER_CHECK).all(|_| deferred_drop::drop_some()) && clock() - now < budget {}
+        self.last.drops_behind = deferred_drop::is_waiting();
+        if std::mem::take(&mut self.last.idle) {
             state.timeline.run.run_idle_work();
         }
         if state.in_dry_run() {
@@ -164,7 +178,7 @@ impl FramePacing {
                     break;
                 }
             }
-            self.idle = !went;
+            self.last.idle = !went;
             return went;
         }
         let wanted = passed * 1000.0 * state.timeline.speed + self.rate.carry;
@@ -176,7 +190,7 @@ impl FramePacing {
                 break;
             }
         }
-        self.idle = state.timeline.run.sim().now() >= to;
+        self.last.idle = state.timeline.run.sim().now() >= to;
         // How fast a cluster goes that is followed is its server's.
         let wanted = if state.timeline.run.follows() { 0.0 } else { wanted };
         self.rate.pace.slice(passed, wanted, state.timeline.run.sim().now().0.saturating_sub(from) as f64);

@@ -7,9 +7,7 @@ use crate::session::memory_room::{MemoryRoom, Room};
 /// Makes room if there is none, in parts.
 pub(super) fn check(room: &mut MemoryRoom, state: &mut State) {
     let taken = core::arch::wasm32::memory_size::<0>();
-    // The last part that is forgotten waits to be dropped too.
-    let mut goes_on = || deferred_drop::is_waiting() || state.timeline.run.forget_next() || deferred_drop::is_waiting();
-    match room.look(taken, &mut goes_on) {
+    match room.look(taken, state.timeline.run.forget_next() || deferred_drop::is_waiting()) {
         Room::Left => {}
         Room::Wanted => state.make_room(),
         Room::Full => state.stop_full(),
