@@ -9,7 +9,7 @@ impl Run {
         let branches = !std::mem::take(&mut self.branches).is_empty();
         let forgets = self.checkpoints.begin_forgetting();
         let first = self.checkpoints.first();
-        if self.past.as_ref().is_some_and(|past| past.steps < first.steps) {
+        if self.past.as_ref().is_some_and(|past| past.steps < first.steps || past.done < first.done) {
             self.past = Some(first.clone());
             self.epoch += 1;
         }
