@@ -34,7 +34,8 @@
     reload: 'Reload the page',
   } };
   if (/^zh/i.test(query.get('lang') || kept('loopscope.lang') || navigator.language)) root.lang = 'zh-CN';
-  function words() { return catalogues[/^zh/.test(root.lang) ? 'zh' : 'en']; }
+  function language() { return /^zh/.test(root.lang) ? 'zh' : 'en'; }
+  function words() { return catalogues[language()]; }
 
   // What the opening runs comes first, and the rest of the module after it (scripts/split.mjs). A build without the tools for that is
   // in one piece.
@@ -251,7 +252,7 @@
   function introduce(what) {
     what.style.visibility = 'hidden';
     introduced.then(function (languages) {
-      var said = languages && languages[/^zh/.test(root.lang) ? 'zh' : 'en'];
+      var said = languages && languages[language()];
       if (said) {
         var title = document.createElement('b');
         title.textContent = said.title;

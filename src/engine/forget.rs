@@ -96,15 +96,20 @@ mod tests {
         sim
     }
 
+    /// Forgets all that can be forgotten now.
+    fn shorten(sim: &mut Sim) {
+        let mut forgetting = sim.begin_forgetting();
+        while !forgetting.is_done() {
+            sim.forget_next(&mut forgetting);
+            sim.forget(&forgetting);
+        }
+    }
+
     #[test]
     fn what_is_gone_is_forgotten_and_everything_goes_on_alike() {
         let plain = rolled();
         let mut short = plain.clone();
-        let mut forgetting = short.begin_forgetting();
-        while !forgetting.is_done() {
-            short.forget_next(&mut forgetting);
-            short.forget(&forgetting);
-        }
+        shorten(&mut short);
         let count = |sim: &Sim| sim.journal().iter().filter(|entry| matches!(entry.record, Record::Forgotten)).count();
         assert_eq!((short.journal().len(), count(&plain)), (plain.journal().len(), 0));
         assert!(count(&short) * 5 > short.journal().len() * 2, "{} of {}", count(&short), short.journal().len());
@@ -142,11 +147,7 @@ mod tests {
     fn nothing_is_forgotten_while_an_event_is_held_back() {
         let mut sim = rolled();
         sim.fault("delay pod 1h").unwrap();
-        let mut forgetting = sim.begin_forgetting();
-        while !forgetting.is_done() {
-            sim.forget_next(&mut forgetting);
-            sim.forget(&forgetting);
-        }
+        shorten(&mut sim);
         assert!(!sim.journal().iter().any(|entry| matches!(entry.record, Record::Forgotten)));
     }
 }

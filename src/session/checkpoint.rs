@@ -140,21 +140,17 @@ impl Checkpoints {
         half > 0
     }
 
-    /// Whether something is still to be forgotten.
-    pub fn forgets(&self) -> bool {
-        self.forgetting.is_some()
-    }
-
-    /// Goes on with that, a part at a time, here and in others that have come from the first one. True while there is more.
-    pub fn forget_next<'a>(&mut self, others: impl Iterator<Item = &'a mut Sim>) -> bool {
-        let Some(forgetting) = &mut self.forgetting else { return false };
+    /// Goes on with that, a part at a time, here and in others that have come from the first one. `None` if there is nothing to forget,
+    /// false after the last part.
+    pub fn forget_next<'a>(&mut self, others: impl Iterator<Item = &'a mut Sim>) -> Option<bool> {
+        let forgetting = self.forgetting.as_mut()?;
         self.kept[0].sim.forget_next(forgetting);
         self.kept.iter_mut().for_each(|kept| kept.sim.forget(forgetting));
         others.for_each(|sim| sim.forget(forgetting));
         if forgetting.is_done() {
             self.forgetting = None;
         }
-        self.forgetting.is_some()
+        Some(self.forgetting.is_some())
     }
 
     /// Drops those after an instant.

@@ -18,11 +18,8 @@ impl Run {
 
     /// Drops the next part of what makes room. True while there is more.
     pub fn forget_next(&mut self) -> bool {
-        if !self.checkpoints.forgets() {
-            return false;
-        }
         let others = std::iter::once(&mut self.live).chain(&mut self.past).map(|other| &mut other.sim);
-        let goes_on = self.checkpoints.forget_next(others);
+        let Some(goes_on) = self.checkpoints.forget_next(others) else { return false };
         // Until the last part what was read before may still be shown: it was so.
         self.epoch += u64::from(!goes_on);
         goes_on
