@@ -90,7 +90,7 @@ async function begin(browser, address, pods, input) {
     const mb = await page.evaluate(() => window.memory.buffer.byteLength / 1e6);
     const long = all.filter((task) => task > 50);
     const rate = rates.reduce((sum, rate) => sum + rate, 0) / rates.length;
-    console.log(`${input.padEnd(18)}${word.padEnd(8)}${`${((Date.now() - from) / 1000).toFixed(0)} s`.padStart(8)}${`${Math.max(...all).toFixed(0)} ms`.padStart(14)}${String(long.length).padStart(9)}${rate.toFixed(0).padStart(10)}${`${mb.toFixed(0)} MB`.padStart(10)}`);
+    console.log(`${input.padEnd(18)}${word.padEnd(8)}${`${((Date.now() - from) / 1000).toFixed(0)} s`.padStart(8)}${`${all.reduce((most, task) => Math.max(most, task), 0).toFixed(0)} ms`.padStart(14)}${String(long.length).padStart(9)}${rate.toFixed(0).padStart(10)}${`${mb.toFixed(0)} MB`.padStart(10)}`);
   };
   return { page, part };
 }

@@ -21,9 +21,17 @@ record! {
         pub reason: Phrase = "reason",
         pub reporting_component: Phrase = "reportingComponent" omitempty,
         pub reporting_instance: Str = "reportingInstance" omitempty,
+        pub series: Option<Box<EventSeries>> = "series" omitempty,
         pub source: Rc<EventSource> = "source" omitempty,
         /// `Normal` or `Warning`.
         pub kind: Phrase = "type",
+    }
+
+    /// How often an Event came, as the newer API counts it.
+    #[derive(Clone, PartialEq, Eq, Debug, Default)]
+    pub struct EventSeries {
+        pub count: i32 = "count" omitempty,
+        pub last_observed_time: MicroTime = "lastObservedTime",
     }
 
     /// The object an Event is about.
@@ -43,6 +51,23 @@ record! {
     pub struct EventSource {
         pub component: Str = "component",
         pub host: Str = "host" omitempty,
+    }
+}
+
+impl Event {
+    /// How often it came.
+    pub fn times(&self) -> i32 {
+        self.series.as_ref().map(|series| series.count).or(self.count).unwrap_or(1)
+    }
+
+    /// When it came last.
+    pub fn last_seen(&self) -> Option<Timestamp> {
+        self.series.as_ref().map(|series| series.last_observed_time.0).or(self.last_timestamp).or(self.event_time.map(|time| time.0))
+    }
+
+    /// When it came first.
+    pub fn first_seen(&self) -> Option<Timestamp> {
+        self.first_timestamp.or(self.event_time.map(|time| time.0))
     }
 }
 

@@ -2,7 +2,9 @@
 //!
 //! Models `client-go/tools/record/events_cache.go`: an Event like an earlier one raises its count; more than
 //! ten that differ only in their message within ten minutes are combined; one object gets a burst of 25.
+//! The scheduler records its Events otherwise (`event_series.rs`).
 
+use super::event_series::{Looks, Series};
 use super::store::{ApiServer, Origin};
 use super::table::hash;
 use super::tree::Tree;
@@ -13,6 +15,8 @@ use crate::api::{Body, Kind, Object, ObjectMeta, ObjectRef, Phrase, Str, Time, U
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
+/// The component whose Events go through the newer API.
+const SCHEDULER: &str = "default-scheduler";
 const SIMILAR_LIMIT: usize = 10;
 const SIMILAR_WINDOW_US: u64 = 600 * SECOND;
 const SPAM_BURST: u32 = 25;
@@ -20,10 +24,12 @@ const SPAM_REFILL_US: u64 = 300 * SECOND;
 
 /// Events recorded about one object. Texts are stored as hashes.
 #[derive(Clone, Debug, Default)]
-struct Said {
+pub(super) struct Said {
     heard: Vec<Heard>,
     /// The timestamp in the Event's name, by a hash of its group, field and message.
-    events: Vec<(u64, u64)>,
+    pub(super) events: Vec<(u64, u64)>,
+    /// What the scheduler may say again.
+    pub(super) series: Vec<Series>,
     /// Events used of each source's burst, and the time of the last refill.
     spent: Vec<(&'static str, u32, Time)>,
 }
@@ -42,6 +48,7 @@ struct Heard {
 pub struct EventRecorder {
     /// In an `Rc`, so that copying a leaf of the tree is cheap for the neighbours of the changed entry.
     about: Tree<Uid, Rc<Said>>,
+    pub(super) looks: Looks,
     pub(super) leases: Leases,
 }
 
@@ -66,9 +73,12 @@ impl EventRecorder {
         mut message: Str,
     ) {
         let component = origin.actor.name;
-        let scheduler = component == "default-scheduler";
-        let said = Rc::make_mut(self.about.get_or_insert_with(about.meta.uid, Rc::default));
-        if !scheduler && !said.may_speak(server.now, component) {
+        let stamp = server.now.0.wrapping_mul(1000).wrapping_add(server.version() % 1000);
+        if component == SCHEDULER {
+            return self.record_series(server, origin, about, what, message, stamp);
+        }
+        let said = self.said_about(about.meta.uid);
+        if !said.may_speak(server.now, component) {
             return;
         }
         let source = hash(component, what.1) ^ hash(what.0, "");
@@ -80,11 +90,10 @@ impl EventRecorder {
         let known = said.events.iter().position(|(what, _)| *what == identity);
         if let Some(known) = known {
             let key = ObjectRef::new(Kind::Event, namespace_of(about), &name_of(about, said.events[known].1));
-            if repeat(server, origin, &key, &message, scheduler) {
+            if repeat(server, origin, &key, &message) {
                 return;
             }
         }
-        let stamp = server.now.0.wrapping_mul(1000).wrapping_add(server.version() % 1000);
         let event = new_event(server, origin, about, field, what, message, stamp);
         if server.create(origin, event, Why::Said { reason: what.1 }).is_ok() {
             match known {
@@ -92,6 +101,23 @@ impl EventRecorder {
                 None => said.events.push((identity, stamp)),
             }
         }
+    }
+
+    /// The controller manager and what goes with it has restarted: what was said before counts no more.
+    pub fn restart(&mut self) {
+        let series: Vec<_> =
+            self.with_series(&|_| true, usize::MAX).into_iter().map(|uid| (uid, self.said_about(uid).series.clone())).collect();
+        *self = EventRecorder { looks: self.looks.clone(), ..Default::default() };
+        series.into_iter().for_each(|(uid, series)| self.said_about(uid).series = series);
+    }
+
+    pub(super) fn said_about(&mut self, about: Uid) -> &mut Said {
+        Rc::make_mut(self.about.get_or_insert_with(about, Rc::default))
+    }
+
+    /// Objects of which the scheduler may say such a thing again, at most so many.
+    pub(super) fn with_series(&self, is: &dyn Fn(&Series) -> bool, most: usize) -> Vec<Uid> {
+        self.about.iter().filter(|(_, said)| said.series.iter().any(is)).map(|(uid, _)| *uid).take(most).collect()
     }
 
     /// The keys of the Events about an object; some may be deleted.
@@ -159,20 +185,18 @@ fn namespace_of(about: &Object) -> &str {
 }
 
 /// Raises the count of an Event that still exists.
-fn repeat(server: &mut ApiServer, origin: &Origin, key: &ObjectRef, message: &Str, scheduler: bool) -> bool {
+fn repeat(server: &mut ApiServer, origin: &Origin, key: &ObjectRef, message: &Str) -> bool {
     let (wall, Some(old)) = (server.wall(), server.get(key).cloned()) else { return false };
     let mut new = (*old).clone();
     let Body::Event(event) = &mut new.body else { return false };
     event.message = message.clone();
     event.count = Some(event.count.unwrap_or(1) + 1);
-    if !scheduler || event.last_timestamp.is_some() {
-        event.last_timestamp = Some(wall);
-    }
+    event.last_timestamp = Some(wall);
     let reason = "count";
     server.update_all(origin, new, Why::Said { reason }).is_ok()
 }
 
-fn new_event(
+pub(super) fn new_event(
     server: &ApiServer,
     origin: &Origin,
     about: &Object,
@@ -182,7 +206,7 @@ fn new_event(
     stamp: u64,
 ) -> Object {
     let (wall, component) = (server.wall(), Str::new_static(origin.actor.name));
-    let scheduler = origin.actor.name == "default-scheduler";
+    let scheduler = origin.actor.name == SCHEDULER;
     let event = Event {
         action: match reason {
             _ if !scheduler => Phrase::default(),
@@ -211,6 +235,7 @@ fn new_event(
         reason: reason.into(),
         reporting_component: origin.actor.name.into(),
         reporting_instance: origin.actor.node.clone(),
+        series: None,
         source: if scheduler { EventSource::default() } else { EventSource { component, host: origin.actor.node.clone() } }.shared(),
         kind: kind.into(),
     };

@@ -57,6 +57,8 @@ pub(super) enum Task {
     Relieve(Str, Option<EntryId>),
     /// The lease granted at that time ends, and its Events with it.
     ExpireEvents(Time),
+    /// The scheduler looks for series of Events that are over.
+    FinishSeries,
 }
 
 /// Objects sorted and Pods read in one slice of idle work.
@@ -314,6 +316,11 @@ impl Sim {
                     self.tasks.insert((time, number), Task::ExpireEvents(granted));
                 }
             }
+            Task::FinishSeries => {
+                if !self.finish_series() {
+                    self.tasks.insert((time, number), Task::FinishSeries);
+                }
+            }
         }
         self.pump();
         1 + self.scanned - before
@@ -354,6 +361,9 @@ impl Sim {
         self.scanned = journal.len();
         if let Some(written) = said {
             self.lease_event(written);
+        }
+        if let Some(at) = self.recorder.plan_look(self.now) {
+            self.push(at, Task::FinishSeries);
         }
     }
 

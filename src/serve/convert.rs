@@ -179,7 +179,6 @@ fn event_from_v1(object: &mut Map<String, Value>) {
             object.insert(core.to_owned(), value);
         }
     }
-    object.remove("series");
     object.retain(|key, value| key != "eventTime" || !value.is_null());
 }
 

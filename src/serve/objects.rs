@@ -1,29 +1,14 @@
 //! What a request reads of the store.
 
 use super::cluster::Cluster;
-use crate::api::event::MicroTime;
 use crate::api::{Kind, Object, ObjectRef};
 use crate::engine::Sim;
 use crate::engine::journal::{Entry, Op, Record};
 use crate::engine::store::ManagedHistory;
 use crate::kubectl::ObjectSelector;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::rc::Rc;
-
-/// An object as clients see it: an Event that came again says when it did last.
-pub fn shown(sim: &Sim, object: &Object) -> Value {
-    let mut value = object.to_value();
-    if object.kind == Kind::Event && value["eventTime"].is_string() && value["lastTimestamp"].is_null() {
-        let count = value["count"].as_i64().unwrap_or(1);
-        let last = entries_until(sim, object.meta.resource_version).checked_sub(1).and_then(|at| sim.journal().get(at));
-        if let Some(entry) = last.filter(|_| count > 1) {
-            let last = MicroTime(sim.server().wall_at(entry.time), (entry.time.0 % 1_000_000) as u32);
-            value["series"] = json!({ "count": count, "lastObservedTime": last.rfc3339() });
-        }
-    }
-    value
-}
 
 /// An object as clients see it, with who manages its fields: those are many, so that they stay text.
 pub struct Shown {
@@ -83,7 +68,7 @@ pub fn objects(cluster: &mut Cluster, (kind, namespace, name): (Kind, &str, &str
 }
 
 fn selected(sim: &Sim, managed: &ManagedHistory, object: &Object, selection: &ObjectSelector) -> Option<Shown> {
-    let value = shown(sim, object);
+    let value = object.to_value();
     (selection.is_empty() || selection.matches(&value)).then(|| Shown::of(sim, managed, object, value))
 }
 

@@ -3,7 +3,7 @@
 //! Models `apiserver/pkg/endpoints/handlers/watch.go` and `apiserver/pkg/storage/cacher`.
 
 use super::cluster::{Cluster, OpenRequest};
-use super::objects::{Shown, entries_until, shown};
+use super::objects::{Shown, entries_until};
 use super::request::Request;
 use super::show::Representation;
 use super::status;
@@ -77,7 +77,7 @@ impl WatchStream {
             if object.kind != self.kind || !self.is_about(object) {
                 continue;
             }
-            let value = shown(&cluster.sim, object);
+            let value = object.to_value();
             let (is, was) = (self.selection.matches(&value), before.as_deref().is_some_and(|old| self.selection.matches(&old.to_value())));
             // An object that is no longer selected is gone for this client, and one that now is, is new.
             let what = match (op, is, was) {

@@ -215,14 +215,14 @@ fn events(props: &Props) -> Html {
     let rows = props.events.iter().rev().filter_map(|object| {
         let Body::Event(event) = &object.body else { return None };
         let at = |time: Option<Timestamp>| time.map(|time| stamp(time.since(props.epoch)));
-        let last = at(event.last_timestamp.or(event.event_time.map(|time| time.0)).or(object.meta.creation_timestamp)).unwrap_or_default();
-        let times = event.count.unwrap_or(1);
+        let last = at(event.last_seen().or(object.meta.creation_timestamp)).unwrap_or_default();
+        let times = event.times();
         let who = if event.source.component.is_empty() { event.reporting_component.to_string() } else { event.source.component.to_string() };
         let warning = event.kind == "Warning";
         Some(html! {
             <li><div class="row"><span class={classes!("pill", warning.then_some("failed"))}>if warning { { icon("i-warn", 12) } }{ event.reason.as_str() }</span><span class="grow" /><span class="mono dim">{ last }</span></div>
                 <p>{ event.message.as_str() }</p>
-                <p class="meta">{ who }if times > 1 { { " · " }{ say(msg::events_repeated(times, at(event.first_timestamp).unwrap_or_default())) } }</p>
+                <p class="meta">{ who }if times > 1 { { " · " }{ say(msg::events_repeated(times, at(event.first_seen()).unwrap_or_default())) } }</p>
             </li>
         })
     });

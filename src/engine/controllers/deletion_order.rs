@@ -46,53 +46,84 @@ impl Ranked<'_> {
 /// that stay.
 pub fn of_controlled<'v>(object: &Object, count: usize, view: &PassView<'v>) -> Vec<Ranked<'v>> {
     let known = &mut *view.cache.known.borrow_mut();
-    let own = view.cache.owned_pods(object.meta.uid).map(|(uid, place, pod)| (pod, uid, known.of(place, pod)));
-    let own: Vec<_> = own.filter(|(.., seen)| seen.active && seen.controller == object.meta.uid).collect();
-    rank(object, own, count, view, known)
+    let neighbours = neighbours(object, view, known);
+    let mut first = First::new(count, &neighbours, view.wall);
+    for_active(object.meta.uid, view, known, &mut |pod, uid, seen| first.add(pod, uid, seen));
+    first.end()
 }
 
 /// These Pods in that order.
 pub fn of_pods<'v>(object: &Object, pods: &'v [Rc<Object>], count: usize, view: &PassView<'_>) -> Vec<Ranked<'v>> {
     let known = &mut *view.cache.known.borrow_mut();
-    let own = pods.iter().map(|pod| (pod, pod.meta.uid, known.read(pod))).collect();
-    rank(object, own, count, view, known)
+    let neighbours = neighbours(object, view, known);
+    let mut first = First::new(count, &neighbours, view.wall);
+    pods.iter().for_each(|pod| first.add(pod, pod.meta.uid, &known.read(pod)));
+    first.end()
 }
 
-fn rank<'v>(
-    object: &Object,
-    own: Vec<(&'v Rc<Object>, Uid, PodRank)>,
-    count: usize,
-    view: &PassView<'_>,
-    known: &mut RankCache,
-) -> Vec<Ranked<'v>> {
-    let neighbours = neighbours(object, &own, view, known);
-    let on = |node: u32| neighbours.get(node as usize).copied().unwrap_or(0);
-    let mut ranked: Vec<Ranked<'v>> =
-        own.into_iter().map(|(pod, uid, seen)| Ranked { pod, uid, by: seen.ranks(on(seen.node), view.wall) }).collect();
-    if count < ranked.len() {
-        // Only a few of many are needed: the others need no order.
-        ranked.select_nth_unstable_by(count, |a, b| a.compare(b).0);
-        ranked.truncate(count + 1);
+/// The first of many Pods: only so many are held as are needed, since a Deployment may have a hundred thousand.
+struct First<'p, 'n> {
+    held: Vec<Ranked<'p>>,
+    /// How many are needed.
+    most: usize,
+    neighbours: &'n [i32],
+    now: Timestamp,
+    /// The last that is needed of those seen so far: what comes after it is not.
+    last: Option<usize>,
+}
+
+impl<'p, 'n> First<'p, 'n> {
+    fn new(count: usize, neighbours: &'n [i32], now: Timestamp) -> First<'p, 'n> {
+        First { held: Vec::new(), most: count.saturating_add(1), neighbours, now, last: None }
     }
-    crate::sort::sort_by(&mut ranked, |a, b| a.compare(b).0);
-    ranked
+
+    fn add(&mut self, pod: &'p Rc<Object>, uid: Uid, seen: &PodRank) {
+        let on = self.neighbours.get(seen.node as usize).copied().unwrap_or(0);
+        let ranked = Ranked { pod, uid, by: seen.ranks(on, self.now) };
+        if self.last.is_some_and(|last| ranked.compare(&self.held[last]).0.is_gt()) {
+            return;
+        }
+        self.held.push(ranked);
+        if self.held.len() == self.most.saturating_mul(2) {
+            self.cut();
+        }
+    }
+
+    fn cut(&mut self) {
+        if self.most < self.held.len() {
+            let last = self.most - 1;
+            self.held.select_nth_unstable_by(last, |a, b| a.compare(b).0);
+            self.held.truncate(self.most);
+            self.last = Some(last);
+        }
+    }
+
+    fn end(mut self) -> Vec<Ranked<'p>> {
+        self.cut();
+        crate::sort::sort_by(&mut self.held, |a, b| a.compare(b).0);
+        self.held
+    }
+}
+
+/// Does something with each active Pod that an object controls.
+fn for_active<'v>(owner: Uid, view: &PassView<'v>, known: &mut RankCache, each: &mut dyn FnMut(&'v Rc<Object>, Uid, &PodRank)) {
+    for (uid, place, pod) in view.cache.owned_pods(owner) {
+        let seen = known.of(place, pod);
+        if seen.active && seen.controller == owner {
+            each(pod, uid, &seen);
+        }
+    }
 }
 
 /// Number of active Pods per node over all ReplicaSets of the same owner; empty for a bare ReplicaSet.
-fn neighbours(object: &Object, own: &[(&Rc<Object>, Uid, PodRank)], view: &PassView<'_>, known: &mut RankCache) -> Vec<i32> {
+fn neighbours(object: &Object, view: &PassView<'_>, known: &mut RankCache) -> Vec<i32> {
     let mut nodes = Vec::new();
     let Some(owner) = object.meta.controller() else { return nodes };
-    let mut add = |node: u32| {
-        nodes.resize(nodes.len().max(node as usize + 1), 0);
-        nodes[node as usize] += 1;
-    };
     for sibling in view.cache.owned_of_kind(owner.uid, Kind::ReplicaSet) {
-        if sibling.meta.uid == object.meta.uid {
-            own.iter().for_each(|(.., seen)| add(seen.node));
-        } else {
-            let pods = view.cache.owned_pods(sibling.meta.uid).map(|(_, place, pod)| known.of(place, pod));
-            pods.filter(|seen| seen.active).for_each(|seen| add(seen.node));
-        }
+        for_active(sibling.meta.uid, view, known, &mut |_, _, seen| {
+            nodes.resize(nodes.len().max(seen.node as usize + 1), 0);
+            nodes[seen.node as usize] += 1;
+        });
     }
     nodes
 }
@@ -174,6 +205,25 @@ mod tests {
             let (first, second) =
                 (Ranked { pod: &first, uid: first.meta.uid, by: a }, Ranked { pod: &second, uid: second.meta.uid, by: b });
             assert_eq!(first.compare(&second), (Ordering::Less, rank), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_first_of_many_are_those_of_the_whole_order() {
+        let mut known = RankCache::default();
+        let pods: Vec<_> = (0..300_u128)
+            .map(|at| Rc::new(pod(["n", "m", ""][at as usize % 3], "Running", Some(at as i64 * 37 % 1000), at * 7919 % 300)))
+            .collect();
+        let mut first = |count: usize| {
+            let mut first = First::new(count, &[4, 2], Timestamp::new(1000));
+            pods.iter().for_each(|pod| first.add(pod, pod.meta.uid, &known.read(pod)));
+            first.end().iter().map(|ranked| ranked.uid).collect::<Vec<_>>()
+        };
+        let all = first(usize::MAX);
+        assert_eq!(all.len(), 300);
+        for count in [0, 1, 7, 149, 150, 299, 300] {
+            // One more: the first of those that stay.
+            assert_eq!(first(count), all[..(count + 1).min(300)], "{count}");
         }
     }
 

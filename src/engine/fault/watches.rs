@@ -303,7 +303,9 @@ impl Sim {
                 self.written[n] = Default::default();
                 self.memories[n] = Default::default();
             }
-            self.recorder = Default::default();
+            self.recorder.restart();
+        } else if i == SCHEDULER {
+            self.recorder.end_series();
         }
         self.relist(i);
         if i == MANAGER {
