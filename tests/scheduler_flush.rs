@@ -17,4 +17,6 @@ fn who_fits_nowhere_is_told_so_again_every_five_minutes() {
         events.map(|event| event["count"].as_u64().or(event["series"]["count"].as_u64()).unwrap_or(1)).sum::<u64>()
     };
     assert_eq!([10, 290, 340, 600, 680].map(&mut told), [1, 1, 2, 2, 3]);
+    // From the third time on that it is said of one version it is only counted, and the count is written at the half hour.
+    assert_eq!([1_020, 1_790, 1_801].map(told), [3, 3, 6]);
 }

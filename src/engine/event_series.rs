@@ -2,42 +2,45 @@
 //! series. Its second occurrence is written, later ones are only counted; every six minutes a series that was silent for as long gets its
 //! final count, and every thirty minutes each series gets its count so far.
 //!
-//! Models `client-go/tools/events/event_broadcaster.go`. That the final count of a deleted object's series is written is not modelled.
+//! Models `client-go/tools/events/event_broadcaster.go`.
 
-use super::events::{EventRecorder, new_event};
+use super::events::{EventRecorder, SCHEDULER, new_event};
 use super::journal::Actor;
-use super::sim::Sim;
 use super::store::{ApiServer, Origin};
 use super::table::hash;
 use super::why::Why;
 use crate::api::event::{EventSeries, MicroTime};
 use crate::api::time::SECOND;
-use crate::api::{Body, Object, ObjectRef, Str, Time};
+use crate::api::{Body, Object, ObjectMeta, Str, Time, Uid};
+use std::rc::Rc;
 
-/// How often silent series are looked for, and how long such a one was.
+/// How often series are checked, and how long one must be silent to be over.
 const FINISH_US: u64 = 360 * SECOND;
 /// How often all series are written.
 const REFRESH_US: u64 = 1_800 * SECOND;
-/// Events written in one task.
+/// Objects whose series are checked in one task.
 const BATCH: usize = 256;
+/// Why a count is written later than the Event came.
+pub const LATE_COUNT: &str = "series";
 
 /// An Event that may be said again.
 #[derive(Clone, Debug)]
 pub(super) struct Series {
     /// What was said, and of which version.
     what: u64,
-    event: ObjectRef,
+    /// As it was created.
+    event: Rc<Object>,
     last: Time,
     count: i32,
-    /// The count that the Event has.
+    /// The count that was written last.
     written: i32,
 }
 
-/// Looks for silent series: whether there are series, and whether the next look is planned.
+/// The timer of the check: whether it is set, and where a check goes on that is not done.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Looks {
-    wanted: bool,
+pub(super) struct Check {
     planned: bool,
+    next: Option<Uid>,
 }
 
 impl EventRecorder {
@@ -51,82 +54,79 @@ impl EventRecorder {
         message: Str,
         stamp: u64,
     ) {
-        let said = self.said_about(about.meta.uid);
         // The message is no part of what is the same.
-        let same = hash(what.0, what.1) ^ about.meta.resource_version;
-        if let Some(series) = said.series.iter_mut().find(|series| series.what == same) {
+        let (uid, same) = (about.meta.uid, hash(what.0, what.1) ^ about.meta.resource_version);
+        let said = self.series.get_mut(&uid).map(Rc::make_mut);
+        if let Some(series) = said.and_then(|said| said.series.iter_mut().find(|series| series.what == same)) {
             (series.last, series.count) = (server.now, series.count + 1);
-            if series.written > 1 || series.write(server, origin) {
-                return;
+            if series.written == 1 {
+                series.write(server, origin, "count");
             }
+            return;
         }
-        said.series.retain(|series| series.what != same);
         let event = new_event(server, origin, about, &Str::default(), what, message, stamp);
-        let key = event.key();
-        if server.create(origin, event, Why::Said { reason: what.1 }).is_ok() {
-            said.events.push((same, stamp));
+        if let Ok(event) = server.create(origin, event, Why::Said { reason: what.1 }) {
+            self.said_about(uid).events.push((same, stamp));
             // Only what goes wrong is said again of the same version: a Pod is assigned, or preempted, once.
             if what.0 == "Warning" {
-                said.series.push(Series { what: same, event: key, last: server.now, count: 1, written: 1 });
-                self.looks.wanted = true;
+                let all = &mut Rc::make_mut(self.series.get_or_insert_with(uid, Rc::default)).series;
+                all.reserve_exact(1);
+                all.push(Series { what: same, event, last: server.now, count: 1, written: 1 });
             }
         }
     }
 
-    /// When silent series are to be looked for, if that is not planned yet.
-    pub(super) fn plan_look(&mut self, now: Time) -> Option<Time> {
-        let Looks { wanted, planned } = self.looks;
-        self.looks.planned |= wanted;
-        (wanted && !planned).then(|| Time((now.0 / FINISH_US + 1) * FINISH_US))
+    /// When the series are to be checked, if that is not planned yet.
+    pub(super) fn plan_check(&mut self, now: Time) -> Option<Time> {
+        let wanted = !self.check.planned && !self.series.is_empty();
+        self.check.planned |= wanted;
+        wanted.then(|| Time((now.0 / FINISH_US + 1) * FINISH_US))
     }
 
-    /// The scheduler has restarted.
-    pub(super) fn end_series(&mut self) {
-        for uid in self.with_series(&|_| true, usize::MAX) {
-            self.said_about(uid).series.clear();
+    /// Writes the final count of silent series, and now and then that of all. False if more of them are left for the next task.
+    pub(super) fn check_series(&mut self, server: &mut ApiServer, pass: u32) -> bool {
+        let (now, actor) = (server.now, Actor::component(SCHEDULER));
+        let origin = Origin { actor, cause: None, pass, manager: None, user: None };
+        let refreshes = now.0.is_multiple_of(REFRESH_US);
+        let mut due: Vec<Uid> = self.series.from(&self.check.next.unwrap_or_default()).map(|(uid, _)| *uid).take(BATCH + 1).collect();
+        self.check.next = if due.len() > BATCH { due.pop() } else { None };
+        self.check.planned = self.check.next.is_some();
+        for uid in due {
+            let Some(said) = self.series.get_mut(&uid).map(Rc::make_mut) else { continue };
+            said.series.retain_mut(|series| {
+                let silent = series.last.after(FINISH_US) < now;
+                if series.count > series.written && (silent || refreshes) {
+                    series.write(server, &origin, LATE_COUNT);
+                }
+                !silent
+            });
+            if said.series.is_empty() {
+                self.series.remove(&uid);
+            }
         }
+        !self.check.planned
     }
 }
 
 impl Series {
-    /// Writes the count so far. False if the Event is gone.
-    fn write(&mut self, server: &mut ApiServer, origin: &Origin) -> bool {
+    /// Writes the count so far, also of an Event that is gone meanwhile: it is created again.
+    fn write(&mut self, server: &mut ApiServer, origin: &Origin, reason: &'static str) {
         self.written = self.count;
-        let Some(mut new) = server.get(&self.event).map(|old| (**old).clone()) else { return false };
-        let Body::Event(event) = &mut new.body else { return false };
-        let last = MicroTime(server.wall_at(self.last), (self.last.0 % 1_000_000) as u32);
-        event.series = Some(Box::new(EventSeries { count: self.count, last_observed_time: last }));
-        server.update_all(origin, new, Why::Said { reason: "count" }).is_ok()
-    }
-
-    fn is_silent(&self, now: Time) -> bool {
-        self.last.after(FINISH_US) < now
-    }
-}
-
-impl Sim {
-    /// Writes the final count of silent series, and now and then that of all. False if more of them are left for the next task.
-    pub(super) fn finish_series(&mut self) -> bool {
-        let (now, actor) = (self.now(), Actor::component("default-scheduler"));
-        let origin = Origin { actor, cause: None, pass: self.pass, manager: None, user: None };
-        let refreshes = now.0.is_multiple_of(REFRESH_US);
-        let recorder = &mut self.recorder;
-        let due = recorder.with_series(&|series| series.is_silent(now) || refreshes && series.count > series.written, BATCH);
-        for uid in &due {
-            recorder.said_about(*uid).series.retain_mut(|series| {
-                let silent = series.is_silent(now);
-                if series.count > series.written && (silent || refreshes) {
-                    // It may have expired, or be deleted.
-                    series.write(&mut self.server, &origin);
-                }
-                !silent
-            });
+        let stored = server.get(&self.event.key()).cloned();
+        let mut new = Object::clone(stored.as_ref().unwrap_or(&self.event));
+        if let Body::Event(event) = &mut new.body {
+            let last = MicroTime(server.wall_at(self.last), (self.last.0 % 1_000_000) as u32);
+            event.series = Some(Box::new(EventSeries { count: self.count, last_observed_time: last }));
         }
-        if due.len() == BATCH {
-            return false;
-        }
-        recorder.looks = Looks { wanted: !recorder.with_series(&|_| true, 1).is_empty(), planned: false };
-        true
+        // Refused where its namespace is being deleted.
+        let _ = match stored {
+            Some(_) => server.update_all(origin, new, Why::Said { reason }).map(|_| ()),
+            None => {
+                let ObjectMeta { name, namespace, .. } = new.meta;
+                new.meta = ObjectMeta { name, namespace, ..Default::default() };
+                server.create(origin, new, Why::Said { reason }).map(|_| ())
+            }
+        };
     }
 }
 
@@ -134,6 +134,7 @@ impl Sim {
 mod tests {
     use super::*;
     use crate::api::Kind;
+    use crate::engine::Sim;
     use crate::engine::cluster::ClusterConfig;
     use crate::engine::journal::Op;
     use crate::kubectl::Session;
@@ -159,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_again_of_the_same_version_is_written_once_and_counted() {
+    fn what_is_said_again_of_the_same_version_is_a_series() {
         // A Pod that fits nowhere is tried again every five minutes and somewhat more.
         let mut sim = too_big(10);
         assert_eq!(times(&sim), [1]);
@@ -193,6 +194,49 @@ mod tests {
     }
 
     #[test]
+    fn an_event_that_was_deleted_comes_back_with_its_count() {
+        let mut server = ApiServerUnderTest::new();
+        let delete = |server: &mut ApiServerUnderTest| Session::start(&mut server.sim, &split("delete events --all"), "").exit;
+        server.say(1);
+        assert_eq!(delete(&mut server), Some(0));
+        server.say(2);
+        assert_eq!(server.counts(), [2]);
+        delete(&mut server);
+        server.say(3);
+        assert!(server.counts().is_empty());
+        server.sim.advance(Time(720 * SECOND), usize::MAX);
+        assert_eq!(server.counts(), [3]);
+    }
+
+    #[test]
+    fn a_scheduler_that_restarts_begins_again() {
+        let mut server = ApiServerUnderTest::new();
+        server.say(1);
+        server.say(2);
+        server.sim.fault("restart kube-controller-manager").unwrap();
+        server.say(3);
+        assert_eq!(server.counts(), [2]);
+        server.sim.fault("restart kube-scheduler").unwrap();
+        server.say(4);
+        assert_eq!(server.counts(), [2, 1]);
+    }
+
+    #[test]
+    fn very_many_series_are_checked_in_several_tasks() {
+        let mut server = ApiServerUnderTest::new();
+        let pods = BATCH * 2 + 3;
+        for at in 0..pods {
+            let meta = &mut Rc::make_mut(&mut server.about).meta;
+            (meta.uid, meta.name) = (Uid(at as u128 + 1), format!("big-{at}").into());
+            (0..3).for_each(|_| server.say(1));
+        }
+        server.sim.advance(Time(720 * SECOND), usize::MAX);
+        let counts = server.counts();
+        assert_eq!((counts.len(), counts.iter().all(|count| *count == 3)), (pods, true));
+        assert!(server.sim.recorder.series.is_empty());
+    }
+
+    #[test]
     fn a_long_series_is_written_every_half_hour() {
         let mut server = ApiServerUnderTest::new();
         for minute in 1..=31 {
@@ -220,6 +264,7 @@ mod tests {
 
         fn say(&mut self, second: u64) {
             self.sim.advance(Time(second * SECOND), usize::MAX);
+            self.sim.request(|_| ());
             let origin = Origin { actor: Actor::component("default-scheduler"), cause: None, pass: 1, manager: None, user: None };
             let (sim, what) = (&mut self.sim, ("Warning", "FailedScheduling"));
             sim.recorder.record(&mut sim.server, &origin, &self.about, &Str::default(), what, "0/3 nodes are available".into());

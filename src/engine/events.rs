@@ -4,7 +4,7 @@
 //! ten that differ only in their message within ten minutes are combined; one object gets a burst of 25.
 //! The scheduler records its Events otherwise (`event_series.rs`).
 
-use super::event_series::{Looks, Series};
+use super::event_series::{Check, Series};
 use super::store::{ApiServer, Origin};
 use super::table::hash;
 use super::tree::Tree;
@@ -16,7 +16,7 @@ use smol_str::format_smolstr;
 use std::rc::Rc;
 
 /// The component whose Events go through the newer API.
-const SCHEDULER: &str = "default-scheduler";
+pub(super) const SCHEDULER: &str = "default-scheduler";
 const SIMILAR_LIMIT: usize = 10;
 const SIMILAR_WINDOW_US: u64 = 600 * SECOND;
 const SPAM_BURST: u32 = 25;
@@ -26,7 +26,8 @@ const SPAM_REFILL_US: u64 = 300 * SECOND;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Said {
     heard: Vec<Heard>,
-    /// The timestamp in the Event's name, by a hash of its group, field and message.
+    /// The timestamp in the Event's name, by a hash of its group, field and message; for the scheduler, of its type, its reason and
+    /// the object's version.
     pub(super) events: Vec<(u64, u64)>,
     /// What the scheduler may say again.
     pub(super) series: Vec<Series>,
@@ -48,7 +49,9 @@ struct Heard {
 pub struct EventRecorder {
     /// In an `Rc`, so that copying a leaf of the tree is cheap for the neighbours of the changed entry.
     about: Tree<Uid, Rc<Said>>,
-    pub(super) looks: Looks,
+    /// Series of the scheduler, by the object.
+    pub(super) series: Tree<Uid, Rc<Said>>,
+    pub(super) check: Check,
     pub(super) leases: Leases,
 }
 
@@ -103,21 +106,17 @@ impl EventRecorder {
         }
     }
 
-    /// The controller manager and what goes with it has restarted: what was said before counts no more.
+    /// Forgets what components other than the scheduler have said, though not which Events there are.
     pub fn restart(&mut self) {
-        let series: Vec<_> =
-            self.with_series(&|_| true, usize::MAX).into_iter().map(|uid| (uid, self.said_about(uid).series.clone())).collect();
-        *self = EventRecorder { looks: self.looks.clone(), ..Default::default() };
-        series.into_iter().for_each(|(uid, series)| self.said_about(uid).series = series);
+        let all: Vec<Uid> = self.about.keys().copied().collect();
+        for uid in all {
+            let said = self.said_about(uid);
+            *said = Said { events: said.events.iter().map(|(_, stamp)| (0, *stamp)).collect(), ..Default::default() };
+        }
     }
 
     pub(super) fn said_about(&mut self, about: Uid) -> &mut Said {
         Rc::make_mut(self.about.get_or_insert_with(about, Rc::default))
-    }
-
-    /// Objects of which the scheduler may say such a thing again, at most so many.
-    pub(super) fn with_series(&self, is: &dyn Fn(&Series) -> bool, most: usize) -> Vec<Uid> {
-        self.about.iter().filter(|(_, said)| said.series.iter().any(is)).map(|(uid, _)| *uid).take(most).collect()
     }
 
     /// The keys of the Events about an object; some may be deleted.
@@ -211,7 +210,8 @@ pub(super) fn new_event(
         action: match reason {
             _ if !scheduler => Phrase::default(),
             "Preempted" => "Preempting".into(),
-            _ => "Binding".into(),
+            "Scheduled" => "Binding".into(),
+            _ => "Scheduling".into(),
         },
         count: (!scheduler).then_some(1),
         event_time: scheduler.then_some(MicroTime(wall, (server.now.0 % 1_000_000) as u32)),

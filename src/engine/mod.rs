@@ -13,7 +13,7 @@ pub mod descriptor;
 pub mod disk;
 pub mod fault;
 pub mod dns;
-mod event_series;
+pub mod event_series;
 mod event_ttl;
 pub mod forget;
 pub mod events;

@@ -57,8 +57,8 @@ pub(super) enum Task {
     Relieve(Str, Option<EntryId>),
     /// The lease granted at that time ends, and its Events with it.
     ExpireEvents(Time),
-    /// The scheduler looks for series of Events that are over.
-    FinishSeries,
+    /// The scheduler checks which of its series of Events are over.
+    CheckSeries,
 }
 
 /// Objects sorted and Pods read in one slice of idle work.
@@ -316,9 +316,9 @@ impl Sim {
                     self.tasks.insert((time, number), Task::ExpireEvents(granted));
                 }
             }
-            Task::FinishSeries => {
-                if !self.finish_series() {
-                    self.tasks.insert((time, number), Task::FinishSeries);
+            Task::CheckSeries => {
+                if !self.recorder.check_series(&mut self.server, self.pass) {
+                    self.tasks.insert((time, number), Task::CheckSeries);
                 }
             }
         }
@@ -362,8 +362,8 @@ impl Sim {
         if let Some(written) = said {
             self.lease_event(written);
         }
-        if let Some(at) = self.recorder.plan_look(self.now) {
-            self.push(at, Task::FinishSeries);
+        if let Some(at) = self.recorder.plan_check(self.now) {
+            self.push(at, Task::CheckSeries);
         }
     }
 

@@ -1,6 +1,8 @@
 //! Conditions at which the clock stops: `pod not ready`, `event FailedScheduling`, `deployment/web condition=Available=False`.
 
 use crate::api::{Body, Kind, Object};
+use crate::engine::event_series::LATE_COUNT;
+use crate::engine::why::Why;
 use crate::engine::{Entry, Op, Record};
 use crate::i18n::{Message, msg};
 
@@ -72,7 +74,11 @@ impl Breakpoint {
         let has = |object: &Object, name: &str, value: &str| condition(object, name).is_some_and(|found| found.eq_ignore_ascii_case(value));
         match &self.when {
             When::Did(wanted) => op == wanted,
-            When::Said(reason) => matches!(&object.body, Body::Event(event) if event.reason.eq_ignore_ascii_case(reason)),
+            // A count that is written later is no occurrence, and neither is the end of an Event.
+            When::Said(reason) => {
+                let late = *op == Op::Deleted || entry.why == Why::Said { reason: LATE_COUNT };
+                matches!(&object.body, Body::Event(event) if event.reason.eq_ignore_ascii_case(reason)) && !late
+            }
             When::NotReady => before.as_ref().is_some_and(|before| has(before, "Ready", "True")) && !has(object, "Ready", "True"),
             When::Condition(name, value) => {
                 has(object, name, value) && !before.as_ref().is_some_and(|before| has(before, name, value)) && *op != Op::Deleted

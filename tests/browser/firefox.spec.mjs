@@ -36,7 +36,7 @@ test('a lesson saved as one file is taken to its end in Firefox, without a netwo
     const lesson = () => other.evaluate(() => window.loopscope.lesson());
     for (let step = 1; !(await lesson()).over; step++) {
       const { phase } = await lesson();
-      if (phase === 'asking') await other.evaluate(() => document.querySelector('.choice:nth-of-type(2)').click());
+      if (phase === 'asking') await other.evaluate(() => document.querySelector('.choice:nth-of-type(2)')?.click());
       else if (phase === 'task') await other.evaluate(() => { window.loopscope.kubectl('scale deployment web --replicas=4'); });
       else await other.evaluate((word) => { window.loopscope.teach(word); }, phase === 'playing' ? 'hurry' : 'next');
       await new Promise((go) => setTimeout(go, 50));

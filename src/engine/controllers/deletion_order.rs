@@ -46,7 +46,7 @@ impl Ranked<'_> {
 /// that stay.
 pub fn of_controlled<'v>(object: &Object, count: usize, view: &PassView<'v>) -> Vec<Ranked<'v>> {
     let known = &mut *view.cache.known.borrow_mut();
-    let neighbours = neighbours(object, view, known);
+    let neighbours = neighbours(object, None, view, known);
     let mut first = First::new(count, &neighbours, view.wall);
     for_active(object.meta.uid, view, known, &mut |pod, uid, seen| first.add(pod, uid, seen));
     first.end()
@@ -55,20 +55,20 @@ pub fn of_controlled<'v>(object: &Object, count: usize, view: &PassView<'v>) -> 
 /// These Pods in that order.
 pub fn of_pods<'v>(object: &Object, pods: &'v [Rc<Object>], count: usize, view: &PassView<'_>) -> Vec<Ranked<'v>> {
     let known = &mut *view.cache.known.borrow_mut();
-    let neighbours = neighbours(object, view, known);
+    let neighbours = neighbours(object, Some(pods), view, known);
     let mut first = First::new(count, &neighbours, view.wall);
     pods.iter().for_each(|pod| first.add(pod, pod.meta.uid, &known.read(pod)));
     first.end()
 }
 
-/// The first of many Pods: only so many are held as are needed, since a Deployment may have a hundred thousand.
+/// The first of many Pods: not many more are held than are needed, since a Deployment may have a hundred thousand.
 struct First<'p, 'n> {
     held: Vec<Ranked<'p>>,
     /// How many are needed.
     most: usize,
     neighbours: &'n [i32],
     now: Timestamp,
-    /// The last that is needed of those seen so far: what comes after it is not.
+    /// Where in `held` the last one stands that may still be needed: what ranks after it is skipped.
     last: Option<usize>,
 }
 
@@ -115,15 +115,20 @@ fn for_active<'v>(owner: Uid, view: &PassView<'v>, known: &mut RankCache, each: 
     }
 }
 
-/// Number of active Pods per node over all ReplicaSets of the same owner; empty for a bare ReplicaSet.
-fn neighbours(object: &Object, view: &PassView<'_>, known: &mut RankCache) -> Vec<i32> {
+/// Number of active Pods per node over all ReplicaSets of the same owner; empty for a bare ReplicaSet. `own` are those of the object itself
+/// where the cache does not know all of them yet.
+fn neighbours(object: &Object, own: Option<&[Rc<Object>]>, view: &PassView<'_>, known: &mut RankCache) -> Vec<i32> {
     let mut nodes = Vec::new();
     let Some(owner) = object.meta.controller() else { return nodes };
+    let mut add = |seen: &PodRank| {
+        nodes.resize(nodes.len().max(seen.node as usize + 1), 0);
+        nodes[seen.node as usize] += 1;
+    };
     for sibling in view.cache.owned_of_kind(owner.uid, Kind::ReplicaSet) {
-        for_active(sibling.meta.uid, view, known, &mut |_, _, seen| {
-            nodes.resize(nodes.len().max(seen.node as usize + 1), 0);
-            nodes[seen.node as usize] += 1;
-        });
+        match own.filter(|_| sibling.meta.uid == object.meta.uid) {
+            Some(own) => own.iter().for_each(|pod| add(&known.read(pod))),
+            None => for_active(sibling.meta.uid, view, known, &mut |_, _, seen| add(seen)),
+        }
     }
     nodes
 }

@@ -305,7 +305,7 @@ impl Sim {
             }
             self.recorder.restart();
         } else if i == SCHEDULER {
-            self.recorder.end_series();
+            self.recorder.series = Default::default();
         }
         self.relist(i);
         if i == MANAGER {

@@ -201,6 +201,7 @@ fn events(found: &mut Rc<Vec<Rc<Object>>>, state: &State, since: Option<usize>) 
                 found.retain(|old| old.meta.uid != object.meta.uid);
                 if op != Op::Deleted {
                     found.push(object.clone());
+                    by_last_seen(found);
                 }
             }
         }
@@ -211,8 +212,14 @@ fn events(found: &mut Rc<Vec<Rc<Object>>>, state: &State, since: Option<usize>) 
                 Some(object) => sim.events_about(object),
                 None => sim.each(Kind::Event).filter(about).cloned().collect(),
             };
-            crate::sort::sort_by_key(&mut all, |object| object.meta.resource_version);
+            by_last_seen(&mut all);
             *found = Rc::new(all);
         }
     }
+}
+
+/// As kubectl puts them: a count that is written late makes an Event no newer.
+fn by_last_seen(events: &mut [Rc<Object>]) {
+    let seen = |object: &Object| if let Body::Event(event) = &object.body { event.last_seen() } else { None };
+    crate::sort::sort_by_key(events, |object| (seen(object).map(|at| at.seconds()), object.meta.resource_version));
 }
