@@ -49,7 +49,7 @@ struct Heard {
 pub struct EventRecorder {
     /// In an `Rc`, so that copying a leaf of the tree is cheap for the neighbours of the changed entry.
     about: Tree<Uid, Rc<Said>>,
-    /// Series of the scheduler, by the object.
+    /// Series of the scheduler, by the object: those that are not over, in records that hold nothing else, so that a check reads no others.
     pub(super) series: Tree<Uid, Rc<Said>>,
     pub(super) check: Check,
     pub(super) leases: Leases,

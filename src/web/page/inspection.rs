@@ -196,13 +196,16 @@ fn events(found: &mut Rc<Vec<Rc<Object>>>, state: &State, since: Option<usize>) 
                 Rc::make_mut(found).retain(|one| about(&one));
             }
             let written = state.timeline.run.journal().first(state.timeline.run.happened()).from(since).iter().filter_map(Entry::write);
-            for (op, object) in written.filter(|(_, object)| about(object)) {
+            let mut written = written.filter(|(_, object)| about(object)).peekable();
+            if written.peek().is_some() {
                 let found = Rc::make_mut(found);
-                found.retain(|old| old.meta.uid != object.meta.uid);
-                if op != Op::Deleted {
-                    found.push(object.clone());
-                    by_last_seen(found);
+                for (op, object) in written {
+                    found.retain(|old| old.meta.uid != object.meta.uid);
+                    if op != Op::Deleted {
+                        found.push(object.clone());
+                    }
                 }
+                by_last_seen(found);
             }
         }
         None => {
