@@ -1,11 +1,11 @@
-// The page as one file: styles, scripts, both parts of the module, lessons and languages inside, so that it opens from a disk without a
+// The page as one file: styles, scripts, the parts of the module, lessons and languages inside, so that it opens from a disk without a
 // network. It opens with nothing; *Save as one file* and `loopscope export` write into it what it opens with.
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { deflateSync } from 'node:zlib';
+import { parts as modules } from './wrap.mjs';
 
 const dist = new URL('../dist/', import.meta.url);
 const text = (name) => readFileSync(new URL(name, dist), 'utf8');
-const names = readdirSync(dist);
 
 // Within an element of HTML nothing may look like the end of it.
 const script = (source) => `<script>${source.replace(/<\/(script)/gi, '<\\/$1').replace(/<!--/g, '<\\!--')}</script>`;
@@ -16,7 +16,7 @@ const files = {};
 for (const name of ['loopscope.js', 'zh.js', 'explain.js', 'editor.js', 'export.js', 'host.js']) files[name] = text(name);
 for (const name of readdirSync(new URL('lessons/', dist)).filter((name) => name.endsWith('.js'))) files[`lessons/${name}`] = text(`lessons/${name}`);
 const parts = {};
-for (const name of ['loopscope_bg', 'rest'].filter((name) => names.includes(`${name}.wasm`))) {
+for (const name of modules) {
   parts[name] = deflateSync(readFileSync(new URL(`${name}.wasm`, dist)), { level: 9 }).toString('base64');
 }
 

@@ -1,6 +1,7 @@
-// Splits the page's module in two with Binaryen's wasm-split: the functions that run while a page opens, and the rest, which comes after
-// them. Which those are is found out here, in Chromium, with a module that notes what is called: the page and embeds are opened at several
-// sizes, and as links to some examples. Without wasm-split the module stays in one piece: larger to wait for, and otherwise the same.
+// Splits the page's module in three with Binaryen's wasm-split: the functions that run in every opening, those that also run when a page
+// opens with a manifest of its own, and the rest, which comes after them. Which those are is found out here, in Chromium, with a module
+// that notes what is called: the page and embeds are opened at several sizes, and as links to some examples. Without wasm-split the module
+// stays in one piece: larger to wait for, and otherwise the same.
 import { chromium as browserType } from '@playwright/test';
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { deflateSync } from 'node:zlib';
 import { chromium } from '../tests/browser/chromium.mjs';
 import { serve } from '../tests/browser/server.mjs';
-import { wrap } from './wrap.mjs';
+import { parts, wrap } from './wrap.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = `${root}/dist`;
@@ -28,24 +29,29 @@ spec:
     metadata: {labels: {app: web}}
     spec: {containers: [{name: nginx, image: "nginx:1.27", ports: [{containerPort: 80}]}]}
 `;
-// What else a link may hold is in the rest: such a page begins again when that is there (static/start.js).
 const embed = '?embed&autoplay=1';
 const sized = (sizes, queries) => sizes.flatMap(([width, height]) => queries.map((query) => ({ width, height, query })));
 // Sizes of windows that a page is turned to while it is open: what fits nowhere has a map, what is narrow has its panels elsewhere.
 const turned = [[1280, 720], [1366, 768], [1100, 620], [820, 1180], [1920, 1080], [360, 740]];
-const openings = [
+// A slow machine, where slices of the engine end before their work; a slow clock, where each state on the way has a frame of its own.
+const slow = [{ cpu: 10, clock: 1, seconds: 10 }, { cpu: 1, clock: 0.2, seconds: 15 }];
+const plain = [
   ...sized([[1440, 900], [1280, 720], [1024, 768], [720, 420], [390, 844]], ['', '?theme=dark']),
   ...sized([[760, 420], [720, 420], [390, 420]], [embed, `${embed}&speed=0.5`]),
-  ...sized([[760, 420], [720, 420]], [`${embed}&view=ownership${example('rollout')}`, `${embed}&view=ownership${example('statefulset')}`, `${embed}&view=storage${example('statefulset')}`]),
-  // A frame that waits for its reader to press play, and a manifest in short form, as course pages write it.
-  ...sized([[760, 380]], ['?embed', `?embed&view=ownership${link(short)}`, `${embed}&view=ownership${link(short)}`]),
-  // A link with a history, which is read and carried out later; this one cannot be.
-  ...sized([[1440, 900]], [told]),
+  // A frame that waits for its reader to press play.
+  ...sized([[760, 380]], ['?embed']),
   // A page that follows a cluster, which is empty at first.
   ...sized([[1440, 900], [1280, 720], [390, 844]], ['?follow']),
-  // A slow machine, where slices of the engine end before their work; a slow clock, where each state on the way has a frame of its own.
-  ...[{ cpu: 10, clock: 1, seconds: 10 }, { cpu: 1, clock: 0.2, seconds: 15 }].flatMap((how) =>
+  ...slow.flatMap((how) =>
     [...sized([[1440, 900], [390, 844]], ['']), ...sized([[760, 420]], [embed])].map((opening) => ({ ...opening, ...how }))),
+];
+// What else a link may hold is in the rest: such a page begins again when that is there (static/start.js).
+const linked = [
+  ...sized([[760, 420], [720, 420]], [`${embed}&view=ownership${example('rollout')}`, `${embed}&view=ownership${example('statefulset')}`, `${embed}&view=storage${example('statefulset')}`]),
+  // A manifest in short form, as course pages write it.
+  ...sized([[760, 380]], [`?embed&view=ownership${link(short)}`, `${embed}&view=ownership${link(short)}`]),
+  // A link with a history, which is read and carried out later; this one cannot be.
+  ...sized([[1440, 900]], [told]),
 ];
 
 /** What ran during an opening: asked for by an export that writes it into memory. */
@@ -56,7 +62,11 @@ async function profile(browser, address, { width, height, query, cpu = 1, clock 
     const now = performance.now.bind(performance);
     performance.now = () => now() * clock;
     const instantiate = WebAssembly.instantiate;
-    WebAssembly.instantiate = async (...given) => (window.instance = await instantiate(...given));
+    WebAssembly.instantiate = async (...given) => {
+      const instance = await instantiate(...given);
+      window.instance ??= instance; // the first part
+      return instance;
+    };
   }, clock);
   await page.goto(address + query);
   await page.waitForFunction(() => !document.querySelector('.boot'));
@@ -80,29 +90,36 @@ async function profile(browser, address, { width, height, query, cpu = 1, clock 
 
 rmSync(work, { recursive: true, force: true });
 mkdirSync(work, { recursive: true });
-const whole = `${work}/whole.wasm`;
-copyFileSync(`${dist}/loopscope_bg.wasm`, whole);
-tool('--instrument', whole, '-o', `${work}/noting.wasm`);
-// The page is never told that the module is whole: it does only what an opening does.
-const server = await serve(0, { extra: {
-  'loopscope_bg.wasm': readFileSync(`${work}/noting.wasm`),
-  'loopscope.js': `${readFileSync(`${dist}/loopscope.js`, 'utf8')}\nwasm_bindgen.whole = () => {};`,
-} });
 const browser = await browserType.launch(chromium);
-const profiles = openings.map((_, n) => `${work}/${n}.profile`);
-const left = [...openings.entries()];
-await Promise.all([1, 2, 3].map(async () => {
-  for (let next = left.shift(); next; next = left.shift()) {
-    writeFileSync(profiles[next[0]], await profile(browser, `http://127.0.0.1:${server.address().port}/loopscope/`, next[1]));
-  }
-}));
+
+/** Moves what the openings do not run out of the page's module, into a part of this name. */
+async function moveOut(name, openings) {
+  const before = `${work}/before-${name}.wasm`;
+  copyFileSync(`${dist}/loopscope_bg.wasm`, before);
+  tool('--instrument', before, '-o', `${work}/noting.wasm`);
+  // The page is never told that the module is whole: it does only what an opening does.
+  const server = await serve(0, { extra: {
+    'loopscope_bg.wasm': readFileSync(`${work}/noting.wasm`),
+    'loopscope.js': `${readFileSync(`${dist}/loopscope.js`, 'utf8')}\nwasm_bindgen.whole = () => {};`,
+  } });
+  const profiles = openings.map((_, n) => `${work}/${name}-${n}.profile`);
+  const left = [...openings.entries()];
+  await Promise.all([1, 2, 3].map(async () => {
+    for (let next = left.shift(); next; next = left.shift()) {
+      writeFileSync(profiles[next[0]], await profile(browser, `http://127.0.0.1:${server.address().port}/loopscope/`, next[1]));
+    }
+  }));
+  server.close();
+  tool('--merge-profiles', ...profiles, '-o', `${work}/${name}.profile`);
+  tool('--split', before, `--profile=${work}/${name}.profile`, '-o1', `${dist}/loopscope_bg.wasm`, '-o2', `${dist}/${name}.wasm`,
+    '--import-namespace=first', `--placeholder-namespace=${name}`, `--export-prefix=${name[0]}%`);
+}
+
+await moveOut('rest', [...plain, ...linked]);
+await moveOut('linked', plain);
 await browser.close();
-server.close();
-tool('--merge-profiles', ...profiles, '-o', `${work}/all.profile`);
-tool('--split', whole, `--profile=${work}/all.profile`, '-o1', `${dist}/loopscope_bg.wasm`, '-o2', `${dist}/rest.wasm`,
-  '--import-namespace=first', '--placeholder-namespace=rest', '--export-prefix=%');
 // What packs better: functions that are the same once, and the locals that are used most first. Of Binaryen's other passes most pack worse.
-for (const part of ['loopscope_bg', 'rest']) {
+for (const part of parts) {
   const file = `${dist}/${part}.wasm`;
   execFileSync('wasm-opt', [file, '-o', file, '--all-features', '--duplicate-function-elimination', '--reorder-locals']);
 }

@@ -126,7 +126,7 @@
 
   // Gives a frame the part that it asks for.
   function give(frame, name) {
-    if (!/^(loopscope_bg|rest)$/.test(name)) return;
+    if (!/^(loopscope_bg|linked|rest)$/.test(name)) return;
     frame.postMessage({ loopscopePart: name, waits: true }, '*');
     part(name).then(function (text) { frame.postMessage({ loopscopePart: name, text: text }, '*'); });
   }
@@ -247,9 +247,12 @@
       this.heard = function (event) { if (event.source === frame.contentWindow) self.hear(event.data); };
       window.addEventListener('message', this.heard);
       this.root().prepend(frame);
-      // A frame in sight will ask for it as soon as its document is there.
+      // A frame in sight will ask for them as soon as its document is there.
       var box = this.getBoundingClientRect();
-      if (box.bottom > 0 && box.top < innerHeight) part('loopscope_bg');
+      if (box.bottom > 0 && box.top < innerHeight) {
+        part('loopscope_bg');
+        if (fragment.length > 1) part('linked');
+      }
     }
 
     // What the frame says.

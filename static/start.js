@@ -37,10 +37,13 @@
   function language() { return /^zh/.test(root.lang) ? 'zh' : 'en'; }
   function words() { return catalogues[language()]; }
 
-  // What the opening runs comes first, and the rest of the module after it (scripts/split.mjs). A build without the tools for that is
-  // in one piece.
+  // What every opening runs comes first, what one with a manifest of its own runs beside it, and the rest of the module after both
+  // (scripts/split.mjs). In a build without the tools for that the first part is the whole, and the others are empty.
   var glue = script('loopscope.js');
+  var coming = {};
   var first = part('loopscope_bg');
+  var isLinked = location.hash.length > 1 || query.get('view') === 'storage';
+  if (isLinked) part('linked');
   // A lesson's own words are read while the simulator loads. (The page asks for the lesson when it is there; by then it is in the cache,
   // but for frames, whose own pictures say what they are about.)
   var lesson = !inside && !query.has('embed') && /^[a-z-]+$/.test(query.get('lesson')) && query.get('lesson');
@@ -111,6 +114,9 @@
   // Compiles a part of the module while it is downloaded. A frame with an opaque origin may fetch only from servers that allow it to
   // (CORS), but it may load scripts from any: for those each part is a script as well.
   function part(name) {
+    return coming[name] || (coming[name] = compile(name));
+  }
+  function compile(name) {
     if (typeof WebAssembly !== 'object') return Promise.reject(new Error(words().noWebAssembly));
     if (inside) {
       var packed = Uint8Array.from(atob(inside.parts[name]), function (one) { return one.charCodeAt(0); });
@@ -194,34 +200,36 @@
     ]);
   };
 
-  // The module, and what makes it whole: a promise of the rest, taken into the module's tables.
+  // The module, and what brings it a later part: a promise that the part is in the module's tables.
   function instantiate(module) {
-    var imports = WebAssembly.Module.imports(module).filter(function (one) { return one.module === 'rest'; });
-    if (!imports.length) return wasm_bindgen({ module_or_path: module }).then(function () { return function () { return Promise.resolve(); }; });
-    var rest;
-    // A call into the rest before it is there: the page starts again, with both parts.
+    var later = { linked: {}, rest: {} };
+    var brought = {};
+    var exports;
+    function bring(name) {
+      return brought[name] || (brought[name] = part(name).then(function (module) {
+        return startsAgain || WebAssembly.instantiate(module, { first: exports });
+      }));
+    }
+    // A call into a part before it is there: the page starts again, with all of them.
     function early() {
       if (!startsAgain) {
-        rest.then(function () { location.reload(); });
+        Promise.all([bring('linked'), bring('rest')]).then(function () { location.reload(); });
         // Errors until the page is loaded again are expected: they are kept off the console.
         ['error', 'unhandledrejection'].forEach(function (name) { addEventListener(name, function (event) { event.preventDefault(); }); });
       }
       startsAgain = true;
-      throw new Error('a function of rest.wasm was called before it was loaded');
+      throw new Error('a function was called before its part of the module was loaded');
     }
-    var stubs = {};
-    imports.forEach(function (one) { stubs[one.name] = early; });
+    WebAssembly.Module.imports(module).forEach(function (one) { if (later[one.module]) later[one.module][one.name] = early; });
     // wasm-bindgen knows only its own imports.
     var original = WebAssembly.instantiate;
     WebAssembly.instantiate = function (module, given) {
       WebAssembly.instantiate = original;
-      return original(module, Object.assign({ rest: stubs }, given));
+      return original(module, Object.assign(later, given));
     };
-    return wasm_bindgen({ module_or_path: module }).then(function (exports) {
-      return function () {
-        rest = part('rest').then(function (module) { return startsAgain || WebAssembly.instantiate(module, { first: exports }); });
-        return rest;
-      };
+    return wasm_bindgen({ module_or_path: module }).then(function (first) {
+      exports = first;
+      return bring;
     });
   }
 
@@ -270,13 +278,14 @@
     if (what && lesson) introduce(what);
     var slow = setTimeout(function () { if (note) note.textContent = words().starting; }, 300);
     var navigation = performance.getEntriesByType('navigation')[0];
-    // After a reload the files are in the cache. Diagrams that the first part has no code for wait for the rest, and need not begin again.
+    // After a reload the files are in the cache. Diagrams that the first parts have no code for wait for the rest, and need not begin again.
     var waits = inside || (navigation && navigation.type === 'reload') || /^(nodes|network|rollout|loops)$/.test(query.get('view'));
     Promise.all([first, glue, styled()])
       .then(function (loaded) { return instantiate(loaded[0]); })
       .then(read)
-      .then(function (bringRest) {
-        var rest = Promise.all([bringRest(), styles('later.css')]);
+      .then(function (bring) { return isLinked ? bring('linked').then(function () { return bring; }) : bring; })
+      .then(function (bring) {
+        var rest = Promise.all([bring('linked'), bring('rest'), styles('later.css')]);
         if (waits) return rest.then(open);
         app.inert = true;
         open();

@@ -127,8 +127,7 @@ fn words(value: &Value) -> String {
     }
 }
 
-/// Of a Gateway. Neither is needed by an opening, as other facts are.
-#[inline(never)]
+/// Of a Gateway.
 fn of_gateway(out: &mut Facts<'_>) {
     let object = out.object;
     let spec = GatewaySpec::of(object);
@@ -143,7 +142,6 @@ fn of_gateway(out: &mut Facts<'_>) {
 }
 
 /// Of an HTTPRoute.
-#[inline(never)]
 fn of_route(out: &mut Facts<'_>) {
     let object = out.object;
     let spec = HttpRouteSpec::of(object);

@@ -39,7 +39,6 @@ pub struct Replaced {
 }
 
 /// Of the newest Pod of this name in a history.
-#[inline(never)]
 pub fn replaced(journal: Journal<'_>, key: &ObjectRef) -> Replaced {
     if key.kind != Kind::Pod {
         return Replaced::default();

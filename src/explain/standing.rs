@@ -235,7 +235,6 @@ fn ingress_state(ingress: &Object) -> (Message, Health) {
     }
 }
 
-#[inline(never)]
 fn gateway_state(gateway: &Object) -> (Message, Health) {
     let listeners = status_of(gateway)["listeners"].as_array().into_iter().flatten();
     let routes: i64 = listeners.filter_map(|listener| listener["attachedRoutes"].as_i64()).sum();
@@ -245,7 +244,6 @@ fn gateway_state(gateway: &Object) -> (Message, Health) {
     }
 }
 
-#[inline(never)]
 fn route_state(sim: &Sim, route: &Object) -> (Message, Health) {
     let spec = HttpRouteSpec::of(route);
     let parents = gateway::parents(sim.server(), route, &spec);

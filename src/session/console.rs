@@ -28,7 +28,6 @@ pub fn only_reads(line: &str) -> bool {
 }
 
 /// What can be entered, in lines.
-#[inline(never)]
 fn help() -> Vec<OutputLine> {
     let lines = [
         msg::console_help_kubectl("kubectl help"),

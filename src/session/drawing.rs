@@ -106,6 +106,8 @@ enum Part {
     Standing(Scene),
     /// How its workloads stand is known too.
     Whole(Scene),
+    /// It was compared with the one before, and is shown in the next frame, which compares the elements on the page.
+    Compared(Rc<Picture>),
 }
 
 /// What is on the stage, and the caches it is drawn from.
@@ -242,7 +244,11 @@ impl Drawing {
                     making.picture.pill = self.pill(run, selection, &scene, &making.services);
                     Part::Whole(scene)
                 }
-                Part::Whole(scene) => return self.complete(making.key, scene, making.picture),
+                Part::Whole(scene) => Part::Compared(self.compare(scene, std::mem::take(&mut making.picture))),
+                Part::Compared(picture) => {
+                    self.show(making.key, picture.clone());
+                    return picture;
+                }
             };
             if let (true, Some((_, before))) = (making.is_large && most < usize::MAX, &self.drawn) {
                 let before = before.clone();
@@ -300,30 +306,21 @@ impl Drawing {
         scene
     }
 
-    fn complete(&mut self, key: DrawingKey, mut scene: Scene, picture: Picture) -> Rc<Picture> {
-        let old = self.drawn.take().map(|(_, picture)| picture);
+    /// The picture of a scene; the one before where nothing differs.
+    fn compare(&self, mut scene: Scene, picture: Picture) -> Rc<Picture> {
+        let Some((_, old)) = &self.drawn else { return Rc::new(Picture { scene: Rc::new(scene), ..picture }) };
         // Equal parts keep their pointer, so that their components need not look.
-        let scene = match &old {
-            Some(old) => {
-                if scene.keep(&old.scene) && *old.scene == scene {
-                    old.scene.clone()
-                } else {
-                    Rc::new(scene)
-                }
-            }
-            None => Rc::new(scene),
-        };
-        let picture = Rc::new(Picture { scene, ..picture });
-        let picture = match old {
-            Some(old) if Rc::ptr_eq(&old.scene, &picture.scene) && *old == *picture => old,
-            Some(old) => {
-                self.retire(old.scene.clone());
-                picture
-            }
-            None => picture,
-        };
-        self.drawn = Some((key, picture.clone()));
-        picture
+        let scene = if scene.keep(&old.scene) && *old.scene == scene { old.scene.clone() } else { Rc::new(scene) };
+        let picture = Picture { scene, ..picture };
+        if Rc::ptr_eq(&old.scene, &picture.scene) && **old == picture { old.clone() } else { Rc::new(picture) }
+    }
+
+    fn show(&mut self, key: DrawingKey, picture: Rc<Picture>) {
+        if let Some((_, old)) = self.drawn.replace((key, picture.clone()))
+            && !Rc::ptr_eq(&old, &picture)
+        {
+            self.retire(old.scene.clone());
+        }
     }
 
     /// What the axes of the diagram have to hold, if it has axes.
@@ -569,7 +566,7 @@ mod tests {
             assert_eq!(state.timeline.run.now(), now);
             frames += 1;
         };
-        assert_eq!(frames, 9);
+        assert_eq!(frames, 10);
         assert_eq!(second, state.picture());
         pacing.run_slice(&mut state, true, &|| clock.get(), &mut |_| {});
         assert_eq!(state.timeline.run.now() - now, 16 * (frames - 1));
@@ -580,7 +577,7 @@ mod tests {
         state.draw(100);
         state.update(SelectionMsg::View(&crate::views::network::VIEW));
         assert_eq!(state.draw(100).view.map(|view| view.id), second.view.map(|view| view.id));
-        let network = (0..8).map(|_| state.draw(100)).last().expect("it is drawn");
+        let network = (0..9).map(|_| state.draw(100)).last().expect("it is drawn");
         assert_eq!(network.view.map(|view| view.id), Some("network"));
         (state.drawing.pods.position, state.drawing.drawn) = (None, None);
         assert_eq!(*network, *state.picture());
@@ -599,7 +596,7 @@ mod tests {
             state.draw(100);
             state.drawing.lags()
         });
-        assert_eq!(frames.count(), 8);
+        assert_eq!(frames.count(), 9);
     }
 
     #[test]

@@ -375,7 +375,6 @@ fn documents(text: &str) -> Vec<&str> {
 
 /// Whether an empty cluster would accept a text of which this one refused to change what it has: a field that may not change, say. Of a
 /// long text it is believed.
-#[inline(never)]
 fn accepted_afresh(text: &Rc<str>, answer: &ActionResult, run: &Run) -> bool {
     let is_there = |key: &ObjectRef| run.sim().get(key).is_some();
     let refused = |one: &Applied| matches!(one.result, ApplyResult::Refused(_)) && one.key.as_ref().is_some_and(is_there);

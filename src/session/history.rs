@@ -29,7 +29,6 @@ pub struct Ran {
 }
 
 /// All of them, oldest first.
-#[inline(never)]
 pub fn commands(run: &Run) -> Vec<Ran> {
     let lines = run.commands().filter_map(|(time, command)| {
         let line = match command {
@@ -56,7 +55,6 @@ pub fn commands(run: &Run) -> Vec<Ran> {
 }
 
 /// What a command changed first, and how much more; of one that creates or deletes, its line says it itself, unless it is a manifest.
-#[inline(never)]
 pub fn did(run: &Run, all: &[Ran], ran: &Ran) -> Message {
     let manifest = matches!(ran.command, Command::Apply(_)) || ran.line.contains('\n');
     let of = entries(run, all, ran);
@@ -105,7 +103,6 @@ fn writes<'a>(run: &'a Run, of: &'a [EntryId], until: u64) -> impl Iterator<Item
 }
 
 /// When the next command wrote, after all that a command itself wrote: until then what changes follows from it.
-#[inline(never)]
 pub fn next_write(run: &Run, at: u64) -> Option<u64> {
     let all = commands(run);
     let own = all.iter().filter(|ran| ran.at == at).flat_map(|ran| entries(run, &all, ran)).collect::<Vec<_>>();
@@ -118,7 +115,6 @@ pub fn next_write(run: &Run, at: u64) -> Option<u64> {
 
 /// What followed from what a command wrote: which loops acted on it and for how long, or that it took effect at once. Nothing is said of
 /// one that wrote nothing.
-#[inline(never)]
 pub fn followed(run: &Run, all: &[Ran], ran: &Ran) -> Message {
     let journal = run.journal();
     let (own, mut of_it) = (entries(run, all, ran), Vec::new());
@@ -169,7 +165,6 @@ pub fn followed(run: &Run, all: &[Ran], ran: &Ran) -> Message {
 }
 
 /// The command that `!3`, `!!` or the beginning of a line after `!` stands for.
-#[inline(never)]
 pub fn recalled(run: &Run, event: &str) -> Option<Ran> {
     let mut all = commands(run);
     match (event, event.parse::<usize>()) {
@@ -180,7 +175,6 @@ pub fn recalled(run: &Run, event: &str) -> Option<Ran> {
 }
 
 /// What `history` prints.
-#[inline(never)]
 pub fn printed(run: &Run) -> Vec<OutputLine> {
     let line = |ran: Ran| OutputLine {
         again: Some(ran.number),

@@ -9,7 +9,6 @@ use crate::i18n::{Message, msg};
 use yew::prelude::*;
 
 /// The others, each with what happened to it. One of the same name is seen at its time.
-#[inline(never)]
 pub fn others(of: &Replaced, key: Option<&ObjectRef>, on_select: &Callback<Option<ObjectRef>>, on_seek: &Callback<u64>) -> Html {
     let row = |(other, words): (&Other, Message)| {
         let (on_select, on_seek, to, at) = (on_select.clone(), on_seek.clone(), other.pod.clone(), other.at);

@@ -16,8 +16,7 @@ use crate::explain::rules;
 use crate::explain::waits::{Cure, DecidingFact, FactLabel, GatewayFault, Waits};
 use std::rc::Rc;
 
-/// What is wrong with an object of the Gateway API. No opening needs it, and what asks of every kind is part of one.
-#[inline(never)]
+/// What is wrong with an object of the Gateway API.
 pub fn gateway_api(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     match object.kind.name() {
         _ if object.meta.is_deleting() => None,

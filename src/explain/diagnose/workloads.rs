@@ -15,7 +15,7 @@ use crate::projection::model::PodState;
 use std::rc::Rc;
 
 /// Maximum number of unready Pods examined.
-const MAX_PODS_EXAMINED: usize = 1_000;
+const MAX_PODS_EXAMINED: usize = 200;
 /// Maximum number of Pods skipped to find them.
 const MAX_PODS_SKIPPED: usize = 20_000;
 

@@ -273,17 +273,17 @@ fn fields(value: &Value, depth: usize, path: &str) -> String {
 
 /// `terminationMessagePath` is shown as `Termination Message Path`, `uid` as `UID`.
 fn label(field: &str) -> String {
-    if !field.chars().all(|c| c.is_alphabetic() || c == '-') {
+    if !field.chars().all(|c| c.is_ascii_alphabetic() || c == '-') {
         return field.to_owned();
     }
     let mut parts: Vec<String> = Vec::new();
     let mut upper = false;
     for c in field.chars() {
         // A run of capitals is one word.
-        if parts.is_empty() || c.is_uppercase() && !upper || c == '-' {
+        if parts.is_empty() || c.is_ascii_uppercase() && !upper || c == '-' {
             parts.push(String::new());
         }
-        upper = c.is_uppercase();
+        upper = c.is_ascii_uppercase();
         if let Some(last) = parts.last_mut() {
             last.push(c);
         }
@@ -294,7 +294,7 @@ fn label(field: &str) -> String {
             return capitals;
         }
         let mut letters = part.chars();
-        letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
+        letters.next().map(|first| first.to_ascii_uppercase()).into_iter().chain(letters).collect()
     };
     parts.into_iter().map(shown).collect::<Vec<String>>().join(" ")
 }

@@ -200,8 +200,7 @@ fn is_gateway(object: &Object) -> bool {
     object.kind.is_gateway_api(GATEWAY)
 }
 
-/// A Gateway with the rules of the routes that are attached to it; no part of an opening.
-#[inline(never)]
+/// A Gateway with the rules of the routes that are attached to it.
 fn gateway_front(sim: &Sim, object: &Rc<Object>) -> Front {
     let mut routes = Vec::new();
     for (route, spec, _) in routes_of(sim.server(), object) {

@@ -118,7 +118,6 @@ pub(super) fn named(plan: &PlannedChanges) -> Html {
 }
 
 /// In what the cluster differs from the manifest.
-#[inline(never)]
 pub(super) fn differs(props: &Props) -> Html {
     let words = match &props.drift[..] {
         [one] => one.brief(),
@@ -134,7 +133,6 @@ pub(super) fn differs(props: &Props) -> Html {
 }
 
 /// In place of the text, what had been applied at the instant shown: to be read.
-#[inline(never)]
 pub(super) fn was(ctx: &Context<Editor>, text: &str) -> Html {
     let mut block = None;
     let rows = text.split('\n').enumerate().map(|(at, text)| {

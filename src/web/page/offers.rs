@@ -228,7 +228,6 @@ impl Page {
     }
 
     /// The commands that were run, newest first: to go to their time, or to run them again.
-    #[inline(never)]
     pub(super) fn commands(&self, ctx: &Context<Self>) -> Html {
         let state = self.state.borrow();
         let all = history::commands(&state.timeline.run);
