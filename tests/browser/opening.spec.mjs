@@ -1,4 +1,5 @@
-// The module comes in two parts where the tools to split it are there (scripts/split.mjs): the page opens with the first alone.
+// The module comes in three parts where the tools to split it are there (scripts/split.mjs): the page opens with the first alone, or with the
+// first two if its address has a manifest.
 import { expect, test } from '@playwright/test';
 import { statSync } from 'node:fs';
 import { deflateSync } from 'node:zlib';
@@ -12,11 +13,11 @@ const short = 'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspe
 
 const link = (manifest) => `#pako:${deflateSync(JSON.stringify({ v: 1, manifest })).toString('base64url')}`;
 
-/** Keeps the rest of the module back until `go` is called, and counts how often the page begins. */
-async function hold(page) {
+/** Keeps later parts of the module back until `go` is called, and counts how often the page begins. */
+async function hold(page, parts = '**/{linked,rest}.wasm') {
   let go;
   const wait = new Promise((resolve) => (go = resolve));
-  await page.route('**/rest.wasm', async (route) => {
+  await page.route(parts, async (route) => {
     await wait;
     await route.continue();
   });
@@ -30,7 +31,7 @@ test.describe('before the rest of the module is there', () => {
 
   for (const [query, width, height] of [['', 1440, 900], ['', 1280, 720], ['', 1536, 864], ['', 390, 844], ['?embed&autoplay=1', 760, 420], [`?embed&autoplay=1&view=ownership${link(short)}`, 760, 380]]) {
     test(`the first Pods come up, ${query.split('#')[0] || 'page'}, ${width}x${height}`, async ({ page }) => {
-      const { go, begun } = await hold(page);
+      const { go, begun } = await hold(page, query.includes('#') ? '**/rest.wasm' : undefined);
       await page.setViewportSize({ width, height });
       await page.goto(`index.html${query}`);
       await expect(pods(page)).toHaveCount(2);
@@ -42,18 +43,18 @@ test.describe('before the rest of the module is there', () => {
     });
   }
 
-  for (const view of ['nodes', 'network', 'rollout', 'loops']) {
+  for (const view of ['storage', 'nodes', 'network', 'rollout', 'loops']) {
     test(`a frame with ${view} waits for it, and does not begin twice`, async ({ page }) => {
       const problems = [];
       page.on('pageerror', (error) => problems.push(error.message));
       const { go, begun } = await hold(page);
-      const asked = page.waitForRequest('**/rest.wasm');
+      const asked = page.waitForRequest(view === 'storage' ? '**/linked.wasm' : '**/rest.wasm');
       await page.goto(`index.html?embed&autoplay=1&view=${view}`);
       await asked;
       go();
       await page.waitForFunction(() => window.loopscope.ready);
-      // The example has no Service: Network says so.
-      await expect(page.locator(view === 'network' ? '.nothing' : '.world .item').first()).toBeVisible();
+      // The example has neither a Service nor a claim: the diagrams say so.
+      await expect(page.locator(/storage|network/.test(view) ? '.nothing' : '.world .item').first()).toBeVisible();
       expect(begun).toHaveLength(1);
       expect(problems).toEqual([]);
     });
@@ -70,7 +71,7 @@ test.describe('before the rest of the module is there', () => {
     await expect(page.locator('#app')).toHaveJSProperty('inert', false);
   });
 
-  test('a call into it starts the page again, with both parts', async ({ page }) => {
+  test('a call into it starts the page again, with all parts', async ({ page }) => {
     const { go, begun } = await hold(page);
     await page.goto('index.html');
     await expect(pods(page)).toHaveCount(2);
