@@ -38,6 +38,9 @@ const slow = [{ cpu: 10, clock: 1, seconds: 10 }, { cpu: 1, clock: 0.2, seconds:
 const plain = [
   ...sized([[1440, 900], [1280, 720], [1024, 768], [720, 420], [390, 844]], ['', '?theme=dark']),
   ...sized([[760, 420], [720, 420], [390, 420]], [embed, `${embed}&speed=0.5`]),
+  // As course pages write them (docs/embedding.md).
+  ...sized([[1008, 420], [760, 420]], [`${embed}&view=ownership&share=1&lang=en`]),
+  ...sized([[760, 420]], [`${embed}&theme=light&controls=false&loop=1&idle-time-limit=2&markers=1:Created&pause-on-markers=1`]),
   // A frame that waits for its reader to press play.
   ...sized([[760, 380]], ['?embed']),
   // A page that follows a cluster, which is empty at first.

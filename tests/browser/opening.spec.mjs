@@ -29,7 +29,7 @@ async function hold(page, parts = '**/{linked,rest}.wasm') {
 test.describe('before the rest of the module is there', () => {
   test.skip(!isSplit, 'the module is in one piece');
 
-  for (const [query, width, height] of [['', 1440, 900], ['', 1280, 720], ['', 1536, 864], ['', 390, 844], ['?embed&autoplay=1', 760, 420], [`?embed&autoplay=1&view=ownership${link(short)}`, 760, 380]]) {
+  for (const [query, width, height] of [['', 1440, 900], ['', 1280, 720], ['', 1536, 864], ['', 390, 844], ['?embed&autoplay=1', 760, 420], ['?embed&autoplay=1&view=ownership&theme=light&loop=1', 980, 420], [`?embed&autoplay=1&view=ownership${link(short)}`, 760, 380]]) {
     test(`the first Pods come up, ${query.split('#')[0] || 'page'}, ${width}x${height}`, async ({ page }) => {
       const { go, begun } = await hold(page, query.includes('#') ? '**/rest.wasm' : undefined);
       await page.setViewportSize({ width, height });
