@@ -250,9 +250,11 @@
   // What a first visit reads has been on the screen before the page takes its place. Out of sight nothing is painted.
   function read(value) {
     if (/embedded|returning/.test(root.className)) return value;
-    return new Promise(function (resolve) {
-      setTimeout(resolve, 100, value);
-      new PerformanceObserver(function () { resolve(value); }).observe({ type: 'paint', buffered: true });
+    return Promise.resolve(lesson && introduced).then(function () {
+      return new Promise(function (resolve) {
+        setTimeout(resolve, 100, value);
+        requestAnimationFrame(function () { requestAnimationFrame(function () { resolve(value); }); });
+      });
     });
   }
 
