@@ -92,6 +92,8 @@ enum Part {
     Workloads(ModelReading),
     /// All of them are.
     Services(ModelReading),
+    /// The Services are listed.
+    Listed(ModelReading),
     /// The Services are too.
     Policies(ModelReading),
     /// So are autoscalers and budgets.
@@ -215,6 +217,10 @@ impl Drawing {
                     if all { Part::Services(reading) } else { Part::Workloads(reading) }
                 }
                 Part::Services(mut reading) => {
+                    reading.list_services(&all(run), &self.scope(run, selection));
+                    Part::Listed(reading)
+                }
+                Part::Listed(mut reading) => {
                     let scope = self.scope(run, selection);
                     reading.services(&all(run), &mut self.pods.pods, &scope);
                     Part::Policies(reading)
@@ -566,7 +572,7 @@ mod tests {
             assert_eq!(state.timeline.run.now(), now);
             frames += 1;
         };
-        assert_eq!(frames, 10);
+        assert_eq!(frames, 11);
         assert_eq!(second, state.picture());
         pacing.run_slice(&mut state, true, &|| clock.get(), &mut |_| {});
         assert_eq!(state.timeline.run.now() - now, 16 * (frames - 1));
@@ -577,7 +583,7 @@ mod tests {
         state.draw(100);
         state.update(SelectionMsg::View(&crate::views::network::VIEW));
         assert_eq!(state.draw(100).view.map(|view| view.id), second.view.map(|view| view.id));
-        let network = (0..9).map(|_| state.draw(100)).last().expect("it is drawn");
+        let network = (0..10).map(|_| state.draw(100)).last().expect("it is drawn");
         assert_eq!(network.view.map(|view| view.id), Some("network"));
         (state.drawing.pods.position, state.drawing.drawn) = (None, None);
         assert_eq!(*network, *state.picture());
@@ -596,7 +602,7 @@ mod tests {
             state.draw(100);
             state.drawing.lags()
         });
-        assert_eq!(frames.count(), 9);
+        assert_eq!(frames.count(), 10);
     }
 
     #[test]

@@ -6,9 +6,7 @@ use std::rc::Rc;
 
 /// With more items than this, those far out of sight are not in the document.
 pub const MAX_WHOLE_ITEMS: usize = 150;
-/// Items added per frame where all are to be in the document: a picture of no more appears at once, a larger one in parts.
-const ITEMS_AT_ONCE: usize = 24;
-/// Items added and removed per frame where there are many.
+/// Items added and removed per frame: the browser lays each added one out, text by text.
 const ITEMS_ADDED: usize = 12;
 const ITEMS_REMOVED: usize = 48;
 
@@ -48,8 +46,7 @@ impl Mounted {
         let belongs = |item: &Item| item.rect.h > 0.0 && (whole || sees(item));
         let seen = |(index, item): &(usize, &Rc<Item>)| *index == stop || belongs(item) || stays(item);
         let sight: Vec<usize> = items.iter().enumerate().filter(seen).map(|(index, _)| index).collect();
-        // Of a few all come soon, and are known to be there when they have become many.
-        let mut room = if whole { ITEMS_AT_ONCE } else { ITEMS_ADDED };
+        let mut room = ITEMS_ADDED;
         let mut waits = late;
         let shown = sight.into_iter().filter(|index| {
             let there = *index == stop || self.uids.contains(&items[*index].id.uid);
@@ -86,12 +83,12 @@ mod tests {
 
     #[test]
     fn few_items_are_mounted_at_once_and_more_soon_seen_or_not() {
-        let (mut mounted, few) = (Mounted::default(), scene(ITEMS_AT_ONCE));
+        let (mut mounted, few) = (Mounted::default(), scene(ITEMS_ADDED));
         assert!(!mounted.admit(&few, 0, &|_| false));
-        assert_eq!(mounted.shown(&few).count(), ITEMS_AT_ONCE);
+        assert_eq!(mounted.shown(&few).count(), ITEMS_ADDED);
         let (mut mounted, most) = (Mounted::default(), scene(MAX_WHOLE_ITEMS));
         let rounds = std::iter::from_fn(|| mounted.admit(&most, 0, &|_| false).then_some(())).count();
-        assert_eq!((rounds, mounted.shown(&most).count()), (MAX_WHOLE_ITEMS / ITEMS_AT_ONCE, MAX_WHOLE_ITEMS));
+        assert_eq!((rounds, mounted.shown(&most).count()), (MAX_WHOLE_ITEMS / ITEMS_ADDED, MAX_WHOLE_ITEMS));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The whole diagram in small, with a frame around what is seen, once it no longer fits.
 
-use crate::i18n::format::Px;
 use crate::views::shape::{CardBody, Item, Rect, Scene};
 use crate::views::viewport::{map_scale, map_size};
+use std::fmt::Write;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, PointerEvent};
@@ -83,8 +83,10 @@ fn Shapes(props: &ShapesProps) -> Html {
             "failed" | "notready" | "lost" => 2,
             _ => 0,
         };
+        // Whole pixels: the map is many times smaller, and there may be ten thousand of them.
         let Rect { x, y, w, h } = item.rect;
-        paths[colour].1.push_str(&format!("M{} {}h{w}v{h}h{}z", Px(x), Px(y), -w));
+        let (x, y, w, h) = (x as i32, y as i32, w as i32, h as i32);
+        let _ = write!(paths[colour].1, "M{x} {y}h{w}v{h}h-{w}z");
     }
     html! { <>{ for paths.into_iter().map(|(class, d)| html! { <path class={class} d={d} /> }) }</> }
 }

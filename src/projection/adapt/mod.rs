@@ -39,6 +39,7 @@ pub use workloads::revision;
 pub fn model(list: Lister, pods: &mut Pods, scope: &Scope) -> Model {
     let mut reading = ModelReading::begin(list, pods, scope);
     reading.roots(pods, usize::MAX);
+    reading.list_services(list, scope);
     reading.services(list, pods, scope);
     reading.policies(list, pods, scope);
     reading.finish(list, pods, scope)
@@ -55,6 +56,8 @@ pub struct ModelReading {
     next: usize,
     roots: Vec<Root>,
     users: Vec<Referrer>,
+    /// Services and EndpointSlices to read.
+    listed: [Vec<Rc<Object>>; 2],
     services: Vec<Rc<Service>>,
     policies: Vec<Policy>,
     unfolded: BTreeSet<String>,
@@ -87,7 +90,7 @@ impl ModelReading {
         pods.forget_controllers(uids.len());
         let unfolded = scope.unfolded.clone();
         let (roots, users, services, policies) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        ModelReading { nodes, owners, owned, uids, next: 0, roots, users, services, policies, unfolded }
+        ModelReading { nodes, owners, owned, uids, next: 0, roots, users, listed: Default::default(), services, policies, unfolded }
     }
 
     /// How many controllers there are.
@@ -108,12 +111,18 @@ impl ModelReading {
         to == self.owners.len()
     }
 
-    /// Reads the Services.
+    /// Lists the Services and their EndpointSlices.
+    pub fn list_services(&mut self, list: Lister, scope: &Scope) {
+        self.listed = [Kind::Service, Kind::EndpointSlice].map(|kind| scoped(list, scope, kind));
+    }
+
+    /// Reads the Services that are listed.
     pub fn services(&mut self, list: Lister, pods: &mut Pods, scope: &Scope) {
         let of = |kind: Kind| scoped(list, scope, kind);
         let mut known = std::mem::take(&mut pods.others.services);
         let gone = |uid: Uid| !scope.lags && pods.get(uid).is_none();
-        self.services = known.read(&of(Kind::Service), &of(Kind::EndpointSlice), &of, &gone);
+        let [services, slices] = std::mem::take(&mut self.listed);
+        self.services = known.read(&services, &slices, &of, &gone);
         pods.others.services = known;
     }
 
