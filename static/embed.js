@@ -251,7 +251,7 @@
       var box = this.getBoundingClientRect();
       if (box.bottom > 0 && box.top < innerHeight) {
         part('loopscope_bg');
-        if (fragment.length > 1) part('linked');
+        if (fragment.length > 1 || this.getAttribute('view') === 'storage') part('linked');
       }
     }
 

@@ -43,7 +43,7 @@
   var coming = {};
   var first = part('loopscope_bg');
   var isLinked = location.hash.length > 1 || query.get('view') === 'storage';
-  if (isLinked) part('linked');
+  if (isLinked) part('linked').catch(function () { /* told when it is needed */ });
   // A lesson's own words are read while the simulator loads. (The page asks for the lesson when it is there; by then it is in the cache,
   // but for frames, whose own pictures say what they are about.)
   var lesson = !inside && !query.has('embed') && /^[a-z-]+$/.test(query.get('lesson')) && query.get('lesson');
@@ -213,7 +213,7 @@
     // A call into a part before it is there: the page starts again, with all of them.
     function early() {
       if (!startsAgain) {
-        Promise.all([bring('linked'), bring('rest')]).then(function () { location.reload(); });
+        Promise.all([bring('linked'), bring('rest')]).then(function () { location.reload(); }, refuse);
         // Errors until the page is loaded again are expected: they are kept off the console.
         ['error', 'unhandledrejection'].forEach(function (name) { addEventListener(name, function (event) { event.preventDefault(); }); });
       }
@@ -233,6 +233,19 @@
     });
   }
 
+  // The page cannot start.
+  function refuse(error) {
+    // Perhaps what was given is of another build.
+    if (query.has('share')) {
+      location.replace(location.href.replace('share=1', 'alone=1'));
+      return;
+    }
+    var note = document.getElementById('boot-note');
+    if (note) note.textContent = '';
+    var reason = String((error && error.message) || error);
+    tell(words().cannotStart, words().needs(reason), []);
+  }
+
   // A release build has a service worker that keeps its files (static/sw.js); a frame has no use for it. What the reader does comes first.
   function keep() {
     if (parent !== window || inside || !navigator.serviceWorker || !document.querySelector('link[rel="manifest"]')) return;
@@ -250,7 +263,8 @@
   // What a first visit reads has been on the screen before the page takes its place. Out of sight nothing is painted.
   function read(value) {
     if (/embedded|returning/.test(root.className)) return value;
-    return Promise.resolve(lesson && introduced).then(function () {
+    var known = lesson && Promise.race([introduced, new Promise(function (resolve) { setTimeout(resolve, 1000); })]);
+    return Promise.resolve(known).then(function () {
       return new Promise(function (resolve) {
         setTimeout(resolve, 100, value);
         requestAnimationFrame(function () { requestAnimationFrame(function () { resolve(value); }); });
@@ -280,8 +294,10 @@
     if (what && lesson) introduce(what);
     var slow = setTimeout(function () { if (note) note.textContent = words().starting; }, 300);
     var navigation = performance.getEntriesByType('navigation')[0];
-    // After a reload the files are in the cache. Diagrams that the first parts have no code for wait for the rest, and need not begin again.
-    var waits = inside || (navigation && navigation.type === 'reload') || /^(nodes|network|rollout|loops)$/.test(query.get('view'));
+    // After a reload the files are in the cache, and the tab has what was done before. Diagrams and instants that the first parts have no
+    // code for wait for the rest, and need not begin again.
+    var waits = inside || /^(reload|back_forward)$/.test(navigation && navigation.type) || query.has('t')
+      || /^(nodes|network|rollout|loops)$/.test(query.get('view'));
     Promise.all([first, glue, styled()])
       .then(function (loaded) { return instantiate(loaded[0]); })
       .then(read)
@@ -305,15 +321,7 @@
       })
       .catch(function (error) {
         clearTimeout(slow);
-        if (stopped || startsAgain) return;
-        // Perhaps what was given is of another build.
-        if (query.has('share')) {
-          location.replace(location.href.replace('share=1', 'alone=1'));
-          return;
-        }
-        if (note) note.textContent = '';
-        var reason = String((error && error.message) || error);
-        tell(words().cannotStart, words().needs(reason), []);
+        if (!stopped && !startsAgain) refuse(error);
       });
     function open() {
       clearTimeout(slow);

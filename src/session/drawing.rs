@@ -108,7 +108,7 @@ enum Part {
     Standing(Scene),
     /// How its workloads stand is known too.
     Whole(Scene),
-    /// It was compared with the one before, and is shown in the next frame, which compares the elements on the page.
+    /// Compared with the previous picture; shown in the next frame, which also diffs the page's elements.
     Compared(Rc<Picture>),
 }
 

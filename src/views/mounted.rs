@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 /// With more items than this, those far out of sight are not in the document.
 pub const MAX_WHOLE_ITEMS: usize = 150;
-/// Items added and removed per frame: the browser lays each added one out, text by text.
+/// Items added and removed per frame: the browser lays out each added item text by text.
 const ITEMS_ADDED: usize = 12;
 const ITEMS_REMOVED: usize = 48;
 

@@ -83,7 +83,7 @@ fn Shapes(props: &ShapesProps) -> Html {
             "failed" | "notready" | "lost" => 2,
             _ => 0,
         };
-        // Whole pixels: the map is many times smaller, and there may be ten thousand of them.
+        // Whole pixels are enough: the map is drawn many times smaller, and there may be ten thousand shapes.
         let Rect { x, y, w, h } = item.rect;
         let (x, y, w, h) = (x as i32, y as i32, w as i32, h as i32);
         let _ = write!(paths[colour].1, "M{x} {y}h{w}v{h}h-{w}z");

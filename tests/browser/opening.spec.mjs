@@ -60,6 +60,31 @@ test.describe('before the rest of the module is there', () => {
     });
   }
 
+  test('a frame that starts at a time waits for it, and does not begin twice', async ({ page }) => {
+    const { go, begun } = await hold(page);
+    const asked = page.waitForRequest('**/rest.wasm');
+    await page.goto('index.html?embed&t=5');
+    await asked;
+    go();
+    await page.waitForFunction(() => window.loopscope.ready);
+    await expect(pods(page)).toHaveCount(2);
+    expect(begun).toHaveLength(1);
+  });
+
+  test('a page that one comes back to begins once, with what was done in it', async ({ page }) => {
+    await page.goto('index.html');
+    await page.waitForFunction(() => window.loopscope.ready);
+    await page.evaluate(() => window.loopscope.kubectl('scale deployment nginx-deployment --replicas=4'));
+    await expect(pods(page)).toHaveCount(4);
+    await page.goto('favicon.svg');
+    const begun = [];
+    page.on('domcontentloaded', () => begun.push(page.url()));
+    await page.goBack();
+    await page.waitForFunction(() => window.loopscope.ready);
+    await expect(pods(page)).toHaveCount(4);
+    expect(begun).toHaveLength(1);
+  });
+
   test('commands wait for it, and controls take no input', async ({ page }) => {
     const { go } = await hold(page);
     await page.goto('index.html');

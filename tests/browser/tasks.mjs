@@ -10,7 +10,7 @@ export async function tasks(browser, page, what) {
   const { traceEvents } = JSON.parse((await browser.stopTracing()).toString());
   const thread = (event) => `${event.pid}/${event.tid}`;
   const mains = new Set(traceEvents.filter((event) => event.name === 'thread_name' && event.args.name === 'CrRendererMain').map(thread));
-  const found = traceEvents.filter((event) => event.ph === 'X' && /RunTask$/.test(event.name) && mains.has(thread(event)));
+  const found = traceEvents.filter((event) => event.ph === 'X' && event.name === 'ThreadControllerImpl::RunTask' && mains.has(thread(event)));
   if (found.length < 10) throw new Error('the trace holds no tasks');
   return found.map((event) => (event.tdur ?? event.dur) / 1000);
 }

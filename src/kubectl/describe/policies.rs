@@ -271,7 +271,7 @@ fn fields(value: &Value, depth: usize, path: &str) -> String {
     text
 }
 
-/// `terminationMessagePath` is shown as `Termination Message Path`, `uid` as `UID`.
+/// `terminationMessagePath` is shown as `Termination Message Path`, `uid` as `UID`; a name with other letters than ASCII's stays as it is.
 fn label(field: &str) -> String {
     if !field.chars().all(|c| c.is_ascii_alphabetic() || c == '-') {
         return field.to_owned();

@@ -101,7 +101,7 @@ pub struct ShapeProps {
     pub mark: &'static str,
     /// The theme: what is painted has its colours.
     pub dark: bool,
-    /// Whether all of the page is there: what the opening can do without is in its second part.
+    /// Whether all of the page is there: what the opening can do without is in a later part.
     #[prop_or_default]
     pub whole: bool,
 }
