@@ -19,8 +19,11 @@ async function reach(page, what, key = 'Tab', most = 60) {
 
 /** F6 until the focus is in a panel. */
 async function panel(page, what) {
-  for (let i = 0; i < 8 && !(await focused(page, what)); i++) await page.keyboard.press('F6');
-  expect(await focused(page, what), what).toBe(true);
+  // A picture that is still coming in may take the place of what has just been focused.
+  await expect(async () => {
+    for (let i = 0; i < 8 && !(await focused(page, what)); i++) await page.keyboard.press('F6');
+    expect(await focused(page, what), what).toBe(true);
+  }).toPass({ timeout: 10_000 });
 }
 
 async function open(page, query = '?editor=plain') {
