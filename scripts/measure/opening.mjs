@@ -1,5 +1,5 @@
-// What a reader waits for: `opening [RUNS] [DIST]` opens the page under Lighthouse's mobile throttling (1.6 Mbit/s down, 750 kbit/s up,
-// 150 ms latency, processor slowed four times), served with brotli, and prints when the first Pod is drawn: of the page, of an embed
+// What a reader waits for: `opening [RUNS] [DIST] [SLOWDOWN]` opens the page under Lighthouse's mobile throttling (1.6 Mbit/s down, 750 kbit/s
+// up, 150 ms latency, processor slowed four times; on a machine that is itself slow, give less), served with brotli, and prints when the first Pod is drawn: of the page, of an embed
 // that plays, and of an embed of a link; and when an embed shows its still picture. Milliseconds since the navigation began.
 import { deflateSync } from 'node:zlib';
 import { readFileSync } from 'node:fs';
@@ -29,7 +29,7 @@ function watch() {
 }
 
 /** One visit with an empty cache. */
-async function visit(browser, address) {
+async function visit(browser, address, slowdown) {
   const context = await browser.newContext({ viewport: { width: 1024, height: 768 } });
   const page = await context.newPage();
   await page.addInitScript(watch);
@@ -38,7 +38,7 @@ async function visit(browser, address) {
   await devtools.send('Network.emulateNetworkConditions', {
     offline: false, latency: 150, downloadThroughput: 1.6e6 / 8, uploadThroughput: 750e3 / 8,
   });
-  await devtools.send('Emulation.setCPUThrottlingRate', { rate: 4 });
+  await devtools.send('Emulation.setCPUThrottlingRate', { rate: slowdown });
   let received = 0;
   devtools.on('Network.loadingFinished', ({ encodedDataLength }) => (received += encodedDataLength));
   await page.goto(address, { waitUntil: 'commit' });
@@ -71,16 +71,16 @@ const columns = (runs, of) => {
 };
 
 /** With CORS as a public static host has it, and without as many course servers do. */
-export async function measure([runs = 3, dist]) {
+export async function measure([runs = 3, dist, slowdown = 4]) {
   console.log(`${'ms until'.padEnd(44)}${'runs'.padStart(7)}${' '.repeat(7 * (runs - 1))}${'least'.padStart(9)}${'median'.padStart(8)}${'kB'.padStart(8)}`);
   for (const cors of [true, false]) {
     await withBrowser(async (browser, address) => {
       for (const [name, path] of cases) {
         if (!cors && path === 'index.html') continue;
         const words = `${name}${cors ? '' : ', host without CORS'}`;
-        await visit(browser, address + path); // the server compresses what it is asked for first
+        await visit(browser, address + path, Number(slowdown)); // the server compresses what it is asked for first
         const found = [];
-        for (let run = 0; run < runs; run++) found.push(await visit(browser, address + path));
+        for (let run = 0; run < runs; run++) found.push(await visit(browser, address + path, Number(slowdown)));
         console.log(`${`${words}: first Pod`.padEnd(44)}${columns(found, ({ pod }) => pod)}${(found[0].bytes / 1000).toFixed(0).padStart(8)}`);
         if (path !== 'index.html') console.log(`${`${words}: still picture`.padEnd(44)}${columns(found, ({ still }) => still)}`);
       }
