@@ -1,7 +1,8 @@
 // What a first visit downloads: the page's files, compressed as a web server does. Fails above the limits.
-import { readFileSync, readdirSync, statSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { brotli } from '../tests/browser/server.mjs';
+import { isSplit } from './wrap.mjs';
 
 // Bytes after brotli: until the first Pod is drawn, of a page with a manifest of its own too; the whole page but its editor, which comes when
 // a manifest is shown; the editor.
@@ -25,7 +26,7 @@ for (const name of readdirSync(dist).sort()) {
   console.log(`${name.padEnd(24)}${String(bytes.length).padStart(10)}${String(gzipSync(bytes).length).padStart(10)}${String(size).padStart(10)}`);
 }
 // Without wasm-split the module is in one piece with its names, and has no limit.
-const whole = statSync(new URL('rest.wasm', dist)).size < 100;
+const whole = !isSplit(dist.pathname);
 console.log(`until the first Pods are drawn: ${kB(sizes.opening)} (limit ${kB(limits.opening)})`);
 console.log(`with a manifest in the address: ${kB(sizes.linked)} (limit ${kB(limits.linked)})`);
 console.log(`the page without its editor: ${kB(sizes.page)} (limit ${kB(limits.page)})`);

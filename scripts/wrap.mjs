@@ -1,9 +1,13 @@
 // Run after the module is built or split: writes each part as a script as well, for frames with an opaque origin (static/start.js).
 // A character for a byte: compressed that is as small as the module itself, which Base64 is not.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 
 /** The parts of the module. */
 export const parts = ['loopscope_bg', 'linked', 'rest'];
+
+/** Whether the module in a folder was split: until then its later parts are empty modules, of eight bytes (scripts/post-build.sh). */
+export const isSplit = (dir) => statSync(`${dir}/rest.wasm`).size > 8;
 
 export function wrap(dir) {
   for (const name of parts) {
@@ -12,4 +16,4 @@ export function wrap(dir) {
   }
 }
 
-if (process.argv[2]) wrap(process.argv[2]);
+if (process.argv[1] === fileURLToPath(import.meta.url)) wrap(process.argv[2]);

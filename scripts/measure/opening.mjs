@@ -1,6 +1,7 @@
 // What a reader waits for: `opening [RUNS] [DIST] [SLOWDOWN]` opens the page under Lighthouse's mobile throttling (1.6 Mbit/s down, 750 kbit/s
-// up, 150 ms latency, processor slowed four times; on a machine that is itself slow, give less), served with brotli, and prints when the first Pod is drawn: of the page, of an embed
-// that plays, and of an embed of a link; and when an embed shows its still picture. Milliseconds since the navigation began.
+// up, 150 ms latency, processor slowed four times; on a machine that is itself slow, give less), served with brotli, and prints when the
+// first Pod is drawn: of the page, of an embed that plays, and of an embed of a link; and when an embed shows its still picture.
+// Milliseconds since the navigation began.
 import { deflateSync } from 'node:zlib';
 import { readFileSync } from 'node:fs';
 import { withBrowser } from './page.mjs';
@@ -38,7 +39,7 @@ async function visit(browser, address, slowdown) {
   await devtools.send('Network.emulateNetworkConditions', {
     offline: false, latency: 150, downloadThroughput: 1.6e6 / 8, uploadThroughput: 750e3 / 8,
   });
-  await devtools.send('Emulation.setCPUThrottlingRate', { rate: slowdown });
+  await devtools.send('Emulation.setCPUThrottlingRate', { rate: Number(slowdown) });
   let received = 0;
   devtools.on('Network.loadingFinished', ({ encodedDataLength }) => (received += encodedDataLength));
   await page.goto(address, { waitUntil: 'commit' });
@@ -78,9 +79,9 @@ export async function measure([runs = 3, dist, slowdown = 4]) {
       for (const [name, path] of cases) {
         if (!cors && path === 'index.html') continue;
         const words = `${name}${cors ? '' : ', host without CORS'}`;
-        await visit(browser, address + path, Number(slowdown)); // the server compresses what it is asked for first
+        await visit(browser, address + path, slowdown); // the server compresses what it is asked for first
         const found = [];
-        for (let run = 0; run < runs; run++) found.push(await visit(browser, address + path, Number(slowdown)));
+        for (let run = 0; run < runs; run++) found.push(await visit(browser, address + path, slowdown));
         console.log(`${`${words}: first Pod`.padEnd(44)}${columns(found, ({ pod }) => pod)}${(found[0].bytes / 1000).toFixed(0).padStart(8)}`);
         if (path !== 'index.html') console.log(`${`${words}: still picture`.padEnd(44)}${columns(found, ({ still }) => still)}`);
       }

@@ -1,6 +1,7 @@
 // Everything by keyboard alone: no pointer is used in this file.
 import { expect, test } from '@playwright/test';
 import { readFileSync } from 'node:fs';
+import { settled } from './wait.mjs';
 
 const example = (name) => readFileSync(new URL(`../../src/session/examples/${name}.yaml`, import.meta.url), 'utf8');
 const focused = (page, what) => page.evaluate((what) => document.activeElement?.closest(what) !== null && document.activeElement !== document.body, what);
@@ -19,11 +20,8 @@ async function reach(page, what, key = 'Tab', most = 60) {
 
 /** F6 until the focus is in a panel. */
 async function panel(page, what) {
-  // A picture that is still coming in may take the place of what has just been focused.
-  await expect(async () => {
-    for (let i = 0; i < 8 && !(await focused(page, what)); i++) await page.keyboard.press('F6');
-    expect(await focused(page, what), what).toBe(true);
-  }).toPass({ timeout: 10_000 });
+  for (let i = 0; i < 8 && !(await focused(page, what)); i++) await page.keyboard.press('F6');
+  expect(await focused(page, what), what).toBe(true);
 }
 
 async function open(page, query = '?editor=plain') {
@@ -125,6 +123,8 @@ test('every diagram has one stop for Tab and F6, in the past too; what is delete
         await page.keyboard.press(key);
         // Of a chart that is its slider; an empty diagram takes the focus itself.
         await expect(page.locator("#stage[tabindex], #stage :is(.item, .probe)[tabindex='0']"), `${kind} ${key}`).toHaveCount(1);
+        // The stop may still be one of the picture before.
+        await settled(page);
         await panel(page, '#stage');
       }
     }

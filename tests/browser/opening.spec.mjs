@@ -1,12 +1,11 @@
 // The module comes in three parts where the tools to split it are there (scripts/split.mjs): the page opens with the first alone, or with the
 // first two if its address has a manifest.
 import { expect, test } from '@playwright/test';
-import { statSync } from 'node:fs';
 import { deflateSync } from 'node:zlib';
+import { isSplit } from '../../scripts/wrap.mjs';
 import { frames } from './wait.mjs';
 
 const pods = (page) => page.locator('.item[data-kind="Pod"][data-state="ready"]');
-const isSplit = statSync(new URL('../../dist/rest.wasm', import.meta.url)).size > 100;
 
 // As course pages write a manifest.
 const short = 'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  replicas: 2\n  selector: {matchLabels: {app: web}}\n  template:\n    metadata:\n      labels: {app: web}\n    spec:\n      containers:\n      - {name: nginx, image: "nginx:1.27"}\n';
@@ -27,7 +26,7 @@ async function hold(page, parts = '**/{linked,rest}.wasm') {
 }
 
 test.describe('before the rest of the module is there', () => {
-  test.skip(!isSplit, 'the module is in one piece');
+  test.skip(!isSplit('dist'), 'the module is in one piece');
 
   for (const [query, width, height] of [['', 1440, 900], ['', 1280, 720], ['', 1536, 864], ['', 390, 844], ['?embed&autoplay=1', 760, 420], ['?embed&autoplay=1&view=ownership&theme=light&loop=1', 980, 420], [`?embed&autoplay=1&view=ownership${link(short)}`, 760, 380]]) {
     test(`the first Pods come up, ${query.split('#')[0] || 'page'}, ${width}x${height}`, async ({ page }) => {

@@ -14,8 +14,8 @@ use crate::projection::adapt::{revision, status};
 use crate::projection::model::PodState;
 use std::rc::Rc;
 
-/// Maximum number of unready Pods examined: a sample, since they come in the order of their uids. A thousand took 40 ms where few of many were unready.
-const MAX_PODS_EXAMINED: usize = 200;
+/// Maximum number of unready Pods examined.
+const MAX_PODS_EXAMINED: usize = 1_000;
 /// Maximum number of Pods skipped to find them.
 const MAX_PODS_SKIPPED: usize = 20_000;
 
@@ -26,8 +26,8 @@ pub fn stuck(sim: &Context<'_>, owner: Uid, leaving: bool) -> Option<Diagnosis> 
     let well = |pod: &&Rc<Object>| !pod.meta.is_deleting() && pod.pod().is_some_and(|pod| pod.is_ready());
     // All that are not well have been seen: there is no need to look at the rest.
     let most = sim.unready_of(owner).map_or(MAX_PODS_EXAMINED, |unready| unready.min(MAX_PODS_EXAMINED));
-    let waited_for = |pod: &&Rc<Object>| leaving || !pod.meta.is_deleting();
-    for pod in sim.owned(owner, Kind::Pod).take(MAX_PODS_SKIPPED).filter(waited_for).filter(|pod| !well(pod)).take(most) {
+    let unwell = sim.owned(owner, Kind::Pod).take(MAX_PODS_SKIPPED).filter(|pod| !well(pod)).take(most);
+    for pod in unwell.filter(|pod| leaving || !pod.meta.is_deleting()) {
         let (state, _) = status(pod);
         // Those that are well, or on their way, are not looked at any closer.
         if !matches!(state, PodState::Ready | PodState::Succeeded) {
