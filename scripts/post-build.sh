@@ -31,11 +31,11 @@ if command -v node >/dev/null && [ -d node_modules/esbuild ]; then node scripts/
 # A page in <iframe sandbox="allow-scripts"> has an opaque origin: it may load scripts, but it may fetch only from servers that send
 # Access-Control-Allow-Origin. For it the module is kept as a script as well. Until it is split (scripts/split.mjs) its later parts are
 # empty modules.
-for part in linked rest; do printf '\0asm\1\0\0\0' > "$dir/$part.wasm"; done
+for part in play linked rest; do printf '\0asm\1\0\0\0' > "$dir/$part.wasm"; done
 if command -v node >/dev/null; then
   node scripts/wrap.mjs "$dir"
 else
-  for part in loopscope_bg linked rest; do
+  for part in loopscope_bg play linked rest; do
     { printf '(window.loopscopeParts=window.loopscopeParts||{}).%s=atob("' $part; base64 < "$dir/$part.wasm" | tr -d '\n'; printf '");\n'; } > "$dir/$part.wasm.js"
   done
 fi

@@ -1,7 +1,7 @@
-// Splits the page's module in three with Binaryen's wasm-split: the functions that run in every opening, those that also run when a page
-// opens with a manifest of its own, and the rest, which comes after them. Which those are is found out here, in Chromium, with a module
-// that notes what is called: the page and embeds are opened at several sizes, and as links to some examples. Without wasm-split the module
-// stays in one piece: larger to wait for, and otherwise the same.
+// Splits the page's module in four with Binaryen's wasm-split: the functions that run until a page is drawn, those that then run until the
+// first Pods are, those that only a page with a manifest of its own opens with, and the rest. Which those are is found out here, in
+// Chromium, with a module that notes what is called: the page and embeds are opened at several sizes, and as links to some examples.
+// Without wasm-split the module stays in one piece: larger to wait for, and otherwise the same.
 import { chromium as browserType } from '@playwright/test';
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -95,15 +95,14 @@ rmSync(work, { recursive: true, force: true });
 mkdirSync(work, { recursive: true });
 const browser = await browserType.launch(chromium);
 
-/** Moves what the openings do not run out of the page's module, into a part of this name. */
-async function moveOut(name, openings) {
+/** Moves what the openings do not run out of the page's module, into a part of this name. The page is never told of the stages after it. */
+async function moveOut(name, openings, ...untold) {
   const before = `${work}/before-${name}.wasm`;
   copyFileSync(`${dist}/loopscope_bg.wasm`, before);
   tool('--instrument', before, '-o', `${work}/noting.wasm`);
-  // The page is never told that the module is whole: it does only what an opening does.
   const server = await serve(0, { extra: {
     'loopscope_bg.wasm': readFileSync(`${work}/noting.wasm`),
-    'loopscope.js': `${readFileSync(`${dist}/loopscope.js`, 'utf8')}\nwasm_bindgen.whole = () => {};`,
+    'loopscope.js': `${readFileSync(`${dist}/loopscope.js`, 'utf8')}\n${untold.map((stage) => `wasm_bindgen.${stage} = () => {};`).join('')}`,
   } });
   const profiles = openings.map((_, n) => `${work}/${name}-${n}.profile`);
   const left = [...openings.entries()];
@@ -118,8 +117,9 @@ async function moveOut(name, openings) {
     '--import-namespace=first', `--placeholder-namespace=${name}`, `--export-prefix=${name[0]}%`);
 }
 
-await moveOut('rest', [...plain, ...linked]);
-await moveOut('linked', plain);
+await moveOut('rest', [...plain, ...linked], 'whole');
+await moveOut('linked', plain, 'whole');
+await moveOut('play', [...plain, ...linked].filter(({ clock }) => !clock).map((opening) => ({ ...opening, seconds: 1 })), 'play', 'whole');
 await browser.close();
 // What packs better: functions that are the same once, and the locals that are used most first. Of Binaryen's other passes most pack worse.
 for (const part of parts) {

@@ -4,7 +4,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /** The parts of the module. */
-export const parts = ['loopscope_bg', 'linked', 'rest'];
+export const parts = ['loopscope_bg', 'play', 'linked', 'rest'];
 
 /** Whether the module in a folder was split: until then its later parts are empty modules, of eight bytes (scripts/post-build.sh). */
 export const isSplit = (dir) => statSync(`${dir}/rest.wasm`).size > 8;

@@ -126,7 +126,7 @@
 
   // Gives a frame the part that it asks for.
   function give(frame, name) {
-    if (!/^(loopscope_bg|linked|rest)$/.test(name)) return;
+    if (!/^(loopscope_bg|play|linked|rest)$/.test(name)) return;
     frame.postMessage({ loopscopePart: name, waits: true }, '*');
     part(name).then(function (text) { frame.postMessage({ loopscopePart: name, text: text }, '*'); });
   }
@@ -250,7 +250,7 @@
       // A frame in sight will ask for them as soon as its document is there.
       var box = this.getBoundingClientRect();
       if (box.bottom > 0 && box.top < innerHeight) {
-        part('loopscope_bg');
+        part('loopscope_bg').then(function () { part('play'); });
         if (fragment.length > 1 || this.getAttribute('view') === 'storage') part('linked');
       }
     }

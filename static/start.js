@@ -37,13 +37,15 @@
   function language() { return /^zh/.test(root.lang) ? 'zh' : 'en'; }
   function words() { return catalogues[language()]; }
 
-  // What every opening runs comes first, what one with a manifest of its own runs beside it, and the rest of the module after both
-  // (scripts/split.mjs). In a build without the tools for that the first part is the whole, and the others are empty.
+  // What draws the page comes first, what one with a manifest of its own runs beside it, what the clock runs while the page is drawn, and
+  // the rest of the module after these (scripts/split.mjs). In a build without the tools for that the first part is the whole, and the
+  // others are empty.
   var glue = script('loopscope.js');
   var coming = {};
   var first = part('loopscope_bg');
   var isLinked = location.hash.length > 1 || query.get('view') === 'storage';
   if (isLinked) part('linked').catch(function () { /* told when it is needed */ });
+  first.then(function () { return part('play'); }).catch(function () { /* told when it is needed */ });
   // A lesson's own words are read while the simulator loads. (The page asks for the lesson when it is there; by then it is in the cache,
   // but for frames, whose own pictures say what they are about.)
   var lesson = !inside && !query.has('embed') && /^[a-z-]+$/.test(query.get('lesson')) && query.get('lesson');
@@ -202,7 +204,7 @@
 
   // The module, and what brings it a later part: a promise that the part is in the module's tables.
   function instantiate(module) {
-    var later = { linked: {}, rest: {} };
+    var later = { play: {}, linked: {}, rest: {} };
     var brought = {};
     var exports;
     function bring(name) {
@@ -213,7 +215,7 @@
     // A call into a part before it is there: the page starts again, with all of them.
     function early() {
       if (!startsAgain) {
-        Promise.all([bring('linked'), bring('rest')]).then(function () { location.reload(); }, refuse);
+        Promise.all(Object.keys(later).map(bring)).then(function () { location.reload(); }, refuse);
         // Errors until the page is loaded again are expected: they are kept off the console.
         ['error', 'unhandledrejection'].forEach(function (name) { addEventListener(name, function (event) { event.preventDefault(); }); });
       }
@@ -225,7 +227,7 @@
     var original = WebAssembly.instantiate;
     WebAssembly.instantiate = function (module, given) {
       WebAssembly.instantiate = original;
-      return original(module, Object.assign(later, given));
+      return original(module, Object.assign({}, later, given));
     };
     return wasm_bindgen({ module_or_path: module }).then(function (first) {
       exports = first;
@@ -303,11 +305,13 @@
       .then(read)
       .then(function (bring) { return isLinked ? bring('linked').then(function () { return bring; }) : bring; })
       .then(function (bring) {
-        var rest = Promise.all([bring('linked'), bring('rest'), styles('later.css')]);
-        if (waits) return rest.then(open);
+        function rest() { return Promise.all([bring('linked'), bring('rest'), styles('later.css')]); }
+        function play() { wasm_bindgen.play(); }
+        var clock = bring('play');
+        if (waits) return clock.then(rest).then(open).then(play);
         app.inert = true;
         open();
-        return rest;
+        return clock.then(play).then(rest);
       })
       .then(function () {
         if (startsAgain) return;

@@ -1,5 +1,6 @@
 // Lighthouse's mobile scores: `lighthouse [RUNS] [PAGE…]` (3 runs; the page, a lesson, the course page and the documentation), the run of median
-// performance of each. What counts against a page is printed below it. Lighthouse itself comes from npm when it is asked for.
+// performance of each, with the processor slowed for what this machine is (speed.mjs). What counts against a page is printed below it.
+// Lighthouse itself comes from npm when it is asked for.
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
@@ -7,6 +8,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { chromium } from '../../tests/browser/chromium.mjs';
 import { serve } from '../../tests/browser/server.mjs';
+import { withBrowser } from './page.mjs';
+import { processor } from './speed.mjs';
 
 const LIGHTHOUSE = 'lighthouse@12.8.2';
 const pages = ['index.html', 'index.html?lesson=control-loop', 'course-page.html',
@@ -20,9 +23,11 @@ export async function measure([runs = '3', ...only]) {
   const folder = mkdtempSync(join(tmpdir(), 'lighthouse-'));
   const out = join(folder, 'report.json');
   const one = async (page) => {
+    let speed;
+    await withBrowser(async (browser) => (speed = await processor(browser)));
     await promisify(execFile)('npx', ['--yes', LIGHTHOUSE, home + page, '--quiet', '--output=json', `--output-path=${out}`, `--only-categories=${categories}`,
-      `--chrome-flags=--headless=new ${chromium.args.join(' ')}`], { env: { ...process.env, CHROME_PATH: chromium.executablePath }, maxBuffer: 1 << 26 });
-    return JSON.parse(readFileSync(out, 'utf8'));
+      `--throttling.cpuSlowdownMultiplier=${speed.slowdown}`, `--chrome-flags=--headless=new ${chromium.args.join(' ')}`], { env: { ...process.env, CHROME_PATH: chromium.executablePath }, maxBuffer: 1 << 26 });
+    return { ...JSON.parse(readFileSync(out, 'utf8')), speed };
   };
   try {
     for (const page of only.length ? only : pages) {
@@ -35,7 +40,7 @@ export async function measure([runs = '3', ...only]) {
       const report = all[all.length >> 1];
       const score = (name) => Math.round(report.categories[name].score * 100);
       const value = (name) => report.audits[name].displayValue;
-      console.log(`${page}: ${categories.map((name) => `${name} ${score(name)}`).join(', ')}; first paint ${value('first-contentful-paint')}, largest ${value('largest-contentful-paint')}, blocked ${value('total-blocking-time')}, shift ${value('cumulative-layout-shift')}; load ${load.toFixed(1)}`);
+      console.log(`${page}: ${categories.map((name) => `${name} ${score(name)}`).join(', ')}; first paint ${value('first-contentful-paint')}, largest ${value('largest-contentful-paint')}, blocked ${value('total-blocking-time')}, shift ${value('cumulative-layout-shift')}; BenchmarkIndex ${report.environment.benchmarkIndex}, slowed ${report.speed.slowdown} times; load ${load.toFixed(1)}`);
       for (const name of categories.slice(1)) {
         for (const { id, weight } of report.categories[name].auditRefs) {
           const { score, details } = report.audits[id];

@@ -1,10 +1,11 @@
 // What a reader waits for: `opening [RUNS] [DIST] [SLOWDOWN]` opens the page under Lighthouse's mobile throttling (1.6 Mbit/s down, 750 kbit/s
-// up, 150 ms latency, processor slowed four times; on a machine that is itself slow, give less), served with brotli, and prints when the
-// first Pod is drawn: of the page, of an embed that plays, and of an embed of a link; and when an embed shows its still picture.
+// up, 150 ms latency, processor slowed four times on a fast desktop and less on others, see speed.mjs), served with brotli, and prints when
+// the first Pod is drawn: of the page, of an embed that plays, and of an embed of a link; and when an embed shows its still picture.
 // Milliseconds since the navigation began.
 import { deflateSync } from 'node:zlib';
 import { readFileSync } from 'node:fs';
 import { withBrowser } from './page.mjs';
+import { processor } from './speed.mjs';
 
 const example = readFileSync(new URL('../../static/course-page.html', import.meta.url), 'utf8').match(/<script type="text\/yaml">([^]*?)<\/script>/)[1];
 const hash = `#pako:${deflateSync(JSON.stringify({ v: 1, manifest: example })).toString('base64url')}`;
@@ -31,6 +32,7 @@ function watch() {
 
 /** One visit with an empty cache. */
 async function visit(browser, address, slowdown) {
+  const speed = await processor(browser);
   const context = await browser.newContext({ viewport: { width: 1024, height: 768 } });
   const page = await context.newPage();
   await page.addInitScript(watch);
@@ -39,7 +41,7 @@ async function visit(browser, address, slowdown) {
   await devtools.send('Network.emulateNetworkConditions', {
     offline: false, latency: 150, downloadThroughput: 1.6e6 / 8, uploadThroughput: 750e3 / 8,
   });
-  await devtools.send('Emulation.setCPUThrottlingRate', { rate: Number(slowdown) });
+  await devtools.send('Emulation.setCPUThrottlingRate', { rate: Number(slowdown ?? speed.slowdown) });
   let received = 0;
   devtools.on('Network.loadingFinished', ({ encodedDataLength }) => (received += encodedDataLength));
   await page.goto(address, { waitUntil: 'commit' });
@@ -56,7 +58,7 @@ async function visit(browser, address, slowdown) {
     }
   }
   await context.close();
-  return { pod, still, bytes };
+  return { pod, still, bytes, ...speed };
 }
 
 const cases = [
@@ -72,8 +74,8 @@ const columns = (runs, of) => {
 };
 
 /** With CORS as a public static host has it, and without as many course servers do. */
-export async function measure([runs = 3, dist, slowdown = 4]) {
-  console.log(`${'ms until'.padEnd(44)}${'runs'.padStart(7)}${' '.repeat(7 * (runs - 1))}${'least'.padStart(9)}${'median'.padStart(8)}${'kB'.padStart(8)}`);
+export async function measure([runs = 3, dist, slowdown]) {
+  console.log(`${'ms until'.padEnd(44)}${'runs'.padStart(7)}${' '.repeat(7 * (runs - 1))}${'least'.padStart(9)}${'median'.padStart(8)}${'kB'.padStart(8)}${'BenchmarkIndex (slowdown)'.padStart(28)}`);
   for (const cors of [true, false]) {
     await withBrowser(async (browser, address) => {
       for (const [name, path] of cases) {
@@ -82,7 +84,7 @@ export async function measure([runs = 3, dist, slowdown = 4]) {
         await visit(browser, address + path, slowdown); // the server compresses what it is asked for first
         const found = [];
         for (let run = 0; run < runs; run++) found.push(await visit(browser, address + path, slowdown));
-        console.log(`${`${words}: first Pod`.padEnd(44)}${columns(found, ({ pod }) => pod)}${(found[0].bytes / 1000).toFixed(0).padStart(8)}`);
+        console.log(`${`${words}: first Pod`.padEnd(44)}${columns(found, ({ pod }) => pod)}${(found[0].bytes / 1000).toFixed(0).padStart(8)}  ${found.map(({ index, slowdown: own }) => `${index} (${slowdown ?? own})`).join(' ').padStart(26)}`);
         if (path !== 'index.html') console.log(`${`${words}: still picture`.padEnd(44)}${columns(found, ({ still }) => still)}`);
       }
     }, {

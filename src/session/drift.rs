@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::rc::Rc;
 
 /// Longest text whose drift is computed.
-const MAX_TEXT_BYTES: usize = 20_000;
+pub(super) const MAX_TEXT_BYTES: usize = 20_000;
 /// Fields not set by a user, or that identify the object; labels and annotations are compared separately.
 const IGNORED_FIELDS: [&str; 4] = ["apiVersion", "kind", "metadata", "status"];
 

@@ -1,6 +1,6 @@
 //! The manifest: the text, what was applied of it, and what is wrong with it.
 
-use super::drift::{Drift, DriftedField};
+use super::drift::{Drift, DriftedField, MAX_TEXT_BYTES};
 use super::effect::Effect;
 use super::leftovers::Leftovers;
 use super::run::Run;
@@ -290,7 +290,8 @@ impl Editor {
     }
 
     fn drift_since_applied(&mut self, run: &Run) -> Vec<DriftedField> {
-        if !matches!(self.status, ApplyStatus::Clean | ApplyStatus::Applied | ApplyStatus::Edited) || run.applies() || run.recalls() {
+        let known = matches!(self.status, ApplyStatus::Clean | ApplyStatus::Applied | ApplyStatus::Edited);
+        if !known || self.applied.len() > MAX_TEXT_BYTES || run.applies() || run.recalls() {
             return Vec::new();
         }
         let sim = run.sim();

@@ -45,6 +45,12 @@ pub fn open() {
     }
 }
 
+/// What the loops run is loaded: the clock may run.
+#[wasm_bindgen]
+pub fn play() {
+    window::play();
+}
+
 /// The whole module is loaded: runs what other scripts have requested.
 #[wasm_bindgen]
 pub fn whole() {

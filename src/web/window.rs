@@ -15,7 +15,7 @@ use crate::session::playback::Playback;
 use crate::session::selection::SelectionMsg;
 use crate::session::timeline::TimelineMsg;
 use crate::views;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use wasm_bindgen::prelude::*;
 use yew::Callback;
@@ -31,6 +31,8 @@ fn put(name: &str, closure: &JsValue) {
 thread_local! {
     /// The page, until it is drawn and the whole module is there.
     static WAITS: RefCell<(Option<Page>, bool)> = const { RefCell::new((None, false)) };
+    /// Whether what the loops run is there.
+    static PLAYS: Cell<bool> = const { Cell::new(false) };
 }
 
 type Page = (Rc<RefCell<State>>, Callback<()>);
@@ -39,6 +41,16 @@ type Page = (Rc<RefCell<State>>, Callback<()>);
 pub fn drawn(state: &Rc<RefCell<State>>, changed: Callback<()>) {
     WAITS.with_borrow_mut(|(page, _)| *page = Some((state.clone(), changed)));
     start();
+}
+
+/// What the loops run is there.
+pub fn play() {
+    PLAYS.set(true);
+}
+
+/// Whether what the loops run is there. Until then the page only draws what it opens with.
+pub fn plays() -> bool {
+    PLAYS.get()
 }
 
 /// The whole module is there.

@@ -1,5 +1,5 @@
-// The module comes in three parts where the tools to split it are there (scripts/split.mjs): the page opens with the first alone, or with the
-// first two if its address has a manifest.
+// The module comes in parts where the tools to split it are there (scripts/split.mjs): the page is drawn with the first alone, or with the
+// one for links too if its address has a manifest, and its clock runs with the next.
 import { expect, test } from '@playwright/test';
 import { deflateSync } from 'node:zlib';
 import { isSplit } from '../../scripts/wrap.mjs';
@@ -37,6 +37,22 @@ test.describe('before the rest of the module is there', () => {
       await frames(page, 60);
       expect(await page.evaluate(() => window.loopscope.ready)).toBe(false);
       go();
+      await page.waitForFunction(() => window.loopscope.ready);
+      expect(begun).toHaveLength(1);
+    });
+  }
+
+  for (const [query, width, height] of [['', 1440, 900], ['', 390, 844], ['?embed', 760, 380], ['?embed&autoplay=1', 760, 420], [`?embed&autoplay=1&view=ownership${link(short)}`, 760, 380]]) {
+    test(`the Deployment is drawn before the clock can run, ${query.split('#')[0] || 'page'}, ${width}x${height}`, async ({ page }) => {
+      const { go, begun } = await hold(page, '**/play.wasm');
+      await page.setViewportSize({ width, height });
+      await page.goto(`index.html${query}`);
+      await expect(page.locator('.item[data-kind="Deployment"]')).toBeVisible();
+      await page.setViewportSize({ width: width + 20, height: height + 20 });
+      await frames(page, 60);
+      await expect(page.locator('.item[data-kind="Pod"]')).toHaveCount(0);
+      go();
+      if (query !== '?embed') await expect(pods(page)).toHaveCount(2);
       await page.waitForFunction(() => window.loopscope.ready);
       expect(begun).toHaveLength(1);
     });

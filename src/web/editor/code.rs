@@ -1,7 +1,7 @@
 //! The code editor in the place of the text area, and what it is told.
 
 use super::plan::AFTER;
-use super::{Editor, Msg, Props, selection};
+use super::{Editor, Msg, Props, is_same, selection};
 use crate::actions::ApplyDiagnostic;
 use crate::session::editor::ApplyStatus;
 use crate::views::changed_lines::{changed, runs};
@@ -43,10 +43,10 @@ impl Editor {
     /// Tells the code editor what it does not know yet.
     pub(super) fn tell(&mut self, props: &Props) {
         let Some(rich) = &self.rich else { return };
-        if self.held != props.text {
+        if !is_same(&self.held, &props.text) {
             rich.set(&props.text);
-            self.held = props.text.clone();
         }
+        self.held = props.text.clone();
         let told = Told::of(props);
         if !self.told.as_ref().is_some_and(|before| before.is(&told)) {
             rich.tell(&told.diagnostics, &runs(&changed(&told.text, &told.applied)), told.live);

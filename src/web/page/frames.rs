@@ -18,7 +18,7 @@ impl Page {
     pub(super) fn ticking(ctx: &Context<Self>) -> Interval {
         let to = ctx.link().clone();
         Interval::new(TICK_MS, move || {
-            if !STOPPED.get() {
+            if !STOPPED.get() && window::plays() {
                 to.send_message(Msg::Tick);
             }
         })
@@ -53,7 +53,10 @@ impl Page {
         let draws = self.pacing.read(&mut state, paced, &dom::now);
         if draws {
             self.drawing.picture = state.draw(NODES_PER_PICTURE);
-            self.drawing.selected = state.object().map(|object| (object.clone(), state.status_lag(object)));
+            // What is selected is of the picture's instant.
+            if !state.drawing.is_drawing() {
+                self.drawing.selected = state.object().map(|object| (object.clone(), state.status_lag(object)));
+            }
         }
         self.drawing.beside = state.compare.branch.as_mut().map(|other| other.picture());
         self.drawing.marks = state.marks();

@@ -13,6 +13,7 @@ use crate::web::lesson::{LessonPanel, is_over, kept_as};
 use crate::web::status::STOPPED;
 use crate::web::window;
 use gloo_timers::callback::Timeout;
+use std::rc::Rc;
 use yew::prelude::*;
 
 /// Characters of a link that some programs cut.
@@ -98,7 +99,9 @@ impl Page {
     /// Keeps the address in step with the edits, half a second after the last.
     pub(super) fn save(&mut self, ctx: &Context<Self>) {
         let state = self.state.borrow();
-        if self.timers.saved != (state.editor.text.clone(), state.selection.view) && !self.settings.embed {
+        let (text, view) = &self.timers.saved;
+        // A long text is not read each time.
+        if !(self.settings.embed || Rc::ptr_eq(text, &state.editor.text) && *view == state.selection.view) {
             self.timers.saved = (state.editor.text.clone(), state.selection.view);
             let link = ctx.link().clone();
             self.timers.saving = Some(Timeout::new(500, move || link.send_message(Msg::Save)));
