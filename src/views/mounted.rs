@@ -7,7 +7,7 @@ use std::rc::Rc;
 /// With more items than this, those far out of sight are not in the document.
 pub const MAX_WHOLE_ITEMS: usize = 150;
 /// Items added and removed per frame: the browser lays out each added item text by text.
-const ITEMS_ADDED: usize = 12;
+pub const ITEMS_ADDED: usize = 12;
 const ITEMS_REMOVED: usize = 48;
 
 /// The items in the document.
@@ -29,9 +29,14 @@ impl Mounted {
         self.uids.clear();
     }
 
-    /// Updates which items are in the document: many new items are added in parts while mounted ones stay, and items are
+    /// Whether none is.
+    pub fn is_empty(&self) -> bool {
+        self.uids.is_empty()
+    }
+
+    /// Updates which items are in the document: at most `room` new ones are added while mounted ones stay, and items are
     /// removed in parts too, since removing very many at once is slow. `stop` has the keyboard focus. True if more items are to be added or removed.
-    pub fn admit(&mut self, scene: &Scene, stop: usize, sees: &dyn Fn(&Item) -> bool) -> bool {
+    pub fn admit(&mut self, scene: &Scene, stop: usize, mut room: usize, sees: &dyn Fn(&Item) -> bool) -> bool {
         let items = &scene.items;
         let whole = items.len() <= MAX_WHOLE_ITEMS;
         let (mut goes, mut late) = (ITEMS_REMOVED, false);
@@ -46,7 +51,6 @@ impl Mounted {
         let belongs = |item: &Item| item.rect.h > 0.0 && (whole || sees(item));
         let seen = |(index, item): &(usize, &Rc<Item>)| *index == stop || belongs(item) || stays(item);
         let sight: Vec<usize> = items.iter().enumerate().filter(seen).map(|(index, _)| index).collect();
-        let mut room = ITEMS_ADDED;
         let mut waits = late;
         let shown = sight.into_iter().filter(|index| {
             let there = *index == stop || self.uids.contains(&items[*index].id.uid);
@@ -84,10 +88,10 @@ mod tests {
     #[test]
     fn few_items_are_mounted_at_once_and_more_soon_seen_or_not() {
         let (mut mounted, few) = (Mounted::default(), scene(ITEMS_ADDED));
-        assert!(!mounted.admit(&few, 0, &|_| false));
+        assert!(!mounted.admit(&few, 0, ITEMS_ADDED, &|_| false));
         assert_eq!(mounted.shown(&few).count(), ITEMS_ADDED);
         let (mut mounted, most) = (Mounted::default(), scene(MAX_WHOLE_ITEMS));
-        let rounds = std::iter::from_fn(|| mounted.admit(&most, 0, &|_| false).then_some(())).count();
+        let rounds = std::iter::from_fn(|| mounted.admit(&most, 0, ITEMS_ADDED, &|_| false).then_some(())).count();
         assert_eq!((rounds, mounted.shown(&most).count()), (MAX_WHOLE_ITEMS / ITEMS_ADDED, MAX_WHOLE_ITEMS));
     }
 
@@ -95,7 +99,7 @@ mod tests {
     fn many_visible_items_are_mounted_in_parts() {
         let (mut mounted, scene) = (Mounted::default(), scene(400));
         let mut rounds = 0;
-        while mounted.admit(&scene, 0, &first(100)) {
+        while mounted.admit(&scene, 0, ITEMS_ADDED, &first(100)) {
             rounds += 1;
             assert_eq!(mounted.shown(&scene).count(), 1 + rounds * ITEMS_ADDED);
         }
@@ -103,12 +107,21 @@ mod tests {
     }
 
     #[test]
+    fn without_room_what_is_mounted_stays_and_what_is_new_waits() {
+        let (mut mounted, scene) = (Mounted::default(), scene(400));
+        assert!(mounted.admit(&scene, 0, ITEMS_ADDED, &first(100)));
+        let before = mounted.shown(&scene).count();
+        assert!(mounted.admit(&scene, 0, 0, &first(100)));
+        assert_eq!(mounted.shown(&scene).count(), before);
+    }
+
+    #[test]
     fn hidden_items_are_unmounted_in_parts_except_the_focused_one() {
         let (mut mounted, scene) = (Mounted::default(), scene(400));
-        while mounted.admit(&scene, 5, &first(100)) {}
-        assert!(mounted.admit(&scene, 5, &|_| false));
+        while mounted.admit(&scene, 5, ITEMS_ADDED, &first(100)) {}
+        assert!(mounted.admit(&scene, 5, ITEMS_ADDED, &|_| false));
         assert_eq!(mounted.shown(&scene).count(), 100 - ITEMS_REMOVED);
-        while mounted.admit(&scene, 5, &|_| false) {}
+        while mounted.admit(&scene, 5, ITEMS_ADDED, &|_| false) {}
         assert_eq!(mounted.shown(&scene).map(|(at, _)| at).collect::<Vec<_>>(), [5]);
     }
 }
