@@ -72,7 +72,7 @@ pub(super) struct DrawingKey {
 /// up.
 const PARTED: usize = 1000;
 /// Controllers that are read in one of these frames.
-const READ_AT_ONCE: usize = 1000;
+const READ_AT_ONCE: usize = 1250;
 
 /// A picture of which a part is made.
 struct Making {
