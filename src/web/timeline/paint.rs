@@ -152,6 +152,8 @@ impl Paint<'_> {
             self.hatch(now, end);
         }
         let causes = || self.props.chain.iter().filter(|(_, lane)| !other(*lane)).map(|(at, lane)| (self.axis.x(*at), *lane));
+        // Below the marks: what failed is red also where it is part of a chain.
+        self.curve(left, row);
         for past in [true, false] {
             c.set_global_alpha(if past { 1.0 } else { 0.5 });
             // What lies on both sides of the playhead is cut there.
@@ -194,7 +196,6 @@ impl Paint<'_> {
             self.fill("--text-3", merged.iter().filter(|block| other(block.lane)).map(bar));
             c.set_global_alpha(1.0);
         }
-        self.curve(left, row);
         if let Some(fork) = &self.props.left {
             self.fork(left + self.axis.x(fork.at));
         }
