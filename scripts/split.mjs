@@ -80,7 +80,11 @@ async function profile(browser, address, { width, height, query, cpu = 1, clock 
     await page.setViewportSize({ width, height });
     await page.waitForTimeout(400);
   }
+  // A reader may press a key, or turn to another tab, before the rest is there.
+  await page.keyboard.press('Shift');
   const text = await page.evaluate(() => {
+    document.dispatchEvent(new Event('visibilitychange'));
+    dispatchEvent(new Event('pagehide'));
     const { memory, __write_profile: write } = window.instance.exports;
     const size = write(0, 0);
     const from = memory.grow(Math.ceil(size / 65536)) * 65536;

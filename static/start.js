@@ -37,7 +37,7 @@
   function language() { return /^zh/.test(root.lang) ? 'zh' : 'en'; }
   function words() { return catalogues[language()]; }
 
-  // What draws the page comes first, what one with a manifest of its own runs beside it, what the clock runs while the page is drawn, and
+  // What draws the page comes first, what one with a manifest of its own runs beside it, what the clock needs, loaded while the page is drawn, and
   // the rest of the module after these (scripts/split.mjs). In a build without the tools for that the first part is the whole, and the
   // others are empty.
   var glue = script('loopscope.js');
@@ -308,7 +308,7 @@
         function rest() { return Promise.all([bring('linked'), bring('rest'), styles('later.css')]); }
         function play() { wasm_bindgen.play(); }
         var clock = bring('play');
-        if (waits) return clock.then(rest).then(open).then(play);
+        if (waits) return Promise.all([clock, rest()]).then(open).then(play);
         app.inert = true;
         open();
         return clock.then(play).then(rest);

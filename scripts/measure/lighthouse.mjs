@@ -1,5 +1,5 @@
 // Lighthouse's mobile scores: `lighthouse [RUNS] [PAGE…]` (3 runs; the page, a lesson, the course page and the documentation), the run of median
-// performance of each, with the processor slowed for what this machine is (speed.mjs). What counts against a page is printed below it.
+// performance of each, with the processor slowed in proportion to its speed (speed.mjs). What counts against a page is printed below it.
 // Lighthouse itself comes from npm when it is asked for.
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

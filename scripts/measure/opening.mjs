@@ -1,5 +1,5 @@
 // What a reader waits for: `opening [RUNS] [DIST] [SLOWDOWN]` opens the page under Lighthouse's mobile throttling (1.6 Mbit/s down, 750 kbit/s
-// up, 150 ms latency, processor slowed four times on a fast desktop and less on others, see speed.mjs), served with brotli, and prints when
+// up, 150 ms latency, processor slowed in proportion to its speed, four times on a fast desktop, see speed.mjs), served with brotli, and prints when
 // the first Pod is drawn: of the page, of an embed that plays, and of an embed of a link; and when an embed shows its still picture.
 // Milliseconds since the navigation began.
 import { deflateSync } from 'node:zlib';

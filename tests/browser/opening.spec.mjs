@@ -25,6 +25,15 @@ async function hold(page, parts = '**/{linked,rest}.wasm') {
   return { go, begun };
 }
 
+/** A reader who does not wait: a key, another tab. */
+async function press(page) {
+  await page.keyboard.press('z');
+  await page.evaluate(() => {
+    document.dispatchEvent(new Event('visibilitychange'));
+    dispatchEvent(new Event('pagehide'));
+  });
+}
+
 test.describe('before the rest of the module is there', () => {
   test.skip(!isSplit('dist'), 'the module is in one piece');
 
@@ -34,6 +43,7 @@ test.describe('before the rest of the module is there', () => {
       await page.setViewportSize({ width, height });
       await page.goto(`index.html${query}`);
       await expect(pods(page)).toHaveCount(2);
+      await press(page);
       await frames(page, 60);
       expect(await page.evaluate(() => window.loopscope.ready)).toBe(false);
       go();
@@ -49,7 +59,8 @@ test.describe('before the rest of the module is there', () => {
       await page.goto(`index.html${query}`);
       await expect(page.locator('.item[data-kind="Deployment"]')).toBeVisible();
       await page.setViewportSize({ width: width + 20, height: height + 20 });
-      await frames(page, 60);
+      await press(page);
+      await frames(page, 240);
       await expect(page.locator('.item[data-kind="Pod"]')).toHaveCount(0);
       go();
       if (query !== '?embed') await expect(pods(page)).toHaveCount(2);

@@ -77,7 +77,8 @@ impl PartialEq for Props {
             && Rc::ptr_eq(applied, &other.applied)
             && Rc::ptr_eq(drift, &other.drift)
             && Rc::ptr_eq(diagnostics, &other.diagnostics)
-            && (standing, plan, file, narrow, lang) == (&other.standing, &other.plan, &other.file, &other.narrow, &other.lang)
+            && (standing, file, narrow, lang) == (&other.standing, &other.file, &other.narrow, &other.lang)
+            && plan.as_ref().map(Rc::as_ptr) == other.plan.as_ref().map(Rc::as_ptr)
             && (left, prune, fresh) == (&other.left, &other.prune, &other.fresh)
             && self.on_afresh.is_some() == other.on_afresh.is_some()
             && match (then, &other.then) {

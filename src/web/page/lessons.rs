@@ -101,8 +101,10 @@ impl Page {
         let state = self.state.borrow();
         let (text, view) = &self.timers.saved;
         // A long text is not read each time.
-        if !(self.settings.embed || Rc::ptr_eq(text, &state.editor.text) && *view == state.selection.view) {
-            self.timers.saved = (state.editor.text.clone(), state.selection.view);
+        let same = Rc::ptr_eq(text, &state.editor.text) || *text == state.editor.text;
+        let changed = !(same && *view == state.selection.view);
+        self.timers.saved = (state.editor.text.clone(), state.selection.view);
+        if changed && !self.settings.embed {
             let link = ctx.link().clone();
             self.timers.saving = Some(Timeout::new(500, move || link.send_message(Msg::Save)));
         }

@@ -413,7 +413,9 @@ impl Component for Page {
                 return false;
             }
             Msg::Leaves => {
-                self.keep_session(true);
+                if window::is_whole() {
+                    self.keep_session(true);
+                }
                 return false;
             }
             Msg::Keep => {
