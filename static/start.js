@@ -262,15 +262,18 @@
     return Promise.race([Promise.all(each), new Promise(function (resolve) { window.addEventListener('load', resolve); })]);
   }
 
-  // What a first visit reads has been on the screen before the page takes its place. Out of sight nothing is painted.
+  // What a first visit reads has been on the screen before the page takes its place: two frames after it could be, where the browser does
+  // not tell when it was. Out of sight nothing is painted.
   function read(value) {
-    if (/embedded|returning/.test(root.className)) return value;
-    var known = lesson && Promise.race([introduced, new Promise(function (resolve) { setTimeout(resolve, 1000); })]);
-    return Promise.resolve(known).then(function () {
-      return new Promise(function (resolve) {
-        setTimeout(resolve, 100, value);
-        requestAnimationFrame(function () { requestAnimationFrame(function () { resolve(value); }); });
-      });
+    if (document.hidden || /embedded|returning/.test(root.className)) return value;
+    return new Promise(function (resolve) {
+      setTimeout(resolve, 1000, value);
+      function seen() { resolve(value); }
+      if (window.PerformanceObserver && (PerformanceObserver.supportedEntryTypes || []).includes('element')) {
+        new PerformanceObserver(seen).observe({ type: 'element', buffered: true });
+      } else {
+        Promise.resolve(introduced).then(function () { requestAnimationFrame(function () { requestAnimationFrame(seen); }); });
+      }
     });
   }
 
@@ -296,9 +299,9 @@
     if (what && lesson) introduce(what);
     var slow = setTimeout(function () { if (note) note.textContent = words().starting; }, 300);
     var navigation = performance.getEntriesByType('navigation')[0];
-    // After a reload the files are in the cache, and the tab has what was done before. Diagrams and instants that the first parts have no
-    // code for wait for the rest, and need not begin again.
-    var waits = inside || /^(reload|back_forward)$/.test(navigation && navigation.type) || query.has('t')
+    // After a reload the files are in the cache, and the tab has what was done before. Lessons, diagrams and instants that the first parts
+    // have no code for wait for the rest, and need not begin again.
+    var waits = inside || /^(reload|back_forward)$/.test(navigation && navigation.type) || query.has('t') || query.has('lesson')
       || /^(nodes|network|rollout|loops)$/.test(query.get('view'));
     Promise.all([first, glue, styled()])
       .then(function (loaded) { return instantiate(loaded[0]); })

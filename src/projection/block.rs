@@ -138,6 +138,11 @@ impl PodBlock {
         PodState::ALL.into_iter().map(|state| (state, self.0.counts[state as usize])).filter(|(_, n)| *n > 0).collect()
     }
 
+    /// Whether one is in this state.
+    pub fn has(&self, state: PodState) -> bool {
+        self.0.counts[state as usize] > 0
+    }
+
     /// The label of a state's count: the reason of the failures, if it is the same for all.
     pub fn word(&self, state: PodState) -> Message {
         match &self.0.reasons[..] {

@@ -71,7 +71,7 @@ pub(super) struct DrawingKey {
 /// Controllers and Services above which each part of a picture is made in a frame of its own: all of them together would hold the page
 /// up.
 const PARTED: usize = 1000;
-/// Controllers that are read in one of these frames.
+/// Controllers or Services that are read in one of these frames.
 const READ_AT_ONCE: usize = 1250;
 
 /// A picture of which a part is made.
@@ -209,11 +209,15 @@ impl Drawing {
         {
             return picture.clone();
         }
+        let at_once = if most < usize::MAX { READ_AT_ONCE } else { most };
+        let begins = making.is_none();
         let mut making = making.unwrap_or_else(|| self.begin(run, selection, key));
         loop {
             making.part = match making.part {
                 Part::Workloads(mut reading) => {
-                    let all = reading.roots(&mut self.pods.pods, if most < usize::MAX { READ_AT_ONCE } else { most });
+                    // To look what there is takes as long, where there is more than that.
+                    let now = if begins && reading.controllers() > at_once { 0 } else { at_once };
+                    let all = reading.roots(&mut self.pods.pods, now);
                     if all { Part::Services(reading) } else { Part::Workloads(reading) }
                 }
                 Part::Services(mut reading) => {
@@ -222,8 +226,8 @@ impl Drawing {
                 }
                 Part::Listed(mut reading) => {
                     let scope = self.scope(run, selection);
-                    reading.services(&all(run), &mut self.pods.pods, &scope);
-                    Part::Policies(reading)
+                    let done = reading.services(&all(run), &mut self.pods.pods, &scope, at_once);
+                    if done { Part::Policies(reading) } else { Part::Listed(reading) }
                 }
                 Part::Policies(mut reading) => {
                     let scope = self.scope(run, selection);

@@ -6,7 +6,7 @@ use crate::projection::marks::{Mark, Marks};
 use std::rc::Rc;
 
 /// Entries read at a time.
-pub const READ_ENTRIES: usize = 20_000;
+pub const READ_ENTRIES: usize = 5_000;
 
 /// The other side of a fork, on the timeline.
 #[derive(Debug, PartialEq)]

@@ -44,6 +44,9 @@ impl Leftovers {
     }
 
     fn missing(&self, named: &[ObjectRef], run: &Run) -> Vec<ObjectRef> {
+        if self.owned.is_empty() {
+            return Vec::new();
+        }
         let mut named: Vec<&ObjectRef> = named.iter().collect();
         crate::sort::sort(&mut named);
         let gone = self.owned.iter().filter(|key| named.binary_search(key).is_err());

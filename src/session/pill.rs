@@ -99,13 +99,13 @@ impl Drawing {
             sets.entry(owner).or_default().push(set.meta.uid);
         }
         let pods = |object: &Object| owners(&sets, object).iter().map(|owner| self.pods.pods.totals(*owner)).sum::<PodTotals>();
-        let fails = |block: &PodBlock| block.counts().iter().any(|(state, _)| *state == PodState::Failed);
+        let fails = |block: &PodBlock| block.has(PodState::Failed);
         // Of those that are under way first the one that does not get on.
         let rank = |state, object: &Object| match worst_first(state) {
             1 if owners(&sets, object).iter().any(|owner| fails(&self.pods.pods.of(*owner))) => (1, 0),
             rank => (rank, 1),
         };
-        let mut all: Vec<_> = [Kind::Deployment, Kind::StatefulSet, Kind::ReplicaSet, Kind::DaemonSet, Kind::Job]
+        let all: Vec<_> = [Kind::Deployment, Kind::StatefulSet, Kind::ReplicaSet, Kind::DaemonSet, Kind::Job]
             .into_iter()
             .flat_map(|kind| run.sim().list(kind))
             .filter(|object| object.meta.controller().is_none_or(|owner| owner.kind == "CronJob"))
@@ -113,7 +113,6 @@ impl Drawing {
             .filter_map(|object| Some((progress::of(object, pods(object))?, object)))
             .map(|((words, state), object)| (rank(state, object), (words, state), object))
             .collect();
-        crate::sort::sort_by_key(&mut all, |(rank, ..)| *rank);
         // Pods without a workload count as much, where they are worse.
         let (bare, here) = (self.pods.pods.bare(), self.scope(run, selection));
         let is_shown = |pod: &&Rc<Pod>| match selection.filter.trim() {
@@ -121,7 +120,7 @@ impl Drawing {
             _ => drawn.binary_search(&pod.id.uid.as_str()).is_ok(),
         };
         let bare = lone(bare.iter().filter(|_| followed.is_none()).filter(is_shown));
-        let Some((_, (words, state), of)) = all.first() else { return bare.map(|(_, pill)| pill) };
+        let Some((_, (words, state), of)) = all.iter().min_by_key(|(rank, ..)| *rank) else { return bare.map(|(_, pill)| pill) };
         if let Some((_, pill)) = bare.filter(|(bare, _)| worst_first(*bare) < worst_first(*state)) {
             return Some(pill);
         }

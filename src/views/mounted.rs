@@ -8,6 +8,8 @@ use std::rc::Rc;
 pub const MAX_WHOLE_ITEMS: usize = 150;
 /// Items added and removed per frame: the browser lays out each added item text by text.
 pub const ITEMS_ADDED: usize = 12;
+/// The same in a frame in which also a part of the next picture is made.
+pub const ITEMS_ADDED_MEANWHILE: usize = 4;
 const ITEMS_REMOVED: usize = 48;
 
 /// The items in the document.

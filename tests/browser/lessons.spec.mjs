@@ -194,6 +194,32 @@ for (const [lang, title, summary] of [['en', 'The control loop', 'A controller c
   });
 }
 
+for (const [query, width] of [['', 1440], ['', 390], ['embed&', 720]]) {
+  test(`its page opens with the lesson, not with the example before it, ${query}${width}`, async ({ page }) => {
+    await page.addInitScript(() => {
+      // What was drawn before the lesson was.
+      window.early = [];
+      new MutationObserver(() => {
+        if (!document.querySelector('#lesson')) window.early.push(...[...document.querySelectorAll('.item[data-kind]')].map((item) => item.dataset.kind));
+      }).observe(document, { childList: true, subtree: true });
+    });
+    let go;
+    const wait = new Promise((resolve) => (go = resolve));
+    await page.route('**/rest.wasm', async (route) => {
+      await wait;
+      await route.continue();
+    });
+    await page.setViewportSize({ width, height: 800 });
+    const asked = page.waitForRequest('**/rest.wasm');
+    await page.goto(`index.html?${query}lesson=control-loop`);
+    await asked;
+    if (!query) await expect(page.locator('#boot-what b')).toHaveText('The control loop');
+    go();
+    await expect(page.locator('#lesson')).toContainText('This manifest asks for two Pods');
+    expect(await page.evaluate(() => window.early)).toEqual([]);
+  });
+}
+
 test('an unknown lesson is said to be none', async ({ page }) => {
   await page.goto('index.html?lesson=nothing');
   await page.waitForFunction(() => window.loopscope?.ready);

@@ -19,11 +19,12 @@ use self::filter::filter;
 use self::policies::BudgetTargets;
 use self::references::{ReferenceReader, Referrer, uses};
 use self::scope::SYSTEM;
+use self::services::ServiceReading;
 use self::storage::{claims, node, volume};
 use self::workloads::controller;
 use crate::api::storage::StorageClass;
 use crate::api::{Kind, Object, Uid};
-use crate::projection::model::{Class, Group, Model, Node, PodBlock, Policy, Root, Service, natural};
+use crate::projection::model::{Class, Group, Model, Node, PodBlock, Policy, Root, natural};
 pub use pods::Pods;
 pub use references::fold_of;
 pub use scope::{Lister, ROOTS, Scope, first_workload, id, roots, workloads};
@@ -40,7 +41,7 @@ pub fn model(list: Lister, pods: &mut Pods, scope: &Scope) -> Model {
     let mut reading = ModelReading::begin(list, pods, scope);
     reading.roots(pods, usize::MAX);
     reading.list_services(list, scope);
-    reading.services(list, pods, scope);
+    reading.services(list, pods, scope, usize::MAX);
     reading.policies(list, pods, scope);
     reading.finish(list, pods, scope)
 }
@@ -56,9 +57,7 @@ pub struct ModelReading {
     next: usize,
     roots: Vec<Root>,
     users: Vec<Referrer>,
-    /// Services and EndpointSlices to read.
-    listed: [Vec<Rc<Object>>; 2],
-    services: Vec<Rc<Service>>,
+    services: ServiceReading,
     policies: Vec<Policy>,
     unfolded: BTreeSet<String>,
 }
@@ -89,8 +88,8 @@ impl ModelReading {
         }
         pods.forget_controllers(uids.len());
         let unfolded = scope.unfolded.clone();
-        let (roots, users, services, policies) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        ModelReading { nodes, owners, owned, uids, next: 0, roots, users, listed: Default::default(), services, policies, unfolded }
+        let (roots, users, services, policies) = (Vec::new(), Vec::new(), ServiceReading::default(), Vec::new());
+        ModelReading { nodes, owners, owned, uids, next: 0, roots, users, services, policies, unfolded }
     }
 
     /// How many controllers there are.
@@ -113,17 +112,17 @@ impl ModelReading {
 
     /// Lists the Services and their EndpointSlices.
     pub fn list_services(&mut self, list: Lister, scope: &Scope) {
-        self.listed = [Kind::Service, Kind::EndpointSlice].map(|kind| scoped(list, scope, kind));
+        let [services, slices] = [Kind::Service, Kind::EndpointSlice].map(|kind| scoped(list, scope, kind));
+        self.services = ServiceReading::new(services, slices);
     }
 
-    /// Reads the Services that are listed.
-    pub fn services(&mut self, list: Lister, pods: &mut Pods, scope: &Scope) {
-        let of = |kind: Kind| scoped(list, scope, kind);
+    /// Reads so many more of the Services that are listed. True when all are read.
+    pub fn services(&mut self, list: Lister, pods: &mut Pods, scope: &Scope, most: usize) -> bool {
         let mut known = std::mem::take(&mut pods.others.services);
         let gone = |uid: Uid| !scope.lags && pods.get(uid).is_none();
-        let [services, slices] = std::mem::take(&mut self.listed);
-        self.services = known.read(&services, &slices, &of, &gone);
+        let all = self.services.read(&mut known, most, &|kind| scoped(list, scope, kind), &gone);
         pods.others.services = known;
+        all
     }
 
     /// Reads the Pods that no workload owns, then autoscalers and budgets, once all workloads are read.
@@ -140,14 +139,17 @@ impl ModelReading {
         let scaler =
             |object: &Rc<Object>| policies::scaler(object, &|kind, name| uids.get(&(kind, object.meta.namespace.as_str(), name)).copied());
         self.policies.extend(of(Kind::HorizontalPodAutoscaler).iter().map(scaler));
-        let targets = LazyCell::new(|| BudgetTargets::new(pods, &self.roots));
-        let budget = |object: &Rc<Object>| policies::budget(object, targets.of(object));
-        self.policies.extend(of(Kind::PodDisruptionBudget).iter().map(budget));
+        let budgets = of(Kind::PodDisruptionBudget);
+        if !budgets.is_empty() {
+            let targets = BudgetTargets::new(&budgets, &self.roots);
+            self.policies.extend(budgets.iter().map(|object| policies::budget(object, targets.of(object))));
+        }
     }
 
     /// Reads what else there is, once all of that is read.
     pub fn finish(self, list: Lister, pods: &mut Pods, scope: &Scope) -> Model {
         let ModelReading { nodes, roots, mut users, services, policies, .. } = self;
+        let services = services.finish(&mut pods.others.services);
         let of = |kind: Kind| scoped(list, scope, kind);
         let mut out = Model { nodes, roots, services, policies, ..Model::default() };
         out.claims = claims(&of(Kind::PersistentVolumeClaim), &of(Kind::StatefulSet));

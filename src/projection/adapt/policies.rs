@@ -1,8 +1,8 @@
 //! Autoscalers and disruption budgets, and what they are about.
 
-use super::pods::Pods;
 use super::scope::{id, text};
 use crate::api::policy::{BudgetSpec, BudgetStatus};
+use crate::api::selector::LabelSelector;
 use crate::api::{Body, Kind, Labels, Object, Str, Uid};
 use crate::i18n::{Message, msg};
 use crate::projection::model::{Pod, Policy, Root};
@@ -11,32 +11,46 @@ use std::rc::Rc;
 
 /// Finds the workload whose Pods a budget selects, for many budgets.
 pub(super) struct BudgetTargets<'a> {
-    /// One Pod of each owner for each set of labels, and every Pod without an owner, by each of these labels.
-    labelled: BTreeMap<&'a str, Vec<&'a Rc<Pod>>>,
-    all: Vec<&'a Rc<Pod>>,
-    /// The uids of roots by those of what stands below them, and by their own.
-    roots: BTreeMap<&'a str, &'a str>,
+    /// One Pod of each owner for each set of labels, and every Pod without an owner, by each of its labels that a budget names.
+    labelled: BTreeMap<String, Vec<Target<'a>>>,
+    /// The same Pods, where a budget names no label.
+    all: Vec<Target<'a>>,
+}
+
+/// A Pod, and the uid of the workload that it is of.
+#[derive(Clone, Copy)]
+struct Target<'a> {
+    pod: &'a Pod,
+    workload: Option<&'a str>,
 }
 
 impl<'a> BudgetTargets<'a> {
-    pub fn new(pods: &'a Pods, trees: &'a [Root]) -> BudgetTargets<'a> {
-        let mut out = BudgetTargets { labelled: BTreeMap::new(), all: Vec::new(), roots: BTreeMap::new() };
-        for (_, block) in pods.blocks() {
-            let mut last: Option<&Rc<Pod>> = None;
-            // Pods without an owner stand each for itself, in one block.
-            let alike = |a: &Pod, b: &Pod| !a.owner.is_empty() && Rc::ptr_eq(&a.labels, &b.labels);
-            for pod in block.iter().filter(|pod| !last.replace(pod).is_some_and(|last| alike(last, pod))) {
-                out.all.push(pod);
-                for label in pod.labels.iter() {
-                    out.labelled.entry(label.as_str()).or_default().push(pod);
+    pub fn new(budgets: &[Rc<Object>], trees: &'a [Root]) -> BudgetTargets<'a> {
+        let selectors: Vec<LabelSelector> = budgets.iter().filter_map(|budget| BudgetSpec::of(budget).selector).collect();
+        let named = selectors.iter().flat_map(|selector| selector.match_labels.iter());
+        let mut labelled: BTreeMap<String, Vec<Target>> = crate::sort::tree(named.map(|label| (pair(label), Vec::new())));
+        let wants_all = selectors.iter().any(|selector| selector.match_labels.is_empty());
+        let mut all = Vec::new();
+        for root in trees {
+            let workload = root.controller.as_deref().map(|of| of.id.uid.as_str());
+            for pods in root.groups.iter().map(|group| &group.pods) {
+                let mut last: Option<&Rc<Pod>> = None;
+                // Pods without an owner stand each for itself, in one block.
+                let alike = |a: &Pod, b: &Pod| !a.owner.is_empty() && Rc::ptr_eq(&a.labels, &b.labels);
+                for pod in pods.iter().filter(|pod| !last.replace(pod).is_some_and(|last| alike(last, pod))) {
+                    let target = Target { pod, workload };
+                    if wants_all {
+                        all.push(target);
+                    }
+                    for label in pod.labels.iter() {
+                        if let Some(targets) = labelled.get_mut(label.as_str()) {
+                            targets.push(target);
+                        }
+                    }
                 }
             }
         }
-        for (root, top) in trees.iter().filter_map(|root| Some((root, root.controller.as_deref()?))) {
-            let below = root.groups.iter().filter_map(|group| group.controller.as_deref());
-            out.roots.extend(below.chain([top]).map(|of| (of.id.uid.as_str(), top.id.uid.as_str())));
-        }
-        out
+        BudgetTargets { labelled, all }
     }
 
     /// The uid of the workload, or of a Pod without one: of the first by name where a budget selects the Pods of several.
@@ -46,13 +60,18 @@ impl<'a> BudgetTargets<'a> {
             let pairs = pod.labels.iter().filter_map(|label| label.split_once('='));
             Labels::new(crate::sort::tree(pairs.map(|(key, value)| (key.into(), value.into()))))
         };
-        let selects = |pod: &&&Rc<Pod>| pod.id.namespace == budget.meta.namespace && selector.matches(&labels(pod));
-        let labelled = |(key, value): (&Str, &Str)| self.labelled.get(format!("{key}={value}").as_str()).map_or(&[][..], Vec::as_slice);
+        let selects = |target: &&Target| target.pod.id.namespace == budget.meta.namespace && selector.matches(&labels(target.pod));
+        let labelled = |label| self.labelled.get(&pair(label)).map_or(&[][..], Vec::as_slice);
         // The label that fewest have.
-        let near = selector.match_labels.iter().map(labelled).min_by_key(|pods| pods.len()).unwrap_or(&self.all);
-        let pod = near.iter().filter(selects).min_by(|a, b| a.id.name.cmp(&b.id.name))?;
-        Some(self.roots.get(&*pod.owner).copied().unwrap_or(&pod.id.uid).to_owned())
+        let near = selector.match_labels.iter().map(labelled).min_by_key(|targets| targets.len()).unwrap_or(&self.all);
+        let first = near.iter().filter(selects).min_by(|a, b| a.pod.id.name.cmp(&b.pod.id.name))?;
+        Some(first.workload.unwrap_or(&first.pod.id.uid).to_owned())
     }
+}
+
+/// A label as Pods hold it.
+fn pair((key, value): (&Str, &Str)) -> String {
+    format!("{key}={value}")
 }
 
 /// An autoscaler. `uid_of`: the uid of the workload of a kind and a name in its namespace.

@@ -10,20 +10,19 @@ use crate::engine::connectivity::unanswered_port;
 use crate::i18n::{Message, msg};
 use crate::projection::model::{Endpoint, Service, natural};
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// Pods looked through for Services without endpoints, to say which Pod is nearest: each Service looks through all.
 const MAX_COMPARED_PODS: usize = 10_000;
 
-/// The Services as they were read last, in the order of the objects.
+/// The Services as they were read last.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ServiceCache(Vec<ReadService>);
+pub(super) struct ServiceCache(BTreeMap<Uid, ReadService>);
 
 /// What was read of a Service, and of which versions of it and its EndpointSlices.
 #[derive(Clone, Debug)]
 struct ReadService {
-    uid: Uid,
     version: u64,
     slices: Vec<u64>,
     service: Rc<Service>,
@@ -31,60 +30,89 @@ struct ReadService {
     targets: Vec<(usize, Uid)>,
 }
 
-impl ServiceCache {
-    /// The Services by name. One is read again when it or one of its slices was written.
-    pub fn read(&mut self, services: &[Rc<Object>], slices: &[Rc<Object>], of: Lister, gone: &dyn Fn(Uid) -> bool) -> Vec<Rc<Service>> {
-        let mut of_service: BTreeMap<(&Str, &Str), Vec<&Rc<Object>>> = BTreeMap::new();
+/// Services that are being read, some at a time.
+#[derive(Default)]
+pub(super) struct ServiceReading {
+    objects: Vec<Rc<Object>>,
+    /// Their EndpointSlices, by namespace and name of the Service.
+    slices: BTreeMap<(Str, Str), Vec<Rc<Object>>>,
+    /// The first of `objects` that is not read yet.
+    next: usize,
+    /// All Pods, once one is looked for, and how many were looked through.
+    pods: OnceCell<Vec<Rc<Object>>>,
+    compared: usize,
+    services: Vec<Rc<Service>>,
+}
+
+impl ServiceReading {
+    pub fn new(objects: Vec<Rc<Object>>, slices: Vec<Rc<Object>>) -> ServiceReading {
+        let mut of_service: BTreeMap<(Str, Str), Vec<Rc<Object>>> = BTreeMap::new();
         for slice in slices {
             let Some(name) = slice.meta.label(SERVICE_NAME) else { continue };
-            of_service.entry((&slice.meta.namespace, name)).or_default().push(slice);
+            of_service.entry((slice.meta.namespace.clone(), name.clone())).or_default().push(slice);
         }
-        let mut before: Vec<Option<ReadService>> = std::mem::take(&mut self.0).into_iter().map(Some).collect();
-        let mut next = 0;
-        let (pods, mut compared) = (OnceCell::<Vec<Rc<Object>>>::new(), 0);
-        let mut read = |object: &Rc<Object>| {
-            let body = object.get::<crate::api::network::Service>()?;
-            // The API server's own Service selects nothing and serves no Pod.
-            if object.meta.name == "kubernetes" && object.meta.namespace == "default" {
-                return None;
-            }
-            let own = of_service.get(&(&object.meta.namespace, &object.meta.name)).map_or(&[][..], Vec::as_slice);
-            let is_current = |known: &ReadService| {
-                let versions = own.iter().map(|slice| slice.meta.resource_version);
-                known.version == object.meta.resource_version && known.slices.iter().copied().eq(versions)
-            };
-            // Those that stayed are in the order of before.
-            let found = before[next..].iter().position(|known| known.as_ref().is_some_and(|known| known.uid == object.meta.uid));
-            next += found.map_or(0, |at| at + 1);
-            let known = found.and_then(|_| before[next - 1].take()).filter(is_current);
-            let known = known.unwrap_or_else(|| ReadService::of(object, body, own));
-            let mut service = known.service.clone();
-            let stale: Vec<usize> = known.targets.iter().filter(|(_, pod)| gone(*pod)).map(|(at, _)| *at).collect();
-            let hint = match stale.len() {
-                _ if service.endpoints.is_empty() && compared < MAX_COMPARED_PODS => {
-                    let pods = pods.get_or_init(|| of(Kind::Pod));
-                    compared += pods.len();
-                    no_endpoints(object, body, pods)
-                }
-                0 => Message::default(),
-                n => msg::hint_stale_endpoints(n),
-            };
-            if !hint.is_empty() {
-                let changed = Rc::make_mut(&mut service);
-                changed.hint = hint;
-                stale.into_iter().for_each(|at| changed.endpoints[at].gone = true);
-            }
-            self.0.push(known);
-            Some(service)
+        ServiceReading { objects, slices: of_service, ..ServiceReading::default() }
+    }
+
+    /// Reads so many more. One is read anew when it or one of its slices was written. True when all are read.
+    pub fn read(&mut self, known: &mut ServiceCache, most: usize, of: Lister, gone: &dyn Fn(Uid) -> bool) -> bool {
+        let to = self.next.saturating_add(most).min(self.objects.len());
+        for at in self.next..to {
+            self.one(at, known, of, gone);
+        }
+        self.next = to;
+        to == self.objects.len()
+    }
+
+    /// All that were read, by name.
+    pub fn finish(mut self, known: &mut ServiceCache) -> Vec<Rc<Service>> {
+        // What is gone is forgotten once it is as much as there is.
+        if known.0.len() > 2 * self.objects.len() {
+            let there: BTreeSet<Uid> = crate::sort::tree(self.objects.iter().map(|object| object.meta.uid));
+            known.0.retain(|uid, _| there.contains(uid));
+        }
+        crate::sort::sort_by(&mut self.services, |a, b| a.id.cmp(&b.id));
+        self.services
+    }
+
+    fn one(&mut self, at: usize, cache: &mut ServiceCache, of: Lister, gone: &dyn Fn(Uid) -> bool) {
+        let object = &self.objects[at];
+        let Some(body) = object.get::<crate::api::network::Service>() else { return };
+        // The API server's own Service selects nothing and serves no Pod.
+        if object.meta.name == "kubernetes" && object.meta.namespace == "default" {
+            return;
+        }
+        let own = self.slices.get(&(object.meta.namespace.clone(), object.meta.name.clone())).map_or(&[][..], Vec::as_slice);
+        let is_current = |known: &ReadService| {
+            let versions = own.iter().map(|slice| slice.meta.resource_version);
+            known.version == object.meta.resource_version && known.slices.iter().copied().eq(versions)
         };
-        let mut out: Vec<Rc<Service>> = services.iter().filter_map(&mut read).collect();
-        crate::sort::sort_by(&mut out, |a, b| a.id.cmp(&b.id));
-        out
+        if !cache.0.get(&object.meta.uid).is_some_and(is_current) {
+            cache.0.insert(object.meta.uid, ReadService::of(object, body, own));
+        }
+        let Some(known) = cache.0.get(&object.meta.uid) else { return };
+        let mut service = known.service.clone();
+        let stale: Vec<usize> = known.targets.iter().filter(|(_, pod)| gone(*pod)).map(|(at, _)| *at).collect();
+        let hint = match stale.len() {
+            _ if service.endpoints.is_empty() && self.compared < MAX_COMPARED_PODS => {
+                let pods = self.pods.get_or_init(|| of(Kind::Pod));
+                self.compared += pods.len();
+                no_endpoints(object, body, pods)
+            }
+            0 => Message::default(),
+            n => msg::hint_stale_endpoints(n),
+        };
+        if !hint.is_empty() {
+            let changed = Rc::make_mut(&mut service);
+            changed.hint = hint;
+            stale.into_iter().for_each(|at| changed.endpoints[at].gone = true);
+        }
+        self.services.push(service);
     }
 }
 
 impl ReadService {
-    fn of(object: &Object, body: &crate::api::network::Service, own: &[&Rc<Object>]) -> ReadService {
+    fn of(object: &Object, body: &crate::api::network::Service, own: &[Rc<Object>]) -> ReadService {
         let selector: Vec<String> = body.spec.selector.iter().map(|(key, value)| format!("{key}={value}")).collect();
         let all = || own.iter().filter_map(|slice| slice.get::<EndpointSlice>()).flat_map(|slice| &slice.endpoints);
         let few = all().count() <= SEEN;
@@ -123,13 +151,13 @@ impl ReadService {
             _ => body.spec.cluster_ip.to_string(),
         };
         let ports = body.spec.ports.iter().map(port).collect();
-        let slice = if let [one] = own[..] { Some(id(one)) } else { None };
+        let slice = if let [one] = own { Some(id(one)) } else { None };
         let node_ports = body.spec.ports.iter().filter(|port| port.node_port > 0).map(|port| port.node_port.to_string()).collect();
         let external = if body.spec.kind == "LoadBalancer" { balancer(&body.status) } else { String::new() };
         let (id, selector, slices, hint) = (id(object), selector.join(","), own.len(), Message::default());
         let service = Rc::new(Service { id, form, selector, endpoints, slices, slice, address, ports, node_ports, external, hint });
         let slices = own.iter().map(|slice| slice.meta.resource_version).collect();
-        ReadService { uid: object.meta.uid, version: object.meta.resource_version, slices, service, targets }
+        ReadService { version: object.meta.resource_version, slices, service, targets }
     }
 }
 

@@ -2,11 +2,12 @@
 
 use super::pods::Pods;
 use super::scope::Scope;
+use super::services::{ServiceCache, ServiceReading};
 use super::status::status;
 use super::strip::budget;
 use crate::api::{Body, Kind, Object, Uid};
 use crate::i18n::Message;
-use crate::projection::model::{Model, PodState, Used};
+use crate::projection::model::{Model, PodState, Service, Used};
 use std::rc::Rc;
 
 use serde_json::{Value, json};
@@ -304,13 +305,24 @@ fn service(n: usize, version: &str, address: &str) -> Rc<Object> {
     Rc::new(Object::from_value(Kind::Service, value).unwrap())
 }
 
-#[test]
-fn services_without_endpoints_say_which_pod_is_near_while_few_pods_are_looked_through() {
+/// Reads Services, two at a time.
+fn read_services(cache: &mut ServiceCache, services: &[Rc<Object>], slices: &[Rc<Object>], pods: usize, gone: bool) -> Vec<Rc<Service>> {
     let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x", "namespace": "default"}, "spec": {"containers": []}});
     let pod = Rc::new(Object::from_value(Kind::Pod, pod).unwrap());
+    let mut reading = ServiceReading::new(services.to_vec(), slices.to_vec());
+    let mut times = 1;
+    while !reading.read(cache, 2, &|_| vec![pod.clone(); pods], &|_| gone) {
+        times += 1;
+    }
+    assert_eq!(times, services.len().div_ceil(2));
+    reading.finish(cache)
+}
+
+#[test]
+fn services_without_endpoints_say_which_pod_is_near_while_few_pods_are_looked_through() {
     let all: Vec<Rc<Object>> = (0..30).map(|n| service(n, "1", "10.96.0.1")).collect();
     let told = |pods: usize| {
-        let out = super::services::ServiceCache::default().read(&all, &[], &|_| vec![pod.clone(); pods], &|_| false);
+        let out = read_services(&mut ServiceCache::default(), &all, &[], pods, false);
         out.iter().filter(|service| !service.hint.is_empty()).count()
     };
     assert_eq!((told(0), told(10), told(1_000)), (30, 30, 10));
@@ -328,25 +340,25 @@ fn a_service_is_read_again_when_it_or_its_slice_was_written() {
             "metadata": {"name": "a", "namespace": "default", "resourceVersion": version, "labels": {"kubernetes.io/service-name": "s00"}}});
         Rc::new(Object::from_value(Kind::EndpointSlice, value).unwrap())
     };
-    let mut cache = super::services::ServiceCache::default();
-    let mut read = |service: &Rc<Object>, slice: &Rc<Object>, gone: bool| {
-        cache.read(std::slice::from_ref(service), std::slice::from_ref(slice), &|_| Vec::new(), &|_| gone).remove(0)
+    let mut cache = ServiceCache::default();
+    let mut one = |service: &Rc<Object>, slice: &Rc<Object>, gone: bool| {
+        read_services(&mut cache, std::slice::from_ref(service), std::slice::from_ref(slice), 0, gone).remove(0)
     };
-    let first = read(&old, &slice("1", &["10.0.0.1"]), false);
-    assert!(Rc::ptr_eq(&first, &read(&old, &slice("1", &["10.0.0.1"]), false)));
-    assert_eq!(read(&old, &slice("2", &["10.0.0.1", "10.0.0.2"]), false).endpoints.len(), 2);
-    let stale = read(&old, &slice("2", &["10.0.0.1", "10.0.0.2"]), true);
+    let first = one(&old, &slice("1", &["10.0.0.1"]), false);
+    assert!(Rc::ptr_eq(&first, &one(&old, &slice("1", &["10.0.0.1"]), false)));
+    assert_eq!(one(&old, &slice("2", &["10.0.0.1", "10.0.0.2"]), false).endpoints.len(), 2);
+    let stale = one(&old, &slice("2", &["10.0.0.1", "10.0.0.2"]), true);
     assert!(stale.endpoints.iter().all(|one| one.gone) && !stale.hint.is_empty());
-    assert!(read(&old, &slice("2", &["10.0.0.1", "10.0.0.2"]), false).hint.is_empty());
-    assert_eq!(read(&service(0, "3", "10.96.0.9"), &slice("2", &[]), false).address, "10.96.0.9");
+    assert!(one(&old, &slice("2", &["10.0.0.1", "10.0.0.2"]), false).hint.is_empty());
+    assert_eq!(one(&service(0, "3", "10.96.0.9"), &slice("2", &[]), false).address, "10.96.0.9");
     // One comes between two others, one goes, one has the name of another that was deleted.
-    let mut cache = super::services::ServiceCache::default();
-    let mut read = |which: &[usize]| {
+    let mut cache = ServiceCache::default();
+    let mut all = |which: &[usize]| {
         let all: Vec<Rc<Object>> = which.iter().map(|n| service(*n, "1", &format!("10.96.0.{n}"))).collect();
-        cache.read(&all, &[], &|_| Vec::new(), &|_| false)
+        read_services(&mut cache, &all, &[], 0, false)
     };
-    let first = read(&[1, 3, 5]);
-    let second = read(&[0, 1, 2, 5, 6]);
+    let first = all(&[1, 3, 5]);
+    let second = all(&[0, 1, 2, 5, 6]);
     assert_eq!(
         second.iter().map(|one| one.address.as_str()).collect::<Vec<_>>(),
         ["10.96.0.0", "10.96.0.1", "10.96.0.2", "10.96.0.5", "10.96.0.6"]

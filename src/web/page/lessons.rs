@@ -21,6 +21,11 @@ const LONG_LINK: usize = 8_000;
 /// How long a button says that something was copied.
 const COPIED_MS: u32 = 1_600;
 
+/// The lesson of the library that the address names.
+pub(super) fn wanted() -> Option<&'static str> {
+    Some(library::named(&dom::query("lesson")?)?.name)
+}
+
 impl Page {
     /// The lesson that the address names is opened.
     pub(super) fn open_wanted_lesson(&mut self, ctx: &Context<Self>) {

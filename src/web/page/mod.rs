@@ -162,13 +162,18 @@ impl Component for Page {
 
     fn create(ctx: &Context<Self>) -> Self {
         deferred_drop::enable();
-        let link = Self::opening(dom::kept_for_reload().as_deref());
+        let kept = dom::kept_for_reload();
+        let link = Self::opening(kept.as_deref());
         let error = link.as_ref().err().cloned();
         let follows = dom::query("follow").is_some();
-        let empty = follows.then(|| Link { manifest: Some(String::new()), ..Link::default() });
+        // What comes is not this page's own: a cluster that is served, or a lesson.
+        let awaits = follows || kept.is_none() && lessons::wanted().is_some();
+        let empty = awaits.then(|| Link { manifest: Some(String::new()), ..Link::default() });
         let mut state = State::from_link(empty.or(link.ok().flatten()).as_ref());
-        if follows {
+        if awaits {
             state.editor.restore(Rc::default(), Rc::default());
+        }
+        if follows {
             state.following = Some(Following::default());
         }
         let embed = dom::query("embed").is_some();

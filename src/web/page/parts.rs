@@ -404,6 +404,7 @@ impl Page {
                 empty={empty}
                 list={self.panels.as_list.then(|| self.inspection.standings.clone())}
                 dark={self.settings.dark}
+                making={state.drawing.is_drawing()}
                 whole={window::is_whole()}
                 on_pick={link.callback(|picked: SelectionMsg| Msg::Do(picked.into()))}
                 on_why={link.callback(Msg::Why)}

@@ -10,7 +10,7 @@ pub use props::{SceneScope, picked};
 use crate::api::ObjectRef;
 use crate::i18n::format::Px;
 use crate::i18n::msg;
-use crate::views::mounted::{ITEMS_ADDED, MAX_WHOLE_ITEMS, Mounted};
+use crate::views::mounted::{ITEMS_ADDED, ITEMS_ADDED_MEANWHILE, MAX_WHOLE_ITEMS, Mounted};
 use crate::views::shape::{CardBody, Item, Rect, Scene};
 use crate::views::viewport::{Taken, Viewport};
 use crate::web::cells::Sheet;
@@ -148,7 +148,11 @@ impl Stage {
         self.port.place_map(&props.picture(), props.list.is_none());
         let sees = |item: &Item| self.port.sees(item.rect);
         // Those that wait for their turn do not come sooner because a picture came between.
-        let room = if self.later.more.is_some() && !self.mounted.is_empty() { 0 } else { ITEMS_ADDED };
+        let room = match props.making {
+            _ if self.later.more.is_some() && !self.mounted.is_empty() => 0,
+            true => ITEMS_ADDED_MEANWHILE,
+            false => ITEMS_ADDED,
+        };
         if !self.mounted.admit(&props.scene, self.stop, room, &sees) {
             self.later.more = None;
         } else if self.later.more.is_none() {

@@ -38,6 +38,9 @@ pub struct Props {
     pub selected: Option<String>,
     /// What it is a picture of.
     pub scope: SceneScope,
+    /// Whether the next picture is being made, in parts: fewer items come into this one in a frame.
+    #[prop_or_default]
+    pub making: bool,
     /// `stage`, or another where two are shown.
     #[prop_or("stage")]
     pub id: &'static str,
