@@ -138,6 +138,11 @@ impl PodBlock {
         PodState::ALL.into_iter().map(|state| (state, self.0.counts[state as usize])).filter(|(_, n)| *n > 0).collect()
     }
 
+    /// Whether it is the other: of one and the same Pods.
+    pub fn is_same(&self, other: &PodBlock) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
+
     /// Whether one is in this state.
     pub fn has(&self, state: PodState) -> bool {
         self.0.counts[state as usize] > 0

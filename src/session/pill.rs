@@ -14,7 +14,6 @@ use crate::projection::model::{Pod, PodBlock, PodState, Service};
 use crate::projection::totals::PodTotals;
 use crate::views::shape::Scene;
 use crate::views::view::{Status, Workloads};
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 impl Pill {
@@ -83,26 +82,25 @@ impl Drawing {
         let scope = Some(self.scope(run, selection)).filter(|scope| which == Workloads::InScope && scope.filter.trim().is_empty());
         // The chart is of one.
         let followed = self.memory.rollout.subject().filter(|_| which == Workloads::Followed && !scene.items.is_empty());
-        let mut drawn: Vec<&str> = match (&scope, &followed) {
-            (None, None) => scene.items.iter().map(|item| item.id.uid.as_str()).collect(),
+        let mut drawn: Vec<Uid> = match (&scope, &followed) {
+            (None, None) => scene.items.iter().filter_map(|item| Uid::parse(&item.id.uid)).collect(),
             _ => Vec::new(),
         };
         crate::sort::sort(&mut drawn);
         let shown = |object: &&Rc<Object>| match &scope {
             _ if followed.is_some() => followed == Some(object.meta.uid),
             Some(scope) => scope.holds(object),
-            None => drawn.binary_search(&object.meta.uid.to_string().as_str()).is_ok(),
+            None => drawn.binary_search(&object.meta.uid).is_ok(),
         };
-        let mut sets: BTreeMap<Uid, Vec<Uid>> = BTreeMap::new();
-        for set in run.sim().list(Kind::ReplicaSet) {
-            let owner = set.meta.controller().map_or(set.meta.uid, |owner| owner.uid);
-            sets.entry(owner).or_default().push(set.meta.uid);
-        }
-        let pods = |object: &Object| owners(&sets, object).iter().map(|owner| self.pods.pods.totals(*owner)).sum::<PodTotals>();
+        // ReplicaSets, by what owns them.
+        let owner = |set: &Rc<Object>| Some((set.meta.controller()?.uid, set.meta.uid));
+        let mut sets: Vec<(Uid, Uid)> = run.sim().list(Kind::ReplicaSet).filter_map(owner).collect();
+        crate::sort::sort_by_key(&mut sets, |(owner, _)| *owner);
+        let pods = |object: &Object| owners(&sets, object).map(|owner| self.pods.pods.totals(owner)).sum::<PodTotals>();
         let fails = |block: &PodBlock| block.has(PodState::Failed);
         // Of those that are under way first the one that does not get on.
         let rank = |state, object: &Object| match worst_first(state) {
-            1 if owners(&sets, object).iter().any(|owner| fails(&self.pods.pods.of(*owner))) => (1, 0),
+            1 if owners(&sets, object).any(|owner| fails(&self.pods.pods.of(owner))) => (1, 0),
             rank => (rank, 1),
         };
         let all: Vec<_> = [Kind::Deployment, Kind::StatefulSet, Kind::ReplicaSet, Kind::DaemonSet, Kind::Job]
@@ -117,7 +115,7 @@ impl Drawing {
         let (bare, here) = (self.pods.pods.bare(), self.scope(run, selection));
         let is_shown = |pod: &&Rc<Pod>| match selection.filter.trim() {
             "" => here.has(&pod.id.namespace),
-            _ => drawn.binary_search(&pod.id.uid.as_str()).is_ok(),
+            _ => Uid::parse(&pod.id.uid).is_some_and(|uid| drawn.binary_search(&uid).is_ok()),
         };
         let bare = lone(bare.iter().filter(|_| followed.is_none()).filter(is_shown));
         let Some((_, (words, state), of)) = all.iter().min_by_key(|(rank, ..)| *rank) else { return bare.map(|(_, pill)| pill) };
@@ -133,11 +131,11 @@ impl Drawing {
             PodState::Ready => words.clone(),
             _ => progress::of_named(of, pods(of)),
         };
-        let blocks = || owners(&sets, of).iter().map(|owner| self.pods.pods.of(*owner));
+        let blocks = || owners(&sets, of).map(|owner| self.pods.pods.of(owner));
         let mut failing = blocks().filter(fails);
         let failed = failing.find_map(|block| block.iter().find(|pod| pod.state == PodState::Failed).map(|pod| pod.word.clone()));
         let waiting = all.iter().flat_map(|(.., object)| owners(&sets, object));
-        let unscheduled: usize = waiting.map(|owner| self.pods.pods.of(*owner).unscheduled()).sum();
+        let unscheduled: usize = waiting.map(|owner| self.pods.pods.of(owner).unscheduled()).sum();
         let is_one = all.len() == 1 || worst_first(*state) < worst_first(PodState::Ready);
         let pill = |words, state: PodState| Pill { of: is_one.then(|| of.key()), ..Pill::in_state(words, state) };
         if let (PodState::Creating | PodState::Pending, Some(word), true) = (state, failed, of.kind != Kind::Job) {
@@ -155,8 +153,11 @@ impl Drawing {
 }
 
 /// The uids of what owns a workload's Pods: its ReplicaSets, or itself.
-fn owners<'a>(sets: &'a BTreeMap<Uid, Vec<Uid>>, object: &'a Object) -> &'a [Uid] {
-    sets.get(&object.meta.uid).map_or(std::slice::from_ref(&object.meta.uid), Vec::as_slice)
+fn owners(sets: &[(Uid, Uid)], object: &Object) -> impl Iterator<Item = Uid> {
+    let uid = object.meta.uid;
+    let own = &sets[sets.partition_point(|(owner, _)| *owner < uid)..];
+    let own = &own[..own.partition_point(|(owner, _)| *owner == uid)];
+    own.iter().map(|(_, set)| *set).chain(own.is_empty().then_some(uid))
 }
 
 /// Sort rank of a state, worst first.

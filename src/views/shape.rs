@@ -381,6 +381,9 @@ impl Scene {
     pub fn keep(&mut self, old: &Scene) -> bool {
         let mut same = self.items.len() == old.items.len();
         for (item, old) in self.items.iter_mut().zip(&old.items) {
+            if Rc::ptr_eq(item, old) {
+                continue;
+            }
             if *item == *old {
                 *item = old.clone();
             } else {

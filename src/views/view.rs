@@ -9,7 +9,7 @@ use crate::projection::model::Model;
 use crate::projection::rollout_track::{Extent, Tracker};
 use crate::views::grouping::Grouping;
 use crate::views::nodes::LayoutCache;
-use crate::views::ownership::LastScales;
+use crate::views::ownership::{ChipMemory, LastScales};
 use crate::views::shape::Scene;
 use std::rc::Rc;
 
@@ -202,6 +202,8 @@ pub struct ViewMemory {
     pub beside: Option<Rc<Extent>>,
     /// How ReplicaSets were last scaled.
     pub scales: LastScales,
+    /// Chips of many workloads as they were last drawn.
+    pub chips: ChipMemory,
     /// Whether the diagram is still being read.
     pub lags: bool,
 }

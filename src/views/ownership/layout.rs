@@ -6,7 +6,7 @@ use super::cards::{claims_of_trees, orphans};
 use super::groups::{HEADING, hang, put_heading, split_model};
 use super::measures::{FLAT, Frame, LEAST, Measures, NARROWEST, USUAL};
 use super::narrow;
-use super::overview;
+use super::overview::{self, ChipMemory};
 use super::words::summary;
 use crate::projection::model::Model;
 use crate::views::grouping::{GroupBy, Grouping};
@@ -16,7 +16,8 @@ use crate::views::viewport::LOW_FRAME;
 use std::collections::BTreeSet;
 
 /// Lays the trees out. `selected` is a uid; the size is the viewport's.
-pub fn layout(model: &Model, selected: Option<&str>, grouping: &Grouping, (width, height): (f64, f64)) -> Scene {
+pub fn layout(model: &Model, selected: Option<&str>, grouping: &Grouping, (width, height): (f64, f64), chips: &mut ChipMemory) -> Scene {
+    chips.begin();
     let stacked = width < if height < width { NARROWEST } else { 560.0 };
     let low = if stacked { height < width.min(LOW_FRAME) } else { height < LOW_FRAME };
     let measures = if low { &FLAT } else { &USUAL };
@@ -34,7 +35,11 @@ pub fn layout(model: &Model, selected: Option<&str>, grouping: &Grouping, (width
         _ => true,
     };
     let at = (left, top, height);
-    let bottom = if grouped { groups(&frame, grouping, at, many, &mut out, &mut drawn) } else { trees(&frame, at, &mut out, &mut drawn) };
+    let bottom = if grouped {
+        groups(&frame, grouping, at, many.then_some(chips), &mut out, &mut drawn)
+    } else {
+        trees(&frame, at, &mut out, &mut drawn)
+    };
     let least = match () {
         () if stacked => 1,
         () if low => ((wide / 196.0) as usize).max(1),
@@ -56,25 +61,27 @@ fn groups<'a>(
     frame: &Frame<'a>,
     grouping: &Grouping,
     (left, top, height): (f64, f64, f64),
-    many: bool,
+    mut chips: Option<&mut ChipMemory>,
     out: &mut Scene,
     drawn: &mut BTreeSet<String>,
 ) -> f64 {
     let model = frame.model;
     let all = grouping.groups(model);
+    let many = chips.is_some();
     let mut y = if many { overview::put_selected(frame, (left, top), out, drawn) } else { top };
     let (parts, rest) = if many { Default::default() } else { split_model(frame, &all, grouping.by) };
     for (at, group) in all.iter().enumerate() {
         let heading = put_heading(frame, group, (left, y), out);
         y += HEADING;
         let first = out.items.len();
-        match parts.get(at) {
+        match (&mut chips, parts.get(at)) {
             _ if group.folded => {
                 let roots = group.roots.iter().map(|at| &model.roots[*at]);
                 drawn.extend(claims_of_trees(model, roots).map(|claim| claim.id.uid.clone()));
             }
-            None => y = overview::put_chips(frame, group, (left, y), out),
-            Some(part) => y = trees(&Frame { model: part, ..*frame }, (left, y, height), out, drawn) + frame.measures.apart / 2.0,
+            (Some(chips), _) => y = overview::put_chips(frame, (group, heading), (left, y), out, chips),
+            (None, None) => {}
+            (None, Some(part)) => y = trees(&Frame { model: part, ..*frame }, (left, y, height), out, drawn) + frame.measures.apart / 2.0,
         }
         hang(&mut out.items[first..], heading);
         y += if group.folded { 4.0 } else { 14.0 };

@@ -18,6 +18,7 @@ mod words;
 mod tests;
 
 pub use layout::layout;
+pub use overview::ChipMemory;
 pub use read::LastScales;
 
 use crate::i18n::msg;
@@ -43,5 +44,5 @@ pub static VIEW: View = View {
 
 fn draw(model: &mut Model, source: &Source, memory: &mut ViewMemory) -> Scene {
     read::read(model, source, memory);
-    layout(model, source.uid, source.grouping, source.stage)
+    layout(model, source.uid, source.grouping, source.stage, &mut memory.chips)
 }

@@ -5,11 +5,12 @@ use super::cards::{chosen, claims_of_trees};
 use super::measures::{Frame, LEAST};
 use super::tree::OwnershipTree;
 use crate::i18n::{Message, dotted, msg};
-use crate::projection::model::{ControllerCard, Id, Metric, Model, PodBlock, PodState, Root};
+use crate::projection::model::{ControllerCard, Group, Id, Metric, Model, PodBlock, PodState, Root};
 use crate::views::bodies::numbers;
 use crate::views::grouping::WorkloadGroup;
-use crate::views::shape::{CardBody, Cells, Rect, Scene};
+use crate::views::shape::{CardBody, Cells, Item, Rect, Scene};
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 /// From so many roots on an overview is drawn where their trees would be higher than this many stages.
 const MIN_ROOTS: usize = 16;
@@ -44,8 +45,73 @@ pub(super) fn put_selected<'a>(frame: &Frame<'a>, (left, top): (f64, f64), out: 
     bottom.unwrap_or(top)
 }
 
-/// Draws the workloads of a group as chips, but the one whose tree is drawn; where they end.
-pub(super) fn put_chips(frame: &Frame<'_>, group: &WorkloadGroup, (left, top): (f64, f64), out: &mut Scene) -> f64 {
+/// The chips of the picture before: of thousands of workloads most are as they were.
+#[derive(Default)]
+pub struct ChipMemory {
+    before: Vec<Option<DrawnChip>>,
+    now: Vec<DrawnChip>,
+}
+
+/// A chip, and what it was drawn from.
+struct DrawnChip {
+    /// Its first item in the scene, the heading above it, and its corner.
+    place: (usize, usize, (f64, f64)),
+    controller: Option<Rc<ControllerCard>>,
+    groups: Vec<Group>,
+    items: Vec<Rc<Item>>,
+    height: f64,
+}
+
+impl DrawnChip {
+    /// Whether a workload would be drawn as this one was.
+    fn fits(&self, root: &Root, place: (usize, usize, (f64, f64))) -> bool {
+        let same =
+            |a: &Option<Rc<ControllerCard>>, b: &Option<Rc<ControllerCard>>| a.as_ref().map(Rc::as_ptr) == b.as_ref().map(Rc::as_ptr);
+        let alike = |(a, b): (&Group, &Group)| same(&a.controller, &b.controller) && a.pods.is_same(&b.pods);
+        self.place == place
+            && same(&self.controller, &root.controller)
+            && self.groups.len() == root.groups.len()
+            && self.groups.iter().zip(&root.groups).all(alike)
+    }
+}
+
+impl ChipMemory {
+    /// Begins another picture.
+    pub fn begin(&mut self) {
+        self.before = std::mem::take(&mut self.now).into_iter().map(Some).collect();
+    }
+
+    /// Draws a chip, or takes the one before; the height that it takes.
+    fn put(&mut self, frame: &Frame<'_>, root: &Root, heading: usize, at: (f64, f64), out: &mut Scene) -> f64 {
+        // It names what selects the workload.
+        if names_services(frame.model) {
+            return chip(frame, root, heading, at, out);
+        }
+        let first = out.items.len();
+        let place = (first, heading, at);
+        let known = self.before.get_mut(self.now.len()).and_then(|known| known.take_if(|known| known.fits(root, place)));
+        if let Some(known) = &known {
+            out.items.extend(known.items.iter().cloned());
+        }
+        let drawn = known.unwrap_or_else(|| {
+            let height = chip(frame, root, heading, at, out);
+            let (controller, groups) = (root.controller.clone(), root.groups.clone());
+            DrawnChip { place, controller, groups, items: out.items[first..].to_vec(), height }
+        });
+        let height = drawn.height;
+        self.now.push(drawn);
+        height
+    }
+}
+
+/// Draws the workloads of a group as chips below its heading, but the one whose tree is drawn; where they end.
+pub(super) fn put_chips(
+    frame: &Frame<'_>,
+    (group, heading): (&WorkloadGroup, usize),
+    (left, top): (f64, f64),
+    out: &mut Scene,
+    memory: &mut ChipMemory,
+) -> f64 {
     let across = (((frame.width / LEAST + GAP.0) / (CHIP.0 + GAP.0)) as usize).max(1);
     let roots = group.roots.iter().map(|at| &frame.model.roots[*at]);
     // Its tree stands in place of its chip.
@@ -54,11 +120,16 @@ pub(super) fn put_chips(frame: &Frame<'_>, group: &WorkloadGroup, (left, top): (
     for row in chips.chunks(across) {
         let mut high = 0.0f64;
         for (i, root) in row.iter().enumerate() {
-            high = high.max(chip(frame, root, (left + i as f64 * (CHIP.0 + GAP.0), y), out));
+            high = high.max(memory.put(frame, root, heading, (left + i as f64 * (CHIP.0 + GAP.0), y), out));
         }
         y += high + GAP.1;
     }
     y
+}
+
+/// Whether chips name what selects their workloads: of very many no pairs are compared.
+fn names_services(model: &Model) -> bool {
+    model.roots.len() * model.services.len() <= MAX_PAIRS
 }
 
 /// Whether a workload has all its Pods, of those that it wants.
@@ -70,14 +141,12 @@ pub(super) fn is_ready(of: &ControllerCard) -> bool {
 /// Whether the selected object is a part of the tree.
 fn holds(root: &Root, selected: Option<&str>) -> bool {
     let is = |of: &ControllerCard| chosen(selected, &of.id);
-    let group = |of: &crate::projection::model::Group| {
-        of.controller.as_deref().is_some_and(is) || of.pods.iter().any(|pod| chosen(selected, &pod.id))
-    };
+    let group = |of: &Group| of.controller.as_deref().is_some_and(is) || of.pods.iter().any(|pod| chosen(selected, &pod.id));
     selected.is_some() && (root.controller.as_deref().is_some_and(is) || root.groups.iter().any(group))
 }
 
 /// A workload and its Pods; the height that they take.
-fn chip(frame: &Frame<'_>, root: &Root, (x, y): (f64, f64), out: &mut Scene) -> f64 {
+fn chip(frame: &Frame<'_>, root: &Root, heading: usize, (x, y): (f64, f64), out: &mut Scene) -> f64 {
     let rect = Rect::new(x, y, CHIP.0, CHIP.1);
     let owner = root.controller.as_deref();
     let parent = match owner {
@@ -87,9 +156,8 @@ fn chip(frame: &Frame<'_>, root: &Root, (x, y): (f64, f64), out: &mut Scene) -> 
             let ready = value(Metric::Ready)
                 .map_or_else(Message::default, |ready| msg::overview_ready(ready, value(Metric::Desired).unwrap_or("0")));
             // What selects it is named: its card has no room for more.
-            let few = frame.model.roots.len() * frame.model.services.len() <= MAX_PAIRS;
             let find = || frame.model.services.iter().find(|service| service.asks_for(&of.id, &of.labels));
-            let service = if few { find() } else { None };
+            let service = if names_services(frame.model) { find() } else { None };
             let fact = dotted(vec![ready, service.map_or_else(Message::default, |service| msg::kind_name("Service", &service.id.name))]);
             let state = if of.leaving {
                 "terminating"
@@ -99,11 +167,11 @@ fn chip(frame: &Frame<'_>, root: &Root, (x, y): (f64, f64), out: &mut Scene) -> 
                 "progressing"
             };
             let label = msg::controller_label(&of.caption, &of.id.name, all);
-            out.put(&of.id, rect, CardBody::Stored { fact, missing: false }, None, state, label)
+            out.put(&of.id, rect, CardBody::Stored { fact, missing: false }, Some(heading), state, label)
         }
         None => {
             let id = Id { uid: "bare".into(), ..Id::default() };
-            out.put(&id, rect, CardBody::Note(msg::summary_bare(root.pods())), None, "", msg::summary_bare(root.pods()))
+            out.put(&id, rect, CardBody::Note(msg::summary_bare(root.pods())), Some(heading), "", msg::summary_bare(root.pods()))
         }
     };
     let (mut at, mut bottom) = (x, rect.bottom());
@@ -167,6 +235,38 @@ mod tests {
         state.update(SelectionMsg::Select(Some(pod)));
         let scene = state.picture().scene.clone();
         assert_eq!((kinds(&scene, "Deployment"), kinds(&scene, "ReplicaSet"), kinds(&scene, "Pod")), (40, 1, 2));
+    }
+
+    #[test]
+    fn chips_that_are_kept_are_as_those_drawn_anew() {
+        use crate::session::console::ConsoleMsg;
+        let service = |n: usize| {
+            format!(
+                "{{apiVersion: v1, kind: Service, metadata: {{name: app-{n}}}, spec: {{selector: {{app: app-{n}}}, ports: [{{port: 80}}]}}}}\n---\n"
+            )
+        };
+        let after = |lines: &[&str], draws: bool| {
+            let mut state = workloads(250);
+            state.update(crate::session::editor::EditorMsg::Edit((0..250).map(service).collect()));
+            state.update(crate::session::Msg::Apply);
+            for line in lines {
+                if draws {
+                    state.picture();
+                }
+                state.update(ConsoleMsg::Enter((*line).into()));
+                state.update(TimelineMsg::Seconds(1));
+            }
+            state.picture().scene.clone()
+        };
+        let lines = [
+            "kubectl scale deployment app-7 --replicas=3",
+            "kubectl delete pod -l app=app-8 --wait=false",
+            "kubectl delete deployment app-5",
+            "kubectl create deployment a --image=nginx",
+        ];
+        for n in 1..=lines.len() {
+            assert_eq!(after(&lines[..n], true), after(&lines[..n], false));
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::projection::model::{Endpoint, Service, Volume, counters, natural};
 use std::rc::Rc;
 
 fn layout(model: &Model, selected: Option<&str>, size: (f64, f64)) -> Scene {
-    super::layout(model, selected, &Grouping::default(), size)
+    super::layout(model, selected, &Grouping::default(), size, &mut Default::default())
 }
 
 fn pod(name: &str, state: PodState) -> Pod {
@@ -522,7 +522,7 @@ fn groups_stand_below_their_headings_and_fold() {
     for size in [(800.0, 560.0), (390.0, 700.0), (700.0, 300.0)] {
         let model = shops(4, 2);
         let mut grouping = Grouping { by: GroupBy::Kind, ..Grouping::default() };
-        let scene = super::layout(&model, None, &grouping, size);
+        let scene = super::layout(&model, None, &grouping, size, &mut Default::default());
         nothing_overlaps(&scene);
         let headings: Vec<&Id> =
             scene.items.iter().filter(|item| matches!(item.body, CardBody::Heading { .. })).map(|item| &item.id).collect();
@@ -536,12 +536,12 @@ fn groups_stand_below_their_headings_and_fold() {
         let plain = layout(&model, None, size);
         assert_eq!(scene.items.len(), plain.items.len() + 1, "nothing is lost");
         grouping.toggle(headings[0].uid.clone());
-        let folded = super::layout(&model, None, &grouping, size);
+        let folded = super::layout(&model, None, &grouping, size, &mut Default::default());
         assert_eq!(folded.items.len(), 1, "only the heading is left");
         assert!(matches!(&folded.items[0].body, CardBody::Heading { folded: true, text } if text.english() == "Deployment — 4 of 4 ready"));
         // Not at all: even where they are many.
         let grouping = Grouping { by: GroupBy::Nothing, ..Grouping::default() };
-        assert_eq!(super::layout(&model, None, &grouping, size), plain);
+        assert_eq!(super::layout(&model, None, &grouping, size, &mut Default::default()), plain);
     }
 }
 

@@ -33,6 +33,8 @@ use yew::prelude::*;
 const REFIT_DELAY_MS: u32 = 3_000;
 /// Milliseconds between two parts: each has a frame of its own.
 const PART_INTERVAL_MS: u32 = 20;
+/// Items of a picture that takes much of the frame in which it comes.
+const LARGE_SCENE: usize = 2_000;
 
 /// What comes a little later.
 #[derive(Default)]
@@ -142,13 +144,14 @@ impl Stage {
         })
     }
 
-    /// Decides which items are in the page, and when the next come.
-    fn admit(&mut self, ctx: &Context<Self>) {
+    /// Decides which items are in the page, and when the next come. `anew`: whether all of a picture is drawn besides.
+    fn admit(&mut self, ctx: &Context<Self>, anew: bool) {
         let props = ctx.props();
+        let busy = props.making || anew && props.scene.items.len() > LARGE_SCENE;
         self.port.place_map(&props.picture(), props.list.is_none());
         let sees = |item: &Item| self.port.sees(item.rect);
         // Those that wait for their turn do not come sooner because a picture came between.
-        let room = match props.making {
+        let room = match busy {
             _ if self.later.more.is_some() && !self.mounted.is_empty() => 0,
             true => ITEMS_ADDED_MEANWHILE,
             false => ITEMS_ADDED,
@@ -375,14 +378,14 @@ impl Component for Stage {
         if props.embed && !self.port.touched && !opens && told {
             self.follow(props);
         }
-        self.admit(ctx);
+        self.admit(ctx, true);
         true
     }
 
     fn update(&mut self, ctx: &Context<Self>, msg: Msg) -> bool {
         let drawn = self.act(ctx, msg);
         if drawn {
-            self.admit(ctx);
+            self.admit(ctx, false);
         }
         drawn
     }
