@@ -46,11 +46,9 @@
   var isLinked = location.hash.length > 1 || query.get('view') === 'storage';
   if (isLinked) part('linked').catch(function () { /* told when it is needed */ });
   first.then(function () { return part('play'); }).catch(function () { /* told when it is needed */ });
-  // A lesson's own words are read while the simulator loads. (The page asks for the lesson when it is there; by then it is in the cache,
-  // but for frames, whose own pictures say what they are about.)
-  var lesson = !inside && !query.has('embed') && /^[a-z-]+$/.test(query.get('lesson')) && query.get('lesson');
-  var introduced = lesson && script('lessons/' + lesson + '.js').then(function () { return (window.loopscopeSummaries || {})[lesson]; })
-    .catch(function () { return null; });
+  // The page asks for its lesson when it is there; by then it is in the cache.
+  var lesson = query.get('lesson');
+  if (lesson && !inside && !query.has('embed') && /^[a-z-]+$/.test(lesson)) script('lessons/' + lesson + '.js').catch(function () { /* told when it is needed */ });
 
   function script(src) {
     return new Promise(function (resolve, reject) {
@@ -272,31 +270,27 @@
       if (window.PerformanceObserver && (PerformanceObserver.supportedEntryTypes || []).includes('element')) {
         new PerformanceObserver(seen).observe({ type: 'element', buffered: true });
       } else {
-        Promise.resolve(introduced).then(function () { requestAnimationFrame(function () { requestAnimationFrame(seen); }); });
+        requestAnimationFrame(function () { requestAnimationFrame(seen); });
       }
     });
   }
 
-  // The lesson's title and summary in the place of what the page is. Neither is shown until they are there, or cannot be had.
+  // What the page says while the simulator loads: what it is, or the lesson's title and summary (scripts/lessons.mjs).
   function introduce(what) {
-    what.style.visibility = 'hidden';
-    introduced.then(function (languages) {
-      var said = languages && languages[language()];
-      if (said) {
-        var title = document.createElement('b');
-        title.textContent = said.title;
-        what.replaceChildren(title, document.createElement('br'), said.summary);
-      }
-      what.style.visibility = '';
-    });
+    if (words().what) what.textContent = words().what;
+    var summaries = document.getElementById('summaries');
+    var said = lesson && summaries && (JSON.parse(summaries.textContent)[lesson] || {})[language()];
+    if (!said) return;
+    var title = document.createElement('b');
+    title.textContent = said.title;
+    what.replaceChildren(title, document.createElement('br'), said.summary);
   }
 
   function start() {
     var app = document.getElementById('app');
     var note = document.getElementById('boot-note');
     var what = document.getElementById('boot-what');
-    if (what && words().what) what.textContent = words().what;
-    if (what && lesson) introduce(what);
+    if (what) introduce(what);
     var slow = setTimeout(function () { if (note) note.textContent = words().starting; }, 300);
     var navigation = performance.getEntriesByType('navigation')[0];
     // After a reload the files are in the cache, and the tab has what was done before. Lessons, diagrams and instants that the first parts
