@@ -10,9 +10,8 @@ export const large = 200_000;
 /** Characters parsed before and after what is in sight. */
 const margin = 4_000;
 
-/** Right after a paste the whole text is said to be in sight, which so many lines cannot be: its beginning will do. */
+/** Right after a paste the whole text is said to be in sight, which so many lines cannot be: nothing is parsed until it is known what is. */
 const many = 1000;
-const beginning = 2_000;
 
 /** How far back the start of a document is looked for. */
 const back = 60_000;
@@ -34,8 +33,8 @@ function start(input, position) {
 
 /** Which part of a text is parsed for what is in sight. */
 function part(input, { viewport: { from, to }, state }) {
-  const whole = from === 0 && to >= input.length && state.doc.lines > many;
-  return [start(input, Math.max(0, from - margin)), Math.min(input.length, whole ? beginning : to + margin)];
+  if (from === 0 && to >= input.length && state.doc.lines > many) return [0, 0];
+  return [start(input, Math.max(0, from - margin)), Math.min(input.length, to + margin)];
 }
 
 class ParseInSight {
@@ -45,15 +44,15 @@ class ParseInSight {
   }
   begin() {
     [this.from, this.to] = part(this.input, this.context);
-    this.inner = yamlLanguage.parser.startParse(this.input, [], [{ from: this.from, to: this.to }]);
+    this.inner = this.to > this.from && yamlLanguage.parser.startParse(this.input, [], [{ from: this.from, to: this.to }]);
   }
-  get parsedPos() { return this.inner.parsedPos; }
+  get parsedPos() { return this.inner ? this.inner.parsedPos : this.to; }
   stopAt(position) {
     this.stoppedAt = position;
-    if (position < this.to) this.inner.stopAt(Math.max(position, this.from));
+    if (this.inner && position < this.to) this.inner.stopAt(Math.max(position, this.from));
   }
   advance() {
-    const tree = this.inner.advance();
+    const tree = this.inner ? this.inner.advance() : Tree.empty;
     if (!tree) return null;
     // What is in sight may have moved on meanwhile; where it moved down, the next parse is of that.
     const [from, to] = part(this.input, this.context);

@@ -32,8 +32,12 @@ impl fmt::Display for Uid {
 impl Uid {
     /// Reads the dashed hexadecimal form.
     pub fn parse(text: &str) -> Option<Uid> {
-        let hex: String = text.chars().filter(|c| *c != '-').collect();
-        if hex.len() != 32 { None } else { u128::from_str_radix(&hex, 16).ok().map(Uid) }
+        let (mut value, mut digits) = (0u128, 0);
+        for digit in text.bytes().filter(|byte| *byte != b'-') {
+            value = value << 4 | u128::from(char::from(digit).to_digit(16)?);
+            digits += 1;
+        }
+        (digits == 32).then_some(Uid(value))
     }
 }
 

@@ -39,9 +39,25 @@ impl Told {
     }
 }
 
+/// Bytes of a text that is long: what there is to tell of it is found in a task of its own.
+const LONG: usize = 200_000;
+
 impl Editor {
     /// Tells the code editor what it does not know yet.
+    pub(super) fn inform(&mut self, ctx: &Context<Self>) {
+        let props = ctx.props();
+        let knows = is_same(&self.held, &props.text) && self.told.as_ref().is_some_and(|told| told.is(&Told::of(props)));
+        if props.text.len() < LONG || knows {
+            self.tell(props);
+        } else if self.telling.is_none() {
+            let link = ctx.link().clone();
+            self.telling = Some(Timeout::new(0, move || link.send_message(Msg::Tell)));
+        }
+    }
+
+    /// The same now.
     pub(super) fn tell(&mut self, props: &Props) {
+        self.telling = None;
         let Some(rich) = &self.rich else { return };
         if !is_same(&self.held, &props.text) {
             rich.set(&props.text);

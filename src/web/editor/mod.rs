@@ -113,6 +113,8 @@ pub enum Msg {
     Loaded,
     /// It was typed into.
     Typed(String),
+    /// It is told what it does not know.
+    Tell,
     /// What applying would change, in full or in a line.
     Plan,
     /// The own text instead of what had been applied at the instant shown.
@@ -136,6 +138,7 @@ pub struct Editor {
     /// The own text is shown, though an instant of the past has another.
     pub(super) own: bool,
     pub(super) _later: Option<Timeout>,
+    pub(super) telling: Option<Timeout>,
 }
 
 impl Editor {
@@ -210,6 +213,7 @@ impl Component for Editor {
             planned: false,
             own: false,
             _later: None,
+            telling: None,
         }
     }
 
@@ -229,6 +233,10 @@ impl Component for Editor {
                 return false;
             }
             Msg::Loaded => return self.enrich(ctx),
+            Msg::Tell => {
+                self.tell(ctx.props());
+                return false;
+            }
             Msg::Typed(text) => {
                 self.held = text.as_str().into();
                 ctx.props().on_edit.emit(text);
@@ -407,7 +415,7 @@ impl Component for Editor {
         {
             area.set_value(&props.text);
         }
-        self.tell(props);
+        self.inform(ctx);
     }
 }
 

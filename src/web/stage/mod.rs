@@ -33,7 +33,7 @@ use yew::prelude::*;
 const REFIT_DELAY_MS: u32 = 3_000;
 /// Milliseconds between two parts: each has a frame of its own.
 const PART_INTERVAL_MS: u32 = 20;
-/// Items of a picture that takes much of the frame in which it comes.
+/// Items of a picture that takes the frame in which it comes: new ones come in the next.
 const LARGE_SCENE: usize = 2_000;
 
 /// What comes a little later.
@@ -147,14 +147,14 @@ impl Stage {
     /// Decides which items are in the page, and when the next come. `anew`: whether all of a picture is drawn besides.
     fn admit(&mut self, ctx: &Context<Self>, anew: bool) {
         let props = ctx.props();
-        let busy = props.making || anew && props.scene.items.len() > LARGE_SCENE;
+        let waits = self.later.more.is_some() && !self.mounted.is_empty();
         self.port.place_map(&props.picture(), props.list.is_none());
         let sees = |item: &Item| self.port.sees(item.rect);
         // Those that wait for their turn do not come sooner because a picture came between.
-        let room = match busy {
-            _ if self.later.more.is_some() && !self.mounted.is_empty() => 0,
-            true => ITEMS_ADDED_MEANWHILE,
-            false => ITEMS_ADDED,
+        let room = match () {
+            () if waits || anew && props.scene.items.len() > LARGE_SCENE => 0,
+            () if props.making => ITEMS_ADDED_MEANWHILE,
+            () => ITEMS_ADDED,
         };
         if !self.mounted.admit(&props.scene, self.stop, room, &sees) {
             self.later.more = None;
