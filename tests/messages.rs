@@ -150,6 +150,6 @@ fn the_document_says_what_the_page_is_as_the_catalogues_do() {
         let line = text.lines().find_map(|line| line.strip_prefix("help_what = ")).unwrap();
         line.to_string()
     };
-    assert!(file("index.html").contains(&format!(r#"<p id="boot-what">{}</p>"#, what("src/i18n/en.txt"))));
+    assert!(file("index.html").contains(&format!(r#"<p id="boot-what" elementtiming="what">{}</p>"#, what("src/i18n/en.txt"))));
     assert!(file("static/start.js").contains(&format!("what: '{}'", what("src/i18n/zh.txt"))));
 }

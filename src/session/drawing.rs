@@ -71,7 +71,7 @@ pub(super) struct DrawingKey {
 /// Controllers and Services above which each part of a picture is made in a frame of its own: all of them together would hold the page
 /// up.
 const PARTED: usize = 1000;
-/// Controllers or Services that are read in one of these frames.
+/// Controllers or Services that are read in one of these frames; of controllers that were written since they were read last half as many.
 const READ_AT_ONCE: usize = 1250;
 
 /// A picture of which a part is made.
@@ -576,7 +576,7 @@ mod tests {
             assert_eq!(state.timeline.run.now(), now);
             frames += 1;
         };
-        assert_eq!(frames, 11);
+        assert_eq!(frames, 12);
         assert_eq!(second, state.picture());
         pacing.run_slice(&mut state, true, &|| clock.get(), &mut |_| {});
         assert_eq!(state.timeline.run.now() - now, 16 * (frames - 1));

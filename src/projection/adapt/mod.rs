@@ -97,17 +97,21 @@ impl ModelReading {
         self.owners.len()
     }
 
-    /// Reads so many more workloads, with what they own. True when all are read.
+    /// Reads so many more workloads, with what they own, and of those that were written since they were read last half as many. True when
+    /// all are read.
     pub fn roots(&mut self, pods: &mut Pods, most: usize) -> bool {
+        let anew = pods.others.controllers_read;
         let mut reader = ReferenceReader { owned: &self.owned, pods, users: std::mem::take(&mut self.users), unfolded: &self.unfolded };
         let to = self.next.saturating_add(most).min(self.owners.len());
-        for object in &self.owners[self.next..to] {
+        while self.next < to && reader.pods.others.controllers_read - anew < most.div_ceil(2) {
+            let object = &self.owners[self.next];
             if object.meta.controller().is_none_or(|owner| !self.uids.contains(&owner.uid)) {
                 self.roots.push(reader.root(object));
             }
+            self.next += 1;
         }
-        (self.users, self.next) = (reader.users, to);
-        to == self.owners.len()
+        self.users = reader.users;
+        self.next == self.owners.len()
     }
 
     /// Lists the Services and their EndpointSlices.

@@ -52,6 +52,8 @@ pub(super) struct OtherObjects {
     pub services: ServiceCache,
     /// Of the kinds at the roots.
     pub orders: [CreationOrder; ROOTS.len()],
+    /// How many controllers were read, each once a version.
+    pub controllers_read: usize,
 }
 
 /// Which version of a node was read, and where it stands among the others.
@@ -221,8 +223,12 @@ impl Pods {
     /// The card of a controller, read again when the controller was written.
     pub fn controller(&mut self, object: &Object) -> (Rc<ControllerCard>, Names) {
         let version = object.meta.resource_version;
-        let read = || (version, (Rc::new(super::controller(object)), sources::of(object).into()));
-        let known = self.controllers.entry(object.meta.uid).or_insert_with(read);
+        let anew = &mut self.others.controllers_read;
+        let mut read = || {
+            *anew += 1;
+            (version, (Rc::new(super::controller(object)), sources::of(object).into()))
+        };
+        let known = self.controllers.entry(object.meta.uid).or_insert_with(&mut read);
         if known.0 != version {
             *known = read();
         }

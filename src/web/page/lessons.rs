@@ -21,12 +21,12 @@ const LONG_LINK: usize = 8_000;
 /// How long a button says that something was copied.
 const COPIED_MS: u32 = 1_600;
 
-/// The lesson of the library that the address names.
-pub(super) fn wanted() -> Option<&'static str> {
-    Some(library::named(&dom::query("lesson")?)?.name)
-}
-
 impl Page {
+    /// Whether the address names a lesson of the library.
+    pub(super) fn wants_lesson() -> bool {
+        dom::query("lesson").is_some_and(|name| library::named(&name).is_some())
+    }
+
     /// The lesson that the address names is opened.
     pub(super) fn open_wanted_lesson(&mut self, ctx: &Context<Self>) {
         if let Some(name) = dom::query("lesson") {
