@@ -1,5 +1,5 @@
 // Starts the page: asks for the module at once, sets the theme (so that nothing flashes), and opens the page when the module and the
-// document are there. No framework, no inline script.
+// document are there. No framework. A release has it within the page (scripts/minify.mjs).
 (function () {
   'use strict';
   var root = document.documentElement;
@@ -46,9 +46,11 @@
   var isLinked = location.hash.length > 1 || query.get('view') === 'storage';
   if (isLinked) part('linked').catch(function () { /* told when it is needed */ });
   first.then(function () { return part('play'); }).catch(function () { /* told when it is needed */ });
-  // The page asks for its lesson when it is there; by then it is in the cache.
-  var lesson = query.get('lesson');
-  if (lesson && !inside && !query.has('embed') && /^[a-z-]+$/.test(lesson)) script('lessons/' + lesson + '.js').catch(function () { /* told when it is needed */ });
+  // The page asks for its lesson when it is there, and opens when that has come: by then it is in the cache.
+  var lesson = /^[a-z-]+$/.test(query.get('lesson') || '') && query.get('lesson');
+  var taught = lesson && !inside && script('lessons/' + lesson + '.js').catch(function () { /* told when it is needed */ });
+  // Until the document is there it is not known what the page is to say of itself.
+  if (lesson || language() !== 'en') root.classList.add('introduces');
 
   function script(src) {
     return new Promise(function (resolve, reject) {
@@ -268,7 +270,7 @@
       setTimeout(resolve, 1000, value);
       function seen() { resolve(value); }
       if (window.PerformanceObserver && (PerformanceObserver.supportedEntryTypes || []).includes('element')) {
-        new PerformanceObserver(seen).observe({ type: 'element', buffered: true });
+        new PerformanceObserver(function (_, observer) { observer.disconnect(); seen(); }).observe({ type: 'element', buffered: true });
       } else {
         requestAnimationFrame(function () { requestAnimationFrame(seen); });
       }
@@ -291,11 +293,12 @@
     var note = document.getElementById('boot-note');
     var what = document.getElementById('boot-what');
     if (what) introduce(what);
+    root.classList.remove('introduces');
     var slow = setTimeout(function () { if (note) note.textContent = words().starting; }, 300);
     var navigation = performance.getEntriesByType('navigation')[0];
     // After a reload the files are in the cache, and the tab has what was done before. Lessons, diagrams and instants that the first parts
     // have no code for wait for the rest, and need not begin again.
-    var waits = inside || /^(reload|back_forward)$/.test(navigation && navigation.type) || query.has('t') || query.has('lesson')
+    var waits = inside || /^(reload|back_forward)$/.test(navigation && navigation.type) || query.has('t') || lesson
       || /^(nodes|network|rollout|loops)$/.test(query.get('view'));
     Promise.all([first, glue, styled()])
       .then(function (loaded) { return instantiate(loaded[0]); })
@@ -305,7 +308,7 @@
         function rest() { return Promise.all([bring('linked'), bring('rest'), styles('later.css')]); }
         function play() { wasm_bindgen.play(); }
         var clock = bring('play');
-        if (waits) return Promise.all([clock, rest()]).then(open).then(play);
+        if (waits) return Promise.all([clock, rest(), taught]).then(open).then(play);
         app.inert = true;
         open();
         return clock.then(play).then(rest);

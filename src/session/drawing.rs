@@ -68,6 +68,9 @@ pub(super) struct DrawingKey {
     tick: i64,
 }
 
+/// The version of a picture of another history.
+const OTHER_HISTORY: (u64, usize) = (u64::MAX, usize::MAX);
+
 /// Controllers and Services above which each part of a picture is made in a frame of its own: all of them together would hold the page
 /// up.
 const PARTED: usize = 1000;
@@ -102,7 +105,7 @@ enum Part {
     Beside(Box<Model>),
     /// So is what stands beside the diagram.
     Counters(Box<Model>),
-    /// The counters that Pods have overtaken are marked.
+    /// The counters that Pods have overtaken are marked; a part of it may be laid out.
     Layout(Box<Model>),
     /// It is laid out.
     Standing(Scene),
@@ -150,9 +153,12 @@ impl Drawing {
         }
     }
 
-    /// Resets the caches for another history.
+    /// What was drawn is of another history: it is shown only until there is a picture of this one.
     pub fn forget(&mut self) {
-        (self.drawn, self.making) = (None, None);
+        self.making = None;
+        if let Some((key, _)) = &mut self.drawn {
+            key.version = OTHER_HISTORY;
+        }
     }
 
     /// The pill of the picture drawn last.
@@ -212,12 +218,19 @@ impl Drawing {
         let at_once = if most < usize::MAX { READ_AT_ONCE } else { most };
         let begins = making.is_none();
         let mut making = making.unwrap_or_else(|| self.begin(run, selection, key));
+        // Without a picture before there is nothing to show until it is whole.
+        let before = self.drawn.as_ref().filter(|_| making.is_large && most < usize::MAX).map(|(_, picture)| picture.clone());
+        if let (true, Some(before), Part::Workloads(reading)) = (begins, &before, &making.part)
+            && reading.controllers() > at_once
+        {
+            // To look what there is takes as long as to read that many of it.
+            self.making = Some(making);
+            return before.clone();
+        }
         loop {
             making.part = match making.part {
                 Part::Workloads(mut reading) => {
-                    // To look what there is takes as long, where there is more than that.
-                    let now = if begins && reading.controllers() > at_once { 0 } else { at_once };
-                    let all = reading.roots(&mut self.pods.pods, now);
+                    let all = reading.roots(&mut self.pods.pods, at_once);
                     if all { Part::Services(reading) } else { Part::Workloads(reading) }
                 }
                 Part::Services(mut reading) => {
@@ -246,10 +259,16 @@ impl Drawing {
                     }
                     Part::Layout(model)
                 }
-                Part::Layout(model) => {
-                    making.services = model.services.clone();
-                    Part::Standing(self.lay_out(run, selection, most, *model))
-                }
+                Part::Layout(mut model) => match self.lay_out(run, selection, most, &mut model) {
+                    Some(scene) => {
+                        deferred_drop::drop_later(model.roots);
+                        deferred_drop::drop_later(model.claims);
+                        deferred_drop::drop_later(model.policies);
+                        making.services = model.services;
+                        Part::Standing(scene)
+                    }
+                    None => Part::Layout(model),
+                },
                 Part::Standing(scene) => {
                     making.picture.pill = self.pill(run, selection, &scene, &making.services);
                     Part::Whole(scene)
@@ -260,8 +279,7 @@ impl Drawing {
                     return picture;
                 }
             };
-            if let (true, Some((_, before))) = (making.is_large && most < usize::MAX, &self.drawn) {
-                let before = before.clone();
+            if let Some(before) = before {
                 self.making = Some(making);
                 return before;
             }
@@ -304,16 +322,20 @@ impl Drawing {
         }
     }
 
-    fn lay_out(&mut self, run: &Run, selection: &Selection, most: usize, mut model: Model) -> Scene {
-        (self.memory.nodes.budget, self.memory.lags) = (most, false);
+    /// The scene, if all of it is drawn.
+    fn lay_out(&mut self, run: &Run, selection: &Selection, most: usize, model: &mut Model) -> Option<Scene> {
+        (self.memory.nodes.budget, self.memory.lags, self.memory.is_cut) = (most, false, false);
         let scope = self.scope(run, selection);
         let uid = selection.object(run).map(|object| object.meta.uid.to_string());
         let source = source(run, selection, (&self.pods, &scope), uid.as_deref(), self.stage, most);
-        let mut scene = (selection.view.draw)(&mut model, &source, &mut self.memory);
+        let mut scene = (selection.view.draw)(model, &source, &mut self.memory);
+        if self.memory.is_cut {
+            deferred_drop::drop_later(scene.items);
+            return None;
+        }
         scene.stage = self.stage;
         scene.failed = self.pods.pods.failed();
-        deferred_drop::drop_later(model.roots);
-        scene
+        Some(scene)
     }
 
     /// The picture of a scene; the one before where nothing differs.
@@ -400,7 +422,7 @@ fn content(run: &Run, volume: &str) -> Message {
 
 #[cfg(test)]
 mod tests {
-    use super::PARTED;
+    use super::{PARTED, READ_AT_ONCE};
     use crate::api::Time;
     use crate::session::Msg;
     use crate::session::State;
@@ -600,6 +622,14 @@ mod tests {
         assert!(state.drawing.is_drawing());
         state.update(SelectionMsg::Select(None));
         assert!(Rc::ptr_eq(&network, &state.draw(100)) && !state.drawing.is_drawing());
+        // Of another history, and where nothing was drawn before.
+        state.drawing.forget();
+        assert!(Rc::ptr_eq(&network, &state.draw(100)) && state.drawing.is_drawing());
+        while state.drawing.is_drawing() {
+            assert_eq!(state.draw(100), network);
+        }
+        state.drawing.drawn = None;
+        assert_eq!(state.draw(100), network);
         // One that lags is made again from the same, to its end.
         state.drawing.memory.lags = true;
         let frames = (0..20).take_while(|_| {
@@ -607,6 +637,37 @@ mod tests {
             state.drawing.lags()
         });
         assert_eq!(frames.count(), 10);
+    }
+
+    #[test]
+    fn a_large_picture_is_made_where_none_was_drawn_before() {
+        let text: String = (0..READ_AT_ONCE / 2 + 20)
+            .map(|at| {
+                format!(
+                    "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: w{at}}}\nspec: {{replicas: 0, selector: {{matchLabels: {{app: w}}}}, \
+                     template: {{metadata: {{labels: {{app: w}}}}, spec: {{containers: [{{name: c, image: nginx}}]}}}}}}\n---\n"
+                )
+            })
+            .collect();
+        let mut state = State::new(&text, 1);
+        while state.timeline.run.goes_on() {
+            state.poll();
+        }
+        state.update(TimelineMsg::Seconds(5));
+        while state.timeline.run_until.is_some() || !state.read(usize::MAX) {
+            state.run_slice(usize::MAX);
+        }
+        assert!(state.drawing.drawn.is_none());
+        let picture = state.draw(100);
+        assert!(!state.drawing.is_drawing() && picture.scene.items.len() > READ_AT_ONCE / 2);
+        // With one before it begins in a frame of its own.
+        state.drawing.forget();
+        assert!(Rc::ptr_eq(&picture, &state.draw(100)) && state.drawing.is_drawing());
+        let frames = (0..40).take_while(|_| {
+            assert_eq!(state.draw(100), picture);
+            state.drawing.is_drawing()
+        });
+        assert_eq!(frames.count(), 11);
     }
 
     #[test]

@@ -53,12 +53,12 @@ impl GroupBy {
 
     /// The key of a workload's group: a namespace, the value of a label, a kind. Empty where it has no such label, or is not a workload
     /// but Pods without an owner.
-    fn key(self, root: &Root) -> String {
-        let Some(of) = &root.controller else { return String::new() };
+    fn key(self, root: &Root) -> &str {
+        let Some(of) = &root.controller else { return "" };
         match self {
-            GroupBy::Namespace => of.id.namespace.clone(),
-            GroupBy::App => of.app.clone(),
-            _ => of.id.kind.clone(),
+            GroupBy::Namespace => &of.id.namespace,
+            GroupBy::App => &of.app,
+            _ => &of.id.kind,
         }
     }
 
@@ -94,19 +94,24 @@ impl Grouping {
     pub fn groups(&self, model: &Model) -> Vec<WorkloadGroup> {
         let by = self.by.resolved(&model.roots);
         let mut out: Vec<WorkloadGroup> = Vec::new();
-        let mut places: BTreeMap<String, usize> = BTreeMap::new();
+        let mut places: BTreeMap<(bool, &str), usize> = BTreeMap::new();
         for (at, root) in model.roots.iter().enumerate() {
             let bare = root.controller.is_none();
             let key = by.key(root);
-            let uid = format!("group/{by:?}/{}{key}", if bare { "/" } else { "" });
-            if let Some(place) = places.get(&uid) {
+            if let Some(place) = places.get(&(bare, key)) {
                 out[*place].roots.push(at);
                 continue;
             }
-            places.insert(uid.clone(), out.len());
+            places.insert((bare, key), out.len());
+            let uid = format!("group/{by:?}/{}{key}", if bare { "/" } else { "" });
             let folded = self.folded.contains(&uid);
-            let title = by.heading(&key, bare);
-            out.push(WorkloadGroup { id: Id { kind: GROUP.into(), name: key, uid, ..Id::default() }, title, roots: vec![at], folded });
+            let title = by.heading(key, bare);
+            out.push(WorkloadGroup {
+                id: Id { kind: GROUP.into(), name: key.into(), uid, ..Id::default() },
+                title,
+                roots: vec![at],
+                folded,
+            });
         }
         out
     }

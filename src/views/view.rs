@@ -206,4 +206,7 @@ pub struct ViewMemory {
     pub chips: ChipMemory,
     /// Whether the diagram is still being read.
     pub lags: bool,
+    /// Whether the diagram has more that is new than is drawn in one frame: what was drawn of it is not whole. It is drawn again, with
+    /// more of it.
+    pub is_cut: bool,
 }

@@ -93,7 +93,13 @@ for (const [zoom, size] of [['200 %', { width: 720, height: 450 }], ['400 %', { 
 }
 
 test('the page paints with its colours', async ({ page }) => {
+  await page.addInitScript(() => {
+    window.refused = [];
+    addEventListener('securitypolicyviolation', ({ violatedDirective }) => window.refused.push(violatedDirective));
+  });
   await page.goto('index.html');
+  // A release has its styles within the page, where its policy allows them.
+  expect(await page.evaluate(() => [document.querySelectorAll('head > style').length, window.refused])).toEqual([1, []]);
   await page.waitForFunction(() => window.loopscope?.ready);
   await expect(page.locator('canvas.lanes')).toBeVisible();
   const ink = await page.locator('canvas.lanes').evaluate((canvas) => {

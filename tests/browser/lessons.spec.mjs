@@ -155,6 +155,23 @@ test('a lesson takes the place of work only when it is asked to, and can be undo
   expect(await page.evaluate(() => window.loopscope.manifest())).toContain('nginx-deployment');
 });
 
+test('what a link has done is there before the lesson asks, and stays where it is refused', async ({ page }) => {
+  await page.goto('index.html');
+  await page.waitForFunction(() => window.loopscope?.ready);
+  await page.evaluate(() => window.loopscope.kubectl('scale deployment nginx-deployment --replicas=4'));
+  await page.getByRole('button', { name: 'Share' }).click();
+  await page.waitForFunction(() => location.hash.startsWith('#pako:'));
+  const hash = await page.evaluate(() => location.hash);
+  expect((await link(page)).history).toBeDefined();
+  const other = await page.context().newPage();
+  await other.goto(`index.html?lesson=control-loop${hash}`);
+  await expect(other.getByRole('dialog')).toContainText('Begin the lesson The control loop?');
+  await other.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+  await expect(panel(other)).toHaveCount(0);
+  expect(await other.evaluate(() => window.loopscope.manifest())).toContain('nginx-deployment');
+  expect(await other.evaluate(() => window.loopscope.get('Deployment', 'default', 'nginx-deployment').spec.replicas)).toBe(4);
+});
+
 for (const [scheme, lang, width, height] of [['light', 'en', 1440, 900], ['dark', 'zh', 390, 844], ['light', 'en', 720, 420]]) {
   test(`axe finds nothing serious in a lesson, ${scheme}, ${lang}, ${width}`, async ({ page }) => {
     await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });

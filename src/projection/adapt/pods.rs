@@ -52,7 +52,7 @@ pub(super) struct OtherObjects {
     pub services: ServiceCache,
     /// Of the kinds at the roots.
     pub orders: [CreationOrder; ROOTS.len()],
-    /// How many controllers were read, each once a version.
+    /// How often a controller was read: how many it were since then, for who remembers it.
     pub controllers_read: usize,
 }
 

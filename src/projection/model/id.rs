@@ -21,7 +21,8 @@ impl Id {
 
     /// Whether a shape stands for the object with this uid: the uid of one of several shapes of an object ends with it.
     pub fn is_of(&self, uid: &str) -> bool {
-        self.uid == uid || !self.kind.is_empty() && self.uid.rsplit('/').next() == Some(uid)
+        let before = self.uid.strip_suffix(uid);
+        before.is_some_and(|before| before.is_empty() || !self.kind.is_empty() && before.ends_with('/') && !uid.contains('/'))
     }
 
     /// An identity whose uid is its kind and name: for tests and for shapes that are not objects.

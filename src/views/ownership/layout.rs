@@ -17,7 +17,6 @@ use std::collections::BTreeSet;
 
 /// Lays the trees out. `selected` is a uid; the size is the viewport's.
 pub fn layout(model: &Model, selected: Option<&str>, grouping: &Grouping, (width, height): (f64, f64), chips: &mut ChipMemory) -> Scene {
-    chips.begin();
     let stacked = width < if height < width { NARROWEST } else { 560.0 };
     let low = if stacked { height < width.min(LOW_FRAME) } else { height < LOW_FRAME };
     let measures = if low { &FLAT } else { &USUAL };
@@ -68,7 +67,9 @@ fn groups<'a>(
     let model = frame.model;
     let all = grouping.groups(model);
     let many = chips.is_some();
-    let mut y = if many { overview::put_selected(frame, (left, top), out, drawn) } else { top };
+    let selected = if many { overview::selected_root(frame) } else { None };
+    let root = selected.map(|at| &model.roots[at]);
+    let mut y = if many { overview::put_selected(frame, root, (left, top), out, drawn) } else { top };
     let (parts, rest) = if many { Default::default() } else { split_model(frame, &all, grouping.by) };
     for (at, group) in all.iter().enumerate() {
         let heading = put_heading(frame, group, (left, y), out);
@@ -79,7 +80,7 @@ fn groups<'a>(
                 let roots = group.roots.iter().map(|at| &model.roots[*at]);
                 drawn.extend(claims_of_trees(model, roots).map(|claim| claim.id.uid.clone()));
             }
-            (Some(chips), _) => y = overview::put_chips(frame, (group, heading), (left, y), out, chips),
+            (Some(chips), _) => y = overview::put_chips(frame, (group, heading, selected), (left, y), out, chips),
             (None, None) => {}
             (None, Some(part)) => y = trees(&Frame { model: part, ..*frame }, (left, y, height), out, drawn) + frame.measures.apart / 2.0,
         }

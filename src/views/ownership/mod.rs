@@ -26,6 +26,9 @@ use crate::projection::model::Model;
 use crate::views::shape::Scene;
 use crate::views::view::{Empty, Fit, Legend, ObjectFilter, Source, Status, Uses, View, ViewMemory, Workloads};
 
+/// Chips that are drawn anew in one frame.
+const DRAWN_AT_ONCE: usize = 1500;
+
 /// The diagram.
 pub static VIEW: View = View {
     id: "ownership",
@@ -44,5 +47,8 @@ pub static VIEW: View = View {
 
 fn draw(model: &mut Model, source: &Source, memory: &mut ViewMemory) -> Scene {
     read::read(model, source, memory);
-    layout(model, source.uid, source.grouping, source.stage, &mut memory.chips)
+    memory.chips.begin((source.read_limit < usize::MAX).then_some(DRAWN_AT_ONCE));
+    let scene = layout(model, source.uid, source.grouping, source.stage, &mut memory.chips);
+    memory.is_cut = !memory.chips.end();
+    scene
 }

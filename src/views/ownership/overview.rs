@@ -4,8 +4,9 @@
 use super::cards::{chosen, claims_of_trees};
 use super::measures::{Frame, LEAST};
 use super::tree::OwnershipTree;
+use crate::engine::deferred_drop;
 use crate::i18n::{Message, dotted, msg};
-use crate::projection::model::{ControllerCard, Group, Id, Metric, Model, PodBlock, PodState, Root};
+use crate::projection::model::{ControllerCard, Group, Id, Metric, Model, PodBlock, PodState, Root, Service};
 use crate::views::bodies::numbers;
 use crate::views::grouping::WorkloadGroup;
 use crate::views::shape::{CardBody, Cells, Item, Rect, Scene};
@@ -34,8 +35,14 @@ pub(super) fn is_wanted(model: &Model, (width, height): (f64, f64)) -> bool {
 }
 
 /// Draws the tree of the selected workload, which stands above the chips of all others; where it ends.
-pub(super) fn put_selected<'a>(frame: &Frame<'a>, (left, top): (f64, f64), out: &mut Scene, claims: &mut BTreeSet<String>) -> f64 {
-    let bottom = frame.model.roots.iter().find(|root| holds(root, frame.selected)).map(|root| {
+pub(super) fn put_selected(
+    frame: &Frame<'_>,
+    root: Option<&Root>,
+    (left, top): (f64, f64),
+    out: &mut Scene,
+    claims: &mut BTreeSet<String>,
+) -> f64 {
+    let bottom = root.map(|root| {
         let mut tree = OwnershipTree::new(frame, root);
         tree.measure(frame);
         tree.put(frame, (left, top), out, claims, &mut Vec::new()) + frame.measures.apart
@@ -45,11 +52,19 @@ pub(super) fn put_selected<'a>(frame: &Frame<'a>, (left, top): (f64, f64), out: 
     bottom.unwrap_or(top)
 }
 
-/// The chips of the picture before: of thousands of workloads most are as they were.
+/// The chips of the picture before: of thousands of workloads most are as they were. Where too many are not, the picture is laid out
+/// several times, with some more of its own chips each time.
 #[derive(Default)]
 pub struct ChipMemory {
-    before: Vec<Option<DrawnChip>>,
-    now: Vec<DrawnChip>,
+    chips: Vec<DrawnChip>,
+    /// Those that stand for others now.
+    replaced: Vec<DrawnChip>,
+    /// How many have a place in the picture that is laid out.
+    placed: usize,
+    /// How many more may be drawn anew, if not all.
+    left: Option<usize>,
+    /// Whether one more would have been.
+    is_cut: bool,
 }
 
 /// A chip, and what it was drawn from.
@@ -58,64 +73,77 @@ struct DrawnChip {
     place: (usize, usize, (f64, f64)),
     controller: Option<Rc<ControllerCard>>,
     groups: Vec<Group>,
+    service: Option<Rc<Service>>,
     items: Vec<Rc<Item>>,
     height: f64,
 }
 
 impl DrawnChip {
     /// Whether a workload would be drawn as this one was.
-    fn fits(&self, root: &Root, place: (usize, usize, (f64, f64))) -> bool {
+    fn fits(&self, root: &Root, service: Option<&Rc<Service>>, place: (usize, usize, (f64, f64))) -> bool {
         let same =
             |a: &Option<Rc<ControllerCard>>, b: &Option<Rc<ControllerCard>>| a.as_ref().map(Rc::as_ptr) == b.as_ref().map(Rc::as_ptr);
         let alike = |(a, b): (&Group, &Group)| same(&a.controller, &b.controller) && a.pods.is_same(&b.pods);
         self.place == place
             && same(&self.controller, &root.controller)
+            && self.service.as_ref().map(|service| &service.id.name) == service.map(|service| &service.id.name)
             && self.groups.len() == root.groups.len()
             && self.groups.iter().zip(&root.groups).all(alike)
     }
 }
 
 impl ChipMemory {
-    /// Begins another picture.
-    pub fn begin(&mut self) {
-        self.before = std::mem::take(&mut self.now).into_iter().map(Some).collect();
+    /// Begins a picture of which so many chips may be drawn anew, or all.
+    pub fn begin(&mut self, most: Option<usize>) {
+        (self.placed, self.left, self.is_cut) = (0, most, false);
+    }
+
+    /// Ends it: whether all of its chips are drawn. If not, it has to be laid out again.
+    pub fn end(&mut self) -> bool {
+        if !self.is_cut {
+            self.replaced.extend(self.chips.drain(self.placed..));
+        }
+        deferred_drop::drop_later(std::mem::take(&mut self.replaced));
+        !self.is_cut
     }
 
     /// Draws a chip, or takes the one before; the height that it takes.
     fn put(&mut self, frame: &Frame<'_>, root: &Root, heading: usize, at: (f64, f64), out: &mut Scene) -> f64 {
-        // It names what selects the workload.
-        if names_services(frame.model) {
-            return chip(frame, root, heading, at, out);
-        }
         let first = out.items.len();
-        let place = (first, heading, at);
-        let known = self.before.get_mut(self.now.len()).and_then(|known| known.take_if(|known| known.fits(root, place)));
-        if let Some(known) = &known {
+        let (place, service) = ((first, heading, at), selecting(frame.model, root));
+        if let Some(known) = self.chips.get(self.placed).filter(|known| known.fits(root, service, place)) {
+            self.placed += 1;
             out.items.extend(known.items.iter().cloned());
+            return known.height;
         }
-        let drawn = known.unwrap_or_else(|| {
-            let height = chip(frame, root, heading, at, out);
-            let (controller, groups) = (root.controller.clone(), root.groups.clone());
-            DrawnChip { place, controller, groups, items: out.items[first..].to_vec(), height }
-        });
-        let height = drawn.height;
-        self.now.push(drawn);
+        self.is_cut |= self.left == Some(0);
+        if self.is_cut {
+            return 0.0;
+        }
+        self.left = self.left.map(|left| left - 1);
+        let height = chip(frame, root, service, heading, at, out);
+        let (controller, groups, items) = (root.controller.clone(), root.groups.clone(), out.items[first..].to_vec());
+        let drawn = DrawnChip { place, controller, groups, service: service.cloned(), items, height };
+        match self.chips.get_mut(self.placed) {
+            Some(before) => self.replaced.push(std::mem::replace(before, drawn)),
+            None => self.chips.push(drawn),
+        }
+        self.placed += 1;
         height
     }
 }
 
-/// Draws the workloads of a group as chips below its heading, but the one whose tree is drawn; where they end.
+/// Draws the workloads of a group as chips below its heading, but the selected one, whose tree is drawn; where they end.
 pub(super) fn put_chips(
     frame: &Frame<'_>,
-    (group, heading): (&WorkloadGroup, usize),
+    (group, heading, selected): (&WorkloadGroup, usize, Option<usize>),
     (left, top): (f64, f64),
     out: &mut Scene,
     memory: &mut ChipMemory,
 ) -> f64 {
     let across = (((frame.width / LEAST + GAP.0) / (CHIP.0 + GAP.0)) as usize).max(1);
-    let roots = group.roots.iter().map(|at| &frame.model.roots[*at]);
-    // Its tree stands in place of its chip.
-    let chips: Vec<&Root> = roots.filter(|root| !holds(root, frame.selected)).collect();
+    let others = group.roots.iter().filter(|at| Some(**at) != selected);
+    let chips: Vec<&Root> = others.map(|at| &frame.model.roots[*at]).collect();
     let mut y = top;
     for row in chips.chunks(across) {
         let mut high = 0.0f64;
@@ -127,9 +155,10 @@ pub(super) fn put_chips(
     y
 }
 
-/// Whether chips name what selects their workloads: of very many no pairs are compared.
-fn names_services(model: &Model) -> bool {
-    model.roots.len() * model.services.len() <= MAX_PAIRS
+/// What selects a workload, which its chip names: its card has no room for more. Of very many no pairs are compared.
+fn selecting<'a>(model: &'a Model, root: &Root) -> Option<&'a Rc<Service>> {
+    let of = root.controller.as_deref().filter(|_| model.roots.len() * model.services.len() <= MAX_PAIRS)?;
+    model.services.iter().find(|service| service.asks_for(&of.id, &of.labels))
 }
 
 /// Whether a workload has all its Pods, of those that it wants.
@@ -138,15 +167,16 @@ pub(super) fn is_ready(of: &ControllerCard) -> bool {
     value(Metric::Desired) == value(Metric::Ready)
 }
 
-/// Whether the selected object is a part of the tree.
-fn holds(root: &Root, selected: Option<&str>) -> bool {
-    let is = |of: &ControllerCard| chosen(selected, &of.id);
-    let group = |of: &Group| of.controller.as_deref().is_some_and(is) || of.pods.iter().any(|pod| chosen(selected, &pod.id));
-    selected.is_some() && (root.controller.as_deref().is_some_and(is) || root.groups.iter().any(group))
+/// The place of the tree that the selected object is a part of.
+pub(super) fn selected_root(frame: &Frame<'_>) -> Option<usize> {
+    let is = |of: &ControllerCard| chosen(frame.selected, &of.id);
+    let group = |of: &Group| of.controller.as_deref().is_some_and(is) || of.pods.iter().any(|pod| chosen(frame.selected, &pod.id));
+    let holds = |root: &Root| root.controller.as_deref().is_some_and(is) || root.groups.iter().any(group);
+    frame.selected.and_then(|_| frame.model.roots.iter().position(holds))
 }
 
 /// A workload and its Pods; the height that they take.
-fn chip(frame: &Frame<'_>, root: &Root, heading: usize, (x, y): (f64, f64), out: &mut Scene) -> f64 {
+fn chip(frame: &Frame<'_>, root: &Root, service: Option<&Rc<Service>>, heading: usize, (x, y): (f64, f64), out: &mut Scene) -> f64 {
     let rect = Rect::new(x, y, CHIP.0, CHIP.1);
     let owner = root.controller.as_deref();
     let parent = match owner {
@@ -155,9 +185,6 @@ fn chip(frame: &Frame<'_>, root: &Root, heading: usize, (x, y): (f64, f64), out:
             let value = |metric: Metric| of.counters.iter().find(|counter| counter.metric == metric).map(|counter| counter.value.as_str());
             let ready = value(Metric::Ready)
                 .map_or_else(Message::default, |ready| msg::overview_ready(ready, value(Metric::Desired).unwrap_or("0")));
-            // What selects it is named: its card has no room for more.
-            let find = || frame.model.services.iter().find(|service| service.asks_for(&of.id, &of.labels));
-            let service = if names_services(frame.model) { find() } else { None };
             let fact = dotted(vec![ready, service.map_or_else(Message::default, |service| msg::kind_name("Service", &service.id.name))]);
             let state = if of.leaving {
                 "terminating"

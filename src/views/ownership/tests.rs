@@ -172,6 +172,34 @@ fn shops(count: usize, pods: usize) -> Model {
 }
 
 #[test]
+fn chips_of_many_workloads_are_drawn_some_at_a_time() {
+    let mut chips = super::ChipMemory::default();
+    let mut passes = |model: &Model, most: usize| {
+        let mut lay_out = || {
+            chips.begin(Some(most));
+            let scene = super::layout(model, Some("Pod/set7-1"), &Grouping::default(), (800.0, 560.0), &mut chips);
+            (chips.end(), scene)
+        };
+        let cut = std::iter::from_fn(|| Some(lay_out()).filter(|(whole, _)| !whole)).take(10).count();
+        let (whole, scene) = lay_out();
+        assert!(whole && scene == layout(model, Some("Pod/set7-1"), (800.0, 560.0)));
+        cut
+    };
+    let mut model = shops(40, 2);
+    // The selected one is a tree; the rest are chips.
+    assert_eq!((passes(&model, 15), passes(&model, 15)), (2, 0));
+    for at in [3, 20, 30] {
+        Rc::make_mut(model.roots[at].controller.as_mut().unwrap()).counters = counters(2, 1, 1);
+    }
+    assert_eq!((passes(&model, 2), passes(&model, 1)), (1, 0));
+    // Which Service selects it stands on a chip too; what is there no more is forgotten.
+    model.services.remove(30);
+    assert_eq!((passes(&model, 1), passes(&model, 1)), (0, 0));
+    model.roots.truncate(20);
+    assert_eq!(passes(&model, 30), 0);
+}
+
+#[test]
 fn a_service_stands_over_its_tree_and_its_line_crosses_no_other() {
     let scene = layout(&shops(4, 2), None, (800.0, 560.0));
     nothing_overlaps(&scene);

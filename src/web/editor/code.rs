@@ -39,7 +39,8 @@ impl Told {
     }
 }
 
-/// Bytes of a text that is long: what there is to tell of it is found in a task of its own.
+/// Bytes of a text that is long: what there is to tell of it is found in a task of its own. The code editor has about the same limit
+/// (`large` in `editor/yaml.mjs`).
 const LONG: usize = 200_000;
 
 impl Editor {
@@ -50,6 +51,7 @@ impl Editor {
         if props.text.len() < LONG || knows {
             self.tell(props);
         } else if self.telling.is_none() {
+            self.focus();
             let link = ctx.link().clone();
             self.telling = Some(Timeout::new(0, move || link.send_message(Msg::Tell)));
         }
@@ -68,7 +70,12 @@ impl Editor {
             rich.tell(&told.diagnostics, &runs(&changed(&told.text, &told.applied)), told.live);
             self.told = Some(told);
         }
-        if let Some((from, to)) = self.typing.take() {
+        self.focus();
+    }
+
+    /// Whoever was typing in the text area goes on typing in the code editor.
+    fn focus(&mut self) {
+        if let (Some(rich), Some((from, to))) = (&self.rich, self.typing.take()) {
             rich.select(from, to);
         }
     }

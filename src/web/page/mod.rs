@@ -166,8 +166,9 @@ impl Component for Page {
         let link = Self::opening(kept.as_deref());
         let error = link.as_ref().err().cloned();
         let follows = dom::query("follow").is_some();
-        // What comes is not this page's own: a cluster that is served, or a lesson.
-        let awaits = follows || kept.is_none() && Self::wants_lesson();
+        // What comes is not this page's own: a cluster that is served, or a lesson. Before what a link has done the lesson asks.
+        let has_history = matches!(&link, Ok(Some(link)) if link.history.is_some());
+        let awaits = follows || kept.is_none() && !has_history && Self::wants_lesson();
         let empty = awaits.then(|| Link { manifest: Some(String::new()), ..Link::default() });
         let mut state = State::from_link(empty.or(link.ok().flatten()).as_ref());
         if awaits {
