@@ -308,10 +308,9 @@
         function rest() { return Promise.all([bring('linked'), bring('rest'), styles('later.css')]); }
         function play() { wasm_bindgen.play(); }
         var clock = bring('play');
-        if (waits) return Promise.all([clock, rest(), taught]).then(open).then(play);
+        if (waits) return Promise.all([clock, rest(), taught]).then(prepare).then(open).then(play);
         app.inert = true;
-        open();
-        return clock.then(play).then(rest);
+        return prepare().then(open).then(function () { return clock; }).then(play).then(rest);
       })
       .then(function () {
         if (startsAgain) return;
@@ -327,6 +326,11 @@
         clearTimeout(slow);
         if (!stopped && !startsAgain) refuse(error);
       });
+    // In a task of its own: a phone is busy with each of them for a while.
+    function prepare() {
+      wasm_bindgen.prepare();
+      return new Promise(function (resolve) { setTimeout(resolve); });
+    }
     function open() {
       clearTimeout(slow);
       wasm_bindgen.open();

@@ -7,8 +7,8 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-/// Collections with fewer parts are dropped at once.
-const MIN_DEFERRED_PARTS: usize = 16;
+/// Collections with fewer parts are dropped at once. A part may hold hundreds of objects.
+const MIN_DEFERRED_PARTS: usize = 2;
 
 /// A collection that can be dropped part by part.
 pub trait DropInParts: 'static {

@@ -5,8 +5,8 @@ use super::effect::Effect;
 use super::leftovers::Leftovers;
 use super::run::Run;
 use crate::actions::{ActionResult, ApplyDiagnostic, ApplyJob, PlannedChanges, TrialApply};
-use crate::api::ObjectRef;
-use crate::engine::{Journal, Op};
+use crate::api::{Object, ObjectRef};
+use crate::engine::{Journal, Op, deferred_drop};
 use crate::i18n::{Counted, Message, msg};
 use crate::kubectl::{Applied, ApplyResult};
 use crate::lesson::read::LessonError;
@@ -142,7 +142,11 @@ impl Editor {
     }
 
     fn discard_dry_run(&mut self) {
-        (self.dry_run, self.plan, self.diagnostics) = (None, None, Rc::default());
+        if let Some(Ok(plan)) = self.plan.take().map(Rc::try_unwrap) {
+            deferred_drop::drop_later(plan.changes);
+            deferred_drop::drop_later(plan.named.unwrap_or_default());
+        }
+        (self.dry_run, self.diagnostics) = (None, Rc::default());
         self.leftovers.forget();
     }
 
@@ -340,10 +344,12 @@ fn created_since(run: &Run, entry: usize) -> Option<ObjectRef> {
     let new = run.sim().journal().from(entry).iter().filter_map(|entry| entry.write());
     let created = new
         .filter(|(op, _)| *op == Op::Added)
-        .filter_map(|(_, object)| Some((adapt::workloads().position(|kind| kind == object.kind)?, object.key())));
-    let first = created
-        .min_by(|(a, one), (b, other)| (a, &one.namespace).cmp(&(b, &other.namespace)).then_with(|| natural(&one.name, &other.name)));
-    first.map(|(_, key)| key)
+        .filter_map(|(_, object)| Some((adapt::workloads().position(|kind| kind == object.kind)?, object)));
+    let order = |(a, one): &(usize, &Rc<Object>), (b, other): &(usize, &Rc<Object>)| {
+        let (one, other) = (&one.meta, &other.meta);
+        (a, &one.namespace).cmp(&(b, &other.namespace)).then_with(|| natural(&one.name, &other.name))
+    };
+    created.min_by(order).map(|(_, object)| object.key())
 }
 
 /// The text in effect: for refused documents, what was applied before.

@@ -44,12 +44,16 @@ impl Leftovers {
     }
 
     fn missing(&self, named: &[ObjectRef], run: &Run) -> Vec<ObjectRef> {
-        if self.owned.is_empty() {
-            return Vec::new();
+        // Mostly one manifest takes the place of a much shorter one, or of none.
+        let owned = &self.owned;
+        let order = crate::sort::indices(owned.len(), &mut |a, b| owned[a].cmp(&owned[b]));
+        let mut stays = vec![false; owned.len()];
+        for key in named {
+            if let Ok(at) = order.binary_search_by(|at| owned[*at as usize].cmp(key)) {
+                stays[order[at] as usize] = true;
+            }
         }
-        let mut named: Vec<&ObjectRef> = named.iter().collect();
-        crate::sort::sort(&mut named);
-        let gone = self.owned.iter().filter(|key| named.binary_search(key).is_err());
+        let gone = owned.iter().zip(stays).filter_map(|(key, stays)| (!stays).then_some(key));
         gone.filter(|key| run.get(key).is_some_and(|object| object.meta.deletion_timestamp.is_none())).cloned().collect()
     }
 

@@ -33,13 +33,19 @@ mod window;
 use status::{SHOWN, STOPPED};
 use wasm_bindgen::prelude::*;
 
-/// Mounts the page. Called by static/start.js.
+/// Makes what the page opens with. Called by static/start.js, as what follows: each is a task of its own.
 #[wasm_bindgen]
-pub fn open() {
+pub fn prepare() {
     yew::set_custom_panic_hook(Box::new(|info| {
         STOPPED.set(true);
         dom::tell_stopped(&crate::i18n::format::clock(SHOWN.get()), &info.to_string());
     }));
+    page::prepare();
+}
+
+/// Mounts the page.
+#[wasm_bindgen]
+pub fn open() {
     if let Some(root) = dom::element("app") {
         yew::Renderer::<page::Page>::with_root(root).render();
     }

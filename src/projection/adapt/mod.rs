@@ -41,7 +41,7 @@ pub fn model(list: Lister, pods: &mut Pods, scope: &Scope) -> Model {
     let mut reading = ModelReading::begin(list, pods, scope);
     reading.roots(pods, usize::MAX);
     reading.list_services(list, scope);
-    reading.services(list, pods, scope, usize::MAX);
+    while !reading.services(list, pods, scope, usize::MAX) {}
     reading.policies(list, pods, scope);
     reading.finish(list, pods, scope)
 }

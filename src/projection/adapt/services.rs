@@ -16,6 +16,9 @@ use std::rc::Rc;
 /// Pods looked through for Services without endpoints, to say which Pod is nearest: each Service looks through all.
 const MAX_COMPARED_PODS: usize = 10_000;
 
+/// To list more takes as long as to read many Services.
+const MANY_PODS: usize = 1_000;
+
 /// The Services as they were read last.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ServiceCache(BTreeMap<Uid, ReadService>);
@@ -54,14 +57,17 @@ impl ServiceReading {
         ServiceReading { objects, slices: of_service, ..ServiceReading::default() }
     }
 
-    /// Reads so many more. One is read anew when it or one of its slices was written. True when all are read.
+    /// Reads so many more, fewer where many Pods were listed for it. One is read anew when it or one of its slices was written. True when all are
+    /// read.
     pub fn read(&mut self, known: &mut ServiceCache, most: usize, of: Lister, gone: &dyn Fn(Uid) -> bool) -> bool {
         let to = self.next.saturating_add(most).min(self.objects.len());
-        for at in self.next..to {
-            self.one(at, known, of, gone);
+        let lists_many = |reading: &ServiceReading| reading.pods.get().is_some_and(|pods| pods.len() > MANY_PODS);
+        let listed_many = lists_many(self);
+        while self.next < to && lists_many(self) == listed_many {
+            self.one(self.next, known, of, gone);
+            self.next += 1;
         }
-        self.next = to;
-        to == self.objects.len()
+        self.next == self.objects.len()
     }
 
     /// All that were read, by name.

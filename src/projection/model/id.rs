@@ -39,12 +39,15 @@ pub fn natural(a: &str, b: &str) -> std::cmp::Ordering {
     while at > 0 && a[at - 1].is_ascii_digit() {
         at -= 1;
     }
-    let number = |text: &[u8]| {
-        let digits = text.iter().take_while(|byte| byte.is_ascii_digit());
-        digits.fold((0u128, 0usize), |(n, length), digit| (n.saturating_mul(10).saturating_add(u128::from(digit - b'0')), length + 1))
-    };
-    match (number(&a[at..]), number(&b[at..])) {
-        ((x, n), (y, m)) if n > 0 && m > 0 && x != y => x.cmp(&y),
-        _ => a[at..].cmp(&b[at..]),
+    // Their digits, without leading zeros.
+    fn number(text: &[u8]) -> Option<&[u8]> {
+        let digits = &text[..text.iter().take_while(|byte| byte.is_ascii_digit()).count()];
+        let zeros = digits.iter().take_while(|byte| **byte == b'0').count();
+        (!digits.is_empty()).then_some(&digits[zeros..])
+    }
+    let (a, b) = (&a[at..], &b[at..]);
+    match (number(a), number(b)) {
+        (Some(x), Some(y)) if x != y => x.len().cmp(&y.len()).then_with(|| x.cmp(y)),
+        _ => a.cmp(b),
     }
 }

@@ -9,6 +9,9 @@ fn names_sort_with_their_numbers_as_numbers() {
     let mut names = ["node-10", "node-2", "node-1", "a", "node-2b"];
     names.sort_by(|a, b| natural(a, b));
     assert_eq!(names, ["a", "node-1", "node-2", "node-2b", "node-10"]);
+    let mut names = ["a-010", "a-10", "a-9", "a-0", "a-00", "a", "a-b", "a-123456789012345678901234567890123456789012"];
+    names.sort_by(|a, b| natural(a, b));
+    assert_eq!(names, ["a", "a-0", "a-00", "a-9", "a-010", "a-10", "a-123456789012345678901234567890123456789012", "a-b"]);
 }
 
 #[test]

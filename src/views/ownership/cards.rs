@@ -61,7 +61,8 @@ pub(super) fn claims_of<'a>(model: &'a Model, pod: &'a Pod) -> impl Iterator<Ite
 
 /// The claims that the Pods of some trees mount; one for each Pod that does.
 pub(super) fn claims_of_trees<'a>(model: &'a Model, roots: impl Iterator<Item = &'a Root>) -> impl Iterator<Item = &'a Claim> {
-    roots.flat_map(|root| &root.groups).flat_map(|group| group.pods.iter()).flat_map(|pod| claims_of(model, pod))
+    let groups = roots.flat_map(|root| &root.groups).filter(|group| group.pods.mounts());
+    groups.flat_map(|group| group.pods.iter()).flat_map(|pod| claims_of(model, pod))
 }
 
 /// The claims of a Pod and their volumes, to its right.

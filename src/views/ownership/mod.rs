@@ -27,7 +27,7 @@ use crate::views::shape::Scene;
 use crate::views::view::{Empty, Fit, Legend, ObjectFilter, Source, Status, Uses, View, ViewMemory, Workloads};
 
 /// Chips that are drawn anew in one frame.
-const DRAWN_AT_ONCE: usize = 1500;
+const DRAWN_AT_ONCE: usize = 1000;
 
 /// The diagram.
 pub static VIEW: View = View {

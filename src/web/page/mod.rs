@@ -9,21 +9,23 @@ mod lessons;
 mod menu;
 mod message;
 mod offers;
+mod opening;
 mod panels;
 mod packing;
 mod parts;
 mod room;
 
 pub use self::menu::{Menu, has_left};
+pub use self::opening::prepare;
 use self::packing::Packed;
 
 use self::inspection::Inspection;
 use self::message::{Msg, Overlay};
+use self::opening::Opening;
 use self::panels::Panels;
 use super::dom::{self, icon};
 use super::window;
 use crate::api::{Object, ObjectRef};
-use crate::engine::deferred_drop;
 use crate::i18n::{Message, msg};
 use crate::projection::marks::Mark;
 use crate::session::Msg as Do;
@@ -32,16 +34,12 @@ use crate::session::compare::CompareMsg;
 use crate::session::console::ConsoleMsg;
 use crate::session::drawing::Picture;
 use crate::session::editor::EditorMsg;
-use crate::session::follow::Following;
 use crate::session::journal_marks::AbandonedBranch;
 use crate::session::memory_room::MemoryRoom;
 use crate::session::pacing::FramePacing;
-use crate::session::permalink::{self, Link};
-use crate::session::playback;
+use crate::session::permalink;
 use crate::session::selection::SelectionMsg;
 use crate::session::selection::Tab;
-use crate::session::timeline::TimelineMsg;
-use crate::views;
 use crate::views::card::Card;
 use crate::views::view::View;
 use crate::web::language::{Lang, say};
@@ -161,40 +159,8 @@ impl Component for Page {
     type Properties = ();
 
     fn create(ctx: &Context<Self>) -> Self {
-        deferred_drop::enable();
-        let kept = dom::kept_for_reload();
-        let link = Self::opening(kept.as_deref());
-        let error = link.as_ref().err().cloned();
-        let follows = dom::query("follow").is_some();
-        // What comes is not this page's own: a cluster that is served, or a lesson. Before what a link has done the lesson asks.
-        let has_history = matches!(&link, Ok(Some(link)) if link.history.is_some());
-        let awaits = follows || kept.is_none() && !has_history && Self::wants_lesson();
-        let empty = awaits.then(|| Link { manifest: Some(String::new()), ..Link::default() });
-        let mut state = State::from_link(empty.or(link.ok().flatten()).as_ref());
-        if awaits {
-            state.editor.restore(Rc::default(), Rc::default());
-        }
-        if follows {
-            state.following = Some(Following::default());
-        }
+        let Opening { state, picture, error } = Opening::take();
         let embed = dom::query("embed").is_some();
-        if let Some(view) = dom::query("view").as_deref().and_then(views::by_id) {
-            state.selection.view = view;
-        }
-        if let Some(speed) = dom::query("speed").and_then(|speed| speed.parse().ok()) {
-            state.update(TimelineMsg::Speed(speed));
-        }
-        if embed {
-            state.update(SelectionMsg::Select(None));
-            state.editor.leftovers.from_page = false;
-            state.timeline.playing = dom::autoplay() == Some(true);
-        }
-        if let Some(ms) = playback::start(&dom::query) {
-            let plays = state.timeline.playing || embed && dom::autoplay().is_none();
-            state.update(TimelineMsg::StartAt(ms));
-            state.timeline.playing = plays;
-        }
-        let picture = state.picture();
         let saved = (state.editor.text.clone(), state.selection.view);
         let state = Rc::new(RefCell::new(state));
 
