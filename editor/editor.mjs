@@ -248,12 +248,22 @@ function enter(view) {
 /** Makes an editor in `host`. `on`: text, label, and edit, apply, fix, offers, about. */
 function mount(host, on) {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open', delegatesFocus: true });
-  let news = 0, looks = 0, edits = 0, quiet = false;
+  let news = 0, looks = 0, edits = 0, pasted = null, quiet = false;
   // A large text is told in a task of its own: to paste it is enough for one.
   const edited = () => {
     clearTimeout(edits);
     edits = 0;
     on.edit(view.state.doc.toString());
+  };
+  // A large text that is pasted is cut into lines in one task, and comes into the document in the next; a key comes after it.
+  const takes = (text) => {
+    pasted = { text };
+    setTimeout(() => { if (pasted) pasted.doc = view.state.toText(pasted.text); setTimeout(taken); });
+  };
+  const taken = () => {
+    const { text, doc } = pasted ?? {};
+    pasted = null;
+    if (text) view.dispatch(view.state.replaceSelection(doc ?? view.state.toText(text)), { userEvent: 'input.paste', scrollIntoView: true });
   };
   const shown = blocks(on);
   const language = new Compartment();
@@ -273,7 +283,16 @@ function mount(host, on) {
         autocompletion({ override: [complete(on)], icons: false }), about(on),
         keymap.of([...completionKeymap, ...searchKeymap, ...foldKeymap, ...historyKeymap, { key: 'Enter', run: enter }, ...defaultKeymap, indentWithTab]),
         language.of(spoken()),
-        EditorView.domEventHandlers({ drop: (event) => !!event.dataTransfer?.files.length }),
+        Prec.highest(EditorView.domEventHandlers({
+          drop: (event) => !!event.dataTransfer?.files.length,
+          keydown: () => { taken(); return false; },
+          paste: (event) => {
+            const text = event.clipboardData?.getData('text/plain') ?? '';
+            if (text.length < large) return false;
+            takes(text);
+            return true;
+          },
+        })),
         EditorView.updateListener.of((update) => {
           if (update.docChanged && !quiet && update.state.doc.length < large) on.edit(update.state.doc.toString());
           else if (update.docChanged && !quiet) edits ||= setTimeout(edited);
@@ -314,7 +333,7 @@ function mount(host, on) {
   return {
     set(text) {
       // What was typed since is newer.
-      if (edits || text === view.state.doc.toString()) return;
+      if (edits || pasted || text === view.state.doc.toString()) return;
       quiet = true;
       const head = Math.min(view.state.selection.main.head, text.length);
       view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text }, selection: { anchor: head } });
@@ -324,8 +343,7 @@ function mount(host, on) {
     tell(all, hot, live) {
       clearTimeout(news);
       news = setTimeout(() => {
-        view.dispatch(setDiagnostics(view.state, ranges(view.state.doc, all)));
-        view.dispatch({ effects: told.of({ all, hot, near: nearby(view), live }) });
+        view.dispatch(setDiagnostics(view.state, ranges(view.state.doc, all)), { effects: told.of({ all, hot, near: nearby(view), live }) });
       });
     },
     select(from, to) {

@@ -156,13 +156,13 @@ impl Table {
 
     /// The last order with the places taken since then at theirs.
     fn merge(&self, recent: ChunkRange<'_, Slot, 256>) -> Rc<[Slot]> {
-        let mut recent: Vec<Slot> = recent.iter().copied().filter(|place| self.at(*place).is_some()).collect();
-        recent.sort_unstable_by(|a, b| self.at(*a).map(key).cmp(&self.at(*b).map(key)));
+        let mut recent: Vec<((&str, &str), Slot)> =
+            recent.iter().filter_map(|place| self.at(*place).map(|object| (key(object), *place))).collect();
+        recent.sort_unstable();
         let mut order = Vec::with_capacity(self.before.len() + recent.len());
         let mut rest = &*self.before;
-        for place in recent {
-            let Some(object) = self.at(place) else { continue };
-            let (smaller, larger) = rest.split_at(self.front(rest, |o| key(o) < key(object)));
+        for (name, place) in recent {
+            let (smaller, larger) = rest.split_at(self.front(rest, |object| key(object) < name));
             order.extend_from_slice(smaller);
             order.push(place);
             rest = larger;

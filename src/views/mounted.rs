@@ -7,7 +7,7 @@ use std::rc::Rc;
 /// With more items than this, those far out of sight are not in the document.
 pub const MAX_WHOLE_ITEMS: usize = 150;
 /// Items added and removed per frame: the browser lays out each added item text by text.
-pub const ITEMS_ADDED: usize = 12;
+pub const ITEMS_ADDED: usize = 8;
 /// The same in a frame in which also a part of the next picture is made.
 pub const ITEMS_ADDED_MEANWHILE: usize = 4;
 const ITEMS_REMOVED: usize = 48;
