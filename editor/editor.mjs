@@ -245,7 +245,7 @@ function enter(view) {
   return true;
 }
 
-/** Makes an editor in `host`. `on`: text, label, and edit, apply, fix, offers, about. */
+/** Makes an editor in `host`. `on`: text, words, and edit (with the text in UTF-8), apply, fix, offers, about. */
 function mount(host, on) {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open', delegatesFocus: true });
   let news = 0, looks = 0, edits = 0, pasted = null, quiet = false;
@@ -253,8 +253,9 @@ function mount(host, on) {
   const edited = () => {
     clearTimeout(edits);
     edits = 0;
-    on.edit(view.state.doc.toString());
+    on.edit(bytes());
   };
+  const bytes = () => new TextEncoder().encode(view.state.doc.toString());
   // A large text that is pasted is cut into lines in one task, and comes into the document in the next; a key comes after it.
   const takes = (text) => {
     pasted = { text };
@@ -294,7 +295,7 @@ function mount(host, on) {
           },
         })),
         EditorView.updateListener.of((update) => {
-          if (update.docChanged && !quiet && update.state.doc.length < large) on.edit(update.state.doc.toString());
+          if (update.docChanged && !quiet && update.state.doc.length < large) on.edit(bytes());
           else if (update.docChanged && !quiet) edits ||= setTimeout(edited);
           if (update.viewportChanged) look();
         }),

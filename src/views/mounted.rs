@@ -8,7 +8,7 @@ use std::rc::Rc;
 pub const MAX_WHOLE_ITEMS: usize = 150;
 /// Items added and removed per frame: the browser lays out each added item text by text.
 pub const ITEMS_ADDED: usize = 8;
-/// The same in a frame in which also a part of the next picture is made.
+/// The same in a frame in which also a picture of many items comes, or a part of the next one is made.
 pub const ITEMS_ADDED_MEANWHILE: usize = 4;
 const ITEMS_REMOVED: usize = 48;
 

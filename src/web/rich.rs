@@ -88,7 +88,12 @@ impl Rich {
         put(&options, "text", &text.into());
         let EditorCallbacks { edit, apply, fix } = on;
         let calls: [(&str, JsValue); 6] = [
-            ("edit", Closure::<dyn Fn(String)>::new(move |text| edit.emit(text)).into_js_value()),
+            // In bytes: a string of megabytes is passed character by character.
+            (
+                "edit",
+                Closure::<dyn Fn(Vec<u8>)>::new(move |text: Vec<u8>| edit.emit(String::from_utf8_lossy(&text).into_owned()))
+                    .into_js_value(),
+            ),
             ("apply", Closure::<dyn Fn()>::new(move || apply.emit(())).into_js_value()),
             (
                 "fix",

@@ -1,8 +1,9 @@
 //! Lessons on the page: loaded when they are opened, told in a panel, and kept as far as they were taken.
 
+use super::opening;
 use super::packing::{self, Packed};
 use super::{Msg, Page};
-use crate::i18n::{Message, msg};
+use crate::i18n::msg;
 use crate::lesson::{self, library};
 use crate::session::lesson::{LessonCard, LessonFile, LessonMsg, Phase};
 use crate::session::permalink::{self, Link};
@@ -22,11 +23,6 @@ const LONG_LINK: usize = 8_000;
 const COPIED_MS: u32 = 1_600;
 
 impl Page {
-    /// Whether the address names a lesson of the library.
-    pub(super) fn wants_lesson() -> bool {
-        dom::query("lesson").is_some_and(|name| library::named(&name).is_some())
-    }
-
     /// The lesson that the address names is opened.
     pub(super) fn open_wanted_lesson(&mut self, ctx: &Context<Self>) {
         if let Some(name) = dom::query("lesson") {
@@ -158,17 +154,11 @@ impl Page {
         self.timers.copied = Some(Timeout::new(COPIED_MS, move || to.send_message(Msg::Shared)));
     }
 
-    /// What the page opens with: what was kept for a reload, or the link.
-    pub(super) fn opening(kept: Option<&str>) -> Result<Option<Link>, Message> {
-        let kept = kept.and_then(|kept| permalink::decode(kept).ok().flatten());
-        kept.map_or_else(|| permalink::decode(&dom::fragment()), |link| Ok(Some(link)))
-    }
-
     /// Repeats what the opening says was done; that takes the whole module. What was kept for a reload is tried once: it may be what stopped
     /// the page.
     pub(super) fn recall(&mut self, ctx: &Context<Self>) {
         let kept = dom::kept_for_reload();
-        if let Ok(Some(link)) = Self::opening(kept.as_deref()) {
+        if let Ok(Some(link)) = opening::link(kept.as_deref()) {
             let plays = self.settings.embed && dom::autoplay() == Some(true);
             self.state.borrow_mut().recall(&if plays { link.playing() } else { link });
         }

@@ -1,12 +1,12 @@
 //! What a page opens with: read from its address, and made in a task of its own before the page is mounted.
 
-use super::Page;
 use crate::engine::deferred_drop;
 use crate::i18n::Message;
+use crate::lesson::library;
 use crate::session::State;
 use crate::session::drawing::Picture;
 use crate::session::follow::Following;
-use crate::session::permalink::Link;
+use crate::session::permalink::{self, Link};
 use crate::session::playback;
 use crate::session::selection::SelectionMsg;
 use crate::session::timeline::TimelineMsg;
@@ -34,6 +34,17 @@ pub fn prepare() {
     MADE.set(Some(Opening::read()));
 }
 
+/// What the page opens with: what was kept for a reload, or the link.
+pub(super) fn link(kept: Option<&str>) -> Result<Option<Link>, Message> {
+    let kept = kept.and_then(|kept| permalink::decode(kept).ok().flatten());
+    kept.map_or_else(|| permalink::decode(&dom::fragment()), |link| Ok(Some(link)))
+}
+
+/// Whether the address names a lesson of the library.
+fn wants_lesson() -> bool {
+    dom::query("lesson").is_some_and(|name| library::named(&name).is_some())
+}
+
 impl Opening {
     /// What was made.
     pub(super) fn take() -> Opening {
@@ -42,12 +53,12 @@ impl Opening {
 
     fn read() -> Opening {
         let kept = dom::kept_for_reload();
-        let link = Page::opening(kept.as_deref());
+        let link = link(kept.as_deref());
         let error = link.as_ref().err().cloned();
         let follows = dom::query("follow").is_some();
         // What comes is not this page's own: a cluster that is served, or a lesson. Before what a link has done the lesson asks.
         let has_history = matches!(&link, Ok(Some(link)) if link.history.is_some());
-        let awaits = follows || kept.is_none() && !has_history && Page::wants_lesson();
+        let awaits = follows || kept.is_none() && !has_history && wants_lesson();
         let empty = awaits.then(|| Link { manifest: Some(String::new()), ..Link::default() });
         let mut state = State::from_link(empty.or(link.ok().flatten()).as_ref());
         if awaits {

@@ -153,7 +153,7 @@ impl Stage {
         // Those that wait for their turn do not come sooner because a picture came between.
         let room = match () {
             () if waits || anew && props.scene.items.len() > LARGE_SCENE => 0,
-            () if props.making => ITEMS_ADDED_MEANWHILE,
+            () if props.making || anew && props.scene.items.len() > MAX_WHOLE_ITEMS => ITEMS_ADDED_MEANWHILE,
             () => ITEMS_ADDED,
         };
         if !self.mounted.admit(&props.scene, self.stop, room, &sees) {
