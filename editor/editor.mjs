@@ -245,6 +245,12 @@ function enter(view) {
   return true;
 }
 
+/** When the browser has drawn what has changed; out of sight it draws nothing. */
+function drawn(then) {
+  if (document.hidden) setTimeout(then);
+  else requestAnimationFrame(() => setTimeout(then));
+}
+
 /** Makes an editor in `host`. `on`: text, words, and edit (with the text in UTF-8), apply, fix, offers, about. */
 function mount(host, on) {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open', delegatesFocus: true });
@@ -340,11 +346,11 @@ function mount(host, on) {
       view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text }, selection: { anchor: head } });
       quiet = false;
     },
-    // In a task of its own: what is told comes with a picture, and drawing that is enough for one.
+    // In a task of its own, after the frame: what is told comes with a picture, and the browser lays that out where the selection is read.
     tell(all, hot, live) {
-      clearTimeout(news);
-      news = setTimeout(() => {
-        view.dispatch(setDiagnostics(view.state, ranges(view.state.doc, all)), { effects: told.of({ all, hot, near: nearby(view), live }) });
+      const own = ++news;
+      drawn(() => {
+        if (own === news) view.dispatch(setDiagnostics(view.state, ranges(view.state.doc, all)), { effects: told.of({ all, hot, near: nearby(view), live }) });
       });
     },
     select(from, to) {
@@ -360,7 +366,8 @@ function mount(host, on) {
     offer: () => startCompletion(view),
     destroy() {
       clearTimeout(edits);
-      clearTimeout(news);
+      news++;
+      pasted = null;
       clearTimeout(looks);
       host.removeEventListener('keydown', keys);
       window.removeEventListener('loopscope-language', speaks);

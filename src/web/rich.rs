@@ -88,12 +88,8 @@ impl Rich {
         put(&options, "text", &text.into());
         let EditorCallbacks { edit, apply, fix } = on;
         let calls: [(&str, JsValue); 6] = [
-            // In bytes: a string of megabytes is passed character by character.
-            (
-                "edit",
-                Closure::<dyn Fn(Vec<u8>)>::new(move |text: Vec<u8>| edit.emit(String::from_utf8_lossy(&text).into_owned()))
-                    .into_js_value(),
-            ),
+            // In bytes, which are UTF-8: a string of megabytes is passed character by character.
+            ("edit", Closure::<dyn Fn(Vec<u8>)>::new(move |text| edit.emit(String::from_utf8(text).unwrap_or_default())).into_js_value()),
             ("apply", Closure::<dyn Fn()>::new(move || apply.emit(())).into_js_value()),
             (
                 "fix",
