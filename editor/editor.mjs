@@ -262,7 +262,8 @@ function mount(host, on) {
     on.edit(bytes());
   };
   const bytes = () => new TextEncoder().encode(view.state.doc.toString());
-  // A large text that is pasted is cut into lines in one task, and comes into the document in the next; a key comes after it.
+  // A large text that is pasted is cut into lines in one task, and comes into the document in the next; a key, or what is pasted then,
+  // comes after it.
   const takes = (text) => {
     pasted = { text };
     setTimeout(() => { if (pasted) pasted.doc = view.state.toText(pasted.text); setTimeout(taken); });
@@ -294,6 +295,7 @@ function mount(host, on) {
           drop: (event) => !!event.dataTransfer?.files.length,
           keydown: () => { taken(); return false; },
           paste: (event) => {
+            taken();
             const text = event.clipboardData?.getData('text/plain') ?? '';
             if (text.length < large) return false;
             takes(text);

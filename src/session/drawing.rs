@@ -562,17 +562,21 @@ mod tests {
         assert_eq!(turns(parts), 1);
     }
 
+    fn empty_deployment(at: usize) -> String {
+        format!(
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: w{at}}}\nspec: {{replicas: 0, selector: {{matchLabels: {{app: w}}}}, \
+             template: {{metadata: {{labels: {{app: w}}}}, spec: {{containers: [{{name: c, image: nginx}}]}}}}}}\n---\n"
+        )
+    }
+
     #[test]
     fn a_large_picture_is_made_in_several_frames_of_one_instant() {
-        let text: String = (0..PARTED / 2 + 100)
-            .map(|at| {
-                format!(
-                    "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: w{at}}}\nspec: {{replicas: 0, selector: {{matchLabels: {{app: w}}}}, \
-                     template: {{metadata: {{labels: {{app: w}}}}, spec: {{containers: [{{name: c, image: nginx}}]}}}}}}\n---\n\
-                     apiVersion: v1\nkind: Service\nmetadata: {{name: w{at}}}\nspec: {{selector: {{app: w}}, ports: [{{port: 80}}]}}\n---\n"
-                )
-            })
-            .collect();
+        let service = |at| {
+            format!(
+                "apiVersion: v1\nkind: Service\nmetadata: {{name: w{at}}}\nspec: {{selector: {{app: w}}, ports: [{{port: 80}}]}}\n---\n"
+            )
+        };
+        let text: String = (0..PARTED / 2 + 100).map(|at| empty_deployment(at) + &service(at)).collect();
         let mut state = State::new(&text, 1);
         while state.timeline.run.goes_on() {
             state.poll();
@@ -641,14 +645,7 @@ mod tests {
 
     #[test]
     fn a_large_picture_is_made_where_none_was_drawn_before() {
-        let text: String = (0..READ_AT_ONCE / 2 + 20)
-            .map(|at| {
-                format!(
-                    "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: w{at}}}\nspec: {{replicas: 0, selector: {{matchLabels: {{app: w}}}}, \
-                     template: {{metadata: {{labels: {{app: w}}}}, spec: {{containers: [{{name: c, image: nginx}}]}}}}}}\n---\n"
-                )
-            })
-            .collect();
+        let text: String = (0..READ_AT_ONCE / 2 + 20).map(empty_deployment).collect();
         let mut state = State::new(&text, 1);
         while state.timeline.run.goes_on() {
             state.poll();

@@ -30,7 +30,6 @@ thread_local! {
 
 /// Makes what the page opens with.
 pub fn prepare() {
-    deferred_drop::enable();
     MADE.set(Some(Opening::read()));
 }
 
@@ -52,6 +51,7 @@ impl Opening {
     }
 
     fn read() -> Opening {
+        deferred_drop::enable();
         let kept = dom::kept_for_reload();
         let link = link(kept.as_deref());
         let error = link.as_ref().err().cloned();
