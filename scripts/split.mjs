@@ -35,6 +35,7 @@ const sized = (sizes, queries) => sizes.flatMap(([width, height]) => queries.map
 const turned = [[1280, 720], [1366, 768], [1100, 620], [820, 1180], [1920, 1080], [360, 740]];
 // A slow machine, where slices of the engine end before their work; a slow clock, where each state on the way has a frame of its own.
 const slow = [{ cpu: 10, clock: 1, seconds: 10 }, { cpu: 1, clock: 0.2, seconds: 15 }];
+const slowly = (openings) => slow.flatMap((how) => openings.map((opening) => ({ ...opening, ...how })));
 const plain = [
   ...sized([[1440, 900], [1280, 720], [1024, 768], [720, 420], [390, 844]], ['', '?theme=dark']),
   ...sized([[760, 420], [720, 420], [390, 420]], [embed, `${embed}&speed=0.5`]),
@@ -45,14 +46,14 @@ const plain = [
   ...sized([[760, 380]], ['?embed']),
   // A page that follows a cluster, which is empty at first.
   ...sized([[1440, 900], [1280, 720], [390, 844]], ['?follow']),
-  ...slow.flatMap((how) =>
-    [...sized([[1440, 900], [390, 844]], ['']), ...sized([[760, 420]], [embed])].map((opening) => ({ ...opening, ...how }))),
+  ...slowly([...sized([[1440, 900], [390, 844]], ['']), ...sized([[760, 420]], [embed])]),
 ];
 // What else a link may hold is in the rest: such a page begins again when that is there (static/start.js).
 const linked = [
   ...sized([[760, 420], [720, 420]], [`${embed}&view=ownership${example('rollout')}`, `${embed}&view=ownership${example('statefulset')}`, `${embed}&view=storage${example('statefulset')}`]),
   // A manifest in short form, as course pages write it.
   ...sized([[760, 380]], [`?embed&view=ownership${link(short)}`, `${embed}&view=ownership${link(short)}`]),
+  ...slowly(sized([[760, 420]], [`${embed}&view=ownership${example('rollout')}`, `${embed}&view=ownership${link(short)}`])),
   // A link with a history, which is read and carried out later; this one cannot be.
   ...sized([[1440, 900]], [told]),
 ];

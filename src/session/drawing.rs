@@ -161,9 +161,10 @@ impl Drawing {
         }
     }
 
-    /// The pill of the picture drawn last.
+    /// The pill of the picture drawn last, of this history.
     pub fn standing(&self) -> Message {
-        self.drawn.as_ref().and_then(|(_, picture)| picture.pill.as_ref()).map(|pill| pill.words.clone()).unwrap_or_default()
+        let drawn = self.drawn.as_ref().filter(|(key, _)| key.version != OTHER_HISTORY);
+        drawn.and_then(|(_, picture)| picture.pill.as_ref()).map(|pill| pill.words.clone()).unwrap_or_default()
     }
 
     /// Whether the diagram shown is still being read.
@@ -424,6 +425,7 @@ fn content(run: &Run, volume: &str) -> Message {
 mod tests {
     use super::{PARTED, READ_AT_ONCE};
     use crate::api::Time;
+    use crate::i18n::Message;
     use crate::session::Msg;
     use crate::session::State;
     use crate::session::console::ConsoleMsg;
@@ -627,7 +629,9 @@ mod tests {
         state.update(SelectionMsg::Select(None));
         assert!(Rc::ptr_eq(&network, &state.draw(100)) && !state.drawing.is_drawing());
         // Of another history, and where nothing was drawn before.
+        assert_ne!(state.drawing.standing(), Message::default());
         state.drawing.forget();
+        assert_eq!(state.drawing.standing(), Message::default());
         assert!(Rc::ptr_eq(&network, &state.draw(100)) && state.drawing.is_drawing());
         while state.drawing.is_drawing() {
             assert_eq!(state.draw(100), network);
