@@ -96,14 +96,32 @@
   }
 
   // The parts of the module, for the frames of this page: browsers share nothing between sandboxed frames, and keep nothing for the next visit.
-  // Here each part is loaded once, as a script, from the cache if the reader has seen it on another page of this site.
+  // Here each part is loaded once, from the cache if the reader has seen it on another page of this site.
   var parts = {};
-  var nonce = document.currentScript ? document.currentScript.nonce : '';
+  var own = document.currentScript || {};
   function part(name) {
-    return parts[name] || (parts[name] = new Promise(function (resolve) {
-      function add(name, attributes) {
-        var element = Object.assign(document.createElement(name), attributes);
-        element.nonce = nonce;
+    return parts[name] || (parts[name] = mayFetch() ? fetched(name).catch(function () { return scripted(name); }) : scripted(name));
+  }
+
+  // Other sites may forbid to read what they serve; where this script was loaded with the attribute crossorigin, theirs does not.
+  function mayFetch() {
+    return own.crossOrigin || new URL(LoopScope.home).origin === location.origin;
+  }
+
+  function fetched(name) {
+    return fetch(LoopScope.home + name + '.wasm').then(function (answer) {
+      if (!answer.ok) throw new Error(name + '.wasm: ' + answer.status);
+      return answer.arrayBuffer();
+    });
+  }
+
+  // As a script, which any site may load: a text with a character for each byte, or nothing where a policy forbids it; then each frame
+  // loads its own.
+  function scripted(name) {
+    return new Promise(function (resolve) {
+      function add(tag, attributes) {
+        var element = Object.assign(document.createElement(tag), attributes);
+        element.nonce = own.nonce || '';
         document.head.append(element);
       }
       function load() {
@@ -114,21 +132,20 @@
             resolve(loaded[name] || null);
             delete loaded[name];
           },
-          // A policy may forbid it: then each frame loads its own.
           onerror: function () { resolve(null); },
         });
       }
       var src = LoopScope.home + name + '.wasm.js';
       // The page's own load event does not wait for what is only preloaded.
       add('link', { rel: 'preload', as: 'script', href: src, onload: load, onerror: load });
-    }));
+    });
   }
 
   // Gives a frame the part that it asks for.
   function give(frame, name) {
     if (!/^(loopscope_bg|play|linked|rest)$/.test(name)) return;
     frame.postMessage({ loopscopePart: name, waits: true }, '*');
-    part(name).then(function (text) { frame.postMessage({ loopscopePart: name, text: text }, '*'); });
+    part(name).then(function (code) { frame.postMessage({ loopscopePart: name, code: code }, '*'); });
   }
 
   // Attributes that are parameters of the page as they are.

@@ -98,13 +98,13 @@
         clearTimeout(alone);
         if (event.data.waits) return;
         removeEventListener('message', heard);
-        resolve(typeof event.data.text === 'string' ? event.data.text : null);
+        resolve(event.data.code);
       });
       parent.postMessage({ loopscopePart: name }, '*');
     });
   }
 
-  // The script form of a part.
+  // The script form of a part: a text with a character for each byte.
   function own(name) {
     return script(name + '.wasm.js').then(function () {
       var text = window.loopscopeParts[name];
@@ -126,9 +126,10 @@
       return new Response(stream).arrayBuffer().then(function (bytes) { return WebAssembly.compile(bytes); });
     }
     if (window.origin === 'null') {
-      return given(name).then(function (text) { return text || own(name); }).then(function (text) {
-        var bytes = new Uint8Array(text.length);
-        for (var i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+      return given(name).then(function (code) { return code || own(name); }).then(function (code) {
+        if (code instanceof ArrayBuffer) return WebAssembly.compile(code);
+        var bytes = new Uint8Array(code.length);
+        for (var i = 0; i < code.length; i++) bytes[i] = code.charCodeAt(i);
         return WebAssembly.compile(bytes);
       });
     }

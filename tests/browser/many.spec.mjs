@@ -52,6 +52,37 @@ for (const [name, fulfil] of [
   });
 }
 
+test.describe('where a site allows its files to be read, and the page says so', () => {
+  let open;
+  test.beforeAll(async () => { open = await course({ cors: true }); });
+  test.afterAll(() => open.close());
+
+  /** The files of the module that the page of a course, not its frames, asked for, in the order in which they came to be asked for. */
+  const opened = async (page) => {
+    const asked = [];
+    page.on('request', (request) => request.frame() === page.mainFrame() && /wasm/.test(request.url()) && asked.push(request.url().replace(/.*\//, '')));
+    await page.goto(open.address(2));
+    for (const scope of await page.locator('loop-scope').all()) expect(await scope.evaluate((element) => element.getManifest())).toContain('nginx');
+    return asked;
+  };
+
+  test('each part is loaded once, as it is', async ({ page }) => {
+    expect([...(await opened(page))].sort()).toEqual(['linked.wasm', 'loopscope_bg.wasm', 'play.wasm', 'rest.wasm']);
+  });
+
+  test('a part that cannot be read all the same comes as a script', async ({ page }) => {
+    await page.route('**/play.wasm', (route) => route.abort('blockedbyclient'));
+    await page.route('**/rest.wasm', (route) => route.fulfill({ status: 503, headers: { 'access-control-allow-origin': '*' } }));
+    const asked = await opened(page);
+    expect([...new Set(asked)].sort()).toEqual(['linked.wasm', 'loopscope_bg.wasm', 'play.wasm', 'play.wasm.js', 'rest.wasm', 'rest.wasm.js']);
+  });
+
+  test('a part of another build is not used', async ({ page }) => {
+    await page.route('**/loopscope_bg.wasm', (route) => route.fulfill({ contentType: 'application/wasm', headers: { 'access-control-allow-origin': '*' }, body: '\0asm?' }));
+    await opened(page);
+  });
+});
+
 test('an embed out of sight rests', async ({ browser }) => {
   const { script, task, asked, moved } = await used(browser, site);
   expect({ asked, moved }).toEqual({ asked: 0, moved: 0 });

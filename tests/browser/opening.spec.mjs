@@ -141,7 +141,7 @@ test('an embed shows the objects of its manifest until it has drawn them', async
   page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
   let go;
   const wait = new Promise((resolve) => (go = resolve));
-  await page.route('**/loopscope_bg.wasm.js', async (route) => {
+  await page.route('**/loopscope_bg.wasm', async (route) => {
     await wait;
     await route.continue();
   });
