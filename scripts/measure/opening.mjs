@@ -4,19 +4,21 @@
 // Milliseconds since the navigation began.
 import { deflateSync } from 'node:zlib';
 import { readFileSync } from 'node:fs';
+import { serve } from '../../tests/browser/server.mjs';
 import { withBrowser } from './page.mjs';
 import { processor } from './speed.mjs';
 
 const example = readFileSync(new URL('../../static/course-page.html', import.meta.url), 'utf8').match(/<script type="text\/yaml">([^]*?)<\/script>/)[1];
 const hash = `#pako:${deflateSync(JSON.stringify({ v: 1, manifest: example })).toString('base64url')}`;
 
-const course = (element) => `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>A course page</title><script src="embed.js" async></script><p>A course page.</p>${element}`;
+const course = (home, element) => `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>A course page</title><script src="${home}embed.js" async></script><p>A course page.</p>${element}`;
 
-const extra = {
-  'embed.html': course('<loop-scope view="ownership" autoplay="1"></loop-scope>'),
-  'link.html': course(`<loop-scope view="ownership" autoplay="1" hash="${hash}"></loop-scope>`),
-};
+/** Course pages, with Loopscope at an address: beside them, or on another site. */
+const extra = (home = '') => ({
+  'embed.html': course(home, '<loop-scope view="ownership" autoplay="1"></loop-scope>'),
+  'link.html': course(home, `<loop-scope view="ownership" autoplay="1" hash="${hash}"></loop-scope>`),
+});
 
 /** Notes in each frame when it first shows a Pod, a still picture, and a word of text. */
 function watch() {
@@ -73,24 +75,27 @@ const columns = (runs, of) => {
   return `${runs.map(of).map((ms) => (Number.isNaN(ms) ? 'none' : ms.toFixed(0)).padStart(7)).join('')}${sorted[0].toFixed(0).padStart(9)}${middle.toFixed(0).padStart(8)}`;
 };
 
-/** With CORS as a public static host has it, and without as many course servers do. */
+/** Of the site itself, and of course pages on another one whose host sends no CORS headers: its files come as scripts (static/embed.js). */
 export async function measure([runs = 3, dist, slowdown]) {
   console.log(`${'ms until'.padEnd(44)}${'runs'.padStart(7)}${' '.repeat(7 * (runs - 1))}${'least'.padStart(9)}${'median'.padStart(8)}${'kB'.padStart(8)}${'BenchmarkIndex (slowdown)'.padStart(28)}`);
-  for (const cors of [true, false]) {
-    await withBrowser(async (browser, address) => {
+  const served = { brotli: true, ...(dist ? { dist } : {}) };
+  await withBrowser(async (browser, home) => {
+    const other = await serve(0, { ...served, extra: extra(home) });
+    for (const [address, where] of [[home, ''], [`http://127.0.0.1:${other.address().port}/loopscope/`, ', on another site']]) {
       for (const [name, path] of cases) {
-        if (!cors && path === 'index.html') continue;
-        const words = `${name}${cors ? '' : ', host without CORS'}`;
+        if (where && path === 'index.html') continue;
+        const words = `${name}${where}`;
         await visit(browser, address + path, slowdown); // the server compresses what it is asked for first
         const found = [];
         for (let run = 0; run < runs; run++) found.push(await visit(browser, address + path, slowdown));
         console.log(`${`${words}: first Pod`.padEnd(44)}${columns(found, ({ pod }) => pod)}${(found[0].bytes / 1000).toFixed(0).padStart(8)}  ${found.map(({ index, slowdown: own }) => `${index} (${slowdown ?? own})`).join(' ').padStart(26)}`);
         if (path !== 'index.html') console.log(`${`${words}: still picture`.padEnd(44)}${columns(found, ({ still }) => still)}`);
       }
-    }, {
-      cors, extra, brotli: true, ...(dist ? { dist } : {}),
-      // A sandboxed frame stays in the page's process, where throttling reaches it.
-      args: ['--disable-features=IsolateSandboxedIframes'],
-    });
-  }
+    }
+    other.close();
+  }, {
+    ...served, extra: extra(),
+    // A sandboxed frame stays in the page's process, where throttling reaches it.
+    args: ['--disable-features=IsolateSandboxedIframes'],
+  });
 }
