@@ -28,19 +28,36 @@
     return Promise.resolve('#base64:' + base64url(bytes));
   }
 
-  // The manifest of a link, for the cards.
+  // The manifest of a link, for the cards. Whether the link is damaged is told by the frame.
   function unpack(hash) {
     var parts = /^#?(pako|base64):([\w-]+)/.exec(hash);
     if (!parts || typeof DecompressionStream !== 'function') return Promise.resolve('');
-    var text = atob(parts[2].replace(/-/g, '+').replace(/_/g, '/'));
-    var bytes = Uint8Array.from(text, function (one) { return one.charCodeAt(0); });
-    var plain = parts[1] === 'pako' ? through(bytes, new DecompressionStream('deflate')) : Promise.resolve(bytes);
-    return plain.then(function (found) { return JSON.parse(new TextDecoder().decode(found)).manifest || ''; });
+    return Promise.resolve().then(function () {
+      var text = atob(parts[2].replace(/-/g, '+').replace(/_/g, '/'));
+      var bytes = Uint8Array.from(text, function (one) { return one.charCodeAt(0); });
+      return parts[1] === 'pako' ? inflate(bytes) : bytes;
+    }).then(function (found) { return String(JSON.parse(new TextDecoder().decode(found)).manifest || ''); });
   }
 
-  // Kind, name and replicas of each document. Read by lines: enough for a card, and the simulator reads the text properly.
+  // At most as much as the simulator takes.
+  var most = 4194304;
+  function inflate(bytes) {
+    var reader = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate')).getReader();
+    var found = [];
+    var size = 0;
+    return reader.read().then(function more(next) {
+      if (next.done) return new Blob(found).arrayBuffer();
+      size += next.value.length;
+      if (size > most) return reader.cancel().then(function () { throw new Error('too large'); });
+      found.push(next.value);
+      return reader.read().then(more);
+    });
+  }
+
+  // Kind, name and replicas of each document. Read by lines: enough for a card, and the simulator reads the text properly. More than these
+  // characters hold has no room in the picture.
   function objects(manifest) {
-    return manifest.split(/^---.*$/m).map(function (text) {
+    return manifest.slice(0, 20000).split(/^---.*$/m).map(function (text) {
       function field(pattern) { return (pattern.exec(text) || [])[1]; }
       return {
         kind: field(/^kind:\s*["']?(\w+)/m),
@@ -50,10 +67,21 @@
     }).filter(function (object) { return object.kind; });
   }
 
+  // The title of a lesson, in the language of the page around, or undefined for a manifest.
+  function lessonTitle(text, language) {
+    if (!/^lesson:/m.test(text.slice(0, 20000))) return undefined;
+    var title = (/^title:(.*(?:\n[ \t].*)*)/m.exec(text) || [])[1] || '';
+    function value(before) {
+      var found = new RegExp(before + '\\s*(?:"([^"]*)"|\'([^\']*)\'|([^,{}\\n]+))').exec(title);
+      return found && (found[1] || found[2] || found[3] || '').trim();
+    }
+    return value('\\b' + language + ':') || value('\\ben:') || value('^') || undefined;
+  }
+
   var owners = { Deployment: 1, ReplicaSet: 1, StatefulSet: 1, ReplicationController: 1 };
 
-  // A card for each object, and an outline for each Pod that is still to come.
-  function picture(manifest, dark) {
+  // A card for each object, and an outline for each Pod that is still to come; of a lesson its title.
+  function picture(manifest, dark, language) {
     var svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
     var ink = dark ? ['#14181f', '#1a1f28', '#3a4352', '#e8ecf3', '#b1bac9'] : ['#ffffff', '#f8f9fb', '#cdd3dd', '#171b24', '#465065'];
     function add(name, attributes, text) {
@@ -88,9 +116,11 @@
       if (column > 560) { column = 20; y += 72; }
     });
     if (column > 20) y += 72;
+    var title = lessonTitle(manifest, language);
+    if (title) add('text', { x: 380, y: 66, fill: ink[3], 'font-size': 20, 'text-anchor': 'middle' }, cut(title, 60));
     svg.setAttribute('viewBox', '0 0 760 ' + Math.max(y, 120));
     svg.setAttribute('role', 'img');
-    svg.setAttribute('aria-label', shown.map(function (one) { return one.kind + ' ' + one.name; }).join(', '));
+    svg.setAttribute('aria-label', title || shown.map(function (one) { return one.kind + ' ' + one.name; }).join(', ') || 'Loopscope');
     svg.style.cssText = 'position:absolute;inset:0;width:100%;height:100%;box-sizing:border-box;border:1px solid ' + ink[2] + ';border-radius:12px;background:' + ink[0] + ';font-family:system-ui,sans-serif;pointer-events:none';
     return svg;
   }
@@ -203,6 +233,12 @@
       fragment.then(function (end) { if (current()) self.show(end); }, function (error) { self.fail(String(error.message || error)); });
     }
 
+    // The language of the page around.
+    spoken() {
+      var around = this.closest('[lang]');
+      return around ? around.lang : '';
+    }
+
     root() {
       return this.shadowRoot || this.attachShadow({ mode: 'open' });
     }
@@ -219,7 +255,7 @@
         this.still.alt = '';
         this.still.style.cssText = 'position:absolute;inset:0;width:100%;height:100%;object-fit:cover;border-radius:12px;pointer-events:none';
       } else {
-        this.still = picture(manifest, dark);
+        this.still = picture(manifest, dark, /^zh/i.test(this.spoken()) ? 'zh' : 'en');
       }
       this.root().append(this.still);
     }
@@ -251,8 +287,7 @@
       if (lesson && !/[/.]/.test(lesson)) query.set('lesson', lesson);
       if (this.hasAttribute('start-at')) query.set('t', this.getAttribute('start-at'));
       query.set('share', '1');
-      var spoken = this.closest('[lang]');
-      if (spoken && spoken.lang) query.set('lang', spoken.lang);
+      if (this.spoken()) query.set('lang', this.spoken());
       var self = this;
       var frame = document.createElement('iframe');
       frame.setAttribute('sandbox', 'allow-scripts allow-popups allow-popups-to-escape-sandbox');

@@ -80,11 +80,11 @@
   function measure() {
     var stage = document.querySelector('.stage');
     var items = document.querySelectorAll('.world .item');
-    if (!stage || !items.length || items.length > 300) return;
+    if (!stage || items.length > 300) return;
     var boxes = Array.prototype.map.call(items, function (item) { return item.getBoundingClientRect(); });
     var top = Math.min.apply(null, boxes.map(function (box) { return box.top; }));
     var bottom = Math.max.apply(null, boxes.map(function (box) { return box.bottom; }));
-    var inside = bottom - top + 72;
+    var inside = items.length ? bottom - top + 72 : 0;
     var panel = document.querySelector('#lesson .told');
     var hidden = panel ? panel.scrollHeight - panel.clientHeight : 0;
     var height = Math.round(innerHeight - stage.getBoundingClientRect().height + Math.max(inside, 200) + hidden);
@@ -94,6 +94,11 @@
     // As learning platforms read it, where the address says that it is in one.
     if (/[?&]lti\b/.test(location.search)) host.postMessage({ subject: 'lti.frameResize', height: height }, '*');
   }
-  setInterval(measure, 500);
+  // Only while it is in sight.
+  var measuring;
+  new IntersectionObserver(function (entries) {
+    clearInterval(measuring);
+    if (entries[entries.length - 1].isIntersecting) measuring = setInterval(measure, 500);
+  }).observe(document.documentElement);
   send({ type: 'event', event: 'ready', detail: { methods: Object.keys(methods) } });
 })();

@@ -147,6 +147,8 @@
   var dark = theme === 'dark' || (theme !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches);
   root.dataset.theme = dark ? 'dark' : 'light';
   if (query.has('embed')) root.classList.add('embedded');
+  if (parent !== window) root.classList.add('framed');
+  if (lesson) root.classList.add('taught');
   // Who has the files already (static/sw.js) does not wait, and knows what this is.
   if (served()) root.classList.add('returning');
   function served() {

@@ -1,6 +1,8 @@
 // Frames in the pages of others: what the page around may say and hears, in all its forms, and what it may not.
 import { expect, test } from '@playwright/test';
+import { deflateSync } from 'node:zlib';
 import { course } from './course.mjs';
+import { frames } from './wait.mjs';
 
 const element = (attributes, inner = '') => `<script src="HOMEembed.js"></script><loop-scope id="one" ${attributes}>${inner}</loop-scope>`;
 const one = '#one';
@@ -197,4 +199,81 @@ test('a plain frame takes the same parameters', async ({ page, baseURL }) => {
   await expect(page.frameLocator('iframe').locator('.chapter')).toHaveText('One');
   await expect(page.frameLocator('iframe').getByRole('button', { name: 'Play' })).toBeVisible();
   await expect(page.frameLocator('iframe').locator('#clock')).toHaveText(/0:01\.0/);
+});
+
+test('a wheel and a finger over a frame scroll the page around it', async ({ browser, baseURL }) => {
+  const context = await browser.newContext({ viewport: { width: 390, height: 700 }, hasTouch: true });
+  const page = await context.newPage();
+  await course(page, baseURL, `<style>loop-scope { display: block; height: 420px; margin-top: 200px } body { height: 4000px }</style>${element('view="ownership" autoplay')}`);
+  await expect(page.frameLocator('iframe').locator('.item[data-kind="Pod"]').first()).toBeVisible();
+  const at = async (selector) => {
+    const box = await page.frameLocator('iframe').locator(selector).first().boundingBox();
+    return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+  };
+  const devtools = await context.newCDPSession(page);
+  const gestures = {
+    wheel: async ({ x, y }) => {
+      await page.mouse.move(x, y);
+      await page.mouse.wheel(0, 150);
+    },
+    finger: async ({ x, y }) => {
+      const touch = (type, ...touchPoints) => devtools.send('Input.dispatchTouchEvent', { type, touchPoints });
+      await touch('touchStart', { x, y });
+      for (let by = 10; by <= 150; by += 10) {
+        await touch('touchMove', { x, y: y - by });
+        await frames(page, 1);
+      }
+      await touch('touchEnd');
+    },
+  };
+  for (const [name, gesture] of Object.entries(gestures)) {
+    for (const selector of ['.stage', '.item[data-kind="Pod"]']) {
+      await page.evaluate(() => scrollTo(0, 0));
+      await gesture(await at(selector));
+      await expect.poll(() => page.evaluate(() => scrollY), `${name} on ${selector}`).toBeGreaterThan(40);
+    }
+  }
+  await context.close();
+});
+
+test('what an element shows before its frame does: cards, the title of a lesson, or a picture of the course', async ({ page, baseURL }) => {
+  // The frames do not come.
+  await page.route('**/index.html?*', (route) => route.fulfill({ contentType: 'text/html', body: '' }));
+  const inline = (text) => `<script type="text/yaml">${text}</script>`;
+  const bomb = deflateSync(Buffer.from(JSON.stringify({ v: 1, manifest: 'kind: Pod\n'.repeat(2_000_000) }))).toString('base64url');
+  const many = `${'metadata:\n'.repeat(400_000)}kind: Pod\n`;
+  await course(page, baseURL, `<div lang="zh-CN">${element('', inline('kind: Pod\nmetadata: {name: one}\n'))}
+    <loop-scope>${inline('lesson: 1\ntitle: {en: "A lesson, of mine", zh: 我的课程}\nsteps: []\n')}</loop-scope>
+    <loop-scope>${inline('lesson: 1\ntitle:\n  en: Mine\nsteps: []\n')}</loop-scope>
+    <loop-scope>${inline('lesson: 1\ntitle: Only this\nsteps: []\n')}</loop-scope>
+    <loop-scope poster="data:image/gif;base64,R0lGODlhAQABAAAAACw="></loop-scope>
+    <loop-scope hash="#pako:zzzzz"></loop-scope>
+    <loop-scope hash="#base64:${Buffer.from('{"v":1,"manifest":{}}').toString('base64url')}"></loop-scope>
+    <loop-scope hash="#pako:${bomb}"></loop-scope>
+    <loop-scope>${inline(many)}</loop-scope>`);
+  const stills = () => page.evaluate(() => [...document.querySelectorAll('loop-scope')].map((scope) => {
+    const still = scope.shadowRoot?.querySelector('svg, img');
+    return `${scope.frame ? 'frame' : 'no frame'}, ${still ? still.getAttribute('aria-label') ?? still.localName : 'nothing'}`;
+  }));
+  await expect.poll(stills).toEqual([
+    'frame, Pod one', 'frame, 我的课程', 'frame, Mine', 'frame, Only this', 'frame, img', 'frame, nothing', 'frame, Loopscope', 'frame, nothing', 'frame, Loopscope',
+  ]);
+});
+
+test('a lesson of the page shows its title and summary before it runs', async ({ page, baseURL }) => {
+  await page.route('**/loopscope_bg.wasm*', () => {});
+  await course(page, baseURL, `<div lang="zh">${element('lesson="control-loop"')}</div>`);
+  const what = page.frameLocator('iframe').locator('#boot-what');
+  await expect(what).toBeVisible();
+  await expect(what.locator('b')).toHaveText('控制回路');
+});
+
+test('a learning platform hears the height of its frame', async ({ page, baseURL }) => {
+  await course(page, baseURL, `<script>window.heard = []; addEventListener('message', (event) => heard.push(event.data));</script>
+    <iframe id="one" width="720" height="420" title="x" src="HOMEindex.html?embed&lti&lesson=control-loop"></iframe>`);
+  const frame = page.frameLocator('iframe');
+  await expect(frame.locator('#lesson')).toBeVisible({ timeout: 15_000 });
+  const heights = () => page.evaluate(() => window.heard.filter((one) => one.subject === 'lti.frameResize').map((one) => one.height));
+  await expect.poll(async () => (await heights()).length).toBeGreaterThan(0);
+  expect((await heights()).every((height) => height >= 200 && height < 5000)).toBe(true);
 });

@@ -61,6 +61,16 @@ async function work(context, page) {
 export async function used(browser, site, seconds = 5) {
   const context = await browser.newContext();
   const page = await context.newPage();
+  // Before the frame's own scripts: an interval that goes on counts with each turn.
+  await page.addInitScript(() => {
+    window.asked = 0;
+    const every = window.setInterval.bind(window);
+    for (const name of ['requestAnimationFrame', 'setTimeout', 'setInterval']) {
+      const plain = window[name].bind(window);
+      window[name] = (...given) => { window.asked += 1; return plain(...given); };
+    }
+    window.setInterval = (turn, ...given) => every(() => { window.asked += 1; turn(); }, ...given);
+  });
   await page.goto(site.address(1));
   await all(page);
   const scope = page.locator('loop-scope');
@@ -73,13 +83,7 @@ export async function used(browser, site, seconds = 5) {
   await page.waitForTimeout(2_000);
   const from = await now();
   const frame = page.frames()[1];
-  await frame.evaluate(() => {
-    window.asked = 0;
-    for (const name of ['requestAnimationFrame', 'setTimeout', 'setInterval']) {
-      const plain = window[name].bind(window);
-      window[name] = (...given) => { window.asked += 1; return plain(...given); };
-    }
-  });
+  await frame.evaluate(() => { window.asked = 0; });
   const since = await work(context, page);
   await page.waitForTimeout(500);
   await since();
