@@ -83,7 +83,7 @@ for (const folder of ['', 'zh/']) {
 }
 
 test.describe('the built site', () => {
-  test.skip(!existsSync('dist/docs/index.html'), 'The documentation site is not built: `make docs` needs mdBook, which `make test` does not.');
+  test.skip(!existsSync('dist/docs/index.html'), 'The documentation site is not built: `make docs` needs mdBook.');
 
   test('its embeds play, and its links lead somewhere', async ({ page, request }) => {
     test.setTimeout(120_000);
