@@ -1,5 +1,6 @@
 //! The `loopscope` command: scenarios and kubectl lines without a page. Native only.
 
+mod export;
 mod handout;
 mod picture;
 
@@ -76,9 +77,11 @@ Usage:
       --from  the picture moves: from this time on, a frame each --step (250ms), at --speed (1)
       --stills FOLDER  writes each frame as a file instead
 
-  loopscope export FILE [--page single.html] > out.html
-      One HTML file with the page and a manifest or lesson in it, which opens without a
-      network. --page names the file that a build of the page leaves (default dist/single.html).
+  loopscope export FILE [--html] [--page single.html] > out.html
+      One HTML file with the page and a manifest, a lesson or a scenario in it, which opens
+      without a network; a scenario opens at its beginning, and Space plays it.
+      --html  is the form of the file, and need not be said
+      --page  names the file that a build of the page leaves (default dist/single.html)
 ";
 
 /// Memory allowed, in bytes: as much as the page has.
@@ -100,7 +103,7 @@ pub fn main(args: Vec<String>) -> ExitCode {
         Some("check") => check(&args[1..]),
         Some("kubectl") => kubectl(&args[1..]),
         Some("lesson") => lesson(&args[1..]),
-        Some("export") => export(&args[1..]),
+        Some("export") => export::export(&args[1..]),
         Some("picture") => picture::picture(&args[1..]),
         Some("serve") => serve(&args[1..]),
         Some("replay") => replay(&args[1..]),
@@ -286,24 +289,6 @@ fn lesson_page(args: &[String]) -> Result<u8, String> {
 /// The faults of a lesson, each with its file and line.
 fn at_lines(file: &str, faults: &[lesson::read::LessonError]) -> Vec<String> {
     faults.iter().map(|fault| format!("{file}:{}: {}", fault.line, fault.message().english())).collect()
-}
-
-fn export(args: &[String]) -> Result<u8, String> {
-    let (file, page) = match args {
-        [file] => (file, "dist/single.html"),
-        [file, flag, page] | [flag, page, file] if flag == "--page" => (file, page.as_str()),
-        _ => return Err("loopscope export needs a file; see loopscope --help".to_string()),
-    };
-    let text = read(file)?;
-    let title = match lesson::is_lesson(&text).then(|| lesson::parse(&text)) {
-        Some(Err(faults)) => return Err(at_lines(file, &faults).join("\n")),
-        Some(Ok(lesson)) => lesson.title.plain(Tongue::English),
-        None => std::path::Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default(),
-    };
-    let out = loopscope::session::single::fill(&read(page)?, &text, &title)
-        .ok_or_else(|| format!("{page}: not the single file of a build of the page"))?;
-    print(&out)?;
-    Ok(0)
 }
 
 fn serve(args: &[String]) -> Result<u8, String> {

@@ -1,0 +1,125 @@
+//! `loopscope export`: the page as one HTML file that opens with a manifest, a lesson or a scenario.
+
+use super::{at_lines, print, read};
+use loopscope::actions::Command;
+use loopscope::api::Time;
+use loopscope::engine::Sim;
+use loopscope::kubectl::BesideAct;
+use loopscope::lesson;
+use loopscope::lesson::format::Tongue;
+use loopscope::scenario::{self, Act, Finished, Observer, Scenario, ScenarioStep};
+use loopscope::session::permalink::{self, Deed, Link, LinkHistory};
+use loopscope::session::record::Beginning;
+use loopscope::session::run::Run;
+use loopscope::session::{Recorded, single};
+use std::path::Path;
+use std::rc::Rc;
+
+/// The file that a build of the page leaves.
+const PAGE: &str = "dist/single.html";
+/// A scenario is exported as it runs with this seed, as `loopscope run` does.
+const SEED: u64 = 1;
+
+pub(super) fn export(args: &[String]) -> Result<u8, String> {
+    let (mut file, mut page) = (None, PAGE);
+    let mut rest = args.iter();
+    while let Some(arg) = rest.next() {
+        match arg.as_str() {
+            // The only form there is.
+            "--html" => {}
+            "--page" => page = rest.next().ok_or("--page needs a file")?,
+            flag if flag.starts_with("--") => return Err(format!("unknown flag {flag}; see loopscope --help")),
+            path if file.is_none() => file = Some(path),
+            extra => return Err(format!("one file at a time: {extra:?} is too much")),
+        }
+    }
+    let file = file.ok_or("loopscope export needs a file; see loopscope --help")?;
+    let text = read(file)?;
+    let stem = || Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let (link, title) = if lesson::is_lesson(&text) {
+        let lesson = lesson::parse(&text).map_err(|faults| at_lines(file, &faults).join("\n"))?;
+        (of_text(&text), lesson.title.plain(Tongue::English))
+    } else if is_scenario(&text) {
+        let scenario = scenario::parse(&text).map_err(|error| format!("{file}: {error}"))?;
+        let title = if scenario.name.is_empty() { stem() } else { scenario.name.clone() };
+        (of_scenario(&scenario).map_err(|words| format!("{file}: {words}"))?, title)
+    } else {
+        (of_text(&text), stem())
+    };
+    let out = filled(&read(page)?, &link, &title).ok_or_else(|| format!("{page}: not the single file of a build of the page"))?;
+    print(&out)?;
+    Ok(0)
+}
+
+/// The file of the page with a link that it opens with.
+fn filled(page: &str, link: &Link, title: &str) -> Option<String> {
+    let text = link.manifest.as_deref().unwrap_or_default();
+    let plain = permalink::encode(&of_text(text));
+    Some(single::fill(page, text, title)?.replacen(&plain, &permalink::encode(link), 1))
+}
+
+fn of_text(text: &str) -> Link {
+    Link { v: 1, manifest: Some(text.to_owned()), ..Link::default() }
+}
+
+/// Whether a text is a scenario: it has steps, and is neither an object nor a lesson.
+fn is_scenario(text: &str) -> bool {
+    let read = loopscope::manifest::parse(text.as_bytes());
+    read.documents.first().is_some_and(|document| document.value.get("steps").is_some() && document.value.get("kind").is_none())
+}
+
+/// What a scenario does to its cluster.
+#[derive(Default)]
+struct Done {
+    commands: Vec<Recorded>,
+    failed: Option<String>,
+}
+
+impl Observer for Done {
+    fn advanced(&mut self, _: &Sim) {}
+
+    fn finished(&mut self, _: &Sim, step: &Finished) {
+        if step.exit != 0 && self.failed.is_none() {
+            self.failed = Some(format!("steps[{}]: {}", step.step, step.stderr.trim_end()));
+        }
+    }
+
+    fn did(&mut self, tasks: u64, at: Time, act: Act) {
+        let command = match act {
+            Act::Command(id, act) => Command::Beside(id, Rc::new(act)),
+            Act::Fault(line) | Act::Disturbed(line) => Command::Fault(line.into()),
+        };
+        self.commands.push((tasks, at, command));
+    }
+}
+
+/// The whole history of a scenario, shown from its beginning: the page plays it.
+fn of_scenario(scenario: &Scenario) -> Result<Link, String> {
+    let mut done = Done::default();
+    let sim = scenario::run(scenario, SEED, usize::MAX, &mut done);
+    if let Some(failed) = done.failed {
+        eprintln!("warning: {failed}");
+    }
+    let mut run = Run::recalled(scenario.cluster.clone(), SEED, done.commands, (u64::MAX, sim.now()));
+    while run.recalls() {
+        run.advance(sim.now(), usize::MAX);
+    }
+    let (commands, end) = run.record_of();
+    // What was applied first is there, and nothing has come of it yet.
+    let began = commands.iter().find(|(.., command)| !is_poll(command)).map_or(0, |(_, at, _)| at.0.div_ceil(1000));
+    let history = LinkHistory {
+        commands: commands.iter().map(|(tasks, at, command)| (*tasks, at.0, Deed::from(command))).collect(),
+        end: (end.0, end.1.0),
+        at: Some(began),
+        cluster: Some(Beginning::of_scenario(scenario)),
+    };
+    let applied = |step: &ScenarioStep| if let ScenarioStep::Apply(text) = step { Some(text.clone()) } else { None };
+    let manifest = scenario.steps.iter().rev().find_map(applied).unwrap_or_default();
+    let link = Link { v: 1, manifest: Some(manifest), seed: Some(SEED), history: history.held(), ..Link::default() };
+    let fits = commands.len() <= permalink::MAX_COMMANDS && permalink::holds_history(&link);
+    if fits { Ok(link) } else { Err("the scenario does too much for one file, which holds 10,000 commands and 4 MiB".to_owned()) }
+}
+
+fn is_poll(command: &Command) -> bool {
+    matches!(command, Command::Beside(_, act) if matches!(**act, BesideAct::Poll))
+}
