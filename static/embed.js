@@ -1,7 +1,7 @@
 // <loop-scope view="storage" src="web.yaml"></loop-scope>: a simulator inside a course page.
 // Makes one sandboxed iframe, loaded when it comes near the screen, and shows the objects of the manifest as cards until it has drawn its
 // own picture. No framework, no requests but the frame's own.
-// Its attributes, methods and events are listed in docs/embedding.md. As a module it is imported by embed.mjs.
+// Its attributes are listed in docs/embedding.md, its methods and events in docs/javascript.md. As a module it is imported by embed.mjs.
 (function () {
   'use strict';
   // A page that is drawn on a server imports it too.

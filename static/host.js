@@ -1,5 +1,5 @@
 // What the page around a frame may say to it, and hears of it. Loaded in frames and in windows that were opened by a page; answers nobody
-// but the parent or the opener. The messages are described in docs/embedding.md.
+// but the parent or the opener. The messages are described in docs/messages.md.
 (function () {
   'use strict';
   // A window that a page opened is played by it only if it was opened as a frame is.

@@ -18,6 +18,7 @@ const course = (home, element) => `<!doctype html><html lang="en"><meta charset=
 const extra = (home = '') => ({
   'embed.html': course(home, '<loop-scope view="ownership" autoplay="1"></loop-scope>'),
   'link.html': course(home, `<loop-scope view="ownership" autoplay="1" hash="${hash}"></loop-scope>`),
+  'four.html': course(home, '<p>Text</p><loop-scope view="ownership" autoplay="1" height="420"></loop-scope>'.repeat(4)),
 });
 
 /** Notes in each frame when it first shows a Pod, a still picture, and a word of text. */
@@ -67,6 +68,7 @@ const cases = [
   ['page', 'index.html'],
   ['embed that plays', 'embed.html'],
   ['embed of a link', 'link.html'],
+  ['first of four embeds', 'four.html'],
 ];
 
 const columns = (runs, of) => {

@@ -23,7 +23,8 @@ test('the types accept what the element understands and refuse what it does not'
 });
 
 test('types, element, frame and document name the same methods, attributes and events', () => {
-  const [types, element, host, document] = ['static/embed.d.ts', 'static/embed.js', 'static/host.js', 'docs/embedding.md'].map(read);
+  const [types, element, host, attributesPage, methodsPage] = ['static/embed.d.ts', 'static/embed.js', 'static/host.js', 'docs/embedding.md', 'docs/javascript.md'].map(read);
+  const document = attributesPage + methodsPage;
   const list = (text, pattern) => [...text.matchAll(pattern)].map((found) => found[1]).sort();
   const body = (name) => types.match(new RegExp(`interface ${name}[^{]*\\{([^]*?)\\n\\}`))[1];
   const table = (head) => document.split(`\n| ${head} |`)[1].split('\n\n')[0];
