@@ -82,6 +82,8 @@ fn a_scenario_is_within_the_file_with_all_that_it_does() {
         state.run_slice(100_000);
     }
     let run = &state.timeline.run;
+    assert_eq!(Some(&*state.editor.text), link.manifest.as_deref());
+    assert_eq!(state.editor.text, state.editor.applied);
     // It stands where the Deployment has just been applied, and goes on to the end of the update.
     assert!(run.in_past() && run.end() == history.end.1 / 1000, "{} of {}", run.now(), run.end());
     assert_eq!((run.sim().list(Kind::Deployment).count(), run.sim().list(Kind::Pod).count()), (1, 0));

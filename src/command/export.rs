@@ -72,20 +72,23 @@ fn is_scenario(text: &str) -> bool {
 #[derive(Default)]
 struct Done {
     commands: Vec<Recorded>,
-    failed: Option<String>,
+    /// The steps that apply a manifest, each of which is one command.
+    applied: Vec<u32>,
 }
 
 impl Observer for Done {
     fn advanced(&mut self, _: &Sim) {}
 
-    fn finished(&mut self, _: &Sim, step: &Finished) {
-        if step.exit != 0 && self.failed.is_none() {
-            self.failed = Some(format!("steps[{}]: {}", step.step, step.stderr.trim_end()));
-        }
-    }
+    fn finished(&mut self, _: &Sim, _: &Finished) {}
 
     fn did(&mut self, tasks: u64, at: Time, act: Act) {
         let command = match act {
+            // The page shows in its editor what was applied.
+            Act::Command(id, BesideAct::Start(words, text)) if words == ["apply", "-f", "-"] => {
+                self.applied.push(id);
+                Command::Apply(text.into())
+            }
+            Act::Command(id, BesideAct::Poll) if self.applied.contains(&id) => return,
             Act::Command(id, act) => Command::Beside(id, Rc::new(act)),
             Act::Fault(line) | Act::Disturbed(line) => Command::Fault(line.into()),
         };
@@ -97,16 +100,16 @@ impl Observer for Done {
 fn of_scenario(scenario: &Scenario) -> Result<Link, String> {
     let mut done = Done::default();
     let sim = scenario::run(scenario, SEED, usize::MAX, &mut done);
-    if let Some(failed) = done.failed {
-        eprintln!("warning: {failed}");
-    }
     let mut run = Run::recalled(scenario.cluster.clone(), SEED, done.commands, (u64::MAX, sim.now()));
     while run.recalls() {
         run.advance(sim.now(), usize::MAX);
     }
+    if run.newest().server().version() != sim.server().version() {
+        return Err("the page would repeat the scenario in another way".to_owned());
+    }
     let (commands, end) = run.record_of();
-    // What was applied first is there, and nothing has come of it yet.
-    let began = commands.iter().find(|(.., command)| !is_poll(command)).map_or(0, |(_, at, _)| at.0.div_ceil(1000));
+    // What was done first is there, and nothing has come of it yet.
+    let began = commands.first().map_or(0, |(_, at, _)| at.0.div_ceil(1000));
     let history = LinkHistory {
         commands: commands.iter().map(|(tasks, at, command)| (*tasks, at.0, Deed::from(command))).collect(),
         end: (end.0, end.1.0),
@@ -118,8 +121,4 @@ fn of_scenario(scenario: &Scenario) -> Result<Link, String> {
     let link = Link { v: 1, manifest: Some(manifest), seed: Some(SEED), history: history.held(), ..Link::default() };
     let fits = commands.len() <= permalink::MAX_COMMANDS && permalink::holds_history(&link);
     if fits { Ok(link) } else { Err("the scenario does too much for one file, which holds 10,000 commands and 4 MiB".to_owned()) }
-}
-
-fn is_poll(command: &Command) -> bool {
-    matches!(command, Command::Beside(_, act) if matches!(**act, BesideAct::Poll))
 }
