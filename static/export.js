@@ -69,8 +69,16 @@
     return new Blob(chunks, { type: 'video/webm' });
   }
 
+  /** The pictures as a document, for slides and paper. */
+  const pages = (name, parts) => `<!doctype html><html><head><meta charset="utf-8"><title>${name}</title><style>
+@page { size: landscape; margin: 1cm } body { margin: 0 } img { display: block; width: 100%; max-height: 98vh; object-fit: contain; break-after: page }
+</style></head><body>${parts.map((part) => `<img alt="${/<title>([^<]*)/.exec(part)?.[1].replace(/"/g, '&quot;') ?? ''}" src="data:image/svg+xml,${encodeURIComponent(part)}">`).join('\n')}</body></html>`;
+
   window.loopscopeExport = async function (form, name, head, parts, tail) {
-    const made = { PNG: () => paint(head, parts, tail), WebM: () => video(parts, Number(head)), SVG: () => new Blob([head, ...parts, tail], { type: 'image/svg+xml' }) };
+    const made = {
+      PNG: () => paint(head, parts, tail), WebM: () => video(parts, Number(head)), HTML: () => new Blob([pages(name, parts)], { type: 'text/html' }),
+      SVG: () => new Blob([head, ...parts, tail], { type: 'image/svg+xml' }),
+    };
     save(await made[form](), `${name}.${form.toLowerCase()}`);
   };
 })();

@@ -101,6 +101,13 @@ impl Compare {
         Vec::new()
     }
 
+    /// The stretch between snapshots A and B, in milliseconds, where both are of the branch that is shown.
+    pub fn stretch(&self, run: &Run) -> Option<(u64, u64)> {
+        let [Some(a), Some(b)] = &self.snapshots else { return None };
+        let shown = run.branches().0;
+        (a.branch == shown && b.branch == shown).then(|| (a.at.min(b.at), a.at.max(b.at)))
+    }
+
     fn mark(&mut self, which: usize, run: &Run) {
         let snapshot = ComparedState { at: run.now(), branch: run.branches().0, objects: run.objects() };
         self.snapshots[which] = Some(Rc::new(snapshot));

@@ -19,9 +19,8 @@ const PART_MS: f64 = 12.0;
 const TASKS: usize = 200;
 /// A scene with more items does not move.
 const MAX_MOVING_ITEMS: usize = 150;
-/// How much of the history is shown, and how far its frames are apart, in milliseconds.
+/// How much of the history is shown where no stretch is marked, in milliseconds.
 pub const FILM_MS: u64 = 20_000;
-pub const FRAME_MS: u64 = 250;
 
 /// What can be saved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,11 +33,13 @@ pub enum ImageFormat {
     Film,
     /// The same as a video.
     Video,
+    /// The same as a document with a picture on each page.
+    Stills,
 }
 
 impl ImageFormat {
     /// In the order of the menu.
-    const ALL: [ImageFormat; 4] = [ImageFormat::Svg, ImageFormat::Png, ImageFormat::Film, ImageFormat::Video];
+    const ALL: [ImageFormat; 5] = [ImageFormat::Svg, ImageFormat::Png, ImageFormat::Film, ImageFormat::Video, ImageFormat::Stills];
 
     /// What can be saved of a scene: large ones do not move, since each frame would take as long as a picture; and not each browser
     /// makes videos.
@@ -54,12 +55,22 @@ impl ImageFormat {
             ImageFormat::Png => "PNG".to_string(),
             ImageFormat::Film => say(msg::export_film(FILM_MS)),
             ImageFormat::Video => say(msg::export_video(FILM_MS)),
+            ImageFormat::Stills => say(msg::export_stills(FILM_MS)),
         }
     }
 
-    /// Whether it moves.
+    /// Whether it shows a stretch of the history.
     pub fn moves(self) -> bool {
-        matches!(self, ImageFormat::Film | ImageFormat::Video)
+        self.frame_ms().is_some()
+    }
+
+    /// How far the frames of a stretch are apart, in milliseconds.
+    pub fn frame_ms(self) -> Option<u64> {
+        match self {
+            ImageFormat::Svg | ImageFormat::Png => None,
+            ImageFormat::Film | ImageFormat::Video => Some(250),
+            ImageFormat::Stills => Some(1_000),
+        }
     }
 
     fn file(self) -> &'static str {
@@ -67,6 +78,7 @@ impl ImageFormat {
             ImageFormat::Svg | ImageFormat::Film => "SVG",
             ImageFormat::Png => "PNG",
             ImageFormat::Video => "WebM",
+            ImageFormat::Stills => "HTML",
         }
     }
 }
@@ -100,7 +112,7 @@ pub fn save_film(mut filming: Filming, form: ImageFormat, name: String) {
         let (frames, step, name) = (std::mem::take(&mut filming.frames), filming.step(), name.clone());
         let film = Film::new(frames, step, style(), language::words());
         match form {
-            ImageFormat::Video => save_stills(film, step, name),
+            ImageFormat::Video | ImageFormat::Stills => save_stills(film, form, step, name),
             _ => save_moving(film, name),
         }
         false
@@ -120,15 +132,15 @@ fn save_moving(film: Film, name: String) {
     });
 }
 
-/// As a video, of whose frames each stays for so many milliseconds.
-fn save_stills(mut film: Film, step: u64, name: String) {
+/// As a video, of whose frames each stays for so many milliseconds, or as pages.
+fn save_stills(mut film: Film, form: ImageFormat, step: u64, name: String) {
     let mut stills = Vec::new();
     in_parts(move || {
         if let Some(still) = film.next_still() {
             stills.push(still);
             return true;
         }
-        hand_over(ImageFormat::Video, name.clone(), step.to_string(), std::mem::take(&mut stills), "");
+        hand_over(form, name.clone(), step.to_string(), std::mem::take(&mut stills), "");
         false
     });
 }

@@ -236,14 +236,42 @@ test('of many Pods both revisions are in sight, and neither the map nor the cont
   expect(before.match(/translate: [^;]*/)?.[0]).toBe((await place(0)).match(/translate: [^;]*/)?.[0]);
 });
 
+/** Saves the diagram in a form of the menu. */
+async function save(page, name) {
+  await page.locator('#export').click();
+  const [download] = await Promise.all([page.waitForEvent('download', { timeout: 60_000 }), page.getByRole('menuitem', { name }).click()]);
+  return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
+}
+
+test('a stretch between two marks is saved as stills, one a page', async ({ page, browser }) => {
+  await open(page, example('statefulset'));
+  for (const [at, mark] of [[2, 'a'], [5, 'b']]) {
+    await page.evaluate((at) => loopscope.seek(at), at);
+    await page.keyboard.press(mark);
+  }
+  await page.getByRole('dialog', { name: 'Compare two points in time' }).getByRole('button', { name: 'Close' }).click();
+  await page.evaluate(() => loopscope.seek(9));
+  const stills = await save(page, /^Stills/);
+  expect(stills.name).toMatch(/\.html$/);
+  const other = await browser.newPage();
+  await other.setContent(stills.bytes.toString());
+  const pictures = other.locator('img');
+  // Of the seconds 2 to 5, each painted, with what it shows in words.
+  await expect(pictures).toHaveCount(4);
+  for (const picture of await pictures.all()) {
+    await expect.poll(() => picture.evaluate((image) => image.complete && image.naturalWidth > 100)).toBe(true);
+    await expect(picture).toHaveAttribute('alt', /StatefulSet/);
+  }
+  const clocks = await pictures.evaluateAll((all) => all.map((image) => /00:0\d\.\d+/.exec(decodeURIComponent(image.src))?.[0]));
+  expect(clocks).toEqual(['00:02.000', '00:03.000', '00:04.000', '00:05.000']);
+  // The stills fill a sheet each.
+  expect((await other.pdf()).toString('latin1').match(/\/Type\s*\/Page[^s]/g)).toHaveLength(4);
+  await other.close();
+});
+
 test('the last seconds are saved as a picture that moves, and as a video', async ({ page }) => {
   await open(page, example('statefulset'));
-  const save = async (name) => {
-    await page.locator('#export').click();
-    const [download] = await Promise.all([page.waitForEvent('download', { timeout: 60_000 }), page.getByRole('menuitem', { name }).click()]);
-    return { name: download.suggestedFilename(), bytes: readFileSync(await download.path()) };
-  };
-  const film = await save('Animated SVG');
+  const film = await save(page, /^Animated SVG/);
   expect(film.name).toMatch(/\.svg$/);
   const text = film.bytes.toString();
   const wrong = await page.evaluate(malformed, text);
@@ -251,7 +279,7 @@ test('the last seconds are saved as a picture that moves, and as a video', async
   expect(text).toContain('@keyframes k0');
   expect(text).toContain('prefers-reduced-motion');
   expect(text).toContain('web-0');
-  const video = await save('Video');
+  const video = await save(page, /^Video/);
   expect(video.name).toMatch(/\.webm$/);
   // The signature of EBML, and more than its head.
   expect(video.bytes.subarray(0, 4).toString('hex')).toBe('1a45dfa3');

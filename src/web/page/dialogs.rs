@@ -10,7 +10,7 @@ use crate::session::replace::{ReplaceMsg, Replacement};
 use crate::session::timeline::TimelineMsg;
 use crate::web::dom::{self, icon};
 use crate::web::embed::{self, Opens};
-use crate::web::export::{self, FILM_MS, FRAME_MS, ImageFormat};
+use crate::web::export::{self, FILM_MS, ImageFormat};
 use crate::web::language::{Lang, say, tongue};
 use crate::web::tools::Tool;
 use wasm_bindgen::JsCast;
@@ -29,8 +29,9 @@ impl Page {
         let state = self.state.borrow();
         let now = state.timeline.run.now();
         let name = format!("loopscope-{}-{}", state.selection.view.id, clock(now).replace(':', "-"));
-        if form.moves() {
-            export::save_film(Filming::new(&state, now.saturating_sub(FILM_MS), now, FRAME_MS), form, name);
+        if let Some(frame_ms) = form.frame_ms() {
+            let (from, to) = state.compare.stretch(&state.timeline.run).unwrap_or((now.saturating_sub(FILM_MS), now));
+            export::save_film(Filming::new(&state, from, to, frame_ms), form, name);
         } else {
             let chosen = state.object().map(|object| object.meta.uid.to_string()).unwrap_or_default();
             export::save(self.drawing.picture.scene.clone(), &chosen, form, name);
