@@ -8,6 +8,7 @@ use crate::engine::Sim;
 use crate::engine::connectivity::{self, RequestOutcome};
 use crate::engine::disk::{FilePlace, place};
 use crate::engine::dns;
+use crate::engine::journal::Record;
 use crate::kubectl::distance;
 use crate::kubectl::printers::pod_status;
 use serde_json::Value as Json;
@@ -88,13 +89,13 @@ pub const ALL: &[Function] = &[
     function("replicas", "replicas(workload)", "the desired number of Pods, `spec.replicas`", |history, _, words| {
         history.field(&words[0], "spec.replicas")
     }),
-    function("pods", "pods(workload)", "its Pods that are neither being deleted nor finished", |history, _, words| {
+    function("pods", "pods(workload or Node)", "its Pods that are neither being deleted nor finished", |history, _, words| {
         history.count_pods(&words[0], |pod, object| !object.meta.is_deleting() && !pod.is_terminal())
     }),
-    function("terminating", "terminating(workload)", "its Pods that are being deleted", |history, _, words| {
+    function("terminating", "terminating(workload or Node)", "its Pods that are being deleted", |history, _, words| {
         history.count_pods(&words[0], |_, object| object.meta.is_deleting())
     }),
-    function("ready", "ready(workload or Pod)", "its Pods that are ready and not being deleted", |history, _, words| {
+    function("ready", "ready(workload, Pod or Node)", "its Pods that are ready and not being deleted", |history, _, words| {
         history.count_pods(&words[0], |pod, object| pod.is_ready() && !object.meta.is_deleting())
     }),
     function("available", "available(workload)", "`status.availableReplicas`", |history, _, words| {
@@ -175,6 +176,19 @@ pub const ALL: &[Function] = &[
         "deleted(kind or object)",
         "how many are gone since the step began; of a workload: its Pods",
         |history, _, words| history.changed(&history.deleted, &words[0]),
+    ),
+    now(
+        "refused",
+        "refused(kind or object)",
+        "how many requests for it were refused since the step began, as by a PodDisruptionBudget",
+        |history, sim, words| {
+            let Some(sim) = sim else { return Value::Nothing };
+            let (kind, name) = words[0].split_once('/').map_or((&*words[0], None), |(kind, name)| (kind, Some(name)));
+            let Some(kind) = Kind::from_word(kind) else { return Value::Nothing };
+            let of = |key: &ObjectRef| key.kind == kind && name.is_none_or(|name| key.name == name);
+            let since = sim.journal().iter().filter(|entry| entry.time >= history.began);
+            Value::Number(since.filter(|entry| matches!(&entry.record, Record::Refused(refused) if of(&refused.key))).count() as i64)
+        },
     ),
     function("ran", "ran(words)", "whether a command with these words was entered: ran('rollout undo')", |history, _, words| {
         let wanted: Vec<&str> = words_of(&words[0]).collect();
@@ -296,8 +310,11 @@ impl ObservedHistory {
         let object = self.find(word);
         let uid = object.map(|object| object.meta.uid);
         let owners = object.map(|object| self.owners(object)).unwrap_or_default();
-        self.of_kind(Kind::Pod)
-            .filter(move |pod| Some(pod.meta.uid) == uid || pod.meta.controller().is_some_and(|owner| owners.contains(&owner.uid)))
+        let node = object.filter(|object| object.kind == Kind::Node).map(|object| object.meta.name.clone());
+        self.of_kind(Kind::Pod).filter(move |pod| {
+            let on_node = node.as_ref().is_some_and(|node| pod.pod().is_some_and(|spec| spec.node_name == *node));
+            on_node || Some(pod.meta.uid) == uid || pod.meta.controller().is_some_and(|owner| owners.contains(&owner.uid))
+        })
     }
 
     fn count_pods(&self, word: &str, counts: fn(&Pod, &Object) -> bool) -> Value {

@@ -113,6 +113,16 @@ impl Playback {
         self.markers.iter().rev().find(|marker| marker.at <= now).map_or("", |marker| &marker.label)
     }
 
+    /// Where a presenter goes from an instant, in milliseconds: to the next marker, or to the one before; before the first is the beginning.
+    pub fn beside(&self, now: u64, onward: bool) -> Option<u64> {
+        let mut all = self.markers.iter().map(|marker| marker.at);
+        if onward {
+            return all.find(|at| *at > now);
+        }
+        let before = all.rfind(|at| *at < now).unwrap_or(0);
+        (!self.markers.is_empty()).then_some(before)
+    }
+
     fn next_change(&mut self, run: &Run) -> Option<Time> {
         let of = (run.branches().0, run.sim().last_change(), run.command_count());
         if let Some((kept, next)) = self.next
@@ -244,6 +254,12 @@ mod tests {
         let playback = |state: &State| state.timeline.playback.clone().unwrap_or_default();
         assert_eq!(playback(&state).reached, [Reached::Marker(0)]);
         assert_eq!((playback(&state).chapter(249), playback(&state).chapter(999)), ("", "First"));
+        let beside = |now| (playback(&state).beside(now, false), playback(&state).beside(now, true));
+        assert_eq!(
+            [beside(0), beside(250), beside(600), beside(1_000)],
+            [(Some(0), Some(250)), (Some(0), Some(1_000)), (Some(250), Some(1_000)), (Some(250), None)]
+        );
+        assert_eq!((Playback::default().beside(9, false), Playback::default().beside(9, true)), (None, None));
         state.update(TimelineMsg::Play);
         play(&mut state, 20);
         assert_eq!((state.timeline.run.now(), state.timeline.playing), (1_000, false));

@@ -168,6 +168,14 @@ test('markers are told, named in the caption, and the clock stops at them', asyn
   await call(page, 'play');
   await expect(frame.locator('.chapter')).toHaveText('<b>Ready</b>');
   await expect.poll(() => call(page, 'getCurrentTime')).toBe(6);
+  // A presenter's clicker leads from one to the next, and back; the clock rests there.
+  await frame.locator('.stage').click({ position: { x: 5, y: 5 } });
+  await page.keyboard.press('PageUp');
+  await expect.poll(() => call(page, 'getCurrentTime')).toBe(2);
+  await expect(frame.locator('.chapter')).toHaveText('The Pods are starting');
+  await page.keyboard.press('PageDown');
+  await expect.poll(() => call(page, 'getCurrentTime')).toBe(6);
+  await expect(frame.getByRole('button', { name: 'Play' })).toBeVisible();
   // They are marked on the bar: more of its colour than the line that has been played.
   await call(page, 'seek', 0);
   const marked = await frame.locator('.pb canvas').evaluate((canvas) => {

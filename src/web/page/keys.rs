@@ -158,6 +158,15 @@ impl Page {
             // What a presenter's clicker sends; what is played is over at once, as with the button.
             "PageDown" if self.lesson_title().is_some() => vec![self.onward().into()],
             "PageUp" if self.lesson_title().is_some() => vec![LessonMsg::Back.into()],
+            // Without a lesson they lead from marker to marker, and the clock rests there.
+            key @ ("PageDown" | "PageUp") => {
+                let state = self.state.borrow();
+                let (playback, now) = (state.timeline.playback.as_ref(), state.timeline.run.now());
+                match playback.and_then(|playback| playback.beside(now, key == "PageDown")) {
+                    Some(at) => vec![TimelineMsg::Pause.into(), TimelineMsg::StartAt(at).into()],
+                    None => return false,
+                }
+            }
             // The diagram's own keys, wherever the focus is.
             key @ ("+" | "=" | "-" | "0") => {
                 // By the key, not by the words: those are of the language.
