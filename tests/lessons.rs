@@ -3,6 +3,8 @@
 use loopscope::i18n::Catalogue;
 use loopscope::lesson::format::{Answers, LessonStep, Predict, Tongue};
 use loopscope::lesson::{check, functions, library, parse};
+use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -92,4 +94,117 @@ fn the_library_lists_every_lesson_by_its_title() {
         assert_eq!(lesson.title.plain(Tongue::Chinese), (entry.title)().say(&zh), "{name}");
         assert!(!lesson.summary.is_empty() && lesson.steps.iter().any(|step| step.predict.is_some() || step.task.is_some()), "{name}");
     }
+}
+
+/// The steps of a lesson as they are written, each with its number from 1.
+fn written(text: &str) -> Vec<(usize, Value)> {
+    let lesson = loopscope::manifest::parse(text.as_bytes()).documents.remove(0).value;
+    lesson["steps"].as_array().unwrap().iter().cloned().enumerate().map(|(at, step)| (at + 1, step)).collect()
+}
+
+#[test]
+fn each_task_has_a_solution_an_alternative_and_a_wrong_way() {
+    for (name, text) in lessons() {
+        for (at, step) in written(&text) {
+            let Some(task) = step.get("task") else { continue };
+            let ways: Vec<String> = ["solution", "alternative", "wrong"].iter().map(|way| task[way].to_string()).collect();
+            assert!(ways.iter().all(|way| way.len() > "null".len()), "{name}, step {at}: {ways:?}");
+            assert!(ways[0] != ways[1] && ways[1] != ways[2] && ways[0] != ways[2], "{name}, step {at}: two ways are the same");
+        }
+    }
+}
+
+#[test]
+fn each_answer_is_explained_in_both_languages() {
+    for (name, text) in lessons() {
+        for (at, step) in written(&text) {
+            let Some(predict) = step.get("predict") else { continue };
+            let because = |tongue: &str| predict["because"][tongue].as_str().is_some_and(|text| !text.trim().is_empty());
+            assert!(because("en") && because("zh"), "{name}, step {at}: no `because`");
+        }
+    }
+}
+
+/// Words for numbers, with the numbers. `one`, `first` and `second` are left out: they mostly count nothing.
+const NUMBER_WORDS: [(&str, &str); 15] = [
+    ("zero", "0"),
+    ("twice", "2"),
+    ("both", "2"),
+    ("two", "2"),
+    ("three", "3"),
+    ("third", "3"),
+    ("four", "4"),
+    ("fourth", "4"),
+    ("five", "5"),
+    ("fifth", "5"),
+    ("six", "6"),
+    ("seven", "7"),
+    ("eight", "8"),
+    ("nine", "9"),
+    ("ten", "10"),
+];
+
+/// What captions say in numbers and no condition of the step has: lesson, step, word, and why that is right.
+const UNCHECKED: [(&str, usize, &str, &str); 10] = [
+    ("control-loop", 1, "two", "the manifest that the next step applies; there `replicas(web) == 2` is checked"),
+    ("control-loop", 1, "2", "the same manifest"),
+    ("control-loop", 4, "two", "the desired and the actual number, which the same caption names"),
+    ("rolling-update", 3, "both", "each of the two limits is checked to be '25%'"),
+    ("rolling-update", 3, "0.75", "25% of three: arithmetic, of numbers that are checked"),
+    ("scaling", 4, "zero", "a question: the task is to do it"),
+    ("scaling", 5, "zero", "what was done in the task, whose check has `ever pods(web) == 0`"),
+    ("service", 4, "web-0.nginx", "an example from the lesson statefulset, where `addresses(web-0.nginx) == 1` is checked"),
+    ("service", 4, "both", "hostname and subdomain, checked in the lesson statefulset, step 1"),
+    ("service", 5, "both", "`endpoints` of `web` and of `web-pods` are checked, one condition each"),
+];
+
+/// The words of a text without the values that are filled in: names, images, percentages and fractions are one word each.
+fn words(text: &str) -> Vec<String> {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("{{") {
+        plain.push_str(before);
+        rest = after.split_once("}}").unwrap().1;
+    }
+    plain.push_str(rest);
+    let words = plain.split(|c: char| !(c.is_alphanumeric() || "-.:%".contains(c)));
+    words.map(|word| word.trim_matches(['.', ':', '-']).to_lowercase()).filter(|word| !word.is_empty()).collect()
+}
+
+/// The number that a word stands for, or the word itself if it has a digit.
+fn number(word: &str) -> Option<&str> {
+    let known = NUMBER_WORDS.iter().find(|(known, _)| *known == word).map(|(_, number)| *number);
+    known.or_else(|| word.contains(|c: char| c.is_ascii_digit()).then_some(word))
+}
+
+#[test]
+fn each_number_and_numbered_name_of_a_caption_is_computed_or_checked() {
+    let (mut wrong, mut excused) = (Vec::new(), BTreeSet::new());
+    for (name, text) in lessons() {
+        for (at, step) in written(&text) {
+            let expect = step["expect"].as_array().into_iter().flatten().filter_map(Value::as_str);
+            let checked: BTreeSet<String> = expect.flat_map(words).collect();
+            for caption in [&step["say"]["en"], &step["predict"]["because"]["en"]] {
+                for word in words(caption.as_str().unwrap_or_default()) {
+                    let Some(number) = number(&word).filter(|number| !checked.contains(*number)) else { continue };
+                    match UNCHECKED.iter().position(|(lesson, step, said, _)| (*lesson, *step, *said) == (&*name, at, &*word)) {
+                        Some(place) => drop(excused.insert(place)),
+                        None => wrong.push(format!("{name}, step {at}: {word:?} ({number}) is in no condition of `expect`: {caption}")),
+                    }
+                }
+            }
+        }
+    }
+    wrong.extend(
+        (0..UNCHECKED.len()).filter(|place| !excused.contains(place)).map(|place| format!("no longer needed: {:?}", UNCHECKED[place])),
+    );
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_words_of_a_caption_are_read_whole() {
+    let all = words("`web-0` runs {{ image(web) }}: 25% of three is 0.75, not `nginx:1.27`.");
+    assert_eq!(all, ["web-0", "runs", "25%", "of", "three", "is", "0.75", "not", "nginx:1.27"]);
+    let numbers: Vec<&str> = all.iter().filter_map(|word| number(word)).collect();
+    assert_eq!(numbers, ["web-0", "25%", "3", "0.75", "nginx:1.27"]);
 }

@@ -95,7 +95,7 @@ pub const ALL: &[Function] = &[
     function("terminating", "terminating(workload or Node)", "its Pods that are being deleted", |history, _, words| {
         history.count_pods(&words[0], |_, object| object.meta.is_deleting())
     }),
-    function("ready", "ready(workload, Pod or Node)", "its Pods that are ready and not being deleted", |history, _, words| {
+    function("ready", "ready(workload or Pod or Node)", "its Pods that are ready and not being deleted", |history, _, words| {
         history.count_pods(&words[0], |pod, object| pod.is_ready() && !object.meta.is_deleting())
     }),
     function("available", "available(workload)", "`status.availableReplicas`", |history, _, words| {

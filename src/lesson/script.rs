@@ -103,7 +103,9 @@ impl Play {
                 return false;
             }
             // Whether it has settled is seen after each instant.
-            let to = self.sim.next_task().map_or(due, |task| task.min(due)).max(Time(self.sim.now().0 + 1));
+            // A command that waits looks again when it would, as on the page.
+            let looks = self.waiting.deadline().filter(|at| *at > self.sim.now());
+            let to = self.sim.next_task().into_iter().chain(looks).fold(due, Time::min).max(Time(self.sim.now().0 + 1));
             let went = self.sim.advance(to.min(self.limit.after(1)), budget);
             budget = budget.saturating_sub(went.ran.max(1));
             if went.done && self.waiting.foreground.is_some() {
