@@ -86,7 +86,14 @@ const ALL: [Stands; 10] = [
         pods: 0,
         at: 12_000,
         end: 12_000,
-        deeds: &[APPLY, (4_000, "kubectl get pods -w"), (5_000, "poll"), (5_000, "interrupt"), (6_000, "kubectl delete deployment web")],
+        deeds: &[
+            APPLY,
+            (4_000, "kubectl scale deployment web --replicas=3"),
+            (4_000, "kubectl get pods -w"),
+            (5_300, "poll"),
+            (5_500, "interrupt"),
+            (6_000, "kubectl delete deployment web"),
+        ],
     },
     Stands { file: "2026-11-26-speed", seed: 2, view: "loops", nodes: 3, pods: 2, at: 5_000, end: 5_000, deeds: &[APPLY] },
     Stands {
