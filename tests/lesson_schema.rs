@@ -77,7 +77,7 @@ fn mapping(document: &str, of: &str, fields: &[&str], required: &[&str]) -> Valu
 }
 
 fn schema() -> Value {
-    let document = file("docs/lessons.md");
+    let document = file("docs/lesson-format.md");
     let mut schema = mapping(&document, "lesson", LESSON, &["lesson", "title", "steps"]);
     let of = |of, fields, required| mapping(&document, of, fields, required);
     let mut predict = of("predict", PREDICT, &["ask"]);
@@ -125,12 +125,12 @@ fn the_schema_has_the_fields_that_lessons_are_read_by() {
 /// What an editor shows where a field is written.
 #[test]
 fn the_document_describes_every_field_of_lessons_and_steps() {
-    let document = file("docs/lessons.md");
+    let document = file("docs/lesson-format.md");
     for (of, fields) in [("lesson", LESSON), ("step", STEP)] {
         for field in fields {
             assert!(
                 described(&document, of, field).is_some_and(|words| !words.is_empty()),
-                "docs/lessons.md has no row for {field} of a {of}"
+                "docs/lesson-format.md has no row for {field} of a {of}"
             );
         }
     }

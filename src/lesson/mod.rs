@@ -1,7 +1,7 @@
 //! Lessons: a scenario told step by step, with predictions that the engine answers and tasks that check themselves.
 //!
 //! `read` makes a lesson (`format`) of a file, `expr` and `functions` of what it asks about the cluster, `history` answers that from the journal, `script` plays
-//! the actions of a step, and `check` plays a whole lesson natively. The format is described in `docs/lessons.md`.
+//! the actions of a step, and `check` plays a whole lesson natively. The format is described in `docs/lesson-format.md`.
 
 pub mod check;
 pub mod expr;
