@@ -2,6 +2,7 @@
 //! history can repeat it.
 
 use super::Session;
+use crate::api::Time;
 use crate::engine::Sim;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -36,6 +37,11 @@ impl Beside {
                 session.progress() != progress || sim.journal().len() > before
             }
         }
+    }
+
+    /// When the first of them looks again by itself.
+    pub fn deadline(&self) -> Option<Time> {
+        self.0.values().filter_map(Session::deadline).min()
     }
 
     /// Whether a command waits for something.

@@ -255,14 +255,15 @@ impl<'r> Run<'r> {
         self.wait(Wait::Settled);
     }
 
-    /// Lets time pass; commands in the background look at every change.
+    /// Lets time pass; commands in the background look at every change, and when they would by themselves.
     fn advance(&mut self, to: Time) {
         loop {
             let waiting = self.background.iter();
             let start = waiting.clone().filter(|b| !b.started).map(|b| b.began.after(COMMAND)).min();
             let slice = if waiting.count() == 0 { self.slice } else { 1 };
             let disturbed = self.disturbance.as_ref().map(|disturbance| disturbance.next);
-            let until = start.into_iter().chain(disturbed).fold(to, Time::min);
+            let looks = self.commands.deadline().filter(|at| *at > self.sim.now());
+            let until = start.into_iter().chain(disturbed).chain(looks).fold(to, Time::min);
             let went = self.sim.advance(until, slice);
             self.tasks += went.ran as u64;
             self.poll_background();
@@ -298,5 +299,28 @@ impl<'r> Run<'r> {
             }
             self.background.push(entry);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::journal::Record;
+    use crate::scenario::parse;
+
+    struct Blind;
+
+    impl Observer for Blind {
+        fn advanced(&mut self, _: &Sim) {}
+        fn finished(&mut self, _: &Sim, _: &Finished) {}
+    }
+
+    #[test]
+    fn a_command_in_the_background_tries_again_when_it_would_by_itself() {
+        let text = "name: a\ncluster: {nodes: 1}\nsteps:\n- apply: |\n    apiVersion: apps/v1\n    kind: Deployment\n    metadata: {name: web}\n    spec:\n      replicas: 1\n      selector: {matchLabels: {app: web}}\n      template:\n        metadata: {labels: {app: web}}\n        spec: {containers: [{name: c, image: nginx}]}\n    ---\n    apiVersion: policy/v1\n    kind: PodDisruptionBudget\n    metadata: {name: web}\n    spec: {minAvailable: 1, selector: {matchLabels: {app: web}}}\n- wait: settled\n- kubectl: drain node-1\n  background: true\n- wait: 21s\n";
+        let sim = run(&parse(text).unwrap(), 1, usize::MAX, &mut Blind);
+        let refused = sim.journal().iter().filter(|entry| matches!(entry.record, Record::Refused(_))).count();
+        // At once, and then every five seconds.
+        assert_eq!(refused, 5);
     }
 }
