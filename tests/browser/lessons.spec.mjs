@@ -1,126 +1,152 @@
 // Lessons: each played to its end with its right and wrong answers, kept, loaded by a link, and written beside the diagram.
 import { expect, test } from '@playwright/test';
 import AxeBuilder from '@axe-core/playwright';
-import { readFileSync, readdirSync } from 'node:fs';
-import { isProblem, link, sandboxed, settled } from './wait.mjs';
+import { readFileSync } from 'node:fs';
+import { inLanguage, lesson, names, next, open, panel, pass, phase, played, still, text } from './lesson-play.mjs';
+import { link, sandboxed, settled } from './wait.mjs';
 
-const folder = new URL('../../static/lessons/', import.meta.url);
-const text = (name) => readFileSync(new URL(`${name}.yaml`, folder), 'utf8');
-const names = readdirSync(folder).filter((file) => file.endsWith('.yaml')).map((file) => file.slice(0, -5));
-const panel = (page) => page.locator('#lesson');
-const phase = (page) => panel(page).getAttribute('data-phase');
-const next = (page) => page.locator('#lesson-next');
-const button = (page, name) => panel(page).getByRole('button', { name, exact: true });
+/** A number that no lesson has for an answer. */
+const NEVER = 997;
 
-async function open(page, query) {
-  const problems = [];
-  page.on('console', (message) => { if (isProblem(message)) problems.push(message.text()); });
-  page.on('pageerror', (error) => problems.push(error.message));
-  await page.goto(`index.html${query}`);
-  await page.waitForFunction(() => window.loopscope?.ready);
-  await expect(panel(page)).toBeVisible();
-  return problems;
-}
-
-/** Plays what a step plays to its end, as fast as it can. */
-async function played(page) {
-  await page.evaluate(() => window.loopscope.teach('hurry'));
-  // The panel is drawn a moment after the lesson has moved: what it says of the step before counts for nothing.
-  await page.waitForFunction(() => {
-    const [{ step, phase }, shown] = [window.loopscope.lesson(), document.querySelector('#lesson')];
-    return phase !== 'playing' && shown.dataset.phase === phase && Number(shown.querySelector('.row .dim').textContent.match(/\d+/)[0]) === step;
-  });
-}
-
-/** Takes the step: answers its question, wrongly first, and lets its task be shown. */
-async function take(page) {
+/** Gives an answer, by the place of a choice or as a number, and waits until the step has shown what comes of it. */
+async function answer(page, given) {
+  const choices = panel(page).locator('.choice');
+  if (await choices.count()) {
+    await choices.nth(given).click({ force: true });
+  } else {
+    await page.locator('#prediction').fill(String(given));
+    await page.locator('#prediction').press('Enter');
+  }
   await played(page);
-  if (await phase(page) === 'asking') {
-    const answer = async (at) => {
-      const choices = panel(page).locator('.choice');
-      if (await choices.count()) {
-        await choices.nth(at).click();
-      } else {
-        await page.locator('#prediction').fill(String(at));
-        await page.locator('#prediction').press('Enter');
-      }
-      await played(page);
-      return panel(page).locator('.verdict');
-    };
-    const verdict = await answer(0);
-    await expect(verdict).toBeVisible();
-    await expect(verdict).not.toContainText('–');
-    const right = panel(page).locator('.choice.right');
-    if (await right.count() && !(await right.getAttribute('class')).includes('given')) {
-      await expect(verdict).toHaveClass(/wrong/);
-      const at = await panel(page).locator('.choice').evaluateAll((all) => all.findIndex((one) => one.classList.contains('right')));
-      await panel(page).locator('.again').click();
-      await expect(panel(page)).toHaveAttribute('data-phase', 'asking');
-      await expect(await answer(at)).toHaveClass(/right/);
-    }
-  }
-  if (await phase(page) === 'task') {
-    while (await panel(page).locator('.hints').count()) await panel(page).locator('.hints').click();
-    await panel(page).locator('.show').click();
-    await played(page);
-  }
-  await expect(panel(page)).toHaveAttribute('data-phase', 'done');
 }
 
-/** What the panel says, in a language. */
-async function said(page, language) {
-  await page.getByRole('button', { name: language, exact: true }).click();
-  await expect(page.locator('html')).toHaveAttribute('lang', language === 'English' ? 'en' : 'zh-CN');
-  // The document says it first, the panel is drawn after that.
-  const told = panel(page).locator('.told');
-  if (language === 'English') await expect(told).not.toContainText(/[一-鿿]/);
-  else await expect(told).toContainText(/[一-鿿]/);
-  return told.innerText();
+/** The right answer, once the panel has told it. */
+async function told(page) {
+  const choices = await panel(page).locator('.choice').evaluateAll((all) => all.map((one) => one.classList.contains('right')));
+  if (choices.length === 0) return Number((await panel(page).locator('.verdict b').textContent()).match(/\d+/g).find((number) => Number(number) !== NEVER));
+  expect(choices.filter(Boolean)).toHaveLength(1);
+  return choices.indexOf(true);
+}
+
+/** The step from its beginning; the panel does not offer that for a first step that is done, but from the second there is a way back. */
+async function again(page, asks) {
+  if (await panel(page).locator('.again').count()) {
+    await panel(page).locator('.again').click({ force: true });
+  } else {
+    await next(page).click({ force: true });
+    await panel(page).locator('.acts .btn').first().click({ force: true });
+  }
+  if (asks) await expect(panel(page)).toHaveAttribute('data-phase', 'asking');
+  else await played(page);
+}
+
+/** Answers the question of a step, wrongly and then rightly; returns the right answer. */
+async function predict(page, lang, { because }) {
+  await inLanguage(page, lang);
+  const verdict = panel(page).locator('.verdict');
+  const explained = async () => {
+    await inLanguage(page, lang);
+    // Where nothing more is said about the answer, the caption explains it.
+    const reasons = verdict.locator('p:not(:has(> b))');
+    await expect(reasons).toHaveCount(because ? 1 : 0);
+    for (const words of await panel(page).locator('.verdict p, .told > p').allTextContents()) expect(words.trim()).not.toBe('');
+    await expect(panel(page).locator('.told > p')).toHaveCount(1);
+  };
+  // A choice may be the right one: then it is given first, and another is wrong.
+  const some = await panel(page).locator('.choice').count() ? 0 : NEVER;
+  await answer(page, some);
+  const right = await told(page);
+  if (right === some) {
+    await again(page, true);
+    await answer(page, some + 1);
+  }
+  await expect(verdict).toHaveClass('verdict wrong');
+  await explained();
+  await again(page, true);
+  await answer(page, right);
+  await expect(verdict).toHaveClass('verdict right');
+  await explained();
+  return right;
+}
+
+/** The name that a placeholder of a line stands for. */
+async function resolved(page, line) {
+  const pods = line.includes('{{') ? (await page.evaluate(() => window.loopscope.kubectl('get pods -o name --sort-by=.metadata.creationTimestamp'))).split('\n') : [];
+  return line.replace(/\{\{pod:([^:}]+):(\d+)\}\}/g, (_, prefix, at) => pods.map((one) => one.replace('pod/', '')).filter((one) => one.startsWith(prefix))[at]);
+}
+
+/** Does what a way to do a task says; what comes of it. */
+async function go(page, actions) {
+  for (const { apply, kubectl, fault, wait } of actions) {
+    if (wait) await pass(page, wait);
+    else if (apply) await page.evaluate((text) => window.loopscope.apply(text), apply);
+    else if (fault) await page.evaluate((line) => window.loopscope.fault(line), fault);
+    else await page.evaluate((line) => window.loopscope.kubectl(line), await resolved(page, kubectl));
+  }
+  await still(page);
+  return phase(page);
+}
+
+/** Does the task of a step: in the wrong way, in the other right way and in the right one. */
+async function accomplish(page, lang, { hints, solution, alternative, wrong }, restart) {
+  const task = panel(page).locator('.task');
+  while (await panel(page).locator('.hints').count()) {
+    await panel(page).locator('.hints').click({ force: true });
+    await inLanguage(page, lang);
+  }
+  expect(await task.locator('.hint').count()).toBeGreaterThanOrEqual(hints.length);
+  await expect(panel(page).locator('.show')).toBeVisible();
+  if (wrong) {
+    expect(['task', 'lost']).toContain(await go(page, wrong));
+    await inLanguage(page, lang);
+    await expect(task).not.toHaveClass(/right/);
+    await restart();
+  }
+  if (alternative) {
+    expect(await go(page, alternative), 'the alternative').toBe('done');
+    await restart();
+  }
+  expect(await go(page, solution), 'the solution').toBe('done');
+  await expect(task).toHaveClass(/right/);
+  const { results, step } = await page.evaluate(() => window.loopscope.lesson());
+  expect(results[step - 1]).toBe('solved');
 }
 
 for (const name of names) {
-  test(`the lesson ${name} can be taken to its end in both languages`, async ({ page }) => {
-    const problems = await open(page, `?lesson=${name}&lang=en`);
-    for (let step = 1; ; step++) {
-      await take(page);
-      const [chinese, english] = [await said(page, '中文'), await said(page, 'English')];
-      // No value is missing, and every text is in its language.
-      for (const words of [chinese, english]) expect(words).not.toMatch(/\{\{ | \}\}|–|undefined/);
-      expect(chinese).toMatch(/[一-鿿]/);
-      expect(english).not.toMatch(/[一-鿿]/);
-      if (await panel(page).locator('.finish').count()) break;
-      await next(page).click();
-    }
-    await panel(page).locator('.finish').click();
-    await expect(panel(page)).toHaveCount(0);
-    await page.reload();
-    await page.waitForFunction(() => window.loopscope?.ready);
-    expect(await page.locator(`select option[value="${name}"]`).first().innerText()).toContain('✓');
-    expect(problems).toEqual([]);
-  });
-}
-
-test('a task is done by a person, a wrong attempt is none, and the keyboard is enough', async ({ page }) => {
-  await open(page, '?lesson=control-loop');
-  for (let step = 1; step < 4; step++) {
-    await played(page);
-    if (await phase(page) === 'asking') {
-      await panel(page).locator('.choice').nth(1).focus();
-      await page.keyboard.press('Enter');
-      await played(page);
-    }
-    await next(page).focus();
-    await page.keyboard.press('Enter');
+  for (const lang of ['en', 'zh']) {
+    test(`the lesson ${name} is played to its end, ${lang}`, async ({ page }) => {
+      test.slow();
+      const problems = await open(page, `?lesson=${name}&lang=${lang}`);
+      const { steps, title } = lesson(name);
+      await expect(panel(page).locator('h2')).toHaveText(title[lang]);
+      for (const [at, step] of steps.entries()) {
+        await played(page);
+        const right = step.predict && await predict(page, lang, step.predict);
+        if (step.task) {
+          await expect(panel(page)).toHaveAttribute('data-phase', 'task');
+          await accomplish(page, lang, step.task, async () => {
+            await again(page, !!step.predict);
+            if (step.predict) await answer(page, right);
+            await expect(panel(page)).toHaveAttribute('data-phase', 'task');
+          });
+        }
+        await expect(panel(page)).toHaveAttribute('data-phase', 'done');
+        await inLanguage(page, lang);
+        if (at + 1 < steps.length) await next(page).click({ force: true });
+      }
+      const { over, right, asked } = await page.evaluate(() => window.loopscope.lesson());
+      expect({ over, right, asked }).toEqual({ over: true, right: asked, asked: steps.flatMap(({ predict, task }) => [predict, task].filter(Boolean)).length });
+      await panel(page).locator('.finish').click({ force: true });
+      await expect(panel(page)).toHaveCount(0);
+      if (lang === 'en') {
+        await page.reload();
+        await page.waitForFunction(() => window.loopscope?.ready);
+      }
+      expect(await page.locator(`select option[value="${name}"]`).first().innerText()).toContain('✓');
+      expect(problems).toEqual([]);
+    });
   }
-  await expect(panel(page)).toHaveAttribute('data-phase', 'task');
-  await page.evaluate(() => window.loopscope.kubectl('scale deployment web --replicas=3'));
-  await page.evaluate(() => window.loopscope.speed(20));
-  await page.waitForFunction((to) => window.loopscope.now() > to, (await page.evaluate(() => window.loopscope.now())) + 10);
-  await expect(panel(page)).toHaveAttribute('data-phase', 'task');
-  await page.evaluate(() => window.loopscope.kubectl('scale deployment web --replicas=4'));
-  await expect(panel(page)).toHaveAttribute('data-phase', 'done');
-  await expect(panel(page).locator('.task')).toContainText('Done:');
-});
+}
 
 test('a lesson is written beside the diagram: what is wrong stands at its line, and a link holds it', async ({ page }) => {
   await page.goto('index.html');
