@@ -95,7 +95,7 @@ async function act(page, { apply, kubectl, fault, wait }) {
     await page.keyboard.press('Control+a');
     await page.keyboard.insertText(apply);
     await page.keyboard.press('Control+Enter');
-    await expect(page.locator('#manifest .pill')).toHaveText(/Applied|已应用/);
+    await expect(page.locator('#manifest .pill').first()).toHaveText(/Applied|已应用/);
     await page.keyboard.press('Escape');
     return reach(page, '#lesson .told', 'Shift+Tab');
   }
