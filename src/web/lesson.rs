@@ -85,7 +85,7 @@ pub fn LessonPanel(props: &Props) -> Html {
                 if presents { <button type="button" class="btn sm ghost notes" onclick={notes}>{ say(msg::lesson_notes()) }</button> }
                 <button type="button" class="btn sm ghost presents" aria-pressed={presents.to_string()} title={say(msg::lesson_present_means())} onclick={present}>{ say(msg::lesson_present()) }</button>
                 <button type="button" class="btn ghost icon" aria-label={say(msg::lesson_close())} title={say(msg::lesson_close())} onclick={to(LessonMsg::Close)}>{ icon("i-cross", 14) }</button></div>
-            <div class="told" role="status" tabindex="0">
+            <div class="told" role="status" aria-atomic="false" tabindex="0">
                 { question(props) }
                 if !card.say.is_empty() { <p>{ prose(&card.say) }</p> }
                 { task(props) }
@@ -93,7 +93,7 @@ pub fn LessonPanel(props: &Props) -> Html {
             </div>
             <div class="row acts">
                 <button type="button" class="btn sm" disabled={at == 1} onclick={to(LessonMsg::Back)}>{ say(msg::lesson_back()) }</button>
-                if at > 1 || phase != Phase::Done || card.question.is_some() { <button type="button" class="btn sm ghost again" onclick={to(LessonMsg::Again)}>{ say(msg::lesson_again()) }</button> }
+                if at > 1 || phase != Phase::Done || card.question.is_some() || card.task.is_some() { <button type="button" class="btn sm ghost again" onclick={to(LessonMsg::Again)}>{ say(msg::lesson_again()) }</button> }
                 if card.task.as_ref().is_some_and(|task| task.more_hints) && phase == Phase::Task { <button type="button" class="btn sm ghost hints" onclick={to(LessonMsg::Hint)}>{ say(msg::lesson_hint()) }</button> }
                 if card.task.as_ref().is_some_and(|task| !task.more_hints) && phase == Phase::Task { <button type="button" class="btn sm ghost show" onclick={to(LessonMsg::Show)}>{ say(msg::lesson_show()) }</button> }
                 <span class="grow" />
@@ -110,7 +110,7 @@ fn question(props: &Props) -> Html {
     let asking = props.card.phase == Phase::Asking;
     let answers = if card.choices.is_empty() { number(props, card, asking) } else { choices(props, card, asking) };
     html! {
-        <div class="ask" role="group" aria-label={card.ask.clone()}><p><b>{ prose(&card.ask) }</b></p>{ answers }
+        <div class="ask" role="group" aria-label={card.ask.replace('`', "")}><p><b>{ prose(&card.ask) }</b></p>{ answers }
             if card.right.is_some() { { verdict(props, card) } }
         </div>
     }
@@ -142,8 +142,10 @@ fn number(props: &Props, card: &QuestionCard, asking: bool) -> Html {
         }
     });
     let given = card.given.map(|given| given.to_string());
+    // Each question has a field of its own, and each time that it is asked: what was answered before is not in it.
+    let key = format!("{} {asking}", props.card.step.0);
     html! {
-        <form class="row" onsubmit={onsubmit}>
+        <form {key} class="row" onsubmit={onsubmit}>
             <input id="prediction" type="number" inputmode="numeric" min="0" step="1" aria-label={say(msg::lesson_your_number())} disabled={!asking} value={given} />
             if asking { <button type="submit" class="btn sm primary">{ say(msg::lesson_predict()) }</button> }
         </form>
@@ -163,7 +165,7 @@ fn verdict(props: &Props, card: &QuestionCard) -> Html {
     };
     let moment = props.on.reform(|_: MouseEvent| LessonMsg::Moment);
     html! {
-        <div class={classes!("verdict", class)}><p>{ icon(glyph, 14) }<b>{ say(words) }</b></p>
+        <div class={classes!("verdict", class)}><p>{ icon(glyph, 14) }<b>{ prose(&say(words)) }</b></p>
             if !card.because.is_empty() { <p>{ prose(&card.because) }</p> }
             if card.moment { <button type="button" class="btn sm ghost" onclick={moment}>{ icon("i-eye", 14) }{ say(msg::lesson_moment()) }</button> }
         </div>
