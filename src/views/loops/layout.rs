@@ -350,7 +350,7 @@ pub(super) fn rows_of(pass: &Pass, width: f64) -> f64 {
 /// The lines of the pseudo-code: what does not fit beside its value takes two.
 pub(super) fn lines_of(pass: &Pass, width: f64, letter: f64) -> f64 {
     let line = |code: &Code| {
-        let value = if code.value.is_empty() { 0.0 } else { (code.value.length() as f64 * 6.7 + 28.0).min(width * 0.42) };
+        let value = if code.value.is_empty() { 0.0 } else { (code.value.length() as f64 * 6.7 + 28.0).min(width * 0.5) };
         (code.text.len() as f64 * letter / (width - 88.0 - value)).ceil().max(1.0)
     };
     pass.code.iter().map(line).sum()
