@@ -1,4 +1,4 @@
-// Types of <loop-scope>; docs/embedding.md says what each of them means.
+// Types of <loop-scope>; docs/embedding.md says what attributes mean, docs/javascript.md what methods and events do.
 
 export type View = 'ownership' | 'nodes' | 'network' | 'storage' | 'rollout' | 'loops';
 

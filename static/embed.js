@@ -1,6 +1,6 @@
 // <loop-scope view="storage" src="web.yaml"></loop-scope>: a simulator inside a course page.
 // Makes one sandboxed iframe, loaded when it comes near the screen, and shows the objects of the manifest as cards until it has drawn its
-// own picture. No framework, no requests but the frame's own.
+// own picture. No framework; it requests what its attributes name, and the module for its frames.
 // Its attributes are listed in docs/embedding.md, its methods and events in docs/javascript.md. As a module it is imported by embed.mjs.
 (function () {
   'use strict';
@@ -62,23 +62,26 @@
       return {
         kind: field(/^kind:\s*["']?(\w+)/m),
         name: field(/^metadata:[^]*?\bname:\s*["']?([\w.-]+)/m) || '',
-        pods: Math.min(12, Number(field(/^\s+replicas:\s*(\d+)/m) || 1)),
+        pods: Math.min(12, Number(field(/^[ \t]+replicas:\s*(\d+)/m) || 1)),
       };
     }).filter(function (object) { return object.kind; });
   }
 
   // The title of a lesson, in the language of the page around, or undefined for a manifest.
   function lessonTitle(text, language) {
-    if (!/^lesson:/m.test(text.slice(0, 20000))) return undefined;
+    text = text.slice(0, 20000);
+    if (!/^lesson:/m.test(text)) return undefined;
     var title = (/^title:(.*(?:\n[ \t].*)*)/m.exec(text) || [])[1] || '';
+    // In braces a value ends at a comma; else it is the rest of the line, or what is indented below it.
+    var plain = /^\s*\{/.test(title) ? '([^,{}\\n]+)' : '((?!\\w\\w:)[^\\n]+(?:\\n(?!\\s*\\w\\w:)[^\\n]+)*)';
     function value(before) {
-      var found = new RegExp(before + '\\s*(?:"([^"]*)"|\'([^\']*)\'|([^,{}\\n]+))').exec(title);
-      return found && (found[1] || found[2] || found[3] || '').trim();
+      var found = new RegExp(before + '\\s*(?:"([^"]*)"|\'([^\']*)\'|(?:[|>][+-]?\\s*\\n\\s*)?' + plain + ')').exec(title);
+      return found && (found[1] || found[2] || (found[3] || '').replace(/ #.*/g, '').replace(/\s+/g, ' ')).trim();
     }
     return value('\\b' + language + ':') || value('\\ben:') || value('^') || undefined;
   }
 
-  var owners = { Deployment: 1, ReplicaSet: 1, StatefulSet: 1, ReplicationController: 1 };
+  var owners = Object.assign(Object.create(null), { Deployment: 1, ReplicaSet: 1, StatefulSet: 1, ReplicationController: 1 });
 
   // A card for each object, and an outline for each Pod that is still to come; of a lesson its title.
   function picture(manifest, dark, language) {
@@ -135,7 +138,7 @@
 
   // Other sites may forbid to read what they serve; where this script was loaded with the attribute crossorigin, theirs does not.
   function mayFetch() {
-    return own.crossOrigin || new URL(LoopScope.home).origin === location.origin;
+    return own.crossOrigin || new URL(LoopScope.home, document.baseURI).origin === location.origin;
   }
 
   function fetched(name) {

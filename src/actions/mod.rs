@@ -51,8 +51,8 @@ pub struct WaitingCommands {
 
 impl WaitingCommands {
     /// When the first of those that a page runs looks again by itself or gives up.
-    pub fn deadline(&self) -> Option<Time> {
-        self.foreground.iter().chain(self.beside.sessions()).filter_map(Session::deadline).min()
+    pub fn deadline_after(&self, now: Time) -> Option<Time> {
+        self.foreground.iter().chain(self.beside.sessions()).filter_map(Session::deadline).filter(|at| *at > now).min()
     }
 }
 

@@ -15,6 +15,8 @@ pub enum BesideAct {
     Start(Vec<String>, String),
     /// It looks at what has happened.
     Poll,
+    /// It is given up.
+    Interrupt,
 }
 
 /// The commands that run, by their numbers.
@@ -36,12 +38,19 @@ impl Beside {
                 session.poll(sim);
                 session.progress() != progress || sim.journal().len() > before
             }
+            BesideAct::Interrupt => {
+                let waits = self.waits(id);
+                if let Some(session) = self.0.get_mut(&id) {
+                    session.interrupt();
+                }
+                waits
+            }
         }
     }
 
-    /// When the first of them looks again by itself.
-    pub fn deadline(&self) -> Option<Time> {
-        self.0.values().filter_map(Session::deadline).min()
+    /// When the first of them looks again by itself, after an instant.
+    pub fn deadline_after(&self, now: Time) -> Option<Time> {
+        self.0.values().filter_map(Session::deadline).filter(|at| *at > now).min()
     }
 
     /// Whether a command waits for something.

@@ -183,11 +183,16 @@ pub const ALL: &[Function] = &[
         "how many requests for it were refused since the step began, as by a PodDisruptionBudget",
         |history, sim, words| {
             let Some(sim) = sim else { return Value::Nothing };
-            let (kind, name) = words[0].split_once('/').map_or((&*words[0], None), |(kind, name)| (kind, Some(name)));
-            let Some(kind) = Kind::from_word(kind) else { return Value::Nothing };
-            let of = |key: &ObjectRef| key.kind == kind && name.is_none_or(|name| key.name == name);
-            let since = sim.journal().iter().filter(|entry| entry.time >= history.began);
-            Value::Number(since.filter(|entry| matches!(&entry.record, Record::Refused(refused) if of(&refused.key))).count() as i64)
+            let (kind, name) = match words[0].split_once('/') {
+                Some((kind, name)) => (Kind::from_word(kind), Some(name)),
+                None => (Kind::from_word(&words[0]), Kind::from_word(&words[0]).is_none().then_some(&*words[0])),
+            };
+            if kind.is_none() && words[0].contains('/') {
+                return Value::Nothing;
+            }
+            let of = |key: &ObjectRef| kind.is_none_or(|kind| key.kind == kind) && name.is_none_or(|name| key.name == name);
+            let since = sim.journal().from(history.first().min(sim.journal().len()));
+            Value::Number(since.iter().filter(|entry| matches!(&entry.record, Record::Refused(refused) if of(&refused.key))).count() as i64)
         },
     ),
     function("ran", "ran(words)", "whether a command with these words was entered: ran('rollout undo')", |history, _, words| {

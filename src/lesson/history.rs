@@ -89,6 +89,11 @@ struct Goal {
 }
 
 impl ObservedHistory {
+    /// Entries of the journal there were when the step began.
+    pub fn first(&self) -> usize {
+        self.first
+    }
+
     /// A step begins now.
     pub fn begin(&mut self, sim: &Sim, over: Rc<Expressions>) {
         self.fold(sim.journal(), sim.now(), true);

@@ -104,7 +104,7 @@ impl Play {
             }
             // Whether it has settled is seen after each instant.
             // A command that waits looks again when it would, as on the page.
-            let looks = self.waiting.deadline().filter(|at| *at > self.sim.now());
+            let looks = self.waiting.deadline_after(self.sim.now());
             let to = self.sim.next_task().into_iter().chain(looks).fold(due, Time::min).max(Time(self.sim.now().0 + 1));
             let went = self.sim.advance(to.min(self.limit.after(1)), budget);
             budget = budget.saturating_sub(went.ran.max(1));

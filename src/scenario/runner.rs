@@ -207,7 +207,8 @@ impl<'r> Run<'r> {
             if !self.commands.waits(i as u32) || self.sim.now() >= limit {
                 break;
             }
-            self.advance(next_look(&self.sim, limit));
+            let looks = self.commands.deadline_after(self.sim.now());
+            self.advance(looks.into_iter().fold(next_look(&self.sim, limit), Time::min));
         }
         self.observer.advanced(&self.sim);
         self.report(i, began);
@@ -215,6 +216,9 @@ impl<'r> Run<'r> {
 
     /// Tells of a command that has ended, or is interrupted.
     fn report(&mut self, step: usize, began: Time) {
+        if self.commands.waits(step as u32) {
+            self.act(step, BesideAct::Interrupt);
+        }
         let Some(session) = self.commands.take(step as u32) else { return };
         let action = self.scenario.steps[step].action();
         let (stdout, stderr, exit) = (session.stdout, session.stderr, session.exit.unwrap_or(0));
@@ -262,7 +266,7 @@ impl<'r> Run<'r> {
             let start = waiting.clone().filter(|b| !b.started).map(|b| b.began.after(COMMAND)).min();
             let slice = if waiting.count() == 0 { self.slice } else { 1 };
             let disturbed = self.disturbance.as_ref().map(|disturbance| disturbance.next);
-            let looks = self.commands.deadline().filter(|at| *at > self.sim.now());
+            let looks = self.commands.deadline_after(self.sim.now());
             let until = start.into_iter().chain(disturbed).chain(looks).fold(to, Time::min);
             let went = self.sim.advance(until, slice);
             self.tasks += went.ran as u64;

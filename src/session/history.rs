@@ -42,7 +42,7 @@ pub fn commands(run: &Run) -> Vec<Ran> {
             Command::Request(request) => request.told.as_str().into(),
             Command::Beside(_, act) => match &**act {
                 BesideAct::Start(words, _) => ["kubectl ", &words.join(" ")].concat().into(),
-                BesideAct::Poll => return None,
+                BesideAct::Poll | BesideAct::Interrupt => return None,
             },
             Command::Remote(_, act) => match &**act {
                 RemoteAct::Start(start) => ["kubectl exec ", &start.pod, " -- ", &start.command.join(" ")].concat().into(),

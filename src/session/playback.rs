@@ -114,7 +114,7 @@ impl Playback {
     }
 
     /// Where a presenter goes from an instant, in milliseconds: to the next marker, or to the one before; before the first is the beginning.
-    pub fn beside(&self, now: u64, onward: bool) -> Option<u64> {
+    fn beside(&self, now: u64, onward: bool) -> Option<u64> {
         let mut all = self.markers.iter().map(|marker| marker.at);
         if onward {
             return all.find(|at| *at > now);
@@ -137,6 +137,23 @@ impl Playback {
 }
 
 impl Timeline {
+    /// Goes to the next marker or to the one before, tells of it, and rests there.
+    pub(super) fn go_to_marker(&mut self, onward: bool) -> Vec<Effect> {
+        let Some(mut playback) = self.playback.take() else { return Vec::new() };
+        let to = playback.beside(self.run.now(), onward);
+        let mut effects = Vec::new();
+        if let Some(at) = to {
+            (self.playing, self.resumes, self.run_until) = (false, false, None);
+            effects = self.go_to(Time(at.saturating_mul(1000)));
+            if let Some(index) = playback.markers.iter().position(|marker| marker.at == at) {
+                effects.push(Effect::Announce(Message::name(&playback.markers[index].label)));
+                playback.reached.push(Reached::Marker(index));
+            }
+        }
+        self.playback = Some(playback);
+        effects
+    }
+
     /// Lets the clock run as its page asks: on to the next change, to a marker, or back to the beginning.
     pub fn play_on(&mut self, to: Time, budget: usize) -> (bool, Vec<Effect>) {
         let Some(mut playback) = self.playback.take() else { return self.advance(to, budget) };
@@ -273,6 +290,26 @@ mod tests {
         state.update(TimelineMsg::Play);
         play(&mut state, 10);
         assert_eq!((state.timeline.run.now() > 1_500, state.timeline.playing), (true, true));
+    }
+
+    #[test]
+    fn a_marker_that_is_gone_to_is_told_and_the_clock_rests_there() {
+        let mut state = state(&[("markers", "0.25:First, 1:Second")]);
+        let playback = |state: &State| state.timeline.playback.clone().unwrap_or_default();
+        state.update(TimelineMsg::Play);
+        play(&mut state, 20);
+        state.update(TimelineMsg::Seek(600));
+        state.update(TimelineMsg::Play);
+        state.update(TimelineMsg::Marker(true));
+        while state.timeline.run_until.is_some() {
+            state.run_slice(1_000_000);
+        }
+        assert_eq!((state.timeline.run.now(), state.timeline.playing), (1_000, false));
+        assert_eq!(playback(&state).reached.last(), Some(&Reached::Marker(1)));
+        state.update(TimelineMsg::Play);
+        state.update(TimelineMsg::Marker(false));
+        assert_eq!((state.timeline.run.now(), state.timeline.playing), (250, false));
+        assert_eq!(playback(&state).reached.last(), Some(&Reached::Marker(0)));
     }
 
     #[test]

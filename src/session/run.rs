@@ -229,7 +229,7 @@ impl Run {
         let mut left = budget;
         loop {
             // A command that waits looks again when it would, however fast the clock goes.
-            let looks = self.live.waiting.deadline().filter(|at| *at > self.live.sim.now() && *at < to);
+            let looks = self.live.waiting.deadline_after(self.live.sim.now()).filter(|at| *at < to);
             let went = self.live.sim.advance(looks.unwrap_or(to), left);
             self.live.steps += went.ran as u64;
             self.checkpoint();

@@ -59,6 +59,8 @@ pub enum TimelineMsg {
     Jump(bool),
     /// To an instant, in milliseconds, also to one that is still to come.
     StartAt(u64),
+    /// To the next marker or, if false, to the one before, and rests there.
+    Marker(bool),
     /// To the newest instant.
     Live,
     /// Makes the instant shown the newest.
@@ -82,7 +84,7 @@ pub struct Timeline {
     /// Whether the clock runs.
     pub playing: bool,
     /// Whether it resumes at the newest instant.
-    resumes: bool,
+    pub(super) resumes: bool,
     /// Where it runs to as fast as it can.
     pub run_until: Option<RunUntil>,
     /// Virtual seconds a second.
@@ -152,6 +154,7 @@ impl Timeline {
                 | Msg::Seconds(_)
                 | Msg::Seek(_)
                 | Msg::StartAt(_)
+                | Msg::Marker(_)
                 | Msg::Live
                 | Msg::Settle
         ) {
@@ -177,6 +180,7 @@ impl Timeline {
                 }
             }
             Msg::StartAt(ms) => return self.go_to(Time(ms * 1000)),
+            Msg::Marker(onward) => return self.go_to_marker(onward),
             Msg::Jump(forward) => return self.jump(forward),
             Msg::Live => {
                 self.run.live();
@@ -262,7 +266,7 @@ impl Timeline {
         self.go_to(Time((from as i64 + seconds * 1000).max(0) as u64 * 1000))
     }
 
-    fn go_to(&mut self, to: Time) -> Vec<Effect> {
+    pub(super) fn go_to(&mut self, to: Time) -> Vec<Effect> {
         if to.0 / 1000 > self.run.now() {
             self.run_until = Some(RunUntil::At(to));
             return self.run_slice(self.seek_budget());

@@ -253,7 +253,9 @@ test('what an element shows before its frame does: cards, the title of a lesson,
   await course(page, baseURL, `<div lang="zh-CN">${element('', inline('kind: Pod\nmetadata: {name: one}\n'))}
     <loop-scope>${inline('lesson: 1\ntitle: {en: "A lesson, of mine", zh: 我的课程}\nsteps: []\n')}</loop-scope>
     <loop-scope>${inline('lesson: 1\ntitle:\n  en: Mine\nsteps: []\n')}</loop-scope>
-    <loop-scope>${inline('lesson: 1\ntitle: Only this\nsteps: []\n')}</loop-scope>
+    <loop-scope>${inline('lesson: 1\ntitle: Only this, and that # not this\nsteps: []\n')}</loop-scope>
+    <loop-scope>${inline('lesson: 1\ntitle: >-\n  Folded\n  over lines\nsummary: no\nsteps: []\n')}</loop-scope>
+    <loop-scope>${inline('lesson: 1\ntitle:\n  en: >-\n    Not this\n  zh: |\n    折叠的\nsteps: []\n')}</loop-scope>
     <loop-scope poster="data:image/gif;base64,R0lGODlhAQABAAAAACw="></loop-scope>
     <loop-scope hash="#pako:zzzzz"></loop-scope>
     <loop-scope hash="#base64:${Buffer.from('{"v":1,"manifest":{}}').toString('base64url')}"></loop-scope>
@@ -264,7 +266,7 @@ test('what an element shows before its frame does: cards, the title of a lesson,
     return `${scope.frame ? 'frame' : 'no frame'}, ${still ? still.getAttribute('aria-label') ?? still.localName : 'nothing'}`;
   }));
   await expect.poll(stills).toEqual([
-    'frame, Pod one', 'frame, 我的课程', 'frame, Mine', 'frame, Only this', 'frame, img', 'frame, nothing', 'frame, Loopscope', 'frame, nothing', 'frame, Loopscope',
+    'frame, Pod one', 'frame, 我的课程', 'frame, Mine', 'frame, Only this, and that', 'frame, Folded over lines', 'frame, 折叠的', 'frame, img', 'frame, nothing', 'frame, Loopscope', 'frame, nothing', 'frame, Loopscope',
   ]);
 });
 

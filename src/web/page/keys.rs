@@ -158,14 +158,11 @@ impl Page {
             // What a presenter's clicker sends; what is played is over at once, as with the button.
             "PageDown" if self.lesson_title().is_some() => vec![self.onward().into()],
             "PageUp" if self.lesson_title().is_some() => vec![LessonMsg::Back.into()],
-            // Without a lesson they lead from marker to marker, and the clock rests there.
-            key @ ("PageDown" | "PageUp") => {
-                let state = self.state.borrow();
-                let (playback, now) = (state.timeline.playback.as_ref(), state.timeline.run.now());
-                match playback.and_then(|playback| playback.beside(now, key == "PageDown")) {
-                    Some(at) => vec![TimelineMsg::Pause.into(), TimelineMsg::StartAt(at).into()],
-                    None => return false,
-                }
+            // In a frame without a lesson they lead from marker to marker.
+            "PageDown" | "PageUp"
+                if self.settings.embed && self.panels.over == Overlay::Nothing && self.state.borrow().timeline.playback.is_some() =>
+            {
+                vec![TimelineMsg::Marker(event.key() == "PageDown").into()]
             }
             // The diagram's own keys, wherever the focus is.
             key @ ("+" | "=" | "-" | "0") => {

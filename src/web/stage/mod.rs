@@ -192,7 +192,7 @@ impl Stage {
             }
             Msg::Move(event) => {
                 let hidden = self.point(ctx, None, true);
-                self.drag(&ctx.props().scene, &event) | hidden
+                self.drag(&ctx.props().scene, &event, ctx.props().embed) | hidden
             }
             Msg::Up(event) => {
                 self.pointers.retain(|pointer| pointer.0 != event.pointer_id());

@@ -82,7 +82,7 @@ impl Stage {
         pick(ctx.props(), &item.id);
     }
 
-    pub(super) fn drag(&mut self, scene: &Scene, event: &PointerEvent) -> bool {
+    pub(super) fn drag(&mut self, scene: &Scene, event: &PointerEvent, is_embed: bool) -> bool {
         let (x, y) = (f64::from(event.client_x()), f64::from(event.client_y()));
         let Some(at) = self.pointers.iter().position(|pointer| pointer.0 == event.pointer_id()) else { return false };
         let (_, ox, oy) = self.pointers[at];
@@ -95,6 +95,10 @@ impl Stage {
             self.port.zoom_about(scene, after / before, mx, my);
         } else {
             if !self.dragged && (x - ox).hypot(y - oy) < 4.0 {
+                return false;
+            }
+            // A finger that moves up or down scrolls the page around a frame (static/page.css), as soon as the browser takes it over.
+            if !self.dragged && is_embed && event.pointer_type() == "touch" && (y - oy).abs() > (x - ox).abs() {
                 return false;
             }
             self.pointers[at] = (event.pointer_id(), x, y);
