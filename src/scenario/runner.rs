@@ -327,4 +327,26 @@ mod tests {
         // At once, and then every five seconds.
         assert_eq!(refused, 5);
     }
+
+    /// What was done, as a file of the scenario repeats it.
+    #[derive(Default)]
+    struct Done(Vec<Act>);
+
+    impl Observer for Done {
+        fn advanced(&mut self, _: &Sim) {}
+        fn finished(&mut self, _: &Sim, _: &Finished) {}
+        fn did(&mut self, _: u64, _: Time, act: Act) {
+            self.0.push(act);
+        }
+    }
+
+    #[test]
+    fn a_command_that_still_waits_at_the_end_is_given_up_and_one_that_has_ended_is_not() {
+        let text = "name: a\ncluster: {nodes: 1}\nsteps:\n- kubectl: get pods\n- kubectl: wait --for=create pod/never --timeout=1h\n  background: true\n- wait: 5s\n";
+        let mut done = Done::default();
+        run(&parse(text).unwrap(), 1, usize::MAX, &mut done);
+        let given_up: Vec<u32> =
+            done.0.iter().filter_map(|act| if let Act::Command(id, BesideAct::Interrupt) = act { Some(*id) } else { None }).collect();
+        assert_eq!(given_up, [1]);
+    }
 }
