@@ -77,22 +77,10 @@ fn without_a_file_lesson_check_is_refused() {
     }
 }
 
-const MANIFEST: &str = "\
-apiVersion: apps/v1
-kind: Deployment
-metadata: {name: web}
-spec:
-  replicas: 3
-  selector: {matchLabels: {app: web}}
-  template:
-    metadata: {labels: {app: web}}
-    spec: {containers: [{name: nginx, image: \"nginx:1.27\"}]}
-";
-
 #[test]
 fn a_picture_is_drawn_and_each_still_is_a_file() {
-    let manifest = file("picture.yaml", MANIFEST);
-    let output = run(&["picture", &manifest, "--view", "nodes", "--size", "720x420"]);
+    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/src/session/examples/deployment.yaml");
+    let output = run(&["picture", manifest, "--view", "nodes", "--size", "720x420"]);
     let picture = printed(&output);
     assert!(output.status.success() && picture.starts_with("<svg ") && picture.trim_end().ends_with("</svg>"), "{output:?}");
     assert_eq!(["node-1", "node-2", "node-3"].iter().filter(|node| picture.contains(**node)).count(), 3);
@@ -101,7 +89,7 @@ fn a_picture_is_drawn_and_each_still_is_a_file() {
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir(&folder).unwrap();
     let path = folder.to_string_lossy();
-    let output = run(&["picture", &manifest, "--from", "0s", "--at", "4s", "--step", "500ms", "--stills", &path]);
+    let output = run(&["picture", manifest, "--from", "0s", "--at", "4s", "--step", "500ms", "--stills", &path]);
     assert!(output.status.success(), "{output:?}");
     let mut stills: Vec<PathBuf> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     stills.sort();

@@ -1,40 +1,20 @@
 //! What a person asks for, carried out on a simulation: manifests and kubectl lines.
 
+mod command;
+
+pub use command::Command;
+
 use crate::api::kind::GATEWAY_GROUP;
 use crate::api::schema::{schema, strict_errors};
 use crate::api::{Kind, ObjectRef, Time};
 use crate::engine::Sim;
-use crate::engine::store::ClientRequest;
 use crate::i18n::{Message, msg};
-use crate::kubectl::{Applied, ApplyResult, Beside, BesideAct, Failure, Progress, RemoteAct, Remotes, Session, distance, published};
+use crate::kubectl::{Applied, ApplyResult, Beside, Failure, Progress, Remotes, Session, distance, published};
 use crate::manifest::{self, Document, Reader};
 use crate::projection::changes::{self, Change};
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::rc::Rc;
-
-/// What a person did.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Command {
-    /// Applied a manifest.
-    Apply(Rc<str>),
-    /// Entered a kubectl line.
-    Kubectl(Rc<str>),
-    /// Saved the text that `kubectl edit` has opened.
-    Edited(Rc<str>),
-    /// Broke something: `exit pod/web-0 1`, `node-down node-2`.
-    Fault(Rc<str>),
-    /// The kubectl command that still waits looked again, and wrote something (`drain`).
-    Poll,
-    /// Sent a write as a client of the API server.
-    Request(Rc<ClientRequest>),
-    /// Ran a command in a container as a client of the API server, or went on with the one of this number.
-    Remote(u32, Rc<RemoteAct>),
-    /// Ran a kubectl command beside that of the terminal, as a step of a scenario does, or let it look again.
-    Beside(u32, Rc<BesideAct>),
-    /// Ended the kubectl command of the terminal, with Ctrl+C.
-    Interrupt,
-}
 
 /// The commands that still wait.
 #[derive(Clone, Debug, Default)]
@@ -52,7 +32,8 @@ pub struct WaitingCommands {
 impl WaitingCommands {
     /// When the first of those that a page runs looks again by itself or gives up.
     pub fn deadline_after(&self, now: Time) -> Option<Time> {
-        self.foreground.iter().chain(self.beside.sessions()).filter_map(Session::deadline).filter(|at| *at > now).min()
+        let foreground = self.foreground.iter().filter_map(Session::deadline).filter(|at| *at > now);
+        foreground.chain(self.beside.deadline_after(now)).min()
     }
 }
 

@@ -8,9 +8,7 @@ use crate::explain::words::{self, Reason};
 use crate::explain::{diagnose, standing};
 use crate::lesson::ObservedHistory;
 use crate::lesson::expr::{Aggregation, Expr};
-use crate::scenario::ScenarioStep;
-use crate::session::permalink::{self, Deed, Link};
-use crate::session::record::Beginning;
+use crate::session::permalink::{self, Link};
 use crate::session::run::Run;
 
 /// A run in which an expectation was violated.
@@ -154,24 +152,12 @@ impl Repeated {
 
     fn link(&self, run: &Watched<'_>, at: Time, selected: Option<&ObjectRef>) -> String {
         let (commands, end) = self.0.record_of();
-        let commands = commands.iter().map(|(tasks, at, command)| (*tasks, at.0, Deed::from(command))).collect();
         // The page knows milliseconds: the first that is not before the instant.
         let shown = at.0.div_ceil(1000);
-        let history = permalink::LinkHistory {
-            commands,
-            end: (end.0, end.1.0),
-            at: (shown * 1000 < end.1.0).then_some(shown),
-            cluster: Some(Beginning::of_scenario(run.scenario)),
-        };
-        let manifest =
-            run.scenario.steps.iter().rev().find_map(|step| if let ScenarioStep::Apply(text) = step { Some(text.clone()) } else { None });
+        let shown = (shown * 1000 < end.1.0).then_some(shown);
         permalink::encode(&Link {
-            v: 1,
-            manifest,
-            seed: Some(run.seed),
-            history: serde_json::to_value(history).ok(),
             selected: selected.map(|key| format!("{}/{}/{}", key.kind.name(), key.namespace, key.name)),
-            ..Link::default()
+            ..Link::of_scenario(run.scenario, run.seed, commands, end, shown)
         })
     }
 }

@@ -1,6 +1,5 @@
 //! One run of a scenario, with what is expected looked at after every instant.
 
-use crate::actions::Command;
 use crate::api::Time;
 use crate::engine::Sim;
 use crate::lesson::expr::{Expr, Expressions};
@@ -151,15 +150,10 @@ impl Observer for Watched<'_> {
     }
 
     fn did(&mut self, tasks: u64, at: Time, act: Act) {
-        let command = match act {
-            Act::Command(id, act) => Command::Beside(id, Rc::new(act)),
-            Act::Fault(line) => Command::Fault(line.into()),
-            Act::Disturbed(line) => {
-                self.faults.get_or_insert_default().push((at, line.clone()));
-                Command::Fault(line.into())
-            }
-        };
-        self.commands.push((tasks, at, command));
+        if let Act::Disturbed(line) = &act {
+            self.faults.get_or_insert_default().push((at, line.clone()));
+        }
+        self.commands.push((tasks, at, act.into()));
     }
 }
 

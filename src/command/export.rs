@@ -7,13 +7,11 @@ use loopscope::engine::Sim;
 use loopscope::kubectl::BesideAct;
 use loopscope::lesson;
 use loopscope::lesson::format::Tongue;
-use loopscope::scenario::{self, Act, Finished, Observer, Scenario, ScenarioStep};
-use loopscope::session::permalink::{self, Deed, Link, LinkHistory};
-use loopscope::session::record::Beginning;
+use loopscope::scenario::{self, Act, Finished, Observer, Scenario};
+use loopscope::session::permalink::{self, Link};
 use loopscope::session::run::Run;
 use loopscope::session::{Recorded, single};
 use std::path::Path;
-use std::rc::Rc;
 
 /// The file that a build of the page leaves.
 const PAGE: &str = "dist/single.html";
@@ -46,16 +44,9 @@ pub(super) fn export(args: &[String]) -> Result<u8, String> {
     } else {
         (of_text(&text), stem())
     };
-    let out = filled(&read(page)?, &link, &title).ok_or_else(|| format!("{page}: not the single file of a build of the page"))?;
+    let out = single::fill(&read(page)?, &link, &title).ok_or_else(|| format!("{page}: not the single file of a build of the page"))?;
     print(&out)?;
     Ok(0)
-}
-
-/// The file of the page with a link that it opens with.
-fn filled(page: &str, link: &Link, title: &str) -> Option<String> {
-    let text = link.manifest.as_deref().unwrap_or_default();
-    let plain = permalink::encode(&of_text(text));
-    Some(single::fill(page, text, title)?.replacen(&plain, &permalink::encode(link), 1))
 }
 
 fn of_text(text: &str) -> Link {
@@ -89,8 +80,7 @@ impl Observer for Done {
                 Command::Apply(text.into())
             }
             Act::Command(id, BesideAct::Poll) if self.applied.contains(&id) => return,
-            Act::Command(id, act) => Command::Beside(id, Rc::new(act)),
-            Act::Fault(line) | Act::Disturbed(line) => Command::Fault(line.into()),
+            act => act.into(),
         };
         self.commands.push((tasks, at, command));
     }
@@ -107,18 +97,12 @@ fn of_scenario(scenario: &Scenario) -> Result<Link, String> {
     if run.newest().server().version() != sim.server().version() {
         return Err("the page would repeat the scenario in another way".to_owned());
     }
-    let (commands, end) = run.record_of();
     // What was done first is there, and nothing has come of it yet.
+    let (commands, end) = run.record_of();
     let began = commands.first().map_or(0, |(_, at, _)| at.0.div_ceil(1000));
-    let history = LinkHistory {
-        commands: commands.iter().map(|(tasks, at, command)| (*tasks, at.0, Deed::from(command))).collect(),
-        end: (end.0, end.1.0),
-        at: Some(began),
-        cluster: Some(Beginning::of_scenario(scenario)),
-    };
-    let applied = |step: &ScenarioStep| if let ScenarioStep::Apply(text) = step { Some(text.clone()) } else { None };
-    let manifest = scenario.steps.iter().rev().find_map(applied).unwrap_or_default();
-    let link = Link { v: 1, manifest: Some(manifest), seed: Some(SEED), history: history.held(), ..Link::default() };
+    let mut link = Link::of_scenario(scenario, SEED, commands, end, Some(began));
+    // Without one the page would open with its own.
+    link.manifest.get_or_insert_default();
     let fits = commands.len() <= permalink::MAX_COMMANDS && permalink::holds_history(&link);
     if fits { Ok(link) } else { Err("the scenario does too much for one file, which holds 10,000 commands and 4 MiB".to_owned()) }
 }

@@ -6,7 +6,7 @@ use super::effect::Effect;
 use super::examples;
 use super::lesson::{LessonFile, Player};
 use super::msg::Msg;
-use super::permalink::{Deed, Link, LinkHistory, MAX_COMMANDS};
+use super::permalink::{Link, LinkHistory, MAX_COMMANDS};
 use super::record::{Beginning, SavedRecord, Unreadable};
 use super::replace::{Before, ReplaceMsg, Replacement, Replacing};
 use super::run::Run;
@@ -66,10 +66,9 @@ impl State {
         let timeline = &self.timeline;
         let run = &timeline.run;
         let history = self.shares_history().then(|| {
-            let (commands, (steps, end)) = run.record_of();
-            let commands = commands.iter().map(|(steps, time, command)| (*steps, time.0, Deed::from(command))).collect();
+            let (commands, end) = run.record_of();
             let at = (run.in_past() || !timeline.playing).then(|| run.now());
-            LinkHistory { commands, end: (steps, end.0), at, cluster: Beginning::of(&run.sim().config) }
+            LinkHistory::new(commands, end, at, Beginning::of(&run.sim().config))
         });
         let history = history.and_then(LinkHistory::held);
         let example = if history.is_some() { self.demo.ran().to_vec() } else { Vec::new() };

@@ -1,11 +1,14 @@
 //! A link that holds everything: `#pako:` and the base64url of a zlib stream of versioned JSON, so that
 //! nothing is sent to a server. All fields but the version are optional; an unknown prefix is refused with words.
 
+use super::checkpoint::Recorded;
 use super::record::{Beginning, SavedRecord};
 use crate::actions::Command;
+use crate::api::Time;
 use crate::engine::store::ClientRequest;
 use crate::i18n::{Message, msg};
 use crate::kubectl::{BesideAct, RemoteAct};
+use crate::scenario::{Scenario, ScenarioStep};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
@@ -66,13 +69,21 @@ impl Link {
         self
     }
 
+    /// A link that repeats what was done in a run of a scenario with a seed, up to an end, and shows an instant of it, in milliseconds, or
+    /// its end.
+    pub fn of_scenario(scenario: &Scenario, seed: u64, commands: &[Recorded], end: (u64, Time), at: Option<u64>) -> Link {
+        let history = LinkHistory::new(commands, end, at, Some(Beginning::of_scenario(scenario)));
+        let applied = |step: &ScenarioStep| if let ScenarioStep::Apply(text) = step { Some(text.clone()) } else { None };
+        let manifest = scenario.steps.iter().rev().find_map(applied);
+        Link { v: 1, manifest, seed: Some(seed), history: history.held(), ..Link::default() }
+    }
+
     /// A link that repeats a record, if it fits into one.
     pub fn of_record(record: &SavedRecord) -> Option<Link> {
         if record.commands.len() > MAX_COMMANDS || !Beginning::tells(&record.config) {
             return None;
         }
-        let commands = record.commands.iter().map(|(tasks, time, command)| (*tasks, time.0, Deed::from(command))).collect();
-        let history = LinkHistory { commands, end: (record.end.0, record.end.1.0), at: None, cluster: Beginning::of(&record.config) };
+        let history = LinkHistory::new(&record.commands, record.end, None, Beginning::of(&record.config));
         let history = Some(history.held()?);
         let link = Link { v: 1, manifest: Some(String::new()), seed: Some(record.seed), history, ..Link::default() };
         (serialized(&link).len() <= MAX_UNPACKED_BYTES).then_some(link)
@@ -95,6 +106,12 @@ pub struct LinkHistory {
 }
 
 impl LinkHistory {
+    /// That of commands with their places, up to an end.
+    pub fn new(commands: &[Recorded], end: (u64, Time), at: Option<u64>, cluster: Option<Beginning>) -> LinkHistory {
+        let commands = commands.iter().map(|(tasks, time, command)| (*tasks, time.0, Deed::from(command))).collect();
+        LinkHistory { commands, end: (end.0, end.1.0), at, cluster }
+    }
+
     /// As a link has it.
     pub fn held(self) -> Option<Value> {
         serde_json::to_value(self).ok()

@@ -5,9 +5,9 @@ use super::permalink::{self, Link};
 /// What the file opens with before it is filled.
 const EMPTY: &str = r#"window.loopscopeFile={"hash":"","query":""}"#;
 
-/// The file with a manifest or lesson in it; nothing if it is another kind of file.
-pub fn fill(page: &str, text: &str, title: &str) -> Option<String> {
-    let hash = permalink::encode(&Link { v: 1, manifest: Some(text.to_owned()), ..Link::default() });
+/// The file with a link that it opens with; nothing if it is another kind of file.
+pub fn fill(page: &str, link: &Link, title: &str) -> Option<String> {
+    let hash = permalink::encode(link);
     let (before, after) = page.split_once(EMPTY)?;
     // Neither base64url nor a prefix needs an escape in JSON or HTML.
     let filled = format!(r#"{before}window.loopscopeFile={{"hash":"{hash}","query":""}}{after}"#);
@@ -20,16 +20,17 @@ pub fn fill(page: &str, text: &str, title: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::{EMPTY, fill};
-    use crate::session::permalink::decode;
+    use crate::session::permalink::{Link, decode};
 
     #[test]
     fn a_manifest_and_its_title_are_written_into_the_file() {
         let page = format!("<html><title>Loopscope</title><script>{EMPTY}</script>\n<script>code</script></html>");
         let text = "kind: Pod # </script>\n";
-        let filled = fill(&page, text, "a <b>").unwrap();
+        let link = Link { v: 1, manifest: Some(text.to_owned()), ..Link::default() };
+        let filled = fill(&page, &link, "a <b>").unwrap();
         assert!(filled.contains("<title>a &lt;b&gt;</title>") && filled.ends_with("code</script></html>"));
         let hash = filled.split("\"hash\":\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
         assert_eq!(decode(hash).unwrap().unwrap().manifest.as_deref(), Some(text));
-        assert_eq!(fill("<html></html>", text, "a"), None);
+        assert_eq!(fill("<html></html>", &link, "a"), None);
     }
 }

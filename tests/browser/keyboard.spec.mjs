@@ -1,22 +1,11 @@
 // Everything by keyboard alone: no pointer is used in this file.
 import { expect, test } from '@playwright/test';
 import { readFileSync } from 'node:fs';
-import { settled } from './wait.mjs';
+import { reach, settled } from './wait.mjs';
 
 const example = (name) => readFileSync(new URL(`../../src/session/examples/${name}.yaml`, import.meta.url), 'utf8');
 const focused = (page, what) => page.evaluate((what) => document.activeElement?.closest(what) !== null && document.activeElement !== document.body, what);
 const press = async (page, ...keys) => { for (const key of keys) await page.keyboard.press(key); };
-
-/** Tab until the focus is on what a selector names. */
-async function reach(page, what, key = 'Tab', most = 60) {
-  for (let i = 0; i < most; i++) {
-    if (await page.evaluate((what) => !!document.activeElement?.matches(what), what)) return;
-    // In the editor Tab indents; Escape lets it out.
-    if (await page.evaluate(() => document.activeElement?.tagName === 'TEXTAREA')) await page.keyboard.press('Escape');
-    await page.keyboard.press(key);
-  }
-  throw new Error(`${key} does not reach ${what}`);
-}
 
 /** F6 until the focus is in a panel. */
 async function panel(page, what) {

@@ -2,18 +2,7 @@
 import { expect, test } from '@playwright/test';
 import { parse } from 'yaml';
 import { lesson, names, open, panel, pass, phase, still } from './lesson-play.mjs';
-
-/** Tab until the focus is on what a selector names. */
-async function reach(page, what, key = 'Tab', most = 60) {
-  for (let i = 0; i < most; i++) {
-    const [there, inside] = await page.evaluate((what) => [document.activeElement.matches(what), !!document.activeElement.closest('#manifest .host, textarea')], what);
-    if (there) return;
-    // In the editor Tab indents; Escape lets it out.
-    if (inside) await page.keyboard.press('Escape');
-    await page.keyboard.press(key);
-  }
-  throw new Error(`${key} does not reach ${what}`);
-}
+import { reach } from './wait.mjs';
 
 /** Presses a button of the panel. */
 async function press(page, what, key = 'Enter') {

@@ -31,6 +31,18 @@ export async function forward(page, seconds) {
   await page.waitForFunction((to) => window.loopscope.now() >= to, from + seconds - 0.01);
 }
 
+/** Tab until the focus is on what a selector names. */
+export async function reach(page, what, key = 'Tab', most = 60) {
+  for (let i = 0; i < most; i++) {
+    const [there, inside] = await page.evaluate((what) => [!!document.activeElement?.matches(what), !!document.activeElement?.closest('#manifest .host, textarea')], what);
+    if (there) return;
+    // In the editor Tab indents; Escape lets it out.
+    if (inside) await page.keyboard.press('Escape');
+    await page.keyboard.press(key);
+  }
+  throw new Error(`${key} does not reach ${what}`);
+}
+
 /** What the page's address holds. */
 export async function link(page) {
   const hash = await page.evaluate(() => location.hash);
