@@ -181,6 +181,31 @@
     part(name).then(function (code) { frame.postMessage({ loopscopePart: name, code: code }, '*'); });
   }
 
+  // Frames in sight open one after another: together, each would have a share of the network and of the processor, and the reader would
+  // wait for all of them. Those out of sight come after.
+  var queue = [];
+  var opening;
+  function openInTurn(element) {
+    queue.push(element);
+    if (!opening) openNext();
+  }
+  function openNext() {
+    var at = Math.max(queue.findIndex(inSight), 0);
+    var element = opening = queue.splice(at, 1)[0];
+    if (!element) return;
+    element.insert();
+    if (!inSight(element)) opened(element);
+    // A frame that cannot start does not say so.
+    else setTimeout(opened, 10000, element);
+  }
+  function opened(element) {
+    if (element === opening) openNext();
+  }
+  function inSight(element) {
+    var box = element.getBoundingClientRect();
+    return box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth;
+  }
+
   // Attributes that are parameters of the page as they are.
   var passed = ['view', 'theme', 'speed', 'autoplay', 'controls', 'loop', 'idle-time-limit', 'markers', 'pause-on-markers'];
   var calls = ['play', 'pause', 'seek', 'step', 'setSpeed', 'setView', 'getCurrentTime', 'getDuration', 'getManifest', 'getLesson', 'apply', 'load', 'kubectl', 'next', 'hurry', 'back'];
@@ -266,7 +291,11 @@
     // With preload="none" nothing is loaded before the reader asks for it.
     show(fragment) {
       var self = this;
-      if (this.getAttribute('preload') !== 'none') return this.open(fragment);
+      if (this.getAttribute('preload') !== 'none') {
+        this.open(fragment);
+        openInTurn(this);
+        return;
+      }
       this.cover = document.createElement('button');
       this.cover.type = 'button';
       this.cover.textContent = '▶';
@@ -276,6 +305,7 @@
         self.cover.remove();
         self.setAttribute('autoplay', '');
         self.open(fragment);
+        self.insert();
         self.frame.focus();
       };
       this.root().append(this.cover);
@@ -301,13 +331,15 @@
       this.frame = frame;
       this.heard = function (event) { if (event.source === frame.contentWindow) self.hear(event.data); };
       window.addEventListener('message', this.heard);
-      this.root().prepend(frame);
+      this.needsLinked = fragment.length > 1 || this.getAttribute('view') === 'storage';
+    }
+
+    insert() {
+      this.root().prepend(this.frame);
       // A frame in sight will ask for them as soon as its document is there.
-      var box = this.getBoundingClientRect();
-      if (box.bottom > 0 && box.top < innerHeight) {
-        part('loopscope_bg').then(function () { part('play'); });
-        if (fragment.length > 1 || this.getAttribute('view') === 'storage') part('linked');
-      }
+      if (!inSight(this)) return;
+      part('loopscope_bg').then(function () { part('play'); });
+      if (this.needsLinked) part('linked');
     }
 
     // What the frame says.
@@ -316,6 +348,7 @@
         this.drawn = true;
         if (this.still) this.still.remove();
       }
+      if (message === 'loopscope:plays') opened(this);
       if (message && typeof message.loopscopePart === 'string') give(this.frame.contentWindow, message.loopscopePart);
       if (!message || message.loopscope !== 1) return;
       if (message.type === 'event') {
@@ -369,12 +402,14 @@
     }
 
     disconnectedCallback() {
+      var self = this;
       window.removeEventListener('message', this.heard);
       this.root().replaceChildren();
       this.frame = this.still = this.cover = null;
       this.drawn = this.ready = false;
+      queue = queue.filter(function (element) { return element !== self; });
+      opened(this);
       // An element that is only moved is connected again at once, and its new frame is asked again.
-      var self = this;
       Promise.resolve().then(function () { if (!self.isConnected) self.refuse('the element was removed'); });
     }
   }

@@ -309,7 +309,10 @@
       .then(function (bring) { return isLinked ? bring('linked').then(function () { return bring; }) : bring; })
       .then(function (bring) {
         function rest() { return Promise.all([bring('linked'), bring('rest'), styles('later.css')]); }
-        function play() { wasm_bindgen.play(); }
+        function play() {
+          wasm_bindgen.play();
+          tellAround('plays');
+        }
         var clock = bring('play');
         if (waits) return Promise.all([clock, rest(), taught]).then(prepare).then(open).then(play);
         app.inert = true;
@@ -334,11 +337,14 @@
       wasm_bindgen.prepare();
       return new Promise(function (resolve) { setTimeout(resolve); });
     }
+    // The page of an embed puts its own picture away, and opens the next one (static/embed.js), once this is on the screen.
+    function tellAround(what) {
+      if (parent !== window) requestAnimationFrame(function () { requestAnimationFrame(function () { parent.postMessage('loopscope:' + what, '*'); }); });
+    }
     function open() {
       clearTimeout(slow);
       wasm_bindgen.open();
-      // The page of an embed puts its own picture away (static/embed.js).
-      if (parent !== window) requestAnimationFrame(function () { requestAnimationFrame(function () { parent.postMessage('loopscope:drawn', '*'); }); });
+      tellAround('drawn');
     }
   }
 

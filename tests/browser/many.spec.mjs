@@ -35,6 +35,26 @@ test('where the element that asked first goes away, the others open all the same
   for (const scope of await page.locator('loop-scope').all()) expect(await scope.evaluate((element) => element.getManifest())).toContain('nginx');
 });
 
+test('those in sight open one after another, those out of sight after them', async ({ page }) => {
+  await page.addInitScript(() => {
+    window.loaded = [];
+    addEventListener('message', ({ data }) => {
+      if (data === 'loopscope:plays') window.loaded.push([...document.querySelectorAll('loop-scope')].filter(({ frame }) => frame.isConnected).length);
+    });
+  });
+  // Two of the four are in sight; the others do not draw before they are.
+  await page.goto(site.address(4, '&gap=200'));
+  await all(page);
+  expect(await page.evaluate(() => window.loaded)).toEqual([1, 2]);
+});
+
+test('a frame that cannot start does not keep the others waiting for good', async ({ page }) => {
+  let frames = 0;
+  await page.route('**/index.html?*', (route) => (frames++ ? route.continue() : route.fulfill({ contentType: 'text/html', body: '' })));
+  await page.goto(site.address(2));
+  expect(await page.locator('loop-scope').nth(1).evaluate((scope) => scope.getManifest())).toContain('nginx');
+});
+
 /** What the page of a course gets in place of the module; its frames get the module. */
 for (const [name, fulfil] of [
   ['is no part of this build', (route) => route.fulfill({ contentType: 'text/javascript', body: 'window.loopscopeParts = { loopscope_bg: "\\0asm?" };' })],
