@@ -83,10 +83,23 @@
 
   var owners = Object.assign(Object.create(null), { Deployment: 1, ReplicaSet: 1, StatefulSet: 1, ReplicationController: 1 });
 
-  // A card for each object, and an outline for each Pod that is still to come; of a lesson its title.
-  function picture(manifest, dark, language) {
+  function inks(dark) {
+    return dark ? ['#14181f', '#1a1f28', '#3a4352', '#e8ecf3', '#b1bac9'] : ['#ffffff', '#f8f9fb', '#cdd3dd', '#171b24', '#465065'];
+  }
+  function sheet(ink) {
+    return 'position:absolute;inset:0;width:100%;height:100%;box-sizing:border-box;border:1px solid ' + ink[2] + ';border-radius:12px;background:' + ink[0] + ';font-family:system-ui,sans-serif;pointer-events:none;';
+  }
+
+  function titled(title, ink) {
+    var paragraph = document.createElement('p');
+    paragraph.textContent = title;
+    paragraph.style.cssText = sheet(ink) + 'margin:0;padding:48px 24px;overflow:hidden;color:' + ink[3] + ';font-size:20px;line-height:1.4;text-align:center';
+    return paragraph;
+  }
+
+  // A card for each object, and an outline for each Pod that is still to come.
+  function picture(manifest, ink) {
     var svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
-    var ink = dark ? ['#14181f', '#1a1f28', '#3a4352', '#e8ecf3', '#b1bac9'] : ['#ffffff', '#f8f9fb', '#cdd3dd', '#171b24', '#465065'];
     function add(name, attributes, text) {
       var element = document.createElementNS(svg.namespaceURI, name);
       Object.keys(attributes).forEach(function (key) { element.setAttribute(key, attributes[key]); });
@@ -119,12 +132,10 @@
       if (column > 560) { column = 20; y += 72; }
     });
     if (column > 20) y += 72;
-    var title = lessonTitle(manifest, language);
-    if (title) add('text', { x: 380, y: 66, fill: ink[3], 'font-size': 20, 'text-anchor': 'middle' }, cut(title, 60));
     svg.setAttribute('viewBox', '0 0 760 ' + Math.max(y, 120));
     svg.setAttribute('role', 'img');
-    svg.setAttribute('aria-label', title || shown.map(function (one) { return one.kind + ' ' + one.name; }).join(', ') || 'Loopscope');
-    svg.style.cssText = 'position:absolute;inset:0;width:100%;height:100%;box-sizing:border-box;border:1px solid ' + ink[2] + ';border-radius:12px;background:' + ink[0] + ';font-family:system-ui,sans-serif;pointer-events:none';
+    svg.setAttribute('aria-label', shown.map(function (one) { return one.kind + ' ' + one.name; }).join(', ') || 'Loopscope');
+    svg.style.cssText = sheet(ink);
     return svg;
   }
 
@@ -247,8 +258,7 @@
       var inline = this.querySelector('script[type="text/yaml"], template, pre');
       var hash = this.getAttribute('hash');
       var lesson = this.getAttribute('lesson');
-      // A lesson of the page has a name; another one has an address.
-      var src = lesson && /[/.]/.test(lesson) ? lesson : this.getAttribute('src');
+      var src = lesson && !this.named() ? lesson : this.getAttribute('src');
       var text = inline ? Promise.resolve((inline.content || inline).textContent)
         : src ? fetch(src).then(function (answer) {
           if (!answer.ok) throw new Error(src + ': ' + answer.status);
@@ -267,14 +277,21 @@
       return around ? around.lang : '';
     }
 
+    // A lesson of the page has a name; another one has an address.
+    named() {
+      var lesson = this.getAttribute('lesson');
+      return /[/.]/.test(lesson) ? null : lesson;
+    }
+
     root() {
       return this.shadowRoot || this.attachShadow({ mode: 'open' });
     }
 
-    // The still picture, until the frame says that it has drawn its own.
+    // The still picture, until the frame says that it has drawn its own. The frame of a lesson of the page says itself what it will be.
     draw(manifest) {
       var poster = this.getAttribute('poster');
-      if (this.drawn || this.still || !(manifest || poster)) return;
+      var title = lessonTitle(manifest, /^zh/i.test(this.spoken()) ? 'zh' : 'en') || (this.rests() && this.named() && (this.title || this.named()));
+      if (this.drawn || this.still || !(manifest || poster || title)) return;
       var theme = this.getAttribute('theme');
       var dark = theme === 'dark' || (theme !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches);
       if (poster) {
@@ -283,15 +300,19 @@
         this.still.alt = '';
         this.still.style.cssText = 'position:absolute;inset:0;width:100%;height:100%;object-fit:cover;border-radius:12px;pointer-events:none';
       } else {
-        this.still = picture(manifest, dark, /^zh/i.test(this.spoken()) ? 'zh' : 'en');
+        this.still = title ? titled(title, inks(dark)) : picture(manifest, inks(dark));
       }
       this.root().append(this.still);
     }
 
-    // With preload="none" nothing is loaded before the reader asks for it.
+    rests() {
+      return this.getAttribute('preload') === 'none';
+    }
+
+    // What rests loads nothing before the reader asks for it.
     show(fragment) {
       var self = this;
-      if (this.getAttribute('preload') !== 'none') {
+      if (!this.rests()) {
         this.open(fragment);
         openInTurn(this);
         return;
@@ -303,6 +324,7 @@
       this.cover.style.cssText = 'position:absolute;inset:0;margin:auto;width:64px;height:64px;border:0;border-radius:999px;background:#326ce5;color:#fff;font-size:24px;cursor:pointer;z-index:1';
       this.cover.onclick = function () {
         self.cover.remove();
+        if (self.named() && self.still) self.still.remove();
         self.setAttribute('autoplay', '');
         self.open(fragment);
         self.insert();
@@ -316,8 +338,7 @@
       passed.forEach(function (name) {
         if (this.hasAttribute(name)) query.set(name, this.getAttribute(name) || '1');
       }, this);
-      var lesson = this.getAttribute('lesson');
-      if (lesson && !/[/.]/.test(lesson)) query.set('lesson', lesson);
+      if (this.named()) query.set('lesson', this.named());
       if (this.hasAttribute('start-at')) query.set('t', this.getAttribute('start-at'));
       query.set('share', '1');
       if (this.spoken()) query.set('lang', this.spoken());

@@ -260,13 +260,17 @@ test('what an element shows before its frame does: cards, the title of a lesson,
     <loop-scope hash="#pako:zzzzz"></loop-scope>
     <loop-scope hash="#base64:${Buffer.from('{"v":1,"manifest":{}}').toString('base64url')}"></loop-scope>
     <loop-scope hash="#pako:${bomb}"></loop-scope>
-    <loop-scope>${inline(many)}</loop-scope>`);
+    <loop-scope>${inline(many)}</loop-scope>
+    <loop-scope lesson="control-loop"></loop-scope>
+    <loop-scope lesson="control-loop" preload="none"></loop-scope>
+    <loop-scope lesson="control-loop" preload="none" title="What a control loop is"></loop-scope>`);
   const stills = () => page.evaluate(() => [...document.querySelectorAll('loop-scope')].map((scope) => {
-    const still = scope.shadowRoot?.querySelector('svg, img');
-    return `${scope.frame ? 'frame' : 'no frame'}, ${still ? still.getAttribute('aria-label') ?? still.localName : 'nothing'}`;
+    const still = scope.shadowRoot?.querySelector('svg, img, p');
+    return `${scope.frame ? 'frame' : 'no frame'}, ${still ? (still.getAttribute('aria-label') ?? still.textContent) || still.localName : 'nothing'}`;
   }));
   await expect.poll(stills).toEqual([
     'frame, Pod one', 'frame, 我的课程', 'frame, Mine', 'frame, Only this, and that', 'frame, Folded over lines', 'frame, 折叠的', 'frame, img', 'frame, nothing', 'frame, Loopscope', 'frame, nothing', 'frame, Loopscope',
+    'frame, nothing', 'no frame, control-loop', 'no frame, What a control loop is',
   ]);
 });
 
