@@ -83,6 +83,7 @@ docs: ## Build the documentation site, in English and Chinese, into dist/docs, b
 	@scripts/tools.sh mdbook
 	mdbook build site
 	mdbook build site/zh
+	@if [ -f dist/sw.js ] && command -v node >/dev/null; then node scripts/offline.mjs; fi # the page has a link to it
 
 tools: tools-wasm tools-npm tools-browser tools-binaryen tools-clients tools-sphinx tools-firefox ## Install whatever is missing
 

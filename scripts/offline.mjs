@@ -1,13 +1,15 @@
-// The last step of a release build: a service worker with the files of this build (static/sw.js), so that the page opens without a network.
-// A development build has none: it would show the last build but one.
+// The last step of a release build: a service worker with the files of this build (static/sw.js), so that the page opens without a network;
+// and, where the documentation was built beside the page (make docs), the way to it. A development build has no service worker: it would
+// show the last build but one.
 import { createHash } from 'node:crypto';
-import { copyFileSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 
 const dist = new URL('../dist/', import.meta.url);
 const source = new URL('../static/', import.meta.url);
-const link = '<link rel="manifest" href="manifest.webmanifest">';
-const index = readFileSync(new URL('index.html', dist), 'utf8');
-if (!index.includes(link)) writeFileSync(new URL('index.html', dist), index.replace('</title>', `</title>${link}`));
+const index = new URL('index.html', dist);
+const links = ['<link rel="manifest" href="manifest.webmanifest">', existsSync(new URL('docs/index.html', dist)) ? '<link rel="help" href="docs/">' : ''];
+const bare = readFileSync(index, 'utf8').replace(/<link rel="(manifest|help)"[^>]*>/g, '');
+writeFileSync(index, bare.replace('</title>', `</title>${links.join('')}`));
 copyFileSync(new URL('manifest.webmanifest', source), new URL('manifest.webmanifest', dist));
 
 // What only pages of other sites load stays out: they have no service worker.

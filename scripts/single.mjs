@@ -25,7 +25,7 @@ let page = text('index.html')
   .replace(/<link rel="stylesheet" href="([^"]+)">/g, (_, name) => style(name))
   .replace('</head>', () => `${style('later.css')}</head>`)
   .replace(/(http-equiv="Content-Security-Policy" content=")[^"]*/, (_, head) => head + policy)
-  .replace(/<link rel="(icon|manifest)"[^>]*>/g, '')
+  .replace(/<link rel="(icon|manifest|help)"[^>]*>/g, '')
   // What it opens with stands in a line of its own, which others write over.
   .replace('<script>', () => `${script('window.loopscopeFile={"hash":"","query":""}')}\n${script(`Object.assign(window.loopscopeFile,${json({ files, parts })});`)}<script>`);
 if (/<(link|script)[^>]*(href|src)="(?!data:)/.test(page.replace(/<script>[^]*?<\/script>/g, ''))) throw new Error('the single file still loads something');

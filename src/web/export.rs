@@ -48,14 +48,15 @@ impl ImageFormat {
         ImageFormat::ALL.into_iter().filter(move |form| !form.moves() || small && (*form != ImageFormat::Video || makes_videos()))
     }
 
-    /// Its entry in the menu.
-    pub fn title(self) -> String {
+    /// Its entry in the menu, where this stretch of the history is marked.
+    pub fn title(self, stretch: Option<(u64, u64)>) -> String {
+        let stretch = stretch.map_or_else(|| msg::export_last(FILM_MS), |(from, to)| msg::export_marked(from, to));
         match self {
             ImageFormat::Svg => "SVG".to_string(),
             ImageFormat::Png => "PNG".to_string(),
-            ImageFormat::Film => say(msg::export_film(FILM_MS)),
-            ImageFormat::Video => say(msg::export_video(FILM_MS)),
-            ImageFormat::Stills => say(msg::export_stills(FILM_MS)),
+            ImageFormat::Film => say(msg::export_film(stretch)),
+            ImageFormat::Video => say(msg::export_video(stretch)),
+            ImageFormat::Stills => say(msg::export_stills(stretch)),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Help: what the page is, what to try first, the keys, the words, and what is simulated.
 
-use super::dom::icon;
-use super::language::say;
+use super::dom::{document, icon};
+use super::language::{Lang, current, say};
 use crate::i18n::{Constant, Message, msg};
 use crate::session::simulated::{self, Treatment};
 use yew::prelude::*;
@@ -65,6 +65,14 @@ fn part(title: Message, open: bool, body: Html) -> Html {
     html! { <details open={open}><summary>{ icon("i-down", 14) }<h3>{ say(title) }</h3></summary>{ body }</details> }
 }
 
+/// The way to the documentation, where it was built beside the page (scripts/offline.mjs).
+fn guide() -> Html {
+    let link = document().query_selector("link[rel=help]").ok().flatten().and_then(|link| link.get_attribute("href"));
+    let Some(home) = link else { return Html::default() };
+    let page = if current() == Lang::Chinese { "zh/index.html" } else { "index.html" };
+    html! { <>{ " " }<a href={[home.as_str(), page].concat()} target="_blank" rel="noopener">{ say(msg::help_guide()) }{ icon("i-external", 14) }</a></> }
+}
+
 /// The body of the dialog.
 /// `narrow`: there is little room, and no keyboard to name keys of.
 pub fn help(tries: &[Message], on_try: &Callback<usize>, narrow: bool) -> Html {
@@ -72,7 +80,7 @@ pub fn help(tries: &[Message], on_try: &Callback<usize>, narrow: bool) -> Html {
     let words = html! { <dl class="words">{ for WORDS.iter().map(|(word, means)| html! { <><dt>{ say(word()) }</dt><dd>{ say(means()) }</dd></> }) }</dl> };
     html! {
         <div class="help">
-            <p>{ say(msg::help_what()) }</p>
+            <p>{ say(msg::help_what()) }{ guide() }</p>
             if !tries.is_empty() { <p class="dim">{ say(msg::help_try()) }</p>{ offers(tries, on_try) } }
             // What is open comes last, so that all three are in sight.
             { part(msg::help_words(), narrow, words) }

@@ -65,7 +65,7 @@ test('an embed of 320 by 300 shows the root with its Pods, and its caption in th
   await expect(page.locator('.cap .mid')).toContainText(/[\u4e00-\u9fff]/);
 });
 
-for (const [zoom, size] of [['200 %', { width: 720, height: 450 }], ['400 %', { width: 360, height: 225 }]]) {
+for (const [zoom, size] of [['200 %', { width: 720, height: 450 }], ['400 %', { width: 360, height: 225 }], ['320 by 256 pixels', { width: 320, height: 256 }]]) {
   test(`at ${zoom} nothing is cut off or out of reach`, async ({ page }) => {
     await page.setViewportSize(size);
     await page.emulateMedia({ reducedMotion: 'reduce' });

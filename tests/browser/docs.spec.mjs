@@ -116,6 +116,18 @@ test.describe('the built site', () => {
     expect(failed).toEqual([]);
   });
 
+  test('the page leads to it, in its language', async ({ page }) => {
+    for (const [lang, help, guide] of [['en', 'Help', 'Guide and reference'], ['zh', '帮助', '指南与参考']]) {
+      await page.goto(`index.html?lang=${lang}`);
+      await page.waitForFunction(() => window.loopscope?.ready);
+      await page.getByRole('button', { name: help, exact: true }).click();
+      const [opened] = await Promise.all([page.waitForEvent('popup'), page.getByRole('link', { name: guide }).click()]);
+      await expect(opened.locator('html')).toHaveAttribute('lang', lang === 'zh' ? 'zh-CN' : 'en');
+      await expect(opened).toHaveTitle(/Loopscope/);
+      await opened.close();
+    }
+  });
+
   test('each page links to itself in the other language, or to its start', async ({ page }) => {
     for (const name of listed) {
       await page.goto(address(name));

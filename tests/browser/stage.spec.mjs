@@ -251,7 +251,7 @@ test('a stretch between two marks is saved as stills, one a page', async ({ page
   }
   await page.getByRole('dialog', { name: 'Compare two points in time' }).getByRole('button', { name: 'Close' }).click();
   await page.evaluate(() => loopscope.seek(9));
-  const stills = await save(page, /^Stills/);
+  const stills = await save(page, 'Stills, one a page, from 00:02.000 to 00:05.000 (marks A and B)');
   expect(stills.name).toMatch(/\.html$/);
   const other = await browser.newPage();
   await other.setContent(stills.bytes.toString());
@@ -271,7 +271,7 @@ test('a stretch between two marks is saved as stills, one a page', async ({ page
 
 test('the last seconds are saved as a picture that moves, and as a video', async ({ page }) => {
   await open(page, example('statefulset'));
-  const film = await save(page, /^Animated SVG/);
+  const film = await save(page, 'Animated SVG of the last 20 s, or from mark A to B');
   expect(film.name).toMatch(/\.svg$/);
   const text = film.bytes.toString();
   const wrong = await page.evaluate(malformed, text);

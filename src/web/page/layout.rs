@@ -91,7 +91,6 @@ impl Page {
                         on_why={link.callback(Msg::Why)}
                         card={None::<Rc<Card>>}
                         on_hover={Callback::noop()}
-                        on_export={Callback::noop()}
                         on_size={link.callback(|(width, height)| Msg::Other(CompareMsg::Stage(width, height).into()))}
                     />
                 </section>

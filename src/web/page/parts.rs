@@ -25,7 +25,7 @@ use crate::web::dom::icon;
 use crate::web::editor::Editor;
 use crate::web::inspector::Inspector;
 use crate::web::language::{Lang, marked, say};
-use crate::web::stage::{SceneScope, Stage};
+use crate::web::stage::{SaveProps, SceneScope, Stage};
 use crate::web::timeline::{LaneClock, MarkSpan};
 use crate::web::tools::{Tool, Tools};
 use crate::web::topbar::Topbar;
@@ -411,7 +411,7 @@ impl Page {
                 card={self.hover.card.clone()}
                 changes={state.compare.difference.clone().filter(|_| self.panels.tool == Some(Tool::Compare))}
                 on_hover={link.callback(Msg::Hover)}
-                on_export={link.callback(Msg::Export)}
+                save={SaveProps { stretch: state.compare.stretch(&state.timeline.run), on_save: link.callback(Msg::Export) }}
                 on_size={link.callback(|(width, height)| Msg::Do(Do::Stage(width, height)))}
             />
         }

@@ -30,10 +30,10 @@ pub(super) fn legend(of: &Legend, scene: &Scene) -> Html {
 
 impl Stage {
     /// The pictures that can be saved.
-    pub(super) fn menu(link: &yew::html::Scope<Self>, scene: &Scene) -> Html {
+    pub(super) fn menu(link: &yew::html::Scope<Self>, props: &Props) -> Html {
         html! {
             <div class="menu" role="menu" aria-label={say(msg::button_save_image())}>
-                { for ImageFormat::of(scene).map(|form| html! { <button type="button" role="menuitem" onclick={link.callback(move |_| Msg::Export(form))}>{ form.title() }</button> }) }
+                { for ImageFormat::of(&props.scene).map(|form| html! { <button type="button" role="menuitem" onclick={link.callback(move |_| Msg::Export(form))}>{ form.title(props.save.stretch) }</button> }) }
             </div>
         }
     }

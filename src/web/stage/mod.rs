@@ -5,7 +5,7 @@ mod pointer;
 mod props;
 mod sheets;
 
-pub use props::{SceneScope, picked};
+pub use props::{SaveProps, SceneScope, picked};
 
 use crate::api::ObjectRef;
 use crate::i18n::format::Px;
@@ -267,7 +267,7 @@ impl Stage {
             }
             Msg::Export(form) => {
                 self.menu = false;
-                ctx.props().on_export.emit(form);
+                ctx.props().save.on_save.emit(form);
                 true
             }
         }
@@ -464,7 +464,7 @@ impl Component for Stage {
                             <button type="button" data-key="+" aria-label={say(msg::button_zoom_in())} title={say(msg::with_key(msg::button_zoom_in(), "+"))} onclick={link.callback(|_| Msg::Zoom(1.25))}>{ icon("i-plus", 14) }</button>
                             <button type="button" data-key="0" aria-label={say(msg::button_zoom_to_fit())} title={say(msg::with_key(msg::button_zoom_to_fit(), "0"))} onclick={link.callback(|_| Msg::All)}>{ icon("i-fit", 14) }</button>
                             <button type="button" id="export" aria-label={say(msg::button_save_image())} title={say(msg::button_save_image())} aria-haspopup="menu" aria-expanded={self.menu.to_string()} onclick={link.callback(|_| Msg::Menu)}>{ icon("i-save", 14) }</button>
-                            if self.menu { { Self::menu(link, scene) } }
+                            if self.menu { { Self::menu(link, ctx.props()) } }
                         </div>
                     }
                 }

@@ -11,6 +11,7 @@ use crate::views::grouping::{FOLD, GROUP};
 use crate::views::shape::{Item, Scene};
 use crate::views::view::View;
 use crate::views::viewport::ViewedScene;
+use crate::web::export::ImageFormat;
 use crate::web::language::Lang;
 use std::rc::Rc;
 use web_sys::{KeyboardEvent, MouseEvent, PointerEvent, WheelEvent};
@@ -72,8 +73,18 @@ pub struct Props {
     /// What differs between two instants, while they are compared.
     #[prop_or_default]
     pub changes: Option<Rc<Vec<Change>>>,
-    /// The picture is to be saved.
-    pub on_export: Callback<crate::web::export::ImageFormat>,
+    /// What can be saved.
+    #[prop_or_default]
+    pub save: SaveProps,
+}
+
+/// How what is shown is saved.
+#[derive(Clone, Default, PartialEq)]
+pub struct SaveProps {
+    /// The stretch of the history between the marks, in milliseconds.
+    pub stretch: Option<(u64, u64)>,
+    /// A person chose a form.
+    pub on_save: Callback<ImageFormat>,
 }
 
 /// What happens to the stage.
