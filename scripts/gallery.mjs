@@ -77,6 +77,7 @@ for (const [lang, tongue] of Object.entries(tongues)) {
     const lesson = parse(read(`static/lessons/${name}.yaml`));
     // Its steps are played up to the first task.
     await picture(name, lang, `&lesson=${name}`, async (page) => {
+      await page.waitForFunction(() => window.loopscope.lesson());
       await page.evaluate(async (steps) => {
         for (let at = 0; at < steps; at++) {
           const { phase } = window.loopscope.lesson();

@@ -131,7 +131,7 @@ pub const ALL: &[Function] = &[
         let pod = history.named(Kind::Pod, &words[0]).and_then(|object| object.pod()).filter(|pod| !pod.node_name.is_empty());
         pod.map_or(Value::Nothing, |pod| Value::Text(pod.node_name.clone()))
     }),
-    function("uid", "uid(object)", "its uid: another object of the same name has another", |history, _, words| {
+    function("uid", "uid(object)", "its uid: a different object with the same name has a different one", |history, _, words| {
         history.find(&words[0]).map_or(Value::Nothing, |object| Value::Text(object.meta.uid.to_string().into()))
     }),
     function("exists", "exists(object)", "whether there is such an object", |history, _, words| {
@@ -140,7 +140,7 @@ pub const ALL: &[Function] = &[
     function(
         "count",
         "count(kind[, labels])",
-        "how many objects of a kind there are, with labels: count(pods, 'app=web')",
+        "how many objects of a kind there are, optionally only those with the given labels: count(pods, 'app=web')",
         |history, _, words| {
             let Some(kind) = Kind::from_word(&words[0]) else { return Value::Nothing };
             let labels = words.get(1).map_or("", |labels| labels);
@@ -180,7 +180,7 @@ pub const ALL: &[Function] = &[
     now(
         "refused",
         "refused(kind or object)",
-        "how many requests for it were refused since the step began, as by a PodDisruptionBudget",
+        "how many requests for it were refused since the step began, for example by a PodDisruptionBudget",
         |history, sim, words| {
             let Some(sim) = sim else { return Value::Nothing };
             let (kind, name) = match words[0].split_once('/') {
