@@ -101,11 +101,11 @@ impl Compare {
         Vec::new()
     }
 
-    /// The stretch between snapshots A and B, in milliseconds, where both are of the branch that is shown.
+    /// The stretch between snapshots A and B, in milliseconds, where both are of the branch that is shown and not of one instant.
     pub fn stretch(&self, run: &Run) -> Option<(u64, u64)> {
         let [Some(a), Some(b)] = &self.snapshots else { return None };
         let shown = run.branches().0;
-        (a.branch == shown && b.branch == shown).then(|| (a.at.min(b.at), a.at.max(b.at)))
+        (a.branch == shown && b.branch == shown && a.at != b.at).then(|| (a.at.min(b.at), a.at.max(b.at)))
     }
 
     fn mark(&mut self, which: usize, run: &Run) {

@@ -70,7 +70,7 @@ fn guide() -> Html {
     let link = document().query_selector("link[rel=help]").ok().flatten().and_then(|link| link.get_attribute("href"));
     let Some(home) = link else { return Html::default() };
     let page = if current() == Lang::Chinese { "zh/index.html" } else { "index.html" };
-    html! { <>{ " " }<a href={[home.as_str(), page].concat()} target="_blank" rel="noopener">{ say(msg::help_guide()) }{ icon("i-external", 14) }</a></> }
+    html! { <>{ " " }<a href={[home.as_str(), page].concat()} target="_blank" rel="noopener">{ say(msg::help_guide()) }</a></> }
 }
 
 /// The body of the dialog.
