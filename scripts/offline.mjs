@@ -1,4 +1,4 @@
-// The last step of a release build: a service worker with the files of this build (static/sw.js), so that the page opens without a network;
+// Near the end of a release build, and again after `make docs`: a service worker with the files of this build (static/sw.js), so that the page opens without a network;
 // and, where the documentation was built beside the page (make docs), the way to it. A development build has no service worker: it would
 // show the last build but one.
 import { createHash } from 'node:crypto';
@@ -13,7 +13,7 @@ writeFileSync(index, bare.replace('</title>', `</title>${links.join('')}`));
 copyFileSync(new URL('manifest.webmanifest', source), new URL('manifest.webmanifest', dist));
 
 // What only pages of other sites load stays out: they have no service worker.
-const apart = /^(sw\.js|single\.html|embed\.m?js|lesson\.schema\.json|follow\.js|host\.js|course-page\.html|docs\/.*|.*\.wasm\.js|lessons\/.*\.yaml)$/;
+const apart = /^(sw\.js|single\.html|licences\.txt|embed\.m?js|lesson\.schema\.json|follow\.js|host\.js|course-page\.html|docs\/.*|.*\.wasm\.js|lessons\/.*\.yaml)$/;
 const files = readdirSync(dist, { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile())
   .map((entry) => `${entry.parentPath}/${entry.name}`.slice(dist.pathname.length).replace(/^\//, ''))

@@ -83,17 +83,23 @@
 
   var owners = Object.assign(Object.create(null), { Deployment: 1, ReplicaSet: 1, StatefulSet: 1, ReplicationController: 1 });
 
+  // Surface, card, line, text and lesser text.
   function inks(dark) {
     return dark ? ['#14181f', '#1a1f28', '#3a4352', '#e8ecf3', '#b1bac9'] : ['#ffffff', '#f8f9fb', '#cdd3dd', '#171b24', '#465065'];
   }
+  // The style of what lies over the frame.
   function sheet(ink) {
     return 'position:absolute;inset:0;width:100%;height:100%;box-sizing:border-box;border:1px solid ' + ink[2] + ';border-radius:12px;background:' + ink[0] + ';font-family:system-ui,sans-serif;pointer-events:none;';
   }
 
   function titled(title, ink) {
     var paragraph = document.createElement('p');
-    paragraph.textContent = title;
-    paragraph.style.cssText = sheet(ink) + 'margin:0;padding:48px 24px;overflow:hidden;color:' + ink[3] + ';font-size:20px;line-height:1.4;text-align:center';
+    var text = document.createElement('span');
+    text.textContent = title;
+    // Above the button, where there is one.
+    text.style.cssText = 'display:block;max-height:calc(50% - 40px);overflow:hidden';
+    paragraph.append(text);
+    paragraph.style.cssText = sheet(ink) + 'margin:0;padding:24px;color:' + ink[3] + ';font-size:20px;line-height:1.4;text-align:center';
     return paragraph;
   }
 
@@ -192,29 +198,48 @@
     part(name).then(function (code) { frame.postMessage({ loopscopePart: name, code: code }, '*'); });
   }
 
-  // Frames in sight open one after another: together, each would have a share of the network and of the processor, and the reader would
-  // wait for all of them. Those out of sight come after.
-  var queue = [];
-  var opening;
+  // The first frame in sight opens alone: with others it would have a share of the network and of the processor, and the reader would wait
+  // for all of them. They open once it has started; where none is in sight, as the browser loads them.
+  var waiting = [];
+  var first;
+  var limit;
+  var isFree = false;
+  // The box of an element does not tell what is clipped, folded away, or in a page that is out of sight itself.
+  var watch = typeof IntersectionObserver === 'function' && new IntersectionObserver(function (entries) {
+    entries.forEach(function (entry) {
+      var isSeen = entry.intersectionRatio > 0 && getComputedStyle(entry.target).visibility !== 'hidden';
+      if (isSeen && !first && !isFree) {
+        first = entry.target;
+        // A frame that may not be loaded tells nothing.
+        limit = setTimeout(openAll, 10000);
+        first.open();
+      }
+      // What is not painted does not tell that it has started.
+      if (!isSeen && entry.target === first) openAll();
+    });
+    if (!first) openAll();
+  }, { threshold: [0, 0.01] });
   function openInTurn(element) {
-    queue.push(element);
-    if (!opening) openNext();
+    // Behind another tab nothing is painted.
+    if (isFree || document.hidden || !watch) {
+      element.open();
+      return;
+    }
+    waiting.push(element);
+    watch.observe(element);
   }
-  function openNext() {
-    var at = Math.max(queue.findIndex(inSight), 0);
-    var element = opening = queue.splice(at, 1)[0];
-    if (!element) return;
-    element.insert();
-    if (!inSight(element)) opened(element);
-    // A frame that cannot start does not say so.
-    else setTimeout(opened, 10000, element);
+  function openAll() {
+    isFree = true;
+    clearTimeout(limit);
+    watch.disconnect();
+    waiting.splice(0).forEach(function (element) {
+      if (element !== first) element.open();
+    });
   }
-  function opened(element) {
-    if (element === opening) openNext();
-  }
-  function inSight(element) {
-    var box = element.getBoundingClientRect();
-    return box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth;
+  // It has started, cannot, or is gone.
+  function leaveTurn(element) {
+    waiting = waiting.filter(function (other) { return other !== element; });
+    if (element === first) openAll();
   }
 
   // Attributes that are parameters of the page as they are.
@@ -290,7 +315,7 @@
     // The still picture, until the frame says that it has drawn its own. The frame of a lesson of the page says itself what it will be.
     draw(manifest) {
       var poster = this.getAttribute('poster');
-      var title = lessonTitle(manifest, /^zh/i.test(this.spoken()) ? 'zh' : 'en') || (this.rests() && this.named() && (this.title || this.named()));
+      var title = lessonTitle(manifest, /^zh/i.test(this.spoken()) ? 'zh' : 'en') || (this.rests() && this.named() && (this.getAttribute('title') || this.named()));
       if (this.drawn || this.still || !(manifest || poster || title)) return;
       var theme = this.getAttribute('theme');
       var dark = theme === 'dark' || (theme !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches);
@@ -313,27 +338,29 @@
     show(fragment) {
       var self = this;
       if (!this.rests()) {
-        this.open(fragment);
+        this.makeFrame(fragment);
         openInTurn(this);
         return;
       }
       this.cover = document.createElement('button');
       this.cover.type = 'button';
       this.cover.textContent = '▶';
-      this.cover.setAttribute('aria-label', this.getAttribute('title') || 'Loopscope');
+      this.cover.setAttribute('aria-label', this.getAttribute('title') || this.named() || 'Loopscope');
       this.cover.style.cssText = 'position:absolute;inset:0;margin:auto;width:64px;height:64px;border:0;border-radius:999px;background:#326ce5;color:#fff;font-size:24px;cursor:pointer;z-index:1';
       this.cover.onclick = function () {
         self.cover.remove();
-        if (self.named() && self.still) self.still.remove();
+        // The frame of a lesson of the page says itself what it will be.
+        if (self.named() && self.still && !self.hasAttribute('poster')) self.still.remove();
         self.setAttribute('autoplay', '');
-        self.open(fragment);
-        self.insert();
+        self.makeFrame(fragment);
+        self.open();
         self.frame.focus();
       };
       this.root().append(this.cover);
     }
 
-    open(fragment) {
+    // The frame, which loads nothing before it is opened.
+    makeFrame(fragment) {
       var query = new URLSearchParams({ embed: '' });
       passed.forEach(function (name) {
         if (this.hasAttribute(name)) query.set(name, this.getAttribute(name) || '1');
@@ -350,15 +377,17 @@
       frame.style.cssText = 'width:100%;height:100%;box-sizing:border-box;border:1px solid #d5dae3;border-radius:12px;display:block';
       frame.src = LoopScope.home + 'index.html?' + query + fragment;
       this.frame = frame;
-      this.heard = function (event) { if (event.source === frame.contentWindow) self.hear(event.data); };
+      // A frame that is gone, and one that is not opened yet, have no window.
+      this.heard = function (event) { if (event.source && event.source === frame.contentWindow) self.hear(event.data); };
       window.addEventListener('message', this.heard);
       this.needsLinked = fragment.length > 1 || this.getAttribute('view') === 'storage';
     }
 
-    insert() {
+    open() {
       this.root().prepend(this.frame);
       // A frame in sight will ask for them as soon as its document is there.
-      if (!inSight(this)) return;
+      var box = this.getBoundingClientRect();
+      if (box.bottom <= 0 || box.top >= innerHeight) return;
       part('loopscope_bg').then(function () { part('play'); });
       if (this.needsLinked) part('linked');
     }
@@ -369,7 +398,8 @@
         this.drawn = true;
         if (this.still) this.still.remove();
       }
-      if (message === 'loopscope:plays') opened(this);
+      // The first Pods are on the screen a moment later.
+      if (message === 'loopscope:started') setTimeout(leaveTurn, 300, this);
       if (message && typeof message.loopscopePart === 'string') give(this.frame.contentWindow, message.loopscopePart);
       if (!message || message.loopscope !== 1) return;
       if (message.type === 'event') {
@@ -428,8 +458,7 @@
       this.root().replaceChildren();
       this.frame = this.still = this.cover = null;
       this.drawn = this.ready = false;
-      queue = queue.filter(function (element) { return element !== self; });
-      opened(this);
+      leaveTurn(this);
       // An element that is only moved is connected again at once, and its new frame is asked again.
       Promise.resolve().then(function () { if (!self.isConnected) self.refuse('the element was removed'); });
     }

@@ -238,6 +238,11 @@
     });
   }
 
+  // The page of an embed puts its own picture away, and opens others (static/embed.js), once this is on the screen.
+  function tellAround(what) {
+    if (parent !== window) requestAnimationFrame(function () { requestAnimationFrame(function () { parent.postMessage('loopscope:' + what, '*'); }); });
+  }
+
   // The page cannot start.
   function refuse(error) {
     // Perhaps what was given is of another build.
@@ -249,6 +254,7 @@
     if (note) note.textContent = '';
     var reason = String((error && error.message) || error);
     tell(words().cannotStart, words().needs(reason), []);
+    tellAround('started');
   }
 
   // A release build has a service worker that keeps its files (static/sw.js); a frame has no use for it. What the reader does comes first.
@@ -311,7 +317,7 @@
         function rest() { return Promise.all([bring('linked'), bring('rest'), styles('later.css')]); }
         function play() {
           wasm_bindgen.play();
-          tellAround('plays');
+          tellAround('started');
         }
         var clock = bring('play');
         if (waits) return Promise.all([clock, rest(), taught]).then(prepare).then(open).then(play);
@@ -336,10 +342,6 @@
     function prepare() {
       wasm_bindgen.prepare();
       return new Promise(function (resolve) { setTimeout(resolve); });
-    }
-    // The page of an embed puts its own picture away, and opens the next one (static/embed.js), once this is on the screen.
-    function tellAround(what) {
-      if (parent !== window) requestAnimationFrame(function () { requestAnimationFrame(function () { parent.postMessage('loopscope:' + what, '*'); }); });
     }
     function open() {
       clearTimeout(slow);

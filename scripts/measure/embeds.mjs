@@ -1,10 +1,10 @@
 // What several embeds on a page cost: bytes of one and of four, what one out of sight does, frames while twenty are scrolled.
 import { chromium as browsers } from '@playwright/test';
 import { chromium } from '../../tests/browser/chromium.mjs';
-import { course, crowd, scrolled, transfer, used } from '../../tests/browser/many.mjs';
+import { crowd, many, scrolled, transfer, used } from '../../tests/browser/many.mjs';
 
 export async function measure() {
-  const site = await course();
+  const site = await many();
   const browser = await browsers.launch(chromium);
   const [one, four] = [await transfer(browser, site, 1), await transfer(browser, site, 4)];
   console.log(`transfer until all is loaded: one ${(one / 1000).toFixed(0)} kB, four ${(four / 1000).toFixed(0)} kB: ${(four / one).toFixed(2)} times`);

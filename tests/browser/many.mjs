@@ -5,14 +5,14 @@ import { serve } from './server.mjs';
 
 /** A course page of another site than Loopscope's, which is served as static hosts do: compressed, and kept for a while; `cors`: that
  * allows its files to be read, as the page knows. */
-export async function course({ cors = false } = {}) {
+export async function many({ cors = false } = {}) {
   let bytes = 0;
   const lib = await serve(0, { brotli: true, keeps: true, cors, sent: (size) => { bytes += size; } });
   const home = `http://127.0.0.1:${lib.address().port}/loopscope/`;
   const site = createServer((asked, answer) => {
     const query = new URL(asked.url, 'http://localhost').searchParams;
     const one = `<p style="height:${query.get('gap') ?? 0}px">Text</p><loop-scope preload="${query.get('preload') ?? 'auto'}" autoplay height="300"></loop-scope>`;
-    answer.writeHead(200, { 'content-type': 'text/html' }).end(`<!doctype html><html lang="en"><title>Course</title><script src="${home}embed.js"${cors ? ' crossorigin' : ''}></script><body>${one.repeat(Number(query.get('n')))}`);
+    answer.writeHead(200, { 'content-type': 'text/html' }).end(`<!doctype html><html lang="en"><title>Course</title>${query.has('reversed') ? '<style>body { display: flex; flex-direction: column-reverse; }</style>' : ''}<script src="${home}embed.js"${cors ? ' crossorigin' : ''}></script><body>${one.repeat(Number(query.get('n')))}`);
   });
   await new Promise((go) => site.listen(0, '127.0.0.1', go));
   return {

@@ -1,11 +1,12 @@
 // Several embeds on one page: they share what is downloaded, rest when they are out of sight, and leave the page its frames.
 // Bounds are generous, for a shared machine; `node scripts/measure.mjs embeds` prints the figures of docs/embedding.md.
 import { expect, test } from '@playwright/test';
-import { all, course, crowd, scrolled, transfer, used } from './many.mjs';
+import { course } from './course.mjs';
+import { all, crowd, many, scrolled, transfer, used } from './many.mjs';
 
 test.describe.configure({ timeout: 180_000 });
 let site;
-test.beforeAll(async () => { site = await course(); });
+test.beforeAll(async () => { site = await many(); });
 test.afterAll(() => site.close());
 
 test('four embeds transfer at most 1.2 times what one does', async ({ browser }) => {
@@ -29,26 +30,63 @@ test('the next page of a course finds the module in the cache', async ({ browser
 });
 
 test('where the element that asked first goes away, the others open all the same', async ({ page }) => {
-  await page.goto(site.address(3));
-  await page.waitForFunction(() => document.querySelectorAll('loop-scope')[2].frame);
-  await page.locator('loop-scope').first().evaluate((scope) => scope.remove());
+  const errors = [];
+  page.on('pageerror', (error) => errors.push(error.message));
+  await page.goto(site.address(4));
+  await page.waitForFunction(() => document.querySelector('loop-scope').frame?.isConnected);
+  const from = Date.now();
+  // The last one waits.
+  await page.evaluate(() => ['first', 'last'].forEach((which) => document.querySelector(`loop-scope:${which}-of-type`).remove()));
   for (const scope of await page.locator('loop-scope').all()) expect(await scope.evaluate((element) => element.getManifest())).toContain('nginx');
+  expect(Date.now() - from).toBeLessThan(8_000);
+  expect(errors).toEqual([]);
 });
 
-test('those in sight open one after another, those out of sight after them', async ({ page }) => {
+test('the first in sight opens alone, the others once it has started', async ({ page }) => {
   await page.addInitScript(() => {
-    window.loaded = [];
+    window.opened = [];
     addEventListener('message', ({ data }) => {
-      if (data === 'loopscope:plays') window.loaded.push([...document.querySelectorAll('loop-scope')].filter(({ frame }) => frame.isConnected).length);
+      if (data !== 'loopscope:started') return;
+      const open = [...document.querySelectorAll('loop-scope')].filter(({ frame }) => frame.isConnected);
+      window.opened.push(open.map((scope) => scope.getBoundingClientRect().top < innerHeight));
     });
   });
-  // Two of the four are in sight; the others do not draw before they are.
-  await page.goto(site.address(4, '&gap=200'));
+  // The first in the document is the last on the page.
+  await page.goto(site.address(4, '&gap=200&reversed=1'));
   await all(page);
-  expect(await page.evaluate(() => window.loaded)).toEqual([1, 2]);
+  const [alone, then] = await page.evaluate(() => window.opened);
+  expect(alone).toEqual([true]);
+  expect(then).toHaveLength(4);
 });
 
-test('a frame that cannot start does not keep the others waiting for good', async ({ page }) => {
+/** Waits until the last embed of a page or frame answers; the milliseconds. */
+async function answered(of) {
+  const from = Date.now();
+  expect(await of.locator('loop-scope').last().evaluate((scope) => scope.getManifest())).toContain('nginx');
+  return Date.now() - from;
+}
+
+for (const [where, folded] of [
+  ['a closed <details>', (scope) => `<details><summary>More</summary>${scope}</details>`],
+  ['a folded panel', (scope) => `<div style="height:0;overflow:hidden">${scope}</div>`],
+  ['a hidden slide', (scope) => `<div style="position:absolute;visibility:hidden">${scope}</div>`],
+]) {
+  test(`one in ${where} keeps nobody waiting`, async ({ page, baseURL }) => {
+    const scope = '<loop-scope autoplay></loop-scope>';
+    await course(page, baseURL, `<script src="HOMEembed.js"></script>${folded(scope)}${scope}`);
+    expect(await answered(page)).toBeLessThan(8_000);
+  });
+}
+
+test('in a frame as high as its content, what the reader scrolls to opens at once', async ({ page }) => {
+  await page.setContent(`<iframe id="course" style="width:800px;height:4000px" src="${site.address(6, '&gap=300&preload=near')}"></iframe>`);
+  const frame = page.frameLocator('#course');
+  await expect.poll(() => frame.locator('loop-scope').first().evaluate(({ frame }) => frame?.isConnected)).toBe(true);
+  await frame.locator('loop-scope').last().scrollIntoViewIfNeeded();
+  expect(await answered(frame)).toBeLessThan(8_000);
+});
+
+test('a frame that may not be loaded does not keep the others waiting for good', async ({ page }) => {
   let frames = 0;
   await page.route('**/index.html?*', (route) => (frames++ ? route.continue() : route.fulfill({ contentType: 'text/html', body: '' })));
   await page.goto(site.address(2));
@@ -74,7 +112,7 @@ for (const [name, fulfil] of [
 
 test.describe('where a site allows its files to be read, and the page says so', () => {
   let open;
-  test.beforeAll(async () => { open = await course({ cors: true }); });
+  test.beforeAll(async () => { open = await many({ cors: true }); });
   test.afterAll(() => open.close());
 
   /** The files of the module that the page of a course, not its frames, asked for, in the order in which they came to be asked for. */

@@ -100,7 +100,7 @@ test('a lesson as a SCORM package tells a learning platform of completion and sc
     };
   }, manifest);
   expect(await refused(manifest)).toEqual([]);
-  expect(await refused(manifest.replace('<organizations', '<organisations'))).not.toEqual([]);
+  expect(await refused(manifest.replaceAll('organizations', 'organisations'))).not.toEqual([]);
   expect(await refused(manifest.replace('scormtype="sco"', 'scormtype="lesson"'))).not.toEqual([]);
   expect(found).toEqual({ wrong: 0, version: '1.2', title: 'The control loop', item: true, type: 'sco', files: ['index.html', 'scorm.js'] });
 

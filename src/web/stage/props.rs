@@ -73,7 +73,7 @@ pub struct Props {
     /// What differs between two instants, while they are compared.
     #[prop_or_default]
     pub changes: Option<Rc<Vec<Change>>>,
-    /// What can be saved.
+    /// How it is saved.
     #[prop_or_default]
     pub save: SaveProps,
 }
@@ -120,7 +120,7 @@ pub enum Msg {
     /// The menu of what can be saved.
     Menu,
     /// One of its entries.
-    Export(crate::web::export::ImageFormat),
+    Export(ImageFormat),
     /// The next of many items.
     More,
 }
