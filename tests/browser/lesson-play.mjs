@@ -53,7 +53,7 @@ const stands = (page) => page.evaluate(() => new Promise((resolve) => {
   look();
 }));
 
-/** Runs until the cluster is stable. On a busy machine the clock may stand for frames before it is: the key that comes then lets it run on. */
+/** Runs until the cluster is stable. The key is pressed again where the clock still runs after ten seconds: seen once, its cause is not known. */
 async function settle(page) {
   for (let press = 0; press < 5; press++) {
     await page.keyboard.press('s');

@@ -97,12 +97,15 @@ test('a lesson as a SCORM package tells a learning platform of completion and sc
       item: all('item')[0].getAttribute('identifierref') === all('resource')[0].getAttribute('identifier'),
       type: all('resource')[0].getAttributeNS('http://www.adlnet.org/xsd/adlcp_rootv1p2', 'scormtype'),
       files: all('file').map((one) => one.getAttribute('href')),
+      // The schemas allow other values, and elements of other namespaces.
+      schema: all('schema')[0].textContent, spaces: [...new Set(all('*').map((one) => one.namespaceURI))], elements: all('*').length > 10,
+      titled: all('title').every((one) => [...one.textContent].length <= 200),
     };
   }, manifest);
   expect(await refused(manifest)).toEqual([]);
   expect(await refused(manifest.replaceAll('organizations', 'organisations'))).not.toEqual([]);
   expect(await refused(manifest.replace('scormtype="sco"', 'scormtype="lesson"'))).not.toEqual([]);
-  expect(found).toEqual({ wrong: 0, version: '1.2', title: 'The control loop', item: true, type: 'sco', files: ['index.html', 'scorm.js'] });
+  expect(found).toEqual({ wrong: 0, version: '1.2', title: 'The control loop', item: true, type: 'sco', files: ['index.html', 'scorm.js'], schema: 'ADL SCORM', spaces: ['http://www.imsproject.org/xsd/imscp_rootv1p1p2'], elements: true, titled: true });
 
   // A learning platform: its page has the API, and the package in a frame.
   const lms = '<!doctype html><title>Course</title><script src="scorm12.js"></script><script>window.API = new Scorm12API({ autocommit: false });</script><iframe id="sco" src="package/index.html" width="1200" height="800"></iframe>';
