@@ -205,13 +205,18 @@
     ]);
   };
 
+  // What follows has a task of its own: a phone is busy with each for a while.
+  function turn(value) {
+    return new Promise(function (resolve) { setTimeout(resolve, 0, value); });
+  }
+
   // The module, and what brings it a later part: a promise that the part is in the module's tables.
   function instantiate(module) {
     var later = { play: {}, linked: {}, rest: {} };
     var brought = {};
     var exports;
     function bring(name) {
-      return brought[name] || (brought[name] = part(name).then(function (module) {
+      return brought[name] || (brought[name] = part(name).then(turn).then(function (module) {
         return startsAgain || WebAssembly.instantiate(module, { first: exports });
       }));
     }
@@ -310,6 +315,7 @@
     var waits = inside || /^(reload|back_forward)$/.test(navigation && navigation.type) || query.has('t') || lesson
       || /^(nodes|network|rollout|loops)$/.test(query.get('view'));
     Promise.all([first, glue, styled()])
+      .then(turn)
       .then(function (loaded) { return instantiate(loaded[0]); })
       .then(read)
       .then(function (bring) { return isLinked ? bring('linked').then(function () { return bring; }) : bring; })
@@ -324,6 +330,7 @@
         app.inert = true;
         return prepare().then(open).then(function () { return clock; }).then(play).then(rest);
       })
+      .then(turn)
       .then(function () {
         if (startsAgain) return;
         app.inert = false;
@@ -338,10 +345,9 @@
         clearTimeout(slow);
         if (!stopped && !startsAgain) refuse(error);
       });
-    // In a task of its own: a phone is busy with each of them for a while.
+    // Part by part.
     function prepare() {
-      wasm_bindgen.prepare();
-      return new Promise(function (resolve) { setTimeout(resolve); });
+      return wasm_bindgen.prepare() ? turn().then(prepare) : turn();
     }
     function open() {
       clearTimeout(slow);

@@ -68,8 +68,13 @@ pub struct State {
 impl State {
     /// A page with a manifest, applied and playing.
     pub fn new(text: &str, seed: u64) -> State {
+        State::of(text, Run::new(seed))
+    }
+
+    /// The same in a cluster that is there.
+    fn of(text: &str, run: Run) -> State {
         let mut state = State {
-            timeline: Timeline::new(Run::new(seed)),
+            timeline: Timeline::new(run),
             editor: Editor::new(text),
             console: Console::default(),
             selection: Selection::default(),
@@ -92,9 +97,19 @@ impl State {
 
     /// The page that a link describes, or the one everybody begins with.
     pub fn from_link(link: Option<&Link>) -> State {
+        State::in_cluster(State::cluster(link), link)
+    }
+
+    /// The cluster of a link, empty.
+    pub fn cluster(link: Option<&Link>) -> Run {
+        Run::new(link.and_then(|link| link.seed).unwrap_or(1))
+    }
+
+    /// The page that a link describes, in its cluster.
+    pub fn in_cluster(cluster: Run, link: Option<&Link>) -> State {
         let first = &examples::ALL[0];
         let text = link.and_then(|link| link.manifest.as_deref()).unwrap_or_else(first.text);
-        let mut state = State::new(text, link.and_then(|link| link.seed).unwrap_or(1));
+        let mut state = State::of(text, cluster);
         state.editor.leftovers.from_page = link.is_none();
         if let Some(view) = link.and_then(|link| link.view.as_deref()).and_then(crate::views::by_id) {
             state.selection.view = view;

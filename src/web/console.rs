@@ -1,19 +1,20 @@
 //! The kubectl console: one line at the foot, its output above when it is open.
 
-use super::dom::icon;
+use super::dom::{self, icon};
 use super::language::{Lang, marked, say};
 use crate::actions::OutputLine;
 use crate::api::ObjectRef;
 use crate::i18n::msg;
 use crate::session::console::{OWN, PROMPT, SHELL_PROMPT};
 use crate::views::columns;
+use std::cell::Cell;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlTextAreaElement, KeyboardEvent};
 use yew::prelude::*;
 
 /// What the console shows.
-#[derive(Properties, PartialEq)]
+#[derive(Clone, Properties, PartialEq)]
 pub struct Props {
     /// The language.
     pub lang: Lang,
@@ -47,26 +48,20 @@ pub struct Props {
     pub on_select: Callback<Option<ObjectRef>>,
 }
 
-/// What happens to the console.
-pub enum Msg {
-    /// A key in the line.
-    Key(KeyboardEvent),
-}
-
 /// The console.
 pub struct Console {
     input: NodeRef,
     output: NodeRef,
     /// Place in the history, from the end.
-    back: usize,
+    back: Cell<usize>,
     /// A line was entered: its answer is shown from its beginning.
-    asked: bool,
+    asked: Cell<bool>,
     /// Whether the end is in sight: what comes then is followed.
     ends: bool,
 }
 
 impl Console {
-    fn complete(&self, ctx: &Context<Self>, input: &HtmlTextAreaElement) {
+    fn complete(props: &Props, input: &HtmlTextAreaElement) {
         let text = input.value();
         let (head, last) = text.split_at(text.rfind(char::is_whitespace).map_or(0, |at| at + 1));
         let line = head.rsplit('\n').next().unwrap_or(head).trim();
@@ -75,7 +70,7 @@ impl Console {
         let mut found = match words {
             0 => own(&mut ["kubectl", "fault"].into_iter().chain(OWN).map(str::to_string)),
             1 if line == "kubectl" => own(&mut crate::kubectl::VERBS.iter().map(|verb| verb.name.to_string())),
-            _ => own(&mut ctx.props().on_complete.emit(last.to_string()).into_iter()),
+            _ => own(&mut props.on_complete.emit(last.to_string()).into_iter()),
         };
         crate::sort::sort(&mut found);
         found.dedup();
@@ -90,19 +85,11 @@ impl Console {
             input.set_value(&format!("{head}{common}{space}"));
         }
     }
-}
 
-impl Component for Console {
-    type Message = Msg;
-    type Properties = Props;
-
-    fn create(_: &Context<Self>) -> Self {
-        Console { input: NodeRef::default(), output: NodeRef::default(), back: 0, asked: false, ends: true }
-    }
-
-    fn update(&mut self, ctx: &Context<Self>, Msg::Key(event): Msg) -> bool {
-        let Some(input) = self.input.cast::<HtmlTextAreaElement>() else { return false };
-        let history = &ctx.props().history;
+    /// Answers a key in the line.
+    fn key(&self, props: &Props, event: &KeyboardEvent) {
+        let Some(input) = self.input.cast::<HtmlTextAreaElement>() else { return };
+        let history = &props.history;
         if event.key() != "F6" {
             event.stop_propagation();
         }
@@ -113,48 +100,56 @@ impl Component for Console {
                 let line = input.value();
                 if !line.trim().is_empty() {
                     input.set_value("");
-                    self.back = 0;
-                    self.asked = true;
-                    ctx.props().on_line.emit(line.trim_end().to_owned());
+                    self.back.set(0);
+                    self.asked.set(true);
+                    props.on_line.emit(line.trim_end().to_owned());
                 }
             }
-            "c" if event.ctrl_key() && input.value().is_empty() => ctx.props().on_stop.emit(()),
+            "c" if event.ctrl_key() && input.value().is_empty() => props.on_stop.emit(()),
             // The key that opens the console closes it.
             "`" if input.value().is_empty() => {
                 event.prevent_default();
-                ctx.props().on_open.emit(!ctx.props().open);
-                if ctx.props().open {
+                props.on_open.emit(!props.open);
+                if props.open {
                     let _ = input.blur();
                 }
             }
-            "ArrowUp" | "ArrowDown" if self.back > 0 || !input.value().contains('\n') => {
+            "ArrowUp" | "ArrowDown" if self.back.get() > 0 || !input.value().contains('\n') => {
                 event.prevent_default();
-                let back = self.back.min(history.len());
-                self.back = if event.key() == "ArrowUp" { (back + 1).min(history.len()) } else { back.saturating_sub(1) };
-                let line = if self.back == 0 { "" } else { &history[history.len() - self.back] };
+                let back = self.back.get().min(history.len());
+                self.back.set(if event.key() == "ArrowUp" { (back + 1).min(history.len()) } else { back.saturating_sub(1) });
+                let line = if self.back.get() == 0 { "" } else { &history[history.len() - self.back.get()] };
                 input.set_value(line);
             }
             // An empty line lets Tab through: the console is no trap.
             "Tab" if !event.shift_key() && !input.value().is_empty() => {
                 event.prevent_default();
-                self.complete(ctx, &input);
+                Self::complete(props, &input);
             }
             "Escape" => {
                 if input.value().is_empty() {
-                    ctx.props().on_open.emit(false);
+                    props.on_open.emit(false);
                     let _ = input.blur();
                 }
                 input.set_value("");
             }
             // A line that is changed is a new one.
-            key if key.chars().count() == 1 || matches!(key, "Backspace" | "Delete") => self.back = 0,
+            key if key.chars().count() == 1 || matches!(key, "Backspace" | "Delete") => self.back.set(0),
             _ => {}
         }
-        false
+    }
+}
+
+impl Component for Console {
+    type Message = ();
+    type Properties = Props;
+
+    fn create(_: &Context<Self>) -> Self {
+        Console { input: NodeRef::default(), output: NodeRef::default(), back: Cell::new(0), asked: Cell::new(false), ends: true }
     }
 
     fn view(&self, ctx: &Context<Self>) -> Html {
-        super::dom::renders("Console");
+        dom::renders("Console");
         let props = ctx.props();
         let open = props.open;
         let narrow = if props.narrow { columns::narrow(&props.lines) } else { Vec::new() };
@@ -189,11 +184,19 @@ impl Component for Console {
             (false, true) => msg::console_waits_paused(command),
             (false, false) => msg::console_waits(command),
         };
-        let toggle = props.on_open.reform(move |_: MouseEvent| !open);
+        let on_open = props.on_open.clone();
+        let toggle = Callback::from(move |_: MouseEvent| {
+            on_open.emit(!open);
+            if !open {
+                focus();
+            }
+        });
+        let (link, owned) = (ctx.link().clone(), props.clone());
+        let onkeydown = dom::answer(&link, move |console: &Console, event| console.key(&owned, event));
         html! {
             <section class="console" aria-label={say(msg::console_title())} id="console">
                 <div class="bar"><span class="ps" aria-hidden="true">{ if props.shell { SHELL_PROMPT } else { PROMPT } }</span>
-                    <textarea ref={self.input.clone()} rows="1" enterkeyhint="send" aria-label={say(msg::console_input())} placeholder={if props.shell { "ls" } else { "kubectl get pods" }} spellcheck="false" autocomplete="off" autocapitalize="off" onkeydown={ctx.link().callback(Msg::Key)} />
+                    <textarea ref={self.input.clone()} rows="1" enterkeyhint="send" aria-label={say(msg::console_input())} placeholder={if props.shell { "ls" } else { "kubectl get pods" }} spellcheck="false" autocomplete="off" autocapitalize="off" onkeydown={onkeydown} />
                     if let Some(command) = &props.waits {
                         <span class="waits ell" id="console-waits" title={say(still(command))}>{ say(still(command)) }</span>
                         if props.paused && !props.shell {
@@ -224,10 +227,10 @@ impl Component for Console {
     fn rendered(&mut self, _: &Context<Self>, _: bool) {
         let Some(output) = self.output.cast::<Element>() else { return };
         // The line sticks to the upper edge: where it would stand is told by what comes after it.
-        let lines = output.query_selector_all(".cmdline").ok().filter(|_| self.asked);
+        let lines = output.query_selector_all(".cmdline").ok().filter(|_| self.asked.get());
         let last = lines.and_then(|all| all.item(all.length().checked_sub(1)?)?.dyn_into::<Element>().ok());
         if let Some((line, next)) = last.and_then(|line| line.next_element_sibling().map(|next| (line, next))) {
-            self.asked = false;
+            self.asked.set(false);
             let far = next.get_bounding_client_rect().top() - output.get_bounding_client_rect().top();
             output.set_scroll_top(output.scroll_top() + far as i32 - line.client_height());
         } else if self.ends {
@@ -256,7 +259,7 @@ fn parts(text: &str, names: impl Iterator<Item = (usize, Callback<MouseEvent>)>)
 
 /// Moves the focus into the line.
 pub fn focus() {
-    if let Ok(Some(input)) = super::dom::document().query_selector("#console textarea")
+    if let Ok(Some(input)) = dom::document().query_selector("#console textarea")
         && let Ok(input) = input.dyn_into::<HtmlTextAreaElement>()
     {
         let _ = input.focus();

@@ -7,6 +7,7 @@ use std::cell::RefCell;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;
 use web_sys::{Document, Element, Window};
+use yew::html::Scope;
 use yew::prelude::*;
 
 /// The window. There is one: this code runs nowhere else.
@@ -331,6 +332,17 @@ pub fn focus(element: &Element) {
     if let Some(element) = element.dyn_ref::<web_sys::HtmlElement>() {
         let _ = element.focus();
     }
+}
+
+/// Answers an event while the browser dispatches it. A message may be read later: once the scheduler has worked for 16 ms it lets the
+/// browser go on first, and by then the event has had its default action, and the next key has gone to where the focus was.
+pub fn answer<C: Component, E: 'static>(link: &Scope<C>, answer: impl Fn(&C, &E) + 'static) -> Callback<E> {
+    let link = link.clone();
+    Callback::from(move |event: E| {
+        if let Some(component) = link.get_component() {
+            answer(&component, &event);
+        }
+    })
 }
 
 /// The element of the diagram that Tab and F6 focus: one of its objects, or the diagram itself where it is empty.

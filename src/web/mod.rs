@@ -33,14 +33,15 @@ mod window;
 use status::{SHOWN, STOPPED};
 use wasm_bindgen::prelude::*;
 
-/// Makes what the page opens with. Called by static/start.js, as what follows: each is a task of its own.
+/// Makes a part of what the page opens with; whether there is more to do. Called by static/start.js, as what follows: each call is a task
+/// of its own.
 #[wasm_bindgen]
-pub fn prepare() {
+pub fn prepare() -> bool {
     yew::set_custom_panic_hook(Box::new(|info| {
         STOPPED.set(true);
         dom::tell_stopped(&crate::i18n::format::clock(SHOWN.get()), &info.to_string());
     }));
-    page::prepare();
+    page::prepare()
 }
 
 /// Mounts the page.

@@ -188,3 +188,52 @@ test('what the pages of time offer is reached too', async ({ page }) => {
   const [download] = await Promise.all([page.waitForEvent('download'), (async () => { await reach(page, '[role="menuitem"]'); await page.keyboard.press('Enter'); })()]);
   expect(download.suggestedFilename()).toMatch(/\.svg$/);
 });
+
+// Between an event that a script dispatches and the script's next line nothing else of the page runs: as it is for a reader's keys while the
+// page is busy. What is answered later comes after the browser's own action, and after the next key.
+test('a key is answered while the browser dispatches it', async ({ page }) => {
+  await open(page, '?editor=plain&paused');
+  await page.evaluate(() => {
+    window.dispatched = (what, event) => {
+      const on = what === 'body' ? document.body : document.querySelector(what);
+      if (event instanceof KeyboardEvent) what === 'body' ? document.activeElement.blur() : on.focus();
+      let out = false;
+      addEventListener('keydown', (heard) => { out = heard === event; }, { once: true });
+      on.dispatchEvent(event);
+      return [event.defaultPrevented ? 'prevented' : 'default', ...(event instanceof KeyboardEvent ? [out ? 'on' : 'stopped'] : [])].join(' ');
+    };
+    window.key = (what, key, more) => dispatched(what, new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true, ...more }));
+    window.wheel = (what, more) => dispatched(what, new WheelEvent('wheel', { deltaY: 10, bubbles: true, cancelable: true, ...more }));
+  });
+  // The console: its key brings the focus there, Enter empties the line, Escape takes the focus away.
+  expect(await page.evaluate(() => [key('body', '`'), document.activeElement.matches('#console textarea')])).toEqual(['prevented on', true]);
+  expect(await page.evaluate(() => {
+    const line = document.querySelector('#console textarea');
+    const all = [];
+    line.value = 'kubectl ge';
+    all.push(key('#console textarea', 'Tab'), line.value);
+    line.value = 'kubectl get nodes';
+    all.push(key('#console textarea', 'Enter'), line.value, key('#console textarea', 's'), key('#console textarea', 'Escape'), document.activeElement === line);
+    return all;
+  })).toEqual(['prevented stopped', 'kubectl get ', 'prevented stopped', '', 'default stopped', 'default stopped', false]);
+  await expect(page.locator('#console [role="log"]')).toHaveCount(0);
+  await page.keyboard.press('`');
+  await expect(page.locator('#console [role="log"]')).toContainText('node-1');
+  await page.keyboard.press('Escape');
+  // Two keys before anything else has run: the line is put away, and the second goes to the page.
+  const before = await page.evaluate(() => {
+    key('body', '`');
+    key('#console textarea', 'Escape');
+    key('body', '.');
+    return loopscope.now();
+  });
+  await page.waitForFunction((before) => loopscope.now() >= before + 0.99, before);
+
+  // The page, the lanes, the diagram, the text of the manifest.
+  expect(await page.evaluate(() => [' ', 'ArrowRight', 'F6', '/', 'q'].map((one) => key('body', one)))).toEqual([...Array(4).fill('prevented on'), 'default on']);
+  expect(await page.evaluate(() => ['ArrowUp', 'Home', '+', '0'].map((one) => key('.timeline canvas', one)))).toEqual(Array(4).fill('prevented stopped'));
+  expect(await page.evaluate(() => [' ', 'ArrowDown', '+', 'w', 'q'].map((one) => key('#stage .item[tabindex]', one)))).toEqual([...Array(4).fill('prevented stopped'), 'default on']);
+  expect(await page.evaluate(() => [key('#manifest textarea', 'Tab'), key('#manifest textarea', 'Escape'), key('#manifest textarea', 'Tab'), key('#manifest textarea', 'Enter', { ctrlKey: true })])).toEqual(['prevented stopped', 'default stopped', 'default stopped', 'prevented stopped']);
+  // What the wheel moves here does not move the page.
+  expect(await page.evaluate(() => [wheel('#stage'), wheel('.timeline canvas'), wheel('body')])).toEqual(['prevented', 'prevented', 'default']);
+});

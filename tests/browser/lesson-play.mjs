@@ -39,26 +39,19 @@ export async function played(page) {
   await still(page);
 }
 
-/** Until the clock has stood for some frames, or the task is done; whether it has within ten seconds. */
-const stands = (page) => page.evaluate(() => new Promise((resolve) => {
-  let [now, same] = [NaN, 0];
-  const until = performance.now() + 10_000;
-  const look = () => {
-    same = window.loopscope.now() === now ? same + 1 : 0;
-    now = window.loopscope.now();
-    if (same >= 8 || window.loopscope.lesson().phase === 'done') resolve(true);
-    else if (performance.now() > until) resolve(false);
-    else requestAnimationFrame(look);
-  };
-  look();
-}));
-
-/** Runs until the cluster is stable. The key is pressed again where the clock still runs after ten seconds: seen once, its cause is not known. */
+/** Runs until the cluster is stable: the clock has stood for some frames, or the task is done. */
 async function settle(page) {
-  for (let press = 0; press < 5; press++) {
-    await page.keyboard.press('s');
-    if (await stands(page)) return;
-  }
+  await page.keyboard.press('s');
+  await page.evaluate(() => new Promise((resolve) => {
+    let [now, same] = [NaN, 0];
+    const look = () => {
+      same = window.loopscope.now() === now ? same + 1 : 0;
+      now = window.loopscope.now();
+      if (same >= 8 || window.loopscope.lesson().phase === 'done') resolve();
+      else requestAnimationFrame(look);
+    };
+    look();
+  }));
 }
 
 /** Lets time pass as an action of a lesson says, by the keys of the page. */

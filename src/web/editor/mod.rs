@@ -19,6 +19,7 @@ use crate::web::window;
 use gloo_timers::callback::Timeout;
 pub use plan::change;
 use plan::{afresh, differs, dropped, label, leftovers, message, named, replaced, was};
+use std::cell::Cell;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use web_sys::{Event, HtmlElement, HtmlTextAreaElement, InputEvent, KeyboardEvent};
@@ -97,16 +98,12 @@ fn is_same(one: &Rc<str>, other: &Rc<str>) -> bool {
 pub enum Msg {
     /// Typed.
     Input,
-    /// A key.
-    Key(KeyboardEvent),
     /// Scrolled.
     Scroll,
     /// Replace a word of a line (from 1) by another.
     Fix(usize, (usize, usize), String),
     /// To the first line that is refused.
     Problem,
-    /// A file was dropped.
-    Dropped(DragEvent),
     /// Fetch the code editor.
     Load,
     /// It is there.
@@ -126,7 +123,7 @@ pub struct Editor {
     pub(super) area: NodeRef,
     pub(super) lines: NodeRef,
     /// Esc was pressed: the next Tab leaves the editor.
-    pub(super) leaving: bool,
+    pub(super) leaving: Cell<bool>,
     pub(super) host: NodeRef,
     pub(super) rich: Option<Rich>,
     pub(super) told: Option<code::Told>,
@@ -178,6 +175,32 @@ impl Editor {
         let _ = area.set_selection_range(first as u32, (first + shifted.encode_utf16().count()) as u32);
     }
 
+    /// Answers a key in the text.
+    fn key(&self, on_apply: &Callback<()>, event: &KeyboardEvent) {
+        let Some(area) = self.area() else { return };
+        // Shift comes before Tab, and is a key of its own.
+        let leaving = if event.key() == "Shift" { self.leaving.get() } else { self.leaving.take() };
+        match event.key().as_str() {
+            "Enter" if event.ctrl_key() || event.meta_key() => {
+                event.prevent_default();
+                on_apply.emit(());
+            }
+            "Enter" if !event.shift_key() && !event.is_composing() => {
+                event.prevent_default();
+                Self::enter(&area);
+            }
+            "Escape" => self.leaving.set(true),
+            "Tab" if !leaving && !event.alt_key() && !event.ctrl_key() => {
+                event.prevent_default();
+                Self::tab(&area, event.shift_key());
+            }
+            _ => {}
+        }
+        if event.key() != "F6" {
+            event.stop_propagation();
+        }
+    }
+
     pub(super) fn enter(area: &HtmlTextAreaElement) {
         let (from, _) = selection(area);
         let units: Vec<u16> = area.value().encode_utf16().take(from).collect();
@@ -204,7 +227,7 @@ impl Component for Editor {
         Editor {
             area: NodeRef::default(),
             lines: NodeRef::default(),
-            leaving: false,
+            leaving: Cell::new(false),
             host: NodeRef::default(),
             rich: None,
             told: None,
@@ -256,10 +279,6 @@ impl Component for Editor {
                 ctx.props().on_apply.emit(());
                 return false;
             }
-            Msg::Dropped(event) => {
-                dropped(ctx, &event);
-                return false;
-            }
             Msg::Problem => {
                 let props = ctx.props();
                 let Some(first) = props.diagnostics.iter().find(|diagnostic| diagnostic.error) else { return false };
@@ -284,29 +303,6 @@ impl Component for Editor {
                 if let Some(lines) = self.lines.cast::<HtmlElement>() {
                     lines.set_scroll_top(area.scroll_top());
                     lines.set_scroll_left(area.scroll_left());
-                }
-            }
-            Msg::Key(event) => {
-                // Shift comes before Tab, and is a key of its own.
-                let leaving = if event.key() == "Shift" { self.leaving } else { std::mem::take(&mut self.leaving) };
-                match event.key().as_str() {
-                    "Enter" if event.ctrl_key() || event.meta_key() => {
-                        event.prevent_default();
-                        ctx.props().on_apply.emit(());
-                    }
-                    "Enter" if !event.shift_key() && !event.is_composing() => {
-                        event.prevent_default();
-                        Self::enter(&area);
-                    }
-                    "Escape" => self.leaving = true,
-                    "Tab" if !leaving && !event.alt_key() && !event.ctrl_key() => {
-                        event.prevent_default();
-                        Self::tab(&area, event.shift_key());
-                    }
-                    _ => {}
-                }
-                if event.key() != "F6" {
-                    event.stop_propagation();
                 }
             }
             _ => {}
@@ -351,6 +347,10 @@ impl Component for Editor {
                 on_apply.emit(());
             }
         });
+        let onkey = dom::answer(link, {
+            let on_apply = props.on_apply.clone();
+            move |editor: &Editor, event| editor.key(&on_apply, event)
+        });
         html! {
             <section class="panel left" aria-label={say(msg::panel_manifest())} id="manifest" onkeydown={onkeydown}>
                 <div class="p-head"><h2>{ say(msg::panel_manifest()) }</h2><span class="mono dim file ell">{ &props.file }</span>
@@ -365,7 +365,7 @@ impl Component for Editor {
                         <button type="button" class="btn ghost icon" aria-label={say(msg::button_hide_manifest())} title={say(msg::button_hide_manifest())} onclick={close}>{ icon("i-panel-l", 16) }</button>
                     }
                 </div>
-                <div class={classes!("code", self.rich.is_some().then_some("rich"), (props.standing == ApplyStatus::Edited).then_some("trying"), then.is_some().then_some("covered"))} ondragover={Callback::from(|event: DragEvent| event.prevent_default())} ondrop={link.callback(Msg::Dropped)}>
+                <div class={classes!("code", self.rich.is_some().then_some("rich"), (props.standing == ApplyStatus::Edited).then_some("trying"), then.is_some().then_some("covered"))} ondragover={Callback::from(|event: DragEvent| event.prevent_default())} ondrop={dropped(&props.on_edit)}>
                     if let Some(text) = then { { was(ctx, text) } }
                     <div class="host" ref={self.host.clone()} />
                     if self.rich.is_none() {
@@ -378,7 +378,7 @@ impl Component for Editor {
                             autocapitalize="off"
                             wrap="off"
                             oninput={link.callback(|_: InputEvent| Msg::Input)}
-                            onkeydown={link.callback(Msg::Key)}
+                            onkeydown={onkey}
                             onscroll={link.callback(|_: Event| Msg::Scroll)}
                             onfocus={link.callback(|_: FocusEvent| Msg::Load)}
                         />

@@ -40,12 +40,13 @@ pub(super) fn replaced(text: &str, line: usize, (from, to): (usize, usize), word
     lines.join("\n")
 }
 
-pub(super) fn dropped(ctx: &Context<Editor>, event: &DragEvent) {
-    let file = event.data_transfer().and_then(|data| data.files()).and_then(|files| files.get(0));
-    if let Some(file) = file {
+/// Reads a file that is dropped. The browser has it only while it tells of it.
+pub(super) fn dropped(on_edit: &Callback<String>) -> Callback<DragEvent> {
+    let on_edit = on_edit.clone();
+    Callback::from(move |event: DragEvent| {
+        let Some(file) = event.data_transfer().and_then(|data| data.files()).and_then(|files| files.get(0)) else { return };
         event.prevent_default();
-        let on_edit = ctx.props().on_edit.clone();
-        let promise = file.text();
+        let (on_edit, promise) = (on_edit.clone(), file.text());
         wasm_bindgen_futures::spawn_local(async move {
             if let Ok(text) = wasm_bindgen_futures::JsFuture::from(promise).await
                 && let Some(text) = text.as_string()
@@ -53,7 +54,7 @@ pub(super) fn dropped(ctx: &Context<Editor>, event: &DragEvent) {
                 on_edit.emit(text);
             }
         });
-    }
+    })
 }
 
 /// An object that differs, with its fields.

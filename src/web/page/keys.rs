@@ -14,7 +14,6 @@ use crate::web::tools::Tool;
 use crate::web::{console, dom};
 use wasm_bindgen::JsCast;
 use web_sys::{Element, KeyboardEvent};
-use yew::prelude::*;
 
 impl Page {
     /// The focus of a panel of the timeline that is closed goes to the button that opens it.
@@ -63,34 +62,45 @@ impl Page {
         }
     }
 
-    pub(super) fn key(&mut self, ctx: &Context<Self>, event: &KeyboardEvent) -> bool {
+    /// Closes what is open, the last first; where nothing is, nothing is selected any more.
+    pub(super) fn shut(&mut self) {
+        if self.panels.over != Overlay::Nothing {
+            return self.close_over();
+        }
+        if dom::presents() {
+            return dom::present(false);
+        }
+        if !self.close_menu() && self.panels.tool.take().is_none() && !std::mem::take(&mut self.panels.console) {
+            self.carry_out(SelectionMsg::Select(None).into());
+        }
+    }
+
+    /// Answers a key anywhere: what it does to the page.
+    pub(super) fn key(&self, event: &KeyboardEvent) -> Vec<Msg> {
         let target: Option<Element> = event.target().and_then(|target| target.dyn_into().ok());
         let tag = target.as_ref().map(|target| target.tag_name()).unwrap_or_default();
         if event.key() == "F6" {
             event.prevent_default();
             landmarks(event.shift_key());
-            return false;
+            return Vec::new();
         }
         if event.key() == "Tab" && matches!(self.panels.over, Overlay::Embed | Overlay::Help | Overlay::Ask | Overlay::Edit | Overlay::More)
         {
-            return stay(event);
+            stay(event);
+            return Vec::new();
         }
         // What is asked is answered first.
-        if matches!(self.panels.over, Overlay::Ask | Overlay::Edit) {
-            if event.key() != "Escape" {
-                return false;
-            }
-            event.prevent_default();
-            self.close_over();
-            return true;
+        let asks = matches!(self.panels.over, Overlay::Ask | Overlay::Edit);
+        if asks && event.key() != "Escape" {
+            return Vec::new();
         }
-        if event.ctrl_key()
+        let typed = event.ctrl_key()
             || event.meta_key()
             || event.alt_key()
             || matches!(tag.as_str(), "TEXTAREA" | "SELECT")
-            || tag == "INPUT" && (moves(event) || !slides(target.as_ref()))
-        {
-            return false;
+            || tag == "INPUT" && (moves(event) || !slides(target.as_ref()));
+        if typed && !asks {
+            return Vec::new();
         }
         let button = tag == "BUTTON"
             || tag == "A"
@@ -104,8 +114,7 @@ impl Page {
             "ArrowDown" | "ArrowUp"
                 if tag == "BODY" && self.panels.over == Overlay::Nothing && !self.settings.embed && dom::enter_stage() =>
             {
-                event.prevent_default();
-                return false;
+                Vec::new()
             }
             "ArrowRight" => vec![TimelineMsg::Step.into(); many],
             "ArrowLeft" => vec![TimelineMsg::StepBack.into(); many],
@@ -119,42 +128,26 @@ impl Page {
             "b" => vec![CompareMsg::Mark(true).into()],
             "s" => vec![TimelineMsg::Settle.into()],
             "r" => vec![ReplaceMsg::Ask(Replacement::StartOver).into()],
-            "l" => {
-                ctx.link().send_message(Msg::List);
-                return false;
-            }
+            "l" => return vec![Msg::List],
             "Home" => vec![TimelineMsg::Seek(0).into()],
             "End" => vec![TimelineMsg::Live.into()],
             key @ ("1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9") => {
                 let at: usize = key.parse().unwrap_or(1);
                 views::ALL.get(at - 1).map(|view| SelectionMsg::View(view).into()).into_iter().collect()
             }
-            "/" if filters() => {
-                event.prevent_default();
-                return false;
-            }
+            "/" if filters() => Vec::new(),
             "`" | "/" => {
                 event.prevent_default();
-                self.panels.console = true;
-                if self.narrow() {
-                    self.panels.over = Overlay::Console;
-                }
-                self.refresh(false);
+                // On a small window it comes over the page, and takes the focus then.
                 console::focus();
-                return true;
+                return vec![if self.narrow() { Msg::Overlay(Overlay::Console) } else { Msg::Console(true) }];
             }
-            "?" => {
-                self.panels.over = Overlay::Help;
-                return true;
-            }
+            "?" => return vec![Msg::Overlay(Overlay::Help)],
             "f" => {
                 dom::fill_screen(dom::document().fullscreen_element().is_none());
-                return false;
+                return Vec::new();
             }
-            "p" if self.lesson_title().is_some() => {
-                ctx.link().send_message(Msg::Present);
-                return false;
-            }
+            "p" if self.lesson_title().is_some() => return vec![Msg::Present],
             // What a presenter's clicker sends; what is played is over at once, as with the button.
             "PageDown" if self.lesson_title().is_some() => vec![self.onward().into()],
             "PageUp" if self.lesson_title().is_some() => vec![LessonMsg::Back.into()],
@@ -176,32 +169,18 @@ impl Page {
                 if let Some(button) = button.and_then(|button| button.dyn_into::<web_sys::HtmlElement>().ok()) {
                     button.click();
                 }
-                return false;
+                return Vec::new();
             }
             "Escape" => {
-                if self.panels.over != Overlay::Nothing {
-                    self.close_over();
-                    return true;
-                }
-                if dom::presents() {
-                    dom::present(false);
-                    return true;
-                }
-                if self.close_menu() || self.panels.tool.take().is_some() || std::mem::take(&mut self.panels.console) {
-                    return true;
-                }
-                vec![SelectionMsg::Select(None).into()]
+                event.prevent_default();
+                return vec![Msg::Shut];
             }
-            _ => return false,
+            _ => return Vec::new(),
         };
         event.prevent_default();
-        for msg in all {
-            if matches!(msg, Do::Compare(CompareMsg::Mark(_))) && self.panels.tool.is_none() {
-                self.panels.tool = Some(Tool::Compare);
-            }
-            ctx.link().send_message(Msg::Do(msg));
-        }
-        false
+        let marks = all.iter().any(|msg| matches!(msg, Do::Compare(CompareMsg::Mark(_))));
+        let tool = (marks && self.panels.tool.is_none()).then_some(Msg::Tool(Some(Tool::Compare)));
+        tool.into_iter().chain(all.into_iter().map(Msg::Do)).collect()
     }
 }
 
@@ -226,9 +205,9 @@ fn moves(event: &KeyboardEvent) -> bool {
 const STOPS: &str = ".dialog button:not(:disabled), .dialog summary, .dialog input, .dialog select, .dialog textarea, .dialog a[href]";
 
 /// Keeps the focus in the dialog that is open. Nothing is drawn anew.
-fn stay(event: &KeyboardEvent) -> bool {
+fn stay(event: &KeyboardEvent) {
     let document = dom::document();
-    let Ok(all) = document.query_selector_all(STOPS) else { return false };
+    let Ok(all) = document.query_selector_all(STOPS) else { return };
     let at = |index: u32| all.item(index).and_then(|node| node.dyn_into::<Element>().ok());
     let active = document.active_element();
     let inside = (0..all.length()).any(|index| at(index) == active);
@@ -236,13 +215,12 @@ fn stay(event: &KeyboardEvent) -> bool {
     let to = match event.shift_key() {
         true if !inside || active == first => last,
         false if !inside || active == last => first,
-        _ => return false,
+        _ => return,
     };
     if let Some(to) = to {
         event.prevent_default();
         dom::focus(&to);
     }
-    false
 }
 
 /// Moves the focus to the next landmark. An empty diagram takes it itself.

@@ -5,7 +5,6 @@ use crate::api::ObjectRef;
 use crate::session::Msg as Do;
 use crate::web::language::Lang;
 use crate::web::tools::Tool;
-use web_sys::KeyboardEvent;
 
 /// What happens to the page.
 pub enum Msg {
@@ -17,8 +16,8 @@ pub enum Msg {
     Tick,
     /// An animation frame.
     Frame,
-    /// A key anywhere.
-    Key(KeyboardEvent),
+    /// What is open is closed, the last first; where nothing is, nothing is selected any more.
+    Shut,
     /// The window has another size.
     Resized,
     /// The other theme.

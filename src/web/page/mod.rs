@@ -173,12 +173,15 @@ impl Component for Page {
             listeners.push(closure);
         };
         let to = ctx.link().clone();
+        let key = dom::answer(ctx.link(), move |page: &Page, event: &KeyboardEvent| to.send_message_batch(page.key(event)));
         listen(
             &dom::document(),
             "keydown",
             Box::new(move |event| {
-                if let Ok(event) = event.dyn_into::<KeyboardEvent>() {
-                    to.send_message(Msg::Key(event));
+                if let Ok(event) = event.dyn_into::<KeyboardEvent>()
+                    && window::is_whole()
+                {
+                    key.emit(event);
                 }
             }),
         );
@@ -302,7 +305,7 @@ impl Component for Page {
                 self.toast(ctx);
             }
             Msg::Read => self.timers.said = None,
-            Msg::Key(event) => return window::is_whole() && self.key(ctx, &event),
+            Msg::Shut => self.shut(),
             Msg::Resized => self.panels.resize(dom::size()),
             Msg::Theme => {
                 self.settings.dark = !self.settings.dark;
@@ -318,12 +321,7 @@ impl Component for Page {
             Msg::Left(_) | Msg::Right(_) | Msg::Console(_) if self.narrow() => self.panels.over = Overlay::Nothing,
             Msg::Left(open) => self.panels.open_left(open),
             Msg::Right(open) => self.panels.open_right(open),
-            Msg::Console(open) => {
-                self.panels.console = open;
-                if open {
-                    crate::web::console::focus();
-                }
-            }
+            Msg::Console(open) => self.panels.console = open,
             Msg::Share => self.share(ctx),
             Msg::Shared => self.timers.copied = None,
             Msg::Snippet(text) => {

@@ -1,4 +1,5 @@
-//! What a page opens with: read from its address, and made in a task of its own before the page is mounted.
+//! What a page opens with: read from its address, and made before the page is mounted, in several tasks: nothing of it has run yet, and a
+//! browser compiles each function of a module when it is called first.
 
 use crate::engine::deferred_drop;
 use crate::i18n::Message;
@@ -8,6 +9,7 @@ use crate::session::drawing::Picture;
 use crate::session::follow::Following;
 use crate::session::permalink::{self, Link};
 use crate::session::playback;
+use crate::session::run::Run;
 use crate::session::selection::SelectionMsg;
 use crate::session::timeline::TimelineMsg;
 use crate::views;
@@ -24,13 +26,46 @@ pub(super) struct Opening {
     pub error: Option<Message>,
 }
 
-thread_local! {
-    static MADE: RefCell<Option<Opening>> = const { RefCell::new(None) };
+/// How far it is made.
+#[derive(Default)]
+enum Made {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// The address is read, and its cluster is there, empty.
+    Cluster(Address, Box<Run>),
+    /// So is the state, and what is wrong with the address.
+    State(Box<State>, Option<Message>),
+    /// All.
+    All(Box<Opening>),
 }
 
-/// Makes what the page opens with.
-pub fn prepare() {
-    MADE.set(Some(Opening::read()));
+thread_local! {
+    static MADE: RefCell<Made> = RefCell::default();
+}
+
+/// Makes the next part of what the page opens with; whether there is more to do.
+pub fn prepare() -> bool {
+    let next = match MADE.take() {
+        Made::Nothing => {
+            deferred_drop::enable();
+            let address = Address::read();
+            let cluster = State::cluster(address.link.as_ref());
+            Made::Cluster(address, Box::new(cluster))
+        }
+        Made::Cluster(address, cluster) => {
+            let (state, error) = address.open(*cluster);
+            Made::State(Box::new(state), error)
+        }
+        Made::State(mut state, error) => {
+            let picture = state.picture();
+            Made::All(Box::new(Opening { state: *state, picture, error }))
+        }
+        all @ Made::All(_) => all,
+    };
+    let more = !matches!(next, Made::All(_));
+    MADE.set(next);
+    more
 }
 
 /// What the page opens with: what was kept for a reload, or the link.
@@ -47,20 +82,43 @@ fn wants_lesson() -> bool {
 impl Opening {
     /// What was made.
     pub(super) fn take() -> Opening {
-        MADE.take().unwrap_or_else(Opening::read)
+        loop {
+            if let Made::All(opening) = MADE.take() {
+                return *opening;
+            }
+            prepare();
+        }
     }
+}
 
-    fn read() -> Opening {
-        deferred_drop::enable();
+/// What the address says.
+struct Address {
+    link: Option<Link>,
+    /// What is wrong with it.
+    error: Option<Message>,
+    /// What comes is not this page's own: a cluster that is served, or a lesson.
+    awaits: bool,
+    /// It is a cluster that is served.
+    follows: bool,
+}
+
+impl Address {
+    fn read() -> Address {
         let kept = dom::kept_for_reload();
         let link = link(kept.as_deref());
         let error = link.as_ref().err().cloned();
         let follows = dom::query("follow").is_some();
-        // What comes is not this page's own: a cluster that is served, or a lesson. Before what a link has done the lesson asks.
+        // Before what a link has done the lesson asks.
         let has_history = matches!(&link, Ok(Some(link)) if link.history.is_some());
         let awaits = follows || kept.is_none() && !has_history && wants_lesson();
         let empty = awaits.then(|| Link { manifest: Some(String::new()), ..Link::default() });
-        let mut state = State::from_link(empty.or(link.ok().flatten()).as_ref());
+        Address { link: empty.or(link.ok().flatten()), error, awaits, follows }
+    }
+
+    /// The page that it describes, in its cluster, and what is wrong with it.
+    fn open(self, cluster: Run) -> (State, Option<Message>) {
+        let Address { link, error, awaits, follows } = self;
+        let mut state = State::in_cluster(cluster, link.as_ref());
         if awaits {
             state.editor.restore(Rc::default(), Rc::default());
         }
@@ -84,7 +142,6 @@ impl Opening {
             state.update(TimelineMsg::StartAt(ms));
             state.timeline.playing = plays;
         }
-        let picture = state.picture();
-        Opening { state, picture, error }
+        (state, error)
     }
 }

@@ -199,17 +199,7 @@ impl Stage {
                 false
             }
             Msg::Wheel(event) => {
-                let zooming = event.ctrl_key() || event.meta_key();
-                if ctx.props().embed && !zooming || ctx.props().list.is_some() {
-                    return false;
-                }
-                event.prevent_default();
-                if zooming {
-                    let (x, y) = self.local(f64::from(event.client_x()), f64::from(event.client_y()));
-                    self.port.zoom_about(&ctx.props().scene, (-event.delta_y() * 0.002).exp(), x, y);
-                } else {
-                    self.port.pan_by(-event.delta_x(), -event.delta_y(), &ctx.props().scene);
-                }
+                self.roll(&ctx.props().scene, &event);
                 true
             }
             Msg::Click(event) => {
@@ -219,7 +209,16 @@ impl Stage {
                 }
                 shut
             }
-            Msg::Key(event) => self.key(ctx, &event),
+            Msg::Pick(index, why) => self.pick(ctx.props(), index, why),
+            Msg::Go(index) => {
+                self.focus(ctx.props(), index);
+                true
+            }
+            Msg::Shut => {
+                self.menu = false;
+                self.point(ctx, None, true);
+                true
+            }
             Msg::Zoom(factor) => {
                 self.port.zoom_middle(&ctx.props().scene, factor);
                 true
@@ -423,6 +422,10 @@ impl Component for Stage {
                 { over(scene, (-self.port.pan.0 / self.port.zoom).max(0.0), |top, bottom| self.port.sees_rows(top, bottom)) }
             </div>
         };
+        let (embed, listed) = (props.embed, props.list.is_some());
+        let (to, shown) = (link.clone(), scene.clone());
+        let onkeydown =
+            dom::answer(link, move |stage: &Stage, event| to.send_message_batch(stage.key(&shown, event).into_iter().collect()));
         html! {
             <div
                 ref={self.node.clone()}
@@ -434,9 +437,9 @@ impl Component for Stage {
                 onpointerup={link.callback(Msg::Up)}
                 onpointercancel={link.callback(Msg::Up)}
                 onpointerleave={link.callback(|_: PointerEvent| Msg::Leave)}
-                onwheel={link.callback(Msg::Wheel)}
+                onwheel={link.batch_callback(move |event: WheelEvent| pointer::wheel(event, embed, listed))}
                 onclick={link.callback(Msg::Click)}
-                onkeydown={link.callback(Msg::Key)}
+                onkeydown={onkeydown}
             >
                 if nothing {
                     <div class="nothing">{ props.empty.clone() }</div>

@@ -1,17 +1,30 @@
 //! The pointer and the keyboard on the stage.
 
-use super::props::{Msg, key_of, pick};
+use super::props::{Msg, Props, key_of, pick};
 use super::{Stage, usable};
 use crate::api::ObjectRef;
 use crate::session::selection::SelectionMsg;
 use crate::views::shape::{CardBody, Rect, Scene};
 use gloo_timers::callback::Timeout;
 use wasm_bindgen::JsCast;
-use web_sys::{Element, KeyboardEvent, MouseEvent, PointerEvent};
+use web_sys::{Element, KeyboardEvent, MouseEvent, PointerEvent, WheelEvent};
 use yew::prelude::*;
 
 /// Milliseconds after which a card opens.
 const HOVER_DELAY_MS: u32 = 150;
+
+fn zooms(event: &WheelEvent) -> bool {
+    event.ctrl_key() || event.meta_key()
+}
+
+/// Answers the wheel. In a frame it scrolls the page around, and a list scrolls itself.
+pub(super) fn wheel(event: WheelEvent, embed: bool, listed: bool) -> Option<Msg> {
+    let takes = !listed && (!embed || zooms(&event));
+    takes.then(|| {
+        event.prevent_default();
+        Msg::Wheel(event)
+    })
+}
 
 impl Stage {
     /// The object under the pointer and its place: a whole item, or one cell of many.
@@ -113,64 +126,53 @@ impl Stage {
         true
     }
 
-    pub(super) fn key(&mut self, ctx: &Context<Self>, event: &KeyboardEvent) -> bool {
+    /// The wheel moves the picture, or with Ctrl makes it larger and smaller about the pointer.
+    pub(super) fn roll(&mut self, scene: &Scene, event: &WheelEvent) {
+        if zooms(event) {
+            let (x, y) = self.local(f64::from(event.client_x()), f64::from(event.client_y()));
+            self.port.zoom_about(scene, (-event.delta_y() * 0.002).exp(), x, y);
+        } else {
+            self.port.pan_by(-event.delta_x(), -event.delta_y(), scene);
+        }
+    }
+
+    /// Tells of an item that a person chose, or asks why it is as it is. The stage itself stays as it is.
+    pub(super) fn pick(&self, props: &Props, index: usize, why: bool) -> bool {
+        match props.scene.items.get(index) {
+            Some(item) if why => {
+                if let Some(key) = key_of(&item.id) {
+                    props.on_why.emit(key);
+                }
+            }
+            Some(item) => pick(props, &item.id),
+            None => {}
+        }
+        false
+    }
+
+    /// Answers a key: what it does to the stage.
+    pub(super) fn key(&self, scene: &Scene, event: &KeyboardEvent) -> Option<Msg> {
         if event.ctrl_key() || event.meta_key() || event.alt_key() {
-            return false;
+            return None;
         }
-        if event.key() == "Escape" && (self.rested || self.menu) {
-            event.stop_propagation();
-            self.menu = false;
-            self.point(ctx, None, true);
-            return true;
-        }
-        let scene = ctx.props().scene.clone();
         let count = scene.items.len();
         let at = self.item_at(event.target());
-        let may = |index: &usize| usable(&scene, *index);
-        let to = match (event.key().as_str(), at) {
-            ("ArrowDown", Some(at)) if event.shift_key() => (0..count).find(|index| scene.items[*index].parent == Some(at)),
-            ("ArrowUp", Some(at)) if event.shift_key() => scene.items[at].parent,
-            ("ArrowDown", at) => (at.map_or(0, |at| at + 1)..count).find(may),
-            ("ArrowUp", at) => (0..at.unwrap_or(count)).rev().find(may),
-            ("Enter", Some(at)) => {
-                event.prevent_default();
-                pick(ctx.props(), &scene.items[at].id);
-                return false;
-            }
-            ("w" | "W", Some(at)) => {
-                if let Some(key) = key_of(&scene.items[at].id) {
-                    ctx.props().on_why.emit(key);
-                }
-                return false;
-            }
-            (" ", Some(at)) => {
-                event.prevent_default();
-                event.stop_propagation();
-                pick(ctx.props(), &scene.items[at].id);
-                return false;
-            }
-            ("+" | "=", _) => {
-                self.port.zoom_middle(&scene, 1.25);
-                event.stop_propagation();
-                return true;
-            }
-            ("-", _) => {
-                self.port.zoom_middle(&scene, 0.8);
-                event.stop_propagation();
-                return true;
-            }
-            ("0", _) => {
-                self.port.refit(&ctx.props().picture(), true);
-                event.stop_propagation();
-                return true;
-            }
-            _ => return false,
+        let may = |index: &usize| usable(scene, *index);
+        let msg = match (event.key().as_str(), at) {
+            ("Escape", _) if self.rested || self.menu => Some(Msg::Shut),
+            ("ArrowDown", Some(at)) if event.shift_key() => (0..count).find(|index| scene.items[*index].parent == Some(at)).map(Msg::Go),
+            ("ArrowUp", Some(at)) if event.shift_key() => scene.items[at].parent.map(Msg::Go),
+            ("ArrowDown", at) => (at.map_or(0, |at| at + 1)..count).find(may).map(Msg::Go),
+            ("ArrowUp", at) => (0..at.unwrap_or(count)).rev().find(may).map(Msg::Go),
+            ("Enter" | " ", Some(at)) => Some(Msg::Pick(at, false)),
+            ("w" | "W", Some(at)) => Some(Msg::Pick(at, true)),
+            ("+" | "=", _) => Some(Msg::Zoom(1.25)),
+            ("-", _) => Some(Msg::Zoom(0.8)),
+            ("0", _) => Some(Msg::All),
+            _ => return None,
         };
         event.prevent_default();
         event.stop_propagation();
-        if let Some(to) = to {
-            self.focus(ctx.props(), to);
-        }
-        true
+        msg
     }
 }

@@ -14,7 +14,7 @@ use crate::views::viewport::ViewedScene;
 use crate::web::export::ImageFormat;
 use crate::web::language::Lang;
 use std::rc::Rc;
-use web_sys::{KeyboardEvent, MouseEvent, PointerEvent, WheelEvent};
+use web_sys::{MouseEvent, PointerEvent, WheelEvent};
 use yew::prelude::*;
 
 /// What a picture is of: it changes with the view and with every rewind, and what enters then has no cause to show.
@@ -99,8 +99,12 @@ pub enum Msg {
     Wheel(WheelEvent),
     /// A click.
     Click(MouseEvent),
-    /// A key.
-    Key(KeyboardEvent),
+    /// The focus goes to this item.
+    Go(usize),
+    /// This item is chosen, or asked why it is as it is.
+    Pick(usize, bool),
+    /// What is open over the stage is closed.
+    Shut,
     /// Zoom by a factor about the middle.
     Zoom(f64),
     /// As it opened; all of it in sight, however small; or as it opened because it could have been larger for a while.

@@ -83,8 +83,8 @@ pub enum Msg {
     Leave,
     /// The wheel.
     Wheel(WheelEvent),
-    /// A key.
-    Key(KeyboardEvent),
+    /// So many milliseconds on, or back.
+    Skip(i64),
     /// Larger or smaller about the playhead; nothing: all of it.
     Zoom(Option<f64>),
     /// The size changed.
@@ -297,7 +297,6 @@ impl Component for Lanes {
                 return self.tip.take().is_some() || rested;
             }
             Msg::Wheel(event) => {
-                event.prevent_default();
                 self.wheel(props, &event);
                 return true;
             }
@@ -305,32 +304,7 @@ impl Component for Lanes {
                 self.about(props, factor);
                 return true;
             }
-            Msg::Key(event) => {
-                let factor = match event.key().as_str() {
-                    "+" | "=" => Some(Some(1.5)),
-                    "-" => Some(Some(1.0 / 1.5)),
-                    "0" => Some(None),
-                    _ => None,
-                };
-                if let Some(factor) = factor.filter(|_| !props.slim) {
-                    // They are the diagram's keys too.
-                    event.stop_propagation();
-                    self.about(props, factor);
-                    return true;
-                }
-                let second = if event.shift_key() { 10_000 } else { 1_000 };
-                let to = match event.key().as_str() {
-                    // To the left and to the right it goes from reconcile to reconcile, as everywhere on the page.
-                    "ArrowUp" => props.clock.now + second,
-                    "ArrowDown" => props.clock.now.saturating_sub(second),
-                    "Home" => 0,
-                    "End" => props.clock.end,
-                    _ => return false,
-                };
-                event.prevent_default();
-                event.stop_propagation();
-                props.on_seek.emit(to.min(props.clock.end));
-            }
+            Msg::Skip(ms) => props.on_seek.emit(props.clock.now.saturating_add_signed(ms).min(props.clock.end)),
             Msg::Size => {
                 let width = self.canvas.cast::<Element>().map_or(0.0, |canvas| f64::from(canvas.client_width()));
                 if width == self.width {
@@ -346,7 +320,7 @@ impl Component for Lanes {
     fn view(&self, ctx: &Context<Self>) -> Html {
         dom::renders("Lanes");
         let props = ctx.props();
-        let link = ctx.link();
+        let (link, slim) = (ctx.link(), props.slim);
         let canvas = html! {
             <canvas
                 ref={self.canvas.clone()}
@@ -358,16 +332,24 @@ impl Component for Lanes {
                 aria-valuemax={(props.clock.end / 1000).to_string()}
                 aria-valuenow={(props.clock.now / 1000).to_string()}
                 aria-valuetext={clock(props.clock.now / 1000 * 1000)}
-                onpointerdown={link.callback(Msg::Down)}
+                onpointerdown={link.callback(move |event: PointerEvent| {
+                    if pointer::grabs(&event, slim) {
+                        event.prevent_default();
+                    }
+                    Msg::Down(event)
+                })}
                 onpointermove={link.callback(Msg::Move)}
                 onpointerup={link.callback(|event: PointerEvent| Msg::Up(event.pointer_id()))}
                 onpointercancel={link.callback(|event: PointerEvent| Msg::Cancel(event.pointer_id()))}
                 onpointerleave={link.callback(|_: PointerEvent| Msg::Leave)}
-                onwheel={(!props.slim).then(|| link.callback(Msg::Wheel))}
-                onkeydown={link.callback(Msg::Key)}
+                onwheel={(!slim).then(|| link.callback(|event: WheelEvent| {
+                    event.prevent_default();
+                    Msg::Wheel(event)
+                }))}
+                onkeydown={link.batch_callback(move |event: KeyboardEvent| key(&event, slim))}
             />
         };
-        if props.slim { canvas } else { self.framed(link, canvas) }
+        if slim { canvas } else { self.framed(link, canvas) }
     }
 
     fn rendered(&mut self, ctx: &Context<Self>, first: bool) {
@@ -392,6 +374,26 @@ impl Component for Lanes {
             observer.disconnect();
         }
     }
+}
+
+/// What a key on the lanes does.
+fn key(event: &KeyboardEvent, slim: bool) -> Option<Msg> {
+    let second = if event.shift_key() { 10_000 } else { 1_000 };
+    let msg = match event.key().as_str() {
+        // They are the diagram's keys too.
+        "+" | "=" if !slim => Msg::Zoom(Some(1.5)),
+        "-" if !slim => Msg::Zoom(Some(1.0 / 1.5)),
+        "0" if !slim => Msg::Zoom(None),
+        // To the left and to the right it goes from reconcile to reconcile, as everywhere on the page.
+        "ArrowUp" => Msg::Skip(second),
+        "ArrowDown" => Msg::Skip(-second),
+        "Home" => Msg::Skip(i64::MIN),
+        "End" => Msg::Skip(i64::MAX),
+        _ => return None,
+    };
+    event.prevent_default();
+    event.stop_propagation();
+    Some(msg)
 }
 
 impl Lanes {

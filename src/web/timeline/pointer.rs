@@ -13,6 +13,11 @@ const EDGE: f64 = 80.0;
 /// A pointer that moves less has not moved.
 const STILL: f64 = 3.0;
 
+/// Whether a pointer takes hold of the lanes, to move them.
+pub(super) fn grabs(event: &PointerEvent, slim: bool) -> bool {
+    !slim && (event.button() == 1 || event.ctrl_key() || event.meta_key())
+}
+
 impl Lanes {
     /// The marks at a place that are drawn as one: the times of the first and the last.
     fn marks_at(&self, props: &LanesProps, (client_x, client_y): (i32, i32)) -> Option<(&MarkBlock, (u64, u64))> {
@@ -44,7 +49,7 @@ impl Lanes {
     /// A pointer went down.
     pub(super) fn down(&mut self, props: &LanesProps, event: &PointerEvent) -> bool {
         let x = self.place(props, event.client_x());
-        let grabs = !props.slim && (event.button() == 1 || event.ctrl_key() || event.meta_key());
+        let grabs = grabs(event, props.slim);
         // The names of the lanes are no place on the axis.
         if (!props.slim && x < -24.0) || (event.button() != 0 && !grabs) {
             return false;
@@ -59,7 +64,6 @@ impl Lanes {
             let _ = canvas.set_pointer_capture(event.pointer_id());
         }
         if grabs {
-            event.prevent_default();
             self.grabbed = Some(self.axis(props).time(x));
             return self.tip.take().is_some();
         }
