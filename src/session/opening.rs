@@ -25,6 +25,28 @@ const MAX_BREAKPOINTS: usize = 100;
 const LONGEST_HISTORY_US: u64 = 366 * 86_400 * 1_000_000;
 
 impl State {
+    /// The page that a link describes, or the one everybody begins with.
+    pub fn from_link(link: Option<&Link>) -> State {
+        State::in_cluster(State::cluster(link), link)
+    }
+
+    /// The cluster of a link, empty.
+    pub fn cluster(link: Option<&Link>) -> Run {
+        Run::new(link.and_then(|link| link.seed).unwrap_or(1))
+    }
+
+    /// The page that a link describes, in its cluster.
+    pub fn in_cluster(cluster: Run, link: Option<&Link>) -> State {
+        let first = &examples::ALL[0];
+        let text = link.and_then(|link| link.manifest.as_deref()).unwrap_or_else(first.text);
+        let mut state = State::of(text, cluster);
+        state.editor.leftovers.from_page = link.is_none();
+        if let Some(view) = link.and_then(|link| link.view.as_deref()).and_then(crate::views::by_id) {
+            state.selection.view = view;
+        }
+        state
+    }
+
     /// The opening example offers things to try, and moves by itself.
     pub(super) fn begin(&mut self, moves: bool) {
         if self.editor.leftovers.from_page && examples::of(&self.editor.text) == Some(0) {

@@ -8,7 +8,6 @@ use super::drawing::{Drawing, Picture};
 use super::drift::DriftedField;
 use super::editor::{Editor, EditorMsg};
 use super::effect::Effect;
-use super::examples;
 use super::follow::Following;
 use super::journal_marks::{AbandonedBranch, JournalMarks};
 use super::lesson::Player;
@@ -72,7 +71,7 @@ impl State {
     }
 
     /// The same in a cluster that is there.
-    fn of(text: &str, run: Run) -> State {
+    pub(super) fn of(text: &str, run: Run) -> State {
         let mut state = State {
             timeline: Timeline::new(run),
             editor: Editor::new(text),
@@ -91,28 +90,6 @@ impl State {
             state.begin_own_lesson();
         } else {
             state.edit(EditorMsg::Apply { opens: true });
-        }
-        state
-    }
-
-    /// The page that a link describes, or the one everybody begins with.
-    pub fn from_link(link: Option<&Link>) -> State {
-        State::in_cluster(State::cluster(link), link)
-    }
-
-    /// The cluster of a link, empty.
-    pub fn cluster(link: Option<&Link>) -> Run {
-        Run::new(link.and_then(|link| link.seed).unwrap_or(1))
-    }
-
-    /// The page that a link describes, in its cluster.
-    pub fn in_cluster(cluster: Run, link: Option<&Link>) -> State {
-        let first = &examples::ALL[0];
-        let text = link.and_then(|link| link.manifest.as_deref()).unwrap_or_else(first.text);
-        let mut state = State::of(text, cluster);
-        state.editor.leftovers.from_page = link.is_none();
-        if let Some(view) = link.and_then(|link| link.view.as_deref()).and_then(crate::views::by_id) {
-            state.selection.view = view;
         }
         state
     }

@@ -437,7 +437,7 @@ impl Component for Stage {
                 onpointerup={link.callback(Msg::Up)}
                 onpointercancel={link.callback(Msg::Up)}
                 onpointerleave={link.callback(|_: PointerEvent| Msg::Leave)}
-                onwheel={link.batch_callback(move |event: WheelEvent| pointer::wheel(event, embed, listed))}
+                onwheel={link.batch_callback(move |event: WheelEvent| Self::wheel(event, embed, listed))}
                 onclick={link.callback(Msg::Click)}
                 onkeydown={onkeydown}
             >

@@ -17,15 +17,6 @@ fn zooms(event: &WheelEvent) -> bool {
     event.ctrl_key() || event.meta_key()
 }
 
-/// Answers the wheel. In a frame it scrolls the page around, and a list scrolls itself.
-pub(super) fn wheel(event: WheelEvent, embed: bool, listed: bool) -> Option<Msg> {
-    let takes = !listed && (!embed || zooms(&event));
-    takes.then(|| {
-        event.prevent_default();
-        Msg::Wheel(event)
-    })
-}
-
 impl Stage {
     /// The object under the pointer and its place: a whole item, or one cell of many.
     pub(super) fn under(&self, scene: &Scene, event: &MouseEvent) -> Option<(ObjectRef, Rect)> {
@@ -124,6 +115,15 @@ impl Stage {
         }
         self.port.pan_by(x - ox, y - oy, scene);
         true
+    }
+
+    /// Answers the wheel. In a frame it scrolls the page around, and a list scrolls itself.
+    pub(super) fn wheel(event: WheelEvent, embed: bool, listed: bool) -> Option<Msg> {
+        let takes = !listed && (!embed || zooms(&event));
+        takes.then(|| {
+            event.prevent_default();
+            Msg::Wheel(event)
+        })
     }
 
     /// The wheel moves the picture, or with Ctrl makes it larger and smaller about the pointer.
