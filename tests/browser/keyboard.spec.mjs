@@ -234,6 +234,18 @@ test('a key is answered while the browser dispatches it', async ({ page }) => {
   expect(await page.evaluate(() => ['ArrowUp', 'Home', '+', '0'].map((one) => key('.timeline canvas', one)))).toEqual(Array(4).fill('prevented stopped'));
   expect(await page.evaluate(() => [' ', 'ArrowDown', '+', 'w', 'q'].map((one) => key('#stage .item[tabindex]', one)))).toEqual([...Array(4).fill('prevented stopped'), 'default on']);
   expect(await page.evaluate(() => [key('#manifest textarea', 'Tab'), key('#manifest textarea', 'Escape'), key('#manifest textarea', 'Tab'), key('#manifest textarea', 'Enter', { ctrlKey: true })])).toEqual(['prevented stopped', 'default stopped', 'default stopped', 'prevented stopped']);
+  // What is typed just before is applied; the browser's own zoom is not taken; marks that follow each other open the comparison once.
+  await page.evaluate(() => {
+    const text = document.querySelector('#manifest textarea');
+    text.value = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: typed}\n';
+    text.dispatchEvent(new InputEvent('input', { bubbles: true }));
+    key('#manifest textarea', 'Enter', { ctrlKey: true });
+  });
+  await page.waitForFunction(() => loopscope.get('ConfigMap', 'default', 'typed'));
+  await expect(page.locator('#manifest .pill')).toHaveText('Applied');
+  expect(await page.evaluate(() => ['+', '-', '0'].map((one) => key('.timeline canvas', one, { ctrlKey: true })))).toEqual(Array(3).fill('default on'));
+  await page.evaluate(() => { key('body', 'a'); key('body', 'b'); });
+  await expect(page.getByRole('dialog', { name: 'Compare two points in time' })).toBeVisible();
   // What the wheel moves here does not move the page.
   expect(await page.evaluate(() => [wheel('#stage'), wheel('.timeline canvas'), wheel('body')])).toEqual(['prevented', 'prevented', 'default']);
 });

@@ -96,8 +96,6 @@ fn is_same(one: &Rc<str>, other: &Rc<str>) -> bool {
 
 /// What happens to the editor.
 pub enum Msg {
-    /// Typed.
-    Input,
     /// Scrolled.
     Scroll,
     /// Replace a word of a line (from 1) by another.
@@ -294,18 +292,12 @@ impl Component for Editor {
                 }
                 return false;
             }
-            _ => {}
-        }
-        let Some(area) = self.area() else { return false };
-        match msg {
-            Msg::Input => ctx.props().on_edit.emit(area.value()),
             Msg::Scroll => {
-                if let Some(lines) = self.lines.cast::<HtmlElement>() {
+                if let (Some(area), Some(lines)) = (self.area(), self.lines.cast::<HtmlElement>()) {
                     lines.set_scroll_top(area.scroll_top());
                     lines.set_scroll_left(area.scroll_left());
                 }
             }
-            _ => {}
         }
         false
     }
@@ -347,6 +339,15 @@ impl Component for Editor {
                 on_apply.emit(());
             }
         });
+        // As the keys: what is applied is what was typed before.
+        let oninput = dom::answer(link, {
+            let on_edit = props.on_edit.clone();
+            move |editor: &Editor, _: &InputEvent| {
+                if let Some(area) = editor.area() {
+                    on_edit.emit(area.value());
+                }
+            }
+        });
         let onkey = dom::answer(link, {
             let on_apply = props.on_apply.clone();
             move |editor: &Editor, event| editor.key(&on_apply, event)
@@ -377,7 +378,7 @@ impl Component for Editor {
                             autocomplete="off"
                             autocapitalize="off"
                             wrap="off"
-                            oninput={link.callback(|_: InputEvent| Msg::Input)}
+                            oninput={oninput}
                             onkeydown={onkey}
                             onscroll={link.callback(|_: Event| Msg::Scroll)}
                             onfocus={link.callback(|_: FocusEvent| Msg::Load)}

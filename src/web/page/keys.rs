@@ -10,7 +10,6 @@ use crate::session::selection::SelectionMsg;
 use crate::session::speed;
 use crate::session::timeline::TimelineMsg;
 use crate::views;
-use crate::web::tools::Tool;
 use crate::web::{console, dom};
 use wasm_bindgen::JsCast;
 use web_sys::{Element, KeyboardEvent};
@@ -178,9 +177,7 @@ impl Page {
             _ => return Vec::new(),
         };
         event.prevent_default();
-        let marks = all.iter().any(|msg| matches!(msg, Do::Compare(CompareMsg::Mark(_))));
-        let tool = (marks && self.panels.tool.is_none()).then_some(Msg::Tool(Some(Tool::Compare)));
-        tool.into_iter().chain(all.into_iter().map(Msg::Do)).collect()
+        all.into_iter().map(Msg::Do).collect()
     }
 }
 

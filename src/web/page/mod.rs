@@ -249,6 +249,10 @@ impl Component for Page {
                     self.timers.trying = Some(Timeout::new(TYPING_DELAY_MS, move || to.send_message(Msg::Do(EditorMsg::Check.into()))));
                 }
                 let since = matches!(msg, Do::Compare(CompareMsg::Since(_)));
+                // What is between the marks is told there.
+                if matches!(msg, Do::Compare(CompareMsg::Mark(_))) && self.panels.tool.is_none() {
+                    self.panels.tool = Some(Tool::Compare);
+                }
                 let menu = since || matches!(msg, Do::Timeline(_) | Do::Compare(CompareMsg::With(_)));
                 if matches!(msg, Do::Lesson(_)) {
                     self.keep_lesson();

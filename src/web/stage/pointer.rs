@@ -156,7 +156,8 @@ impl Stage {
             return None;
         }
         let count = scene.items.len();
-        let at = self.item_at(event.target());
+        // What has the focus may still be of the picture before.
+        let at = self.item_at(event.target()).filter(|at| *at < count);
         let may = |index: &usize| usable(scene, *index);
         let msg = match (event.key().as_str(), at) {
             ("Escape", _) if self.rested || self.menu => Some(Msg::Shut),

@@ -378,6 +378,9 @@ impl Component for Lanes {
 
 /// What a key on the lanes does.
 fn key(event: &KeyboardEvent, slim: bool) -> Option<Msg> {
+    if event.ctrl_key() || event.meta_key() || event.alt_key() {
+        return None;
+    }
     let second = if event.shift_key() { 10_000 } else { 1_000 };
     let msg = match event.key().as_str() {
         // They are the diagram's keys too.
