@@ -45,9 +45,20 @@ fn a_violation_is_exit_code_one_and_a_failure_for_junit() {
 #[test]
 fn what_is_wrong_is_exit_code_two() {
     let bad = file("bad.yaml", "steps:\n- wait: 1s\n- always: nothing(web)\n");
+    let web = "- kubectl: create deployment web --image=nginx\n- wait: settled\n- never: ready(web) > 1\n";
+    let scenario = |name: &str, line: &str| file(name, &format!("steps:\n{web}- {line}\n"));
+    let exploding = scenario("exploding.yaml", "fault: explode everything");
+    let nonsense = scenario("nonsense.yaml", "kubectl: nonsense verb");
+    let nowhere = scenario("nowhere.yaml", "fault: node-down node-77");
+    let gone = scenario("gone.yaml", "fault: exit pod/wbe-0 1");
     for (flags, word) in [
         (&["nowhere.yaml"][..], "nowhere.yaml: "),
         (&[bad.as_str()][..], "steps[1]: always: "),
+        (&[exploding.as_str()][..], "exploding.yaml: line 5: steps[3]: fault: unknown fault \"explode everything\""),
+        (&[nonsense.as_str()][..], "nonsense.yaml: line 5: steps[3]: kubectl: error: unknown command \"nonsense\""),
+        (&[nowhere.as_str()][..], "nowhere.yaml: line 5: steps[3]: fault: nodes \"node-77\" not found"),
+        (&[nowhere.as_str(), "--faults"][..], "nowhere.yaml: line 5: steps[3]: fault: nodes \"node-77\" not found"),
+        (&[gone.as_str()][..], "gone.yaml: line 5: steps[3]: fault: pods \"wbe-0\" not found"),
         (&["examples/rolling-update.yaml"][..], "nothing is expected"),
         (&["examples/check-drain.yaml", "--seeds", "0"][..], "--seeds needs a number"),
         (&["examples/check-drain.yaml", "--sedes", "3"][..], "unknown flag --sedes"),
@@ -57,4 +68,36 @@ fn what_is_wrong_is_exit_code_two() {
         let text = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.code() == Some(2) && text.contains(word), "{flags:?}: {text}");
     }
+}
+
+#[test]
+fn expectations_of_what_never_exists_are_exit_code_two() {
+    let vacuous =
+        file("vacuous.yaml", "steps:\n- never: ready(wbe) < 2\n- kubectl: create deployment web --image=nginx\n- wait: settled\n");
+    let xml = file("vacuous.xml", "");
+    let output = check(&[&vacuous, "--seeds", "2", "--junit", &xml]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{text}");
+    assert!(text.contains("CANNOT BE DECIDED") && text.contains("(line 2: steps[0])"), "{text}");
+    assert!(std::fs::read_to_string(xml).unwrap().contains("<error message=\"line 2: steps[0]: ready(wbe) had no value"));
+}
+
+#[test]
+fn run_rejects_faults_and_verbs_that_do_not_exist() {
+    let run = |text: &str| {
+        let path = file("run.yaml", text);
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let output = Command::new(env!("CARGO_BIN_EXE_loopscope")).args(["run", &path]).current_dir(root).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    for (line, word) in [
+        ("fault: explode everything", "run.yaml: line 3: steps[1]: fault: unknown fault"),
+        ("kubectl: nonsense verb", "run.yaml: line 3: steps[1]: kubectl: error: unknown command \"nonsense\""),
+        ("fault: node-down node-77", "run.yaml: line 3: steps[1]: fault: nodes \"node-77\" not found"),
+        ("fault: restart nobody", "run.yaml: line 3: steps[1]: fault: no component \"nobody\""),
+    ] {
+        let (code, text) = run(&format!("steps:\n- wait: 1s\n- {line}\n"));
+        assert!(code == Some(2) && text.contains(word), "{line}: {code:?} {text}");
+    }
+    assert_eq!(run("steps:\n- kubectl: get pod missing\n").0, Some(0));
 }

@@ -197,7 +197,7 @@ fn a_page_knows_custom_objects_too() {
     assert_eq!(answer.written(), 1, "{answer:?}");
     let told: Vec<String> = answer.diagnostics.iter().map(|told| told.message.english()).collect();
     assert_eq!(told, ["Boat is accepted but not simulated"], "no controller is here that would");
-    let boat = sim.list(Kind::from_name("Boat").unwrap()).next().unwrap().key();
+    let boat = sim.list(Kind::from_label("Boat").unwrap()).next().unwrap().key();
     let standing = loopscope::explain::standing::of(&sim, &boat);
     assert_eq!(standing.sentence.english(), "Boat is stored but not simulated: nothing here acts on it");
 }

@@ -1,6 +1,7 @@
 //! Kubernetes Events: what a component says happened to an object.
 
 use super::json::{Json, record};
+use super::kind::api_group;
 use super::shared::Recent;
 use super::{Kind, ObjectRef, Phrase, Str, Timestamp, Uid};
 use serde_json::Value;
@@ -92,12 +93,15 @@ impl InvolvedObject {
     /// Whether it is the object with this key.
     pub fn is(&self, key: &ObjectRef) -> bool {
         let namespaced = key.kind.info().namespaced;
-        self.name == key.name && self.kind == key.kind.name() && (!namespaced || self.namespace == key.namespace)
+        self.name == key.name
+            && *self.kind == *key.kind.name()
+            && api_group(&self.api_version) == key.kind.info().group
+            && (!namespaced || self.namespace == key.namespace)
     }
 
     /// The key of the object, if its kind is known.
     pub fn key(&self) -> Option<ObjectRef> {
-        Some(ObjectRef::new(Kind::from_name(&self.kind)?, &self.namespace, &self.name))
+        Some(ObjectRef::new(Kind::from_group_kind(api_group(&self.api_version), &self.kind)?, &self.namespace, &self.name))
     }
 }
 

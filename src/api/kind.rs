@@ -36,7 +36,12 @@ macro_rules! kinds {
         /// The built-in kinds in their order.
         enum BuiltIn { $($name,)* }
 
-        impl Kind {
+        /// Group of an `apiVersion`: `apps` of `apps/v1`, empty for the core group.
+pub fn api_group(api_version: &str) -> &str {
+    api_version.split_once('/').map_or("", |(group, _)| group)
+}
+
+impl Kind {
             /// The place of its table: built-in kinds, then the others.
             pub fn index(self) -> usize {
                 match self {
@@ -290,9 +295,27 @@ impl Kind {
         })
     }
 
-    /// The kind that an owner reference or a word such as `Deployment` names.
-    pub fn from_name(name: &str) -> Option<Kind> {
-        all().find(|k| k.name() == name)
+    /// The kind of a group, whatever the version: how owner references and scale targets name it.
+    pub fn from_group_kind(group: &str, kind: &str) -> Option<Kind> {
+        all().find(|k| k.name() == kind && k.info().group == group)
+    }
+
+    /// Label that tells this kind from all others: its name, or `Service.serving.knative.dev` for a custom kind that shares its name.
+    pub fn label(self) -> String {
+        let shared = self.is_custom() && all().any(|other| other != self && other.name() == self.name() && !other.is_same_group(self));
+        if shared { self.group_kind() } else { self.name().into() }
+    }
+
+    /// The kind of a label, or of a bare name such as `Deployment`; of several with one name the built-in one.
+    pub fn from_label(label: &str) -> Option<Kind> {
+        match label.split_once('.') {
+            Some((name, group)) => all().find(|k| k.name() == name && k.info().group == group),
+            None => all().find(|k| k.name() == label),
+        }
+    }
+
+    fn is_same_group(self, other: Kind) -> bool {
+        self.info().group == other.info().group
     }
 
     /// The kind that a word on kubectl's command line means: `deploy`, `deployments`, `deployment.apps`, `deployments.v1.apps`.

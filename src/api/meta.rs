@@ -1,6 +1,7 @@
 //! Metadata: what every object carries, and how objects name each other.
 
 use super::json::{Json, record, text};
+use super::kind::api_group;
 use super::shared::{Recent, Shared};
 use super::{Kind, Labels, Phrase, Str, Timestamp};
 use serde_json::Value;
@@ -116,6 +117,18 @@ record! {
         /// Position of the last write of this object in the order of all writes.
         pub resource_version: u64 = "resourceVersion" omitempty,
         pub uid: Uid = "uid" omitempty,
+    }
+}
+
+impl OwnerReference {
+    /// Key of the owner; `None` if its kind is unknown. Kinds of other groups may share a built-in kind's name.
+    pub fn key(&self, namespace: &str) -> Option<ObjectRef> {
+        Some(ObjectRef::new(Kind::from_group_kind(api_group(&self.api_version), &self.kind)?, namespace, &self.name))
+    }
+
+    /// Whether the owner is of this kind, in any version.
+    pub fn is_kind(&self, kind: Kind) -> bool {
+        *self.kind == *kind.name() && api_group(&self.api_version) == kind.info().group
     }
 }
 

@@ -40,6 +40,15 @@ pub struct Checked {
     pub first: Option<Counterexample>,
     /// What it asks about that had no value in any run.
     pub unknown: Vec<String>,
+    /// Line and place in the file.
+    pub location: String,
+}
+
+impl Checked {
+    /// Whether the expectation held only because something it asks about never had a value, as with a misspelled name.
+    pub fn is_vacuous(&self) -> bool {
+        self.violated == 0 && !self.unknown.is_empty()
+    }
 }
 
 /// What came of all.
@@ -60,6 +69,11 @@ impl Report {
     pub fn is_clean(&self) -> bool {
         self.checked.iter().all(|one| one.violated == 0)
     }
+
+    /// Whether an expectation is vacuous: then the scenario is wrong, whatever else was found.
+    pub fn is_vacuous(&self) -> bool {
+        self.checked.iter().any(Checked::is_vacuous)
+    }
 }
 
 /// Runs a scenario with its seeds.
@@ -71,12 +85,25 @@ pub fn check(scenario: &Scenario, options: CheckOptions) -> Result<Report, Strin
         return Err("nothing is expected: always, never, eventually or finishes among the steps says what is".to_owned());
     }
     let plans = plans(scenario)?;
-    let blank = |expected: &Expected| Checked { expected: expected.clone(), violated: 0, first: None, unknown: Vec::new() };
+    let blank = |expected: &Expected| Checked {
+        expected: expected.clone(),
+        violated: 0,
+        first: None,
+        unknown: Vec::new(),
+        location: scenario.locate(expected),
+    };
     let checked = scenario.expected.iter().map(blank).collect();
     let mut report = Report { name: scenario.name.clone(), options, checked, failed: BTreeMap::new() };
+    if options.faults {
+        // In a disturbed run the target of a fault may be gone.
+        reject_mistakes(scenario, &Watched::run(scenario, &[], options.seed, None))?;
+    }
     for seed in options.seed..options.seed.saturating_add(options.seeds) {
         let run = Watched::run(scenario, &plans, seed, options.faults.then(|| Disturbance::new(seed)));
         note_failures(scenario, &run, &mut report)?;
+        if !options.faults {
+            reject_mistakes(scenario, &run)?;
+        }
         for (at, checked) in report.checked.iter_mut().enumerate() {
             let unknown = run.unknown(at);
             if seed == options.seed {
@@ -106,6 +133,11 @@ fn note_failures(scenario: &Scenario, run: &Watched<'_>, report: &mut Report) ->
     Ok(())
 }
 
+/// Rejects a scenario with a fault whose target does not exist.
+fn reject_mistakes(scenario: &Scenario, run: &Watched<'_>) -> Result<(), String> {
+    run.finished.iter().find_map(|step| scenario.mistake(step)).map_or(Ok(()), Err)
+}
+
 /// What a step that failed said last.
 fn said(step: &Finished) -> String {
     let last = step.stderr.lines().chain(step.stdout.lines()).rfind(|line| !line.trim().is_empty());
@@ -122,7 +154,8 @@ fn plans(scenario: &Scenario) -> Result<Vec<Plan>, String> {
             How::Eventually => Aggregation::Ever,
             How::Finishes(_) => continue,
         };
-        let wrong = |error: ExprError| format!("{}: {}: {}", expected.place, expected.how.word(), of_expression(&error).english());
+        let wrong =
+            |error: ExprError| format!("{}: {}: {}", scenario.locate(expected), expected.how.word(), of_expression(&error).english());
         if plans.last().is_none_or(|(step, ..)| *step != expected.step) {
             plans.push((expected.step, Expressions::default(), Vec::new()));
         }

@@ -28,10 +28,11 @@ pub fn text(report: &Report) -> String {
     let mut out = format!("{}: {}\n", report.name, runs(report));
     for one in &report.checked {
         let found = match one.violated {
+            _ if one.is_vacuous() => "CANNOT BE DECIDED".to_owned(),
             0 => format!("not found in {} runs", report.options.seeds),
             n => format!("VIOLATED in {n} of {} runs", report.options.seeds),
         };
-        let _ = writeln!(out, "{found:<26} {}  ({})", title(one), one.expected.place);
+        let _ = writeln!(out, "{found:<26} {}  ({})", title(one), one.location);
         for call in &one.unknown {
             let _ = writeln!(out, "{:<26} note: {call} had no value at any instant of any run", "");
         }
@@ -88,14 +89,19 @@ fn reason(reason: &Reason) -> String {
 /// The report as JUnit's XML.
 pub fn junit(report: &Report) -> String {
     let failures = report.checked.iter().filter(|one| one.violated > 0).count();
+    let errors = report.checked.iter().filter(|one| one.is_vacuous()).count();
     let mut out = format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"{}\" tests=\"{}\" failures=\"{failures}\">\n",
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"{}\" tests=\"{}\" failures=\"{failures}\" errors=\"{errors}\">\n",
         escaped(&report.name),
         report.checked.len()
     );
     for one in &report.checked {
         let head = format!("  <testcase classname=\"{}\" name=\"{}\"", escaped(&report.name), escaped(&title(one)));
         match &one.first {
+            None if one.is_vacuous() => {
+                let message = format!("{}: {} had no value at any instant of any run", one.location, one.unknown.join(", "));
+                out += &format!("{head}>\n    <error message=\"{}\"/>\n  </testcase>\n", escaped(&message));
+            }
             None if one.violated == 0 => out += &format!("{head}/>\n"),
             found => {
                 let message = format!("violated in {} of {} runs", one.violated, report.options.seeds);

@@ -90,16 +90,29 @@ fn what_never_comes_is_missed_at_the_end() {
 }
 
 #[test]
-fn a_misspelt_name_is_noted() {
+fn expectation_about_a_misspelled_name_cannot_be_decided() {
     let report = run("- never: ready(wbe) < 3\n- wait: 1s\n", 2, false).unwrap();
-    assert_eq!((report.is_clean(), &report.checked[0].unknown[..]), (true, &["ready(wbe)".to_owned()][..]));
+    assert_eq!((report.is_vacuous(), &report.checked[0].unknown[..]), (true, &["ready(wbe)".to_owned()][..]));
+    assert!(text(&report).contains("CANNOT BE DECIDED"));
     assert!(text(&report).contains("note: ready(wbe) had no value at any instant of any run"));
+    assert!(junit(&report).contains("errors=\"1\"") && junit(&report).contains("<error message="));
+    // One that is missed says what it waited for.
+    let missed = run("- eventually: ready(wbe) == 3\n- wait: 1s\n", 2, false).unwrap();
+    assert_eq!((missed.is_vacuous(), missed.is_clean()), (false, false));
+}
+
+#[test]
+fn faults_that_name_nothing_are_mistakes_with_and_without_disturbance() {
+    for faults in [false, true] {
+        let error = run("- never: ready(web) > 3\n- fault: node-down node-77\n", 2, faults).unwrap_err();
+        assert!(error.ends_with("fault: nodes \"node-77\" not found") && error.starts_with("line "), "{error}");
+    }
 }
 
 #[test]
 fn what_is_wrong_with_a_scenario_is_told() {
     assert!(run("", 1, false).unwrap_err().starts_with("nothing is expected"));
-    assert_eq!(run("- always: redy(web) == 1\n", 1, false).unwrap_err().split(':').next(), Some("steps[2]"));
+    assert_eq!(run("- always: redy(web) == 1\n", 1, false).unwrap_err().split(": ").nth(1), Some("steps[2]"));
     assert!(run("- always: max(ready(web)) == 1\n", 1, false).is_err());
     assert!(run("- always: ready(web) == 1) or (1 == 1\n", 1, false).is_err());
     let refused = run("- always: ready(web) < 4\n- apply: |\n    kind: Nothing\n", 1, false).unwrap_err();
@@ -129,7 +142,7 @@ fn what_only_faults_violate_is_told_with_those_that_it_needs() {
 fn a_program_reads_the_result() {
     let report = run("- never: ready(web) < 4\n- wait: 1s\n- always: exists(web)\n", 2, false).unwrap();
     let xml = junit(&report);
-    assert!(xml.starts_with("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"t\" tests=\"2\" failures=\"1\">\n"));
+    assert!(xml.starts_with("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"t\" tests=\"2\" failures=\"1\" errors=\"0\">\n"));
     assert!(xml.contains("name=\"never: ready(web) &lt; 4\">") && xml.contains("<failure message=\"violated in 2 of 2 runs\">"), "{xml}");
     assert!(xml.contains("name=\"always: exists(web)\"/>") && xml.ends_with("</testsuite>\n"), "{xml}");
     assert_eq!((xml.matches('<').count(), xml.matches('>').count()), (8, 8), "{xml}");

@@ -31,8 +31,20 @@ pub(super) struct Said {
     pub(super) events: Vec<(u64, u64)>,
     /// What the scheduler may say again.
     pub(super) series: Vec<Series>,
-    /// Events used of each source's burst, and the time of the last refill.
-    spent: Vec<(&'static str, u32, Time)>,
+    /// Token buckets of the spam filter, one for each source and type of Event.
+    buckets: Vec<SpamBucket>,
+}
+
+/// Token bucket of one source's Events of one type about an object.
+#[derive(Clone, Debug)]
+struct SpamBucket {
+    component: &'static str,
+    /// `Normal` or `Warning`.
+    event_type: &'static str,
+    /// Tokens taken.
+    spent: u32,
+    /// Time of the last refill.
+    refilled: Time,
 }
 
 /// One of the messages that Events of a group had lately: a group are those of one object that differ only in their message.
@@ -81,7 +93,7 @@ impl EventRecorder {
             return self.record_series(server, origin, about, what, message, stamp);
         }
         let said = self.said_about(about.meta.uid);
-        if !said.may_speak(server.now, component) {
+        if !said.try_accept(server.now, component, what.0) {
             return;
         }
         let source = hash(component, what.1) ^ hash(what.0, "");
@@ -153,23 +165,24 @@ impl Said {
         true
     }
 
-    /// Whether this source may still record Events about the object: a burst of 25, then one every five minutes.
-    fn may_speak(&mut self, now: Time, component: &'static str) -> bool {
-        let at = self.spent.iter().position(|(source, ..)| *source == component).unwrap_or_else(|| {
-            self.spent.reserve_exact(1);
-            self.spent.push((component, 0, now));
-            self.spent.len() - 1
+    /// Takes a token for an Event: a source has 25 for each type of Event about the object, and gets one every five minutes.
+    fn try_accept(&mut self, now: Time, component: &'static str, event_type: &'static str) -> bool {
+        let same = |bucket: &SpamBucket| bucket.component == component && bucket.event_type == event_type;
+        let at = self.buckets.iter().position(same).unwrap_or_else(|| {
+            self.buckets.reserve_exact(1);
+            self.buckets.push(SpamBucket { component, event_type, spent: 0, refilled: now });
+            self.buckets.len() - 1
         });
-        let (_, spent, since) = &mut self.spent[at];
-        let refilled = (now.0.saturating_sub(since.0) / SPAM_REFILL_US) as u32;
-        if refilled > 0 {
-            *spent = spent.saturating_sub(refilled);
-            *since = since.after(u64::from(refilled) * SPAM_REFILL_US);
+        let bucket = &mut self.buckets[at];
+        let tokens = (now.0.saturating_sub(bucket.refilled.0) / SPAM_REFILL_US) as u32;
+        if tokens > 0 {
+            bucket.spent = bucket.spent.saturating_sub(tokens);
+            bucket.refilled = bucket.refilled.after(u64::from(tokens) * SPAM_REFILL_US);
         }
-        if *spent >= SPAM_BURST {
+        if bucket.spent >= SPAM_BURST {
             return false;
         }
-        *spent += 1;
+        bucket.spent += 1;
         true
     }
 }
@@ -243,5 +256,21 @@ pub(super) fn new_event(
         kind: Kind::Event,
         meta: ObjectMeta { name: name_of(about, stamp), namespace: namespace_of(about).into(), ..Default::default() },
         body: Body::Event(Box::new(event)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `getSpamKey` of `events_cache.go` holds the type.
+    #[test]
+    fn warnings_do_not_use_up_the_burst_of_normal_events() {
+        let mut said = Said::default();
+        let accepted = |said: &mut Said, event_type| (0..30).filter(|_| said.try_accept(Time(0), "kubelet", event_type)).count();
+        assert_eq!((accepted(&mut said, "Warning"), accepted(&mut said, "Normal")), (25, 25));
+        assert!(
+            said.try_accept(Time(SPAM_REFILL_US), "kubelet", "Warning") && !said.try_accept(Time(SPAM_REFILL_US), "kubelet", "Warning")
+        );
     }
 }

@@ -153,10 +153,7 @@ impl DelayLog {
 fn awaits(entry: &Entry) -> impl Iterator<Item = (&'static str, ObjectRef)> {
     let name = entry.actor.name;
     let object = entry.write().map(|(_, object)| object);
-    let owner = object.and_then(|object| {
-        let owner = object.meta.controller()?;
-        Some(ObjectRef { kind: Kind::from_name(&owner.kind)?, namespace: object.meta.namespace.clone(), name: owner.name.clone() })
-    });
+    let owner = object.and_then(|object| object.meta.controller()?.key(&object.meta.namespace));
     object.map(|object| object.key()).into_iter().chain(owner).map(move |key| (name, key))
 }
 

@@ -137,11 +137,11 @@ fn given_up(entry: &Entry, object: &Object) -> bool {
 /// The place of a Pod among those of its workload.
 fn place(pod: &Object, why: &Why) -> String {
     let node = || pod.pod().map(|pod| pod.node_name.to_string()).unwrap_or_default();
-    match (pod.meta.controller().map(|owner| owner.kind.as_str()), why) {
-        (Some("StatefulSet"), _) => pod.meta.name.to_string(),
-        (Some("DaemonSet"), Why::NodeWithoutPod { node } | Why::Surge { node, .. }) => node.to_string(),
-        (Some("DaemonSet"), _) => node(),
-        (Some("Job"), _) => pod.meta.annotation(INDEX).map(ToString::to_string).unwrap_or_default(),
+    match (pod.meta.controller().and_then(|owner| Some(owner.key("")?.kind)), why) {
+        (Some(Kind::StatefulSet), _) => pod.meta.name.to_string(),
+        (Some(Kind::DaemonSet), Why::NodeWithoutPod { node } | Why::Surge { node, .. }) => node.to_string(),
+        (Some(Kind::DaemonSet), _) => node(),
+        (Some(Kind::Job), _) => pod.meta.annotation(INDEX).map(ToString::to_string).unwrap_or_default(),
         _ => String::new(),
     }
 }

@@ -385,12 +385,12 @@ fn dispatch(client: &mut Client<'_>, args: &[String], stdin: &str) -> Result<Out
     let mut rest = args[at + 1..].to_vec();
     let end = rest.iter().position(|word| word == "--").unwrap_or(rest.len());
     rest.splice(end..end, args[..at].iter().cloned());
+    if let Some(message) = unknown_verb(args) {
+        return Err(Failure::plain(message));
+    }
     let Some(verb) = verb_named(word) else {
-        if matches!(word.as_str(), "help" | "--help" | "-h") {
-            client.out.push_str(&help());
-            return Ok(Outcome::Done);
-        }
-        return Err(Failure::plain(unknown(word)));
+        client.out.push_str(&help());
+        return Ok(Outcome::Done);
     };
     if rest.iter().any(|word| word == "--help" || word == "-h") {
         client.say(format!("{}\n\nOptions:\n{}\nUsage:\n  kubectl {} [options]", verb.help, options(verb), verb.name));
@@ -406,6 +406,13 @@ fn dispatch(client: &mut Client<'_>, args: &[String], stdin: &str) -> Result<Out
 fn options(verb: &Verb) -> String {
     let taken = parse::described(verb.flags).filter(|(_, effect)| *effect != parse::FlagEffect::Refused);
     taken.map(|(flag, _)| format!("    {flag}\n")).collect()
+}
+
+/// Message of a command line whose verb kubectl does not have.
+pub fn unknown_verb(args: &[String]) -> Option<String> {
+    let word = args.get(verb_position(args))?;
+    let help = matches!(word.as_str(), "help" | "--help" | "-h");
+    (!help && verb_named(word).is_none()).then(|| unknown(word))
 }
 
 fn unknown(verb: &str) -> String {

@@ -431,8 +431,7 @@ pub fn subject(key: &ObjectRef, get: &dyn Fn(&ObjectRef) -> Option<std::rc::Rc<O
     // A Pod leads to its ReplicaSet, that to its Deployment.
     for _ in 0..3 {
         let Some(owner) = object.meta.controller() else { break };
-        let Some(kind) = Kind::from_name(&owner.kind) else { break };
-        let Some(next) = get(&ObjectRef::new(kind, &object.meta.namespace, &owner.name)) else { break };
+        let Some(next) = owner.key(&object.meta.namespace).and_then(|key| get(&key)) else { break };
         object = next;
     }
     matches!(object.kind, Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet | Kind::ReplicaSet | Kind::ReplicationController)

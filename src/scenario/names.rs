@@ -7,13 +7,18 @@ use std::rc::Rc;
 
 /// Puts names of living objects in place of every placeholder; an unknown one stays as it is.
 pub fn resolve(line: &str, sim: &Sim) -> String {
+    with_placeholders(line, |inner| name(inner, sim))
+}
+
+/// Replaces each placeholder by what `name` gives for the text within its braces; one for which it gives nothing stays.
+pub(super) fn with_placeholders(line: &str, name: impl Fn(&str) -> Option<String>) -> String {
     let mut out = String::new();
     let mut rest = line;
     while let Some(start) = rest.find("{{") {
         let Some(end) = rest[start..].find("}}") else { break };
         let inner = &rest[start + 2..start + end];
         out.push_str(&rest[..start]);
-        match name(inner.trim(), sim) {
+        match name(inner.trim()) {
             Some(name) => out.push_str(&name),
             None => out.push_str(&rest[start..start + end + 2]),
         }

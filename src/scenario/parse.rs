@@ -1,10 +1,15 @@
 //! Scenario text to a scenario.
 
+use super::names::with_placeholders;
+use super::runner::Finished;
 use crate::api::Timestamp;
 use crate::api::quantity::Quantity;
 use crate::api::time::SECOND;
 use crate::engine::cluster::{ClusterConfig, NodeConfig, Timing};
+use crate::engine::fault::Fault;
 use crate::engine::store::validation;
+use crate::kubectl::parse::split;
+use crate::kubectl::unknown_verb;
 use crate::manifest;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -27,6 +32,10 @@ pub struct Scenario {
     pub steps: Vec<ScenarioStep>,
     /// What is expected of the history.
     pub expected: Vec<Expected>,
+    /// Place of each step in the file: `steps[3]`.
+    places: Vec<String>,
+    /// Text of the file.
+    source: String,
 }
 
 impl Scenario {
@@ -35,6 +44,27 @@ impl Scenario {
         let spans = self.expected.iter().filter(|expected| expected.step == step);
         spans.map(|expected| if let How::Finishes(span) = expected.how { span } else { 0 }).max().unwrap_or(0)
     }
+
+    /// Line and place of a step in the file: `line 12: steps[3]`.
+    fn locate_step(&self, step: usize) -> String {
+        located(&self.source, self.places.get(step).map_or("steps", String::as_str))
+    }
+
+    /// Message for a step that is wrong in the file itself: a fault whose target does not exist.
+    pub fn mistake(&self, step: &Finished) -> Option<String> {
+        step.mistake().map(|error| format!("{}: fault: {error}", self.locate_step(step.step)))
+    }
+
+    /// Line and place of an expectation in the file.
+    pub fn locate(&self, expected: &Expected) -> String {
+        located(&self.source, &expected.place)
+    }
+}
+
+/// `line 12: steps[3]`
+fn located(source: &str, place: &str) -> String {
+    let line = manifest::locate(source.as_bytes(), 0, place).map_or(1, |(line, ..)| line);
+    format!("line {line}: {place}")
 }
 
 /// Something that is expected.
@@ -119,27 +149,30 @@ pub fn parse(text: &str) -> Result<Scenario, String> {
     }
     let parsed = read.documents.pop().map(|d| d.value).unwrap_or(Value::Null);
     let list = parsed.get("steps").and_then(Value::as_array).ok_or("steps: a list of steps is required")?;
-    let (mut steps, mut expected) = (Vec::new(), Vec::new());
+    let (mut steps, mut expected, mut places) = (Vec::new(), Vec::new(), Vec::new());
     for (i, item) in list.iter().enumerate() {
         let place = format!("steps[{i}]");
-        if let Some((how, text)) = HOWS.iter().find_map(|(word, how)| Some((*how, item.get(*word)?))) {
-            let text = text.as_str().ok_or_else(|| format!("{place}: {}: an expression is required", how.word()))?;
-            expected.push(Expected { place, step: steps.len(), how, text: text.to_owned() });
+        if let Some((how, expression)) = HOWS.iter().find_map(|(word, how)| Some((*how, item.get(*word)?))) {
+            let expression =
+                expression.as_str().ok_or_else(|| format!("{}: {}: an expression is required", located(text, &place), how.word()))?;
+            expected.push(Expected { place, step: steps.len(), how, text: expression.to_owned() });
             continue;
         }
-        let step = step(item).map_err(|e| format!("{place}: {e}"))?;
+        let step = step(item).map_err(|e| format!("{}: {e}", located(text, &place)))?;
         if let Some(span) = item.get("finishes") {
             let ScenarioStep::Kubectl { line, .. } = &step else {
-                return Err(format!("{place}: finishes: only a kubectl command finishes"));
+                return Err(format!("{}: finishes: only a kubectl command finishes", located(text, &place)));
             };
-            let span = duration(span).ok_or_else(|| format!("{place}: finishes: not a duration: {span}"))?;
-            expected.push(Expected { place, step: steps.len(), how: How::Finishes(span), text: line.clone() });
+            let span = duration(span).ok_or_else(|| format!("{}: finishes: not a duration: {span}", located(text, &place)))?;
+            expected.push(Expected { place: place.clone(), step: steps.len(), how: How::Finishes(span), text: line.clone() });
         }
         steps.push(step);
+        places.push(place);
     }
     let written = parsed.get("cluster").cloned().unwrap_or_default();
     let cluster = cluster(&written)?;
-    Ok(Scenario { name: word(&parsed, "name"), description: word(&parsed, "description"), cluster, written, steps, expected })
+    let (name, description) = (word(&parsed, "name"), word(&parsed, "description"));
+    Ok(Scenario { name, description, cluster, written, steps, expected, places, source: text.to_owned() })
 }
 
 fn word(value: &Value, key: &str) -> String {
@@ -221,10 +254,15 @@ pub fn step(value: &Value) -> Result<ScenarioStep, String> {
         return Ok(ScenarioStep::Apply(manifest));
     }
     if let Some(line) = text("kubectl") {
+        if let Some(message) = unknown_verb(&split(&line)) {
+            return Err(format!("kubectl: {message}"));
+        }
         let background = value.get("background").and_then(Value::as_bool).unwrap_or(false);
         return Ok(ScenarioStep::Kubectl { line, background });
     }
     if let Some(fault) = text("fault") {
+        // Names in place of the placeholders come when the step begins.
+        with_placeholders(&fault, |_| Some("name".into())).parse::<Fault>().map_err(|error| format!("fault: {error}"))?;
         return Ok(ScenarioStep::Fault(fault));
     }
     match value.get("wait") {
@@ -305,14 +343,25 @@ mod tests {
             ]
         );
         assert_eq!((scenario.steps.len(), scenario.patience(1), scenario.patience(0)), (2, 120_000_000, 0));
-        assert_eq!(parse("steps:\n- wait: 1s\n  finishes: 1s\n").unwrap_err(), "steps[0]: finishes: only a kubectl command finishes");
-        assert_eq!(parse("steps:\n- kubectl: get pods\n  finishes: soon\n").unwrap_err(), "steps[0]: finishes: not a duration: \"soon\"");
-        assert_eq!(parse("steps:\n- never: 3\n").unwrap_err(), "steps[0]: never: an expression is required");
+        assert_eq!(
+            parse("steps:\n- wait: 1s\n  finishes: 1s\n").unwrap_err(),
+            "line 2: steps[0]: finishes: only a kubectl command finishes"
+        );
+        assert_eq!(
+            parse("steps:\n- kubectl: get pods\n  finishes: soon\n").unwrap_err(),
+            "line 2: steps[0]: finishes: not a duration: \"soon\""
+        );
+        assert_eq!(parse("steps:\n- never: 3\n").unwrap_err(), "line 2: steps[0]: never: an expression is required");
     }
 
     #[test]
     fn a_bad_scenario_says_where() {
-        assert_eq!(parse("steps:\n- wait: soon\n").unwrap_err(), "steps[0]: wait: neither \"settled\" nor a duration: \"soon\"");
+        assert_eq!(parse("steps:\n- wait: soon\n").unwrap_err(), "line 2: steps[0]: wait: neither \"settled\" nor a duration: \"soon\"");
+        let step = |line: &str| parse(&format!("steps:\n- wait: 1s\n- {line}\n")).unwrap_err();
+        assert!(step("fault: explode everything").starts_with("line 3: steps[1]: fault: unknown fault \"explode everything\""));
+        assert_eq!(step("fault: conflict wdgets/x"), "line 3: steps[1]: fault: no kind \"wdgets\"");
+        assert_eq!(step("kubectl: nonsense verb"), "line 3: steps[1]: kubectl: error: unknown command \"nonsense\" for \"kubectl\"");
+        assert!(parse("steps:\n- fault: exit pod/{{pod:web:0}} 1\n- kubectl: -n x get pods\n- kubectl: --help\n").is_ok());
         assert_eq!(parse("name: x\n").unwrap_err(), "steps: a list of steps is required");
     }
 }

@@ -35,13 +35,21 @@ pub struct Finished {
     pub stderr: String,
     /// kubectl's exit code.
     pub exit: i32,
+    /// Why a fault was not injected.
+    pub fault_error: Option<FaultError>,
 }
 
 impl Finished {
-    /// A step without output, which has failed if there are words.
-    fn quietly(step: usize, action: &'static str, began: Time, ended: Time, stderr: String) -> Finished {
-        let exit = i32::from(!stderr.is_empty());
-        Finished { step, action, began, ended, stdout: String::new(), stderr, exit }
+    /// A step that prints nothing but why a fault was not injected.
+    fn quietly(step: usize, action: &'static str, began: Time, ended: Time, fault_error: Option<FaultError>) -> Finished {
+        let stderr = fault_error.as_ref().map(FaultError::to_string).unwrap_or_default();
+        let exit = i32::from(fault_error.is_some());
+        Finished { step, action, began, ended, stdout: String::new(), stderr, exit, fault_error }
+    }
+
+    /// Why the step is wrong in the scenario itself, not only refused in the cluster's state: its fault names something that does not exist.
+    pub fn mistake(&self) -> Option<&FaultError> {
+        self.fault_error.as_ref().filter(|error| !matches!(error, FaultError::Refused(_)))
     }
 }
 
@@ -160,14 +168,14 @@ impl<'r> Run<'r> {
         match step {
             ScenarioStep::Wait(wait) => {
                 self.wait(*wait);
-                self.finish(Finished::quietly(i, "wait", began, self.sim.now(), String::new()));
+                self.finish(Finished::quietly(i, "wait", began, self.sim.now(), None));
             }
             ScenarioStep::Apply(_) | ScenarioStep::Kubectl { background: false, .. } => self.command(i, began),
             ScenarioStep::Kubectl { .. } => self.background.push(Background { step: i, began, started: false }),
             ScenarioStep::Fault(line) => {
                 let line = resolve(line, &self.sim);
                 self.advance(began.after(FAULT));
-                let error = self.fault(line, Act::Fault).err().map_or_else(String::new, |error| error.to_string());
+                let error = self.fault(line, Act::Fault).err();
                 self.finish(Finished::quietly(i, "fault", began, self.sim.now(), error));
             }
         }
@@ -222,7 +230,7 @@ impl<'r> Run<'r> {
         let Some(session) = self.commands.take(step as u32) else { return };
         let action = self.scenario.steps[step].action();
         let (stdout, stderr, exit) = (session.stdout, session.stderr, session.exit.unwrap_or(0));
-        self.finish(Finished { step, action, began, ended: self.sim.now(), stdout, stderr, exit });
+        self.finish(Finished { step, action, began, ended: self.sim.now(), stdout, stderr, exit, fault_error: None });
     }
 
     fn finish(&mut self, finished: Finished) {

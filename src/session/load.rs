@@ -1,6 +1,7 @@
 //! The CPU load that an autoscaler reacts to, to be set by a slider.
 
 use super::run::Run;
+use crate::api::kind::api_group;
 use crate::api::workload::Deployment;
 use crate::api::{Body, Kind, Object, ObjectRef};
 use crate::engine::Sim;
@@ -47,7 +48,8 @@ fn target_of(sim: &Sim, scaler: &Object) -> Option<(String, i64)> {
     let spec = body.get("spec")?;
     let target = &spec["scaleTargetRef"];
     let by_cpu = spec["metrics"].as_array()?.iter().any(|metric| metric["resource"]["name"] == "cpu");
-    if !by_cpu || target["kind"] != "Deployment" {
+    let kind = Kind::from_group_kind(api_group(target["apiVersion"].as_str().unwrap_or("")), target["kind"].as_str()?);
+    if !by_cpu || kind != Some(Kind::Deployment) {
         return None;
     }
     let key = ObjectRef::new(Kind::Deployment, &scaler.meta.namespace, target["name"].as_str()?);

@@ -415,7 +415,7 @@ impl State {
         let sim = self.timeline.run.sim();
         // A workload whose old Pods are ready may be stuck all the same; a ready Pod is not.
         let keys = scene.items.iter().filter_map(|item| {
-            let kind = Kind::from_name(&item.id.kind).filter(|kind| *kind != Kind::Pod || item.state != "ready")?;
+            let kind = Kind::from_label(&item.id.kind).filter(|kind| *kind != Kind::Pod || item.state != "ready")?;
             Some((item.id.uid.clone(), ObjectRef::new(kind, &item.id.namespace, &item.id.name)))
         });
         let asked = keys.filter(|(_, key)| sim.get(key).is_some()).take(MAX_STANDINGS);

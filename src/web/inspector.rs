@@ -180,13 +180,13 @@ fn summary(props: &Props, object: &Object) -> Html {
         };
         html! { <><dt>{ say(&fact.name) }</dt><dd class={fact.mono.then_some("mono")}>{ value }</dd></> }
     });
-    let owner = object.meta.controller().and_then(|owner| Some((Kind::from_name(&owner.kind)?, owner.name.clone())));
+    let owner = object.meta.controller().and_then(|owner| owner.key(&object.meta.namespace));
     html! {
         <>
             <dl class="kv">{ for rows }</dl>
             if image { <p class="aside">{ say(msg::inspector_image_note()) }</p> }
-            if let Some((kind, name)) = owner {
-                { related(props, ObjectRef::new(kind, &object.meta.namespace, &name), msg::inspector_owner()) }
+            if let Some(owner) = owner {
+                { related(props, owner, msg::inspector_owner()) }
             }
         </>
     }

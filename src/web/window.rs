@@ -154,7 +154,7 @@ fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
 
     let of = state.clone();
     let get = Closure::<dyn Fn(String, String, String) -> JsValue>::new(move |kind: String, namespace: String, name: String| {
-        let Some(kind) = Kind::from_name(&kind).or_else(|| Kind::from_word(&kind)) else { return JsValue::NULL };
+        let Some(kind) = Kind::from_label(&kind).or_else(|| Kind::from_word(&kind)) else { return JsValue::NULL };
         let Ok(state) = of.try_borrow() else { return JsValue::NULL };
         let found = state.timeline.run.get(&ObjectRef::new(kind, &namespace, &name)).map(|object| object.to_value().to_string());
         found.and_then(|text| js_sys::JSON::parse(&text).ok()).unwrap_or(JsValue::NULL)

@@ -48,7 +48,7 @@ fn act(sim: &mut Sim, acts: &[&str]) {
 /// `Pod/web-0`; a name that ends in `*` is the first that begins so and waits or fails.
 fn key(sim: &Sim, words: &str) -> ObjectRef {
     let (kind, name) = words.split_once('/').unwrap();
-    let kind = Kind::from_name(kind).unwrap();
+    let kind = Kind::from_label(kind).unwrap();
     let namespace = if kind.info().namespaced { "default" } else { "" };
     let Some(stem) = name.strip_suffix('*') else { return ObjectRef::new(kind, namespace, name) };
     let mut all = sim.list(kind).map(|object| object.key()).filter(|key| key.name.starts_with(stem));
@@ -895,7 +895,7 @@ fn why_is_a_pod_missing_the_event_of_its_end_is_lost() {
 /// What the chain of an object's last decision tells, each in a sentence.
 fn told(sim: &Sim, of: &str) -> Vec<String> {
     let (kind, name) = of.split_once('/').unwrap();
-    let key = ObjectRef::new(Kind::from_name(kind).unwrap(), "default", name);
+    let key = ObjectRef::new(Kind::from_label(kind).unwrap(), "default", name);
     words::chain(sim.journal(), sim.delays(), &key, 0).iter().map(|reason| reason.effect.english()).collect()
 }
 

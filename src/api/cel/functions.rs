@@ -1,7 +1,7 @@
 //! The functions that rules call.
 
 use super::eval::order;
-use crate::api::regex::{Regex, Syntax};
+use crate::api::go_regex::GoRegex;
 use crate::api::time::duration;
 use serde_json::Value;
 use std::cmp::Ordering;
@@ -76,16 +76,12 @@ pub(super) fn call(name: &str, arguments: &[Value]) -> Result<Value, String> {
 fn of_text(name: &str, text: &str, rest: &[Value]) -> Result<Value, String> {
     let word = |at: usize| rest.get(at).and_then(Value::as_str).ok_or_else(wrong);
     let place = |at: usize| rest.get(at).and_then(Value::as_i64);
-    let letters = || text.chars().collect::<Vec<char>>();
     let cut = |from: i64, to: i64| {
-        let letters = letters();
+        let letters: Vec<char> = text.chars().collect();
         let valid = 0 <= from && from <= to && to <= letters.len() as i64;
         if valid { Ok(letters[from as usize..to as usize].iter().collect::<String>()) } else { Err(format!("index out of range: {from}")) }
     };
-    let matched = |pattern: &str| {
-        let regex = Regex::new(pattern, Syntax { extended: true, go: true, ..Syntax::default() });
-        regex.map_err(|fault| format!("error parsing regexp: {fault}"))
-    };
+    let matched = |pattern: &str| GoRegex::new(pattern).map_err(|error| error.to_string());
     let length = text.chars().count() as i64;
     let index = |at: Option<usize>| Value::from(at.map_or(-1, |at| text[..at].chars().count() as i64));
     Ok(match name {
@@ -93,11 +89,10 @@ fn of_text(name: &str, text: &str, rest: &[Value]) -> Result<Value, String> {
         "startsWith" => Value::Bool(text.starts_with(word(0)?)),
         "endsWith" => Value::Bool(text.ends_with(word(0)?)),
         "contains" => Value::Bool(text.contains(word(0)?)),
-        "matches" => Value::Bool(matched(word(0)?)?.is_in(text)),
+        "matches" => Value::Bool(matched(word(0)?)?.is_match(text)),
         "find" => {
-            let (letters, regex) = (letters(), matched(word(0)?)?);
-            let found = regex.find(&letters, 0).and_then(|slots| Some(letters[slots[0]?..slots[1]?].iter().collect::<String>()));
-            Value::String(found.unwrap_or_default())
+            let found = matched(word(0)?)?.find(text);
+            Value::from(found.map_or("", |found| &text[found]))
         }
         "lowerAscii" => Value::String(text.to_ascii_lowercase()),
         "upperAscii" => Value::String(text.to_ascii_uppercase()),

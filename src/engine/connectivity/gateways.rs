@@ -11,9 +11,9 @@ use crate::api::gateway::{
     BackendRef, GatewaySpec, HTTP_ROUTE, HttpMatch, HttpRouteSpec, HttpRule, Listener, Redirect, ValueMatch, address_of, common_host,
     host_rank, status_of,
 };
+use crate::api::go_regex::GoRegex;
 use crate::api::ingress::{BackendPort, BackendService, IngressBackend};
 use crate::api::network::Endpoint;
-use crate::api::regex::{Regex, Syntax};
 use crate::api::{Kind, Object, ObjectRef, Str};
 use crate::engine::gateway::{RefFault, all, attach, fault_of, resolve};
 use crate::engine::store::ApiServer;
@@ -210,7 +210,7 @@ fn prefix_rest<'a>(prefix: &str, path: &'a str) -> Option<&'a str> {
 
 /// Whether a pattern matches; one that cannot be read matches nothing.
 fn is_match(pattern: &str, text: &str) -> bool {
-    Regex::new(pattern, Syntax { extended: true, go: true, ..Syntax::default() }).is_ok_and(|regex| regex.is_in(text))
+    GoRegex::new(pattern).is_ok_and(|pattern| pattern.is_match(text))
 }
 
 /// Where a redirect leads: what it does not say stays as it was asked for.

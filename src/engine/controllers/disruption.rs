@@ -194,39 +194,44 @@ fn expected(spec: &BudgetSpec, pods: &[Rc<Object>], cache: &Cache) -> Result<(i6
     }
 }
 
-/// Desired replicas of the Pods' controllers, each counted once; bare Pods do not count.
+/// Sum of the desired replicas of the Pods' controllers, each counted once, a Deployment too while its Pods belong to several ReplicaSets; bare
+/// Pods do not count.
 fn wanted_by_owners(pods: &[Rc<Object>], cache: &Cache) -> Result<i64, String> {
-    let (mut seen, mut sum): (Vec<Uid>, i64) = (Vec::new(), 0);
+    let (mut owners, mut scales): (Vec<Uid>, Vec<(Uid, i64)>) = (Vec::new(), Vec::new());
     for pod in pods {
         let Some(owner) = pod.meta.controller() else { continue };
-        if seen.contains(&owner.uid) {
+        if owners.contains(&owner.uid) {
             continue;
         }
-        seen.push(owner.uid);
-        sum += scale(pod, cache)?.ok_or_else(|| format!("found no controllers for pod {:?}", pod.meta.name.as_str()))?;
+        owners.push(owner.uid);
+        let (uid, replicas) = scale(pod, cache)?.ok_or_else(|| format!("found no controllers for pod {:?}", pod.meta.name.as_str()))?;
+        if !scales.iter().any(|(scaled, _)| *scaled == uid) {
+            scales.push((uid, replicas));
+        }
     }
-    Ok(sum)
+    Ok(scales.iter().map(|(_, replicas)| replicas).sum())
 }
 
-/// Desired replicas of a Pod's controller, or of the Deployment above it.
-fn scale(pod: &Object, cache: &Cache) -> Result<Option<i64>, String> {
+/// Uid and desired replicas of a Pod's controller, or of the Deployment above it.
+fn scale(pod: &Object, cache: &Cache) -> Result<Option<(Uid, i64)>, String> {
     let owner_of = |object: &Object| {
         let owner = object.meta.controller()?;
-        let key = ObjectRef::new(Kind::from_name(&owner.kind)?, &object.meta.namespace, &owner.name);
+        let key = owner.key(&object.meta.namespace)?;
         cache.object(&key).filter(|o| o.meta.uid == owner.uid).cloned()
     };
     let Some(owner) = owner_of(pod) else { return Ok(None) };
+    let uid = owner.meta.uid;
     if let Some(set) = owner.get::<ReplicaSet>() {
-        let deployment = owner_of(&owner).and_then(|o| o.get::<Deployment>().map(|d| d.spec.replicas));
-        return Ok(Some(i64::from(deployment.unwrap_or(set.spec.replicas))));
+        let above = owner_of(&owner).and_then(|o| Some((o.meta.uid, i64::from(o.get::<Deployment>()?.spec.replicas))));
+        return Ok(Some(above.unwrap_or((uid, i64::from(set.spec.replicas)))));
     }
     if let Some(set) = owner.get::<StatefulSet>() {
-        return Ok(Some(i64::from(set.spec.replicas)));
+        return Ok(Some((uid, i64::from(set.spec.replicas))));
     }
     if owner.kind == Kind::ReplicationController
         && let Body::Other(map) = &owner.body
     {
-        return Ok(map.get("spec").and_then(|s| s.get("replicas")).and_then(Value::as_i64));
+        return Ok(map.get("spec").and_then(|s| s.get("replicas")).and_then(Value::as_i64).map(|replicas| (uid, replicas)));
     }
     if owner.get::<DaemonSet>().is_some() || matches!(owner.kind, Kind::Job | Kind::CronJob) {
         return Err(format!("{} does not implement the scale subresource", owner.kind.group_resource()));

@@ -110,10 +110,8 @@ impl Controller for ReplicaLoop {
             Ok(())
         };
         let status = status_of(object, set, counts, managed.as_ref().err(), view.wall);
-        let waits = managed.is_ok()
-            && set.spec.min_ready_seconds > 0
-            && status.ready_replicas == set.spec.replicas
-            && status.available_replicas != set.spec.replicas;
+        // Unready Pods beside them do not stop ready Pods from becoming available.
+        let waits = managed.is_ok() && set.spec.min_ready_seconds > 0 && status.ready_replicas != status.available_replicas;
         if status != set.status {
             out.update_status(object, Why::Observed, |o| {
                 if let Body::ReplicaSet(body) = &mut o.body {

@@ -103,7 +103,8 @@ pub fn old_version(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> 
 pub fn binding(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     let Body::Other(body) = &object.body else { return None };
     let role = body.get("roleRef")?;
-    let (kind, name) = (role["kind"].as_str().and_then(Kind::from_name)?, role["name"].as_str()?);
+    let kind = Kind::from_group_kind(role["apiGroup"].as_str().unwrap_or(""), role["kind"].as_str()?)?;
+    let name = role["name"].as_str()?;
     let namespace = if kind == Kind::Role { object.meta.namespace.as_str() } else { "" };
     let known = sim.get(&ObjectRef::new(kind, namespace, name)).is_some();
     (!known).then(|| Diagnosis::new(object, Waits::RoleMissing(kind, name.into())))

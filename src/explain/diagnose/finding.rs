@@ -158,8 +158,7 @@ pub fn owners(sim: &Sim, key: &ObjectRef) -> Vec<ObjectRef> {
 }
 
 pub fn owner<'a>(sim: &'a Sim, object: &Object) -> Option<&'a Rc<Object>> {
-    let owner = object.meta.controller()?;
-    sim.get(&ObjectRef::new(Kind::from_name(&owner.kind)?, &object.meta.namespace, &owner.name))
+    sim.get(&object.meta.controller()?.key(&object.meta.namespace)?)
 }
 
 /// `deployment/web`

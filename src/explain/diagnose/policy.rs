@@ -2,6 +2,7 @@
 
 use super::finding::{Context, Diagnosis, all_in, line, target};
 use super::workloads::follow;
+use crate::api::kind::api_group;
 use crate::api::policy::{BudgetSpec, BudgetStatus};
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Time};
 use crate::engine::Sim;
@@ -28,7 +29,7 @@ pub fn autoscaler(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
     out.word(FactLabel::Message, text("message"));
     out.at(FactLabel::LooksAgain, sim.looks_again(&object.key()));
     let scaled = body.get("spec").and_then(|spec| spec.get("scaleTargetRef"))?;
-    let kind = scaled["kind"].as_str().and_then(Kind::from_name)?;
+    let kind = Kind::from_group_kind(api_group(scaled["apiVersion"].as_str().unwrap_or("")), scaled["kind"].as_str()?)?;
     let key = ObjectRef::new(kind, &object.meta.namespace, scaled["name"].as_str().unwrap_or(""));
     let target = sim.get(&key)?;
     let (labels, template) = match &target.body {

@@ -5,7 +5,7 @@
 use super::file::Kustomization;
 use super::resource::Resource;
 use crate::api::Kind;
-use crate::api::regex::{Regex, Syntax};
+use crate::api::go_regex::GoRegex;
 use crate::engine::store::Patch;
 use crate::kubectl::Failure;
 use crate::kubectl::client::Client;
@@ -79,8 +79,7 @@ fn apply(all: &mut [Resource], at: usize, how: Patch, patch: &Value) -> Result<(
 /// The objects that a target selects, by their places.
 fn matching(all: &[Resource], target: &Value) -> Result<Vec<usize>, Failure> {
     let text = |field: &str| target[field].as_str().unwrap_or("");
-    let syntax = Syntax { extended: true, go: true, ..Syntax::default() };
-    let whole = |pattern: &str| Regex::new(&format!("^({pattern})$"), syntax);
+    let whole = |pattern: &str| GoRegex::new(&format!("^({pattern})$"));
     let (name, namespace) = (whole(text("name")), whole(text("namespace")));
     let (Ok(name), Ok(namespace)) = (name, namespace) else {
         return Err(Failure::error(format!("invalid target: {} is no regular expression", text("name"))));
@@ -97,8 +96,8 @@ fn matching(all: &[Resource], target: &Value) -> Result<Vec<usize>, Failure> {
         (text("kind").is_empty() || text("kind") == resource.kind())
             && (text("group").is_empty() || text("group") == group)
             && (text("version").is_empty() || text("version") == version)
-            && (text("name").is_empty() || resource.names.iter().any(|own| name.is_in(own)))
-            && (text("namespace").is_empty() || namespace.is_in(metadata["namespace"].as_str().unwrap_or("default")))
+            && (text("name").is_empty() || resource.names.iter().any(|own| name.is_match(own)))
+            && (text("namespace").is_empty() || namespace.is_match(metadata["namespace"].as_str().unwrap_or("default")))
             && labels(text("labelSelector"), &metadata["labels"])
             && labels(text("annotationSelector"), &metadata["annotations"])
     };

@@ -15,6 +15,7 @@ mod numbers;
 pub mod parse;
 mod pattern;
 mod reads;
+mod regex;
 pub mod room;
 mod script;
 mod stage;

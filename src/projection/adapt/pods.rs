@@ -5,7 +5,7 @@ use super::pod_filter::PodFilter;
 use super::scope::{CreationOrder, ROOTS, SEEN};
 use super::services::ServiceCache;
 use crate::api::sources::{self, Reference};
-use crate::api::{Kind, Labels, Object, ObjectRef, Uid};
+use crate::api::{Kind, Labels, Object, ObjectRef, OwnerReference, Uid};
 use crate::engine::deferred_drop;
 use crate::i18n::{Message, msg};
 use crate::projection::model::{ControllerCard, Id, Node, Pod, PodBlock, natural};
@@ -95,16 +95,13 @@ impl Pods {
         }
         let owner = object.meta.controller();
         let family = owner
-            .filter(|owner| matches!(owner.kind.as_str(), "ReplicaSet" | "Job"))
-            .and_then(|owner| {
-                let key =
-                    ObjectRef { kind: Kind::from_name(&owner.kind)?, namespace: object.meta.namespace.clone(), name: owner.name.clone() };
-                get(&key)?.meta.controller().map(|root| root.name.to_string())
-            })
+            .and_then(|owner| owner.key(&object.meta.namespace))
+            .filter(|key| matches!(key.kind, Kind::ReplicaSet | Kind::Job))
+            .and_then(|key| get(&key)?.meta.controller().map(|root| root.name.to_string()))
             .unwrap_or_else(|| owner.map(|owner| owner.name.to_string()).unwrap_or_default());
         let mut pod = read(object, &family);
         pod.stale = self.silent.contains(&pod.node);
-        self.note(object, owner.map(|owner| owner.kind.as_str()));
+        self.note(object, owner);
         if let Some(owner) = owner {
             pod.owner = self.owners.entry(owner.uid).or_insert_with(|| owner.uid.to_string().into()).clone();
         }
@@ -116,8 +113,8 @@ impl Pods {
     }
 
     /// Records its references, unless a workload that owns it has them.
-    fn note(&mut self, object: &Object, owner: Option<&str>) {
-        let stands_alone = owner.is_none_or(|kind| !super::ROOTS.iter().any(|root| root.name() == kind));
+    fn note(&mut self, object: &Object, owner: Option<&OwnerReference>) {
+        let stands_alone = owner.is_none_or(|owner| !super::ROOTS.iter().any(|root| owner.is_kind(*root)));
         let named = if stands_alone { sources::of(object) } else { Vec::new() };
         if named.is_empty() {
             self.lone.remove(&object.meta.uid);
@@ -359,7 +356,7 @@ fn read(object: &Object, family: &str) -> Pod {
     let shared =
         |of: &str| if !of.is_empty() && name.strip_prefix(of).is_some_and(|rest| rest.starts_with('-')) { of.len() + 1 } else { 0 };
     let owner = object.meta.controller();
-    let ordinal = owner.filter(|owner| owner.kind == "StatefulSet").and_then(|_| name.rsplit('-').next()?.parse().ok());
+    let ordinal = owner.filter(|owner| owner.is_kind(Kind::StatefulSet)).and_then(|_| name.rsplit('-').next()?.parse().ok());
     let unscheduled = body.status.condition("PodScheduled").filter(|c| c.status == "False");
     Pod {
         id: id(object),

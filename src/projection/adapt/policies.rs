@@ -1,6 +1,7 @@
 //! Autoscalers and disruption budgets, and what they are about.
 
 use super::scope::{id, text};
+use crate::api::kind::api_group;
 use crate::api::policy::{BudgetSpec, BudgetStatus};
 use crate::api::selector::LabelSelector;
 use crate::api::{Body, Kind, Labels, Object, Str, Uid};
@@ -84,7 +85,7 @@ pub(super) fn scaler(object: &Object, uid_of: &dyn Fn(Kind, &str) -> Option<Uid>
     let now = of("status", &["/currentMetrics/0/", source, "/current/averageUtilization"].concat());
     let goal = of("spec", &["/metrics/0/", source, "/target/averageUtilization"].concat());
     let what = of("spec", &["/metrics/0/", source, "/name"].concat());
-    let target = Kind::from_name(&kind).and_then(|kind| uid_of(kind, &name));
+    let target = Kind::from_group_kind(api_group(&of("spec", "/scaleTargetRef/apiVersion")), &kind).and_then(|kind| uid_of(kind, &name));
     Policy {
         id: id(object),
         form: msg::policy_range(least, of("spec", "/maxReplicas")),

@@ -65,7 +65,7 @@ impl Scope {
 /// Which object a shape will stand for.
 pub fn id(object: &Object) -> Id {
     Id {
-        kind: object.kind.name().into(),
+        kind: object.kind.label(),
         namespace: object.meta.namespace.to_string(),
         name: object.meta.name.to_string(),
         uid: object.meta.uid.to_string(),

@@ -130,7 +130,7 @@ pub(super) fn orphans(model: &Model, (left, top): (f64, f64), least: usize, out:
         y += 22.0 + waiting.len().div_ceil(tickets) as f64 * 76.0 + 12.0;
     }
     let leads = |kind: Kind| matches!(kind, Kind::Ingress | Kind::NetworkPolicy) || kind.info().group == GATEWAY_GROUP;
-    let (traffic, inert): (Vec<&Id>, Vec<&Id>) = model.inert.iter().partition(|id| Kind::from_name(&id.kind).is_some_and(leads));
+    let (traffic, inert): (Vec<&Id>, Vec<&Id>) = model.inert.iter().partition(|id| Kind::from_label(&id.kind).is_some_and(leads));
     let rows = [(traffic, msg::traffic_rules_title(), true), (inert, msg::not_simulated_title(), false)];
     for (ids, text, acts) in rows.into_iter().filter(|(ids, ..)| !ids.is_empty()) {
         out.labels.push(Label { x: left, y, text, class: "", centred: false });

@@ -25,7 +25,7 @@ pub fn removed(source: &Source) -> Option<Removed> {
     };
     // What its set has made go, with fewer replicas or an update, the set tells of.
     let by_set = |entry: &Entry| entry.actor.name == "statefulset-controller";
-    let of_set = |object: &Object| object.meta.controller().is_some_and(|owner| owner.kind == "StatefulSet");
+    let of_set = |object: &Object| object.meta.controller().is_some_and(|owner| owner.is_kind(Kind::StatefulSet));
     let mut since = false;
     let acts = |entry: &Entry| matches!(&entry.record, Record::Command(line) if !crate::kubectl::only_reads(line));
     // Its Pods go after it, which the person has not asked for one by one.

@@ -131,7 +131,7 @@ pub enum Msg {
 
 /// The key of an item's object, if the engine knows it.
 pub fn key_of(id: &Id) -> Option<ObjectRef> {
-    Some(ObjectRef::new(Kind::from_name(&id.kind)?, &id.namespace, &id.name))
+    Some(ObjectRef::new(Kind::from_label(&id.kind)?, &id.namespace, &id.name))
 }
 
 /// What a person chose with an item: an object, a loop, or the heading of a group, which folds it.
@@ -153,7 +153,7 @@ pub(super) fn pick(props: &Props, id: &Id) {
 /// How an object differs between the two instants that are compared.
 pub(super) fn mark(props: &Props, item: &Item) -> &'static str {
     let Some(changes) = &props.changes else { return "" };
-    let Some(kind) = Kind::from_name(&item.id.kind) else { return "" };
+    let Some(kind) = Kind::from_label(&item.id.kind) else { return "" };
     match fate(changes, (kind, &item.id.namespace, &item.id.name)) {
         Some(Op::Added) => "came",
         Some(_) => "differs",

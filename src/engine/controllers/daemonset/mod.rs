@@ -108,7 +108,7 @@ impl Controller for DaemonSetController {
         let known = claim(object, &set.spec.selector, Kind::ControllerRevision, view, out, |_| true)?;
         let pods = claim(object, &set.spec.selector, Kind::Pod, view, out, |_| true)?;
         let (hash, old) = revisions::sync(object, set, &known, &pods, out)?;
-        let mut pass = DaemonSetPass { object, set, hash, nodes: Vec::new(), strays: Vec::new(), wall: view.wall, again: None };
+        let mut pass = DaemonSetPass { object, set, hash, nodes: Vec::new(), missing: Vec::new(), wall: view.wall, again: None };
         pass.sort_by_node(&pods, view.cache);
         let acted = if view.sees_own_writes { pass.act(out) } else { Ok(()) };
         let cleaned = match &acted {
@@ -122,6 +122,7 @@ impl Controller for DaemonSetController {
 }
 
 /// A node with the set's Pods that are for it.
+#[derive(Default)]
 struct NodePods {
     name: Str,
     /// Whether it should get a Pod.
@@ -137,8 +138,8 @@ struct DaemonSetPass<'p> {
     set: &'p DaemonSet,
     hash: Str,
     nodes: Vec<NodePods>,
-    /// Pods for nodes that do not exist.
-    strays: Vec<Rc<Object>>,
+    /// Nodes that do not exist, with the Pods for them.
+    missing: Vec<NodePods>,
     wall: Timestamp,
     /// When to requeue the key.
     again: Option<u64>,
@@ -162,12 +163,12 @@ impl DaemonSetPass<'_> {
                 continue;
             }
             let Some(name) = target(body) else { continue };
-            match self.nodes.iter_mut().find(|n| n.name == *name) {
+            match self.nodes.iter_mut().chain(&mut self.missing).find(|n| n.name == *name) {
                 Some(node) => node.pods.push(pod.clone()),
-                None => self.strays.push(pod.clone()),
+                None => self.missing.push(NodePods { name: name.clone(), pods: vec![pod.clone()], ..Default::default() }),
             }
         }
-        for node in &mut self.nodes {
+        for node in self.nodes.iter_mut().chain(&mut self.missing) {
             let rank = |p: &Rc<Object>| (p.body::<Pod>().node_name.is_empty(), p.meta.creation_timestamp, p.meta.name.clone());
             crate::sort::sort_by_key(&mut node.pods, rank);
         }
@@ -179,7 +180,7 @@ impl DaemonSetPass<'_> {
         self.carry_out(plan, out)?;
         // The writes of this pass must be observed before an update continues.
         if quiet && self.set.spec.update_strategy.kind == "RollingUpdate" {
-            let plan = update::plan(self);
+            let plan = update::plan(self)?;
             self.carry_out(plan, out)?;
         }
         Ok(())
@@ -222,7 +223,8 @@ impl DaemonSetPass<'_> {
             }
         }
         self.nodes = nodes;
-        let unplaced = self.strays.iter().filter(|p| p.body::<Pod>().node_name.is_empty() && !p.meta.is_deleting());
+        let unplaced =
+            self.missing.iter().flat_map(|node| &node.pods).filter(|p| p.body::<Pod>().node_name.is_empty() && !p.meta.is_deleting());
         plan.delete.extend(unplaced.map(|pod| (pod.clone(), Why::NodeUnfit { node: target(pod.body()).cloned().unwrap_or_default() })));
         plan
     }

@@ -1,13 +1,15 @@
 //! Replaces Pods of older templates, a few nodes at a time.
 //!
 //! Guarantees: without surge at most `maxUnavailable` nodes are without an available Pod because of the update; with
-//! surge an old Pod stays until the new one beside it is available.
+//! surge an old Pod stays until the new one beside it is available, and an old Pod on a node that no longer exists stops
+//! the update until the Pod is gone.
 //! Models `rollingUpdate` of `pkg/controller/daemon/update.go`.
 
-use super::DaemonSetPass;
 use super::placement::is_updated;
+use super::{DaemonSetPass, NodePods};
 use crate::api::workload::{IntOrPercent, RollingUpdate};
 use crate::api::{Object, Str};
+use crate::engine::store::ApiError;
 use crate::engine::why::Why;
 use std::rc::Rc;
 
@@ -41,16 +43,21 @@ pub(super) fn limits(rolling: Option<&RollingUpdate>, nodes: i64) -> (i64, i64) 
     (surge, if nodes > 0 && surge == 0 && unavailable == 0 { 1 } else { unavailable })
 }
 
-pub(super) fn plan(pass: &DaemonSetPass<'_>) -> UpdatePlan {
+pub(super) fn plan(pass: &DaemonSetPass<'_>) -> Result<UpdatePlan, ApiError> {
     let wanted = pass.nodes.iter().filter(|n| n.run).count() as i64;
     let (surge, unavailable) = limits(pass.set.spec.update_strategy.rolling_update.as_ref(), wanted);
-    if surge == 0 { replace(pass, unavailable) } else { add(pass, surge, wanted) }
+    if surge == 0 { Ok(replace(pass, unavailable)) } else { add(pass, surge, wanted) }
+}
+
+/// Nodes that the update concerns: those that should run a Pod, and those that have one, also if the node is gone.
+fn concerned<'a>(pass: &'a DaemonSetPass<'_>) -> impl Iterator<Item = &'a NodePods> {
+    pass.nodes.iter().filter(|n| n.run || !n.pods.is_empty()).chain(&pass.missing)
 }
 
 fn replace(pass: &DaemonSetPass<'_>, at_most: i64) -> UpdatePlan {
     let mut unavailable = 0;
     let (mut broken, mut candidates) = (Vec::new(), Vec::new());
-    for node in pass.nodes.iter().filter(|n| n.run || !n.pods.is_empty()) {
+    for node in concerned(pass) {
         match pair(pass, &node.pods) {
             None | Some((None, None)) | Some((Some(_), Some(_))) => unavailable += 1,
             Some((Some(new), None)) => unavailable += i64::from(!pass.is_available(new)),
@@ -67,11 +74,11 @@ fn replace(pass: &DaemonSetPass<'_>, at_most: i64) -> UpdatePlan {
     UpdatePlan { delete: broken.into_iter().chain(candidates).map(why).collect(), ..Default::default() }
 }
 
-fn add(pass: &DaemonSetPass<'_>, at_most: i64, wanted: i64) -> UpdatePlan {
+fn add(pass: &DaemonSetPass<'_>, at_most: i64, wanted: i64) -> Result<UpdatePlan, ApiError> {
     let (mut surging, mut available) = (0, 0);
     let (mut leaving, mut broken, mut candidates) = (Vec::new(), Vec::new(), Vec::new());
     let mut plan = UpdatePlan::default();
-    for node in pass.nodes.iter().filter(|n| n.run || !n.pods.is_empty()) {
+    for node in concerned(pass) {
         let Some((new, old)) = pair(pass, &node.pods) else {
             surging += 1;
             continue;
@@ -80,6 +87,9 @@ fn add(pass: &DaemonSetPass<'_>, at_most: i64, wanted: i64) -> UpdatePlan {
         let Some(old) = old else { continue };
         let name = node.name.clone();
         match new {
+            None if pass.missing.iter().any(|missing| missing.name == node.name) => {
+                return Err(ApiError::internal(&format!("couldn't get node for nodeName {0:?}: node {0:?} not found", node.name.as_str())));
+            }
             None if !node.run && !pass.is_available(old) => plan.delete.push((old.clone(), Why::NodeUnfit { node: name })),
             None if !node.run => leaving.push((old.clone(), Why::NodeUnfit { node: name })),
             None if !pass.is_available(old) => broken.push(name),
@@ -95,7 +105,7 @@ fn add(pass: &DaemonSetPass<'_>, at_most: i64, wanted: i64) -> UpdatePlan {
     candidates.truncate((at_most - surging).max(0) as usize);
     let why = |node: Str| (node.clone(), Why::Surge { node, at_most });
     plan.create = broken.into_iter().chain(candidates).map(why).collect();
-    plan
+    Ok(plan)
 }
 
 #[cfg(test)]

@@ -112,7 +112,7 @@ impl Controller for JobController {
 /// Whether a Pod with the finalizer has no Job that would count it.
 fn is_orphan(pod: &Object, cache: &Cache) -> bool {
     let Some(owner) = pod.meta.controller() else { return true };
-    if owner.kind != Kind::Job.name() {
+    if !owner.is_kind(Kind::Job) {
         return false;
     }
     let job = cache.get::<Job>(&ObjectRef { kind: Kind::Job, namespace: pod.meta.namespace.clone(), name: owner.name.clone() });

@@ -15,7 +15,7 @@ use crate::api::{Body, Kind, Object, ObjectRef, Str, Time};
 use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, PassView};
-use crate::engine::store::ApiError;
+use crate::engine::store::{ApiError, StatusReason};
 use crate::engine::why::Why;
 use smol_str::format_smolstr;
 use std::rc::Rc;
@@ -33,8 +33,16 @@ const BOOTSTRAP_US: u64 = 10 * MS;
 /// Offset of the check within its period.
 const CHECK_OFFSET_US: u64 = 200 * MS;
 const TAINT_PASS_US: u64 = 100 * MS;
+/// Interval between attempts to update a node's health (`retrySleepTime`).
+const HEALTH_RETRY_US: u64 = 20 * MS;
+/// Attempts after a refused update of a node, before the next check (`NodeHealthUpdateRetry`).
+const UPDATE_RETRIES: i64 = 5;
 const KNOWN: &str = "known";
 const NEXT_CHECK: &str = "look";
+/// Refused updates of the node since the last accepted one.
+const REFUSALS: &str = "refusals";
+/// Set while Pods of an unresponsive node could not be marked not ready.
+const UNMARKED_PODS: &str = "unmarked";
 
 /// How the page shows the loop.
 static DESCRIPTOR: Descriptor = Descriptor {
@@ -70,7 +78,11 @@ impl Controller for NodeLifecycle {
     }
 
     fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
-        let Some((object, node)) = view.cache.get::<Node>(key) else { return Ok(gone(view, out)) };
+        let Some(cached) = view.cache.object(key) else { return Ok(gone(view, out)) };
+        // After a refused update the node is read from the API server.
+        let latest = out.memory.contains_key(REFUSALS).then(|| out.server.get(key).cloned()).flatten();
+        let object = latest.as_ref().unwrap_or(cached);
+        let node: &Node = object.body();
         if view.now < Time(BOOTSTRAP_US) {
             out.memory.insert(KNOWN.into(), 1);
         }
@@ -80,7 +92,8 @@ impl Controller for NodeLifecycle {
         let change = taints::no_execute_change(node, all_down);
         let known = out.memory.contains_key(KNOWN);
         let overdue = silent.is_some_and(|until| view.now >= until);
-        let pending = !known || overdue || change.is_some();
+        let unmarked = out.memory.contains_key(UNMARKED_PODS);
+        let pending = !known || overdue || change.is_some() || unmarked;
         if !pending {
             if out.memory.get(NEXT_CHECK).is_some_and(|look| view.now.0 >= *look as u64) {
                 out.memory.remove(NEXT_CHECK);
@@ -100,10 +113,29 @@ impl Controller for NodeLifecycle {
             out.event_as(EVENT_SOURCE, object, "Normal", "RegisteredNode", message);
         }
         if overdue {
-            mark_silent(object, node, view, out)?;
+            if mark_silent(object, view, out).is_err() {
+                return Ok(retry(view, out));
+            }
+            out.memory.remove(REFUSALS);
+            if node.is_ready() {
+                out.event_as(
+                    EVENT_SOURCE,
+                    object,
+                    "Normal",
+                    "NodeNotReady",
+                    format_smolstr!("Node {} status is now: NodeNotReady", key.name),
+                );
+                mark_pods_not_ready(&key.name, view, out);
+            }
             // The NoExecute taint follows from the same check, shortly after.
             out.memory.insert(NEXT_CHECK.into(), view.now.after(TAINT_PASS_US).0 as i64);
             return Ok(Action::RequeueAfter(TAINT_PASS_US));
+        }
+        if unmarked {
+            out.memory.remove(UNMARKED_PODS);
+            if !node.is_ready() {
+                mark_pods_not_ready(&key.name, view, out);
+            }
         }
         let Some((add, remove)) = change else { return Ok(until_silent(silent, view)) };
         if add.is_some() && remove.is_empty() {
@@ -116,6 +148,19 @@ impl Controller for NodeLifecycle {
         taints::swap(object, (add.as_slice(), &remove), "NoExecute", view.wall, out)?;
         Ok(Action::AwaitChange)
     }
+}
+
+/// Schedules another attempt after a refused update of the node, or leaves it to the next check.
+fn retry(view: &PassView<'_>, out: &mut Out<'_>) -> Action {
+    let refusals = out.memory.entry(REFUSALS.into()).or_default();
+    *refusals += 1;
+    let mut at = view.now.after(HEALTH_RETRY_US);
+    if *refusals > UPDATE_RETRIES {
+        out.memory.remove(REFUSALS);
+        at = next_look(view.now.after(1), view.config.node_monitor_period);
+    }
+    out.memory.insert(NEXT_CHECK.into(), at.0 as i64);
+    Action::RequeueAfter(at.0 - view.now.0)
 }
 
 /// Waits until a node is due to be marked, if it is.
@@ -158,11 +203,9 @@ fn silent_until(object: &Object, node: &Node, view: &PassView<'_>) -> Option<Tim
     Some(next_look(Time(next_look(heard, period).0 + view.config.node_monitor_grace), period))
 }
 
-/// Sets all conditions reported by the kubelet to Unknown, and marks its Pods not ready.
-fn mark_silent(object: &Rc<Object>, node: &Node, view: &PassView<'_>, out: &mut Out<'_>) -> Result<(), ApiError> {
-    let name = &object.meta.name;
-    let was_ready = node.is_ready();
-    let heard = view.heartbeats.silent_since(name).unwrap_or_default();
+/// Sets all conditions reported by the kubelet to Unknown.
+fn mark_silent(object: &Rc<Object>, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Rc<Object>, ApiError> {
+    let heard = view.heartbeats.silent_since(&object.meta.name).unwrap_or_default();
     let why = Why::NodeSilent { seconds: (view.now.0.saturating_sub(heard.0)) / SECOND };
     let (wall, created) = (view.wall, object.meta.creation_timestamp);
     out.update_status(object, why, |o| {
@@ -186,11 +229,12 @@ fn mark_silent(object: &Rc<Object>, node: &Node, view: &PassView<'_>, out: &mut 
                 }),
             }
         }
-    })?;
-    if !was_ready {
-        return Ok(());
-    }
-    out.event_as(EVENT_SOURCE, object, "Normal", "NodeNotReady", format_smolstr!("Node {name} status is now: NodeNotReady"));
+    })
+}
+
+/// Marks the ready Pods of a node not ready; those whose update is refused are left to the next check.
+fn mark_pods_not_ready(name: &Str, view: &PassView<'_>, out: &mut Out<'_>) {
+    let wall = view.wall;
     let pods: Vec<_> = view.cache.list(Kind::Pod).filter(|o| o.body::<Pod>().node_name == *name).cloned().collect();
     for pod in pods.iter().filter(|p| p.body::<Pod>().is_ready()) {
         let marked = out.update_status(pod, Why::OnSilentNode { node: name.clone() }, |o| {
@@ -200,9 +244,12 @@ fn mark_silent(object: &Rc<Object>, node: &Node, view: &PassView<'_>, out: &mut 
                 ready.last_transition_time = Some(wall);
             }
         });
-        if let Ok(marked) = marked {
-            out.event_as(EVENT_SOURCE, &marked, "Warning", "NodeNotReady", "Node is not ready");
+        match marked {
+            Ok(marked) => out.event_as(EVENT_SOURCE, &marked, "Warning", "NodeNotReady", "Node is not ready"),
+            Err(error) if error.reason == StatusReason::NotFound => {}
+            Err(_) => {
+                out.memory.insert(UNMARKED_PODS.into(), 1);
+            }
         }
     }
-    Ok(())
 }

@@ -27,7 +27,7 @@ pub(super) fn is_stale(pass: &StatefulSetPass<'_, '_, '_>, pod: &str) -> bool {
     claim_keys(pass, pod).any(|(_, key)| {
         pass.view.cache.object(&key).is_some_and(|claim| {
             claim.meta.owner_references.iter().any(|o| {
-                o.kind == "Pod"
+                o.is_kind(Kind::Pod)
                     && pass.view.cache.object(&ObjectRef::new(Kind::Pod, &key.namespace, &o.name)).is_none_or(|p| p.meta.uid != o.uid)
             })
         })
@@ -124,7 +124,7 @@ fn set_owner(
     wanted: Option<(OwnerReference, &'static str)>,
 ) -> Result<(), ApiError> {
     let set_uid = pass.object.meta.uid;
-    let is_ours = |o: &OwnerReference| o.uid == set_uid || o.kind == "Pod";
+    let is_ours = |o: &OwnerReference| o.uid == set_uid || o.is_kind(Kind::Pod);
     let now: Vec<_> = claim.meta.owner_references.iter().filter(|o| is_ours(o)).collect();
     let right = match &wanted {
         None => now.is_empty(),

@@ -2,7 +2,7 @@
 //!
 //! Models `pkg/scheduler/framework/plugins/podtopologyspread/scoring.go` with its system defaults.
 
-use crate::api::{Object, Str, Uid};
+use crate::api::{Kind, Object, Str, Uid};
 use crate::engine::scheduler::framework::{Cycle, Score, Scoring};
 use crate::engine::scheduler::matching::fits_affinity;
 use crate::engine::scheduler::node_info::NodeInfo;
@@ -52,8 +52,8 @@ impl CostRange {
 /// The controller whose Pods are spread by default.
 pub(in crate::engine::scheduler) fn owner(cycle: &Cycle<'_>) -> Option<Uid> {
     // Defaults use the selectors of these kinds only.
-    let kinds = |kind: &str| matches!(kind, "ReplicaSet" | "StatefulSet" | "ReplicationController");
-    cycle.object.meta.controller().filter(|owner| kinds(&owner.kind)).map(|owner| owner.uid)
+    let kinds = [Kind::ReplicaSet, Kind::StatefulSet, Kind::ReplicationController];
+    cycle.object.meta.controller().filter(|owner| kinds.iter().any(|kind| owner.is_kind(*kind))).map(|owner| owner.uid)
 }
 
 /// The Pods of a controller on a node.

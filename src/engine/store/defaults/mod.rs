@@ -215,7 +215,7 @@ fn endpoints(object: &mut JsonObject) {
 
 fn slice(object: &mut JsonObject) {
     for port in items(object, "ports") {
-        port.entry("name").or_insert(Value::from(""));
+        set(port, "name", "");
         set(port, "protocol", "TCP");
     }
 }

@@ -100,7 +100,7 @@ fn probe(probe: &mut JsonObject) {
     }
     http_get(probe);
     if let Some(grpc) = part(probe, "grpc") {
-        grpc.entry("service").or_insert(Value::from(""));
+        set(grpc, "service", "");
     }
 }
 
@@ -152,7 +152,7 @@ fn field_references(downward: &mut JsonObject) {
 /// Sources that Pods and PersistentVolumes share.
 pub fn volume_source(volume: &mut JsonObject) {
     if let Some(path) = part(volume, "hostPath") {
-        path.entry("type").or_insert(Value::from(""));
+        set(path, "type", "");
     }
     if let Some(iscsi) = part(volume, "iscsi") {
         set(iscsi, "iscsiInterface", "default");

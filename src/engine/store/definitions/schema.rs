@@ -4,7 +4,7 @@
 
 use super::super::validation::{ErrorType, FieldError};
 use crate::api::cel::Program;
-use crate::api::regex::{Regex, Syntax};
+use crate::api::go_regex::GoRegex;
 use crate::api::{Timestamp, base64, cidr};
 use serde_json::{Map, Value};
 
@@ -204,8 +204,7 @@ impl Check {
             self.wrong(path, &value, format_args!("should be at least {least} chars long"));
         }
         if let Some(pattern) = schema["pattern"].as_str() {
-            let regex = Regex::new(pattern, Syntax { extended: true, go: true, ..Syntax::default() });
-            if regex.is_ok_and(|regex| !regex.is_in(text)) {
+            if GoRegex::new(pattern).is_ok_and(|pattern| !pattern.is_match(text)) {
                 self.wrong(path, &value, format_args!("should match '{pattern}'"));
             }
         }
@@ -351,7 +350,7 @@ pub fn problems(schema: &Value, path: &str) -> Vec<FieldError> {
             add(ErrorType::Required, format!("{path}{at}.items"), String::new(), "must be specified".into());
         }
         if let Some(pattern) = schema["pattern"].as_str()
-            && let Err(fault) = Regex::new(pattern, Syntax { extended: true, go: true, ..Syntax::default() })
+            && let Err(fault) = GoRegex::new(pattern)
         {
             let detail = format!("must be a valid regular expression, but isn't: {fault}");
             add(ErrorType::Invalid, format!("{path}{at}.pattern"), Value::from(pattern).to_string(), detail);

@@ -1,7 +1,7 @@
 //! `cut`, `awk '{print $2}'`: parts of lines.
 
 use super::tool::ShellTool;
-use crate::api::regex::{Regex, Syntax};
+use crate::kubectl::shell::regex::{Regex, Syntax};
 use crate::kubectl::shell::room::{Done, MOST_BYTES};
 
 pub const CUT: ShellTool = ShellTool {

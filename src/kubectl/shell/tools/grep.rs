@@ -1,7 +1,7 @@
 //! `grep`: the lines in which a pattern is.
 
 use super::tool::{Flags, ShellTool, ToolCall, flags};
-use crate::api::regex::{Regex, Search, Syntax};
+use crate::kubectl::shell::regex::{Regex, Search, Syntax};
 use crate::kubectl::shell::room::{Done, MOST_BYTES};
 
 const FLAGS: &str = "EFGivwxncqlLhHosraIm:A:B:C:e:";
@@ -35,7 +35,6 @@ fn grep(call: &mut ToolCall<'_, '_, '_>, flags: &Flags<'_>) -> Done {
         fold: flags.has('i'),
         word: flags.has('w'),
         line: flags.has('x'),
-        go: false,
     };
     let pattern = patterns.join("\n");
     // Each line of the pattern is one of its own, with groups of its own.

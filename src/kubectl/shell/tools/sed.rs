@@ -1,7 +1,7 @@
 //! `sed`: a program that is run on each line.
 
 use super::tool::{ShellTool, flags};
-use crate::api::regex::{GROUPS, Regex, Syntax};
+use crate::kubectl::shell::regex::{GROUPS, Regex, Syntax};
 use crate::kubectl::shell::room::{Done, MOST_BYTES};
 
 const FLAGS: &str = "nEri:e:s";

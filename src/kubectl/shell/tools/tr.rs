@@ -1,8 +1,8 @@
 //! `tr`: letters for other letters.
 
 use super::tool::{ShellTool, flags};
-use crate::api::regex::class;
 use crate::kubectl::shell::numbers::unescaped;
+use crate::kubectl::shell::regex::class;
 use crate::kubectl::shell::room::Done;
 
 /// Letters of a set.

@@ -39,8 +39,6 @@ pub(super) enum RegexEdge {
 pub struct Syntax {
     /// `+?{}()|` without backslashes.
     pub extended: bool,
-    /// As Go has it: a backslash keeps its meaning within `[]`, and `(?:` begins a group too.
-    pub go: bool,
     /// All letters stand for themselves.
     pub fixed: bool,
     /// Small and capital letters are the same.
@@ -183,9 +181,6 @@ impl Compiler {
                     if depth >= DEEPEST {
                         return Err("Regular expression too big".to_owned());
                     }
-                    if self.syntax.go && self.chars[self.at..].starts_with(&['?', ':']) {
-                        self.at += 2;
-                    }
                     self.groups += 1;
                     let group = self.groups;
                     self.put(RegexOp::Save(2 * group))?;
@@ -266,15 +261,6 @@ impl Compiler {
                     let name: String = self.chars[self.at + 1..].iter().take_while(|c| **c != ':').collect();
                     self.at += name.chars().count() + 3;
                     letters.extend(class(&name).ok_or("Invalid character class name")?);
-                }
-                '\\' if self.syntax.go => {
-                    let escaped = *self.chars.get(self.at).ok_or_else(unmatched)?;
-                    self.at += 1;
-                    match self.escaped(escaped)? {
-                        RegexOp::Of(false, more) => letters.extend(more),
-                        RegexOp::Letter(letter) => letters.push((letter, letter)),
-                        _ => return Err("Invalid character class name".to_owned()),
-                    }
                 }
                 c => match (self.chars.get(self.at), self.chars.get(self.at + 1)) {
                     (Some('-'), Some(end)) if *end != ']' => {
