@@ -94,7 +94,7 @@ pub struct Selection {
     pub selected: Option<ObjectRef>,
     /// The page of the inspector.
     pub tab: Tab,
-    /// One namespace, or all but the system's.
+    /// One namespace, or all.
     pub namespace: Option<String>,
     /// Words that objects are filtered by.
     pub filter: String,
