@@ -92,7 +92,7 @@ fn a_script_that_waits_is_repeated_from_the_history() {
         }
         sim.advance(sim.now().after(70_000), usize::MAX);
     }
-    assert!(waiting.foreground.is_none() && history.len() < 15, "{}", history.len());
+    assert!(waiting.terminal.is_empty() && history.len() < 15, "{}", history.len());
     let (mut again, mut waiting) = (fresh(), actions::WaitingCommands::default());
     for (at, command) in &history {
         again.advance(*at, usize::MAX);

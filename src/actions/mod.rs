@@ -1,41 +1,22 @@
 //! What a person asks for, carried out on a simulation: manifests and kubectl lines.
 
 mod command;
+mod waiting;
 
 pub use command::Command;
+pub use waiting::WaitingCommands;
 
 use crate::api::kind::GATEWAY_GROUP;
 use crate::api::schema::{schema, strict_errors};
-use crate::api::{Kind, ObjectRef, Time};
+use crate::api::{Kind, ObjectRef};
 use crate::engine::Sim;
 use crate::i18n::{Message, msg};
-use crate::kubectl::{Applied, ApplyResult, Beside, Failure, Progress, Remotes, Session, distance, published};
+use crate::kubectl::{Applied, ApplyResult, Failure, Session, distance, published};
 use crate::manifest::{self, Document, Reader};
 use crate::projection::changes::{self, Change};
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::rc::Rc;
-
-/// The commands that still wait.
-#[derive(Clone, Debug, Default)]
-pub struct WaitingCommands {
-    /// The kubectl command of the terminal.
-    pub foreground: Option<Session>,
-    /// Those of clients of the API server.
-    pub remotes: Remotes,
-    /// Those beside the terminal.
-    pub beside: Beside,
-    /// What they printed when they looked again by themselves, until it is read.
-    pub printed: Vec<OutputLine>,
-}
-
-impl WaitingCommands {
-    /// When the first of those that a page runs looks again by itself or gives up.
-    pub fn deadline_after(&self, now: Time) -> Option<Time> {
-        let foreground = self.foreground.iter().filter_map(Session::deadline).filter(|at| *at > now);
-        foreground.chain(self.beside.deadline_after(now)).min()
-    }
-}
 
 /// Something to say about the manifest.
 #[derive(Clone, Debug, PartialEq)]
@@ -112,13 +93,8 @@ impl ActionResult {
     }
 }
 
-/// So many rows of a table are read or printed at a time: what is long goes on when it is polled.
-const ROWS: usize = 160;
-
-/// Carries out a command. A kubectl command that ends at once leaves the one that still waits alone, as if from a second terminal; one that
-/// waits as well takes its place.
+/// Carries out a command. A kubectl command leaves those that still wait alone, as if from a terminal of its own.
 pub fn run(sim: &mut Sim, waiting: &mut WaitingCommands, command: &Command) -> ActionResult {
-    let talk = &mut waiting.foreground;
     match command {
         Command::Request(request) => {
             let (result, _) = sim.client_request(request);
@@ -133,39 +109,11 @@ pub fn run(sim: &mut Sim, waiting: &mut WaitingCommands, command: &Command) -> A
             let output = waiting.remotes.act(sim, *id, act);
             ActionResult { changed: output.changed, ..ActionResult::default() }
         }
-        Command::Beside(id, act) => {
-            let changed = waiting.beside.act(sim, *id, act);
-            let answer = waiting.beside.session_mut(*id).map(|session| answer_of(session, changed));
-            waiting.beside.take_ended(*id);
-            answer.unwrap_or(ActionResult { changed, ..ActionResult::default() })
-        }
-        Command::Interrupt => ActionResult { changed: talk.take().is_some(), ..ActionResult::default() },
+        Command::Beside(id, act) => waiting.act_beside(sim, *id, act),
+        Command::Interrupt => ActionResult { changed: waiting.interrupt(), ..ActionResult::default() },
         Command::Apply(text) => apply(sim, text),
-        Command::Edited(text) => {
-            let Some(session) = talk.as_mut().filter(|session| session.edits().is_some()) else { return ActionResult::default() };
-            session.input(sim, Some(text));
-            let answer = answer_of(session, true);
-            talk.take_if(|session| session.exit.is_some());
-            answer
-        }
-        Command::Kubectl(line) => {
-            let before = sim.journal().len();
-            if let Some(session) = talk.as_mut().filter(|session| session.takes_input()) {
-                session.input(sim, Some(line));
-                let answer = answer_of(session, true);
-                talk.take_if(|session| session.exit.is_some());
-                return answer;
-            }
-            let mut session = Session::line(sim, line, ROWS);
-            let mut answer = answer_of(&mut session, sim.journal().len() > before);
-            if session.exit.is_none()
-                && let Some(ended) = talk.replace(session)
-            {
-                let said = msg::console_replaced(&*ended.text);
-                answer.lines.insert(0, OutputLine { said: Some(said.clone()), ..OutputLine::new(said.english(), false) });
-            }
-            answer
-        }
+        Command::Edited(text) => waiting.edited(sim, text),
+        Command::Kubectl(line) => waiting.enter(sim, line),
         Command::Fault(line) => {
             let before = sim.journal().len();
             let error = sim.fault(line).err();
@@ -173,44 +121,8 @@ pub fn run(sim: &mut Sim, waiting: &mut WaitingCommands, command: &Command) -> A
             let lines = error.map(|text| OutputLine::new(format!("error: {text}"), true)).into_iter().collect();
             ActionResult { changed, failed, lines, ..ActionResult::default() }
         }
-        Command::Poll => {
-            let before = sim.journal().len();
-            let Some(session) = talk else { return ActionResult::default() };
-            let progress = session.progress();
-            let done = session.poll(sim) == Progress::Done;
-            // A script that has come further is part of the history, also where nothing was written: a replay must come as far.
-            let answer = answer_of(session, sim.journal().len() > before || session.progress() != progress);
-            if done {
-                *talk = None;
-            }
-            answer
-        }
+        Command::Poll => waiting.poll(sim),
     }
-}
-
-/// What came of a command since it was last asked.
-fn answer_of(session: &mut Session, changed: bool) -> ActionResult {
-    let failed = session.exit.is_some_and(|exit| exit != 0);
-    let applied = std::mem::take(&mut session.applied);
-    let failure = session.failure.as_ref().and_then(|failure| failure.message.lines().next().map(str::to_string));
-    ActionResult { changed, failed, failure, applied, lines: take(session), ..ActionResult::default() }
-}
-
-/// What a command has printed since it was last asked, as a terminal shows it: complaints stand where they came, failures at the end.
-fn take(session: &mut Session) -> Vec<OutputLine> {
-    let (out, err) = (std::mem::take(&mut session.stdout), std::mem::take(&mut session.stderr));
-    let mut lines = Vec::new();
-    let mut put = |text: &str, error: bool| lines.extend(text.lines().map(|text| OutputLine::new(text, error)));
-    let (mut printed, mut told, mut failures) = (0, 0, String::new());
-    for (range, at) in std::mem::take(&mut session.among) {
-        put(&out[printed..at], false);
-        put(&err[range.clone()], true);
-        failures.push_str(&err[told..range.start]);
-        (printed, told) = (at, range.end);
-    }
-    put(&out[printed..], false);
-    put(&[&failures, &err[told..]].concat(), true);
-    lines
 }
 
 /// Applies the documents of a text, as `kubectl apply -f` does: those that are accepted take effect, each of the others is told at its
@@ -349,7 +261,7 @@ fn apply_document(sim: &mut Sim, text: &str, document: &Document, answer: &mut A
         answer.applied.push(applied);
     }
     if session.exit == Some(0) {
-        answer.lines.extend(take(&mut session));
+        answer.lines.extend(waiting::take_lines(&mut session));
     }
     // What a cluster does not have and can be had here is said where it is missed.
     let group = version.split('/').next().unwrap_or("");
@@ -509,7 +421,7 @@ mod tests {
         let before = told(&mut sim);
         assert!(before[0].contains("ensure CRDs are installed first") && before[1].ends_with(published::GATEWAY_INSTALL), "{before:?}");
         run(&mut sim, &mut WaitingCommands::default(), &Command::Kubectl(published::GATEWAY_INSTALL.into()));
-        sim.advance(Time(5_000_000), usize::MAX);
+        sim.advance(crate::api::Time(5_000_000), usize::MAX);
         assert!(told(&mut sim).is_empty());
     }
 

@@ -19,7 +19,7 @@ pub struct ActionOffer {
 }
 
 impl ActionOffer {
-    fn new(words: Message, title: Message, line: String) -> ActionOffer {
+    pub(super) fn new(words: Message, title: Message, line: String) -> ActionOffer {
         ActionOffer { words, title, line }
     }
 
@@ -64,21 +64,17 @@ pub fn of(sim: &Sim, object: &Object) -> Vec<ActionOffer> {
             (false, false) => ActionOffer::new(msg::offer_delay(), msg::offer_delay_title(), ["fault delay ", &of, " 10s"].concat()),
             (false, true) => ActionOffer::new(msg::offer_delay_any(), msg::offer_delay_any_title(), ["fault delay ", &of, " 10s"].concat()),
         });
-        offers.push(match sim.relists() {
-            true => ActionOffer::new(msg::offer_no_relist(), msg::offer_no_relist_title(), "fault relist never".into()),
-            false => ActionOffer::new(msg::offer_relist(), msg::offer_relist_title(), "fault relist 10s".into()),
-        });
+        offers.push(relist(sim));
     }
     offers
 }
 
-/// The slowdown offered for a loop; `None` for a kubelet, which is as fast as its containers.
-pub fn of_loop(sim: &Sim, name: &str) -> Option<ActionOffer> {
-    let slow = sim.slowed(name).is_some();
-    (!name.starts_with("kubelet")).then(|| match slow {
-        true => ActionOffer::new(msg::offer_full_speed(), msg::offer_full_speed_title(), ["fault slow ", name, " none"].concat()),
-        false => ActionOffer::new(msg::offer_slow(), msg::offer_slow_title(), ["fault slow ", name, " 2s"].concat()),
-    })
+/// Whether components relist after a loss, to be changed.
+pub(super) fn relist(sim: &Sim) -> ActionOffer {
+    match sim.relists() {
+        true => ActionOffer::new(msg::offer_no_relist(), msg::offer_no_relist_title(), "fault relist never".into()),
+        false => ActionOffer::new(msg::offer_relist(), msg::offer_relist_title(), "fault relist 10s".into()),
+    }
 }
 
 fn of_pod(sim: &Sim, object: &Object, pod: &Pod) -> Vec<ActionOffer> {
@@ -307,7 +303,7 @@ mod tests {
     fn every_loop_of_the_ring_but_a_kubelet_can_be_slowed_and_is_at_full_speed_again() {
         let mut state = State::new(POD, 1);
         for one in crate::views::loops::read(state.timeline.run.sim(), None).loops {
-            let offer = |state: &State| of_loop(state.timeline.run.sim(), &one.name);
+            let offer = |state: &State| crate::explain::control_loop::pace(state.timeline.run.sim(), &one.name);
             let Some(slows) = offer(&state) else {
                 assert!(one.name.starts_with("kubelet "), "{}", one.name);
                 continue;

@@ -213,7 +213,7 @@ mod tests {
         }
 
         fn text(&self) -> String {
-            self.waiting.foreground.as_ref().and_then(|session| session.edits()).unwrap_or_default().to_owned()
+            self.waiting.edits().unwrap_or_default().to_owned()
         }
     }
 

@@ -6,7 +6,6 @@ use crate::actions::{self, Command, WaitingCommands};
 use crate::api::Time;
 use crate::api::time::SECOND;
 use crate::engine::Sim;
-use crate::kubectl::Session;
 use crate::scenario::{ScenarioStep, Wait, quiet_until, resolve};
 use std::rc::Rc;
 
@@ -108,7 +107,7 @@ impl Play {
             let to = self.sim.next_task().into_iter().chain(looks).fold(due, Time::min).max(Time(self.sim.now().0 + 1));
             let went = self.sim.advance(to.min(self.limit.after(1)), budget);
             budget = budget.saturating_sub(went.ran.max(1));
-            if went.done && self.waiting.foreground.is_some() {
+            if went.done && !self.waiting.terminal.is_empty() {
                 self.run(&Command::Poll);
             }
         }
@@ -122,7 +121,7 @@ impl Play {
             self.failure = answer.failure.or_else(|| answer.lines.first().map(|line| line.text.clone()));
             self.failure.get_or_insert_default();
         }
-        while self.waiting.foreground.as_ref().is_some_and(Session::goes_on) {
+        while self.waiting.goes_on() {
             actions::run(&mut self.sim, &mut self.waiting, &Command::Poll);
         }
     }

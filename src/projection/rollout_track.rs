@@ -18,10 +18,12 @@ pub struct Count {
     pub unready: u32,
     /// Of the class that the page shows as failing: an image that cannot be pulled, a container that ends again and again.
     pub failing: u32,
+    /// Terminating: they exist, and the controllers do not count them any more.
+    pub leaving: u32,
 }
 
 impl Count {
-    /// All of them.
+    /// Those that the controllers count.
     pub fn all(self) -> u32 {
         self.ready + self.unready + self.failing
     }
@@ -51,9 +53,14 @@ impl Point {
         self.counts.iter().filter(|count| count.all() > 0).count() > 1
     }
 
-    /// All Pods.
+    /// All Pods that the controllers count.
     pub fn all(&self) -> u32 {
         self.counts.iter().map(|count| count.all()).sum()
+    }
+
+    /// All Pods that exist, also those that terminate.
+    pub fn existing(&self) -> u32 {
+        self.all() + self.counts.iter().map(|count| count.leaving).sum::<u32>()
     }
 }
 
@@ -119,7 +126,7 @@ pub struct Extent {
 impl Extent {
     /// Of one chart.
     pub fn of(track: &Track) -> Extent {
-        let most = |point: &Point| point.all().max(point.limits.1).max(point.desired);
+        let most = |point: &Point| point.existing().max(point.limits.1).max(point.desired);
         let limits = track
             .points
             .iter()
@@ -152,7 +159,7 @@ impl Extent {
 /// with the most Pods, and the last, so that no violation of a limit is lost. The very first point is kept.
 pub fn fewer<S: PartialEq>(points: &[Point], stretch: impl Fn(usize) -> S) -> Vec<usize> {
     let missing = |i: usize| (points[i].limits.0.saturating_sub(points[i].ready()), std::cmp::Reverse(points[i].ready()));
-    let over = |i: usize| (points[i].all().saturating_sub(points[i].limits.1), points[i].all());
+    let over = |i: usize| (points[i].all().saturating_sub(points[i].limits.1), points[i].existing());
     let mut out = Vec::new();
     let mut from = 0;
     while from < points.len() {
@@ -187,10 +194,14 @@ enum Standing {
     Ready,
     Unready,
     Failing,
+    Leaving,
 }
 
 impl Standing {
     fn of(object: &Object, pod: &Pod) -> Standing {
+        if object.meta.is_deleting() {
+            return Standing::Leaving;
+        }
         if pod.is_ready() {
             return Standing::Ready;
         }
@@ -280,24 +291,24 @@ impl Tracker {
         let Some(pod) = object.pod() else { return };
         let at = entry.time.0 / 1000;
         let uid = object.meta.uid;
-        // A Pod that leaves does not count any more, as the controllers count.
-        if op == Op::Deleted || object.meta.is_deleting() || pod.is_terminal() {
-            if let Some(seen) = self.pods.remove(&uid) {
-                self.count(seen, -1);
-                if object.meta.is_deleting() {
-                    self.left(at, &object.meta.name, entry.actor.name);
-                }
-                self.push(at, None);
-            }
-            return;
-        }
         let known = self.pods.get(&uid).copied();
         let standing = Standing::of(object, pod);
-        if known.is_some_and(|seen| seen.standing == standing) {
+        let leaves = standing == Standing::Leaving;
+        if leaves && known.is_some_and(|seen| seen.standing != Standing::Leaving) {
+            self.left(at, &object.meta.name, entry.actor.name);
+        }
+        let gone = op == Op::Deleted || (pod.is_terminal() && !leaves);
+        // One that had ended before is not counted again.
+        if known.map_or(gone || leaves, |seen| !gone && seen.standing == standing) {
             return;
         }
         if let Some(seen) = known {
             self.count(seen, -1);
+        }
+        if gone {
+            self.pods.remove(&uid);
+            self.push(at, None);
+            return;
         }
         let seen = Seen { revision: known.map_or_else(|| self.revision(object, pod), |seen| seen.revision), standing };
         self.pods.insert(uid, seen);
@@ -354,6 +365,7 @@ impl Tracker {
             Standing::Ready => &mut count.ready,
             Standing::Unready => &mut count.unready,
             Standing::Failing => &mut count.failing,
+            Standing::Leaving => &mut count.leaving,
         };
         *n = n.wrapping_add_signed(by);
     }
@@ -441,13 +453,14 @@ pub fn subject(key: &ObjectRef, get: &dyn Fn(&ObjectRef) -> Option<std::rc::Rc<O
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::Time;
 
     #[test]
     fn a_long_history_is_thinned_and_keeps_what_was_worst_in_it() {
         let mut tracker = Tracker::default();
         let point = |at: u64, ready: u32, unready: u32| Point {
             at,
-            counts: vec![Count { ready, unready, failing: 0 }],
+            counts: vec![Count { ready, unready, ..Count::default() }],
             limits: (9, 12),
             desired: 10,
         };
@@ -467,8 +480,8 @@ mod tests {
         let points = &tracker.track.points;
         assert!(points.is_sorted_by_key(|point| point.at) && points.len() > MAX_POINTS / 2, "{}", points.len());
         let at = |time: u64| points.iter().find(|point| point.at == time).map(|point| point.counts[0]);
-        assert_eq!(at(1_234), Some(Count { ready: 2, unready: 3, failing: 0 }));
-        assert_eq!(at(51_111), Some(Count { ready: 9, unready: 8, failing: 0 }));
+        assert_eq!(at(1_234), Some(Count { ready: 2, unready: 3, ..Count::default() }));
+        assert_eq!(at(51_111), Some(Count { ready: 9, unready: 8, ..Count::default() }));
         assert_eq!(points.last().map(|point| point.at), Some(99_999));
     }
 
@@ -476,7 +489,7 @@ mod tests {
     fn a_past_instant_is_the_same_however_much_came_later() {
         let mut track = Track::default();
         let push = |track: &mut Track, at: u64, old: u32, new: u32| {
-            let counts = vec![Count { ready: old, ..Count::default() }, Count { ready: new, unready: at as u32 % 50, failing: 0 }];
+            let counts = vec![Count { ready: old, ..Count::default() }, Count { ready: new, unready: at as u32 % 50, ..Count::default() }];
             track.points.push(Point { at, counts, limits: (3_750, 6_250), desired: 5_000 });
             if track.points.len() > MAX_POINTS {
                 thin(track);
@@ -529,6 +542,32 @@ mod tests {
         let mut told: Vec<_> = track.points.iter().flat_map(of).collect();
         told.dedup();
         assert_eq!(told, [[0, 1, 0], [0, 0, 1]]);
+    }
+
+    #[test]
+    fn pods_that_terminate_are_counted_until_they_are_gone() {
+        let lesson = crate::lesson::parse(include_str!("../../static/lessons/rolling-update.yaml")).unwrap();
+        let mut state = crate::session::State::from_link(None);
+        let file = crate::session::lesson::LessonFile::new("rolling-update", lesson);
+        state.update(crate::session::replace::ReplaceMsg::Ask(crate::session::replace::Replacement::Lesson(file)));
+        for answer in [None, Some(6)] {
+            if let Some(answer) = answer {
+                state.update(crate::session::lesson::LessonMsg::Next);
+                state.update(crate::session::lesson::LessonMsg::Answer(answer));
+            }
+            let to = Time(state.timeline.run.sim().now().0 + 120_000_000);
+            while !state.advance(to, 10_000) {}
+        }
+        let run = &state.timeline.run;
+        let object = run.sim().list(Kind::Deployment).next().unwrap().clone();
+        let mut tracker = Tracker::default();
+        let track = tracker.read(&object, run.journal(), 0, run.now(), 100_000);
+        let most = |of: fn(&Point) -> u32| track.points.iter().map(of).max();
+        // The answer of the lesson, and what its limit counts.
+        assert_eq!((most(Point::existing), most(Point::all)), (Some(6), Some(5)));
+        let last = track.points.last().unwrap();
+        assert_eq!((last.all(), last.existing()), (4, 4));
+        assert_eq!(track.left.iter().map(|left| left.2).sum::<u32>(), 4, "{:?}", track.left);
     }
 
     #[test]

@@ -333,16 +333,46 @@ mod tests {
     }
 
     #[test]
-    fn a_command_that_waits_takes_the_place_of_the_one_before_it() {
+    fn a_watch_goes_on_beside_every_later_command() {
         let mut state = settled(WEB);
-        enter(&mut state, "kubectl get pods -w");
-        enter(&mut state, "kubectl get deployments --watch");
-        assert!(printed(&state).contains("“kubectl get pods -w” was ended"), "{}", printed(&state));
-        assert_eq!(state.timeline.run.waiting(), Some("kubectl get deployments --watch"));
-        enter(&mut state, "kubectl get nodes");
-        assert_eq!(state.timeline.run.waiting(), Some("kubectl get deployments --watch"));
-        state.update(ConsoleMsg::Interrupt);
-        assert!(printed(&state).ends_with("^C") && state.timeline.run.waiting().is_none());
+        let watch = "kubectl get pods -w";
+        enter(&mut state, watch);
+        let pod = state.timeline.run.sim().list(Kind::Pod).next().unwrap().meta.name.clone();
+        enter(&mut state, &format!("kubectl delete pod {pod}"));
+        assert_eq!(state.timeline.run.waiting(), Some(&*format!("kubectl delete pod {pod}")));
+        pass(&mut state, 60);
+        // The Pod's end and the start of its replacement are in the watch, which goes on.
+        let text = printed(&state);
+        let row = |state: &str| text.lines().any(|line| line.starts_with("web-") && line.contains(state));
+        assert!(row("Terminating") && row("ContainerCreating") && text.contains(&format!("pod \"{pod}\" deleted")), "{text}");
+        assert_eq!(state.timeline.run.waiting(), Some(watch), "the deletion has ended, the watch has not");
+        for line in ["kubectl scale deployment web --replicas=3", "kubectl get nodes", "kubectl rollout status deployment web"] {
+            enter(&mut state, line);
+        }
+        pass(&mut state, 20);
+        assert!(printed(&state).contains("deployment \"web\" successfully rolled out"));
+        assert_eq!(state.timeline.run.waiting(), Some(watch));
+        for line in ["kubectl wait deployment web --for=condition=Missing --timeout=1h", "kubectl get deployments -w"] {
+            enter(&mut state, line);
+        }
+        // Ctrl+C ends the newest first.
+        let mut waiting = Vec::new();
+        while let Some(line) = state.timeline.run.waiting().map(str::to_owned) {
+            waiting.push(line);
+            state.update(ConsoleMsg::Interrupt);
+        }
+        assert_eq!(waiting[0], "kubectl get deployments -w");
+        assert!(waiting[1].starts_with("kubectl wait") && waiting[2] == watch && waiting.len() == 3, "{waiting:?}");
+        assert!(printed(&state).ends_with("^C\n^C\n^C"), "{}", printed(&state));
+    }
+
+    #[test]
+    fn commands_that_wait_are_bounded_and_the_oldest_is_ended_with_a_word() {
+        let mut state = settled(WEB);
+        (0..9).for_each(|at| enter(&mut state, &format!("kubectl get pods -n n{at} -w")));
+        assert!(printed(&state).contains("“kubectl get pods -n n0 -w” was ended"), "{}", printed(&state));
+        (0..8).for_each(|_| state.update(ConsoleMsg::Interrupt));
+        assert!(state.timeline.run.waiting().is_none());
     }
 
     #[test]

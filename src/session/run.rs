@@ -12,7 +12,6 @@ use crate::actions::{self, ApplyJob, Command, WaitingCommands};
 use crate::api::{Kind, Object, ObjectRef, Time};
 use crate::engine::cluster::ClusterConfig;
 use crate::engine::{Journal, Sim};
-use crate::kubectl::Session;
 use std::rc::Rc;
 
 /// A branch that is not shown.
@@ -464,11 +463,11 @@ impl Run {
     pub fn ask(&self, line: &str) -> Vec<actions::OutputLine> {
         let (mut sim, mut waiting) = (self.sim().clone(), WaitingCommands::default());
         let mut lines = actions::run(&mut sim, &mut waiting, &Command::Kubectl(line.into())).lines;
-        while waiting.foreground.as_ref().is_some_and(Session::goes_on) {
+        while waiting.goes_on() {
             lines.extend(actions::run(&mut sim, &mut waiting, &Command::Poll).lines);
         }
         // What it waits for does not come: time stands.
-        lines.extend(waiting.foreground.map(|_| actions::OutputLine::new("It is not so yet at this instant", false)));
+        lines.extend(waiting.terminal.first().map(|_| actions::OutputLine::new("It is not so yet at this instant", false)));
         lines
     }
 }

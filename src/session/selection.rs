@@ -94,7 +94,7 @@ pub struct Selection {
     pub selected: Option<ObjectRef>,
     /// The page of the inspector.
     pub tab: Tab,
-    /// One namespace, or all but the system's.
+    /// One namespace, or all.
     pub namespace: Option<String>,
     /// Words that objects are filtered by.
     pub filter: String,
@@ -102,6 +102,8 @@ pub struct Selection {
     pub grouping: Grouping,
     /// The loop that the diagram of loops is turned to, and the timeline filtered to.
     pub selected_loop: Option<String>,
+    /// The loop was chosen after the object: the inspector is about it.
+    pub inspects_loop: bool,
     /// A person has selected an object since the apply in progress began.
     pub selected_by_person: bool,
     trial: Trial,
@@ -137,13 +139,17 @@ impl Selection {
     pub fn update(&mut self, msg: SelectionMsg, run: &Run) -> Vec<Effect> {
         match msg {
             SelectionMsg::View(view) => self.view = view,
-            SelectionMsg::Select(key) => (self.selected, self.selected_by_person) = (key, true),
+            SelectionMsg::Select(key) => (self.selected, self.selected_by_person, self.inspects_loop) = (key, true, false),
             SelectionMsg::Tab(tab) => self.tab = tab,
             SelectionMsg::Namespace(namespace) => self.namespace = namespace,
             SelectionMsg::Filter(words) => self.filter = words,
             SelectionMsg::GroupBy(by) => self.grouping = Grouping { by, ..Grouping::default() },
             SelectionMsg::Fold(uid) => self.grouping.toggle(uid),
-            SelectionMsg::Loop(name) => self.selected_loop = if self.selected_loop == name { None } else { name },
+            SelectionMsg::Loop(name) => {
+                // One that the diagram was turned to is inspected first, and then let go.
+                self.selected_loop = if self.selected_loop == name && self.inspects_loop { None } else { name };
+                self.inspects_loop = self.selected_loop.is_some();
+            }
             SelectionMsg::Load(view) => (self.view, self.selected) = (view.unwrap_or(self.view), None),
             SelectionMsg::BreakpointHit(key) => self.selected = key,
             SelectionMsg::ApplyStarted => self.selected_by_person = false,
@@ -183,6 +189,11 @@ impl Selection {
     /// What the selected object waits for, down to the root.
     pub fn diagnosis(&self, run: &Run) -> Vec<Diagnosis> {
         self.selected.as_ref().map(|key| diagnose::chain_of_waiting(run.sim(), key)).unwrap_or_default()
+    }
+
+    /// The loop that the inspector is about: the one chosen in the diagram of loops, until an object is selected.
+    pub fn inspected_loop(&self) -> Option<&str> {
+        self.selected_loop.as_deref().filter(|_| self.inspects_loop && self.view.uses.loops)
     }
 
     /// The object that is selected, if it exists at the instant shown.

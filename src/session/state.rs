@@ -122,6 +122,7 @@ impl State {
             Msg::Begin { moves } => self.begin(moves),
             Msg::CloseOffers => self.demo.hide(),
             Msg::StopDemo => self.demo.stop(),
+            Msg::Timeline(msg) if self.is_held(&msg) => self.announcer.say(msg::lesson_clock_stands()),
             Msg::Timeline(msg) => self.clock(msg),
             Msg::Editor(msg) => self.edit(msg),
             Msg::Console(msg) => self.type_in(msg),
@@ -319,6 +320,10 @@ impl State {
     /// Runs towards a time with a budget of tasks, and no further than a breakpoint. True when there is nothing left to run.
     pub fn advance(&mut self, to: Time, budget: usize) -> bool {
         self.finish_apply();
+        if self.holds_clock() {
+            self.timeline.playing = false;
+            return true;
+        }
         let due = self.demo.due(&self.timeline.run).or_else(|| self.lesson_due()).filter(|due| *due <= to);
         // A lesson has a pace of its own.
         let asked =
@@ -342,6 +347,9 @@ impl State {
     /// Runs a slice of the way to where the clock runs as fast as it can.
     pub fn run_slice(&mut self, budget: usize) {
         self.finish_apply();
+        if self.holds_clock() {
+            self.timeline.run_until = None;
+        }
         let effects = self.timeline.run_slice(budget);
         self.perform(effects);
         self.hurry();

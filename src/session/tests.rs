@@ -302,3 +302,27 @@ fn a_long_manifest_of_the_past_is_the_same_when_it_is_visited_again_in_parts() {
     let beside = state.compare.branch.as_ref().map(|other| (other.run.objects(), other.run.sim().now()));
     assert_eq!(beside, Some((then, applied)));
 }
+
+#[test]
+fn all_namespaces_are_those_of_the_system_too() {
+    let agent = |namespace: &str| {
+        format!(
+            "apiVersion: apps/v1\nkind: DaemonSet\nmetadata: {{name: agent, namespace: {namespace}}}\nspec:\n  selector: {{matchLabels: {{app: \
+             agent}}}}\n  template:\n    metadata: {{labels: {{app: agent}}}}\n    spec: {{containers: [{{name: agent, image: nginx}}]}}\n---\n\
+             apiVersion: v1\nkind: Service\nmetadata: {{name: agent, namespace: {namespace}}}\nspec: {{selector: {{app: agent}}, ports: [{{port: 80}}]}}\n"
+        )
+    };
+    let seen = |namespace: &str| {
+        let mut state = settled(&agent(namespace));
+        let of_view = |view: &&'static crate::views::view::View| {
+            state.update(SelectionMsg::View(view));
+            let picture = state.picture();
+            let kinds: Vec<String> = picture.scene.items.iter().map(|item| item.id.kind.clone()).collect();
+            (view.id, kinds, picture.scene.summary.english().replace(namespace, "default"))
+        };
+        crate::views::ALL.iter().map(of_view).collect::<Vec<_>>()
+    };
+    let system = seen("kube-system");
+    assert_eq!(system, seen("default"));
+    assert_eq!(system[0].1.iter().filter(|kind| *kind == "Pod").count(), 3, "{system:?}");
+}

@@ -1,6 +1,7 @@
 //! What can be done with the selected object.
 
 use super::dom::{self, icon};
+use super::faults::Faults;
 use super::language::{Lang, say};
 use crate::api::{Body, Kind, Object};
 use crate::explain::evidence;
@@ -124,54 +125,16 @@ pub fn Actions(props: &ActionProps) -> Html {
     }
     // What breaks something stands apart from what a person would do to a cluster.
     if !props.offers.is_empty() {
-        let choose = |run: Callback<MouseEvent>| {
-            Callback::from(move |event: MouseEvent| {
-                close_menu(event.target_dyn_into());
-                run.emit(event);
-            })
-        };
-        let fault = |offer: &ActionOffer| html! { <button type="button" onclick={choose(run(offer.line.clone()))}><b>{ say(&offer.words) }</b><span>{ say(&offer.title) }</span></button> };
-        // What strikes it, what its watchers learn of it, and what holds for the whole cluster.
-        let of = |offer: &&ActionOffer| match offer.line.strip_prefix("fault ").and_then(|line| line.split(' ').next()) {
-            Some("lose" | "delay") => 1,
-            _ if offer.is_for_all() => 2,
-            _ => 0,
-        };
         let own = match kind {
             Kind::Pod | Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet => msg::fault_container(),
             _ => Message::name(kind),
         };
-        let group = |at: usize, words: Message| {
-            let mut all = props.offers.iter().filter(|offer| of(offer) == at).map(fault).peekable();
-            all.peek().is_some().then(|| html! { <><h4>{ say(words) }</h4>{ for all }</> })
-        };
-        let keys = Callback::from(|event: KeyboardEvent| {
-            if event.key() == "Escape" && close_menu(event.target_dyn_into()) {
-                event.stop_propagation();
-            }
-        });
-        // Once the focus is elsewhere it closes.
-        let left = Callback::from(|event: FocusEvent| {
-            let of = event.target_dyn_into::<web_sys::Element>().and_then(|target| target.closest("details").ok().flatten());
-            let to = event.related_target().and_then(|to| to.dyn_into::<web_sys::Node>().ok());
-            if let Some(of) = of.filter(|of| to.is_none() || !of.contains(to.as_ref())) {
-                let _ = of.remove_attribute("open");
-            }
-        });
-        buttons.push(html! { <details class="faults" onfocusout={left} onkeydown={keys}><summary class="btn sm">{ icon("i-warn", 14) }{ say(msg::button_faults()) }</summary><div><h3>{ say(msg::faults_of(kind, crate::i18n::format::front(&name, 17))) }</h3>{ group(0, own) }{ group(1, msg::fault_watch()) }{ group(2, msg::fault_cluster()) }</div></details> });
+        let title = msg::faults_of(kind, crate::i18n::format::front(&name, 17));
+        buttons
+            .push(html! { <Faults {title} {own} offers={props.offers.clone()} on_command={props.on_command.clone()} lang={props.lang} /> });
     }
     if !matches!(kind, Kind::Node | Kind::Namespace) {
         buttons.push(html! { <button type="button" class="btn sm danger" aria-label={say(msg::delete_kind(kind))} onclick={run(format!("kubectl delete {word} {name} --wait=false{namespace}"))}>{ say(msg::button_delete()) }</button> });
     }
     html! { <div class="actions">{ for rows }<div class="row wrap">{ for buttons }</div></div> }
-}
-
-/// Closes the menu that an element is in and gives the focus back to its button; true if there was one to close.
-fn close_menu(element: Option<web_sys::HtmlElement>) -> bool {
-    let Some(menu) = element.and_then(|element| element.closest("details[open]").ok().flatten()) else { return false };
-    let _ = menu.remove_attribute("open");
-    if let Some(button) = menu.query_selector("summary").ok().flatten() {
-        dom::focus(&button);
-    }
-    true
 }

@@ -92,13 +92,7 @@ pub fn Inspector(props: &Props) -> Html {
             body.set_scroll_top(0);
         }
     });
-    let close = props.on_close.reform(|_: MouseEvent| ());
-    let fold = match props.narrow {
-        true => html! { <button type="button" class="btn" onclick={close}>{ say(msg::button_done()) }</button> },
-        false => {
-            html! { <button type="button" class="btn ghost icon" aria-label={say(msg::button_hide_inspector())} title={say(msg::button_hide_inspector())} onclick={close}>{ icon("i-panel-r", 16) }</button> }
-        }
-    };
+    let fold = fold(props.narrow, &props.on_close);
     let Some(key) = &props.key_of else { return idle(fold) };
     let health = props.why.standing.as_ref().map_or(Health::Note, |standing| standing.health);
     let pill = props.object.as_ref().and_then(|object| evidence::standing_pill(object, health));
@@ -155,6 +149,17 @@ pub fn Inspector(props: &Props) -> Html {
             <div class="i-body" id="i-body" role="tabpanel" aria-labelledby={format!("itab-{}", props.tab.word())} tabindex="0">{ body }</div>
             if let Some(object) = &props.object { <Actions lang={props.lang} key={format!("{key}")} object={object.clone()} offers={props.offers.clone()} undoes={props.undoes.clone().filter(|_| !rolls_back(props))} on_command={props.on_command.clone()} /> }
         </aside>
+    }
+}
+
+/// The button that folds the inspector away, or closes it where it has the whole of a small page.
+pub fn fold(narrow: bool, on_close: &Callback<()>) -> Html {
+    let close = on_close.reform(|_: MouseEvent| ());
+    match narrow {
+        true => html! { <button type="button" class="btn" onclick={close}>{ say(msg::button_done()) }</button> },
+        false => {
+            html! { <button type="button" class="btn ghost icon" aria-label={say(msg::button_hide_inspector())} title={say(msg::button_hide_inspector())} onclick={close}>{ icon("i-panel-r", 16) }</button> }
+        }
     }
 }
 

@@ -40,7 +40,7 @@ impl Terminal {
     fn enter(&mut self, line: &str) -> String {
         let ActionResult { mut lines, .. } = run(&mut self.0, &mut self.1, &Command::Kubectl(line.into()));
         for _ in 0..50 {
-            if self.1.foreground.is_some() {
+            if !self.1.terminal.is_empty() {
                 lines.extend(run(&mut self.0, &mut self.1, &Command::Poll).lines);
             }
         }

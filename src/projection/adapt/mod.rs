@@ -18,7 +18,6 @@ mod tests;
 use self::filter::filter;
 use self::policies::BudgetTargets;
 use self::references::{ReferenceReader, Referrer, uses};
-use self::scope::SYSTEM;
 use self::services::ServiceReading;
 use self::storage::{claims, node, volume};
 use self::workloads::controller;

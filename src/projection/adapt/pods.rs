@@ -204,7 +204,7 @@ impl Pods {
                 on.remove(&old.node);
             }
         }
-        if let Some(new) = new.filter(|new| !new.id.namespace.starts_with(super::SYSTEM)) {
+        if let Some(new) = new {
             let block = on.entry(new.node.clone()).or_default();
             block.insert(place(block, new), new.clone());
         }

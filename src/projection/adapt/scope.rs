@@ -9,7 +9,7 @@ use std::rc::Rc;
 /// What to read, and when it is.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scope {
-    /// One namespace, or all but the system's.
+    /// One namespace, or all.
     pub namespace: Option<String>,
     /// The filter: part of a name, `kind:pod`, `app=nginx`; all terms must match.
     pub filter: String,
@@ -32,10 +32,10 @@ pub fn workloads() -> impl Iterator<Item = Kind> {
     ROOTS.into_iter().chain([Kind::Pod])
 }
 
-/// Workloads and Pods without an owner, outside the system's namespaces, in that order.
+/// Workloads and Pods without an owner, in that order.
 pub fn roots(sim: &Sim) -> impl Iterator<Item = &Rc<Object>> {
     let all = workloads().flat_map(|kind| sim.list(kind));
-    all.filter(|object| object.meta.controller().is_none() && !object.meta.namespace.starts_with(SYSTEM))
+    all.filter(|object| object.meta.controller().is_none())
 }
 
 /// The workload to select first.
@@ -43,22 +43,15 @@ pub fn first_workload(sim: &Sim) -> Option<ObjectRef> {
     roots(sim).map(|object| object.key()).next()
 }
 
-/// Where namespaces of the system begin.
-pub(super) const SYSTEM: &str = "kube-";
-
 impl Scope {
     /// Whether Pods of a namespace are shown.
     pub fn has(&self, namespace: &str) -> bool {
-        self.namespace.as_deref().map_or(!namespace.starts_with(SYSTEM), |one| namespace == one)
+        self.namespace.as_deref().is_none_or(|one| namespace == one)
     }
 
     /// Whether an object is of a namespace that is shown.
     pub fn holds(&self, object: &Object) -> bool {
-        match &self.namespace {
-            _ if !object.kind.info().namespaced => true,
-            Some(one) => object.meta.namespace == *one,
-            None => !object.meta.namespace.starts_with(SYSTEM),
-        }
+        !object.kind.info().namespaced || self.has(&object.meta.namespace)
     }
 }
 

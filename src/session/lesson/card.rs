@@ -3,7 +3,7 @@
 use super::{Phase, Player, Result};
 use crate::explain::standing;
 use crate::i18n::Message;
-use crate::lesson::format::{Answers, LessonTask, Predict, Tongue};
+use crate::lesson::format::{Answers, LessonTask, Predict, Text, Tongue};
 use crate::scenario;
 use crate::session::run::Run;
 use crate::sort;
@@ -77,19 +77,32 @@ impl Player {
     /// What is shown, in a language.
     pub fn card(&self, run: &Run, playing: bool, tongue: Tongue) -> LessonCard {
         let step = self.step();
-        let told = !matches!(self.phase, Phase::Asking | Phase::Playing);
         LessonCard {
             title: self.file.lesson().title.plain(tongue),
             step: (self.at + 1, self.file.lesson().steps.len()),
-            phase: self.phase,
+            phase: self.state.phase,
             // What a question asks for is not said before it was seen.
-            say: if step.predict.is_none() || told { step.say.say(tongue, &self.history, run.sim()) } else { String::new() },
-            question: step.predict.as_ref().map(|predict| self.question_card(predict, told, run, tongue)),
-            task: step.task.as_ref().filter(|_| told).map(|task| self.task_card(task, run, tongue)),
+            say: if step.predict.is_none() || self.state.played { self.say(&step.say, tongue) } else { String::new() },
+            question: step.predict.as_ref().map(|predict| self.question_card(predict, tongue)),
+            task: step.task.as_ref().filter(|_| self.state.played).map(|task| self.task_card(task, run, tongue)),
             results: self.marks.results.clone(),
-            paused: self.phase == Phase::Playing && !playing,
-            notes: self.notes(run, tongue),
+            paused: self.state.phase == Phase::Playing && !playing,
+            notes: self.notes(tongue),
         }
+    }
+
+    /// A text of the end of the step; nothing before its values are known.
+    fn say(&self, text: &Text, tongue: Tongue) -> String {
+        match &self.state.ended {
+            Some(end) => text.say(tongue, &end.history, &end.sim),
+            None if text.holes().next().is_none() => text.plain(tongue),
+            None => String::new(),
+        }
+    }
+
+    /// A text of the beginning of the step.
+    fn ask(&self, text: &Text, tongue: Tongue) -> String {
+        self.state.began.as_ref().map(|began| text.say(tongue, &began.history, &began.sim)).unwrap_or_default()
     }
 
     /// How far it was taken, for other scripts and for a file.
@@ -121,12 +134,11 @@ impl Player {
         json!({ "loopscope": "progress", "version": 1, "lesson": self.told(tongue), "kept": sort::map(kept) })
     }
 
-    fn notes(&self, run: &Run, tongue: Tongue) -> PresenterNotes {
-        let say = |text: &crate::lesson::format::Text| text.say(tongue, &self.history, run.sim());
+    fn notes(&self, tongue: Tongue) -> PresenterNotes {
         let step = self.step();
-        let asked = step.predict.as_ref().map(|predict| &predict.ask);
+        let asked = step.predict.as_ref().map(|predict| self.ask(&predict.ask, tongue));
         let goal = step.task.as_ref().map(|task| &task.goal);
-        let here = [asked, Some(&step.say), goal, Some(&step.notes)].into_iter().flatten().filter(|text| !text.is_empty());
+        let here = [Some(&step.say), goal, Some(&step.notes)].into_iter().flatten().map(|text| self.say(text, tongue));
         let solution = step.task.iter().flat_map(|task| task.solution.iter()).filter_map(|action| match action {
             scenario::ScenarioStep::Apply(text) => Some(text.clone()),
             scenario::ScenarioStep::Kubectl { line, .. } => Some(["kubectl ", line.trim_start_matches("kubectl ")].concat()),
@@ -136,37 +148,37 @@ impl Player {
         let next = self.file.lesson().steps.get(self.at + 1);
         let next = next.map(|step| step.predict.as_ref().map_or(&step.say, |predict| &predict.ask));
         PresenterNotes {
-            here: here.map(say).collect(),
+            here: asked.into_iter().chain(here).filter(|text| !text.is_empty()).collect(),
             solution: solution.collect(),
             next: next.map(|text| text.plain(tongue)).unwrap_or_default(),
         }
     }
 
-    fn question_card(&self, predict: &Predict, told: bool, run: &Run, tongue: Tongue) -> QuestionCard {
-        let say = |text: &crate::lesson::format::Text| text.say(tongue, &self.history, run.sim());
+    fn question_card(&self, predict: &Predict, tongue: Tongue) -> QuestionCard {
         let choices = match &predict.answer {
-            Answers::Choices(choices) => choices.iter().map(|choice| say(&choice.say)).collect(),
+            Answers::Choices(choices) => choices.iter().map(|choice| self.ask(&choice.say, tongue)).collect(),
             Answers::Number(_) => Vec::new(),
         };
+        let played = self.state.played;
         QuestionCard {
-            ask: say(&predict.ask),
+            ask: self.ask(&predict.ask, tongue),
             choices,
-            given: self.question.given,
-            right: self.question.right.filter(|_| told),
-            because: if told { say(&predict.because) } else { String::new() },
-            moment: told && self.moment().is_some(),
+            given: self.state.given,
+            right: self.state.right.filter(|_| played),
+            because: if played { self.say(&predict.because, tongue) } else { String::new() },
+            moment: played && self.moment().is_some(),
         }
     }
 
     fn task_card(&self, task: &LessonTask, run: &Run, tongue: Tongue) -> TaskCard {
-        let say = |text: &crate::lesson::format::Text| text.say(tongue, &self.history, run.sim());
         let about = task.about.as_ref().and_then(|name| self.history.find(name)).map(|object| object.key());
         let all = task.hints.len() + usize::from(about.is_some());
+        let hints = self.state.hints;
         TaskCard {
-            goal: say(&task.goal),
-            hints: task.hints.iter().take(self.hints).map(say).collect(),
-            why: about.filter(|_| self.hints >= all).map(|key| standing::of(run.sim(), &key).sentence).unwrap_or_default(),
-            more_hints: self.hints < all,
+            goal: self.say(&task.goal, tongue),
+            hints: task.hints.iter().take(hints).map(|hint| self.say(hint, tongue)).collect(),
+            why: about.filter(|_| hints >= all).map(|key| standing::of(run.sim(), &key).sentence).unwrap_or_default(),
+            more_hints: hints < all,
         }
     }
 }

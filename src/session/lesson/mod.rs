@@ -9,6 +9,7 @@ pub use card::{LessonCard, PresenterNotes, QuestionCard, TaskCard};
 
 use super::run::Run;
 use crate::api::Time;
+use crate::engine::Sim;
 use crate::lesson::ObservedHistory;
 use crate::lesson::format::{Answers, Lesson, LessonStep};
 use crate::lesson::script::{LessonCursor, Play};
@@ -146,15 +147,8 @@ impl Result {
     }
 }
 
-/// The answer to the question of a step.
-#[derive(Default)]
-struct Question {
-    given: Option<i64>,
-    right: Option<i64>,
-    copy: Option<Play>,
-}
-
 /// The actions that are played.
+#[derive(Clone)]
 struct Script {
     actions: Rc<[scenario::ScenarioStep]>,
     cursor: LessonCursor,
@@ -162,11 +156,64 @@ struct Script {
     hurries: bool,
 }
 
-/// How a step began: the run, and the text of the editor with what was applied of it.
-struct Start {
+/// The cluster at the instant that a text is about: whatever happens later, the text stays.
+#[derive(Clone)]
+struct Instant {
+    sim: Sim,
+    history: ObservedHistory,
+}
+
+/// Progress of a step.
+#[derive(Clone)]
+struct StepState {
+    phase: Phase,
+    script: Script,
+    given: Option<i64>,
+    right: Option<i64>,
+    hints: usize,
+    /// The object to look at has been selected.
+    looked: bool,
+    /// Its beginning: the instant of its question.
+    began: Option<Instant>,
+    /// Its end: the instant of its caption, its explanation and its task. Before it was played, that of the copy.
+    ended: Option<Instant>,
+    /// It has been played.
+    played: bool,
+    /// The copy that is played ahead, for the answer and the values of the caption.
+    copy: Option<Play>,
+}
+
+impl StepState {
+    fn new() -> StepState {
+        let script = Script { actions: Rc::default(), cursor: LessonCursor::new(Time(0)), hurries: false };
+        StepState {
+            phase: Phase::Done,
+            script,
+            given: None,
+            right: None,
+            hints: 0,
+            looked: true,
+            began: None,
+            ended: None,
+            played: false,
+            copy: None,
+        }
+    }
+}
+
+/// The page at an instant of a lesson: the run, and the text of the editor with what was applied of it.
+#[derive(Clone)]
+struct PageSnapshot {
     run: Run,
     text: Rc<str>,
     applied: Rc<str>,
+}
+
+/// A step that was reached.
+struct VisitedStep {
+    began: PageSnapshot,
+    /// The page and the step as they were left.
+    left: Option<(PageSnapshot, StepState, ObservedHistory)>,
 }
 
 /// What came of each step.
@@ -182,26 +229,20 @@ pub struct Player {
     /// It is the text of the editor, which stays there.
     own: bool,
     at: usize,
-    phase: Phase,
-    question: Question,
-    script: Script,
-    hints: usize,
+    state: StepState,
     marks: Marks,
     history: ObservedHistory,
-    /// The page as it was when each step began that was reached.
-    starts: Vec<Start>,
+    /// The steps that were reached, also those after a step that was returned to.
+    visited: Vec<VisitedStep>,
     branch: u32,
-    looked: bool,
 }
 
 impl Player {
     fn new(file: LessonFile, own: bool) -> Player {
         let steps = file.lesson().steps.len();
         let marks = Marks { results: vec![Result::Open; steps], answered: vec![false; steps] };
-        let script = Script { actions: Rc::default(), cursor: LessonCursor::new(Time(0)), hurries: false };
-        let (question, history, starts) = (Question::default(), ObservedHistory::default(), Vec::new());
-        let phase = Phase::Done;
-        Player { file, own, at: 0, phase, question, script, hints: 0, marks, history, starts, branch: 1, looked: true }
+        let (history, visited) = (ObservedHistory::default(), Vec::new());
+        Player { file, own, at: 0, state: StepState::new(), marks, history, visited, branch: 1 }
     }
 
     fn step(&self) -> &LessonStep {
@@ -220,17 +261,43 @@ impl Player {
 
     /// The step, from 0, its phase, and what came of all steps.
     pub fn progress(&self) -> (usize, Phase, &[Result]) {
-        (self.at, self.phase, &self.marks.results)
+        (self.at, self.state.phase, &self.marks.results)
     }
 
     /// When the next action is due.
     fn due(&self, run: &Run) -> Option<Time> {
-        self.script.cursor.due(&self.script.actions, run.sim()).filter(|_| self.phase == Phase::Playing && !run.in_past())
+        let script = &self.state.script;
+        script.cursor.due(&script.actions, run.sim()).filter(|_| self.state.phase == Phase::Playing && !run.in_past())
     }
 
     fn play(&mut self, actions: Rc<[scenario::ScenarioStep]>, run: &Run) {
-        self.phase = Phase::Playing;
-        self.script = Script { actions, cursor: LessonCursor::new(run.sim().now()), hurries: false };
+        self.state.phase = Phase::Playing;
+        self.state.script = Script { actions, cursor: LessonCursor::new(run.sim().now()), hurries: false };
+    }
+
+    /// Plays the step, and a copy of it ahead of the clock where its texts need values of its end.
+    fn begin(&mut self, run: &Run) {
+        let step = self.step();
+        let (actions, ahead) = (step.actions.clone(), step.predict.is_some() || step.say.holes().next().is_some());
+        self.state.copy = ahead.then(|| Play::new(run.sim().clone(), self.history.clone(), actions.clone()));
+        self.play(actions, run);
+        self.look_ahead(COPY_LAST_TASKS);
+    }
+
+    /// Plays the copy on with a budget of tasks.
+    fn look_ahead(&mut self, budget: usize) {
+        let Some(mut copy) = self.state.copy.take() else { return };
+        if copy.advance(budget) {
+            self.state.right = self.step().predict.as_ref().and_then(|asked| asked.right(&copy.history, &copy.sim));
+            self.state.ended = Some(Instant { sim: copy.sim, history: copy.history });
+        } else {
+            self.state.copy = Some(copy);
+        }
+    }
+
+    /// Whether the question of the step is open at the newest instant: the clock stands, so that the picture does not answer it.
+    pub fn holds_clock(&self, run: &Run) -> bool {
+        self.state.phase == Phase::Asking && !run.in_past()
     }
 
     /// When the value that was asked for became what it is.
@@ -238,9 +305,9 @@ impl Player {
         let predict = self.step().predict.as_ref()?;
         let expr = match &predict.answer {
             Answers::Number(expr) => expr,
-            Answers::Choices(choices) => &choices.get(usize::try_from(self.question.right?).ok()?)?.when,
+            Answers::Choices(choices) => &choices.get(usize::try_from(self.state.right?).ok()?)?.when,
         };
-        self.history.since(expr)
+        self.state.ended.as_ref()?.history.since(expr)
     }
 
     /// Whether the history is another one than was read.
@@ -257,20 +324,17 @@ impl Player {
             self.branch = run.branches().0;
             self.history.reread(run.sim());
         }
-        let played = self.phase == Phase::Playing && self.script.cursor.ended(&self.script.actions);
+        let before = self.state.phase;
+        let played = before == Phase::Playing && self.state.script.cursor.ended(&self.state.script.actions);
         self.history.advance(run.sim(), played);
-        if let Some(mut copy) = self.question.copy.take() {
-            if copy.advance(if played { COPY_LAST_TASKS } else { COPY_BUDGET_TASKS }) {
-                self.question.right = self.step().predict.as_ref().and_then(|asked| asked.right(&copy.history, &copy.sim));
-            } else {
-                self.question.copy = Some(copy);
-            }
-        }
+        self.look_ahead(if played { COPY_LAST_TASKS } else { COPY_BUDGET_TASKS });
         // The answer belongs to the step: it is over when both are.
-        let over = played && self.question.copy.is_none();
-        let before = self.phase;
+        let over = played && self.state.copy.is_none();
+        if over && !std::mem::replace(&mut self.state.played, true) {
+            self.state.ended = Some(Instant { sim: run.sim().clone(), history: self.history.clone() });
+        }
         // A step that is over, or has not begun, is not asked about its task at each slice of the clock.
-        let asks = matches!(self.phase, Phase::Task | Phase::Lost) || over;
+        let asks = matches!(before, Phase::Task | Phase::Lost) || over;
         let check = self.step().task.as_ref().filter(|_| asks).map(|task| task.check.clone());
         let task = check.map(|check| {
             if before == Phase::Playing && self.marks.results[self.at] != Result::Shown {
@@ -278,7 +342,7 @@ impl Player {
             }
             (self.history.is_reached(run.sim()), self.history.can_hold(&check))
         });
-        self.phase = match (self.phase, task) {
+        self.state.phase = match (before, task) {
             (Phase::Playing, _) if !over => Phase::Playing,
             (Phase::Playing | Phase::Task | Phase::Lost, Some((true, _))) => Phase::Done,
             (Phase::Playing | Phase::Task | Phase::Lost, Some((false, true))) => Phase::Task,
@@ -286,10 +350,10 @@ impl Player {
             (Phase::Playing, None) => Phase::Done,
             (phase, _) => phase,
         };
-        if before != Phase::Done && self.phase == Phase::Done {
+        if before != Phase::Done && self.state.phase == Phase::Done {
             self.note();
         }
-        before != self.phase
+        before != self.state.phase
     }
 
     /// How many questions were answered rightly and tasks done, and how many of both there are.
@@ -302,11 +366,11 @@ impl Player {
 
     /// Notes what came of the step.
     fn note(&mut self) {
-        self.marks.answered[self.at] = self.question.given.is_some() && self.question.given == self.question.right;
-        let result = match (&self.step().task, self.question.given) {
+        self.marks.answered[self.at] = self.state.given.is_some() && self.state.given == self.state.right;
+        let result = match (&self.step().task, self.state.given) {
             (Some(_), _) if self.marks.results[self.at] == Result::Shown => Result::Shown,
             (Some(_), _) => Result::Solved,
-            (None, Some(given)) if Some(given) == self.question.right => Result::Right,
+            (None, Some(given)) if Some(given) == self.state.right => Result::Right,
             (None, Some(_)) => Result::Wrong,
             (None, None) => Result::Read,
         };

@@ -1,10 +1,9 @@
 //! A lesson on the page: its actions are commands of the run, its manifests stand in the editor, and what it points to is selected.
 
-use super::{LessonFile, LessonMsg, Phase, Player, Question, Result, Start};
+use super::{Instant, LessonFile, LessonMsg, PageSnapshot, Phase, Player, Result, StepState, VisitedStep};
 use crate::actions::{Command, OutputLine};
 use crate::api::{ObjectRef, Time};
 use crate::i18n::msg;
-use crate::lesson::script::Play;
 use crate::lesson::{ObservedHistory, merge};
 use crate::session::console::{ConsoleMsg, PROMPT};
 use crate::session::editor::EditorMsg;
@@ -25,13 +24,10 @@ impl State {
         let Some(player) = &mut self.player else { return };
         match msg {
             LessonMsg::Close => self.player = None,
-            LessonMsg::Hint => player.hints += 1,
-            LessonMsg::Answer(answer) if player.phase == Phase::Asking => {
-                let run = &self.timeline.run;
-                let actions = player.step().actions.clone();
-                player.question.given = Some(answer);
-                player.question.copy = Some(Play::new(run.sim().clone(), player.history.clone(), actions.clone()));
-                player.play(actions, run);
+            LessonMsg::Hint => player.state.hints += 1,
+            LessonMsg::Answer(answer) if player.state.phase == Phase::Asking => {
+                player.state.given = Some(answer);
+                player.begin(&self.timeline.run);
                 self.clock(TimelineMsg::Play);
                 self.tick_lesson();
             }
@@ -44,16 +40,18 @@ impl State {
             }
             LessonMsg::Next => self.next_step(),
             LessonMsg::Hurry => {
-                player.script.hurries = player.phase == Phase::Playing;
+                player.state.script.hurries = player.state.phase == Phase::Playing;
                 self.hurry();
             }
             LessonMsg::Back => {
                 let to = player.at.saturating_sub(1);
-                self.return_to(to);
+                self.clock(TimelineMsg::Live);
+                self.leave_step();
+                self.visit(to);
             }
             LessonMsg::Again => {
                 let to = player.at;
-                self.return_to(to);
+                self.repeat_step(to);
             }
         }
     }
@@ -70,69 +68,130 @@ impl State {
 
     fn next_step(&mut self) {
         let Some(player) = &mut self.player else { return };
-        match player.phase {
+        match player.state.phase {
             Phase::Playing => {}
             // What comes next builds on the task: it is done at once, unless its solution has been played in vain.
             Phase::Task if player.marks.results[player.at] != Result::Shown => {
                 self.show_solution();
                 self.teach(LessonMsg::Hurry);
             }
-            // A question that is not answered is played all the same.
+            // A question that is not answered is played all the same, and its answer told.
             Phase::Asking => {
-                let actions = player.step().actions.clone();
-                player.play(actions, &self.timeline.run);
+                player.begin(&self.timeline.run);
                 self.clock(TimelineMsg::Play);
             }
             Phase::Done | Phase::Task if player.at + 1 < player.file.lesson().steps.len() => {
                 let next = player.at + 1;
+                // What was done here meanwhile changes what follows.
+                let goes_on = |visited: &VisitedStep| visited.began.run.record_of().0 == self.timeline.run.record_of().0;
+                let visited = player.visited.get(next).is_some_and(goes_on);
                 self.clock(TimelineMsg::Live);
-                self.begin_step(next);
+                self.leave_step();
+                if visited {
+                    self.visit(next);
+                } else {
+                    self.begin_step(next);
+                }
             }
             _ => {}
         }
     }
 
-    fn return_to(&mut self, step: usize) {
-        let Some(start) = self.player.as_mut().and_then(|player| player.starts.drain(step..).next()) else { return };
-        let (epoch, Start { run, text, applied }) = (self.timeline.run.epoch + 1, start);
-        self.timeline.run = run;
-        if let Some(player) = &mut self.player {
-            // The journal is another one: it is read from its beginning.
-            player.history = ObservedHistory::default();
-            if !player.own {
-                self.editor.restore(text, applied);
-            }
+    fn snapshot(&self) -> PageSnapshot {
+        PageSnapshot { run: self.timeline.run.clone(), text: self.editor.text.clone(), applied: self.editor.applied.clone() }
+    }
+
+    /// Keeps the step as it is left, for whoever comes back to it.
+    fn leave_step(&mut self) {
+        let page = self.snapshot();
+        let Some(player) = &mut self.player else { return };
+        let left = (page, player.state.clone(), player.history.clone());
+        if let Some(visited) = player.visited.get_mut(player.at) {
+            visited.left = Some(left);
+        }
+    }
+
+    fn restore(&mut self, page: PageSnapshot) {
+        let epoch = self.timeline.run.epoch + 1;
+        self.timeline.run = page.run;
+        if self.player.as_ref().is_some_and(|player| !player.own) {
+            self.editor.restore(page.text, page.applied);
         }
         (self.timeline.run.epoch, self.timeline.stopped, self.timeline.run_until) = (epoch, None, None);
         self.perform(vec![Effect::HistoryChanged]);
-        self.begin_step(step);
+    }
+
+    /// Returns to a step as it was left, with what was answered and told.
+    fn visit(&mut self, at: usize) {
+        let left = self.player.as_ref().and_then(|player| player.visited.get(at)?.left.clone());
+        let Some((page, state, history)) = left else { return self.repeat_step(at) };
+        self.restore(page);
+        let Some(player) = &mut self.player else { return };
+        (player.at, player.state, player.history) = (at, state, history);
+        (player.state.looked, player.branch) = (false, self.timeline.run.branches().0);
+        self.show_step();
+    }
+
+    fn repeat_step(&mut self, at: usize) {
+        let Some(player) = &mut self.player else { return };
+        let Some(began) = player.visited.get(at).map(|visited| visited.began.clone()) else { return };
+        // The journal is another one: it is read from its beginning.
+        player.history = ObservedHistory::default();
+        self.restore(began);
+        self.begin_step(at);
     }
 
     fn begin_step(&mut self, at: usize) {
+        let began = self.snapshot();
         let run = &self.timeline.run;
         let Some(player) = &mut self.player else { return };
-        player.starts.truncate(at);
-        player.starts.push(Start { run: run.clone(), text: self.editor.text.clone(), applied: self.editor.applied.clone() });
-        (player.at, player.hints, player.looked) = (at, 0, false);
-        (player.question, player.branch) = (Question::default(), run.branches().0);
+        player.visited.truncate(at);
+        player.visited.push(VisitedStep { began, left: None });
+        (player.at, player.branch) = (at, run.branches().0);
         (player.marks.results[at], player.marks.answered[at]) = (Result::Open, false);
         if player.history.is_ahead_of(run.sim()) {
             player.history = ObservedHistory::default();
         }
         let step = player.step().clone();
         player.history.begin(run.sim(), step.over.clone());
+        let began = Instant { sim: run.sim().clone(), history: player.history.clone() };
+        player.state = StepState { looked: false, began: Some(began), ..StepState::new() };
         match step.predict {
-            Some(_) => player.phase = Phase::Asking,
-            None => player.play(step.actions, run),
+            Some(_) => player.state.phase = Phase::Asking,
+            None => player.begin(run),
         }
-        if let Some(view) = step.view {
+        self.show_step();
+    }
+
+    /// Shows the diagram of the step; the clock runs unless its question is open.
+    fn show_step(&mut self) {
+        let Some(player) = &self.player else { return };
+        let (view, control_loop) = (player.step().view, player.step().control_loop);
+        let asks = player.state.phase == Phase::Asking;
+        if let Some(view) = view {
             self.select(SelectionMsg::View(view));
         }
-        if let Some(name) = step.control_loop {
+        if let Some(name) = control_loop {
             self.selection.selected_loop = Some(name.into());
         }
-        self.clock(TimelineMsg::Play);
+        self.clock(if asks { TimelineMsg::Pause } else { TimelineMsg::Play });
         self.tick_lesson();
+    }
+
+    /// Whether the question of a lesson is open, so that the clock stands.
+    pub(in crate::session) fn holds_clock(&self) -> bool {
+        self.player.as_ref().is_some_and(|player| player.holds_clock(&self.timeline.run))
+    }
+
+    /// Whether a message would let the clock run on that an open question holds.
+    pub(in crate::session) fn is_held(&self, msg: &TimelineMsg) -> bool {
+        use TimelineMsg::{Marker, Play, Seconds, Settle, StartAt, Step, Toggle};
+        let runs = match msg {
+            Toggle | Play | Step | Settle | StartAt(_) | Marker(true) => true,
+            Seconds(seconds) => *seconds > 0,
+            _ => false,
+        };
+        runs && self.holds_clock()
     }
 
     /// When the next action of the lesson is due.
@@ -147,7 +206,7 @@ impl State {
             return;
         }
         let own = player.own;
-        let Some(command) = player.script.cursor.take(&player.script.actions, self.timeline.run.sim()) else { return };
+        let Some(command) = player.state.script.cursor.take(&player.state.script.actions, self.timeline.run.sim()) else { return };
         match command {
             // The manifest of a lesson stands in the editor, where a person goes on with it.
             Command::Apply(text) if !own => {
@@ -175,11 +234,11 @@ impl State {
     pub(in crate::session) fn tick_lesson(&mut self) {
         let Some(player) = &mut self.player else { return };
         let further = player.read(&self.timeline.run);
-        let (phase, lesson) = (player.phase, player.file.lesson());
-        if !player.looked && phase != Phase::Asking {
+        let (phase, lesson) = (player.state.phase, player.file.lesson());
+        if !player.state.looked && phase != Phase::Asking {
             let found = player.step().look.as_ref().and_then(|name| player.history.find(name)).map(|object| object.key());
             if let Some(key) = found {
-                player.looked = true;
+                player.state.looked = true;
                 self.select(SelectionMsg::Select(Some(key)));
                 return;
             }
@@ -206,7 +265,7 @@ impl State {
 
     /// Runs to the next action as fast as it can, where what is played is to be over at once.
     pub(in crate::session) fn hurry(&mut self) {
-        while let Some(player) = self.player.as_ref().filter(|player| player.script.hurries && self.timeline.run_until.is_none()) {
+        while let Some(player) = self.player.as_ref().filter(|player| player.state.script.hurries && self.timeline.run_until.is_none()) {
             match player.due(&self.timeline.run) {
                 Some(due) if due > self.timeline.run.sim().now() => self.timeline.run_until = Some(RunUntil::At(due)),
                 Some(_) => self.play_lesson(),
@@ -215,8 +274,8 @@ impl State {
                     let now = self.timeline.run.sim().now();
                     match &mut self.player {
                         // The answer is still being found.
-                        Some(player) if player.phase == Phase::Playing => self.timeline.run_until = Some(RunUntil::At(now)),
-                        Some(player) => player.script.hurries = false,
+                        Some(player) if player.state.phase == Phase::Playing => self.timeline.run_until = Some(RunUntil::At(now)),
+                        Some(player) => player.state.script.hurries = false,
                         None => {}
                     }
                 }

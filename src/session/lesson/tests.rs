@@ -97,10 +97,10 @@ fn what_is_played_can_be_hurried_shown_and_played_again() {
     next(&mut state);
     assert_eq!((card(&state).step.0, card(&state).phase, ready(&state.timeline.run)), (2, Phase::Done, 2));
     let before = state.timeline.run.objects();
-    // A question can be left open: it is played all the same.
+    // A question can be left open: it is played all the same, and answered.
     state.update(LessonMsg::Next);
     next(&mut state);
-    assert_eq!((card(&state).step.0, card(&state).phase, question(&state).given), (3, Phase::Done, None));
+    assert_eq!((card(&state).step.0, card(&state).phase, question(&state).given, question(&state).right), (3, Phase::Done, None, Some(1)));
     state.update(LessonMsg::Next);
     run(&mut state, 1, 64);
     assert_eq!((card(&state).phase, task(&state).more_hints), (Phase::Task, true));
@@ -123,6 +123,8 @@ fn what_is_played_can_be_hurried_shown_and_played_again() {
     run(&mut state, 30, 64);
     assert_eq!((card(&state).phase, card(&state).results[3]), (Phase::Done, Result::Shown));
     state.update(LessonMsg::Back);
+    assert_eq!((card(&state).step.0, card(&state).phase), (3, Phase::Done));
+    state.update(LessonMsg::Again);
     assert_eq!((card(&state).step.0, card(&state).phase), (3, Phase::Asking));
     assert_eq!(state.timeline.run.objects(), before);
     state.update(LessonMsg::Answer(1));
@@ -136,6 +138,97 @@ fn what_is_played_can_be_hurried_shown_and_played_again() {
     assert!(state.player.is_none());
     state.update(ReplaceMsg::Ask(Replacement::Example(1)));
     assert!(state.player.is_none());
+}
+
+/// A lesson of two Pods that is asked about amid a change and has a task that undoes it.
+const ASKED: &str = "lesson: 1\ntitle: a\nsteps:\n- say: '{{ ready(web) }} Pods run'\n  do: [{kubectl: create deployment web --image=nginx --replicas=2}, {wait: settled}]\n\
+    - say: scaled\n  do: [{kubectl: scale deployment web --replicas=4}, {wait: 100ms}]\n\
+    - say: '{{ pods(web) }} Pods are left'\n  predict: {ask: '{{ pods(web) }} of {{ replicas(web) }} exist. How many are ready?', number: ready(web), because: '{{ ready(web) }}'}\n  do: [{wait: settled}]\n  \
+    task:\n    goal: 'Delete the {{ pods(web) }} Pods'\n    check: pods(web) == 0\n    solution: [{kubectl: scale deployment web --replicas=0}]\n- say: end\n";
+
+fn asked() -> State {
+    let mut state = State::from_link(None);
+    state.update(ReplaceMsg::Ask(Replacement::Lesson(LessonFile::new("asked", crate::lesson::parse(ASKED).unwrap()))));
+    run(&mut state, 30, 64);
+    state.update(LessonMsg::Next);
+    while card(&state).phase == Phase::Playing {
+        let to = Time(state.timeline.run.sim().now().0 + 10_000);
+        state.advance(to, 64);
+    }
+    state.update(LessonMsg::Next);
+    assert_eq!(card(&state).phase, Phase::Asking);
+    state
+}
+
+#[test]
+fn the_clock_stands_while_a_question_is_open() {
+    let mut state = asked();
+    let at = state.timeline.run.sim().now();
+    run(&mut state, 30, 64);
+    for msg in [TimelineMsg::Toggle, TimelineMsg::Step, TimelineMsg::Seconds(5), TimelineMsg::Settle, TimelineMsg::StartAt(90_000)] {
+        state.update(msg);
+        run(&mut state, 5, 64);
+        state.run_slice(1_000);
+        assert!(!state.timeline.playing);
+    }
+    assert_eq!((state.timeline.run.sim().now(), ready(&state.timeline.run)), (at, 2));
+    assert!(state.announcer.notice().english().contains("answer the question"), "{}", state.announcer.notice().english());
+    // The past can be looked at, and leads back to the question.
+    state.update(TimelineMsg::Seek(at.0 / 1000 - 50));
+    state.update(TimelineMsg::Play);
+    run(&mut state, 30, 64);
+    run(&mut state, 30, 64);
+    assert_eq!((state.timeline.run.sim().now(), card(&state).phase), (at, Phase::Asking));
+    state.update(LessonMsg::Answer(4));
+    run(&mut state, 60, 64);
+    assert_eq!((card(&state).phase, question(&state).right), (Phase::Task, Some(4)));
+}
+
+#[test]
+fn a_text_keeps_the_values_of_its_instant() {
+    let mut state = State::from_link(None);
+    state.update(ReplaceMsg::Ask(Replacement::Lesson(LessonFile::new("asked", crate::lesson::parse(ASKED).unwrap()))));
+    assert_eq!((card(&state).phase, card(&state).say.as_str()), (Phase::Playing, "2 Pods run"), "also before they run");
+    state = asked();
+    let ask = question(&state).ask;
+    assert_eq!(ask, "4 of 4 exist. How many are ready?");
+    state.update(LessonMsg::Answer(3));
+    run(&mut state, 60, 64);
+    let texts = |state: &State| (card(state).say, question(state).ask, question(state).because, task(state).goal);
+    let told = texts(&state);
+    assert_eq!((told.0.as_str(), told.3.as_str()), ("4 Pods are left", "Delete the 4 Pods"));
+    state.update(TimelineMsg::Seek(0));
+    assert_eq!(texts(&state), told, "in the past");
+    state.update(TimelineMsg::Live);
+    state.update(ConsoleMsg::Enter("kubectl scale deployment web --replicas=0".into()));
+    run(&mut state, 60, 64);
+    assert_eq!((card(&state).phase, texts(&state)), (Phase::Done, told), "once its task is done");
+}
+
+#[test]
+fn what_was_answered_is_still_there_after_going_back() {
+    let mut state = asked();
+    state.update(LessonMsg::Answer(4));
+    run(&mut state, 60, 64);
+    state.update(ConsoleMsg::Enter("kubectl scale deployment web --replicas=0".into()));
+    run(&mut state, 60, 64);
+    let (there, score) = (card(&state), state.player.as_ref().unwrap().score());
+    assert_eq!((there.phase, score), (Phase::Done, (2, 2)));
+    state.update(LessonMsg::Back);
+    assert_eq!((card(&state).step.0, card(&state).say.as_str()), (2, "scaled"));
+    assert_eq!(state.timeline.run.sim().list(Kind::Pod).count(), 4);
+    // Onward again, where nothing was done: the answer and the task are as they were.
+    state.update(LessonMsg::Next);
+    assert_eq!((card(&state), state.player.as_ref().unwrap().score()), (there.clone(), score));
+    state.update(LessonMsg::Next);
+    state.update(LessonMsg::Back);
+    assert_eq!((card(&state).question, card(&state).task), (there.question, there.task));
+    assert_eq!((card(&state).results[2], state.player.as_ref().unwrap().score()), (Result::Solved, score));
+    // Something was done: what follows begins anew.
+    state.update(LessonMsg::Back);
+    state.update(ConsoleMsg::Enter("kubectl scale deployment web --replicas=3".into()));
+    state.update(LessonMsg::Next);
+    assert_eq!((card(&state).phase, question(&state).given), (Phase::Asking, None));
 }
 
 #[test]

@@ -2,18 +2,18 @@
 
 use super::Run;
 use crate::actions::{self, Command};
-use crate::kubectl::{BesideAct, Session};
+use crate::kubectl::BesideAct;
 use std::rc::Rc;
 
 impl Run {
     /// Whether a command waits for a line to be typed.
     pub fn takes_input(&self) -> bool {
-        self.past.is_none() && self.recalls.is_none() && self.live.waiting.foreground.as_ref().is_some_and(Session::takes_input)
+        self.past.is_none() && self.recalls.is_none() && self.live.waiting.takes_input()
     }
 
     /// The text that a command waits to have edited.
     pub fn edits(&self) -> Option<&str> {
-        self.live.waiting.foreground.as_ref().filter(|_| self.past.is_none() && self.recalls.is_none()).and_then(Session::edits)
+        self.live.waiting.edits().filter(|_| self.past.is_none() && self.recalls.is_none())
     }
 
     /// Lets the commands that still wait (`-w`, `rollout status`, `drain`) look again; what they have printed since the last call.
@@ -37,14 +37,14 @@ impl Run {
 
     /// Whether a command of the terminal still waits.
     pub fn waits(&self) -> bool {
-        self.live.waiting.foreground.is_some()
+        !self.live.waiting.terminal.is_empty()
     }
 
-    /// The command of the terminal that still waits for something to happen.
+    /// The newest command of the terminal that still waits for something to happen: the one that [`Run::interrupt`] ends.
     pub fn waiting(&self) -> Option<&str> {
         let shown = !self.follows && self.past.is_none();
-        let session = self.live.waiting.foreground.as_ref().filter(|session| shown && session.edits().is_none() && !session.goes_on());
-        session.map(|session| &*session.text)
+        let mut newest = self.live.waiting.terminal.iter().rev().filter(|session| shown && session.edits().is_none() && !session.goes_on());
+        newest.next().map(|session| &*session.text)
     }
 
     /// A number for a command beside that of the terminal.
@@ -54,12 +54,10 @@ impl Run {
 
     /// Whether a command goes on by itself, also while the clock stands.
     pub fn goes_on(&self) -> bool {
-        self.past.is_none()
-            && self.recalls.is_none()
-            && (self.applies() || self.live.waiting.foreground.as_ref().is_some_and(Session::goes_on))
+        self.past.is_none() && self.recalls.is_none() && (self.applies() || self.live.waiting.goes_on())
     }
 
-    /// Ends the command of the terminal that still waits; false if none does.
+    /// Ends the newest command of the terminal that still waits; false if none does.
     pub fn interrupt(&mut self) -> bool {
         self.command(Command::Interrupt).changed
     }

@@ -7,12 +7,13 @@ use crate::views::shape::Rect;
 use std::fmt::Write as _;
 
 /// How many Pods of a revision are in a layer.
-type Pick = fn(&Count) -> u32;
+pub(super) type Pick = fn(&Count) -> u32;
 
 /// The layers and their classes, from the bottom. In each the newer revision stands on the older ones, so that it is seen to take over. On all
-/// Pods that are ready stand those that are not, then those that fail: one edge is to be compared with the lower limit, the uppermost
-/// with the upper.
-const LAYERS: [(&str, Pick); 3] = [("rdy", |count| count.ready), ("unr", |count| count.unready), ("fls", |count| count.failing)];
+/// Pods that are ready stand those that are not, then those that fail: one edge is to be compared with the lower limit, the next with the
+/// upper. Those that terminate stand above: no limit counts them.
+pub(super) const LAYERS: [(&str, Pick); 4] =
+    [("rdy", |count| count.ready), ("unr", |count| count.unready), ("fls", |count| count.failing), ("trm", |count| count.leaving)];
 /// In which of them a name is written first.
 const NAMED: [&str; 3] = ["rdy", "fls", "unr"];
 /// Room for a name is looked for in columns of this width; a name has this height, and this room on either side.
@@ -115,7 +116,7 @@ pub(super) fn shades(order: &[usize], points: &[Point]) -> Vec<&'static str> {
 
 /// The class of the swatch of each revision: its shade, or what else it has in the plot.
 pub(super) fn swatches(order: &[usize], points: &[Point], shades: &[&'static str]) -> Vec<&'static str> {
-    let [ready, unready, failing] = LAYERS.map(|layer| layer.1);
+    let [ready, unready, failing, _] = LAYERS.map(|layer| layer.1);
     let of = |revision: usize| match () {
         () if had(points, revision, ready) => shades[revision],
         () if had(points, revision, failing) => "fls",

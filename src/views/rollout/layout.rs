@@ -64,14 +64,16 @@ pub(super) fn draw(track: &Track, extent: &Extent, width: f64, height: f64) -> C
     let points = &track.points[track.points.partition_point(|point| point.at <= axis.from).saturating_sub(1)..];
     let order = track.by_number();
     let shades = areas::shades(&order, points);
-    let fails = points.iter().any(|point| point.counts.iter().any(|count| count.failing > 0));
+    let has = |pick: areas::Pick| points.iter().any(|point| point.counts.iter().any(|count| pick(count) > 0));
+    let columns = areas::LAYERS.into_iter().filter(|(class, pick)| matches!(*class, "rdy" | "unr") || has(*pick));
+    let columns: Vec<_> = columns.map(|(class, _)| class).collect();
     let room = KeyRoom {
         rows: if low { if small { 2 } else { 3 } } else { KEYS },
         small,
-        image: [30, 18, 14][usize::from(small) * (1 + usize::from(fails))],
+        image: if small { [18, 14, 10][columns.len() - 2] } else { 30 },
     };
     let keys = keys(track, &order, &areas::swatches(&order, points, &shades), &room);
-    let mut out = Chart { left, low, plot, keys, points: points.to_vec(), now: track.now, fails, ..Chart::default() };
+    let mut out = Chart { left, low, plot, keys, points: points.to_vec(), now: track.now, columns, ..Chart::default() };
     out.back = back(track);
     out.title = msg::kind_name(&track.id.kind, format::middle(&track.id.name, if small { 20 } else { 63 }));
     let all = Point::all;

@@ -1,4 +1,4 @@
-//! A rollout over time: the Pods of each revision, ready, not ready and failing, between the lower and the upper limit.
+//! A rollout over time: the Pods of each revision, ready, not ready, failing and terminating, between the lower and the upper limit.
 
 mod areas;
 mod layout;

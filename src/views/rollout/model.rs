@@ -1,5 +1,6 @@
 //! A drawn chart, and what can be asked about any of its instants.
 
+use super::areas::LAYERS;
 use crate::i18n::format;
 use crate::i18n::{Arg, Message, clauses, msg};
 use crate::projection::rollout_track::{Count, Point};
@@ -34,17 +35,18 @@ pub struct Chart {
     pub points: Vec<Point>,
     /// The instant shown.
     pub now: u64,
-    /// Whether Pods fail at any of its instants: those have a column of their own then.
-    pub fails: bool,
+    /// The layers that have a column of numbers: those that are failing and terminating only where there are any.
+    pub columns: Vec<&'static str>,
 }
 
 /// How many Pods of each layer there are.
 pub(super) fn counted(of: Count) -> Message {
-    let [ready, unready, failing] = [of.ready, of.unready, of.failing].map(|n| format::count(n as usize));
-    match of.failing {
+    let [ready, unready, failing, leaving] = [of.ready, of.unready, of.failing, of.leaving].map(|n| format::count(n as usize));
+    let counts = match of.failing {
         0 => msg::chart_counts(ready, unready),
         _ => msg::chart_counts_failing(ready, unready, failing),
-    }
+    };
+    if of.leaving == 0 { counts } else { msg::chart_counts_leaving(counts, leaving) }
 }
 
 impl Chart {
@@ -81,14 +83,19 @@ impl Chart {
 
     /// The columns of numbers: heads with the class of their swatch.
     pub fn heads(&self) -> impl Iterator<Item = (Message, &'static str)> {
-        let heads = [(Message::state("Ready"), ""), (msg::state_not_ready(), "unr"), (msg::state_failing(), "fls")];
-        heads.into_iter().take(if self.fails { 3 } else { 2 })
+        self.columns.iter().map(|class| match *class {
+            "rdy" => (Message::state("Ready"), ""),
+            "unr" => (msg::state_not_ready(), "unr"),
+            "fls" => (msg::state_failing(), "fls"),
+            class => (msg::state_terminating(), class),
+        })
     }
 
     /// The numbers of a revision at an instant, one for each head.
     pub fn numbers(&self, revision: usize, at: u64) -> impl Iterator<Item = String> {
         let of = self.count(revision, at);
-        self.heads().zip([of.ready, of.unready, of.failing]).map(|(_, n)| format::count(n as usize))
+        let shown = LAYERS.into_iter().filter(|(class, _)| self.columns.contains(class));
+        shown.map(move |(_, pick)| format::count(pick(&of) as usize))
     }
 
     /// Ready Pods of all of a revision at an instant.

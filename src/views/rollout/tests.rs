@@ -13,7 +13,7 @@ fn num(text: &str) -> f64 {
 }
 
 fn pods(ready: u32, unready: u32) -> Count {
-    Count { ready, unready, failing: 0 }
+    Count { ready, unready, ..Count::default() }
 }
 
 fn numbers(chart: &super::Chart, revision: usize, at: u64) -> Vec<String> {
@@ -310,4 +310,29 @@ fn a_note_stands_at_its_event_and_is_left_out_where_there_is_no_room_for_it() {
     updated.points.push(Point { at: 290_000, counts: vec![pods(4, 0), pods(0, 1)], limits: (4, 5), desired: 4 });
     let (chart, notes) = noted(&updated, 1_000.0);
     assert!(chart.axis.from > 24_000 && notes.is_empty(), "{notes:?}");
+}
+
+#[test]
+fn pods_that_terminate_are_drawn_above_the_limit_and_counted_in_the_legend() {
+    let leaving = |leaving| Count { leaving, ..pods(2, 0) };
+    let point = |at, old, new| Point { at, counts: vec![old, new], limits: (4, 5), desired: 4 };
+    let points = vec![point(0, pods(4, 0), pods(0, 0)), point(5_000, leaving(2), pods(2, 1)), point(9_000, pods(0, 0), pods(4, 0))];
+    let track = Track { revisions: vec![revision("1.14", "a"), revision("1.16", "b")], points, now: 12_000, ..Track::default() };
+    let chart = draw(&track, &Extent::of(&track), 900.0, 400.0);
+    assert_eq!(chart.heads().map(|(words, _)| words.english()).collect::<Vec<_>>(), ["Ready", "Not ready", "Terminating"]);
+    assert_eq!(numbers(&chart, 0, 6_000), ["2", "0", "2"]);
+    assert!(chart.said(6_000).contains("1.14: 2 ready, 0 not ready, 2 terminating"), "{}", chart.said(6_000));
+    let top = |class: &str| {
+        let paths = chart.paths.iter().filter(|(of, _)| of.contains(class));
+        let ys = paths
+            .flat_map(|(_, d)| d.split(['M', 'L', 'Z']).filter_map(|pair| pair.split_once(' ')).map(|(_, y)| num(y)).collect::<Vec<_>>());
+        ys.fold(f64::MAX, f64::min)
+    };
+    // Seven exist, five of them count.
+    let one = (chart.plot.bottom() - top("layer trm")) / 7.0;
+    assert!(one > 0.0 && (chart.plot.bottom() - top("layer unr") - 5.0 * one).abs() < 1.0, "{:?}", chart.paths);
+    assert!(top("layer trm") > chart.plot.y, "within the plot");
+    // Without any there is no column for them.
+    let calm = Track { points: vec![point(0, pods(4, 0), pods(0, 0))], now: 5_000, ..track };
+    assert_eq!(draw(&calm, &Extent::of(&calm), 900.0, 400.0).heads().count(), 2);
 }

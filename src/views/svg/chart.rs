@@ -13,7 +13,7 @@ pub(super) const SHEET: &str = ".chart text{font-size:11px;fill:$text-3;dominant
 .chart .least{stroke-dasharray:5 4}.chart .ahead{stroke:$edge;stroke-dasharray:2 4}.chart .now{stroke:$accent;fill:none;stroke-width:1.5}\
 .chart .layer{fill:$st-ready;fill-opacity:.55;stroke:$st-ready}.chart .layer.r1{fill-opacity:.3}.chart .layer.r2{fill-opacity:.1}\
 .chart .layer.none{fill:none;stroke:$border-strong}.chart .layer.unr{fill:url(#unready);fill-opacity:1;stroke-dasharray:3 3;stroke-opacity:.7}\
-.chart .layer.fls{fill:url(#failing);fill-opacity:1;stroke:$st-failed}.chart .line{stroke:$st-ready;stroke-opacity:.55}\
+.chart .layer.fls{fill:url(#failing);fill-opacity:1;stroke:$st-failed}.chart .layer.trm{fill:$text-3;fill-opacity:.12;stroke:$text-3;stroke-dasharray:2 3}.chart .line{stroke:$st-ready;stroke-opacity:.55}\
 .chart .line.fls{stroke:$st-failed;stroke-opacity:.75}.chart text.rev{fill:$text}\
 .chart :is(.lim,.rev.on){paint-order:stroke;stroke:$surface;stroke-width:4px;stroke-linejoin:round}\
 .chart .leader{fill:none;stroke:$text-3}.chart .leader.bad{stroke:$st-notready}.chart .dot{fill:$text-2;stroke:$surface;stroke-width:1.5}\

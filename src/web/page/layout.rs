@@ -147,11 +147,15 @@ impl Page {
     pub(super) fn phone(&self, ctx: &Context<Self>) -> Html {
         let link = ctx.link();
         let state = self.state.borrow();
+        let inspect = |words: Message| html! { <button type="button" class="btn sm" onclick={link.callback(|_| Msg::Overlay(Overlay::Inspector))}>{ say(words) }{ icon("i-up", 14) }</button> };
         let sheet = match (&state.selection.selected, &self.inspection.why.standing) {
+            _ if state.selection.inspected_loop().is_some() => {
+                html! { <div class="row sh"><div class="grow"><p>{ say(msg::loop_kind()) }</p><p class="dim mono">{ state.selection.inspected_loop().unwrap_or_default() }</p></div>{ inspect(msg::button_faults()) }</div> }
+            }
             // Of an object that is gone there is less to tell than of what goes on.
             (Some(key), Some(standing)) if state.object().is_some() => html! {
                 <div class="row sh">{ dom::tile(key.kind.name()) }<div class="grow"><p>{ marked(&words::in_short(&standing.sentence)) }</p><p class="dim mono">{ key.name.as_str() }</p></div>
-                    <button type="button" class="btn sm" onclick={link.callback(|_| Msg::Overlay(Overlay::Inspector))}>{ say(msg::button_why()) }{ icon("i-up", 14) }</button></div>
+                    { inspect(msg::button_why()) }</div>
             },
             _ => {
                 let pill = self.drawing.picture.pill.as_ref();

@@ -242,7 +242,7 @@ impl Component for Page {
             Msg::Frame => self.pacing.frame(dom::now()),
             Msg::Do(msg) => {
                 let talk = matches!(msg, Do::Console(ConsoleMsg::Enter(_) | ConsoleMsg::Run(_) | ConsoleMsg::Described(_)));
-                let chose = matches!(msg, Do::Selection(SelectionMsg::Select(Some(_))));
+                let chose = matches!(msg, Do::Selection(SelectionMsg::Select(Some(_)) | SelectionMsg::Loop(Some(_))));
                 let heavy = matches!(msg, Do::Apply);
                 if matches!(msg, Do::Editor(EditorMsg::Edit(_))) {
                     let to = ctx.link().clone();

@@ -4,7 +4,7 @@
 use super::Page;
 use super::menu::Menu;
 use super::message::{Msg, Overlay};
-use crate::explain::remedies;
+use crate::explain::{control_loop, remedies};
 use crate::i18n::format::clock;
 use crate::i18n::{Message, msg};
 use crate::session::Msg as Do;
@@ -62,7 +62,7 @@ impl Page {
     pub(super) fn offered(&self, line: &str) -> Option<Message> {
         let state = self.state.borrow();
         let sim = state.timeline.run.sim();
-        let of_loop = state.selection.selected_loop.as_ref().and_then(|name| remedies::of_loop(sim, name));
+        let of_loop = state.selection.selected_loop.iter().flat_map(|name| control_loop::offers(sim, name));
         let of_object = state.object().map(|object| remedies::of(sim, object)).unwrap_or_default();
         let offer = of_object.into_iter().chain(of_loop).find(|offer| offer.line == line)?;
         Some(msg::offer_done(offer.words, offer.title))

@@ -4,8 +4,8 @@ use super::menu::{Menu, has_left};
 use super::{Msg, Overlay, Page};
 use crate::api::{Object, ObjectRef};
 use crate::explain::diagnose::{Remedy, earlier_revision};
-use crate::explain::remedies;
 use crate::explain::words;
+use crate::explain::{control_loop, remedies};
 use crate::i18n::{Message, msg};
 use crate::session::Msg as Do;
 use crate::session::console::ConsoleMsg;
@@ -18,13 +18,15 @@ use crate::session::selection::SelectionMsg;
 use crate::session::selection::Tab;
 use crate::session::timeline::TimelineMsg;
 use crate::views::grouping::GroupBy;
+use crate::views::loops::model::Loop;
 use crate::views::shape::CardBody;
 use crate::views::view::{ObjectFilter, View};
 use crate::web::console::Console;
 use crate::web::dom::icon;
 use crate::web::editor::Editor;
-use crate::web::inspector::Inspector;
+use crate::web::inspector::{self, Inspector};
 use crate::web::language::{Lang, marked, say};
+use crate::web::loop_inspector::LoopInspector;
 use crate::web::stage::{SaveProps, SceneScope, Stage};
 use crate::web::timeline::{LaneClock, MarkSpan};
 use crate::web::tools::{Tool, Tools};
@@ -186,9 +188,23 @@ impl Page {
         }
     }
 
+    /// The loop that the inspector is about, as it is drawn.
+    pub(super) fn inspected_loop(&self) -> Option<Loop> {
+        let state = self.state.borrow();
+        let name = state.selection.inspected_loop()?;
+        self.drawing.picture.scene.items.iter().find_map(|item| match &item.body {
+            CardBody::Loop { of, .. } if of.name == name => Some((**of).clone()),
+            _ => None,
+        })
+    }
+
     pub(super) fn inspect(&self, ctx: &Context<Self>) -> Html {
         let calls = self.calls(ctx);
         let state = self.state.borrow();
+        if let Some(of) = self.inspected_loop() {
+            let offers = control_loop::offers(state.timeline.run.sim(), &of.name);
+            return html! { <LoopInspector {of} {offers} on_command={calls.act.clone()} fold={inspector::fold(self.narrow(), &calls.right)} lang={self.settings.lang} /> };
+        }
         let now = state.object();
         let same = |shown: &&(Rc<Object>, Option<Message>)| now.is_some_and(|now| now.meta.uid == shown.0.meta.uid);
         let (object, late) = match self.drawing.selected.as_ref().filter(same) {
@@ -353,7 +369,7 @@ impl Page {
     pub(super) fn pace(&self, ctx: &Context<Self>) -> Html {
         let state = self.state.borrow();
         match &state.selection.selected_loop {
-            Some(name) if state.selection.view.uses.loops => pace(ctx, remedies::of_loop(state.timeline.run.sim(), name)),
+            Some(name) if state.selection.view.uses.loops => pace(ctx, control_loop::pace(state.timeline.run.sim(), name)),
             _ => Html::default(),
         }
     }

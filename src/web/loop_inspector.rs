@@ -1,0 +1,47 @@
+//! The inspector of a control loop: its component, what wakes it, its work queue, and its faults.
+
+use super::dom::{self, icon};
+use super::faults::Faults;
+use super::language::{Lang, say};
+use crate::explain::control_loop::{component, watched};
+use crate::explain::remedies::ActionOffer;
+use crate::i18n::{Message, msg};
+use crate::views::loops::model::Loop;
+use yew::prelude::*;
+
+/// The loop, and what can be done with it.
+#[derive(Properties, PartialEq)]
+pub struct Props {
+    /// The loop as its diagram has it.
+    pub of: Loop,
+    /// The faults.
+    pub offers: Vec<ActionOffer>,
+    /// Enters a line.
+    pub on_command: Callback<String>,
+    /// The button that folds the inspector away or closes it.
+    pub fold: Html,
+    /// The language.
+    pub lang: Lang,
+}
+
+/// The inspector.
+#[component]
+pub fn LoopInspector(props: &Props) -> Html {
+    dom::renders("LoopInspector");
+    let of = &props.of;
+    let kinds = watched(&of.name).into_iter().map(Message::name).collect();
+    let rows = [
+        (msg::loop_component(), Message::name(component(&of.name))),
+        (msg::loop_watches(), Message::list(kinds)),
+        (msg::loop_work_queue(), Message::count(of.queue)),
+    ];
+    html! {
+        <aside class="panel right" aria-label={say(msg::panel_inspector())} id="inspector">
+            <div class="i-head"><span class="kicon">{ icon(of.glyph, 16) }</span>
+                <div class="grow"><small>{ say(msg::loop_kind()) }if !of.slow.is_empty() { <span class="pill notready"><span class="ell">{ say(&of.slow) }</span></span> }</small><b title={of.name.clone()}>{ &of.name }</b></div>
+                { props.fold.clone() }</div>
+            <div class="i-body" id="i-body" tabindex="0"><dl class="kv">{ for rows.iter().map(|(name, value)| html! { <><dt>{ say(name) }</dt><dd>{ say(value) }</dd></> }) }</dl></div>
+            <div class="actions"><div class="row wrap"><Faults title={msg::faults_of_loop(&of.name)} own={msg::loop_kind()} offers={props.offers.clone()} on_command={props.on_command.clone()} lang={props.lang} /></div></div>
+        </aside>
+    }
+}
