@@ -35,10 +35,14 @@ export interface LessonProgress {
   steps: number;
   phase: 'asking' | 'playing' | 'task' | 'lost' | 'done';
   results: StepResult[];
+  answered: boolean[];
   right: number;
   asked: number;
   over: boolean;
 }
+
+/** What cannot be shown, and why: docs/javascript.md. */
+export type ErrorCode = 'element' | 'attribute' | 'frame' | 'source' | 'webassembly' | 'start' | 'stopped' | 'link' | 'lesson' | 'view' | 'manifest' | 'refused' | 'file';
 
 /** The `detail` of each event. */
 export interface LoopScopeEvents {
@@ -50,7 +54,7 @@ export interface LoopScopeEvents {
   lesson: LessonProgress;
   ended: LessonProgress | { time: number };
   height: { height: number };
-  error: { message: string };
+  error: { code: ErrorCode; line: number; message: string };
 }
 
 export interface LoopScopeElement extends HTMLElement {
@@ -62,6 +66,7 @@ export interface LoopScopeElement extends HTMLElement {
   getDuration(): Promise<number>;
   setSpeed(speed: number): Promise<null>;
   setView(view: View): Promise<string>;
+  setTheme(theme: "light" | "dark" | "system"): Promise<null>;
   apply(manifest: string): Promise<string>;
   load(manifest: string): Promise<string>;
   kubectl(line: string): Promise<string>;

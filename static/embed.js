@@ -81,6 +81,16 @@
     return value('\\b' + language + ':') || value('\\ben:') || value('^') || undefined;
   }
 
+  // One letter too many, too few, changed, or two swapped.
+  function isNear(word, other) {
+    if (Math.abs(word.length - other.length) > 1) return false;
+    var at = 0;
+    while (at < word.length && word[at] === other[at]) at++;
+    var rest = word.slice(at);
+    var of = other.slice(at);
+    return rest.slice(1) === of.slice(1) || rest.slice(1) === of || rest === of.slice(1) || (rest[0] === of[1] && rest[1] === of[0] && rest.slice(2) === of.slice(2));
+  }
+
   var owners = Object.assign(Object.create(null), { Deployment: 1, ReplicaSet: 1, StatefulSet: 1, ReplicationController: 1 });
 
   // Surface, card, line, text and lesser text.
@@ -91,6 +101,12 @@
   function sheet(ink) {
     return 'position:absolute;inset:0;width:100%;height:100%;box-sizing:border-box;border:1px solid ' + ink[2] + ';border-radius:12px;background:' + ink[0] + ';font-family:system-ui,sans-serif;pointer-events:none;';
   }
+
+  // What the element says where its frame cannot.
+  var sentences = {
+    en: { open: 'Open the simulation', failed: 'This simulation cannot be shown: ', attribute: 'Loopscope has no attribute ', known: '; did you mean ', frame: ' did not answer' },
+    zh: { open: '打开模拟', failed: '无法显示此模拟：', attribute: 'Loopscope 没有属性 ', known: '；是否指 ', frame: ' 没有响应' },
+  };
 
   function titled(title, ink) {
     var paragraph = document.createElement('p');
@@ -244,11 +260,20 @@
 
   // Attributes that are parameters of the page as they are.
   var passed = ['view', 'theme', 'speed', 'autoplay', 'controls', 'loop', 'idle-time-limit', 'markers', 'pause-on-markers'];
-  var calls = ['play', 'pause', 'seek', 'step', 'setSpeed', 'setView', 'getCurrentTime', 'getDuration', 'getManifest', 'getLesson', 'apply', 'load', 'kubectl', 'next', 'hurry', 'back'];
+  var known = passed.concat(['src', 'hash', 'lesson', 'start-at', 'preload', 'poster', 'fit', 'height']);
+  var calls = ['play', 'pause', 'seek', 'step', 'setSpeed', 'setView', 'setTheme', 'getCurrentTime', 'getDuration', 'getManifest', 'getLesson', 'apply', 'load', 'kubectl', 'next', 'hurry', 'back'];
 
   class LoopScope extends HTMLElement {
     // Where Loopscope is served: beside this script, if it is one of the page.
     static home = document.currentScript && document.currentScript.src ? new URL('.', document.currentScript.src).href : '';
+
+    static get observedAttributes() { return ['theme', 'view']; }
+
+    // A frame that is there changes with them.
+    attributeChangedCallback(name, before, now) {
+      if (!this.frame || before === now) return;
+      this.call(name === 'view' ? 'setView' : 'setTheme', [now || '']).catch(function () { /* the frame tells */ });
+    }
 
     constructor() {
       super();
@@ -277,9 +302,10 @@
       var self = this;
       if (turn !== this.turn || !this.isConnected) return;
       if (!LoopScope.home) {
-        this.fail('where Loopscope is served is not known: call serveFrom(address) first');
+        this.fail('element', 'where Loopscope is served is not known: call serveFrom(address) first');
         return;
       }
+      this.checkAttributes();
       var inline = this.querySelector('script[type="text/yaml"], template, pre');
       var hash = this.getAttribute('hash');
       var lesson = this.getAttribute('lesson');
@@ -293,7 +319,68 @@
       var manifest = hash ? unpack(hash) : text || Promise.resolve(lesson ? '' : usual);
       function current() { return turn === self.turn && self.isConnected; }
       manifest.catch(function () { return ''; }).then(function (known) { if (current()) self.draw(known); });
-      fragment.then(function (end) { if (current()) self.show(end); }, function (error) { self.fail(String(error.message || error)); });
+      fragment.then(function (end) { if (current()) self.show(end); }, function (error) { if (current()) self.fail('source', String(error.message || error)); });
+    }
+
+    // A misspelled attribute would be left out without a word.
+    checkAttributes() {
+      var words = this.words();
+      Array.prototype.forEach.call(this.attributes, function (attribute) {
+        var name = attribute.name;
+        if (known.indexOf(name) >= 0) return;
+        var meant = known.filter(function (one) { return isNear(name, one); })[0];
+        if (!meant) return;
+        var message = words.attribute + name + words.known + meant + '?';
+        this.tell('error', { code: 'attribute', line: 0, message: message });
+        this.say(message, false);
+      }, this);
+    }
+
+    words() {
+      return sentences[/^zh/i.test(this.spoken()) ? 'zh' : 'en'];
+    }
+
+    // A sentence that stays: over the frame, or in its place.
+    say(message, instead) {
+      var ink = inks(this.isDark());
+      var note = document.createElement('p');
+      note.setAttribute('role', 'alert');
+      note.textContent = message;
+      if (!instead) {
+        note.style.cssText = 'position:absolute;top:8px;left:8px;right:8px;z-index:1;margin:0;padding:8px 12px;border:1px solid #b45309;border-radius:8px;background:' + ink[0] + ';color:' + ink[3] + ';font:14px/1.4 system-ui,sans-serif';
+        this.root().append(note);
+        return;
+      }
+      var box = document.createElement('div');
+      box.style.cssText = sheet(ink) + 'overflow:auto;padding:16px;pointer-events:auto;font-size:14px;line-height:1.4;color:' + ink[3];
+      note.style.margin = '0';
+      var link = document.createElement('a');
+      link.href = (this.getAttribute('src') || LoopScope.home + 'index.html' + this.query());
+      link.textContent = this.words().open;
+      link.style.cssText = 'display:inline-block;margin:12px 0;color:inherit';
+      box.append(note, link);
+      var text = this.querySelector('script[type="text/yaml"], template, pre');
+      if (text) {
+        var code = document.createElement('pre');
+        code.textContent = (text.content || text).textContent.trim();
+        code.style.cssText = 'margin:0;font-size:13px;white-space:pre-wrap';
+        box.append(code);
+      }
+      if (this.still) this.still.remove();
+      if (this.frame) this.frame.remove();
+      this.root().append(box);
+    }
+
+    // What the page opens with: the link, or the lesson.
+    query() {
+      var hash = this.getAttribute('hash');
+      if (hash) return hash[0] === '#' ? hash : '#' + hash;
+      return this.named() ? '?lesson=' + encodeURIComponent(this.named()) : '';
+    }
+
+    isDark() {
+      var theme = this.getAttribute('theme');
+      return theme === 'dark' || (theme !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches);
     }
 
     // The language of the page around.
@@ -305,7 +392,7 @@
     // A lesson of the page has a name; another one has an address.
     named() {
       var lesson = this.getAttribute('lesson');
-      return /[/.]/.test(lesson) ? null : lesson;
+      return /[/.]/.test(lesson || '') ? null : lesson;
     }
 
     root() {
@@ -317,8 +404,7 @@
       var poster = this.getAttribute('poster');
       var title = lessonTitle(manifest, /^zh/i.test(this.spoken()) ? 'zh' : 'en') || (this.rests() && this.named() && (this.getAttribute('title') || this.named()));
       if (this.drawn || this.still || !(manifest || poster || title)) return;
-      var theme = this.getAttribute('theme');
-      var dark = theme === 'dark' || (theme !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches);
+      var dark = this.isDark();
       if (poster) {
         this.still = document.createElement('img');
         this.still.src = poster;
@@ -377,6 +463,12 @@
       frame.style.cssText = 'width:100%;height:100%;box-sizing:border-box;border:1px solid #d5dae3;border-radius:12px;display:block';
       frame.src = LoopScope.home + 'index.html?' + query + fragment;
       this.frame = frame;
+      // Browsers tell of no failure of a frame: its page says at once that it is there.
+      frame.onload = function () {
+        self.late = setTimeout(function () {
+          if (!self.came && self.frame === frame) self.fail('frame', LoopScope.home + 'index.html' + self.words().frame);
+        }, 5000);
+      };
       // A frame that is gone, and one that is not opened yet, have no window.
       this.heard = function (event) { if (event.source && event.source === frame.contentWindow) self.hear(event.data); };
       window.addEventListener('message', this.heard);
@@ -394,6 +486,7 @@
 
     // What the frame says.
     hear(message) {
+      this.came = true;
       if (message === 'loopscope:drawn') {
         this.drawn = true;
         if (this.still) this.still.remove();
@@ -437,9 +530,11 @@
       });
     }
 
-    fail(reason) {
-      this.tell('error', { message: reason });
+    fail(code, reason) {
+      this.tell('error', { code: code, line: 0, message: reason });
+      this.say(this.words().failed + reason, true);
       this.refuse(reason);
+      leaveTurn(this);
     }
 
     // Nothing that was asked will be answered.
@@ -457,7 +552,8 @@
       window.removeEventListener('message', this.heard);
       this.root().replaceChildren();
       this.frame = this.still = this.cover = null;
-      this.drawn = this.ready = false;
+      clearTimeout(this.late);
+      this.drawn = this.ready = this.came = false;
       leaveTurn(this);
       // An element that is only moved is connected again at once, and its new frame is asked again.
       Promise.resolve().then(function () { if (!self.isConnected) self.refuse('the element was removed'); });

@@ -34,6 +34,7 @@
     getCurrentTime: function () { return page.now(); },
     getDuration: function () { return page.end(); },
     setView: function (view) { return page.view(text(view)); },
+    setTheme: function (theme) { page.theme(text(theme)); },
     apply: function (manifest) { return page.apply(text(manifest)); },
     load: function (manifest) { return page.load(text(manifest)); },
     kubectl: function (line) { return page.kubectl(text(line)); },

@@ -15,12 +15,16 @@
   var over = /^(completed|passed)$/.test(api.LMSGetValue('cmi.core.lesson_status'));
   function set(name, value) { api.LMSSetValue('cmi.core.' + name, String(value)); }
   if (!over) set('lesson_status', 'incomplete');
+  // The page goes on where the attempt before was left.
+  var kept = api.LMSGetValue('cmi.suspend_data');
+  if (kept) window.loopscopeResume = String(kept);
 
   // The page calls this as it does in a frame (static/host.js): 'step', 'lesson' and 'ended' carry the progress.
   window.loopscopeTell = function (event, detail) {
     var lesson = JSON.parse(detail);
     if (!lesson || !lesson.steps) return;
     set('lesson_location', lesson.step);
+    api.LMSSetValue('cmi.suspend_data', JSON.stringify({ step: lesson.step, results: lesson.results, answered: lesson.answered }));
     set('score.min', 0);
     set('score.max', 100);
     best = Math.max(best, lesson.asked ? Math.round(100 * lesson.right / lesson.asked) : 0, lesson.over && !lesson.asked ? 100 : 0);

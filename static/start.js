@@ -15,6 +15,7 @@
     starting: '正在启动模拟器…',
     noWebAssembly: '此浏览器没有 WebAssembly，或已将其关闭',
     noFile: function (file) { return '无法加载 ' + file; },
+    tooLarge: '文件太大',
     cannotStart: 'Loopscope 无法启动',
     needs: function (reason) { return reason + '。它需要支持 WebAssembly 的浏览器，以及与页面在同一站点的文件。'; },
     stopped: function (at) { return '模拟器在 ' + at + ' 停止'; },
@@ -26,6 +27,7 @@
     starting: 'Starting the simulator…',
     noWebAssembly: 'WebAssembly is missing or disabled in this browser',
     noFile: function (file) { return 'could not load ' + file; },
+    tooLarge: 'it is too large',
     cannotStart: 'Loopscope cannot start',
     needs: function (reason) { return reason + '. It needs a browser with WebAssembly, and the files that this site serves with the page.'; },
     stopped: function (at) { return 'The simulator stopped at ' + at; },
@@ -37,13 +39,19 @@
   function language() { return /^zh/.test(root.lang) ? 'zh' : 'en'; }
   function words() { return catalogues[language()]; }
 
+  // The page around knows by this that its frame has come (static/embed.js).
+  if (parent !== window) parent.postMessage('loopscope:here', '*');
+
   // What draws the page comes first, what one with a manifest of its own runs beside it, what the clock needs, loaded while the page is drawn, and
   // the rest of the module after these (scripts/split.mjs). In a build without the tools for that the first part is the whole, and the
   // others are empty.
   var glue = script('loopscope.js');
   var coming = {};
   var first = part('loopscope_bg');
-  var isLinked = location.hash.length > 1 || query.get('view') === 'storage';
+  // A manifest or a lesson at an address of its own.
+  var address = query.get('src') || (/[/.]/.test(query.get('lesson') || '') && query.get('lesson'));
+  var given = address && load(address);
+  var isLinked = location.hash.length > 1 || Boolean(address) || query.get('view') === 'storage';
   if (isLinked) part('linked').catch(function () { /* told when it is needed */ });
   first.then(function () { return part('play'); }).catch(function () { /* told when it is needed */ });
   // The page asks for its lesson when it is there, and opens when that has come: by then it is in the cache.
@@ -51,6 +59,17 @@
   var taught = lesson && !inside && script('lessons/' + lesson + '.js').catch(function () { /* told when it is needed */ });
   // Until the document is there it is not known what the page is to say of itself.
   if (lesson || language() !== 'en') root.classList.add('introduces');
+
+  // At most as much as the simulator takes.
+  function load(address) {
+    return Promise.resolve().then(function () { return fetch(new URL(address, location.href)); }).then(function (answer) {
+      if (!answer.ok) throw new Error('HTTP ' + answer.status);
+      return answer.text();
+    }).then(function (text) {
+      if (text.length > 4194304) throw new Error(words().tooLarge);
+      window.loopscopeText = text;
+    }).catch(function (error) { window.loopscopeTextError = String(error.message || error); });
+  }
 
   function script(src) {
     return new Promise(function (resolve, reject) {
@@ -199,6 +218,7 @@
   window.loopscopeStopped = function (at, report) {
     if (stopped || startsAgain) return;
     stopped = true;
+    tellError('stopped', report.split('\n')[0]);
     tell(words().stopped(at), words().kept(report.split('\n')[0]), [
       [words().copy, function () { if (navigator.clipboard) navigator.clipboard.writeText(report); }],
       [words().reload, function () { location.reload(); }],
@@ -249,6 +269,11 @@
     if (parent !== window) requestAnimationFrame(function () { requestAnimationFrame(function () { parent.postMessage('loopscope:' + what, '*'); }); });
   }
 
+  // The element of a frame tells it as an event, as it does what static/host.js sends.
+  function tellError(code, message) {
+    if (parent !== window) parent.postMessage({ loopscope: 1, type: 'event', event: 'error', detail: { code: code, line: 0, message: message } }, '*');
+  }
+
   // The page cannot start.
   function refuse(error) {
     // Perhaps what was given is of another build.
@@ -260,6 +285,7 @@
     if (note) note.textContent = '';
     var reason = String((error && error.message) || error);
     tell(words().cannotStart, words().needs(reason), []);
+    tellError(typeof WebAssembly === 'object' ? 'start' : 'webassembly', reason);
     tellAround('started');
   }
 
@@ -313,12 +339,13 @@
     var navigation = performance.getEntriesByType('navigation')[0];
     // After a reload the files are in the cache, and the tab has what was done before. Lessons, diagrams and instants that the first parts
     // have no code for wait for the rest, and need not begin again.
-    var waits = inside || /^(reload|back_forward)$/.test(navigation && navigation.type) || query.has('t') || lesson
+    var waits = inside || address || /^(reload|back_forward)$/.test(navigation && navigation.type) || query.has('t') || lesson
       || /^(nodes|network|rollout|loops)$/.test(query.get('view'));
     Promise.all([first, glue, styled()])
       .then(turn)
       .then(function (loaded) { return instantiate(loaded[0]); })
       .then(read)
+      .then(function (bring) { return given ? given.then(function () { return bring; }) : bring; })
       .then(function (bring) { return isLinked ? bring('linked').then(function () { return bring; }) : bring; })
       .then(function (bring) {
         function rest() { return Promise.all([bring('linked'), bring('rest'), styles('later.css')]); }

@@ -215,7 +215,7 @@ impl State {
         }
     }
 
-    fn begin_again(&mut self, with: Replacement, keeps: bool) {
+    pub(super) fn begin_again(&mut self, with: Replacement, keeps: bool) {
         // To start over with a lesson is to begin it again.
         let player = self.player.take();
         let lesson = player.as_ref().filter(|player| with == Replacement::StartOver && !player.is_own());

@@ -96,7 +96,9 @@ impl State {
 
     /// What a link to this page holds.
     pub fn link(&self) -> Link {
-        let (text, view) = (self.editor.text.to_string(), self.selection.view.id);
+        // A learner has the lesson, and its manifest in the editor.
+        let source = self.player.as_ref().and_then(|player| player.source());
+        let (text, view) = (source.unwrap_or(&self.editor.text).to_owned(), self.selection.view.id);
         Link { v: 1, manifest: Some(text), seed: Some(self.timeline.run.seed()), view: Some(view.into()), ..Link::default() }
     }
 
@@ -341,6 +343,7 @@ impl State {
             }
         }
         self.tick_lesson();
+        self.resume_lesson();
         done && due.is_none()
     }
 
@@ -354,6 +357,7 @@ impl State {
         self.perform(effects);
         self.hurry();
         self.tick_lesson();
+        self.resume_lesson();
     }
 
     /// Drops the oldest part of the history where there is no more room for it, and announces it.

@@ -38,17 +38,49 @@ fn roll_back(to: &Object, from: &Object) -> Message {
     }
 }
 
+/// The flag that names an object's namespace, if one is needed.
+fn namespace_flag(object: &Object) -> String {
+    let named = object.meta.namespace != "default" && object.kind.info().namespaced;
+    if named { format!(" -n {}", object.meta.namespace) } else { String::new() }
+}
+
+/// What is scaled.
+#[derive(Properties, PartialEq)]
+pub struct ReplicasProps {
+    /// The workload.
+    pub object: Rc<Object>,
+    /// The language.
+    pub lang: Lang,
+    /// Enters a line.
+    pub on_command: Callback<String>,
+}
+
+/// The number of replicas of a workload, with a button for one more and one less.
+#[component]
+pub fn Replicas(props: &ReplicasProps) -> Html {
+    let object = &props.object;
+    let Some(replicas) = evidence::handles(object).0 else { return Html::default() };
+    let (word, name, namespace) = (object.kind.name().to_ascii_lowercase(), &object.meta.name, namespace_flag(object));
+    let scale = |to: i32| {
+        let line = format!("kubectl scale {word}/{name} --replicas={to}{namespace}");
+        props.on_command.reform(move |_: MouseEvent| line.clone())
+    };
+    html! {
+        <div class="row act replicas"><span class="dim">{ say(msg::fact_replicas()) }</span><span class="grow" />
+            <button type="button" class="btn icon" aria-label={say(msg::button_remove_replica())} title={say(msg::button_remove_replica())} disabled={replicas == 0} onclick={scale((replicas - 1).max(0))}>{ icon("i-minus", 14) }</button>
+            <b class="mono">{ count(replicas.max(0) as usize) }</b>
+            <button type="button" class="btn icon" aria-label={say(msg::button_add_replica())} title={say(msg::button_add_replica())} onclick={scale(replicas + 1)}>{ icon("i-plus", 14) }</button>
+        </div>
+    }
+}
+
 /// Buttons below the inspector.
 #[component]
 pub fn Actions(props: &ActionProps) -> Html {
     dom::renders("Actions");
     let object = &props.object;
     let (kind, name) = (object.kind, object.meta.name.to_string());
-    let namespace = if object.meta.namespace == "default" || !kind.info().namespaced {
-        String::new()
-    } else {
-        format!(" -n {}", object.meta.namespace)
-    };
+    let namespace = namespace_flag(object);
     let word = kind.name().to_ascii_lowercase();
     let (replicas, image) = evidence::handles(object);
     let entered = use_state(|| None::<String>);
@@ -59,15 +91,8 @@ pub fn Actions(props: &ActionProps) -> Html {
     // The tooltip is the command that the button enters.
     let button = |words: Message, line: String| html! { <button type="button" class="btn sm" title={line.clone()} onclick={run(line)}>{ say(words) }</button> };
     let mut rows: Vec<Html> = Vec::new();
-    if let Some(replicas) = replicas {
-        let scale = |to: i32| run(format!("kubectl scale {word}/{name} --replicas={to}{namespace}"));
-        rows.push(html! {
-            <div class="row act"><span class="dim">{ say(msg::fact_replicas()) }</span><span class="grow" />
-                <button type="button" class="btn icon" aria-label={say(msg::button_remove_replica())} title={say(msg::button_remove_replica())} disabled={replicas == 0} onclick={scale((replicas - 1).max(0))}>{ icon("i-minus", 14) }</button>
-                <b class="mono">{ count(replicas.max(0) as usize) }</b>
-                <button type="button" class="btn icon" aria-label={say(msg::button_add_replica())} title={say(msg::button_add_replica())} onclick={scale(replicas + 1)}>{ icon("i-plus", 14) }</button>
-            </div>
-        });
+    if replicas.is_some() {
+        rows.push(html! { <Replicas object={object.clone()} lang={props.lang} on_command={props.on_command.clone()} /> });
     }
     if let Some((container, current)) = image {
         let value = (*entered).clone().unwrap_or_else(|| current.clone());

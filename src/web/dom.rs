@@ -225,6 +225,33 @@ pub fn function(name: &str) -> Option<js_sys::Function> {
     js_sys::Reflect::get(&window(), &name.into()).ok()?.dyn_into().ok()
 }
 
+/// Whether a lesson or manifest is named by its address.
+pub fn is_address(name: &str) -> bool {
+    name.contains(['/', '.'])
+}
+
+/// A text that `start.js` has loaded from the address in the query, or why it could not.
+pub fn loaded_text() -> Option<Result<String, String>> {
+    let text = |name: &str| js_sys::Reflect::get(&window(), &name.into()).ok()?.as_string();
+    text("loopscopeText").map(Ok).or_else(|| text("loopscopeTextError").map(Err))
+}
+
+/// Whether a lesson that stands in the address is taken by a learner: in a frame, a file, a package, or from an address of its own.
+pub fn is_for_learners() -> bool {
+    query("embed").is_some() || query("learn").is_some() || saved("hash").is_some_and(|hash| !hash.is_empty()) || loaded_text().is_some()
+}
+
+/// Progress that a learning platform has kept of the lesson (`static/scorm.js`).
+pub fn resume_point() -> Option<serde_json::Value> {
+    let text = js_sys::Reflect::get(&window(), &"loopscopeResume".into()).ok()?.as_string()?;
+    serde_json::from_str(&text).ok()
+}
+
+/// Whether the theme of the page is the dark one.
+pub fn is_dark() -> bool {
+    document().document_element().and_then(|root| root.get_attribute("data-theme")).as_deref() == Some("dark")
+}
+
 /// Shows that the simulator has stopped; the box is drawn by `start.js`, without this module.
 pub fn tell_stopped(at: &str, report: &str) {
     web_sys::console::error_1(&report.into());

@@ -84,8 +84,20 @@ pub fn height(chosen: &[String]) -> String {
     chosen.get(2).filter(|height| !height.is_empty()).map_or_else(|| "420".into(), String::clone)
 }
 
-/// What is to be pasted.
-pub fn snippet(home: &str, opens: Opens<'_>, view: &View, chosen: &[String]) -> String {
+/// What a reader sees without JavaScript: a link to the page, and the manifest.
+fn fallback(page: &str, opens: Opens<'_>, manifest: &str) -> String {
+    let (query, text) = match opens {
+        Opens::Lesson(name) => (["?lesson=", name].concat(), ""),
+        Opens::Link(hash) => (hash.to_owned(), manifest.trim_end()),
+    };
+    let escaped = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    let yaml = if escaped.is_empty() { String::new() } else { ["\n  <pre>\n", &escaped, "\n</pre>"].concat() };
+    ["\n  <a href=\"", page, &query, "\">", &say(msg::embed_fallback()), "</a>", &yaml, "\n"].concat()
+}
+
+/// What is to be pasted, of the page at an address.
+pub fn snippet(page: &str, opens: Opens<'_>, view: &View, chosen: &[String], manifest: &str) -> String {
+    let home = page.rsplit_once('/').map_or(page, |(home, _)| home);
     let of = |at: usize, usual: &'static str| chosen.get(at).map_or(usual, String::as_str);
     let given = |name: &str, value: &str| if value.is_empty() { String::new() } else { [" ", name, "=\"", value, "\""].concat() };
     [
@@ -102,7 +114,9 @@ pub fn snippet(home: &str, opens: Opens<'_>, view: &View, chosen: &[String]) -> 
             Opens::Lesson(name) => given("lesson", name),
             Opens::Link(hash) => given("hash", hash.trim_start_matches('#')),
         },
-        "></loop-scope>",
+        ">",
+        &fallback(page, opens, manifest),
+        "</loop-scope>",
     ]
     .concat()
 }

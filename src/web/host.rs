@@ -1,15 +1,51 @@
 //! What the page around a frame hears: whether the clock runs, and how far a lesson was taken (`static/host.js`).
 
 use super::dom;
+use crate::i18n::Message;
 use crate::session::State;
 use crate::session::playback::Reached;
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use wasm_bindgen::JsValue;
 
+/// Fault that the page shows as long as it lasts, and its code for the page around.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PageFault {
+    /// `source`, `link`, `lesson`, `view`, `manifest`, `refused` or `file`.
+    pub code: &'static str,
+    /// Line of the manifest or lesson, from 1; 0 for none.
+    pub line: usize,
+    /// What is wrong.
+    pub words: Message,
+}
+
+impl PageFault {
+    /// A fault of no line.
+    pub fn new(code: &'static str, words: Message) -> PageFault {
+        PageFault { code, line: 0, words }
+    }
+}
+
 thread_local! {
     /// What was told last.
     static TOLD: RefCell<(bool, Value)> = const { RefCell::new((false, Value::Null)) };
+    /// The fault that was told last.
+    static TOLD_FAULT: RefCell<Option<PageFault>> = const { RefCell::new(None) };
+}
+
+/// Tells the page around of a fault, once.
+pub fn tell_fault(fault: Option<&PageFault>) {
+    let Some(tell) = dom::function("loopscopeTell") else { return };
+    TOLD_FAULT.with_borrow_mut(|told| {
+        if told.as_ref() == fault {
+            return;
+        }
+        if let Some(fault) = fault {
+            let detail = json!({ "code": fault.code, "line": fault.line, "message": super::language::say(&fault.words) });
+            let _ = tell.call2(&JsValue::NULL, &"error".into(), &detail.to_string().into());
+        }
+        *told = fault.cloned();
+    });
 }
 
 /// How far the lesson was taken, for other scripts; null without one.

@@ -4,7 +4,7 @@ use super::actions::Actions;
 use super::dom::{self, icon, tile};
 use super::language::{Lang, marked, say};
 use super::replaced;
-use crate::api::{Body, Kind, Object, ObjectRef, Timestamp};
+use crate::api::{Body, Object, ObjectRef, Timestamp};
 use crate::explain::diagnose::{Diagnosis, Remedy};
 use crate::explain::evidence;
 use crate::explain::headline;

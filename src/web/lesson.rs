@@ -23,6 +23,10 @@ pub struct Props {
     pub on_present: Callback<()>,
     /// How far lessons were taken is saved, where a page may save.
     pub on_save: Option<Callback<()>>,
+    /// What a task needs where the page has no panels.
+    pub tools: Html,
+    /// The link to the full page, in a frame.
+    pub full: Html,
 }
 
 /// A text with `code` in it.
@@ -84,6 +88,7 @@ pub fn LessonPanel(props: &Props) -> Html {
                 <span class="dim">{ say(msg::lesson_step(at, all)) }</span>{ save.unwrap_or_default() }<span class="grow" />
                 if presents { <button type="button" class="btn sm ghost notes" onclick={notes}>{ say(msg::lesson_notes()) }</button> }
                 <button type="button" class="btn sm ghost presents" aria-pressed={presents.to_string()} title={say(msg::lesson_present_means())} onclick={present}>{ say(msg::lesson_present()) }</button>
+                { props.full.clone() }
                 <button type="button" class="btn ghost icon" aria-label={say(msg::lesson_close())} title={say(msg::lesson_close())} onclick={to(LessonMsg::Close)}>{ icon("i-cross", 14) }</button></div>
             <div class="told" role="status" aria-atomic="false" tabindex="0">
                 { question(props) }
@@ -91,6 +96,7 @@ pub fn LessonPanel(props: &Props) -> Html {
                 { task(props) }
                 if card.paused { <p class="dim">{ icon("i-pause", 12) }{ say(msg::lesson_paused()) }</p> }
             </div>
+            { props.tools.clone() }
             <div class="row acts">
                 <button type="button" class="btn sm" disabled={at == 1} onclick={to(LessonMsg::Back)}>{ say(msg::lesson_back()) }</button>
                 if at > 1 || phase != Phase::Done || card.question.is_some() || card.task.is_some() { <button type="button" class="btn sm ghost again" onclick={to(LessonMsg::Again)}>{ say(msg::lesson_again()) }</button> }

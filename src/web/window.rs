@@ -132,6 +132,13 @@ fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
     });
     put("apply", &apply.into_js_value());
 
+    let to = changed.clone();
+    let theme = Closure::<dyn Fn(String)>::new(move |theme: String| {
+        dom::set_theme(theme == "dark" || theme != "light" && dom::prefers("(prefers-color-scheme: dark)"));
+        to.emit(());
+    });
+    put("theme", &theme.into_js_value());
+
     let of = state.clone();
     let text =
         Closure::<dyn Fn() -> JsValue>::new(move || of.try_borrow().map_or(JsValue::NULL, |state| JsValue::from_str(&state.editor.text)));

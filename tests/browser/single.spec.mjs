@@ -134,6 +134,16 @@ test('a lesson as a SCORM package tells a learning platform of completion and sc
     await expect.poll(told).toEqual({ status: 'completed', score: '50', at: '4' });
     await course.evaluate(() => { document.querySelector('#sco').src = 'about:blank'; });
     await expect.poll(() => course.evaluate(() => API.isTerminated())).toBe(true);
+    // An attempt that was left in the middle goes on there, with what came of the steps before.
+    await course.evaluate(() => {
+      API.reset();
+      API.loadFromJSON({ cmi: { suspend_data: JSON.stringify({ step: 4, results: ['read', 'read', 'wrong', 'open'], answered: [false, false, false, false] }) } });
+      document.querySelector('#sco').src = 'package/index.html';
+    });
+    await expect(panel.locator('.row .dim').first()).toContainText('4', { timeout: 30_000 });
+    await expect(panel.locator('.dot.wrong')).toHaveCount(1);
+    const again = course.frames().find((one) => one.url().includes('package/'));
+    expect(await again.evaluate(() => window.loopscope.lesson())).toMatchObject({ step: 4, results: ['read', 'read', 'wrong', 'open'], right: 0 });
   } finally {
     await context.close();
     server.close();

@@ -116,6 +116,7 @@ impl Player {
             "steps": results.len(),
             "phase": phase.word(),
             "results": results.iter().map(|result| result.word()).collect::<Vec<_>>(),
+            "answered": self.marks.answered,
             "right": right,
             "asked": asked,
             "over": self.is_over(),

@@ -1,11 +1,13 @@
 //! The lesson that is played: which step, what was predicted, whether its task is done.
 
 mod card;
+mod learner;
 mod play;
 #[cfg(test)]
 mod tests;
 
 pub use card::{LessonCard, PresenterNotes, QuestionCard, TaskCard};
+pub use learner::ResumePoint;
 
 use super::run::Run;
 use crate::api::Time;
@@ -134,6 +136,12 @@ pub enum Result {
 }
 
 impl Result {
+    /// The result of a name; open, if there is none.
+    fn from_word(word: &str) -> Result {
+        let all = [Result::Right, Result::Wrong, Result::Solved, Result::Shown, Result::Read];
+        all.into_iter().find(|result| result.word() == word).unwrap_or_default()
+    }
+
     /// Its name for other scripts.
     pub fn word(self) -> &'static str {
         match self {
@@ -235,6 +243,10 @@ pub struct Player {
     /// The steps that were reached, also those after a step that was returned to.
     visited: Vec<VisitedStep>,
     branch: u32,
+    /// Text of a lesson of one's own that a learner takes.
+    source: Option<Rc<str>>,
+    /// Where the lesson was left, until its step is reached.
+    resume: Option<ResumePoint>,
 }
 
 impl Player {
@@ -242,7 +254,7 @@ impl Player {
         let steps = file.lesson().steps.len();
         let marks = Marks { results: vec![Result::Open; steps], answered: vec![false; steps] };
         let (history, visited) = (ObservedHistory::default(), Vec::new());
-        Player { file, own, at: 0, state: StepState::new(), marks, history, visited, branch: 1 }
+        Player { file, own, at: 0, state: StepState::new(), marks, history, visited, branch: 1, source: None, resume: None }
     }
 
     fn step(&self) -> &LessonStep {

@@ -47,13 +47,12 @@ impl Page {
     fn snippet(&self, ctx: &Context<Self>) -> Html {
         let state = self.state.borrow();
         let base = dom::address();
-        let home = base.rsplit_once('/').map_or(base.as_str(), |(home, _)| home);
         let (done, chosen) = (state.shares_history(), &self.panels.frame.like);
         let [alone, now] = &self.panels.frame.links;
         let hash = if done && embed::is_of_now(chosen) { now } else { alone };
         let lesson = state.player.as_ref().map(|player| player.file().name()).filter(|name| !name.is_empty());
         let opens = lesson.map_or(Opens::Link(hash), Opens::Lesson);
-        let text = embed::snippet(home, opens, state.selection.view, chosen);
+        let text = embed::snippet(&base, opens, state.selection.view, chosen, &state.editor.text);
         let copy = text.clone();
         let copy = ctx.link().callback(move |_: MouseEvent| Msg::Snippet(copy.clone()));
         let copied = self.timers.copied.is_some();

@@ -1,4 +1,4 @@
-//! How the panels lie: the full page, a phone, an embed.
+//! How the panels lie: the full page, a phone.
 
 use super::{Msg, Overlay, Page};
 use crate::explain::words;
@@ -6,19 +6,16 @@ use crate::i18n::format::clock;
 use crate::i18n::{Message, msg};
 use crate::session::compare::CompareMsg;
 use crate::session::drawing::Picture;
-use crate::session::permalink;
 use crate::session::selection::SelectionMsg;
 use crate::session::speed;
 use crate::session::timeline::TimelineMsg;
 use crate::views::card::Card;
-use crate::views::shape::CardBody;
 use crate::web::budget::Strip;
 use crate::web::dom::{self, icon};
 use crate::web::language::{marked, say};
 use crate::web::stage::{SceneScope, Stage};
 use crate::web::timeline::{Lanes, Transport, late};
 use crate::web::topbar::{logo, tabs};
-use crate::web::window;
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -96,52 +93,6 @@ impl Page {
                 </section>
             </div>
         }
-    }
-
-    pub(super) fn embedded(&self, ctx: &Context<Self>) -> Html {
-        let state = self.state.borrow();
-        let chapter = state.timeline.playback.as_ref().map_or("", |playback| playback.chapter(state.timeline.run.now()));
-        html! {
-            <div class="embed"><main class="stagebox">{ self.stage(ctx) }{ self.lesson(ctx) }</main>
-                <div class="cap">
-                    if !state.selection.view.uses.loops { { self.pill(&self.drawing.picture, None) } }
-                    if !chapter.is_empty() { <b class="chapter ell">{ chapter }</b> }
-                    <span class="mid grow">{ marked(&self.told()) }</span>
-                    <a href={self.full_page()} target="_blank" rel="noopener" onpointerenter={ctx.link().callback(|_: PointerEvent| Msg::FullPage)} onpointerdown={ctx.link().callback(|_: PointerEvent| Msg::FullPage)} onfocus={ctx.link().callback(|_: FocusEvent| Msg::FullPage)}>{ say(msg::link_open_full_page()) }{ icon("i-external", 14) }</a>
-                </div>
-                { self.bar(ctx) }
-            </div>
-        }
-    }
-
-    /// What the link to the full page opens, once somebody is about to follow it: the page with what was done, or the lesson that is played.
-    pub(super) fn keep_full_page(&mut self) {
-        if window::is_whole() {
-            let (query, link) = self.shared();
-            let state = self.state.borrow();
-            let of = (state.editor.text.clone(), state.selection.view);
-            *self.drawing.full_page.borrow_mut() = Some((of, query + &link));
-        }
-    }
-
-    /// The address of the full page: with what `keep_full_page` has kept, else with the manifest, packed when that has changed. Nothing is
-    /// packed before all of the page is there.
-    fn full_page(&self) -> String {
-        let mut known = self.drawing.full_page.borrow_mut();
-        let state = self.state.borrow();
-        let of = (state.editor.text.clone(), state.selection.view);
-        if known.as_ref().is_none_or(|(packed, _)| *packed != of) && window::is_whole() {
-            *known = Some((of, permalink::encode(&state.link())));
-        }
-        format!("{}{}", dom::address(), known.as_ref().map(|(_, link)| link.as_str()).unwrap_or_default())
-    }
-
-    /// What the caption of a frame tells: in Loops the pass that is shown, elsewhere what was last decided.
-    fn told(&self) -> Message {
-        let pass =
-            self.drawing.picture.scene.items.iter().find_map(|item| if let CardBody::Pass(pass) = &item.body { Some(pass) } else { None });
-        let Some(pass) = pass.filter(|pass| pass.act.is_some()) else { return self.drawing.caption.clone() };
-        pass.told()
     }
 
     pub(super) fn phone(&self, ctx: &Context<Self>) -> Html {

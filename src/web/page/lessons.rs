@@ -5,10 +5,11 @@ use super::packing::{self, Packed};
 use super::{Msg, Page};
 use crate::i18n::msg;
 use crate::lesson::{self, library};
-use crate::session::lesson::{LessonCard, LessonFile, LessonMsg, Phase};
+use crate::session::lesson::{LessonCard, LessonFile, LessonMsg, Phase, ResumePoint};
 use crate::session::permalink::{self, Link};
 use crate::session::replace::{ReplaceMsg, Replacement};
 use crate::web::dom;
+use crate::web::host::PageFault;
 use crate::web::language::tongue;
 use crate::web::lesson::{LessonPanel, is_over, kept_as};
 use crate::web::status::STOPPED;
@@ -25,7 +26,7 @@ const COPIED_MS: u32 = 1_600;
 impl Page {
     /// The lesson that the address names is opened.
     pub(super) fn open_wanted_lesson(&mut self, ctx: &Context<Self>) {
-        if let Some(name) = dom::query("lesson") {
+        if let Some(name) = dom::query("lesson").filter(|name| !dom::is_address(name)) {
             self.fetch_lesson(ctx, &name);
         }
     }
@@ -33,7 +34,7 @@ impl Page {
     /// Loads a lesson of the library.
     pub(super) fn fetch_lesson(&mut self, ctx: &Context<Self>, name: &str) {
         let Some(entry) = library::named(name) else {
-            self.error = Some(msg::lesson_none(name));
+            self.error = Some(PageFault::new("lesson", msg::lesson_none(name)));
             return;
         };
         let link = ctx.link().clone();
@@ -43,8 +44,18 @@ impl Page {
     /// Opens a lesson that was loaded; where there is work to lose the page asks first.
     pub(super) fn open_lesson(&mut self, name: &'static str, text: Option<&str>) {
         match text.map(lesson::parse) {
-            Some(Ok(lesson)) => self.carry_out_replace(LessonFile::new(name, lesson)),
-            _ => self.error = Some(msg::lesson_not_loaded(name)),
+            Some(Ok(lesson)) => {
+                self.carry_out_replace(LessonFile::new(name, lesson));
+                self.resume();
+            }
+            _ => self.error = Some(PageFault::new("lesson", msg::lesson_not_loaded(name))),
+        }
+    }
+
+    /// Goes on where a learning platform says that the lesson was left.
+    fn resume(&self) {
+        if let Some(point) = dom::resume_point().and_then(|progress| ResumePoint::read(&progress)) {
+            self.state.borrow_mut().resume(point);
         }
     }
 
@@ -123,7 +134,10 @@ impl Page {
         let state = self.state.borrow();
         match state.player.as_ref().map(|player| player.file().name()).filter(|name| !name.is_empty()) {
             Some(name) => (format!("?lesson={name}"), String::new()),
-            None => (String::new(), permalink::encode(&state.shared())),
+            None => {
+                let learns = state.player.as_ref().is_some_and(|player| player.source().is_some());
+                (if learns { "?learn=1" } else { "" }.to_owned(), permalink::encode(&state.shared()))
+            }
         }
     }
 
@@ -161,6 +175,10 @@ impl Page {
         if let Ok(Some(link)) = opening::link(kept.as_deref()) {
             let plays = self.settings.embed && dom::autoplay() == Some(true);
             self.state.borrow_mut().recall(&if plays { link.playing() } else { link });
+        }
+        if kept.is_none() && dom::is_for_learners() {
+            self.state.borrow_mut().learn();
+            self.resume();
         }
         if kept.is_some() {
             dom::keep_for_reload("");
@@ -213,6 +231,6 @@ impl Page {
         let on = self.on(ctx).reform(crate::session::Msg::Lesson);
         // A sandboxed frame saves nothing; it tells the page around it instead.
         let on_save = (!self.settings.embed).then(|| ctx.link().callback(|()| Msg::SaveProgress));
-        html! { <LessonPanel card={card} lang={self.settings.lang} on={on} on_present={ctx.link().callback(|()| Msg::Present)} on_save={on_save} presents={dom::presents()} /> }
+        html! { <LessonPanel card={card} lang={self.settings.lang} on={on} on_present={ctx.link().callback(|()| Msg::Present)} on_save={on_save} presents={dom::presents()} tools={self.lesson_tools(ctx)} full={if self.settings.embed { self.full_page_link(ctx) } else { Html::default() }} /> }
     }
 }

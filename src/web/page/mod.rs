@@ -1,6 +1,7 @@
 //! The page: owns the state, lets the clock run in slices, and lays the panels out.
 
 mod dialogs;
+mod embedded;
 mod frames;
 mod inspection;
 mod keys;
@@ -24,6 +25,7 @@ use self::message::{Msg, Overlay};
 use self::opening::Opening;
 use self::panels::Panels;
 use super::dom::{self, icon};
+use super::host::{self, PageFault};
 use super::window;
 use crate::api::{Object, ObjectRef};
 use crate::i18n::{Message, msg};
@@ -66,7 +68,7 @@ pub struct Page {
     settings: Settings,
     pacing: FramePacing,
     room: MemoryRoom,
-    error: Option<Message>,
+    error: Option<PageFault>,
     hooks: Hooks,
 }
 
@@ -138,7 +140,8 @@ struct Hooks {
 impl Page {
     /// Whether a line that is entered opens the console: there is room for its answer.
     fn opens_console(&self) -> bool {
-        self.panels.size.1 >= 700.0 && !self.narrow()
+        // In a frame it is there for a task, and what is entered is answered there.
+        self.settings.embed || self.panels.size.1 >= 700.0 && !self.narrow()
     }
 
     /// Puts a panel that lies over the diagram away, so that what an action does is seen.
@@ -203,7 +206,6 @@ impl Component for Page {
             }),
         );
 
-        let dark = dom::document().document_element().and_then(|root| root.get_attribute("data-theme"));
         let mut page = Page {
             calls: OnceCell::new(),
             state,
@@ -212,7 +214,7 @@ impl Component for Page {
             hover: Hover::default(),
             panels: Panels::new(dom::size()),
             timers: Timers { copied: None, said: None, saving: None, keeping: None, kept: 0, trying: None, saved },
-            settings: Settings { dark: dark.as_deref() == Some("dark"), lang: Lang::English, greeted: false, embed, recalled: None },
+            settings: Settings { dark: dom::is_dark(), lang: Lang::English, greeted: false, embed, recalled: None },
             pacing: FramePacing::new(dom::now()),
             room: MemoryRoom::default(),
             error,
@@ -291,7 +293,11 @@ impl Component for Page {
                 self.begin();
                 self.recall(ctx);
             }
-            Msg::Changed => self.ask(),
+            Msg::Changed => {
+                // The page around may have set the theme.
+                self.settings.dark = dom::is_dark();
+                self.ask();
+            }
             Msg::Act(line) => {
                 let offered = self.offered(&line);
                 let msg = match line.strip_prefix("fault ") {
@@ -408,7 +414,7 @@ impl Component for Page {
                 return false;
             }
             Msg::SingleDone(error) if error.is_empty() => return false,
-            Msg::SingleDone(error) => self.error = Some(msg::single_failed(error)),
+            Msg::SingleDone(error) => self.error = Some(PageFault::new("file", msg::single_failed(error))),
             Msg::Hash => match permalink::decode(&dom::fragment()) {
                 Ok(Some(link)) if link != self.state.borrow().link() => {
                     let (width, height) = self.state.borrow().drawing.stage;
@@ -420,11 +426,14 @@ impl Component for Page {
                     self.inspection.chain_of = None;
                 }
                 Ok(_) => return false,
-                Err(words) => self.error = Some(words),
+                Err(words) => self.error = Some(PageFault::new("link", words)),
             },
         }
         self.end_presenting();
         self.refresh(paced);
+        if self.settings.embed && window::is_whole() {
+            host::tell_fault(self.fault().as_ref());
+        }
         self.save(ctx);
         true
     }
@@ -435,7 +444,8 @@ impl Component for Page {
         let error = self
             .error
             .as_ref()
-            .map(|words| html! { <div class="toast" role="alert">{ icon("i-warn", 16) }<span>{ say(words) }</span></div> });
+            .filter(|_| !self.settings.embed)
+            .map(|fault| html! { <div class="toast" role="alert">{ icon("i-warn", 16) }<span>{ say(&fault.words) }</span></div> });
         let page = if self.settings.embed {
             self.embedded(ctx)
         } else if self.narrow() {

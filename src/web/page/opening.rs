@@ -2,7 +2,7 @@
 //! browser compiles each function of a module when it is called first.
 
 use crate::engine::deferred_drop;
-use crate::i18n::Message;
+use crate::i18n::{Message, msg};
 use crate::lesson::library;
 use crate::session::State;
 use crate::session::drawing::Picture;
@@ -14,6 +14,7 @@ use crate::session::selection::SelectionMsg;
 use crate::session::timeline::TimelineMsg;
 use crate::views;
 use crate::web::dom;
+use crate::web::host::PageFault;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -23,7 +24,7 @@ pub(super) struct Opening {
     /// The first picture.
     pub picture: Rc<Picture>,
     /// What is wrong with the address.
-    pub error: Option<Message>,
+    pub error: Option<PageFault>,
 }
 
 /// How far it is made.
@@ -35,7 +36,7 @@ enum Made {
     /// The address is read, and its cluster is there, empty.
     Cluster(Address, Box<Run>),
     /// So is the state, and what is wrong with the address.
-    State(Box<State>, Option<Message>),
+    State(Box<State>, Option<PageFault>),
     /// All.
     All(Box<Opening>),
 }
@@ -95,7 +96,7 @@ impl Opening {
 struct Address {
     link: Option<Link>,
     /// What is wrong with it.
-    error: Option<Message>,
+    error: Option<PageFault>,
     /// What comes is not this page's own: a cluster that is served, or a lesson.
     awaits: bool,
     /// It is a cluster that is served.
@@ -106,18 +107,24 @@ impl Address {
     fn read() -> Address {
         let kept = dom::kept_for_reload();
         let link = link(kept.as_deref());
-        let error = link.as_ref().err().cloned();
+        let mut error = link.as_ref().err().map(|words| PageFault::new("link", words.clone()));
         let follows = dom::query("follow").is_some();
         // Before what a link has done the lesson asks.
         let has_history = matches!(&link, Ok(Some(link)) if link.history.is_some());
         let awaits = follows || kept.is_none() && !has_history && wants_lesson();
-        let empty = awaits.then(|| Link { manifest: Some(String::new()), ..Link::default() });
-        Address { link: empty.or(link.ok().flatten()), error, awaits, follows }
+        let of_text = |text: String| Link { v: 1, manifest: Some(text), ..Link::default() };
+        let loaded = dom::loaded_text().filter(|_| kept.is_none()).map(|loaded| loaded.unwrap_or_else(|why| {
+            let address = dom::query("src").or_else(|| dom::query("lesson")).unwrap_or_default();
+            error = Some(PageFault::new("source", msg::source_not_loaded(address, why)));
+            String::new()
+        }));
+        let empty = awaits.then(|| of_text(String::new()));
+        Address { link: empty.or(loaded.map(of_text)).or(link.ok().flatten()), error, awaits, follows }
     }
 
     /// The page that it describes, in its cluster, and what is wrong with it.
-    fn open(self, cluster: Run) -> (State, Option<Message>) {
-        let Address { link, error, awaits, follows } = self;
+    fn open(self, cluster: Run) -> (State, Option<PageFault>) {
+        let Address { link, mut error, awaits, follows } = self;
         let mut state = State::in_cluster(cluster, link.as_ref());
         if awaits {
             state.editor.restore(Rc::default(), Rc::default());
@@ -126,8 +133,14 @@ impl Address {
             state.following = Some(Following::default());
         }
         let embed = dom::query("embed").is_some();
-        if let Some(view) = dom::query("view").as_deref().and_then(views::by_id) {
-            state.selection.view = view;
+        if let Some(name) = dom::query("view").filter(|name| !name.is_empty()) {
+            match views::by_id(&name) {
+                Some(view) => state.selection.view = view,
+                None => {
+                    let known: Vec<&str> = views::ALL.iter().map(|view| view.id).collect();
+                    error = error.or_else(|| Some(PageFault::new("view", msg::view_unknown(name, known.join(", ")))));
+                }
+            }
         }
         if let Some(speed) = dom::query("speed").and_then(|speed| speed.parse().ok()) {
             state.update(TimelineMsg::Speed(speed));

@@ -1,0 +1,124 @@
+//! The page in a frame of another page: the diagram, a bar or a lesson with what its tasks need, and what is wrong as long as it is.
+
+use super::{Msg, Page};
+use crate::i18n::{Message, msg};
+use crate::session::editor::ApplyStatus;
+use crate::session::lesson::Phase;
+use crate::session::permalink;
+use crate::views::shape::CardBody;
+use crate::web::actions::Replicas;
+use crate::web::dom::{self, icon};
+use crate::web::host::PageFault;
+use crate::web::language::{marked, say};
+use crate::web::window;
+use crate::explain::evidence;
+use crate::{api, lesson};
+use std::rc::Rc;
+use yew::prelude::*;
+
+impl Page {
+    pub(super) fn embedded(&self, ctx: &Context<Self>) -> Html {
+        let state = self.state.borrow();
+        let chapter = state.timeline.playback.as_ref().map_or("", |playback| playback.chapter(state.timeline.run.now()));
+        let console = self.panels.console && state.player.is_some();
+        html! {
+            <div class={classes!("embed", console.then_some("open-console"))}><main class="stagebox">{ self.fault_notice() }{ self.stage(ctx) }{ self.lesson(ctx) }</main>
+                <div class="cap">
+                    if !state.selection.view.uses.loops { { self.pill(&self.drawing.picture, None) } }
+                    if !chapter.is_empty() { <b class="chapter ell">{ chapter }</b> }
+                    <span class="mid grow">{ marked(&self.told()) }</span>
+                    { self.full_page_link(ctx) }
+                </div>
+                { self.bar(ctx) }
+            </div>
+        }
+    }
+
+    /// The link to the full page.
+    pub(super) fn full_page_link(&self, ctx: &Context<Self>) -> Html {
+        let words = say(msg::link_open_full_page());
+        html! { <a class="full" href={self.full_page()} target="_blank" rel="noopener" aria-label={words.clone()} title={words.clone()} onpointerenter={ctx.link().callback(|_: PointerEvent| Msg::FullPage)} onpointerdown={ctx.link().callback(|_: PointerEvent| Msg::FullPage)} onfocus={ctx.link().callback(|_: FocusEvent| Msg::FullPage)}><span>{ words }</span>{ icon("i-external", 14) }</a> }
+    }
+
+    /// What a task needs in a frame: the size of the workload that it is about, and the console.
+    pub(super) fn lesson_tools(&self, ctx: &Context<Self>) -> Html {
+        let works = self.state.borrow().player.as_ref().is_some_and(|player| matches!(player.progress().1, Phase::Task | Phase::Lost));
+        if !self.settings.embed || !works {
+            return Html::default();
+        }
+        let sized = self.sized_workload();
+        html! {
+            <div class="tools" role="group" aria-label={say(msg::lesson_tools())}>
+                if let Some(object) = sized { <Replicas {object} lang={self.settings.lang} on_command={ctx.link().callback(Msg::Act)} /> }
+                { self.console(ctx) }
+            </div>
+        }
+    }
+
+    /// The selected workload, or else the first, if it can be scaled.
+    fn sized_workload(&self) -> Option<Rc<api::Object>> {
+        let state = self.state.borrow();
+        let is_sized = |object: &Rc<api::Object>| evidence::handles(object).0.is_some();
+        let first = || {
+            let sim = state.timeline.run.sim();
+            [api::Kind::Deployment, api::Kind::StatefulSet].into_iter().find_map(|kind| sim.list(kind).next().cloned())
+        };
+        state.object().cloned().filter(is_sized).or_else(first).filter(is_sized)
+    }
+
+    /// What is wrong with what the frame was given.
+    pub(super) fn fault(&self) -> Option<PageFault> {
+        if let Some(fault) = &self.error {
+            return Some(fault.clone());
+        }
+        let state = self.state.borrow();
+        let editor = &state.editor;
+        let code = match editor.status {
+            _ if lesson::is_lesson(&editor.text) => "lesson",
+            ApplyStatus::Partly(..) => "refused",
+            ApplyStatus::Rejected => "manifest",
+            _ => return None,
+        };
+        let first = editor.diagnostics.iter().find(|diagnostic| diagnostic.error)?;
+        Some(PageFault { code, line: first.line, words: first.message.clone() })
+    }
+
+    fn fault_notice(&self) -> Html {
+        let Some(fault) = self.fault() else { return Html::default() };
+        html! {
+            <p class="fault" role="alert" data-code={fault.code}>{ icon("i-warn", 16) }
+                <span>if fault.line > 0 { <b>{ say(msg::fault_in_line(fault.line)) }{ " " }</b> }{ say(&fault.words) }</span></p>
+        }
+    }
+
+    /// What the link to the full page opens, once somebody is about to follow it: the page with what was done, or the lesson that is played.
+    pub(super) fn keep_full_page(&mut self) {
+        if window::is_whole() {
+            let (query, link) = self.shared();
+            let state = self.state.borrow();
+            let of = (state.editor.text.clone(), state.selection.view);
+            *self.drawing.full_page.borrow_mut() = Some((of, query + &link));
+        }
+    }
+
+    /// The address of the full page: with what `keep_full_page` has kept, else with the manifest, packed when that has changed. Nothing is
+    /// packed before all of the page is there.
+    fn full_page(&self) -> String {
+        let mut known = self.drawing.full_page.borrow_mut();
+        let state = self.state.borrow();
+        let of = (state.editor.text.clone(), state.selection.view);
+        if known.as_ref().is_none_or(|(packed, _)| *packed != of) && window::is_whole() {
+            *known = Some((of, permalink::encode(&state.link())));
+        }
+        format!("{}{}", dom::address(), known.as_ref().map(|(_, link)| link.as_str()).unwrap_or_default())
+    }
+
+    /// What the caption of a frame tells: in Loops the pass that is shown, elsewhere what was last decided.
+    fn told(&self) -> Message {
+        let pass =
+            self.drawing.picture.scene.items.iter().find_map(|item| if let CardBody::Pass(pass) = &item.body { Some(pass) } else { None });
+        let Some(pass) = pass.filter(|pass| pass.act.is_some()) else { return self.drawing.caption.clone() };
+        pass.told()
+    }
+
+}
