@@ -11,7 +11,6 @@ use super::show::Representation;
 use super::status::{Answer, deleted};
 use crate::api::{Kind, ObjectRef, Uid};
 use crate::engine::store::{ApiError, ClientWrite, Delete, Name, Patch, Propagation, Subresource, Written};
-use crate::kubectl::ObjectSelector;
 use serde_json::{Value, json};
 
 /// Creates an object.
@@ -128,9 +127,9 @@ pub fn delete(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Tar
 
 /// Deletes all objects that are selected.
 pub fn delete_all(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Target) -> Answer {
-    let selection = match ObjectSelector::parse(Some(request.option("labelSelector")), Some(request.option("fieldSelector"))) {
+    let selection = match super::read::selection(&cluster.sim, request, kind, &target.api_version()) {
         Ok(selection) => selection,
-        Err(problem) => return Answer::error(&ApiError::bad_request(problem), None),
+        Err(error) => return Answer::error(&error, None),
     };
     let items = super::objects::objects(cluster, (kind, &target.namespace, ""), &selection);
     for item in &items {

@@ -14,6 +14,7 @@ mod mended;
 mod options;
 mod python;
 mod record;
+mod selectors;
 mod subresources;
 
 use http::{Reply, chunk, get, head, open, pass, post, send};

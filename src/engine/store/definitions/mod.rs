@@ -45,6 +45,8 @@ pub struct Version {
     pub status: bool,
     /// Where the number of replicas is in the spec, if it can be scaled.
     pub replicas: Option<String>,
+    /// JSON paths of the fields that its objects can be selected by, beside name and namespace.
+    pub selectable: Vec<String>,
     /// Its own columns, if it has any.
     pub columns: Vec<PrinterColumn>,
     /// The rules of its schema, by the path of the schema.
@@ -146,6 +148,7 @@ impl Version {
             schema: Rc::new(schema),
             status: subresources.get("status").is_some_and(|status| !status.is_null()),
             replicas: subresources["scale"]["specReplicasPath"].as_str().map(str::to_owned),
+            selectable: version["selectableFields"].as_array().into_iter().flatten().map(|field| text(&field["jsonPath"])).collect(),
             columns: version["additionalPrinterColumns"].as_array().into_iter().flatten().map(column).collect(),
         }
     }
