@@ -13,6 +13,7 @@ mod load;
 mod mended;
 mod options;
 mod python;
+mod protobuf;
 mod record;
 mod selectors;
 mod subresources;
