@@ -211,14 +211,27 @@ pub fn type_error(api_version: &str, kind: &str, value: &Value) -> Option<String
 
 /// The whole refusal of a document that does not decode: what follows `Error from server (BadRequest): `.
 pub fn decode_error(api_version: &str, kind: &str, value: &Value) -> Option<String> {
+    strict_decode_error(api_version, kind, value, |unknown| unknown)
+}
+
+/// The whole refusal of a document that does not decode; `strict` has the errors of unknown fields and may add others.
+pub fn strict_decode_error(
+    api_version: &str,
+    kind: &str,
+    value: &Value,
+    strict: impl FnOnce(Vec<String>) -> Vec<String>,
+) -> Option<String> {
     let problems = strict_errors(api_version, kind, value);
-    let first = problems.first()?;
     let version = api_version.rsplit('/').next().unwrap_or(api_version);
-    let detail = if first.unknown {
-        let all: Vec<&str> = problems.iter().map(|p| p.message.as_str()).collect();
-        format!("strict decoding error: {}", all.join(", "))
-    } else {
-        first.message.clone()
+    let detail = match problems.first() {
+        Some(first) if !first.unknown => first.message.clone(),
+        _ => {
+            let all = strict(problems.into_iter().map(|problem| problem.message).collect());
+            if all.is_empty() {
+                return None;
+            }
+            format!("strict decoding error: {}", all.join(", "))
+        }
     };
     Some(format!("{kind} in version \"{version}\" cannot be handled as a {kind}: {detail}"))
 }

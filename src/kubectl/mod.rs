@@ -31,7 +31,6 @@ mod filenames;
 mod get;
 mod kustomize;
 mod label;
-mod label_selector;
 mod line;
 mod logs;
 mod nodes;

@@ -1,8 +1,8 @@
 //! Label and field selectors of requests and of the command line.
 
 use super::Failure;
-use super::label_selector::{self, Requirement};
 use crate::api::Kind;
+use crate::engine::store::label_selector::{self, Requirement};
 use crate::engine::store::{Definitions, SelectableField};
 use serde_json::Value;
 

@@ -294,7 +294,16 @@ impl Cluster {
         write: ClientWrite,
     ) -> (Result<Written, ApiError>, Vec<String>) {
         let (told, manager) = (words(request), request.manager().to_owned());
-        let write = ClientRequest { told, verb: verb.to_owned(), manager, part, unknown: request.unknown(), user: request.user(), write };
+        let write = ClientRequest {
+            told,
+            verb: verb.to_owned(),
+            manager,
+            part,
+            unknown: request.unknown(),
+            repeated: request.repeated(),
+            user: request.user(),
+            write,
+        };
         if request.is_dry() {
             let mut copy = self.sim.server().clone();
             copy.now = self.sim.now();

@@ -23,6 +23,7 @@ mod pretty;
 mod prometheus;
 mod protobuf;
 mod read;
+mod repeated;
 mod request;
 mod reviews;
 mod route;

@@ -7,6 +7,7 @@ mod requests;
 mod rules;
 mod schema;
 
+use super::scale::ScalePaths;
 use crate::api::cel::Program;
 use crate::api::kind::CustomNames;
 use crate::api::{Body, Kind, Object};
@@ -14,7 +15,7 @@ use serde_json::Value;
 use std::cmp::Reverse;
 use std::rc::Rc;
 
-pub(super) use schema::{problems, read_rules};
+pub(super) use schema::{go_type, problems, read_rules, untyped};
 
 /// Keeps a definition until its objects are gone.
 pub const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
@@ -43,8 +44,8 @@ pub struct Version {
     pub schema: Rc<Value>,
     /// Whether the status is a subresource.
     pub status: bool,
-    /// Where the number of replicas is in the spec, if it can be scaled.
-    pub replicas: Option<String>,
+    /// Where its objects keep their scale, if they can be scaled.
+    pub scale: Option<ScalePaths>,
     /// JSON paths of the fields that its objects can be selected by, beside name and namespace.
     pub selectable: Vec<String>,
     /// Its own columns, if it has any.
@@ -147,7 +148,11 @@ impl Version {
             rules: Rc::new(read_rules(&schema, &mut |_, _| {})),
             schema: Rc::new(schema),
             status: subresources.get("status").is_some_and(|status| !status.is_null()),
-            replicas: subresources["scale"]["specReplicasPath"].as_str().map(str::to_owned),
+            scale: subresources.get("scale").filter(|scale| scale.is_object()).map(|scale| ScalePaths {
+                replicas: text(&scale["specReplicasPath"]),
+                status_replicas: text(&scale["statusReplicasPath"]),
+                selector: text(&scale["labelSelectorPath"]),
+            }),
             selectable: version["selectableFields"].as_array().into_iter().flatten().map(|field| text(&field["jsonPath"])).collect(),
             columns: version["additionalPrinterColumns"].as_array().into_iter().flatten().map(column).collect(),
         }

@@ -2,14 +2,16 @@
 //!
 //! Models `apimachinery/pkg/labels/selector.go`.
 
-use crate::engine::store::validation::{ErrorType, FieldError, is_label_value, is_qualified_name};
+use super::validation::{ErrorType, FieldError, is_label_value, is_qualified_name};
+use crate::api::selector::{LabelSelector, Requirement as Expression};
 use serde_json::Value;
+use std::rc::Rc;
 
 const OPERATORS: &str = "in, notin, =, ==, !=, gt, lt";
 
 /// One condition on an object's labels.
 #[derive(Clone, Debug)]
-pub(super) struct Requirement {
+pub struct Requirement {
     key: String,
     operator: Operator,
     values: Vec<String>,
@@ -67,6 +69,43 @@ impl Requirement {
     }
 }
 
+/// Reads a label selector as one of objects.
+///
+/// # Errors
+/// The API server's message.
+pub fn read(text: &str) -> Result<LabelSelector, String> {
+    let mut selector = LabelSelector::default();
+    for Requirement { key, operator, values } in parse(text)? {
+        let operator = match (operator, &values[..]) {
+            (Operator::In, [value]) => {
+                Rc::make_mut(&mut selector.match_labels).insert(key.into(), value.into());
+                continue;
+            }
+            (Operator::In, _) => "In",
+            (Operator::NotIn, _) => "NotIn",
+            (Operator::Exists, _) => "Exists",
+            (Operator::DoesNotExist, _) => "DoesNotExist",
+            (Operator::GreaterThan, _) => "Gt",
+            (Operator::LessThan, _) => "Lt",
+        };
+        let values = values.into_iter().map(Into::into).collect();
+        selector.match_expressions.push(Expression { key: key.into(), operator: operator.into(), values });
+    }
+    Ok(selector)
+}
+
+/// A selector of objects as text, by key.
+pub fn show(selector: &LabelSelector) -> String {
+    let labels = selector.match_labels.iter().map(|(key, value)| (key.clone(), format!("{key}={value}")));
+    let expressions = selector.match_expressions.iter().map(|expression| {
+        let one = LabelSelector { match_expressions: vec![expression.clone()], ..LabelSelector::default() };
+        (expression.key.clone(), one.to_string())
+    });
+    let mut all: Vec<_> = labels.chain(expressions).collect();
+    crate::sort::sort_by_key(&mut all, |(key, _)| key.clone());
+    all.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join(",")
+}
+
 /// Splits a selector into symbols and words; a symbol that is none is an error where it is read.
 fn tokens(text: &str) -> Vec<&str> {
     let is_symbol = |c: char| matches!(c, '=' | '!' | '(' | ')' | ',' | '>' | '<');
@@ -90,7 +129,7 @@ fn tokens(text: &str) -> Vec<&str> {
 ///
 /// # Errors
 /// The API server's message.
-pub(super) fn parse(text: &str) -> Result<Vec<Requirement>, String> {
+pub fn parse(text: &str) -> Result<Vec<Requirement>, String> {
     let mut parser = Parser { tokens: tokens(text), position: 0 };
     let mut requirements = Vec::new();
     loop {
