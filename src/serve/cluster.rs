@@ -74,6 +74,9 @@ pub trait OpenRequest {
         false
     }
 
+    /// Keeps what has been done in a file, before the client is told that it was.
+    fn keep(&mut self, _cluster: &Cluster) {}
+
     /// What it is counted as.
     fn labels(&self) -> Option<&RequestLabels> {
         None
@@ -213,6 +216,13 @@ impl Cluster {
     pub fn expect_changes(&mut self) {
         self.leaps_until = self.sim.now().after(LEAP);
         self.written = self.written.max(self.sim.now());
+    }
+
+    /// Keeps what has been done where that is recorded: a client may rely on what it was answered.
+    pub(super) fn keep(&mut self) {
+        let mut open = std::mem::take(&mut self.open);
+        open.iter_mut().for_each(|request| request.keep(self));
+        self.open = open;
     }
 
     /// Lets time pass and tells the open requests what has happened; gives how long nothing more will, unless a request comes.

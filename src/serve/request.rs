@@ -134,6 +134,14 @@ impl Request {
         self.read(kind, false)
     }
 
+    /// The body of a request to `/loopscope/…` as an object of JSON, whatever type it is said to have: curl calls it a form.
+    pub fn own_object(&self, kind: &str) -> Result<Value, ApiError> {
+        let form = "application/json".to_owned();
+        let others = self.headers.iter().filter(|(name, _)| name != "content-type").cloned();
+        let headers = others.chain([("content-type".to_owned(), form)]).collect();
+        Request { headers, body: self.body.clone(), ..Request::default() }.object(kind)
+    }
+
     fn read(&self, kind: &str, merges: bool) -> Result<Value, ApiError> {
         let unreadable = |problem: &str| {
             let summary = summary(&self.body);

@@ -81,7 +81,7 @@ fn it_says_who_is_let_in_and_which_clients_cannot_show_a_token() {
     assert!(guarded.contains("proxy") && !guarded.contains("secret"), "{guarded}");
     let help = Command::new(env!("CARGO_BIN_EXE_loopscope")).arg("--help").output().unwrap();
     let text = String::from_utf8_lossy(&help.stdout);
-    let (_, flag) = text.split_once("--token").unwrap();
+    let (_, flag) = text.split_once("      --token").unwrap();
     assert!(flag.split("--").next().unwrap().contains("kubectl"), "{flag}");
 }
 

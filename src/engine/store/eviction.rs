@@ -6,6 +6,7 @@
 use super::deletion::Delete;
 use super::error::{ApiError, Cause};
 use super::server::{ApiServer, Origin};
+use super::webhooks::AdmissionRequest;
 use crate::api::pod::PodCondition;
 use crate::api::policy::{BudgetSpec, BudgetStatus};
 use crate::api::{Body, Kind, Object, ObjectRef};
@@ -31,6 +32,8 @@ impl ApiServer {
     fn try_evict(&mut self, origin: &Origin, key: &ObjectRef, how: Delete, why: &Why) -> Result<(), ApiError> {
         let Some(object) = self.get(key).cloned() else { return Err(ApiError::not_found(key.kind, &key.name)) };
         let Some(pod) = object.pod() else { return Err(ApiError::not_found(Kind::Pod, &key.name)) };
+        let request = AdmissionRequest { operation: "CREATE", subresource: "eviction", object: &object, old: None };
+        self.admit_by_webhooks(origin, request)?;
         // A Pod that has ended, is pending or is terminating needs no budget.
         if !(pod.is_terminal() || pod.status.phase == "Pending" || object.meta.is_deleting()) {
             let budgets = self.list(Kind::PodDisruptionBudget).filter(|b| b.meta.namespace == key.namespace);

@@ -27,6 +27,7 @@ mod server;
 mod services;
 mod strategies;
 pub mod validation;
+mod webhooks;
 
 pub(in crate::engine) use authorizer::bootstrap;
 pub use authorizer::{Attributes, PolicyRule, UserInfo};
