@@ -9,7 +9,7 @@ use super::status::{Answer, failure, no_such_path, not_allowed};
 use super::write::{apply, body, change, deletion, written};
 use super::{convert, discovery};
 use crate::api::{Kind, Object, ObjectRef};
-use crate::engine::store::{ApiError, ApiServer, ClientWrite, Name, Patch, Scale, Subresource, Written, check_uid};
+use crate::engine::store::{ApiError, ApiServer, ClientWrite, Name, ObjectScale, Patch, Subresource, Written, check_uid};
 use crate::kubectl::Session;
 use serde_json::{Value, json};
 
@@ -147,7 +147,7 @@ fn current_scale(stored: &Object, wanted: &Value) -> Result<(), ApiError> {
 
 /// The `Scale` of an object; fields that are zero are left out.
 fn shown_scale(server: &ApiServer, object: &Object) -> Result<Value, ApiError> {
-    let Scale { replicas, status_replicas, selector } = server.scale_of(object)?;
+    let ObjectScale { replicas, status_replicas, selector } = server.scale_of(object)?;
     let meta = &object.to_value()["metadata"];
     let own = ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"];
     let meta: serde_json::Map<String, Value> = own.iter().map(|key| ((*key).to_owned(), meta[*key].clone())).collect();

@@ -2,9 +2,9 @@
 //!
 //! Models `pkg/registry/core/pod/storage/storage.go` (`BindingREST`) and `pkg/registry/core/namespace/storage`.
 
+use super::admission_request::AdmissionRequest;
 use super::error::{ApiError, StatusReason};
 use super::server::{ApiServer, FINALIZED_BY_LOOP, Origin};
-use super::webhooks::AdmissionRequest;
 use crate::api::pod::PodCondition;
 use crate::api::{Body, Kind, Object, ObjectRef};
 use crate::engine::why::Why;

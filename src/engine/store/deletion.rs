@@ -1,8 +1,8 @@
 //! Deletions: their options, grace periods and finalizers.
 
+use super::admission_request::AdmissionRequest;
 use super::error::ApiError;
 use super::server::{ApiServer, FINALIZED_BY_LOOP, Origin};
-use super::webhooks::AdmissionRequest;
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Timestamp, Uid};
 use crate::engine::why::Why;
 use std::rc::Rc;

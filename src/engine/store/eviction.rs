@@ -3,10 +3,10 @@
 //! Guarantees: a budget is charged before the Pod is deleted, in one step, so that two evictions never share one allowance.
 //! Models `pkg/registry/core/pod/storage/eviction.go`.
 
+use super::admission_request::AdmissionRequest;
 use super::deletion::Delete;
 use super::error::{ApiError, Cause};
 use super::server::{ApiServer, Origin};
-use super::webhooks::AdmissionRequest;
 use crate::api::pod::PodCondition;
 use crate::api::policy::{BudgetSpec, BudgetStatus};
 use crate::api::{Body, Kind, Object, ObjectRef};

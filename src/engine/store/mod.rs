@@ -2,6 +2,7 @@
 
 mod addresses;
 pub mod admission;
+mod admission_request;
 mod authorizer;
 mod binding;
 mod certificates;
@@ -32,12 +33,12 @@ mod webhooks;
 pub(in crate::engine) use authorizer::bootstrap;
 pub use authorizer::{Attributes, PolicyRule, UserInfo};
 pub use client_request::{ClientRequest, ClientWrite, Name, Written};
-pub use definitions::{CLEANUP, Definition, Definitions, PrinterColumn, Version};
+pub use definitions::{CLEANUP, Definition, Definitions, PrinterColumn, ScalePaths, Version};
 pub use deletion::{Delete, Propagation};
 pub use error::{ApiError, Cause, ExceededQuota, ExceededResource, StatusReason};
 pub use managers::{ManagedHistory, Manager, RepeatedField, Unknown};
 pub use requests::{Patch, Subresource};
-pub use scale::{Scale, ScalePaths};
+pub use scale::ObjectScale;
 pub use selectable::SelectableField;
 pub use server::{ApiServer, FINALIZED_BY_LOOP, Origin};
 pub use strategies::check_uid;

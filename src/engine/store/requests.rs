@@ -5,7 +5,7 @@ use super::managers::{RepeatedField, Unknown};
 use super::server::{ApiServer, Origin};
 use super::{defaults, managers, patch, validation};
 use crate::api::json::go;
-use crate::api::{Kind, Object, ObjectRef, schema};
+use crate::api::{Kind, Object, ObjectRef, schema, unknown_fields};
 use crate::engine::why::Why;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -237,7 +237,7 @@ impl ApiServer {
             self.warnings.extend(repeated.iter().map(RepeatedField::to_string));
         }
         if unknown != Unknown::Refuse {
-            let dropped = schema::drop_unknown(&kind.api_version(), kind.name(), &mut value);
+            let dropped = unknown_fields::drop(&kind.api_version(), kind.name(), &mut value);
             self.warnings.extend(dropped.into_iter().filter(|_| unknown == Unknown::Warn));
         }
         self.warnings.extend(kind.deprecation().map(str::to_owned));

@@ -2,7 +2,7 @@
 //!
 //! Models `autoscaling/v1`, `pkg/registry/apps/*/storage` and `apiextensions-apiserver/pkg/registry/customresource/etcd.go`.
 
-use super::definitions::go_type;
+use super::definitions::{ScalePaths, go_type};
 use super::error::{ApiError, StatusReason};
 use super::label_selector;
 use super::requests::Patch;
@@ -14,20 +14,9 @@ use crate::engine::why::Why;
 use serde_json::{Value, json};
 use std::rc::Rc;
 
-/// Where the objects of a definition keep their scale, as JSON paths.
-#[derive(Clone, Debug, Default)]
-pub struct ScalePaths {
-    /// Replicas of the spec.
-    pub replicas: String,
-    /// Replicas of the status.
-    pub status_replicas: String,
-    /// The label selector as text, empty if there is none.
-    pub selector: String,
-}
-
 /// The size of an object.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Scale {
+pub struct ObjectScale {
     /// Desired replicas.
     pub replicas: i64,
     /// Replicas there are.
@@ -36,7 +25,7 @@ pub struct Scale {
     pub selector: String,
 }
 
-impl Scale {
+impl ObjectScale {
     /// The selector of the Pods.
     ///
     /// # Errors
@@ -46,20 +35,20 @@ impl Scale {
     }
 
     /// The scale of a workload.
-    fn of_workload(object: &Value) -> Scale {
+    fn of_workload(object: &Value) -> ObjectScale {
         let selector = LabelSelector::of_pods(&object["spec"]["selector"]);
         let replicas = |part: &str| object[part]["replicas"].as_i64().unwrap_or(0);
-        Scale { replicas: replicas("spec"), status_replicas: replicas("status"), selector: label_selector::show(&selector) }
+        ObjectScale { replicas: replicas("spec"), status_replicas: replicas("status"), selector: label_selector::show(&selector) }
     }
 
     /// The scale of a custom object.
-    fn at(paths: &ScalePaths, object: &Value) -> Result<Scale, ApiError> {
+    fn at(paths: &ScalePaths, object: &Value) -> Result<ObjectScale, ApiError> {
         let at = |path: &str| object.pointer(&pointer(path));
         let missing = || format!("Internal error occurred: the spec replicas field {:?} does not exist", paths.replicas);
         let replicas = at(&paths.replicas).and_then(Value::as_i64).ok_or_else(|| ApiError::internal(&missing()))?;
         let selector = if paths.selector.is_empty() { None } else { at(&paths.selector).and_then(Value::as_str) };
         let status_replicas = at(&paths.status_replicas).and_then(Value::as_i64).unwrap_or(0);
-        Ok(Scale { replicas, status_replicas, selector: selector.unwrap_or("").to_owned() })
+        Ok(ObjectScale { replicas, status_replicas, selector: selector.unwrap_or("").to_owned() })
     }
 }
 
@@ -94,12 +83,12 @@ impl ApiServer {
     ///
     /// # Errors
     /// Its kind has none, or it has no number of replicas.
-    pub fn scale_of(&self, object: &Object) -> Result<Scale, ApiError> {
+    pub fn scale_of(&self, object: &Object) -> Result<ObjectScale, ApiError> {
         match object.kind {
             Kind::Deployment | Kind::ReplicaSet | Kind::StatefulSet | Kind::ReplicationController => {
-                Ok(Scale::of_workload(&object.to_value()))
+                Ok(ObjectScale::of_workload(&object.to_value()))
             }
-            Kind::Custom(_) => Scale::at(&self.scale_paths(object.kind)?, &object.to_value()),
+            Kind::Custom(_) => ObjectScale::at(&self.scale_paths(object.kind)?, &object.to_value()),
             _ => Err(not_served()),
         }
     }

@@ -6,12 +6,12 @@
 //! Models `staging/src/k8s.io/apiserver/pkg/registry/generic/registry/store.go`.
 
 use super::addresses::Addresses;
+use super::admission_request::AdmissionRequest;
 use super::authorizer::UserInfo;
 use super::definitions::Definitions;
 use super::error::ApiError;
 use super::managers::Manager;
 use super::parts::{keep_spec, keep_status, spec_changed};
-use super::webhooks::AdmissionRequest;
 use crate::api::daemonset::TEMPLATE_GENERATION;
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Time, Timestamp};
 use crate::engine::found::ReferenceIndex;

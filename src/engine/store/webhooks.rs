@@ -4,6 +4,7 @@
 //! Models `apiserver/pkg/admission/plugin/webhook/{predicates,generic,validating}` and `plugin/policy/{matching,validating}`. Match
 //! conditions are not evaluated: they hold.
 
+use super::admission_request::AdmissionRequest;
 use super::error::{ApiError, StatusReason};
 use super::server::{ApiServer, Origin};
 use crate::api::selector::LabelSelector;
@@ -26,19 +27,6 @@ const POLICIES: [(Kind, Kind); 2] = [
     (Kind::MutatingAdmissionPolicy, Kind::MutatingAdmissionPolicyBinding),
     (Kind::ValidatingAdmissionPolicy, Kind::ValidatingAdmissionPolicyBinding),
 ];
-
-/// A write that is to be admitted.
-#[derive(Clone, Copy)]
-pub(super) struct AdmissionRequest<'a> {
-    /// `CREATE`, `UPDATE`, `DELETE`
-    pub operation: &'static str,
-    /// `scale`, `status`; empty for the object itself.
-    pub subresource: &'a str,
-    /// The object as it is to be, or the one that is deleted.
-    pub object: &'a Object,
-    /// The object as it is.
-    pub old: Option<&'a Object>,
-}
 
 fn texts(value: &Value) -> impl Iterator<Item = &str> {
     value.as_array().into_iter().flatten().filter_map(Value::as_str)

@@ -15,7 +15,7 @@ use crate::api::time::SECOND;
 use crate::api::{Body, Duration, Kind, Object, ObjectRef, Str, Timestamp};
 use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::out::{Action, Out, PassView};
-use crate::engine::store::{ApiError, Scale};
+use crate::engine::store::{ApiError, ObjectScale};
 use crate::engine::why::Why;
 use behavior::{Behavior, ScaleHistory, normalize};
 use metrics::{MetricGoal, MetricTarget, Proposal, Tolerances, propose};
@@ -164,7 +164,7 @@ impl AutoscalerPass<'_> {
     }
 
     /// The object whose size is to be set, and its scale; the message is the API server's.
-    fn target(&self, out: &Out<'_>) -> Result<(Rc<Object>, Scale), String> {
+    fn target(&self, out: &Out<'_>) -> Result<(Rc<Object>, ObjectScale), String> {
         let wanted = &self.spec.scale_target_ref;
         let Some(kind) = out.server.definitions().named(&wanted.api_version, &wanted.kind) else {
             let group = wanted.api_version.split_once('/').map_or("", |(group, _)| group);
@@ -177,7 +177,7 @@ impl AutoscalerPass<'_> {
     }
 
     /// The selector of the target's Pods; without one nothing can be measured.
-    fn selector(&mut self, scale: &Scale, out: &mut Out<'_>) -> Result<LabelSelector, String> {
+    fn selector(&mut self, scale: &ObjectScale, out: &mut Out<'_>) -> Result<LabelSelector, String> {
         let (reason, message, condition) = match scale.pods() {
             Ok(_) if scale.selector.is_empty() => {
                 ("SelectorRequired", "selector is required".to_owned(), "the HPA target's scale is missing a selector".to_owned())
@@ -198,7 +198,7 @@ impl AutoscalerPass<'_> {
         &mut self,
         current: i32,
         namespace: &Str,
-        scale: &Scale,
+        scale: &ObjectScale,
         view: &PassView<'_>,
         out: &mut Out<'_>,
     ) -> (Result<Wanted, String>, Value) {

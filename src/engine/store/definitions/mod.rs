@@ -7,7 +7,6 @@ mod requests;
 mod rules;
 mod schema;
 
-use super::scale::ScalePaths;
 use crate::api::cel::Program;
 use crate::api::kind::CustomNames;
 use crate::api::{Body, Kind, Object};
@@ -31,6 +30,17 @@ pub struct PrinterColumn {
     pub path: String,
     /// Only `-o wide` shows it.
     pub wide: bool,
+}
+
+/// Where the objects of a definition keep their scale, as JSON paths.
+#[derive(Clone, Debug, Default)]
+pub struct ScalePaths {
+    /// Replicas of the spec.
+    pub replicas: String,
+    /// Replicas of the status.
+    pub status_replicas: String,
+    /// The label selector as text, empty if there is none.
+    pub selector: String,
 }
 
 /// A version of a kind.
