@@ -58,6 +58,8 @@ Usage:
       --speed       virtual seconds in a second (default 1, 0 holds the clock); --jump leaps over
                     time in which nothing happens
       --record      keeps what is done, for loopscope replay and for the page; --resume goes on from it
+      --token       what clients must send as their bearer token; without it whoever connects is
+                    administrator. kubectl and Helm send none over http: they need a proxy with TLS
       --page        serves the built page too (dist, or --page-from FOLDER), which follows the cluster
 
   loopscope replay RECORD [--link] [--max-memory SIZE]
@@ -369,10 +371,22 @@ fn serve(args: &[String]) -> Result<u8, String> {
     if page {
         told += &format!("page:      http://{}/page/?follow\n", server.address());
     }
+    eprintln!("{}", access_note(token.is_some()));
     // Who has read the address may close the pipe.
     let _ = io::stdout().write_all(told.as_bytes());
     server.wait();
     Ok(0)
+}
+
+/// Who is let in by a server, and which clients cannot show what it asks for.
+fn access_note(guarded: bool) -> &'static str {
+    if guarded {
+        "note: kubectl and Helm send no token over plain http, and the server has no TLS: the kubeconfig lets in clients that send it \
+         (curl, client libraries). For kubectl and Helm put a proxy with TLS in front and name its https address in the kubeconfig, or \
+         leave out --token and reach 127.0.0.1 through a tunnel (ssh -L); see docs/serve.md"
+    } else {
+        "note: whoever connects from this machine is administrator of the cluster, whatever token is sent; --token asks for one"
+    }
 }
 
 fn replay(args: &[String]) -> Result<u8, String> {

@@ -40,6 +40,7 @@ pub mod sources;
 pub mod spec;
 pub mod storage;
 pub mod time;
+pub mod unknown_fields;
 pub mod workload;
 pub mod zone;
 

@@ -211,46 +211,29 @@ pub fn type_error(api_version: &str, kind: &str, value: &Value) -> Option<String
 
 /// The whole refusal of a document that does not decode: what follows `Error from server (BadRequest): `.
 pub fn decode_error(api_version: &str, kind: &str, value: &Value) -> Option<String> {
+    strict_decode_error(api_version, kind, value, |unknown| unknown)
+}
+
+/// The whole refusal of a document that does not decode; `strict` has the errors of unknown fields and may add others.
+pub fn strict_decode_error(
+    api_version: &str,
+    kind: &str,
+    value: &Value,
+    strict: impl FnOnce(Vec<String>) -> Vec<String>,
+) -> Option<String> {
     let problems = strict_errors(api_version, kind, value);
-    let first = problems.first()?;
     let version = api_version.rsplit('/').next().unwrap_or(api_version);
-    let detail = if first.unknown {
-        let all: Vec<&str> = problems.iter().map(|p| p.message.as_str()).collect();
-        format!("strict decoding error: {}", all.join(", "))
-    } else {
-        first.message.clone()
+    let detail = match problems.first() {
+        Some(first) if !first.unknown => first.message.clone(),
+        _ => {
+            let all = strict(problems.into_iter().map(|problem| problem.message).collect());
+            if all.is_empty() {
+                return None;
+            }
+            format!("strict decoding error: {}", all.join(", "))
+        }
     };
     Some(format!("{kind} in version \"{version}\" cannot be handled as a {kind}: {detail}"))
-}
-
-/// Removes the fields that a kind does not have; gives what a client is told of each.
-pub fn drop_unknown(api_version: &str, kind: &str, value: &mut Value) -> Vec<String> {
-    let mut told = Vec::new();
-    for problem in strict_errors(api_version, kind, value).into_iter().filter(|problem| problem.unknown) {
-        remove(value, &problem.path);
-        told.push(problem.message);
-    }
-    told
-}
-
-/// Removes the field at a path such as `spec.containers[0].imagee`; names may hold dots.
-fn remove(value: &mut Value, path: &str) {
-    let Value::Object(map) = value else { return };
-    if map.remove(path).is_some() {
-        return;
-    }
-    let Some(name) = map.keys().find(|name| path.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with(['.', '[']))).cloned()
-    else {
-        return;
-    };
-    let (mut rest, mut slot) = (&path[name.len()..], map.get_mut(&name));
-    while let Some((index, after)) = rest.strip_prefix('[').and_then(|inner| inner.split_once(']')) {
-        slot = index.parse::<usize>().ok().and_then(|index| slot?.get_mut(index));
-        rest = after;
-    }
-    if let Some(slot) = slot {
-        remove(slot, rest.strip_prefix('.').unwrap_or(rest));
-    }
 }
 
 /// The error of decoding nothing but `metadata`, which a client does before it sends anything.
@@ -565,15 +548,6 @@ mod tests {
             {"limits": {"cpu": 1, "memory": "1Gi"}}, "livenessProbe": {"httpGet": {"port": "web"}}}]}}}});
         assert_eq!(strict_errors("apps/v1", "StatefulSet", &value), vec![]);
         assert_eq!(strict_errors("example.com/v1", "Widget", &json!({"a": 1})), vec![]);
-    }
-
-    #[test]
-    fn what_is_not_known_can_be_dropped() {
-        let mut value = json!({"metadata": {"labels": {"a.b": "c"}}, "spec": {"replica": 1, "template": {"spec": {"containers": [{"imagee": 1, "name": "c"}]}}}});
-        let told = drop_unknown("apps/v1", "Deployment", &mut value);
-        assert_eq!(told, ["unknown field \"spec.replica\"", "unknown field \"spec.template.spec.containers[0].imagee\""]);
-        let left = json!({"metadata": {"labels": {"a.b": "c"}}, "spec": {"template": {"spec": {"containers": [{"name": "c"}]}}}});
-        assert_eq!(value, left);
     }
 
     #[test]

@@ -339,6 +339,8 @@ impl<'a> Client<'a> {
     /// Creates an object.
     pub fn create(&mut self, mut value: Value) -> Result<Value, ApiError> {
         self.note_cause(&mut value);
+        // What was read of another cluster has a version that a new object must not have.
+        value["metadata"].as_object_mut().map(|meta| meta.remove("resourceVersion"));
         if self.keeps() {
             return Ok(value);
         }

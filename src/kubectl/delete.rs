@@ -92,7 +92,7 @@ fn named(client: &mut Client<'_>, args: &Args) -> Result<Vec<(Kind, Value)>, Fai
         client.warn("Warning: deleting cluster-scoped resources, not scoped to the provided namespace");
     }
     let unnamed = targets.list.iter().any(|(_, name)| name.is_none());
-    if unnamed && targets.selection.is_empty() && !args.on("all") {
+    if unnamed && !targets.has_selector() && !args.on("all") {
         return Err(Failure::error("resource(s) were provided, but no name was specified"));
     }
     if args.on("ignore-not-found") {

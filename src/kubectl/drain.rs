@@ -37,6 +37,8 @@ pub struct Drain {
     grace: Option<i64>,
     /// `--disable-eviction`: Pods are deleted, whatever their budgets say.
     plain: bool,
+    /// `--pod-selector`
+    pod_selector: ObjectSelector,
     /// Refusals that do not pass.
     errors: Vec<String>,
     started: bool,
@@ -51,6 +53,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     if !args.words.is_empty() && args.get("selector").is_some() {
         return Err(Failure::usage("drain", "cannot specify both a node name and a --selector option"));
     }
+    let pod_selector = ObjectSelector::parse(args.get("pod-selector"), None).map_err(Failure::error)?;
     let nodes = named(client, &args)?;
     for name in &nodes {
         client.get(Kind::Node, name)?;
@@ -63,14 +66,13 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     let grace = args.number("grace-period")?.filter(|seconds| *seconds >= 0);
     let plain = args.on("disable-eviction");
     let (evict, leaving, errors) = (Vec::new(), Vec::new(), Vec::new());
-    Ok(Outcome::pending(Drain { nodes, evict, leaving, args, timeout, grace, plain, errors, started: false }))
+    Ok(Outcome::pending(Drain { nodes, pod_selector, evict, leaving, args, timeout, grace, plain, errors, started: false }))
 }
 
 impl Drain {
     fn begin(&mut self, client: &mut Client<'_>, node: &str) -> Result<(), Failure> {
         let pods: Vec<Value> = client.list(Kind::Pod, "").into_iter().filter(|pod| pod["spec"]["nodeName"] == node).collect();
-        let wanted = ObjectSelector::parse(self.args.get("pod-selector"), None).map_err(Failure::error)?;
-        let pods: Vec<Value> = pods.into_iter().filter(|pod| wanted.matches(pod)).collect();
+        let pods: Vec<Value> = pods.into_iter().filter(|pod| self.pod_selector.matches(pod)).collect();
         let (chosen, errors, warnings) = self.choose(&pods);
         if !errors.is_empty() {
             let all = if errors.len() == 1 { errors[0].clone() } else { format!("[{}]", errors.join(", ")) };

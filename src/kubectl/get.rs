@@ -269,8 +269,8 @@ impl PendingCommand for GetWatch {
             }
             // An object that does not match any more is shown once, as if it were deleted.
             let value = object.to_value();
-            let matches = self.targets.selection.matches(&value);
-            let matched = || before.as_ref().is_some_and(|before| self.targets.selection.matches(&before.to_value()));
+            let matches = self.targets.selects(object.kind, &value);
+            let matched = || before.as_ref().is_some_and(|before| self.targets.selects(before.kind, &before.to_value()));
             let event = match matches {
                 false if !matched() => continue,
                 false => DELETED,
@@ -360,7 +360,7 @@ impl GetTable {
 
     fn read(&mut self, object: &Object) {
         let value = object.to_value();
-        if !self.watch.targets.selection.matches(&value) {
+        if !self.watch.targets.selects(object.kind, &value) {
             return;
         }
         if self.tables.last().is_none_or(|(kind, ..)| *kind != object.kind) {

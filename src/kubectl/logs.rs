@@ -40,7 +40,8 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     client.use_flags(&args)?;
     let mut pods: Vec<ObjectRef> = Vec::new();
     if let Some(labels) = args.get("selector") {
-        let selection = ObjectSelector::parse(Some(labels), None).map_err(Failure::error)?;
+        let selection =
+            ObjectSelector::parse(Some(labels), None).map_err(|fault| targets::refused_selector(Kind::Pod, Some(labels), None, &fault))?;
         let namespace = client.namespace.clone();
         let found = client.listing(Kind::Pod, &namespace).filter(|pod| selection.matches(&pod.to_value()));
         pods.extend(found.map(|pod| pod.key()));

@@ -5,7 +5,7 @@ use super::failure::server_error;
 use super::output::resource;
 use super::parse::Args;
 use super::select::ObjectSelector;
-use super::targets::name_of;
+use super::targets::{name_of, refused_selector};
 use super::unavailable::NO_OBJECTS;
 use super::{Failure, Outcome, Reads, Verb};
 use crate::api::{Kind, ObjectRef};
@@ -68,7 +68,7 @@ pub fn named(client: &Client<'_>, args: &Args) -> Result<Vec<String>, Failure> {
     let Some(labels) = args.get("selector") else {
         return Ok(args.words.iter().map(|word| word.trim_start_matches("node/").to_owned()).collect());
     };
-    let selection = ObjectSelector::parse(Some(labels), None).map_err(Failure::error)?;
+    let selection = ObjectSelector::parse(Some(labels), None).map_err(|fault| refused_selector(Kind::Node, Some(labels), None, &fault))?;
     let found = client.list(Kind::Node, "").into_iter().filter(|node| selection.matches(node));
     Ok(found.map(|node| name_of(&node).to_owned()).collect())
 }

@@ -54,10 +54,13 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
     Ok(Outcome::Done)
 }
 
-fn replace(client: &mut Client<'_>, ManifestObject { source, kind, value }: ManifestObject) -> Result<(), Failure> {
+fn replace(client: &mut Client<'_>, ManifestObject { source, kind, mut value }: ManifestObject) -> Result<(), Failure> {
     let refused = |error: &ApiError| file_error(error, "replacing", &source);
-    if client.find(&key_of(kind, &value)).is_none() {
+    let Some(current) = client.find(&key_of(kind, &value)) else {
         return Err(refused(&ApiError::not_found(kind, name_of(&value))));
+    };
+    if value["metadata"]["resourceVersion"].as_str().is_none_or(str::is_empty) {
+        value["metadata"]["resourceVersion"] = current["metadata"]["resourceVersion"].clone();
     }
     let replaced = client.update(value).map_err(|error| refused(&error))?;
     client.report(kind, &replaced, "replaced")

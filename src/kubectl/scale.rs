@@ -5,7 +5,6 @@ use super::failure::server_error;
 use super::parse::Args;
 use super::targets::{Targets, key_of};
 use super::{Failure, Outcome, Reads, Verb};
-use crate::api::Kind;
 
 const FLAGS: &str = "replicas= current-replicas= resource-version= timeout= selector/l= field-selector= all @filename/f= kustomize/k= recursive/R output/o= dry-run?unchanged record";
 
@@ -34,13 +33,16 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
         return Err(Failure::error("no objects passed to scale"));
     }
     for (kind, object) in found {
-        if !matches!(kind, Kind::Deployment | Kind::ReplicaSet | Kind::StatefulSet | Kind::ReplicationController | Kind::Custom(_)) {
-            client.fail(&Failure::plain("Error from server (NotFound): the server could not find the requested resource"));
-            continue;
-        }
-        let path = super::custom::definition(client, kind).and_then(|definition| definition.version("").replicas.clone());
-        let path = path.map_or("/spec/replicas".to_owned(), |path| path.replace('.', "/"));
-        let now = object.pointer(&path).and_then(serde_json::Value::as_i64).unwrap_or(0);
+        let key = key_of(kind, &object);
+        let scale = match client.sim().get(&key).map(|object| client.sim().server().scale_of(object)) {
+            Some(Ok(scale)) => scale,
+            Some(Err(error)) => {
+                client.fail(&server_error(&error));
+                continue;
+            }
+            None => continue,
+        };
+        let now = scale.replicas;
         if let Some(expected) = current.filter(|expected| *expected != now) {
             client.fail(&Failure::error(format!("Expected replicas to be {expected}, was {now}")));
             continue;
@@ -50,13 +52,9 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
             client.fail(&Failure::error(format!("Expected resource version to be {expected}, was {version}")));
             continue;
         }
-        let key = key_of(kind, &object);
         match client.scale(&key, replicas) {
             Ok(()) => {
-                let mut scaled = object;
-                if let Some(slot) = scaled.pointer_mut(&path) {
-                    *slot = replicas.into();
-                }
+                let scaled = client.find(&key).unwrap_or(object);
                 client.report(kind, &scaled, "scaled")?;
             }
             Err(error) => client.fail(&server_error(&error)),

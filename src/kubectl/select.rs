@@ -1,47 +1,52 @@
-//! Label and field selectors of the command line.
+//! Label and field selectors of requests and of the command line.
 
+use super::Failure;
+use crate::api::Kind;
+use crate::engine::store::label_selector::{self, Requirement};
+use crate::engine::store::{Definitions, SelectableField};
 use serde_json::Value;
 
-/// What objects a command means.
+/// Conditions on the labels and the fields of objects.
 #[derive(Clone, Debug, Default)]
 pub struct ObjectSelector {
     labels: Vec<Requirement>,
-    fields: Vec<(String, bool, String)>,
+    fields: Vec<FieldRequirement>,
 }
 
+/// One condition on a field of an object.
 #[derive(Clone, Debug)]
-struct Requirement {
-    key: String,
-    values: Vec<String>,
-    how: How,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum How {
-    In,
-    NotIn,
-    Exists,
-    Absent,
+struct FieldRequirement {
+    name: String,
+    value: String,
+    is_equal: bool,
+    /// The field of the kind that is selected; unknown until that is.
+    field: Option<SelectableField>,
 }
 
 impl ObjectSelector {
-    /// Reads `-l` and `--field-selector`; says what is wrong with them as the server does.
+    /// Reads `labelSelector` and `fieldSelector`.
+    ///
+    /// # Errors
+    /// The API server's message.
     pub fn parse(labels: Option<&str>, fields: Option<&str>) -> Result<ObjectSelector, String> {
-        let mut selection = ObjectSelector::default();
-        for part in parts(labels.unwrap_or("")) {
-            selection.labels.push(requirement(&part)?);
+        Ok(ObjectSelector { labels: label_selector::parse(labels.unwrap_or(""))?, fields: field_requirements(fields.unwrap_or(""))? })
+    }
+
+    /// Reads `-l` of a command that selects among the objects of files.
+    pub(super) fn of_files(labels: Option<&str>) -> Result<ObjectSelector, Failure> {
+        let refused = |fault| Failure::error(format!("the provided selector {:?} is not valid: {fault}", labels.unwrap_or("")));
+        ObjectSelector::parse(labels, None).map_err(refused)
+    }
+
+    /// A selector of objects of one kind.
+    ///
+    /// # Errors
+    /// The API server's message if they cannot be selected by one of the fields.
+    pub fn for_kind(mut self, definitions: &Definitions, kind: Kind, api_version: &str) -> Result<ObjectSelector, String> {
+        for requirement in &mut self.fields {
+            requirement.field = Some(definitions.selectable(kind, api_version, &requirement.name)?);
         }
-        for part in fields.unwrap_or("").split(',').filter(|part| !part.is_empty()) {
-            let (key, equal, value) = if let Some((key, value)) = part.split_once("!=") {
-                (key, false, value)
-            } else if let Some((key, value)) = part.split_once("==").or(part.split_once('=')) {
-                (key, true, value)
-            } else {
-                return Err(format!("invalid selector: {part:?}; can't understand {part:?}"));
-            };
-            selection.fields.push((key.trim().to_owned(), equal, value.trim().to_owned()));
-        }
-        Ok(selection)
+        Ok(self)
     }
 
     /// Whether it selects everything.
@@ -49,70 +54,116 @@ impl ObjectSelector {
         self.labels.is_empty() && self.fields.is_empty()
     }
 
-    /// Whether an object is meant.
+    /// Whether an object meets all conditions.
     pub fn matches(&self, object: &Value) -> bool {
         let labels = &object["metadata"]["labels"];
-        self.labels.iter().all(|requirement| requirement.matches(labels)) && self.fields.iter().all(|field| matches_field(object, field))
+        let holds = |requirement: &FieldRequirement| {
+            let value = requirement.field.as_ref().map(|field| field.value(object)).unwrap_or_default();
+            (value == requirement.value) == requirement.is_equal
+        };
+        self.labels.iter().all(|requirement| requirement.matches(labels)) && self.fields.iter().all(holds)
     }
 }
 
-fn matches_field(object: &Value, (path, equal, value): &(String, bool, String)) -> bool {
-    let path = format!("/{}", path.replace('.', "/"));
-    let found = object.pointer(&path).map(super::printers::jsonpath::show).unwrap_or_default();
-    (found == *value) == *equal
+/// Reads a field selector. Models `apimachinery/pkg/fields/selector.go`.
+fn field_requirements(selector: &str) -> Result<Vec<FieldRequirement>, String> {
+    let mut terms = terms(selector);
+    crate::sort::sort(&mut terms);
+    let mut requirements = Vec::new();
+    for term in terms.into_iter().filter(|term| !term.is_empty()) {
+        let start = term.find("!=").into_iter().chain(term.find('=')).min();
+        let start = start.ok_or_else(|| format!("invalid selector: '{selector}'; can't understand '{term}'"))?;
+        let (name, rest) = term.split_at(start);
+        let operator = ["!=", "==", "="].into_iter().find(|operator| rest.starts_with(operator)).unwrap_or("");
+        let (name, value) = (name.to_owned(), unescaped(&rest[operator.len()..])?);
+        requirements.push(FieldRequirement { name, value, is_equal: operator != "!=", field: None });
+    }
+    Ok(requirements)
 }
 
-impl Requirement {
-    fn matches(&self, labels: &Value) -> bool {
-        let value = labels.get(&self.key).and_then(Value::as_str);
-        let listed = value.is_some_and(|value| self.values.iter().any(|v| v == value));
-        match self.how {
-            How::In => listed,
-            How::NotIn => !listed,
-            How::Exists => value.is_some(),
-            How::Absent => value.is_none(),
+/// Splits at commas that no backslash precedes.
+fn terms(selector: &str) -> Vec<&str> {
+    let (mut terms, mut start, mut escaped) = (Vec::new(), 0, false);
+    for (at, c) in selector.char_indices() {
+        if c == ',' && !escaped {
+            terms.push(&selector[start..at]);
+            start = at + 1;
         }
+        escaped = c == '\\' && !escaped;
     }
+    terms.push(&selector[start..]);
+    terms
 }
 
-/// Splits at commas outside parentheses.
-fn parts(text: &str) -> Vec<String> {
-    let mut parts = vec![String::new()];
-    let mut depth = 0;
-    for c in text.chars() {
+/// A value without the backslashes before its backslashes, commas and equals signs.
+fn unescaped(value: &str) -> Result<String, String> {
+    let mut text = String::new();
+    let mut chars = value.chars();
+    while let Some(c) = chars.next() {
         match c {
-            ',' if depth == 0 => parts.push(String::new()),
-            _ => {
-                depth += i32::from(c == '(') - i32::from(c == ')');
-                if let Some(last) = parts.last_mut() {
-                    last.push(c);
+            '\\' => match chars.next() {
+                Some(next @ ('\\' | ',' | '=')) => text.push(next),
+                next => {
+                    let sequence: String = std::iter::once('\\').chain(next).collect();
+                    return Err(format!("invalid field selector: invalid escape sequence: {sequence}"));
                 }
-            }
+            },
+            ',' | '=' => return Err(format!("invalid field selector: unescaped character in value: {}", u32::from(c))),
+            c => text.push(c),
         }
     }
-    parts.into_iter().map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect()
+    Ok(text)
 }
 
-fn requirement(part: &str) -> Result<Requirement, String> {
-    if part.starts_with(['=', '(']) {
-        return Err(format!("found '{}', expected: !, identifier, or 'end of string'", &part[..1]));
+#[cfg(test)]
+mod tests {
+    use crate::engine::Sim;
+    use crate::engine::cluster::ClusterConfig;
+    use crate::kubectl::{Progress, Session};
+
+    /// Exit code and stderr of a command.
+    fn refusal(sim: &mut Sim, words: &[&str]) -> (i32, String) {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        let mut session = Session::start(sim, &words, "");
+        assert_eq!(session.poll(sim), Progress::Done, "{words:?}");
+        (session.exit.unwrap_or(-1), session.stderr)
     }
-    let new = |key: &str, how: How, values: Vec<String>| Requirement { key: key.trim().to_owned(), values, how };
-    if let Some(key) = part.strip_prefix('!') {
-        return Ok(new(key, How::Absent, Vec::new()));
-    }
-    for (word, how) in [(" notin ", How::NotIn), (" in ", How::In)] {
-        if let Some((key, list)) = part.split_once(word) {
-            let found = list.trim();
-            let list = found.strip_prefix('(').and_then(|l| l.strip_suffix(')'));
-            let list = list.ok_or_else(|| format!("unable to parse requirement: found '{found}' expected: '('"))?;
-            return Ok(new(key, how, list.split(',').map(|v| v.trim().to_owned()).collect()));
+
+    #[test]
+    fn every_verb_refuses_a_selector_that_cannot_be_read() {
+        let mut sim = Sim::new(ClusterConfig::default(), 1);
+        let fault = "unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt\n";
+        let of_server = |resource: &str| {
+            let found = format!("Unable to find \"{resource}\" that match label selector \"a b\", field selector \"\"");
+            format!("Error from server (BadRequest): {found}: {fault}")
+        };
+        let (pods, deployments) = ("/v1, Resource=pods", "apps/v1, Resource=deployments");
+        for (words, resource) in [
+            (&["get", "pods"][..], pods),
+            (&["get", "pods", "-w"], pods),
+            (&["delete", "pods"], pods),
+            (&["describe", "pods"], pods),
+            (&["label", "pods", "x=y"], pods),
+            (&["annotate", "pods", "x=y"], pods),
+            (&["logs"], pods),
+            (&["wait", "pods", "--for=delete"], pods),
+            (&["scale", "deployments", "--replicas=2"], deployments),
+            (&["rollout", "restart", "deployments"], deployments),
+            (&["set", "image", "deployments", "c=nginx"], deployments),
+            (&["cordon"], "/v1, Resource=nodes"),
+            (&["drain"], "/v1, Resource=nodes"),
+        ] {
+            assert_eq!(refusal(&mut sim, &[words, &["-l", "a b"]].concat()), (1, of_server(resource)), "{words:?}");
         }
-    }
-    for (sign, how) in [("!=", How::NotIn), ("==", How::In), ("=", How::In)] {
-        if let Some((key, value)) = part.split_once(sign) {
-            return Ok(new(key, how, vec![value.trim().to_owned()]));
+        assert_eq!(refusal(&mut sim, &["drain", "node-1", "--pod-selector", "a b"]), (1, format!("error: {fault}")));
+        for verb in ["apply", "create"] {
+            let (code, stderr) = refusal(&mut sim, &[verb, "-f", "-", "-l", "a b"]);
+            assert_eq!((code, stderr), (1, format!("error: the provided selector \"a b\" is not valid: {fault}")), "{verb}");
         }
+        let (code, stderr) = refusal(&mut sim, &["get", "pods", "--field-selector", "spec.foo=x"]);
+        let found = "Unable to find \"/v1, Resource=pods\" that match label selector \"\", field selector \"spec.foo=x\"";
+        assert_eq!((code, stderr), (1, format!("Error from server (BadRequest): {found}: field label not supported: spec.foo\n")));
+        let (code, _) = refusal(&mut sim, &["get", "nodes", "--field-selector", "spec.unschedulable=false", "-o", "name"]);
+        assert_eq!(code, 0);
     }
-    Ok(new(part, How::Exists, Vec::new()))
 }

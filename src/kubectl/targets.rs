@@ -17,8 +17,8 @@ use std::rc::Rc;
 pub struct Targets {
     /// A kind, and a name unless all are meant.
     pub list: Vec<(Kind, Option<String>)>,
-    /// Labels and fields.
-    pub selection: ObjectSelector,
+    /// Labels and fields of objects of each kind; empty if everything is selected.
+    selections: Vec<(Kind, ObjectSelector)>,
     /// Empty for all namespaces.
     pub namespace: String,
     /// What is asked of the server for a name.
@@ -104,25 +104,25 @@ impl Targets {
         }
         let namespace = if args.on("all-namespaces") { String::new() } else { client.namespace.clone() };
         let (labels, fields) = (args.get("selector"), args.get("field-selector"));
-        let selection = ObjectSelector::parse(labels, fields).map_err(|fault| {
-            let info = list.first().map_or(Kind::Pod, |(kind, _)| *kind).info();
-            Failure::plain(format!(
-                "Error from server (BadRequest): Unable to find \"{}/{}, Resource={}\" that match label selector {:?}, field selector {:?}: {fault}",
-                info.group,
-                info.version,
-                info.plural,
-                labels.unwrap_or(""),
-                fields.unwrap_or("")
-            ))
-        })?;
+        let refused = |kind: Kind, fault: String| refused_selector(kind, labels, fields, &fault);
+        let mut selections = Vec::new();
+        let first = list.first().map_or(Kind::Pod, |(kind, _)| *kind);
+        let parsed = ObjectSelector::parse(labels, fields).map_err(|fault| refused(first, fault))?;
+        if !parsed.is_empty() {
+            let definitions = client.sim().server().definitions();
+            for (kind, _) in &list {
+                let selection = parsed.clone().for_kind(definitions, *kind, &kind.api_version());
+                selections.push((*kind, selection.map_err(|fault| refused(*kind, fault))?));
+            }
+        }
         let named = list.iter().any(|(_, name)| name.is_some());
-        if named && (!selection.is_empty() || args.on("all")) {
+        if named && (!parsed.is_empty() || args.on("all")) {
             return Err(Failure::error("name cannot be provided when a selector is specified"));
         }
         if named && args.on("all-namespaces") {
             return Err(Failure::error("a resource cannot be retrieved by name across all namespaces"));
         }
-        Ok(Targets { list, selection, namespace, verb: "get" })
+        Ok(Targets { list, selections, namespace, verb: "get" })
     }
 
     /// The objects as JSON; what is not there is complained about.
@@ -135,8 +135,19 @@ impl Targets {
 
     /// The objects themselves: thousands of them weigh less than their JSON.
     pub fn find(&self, client: &mut Client<'_>) -> Vec<Rc<Object>> {
-        let asked = |object: &Rc<Object>| self.selection.is_empty() || self.selection.matches(&object.to_value());
+        let asked = |object: &Rc<Object>| !self.has_selector() || self.selects(object.kind, &object.to_value());
         self.listings(client).into_iter().flatten().filter(asked).collect()
+    }
+
+    /// Whether there is a label or a field selector.
+    pub fn has_selector(&self) -> bool {
+        !self.selections.is_empty()
+    }
+
+    /// Whether the selectors select an object.
+    pub fn selects(&self, kind: Kind, object: &Value) -> bool {
+        let own = self.selections.iter().find(|(own, _)| *own == kind);
+        own.is_none_or(|(_, selection)| selection.matches(object))
     }
 
     /// The same to be read later, and whatever the selection is.
@@ -166,6 +177,19 @@ impl Targets {
         }
         found
     }
+}
+
+/// The API server's refusal of a selector.
+pub fn refused_selector(kind: Kind, labels: Option<&str>, fields: Option<&str>, fault: &str) -> Failure {
+    let info = kind.info();
+    Failure::plain(format!(
+        "Error from server (BadRequest): Unable to find \"{}/{}, Resource={}\" that match label selector {:?}, field selector {:?}: {fault}",
+        info.group,
+        info.version,
+        info.plural,
+        labels.unwrap_or(""),
+        fields.unwrap_or("")
+    ))
 }
 
 /// `deploy,rs`, or `all` and other categories.

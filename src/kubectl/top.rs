@@ -3,6 +3,7 @@
 use super::client::Client;
 use super::parse::Args;
 use super::printers::table::Widths;
+use super::select::ObjectSelector;
 use super::targets::{Targets, name_of};
 use super::{Failure, Outcome, Reads, Verb};
 use crate::api::quantity::Quantity;
@@ -28,6 +29,7 @@ fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Fa
     if client.sim().loads().is_empty() {
         return Err(Failure::error("Metrics API not available"));
     }
+    ObjectSelector::parse(args.get("selector"), args.get("field-selector")).map_err(Failure::error)?;
     let pods = Targets::parse(client, &args, &args.words)?;
     let found = if nodes { Vec::new() } else { pods.find(client) };
     let listed = if nodes { pods.fetch(client) } else { Vec::new() };

@@ -17,7 +17,7 @@ pub fn answer(cluster: &mut Cluster, request: &Request, id: &str) -> Answer {
         let known = id.parse().ok().filter(|id| cluster.beside().session(*id).is_some());
         return known.map_or_else(no_such_path, |id| act(cluster, id, BesideAct::Poll));
     }
-    let body = match request.object("Command") {
+    let body = match request.own_object("Command") {
         Ok(body) => body,
         Err(error) => return Answer::error(&error, None),
     };

@@ -74,6 +74,9 @@ pub trait OpenRequest {
         false
     }
 
+    /// Keeps what has been done in a file, before the client is told that it was.
+    fn keep(&mut self, _cluster: &Cluster) {}
+
     /// What it is counted as.
     fn labels(&self) -> Option<&RequestLabels> {
         None
@@ -215,6 +218,13 @@ impl Cluster {
         self.written = self.written.max(self.sim.now());
     }
 
+    /// Keeps what has been done where that is recorded: a client may rely on what it was answered.
+    pub(super) fn keep(&mut self) {
+        let mut open = std::mem::take(&mut self.open);
+        open.iter_mut().for_each(|request| request.keep(self));
+        self.open = open;
+    }
+
     /// Lets time pass and tells the open requests what has happened; gives how long nothing more will, unless a request comes.
     pub fn tick(&mut self) -> Duration {
         let rest = self.advance();
@@ -294,7 +304,16 @@ impl Cluster {
         write: ClientWrite,
     ) -> (Result<Written, ApiError>, Vec<String>) {
         let (told, manager) = (words(request), request.manager().to_owned());
-        let write = ClientRequest { told, verb: verb.to_owned(), manager, part, unknown: request.unknown(), user: request.user(), write };
+        let write = ClientRequest {
+            told,
+            verb: verb.to_owned(),
+            manager,
+            part,
+            unknown: request.unknown(),
+            repeated: request.repeated(),
+            user: request.user(),
+            write,
+        };
         if request.is_dry() {
             let mut copy = self.sim.server().clone();
             copy.now = self.sim.now();

@@ -19,7 +19,7 @@ pub fn answer(cluster: &mut Cluster, request: &Request) -> Option<Reply> {
     let (word, name) = path.split_once('/').unwrap_or((path, ""));
     let answer = match (word, request.method.as_str(), name) {
         ("time", "GET", "") => Answer::json(200, &time(cluster)),
-        ("time", "POST", "") => match request.object("Time") {
+        ("time", "POST", "") => match request.own_object("Time") {
             Ok(body) => advance(cluster, &body),
             Err(error) => Answer::error(&error, None),
         },

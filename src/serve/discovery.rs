@@ -174,7 +174,7 @@ fn groups(sim: &Sim) -> Groups {
             if version.status {
                 parts.push(status(info));
             }
-            if version.replicas.is_some() {
+            if version.scale.is_some() {
                 parts.push(scale());
             }
             let resource = Resource {
@@ -233,7 +233,7 @@ pub fn has_part(sim: &Sim, kind: Kind, version: &str, part: &str) -> bool {
     let name = kind.info().name;
     if let Some(definition) = sim.server().definitions().of(kind) {
         let version = definition.version(version);
-        return part == "status" && version.status || part == "scale" && version.replicas.is_some();
+        return part == "status" && version.status || part == "scale" && version.scale.is_some();
     }
     match part {
         "status" => !BARE.contains(&name),

@@ -7,8 +7,6 @@ use super::request::{Request, Target};
 use super::status::{Answer, no_such_path, not_allowed};
 use crate::api::{Kind, Object, ObjectRef, Str};
 use crate::engine::load::Usage;
-use crate::engine::store::ApiError;
-use crate::kubectl::ObjectSelector;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -37,9 +35,9 @@ pub fn answer(cluster: &mut Cluster, request: &Request, target: &Target) -> Opti
     if let Some(error) = cluster.forbids(request, "get", &ObjectRef::new(kind, &target.namespace, &target.name), "") {
         return Some(Answer::error(&error, Some((kind, &target.name))));
     }
-    let selection = match ObjectSelector::parse(Some(request.option("labelSelector")), Some(request.option("fieldSelector"))) {
+    let selection = match super::read::selection(&cluster.sim, request, kind, &kind.api_version()) {
         Ok(selection) => selection,
-        Err(problem) => return Some(Answer::error(&ApiError::bad_request(problem), None)),
+        Err(error) => return Some(Answer::error(&error, None)),
     };
     let about = |object: &&Rc<Object>| {
         (target.namespace.is_empty() || object.meta.namespace == target.namespace)

@@ -23,6 +23,7 @@ mod pretty;
 mod prometheus;
 mod protobuf;
 mod read;
+mod repeated;
 mod request;
 mod reviews;
 mod route;
@@ -206,8 +207,10 @@ fn drive(mut cluster: Cluster, requests: &mpsc::Receiver<Call>) {
         while let Some(call) = next.take() {
             // What was typed is read with the next tick.
             if let Call::Request(request, reply) = call {
+                let answer = route::answer(&mut cluster, &request);
+                cluster.keep();
                 // A client that is gone needs no answer.
-                let _ = reply.send(route::answer(&mut cluster, &request));
+                let _ = reply.send(answer);
             }
             taken += 1;
             if taken < BATCH {

@@ -8,10 +8,12 @@ use super::request::{Request, Target};
 use super::status::{Answer, failure, no_such_path, not_allowed};
 use super::write::{apply, body, change, deletion, written};
 use super::{convert, discovery};
-use crate::api::{Kind, ObjectRef};
-use crate::engine::store::{ApiError, ClientWrite, Name, Patch, Subresource};
+use crate::api::{Kind, Object, ObjectRef};
+use crate::engine::store::{ApiError, ApiServer, ClientWrite, Name, ObjectScale, Patch, Subresource, Written, check_uid};
 use crate::kubectl::Session;
 use serde_json::{Value, json};
+
+const SCALE_VERSION: &str = "autoscaling/v1";
 
 /// Answers a request about a part of an object.
 pub fn answer(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Target) -> Reply {
@@ -97,54 +99,64 @@ fn converted(
 fn scale(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Target) -> Answer {
     let key = ObjectRef::new(kind, &target.namespace, &target.name);
     let error = |error: &ApiError| Answer::error(error, Some((kind, &target.name)));
-    let Some(stored) = cluster.sim.get(&key).map(|object| object.to_value()) else {
-        return error(&ApiError::not_found(kind, &target.name));
-    };
-    let current = scale_of(&stored);
+    let Some(stored) = cluster.sim.get(&key).cloned() else { return error(&ApiError::not_found(kind, &target.name)) };
+    let current = shown_scale(cluster.sim.server(), &stored);
     let wanted = match request.method.as_str() {
         "GET" | "HEAD" => {
-            return match cluster.forbids(request, "get", &key, "scale") {
-                Some(refusal) => error(&refusal),
-                None => Answer::json(200, &current),
+            let refusal = cluster.forbids(request, "get", &key, "scale");
+            return match refusal.map_or(current, Err) {
+                Ok(scale) => Answer::json(200, &scale),
+                Err(refusal) => error(&refusal),
             };
         }
-        "PUT" => request.object("Scale"),
+        "PUT" => request.posted("Scale", SCALE_VERSION),
         "PATCH" => change(request).and_then(|(how, patch)| match how {
-            Patch::Strategic => Patch::Merge.merged(kind, current, &patch),
-            how => how.merged(kind, current, &patch),
+            Patch::Strategic => Patch::Merge.merged(kind, current?, &patch),
+            how => how.merged(kind, current?, &patch),
         }),
         _ => return not_allowed(),
     };
-    let wanted = match wanted {
+    let wanted = match wanted.and_then(|wanted| current_scale(&stored, &wanted).map(|()| wanted)) {
         Ok(wanted) => wanted,
         Err(refusal) => return error(&refusal),
     };
-    let version = wanted["metadata"]["resourceVersion"].as_str().unwrap_or("");
-    if !version.is_empty() && stored["metadata"]["resourceVersion"] != version {
-        return error(&ApiError::conflict(kind, &target.name));
-    }
     let replicas = wanted["spec"]["replicas"].as_i64().unwrap_or(0);
     let verb = if request.method == "PUT" { "update" } else { "patch" };
     let (result, warnings) = cluster.send(request, verb, Subresource::Scale, ClientWrite::Scale(Name::of(&key), replicas));
-    match result {
-        Ok(sent) => Answer { warnings, ..Answer::json(200, &sent.object.map_or(Value::Null, |object| scale_of(&object.to_value()))) },
+    let object = match result {
+        Ok(Written { object: Some(object), .. }) => object,
+        Ok(_) => stored,
+        Err(refusal) => return Answer { warnings, ..error(&refusal) },
+    };
+    match shown_scale(cluster.sim.server(), &object) {
+        Ok(scale) => Answer { warnings, ..Answer::json(200, &scale) },
         Err(refusal) => Answer { warnings, ..error(&refusal) },
     }
 }
 
-/// The `Scale` of an object.
-fn scale_of(object: &Value) -> Value {
-    let meta = &object["metadata"];
-    let labels = &object["spec"]["selector"];
-    let labels = if labels["matchLabels"].is_object() { &labels["matchLabels"] } else { labels };
-    let pairs = labels.as_object().into_iter().flatten().filter_map(|(key, value)| Some(format!("{key}={}", value.as_str()?)));
-    let replicas = |part: &str| object[part]["replicas"].as_i64().unwrap_or(0);
+/// Refuses a `Scale` of another object than the stored one, or of another version of it.
+fn current_scale(stored: &Object, wanted: &Value) -> Result<(), ApiError> {
+    let text = |field: &str| wanted["metadata"][field].as_str().unwrap_or("");
+    check_uid(&stored.key(), text("uid"), &stored.meta.uid.to_string())?;
+    let version = text("resourceVersion");
+    if matches!(version, "" | "0") || version == stored.meta.resource_version.to_string() {
+        return Ok(());
+    }
+    Err(ApiError::conflict(stored.kind, &stored.meta.name))
+}
+
+/// The `Scale` of an object; fields that are zero are left out.
+fn shown_scale(server: &ApiServer, object: &Object) -> Result<Value, ApiError> {
+    let ObjectScale { replicas, status_replicas, selector } = server.scale_of(object)?;
+    let meta = &object.to_value()["metadata"];
     let own = ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"];
     let meta: serde_json::Map<String, Value> = own.iter().map(|key| ((*key).to_owned(), meta[*key].clone())).collect();
-    json!({
-        "kind": "Scale", "apiVersion": "autoscaling/v1", "metadata": meta, "spec": { "replicas": replicas("spec") },
-        "status": { "replicas": replicas("status"), "selector": pairs.collect::<Vec<_>>().join(",") },
-    })
+    let spec = if replicas == 0 { json!({}) } else { json!({ "replicas": replicas }) };
+    let mut status = json!({ "replicas": status_replicas });
+    if !selector.is_empty() {
+        status["selector"] = selector.into();
+    }
+    Ok(json!({ "kind": "Scale", "apiVersion": SCALE_VERSION, "metadata": meta, "spec": spec, "status": status }))
 }
 
 /// What is posted about the object of a path: of this kind, under its name.

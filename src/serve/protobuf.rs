@@ -15,6 +15,7 @@ const TABLE: &str = include_str!("protobuf.txt");
 const MAGIC: &[u8] = b"k8s\0";
 /// Messages within messages.
 const MOST_DEPTH: usize = 64;
+const JSON_SCHEMA: &str = ">apiextensions/v1.JSONSchemaProps";
 
 struct Table {
     kinds: BTreeMap<(&'static str, &'static str), &'static str>,
@@ -170,7 +171,9 @@ fn read(message: &str, bytes: &[u8], object: &mut Map<String, Value>, depth: usi
         } else {
             let value = leaf(field.kind, wire, depth)?;
             // Go writes every field; JSON leaves the empty ones out.
-            let empty = value.is_null() || (!field.pointer && field.omits && (value == zero(field.kind)));
+            // A quantity is a struct in Go, which is never empty.
+            let omits = field.omits && !field.pointer && field.kind != "q";
+            let empty = value.is_null() || (omits && value == zero(field.kind));
             if !empty {
                 object.insert(field.json.to_owned(), value);
             }
@@ -184,7 +187,7 @@ fn zero(kind: &str) -> Value {
     match kind {
         "s" | "y" => "".into(),
         "i" => 0.into(),
-        "d" => 0.0.into(),
+        "d" => number(0.0),
         "b" => false.into(),
         "q" => "0".into(),
         _ => Value::Null,
@@ -197,7 +200,7 @@ fn leaf(kind: &str, wire: Wire<'_>, depth: usize) -> Result<Value, String> {
         ("y", Wire::Bytes(bytes)) => STANDARD.encode(bytes).into(),
         ("i", Wire::Number(number)) => (number as i64).into(),
         ("b", Wire::Number(number)) => (number != 0).into(),
-        ("d", Wire::Number(bits)) => f64::from_bits(bits).into(),
+        ("d", Wire::Number(bits)) => number(f64::from_bits(bits)),
         ("q", Wire::Bytes(inner)) => text_of(inner, 1)?.into(),
         ("t" | "u", Wire::Bytes(inner)) => time(inner, kind == "u")?,
         ("n", Wire::Bytes(inner)) => {
@@ -214,6 +217,7 @@ fn leaf(kind: &str, wire: Wire<'_>, depth: usize) -> Result<Value, String> {
             });
             raw.map_or(Ok(Value::Null), |raw| serde_json::from_slice(raw).map_err(|e| e.to_string()))?
         }
+        ("A" | "B" | "S", Wire::Bytes(inner)) => schema_or_more(kind, inner, depth)?,
         ("l", Wire::Bytes(inner)) => {
             let mut items = Vec::new();
             for (number, wire) in fields(inner)? {
@@ -229,6 +233,30 @@ fn leaf(kind: &str, wire: Wire<'_>, depth: usize) -> Result<Value, String> {
             Value::Object(object)
         }
         _ => return Err("proto: wrong wireType".to_owned()),
+    })
+}
+
+/// A number as Go writes it in JSON: without a fraction if it has none.
+fn number(value: f64) -> Value {
+    if value.fract() == 0.0 && value.abs() < 1e15 { (value as i64).into() } else { value.into() }
+}
+
+/// `JSONSchemaPropsOrArray`, `JSONSchemaPropsOrBool` or `JSONSchemaPropsOrStringArray` of a CustomResourceDefinition.
+fn schema_or_more(kind: &str, bytes: &[u8], depth: usize) -> Result<Value, String> {
+    let (mut schema, mut items, mut allows) = (None, Vec::new(), false);
+    for (number, wire) in fields(bytes)? {
+        match (kind, number) {
+            ("A" | "S", 1) | ("B", 2) => schema = Some(leaf(JSON_SCHEMA, wire, depth)?),
+            ("A", 2) => items.push(leaf(JSON_SCHEMA, wire, depth)?),
+            ("S", 2) => items.push(leaf("s", wire, depth)?),
+            ("B", 1) => allows = leaf("b", wire, depth)? == true,
+            _ => {}
+        }
+    }
+    Ok(match kind {
+        "B" => schema.unwrap_or_else(|| allows.into()),
+        _ if items.is_empty() => schema.unwrap_or(Value::Null),
+        _ => items.into(),
     })
 }
 

@@ -44,10 +44,9 @@ pub fn list(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Targe
         let message = format!("watch is not supported on resources of kind {:?}", kind.info().plural);
         return failure(405, "MethodNotAllowed", &message).into();
     }
-    let (labels, fields) = (request.option("labelSelector"), request.option("fieldSelector"));
-    let selection = match ObjectSelector::parse(Some(labels), Some(fields)) {
+    let selection = match selection(&cluster.sim, request, kind, &target.api_version()) {
         Ok(selection) => selection,
-        Err(problem) => return failure(400, "BadRequest", &problem).into(),
+        Err(error) => return Answer::error(&error, None).into(),
     };
     if let Some(reply) = wrong_version(&cluster.sim, request) {
         return reply.into();
@@ -65,6 +64,13 @@ pub fn list(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Targe
     let mut items = objects_at(cluster, page.version, (kind, &target.namespace), &selection);
     let more = page.cut(&mut items, selection.is_empty());
     Answer::json_text(200, form.list(&cluster.sim, items, page.version, &more)).into()
+}
+
+/// The selectors of a request for objects of a kind.
+pub fn selection(sim: &Sim, request: &Request, kind: Kind, api_version: &str) -> Result<ObjectSelector, ApiError> {
+    let parsed = ObjectSelector::parse(Some(request.option("labelSelector")), Some(request.option("fieldSelector")));
+    let selection = parsed.and_then(|parsed| parsed.for_kind(sim.server().definitions(), kind, api_version));
+    selection.map_err(ApiError::bad_request)
 }
 
 /// A version that is no number, or has not been reached.

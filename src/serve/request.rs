@@ -3,7 +3,9 @@
 //! Models `apiserver/pkg/endpoints/request/requestinfo.go` and the option types of `apimachinery/pkg/apis/meta/v1`.
 
 use super::options::{self, DeletionOptions};
-use crate::engine::store::{ApiError, Unknown, UserInfo};
+use super::repeated;
+use crate::api::Kind;
+use crate::engine::store::{ApiError, RepeatedField, Unknown, UserInfo};
 use crate::manifest;
 use serde_json::Value;
 use std::cell::OnceCell;
@@ -122,21 +124,50 @@ impl Request {
         }
     }
 
+    /// The body as an object of a kind; a field of a built-in kind that stands twice is read twice, into one value.
+    pub fn object_of(&self, kind: Kind) -> Result<Value, ApiError> {
+        self.read(kind.name(), !kind.is_custom())
+    }
+
     /// The body as an object of a kind: JSON, or YAML where the client says so.
     pub fn object(&self, kind: &str) -> Result<Value, ApiError> {
+        self.read(kind, false)
+    }
+
+    /// The body of a request to `/loopscope/…` as an object of JSON, whatever type it is said to have: curl calls it a form.
+    pub fn own_object(&self, kind: &str) -> Result<Value, ApiError> {
+        let form = "application/json".to_owned();
+        let others = self.headers.iter().filter(|(name, _)| name != "content-type").cloned();
+        let headers = others.chain([("content-type".to_owned(), form)]).collect();
+        Request { headers, body: self.body.clone(), ..Request::default() }.object(kind)
+    }
+
+    fn read(&self, kind: &str, merges: bool) -> Result<Value, ApiError> {
         let unreadable = |problem: &str| {
             let summary = summary(&self.body);
             ApiError::bad_request(format!("the object provided is unrecognized (must be of type {kind}): {problem} ({summary})"))
         };
         let unversioned = |problem: &str| unreadable(&format!("couldn't get version/kind; json parse error: {problem}"));
         let value: Value = match self.content_type() {
-            "" | "application/json" | "*/*" => serde_json::from_slice(&self.body).map_err(|e| unversioned(&e.to_string()))?,
+            "" | "application/json" | "*/*" => repeated::read(&self.body, merges).map_err(|e| unversioned(&e.to_string()))?.0,
             "application/vnd.kubernetes.protobuf" => super::protobuf::object(&self.body).map_err(|problem| unreadable(&problem))?,
             form if form.ends_with("yaml") => self.document().map_err(|problem| unversioned(&problem))?,
             other => return Err(ApiError::unsupported_body(other)),
         };
         // Text, a number or a list is no object.
         if value.is_object() { Ok(value) } else { Err(unversioned("the body is no object")) }
+    }
+
+    /// Fields that stand twice in the body.
+    pub fn repeated(&self) -> Vec<RepeatedField> {
+        let is_yaml = self.applies() || self.content_type().ends_with("yaml");
+        if is_yaml {
+            let yaml = manifest::repeated(&self.body);
+            return yaml.map(|(line, key)| RepeatedField::Yaml(line, key)).into_iter().collect();
+        }
+        let is_json = matches!(self.content_type(), "" | "*/*") || self.content_type().ends_with("json");
+        let read = if is_json { repeated::read(&self.body, false).ok() } else { None };
+        read.map(|(_, paths)| paths.into_iter().map(RepeatedField::Json).collect()).unwrap_or_default()
     }
 
     /// The configuration that a server-side apply sends.
@@ -170,8 +201,7 @@ impl Request {
         for (field, expected) in [("kind", kind), ("apiVersion", version)] {
             let said = body[field].as_str().unwrap_or(expected);
             if said != expected {
-                let message = format!("the {field} of the provided object ({said:?}) does not match the expected {field} ({expected:?})");
-                return Err(ApiError::bad_request(message));
+                return Err(ApiError::of_other_type(field, said, expected));
             }
         }
         Ok(body)

@@ -45,7 +45,7 @@ pub fn answer(cluster: &mut Cluster, method: &str, name: &str) -> Answer {
 
 /// Starts a server of its own on a free port, whose cluster has the history of this one; its clock stands unless `speed` says otherwise.
 pub fn fork(cluster: &mut Cluster, request: &Request) -> Answer {
-    let body = match request.object_if_any("Fork") {
+    let body = match if request.body.is_empty() { Ok(serde_json::Value::Null) } else { request.own_object("Fork") } {
         Ok(body) => body,
         Err(error) => return Answer::error(&error, None),
     };

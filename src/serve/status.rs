@@ -60,7 +60,12 @@ fn code(reason: StatusReason) -> u16 {
 fn status(error: &ApiError, about: Option<(Kind, &str)>) -> Value {
     let mut details = json!({});
     // A client that finds no details says that the request is invalid, instead of the object.
-    let about = about.filter(|_| error.reason != StatusReason::Invalid || error.cause.is_some());
+    let about = about.filter(|_| match error.reason {
+        StatusReason::Invalid => error.cause.is_some(),
+        // These are about the request.
+        StatusReason::BadRequest | StatusReason::Unknown => false,
+        _ => true,
+    });
     if let Some((kind, name)) = about {
         let info = kind.info();
         if !name.is_empty() {

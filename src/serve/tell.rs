@@ -66,7 +66,21 @@ impl OpenRequest for Teller {
         self.send(&record::head(cluster.seed, &cluster.sim.config)) && self.feed(cluster)
     }
 
+    fn keep(&mut self, cluster: &Cluster) {
+        if matches!(self.to, Listener::File(_)) && self.told < cluster.log.len() {
+            // One that cannot be written ends with the next feed.
+            self.tell(cluster);
+        }
+    }
+
     fn feed(&mut self, cluster: &mut Cluster) -> bool {
+        self.tell(cluster)
+    }
+}
+
+impl Teller {
+    /// Tells what has been done since, or what time it is.
+    fn tell(&mut self, cluster: &Cluster) -> bool {
         let new = &cluster.log[self.told.min(cluster.log.len())..];
         self.told = cluster.log.len();
         if !new.iter().all(|command| self.send(&record::did(command))) {
@@ -79,9 +93,7 @@ impl OpenRequest for Teller {
         self.at = now;
         self.send(&record::clock(cluster.tasks, now))
     }
-}
 
-impl Teller {
     fn send(&mut self, line: &str) -> bool {
         match &mut self.to {
             Listener::Page(sender) => sender.try_send(format!("data: {line}\n\n").into_bytes()).is_ok(),

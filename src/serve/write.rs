@@ -11,7 +11,6 @@ use super::show::Representation;
 use super::status::{Answer, deleted};
 use crate::api::{Kind, ObjectRef, Uid};
 use crate::engine::store::{ApiError, ClientWrite, Delete, Name, Patch, Propagation, Subresource, Written};
-use crate::kubectl::ObjectSelector;
 use serde_json::{Value, json};
 
 /// Creates an object.
@@ -33,8 +32,9 @@ pub fn update(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Tar
         Err(error) => return Answer::error(&error, Some((kind, &target.name))),
     };
     let value = without_known_managers(cluster, kind, target, value);
+    let is_there = cluster.sim.get(&ObjectRef::new(kind, &target.namespace, &target.name)).is_some();
     let (result, warnings) = cluster.send(request, "update", Subresource::Main, ClientWrite::Update(value));
-    written(cluster, request, (kind, target), 200, result, warnings)
+    written(cluster, request, (kind, target), if is_there { 200 } else { 201 }, result, warnings)
 }
 
 /// An object that a client has read and sends back names its managers; only others are worth sending.
@@ -128,9 +128,9 @@ pub fn delete(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Tar
 
 /// Deletes all objects that are selected.
 pub fn delete_all(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Target) -> Answer {
-    let selection = match ObjectSelector::parse(Some(request.option("labelSelector")), Some(request.option("fieldSelector"))) {
+    let selection = match super::read::selection(&cluster.sim, request, kind, &target.api_version()) {
         Ok(selection) => selection,
-        Err(problem) => return Answer::error(&ApiError::bad_request(problem), None),
+        Err(error) => return Answer::error(&error, None),
     };
     let items = super::objects::objects(cluster, (kind, &target.namespace, ""), &selection);
     for item in &items {
@@ -171,22 +171,22 @@ pub fn deletion(cluster: &Cluster, request: &Request, key: &ObjectRef) -> Result
 
 /// The object of a request, with what its path says.
 pub fn body(request: &Request, kind: Kind, target: &Target) -> Result<Value, ApiError> {
-    placed(request.object(kind.name())?, kind, target)
+    let value = request.object_of(kind)?;
+    if request.method == "PUT" && value["metadata"]["name"].as_str().is_none_or(str::is_empty) {
+        let message = format!("the name of the object ({} based on URL) was undeterminable: name must be provided", target.name);
+        return Err(ApiError::bad_request(message));
+    }
+    placed(value, kind, target)
 }
 
 fn placed(mut value: Value, kind: Kind, target: &Target) -> Result<Value, ApiError> {
     let Some(object) = value.as_object_mut() else {
         return Err(ApiError::bad_request("the object provided is unrecognized (must be of type Object)".to_owned()));
     };
-    let wrong = |what: &str, said: &Value| {
-        let expected = if what == "kind" { kind.name().to_owned() } else { target.api_version() };
-        let said = said.as_str().unwrap_or("").to_owned();
-        ApiError::bad_request(format!("the {what} of the provided object ({said:?}) does not match the expected {what} ({expected:?})"))
-    };
     for (key, expected) in [("kind", kind.name().to_owned()), ("apiVersion", target.api_version())] {
         let said = object.entry(key).or_insert_with(|| expected.as_str().into());
         if said.as_str() != Some(&expected) {
-            return Err(wrong(key, said));
+            return Err(ApiError::of_other_type(key, said.as_str().unwrap_or(""), &expected));
         }
     }
     let meta = object.entry("metadata").or_insert_with(|| Value::Object(Default::default()));

@@ -61,3 +61,64 @@ fn other_machines_reach_it_with_a_token_alone() {
     assert_eq!(send(at, "GET", "/api", &[("authorization", "Bearer secret")], b"").code, 200);
     assert!(std::fs::read_to_string(config).unwrap().contains("token: \"secret\""));
 }
+
+/// What it says on stderr until its address stands on stdout.
+fn told(name: &str, flags: &[&str]) -> String {
+    let (mut command, _) = command(name, flags);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    BufReader::new(child.stdout.take().unwrap()).lines().take(2).for_each(|line| drop(line.unwrap()));
+    let stderr = child.stderr.take().unwrap();
+    drop(Served(child));
+    std::io::read_to_string(stderr).unwrap()
+}
+
+#[test]
+fn it_says_who_is_let_in_and_which_clients_cannot_show_a_token() {
+    let open = told("lets-in", &["--listen", "127.0.0.1:0"]);
+    assert!(open.contains("administrator") && open.contains("--token"), "{open}");
+    let guarded = told("guarded-told", &["--listen", "127.0.0.1:0", "--token", "secret"]);
+    assert!(guarded.contains("kubectl") && guarded.contains("Helm") && guarded.contains("http"), "{guarded}");
+    assert!(guarded.contains("proxy") && !guarded.contains("secret"), "{guarded}");
+    let help = Command::new(env!("CARGO_BIN_EXE_loopscope")).arg("--help").output().unwrap();
+    let text = String::from_utf8_lossy(&help.stdout);
+    let (_, flag) = text.split_once("      --token").unwrap();
+    assert!(flag.split("--").next().unwrap().contains("kubectl"), "{flag}");
+}
+
+/// What was answered is in the record when the answer comes, so that a killed server loses nothing of it.
+#[test]
+fn an_answered_write_is_in_the_record_of_a_killed_server() {
+    let record = Path::new(env!("CARGO_TARGET_TMPDIR")).join("killed.jsonl");
+    let (served, _, at, _) = start("killed", &["--listen", "127.0.0.1:0", "--record", record.to_str().unwrap()]);
+    let maps = "/api/v1/namespaces/default/configmaps";
+    let name = |number: usize| format!("acknowledged-{number}");
+    for number in 0..50 {
+        let map = format!("{{\"metadata\":{{\"name\":\"{}\"}}}}", name(number));
+        assert_eq!(send(at, "POST", maps, &[("content-type", "application/json")], map.as_bytes()).code, 201);
+        let text = std::fs::read_to_string(&record).unwrap();
+        assert!(text.contains(&format!("\"{}\"", name(number))) && text.ends_with('\n'), "{number} was answered before it was recorded");
+    }
+    let line = send(at, "POST", "/loopscope/kubectl", &[], b"kubectl create configmap acknowledged-50");
+    assert_eq!(line.json()["failed"], false);
+    drop(served);
+    let (_resumed, _, at, _) = start("resumed", &["--listen", "127.0.0.1:0", "--resume", record.to_str().unwrap()]);
+    for number in 0..=50 {
+        assert_eq!(get(at, &format!("{maps}/{}", name(number))).code, 200, "{number}");
+    }
+}
+
+#[test]
+fn the_clock_is_moved_whatever_type_the_body_is_said_to_have() {
+    let (_served, _, at, _) = start("typed", &["--listen", "127.0.0.1:0"]);
+    let before = get(at, "/loopscope/time").json()["seconds"].as_f64().unwrap();
+    // The last is what curl says unless it is told otherwise.
+    for (number, kind) in ["application/json", "text/plain", "", "application/x-www-form-urlencoded"].into_iter().enumerate() {
+        let headers: &[(&str, &str)] = if kind.is_empty() { &[] } else { &[("content-type", kind)] };
+        let reply = send(at, "POST", "/loopscope/time", headers, b"{\"seconds\": 10}");
+        assert_eq!(reply.code, 200, "{kind}: {}", String::from_utf8_lossy(&reply.body));
+        assert_eq!(reply.json()["seconds"].as_f64(), Some(before + 10.0 * (number + 1) as f64), "{kind}");
+    }
+    let headers = [("content-type", "application/x-www-form-urlencoded")];
+    assert_eq!(send(at, "POST", "/loopscope/fork", &headers, b"{\"speed\": 0}").code, 201);
+    assert_eq!(send(at, "POST", "/loopscope/run", &headers, b"{\"command\": \"get pods\"}").code, 200);
+}

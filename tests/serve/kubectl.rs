@@ -179,6 +179,21 @@ fn helm_installs_upgrades_rolls_back_and_uninstalls() {
     assert_eq!(post(server.address(), "/loopscope/time", &serde_json::json!({ "seconds": 0 })).code, 200);
 }
 
+/// The chart that `helm create` writes, with its own test: a Pod that asks the release's Service.
+#[test]
+fn helm_tests_the_chart_that_it_creates() {
+    let Some(helm) = client("helm") else { return };
+    let server = Server::start(ServeOptions { pace: ClockPace::Leap, ..ServeOptions::default() }).unwrap();
+    let home = home(&server, "helm-test");
+    let says = |line: &str, wanted: &str| {
+        let output = run(&helm, &home, &split(line), "");
+        assert!(output.status.success() && text(&output).contains(wanted), "{line}\n{}", text(&output));
+    };
+    says("create demo", "Creating demo");
+    says("install one ./demo --wait --timeout 20s", "STATUS: deployed");
+    says("test one --timeout 20s", "Phase:          Succeeded");
+}
+
 #[test]
 fn kubectl_runs_commands_in_containers() {
     let Some(kubectl) = client("kubectl") else { return };

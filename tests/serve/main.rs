@@ -1,5 +1,6 @@
 //! `loopscope serve`: what clients send over HTTP, and what they get.
 
+mod admission;
 mod api;
 mod command;
 mod http;
@@ -13,7 +14,10 @@ mod load;
 mod mended;
 mod options;
 mod python;
+mod protobuf;
 mod record;
+mod selectors;
+mod strategies;
 mod subresources;
 
 use http::{Reply, chunk, get, head, open, pass, post, send};

@@ -140,6 +140,33 @@ fn boats(scope: &str, deprecated: &Value) -> Value {
         "names": { "plural": "boats", "singular": "boat", "kind": "Boat" } } })
 }
 
+/// As the test of a chart that `helm create` writes: the address has no scheme.
+#[test]
+fn a_container_that_only_asks_a_service_ends_with_its_answer() {
+    let server = server();
+    let at = server.address();
+    let pods = "/api/v1/namespaces/default/pods";
+    let service = json!({ "metadata": { "name": "web" }, "spec": { "selector": { "app": "web" }, "ports": [{ "port": 80 }] } });
+    assert_eq!(post(at, "/api/v1/namespaces/default/services", &service).code, 201);
+    let ask = |name: &str, command: Value| {
+        let spec = json!({ "restartPolicy": "Never", "containers": [{ "name": "c", "image": "busybox", "command": command }] });
+        assert_eq!(post(at, pods, &json!({ "metadata": { "name": name }, "spec": spec })).code, 201);
+        pass(at, 20);
+        let pod = get(at, &format!("{pods}/{name}")).json();
+        let code = pod["status"]["containerStatuses"][0]["state"]["terminated"]["exitCode"].clone();
+        (pod["status"]["phase"].as_str().unwrap().to_owned(), code)
+    };
+    assert_eq!(ask("refused", json!(["wget", "web:80"])), ("Failed".to_owned(), json!(1)));
+    assert_eq!(ask("unknown", json!(["curl", "http://nobody/"])), ("Failed".to_owned(), json!(6)));
+    let web =
+        json!({ "metadata": { "name": "web", "labels": { "app": "web" } }, "spec": { "containers": [{ "name": "c", "image": "nginx" }] } });
+    assert_eq!(post(at, pods, &web).code, 201);
+    pass(at, 20);
+    assert_eq!(ask("answered", json!(["wget", "web:80"])), ("Succeeded".to_owned(), json!(0)));
+    assert_eq!(ask("script", json!(["sh", "-c", "wget -T 5 -qO- http://web/x"])), ("Succeeded".to_owned(), json!(0)));
+    assert_eq!(ask("loop", json!(["sh", "-c", "while true; do wget web; done"])).0, "Running");
+}
+
 fn warnings(reply: &crate::http::Reply) -> Vec<String> {
     reply.headers.iter().filter(|(key, _)| key == "warning").map(|(_, value)| value.clone()).collect()
 }

@@ -3,12 +3,14 @@
 
     git clone https://github.com/kubernetes/api API
     git clone https://github.com/kubernetes/apimachinery MACHINERY
-    tests/tools/protobuf.py API MACHINERY v0.36.2 > src/serve/protobuf.txt
+    git clone https://github.com/kubernetes/apiextensions-apiserver EXTENSIONS
+    git clone https://github.com/kubernetes/kube-aggregator AGGREGATOR
+    tests/tools/protobuf.py API MACHINERY EXTENSIONS AGGREGATOR v0.36.2 > src/serve/protobuf.txt
 
 `@apiVersion kind message` names the message of a kind. `>message` begins one; each of its lines is the number, the JSON name (`-` for
 a message whose fields stand in the place of the field) and the type: `[` list, `{` map, then s string, y bytes, i integer, b boolean,
-d double, q quantity, t time, u time with microseconds, n integer or string, r raw JSON, l list of strings in a message of its own, or
-`>message`. `~` after it: left out when it is zero.
+d double, q quantity, t time, u time with microseconds, n integer or string, r raw JSON, l list of strings in a message of its own,
+A, B, S a schema of a CustomResourceDefinition or schemas, a boolean, strings, or `>message`. `~` after it: left out when it is zero.
 """
 import re
 import subprocess
@@ -21,13 +23,20 @@ GROUPS = {
     "rbac/v1": "rbac.authorization.k8s.io/v1", "admissionregistration/v1": "admissionregistration.k8s.io/v1",
     "authentication/v1": "authentication.k8s.io/v1", "authorization/v1": "authorization.k8s.io/v1",
     "certificates/v1": "certificates.k8s.io/v1", "node/v1": "node.k8s.io/v1", "flowcontrol/v1": "flowcontrol.apiserver.k8s.io/v1",
-    "resource/v1": "resource.k8s.io/v1",
+    "resource/v1": "resource.k8s.io/v1", "events/v1": "events.k8s.io/v1",
 }
+# Kinds whose types are in repositories of their own: the group's package, its version, and the files.
+OTHERS = [
+    (2, "apiextensions/v1", "apiextensions.k8s.io/v1", ["types.go", "types_jsonschema.go"]),
+    (3, "apiregistration/v1", "apiregistration.k8s.io/v1", ["types.go"]),
+]
 META = "meta/v1"
 LEAVES = {
     "string": "s", "bool": "b", "int": "i", "int32": "i", "int64": "i", "uint32": "i", "uint64": "i", "float64": "d", "byte": "i",
     "resource.Quantity": "q", "meta/v1.Time": "t", "meta/v1.MicroTime": "u", "intstr.IntOrString": "n", "runtime.RawExtension": "r",
     "meta/v1.FieldsV1": "r", "types.UID": "s", "types.NodeName": "s", "meta/v1.Duration": "i", "runtime.Object": "r",
+    "apiextensions/v1.JSON": "r", "apiextensions/v1.JSONSchemaPropsOrArray": "A", "apiextensions/v1.JSONSchemaPropsOrBool": "B",
+    "apiextensions/v1.JSONSchemaPropsOrStringArray": "S",
 }
 
 
@@ -60,7 +69,7 @@ def read(package, text):
         return ("name", full(text))
 
     structs, named, kinds = {}, {}, []
-    for name, body in re.findall(r"^type (\w+) struct \{\n(.*?)^\}", text, re.M | re.S):
+    for name, body in re.findall(r"^type (\w+) struct ?\{(?:\n(.*?)^)?\}", text, re.M | re.S):
         fields = []
         for line in body.splitlines():
             if re.search(r"TypeMeta\s+`json:\"[^\"]*inline", line):
@@ -80,10 +89,14 @@ def read(package, text):
 
 
 def main():
-    api, machinery, tag = sys.argv[1:4]
+    api, machinery, _, _, tag = sys.argv[1:6]
     structs, named, kinds = {}, {}, []
-    for package, version in GROUPS.items():
-        one, two, three = read(package, show(api, tag, f"{package}/types.go"))
+    sources = [(package, version, show(api, tag, f"{package}/types.go")) for package, version in GROUPS.items()]
+    for index, package, version, files in OTHERS:
+        text = "".join(show(sys.argv[index + 1], tag, f"pkg/apis/{package}/{file}") for file in files)
+        sources.append((package, version, text))
+    for package, version, text in sources:
+        one, two, three = read(package, text)
         structs.update(one)
         named.update(two)
         kinds += [(version, kind, f"{package}.{kind}") for kind in three]

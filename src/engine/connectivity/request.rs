@@ -29,6 +29,14 @@ pub enum RequestOutcome {
     TimedOut,
 }
 
+/// The host and the port of an address such as `name:8080`, `http://name/path` or `https://name`.
+pub fn host_and_port(url: &str) -> (&str, i32) {
+    let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
+    let place = rest.split(['/', '?', '#']).next().unwrap_or("");
+    let default = if scheme == "https" { 443 } else { 80 };
+    place.rsplit_once(':').map_or((place, default), |(host, port)| (host, port.parse().unwrap_or(default)))
+}
+
 /// A request and what became of it.
 #[derive(Clone, Debug)]
 pub struct Attempt {

@@ -9,6 +9,7 @@ mod containers;
 mod descriptor;
 mod ephemeral;
 mod eviction;
+mod fetch;
 mod hooks;
 mod init;
 mod memory;
@@ -350,7 +351,8 @@ impl PodPass<'_, '_> {
             _ => {}
         }
         let stays = containers::number(i).is_some() && !containers::has_command(container);
-        if let Some((after, code)) = plan.exits.filter(|_| !stays) {
+        let exits = plan.exits.or_else(|| fetch::predicted_exit(self.out.server, &object, container));
+        if let Some((after, code)) = exits.filter(|_| !stays) {
             let run = self.run_number(i);
             jobs.push(self.then(after.saturating_add(NOTICE_EXIT_US), PodStep::Exit(i, code, Some(run))));
         }

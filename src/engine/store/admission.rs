@@ -266,7 +266,20 @@ impl ApiServer {
         let is_open = |port: i32| self.addresses.is_open(port, own.as_deref());
         let name = object.meta.name.as_str();
         let asked = service.spec.cluster_ip.as_str();
-        if !asked.is_empty() && asked != "None" && is_taken(asked) {
+        let fixed = !asked.is_empty() && asked != "None";
+        if own.is_none() {
+            let value = object_ips(service);
+            if fixed && value.first().is_some_and(|first| first != asked) {
+                let detail = "first value must match `clusterIP`".to_owned();
+                return Err(taken_value(name, "spec.clusterIPs".into(), json!(value).to_string(), detail));
+            }
+        }
+        let kept = own.as_deref().is_some_and(|own| own.get::<Service>().is_some_and(|own| own.spec.cluster_ip == asked));
+        if fixed && !kept && !is_service_address(asked) {
+            let detail = format!("failed to allocate IP {asked}: the provided network does not match the current range");
+            return Err(taken_value(name, "spec.clusterIPs".into(), format!("[{asked:?}]"), detail));
+        }
+        if fixed && is_taken(asked) {
             let detail = format!("failed to allocate IP {asked}: provided IP is already allocated");
             return Err(taken_value(name, "spec.clusterIPs".into(), format!("[{asked:?}]"), detail));
         }
@@ -347,6 +360,17 @@ fn check_families(name: &str, service: &Service) -> Result<(), ApiError> {
         true => Ok(()),
         false => Err(ApiError::invalid_fields(&Kind::Service.group_kind(), name, &errors)),
     }
+}
+
+/// `clusterIPs` of a Service.
+fn object_ips(service: &Service) -> Vec<String> {
+    let ips = service.spec.raw.get("clusterIPs").and_then(Value::as_array);
+    ips.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+/// Whether an address is in the range of Services, 10.96.0.0/12.
+fn is_service_address(text: &str) -> bool {
+    text.parse::<std::net::Ipv4Addr>().is_ok_and(|ip| u32::from(ip) >> 20 == u32::from(std::net::Ipv4Addr::new(10, 96, 0, 0)) >> 20)
 }
 
 fn protect(finalizers: &mut Vec<Str>, name: &'static str) {

@@ -2,6 +2,7 @@
 //!
 //! Models `pkg/registry/core/pod/storage/storage.go` (`BindingREST`) and `pkg/registry/core/namespace/storage`.
 
+use super::admission_request::AdmissionRequest;
 use super::error::{ApiError, StatusReason};
 use super::server::{ApiServer, FINALIZED_BY_LOOP, Origin};
 use crate::api::pod::PodCondition;
@@ -15,7 +16,11 @@ const PLACES: [&str; 2] = ["topology.kubernetes.io/region", "topology.kubernetes
 impl ApiServer {
     /// Binds a Pod to a node, as a scheduler of a client does.
     pub fn bind(&mut self, origin: &Origin, key: &ObjectRef, node: &str, why: Why) -> Result<Rc<Object>, ApiError> {
-        let result = self.bindable(key, node).and_then(|bound| self.update_all(origin, bound, why.clone()));
+        let result = self.bindable(key, node).and_then(|bound| {
+            let request = AdmissionRequest { operation: "CREATE", subresource: "binding", object: &bound, old: None };
+            self.admit_by_webhooks(origin, request)?;
+            self.update_all(origin, bound, why.clone())
+        });
         if let Err(error) = &result {
             self.refuse(origin, key.clone(), error, why);
         }

@@ -1,6 +1,6 @@
 //! A write of a client as data: it is sent, kept, and sent again where a history is repeated.
 
-use super::managers::{Manager, Unknown};
+use super::managers::{Manager, RepeatedField, Unknown};
 use super::{ApiError, ApiServer, Delete, Origin, Patch, Propagation, Subresource, UserInfo};
 use crate::api::{Object, ObjectRef, Uid};
 use crate::engine::why::Why;
@@ -23,6 +23,9 @@ pub struct ClientRequest {
     /// What happens to unknown fields.
     #[serde(default)]
     pub unknown: Unknown,
+    /// Fields that stand twice in its body.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repeated: Vec<RepeatedField>,
     /// Whom it is made as, if not as the administrator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<UserInfo>,
@@ -100,7 +103,7 @@ pub struct Written {
 impl ClientRequest {
     /// The origin of its writes.
     pub fn origin(&self, origin: Origin) -> Origin {
-        let manager = Manager::update(&self.manager, self.part.word()).with_unknown(self.unknown);
+        let manager = Manager::update(&self.manager, self.part.word()).with_unknown(self.unknown).with_repeated(&self.repeated);
         Origin { manager: Some(Rc::new(manager)), user: self.user.clone().map(Rc::new), ..origin }
     }
 

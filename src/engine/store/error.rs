@@ -185,6 +185,14 @@ impl ApiError {
         ApiError { reason: StatusReason::Invalid, message, cause: Some(Box::new(Cause::Fields(invalid))) }
     }
 
+    /// A body names another kind or version (`kind`, `apiVersion`) than its path.
+    pub fn of_other_type(field: &str, found: &str, expected: &str) -> Self {
+        ApiError::bad_request(match field {
+            "apiVersion" => format!("the API version in the data ({found}) does not match the expected API version ({expected})"),
+            _ => format!("the {field} of the provided object ({found:?}) does not match the expected {field} ({expected:?})"),
+        })
+    }
+
     /// The request could not be read.
     pub fn bad_request(message: String) -> Self {
         ApiError { reason: StatusReason::BadRequest, message, cause: None }

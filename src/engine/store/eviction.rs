@@ -3,6 +3,7 @@
 //! Guarantees: a budget is charged before the Pod is deleted, in one step, so that two evictions never share one allowance.
 //! Models `pkg/registry/core/pod/storage/eviction.go`.
 
+use super::admission_request::AdmissionRequest;
 use super::deletion::Delete;
 use super::error::{ApiError, Cause};
 use super::server::{ApiServer, Origin};
@@ -31,6 +32,8 @@ impl ApiServer {
     fn try_evict(&mut self, origin: &Origin, key: &ObjectRef, how: Delete, why: &Why) -> Result<(), ApiError> {
         let Some(object) = self.get(key).cloned() else { return Err(ApiError::not_found(key.kind, &key.name)) };
         let Some(pod) = object.pod() else { return Err(ApiError::not_found(Kind::Pod, &key.name)) };
+        let request = AdmissionRequest { operation: "CREATE", subresource: "eviction", object: &object, old: None };
+        self.admit_by_webhooks(origin, request)?;
         // A Pod that has ended, is pending or is terminating needs no budget.
         if !(pod.is_terminal() || pod.status.phase == "Pending" || object.meta.is_deleting()) {
             let budgets = self.list(Kind::PodDisruptionBudget).filter(|b| b.meta.namespace == key.namespace);

@@ -1,11 +1,11 @@
 //! Requests of clients: creation from JSON, patches, deletion.
 
-use super::error::ApiError;
-use super::managers::Unknown;
+use super::error::{ApiError, StatusReason};
+use super::managers::{RepeatedField, Unknown};
 use super::server::{ApiServer, Origin};
 use super::{defaults, managers, patch, validation};
 use crate::api::json::go;
-use crate::api::{Kind, Object, ObjectRef, schema};
+use crate::api::{Kind, Object, ObjectRef, schema, unknown_fields};
 use crate::engine::why::Why;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -123,6 +123,12 @@ impl ApiServer {
     /// Creates an object from the JSON a client sent: decoding, defaults and validation included.
     pub fn create_value(&mut self, origin: &Origin, value: Value, why: Why) -> Result<Rc<Object>, ApiError> {
         let object = self.read(origin, value, None)?;
+        if object.meta.resource_version != 0 {
+            let message = "resourceVersion should not be set on objects to be created".to_owned();
+            let error = ApiError { reason: StatusReason::Unknown, message, cause: None };
+            self.refuse(origin, object.key(), &error, why);
+            return Err(error);
+        }
         let Some(manager) = &origin.manager else { return self.create(origin, object, why) };
         // Fields that admission adds later do not belong to the client.
         let fields = managers::Fields::Created(Rc::new(object.clone()));
@@ -135,7 +141,7 @@ impl ApiServer {
         let kind = self.kind_of(&value)?;
         let meta = |key: &str| value.pointer(&format!("/metadata/{key}")).and_then(Value::as_str).unwrap_or("");
         let key = ObjectRef::new(kind, or_default(meta("namespace")), meta("name"));
-        let Some(old) = self.get(&key).cloned() else { return Err(ApiError::absent(&key)) };
+        let Some(old) = self.get(&key).cloned() else { return self.create_on_update(origin, &key, value, why) };
         let origin = self.with_given(origin, &key, &mut value);
         let object = self.read(&origin, value, Some(&old))?;
         self.update(&origin, object, why)
@@ -201,17 +207,6 @@ impl ApiServer {
         Object::from_value(old.kind, value).map_err(ApiError::bad_request)
     }
 
-    /// A write from a state that is no longer current is refused before it is validated.
-    fn check_version(&mut self, origin: &Origin, value: &Value, old: &Rc<Object>) -> Result<(), ApiError> {
-        let version = value.pointer("/metadata/resourceVersion").and_then(Value::as_str).unwrap_or("");
-        if matches!(version, "" | "0") || version.parse() == Ok(old.meta.resource_version) {
-            return Ok(());
-        }
-        let error = ApiError::conflict(old.kind, &old.meta.name);
-        self.refuse(origin, old.key(), &error, Why::Asked);
-        Err(error)
-    }
-
     /// A Job's selector and its Pods' labels hold its name and uid: it gets both before it is validated.
     fn identify_job(&mut self, value: &mut Value) {
         let uid = self.rng.uid().to_string();
@@ -223,14 +218,6 @@ impl ApiServer {
         }
         meta.insert("uid".into(), uid.as_str().into());
         defaults::prepare_job(value, &uid);
-    }
-
-    /// Sets `spec.replicas` as the scale subresource does.
-    pub fn scale(&mut self, origin: &Origin, key: &ObjectRef, replicas: i64, why: Why) -> Result<Rc<Object>, ApiError> {
-        if key.kind.is_custom() {
-            return self.scale_custom(origin, key, replicas, why);
-        }
-        self.patch(origin, key, Patch::Merge, &serde_json::json!({ "spec": { "replicas": replicas } }), why)
     }
 
     /// JSON to an object: decoded, defaulted and validated, against the stored one if there is one.
@@ -245,19 +232,24 @@ impl ApiServer {
             return self.read_custom(origin, kind, value, old);
         }
         let unknown = origin.manager.as_ref().map_or(Unknown::Refuse, |m| m.unknown);
+        let repeated = origin.manager.as_ref().map(|manager| manager.repeated.clone()).unwrap_or_default();
+        if unknown == Unknown::Warn {
+            self.warnings.extend(repeated.iter().map(RepeatedField::to_string));
+        }
         if unknown != Unknown::Refuse {
-            let dropped = schema::drop_unknown(&kind.api_version(), kind.name(), &mut value);
+            let dropped = unknown_fields::drop(&kind.api_version(), kind.name(), &mut value);
             self.warnings.extend(dropped.into_iter().filter(|_| unknown == Unknown::Warn));
         }
         self.warnings.extend(kind.deprecation().map(str::to_owned));
         // Strict decoding: unknown fields and wrong types are refused before anything else is checked.
-        if let Some(message) = schema::decode_error(&kind.api_version(), kind.name(), &value) {
+        let strict = |problems| if unknown == Unknown::Refuse { RepeatedField::strict(&repeated, problems) } else { problems };
+        if let Some(message) = schema::strict_decode_error(&kind.api_version(), kind.name(), &value, strict) {
             let error = ApiError::bad_request(message);
             self.refuse(origin, ObjectRef::new(kind, "", &name), &error, Why::Asked);
             return Err(error);
         }
         if let Some(old) = old {
-            self.check_version(origin, &value, old)?;
+            self.check_preconditions(origin, &value, old)?;
         }
         if old.is_none()
             && let Some(map) = value.as_object_mut()
@@ -335,17 +327,23 @@ fn reset_on_create(kind: Kind, map: &mut serde_json::Map<String, Value>) {
     if !matches!(kind, Kind::Node | Kind::Namespace | Kind::PersistentVolume) {
         map.remove("status");
     }
-    if let Some(meta) = map.get_mut("metadata").and_then(Value::as_object_mut) {
-        for field in [
-            "uid",
-            "resourceVersion",
-            "creationTimestamp",
-            "deletionTimestamp",
-            "deletionGracePeriodSeconds",
-            "generation",
-            "managedFields",
-            "selfLink",
-        ] {
+    if let Some(meta) = map.get_mut("metadata") {
+        reset_fields(meta);
+    }
+}
+
+/// Resets metadata that a client may not set on creation.
+pub(super) fn reset_metadata(value: &mut Value) {
+    if let Some(meta) = value.get_mut("metadata") {
+        reset_fields(meta);
+    }
+}
+
+fn reset_fields(meta: &mut Value) {
+    if let Some(meta) = meta.as_object_mut() {
+        for field in
+            ["uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "managedFields", "selfLink"]
+        {
             meta.remove(field);
         }
     }

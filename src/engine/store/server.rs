@@ -6,9 +6,9 @@
 //! Models `staging/src/k8s.io/apiserver/pkg/registry/generic/registry/store.go`.
 
 use super::addresses::Addresses;
+use super::admission_request::AdmissionRequest;
 use super::authorizer::UserInfo;
 use super::definitions::Definitions;
-use super::deletion::{Delete, Propagation};
 use super::error::ApiError;
 use super::managers::Manager;
 use super::parts::{keep_spec, keep_status, spec_changed};
@@ -24,8 +24,6 @@ use std::rc::Rc;
 
 /// Holds a namespace until its loop has emptied it; in the API it is in `spec.finalizers`, not in the metadata.
 pub const FINALIZED_BY_LOOP: &str = "kubernetes";
-/// Maximum grace period in seconds (a century): the clock must stay in the range of dates.
-const MAX_GRACE_S: i64 = 3_155_760_000;
 /// Maximum number of Pods: a typo must not fill the memory of the page.
 const MAX_PODS: usize = 200_000;
 /// Tries to generate an unused name (RetryGenerateName, GA in v1.32).
@@ -221,6 +219,7 @@ impl ApiServer {
             return Err(error(object.kind, &object.meta.name));
         }
         self.admit(object)?;
+        self.admit_by_webhooks(origin, AdmissionRequest { operation: "CREATE", subresource: "", object, old: None })?;
         self.check_pod_security(object)?;
         self.charge_quotas(origin, object)
     }
@@ -228,6 +227,8 @@ impl ApiServer {
     /// Replaces spec and metadata; the status stays as it is. The object must carry the version it was made from.
     pub fn update(&mut self, origin: &Origin, mut object: Object, why: Why) -> Result<Rc<Object>, ApiError> {
         let old = self.read_before(origin, &object, &why)?;
+        let subresource = origin.manager.as_ref().map_or("", |manager| manager.subresource);
+        self.admit_update_by_webhooks(origin, subresource, (&object, &old), &why)?;
         if !self.updates_status(object.kind) {
             keep_status(&mut object, &old);
         }
@@ -245,6 +246,8 @@ impl ApiServer {
     /// Replaces status and annotations; spec and labels stay as they are.
     pub fn update_status(&mut self, origin: &Origin, mut new: Object, why: Why) -> Result<Rc<Object>, ApiError> {
         let old = self.read_before(origin, &new, &why)?;
+        let subresource = origin.manager.as_ref().map_or("", |manager| manager.subresource);
+        self.admit_update_by_webhooks(origin, if subresource.is_empty() { "status" } else { subresource }, (&new, &old), &why)?;
         new.meta.labels = old.meta.labels.clone();
         keep_spec(&mut new, &old);
         if let Body::Job(job) = &new.body
@@ -329,7 +332,7 @@ impl ApiServer {
         object
     }
 
-    fn remove(&mut self, origin: &Origin, old: &Rc<Object>, mut last: Object, why: Why) -> Rc<Object> {
+    pub(super) fn remove(&mut self, origin: &Origin, old: &Rc<Object>, mut last: Object, why: Why) -> Rc<Object> {
         self.version += 1;
         last.meta.resource_version = self.version;
         let object = Rc::new(last);
@@ -343,89 +346,6 @@ impl ApiServer {
         let record = Record::Write { op: Op::Deleted, object: object.clone(), before: Some(old.clone()) };
         self.push(origin, record, why);
         object
-    }
-
-    /// Deletes an object, or starts to: Pods get their grace period, finalizers block.
-    pub fn delete(&mut self, origin: &Origin, key: &ObjectRef, how: Delete, why: Why) -> Result<Rc<Object>, ApiError> {
-        let Some(old) = self.get(key).cloned() else {
-            let error = ApiError::absent(key);
-            self.refuse(origin, key.clone(), &error, why);
-            return Err(error);
-        };
-        if how.uid.is_some_and(|uid| uid != old.meta.uid) {
-            let error = ApiError::conflict(key.kind, &key.name);
-            self.refuse(origin, key.clone(), &error, why);
-            return Err(error);
-        }
-        if key.kind == Kind::Namespace && matches!(key.name.as_str(), "default" | "kube-system" | "kube-public") {
-            let error = ApiError::forbidden(format!("namespaces {:?} is forbidden: this namespace may not be deleted", key.name.as_str()));
-            self.refuse(origin, key.clone(), &error, why);
-            return Err(error);
-        }
-        let mut new = (*old).clone();
-        if key.kind == Kind::CustomResourceDefinition && !old.meta.is_deleting() {
-            self.end_definition(&mut new);
-        }
-        if let (Kind::Namespace, Body::Other(body), false) = (key.kind, &mut new.body, old.meta.is_deleting()) {
-            new.meta.finalizers.push(Str::new_static(FINALIZED_BY_LOOP));
-            body.insert("status".into(), serde_json::json!({ "phase": "Terminating" }));
-        }
-        match how.propagation {
-            Propagation::Foreground => add_finalizer(&mut new, "foregroundDeletion"),
-            Propagation::Orphan => add_finalizer(&mut new, "orphan"),
-            Propagation::Background => {}
-        }
-        let grace = self.grace(&old, how.grace_seconds);
-        if grace == 0 && new.meta.finalizers.is_empty() {
-            return Ok(self.delete_now(origin, &old, new, why));
-        }
-        let earlier = old.meta.deletion_grace_period_seconds;
-        if old.meta.is_deleting() && earlier.is_some_and(|g| g <= grace) && new == *old {
-            return Ok(old);
-        }
-        let begun = old.meta.deletion_timestamp.is_some();
-        if !begun || earlier.is_some_and(|g| grace < g) {
-            new.meta.deletion_timestamp = Some(Timestamp::new(self.wall().seconds().saturating_add(grace.clamp(0, MAX_GRACE_S))));
-            new.meta.deletion_grace_period_seconds = Some(grace);
-        }
-        if !begun && new.meta.generation > 0 {
-            new.meta.generation += 1;
-        }
-        Ok(self.write(origin, &old, new, why))
-    }
-
-    /// Removes an object; a Pod first gets a deletion timestamp with a grace period of 0.
-    fn delete_now(&mut self, origin: &Origin, old: &Rc<Object>, mut new: Object, why: Why) -> Rc<Object> {
-        if old.kind == Kind::Pod && old.meta.deletion_grace_period_seconds.is_none_or(|g| g > 0) {
-            if old.meta.deletion_timestamp.is_none() {
-                new.meta.deletion_timestamp = Some(self.wall());
-                new.meta.generation += 1;
-            }
-            new.meta.deletion_grace_period_seconds = Some(0);
-            let shown = self.write(origin, old, new, why.clone());
-            return self.remove(origin, &shown, (*shown).clone(), why);
-        }
-        self.remove(origin, old, new, why)
-    }
-
-    /// Grace period of a Pod in seconds: 0 without a kubelet or if its containers have ended.
-    fn grace(&self, object: &Object, asked: Option<i64>) -> i64 {
-        let Body::Pod(pod) = &object.body else { return 0 };
-        if pod.node_name.is_empty() || pod.is_terminal() {
-            return 0;
-        }
-        let wanted = asked.or(pod.spec.termination_grace_period_seconds).unwrap_or(30);
-        // A negative period counts as the shortest one.
-        let wanted = if wanted < 0 { 1 } else { wanted };
-        match object.meta.deletion_grace_period_seconds {
-            Some(current) => wanted.min(current),
-            None => wanted,
-        }
-    }
-
-    /// Whether a kubelet still has to stop this Pod.
-    fn is_graceful(&self, object: &Object) -> bool {
-        object.kind == Kind::Pod && object.meta.deletion_grace_period_seconds.is_some_and(|g| g > 0)
     }
 
     fn put(&mut self, object: &Rc<Object>) {
@@ -453,12 +373,6 @@ impl ApiServer {
             manager: origin.manager.clone(),
         });
         id
-    }
-}
-
-fn add_finalizer(object: &mut Object, name: &'static str) {
-    if !object.meta.has_finalizer(name) {
-        object.meta.finalizers.push(Str::new_static(name));
     }
 }
 

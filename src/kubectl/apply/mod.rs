@@ -55,7 +55,7 @@ fn run(client: &mut Client<'_>, words: &[String], stdin: &str) -> Result<Outcome
         return Err(Failure::error(NO_FILE));
     }
     let pruner = Pruner::parse(client, &args)?;
-    let selector = ObjectSelector::parse(args.get("selector"), None).map_err(Failure::error)?;
+    let selector = ObjectSelector::of_files(args.get("selector"))?;
     // All are read before the first is sent.
     let FileContents { mut documents, faults } = read(client, &args, stdin);
     documents.retain(|document| selector.matches(&document.value));

@@ -65,7 +65,7 @@ impl Pruner {
         if kinds.is_empty() {
             kinds = KINDS.to_vec();
         }
-        Ok(Some(Pruner { kinds, selector: ObjectSelector::parse(labels, None).map_err(Failure::error)? }))
+        Ok(Some(Pruner { kinds, selector: ObjectSelector::of_files(labels)? }))
     }
 
     /// Deletes what an apply of these objects has left out, in their namespaces and at the cluster scope.

@@ -133,7 +133,7 @@ pub fn finish(client: &mut Client<'_>, args: &Args, value: Value, fails: &str) -
 }
 
 fn from_text(client: &mut Client<'_>, args: &Args, stdin: &str) -> Result<Outcome, Failure> {
-    let selector = ObjectSelector::parse(args.get("selector"), None).map_err(Failure::error)?;
+    let selector = ObjectSelector::of_files(args.get("selector"))?;
     let FileContents { mut documents, faults } = documents::read(client, args, stdin);
     documents.retain(|document| selector.matches(&document.value));
     if documents.is_empty() && faults.is_empty() {

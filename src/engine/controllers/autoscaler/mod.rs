@@ -15,7 +15,7 @@ use crate::api::time::SECOND;
 use crate::api::{Body, Duration, Kind, Object, ObjectRef, Str, Timestamp};
 use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::out::{Action, Out, PassView};
-use crate::engine::store::ApiError;
+use crate::engine::store::{ApiError, ObjectScale};
 use crate::engine::why::Why;
 use behavior::{Behavior, ScaleHistory, normalize};
 use metrics::{MetricGoal, MetricTarget, Proposal, Tolerances, propose};
@@ -118,8 +118,8 @@ impl AutoscalerPass<'_> {
         };
         let what = "the HPA controller was able to get the target's current scale";
         self.set_condition("AbleToScale", ("True", "SucceededGetScale", what));
-        let scale = target.to_value();
-        let current = scale["spec"]["replicas"].as_i64().unwrap_or(0) as i32;
+        let (target, scale) = target;
+        let current = scale.replicas as i32;
         let least = self.spec.min_replicas.unwrap_or(1);
         if out.memory.is_empty() {
             // One microsecond earlier: the current recommendation is recorded separately.
@@ -135,7 +135,7 @@ impl AutoscalerPass<'_> {
         } else if current < least {
             (least, "Current number of replicas below Spec.MinReplicas".into())
         } else {
-            let (wanted, statuses) = self.ask(current, &target.meta.namespace, &selector_of(&scale), view, out);
+            let (wanted, statuses) = self.ask(current, &target.meta.namespace, &scale, view, out);
             metrics = statuses;
             let wanted = match wanted {
                 Ok(wanted) => wanted,
@@ -163,18 +163,34 @@ impl AutoscalerPass<'_> {
         self.set_counts(current, wanted.into(), metrics);
     }
 
-    /// The object whose size is to be set; the message is the API server's.
-    fn target(&self, out: &Out<'_>) -> Result<Rc<Object>, String> {
+    /// The object whose size is to be set, and its scale; the message is the API server's.
+    fn target(&self, out: &Out<'_>) -> Result<(Rc<Object>, ObjectScale), String> {
         let wanted = &self.spec.scale_target_ref;
-        let Some(kind) = Kind::from_api(&wanted.api_version, &wanted.kind) else {
+        let Some(kind) = out.server.definitions().named(&wanted.api_version, &wanted.kind) else {
             let group = wanted.api_version.split_once('/').map_or("", |(group, _)| group);
             return Err(format!("no matches for kind {:?} in group {group:?}", wanted.kind.as_str()));
         };
-        if !matches!(kind, Kind::Deployment | Kind::ReplicaSet | Kind::StatefulSet | Kind::ReplicationController) {
-            return Err("the server could not find the requested resource".into());
-        }
         let key = ObjectRef::new(kind, &self.object.meta.namespace, &wanted.name);
-        out.server.get(&key).cloned().ok_or_else(|| ApiError::not_found(kind, &key.name).message)
+        let object = out.server.get(&key).cloned().ok_or_else(|| ApiError::not_found(kind, &key.name).message)?;
+        let scale = out.server.scale_of(&object).map_err(|error| error.message)?;
+        Ok((object, scale))
+    }
+
+    /// The selector of the target's Pods; without one nothing can be measured.
+    fn selector(&mut self, scale: &ObjectScale, out: &mut Out<'_>) -> Result<LabelSelector, String> {
+        let (reason, message, condition) = match scale.pods() {
+            Ok(_) if scale.selector.is_empty() => {
+                ("SelectorRequired", "selector is required".to_owned(), "the HPA target's scale is missing a selector".to_owned())
+            }
+            Ok(selector) => return Ok(selector),
+            Err(fault) => {
+                let message = format!("couldn't convert selector into a corresponding internal selector object: {fault}");
+                ("InvalidSelector", message.clone(), message)
+            }
+        };
+        out.event(self.object, "Warning", reason, message.as_str());
+        self.set_condition("ScalingActive", ("False", "InvalidSelector", &condition));
+        Err(message)
     }
 
     /// Evaluates each metric: the largest proposal wins.
@@ -182,10 +198,14 @@ impl AutoscalerPass<'_> {
         &mut self,
         current: i32,
         namespace: &Str,
-        selector: &LabelSelector,
+        scale: &ObjectScale,
         view: &PassView<'_>,
         out: &mut Out<'_>,
     ) -> (Result<Wanted, String>, Value) {
+        let selector = &match self.selector(scale, out) {
+            Ok(selector) => selector,
+            Err(message) => return (Err(message), Value::Null),
+        };
         if let Some(message) = self.rivals(namespace, selector, view, out) {
             out.event(self.object, "Warning", "AmbiguousSelector", message.as_str());
             self.set_condition("ScalingActive", ("False", "AmbiguousSelector", &message));
@@ -238,8 +258,7 @@ impl AutoscalerPass<'_> {
             let Body::Other(body) = &other.body else { continue };
             let Ok(spec) = json::part::<Spec>(body.get("spec")) else { continue };
             let pass = AutoscalerPass { object: other, spec: &spec, status: Map::new(), now: self.now };
-            let Ok(target) = pass.target(out) else { continue };
-            let theirs = selector_of(&target.to_value());
+            let Some(theirs) = pass.target(out).ok().and_then(|(_, scale)| scale.pods().ok()) else { continue };
             let shared = |pod: &Rc<Object>| selector.matches(&pod.meta.labels) && theirs.matches(&pod.meta.labels);
             if view.cache.list_in(Kind::Pod, namespace).any(shared) {
                 names.push(format!("{namespace}/{}", other.meta.name));
@@ -298,14 +317,6 @@ impl AutoscalerPass<'_> {
         condition["reason"] = reason.into();
         condition["message"] = message.into();
     }
-}
-
-/// The selector of a workload's Pods.
-fn selector_of(scale: &Value) -> LabelSelector {
-    let selector = &scale["spec"]["selector"];
-    let plain = scale["kind"] == Kind::ReplicationController.name();
-    let whole = if plain { json!({ "matchLabels": selector }) } else { selector.clone() };
-    json::read(&whole).unwrap_or_default()
 }
 
 /// One metric of the spec.

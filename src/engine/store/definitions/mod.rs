@@ -14,7 +14,7 @@ use serde_json::Value;
 use std::cmp::Reverse;
 use std::rc::Rc;
 
-pub(super) use schema::{problems, read_rules};
+pub(super) use schema::{go_type, problems, read_rules, untyped};
 
 /// Keeps a definition until its objects are gone.
 pub const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
@@ -32,6 +32,17 @@ pub struct PrinterColumn {
     pub wide: bool,
 }
 
+/// Where the objects of a definition keep their scale, as JSON paths.
+#[derive(Clone, Debug, Default)]
+pub struct ScalePaths {
+    /// Replicas of the spec.
+    pub replicas: String,
+    /// Replicas of the status.
+    pub status_replicas: String,
+    /// The label selector as text, empty if there is none.
+    pub selector: String,
+}
+
 /// A version of a kind.
 #[derive(Clone, Debug)]
 pub struct Version {
@@ -43,8 +54,10 @@ pub struct Version {
     pub schema: Rc<Value>,
     /// Whether the status is a subresource.
     pub status: bool,
-    /// Where the number of replicas is in the spec, if it can be scaled.
-    pub replicas: Option<String>,
+    /// Where its objects keep their scale, if they can be scaled.
+    pub scale: Option<ScalePaths>,
+    /// JSON paths of the fields that its objects can be selected by, beside name and namespace.
+    pub selectable: Vec<String>,
     /// Its own columns, if it has any.
     pub columns: Vec<PrinterColumn>,
     /// The rules of its schema, by the path of the schema.
@@ -145,7 +158,12 @@ impl Version {
             rules: Rc::new(read_rules(&schema, &mut |_, _| {})),
             schema: Rc::new(schema),
             status: subresources.get("status").is_some_and(|status| !status.is_null()),
-            replicas: subresources["scale"]["specReplicasPath"].as_str().map(str::to_owned),
+            scale: subresources.get("scale").filter(|scale| scale.is_object()).map(|scale| ScalePaths {
+                replicas: text(&scale["specReplicasPath"]),
+                status_replicas: text(&scale["statusReplicasPath"]),
+                selector: text(&scale["labelSelectorPath"]),
+            }),
+            selectable: version["selectableFields"].as_array().into_iter().flatten().map(|field| text(&field["jsonPath"])).collect(),
             columns: version["additionalPrinterColumns"].as_array().into_iter().flatten().map(column).collect(),
         }
     }

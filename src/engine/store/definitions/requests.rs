@@ -1,10 +1,11 @@
-//! Requests for custom objects: how they are read, scaled, and how a definition ends.
+//! Requests for custom objects: how they are read, and how a definition ends.
 //!
 //! Models `apiextensions-apiserver/pkg/registry/customresource/{strategy,etcd}.go`.
 
 use super::super::error::{ApiError, StatusReason};
-use super::super::managers::Unknown;
-use super::super::requests::Patch;
+use super::super::managers::{RepeatedField, Unknown};
+use super::super::requests::reset_metadata;
+use super::super::scale;
 use super::super::server::{ApiServer, Origin};
 use super::super::validation;
 use super::{Definition, Definitions, rules, schema};
@@ -43,6 +44,10 @@ impl ApiServer {
         old: Option<&Rc<Object>>,
     ) -> Result<Object, ApiError> {
         let definition = self.defined(kind)?;
+        match old {
+            Some(old) => self.check_preconditions(origin, &value, old)?,
+            None => reset_metadata(&mut value),
+        }
         if definition.terminating && old.is_none() {
             let message = "create not allowed while custom resource definition is terminating".into();
             return Err(ApiError { reason: StatusReason::MethodNotAllowed, message, cause: None });
@@ -54,14 +59,18 @@ impl ApiServer {
         self.warnings.extend(version.deprecation.clone().filter(|_| old.is_none()));
         let unknown: Vec<String> =
             schema::prune(&version.schema, &mut value).iter().map(|path| format!("unknown field {path:?}")).collect();
+        let repeated = origin.manager.as_ref().map(|manager| manager.repeated.clone()).unwrap_or_default();
         match origin.manager.as_ref().map_or(Unknown::Refuse, |manager| manager.unknown) {
-            Unknown::Refuse if !unknown.is_empty() => {
-                let (kind_name, all) = (kind.name(), unknown.join(", "));
+            Unknown::Refuse if !unknown.is_empty() || !repeated.is_empty() => {
+                let (kind_name, all) = (kind.name(), RepeatedField::strict(&repeated, unknown).join(", "));
                 let message =
                     format!("{kind_name} in version {:?} cannot be handled as a {kind_name}: strict decoding error: {all}", version.name);
                 return self.refused(origin, kind, &name, ApiError::bad_request(message));
             }
-            Unknown::Warn => self.warnings.extend(unknown),
+            Unknown::Warn => {
+                self.warnings.extend(repeated.iter().map(RepeatedField::to_string));
+                self.warnings.extend(unknown);
+            }
             _ => {}
         }
         value["apiVersion"] = kind.api_version().into();
@@ -74,8 +83,10 @@ impl ApiServer {
                 map.insert("status".into(), status.clone());
             }
         }
+        schema::drop_nulls(&version.schema, &mut value, 0);
         schema::default(&version.schema, &mut value, 0);
         let mut errors = validation::validate_metadata(&value);
+        errors.extend(before.as_ref().and_then(|before| validation::new_finalizers(&value, before)));
         errors.extend(schema::validate(&version.schema, &value, before.as_ref()));
         if !version.rules.is_empty() {
             match rules::blocked(&errors) {
@@ -83,6 +94,7 @@ impl ApiServer {
                 None => errors.extend(rules::broken(version, &value, before.as_ref())),
             }
         }
+        errors.extend(version.scale.as_ref().and_then(|scale| scale::problems(&scale.replicas, &value)));
         if !errors.is_empty() {
             let error = ApiError::invalid_fields(&kind.group_kind(), &name, &errors);
             return self.refused(origin, kind, &name, error);
@@ -129,20 +141,6 @@ impl ApiServer {
             return self.refused(origin, kind, &name, error);
         }
         Object::from_value(kind, value).map_err(ApiError::bad_request)
-    }
-
-    /// Sets the number of replicas, where the definition says it is.
-    pub(in crate::engine::store) fn scale_custom(
-        &mut self,
-        origin: &Origin,
-        key: &ObjectRef,
-        replicas: i64,
-        why: Why,
-    ) -> Result<Rc<Object>, ApiError> {
-        let definition = self.defined(key.kind)?;
-        let path = definition.version("").replicas.clone().ok_or_else(gone)?;
-        let change = path.trim_start_matches('.').rsplit('.').fold(json!(replicas), |inner, name| json!({ name: inner }));
-        self.patch(origin, key, Patch::Merge, &change, why)
     }
 
     /// Marks a definition whose deletion begins: its loop deletes the objects and then lets it go.

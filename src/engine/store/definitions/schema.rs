@@ -82,6 +82,79 @@ pub(super) fn default(schema: &Value, value: &mut Value, depth: usize) {
     }
 }
 
+/// Removes null from fields that may not be null and have no default, as if they had been left out.
+pub(super) fn drop_nulls(schema: &Value, value: &mut Value, depth: usize) {
+    match value {
+        _ if depth > DEEPEST => {}
+        Value::Object(map) => map.retain(|name, value| {
+            let Some(schema) = below(schema, name) else { return true };
+            if value.is_null() && !is_on(schema, "nullable") && schema.get("default").is_none() && schema.is_object() {
+                return false;
+            }
+            drop_nulls(schema, value, depth + 1);
+            true
+        }),
+        Value::Array(items) => items.iter_mut().for_each(|item| drop_nulls(&schema["items"], item, depth + 1)),
+        _ => {}
+    }
+}
+
+/// Why a value is none of a schema's type, in the words of server-side apply: fields that are not declared, and values of other types.
+///
+/// Models `structured-merge-diff/v6/typed/validate.go`.
+pub(in crate::engine::store) fn untyped(schema: &Value, value: &Value) -> Vec<String> {
+    let mut problems = Vec::new();
+    let undeclared = prune(schema, &mut value.clone());
+    problems.extend(undeclared.into_iter().map(|path| (format!(".{path}"), "field not declared in schema".to_owned())));
+    mistyped(schema, value, "", 0, &mut problems);
+    crate::sort::sort(&mut problems);
+    problems.into_iter().map(|(path, problem)| format!("{path}: {problem}")).collect()
+}
+
+fn mistyped(schema: &Value, value: &Value, path: &str, depth: usize, problems: &mut Vec<(String, String)>) {
+    let free = is_on(schema, "x-kubernetes-int-or-string") || value.is_null() || depth > DEEPEST;
+    let go = || match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let problem = match schema["type"].as_str().unwrap_or("") {
+        _ if free => None,
+        "integer" | "number" if !value.is_number() => Some(format!("expected numeric (int or float), got {}", go_type(value))),
+        "string" if !value.is_string() => Some(format!("expected string, got &value.valueUnstructured{{Value:{}}}", go())),
+        "boolean" if !value.is_boolean() => Some(format!("expected boolean, got &{{{}}}", go())),
+        _ => None,
+    };
+    problems.extend(problem.map(|problem| (path.to_owned(), problem)));
+    match value {
+        Value::Object(map) if !free => {
+            for (name, value) in map {
+                if let Some(schema) = below(schema, name) {
+                    mistyped(schema, value, &format!("{path}.{name}"), depth + 1, problems);
+                }
+            }
+        }
+        Value::Array(items) if !free => {
+            for (index, item) in items.iter().enumerate() {
+                mistyped(&schema["items"], item, &format!("{path}[{index}]"), depth + 1, problems);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The type that Go decodes a value of JSON as.
+pub(in crate::engine::store) fn go_type(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "<nil>",
+        Value::Bool(_) => "bool",
+        Value::Number(number) if number.is_f64() => "float64",
+        Value::Number(_) => "int64",
+        Value::String(_) => "string",
+        Value::Array(_) => "[]interface {}",
+        Value::Object(_) => "map[string]interface {}",
+    }
+}
+
 /// Values that break a schema. What an update leaves as it was is not looked at again.
 pub(super) fn validate(schema: &Value, value: &Value, old: Option<&Value>) -> Vec<FieldError> {
     let mut check = Check { errors: Vec::new() };

@@ -3,6 +3,7 @@
 //!
 //! Models `structured-merge-diff/v6/merge/{update,conflict}.go` and `managedfields/internal/{conflict,lastappliedmanager}.go`.
 
+use super::super::definitions::untyped;
 use super::super::error::{ApiError, StatusReason};
 use super::super::requests::Subresource;
 use super::super::server::{ApiServer, Origin};
@@ -25,7 +26,7 @@ impl ApiServer {
         {
             return Err(ApiError::bad_request("metadata.managedFields must be nil".to_owned()));
         }
-        untyped(kind, &key, &config)?;
+        self.check_typed(kind, &key, &config)?;
         let manager = origin.manager.as_deref().cloned().unwrap_or_else(|| Manager::update(KUBECTL, ""));
         let is_status = manager.subresource == Subresource::Status.word();
         if is_status {
@@ -61,6 +62,28 @@ impl ApiServer {
             return Ok(live);
         }
         if is_status { self.update_status(&origin, object, why) } else { self.update(&origin, object, why) }
+    }
+
+    /// A configuration must have the fields of its kind.
+    fn check_typed(&self, kind: Kind, key: &ObjectRef, config: &Value) -> Result<(), ApiError> {
+        let api_version = config["apiVersion"].as_str().unwrap_or("");
+        let faults: Vec<String> = match self.definitions.of(kind) {
+            Some(definition) => untyped(&definition.version(api_version.rsplit('/').next().unwrap_or("")).schema, config),
+            None => {
+                let problems = schema::strict_errors(&kind.api_version(), kind.name(), config);
+                problems.iter().filter(|p| p.unknown).map(|p| format!(".{}: field not declared in schema", p.path)).collect()
+            }
+        };
+        if faults.is_empty() {
+            return Ok(());
+        }
+        let place = if key.namespace.is_empty() { format!("/{}", key.name) } else { format!("{}/{}", key.namespace, key.name) };
+        let detail = if faults.len() == 1 { faults.concat() } else { format!("errors:\n  {}", faults.join("\n  ")) };
+        Err(ApiError {
+            reason: StatusReason::Unknown,
+            message: format!("failed to create typed patch object ({place}; {api_version}, Kind={}): {detail}", kind.name()),
+            cause: None,
+        })
     }
 
     /// The live object with the configuration over it, without what this manager no longer applies.
@@ -153,21 +176,4 @@ fn annotation() -> FieldSet {
     let mut set = FieldSet::new();
     set.insert("f:metadata".into(), json!({"f:annotations": {".": {}, format!("f:{LAST_APPLIED}"): {}}}));
     set
-}
-
-/// A configuration must have the fields of its kind.
-fn untyped(kind: Kind, key: &ObjectRef, config: &Value) -> Result<(), ApiError> {
-    let problems = schema::strict_errors(&kind.api_version(), kind.name(), config);
-    let unknown: Vec<String> =
-        problems.iter().filter(|p| p.unknown).map(|p| format!(".{}: field not declared in schema", p.path)).collect();
-    if unknown.is_empty() {
-        return Ok(());
-    }
-    let place = if key.namespace.is_empty() { format!("/{}", key.name) } else { format!("{}/{}", key.namespace, key.name) };
-    let detail = if unknown.len() == 1 { unknown.concat() } else { format!("errors:\n  {}", unknown.join("\n  ")) };
-    Err(ApiError {
-        reason: StatusReason::Unknown,
-        message: format!("failed to create typed patch object ({place}; {}, Kind={}): {detail}", kind.api_version(), kind.name()),
-        cause: None,
-    })
 }

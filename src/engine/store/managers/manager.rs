@@ -17,6 +17,8 @@ pub struct Manager {
     pub(in crate::engine::store) applies: bool,
     /// What happens to unknown fields.
     pub(in crate::engine::store) unknown: Unknown,
+    /// Fields that stand twice in what it sent.
+    pub(in crate::engine::store) repeated: Rc<[RepeatedField]>,
     /// The managers that it names in place of those of the object.
     pub(in crate::engine::store) given: Option<Rc<[Managed]>>,
     /// Whether it ends client-side apply with what it applies.
@@ -64,6 +66,37 @@ pub enum Unknown {
     Drop,
 }
 
+/// A field that stands twice in one object of a body.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RepeatedField {
+    /// In JSON: its path, such as `spec.containers[0].image`.
+    Json(String),
+    /// In YAML: the line of the second one, and its key.
+    Yaml(usize, String),
+}
+
+impl std::fmt::Display for RepeatedField {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            RepeatedField::Json(path) => write!(f, "duplicate field {path:?}"),
+            RepeatedField::Yaml(line, key) => write!(f, "line {line}: key {key:?} already set in map"),
+        }
+    }
+}
+
+impl RepeatedField {
+    /// The strict decoding errors of a body, with those of its unknown fields.
+    pub fn strict(repeated: &[RepeatedField], unknown: Vec<String>) -> Vec<String> {
+        let (json, yaml): (Vec<_>, Vec<_>) = repeated.iter().partition(|field| matches!(field, RepeatedField::Json(_)));
+        let mut errors: Vec<String> = json.iter().map(ToString::to_string).chain(unknown).collect();
+        if !yaml.is_empty() {
+            errors.push(format!("yaml: unmarshal errors:{}", yaml.iter().map(|field| format!("\n  {field}")).collect::<String>()));
+        }
+        errors
+    }
+}
+
 impl Manager {
     /// A client that updates fields.
     pub fn update(name: &str, subresource: &'static str) -> Manager {
@@ -73,6 +106,7 @@ impl Manager {
             fields: Fields::None,
             applies: false,
             unknown: Unknown::Refuse,
+            repeated: Rc::default(),
             given: None,
             migrates: false,
         }
@@ -87,5 +121,10 @@ impl Manager {
     /// The same with another treatment of unknown fields.
     pub fn with_unknown(self, unknown: Unknown) -> Manager {
         Manager { unknown, ..self }
+    }
+
+    /// A client that sent fields twice.
+    pub fn with_repeated(self, repeated: &[RepeatedField]) -> Manager {
+        Manager { repeated: repeated.into(), ..self }
     }
 }

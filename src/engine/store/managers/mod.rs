@@ -18,7 +18,7 @@ use crate::engine::journal::{Actor, Entry, Op, Record};
 use fields::{FieldSet, Shape};
 pub use history::ManagedHistory;
 pub(super) use manager::{Fields, Managed};
-pub use manager::{Manager, Unknown};
+pub use manager::{Manager, RepeatedField, Unknown};
 use serde_json::{Map, Value, json};
 use std::rc::Rc;
 

@@ -3,7 +3,7 @@
 //! Models `apimachinery/pkg/api/validation/objectmeta.go`.
 
 use super::names::{self, is_label_value, is_qualified_name};
-use super::{ErrorType, Errors, has, list, text};
+use super::{ErrorType, Errors, FieldError, has, list, text};
 use serde_json::Value;
 
 const ANNOTATIONS_LIMIT: usize = 256 * 1024;
@@ -44,6 +44,21 @@ pub fn metadata(errors: &mut Errors, object: &Value) {
             errors.invalid("metadata.finalizers", finalizer, detail);
         }
     }
+}
+
+/// An object that is deleted may lose finalizers and get no more.
+pub fn new_finalizers(object: &Value, old: &Value) -> Option<FieldError> {
+    let (metadata, before) = (&object["metadata"], list(&old["metadata"], "finalizers"));
+    if text(&old["metadata"], "deletionTimestamp").is_empty() {
+        return None;
+    }
+    let mut new: Vec<&str> = list(metadata, "finalizers").iter().filter(|one| !before.contains(one)).filter_map(Value::as_str).collect();
+    crate::sort::sort(&mut new);
+    let found: Vec<String> = new.iter().map(|name| format!("{name:?}")).collect();
+    let found = format!("found new finalizers []string{{{}}}", found.join(", "));
+    let detail = format!("no new finalizers can be added if the object is being deleted, {found}");
+    let field = "metadata.finalizers".to_owned();
+    (!new.is_empty()).then(|| FieldError { field, fault: ErrorType::Forbidden, value: String::new(), detail })
 }
 
 /// References to owners: complete, and at most one of them to a controller.

@@ -45,6 +45,11 @@ pub fn validate_metadata(object: &Value) -> Vec<FieldError> {
     errors.list
 }
 
+/// Finalizers that an object got while it is deleted.
+pub fn new_finalizers(object: &Value, old: &Value) -> Option<FieldError> {
+    meta::new_finalizers(object, old)
+}
+
 fn validate(object: &Value) -> Errors {
     let mut errors = Errors::default();
     meta::metadata(&mut errors, object);

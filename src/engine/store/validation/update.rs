@@ -10,6 +10,7 @@ const IMMUTABLE: &str = "field is immutable";
 /// Validates an object that is to replace another one.
 pub fn validate_update(new: &Value, old: &Value) -> Vec<FieldError> {
     let mut errors = validate(new);
+    errors.list.extend(super::new_finalizers(new, old));
     let part = |object: &Value| Value::Object(object["spec"].as_object().cloned().unwrap_or_default());
     let (spec, before) = (&part(new), &part(old));
     match text(new, "kind") {

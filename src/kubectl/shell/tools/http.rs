@@ -2,7 +2,7 @@
 
 use super::tool::{ShellTool, ToolCall};
 use crate::api::Object;
-use crate::engine::connectivity::{Backend, HttpRequest, Led, RequestOutcome, Routed, route, through_gateway};
+use crate::engine::connectivity::{Backend, HttpRequest, Led, RequestOutcome, Routed, host_and_port, route, through_gateway};
 use crate::engine::disk::{FilePlace, place};
 use crate::engine::gateway::gateway_at;
 use crate::kubectl::shell::room::{CommandRoom, Done};
@@ -114,9 +114,8 @@ fn request(call: &mut ToolCall<'_, '_, '_>, words: &Words<'_>) -> Request {
     let (scheme, rest) = url.split_once("://").unwrap_or(("http", url));
     // The query and the fragment are no part of the path.
     let (rest, query) = rest.split('#').next().unwrap_or("").split_once('?').unwrap_or((rest.split('#').next().unwrap_or(""), ""));
-    let (place, path) = rest.split_once('/').map_or((rest, String::from("/")), |(place, path)| (place, format!("/{path}")));
-    let default = if scheme == "https" { 443 } else { 80 };
-    let (host, port) = place.rsplit_once(':').map_or((place, default), |(host, port)| (host, port.parse().unwrap_or(default)));
+    let path = rest.split_once('/').map_or(String::from("/"), |(_, path)| format!("/{path}"));
+    let (host, port) = host_and_port(url);
     let headers: Vec<(&str, &str)> = words.headers().collect();
     let named = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("host")).map_or(host, |(_, value)| value);
     // `--resolve HOST:PORT:ADDRESS` stands in for a record of DNS.

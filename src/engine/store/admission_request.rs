@@ -1,0 +1,16 @@
+//! A write as webhooks and policies of admission are told of it.
+
+use crate::api::Object;
+
+/// A write that is to be admitted.
+#[derive(Clone, Copy)]
+pub(super) struct AdmissionRequest<'a> {
+    /// `CREATE`, `UPDATE`, `DELETE`
+    pub operation: &'static str,
+    /// `scale`, `status`; empty for the object itself.
+    pub subresource: &'a str,
+    /// The object as it is to be, or the one that is deleted.
+    pub object: &'a Object,
+    /// The object as it is.
+    pub old: Option<&'a Object>,
+}
