@@ -50,7 +50,7 @@
   var first = part('loopscope_bg');
   // A manifest or a lesson at an address of its own.
   var address = query.get('src') || (/[/.]/.test(query.get('lesson') || '') && query.get('lesson'));
-  var given = address && load(address);
+  var loaded = address && load(address);
   var isLinked = location.hash.length > 1 || Boolean(address) || query.get('view') === 'storage';
   if (isLinked) part('linked').catch(function () { /* told when it is needed */ });
   first.then(function () { return part('play'); }).catch(function () { /* told when it is needed */ });
@@ -345,7 +345,7 @@
       .then(turn)
       .then(function (loaded) { return instantiate(loaded[0]); })
       .then(read)
-      .then(function (bring) { return given ? given.then(function () { return bring; }) : bring; })
+      .then(function (bring) { return loaded ? loaded.then(function () { return bring; }) : bring; })
       .then(function (bring) { return isLinked ? bring('linked').then(function () { return bring; }) : bring; })
       .then(function (bring) {
         function rest() { return Promise.all([bring('linked'), bring('rest'), styles('later.css')]); }

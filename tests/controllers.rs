@@ -159,7 +159,7 @@ const FOREIGN: &str = "- apply: |
       group: apps.kruise.io
       scope: Namespaced
       names: {kind: StatefulSet, plural: statefulsets, singular: statefulset}
-      versions: [{name: v1beta1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
+      versions: [{name: v1beta1, served: true, storage: true, subresources: {scale: {specReplicasPath: .spec.replicas, statusReplicasPath: .status.replicas}}, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
 - wait: 1s
 ";
 
@@ -214,6 +214,36 @@ fn kinds_of_other_groups_are_not_the_built_in_ones() {
     let foreign = owned("apps.kruise.io/v1beta1", "StatefulSet", "db");
     assert_eq!(foreign.key("default"), Some(ObjectRef::new(kruise, "default", "db")));
     assert!(!foreign.is_kind(Kind::StatefulSet) && owned("apps/v1beta2", "StatefulSet", "db").is_kind(Kind::StatefulSet));
+}
+
+/// `disruption.go`, `getScaleController`: a controller of any kind is asked for its scale.
+#[test]
+fn budget_counts_the_replicas_of_a_custom_controller() {
+    let mut sim = run(&format!(
+        "steps:\n{FOREIGN}- apply: |\n    apiVersion: apps.kruise.io/v1beta1\n    kind: StatefulSet\n    metadata: {{name: db}}\n    spec: {{replicas: 5}}\n"
+    ));
+    let kruise = Kind::from_api("apps.kruise.io/v1beta1", "StatefulSet").unwrap();
+    let uid = sim.list(kruise).next().unwrap().meta.uid;
+    let pod = format!(
+        "apiVersion: v1
+kind: Pod
+metadata:
+  name: db-0
+  labels: {{app: db}}
+  ownerReferences: [{{apiVersion: apps.kruise.io/v1beta1, kind: StatefulSet, name: db, uid: {uid}, controller: true}}]
+spec: {{containers: [{{name: c, image: nginx}}]}}
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {{name: db}}
+spec: {{maxUnavailable: 1, selector: {{matchLabels: {{app: db}}}}}}
+"
+    );
+    let done = scenario::finish(&mut sim, &["apply", "-f", "-"].map(String::from), &pod, 1_000_000);
+    assert_eq!(done.exit, Some(0), "{}", done.stderr);
+    scenario::settle(&mut sim);
+    let status = &object(&sim, Kind::PodDisruptionBudget, "db")["status"];
+    assert_eq!((&status["expectedPods"], &status["desiredHealthy"]), (&5.into(), &4.into()), "{status}");
 }
 
 /// A pattern of a definition is read as Go reads it.

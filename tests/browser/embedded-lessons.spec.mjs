@@ -58,7 +58,7 @@ for (const [name, code, attributes, inner, words] of [
   ['a manifest that is no YAML', 'manifest', '', 'kind: Pod\n  metadata: [\n', 'Line '],
   ['a manifest that is refused', 'refused', '', DEPLOYMENT, '`selector` does not match template `labels`'],
   ['a broken lesson', 'lesson', '', 'lesson: 1\ntitle: T\nsteps:\n- sya: Hello\n', 'Line 4'],
-  ['a diagram that does not exist', 'view', 'view="storag"', DEPLOYMENT.replace('api', 'web'), 'storag'],
+  ['a diagram that does not exist', 'view', 'view="storag"', DEPLOYMENT.replace('app: api', 'app: web'), 'storag'],
 ]) {
   test(`${name} is told in the frame and as an event`, async ({ page, baseURL }) => {
     await course(page, baseURL, element(attributes, manifest(inner)));
@@ -127,6 +127,8 @@ test('lessons and manifests at an address open on the page and in a frame, and w
   await open(page, `?lesson=${OWN}`);
   await expect(panel(page)).toContainText('The control loop');
   // A learner has the manifest of the step, not the source with its solutions.
+  await played(page);
+  await next(page).click();
   await expect.poll(() => page.evaluate(() => window.loopscope.manifest())).toContain('kind: Deployment');
   expect(await page.evaluate(() => window.loopscope.manifest())).not.toMatch(/solution|predict/);
   await open(page, `?embed&lesson=${OWN}`);
@@ -149,7 +151,7 @@ test('lessons and manifests at an address open on the page and in a frame, and w
 });
 
 test('theme and view of an element can be changed', async ({ page, baseURL }) => {
-  await course(page, baseURL, element('theme="light"', manifest(DEPLOYMENT.replace('api', 'web'))));
+  await course(page, baseURL, element('theme="light"', manifest(DEPLOYMENT.replace('app: api', 'app: web'))));
   const frame = page.frameLocator('iframe');
   await expect(frame.locator('.item').first()).toBeVisible({ timeout: 20_000 });
   await page.locator('#one').evaluate((scope) => { scope.setAttribute('view', 'nodes'); scope.setAttribute('theme', 'dark'); });

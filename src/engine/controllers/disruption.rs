@@ -5,7 +5,6 @@
 //! Models `pkg/controller/disruption/disruption.go`.
 
 use super::{Controller, Event, Watch};
-use crate::api::daemonset::DaemonSet;
 use crate::api::pod::{Pod, PodCondition};
 use crate::api::policy::{BudgetSpec, BudgetStatus};
 use crate::api::time::SECOND;
@@ -14,9 +13,8 @@ use crate::api::{Body, Kind, Object, ObjectRef, Timestamp, Uid};
 use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, PassView};
-use crate::engine::store::ApiError;
+use crate::engine::store::{ApiError, ApiServer};
 use crate::engine::why::Why;
-use serde_json::Value;
 use smol_str::format_smolstr;
 use std::rc::Rc;
 
@@ -75,7 +73,7 @@ impl Controller for DisruptionController {
         }
         say_several(key, &pods, view.cache, out);
         let generation = object.meta.generation;
-        let (expected, desired) = match expected(&spec, &pods, view.cache) {
+        let (expected, desired) = match expected(&spec, &pods, view.cache, out.server) {
             Ok(counts) => counts,
             Err(text) => {
                 let message = format_smolstr!("Failed to calculate the number of expected pods: {text}");
@@ -179,15 +177,15 @@ fn write(object: &Rc<Object>, old: &BudgetStatus, status: BudgetStatus, out: &mu
 }
 
 /// Expected number of Pods, and how many of them must stay healthy.
-fn expected(spec: &BudgetSpec, pods: &[Rc<Object>], cache: &Cache) -> Result<(i64, i64), String> {
+fn expected(spec: &BudgetSpec, pods: &[Rc<Object>], cache: &Cache, server: &ApiServer) -> Result<(i64, i64), String> {
     if let Some(max) = &spec.max_unavailable {
-        let all = wanted_by_owners(pods, cache)?;
+        let all = wanted_by_owners(pods, cache, server)?;
         return Ok((all, (all - max.resolve(all, true)).max(0)));
     }
     match &spec.min_available {
         Some(IntOrPercent::Int(n)) => Ok((pods.len() as i64, *n)),
         Some(percent) => {
-            let all = wanted_by_owners(pods, cache)?;
+            let all = wanted_by_owners(pods, cache, server)?;
             Ok((all, percent.resolve(all, true)))
         }
         None => Ok((0, 0)),
@@ -196,7 +194,7 @@ fn expected(spec: &BudgetSpec, pods: &[Rc<Object>], cache: &Cache) -> Result<(i6
 
 /// Sum of the desired replicas of the Pods' controllers, each counted once, a Deployment too while its Pods belong to several ReplicaSets; bare
 /// Pods do not count.
-fn wanted_by_owners(pods: &[Rc<Object>], cache: &Cache) -> Result<i64, String> {
+fn wanted_by_owners(pods: &[Rc<Object>], cache: &Cache, server: &ApiServer) -> Result<i64, String> {
     let (mut owners, mut scales): (Vec<Uid>, Vec<(Uid, i64)>) = (Vec::new(), Vec::new());
     for pod in pods {
         let Some(owner) = pod.meta.controller() else { continue };
@@ -204,7 +202,7 @@ fn wanted_by_owners(pods: &[Rc<Object>], cache: &Cache) -> Result<i64, String> {
             continue;
         }
         owners.push(owner.uid);
-        let (uid, replicas) = scale(pod, cache)?.ok_or_else(|| format!("found no controllers for pod {:?}", pod.meta.name.as_str()))?;
+        let (uid, replicas) = scale(pod, cache, server)?.ok_or_else(|| format!("found no controllers for pod {:?}", pod.meta.name.as_str()))?;
         if !scales.iter().any(|(scaled, _)| *scaled == uid) {
             scales.push((uid, replicas));
         }
@@ -213,7 +211,7 @@ fn wanted_by_owners(pods: &[Rc<Object>], cache: &Cache) -> Result<i64, String> {
 }
 
 /// Uid and desired replicas of a Pod's controller, or of the Deployment above it.
-fn scale(pod: &Object, cache: &Cache) -> Result<Option<(Uid, i64)>, String> {
+fn scale(pod: &Object, cache: &Cache, server: &ApiServer) -> Result<Option<(Uid, i64)>, String> {
     let owner_of = |object: &Object| {
         let owner = object.meta.controller()?;
         let key = owner.key(&object.meta.namespace)?;
@@ -228,15 +226,9 @@ fn scale(pod: &Object, cache: &Cache) -> Result<Option<(Uid, i64)>, String> {
     if let Some(set) = owner.get::<StatefulSet>() {
         return Ok(Some((uid, i64::from(set.spec.replicas))));
     }
-    if owner.kind == Kind::ReplicationController
-        && let Body::Other(map) = &owner.body
-    {
-        return Ok(map.get("spec").and_then(|s| s.get("replicas")).and_then(Value::as_i64).map(|replicas| (uid, replicas)));
-    }
-    if owner.get::<DaemonSet>().is_some() || matches!(owner.kind, Kind::Job | Kind::CronJob) {
-        return Err(format!("{} does not implement the scale subresource", owner.kind.group_resource()));
-    }
-    Ok(None)
+    // Any other kind is asked for its scale.
+    let scale = server.scale_of(&owner).map_err(|_| format!("{} does not implement the scale subresource", owner.kind.group_resource()))?;
+    Ok(Some((uid, scale.replicas)))
 }
 
 #[cfg(test)]
@@ -258,7 +250,7 @@ mod tests {
             (spec(None, None), (0, 0)),
         ];
         for (spec, counts) in cases {
-            assert_eq!(expected(&spec, &[pod(), pod(), pod()], cache), Ok(counts), "{spec:?}");
+            assert_eq!(expected(&spec, &[pod(), pod(), pod()], cache, sim.server()), Ok(counts), "{spec:?}");
         }
     }
 }
