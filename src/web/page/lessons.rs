@@ -213,6 +213,7 @@ impl Page {
         let on = self.on(ctx).reform(crate::session::Msg::Lesson);
         // A sandboxed frame saves nothing; it tells the page around it instead.
         let on_save = (!self.settings.embed).then(|| ctx.link().callback(|()| Msg::SaveProgress));
-        html! { <LessonPanel card={card} lang={self.settings.lang} on={on} on_present={ctx.link().callback(|()| Msg::Present)} on_save={on_save} presents={dom::presents()} /> }
+        let following = self.state.borrow().player.as_ref().and_then(|player| library::after(player.file().name()));
+        html! { <LessonPanel card={card} {following} on_lesson={ctx.link().callback(Msg::OpenLesson)} lang={self.settings.lang} on={on} on_present={ctx.link().callback(|()| Msg::Present)} on_save={on_save} presents={dom::presents()} /> }
     }
 }
