@@ -24,7 +24,7 @@ const tongues = {
   en: {
     file: 'docs/gallery.md', up: '../', suffix: '', names: catalogue('en'),
     head: '# Lessons and examples\n\nMade by `make gallery` from the lessons and examples of the page.\n', lessons: '## Lessons\n',
-    examples: '## Examples\n\nThey are in the menu *Lessons* of the page as well.\n',
+    examples: '## Examples\n\nThey are in the picker of the page as well.\n',
     open: (title) => `Open ${title}`, kinds: (kinds) => `${kinds.join(', ')}. `,
     counts: (steps, asked, tasks) => ` ${[many(steps, 'step'), asked && many(asked, 'prediction'), tasks && many(tasks, 'task')].filter(Boolean).join(', ')}. `,
   },
