@@ -101,5 +101,7 @@
     clearInterval(measuring);
     if (entries[entries.length - 1].isIntersecting) measuring = setInterval(measure, 500);
   }).observe(document.documentElement);
+  // What was wrong before anybody listened.
+  page.tell();
   send({ type: 'event', event: 'ready', detail: { methods: Object.keys(methods) } });
 })();

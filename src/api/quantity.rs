@@ -187,6 +187,11 @@ impl Quantity {
         Quantity { nano: i128::from(value) * (NANO / 1000), format: Format::DecimalSI }
     }
 
+    /// A number of bytes, printed in powers of two.
+    pub fn bytes(value: i64) -> Quantity {
+        Quantity { format: Format::BinarySI, ..Quantity::units(value) }
+    }
+
     /// Thousandths, rounded up.
     pub fn as_millis(self) -> i64 {
         self.rounded(NANO / 1000)

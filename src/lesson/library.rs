@@ -11,6 +11,13 @@ pub struct LibraryEntry {
     pub title: Constant,
 }
 
+/// The same entry, by its name.
+impl PartialEq for LibraryEntry {
+    fn eq(&self, other: &LibraryEntry) -> bool {
+        self.name == other.name
+    }
+}
+
 /// All of them.
 pub const ALL: &[LibraryEntry] = &[
     LibraryEntry { name: "control-loop", title: || msg::lesson_title_control_loop() },
@@ -30,6 +37,11 @@ pub const ALL: &[LibraryEntry] = &[
     LibraryEntry { name: "no-endpoints", title: || msg::lesson_title_no_endpoints() },
     LibraryEntry { name: "drain", title: || msg::lesson_title_drain() },
 ];
+
+/// The lesson that is taken after one of a name; none after the last.
+pub fn after(name: &str) -> Option<&'static LibraryEntry> {
+    ALL.iter().skip_while(|entry| entry.name != name).nth(1)
+}
 
 /// The lesson of a name.
 pub fn named(name: &str) -> Option<&'static LibraryEntry> {

@@ -5,6 +5,7 @@ use super::history;
 use super::manifest_file::is_save;
 use super::run::Run;
 use crate::actions::{Command, OutputLine};
+use crate::engine::fault;
 use crate::i18n::{Message, msg};
 use crate::kubectl::BesideAct;
 use std::rc::Rc;
@@ -22,9 +23,24 @@ pub const SHELL_PROMPT: &str = "/ #";
 /// What the console answers by itself.
 pub const OWN: [&str; 3] = ["clear", "help", "history"];
 
-/// Whether a line changes nothing in the cluster.
+/// Whether a line, or each command of a printed session, changes nothing in the cluster.
 pub fn only_reads(line: &str) -> bool {
-    line.is_empty() || OWN.contains(&line) || crate::kubectl::only_reads(line)
+    match typed(line) {
+        Some(lines) => lines.iter().all(|line| only_reads(line)),
+        None => line.is_empty() || OWN.contains(&line) || asks_for_faults(line) || crate::kubectl::only_reads(line),
+    }
+}
+
+/// Whether a line asks which faults there are.
+fn asks_for_faults(line: &str) -> bool {
+    let mut words = line.split_whitespace();
+    words.next() == Some("fault") && words.next().is_none_or(|word| matches!(word, "help" | "--help" | "-h"))
+}
+
+/// What `fault` by itself prints: the faults, a line each.
+fn fault_usage() -> Vec<OutputLine> {
+    let lines = fault::usage().map(|form| ["  fault ", form].concat());
+    std::iter::once("Usage:".to_owned()).chain(lines).map(|text| OutputLine::new(text, false)).collect()
 }
 
 /// What can be entered, in lines.
@@ -176,6 +192,7 @@ impl Console {
             }
             "help" => return vec![Effect::Print(help())],
             "history" => return vec![Effect::Print(history::printed(run))],
+            line if asks_for_faults(line) => return vec![Effect::Print(fault_usage())],
             _ => {}
         }
         if let Some(manifest @ Command::Apply(_)) = recalled {
@@ -208,6 +225,32 @@ impl Console {
             output.drain(..more);
         }
     }
+}
+
+/// The commands of a text as a terminal prints it, each behind its prompt, with their output in between, which is left out. Nothing of a
+/// text without a prompt.
+pub(super) fn typed(text: &str) -> Option<Vec<String>> {
+    let entered = |line: &str| {
+        let line = line.trim_start();
+        let prompts = [PROMPT, SHELL_PROMPT].into_iter();
+        prompts.filter_map(|prompt| line.strip_prefix(prompt)).find_map(|rest| rest.strip_prefix(' ')).map(str::trim).map(str::to_owned)
+    };
+    let mut commands: Vec<String> = Vec::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        let Some(mut command) = entered(line).filter(|command| !command.is_empty()) else { continue };
+        // What the shell asks for behind `>`, and a text that goes up to its last word, are of the command.
+        let end = command.split_once("<<").map(|(_, word)| word.trim_start_matches('-').trim().trim_matches(['\'', '"']).to_owned());
+        let end = end.and_then(|word| word.split([' ', '|', ';', '>', '\'', '"']).next().map(str::to_owned));
+        let mut goes_on = end.is_some() || command.ends_with('\\');
+        while goes_on && let Some(next) = lines.next() {
+            let next = next.strip_prefix("> ").unwrap_or(next);
+            command = [&command, "\n", next].concat();
+            goes_on = end.as_ref().map_or(next.ends_with('\\'), |word| next.trim() != word);
+        }
+        commands.push(command);
+    }
+    (!commands.is_empty()).then_some(commands)
 }
 
 /// The lines of a text that is a list of commands, a line each, as they are copied from a page: each is entered by itself. All else of several
@@ -441,6 +484,49 @@ mod tests {
         assert_eq!(super::listed("for i in 1 2\ndo kubectl get pods\ndone"), None);
         assert_eq!(super::listed("kubectl apply -f - <<EOF\nkind: Pod\nEOF"), None);
         assert_eq!(super::listed("kubectl get pods"), None);
+    }
+
+    #[test]
+    fn a_fault_by_itself_prints_which_faults_there_are() {
+        let mut state = settled(WEB);
+        for line in ["fault", "fault --help"] {
+            let before = state.console.lines.len();
+            enter(&mut state, line);
+            let told = &state.console.lines[before + 1..];
+            assert!(told.len() > 15 && told.iter().all(|line| !line.error), "{told:?}");
+            assert!(told.iter().any(|line| line.text == "  fault node-down NODE"), "{told:?}");
+        }
+        assert!(!state.replacing.acted, "it changes nothing");
+    }
+
+    #[test]
+    fn a_printed_session_is_entered_without_its_prompts_and_output() {
+        let mut state = settled(WEB);
+        let entered =
+            |state: &State, from: usize| state.console.lines[from..].iter().filter_map(|line| line.entered.clone()).collect::<Vec<_>>();
+        let before = state.console.lines.len();
+        enter(&mut state, "$ kubectl get deployments");
+        assert_eq!(entered(&state, before), ["kubectl get deployments"]);
+        assert!(printed(&state).contains("web    2/2"), "{}", printed(&state));
+        let before = state.console.lines.len();
+        enter(
+            &mut state,
+            "$ kubectl scale deployment web --replicas=3\ndeployment.apps/web scaled\n\n$ kubectl apply -f - <<EOF\n> apiVersion: v1\n> kind: \
+             ConfigMap\n> metadata: {name: notes}\n> EOF\nconfigmap/notes created\n$ kubectl get \\\n> configmap notes -o name\nconfigmap/notes",
+        );
+        let lines = entered(&state, before);
+        assert_eq!(
+            (lines.len(), lines[0].as_str(), lines[2].as_str()),
+            (3, "kubectl scale deployment web --replicas=3", "kubectl get \\\nconfigmap notes -o name")
+        );
+        assert!(printed(&state).ends_with("configmap/notes"), "{}", printed(&state));
+        assert_eq!(state.timeline.run.sim().list(Kind::ConfigMap).filter(|map| map.meta.name == "notes").count(), 1);
+        // Into a program in a container, too.
+        enter(&mut state, "kubectl exec -it deployment/web -- sh");
+        enter(&mut state, "/ # echo one\none\n/ # exit");
+        assert!(printed(&state).contains("/ # echo one\none") && !state.timeline.run.takes_input(), "{}", printed(&state));
+        assert_eq!(super::typed("echo $(date)"), None);
+        assert_eq!(super::typed("$HOME"), None);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::console::ConsoleMsg;
 use super::editor::{ApplyStatus, Editor};
 use super::effect::Effect;
 use super::examples;
-use super::lesson::{LessonFile, Player};
+use super::lesson::LessonFile;
 use super::msg::Msg;
 use super::permalink::{Link, LinkHistory, MAX_COMMANDS};
 use super::record::{Beginning, SavedRecord, Unreadable};
@@ -185,14 +185,18 @@ impl State {
             player: self.player.take(),
             acted: self.replacing.acted,
         };
-        // Who writes a lesson begins it again and again, and loses nothing by that.
-        let writes = before.player.as_ref().is_some_and(Player::is_own);
-        let empty = before.timeline.run.journal().is_empty();
-        self.replacing = Replacing { before: (!writes && !empty).then(|| Box::new(before)), ..Replacing::default() };
+        // Who writes a lesson begins it again and again, and loses nothing by that; nor does who has done nothing yet.
+        let keeps = before.player.as_ref().map_or(before.acted, |player| !player.is_own());
+        self.replacing = Replacing { before: keeps.then(|| Box::new(before)), ..Replacing::default() };
         self.timeline.run.epoch += 1;
         self.editor.show_lesson(&[], true);
         self.perform(vec![Effect::HistoryChanged]);
         self.open_lesson(LessonFile::new("", lesson), true);
+    }
+
+    /// Whether the way back after a new beginning is offered: not over a lesson, whose own beginning it would undo.
+    pub fn offers_undo(&self) -> bool {
+        self.replacing.before.is_some() && self.player.is_none()
     }
 
     /// Whether beginning again would lose text that is not applied, or something that a person did.
@@ -202,6 +206,12 @@ impl State {
 
     pub(super) fn replace(&mut self, msg: ReplaceMsg) {
         match msg {
+            // Who is through with a lesson goes on to the next.
+            ReplaceMsg::Ask(with @ Replacement::Lesson(_))
+                if self.player.as_ref().is_some_and(|player| player.is_over() && !player.is_own()) =>
+            {
+                self.begin_again(with, false);
+            }
             ReplaceMsg::Ask(with) if self.has_work() => self.replacing.asked = Some(with),
             ReplaceMsg::Ask(with) => self.begin_again(with, false),
             ReplaceMsg::Confirm => {

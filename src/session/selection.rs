@@ -242,6 +242,23 @@ mod tests {
     use std::collections::BTreeSet;
     use std::rc::Rc;
 
+    #[test]
+    fn a_loop_that_is_chosen_is_inspected_until_an_object_is() {
+        let mut state = settled((examples::ALL[0].text)());
+        let object = state.timeline.run.sim().list(Kind::Pod).next().unwrap().key();
+        let choose = |state: &mut State| state.update(SelectionMsg::Loop(Some("replicaset-controller".into())));
+        choose(&mut state);
+        assert_eq!(state.selection.inspected_loop(), None, "another diagram has no loops");
+        state.update(SelectionMsg::View(&crate::views::loops::VIEW));
+        assert_eq!(state.selection.inspected_loop(), Some("replicaset-controller"));
+        state.update(SelectionMsg::Select(Some(object)));
+        assert_eq!((state.selection.inspected_loop(), state.selection.selected_loop.is_some()), (None, true));
+        choose(&mut state);
+        assert_eq!(state.selection.inspected_loop(), Some("replicaset-controller"));
+        choose(&mut state);
+        assert_eq!((state.selection.inspected_loop(), state.selection.selected_loop.is_some()), (None, false));
+    }
+
     fn diagnosed(state: &State) -> (Vec<Diagnosis>, Rc<Vec<bool>>) {
         let found = state.diagnosis();
         let helps = state.verdicts(&found).helps;

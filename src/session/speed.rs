@@ -34,6 +34,15 @@ pub fn next(speed: f64, up: bool) -> f64 {
     }
 }
 
+/// The speed that an arrow key of the slider leads to; none for another key.
+pub fn by_key(speed: f64, key: &str) -> Option<f64> {
+    match key {
+        "ArrowRight" | "ArrowUp" => Some(next(speed, true)),
+        "ArrowLeft" | "ArrowDown" => Some(next(speed, false)),
+        _ => None,
+    }
+}
+
 /// `0.05×`, `0.5×`, `10×`.
 pub fn label(speed: f64) -> String {
     let digits = if speed < SLOWEST { 100.0 } else { 10.0 };
@@ -71,6 +80,20 @@ impl Pace {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_arrow_key_leads_to_the_next_stop_from_any_speed() {
+        for speed in STOPS {
+            for (key, up) in [("ArrowRight", true), ("ArrowUp", true), ("ArrowLeft", false), ("ArrowDown", false)] {
+                let to = by_key(speed, key).expect("a speed");
+                let ends = if up { speed == FASTEST } else { speed == SLOWEST };
+                assert!(ends || (to > speed) == up && to != speed, "{speed} {key} {to}");
+            }
+        }
+        // A step of the slider itself comes back to the stop.
+        assert_eq!(at(position(1.0) + 0.01), 1.0);
+        assert_eq!(by_key(1.0, "Home"), None);
+    }
 
     #[test]
     fn the_slider_snaps_to_powers_of_ten_and_covers_the_range() {

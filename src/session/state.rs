@@ -151,7 +151,9 @@ impl State {
         match msg {
             Msg::Console(ConsoleMsg::Enter(line) | ConsoleMsg::Run(line)) => !super::console::only_reads(line.trim()),
             Msg::Timeline(TimelineMsg::Branch) => self.timeline.run.in_past(),
-            Msg::Timeline(TimelineMsg::Switch(_)) | Msg::Selection(SelectionMsg::Remedy(_)) | Msg::Apply | Msg::Fault(_) => true,
+            // A lesson that is begun is no work on the cluster before it.
+            Msg::Apply => !lesson::is_lesson(&self.editor.text),
+            Msg::Timeline(TimelineMsg::Switch(_)) | Msg::Selection(SelectionMsg::Remedy(_)) | Msg::Fault(_) => true,
             _ => false,
         }
     }
@@ -200,7 +202,7 @@ impl State {
 
     pub(super) fn type_in(&mut self, msg: ConsoleMsg) {
         if let ConsoleMsg::Enter(text) = &msg
-            && let Some(lines) = super::console::listed(text)
+            && let Some(lines) = super::console::typed(text).or_else(|| super::console::listed(text))
         {
             return lines.into_iter().for_each(|line| self.type_in(ConsoleMsg::Enter(line)));
         }

@@ -22,8 +22,8 @@ pub struct ControllerText {
     pub long: bool,
     /// At the foot.
     pub footer: String,
-    /// Whether the footer is an image.
-    pub image: bool,
+    /// Whether the footer is an image or a schedule: its letters have one width.
+    pub mono: bool,
 }
 
 /// That it is a ReplicaSet goes without saying where there is little room.
@@ -51,7 +51,8 @@ pub fn controller(of: &ControllerCard, width: f64, say: impl Fn(&Message) -> Str
     let beside = if of.chip.is_empty() { 24.0 } else { 46.0 + of.chip.length() as f64 * 6.5 };
     let footer = say(&of.footer);
     let footer = if image { front(&footer, ((width - beside) / 6.8).max(6.0) as usize) } else { footer };
-    ControllerText { caption, name, long, footer, image }
+    let mono = image || of.id.kind == "CronJob";
+    ControllerText { caption, name, long, footer, mono }
 }
 
 /// A controller in a low frame: its name, and its numbers in one line.
@@ -184,4 +185,24 @@ pub fn rolling(budget: &Budget) -> (Message, PodState) {
 /// What asks: a Pod that there is, or somebody who is drawn as an example.
 pub fn asks(state: Option<PodState>) -> Message {
     state.map_or_else(msg::net_example_client, |_| Message::name(crate::api::Kind::Pod))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::controller;
+    use crate::i18n::Message;
+    use crate::projection::model::{ControllerCard, Id};
+
+    #[test]
+    fn a_schedule_stands_in_letters_of_one_width() {
+        let card = |kind: &str, footer: &str| ControllerCard {
+            id: Id::named(kind, "backup"),
+            footer: Message::name(footer),
+            ..ControllerCard::default()
+        };
+        let text = |of: &ControllerCard| controller(of, 200.0, Message::english);
+        let schedule = text(&card("CronJob", "* * * * *"));
+        assert!(schedule.mono && schedule.footer == "* * * * *");
+        assert!(text(&card("ReplicaSet", "nginx:1.27")).mono && !text(&card("Deployment", "RollingUpdate")).mono);
+    }
 }

@@ -55,10 +55,10 @@ const WORDS: [(Constant, Constant); 17] = [
     (|| msg::word_virtual(), || msg::word_virtual_means()),
 ];
 
-/// The things to try, as buttons.
-pub fn offers(tries: &[Message], on_try: &Callback<usize>) -> Html {
+/// The things to try, as buttons, and what else stands beside them.
+pub fn offers(tries: &[Message], on_try: &Callback<usize>, more: Html) -> Html {
     let button = |(at, words): (usize, &Message)| html! { <button type="button" class="btn sm" onclick={on_try.reform(move |_: MouseEvent| at)}>{ say(words) }</button> };
-    html! { <div class="row wrap tries" role="group" aria-label={say(msg::help_try())}>{ for tries.iter().enumerate().map(button) }</div> }
+    html! { <div class="row wrap tries" role="group" aria-label={say(msg::help_try())}>{ for tries.iter().enumerate().map(button) }{ more }</div> }
 }
 
 fn part(title: Message, open: bool, body: Html) -> Html {
@@ -81,7 +81,7 @@ pub fn help(tries: &[Message], on_try: &Callback<usize>, narrow: bool) -> Html {
     html! {
         <div class="help">
             <p>{ say(msg::help_what()) }{ guide() }</p>
-            if !tries.is_empty() { <p class="dim">{ say(msg::help_try()) }</p>{ offers(tries, on_try) } }
+            if !tries.is_empty() { <p class="dim">{ say(msg::help_try()) }</p>{ offers(tries, on_try, Html::default()) } }
             // What is open comes last, so that all three are in sight.
             { part(msg::help_words(), narrow, words) }
             { part(msg::help_simulated(), false, table()) }

@@ -3,6 +3,7 @@
 use super::dom::icon;
 use super::language::{Lang, say};
 use crate::i18n::{Message, msg};
+use crate::lesson::library::LibraryEntry;
 use crate::session::lesson::{LessonCard, LessonMsg, Phase, QuestionCard, Result};
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlInputElement, SubmitEvent};
@@ -21,6 +22,10 @@ pub struct Props {
     pub presents: bool,
     /// Presenting begins or ends.
     pub on_present: Callback<()>,
+    /// The lesson after this one.
+    pub following: Option<&'static LibraryEntry>,
+    /// Another lesson was chosen.
+    pub on_lesson: Callback<&'static str>,
     /// How far lessons were taken is saved, where a page may save.
     pub on_save: Option<Callback<()>>,
     /// What a task needs where the page has no panels.
@@ -80,8 +85,17 @@ pub fn LessonPanel(props: &Props) -> Html {
         Callback::from(move |_: MouseEvent| super::notes::open(&card))
     };
     let finish = (phase == Phase::Done && at == all).then(|| {
-        html! { <button type="button" class="btn primary sm finish" onclick={to(LessonMsg::Close)}>{ icon("i-check", 14) }{ say(msg::lesson_finish()) }</button> }
+        let following = props.following.map(|entry| {
+            let onclick = props.on_lesson.reform(move |_: MouseEvent| entry.name);
+            html! { <button type="button" class="btn primary sm following" {onclick}><span class="ell">{ say(msg::lesson_following((entry.title)())) }</span>{ icon("i-arrow-right", 14) }</button> }
+        });
+        let last = following.is_none();
+        html! { <><button type="button" class={classes!("btn", "sm", "finish", last.then_some("primary"))} onclick={to(LessonMsg::Close)}>{ icon("i-check", 14) }{ say(msg::lesson_finish()) }</button>{ following.unwrap_or_default() }</> }
     });
+    let score = card
+        .score
+        .filter(|(_, asked)| *asked > 0)
+        .map(|(right, asked)| html! { <div class="score">{ icon("i-check", 14) }{ say(msg::lesson_score(right, asked)) }</div> });
     html! {
         <section class="lesson" id="lesson" data-phase={phase.word()} aria-label={say(msg::lesson_label(&card.title))}>
             <div class="row"><h2 class="ell">{ &card.title }</h2><ol class="dots" aria-hidden="true">{ for card.results.iter().enumerate().map(dot) }</ol>
@@ -94,6 +108,7 @@ pub fn LessonPanel(props: &Props) -> Html {
                 { question(props) }
                 if !card.say.is_empty() { <p>{ prose(&card.say) }</p> }
                 { task(props) }
+                { score.unwrap_or_default() }
                 if card.paused { <p class="dim">{ icon("i-pause", 12) }{ say(msg::lesson_paused()) }</p> }
             </div>
             { props.tools.clone() }

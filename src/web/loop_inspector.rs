@@ -3,10 +3,11 @@
 use super::dom::{self, icon};
 use super::faults::Faults;
 use super::language::{Lang, say};
+use super::pass;
 use crate::explain::control_loop::{component, watched};
 use crate::explain::remedies::ActionOffer;
 use crate::i18n::{Message, msg};
-use crate::views::loops::model::Loop;
+use crate::views::loops::model::{Code, Loop};
 use yew::prelude::*;
 
 /// The loop, and what can be done with it.
@@ -14,6 +15,8 @@ use yew::prelude::*;
 pub struct Props {
     /// The loop as its diagram has it.
     pub of: Loop,
+    /// The pseudo-code of its last pass, where its panel in the diagram has no room for all of it.
+    pub code: Vec<Code>,
     /// The faults.
     pub offers: Vec<ActionOffer>,
     /// Enters a line.
@@ -40,7 +43,8 @@ pub fn LoopInspector(props: &Props) -> Html {
             <div class="i-head"><span class="kicon">{ icon(of.glyph, 16) }</span>
                 <div class="grow"><small>{ say(msg::loop_kind()) }if !of.slow.is_empty() { <span class="pill notready"><span class="ell">{ say(&of.slow) }</span></span> }</small><b title={of.name.clone()}>{ &of.name }</b></div>
                 { props.fold.clone() }</div>
-            <div class="i-body" id="i-body" tabindex="0"><dl class="kv">{ for rows.iter().map(|(name, value)| html! { <><dt>{ say(name) }</dt><dd>{ say(value) }</dd></> }) }</dl></div>
+            <div class="i-body" id="i-body" tabindex="0"><dl class="kv">{ for rows.iter().map(|(name, value)| html! { <><dt>{ say(name) }</dt><dd>{ say(value) }</dd></> }) }</dl>
+                if !props.code.is_empty() { { pass::code(&props.code, "pseudo small") } }</div>
             <div class="actions"><div class="row wrap"><Faults title={msg::faults_of_loop(&of.name)} own={msg::loop_kind()} offers={props.offers.clone()} on_command={props.on_command.clone()} lang={props.lang} /></div></div>
         </aside>
     }

@@ -3,7 +3,7 @@
 use super::dom::icon;
 use super::language::say;
 use crate::i18n::msg;
-use crate::views::loops::model::{PanelForm, Pass, STEP_ICONS};
+use crate::views::loops::model::{Code, PanelForm, Pass, STEP_ICONS};
 use yew::prelude::*;
 
 /// Words of the pseudo-code's language.
@@ -17,14 +17,6 @@ pub fn view(pass: &Pass) -> Html {
                 <h2>{ icon(STEP_ICONS[i.min(2)], 16) }{ say(step.0.title()) }</h2>
                 { for pass.rows(step).map(|(name, value)| html! { <p><span>{ say(name) }</span><b>{ say(value) }</b></p> }) }
             </section>
-        }
-    });
-    let lines = pass.code.iter().enumerate().map(|(i, line)| {
-        html! {
-            <li class={classes!(line.lit.then_some("lit"), line.skipped.then_some("untaken"))}>
-                <i>{ i + 1 }</i><code>{ for words(line.text) }</code>
-                if !line.value.is_empty() { <b>{ say(&line.value) }</b> }
-            </li>
         }
     });
     let (steps_class, lines_class) = match pass.form {
@@ -45,9 +37,22 @@ pub fn view(pass: &Pass) -> Html {
                 <div class={steps_class}>{ for steps }</div>
                 if pass.held.is_empty() { <p class="again">{ say(msg::pass_write_returns()) }</p> }
             }
-            <ol class={lines_class}>{ for lines }</ol>
+            { code(&pass.code, lines_class) }
         </>
     }
+}
+
+/// The pseudo-code, with the values of the pass.
+pub fn code(lines: &[Code], class: &'static str) -> Html {
+    let lines = lines.iter().enumerate().map(|(i, line)| {
+        html! {
+            <li class={classes!(line.lit.then_some("lit"), line.skipped.then_some("untaken"))}>
+                <i>{ i + 1 }</i><code>{ for words(line.text) }</code>
+                if !line.value.is_empty() { <b>{ say(&line.value) }</b> }
+            </li>
+        }
+    });
+    html! { <ol class={class}>{ for lines }</ol> }
 }
 
 /// A line with its keywords coloured.

@@ -89,7 +89,7 @@ pub fn tabs(current: &'static View, on_view: &Callback<&'static View>, size: u32
 #[component]
 pub fn Topbar(props: &Props) -> Html {
     super::dom::renders("Topbar");
-    let (on_example, on_lesson) = (props.on_example.clone(), props.on_lesson.clone());
+    let on_example = props.on_example.clone();
     let shown = props.example.map(|at| at.to_string()).unwrap_or_default();
     // An option that a person has chosen stays chosen, whatever its attribute says.
     let (select, current) = (use_node_ref(), shown.clone());
@@ -103,21 +103,20 @@ pub fn Topbar(props: &Props) -> Html {
             let value = select.value();
             // Until the page has begun with it, it is not what is shown: the page may ask first.
             select.set_value(&shown);
-            match value.parse() {
-                Ok(index) => on_example.emit(index),
-                Err(_) => library::named(&value).into_iter().for_each(|lesson| on_lesson.emit(lesson.name)),
+            if let Ok(index) = value.parse() {
+                on_example.emit(index);
             }
         }
     });
     let picker = html! {
-        <label class="picker"><span class="word">{ say(msg::picker_example()) }</span>
+        <label class="picker">if props.lesson.is_none() { <span class="word">{ say(msg::picker_example()) }</span> }
             <select ref={select} aria-label={say(msg::picker_example())} onchange={onchange}>
-                if let Some(name) = &props.lesson { <option value="" selected=true>{ name }</option> } else if props.example.is_none() { <option value="" selected=true>{ say(msg::example_own_manifest()) }</option> }
-                <optgroup label={say(msg::picker_examples())}>{ for examples::ALL.iter().enumerate().map(|(index, example)| html! { <option value={index.to_string()} selected={props.example == Some(index)}>{ say((example.title)()) }</option> }) }</optgroup>
-                <optgroup label={say(msg::picker_lessons())}>{ for library::ALL.iter().map(|lesson| html! { <option value={lesson.name}>{ if is_over(lesson.name) { "✓ " } else { "" } }{ say((lesson.title)()) }</option> }) }</optgroup>
+                if props.example.is_none() { <option value="" selected=true>{ if props.lesson.is_some() { say(msg::picker_example()) } else { say(msg::example_own_manifest()) } }</option> }
+                { for examples::ALL.iter().enumerate().map(|(index, example)| html! { <option value={index.to_string()} selected={props.example == Some(index)}>{ say((example.title)()) }</option> }) }
             </select>{ icon("i-down", 14) }
         </label>
     };
+    let lessons = html! { <Lessons title={props.lesson.clone()} lang={props.lang} on_lesson={props.on_lesson.clone()} /> };
     let click = |callback: &Callback<()>| callback.reform(|_: MouseEvent| ());
     let theme = html! {
         <button type="button" class="btn ghost icon" aria-label={if props.dark { say(msg::button_light_theme()) } else { say(msg::button_dark_theme()) }} title={if props.dark { say(msg::button_light_theme()) } else { say(msg::button_dark_theme()) }} onclick={click(&props.on_theme)}>{ icon(if props.dark { "i-moon" } else { "i-sun" }, 16) }</button>
@@ -131,7 +130,7 @@ pub fn Topbar(props: &Props) -> Html {
     };
     if props.narrow {
         return html! {
-            <header><svg width="24" height="24" role="img" aria-label="Loopscope"><use href="#logo" /></svg>{ picker }<span class="grow" />
+            <header><svg width="24" height="24" role="img" aria-label="Loopscope"><use href="#logo" /></svg>{ picker }{ lessons }<span class="grow" />
                 <button type="button" class="btn sm" onclick={click(&props.on_manifest)}>{ icon("i-file", 14) }{ say(msg::panel_manifest()) }</button>
                 <button type="button" class="btn ghost icon" aria-label={say(msg::console_title())} title={say(msg::console_title())} onclick={click(&props.on_console)}>{ icon("i-terminal", 16) }</button>
                 <button type="button" class="btn ghost icon" id="more" aria-label={say(msg::button_more())} aria-haspopup="dialog" onclick={click(&props.on_more)}>{ icon("i-more", 18) }</button>
@@ -144,15 +143,48 @@ pub fn Topbar(props: &Props) -> Html {
                 event.prevent_default();
                 super::dom::enter_stage();
             })}>{ say(msg::link_skip_to_diagram()) }</a>
-            <div class="row flush"><span class="brand">{ logo(22) }{ "Loopscope" }</span><span class="sep" />{ picker }</div>
+            <div class="row flush"><span class="brand">{ logo(22) }{ "Loopscope" }</span><span class="sep" />{ picker }{ lessons }</div>
             { tabs(props.view, &props.on_view, 14, "tabs") }
             <div class="top-right">
                 <button type="button" class="btn ghost icon" id="help" aria-label={say(msg::button_help())} title={say(msg::button_help_key())} aria-haspopup="dialog" onclick={click(&props.on_help)}>{ "?" }</button>
                 { language }{ theme }
-                <button type="button" class="btn sm" onclick={click(&props.on_share)}>{ icon(if props.copied { "i-check" } else { "i-share" }, 14) }{ if props.copied { say(msg::share_link_copied()) } else { say(msg::button_share()) } }</button>
+                <button type="button" class="btn sm" onclick={click(&props.on_share)}>{ icon(if props.copied { "i-check" } else { "i-share" }, 14) }{ say(msg::button_share()) }if props.copied { <span class="copied" role="status">{ say(msg::share_link_copied()) }</span> }</button>
                 <button type="button" class="btn sm" onclick={click(&props.on_embed)}>{ icon("i-embed", 14) }{ say(msg::button_embed()) }</button>
             </div>
         </header>
+    }
+}
+
+/// The menu of the lessons.
+#[derive(Properties, PartialEq)]
+pub struct LessonsProps {
+    /// The title of the lesson that is played.
+    #[prop_or_default]
+    pub title: Option<String>,
+    /// The language.
+    pub lang: Lang,
+    /// A lesson was chosen.
+    pub on_lesson: Callback<&'static str>,
+}
+
+/// The lessons, to choose from; those that were taken to their end have a tick.
+#[component]
+pub fn Lessons(props: &LessonsProps) -> Html {
+    let on_lesson = props.on_lesson.clone();
+    let onchange = Callback::from(move |event: Event| {
+        if let Some(select) = event.target_dyn_into::<HtmlSelectElement>() {
+            let value = select.value();
+            // The page may ask first.
+            select.set_value("");
+            library::named(&value).into_iter().for_each(|lesson| on_lesson.emit(lesson.name));
+        }
+    });
+    let shown = props.title.clone().unwrap_or_else(|| say(msg::picker_lessons()));
+    html! {
+        <label class="picker lessons" title={shown.clone()}><select aria-label={say(msg::picker_lessons())} {onchange}>
+            <option value="" selected=true hidden=true>{ shown }</option>
+            { for library::ALL.iter().map(|lesson| html! { <option value={lesson.name}>{ if is_over(lesson.name) { "✓ " } else { "" } }{ say((lesson.title)()) }</option> }) }
+        </select>{ icon("i-down", 14) }</label>
     }
 }
 

@@ -139,6 +139,10 @@ fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
     });
     put("theme", &theme.into_js_value());
 
+    let to = changed.clone();
+    let tell = Closure::<dyn Fn()>::new(move || to.emit(()));
+    put("tell", &tell.into_js_value());
+
     let of = state.clone();
     let text =
         Closure::<dyn Fn() -> JsValue>::new(move || of.try_borrow().map_or(JsValue::NULL, |state| JsValue::from_str(&state.editor.text)));

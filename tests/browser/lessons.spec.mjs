@@ -169,10 +169,13 @@ test('a lesson takes the place of work only when it is asked to, and can be undo
   await page.goto('index.html');
   await page.waitForFunction(() => window.loopscope?.ready);
   await page.evaluate(() => window.loopscope.kubectl('scale deployment nginx-deployment --replicas=4'));
-  await page.getByLabel('Example').selectOption('control-loop');
+  await page.getByRole('combobox', { name: 'Lessons' }).selectOption('control-loop');
   await expect(page.getByRole('dialog')).toContainText('Begin the lesson The control loop?');
   await page.getByRole('dialog').getByRole('button', { name: 'Begin' }).click();
   await expect(panel(page)).toBeVisible();
+  // Over the lesson the way back is not offered: it would take the lesson away.
+  await expect(page.getByRole('button', { name: 'Undo' })).toHaveCount(0);
+  await panel(page).getByRole('button', { name: 'Leave the lesson' }).click();
   await page.getByRole('button', { name: 'Undo' }).click();
   await expect(panel(page)).toHaveCount(0);
   expect(await page.evaluate(() => window.loopscope.manifest())).toContain('nginx-deployment');
@@ -255,7 +258,7 @@ for (const [query, width] of [['', 1440], ['', 390], ['embed&', 720]]) {
     await asked;
     if (!query) await expect(page.locator('#boot-what b')).toHaveText('The control loop');
     go();
-    await expect(page.locator('#lesson')).toContainText('This manifest asks for two Pods');
+    await expect(page.locator('#lesson')).toContainText('A manifest describes the desired state');
     expect(await page.evaluate(() => window.early)).toEqual([]);
   });
 }
@@ -268,7 +271,7 @@ test('an unknown lesson is said to be none', async ({ page }) => {
 
 test('a lesson in a sandboxed frame', async ({ page }) => {
   const frame = await sandboxed(page, 'index.html?embed&lesson=control-loop&lang=en', 720, 420);
-  await expect(frame.locator('#lesson')).toContainText('This manifest asks for two Pods', { timeout: 15_000 });
+  await expect(frame.locator('#lesson')).toContainText('A manifest describes the desired state', { timeout: 15_000 });
   await frame.locator('#lesson-next').click();
   await frame.locator('#lesson-next').click();
   await expect(frame.locator('#lesson')).toContainText('2 are ready');

@@ -28,6 +28,11 @@ const KNOWN: &str = "exit pod/NAME CODE, unready pod/NAME, ready pod/NAME, fail-
                      node-notready NODE, add-node NODE [RESOURCE=AMOUNT ...], remove-node NODE, cpu-load LABEL=VALUE AMOUNT|none, memory-load LABEL=VALUE AMOUNT|none, memory-pressure NODE [AMOUNT], \
                      lose KIND[/NAME] [COMPONENT], delay KIND[/NAME] TIME|none [COMPONENT], slow LOOP TIME|none, relist TIME|never, restart COMPONENT, conflict KIND[/NAME]";
 
+/// The faults, each as a line has it.
+pub fn usage() -> impl Iterator<Item = &'static str> {
+    KNOWN.split(", ")
+}
+
 /// A fault, or the end of one.
 #[derive(Clone, Debug)]
 pub enum Fault {

@@ -26,6 +26,8 @@ pub struct LessonCard {
     pub task: Option<TaskCard>,
     /// What came of each step.
     pub results: Vec<Result>,
+    /// Once it is over: questions answered rightly and tasks done, and how many of both there are.
+    pub score: Option<(usize, usize)>,
     /// Whether the clock stands while something is to be played.
     pub paused: bool,
     /// What a presenter reads.
@@ -86,6 +88,7 @@ impl Player {
             question: step.predict.as_ref().map(|predict| self.question_card(predict, tongue)),
             task: step.task.as_ref().filter(|_| self.state.played).map(|task| self.task_card(task, run, tongue)),
             results: self.marks.results.clone(),
+            score: self.is_over().then(|| self.score()),
             paused: self.state.phase == Phase::Playing && !playing,
             notes: self.notes(tongue),
         }

@@ -172,7 +172,7 @@ impl State {
             self.select(SelectionMsg::View(view));
         }
         if let Some(name) = control_loop {
-            self.selection.selected_loop = Some(name.into());
+            (self.selection.selected_loop, self.selection.inspects_loop) = (Some(name.into()), true);
         }
         self.clock(if asks { TimelineMsg::Pause } else { TimelineMsg::Play });
         self.tick_lesson();

@@ -41,7 +41,7 @@ fn a_lesson_is_played_to_its_end_the_same_way_however_the_clock_is_sliced() {
         let mut state = opened();
         run(&mut state, 1, budget);
         assert_eq!((card(&state).step, card(&state).phase), ((1, 4), Phase::Done));
-        assert!(card(&state).say.starts_with("This manifest asks for two Pods"));
+        assert!(card(&state).say.starts_with("A manifest describes the desired state"));
         state.update(LessonMsg::Next);
         assert_eq!(card(&state).phase, Phase::Playing);
         run(&mut state, 30, budget);
@@ -68,6 +68,71 @@ fn a_lesson_is_played_to_its_end_the_same_way_however_the_clock_is_sliced() {
         state.timeline.run.journal().iter().map(|entry| format!("{entry:?}")).collect::<Vec<_>>()
     };
     assert_eq!(played(4), played(5_000));
+}
+
+/// A lesson of the library at its end, played by showing what its tasks ask for.
+fn finished() -> State {
+    let mut state = opened();
+    for _ in 0..4 {
+        run(&mut state, 60, usize::MAX);
+        for msg in [LessonMsg::Answer(1), LessonMsg::Show] {
+            if matches!((card(&state).phase, &msg), (Phase::Asking, LessonMsg::Answer(_)) | (Phase::Task, LessonMsg::Show)) {
+                state.update(msg);
+                run(&mut state, 60, usize::MAX);
+            }
+        }
+        if card(&state).step.0 < 4 {
+            assert_eq!(card(&state).score, None);
+            state.update(LessonMsg::Next);
+        }
+    }
+    state
+}
+
+#[test]
+fn a_lesson_ends_with_what_was_right_and_leads_to_the_next_without_a_question() {
+    let mut state = finished();
+    assert_eq!((card(&state).phase, card(&state).score), (Phase::Done, Some((1, 2))), "its task was shown");
+    let next = crate::lesson::library::after("control-loop").expect("a next lesson");
+    assert_eq!(next.name, "events-and-state");
+    assert_eq!(crate::lesson::library::after(crate::lesson::library::ALL.last().unwrap().name), None);
+    // What was done in the lesson is no work that is lost.
+    state.update(ConsoleMsg::Enter("kubectl scale deployment web --replicas=5".into()));
+    let file = LessonFile::new(next.name, crate::lesson::parse(include_str!("../../../static/lessons/events-and-state.yaml")).unwrap());
+    state.update(ReplaceMsg::Ask(Replacement::Lesson(file)));
+    assert_eq!((state.replacing.asked.is_none(), card(&state).title.as_str()), (true, "Events or state?"));
+}
+
+#[test]
+fn the_way_back_from_a_new_beginning_is_not_offered_over_a_lesson() {
+    let mut state = State::from_link(None);
+    run(&mut state, 5, 64);
+    // Nothing was done: nothing is lost.
+    state.update(EditorMsg::Edit(LESSON.into()));
+    state.update(Msg::Apply);
+    assert!(state.player.is_some() && state.replacing.before.is_none());
+    let mut state = State::from_link(None);
+    state.update(ConsoleMsg::Enter("kubectl scale deployment nginx-deployment --replicas=3".into()));
+    state.update(ReplaceMsg::Ask(Replacement::Lesson(LessonFile::new("control-loop", crate::lesson::parse(LESSON).unwrap()))));
+    state.update(ReplaceMsg::Confirm);
+    assert!(state.player.is_some() && !state.offers_undo());
+    state.update(LessonMsg::Close);
+    assert!(state.offers_undo(), "what was there before is not lost");
+}
+
+#[test]
+fn no_text_points_to_a_manifest_that_is_not_there_yet() {
+    for entry in crate::lesson::library::ALL {
+        let path = format!("{}/static/lessons/{}.yaml", env!("CARGO_MANIFEST_DIR"), entry.name);
+        let lesson = crate::lesson::parse(&std::fs::read_to_string(path).unwrap()).unwrap();
+        for step in &lesson.steps {
+            if step.actions.iter().any(|action| matches!(action, crate::scenario::ScenarioStep::Apply(_))) {
+                break;
+            }
+            let texts = [Tongue::English, Tongue::Chinese].map(|tongue| step.say.plain(tongue));
+            assert!(!texts[0].contains("This manifest") && !texts[1].contains("这份清单"), "{}: {texts:?}", entry.name);
+        }
+    }
 }
 
 #[test]

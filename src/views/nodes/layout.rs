@@ -2,7 +2,7 @@
 
 use super::cache::{ByNode, LayoutCache, NodeInput, PodsOnNode, by_node, groups};
 use super::tray::{WaitingPods, tray};
-use super::words::{cores, gib, mark, short};
+use super::words::{self, cores, mark, short};
 use crate::i18n::format;
 use crate::i18n::{Message, msg};
 use crate::projection::model::{Id, Model, Node, Pod, PodState};
@@ -247,7 +247,7 @@ pub(super) fn card(
         note,
         meters: vec![
             ("cpu", format!("{} / {}", cores(cpu), cores(node.cpu)), share(cpu, node.cpu)),
-            ("memory", format!("{} / {} Gi", gib(memory), gib(node.memory)), share(memory, node.memory)),
+            ("memory", format!("{} / {}", words::memory(memory), words::memory(node.memory)), share(memory, node.memory)),
             ("pods", format!("{count} / {}", node.pods), share(count, node.pods)),
         ],
         ..NodeBody::default()

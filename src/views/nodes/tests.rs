@@ -72,7 +72,7 @@ fn a_node_says_with_its_numbers_why_it_takes_no_more() {
     let pod = Pod { id: Id::named("Pod", "a"), cpu: 1500, ..Pod::default() };
     let full = Rc::new(Pod { cpu: 3400, ..Pod::default() });
     let on = PodsOnNode::new([full].into_iter().collect(), usize::MAX);
-    assert_eq!(refuses(&node("n"), &on, &pod).unwrap(), ["n", "not enough cpu", "requests 1.5, 0.6 free"]);
+    assert_eq!(refuses(&node("n"), &on, &pod).unwrap(), ["n", "not enough cpu", "requests 1500m, 600m free"]);
     assert_eq!(refuses(&node("n"), &PodsOnNode::default(), &pod), None);
     assert_eq!(refuses(&Node { cordoned: true, ..node("n") }, &PodsOnNode::default(), &pod).unwrap()[2], "kubectl cordon n");
 }
@@ -277,4 +277,11 @@ fn a_pod_on_a_node_tells_its_workload_also_where_its_tile_is_narrow() {
     assert_eq!(mark("customer-orders", &["customer-orders", "customerdata"], 7), "co");
     // Of one workload there is nothing to tell apart, and in one line there is room on a wide card.
     assert!(said(&names[..1], 1320.0).iter().all(|words| words.ends_with(' ')));
+}
+
+#[test]
+fn quantities_are_those_that_kubectl_prints() {
+    use super::words::{cores, memory};
+    assert_eq!([50, 1500, 4000, 0].map(cores), ["50m", "1500m", "4", "0"]);
+    assert_eq!([64 << 20, 1536 << 20, 8 << 30, 0].map(memory), ["64Mi", "1536Mi", "8Gi", "0"]);
 }

@@ -1,7 +1,7 @@
 //! The tray of unscheduled Pods, with the reasons.
 
 use super::cache::{ByNode, PodsOnNode, Unschedulable};
-use super::words::{cores, gib};
+use super::words::{self, cores};
 use crate::i18n::format;
 use crate::i18n::{Message, msg};
 use crate::projection::model::{Id, Model, Node, Pod};
@@ -75,9 +75,7 @@ pub(super) fn refuses(node: &Node, on: &PodsOnNode, pod: &Pod) -> Option<[Messag
         () if node.cordoned => (msg::refusal_cordoned(), Message::name(format!("kubectl cordon {}", node.id.name))),
         () if pods >= node.pods => (msg::refusal_pods(node.pods), Message::default()),
         () if cpu < pod.cpu => (msg::tray_insufficient("cpu"), msg::tray_needs(cores(pod.cpu), cores(cpu))),
-        () if memory < pod.memory => {
-            (msg::tray_insufficient("memory"), msg::tray_needs(format!("{}Gi", gib(pod.memory)), format!("{}Gi", gib(memory))))
-        }
+        () if memory < pod.memory => (msg::tray_insufficient("memory"), msg::tray_needs(words::memory(pod.memory), words::memory(memory))),
         () => return None,
     };
     Some([Message::name(format::middle(&node.id.name, 12)), why, detail])

@@ -1,15 +1,16 @@
 //! Quantities and names on a node.
 
+use crate::api::quantity::Quantity;
 use crate::projection::model::Pod;
 
-/// Cores and gibibytes as they are read best.
+/// CPU as kubectl prints it: `50m`, `4`.
 pub(super) fn cores(milli: u64) -> String {
-    if milli.is_multiple_of(1000) { (milli / 1000).to_string() } else { format!("{:.1}", milli as f64 / 1000.0) }
+    Quantity::millis(milli as i64).to_string()
 }
 
-pub(super) fn gib(bytes: u64) -> String {
-    let value = bytes as f64 / f64::from(1 << 30);
-    if value.fract() < 0.05 { format!("{value:.0}") } else { format!("{value:.1}") }
+/// Memory as kubectl prints it: `64Mi`, `8Gi`.
+pub(super) fn memory(bytes: u64) -> String {
+    Quantity::bytes(bytes as i64).to_string()
 }
 
 /// `nginx-65blz`: whose Pod it is and what tells it apart; the revision is told by its paleness.

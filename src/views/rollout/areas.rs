@@ -1,19 +1,12 @@
 //! The areas of the revisions in the plot: the shade and the outline of each, and its name within it.
 
+use super::layers::{LAYERS, Pick};
 use super::notes::{Notes, long};
 use crate::i18n::Message;
-use crate::projection::rollout_track::{Count, Point};
+use crate::projection::rollout_track::Point;
 use crate::views::shape::Rect;
 use std::fmt::Write as _;
 
-/// How many Pods of a revision are in a layer.
-pub(super) type Pick = fn(&Count) -> u32;
-
-/// The layers and their classes, from the bottom. In each the newer revision stands on the older ones, so that it is seen to take over. On all
-/// Pods that are ready stand those that are not, then those that fail: one edge is to be compared with the lower limit, the next with the
-/// upper. Those that terminate stand above: no limit counts them.
-pub(super) const LAYERS: [(&str, Pick); 4] =
-    [("rdy", |count| count.ready), ("unr", |count| count.unready), ("fls", |count| count.failing), ("trm", |count| count.leaving)];
 /// In which of them a name is written first.
 const NAMED: [&str; 3] = ["rdy", "fls", "unr"];
 /// Room for a name is looked for in columns of this width; a name has this height, and this room on either side.

@@ -1,6 +1,7 @@
 //! A rollout over time: the Pods of each revision, ready, not ready and failing, between the lower and the upper limit.
 
 use super::areas::{self, Places};
+use super::layers::{self, LAYERS};
 use super::model::{Chart, counted};
 use super::notes::{self, Notes, long};
 use crate::i18n::format;
@@ -64,8 +65,8 @@ pub(super) fn draw(track: &Track, extent: &Extent, width: f64, height: f64) -> C
     let points = &track.points[track.points.partition_point(|point| point.at <= axis.from).saturating_sub(1)..];
     let order = track.by_number();
     let shades = areas::shades(&order, points);
-    let has = |pick: areas::Pick| points.iter().any(|point| point.counts.iter().any(|count| pick(count) > 0));
-    let columns = areas::LAYERS.into_iter().filter(|(class, pick)| matches!(*class, "rdy" | "unr") || has(*pick));
+    let has = |pick: layers::Pick| points.iter().any(|point| point.counts.iter().any(|count| pick(count) > 0));
+    let columns = LAYERS.into_iter().filter(|(class, pick)| matches!(*class, "rdy" | "unr") || has(*pick));
     let columns: Vec<_> = columns.map(|(class, _)| class).collect();
     let room = KeyRoom {
         rows: if low { if small { 2 } else { 3 } } else { KEYS },

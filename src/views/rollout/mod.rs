@@ -1,6 +1,7 @@
 //! A rollout over time: the Pods of each revision, ready, not ready, failing and terminating, between the lower and the upper limit.
 
 mod areas;
+mod layers;
 mod layout;
 mod model;
 mod notes;

@@ -1,6 +1,6 @@
 //! A drawn chart, and what can be asked about any of its instants.
 
-use super::areas::LAYERS;
+use super::layers::LAYERS;
 use crate::i18n::format;
 use crate::i18n::{Arg, Message, clauses, msg};
 use crate::projection::rollout_track::{Count, Point};

@@ -45,7 +45,7 @@ fn facts(paper: &mut Paper, (x, y, room): (f64, f64, f64), numbers: &[(String, &
 pub(super) fn tall(paper: &mut Paper, item: &Item, of: &ControllerCard) {
     let w = item.rect.w;
     let text = card_text::controller(of, w, |message| paper.say(message));
-    let ControllerText { caption, name, long, footer, image } = text;
+    let ControllerText { caption, name, long, footer, mono: image } = text;
     paper.tile(&of.id.kind, 12.0, 12.0, 28.0);
     let (caption, room) = (paper.say(&caption), w - 62.0);
     paper.text(50.0, 18.0, room, SMALL, &caption);

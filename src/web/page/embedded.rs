@@ -108,7 +108,9 @@ impl Page {
         let state = self.state.borrow();
         let of = (state.editor.text.clone(), state.selection.view);
         if known.as_ref().is_none_or(|(packed, _)| *packed != of) && window::is_whole() {
-            *known = Some((of, permalink::encode(&state.link())));
+            // A lesson is opened as one.
+            let link = if state.player.is_some() { self.shared() } else { (String::new(), permalink::encode(&state.link())) };
+            *known = Some((of, link.0 + &link.1));
         }
         format!("{}{}", dom::address(), known.as_ref().map(|(_, link)| link.as_str()).unwrap_or_default())
     }

@@ -231,6 +231,8 @@ impl Page {
         let on = self.on(ctx).reform(crate::session::Msg::Lesson);
         // A sandboxed frame saves nothing; it tells the page around it instead.
         let on_save = (!self.settings.embed).then(|| ctx.link().callback(|()| Msg::SaveProgress));
-        html! { <LessonPanel card={card} lang={self.settings.lang} on={on} on_present={ctx.link().callback(|()| Msg::Present)} on_save={on_save} presents={dom::presents()} tools={self.lesson_tools(ctx)} full={if self.settings.embed { self.full_page_link(ctx) } else { Html::default() }} /> }
+        let following = self.state.borrow().player.as_ref().and_then(|player| library::after(player.file().name()));
+        let full = if self.settings.embed { self.full_page_link(ctx) } else { Html::default() };
+        html! { <LessonPanel card={card} {following} on_lesson={ctx.link().callback(Msg::OpenLesson)} lang={self.settings.lang} on={on} on_present={ctx.link().callback(|()| Msg::Present)} on_save={on_save} presents={dom::presents()} tools={self.lesson_tools(ctx)} full={full} /> }
     }
 }

@@ -362,6 +362,7 @@ impl Component for Page {
             }
             Msg::FrameLike => self.panels.frame.like = super::embed::chosen(),
             Msg::OpenLesson(name) => {
+                self.keep_lesson();
                 self.close_over();
                 self.fetch_lesson(ctx, name);
             }

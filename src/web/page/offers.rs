@@ -22,6 +22,7 @@ use crate::web::help;
 use crate::web::language::{marked, say};
 use crate::web::load::LoadSlider;
 use crate::web::tools::Tool;
+use crate::web::topbar::Lessons;
 use crate::web::window;
 use gloo_timers::callback::Timeout;
 use wasm_bindgen::JsCast;
@@ -148,7 +149,7 @@ impl Page {
                 }
                 <button type="button" class="btn ghost icon" aria-label={say(msg::offers_close())} title={say(msg::offers_close())} onclick={close}>{ icon("i-cross", 14) }</button>
                 if state.demo.offers {
-                    { help::offers(&self.tries(), &ctx.link().callback(Msg::Try)) }
+                    { help::offers(&self.tries(), &ctx.link().callback(Msg::Try), html! { <Lessons lang={self.settings.lang} on_lesson={ctx.link().callback(Msg::OpenLesson)} /> }) }
                 }
             </div></aside>
         }
@@ -173,7 +174,7 @@ impl Page {
 
     /// The way back after a new beginning.
     pub(super) fn undo(&self, ctx: &Context<Self>) -> Html {
-        if self.state.borrow().replacing.before.is_none() {
+        if !self.state.borrow().offers_undo() {
             return Html::default();
         }
         let to = |msg: ReplaceMsg| ctx.link().callback(move |_: MouseEvent| Msg::Do(msg.clone().into()));

@@ -18,7 +18,7 @@ use crate::session::selection::SelectionMsg;
 use crate::session::selection::Tab;
 use crate::session::timeline::TimelineMsg;
 use crate::views::grouping::GroupBy;
-use crate::views::loops::model::Loop;
+use crate::views::loops::model::{Loop, PanelForm};
 use crate::views::shape::CardBody;
 use crate::views::view::{ObjectFilter, View};
 use crate::web::console::Console;
@@ -36,6 +36,9 @@ use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use web_sys::{Event, HtmlSelectElement};
 use yew::prelude::*;
+
+/// Height of the controls at the foot of the diagram.
+const FOOT: f64 = 44.0;
 
 /// The callbacks of the panels: created once, so that a panel with equal values is not rendered again.
 pub(super) struct Calls {
@@ -203,7 +206,16 @@ impl Page {
         let state = self.state.borrow();
         if let Some(of) = self.inspected_loop() {
             let offers = control_loop::offers(state.timeline.run.sim(), &of.name);
-            return html! { <LoopInspector {of} {offers} on_command={calls.act.clone()} fold={inspector::fold(self.narrow(), &calls.right)} lang={self.settings.lang} /> };
+            let scene = &self.drawing.picture.scene;
+            // Where its panel is cut off, or has the line alone that was executed.
+            let code = scene.items.iter().filter_map(|item| match &item.body {
+                CardBody::Pass(pass) if pass.form == PanelForm::Lines || item.rect.bottom() > scene.stage.1 - FOOT => {
+                    Some(pass.code.clone())
+                }
+                _ => None,
+            });
+            let code = code.flatten().collect::<Vec<_>>();
+            return html! { <LoopInspector {of} {offers} {code} on_command={calls.act.clone()} fold={inspector::fold(self.narrow(), &calls.right)} lang={self.settings.lang} /> };
         }
         let now = state.object();
         let same = |shown: &&(Rc<Object>, Option<Message>)| now.is_some_and(|now| now.meta.uid == shown.0.meta.uid);

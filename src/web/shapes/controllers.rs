@@ -20,7 +20,7 @@ pub(super) fn tone(tone: Tone) -> &'static str {
 }
 
 pub(super) fn controller(of: &ControllerCard, width: f64) -> Html {
-    let ControllerText { caption, name, long, footer, image } = card_text::controller(of, width, |message| say(message));
+    let ControllerText { caption, name, long, footer, mono } = card_text::controller(of, width, |message| say(message));
     html! {
         <>
             <div class="hd">{ tile(&of.id.kind) }<div class="grow"><small class="ell">{ say(caption) }</small><b class={if long { "long" } else { "ell" }}>{ name }</b></div></div>
@@ -30,7 +30,7 @@ pub(super) fn controller(of: &ControllerCard, width: f64) -> Html {
                 </div>
             }
             if !of.footer.is_empty() || !of.chip.is_empty() {
-                <div class="ft"><span class={classes!("ell", image.then_some("mono"))}>{ footer }</span>
+                <div class="ft"><span class={classes!("ell", mono.then_some("mono"))}>{ footer }</span>
                     if !of.chip.is_empty() { <span class="pill low">{ say(&of.chip) }</span> }
                 </div>
             }

@@ -55,6 +55,14 @@ pub fn Transport(props: &TransportProps) -> Html {
             on.emit(TimelineMsg::Speed(speed::at(input.value_as_number() / 100.0)).into());
         }
     });
+    let (on, now) = (props.on.clone(), props.speed);
+    // From stop to stop: a step of the slider is less than what a stop draws to itself.
+    let onkeydown = Callback::from(move |event: KeyboardEvent| {
+        if let Some(speed) = speed::by_key(now, &event.key()) {
+            event.prevent_default();
+            on.emit(TimelineMsg::Speed(speed).into());
+        }
+    });
     let left = props.on_menu.clone();
     let speeds = props.open == Menu::Speed;
     let choice = |stop: f64| html! { <button type="button" class="btn sm ghost mono" aria-pressed={(stop.to_bits() == props.speed.to_bits()).to_string()} onclick={emit(TimelineMsg::Speed(stop).into())}>{ speed::label(stop) }</button> };
@@ -82,7 +90,7 @@ pub fn Transport(props: &TransportProps) -> Html {
                 <button type="button" class="btn sm ghost" id="restart" title={say(msg::with_key(msg::button_start_over_title(), "r"))} onclick={emit(ReplaceMsg::Ask(Replacement::StartOver).into())}>{ say(msg::button_start_over()) }</button>
             </div>
             <div class="speed"><span>{ "0.1×" }</span>
-                <input type="range" min="0" max="100" step="1" aria-label={say(msg::slider_speed())} title={say(msg::slider_speed_key())} aria-valuetext={speed::label(props.speed)} value={Px(speed::position(props.speed) * 100.0).to_string()} oninput={slide} />
+                <input type="range" min="0" max="100" step="1" aria-label={say(msg::slider_speed())} title={say(msg::slider_speed_key())} aria-valuetext={speed::label(props.speed)} value={Px(speed::position(props.speed) * 100.0).to_string()} oninput={slide} {onkeydown} />
                 <span>{ "1000×" }</span><span class="pops up" onfocusout={&onfocusout}>
                     <button type="button" class="btn sm ghost mono opens" id="speed" title={say(msg::slider_speed_key())} aria-label={say(msg::speed_is(speed::label(props.speed)))} aria-expanded={speeds.to_string()} onclick={props.on_menu.reform(|_: MouseEvent| Menu::Speed)}>{ speed::label(props.speed) }</button>
                     if speeds { <div class="open speeds" role="group" aria-label={say(msg::slider_speed())}>{ for speed::STOPS.into_iter().map(choice) }</div> }
