@@ -42,7 +42,7 @@ export interface LessonProgress {
 }
 
 /** What cannot be shown, and why: docs/javascript.md. */
-export type ErrorCode = 'element' | 'attribute' | 'frame' | 'source' | 'webassembly' | 'start' | 'stopped' | 'link' | 'lesson' | 'view' | 'manifest' | 'refused' | 'file';
+export type ErrorCode = 'element' | 'attribute' | 'frame' | 'source' | 'webassembly' | 'start' | 'stopped' | 'link' | 'lesson' | 'view' | 'manifest' | 'file';
 
 /** The `detail` of each event. */
 export interface LoopScopeEvents {

@@ -114,7 +114,7 @@ fn what_cannot_be_exported_is_told() {
         (&[&manifest, "--page"][..], "--page needs a file"),
         (&[&manifest, manifest.as_str()][..], "one file at a time"),
         (&[&manifest, "--html", "--page", &other][..], "not the single file of a build"),
-        (&[&bad, "--html", "--page", &page][..], "bad-scenario.yaml: steps[0]: "),
+        (&[&bad, "--html", "--page", &page][..], "bad-scenario.yaml: line 2: steps[0]: "),
     ] {
         let output = export(arguments);
         let text = String::from_utf8_lossy(&output.stderr);

@@ -11,7 +11,7 @@ use wasm_bindgen::JsValue;
 /// Fault that the page shows as long as it lasts, and its code for the page around.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PageFault {
-    /// `source`, `link`, `lesson`, `view`, `manifest`, `refused` or `file`.
+    /// `source`, `link`, `lesson`, `view`, `manifest` or `file`.
     pub code: &'static str,
     /// Line of the manifest or lesson, from 1; 0 for none.
     pub line: usize,

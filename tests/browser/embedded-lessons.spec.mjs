@@ -37,13 +37,13 @@ for (const [width, height] of [[760, 420], [480, 420], [360, 420], [360, 560]]) 
     await page.setViewportSize({ width, height });
     await open(page, '?embed&lesson=control-loop');
     await toTask(page);
-    await apart(page, ['.lesson .acts button:nth-of-type(1)', '.lesson .again', '.lesson .full', '.lesson .replicas', '.lesson .tools textarea']);
+    await apart(page, ['.lesson .acts button:nth-of-type(1)', '.lesson .again', '.lesson .full', '.lesson .replicas', '.lesson .task-tools textarea']);
     expect(await page.locator('.lesson .full').getAttribute('href')).toContain('?lesson=control-loop');
     await page.locator('.lesson .replicas').getByRole('button').last().click();
     await expect(page.locator('.lesson .replicas b')).toHaveText('4');
-    await page.locator('.lesson .tools textarea').fill('kubectl get deployment web');
+    await page.locator('.lesson .task-tools textarea').fill('kubectl get deployment web');
     await page.keyboard.press('Enter');
-    await expect(page.locator('.lesson .tools pre')).toContainText('web');
+    await expect(page.locator('.lesson .task-tools pre')).toContainText('web');
     await expect(panel(page)).toHaveAttribute('data-phase', 'done', { timeout: 30_000 });
   });
 }
@@ -56,7 +56,7 @@ const heard = (page) => page.evaluate(() => window.heard.map((one) => one.code))
 
 for (const [name, code, attributes, inner, words] of [
   ['a manifest that is no YAML', 'manifest', '', 'kind: Pod\n  metadata: [\n', 'Line '],
-  ['a manifest that is refused', 'refused', '', DEPLOYMENT, '`selector` does not match template `labels`'],
+  ['a manifest that is refused', 'manifest', '', DEPLOYMENT, '`selector` does not match template `labels`'],
   ['a broken lesson', 'lesson', '', 'lesson: 1\ntitle: T\nsteps:\n- sya: Hello\n', 'Line 4'],
   ['a diagram that does not exist', 'view', 'view="storag"', DEPLOYMENT.replace('app: api', 'app: web'), 'storag'],
 ]) {

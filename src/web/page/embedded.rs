@@ -48,7 +48,7 @@ impl Page {
         }
         let sized = self.sized_workload();
         html! {
-            <div class="tools" role="group" aria-label={say(msg::lesson_tools())}>
+            <div class="task-tools" role="group" aria-label={say(msg::lesson_tools())}>
                 if let Some(object) = sized { <Replicas {object} lang={self.settings.lang} on_command={ctx.link().callback(Msg::Act)} /> }
                 { self.console(ctx) }
             </div>
@@ -75,8 +75,7 @@ impl Page {
         let editor = &state.editor;
         let code = match editor.status {
             _ if lesson::is_lesson(&editor.text) => "lesson",
-            ApplyStatus::Partly(..) => "refused",
-            ApplyStatus::Rejected => "manifest",
+            ApplyStatus::Rejected | ApplyStatus::Partly(..) => "manifest",
             _ => return None,
         };
         let first = editor.diagnostics.iter().find(|diagnostic| diagnostic.error)?;
