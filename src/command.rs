@@ -234,7 +234,11 @@ fn check(args: &[String]) -> Result<u8, String> {
         std::fs::write(path, check::junit(&report)).map_err(|e| format!("{path}: {e}"))?;
     }
     print(&check::text(&report))?;
-    Ok(if report.is_vacuous() { 2 } else { u8::from(!report.is_clean()) })
+    Ok(match (report.is_clean(), report.is_vacuous()) {
+        (false, _) => 1,
+        (true, true) => 2,
+        (true, false) => 0,
+    })
 }
 
 fn size(word: Option<&String>) -> Result<u64, String> {

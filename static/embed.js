@@ -104,8 +104,8 @@
 
   // What the element says where its frame cannot.
   var sentences = {
-    en: { open: 'Open the simulation', failed: 'This simulation cannot be shown: ', attribute: 'Loopscope has no attribute ', known: '; did you mean ', frame: ' did not answer' },
-    zh: { open: '打开模拟', failed: '无法显示此模拟：', attribute: 'Loopscope 没有属性 ', known: '；是否指 ', frame: ' 没有响应' },
+    en: { open: 'Open the simulation', failed: 'This simulation cannot be shown: ', attribute: 'Loopscope has no attribute ', known: '; did you mean ', frame: ' did not answer', home: 'where Loopscope is served is not known: call serveFrom(address) first', status: 'the server answered ' },
+    zh: { open: '打开模拟', failed: '无法显示此模拟：', attribute: 'Loopscope 没有属性 ', known: '；是否指 ', frame: ' 没有响应', home: '不知道 Loopscope 的地址：请先调用 serveFrom(address)', status: '服务器返回 ' },
   };
 
   function titled(title, ink) {
@@ -272,7 +272,13 @@
     // A frame that is there changes with them.
     attributeChangedCallback(name, before, now) {
       if (!this.frame || before === now) return;
-      this.call(name === 'view' ? 'setView' : 'setTheme', [now || '']).catch(function () { /* the frame tells */ });
+      var self = this;
+      this.call(name === 'view' ? 'setView' : 'setTheme', [now || (name === 'view' ? 'ownership' : 'system')]).then(function () {
+        if (self.note) self.note.remove();
+      }, function (error) {
+        self.tell('error', { code: name === 'view' ? 'view' : 'frame', line: 0, message: error.message });
+        self.say(error.message, false);
+      });
     }
 
     constructor() {
@@ -302,7 +308,7 @@
       var self = this;
       if (turn !== this.turn || !this.isConnected) return;
       if (!LoopScope.home) {
-        this.fail('element', 'where Loopscope is served is not known: call serveFrom(address) first');
+        this.fail('element', this.words().home);
         return;
       }
       this.checkAttributes();
@@ -312,7 +318,7 @@
       var src = lesson && !this.named() ? lesson : this.getAttribute('src');
       var text = inline ? Promise.resolve((inline.content || inline).textContent)
         : src ? fetch(src).then(function (answer) {
-          if (!answer.ok) throw new Error(src + ': ' + answer.status);
+          if (!answer.ok) throw new Error(src + ': ' + self.words().status + answer.status);
           return answer.text();
         }) : null;
       var fragment = hash ? Promise.resolve(hash[0] === '#' ? hash : '#' + hash) : text ? text.then(pack) : Promise.resolve('');
@@ -347,6 +353,8 @@
       note.setAttribute('role', 'alert');
       note.textContent = message;
       if (!instead) {
+        if (this.note) this.note.remove();
+        this.note = note;
         note.style.cssText = 'position:absolute;top:8px;left:8px;right:8px;z-index:1;margin:0;padding:8px 12px;border:1px solid #b45309;border-radius:8px;background:' + ink[0] + ';color:' + ink[3] + ';font:14px/1.4 system-ui,sans-serif';
         this.root().append(note);
         return;
@@ -355,10 +363,11 @@
       box.style.cssText = sheet(ink) + 'overflow:auto;padding:16px;pointer-events:auto;font-size:14px;line-height:1.4;color:' + ink[3];
       note.style.margin = '0';
       var link = document.createElement('a');
-      link.href = (this.getAttribute('src') || LoopScope.home + 'index.html' + this.query());
+      link.href = LoopScope.home + 'index.html' + this.query();
       link.textContent = this.words().open;
       link.style.cssText = 'display:inline-block;margin:12px 0;color:inherit';
-      box.append(note, link);
+      box.append(note);
+      if (LoopScope.home) box.append(link);
       var text = this.querySelector('script[type="text/yaml"], template, pre');
       if (text) {
         var code = document.createElement('pre');
@@ -375,6 +384,8 @@
     query() {
       var hash = this.getAttribute('hash');
       if (hash) return hash[0] === '#' ? hash : '#' + hash;
+      var src = this.getAttribute('src');
+      if (src) return '?src=' + encodeURIComponent(new URL(src, document.baseURI).href);
       return this.named() ? '?lesson=' + encodeURIComponent(this.named()) : '';
     }
 
@@ -525,6 +536,10 @@
       var self = this;
       var message = { loopscope: 1, type: 'call', id: ++this.number, method: method, args: args };
       return new Promise(function (resolve, reject) {
+        if (self.failed) {
+          reject(new Error(self.failed));
+          return;
+        }
         self.asked.set(message.id, { message: message, resolve: resolve, reject: reject });
         if (self.ready) self.frame.contentWindow.postMessage(message, '*');
       });
@@ -533,6 +548,9 @@
     fail(code, reason) {
       this.tell('error', { code: code, line: 0, message: reason });
       this.say(this.words().failed + reason, true);
+      window.removeEventListener('message', this.heard);
+      this.frame = null;
+      this.failed = reason;
       this.refuse(reason);
       leaveTurn(this);
     }
@@ -554,6 +572,7 @@
       this.frame = this.still = this.cover = null;
       clearTimeout(this.late);
       this.drawn = this.ready = this.came = false;
+      this.failed = '';
       leaveTurn(this);
       // An element that is only moved is connected again at once, and its new frame is asked again.
       Promise.resolve().then(function () { if (!self.isConnected) self.refuse('the element was removed'); });

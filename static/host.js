@@ -33,7 +33,10 @@
     setSpeed: function (speed) { page.speed(number(speed)); },
     getCurrentTime: function () { return page.now(); },
     getDuration: function () { return page.end(); },
-    setView: function (view) { return page.view(text(view)); },
+    setView: function (view) {
+      if (page.views.indexOf(text(view)) < 0) throw new TypeError('there is no diagram ' + view + '; there are ' + page.views.join(', '));
+      return page.view(view);
+    },
     setTheme: function (theme) { page.theme(text(theme)); },
     apply: function (manifest) { return page.apply(text(manifest)); },
     load: function (manifest) { return page.load(text(manifest)); },

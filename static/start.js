@@ -16,6 +16,7 @@
     noWebAssembly: '此浏览器没有 WebAssembly，或已将其关闭',
     noFile: function (file) { return '无法加载 ' + file; },
     tooLarge: '文件太大',
+    status: '服务器返回 ',
     cannotStart: 'Loopscope 无法启动',
     needs: function (reason) { return reason + '。它需要支持 WebAssembly 的浏览器，以及与页面在同一站点的文件。'; },
     stopped: function (at) { return '模拟器在 ' + at + ' 停止'; },
@@ -28,6 +29,7 @@
     noWebAssembly: 'WebAssembly is missing or disabled in this browser',
     noFile: function (file) { return 'could not load ' + file; },
     tooLarge: 'it is too large',
+    status: 'the server answered ',
     cannotStart: 'Loopscope cannot start',
     needs: function (reason) { return reason + '. It needs a browser with WebAssembly, and the files that this site serves with the page.'; },
     stopped: function (at) { return 'The simulator stopped at ' + at; },
@@ -48,7 +50,8 @@
   var glue = script('loopscope.js');
   var coming = {};
   var first = part('loopscope_bg');
-  // A manifest or a lesson at an address of its own.
+  // A manifest or a lesson at an address of its own: at most as many characters as the simulator takes.
+  var most = 4194304;
   var address = query.get('src') || (/[/.]/.test(query.get('lesson') || '') && query.get('lesson'));
   var loaded = address && load(address);
   var isLinked = location.hash.length > 1 || Boolean(address) || query.get('view') === 'storage';
@@ -60,13 +63,13 @@
   // Until the document is there it is not known what the page is to say of itself.
   if (lesson || language() !== 'en') root.classList.add('introduces');
 
-  // At most as much as the simulator takes.
   function load(address) {
     return Promise.resolve().then(function () { return fetch(new URL(address, location.href)); }).then(function (answer) {
-      if (!answer.ok) throw new Error('HTTP ' + answer.status);
+      if (!answer.ok) throw new Error(words().status + answer.status);
+      if (Number(answer.headers.get('content-length')) > most) throw new Error(words().tooLarge);
       return answer.text();
     }).then(function (text) {
-      if (text.length > 4194304) throw new Error(words().tooLarge);
+      if (text.length > most) throw new Error(words().tooLarge);
       window.loopscopeText = text;
     }).catch(function (error) { window.loopscopeTextError = String(error.message || error); });
   }

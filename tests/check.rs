@@ -79,7 +79,7 @@ fn expectations_of_what_never_exists_are_exit_code_two() {
     let text = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(2), "{text}");
     assert!(text.contains("CANNOT BE DECIDED") && text.contains("(line 2: steps[0])"), "{text}");
-    assert!(std::fs::read_to_string(xml).unwrap().contains("<error message=\"line 2: steps[0]: ready(wbe) had no value"));
+    assert!(std::fs::read_to_string(xml).unwrap().contains("<error message=\"line 2: steps[0]: no object that it names existed"));
 }
 
 #[test]

@@ -14,7 +14,9 @@ const MAX_REPEAT: u32 = 1000;
 /// Deepest nesting of groups.
 const MAX_DEPTH: u32 = 200;
 /// Largest compiled pattern, in bytes.
-const MAX_SIZE: usize = 4 << 20;
+const MAX_SIZE: usize = 1 << 20;
+/// States times bytes of a search at most: a longer one would hold a page up for seconds, and finds nothing.
+const MAX_STEPS: usize = 1 << 27;
 
 /// A compiled pattern.
 #[derive(Debug)]
@@ -28,22 +30,27 @@ impl GoRegex {
     pub fn new(pattern: &str) -> Result<GoRegex, GoRegexError> {
         let mut translator = Translator::new(pattern);
         translator.run()?;
-        let syntax = syntax::Config::new().utf8(false).nest_limit(MAX_DEPTH);
+        // The crate counts concatenations and repetitions too.
+        let syntax = syntax::Config::new().utf8(false).nest_limit(4 * MAX_DEPTH);
         let size = thompson::Config::new().utf8(false).nfa_size_limit(Some(MAX_SIZE));
         let built = pikevm::Builder::new().syntax(syntax).thompson(size).build(&translator.out);
-        built.map(GoRegex).map_err(|_| match translator.property {
-            Some(property) => GoRegexError::new(GoRegexFault::CharRange, &property),
-            None => GoRegexError::new(GoRegexFault::TooLarge, pattern),
-        })
+        built.map(GoRegex).map_err(|_| GoRegexError::new(GoRegexFault::TooLarge, pattern))
     }
 
-    /// Whether the pattern matches somewhere in a text.
+    /// Reports a match somewhere in a text.
     pub fn is_match(&self, text: &str) -> bool {
-        self.0.is_match(&mut self.0.create_cache(), text)
+        self.is_bounded(text) && self.0.is_match(&mut self.0.create_cache(), text)
+    }
+
+    fn is_bounded(&self, text: &str) -> bool {
+        self.0.get_nfa().states().len().saturating_mul(text.len()) <= MAX_STEPS
     }
 
     /// Bytes of the first match.
     pub fn find(&self, text: &str) -> Option<Range<usize>> {
+        if !self.is_bounded(text) {
+            return None;
+        }
         self.0.find(&mut self.0.create_cache(), text).map(|found| found.range())
     }
 }
@@ -117,15 +124,15 @@ impl fmt::Display for GoRegexError {
 
 impl std::error::Error for GoRegexError {}
 
-/// Rewrites a pattern, sign by sign.
+/// Rewrites a pattern, token by token.
 struct Translator<'p> {
     pattern: &'p str,
     /// What is left of it.
     rest: &'p str,
     out: String,
     depth: u32,
-    /// The last Unicode property, the one part whose existence the crate decides.
-    property: Option<String>,
+    /// Largest product of nested counts in each open group, the outermost first, and in the last token.
+    repeats: (Vec<u32>, u32),
     /// Whether a repetition has something to repeat.
     repeatable: bool,
     /// The rest of the pattern where a repetition began that nothing stands behind yet.
@@ -135,7 +142,7 @@ struct Translator<'p> {
 impl<'p> Translator<'p> {
     fn new(pattern: &'p str) -> Translator<'p> {
         let out = String::with_capacity(pattern.len() * 2);
-        Translator { pattern, rest: pattern, out, depth: 0, property: None, repeatable: false, repeated: None }
+        Translator { pattern, rest: pattern, out, depth: 0, repeats: (vec![1], 1), repeatable: false, repeated: None }
     }
 
     fn run(&mut self) -> Result<(), GoRegexError> {
@@ -145,25 +152,33 @@ impl<'p> Translator<'p> {
                 '*' | '+' | '?' => self.repeat(1, repeated)?,
                 '{' => match counts(self.rest) {
                     Some((length, counts)) => {
-                        if counts.is_none() {
+                        let Some((least, most)) = counts else {
                             return Err(GoRegexError::new(GoRegexFault::RepeatSize, &self.rest[..length]));
-                        }
+                        };
+                        let (operator, inner) = (&self.rest[..length], self.repeats.1);
                         self.repeat(length, repeated)?;
+                        self.repeats.1 = inner.saturating_mul(most.unwrap_or(least).max(1));
+                        if self.repeats.1 > MAX_REPEAT {
+                            return Err(GoRegexError::new(GoRegexFault::RepeatSize, operator));
+                        }
+                        self.note_repeats();
                     }
                     None => self.literal('{'),
                 },
                 '(' => self.group()?,
                 ')' => {
                     self.depth = self.depth.checked_sub(1).ok_or_else(|| GoRegexError::new(GoRegexFault::UnexpectedParen, self.pattern))?;
-                    self.sign(")", 1);
+                    self.emit(")", 1);
+                    self.repeats.1 = self.repeats.0.pop().unwrap_or(1);
+                    self.note_repeats();
                 }
                 '|' => {
-                    self.sign("|", 1);
+                    self.emit("|", 1);
                     self.repeatable = false;
                 }
                 '[' => self.class()?,
                 '\\' => self.escape()?,
-                '^' | '$' | '.' => self.sign(&self.rest[..1], 1),
+                '^' | '$' | '.' => self.emit(&self.rest[..1], 1),
                 c => self.literal(c),
             }
         }
@@ -173,16 +188,23 @@ impl<'p> Translator<'p> {
         Ok(())
     }
 
-    /// Writes something that can be repeated and goes on behind it.
-    fn sign(&mut self, written: &str, length: usize) {
+    /// Writes a token that can be repeated and goes on behind it.
+    fn emit(&mut self, written: &str, length: usize) {
         self.out.push_str(written);
         self.rest = &self.rest[length..];
-        self.repeatable = true;
+        (self.repeatable, self.repeats.1) = (true, 1);
+    }
+
+    /// Raises the product of the open group to that of the last token.
+    fn note_repeats(&mut self) {
+        if let Some(group) = self.repeats.0.last_mut() {
+            *group = (*group).max(self.repeats.1);
+        }
     }
 
     fn literal(&mut self, c: char) {
         push_char(&mut self.out, c);
-        self.sign("", c.len_utf8());
+        self.emit("", c.len_utf8());
     }
 
     /// `*`, `+`, `?` or `{2,3}`, with the `?` that makes it lazy.
@@ -197,7 +219,7 @@ impl<'p> Translator<'p> {
             return Err(GoRegexError::new(GoRegexFault::MissingRepeatArgument, operator));
         }
         self.repeated = Some(self.rest);
-        self.sign(operator, operator.len());
+        self.emit(operator, operator.len());
         Ok(())
     }
 
@@ -225,7 +247,7 @@ impl<'p> Translator<'p> {
                     if c == ':' {
                         return self.open(&self.rest[..length], length);
                     }
-                    self.sign(if at == 0 { "(?:)" } else { &self.rest[..length] }, length);
+                    self.emit(if at == 0 { "(?:)" } else { &self.rest[..length] }, length);
                     self.repeatable = false;
                     return Ok(());
                 }
@@ -241,33 +263,36 @@ impl<'p> Translator<'p> {
         if self.depth >= MAX_DEPTH {
             return Err(GoRegexError::new(GoRegexFault::TooDeep, self.pattern));
         }
-        self.sign(written, length);
+        self.emit(written, length);
         self.repeatable = false;
+        self.repeats.0.push(1);
         Ok(())
     }
 
     /// What a backslash means outside of brackets.
     fn escape(&mut self) -> Result<(), GoRegexError> {
         match self.rest[1..].chars().next() {
-            Some('A') => self.sign(r"\A", 2),
-            Some('z') => self.sign(r"\z", 2),
-            Some('b') => self.sign(r"(?-u:\b)", 2),
-            Some('B') => self.sign(r"(?-u:\B)", 2),
+            Some('A') => self.emit(r"\A", 2),
+            Some('z') => self.emit(r"\z", 2),
+            Some('b') => self.emit(r"(?-u:\b)", 2),
+            Some('B') => self.emit(r"(?-u:\B)", 2),
             Some('Q') => {
                 let text = &self.rest[2..];
                 let end = text.find(r"\E");
                 text[..end.unwrap_or(text.len())].chars().for_each(|c| push_char(&mut self.out, c));
                 let length = end.map_or(self.rest.len(), |end| end + 4);
-                self.sign("", length);
+                let repeatable = self.repeatable || end != Some(0);
+                self.emit("", length);
+                self.repeatable = repeatable;
             }
             _ => {
                 if let Some((class, length)) = self.perl_class()? {
-                    self.sign(&format!("[{class}]"), length);
+                    self.emit(&format!("[{class}]"), length);
                     return Ok(());
                 }
                 let (c, length) = escaped(self.rest)?;
                 push_char(&mut self.out, c);
-                self.sign("", length);
+                self.emit("", length);
             }
         }
         Ok(())
@@ -295,13 +320,14 @@ impl<'p> Translator<'p> {
                 };
                 let part = &self.rest[..length];
                 let (name, inverted) = name.strip_prefix('^').map_or((name, false), |name| (name, true));
+                let sign = if inverted == (sign == 'P') { 'p' } else { 'P' };
+                let class = format!("\\{sign}{{{name}}}");
                 // The crate knows pairs of a property and a value too.
-                if !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+                let is_word = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+                if !is_word || syntax::parse(&class).is_err() {
                     return Err(refusal(part));
                 }
-                self.property = Some(part.to_owned());
-                let sign = if inverted == (sign == 'P') { 'p' } else { 'P' };
-                return Ok(Some((format!("\\{sign}{{{name}}}"), length)));
+                return Ok(Some((class, length)));
             }
             _ => return Ok(None),
         };
@@ -355,7 +381,7 @@ impl<'p> Translator<'p> {
                 push_char(&mut self.out, high);
             }
         }
-        self.sign("]", 1);
+        self.emit("]", 1);
         Ok(())
     }
 

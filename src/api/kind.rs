@@ -22,6 +22,11 @@ pub struct KindInfo {
     pub animated: bool,
 }
 
+/// Group of an `apiVersion`: `apps` of `apps/v1`, empty for the core group.
+pub fn api_group(api_version: &str) -> &str {
+    api_version.split_once('/').map_or("", |(group, _)| group)
+}
+
 macro_rules! kinds {
     ($($name:ident $group:literal $version:literal $plural:literal $short:literal $ns:literal $animated:literal;)*) => {
         /// A kind of API object.
@@ -36,12 +41,7 @@ macro_rules! kinds {
         /// The built-in kinds in their order.
         enum BuiltIn { $($name,)* }
 
-        /// Group of an `apiVersion`: `apps` of `apps/v1`, empty for the core group.
-pub fn api_group(api_version: &str) -> &str {
-    api_version.split_once('/').map_or("", |(group, _)| group)
-}
-
-impl Kind {
+        impl Kind {
             /// The place of its table: built-in kinds, then the others.
             pub fn index(self) -> usize {
                 match self {
@@ -297,25 +297,23 @@ impl Kind {
 
     /// The kind of a group, whatever the version: how owner references and scale targets name it.
     pub fn from_group_kind(group: &str, kind: &str) -> Option<Kind> {
-        all().find(|k| k.name() == kind && k.info().group == group)
+        let built_in = ALL.iter().copied().find(|k| k.name() == kind && k.info().group == group);
+        built_in.or_else(|| Kind::custom_named(group, kind).into_iter().next())
     }
 
-    /// Label that tells this kind from all others: its name, or `Service.serving.knative.dev` for a custom kind that shares its name.
+    /// Label that tells this kind from all others: its name, or `Service.serving.knative.dev` for a custom kind with the name of a built-in
+    /// one.
     pub fn label(self) -> String {
-        let shared = self.is_custom() && all().any(|other| other != self && other.name() == self.name() && !other.is_same_group(self));
+        let shared = self.is_custom() && ALL.iter().any(|other| other.name() == self.name());
         if shared { self.group_kind() } else { self.name().into() }
     }
 
     /// The kind of a label, or of a bare name such as `Deployment`; of several with one name the built-in one.
     pub fn from_label(label: &str) -> Option<Kind> {
         match label.split_once('.') {
-            Some((name, group)) => all().find(|k| k.name() == name && k.info().group == group),
+            Some((name, group)) => Kind::from_group_kind(group, name),
             None => all().find(|k| k.name() == label),
         }
-    }
-
-    fn is_same_group(self, other: Kind) -> bool {
-        self.info().group == other.info().group
     }
 
     /// The kind that a word on kubectl's command line means: `deploy`, `deployments`, `deployment.apps`, `deployments.v1.apps`.

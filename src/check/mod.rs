@@ -40,14 +40,16 @@ pub struct Checked {
     pub first: Option<Counterexample>,
     /// What it asks about that had no value in any run.
     pub unknown: Vec<String>,
+    /// Whether in no run any object existed that it names.
+    pub unmatched: bool,
     /// Line and place in the file.
     pub location: String,
 }
 
 impl Checked {
-    /// Whether the expectation held only because something it asks about never had a value, as with a misspelled name.
+    /// Whether the expectation held only because no object that it names ever existed, as with a misspelled name.
     pub fn is_vacuous(&self) -> bool {
-        self.violated == 0 && !self.unknown.is_empty()
+        self.violated == 0 && self.unmatched
     }
 }
 
@@ -70,7 +72,7 @@ impl Report {
         self.checked.iter().all(|one| one.violated == 0)
     }
 
-    /// Whether an expectation is vacuous: then the scenario is wrong, whatever else was found.
+    /// Whether an expectation is vacuous: then the scenario is wrong.
     pub fn is_vacuous(&self) -> bool {
         self.checked.iter().any(Checked::is_vacuous)
     }
@@ -90,6 +92,7 @@ pub fn check(scenario: &Scenario, options: CheckOptions) -> Result<Report, Strin
         violated: 0,
         first: None,
         unknown: Vec::new(),
+        unmatched: true,
         location: scenario.locate(expected),
     };
     let checked = scenario.expected.iter().map(blank).collect();
@@ -106,6 +109,7 @@ pub fn check(scenario: &Scenario, options: CheckOptions) -> Result<Report, Strin
         }
         for (at, checked) in report.checked.iter_mut().enumerate() {
             let unknown = run.unknown(at);
+            checked.unmatched &= run.is_vacuous(at);
             if seed == options.seed {
                 checked.unknown = unknown;
             } else {
@@ -162,12 +166,17 @@ fn plans(scenario: &Scenario) -> Result<Vec<Plan>, String> {
         let Some((_, expressions, items)) = plans.last_mut() else { continue };
         let slot = expressions.read_over(over, &expected.text).map_err(wrong)?;
         let calls = watch::calls(&expressions.over[slot].1);
+        let mut objects = Vec::new();
+        for exists in watch::objects(&calls) {
+            objects.push(expressions.over.len());
+            expressions.over.push((Aggregation::Ever, exists));
+        }
         // The largest value of a call is nothing if it never had one.
         let calls = calls.into_iter().map(|call| {
             expressions.over.push((Aggregation::Max, call.clone()));
             (expressions.over.len() - 1, call)
         });
-        items.push(watch::WatchedItem { expected: at, slot, calls: calls.collect() });
+        items.push(watch::WatchedItem { expected: at, slot, calls: calls.collect(), objects });
     }
     Ok(plans.into_iter().map(|(step, over, items)| Plan { step, over: Rc::new(over), items }).collect())
 }

@@ -33,6 +33,9 @@ pub fn text(report: &Report) -> String {
             n => format!("VIOLATED in {n} of {} runs", report.options.seeds),
         };
         let _ = writeln!(out, "{found:<26} {}  ({})", title(one), one.location);
+        if one.is_vacuous() {
+            let _ = writeln!(out, "{:<26} note: no object that it names existed at any instant of any run", "");
+        }
         for call in &one.unknown {
             let _ = writeln!(out, "{:<26} note: {call} had no value at any instant of any run", "");
         }
@@ -99,7 +102,7 @@ pub fn junit(report: &Report) -> String {
         let head = format!("  <testcase classname=\"{}\" name=\"{}\"", escaped(&report.name), escaped(&title(one)));
         match &one.first {
             None if one.is_vacuous() => {
-                let message = format!("{}: {} had no value at any instant of any run", one.location, one.unknown.join(", "));
+                let message = format!("{}: no object that it names existed at any instant of any run", one.location);
                 out += &format!("{head}>\n    <error message=\"{}\"/>\n  </testcase>\n", escaped(&message));
             }
             None if one.violated == 0 => out += &format!("{head}/>\n"),

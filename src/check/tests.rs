@@ -96,6 +96,10 @@ fn expectation_about_a_misspelled_name_cannot_be_decided() {
     assert!(text(&report).contains("CANNOT BE DECIDED"));
     assert!(text(&report).contains("note: ready(wbe) had no value at any instant of any run"));
     assert!(junit(&report).contains("errors=\"1\"") && junit(&report).contains("<error message="));
+    // An object without the field, and one that is there beside one that is not, can be asked about.
+    let field = run("- never: field(web, 'spec.paused') == 1\n- wait: 1s\n", 1, false).unwrap();
+    let either = run("- always: ready(web) <= 3 or ready(old) > 3\n- wait: 1s\n", 1, false).unwrap();
+    assert_eq!((field.is_vacuous(), either.is_vacuous()), (false, false));
     // One that is missed says what it waited for.
     let missed = run("- eventually: ready(wbe) == 3\n- wait: 1s\n", 2, false).unwrap();
     assert_eq!((missed.is_vacuous(), missed.is_clean()), (false, false));
@@ -142,7 +146,9 @@ fn what_only_faults_violate_is_told_with_those_that_it_needs() {
 fn a_program_reads_the_result() {
     let report = run("- never: ready(web) < 4\n- wait: 1s\n- always: exists(web)\n", 2, false).unwrap();
     let xml = junit(&report);
-    assert!(xml.starts_with("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"t\" tests=\"2\" failures=\"1\" errors=\"0\">\n"));
+    assert!(
+        xml.starts_with("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"t\" tests=\"2\" failures=\"1\" errors=\"0\">\n")
+    );
     assert!(xml.contains("name=\"never: ready(web) &lt; 4\">") && xml.contains("<failure message=\"violated in 2 of 2 runs\">"), "{xml}");
     assert!(xml.contains("name=\"always: exists(web)\"/>") && xml.ends_with("</testsuite>\n"), "{xml}");
     assert_eq!((xml.matches('<').count(), xml.matches('>').count()), (8, 8), "{xml}");

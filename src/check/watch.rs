@@ -3,6 +3,7 @@
 use crate::api::Time;
 use crate::engine::Sim;
 use crate::lesson::expr::{Expr, Expressions};
+use crate::lesson::functions;
 use crate::lesson::{ObservedHistory, Value};
 use crate::scenario::{self, Act, Disturbance, Finished, How, Observer, Scenario};
 use crate::session::Recorded;
@@ -28,6 +29,8 @@ pub struct WatchedItem {
     pub slot: usize,
     /// What it asks about, each with the value over time that tells whether it ever had one.
     pub calls: Vec<(usize, Expr)>,
+    /// Values over time that tell for each object that it names whether the object ever existed.
+    pub objects: Vec<usize>,
 }
 
 /// When an expectation was violated, and how.
@@ -102,6 +105,14 @@ impl<'s> Watched<'s> {
         item.calls.iter().filter(|(slot, _)| nothing(*slot)).map(|(_, call)| told(call)).collect()
     }
 
+    /// Reports that nothing that an expectation asks about ever had a value, since no object that it names ever existed.
+    pub fn is_vacuous(&self, expected: usize) -> bool {
+        let Some((plan, _, item)) = self.item(expected) else { return false };
+        let Some((history, _)) = &self.histories[plan] else { return false };
+        let existed = |slot: &usize| history.over(*slot).is_some_and(|(value, _)| value.is_true());
+        !item.objects.is_empty() && self.unknown(expected).len() == item.calls.len() && !item.objects.iter().any(existed)
+    }
+
     /// Whether an expectation was violated.
     pub fn violation(&self, expected: usize) -> Option<Violation> {
         let one = &self.scenario.expected[expected];
@@ -170,6 +181,20 @@ pub fn calls(expr: &Expr) -> Vec<Expr> {
         }
     }
     found
+}
+
+/// Questions whether each object that calls name exists, each object once.
+pub fn objects(calls: &[Expr]) -> Vec<Expr> {
+    let mut names: Vec<&Rc<str>> = Vec::new();
+    for call in calls {
+        if let Expr::Call(_, words) = call
+            && let Some(name) = words.first().filter(|name| !names.contains(name))
+        {
+            names.push(name);
+        }
+    }
+    let exists = || functions::find("exists");
+    names.into_iter().filter_map(|name| Some(Expr::Call(exists()?, [name.clone()].into()))).collect()
 }
 
 /// A call as it is written.

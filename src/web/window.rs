@@ -139,6 +139,9 @@ fn offer(state: &Rc<RefCell<State>>, changed: &Callback<()>) {
     });
     put("theme", &theme.into_js_value());
 
+    let names: js_sys::Array = views::ALL.iter().map(|view| JsValue::from_str(view.id)).collect();
+    put("views", &names);
+
     let to = changed.clone();
     let tell = Closure::<dyn Fn()>::new(move || to.emit(()));
     put("tell", &tell.into_js_value());

@@ -1,6 +1,7 @@
 //! The page in a frame of another page: the diagram, a bar or a lesson with what its tasks need, and what is wrong as long as it is.
 
 use super::{Msg, Page};
+use crate::explain::evidence;
 use crate::i18n::{Message, msg};
 use crate::session::editor::ApplyStatus;
 use crate::session::lesson::Phase;
@@ -11,7 +12,6 @@ use crate::web::dom::{self, icon};
 use crate::web::host::PageFault;
 use crate::web::language::{marked, say};
 use crate::web::window;
-use crate::explain::evidence;
 use crate::{api, lesson};
 use std::rc::Rc;
 use yew::prelude::*;
@@ -68,18 +68,13 @@ impl Page {
 
     /// What is wrong with what the frame was given.
     pub(super) fn fault(&self) -> Option<PageFault> {
-        if let Some(fault) = &self.error {
-            return Some(fault.clone());
-        }
         let state = self.state.borrow();
         let editor = &state.editor;
-        let code = match editor.status {
-            _ if lesson::is_lesson(&editor.text) => "lesson",
-            ApplyStatus::Rejected | ApplyStatus::Partly(..) => "manifest",
-            _ => return None,
-        };
-        let first = editor.diagnostics.iter().find(|diagnostic| diagnostic.error)?;
-        Some(PageFault { code, line: first.line, words: first.message.clone() })
+        let refused = matches!(editor.status, ApplyStatus::Rejected | ApplyStatus::Partly(..));
+        let first = editor.diagnostics.iter().find(|diagnostic| diagnostic.error && refused);
+        let code = if lesson::is_lesson(&editor.text) { "lesson" } else { "manifest" };
+        let of_text = first.map(|first| PageFault { code, line: first.line, words: first.message.clone() });
+        of_text.or_else(|| self.error.clone())
     }
 
     fn fault_notice(&self) -> Html {
@@ -121,5 +116,4 @@ impl Page {
         let Some(pass) = pass.filter(|pass| pass.act.is_some()) else { return self.drawing.caption.clone() };
         pass.told()
     }
-
 }

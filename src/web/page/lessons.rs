@@ -115,6 +115,11 @@ impl Page {
         // A long text is not read each time.
         let same = Rc::ptr_eq(text, &state.editor.text) || *text == state.editor.text;
         let changed = !(same && *view == state.selection.view);
+        // Another diagram, or another text, is there instead of what was wrong with the address.
+        let mended = self.error.as_ref().is_some_and(|fault| if fault.code == "view" { *view != state.selection.view } else { !same });
+        if mended && self.settings.greeted {
+            self.error = None;
+        }
         self.timers.saved = (state.editor.text.clone(), state.selection.view);
         if changed && !self.settings.embed {
             let link = ctx.link().clone();

@@ -41,7 +41,7 @@ const KNOWN: &str = "known";
 const NEXT_CHECK: &str = "look";
 /// Refused updates of the node since the last accepted one.
 const REFUSALS: &str = "refusals";
-/// Set while Pods of an unresponsive node could not be marked not ready.
+/// Time of the check that marks Pods not ready again whose update was refused.
 const UNMARKED_PODS: &str = "unmarked";
 
 /// How the page shows the loop.
@@ -92,13 +92,13 @@ impl Controller for NodeLifecycle {
         let change = taints::no_execute_change(node, all_down);
         let known = out.memory.contains_key(KNOWN);
         let overdue = silent.is_some_and(|until| view.now >= until);
-        let unmarked = out.memory.contains_key(UNMARKED_PODS);
+        let unmarked = out.memory.get(UNMARKED_PODS).is_some_and(|due| view.now.0 >= *due as u64);
         let pending = !known || overdue || change.is_some() || unmarked;
         if !pending {
             if out.memory.get(NEXT_CHECK).is_some_and(|look| view.now.0 >= *look as u64) {
                 out.memory.remove(NEXT_CHECK);
             }
-            return Ok(until_silent(silent, view));
+            return Ok(next_pass(silent, view, out));
         }
         // The rest happens when upstream checks all nodes, every few seconds.
         let look =
@@ -137,7 +137,7 @@ impl Controller for NodeLifecycle {
                 mark_pods_not_ready(&key.name, view, out);
             }
         }
-        let Some((add, remove)) = change else { return Ok(until_silent(silent, view)) };
+        let Some((add, remove)) = change else { return Ok(next_pass(silent, view, out)) };
         if add.is_some() && remove.is_empty() {
             match taints::wait_for_turn(object, out.server, view.wall) {
                 Some(0) => {}
@@ -163,9 +163,11 @@ fn retry(view: &PassView<'_>, out: &mut Out<'_>) -> Action {
     Action::RequeueAfter(at.0 - view.now.0)
 }
 
-/// Waits until a node is due to be marked, if it is.
-fn until_silent(silent: Option<Time>, view: &PassView<'_>) -> Action {
-    silent.map_or(Action::AwaitChange, |until| Action::RequeueAfter(until.0.saturating_sub(view.now.0)))
+/// Waits until a node, or its Pods, are due to be marked, if they are.
+fn next_pass(silent: Option<Time>, view: &PassView<'_>, out: &Out<'_>) -> Action {
+    let unmarked = out.memory.get(UNMARKED_PODS).map(|due| Time(*due as u64));
+    let due = silent.into_iter().chain(unmarked).min();
+    due.map_or(Action::AwaitChange, |due| Action::RequeueAfter(due.0.saturating_sub(view.now.0)))
 }
 
 /// Handles a removed node; its last state is what woke the loop.
@@ -248,7 +250,8 @@ fn mark_pods_not_ready(name: &Str, view: &PassView<'_>, out: &mut Out<'_>) {
             Ok(marked) => out.event_as(EVENT_SOURCE, &marked, "Warning", "NodeNotReady", "Node is not ready"),
             Err(error) if error.reason == StatusReason::NotFound => {}
             Err(_) => {
-                out.memory.insert(UNMARKED_PODS.into(), 1);
+                let check = next_look(view.now.after(1), view.config.node_monitor_period);
+                out.memory.insert(UNMARKED_PODS.into(), check.0 as i64);
             }
         }
     }
