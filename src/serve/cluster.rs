@@ -75,7 +75,7 @@ pub trait OpenRequest {
     }
 
     /// Keeps what has been done in a file, before the client is told that it was.
-    fn keep(&mut self, _cluster: &Cluster) {}
+    fn keep(&mut self, _cluster: &mut Cluster) {}
 
     /// What it is counted as.
     fn labels(&self) -> Option<&RequestLabels> {
@@ -110,6 +110,8 @@ pub struct Cluster {
     waiting: WaitingCommands,
     /// What was done.
     pub(super) log: Vec<Recorded>,
+    /// The file of the record could not be written: it is closed, and no writes are taken any more.
+    pub(super) record_failed: bool,
     /// Commands that clients have begun in containers.
     remotes: u32,
     /// Tasks run since time 0.
@@ -149,6 +151,7 @@ impl Cluster {
             counts: RequestCounts::new(),
             waiting,
             log,
+            record_failed: false,
             remotes,
             tasks,
             page,
