@@ -142,7 +142,9 @@ fn what_only_faults_violate_is_told_with_those_that_it_needs() {
 fn a_program_reads_the_result() {
     let report = run("- never: ready(web) < 4\n- wait: 1s\n- always: exists(web)\n", 2, false).unwrap();
     let xml = junit(&report);
-    assert!(xml.starts_with("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"t\" tests=\"2\" failures=\"1\" errors=\"0\">\n"));
+    assert!(
+        xml.starts_with("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"t\" tests=\"2\" failures=\"1\" errors=\"0\">\n")
+    );
     assert!(xml.contains("name=\"never: ready(web) &lt; 4\">") && xml.contains("<failure message=\"violated in 2 of 2 runs\">"), "{xml}");
     assert!(xml.contains("name=\"always: exists(web)\"/>") && xml.ends_with("</testsuite>\n"), "{xml}");
     assert_eq!((xml.matches('<').count(), xml.matches('>').count()), (8, 8), "{xml}");

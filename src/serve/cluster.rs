@@ -2,7 +2,7 @@
 
 use super::clock::now;
 use super::counts::{RequestCounts, RequestLabels};
-use super::request::Request;
+use super::request::{Request, Target};
 use super::status::Answer;
 use crate::actions::{self, Command, WaitingCommands};
 use crate::api::node::Node;
@@ -307,6 +307,7 @@ impl Cluster {
         write: ClientWrite,
     ) -> (Result<Written, ApiError>, Vec<String>) {
         let (told, manager) = (words(request), request.manager().to_owned());
+        let named = Target::parse(&request.path).map(|target| target.api_version()).unwrap_or_default();
         let write = ClientRequest {
             told,
             verb: verb.to_owned(),
@@ -315,6 +316,7 @@ impl Cluster {
             unknown: request.unknown(),
             repeated: request.repeated(),
             user: request.user(),
+            api_version: if named == write.api_version() { String::new() } else { named },
             write,
         };
         if request.is_dry() {

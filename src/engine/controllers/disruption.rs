@@ -202,7 +202,8 @@ fn wanted_by_owners(pods: &[Rc<Object>], cache: &Cache, server: &ApiServer) -> R
             continue;
         }
         owners.push(owner.uid);
-        let (uid, replicas) = scale(pod, cache, server)?.ok_or_else(|| format!("found no controllers for pod {:?}", pod.meta.name.as_str()))?;
+        let (uid, replicas) =
+            scale(pod, cache, server)?.ok_or_else(|| format!("found no controllers for pod {:?}", pod.meta.name.as_str()))?;
         if !scales.iter().any(|(scaled, _)| *scaled == uid) {
             scales.push((uid, replicas));
         }

@@ -15,6 +15,7 @@ mod eviction;
 pub mod label_selector;
 mod limit_ranges;
 mod managers;
+mod matching;
 mod parts;
 pub mod patch;
 mod pod_security;

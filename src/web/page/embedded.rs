@@ -1,6 +1,7 @@
 //! The page in a frame of another page: the diagram, a bar or a lesson with what its tasks need, and what is wrong as long as it is.
 
 use super::{Msg, Page};
+use crate::explain::evidence;
 use crate::i18n::{Message, msg};
 use crate::session::editor::ApplyStatus;
 use crate::session::lesson::Phase;
@@ -11,7 +12,6 @@ use crate::web::dom::{self, icon};
 use crate::web::host::PageFault;
 use crate::web::language::{marked, say};
 use crate::web::window;
-use crate::explain::evidence;
 use crate::{api, lesson};
 use std::rc::Rc;
 use yew::prelude::*;
@@ -121,5 +121,4 @@ impl Page {
         let Some(pass) = pass.filter(|pass| pass.act.is_some()) else { return self.drawing.caption.clone() };
         pass.told()
     }
-
 }

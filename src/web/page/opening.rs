@@ -113,11 +113,13 @@ impl Address {
         let has_history = matches!(&link, Ok(Some(link)) if link.history.is_some());
         let awaits = follows || kept.is_none() && !has_history && wants_lesson();
         let of_text = |text: String| Link { v: 1, manifest: Some(text), ..Link::default() };
-        let loaded = dom::loaded_text().filter(|_| kept.is_none()).map(|loaded| loaded.unwrap_or_else(|why| {
-            let address = dom::query("src").or_else(|| dom::query("lesson")).unwrap_or_default();
-            error = Some(PageFault::new("source", msg::source_not_loaded(address, why)));
-            String::new()
-        }));
+        let loaded = dom::loaded_text().filter(|_| kept.is_none()).map(|loaded| {
+            loaded.unwrap_or_else(|why| {
+                let address = dom::query("src").or_else(|| dom::query("lesson")).unwrap_or_default();
+                error = Some(PageFault::new("source", msg::source_not_loaded(address, why)));
+                String::new()
+            })
+        });
         let empty = awaits.then(|| of_text(String::new()));
         Address { link: empty.or(loaded.map(of_text)).or(link.ok().flatten()), error, awaits, follows }
     }

@@ -15,6 +15,8 @@ pub struct Manager {
     pub(in crate::engine::store) fields: Fields,
     /// Whether it applies: fields it leaves out are removed.
     pub(in crate::engine::store) applies: bool,
+    /// The version that its request has named, if it is known.
+    pub(in crate::engine::store) api_version: Option<Str>,
     /// What happens to unknown fields.
     pub(in crate::engine::store) unknown: Unknown,
     /// Fields that stand twice in what it sent.
@@ -105,6 +107,7 @@ impl Manager {
             subresource,
             fields: Fields::None,
             applies: false,
+            api_version: None,
             unknown: Unknown::Refuse,
             repeated: Rc::default(),
             given: None,
@@ -121,6 +124,11 @@ impl Manager {
     /// The same with another treatment of unknown fields.
     pub fn with_unknown(self, unknown: Unknown) -> Manager {
         Manager { unknown, ..self }
+    }
+
+    /// A client whose request has named a version.
+    pub fn with_api_version(self, api_version: &str) -> Manager {
+        Manager { api_version: (!api_version.is_empty()).then(|| api_version.into()), ..self }
     }
 
     /// A client that sent fields twice.
