@@ -1,6 +1,6 @@
 //! A write of a client as data: it is sent, kept, and sent again where a history is repeated.
 
-use super::managers::{Manager, RepeatedField, Unknown};
+use super::managers::{DuplicateField, Manager, Unknown};
 use super::{ApiError, ApiServer, Delete, Origin, Patch, Propagation, Subresource, UserInfo};
 use crate::api::{Object, ObjectRef, Uid};
 use crate::engine::why::Why;
@@ -25,7 +25,7 @@ pub struct ClientRequest {
     pub unknown: Unknown,
     /// Fields that stand twice in its body.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub repeated: Vec<RepeatedField>,
+    pub repeated: Vec<DuplicateField>,
     /// Whom it is made as, if not as the administrator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<UserInfo>,

@@ -37,7 +37,7 @@ pub use client_request::{ClientRequest, ClientWrite, Name, Written};
 pub use definitions::{CLEANUP, Definition, Definitions, PrinterColumn, ScalePaths, Version};
 pub use deletion::{Delete, Propagation};
 pub use error::{ApiError, Cause, ExceededQuota, ExceededResource, StatusReason};
-pub use managers::{ManagedHistory, Manager, RepeatedField, Unknown};
+pub use managers::{DuplicateField, ManagedHistory, Manager, Unknown};
 pub use requests::{Patch, Subresource};
 pub use scale::ObjectScale;
 pub use selectable::SelectableField;
