@@ -2,7 +2,7 @@
 
 use super::clock::now;
 use super::counts::{RequestCounts, RequestLabels};
-use super::request::Request;
+use super::request::{Request, Target};
 use super::status::Answer;
 use crate::actions::{self, Command, WaitingCommands};
 use crate::api::node::Node;
@@ -75,7 +75,7 @@ pub trait OpenRequest {
     }
 
     /// Keeps what has been done in a file, before the client is told that it was.
-    fn keep(&mut self, _cluster: &Cluster) {}
+    fn keep(&mut self, _cluster: &mut Cluster) {}
 
     /// What it is counted as.
     fn labels(&self) -> Option<&RequestLabels> {
@@ -110,6 +110,8 @@ pub struct Cluster {
     waiting: WaitingCommands,
     /// What was done.
     pub(super) log: Vec<Recorded>,
+    /// The file of the record could not be written: it is closed, and no writes are taken any more.
+    pub(super) record_failed: bool,
     /// Commands that clients have begun in containers.
     remotes: u32,
     /// Tasks run since time 0.
@@ -149,6 +151,7 @@ impl Cluster {
             counts: RequestCounts::new(),
             waiting,
             log,
+            record_failed: false,
             remotes,
             tasks,
             page,
@@ -304,6 +307,7 @@ impl Cluster {
         write: ClientWrite,
     ) -> (Result<Written, ApiError>, Vec<String>) {
         let (told, manager) = (words(request), request.manager().to_owned());
+        let named = Target::parse(&request.path).map(|target| target.api_version()).unwrap_or_default();
         let write = ClientRequest {
             told,
             verb: verb.to_owned(),
@@ -312,6 +316,7 @@ impl Cluster {
             unknown: request.unknown(),
             repeated: request.repeated(),
             user: request.user(),
+            api_version: if named == write.api_version() { String::new() } else { named },
             write,
         };
         if request.is_dry() {

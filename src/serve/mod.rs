@@ -41,8 +41,10 @@ use crate::api::time::SECOND;
 use crate::engine::cluster::ClusterConfig;
 use crate::session::record::{SavedRecord, Unreadable};
 pub use cluster::ClockPace;
-use cluster::Cluster;
+use cluster::{Cluster, Reply};
 use listen::{Call, Guard};
+use request::Request;
+use status::failure;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::JoinHandle;
@@ -192,6 +194,18 @@ fn begin(options: ServeOptions) -> Result<Cluster, String> {
     Ok(cluster)
 }
 
+/// Answers a request; what cannot be recorded is refused, since the client could not rely on it.
+fn answer_on_record(cluster: &mut Cluster, request: &Request) -> Reply {
+    let unrecorded = || failure(500, "InternalError", "the record cannot be written: no writes are taken any more").into();
+    if cluster.record_failed && !matches!(request.method.as_str(), "GET" | "HEAD") {
+        return unrecorded();
+    }
+    let before = (cluster.record_failed, cluster.log.len());
+    let answer = route::answer(cluster, request);
+    cluster.keep();
+    if cluster.record_failed && before != (true, cluster.log.len()) { unrecorded() } else { answer }
+}
+
 /// Answers requests and lets time pass, until nobody can ask any more.
 fn drive(mut cluster: Cluster, requests: &mpsc::Receiver<Call>) {
     let mut wait = Duration::ZERO;
@@ -207,8 +221,7 @@ fn drive(mut cluster: Cluster, requests: &mpsc::Receiver<Call>) {
         while let Some(call) = next.take() {
             // What was typed is read with the next tick.
             if let Call::Request(request, reply) = call {
-                let answer = route::answer(&mut cluster, &request);
-                cluster.keep();
+                let answer = answer_on_record(&mut cluster, &request);
                 // A client that is gone needs no answer.
                 let _ = reply.send(answer);
             }

@@ -100,7 +100,7 @@ fn scale(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Target) 
     let key = ObjectRef::new(kind, &target.namespace, &target.name);
     let error = |error: &ApiError| Answer::error(error, Some((kind, &target.name)));
     let Some(stored) = cluster.sim.get(&key).cloned() else { return error(&ApiError::not_found(kind, &target.name)) };
-    let current = shown_scale(cluster.sim.server(), &stored);
+    let current = scale_object(cluster.sim.server(), &stored);
     let wanted = match request.method.as_str() {
         "GET" | "HEAD" => {
             let refusal = cluster.forbids(request, "get", &key, "scale");
@@ -116,7 +116,7 @@ fn scale(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Target) 
         }),
         _ => return not_allowed(),
     };
-    let wanted = match wanted.and_then(|wanted| current_scale(&stored, &wanted).map(|()| wanted)) {
+    let wanted = match wanted.and_then(|wanted| check_scale_preconditions(&stored, &wanted).map(|()| wanted)) {
         Ok(wanted) => wanted,
         Err(refusal) => return error(&refusal),
     };
@@ -128,14 +128,14 @@ fn scale(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Target) 
         Ok(_) => stored,
         Err(refusal) => return Answer { warnings, ..error(&refusal) },
     };
-    match shown_scale(cluster.sim.server(), &object) {
+    match scale_object(cluster.sim.server(), &object) {
         Ok(scale) => Answer { warnings, ..Answer::json(200, &scale) },
         Err(refusal) => Answer { warnings, ..error(&refusal) },
     }
 }
 
 /// Refuses a `Scale` of another object than the stored one, or of another version of it.
-fn current_scale(stored: &Object, wanted: &Value) -> Result<(), ApiError> {
+fn check_scale_preconditions(stored: &Object, wanted: &Value) -> Result<(), ApiError> {
     let text = |field: &str| wanted["metadata"][field].as_str().unwrap_or("");
     check_uid(&stored.key(), text("uid"), &stored.meta.uid.to_string())?;
     let version = text("resourceVersion");
@@ -146,7 +146,7 @@ fn current_scale(stored: &Object, wanted: &Value) -> Result<(), ApiError> {
 }
 
 /// The `Scale` of an object; fields that are zero are left out.
-fn shown_scale(server: &ApiServer, object: &Object) -> Result<Value, ApiError> {
+fn scale_object(server: &ApiServer, object: &Object) -> Result<Value, ApiError> {
     let ObjectScale { replicas, status_replicas, selector } = server.scale_of(object)?;
     let meta = &object.to_value()["metadata"];
     let own = ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"];

@@ -5,7 +5,7 @@
 use super::options::{self, DeletionOptions};
 use super::repeated;
 use crate::api::Kind;
-use crate::engine::store::{ApiError, RepeatedField, Unknown, UserInfo};
+use crate::engine::store::{ApiError, DuplicateField, Unknown, UserInfo};
 use crate::manifest;
 use serde_json::Value;
 use std::cell::OnceCell;
@@ -159,15 +159,15 @@ impl Request {
     }
 
     /// Fields that stand twice in the body.
-    pub fn repeated(&self) -> Vec<RepeatedField> {
+    pub fn repeated(&self) -> Vec<DuplicateField> {
         let is_yaml = self.applies() || self.content_type().ends_with("yaml");
         if is_yaml {
             let yaml = manifest::repeated(&self.body);
-            return yaml.map(|(line, key)| RepeatedField::Yaml(line, key)).into_iter().collect();
+            return yaml.map(|(line, key)| DuplicateField::Yaml(line, key)).into_iter().collect();
         }
         let is_json = matches!(self.content_type(), "" | "*/*") || self.content_type().ends_with("json");
         let read = if is_json { repeated::read(&self.body, false).ok() } else { None };
-        read.map(|(_, paths)| paths.into_iter().map(RepeatedField::Json).collect()).unwrap_or_default()
+        read.map(|(_, paths)| paths.into_iter().map(DuplicateField::Json).collect()).unwrap_or_default()
     }
 
     /// The configuration that a server-side apply sends.

@@ -15,16 +15,16 @@ const BUFFER: usize = 10_000;
 /// How often the clock is told while nothing is done.
 const CLOCK: u64 = 100 * MS;
 
-/// Someone who is told.
-struct Teller {
-    to: Listener,
-    /// Commands that have been told.
-    told: usize,
-    /// The time that has been told.
+/// A reader of the record as it grows: a page that follows it, or the file that keeps it.
+struct RecordSubscriber {
+    sink: Sink,
+    /// Commands that have been sent.
+    sent: usize,
+    /// The time that has been sent.
     at: Time,
 }
 
-enum Listener {
+enum Sink {
     Page(Sender<Vec<u8>>),
     File(File),
 }
@@ -32,9 +32,9 @@ enum Listener {
 /// Tells a page what has been done so far and what is done then, as server-sent events.
 pub fn follow(cluster: &mut Cluster) -> Reply {
     let (sender, receiver) = mpsc::channel(BUFFER + cluster.log.len());
-    let mut teller = Teller { to: Listener::Page(sender), told: 0, at: Time(0) };
-    if teller.send(&record::head(cluster.seed, &cluster.sim.config)) && teller.feed(cluster) {
-        cluster.open.push(Box::new(teller));
+    let mut subscriber = RecordSubscriber { sink: Sink::Page(sender), sent: 0, at: Time(0) };
+    if subscriber.send(&record::head(cluster.seed, &cluster.sim.config)) && subscriber.feed(cluster) {
+        cluster.open.push(Box::new(subscriber));
     }
     Reply::Stream("text/event-stream", receiver, Vec::new())
 }
@@ -51,53 +51,64 @@ pub fn whole(cluster: &Cluster) -> Answer {
 pub fn keep(cluster: &mut Cluster, path: &Path) -> std::io::Result<()> {
     let mut file = File::create(path)?;
     writeln!(file, "{}", record::head(cluster.seed, &cluster.sim.config))?;
-    cluster.open.push(Box::new(Teller { to: Listener::File(file), told: 0, at: Time(0) }));
+    cluster.open.push(Box::new(RecordSubscriber { sink: Sink::File(file), sent: 0, at: Time(0) }));
     Ok(())
 }
 
-impl OpenRequest for Teller {
+impl OpenRequest for RecordSubscriber {
     fn restored(&mut self, cluster: &mut Cluster) -> bool {
-        (self.told, self.at) = (0, Time(0));
-        if let Listener::File(file) = &mut self.to
-            && file.set_len(0).and_then(|()| file.rewind()).is_err()
-        {
-            return false;
-        }
-        self.send(&record::head(cluster.seed, &cluster.sim.config)) && self.feed(cluster)
+        (self.sent, self.at) = (0, Time(0));
+        let emptied = match &mut self.sink {
+            Sink::Page(_) => true,
+            Sink::File(file) => !cluster.record_failed && file.set_len(0).and_then(|()| file.rewind()).is_ok(),
+        };
+        let head = record::head(cluster.seed, &cluster.sim.config);
+        let goes_on = emptied && self.send(&head) && self.send_new(cluster);
+        self.goes_on(goes_on, cluster)
     }
 
-    fn keep(&mut self, cluster: &Cluster) {
-        if matches!(self.to, Listener::File(_)) && self.told < cluster.log.len() {
-            // One that cannot be written ends with the next feed.
-            self.tell(cluster);
+    fn keep(&mut self, cluster: &mut Cluster) {
+        if matches!(self.sink, Sink::File(_)) && !cluster.record_failed && self.sent < cluster.log.len() {
+            let goes_on = self.send_new(cluster);
+            self.goes_on(goes_on, cluster);
         }
     }
 
     fn feed(&mut self, cluster: &mut Cluster) -> bool {
-        self.tell(cluster)
+        if cluster.record_failed && matches!(self.sink, Sink::File(_)) {
+            return false;
+        }
+        let goes_on = self.send_new(cluster);
+        self.goes_on(goes_on, cluster)
     }
 }
 
-impl Teller {
-    /// Tells what has been done since, or what time it is.
-    fn tell(&mut self, cluster: &Cluster) -> bool {
-        let new = &cluster.log[self.told.min(cluster.log.len())..];
-        self.told = cluster.log.len();
+impl RecordSubscriber {
+    /// Notes that the file is closed for good once it could not be written: a record with a hole is none.
+    fn goes_on(&self, goes_on: bool, cluster: &mut Cluster) -> bool {
+        cluster.record_failed |= !goes_on && matches!(self.sink, Sink::File(_));
+        goes_on
+    }
+
+    /// Sends the commands since the last one sent, or the time if there are none.
+    fn send_new(&mut self, cluster: &Cluster) -> bool {
+        let new = &cluster.log[self.sent.min(cluster.log.len())..];
+        self.sent = cluster.log.len();
         if !new.iter().all(|command| self.send(&record::did(command))) {
             return false;
         }
         let now = cluster.sim.now();
         if new.is_empty() && now < self.at.after(CLOCK) {
-            return !matches!(&self.to, Listener::Page(sender) if sender.is_closed());
+            return !matches!(&self.sink, Sink::Page(sender) if sender.is_closed());
         }
         self.at = now;
         self.send(&record::clock(cluster.tasks, now))
     }
 
     fn send(&mut self, line: &str) -> bool {
-        match &mut self.to {
-            Listener::Page(sender) => sender.try_send(format!("data: {line}\n\n").into_bytes()).is_ok(),
-            Listener::File(file) => writeln!(file, "{line}").inspect_err(|error| eprintln!("error: the record ends here: {error}")).is_ok(),
+        match &mut self.sink {
+            Sink::Page(sender) => sender.try_send(format!("data: {line}\n\n").into_bytes()).is_ok(),
+            Sink::File(file) => writeln!(file, "{line}").inspect_err(|error| eprintln!("error: the record ends here: {error}")).is_ok(),
         }
     }
 }

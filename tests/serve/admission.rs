@@ -165,3 +165,76 @@ fn a_policy_that_is_not_evaluated_says_so() {
     }
     assert_eq!(create("free").code, 201);
 }
+
+#[test]
+fn a_webhook_of_exact_versions_matches_no_equivalent_one() {
+    let server = server();
+    let at = server.address();
+    let version = |name: &str, storage: bool| {
+        let schema = json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true });
+        json!({ "name": name, "served": true, "storage": storage, "schema": { "openAPIV3Schema": schema } })
+    };
+    let definition = json!({ "metadata": { "name": "boats.example.org" }, "spec": {
+        "group": "example.org", "scope": "Namespaced", "names": { "plural": "boats", "kind": "Boat" },
+        "versions": [version("v1", true), version("v2", false)],
+    } });
+    assert_eq!(post(at, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", &definition).code, 201);
+    pass(at, 5);
+    let codes = |name: &str| {
+        ["v1", "v2"].map(|version| {
+            let boats = format!("/apis/example.org/{version}/namespaces/default/boats");
+            let boat = json!({ "apiVersion": format!("example.org/{version}"), "kind": "Boat", "metadata": { "name": format!("{name}-{version}") } });
+            let created = post(at, &boats, &boat).code;
+            let patched = patch(at, &format!("{boats}/old-{version}"), MERGE, &json!({ "length": name })).code;
+            let deleted = send(at, "DELETE", &format!("{boats}/{name}-{version}?dryRun=All"), &[], b"").code;
+            (created, patched, deleted)
+        })
+    };
+    assert_eq!(codes("old"), [(201, 200, 200); 2]);
+    let boats = rule(&["CREATE", "UPDATE"], "example.org", &["boats"]);
+    register(at, MAPS, "boats", &[hook("boats.example.com", &boats, &json!({ "matchPolicy": "Exact" }))]);
+    assert_eq!(codes("exact"), [(500, 500, 404), (201, 200, 200)]);
+    assert_eq!(send(at, "DELETE", &format!("{GROUP}/{MAPS}/boats"), &[], b"").code, 200);
+    register(at, MAPS, "boats", &[hook("boats.example.com", &boats, &json!({ "matchPolicy": "Equivalent" }))]);
+    assert_eq!(codes("equivalent"), [(500, 500, 404); 2]);
+}
+
+#[test]
+fn of_several_refusals_the_first_plugin_of_the_chain_decides() {
+    let server = server();
+    let at = server.address();
+    let maps = rule(&["CREATE"], "", &["configmaps"]);
+    register(at, MAPS, "last", &[hook("validating.example.com", &maps, &json!({}))]);
+    let constraints = json!({ "resourceRules": [maps] });
+    let validating = json!({ "matchConstraints": constraints, "validations": [{ "expression": "false" }] });
+    let mutating = json!({ "matchConstraints": constraints, "reinvocationPolicy": "Never", "mutations": [{
+        "patchType": "ApplyConfiguration", "applyConfiguration": { "expression": "Object{}" } }] });
+    for (kind, spec, actions) in [
+        ("validatingadmissionpolic", validating, json!({ "validationActions": ["Deny"] })),
+        ("mutatingadmissionpolic", mutating, json!({})),
+    ] {
+        let mut bound = actions;
+        bound["policyName"] = "p".into();
+        for (path, spec) in [("ies", spec), ("ybindings", bound)] {
+            let reply = post(at, &format!("{GROUP}/{kind}{path}"), &json!({ "metadata": { "name": "p" }, "spec": spec }));
+            assert_eq!(reply.code, 201, "{}", reply.json());
+        }
+    }
+    register(at, "mutatingwebhookconfigurations", "third", &[hook("mutating.example.com", &maps, &json!({}))]);
+    let quota = json!({ "metadata": { "name": "none" }, "spec": { "hard": { "configmaps": "0" } } });
+    assert_eq!(post(at, "/api/v1/namespaces/default/resourcequotas", &quota).code, 201);
+    pass(at, 5);
+    let chain = [
+        ("mutatingadmissionpolicybindings/p", 422, "MutatingAdmissionPolicy 'p'"),
+        ("mutatingwebhookconfigurations/third", 500, "mutating.example.com"),
+        ("validatingadmissionpolicybindings/p", 422, "ValidatingAdmissionPolicy 'p'"),
+        ("validatingwebhookconfigurations/last", 500, "validating.example.com"),
+    ];
+    for (plugin, code, words) in chain {
+        let refused = post(at, CONFIG_MAPS, &config_map("one"));
+        assert!(refused.code == code && message(&refused).contains(words), "{words}: {} {}", refused.code, message(&refused));
+        assert_eq!(send(at, "DELETE", &format!("{GROUP}/{plugin}"), &[], b"").code, 200, "{plugin}");
+    }
+    let refused = post(at, CONFIG_MAPS, &config_map("one"));
+    assert!(refused.code == 403 && message(&refused).contains("exceeded quota: none"), "{} {}", refused.code, message(&refused));
+}

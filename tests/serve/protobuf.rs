@@ -101,6 +101,6 @@ fn every_built_in_kind_is_read() {
         let path = format!("{root}/{version}{namespace}/{}", info.plural);
         let reply = send(at, "POST", &path, &[("content-type", "application/vnd.kubernetes.protobuf")], &body);
         let text = String::from_utf8_lossy(&reply.body);
-        assert!(!text.contains("unrecognized") && !text.contains("is registered for version"), "{path}: {text}");
+        assert!(matches!(reply.code, 201 | 422), "{path}: {} {text}", reply.code);
     }
 }

@@ -1,6 +1,7 @@
 //! What is done to a served cluster, repeated elsewhere to the byte.
 
 use crate::http::{chunk, get, head, open, pass, post, send};
+use crate::{CONFIG_MAPS, config_map};
 use loopscope::api::{Kind, Object, Time};
 use loopscope::engine::Sim;
 use loopscope::engine::cluster::ClusterConfig;
@@ -385,4 +386,30 @@ fn a_cluster_without_nodes_is_repeated_without_them() {
     let record = SavedRecord::read(&String::from_utf8(get(at, "/loopscope/record").body).unwrap()).unwrap();
     let run = repeated(&record, usize::MAX);
     assert_eq!((run.sim().list(Kind::Node).count(), whole(run.sim())), (0, told(at)));
+}
+
+/// The record of this server is a pipe, which cannot be written while nobody reads it.
+#[test]
+#[cfg(unix)]
+fn a_write_that_cannot_be_recorded_is_refused() {
+    let pipe = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("unrecorded-{}", std::process::id()));
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let reader = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || std::fs::File::open(pipe).unwrap()
+    });
+    let options = ServeOptions { pace: ClockPace::Held, record: Some(pipe.clone()), ..ServeOptions::default() };
+    let server = Server::start(options).unwrap();
+    let at = server.address();
+    let reader = reader.join().unwrap();
+    assert_eq!(post(at, CONFIG_MAPS, &config_map("kept")).code, 201);
+    drop(reader);
+    let refused = post(at, CONFIG_MAPS, &config_map("lost"));
+    assert_eq!((refused.code, &refused.json()["reason"]), (500, &json!("InternalError")));
+    // What comes later would follow a hole.
+    let _reader = std::fs::OpenOptions::new().read(true).write(true).open(&pipe).unwrap();
+    assert_eq!(post(at, CONFIG_MAPS, &config_map("later")).code, 500);
+    assert_eq!(get(at, &format!("{CONFIG_MAPS}/kept")).code, 200);
+    assert_eq!(get(at, &format!("{CONFIG_MAPS}/later")).code, 404);
+    std::fs::remove_file(pipe).unwrap();
 }

@@ -412,3 +412,66 @@ fn a_binding_and_an_eviction_name_their_pod() {
     assert_eq!((evicted.code, &evicted.json()["status"]), (201, &json!("Success")));
     assert!(get(at, &format!("{PODS}/box")).json()["metadata"]["deletionTimestamp"].is_string());
 }
+
+#[test]
+fn a_custom_kind_of_a_built_in_name_is_applied_without_its_list_keys() {
+    let server = server();
+    let at = server.address();
+    let schema = json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true });
+    let definition = json!({ "metadata": { "name": "services.serving.example.org" }, "spec": {
+        "group": "serving.example.org", "scope": "Namespaced", "names": { "plural": "services", "kind": "Service" },
+        "versions": [{ "name": "v1", "served": true, "storage": true, "schema": { "openAPIV3Schema": schema } }],
+    } });
+    assert_eq!(post(at, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", &definition).code, 201);
+    pass(at, 5);
+    let web = "/apis/serving.example.org/v1/namespaces/default/services/web";
+    let service = |port: u16| {
+        json!({ "apiVersion": "serving.example.org/v1", "kind": "Service", "metadata": { "name": "web" },
+            "spec": { "ports": [{ "port": port }] } })
+    };
+    let created = apply(at, &format!("{web}?fieldManager=a"), &service(80));
+    assert_eq!(created.code, 201, "{}", created.json());
+    assert_eq!(created.json()["metadata"]["managedFields"][0]["fieldsV1"], json!({ "f:spec": { "f:ports": {} } }));
+    let conflict = "Apply failed with 1 conflict: conflict with \"a\": .spec.ports";
+    let refusal = apply(at, &format!("{web}?fieldManager=b"), &service(443));
+    assert_eq!((refusal.code, &refusal.json()["message"]), (409, &json!(conflict)));
+    let forced = apply(at, &format!("{web}?fieldManager=b&force=true"), &service(443));
+    assert_eq!((forced.code, &forced.json()["spec"]["ports"]), (200, &json!([{ "port": 443 }])));
+}
+
+#[test]
+fn a_budget_tells_why_an_owner_has_no_scale() {
+    let server = server();
+    let at = server.address();
+    for (plural, kind, parts) in [
+        ("boats", "Boat", json!({ "scale": { "specReplicasPath": ".spec.oars", "statusReplicasPath": ".status.oars" } })),
+        ("ships", "Ship", json!({})),
+    ] {
+        let schema = json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true });
+        let definition = json!({ "metadata": { "name": format!("{plural}.example.com") }, "spec": {
+            "group": "example.com", "scope": "Namespaced", "names": { "plural": plural, "kind": kind },
+            "versions": [{ "name": "v1", "served": true, "storage": true, "schema": { "openAPIV3Schema": schema }, "subresources": parts }],
+        } });
+        assert_eq!(post(at, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", &definition).code, 201);
+    }
+    pass(at, 5);
+    for (plural, kind, words) in [
+        ("boats", "Boat", "the spec replicas field \".spec.oars\" does not exist"),
+        ("ships", "Ship", "ships.example.com does not implement the scale subresource"),
+    ] {
+        let owner = json!({ "apiVersion": "example.com/v1", "kind": kind, "metadata": { "name": "one" } });
+        let owner = post(at, &format!("/apis/example.com/v1/namespaces/default/{plural}"), &owner).json();
+        let reference =
+            json!({ "apiVersion": "example.com/v1", "kind": kind, "name": "one", "uid": owner["metadata"]["uid"], "controller": true });
+        let meta = json!({ "name": plural, "labels": { "of": plural }, "ownerReferences": [reference] });
+        let pod = json!({ "metadata": meta, "spec": { "containers": [{ "name": "c", "image": "nginx" }] } });
+        assert_eq!(post(at, PODS, &pod).code, 201);
+        let spec = json!({ "maxUnavailable": 1, "selector": { "matchLabels": { "of": plural } } });
+        let budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
+        assert_eq!(post(at, budgets, &json!({ "metadata": { "name": plural }, "spec": spec })).code, 201);
+        pass(at, 5);
+        let budget = get(at, &format!("{budgets}/{plural}")).json();
+        let message = budget["status"]["conditions"][0]["message"].as_str().unwrap_or("");
+        assert!(message.contains(words), "{budget}");
+    }
+}

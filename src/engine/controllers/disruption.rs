@@ -13,7 +13,7 @@ use crate::api::{Body, Kind, Object, ObjectRef, Timestamp, Uid};
 use crate::engine::descriptor::{Descriptor, GENERIC};
 use crate::engine::informer::Cache;
 use crate::engine::out::{Action, Out, PassView};
-use crate::engine::store::{ApiError, ApiServer};
+use crate::engine::store::{ApiError, ApiServer, StatusReason};
 use crate::engine::why::Why;
 use smol_str::format_smolstr;
 use std::rc::Rc;
@@ -228,7 +228,10 @@ fn scale(pod: &Object, cache: &Cache, server: &ApiServer) -> Result<Option<(Uid,
         return Ok(Some((uid, i64::from(set.spec.replicas))));
     }
     // Any other kind is asked for its scale.
-    let scale = server.scale_of(&owner).map_err(|_| format!("{} does not implement the scale subresource", owner.kind.group_resource()))?;
+    let scale = server.scale_of(&owner).map_err(|error| match error.reason {
+        StatusReason::NotFound => format!("{} does not implement the scale subresource", owner.kind.group_resource()),
+        _ => error.message,
+    })?;
     Ok(Some((uid, scale.replicas)))
 }
 

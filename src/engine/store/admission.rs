@@ -268,7 +268,7 @@ impl ApiServer {
         let asked = service.spec.cluster_ip.as_str();
         let fixed = !asked.is_empty() && asked != "None";
         if own.is_none() {
-            let value = object_ips(service);
+            let value = cluster_ips(service);
             if fixed && value.first().is_some_and(|first| first != asked) {
                 let detail = "first value must match `clusterIP`".to_owned();
                 return Err(taken_value(name, "spec.clusterIPs".into(), json!(value).to_string(), detail));
@@ -363,7 +363,7 @@ fn check_families(name: &str, service: &Service) -> Result<(), ApiError> {
 }
 
 /// `clusterIPs` of a Service.
-fn object_ips(service: &Service) -> Vec<String> {
+fn cluster_ips(service: &Service) -> Vec<String> {
     let ips = service.spec.raw.get("clusterIPs").and_then(Value::as_array);
     ips.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
 }

@@ -17,7 +17,7 @@ impl ApiServer {
     /// Binds a Pod to a node, as a scheduler of a client does.
     pub fn bind(&mut self, origin: &Origin, key: &ObjectRef, node: &str, why: Why) -> Result<Rc<Object>, ApiError> {
         let result = self.bindable(key, node).and_then(|bound| {
-            let request = AdmissionRequest { operation: "CREATE", subresource: "binding", object: &bound, old: None };
+            let request = AdmissionRequest { operation: "CREATE", subresource: "binding", object: &bound, old: None, api_version: None };
             self.admit_by_webhooks(origin, request)?;
             self.update_all(origin, bound, why.clone())
         });

@@ -1,6 +1,6 @@
 //! A write of a client as data: it is sent, kept, and sent again where a history is repeated.
 
-use super::managers::{Manager, RepeatedField, Unknown};
+use super::managers::{DuplicateField, Manager, Unknown};
 use super::{ApiError, ApiServer, Delete, Origin, Patch, Propagation, Subresource, UserInfo};
 use crate::api::{Object, ObjectRef, Uid};
 use crate::engine::why::Why;
@@ -25,10 +25,13 @@ pub struct ClientRequest {
     pub unknown: Unknown,
     /// Fields that stand twice in its body.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub repeated: Vec<RepeatedField>,
+    pub repeated: Vec<DuplicateField>,
     /// Whom it is made as, if not as the administrator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<UserInfo>,
+    /// The version that its address names, if it is not that of what is written.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub api_version: String,
     /// What is written.
     pub write: ClientWrite,
 }
@@ -100,10 +103,29 @@ pub struct Written {
     pub gone: bool,
 }
 
+impl ClientWrite {
+    /// The version of what is written.
+    pub fn api_version(&self) -> &str {
+        match self {
+            ClientWrite::Create(value) | ClientWrite::Update(value) | ClientWrite::Apply(value, _) => {
+                value["apiVersion"].as_str().unwrap_or("")
+            }
+            ClientWrite::Patch(name, ..)
+            | ClientWrite::Scale(name, _)
+            | ClientWrite::Delete(name, _)
+            | ClientWrite::Evict(name, _)
+            | ClientWrite::Bind(name, _)
+            | ClientWrite::Finalize(name, _) => &name.0,
+        }
+    }
+}
+
 impl ClientRequest {
     /// The origin of its writes.
     pub fn origin(&self, origin: Origin) -> Origin {
         let manager = Manager::update(&self.manager, self.part.word()).with_unknown(self.unknown).with_repeated(&self.repeated);
+        let named = if self.api_version.is_empty() { self.write.api_version() } else { &self.api_version };
+        let manager = manager.with_api_version(named);
         Origin { manager: Some(Rc::new(manager)), user: self.user.clone().map(Rc::new), ..origin }
     }
 

@@ -52,7 +52,7 @@ impl ApiServer {
             self.refuse(origin, key.clone(), &error, why);
             return Err(error);
         }
-        let request = AdmissionRequest { operation: "DELETE", subresource: "", object: &old, old: Some(&old) };
+        let request = AdmissionRequest { operation: "DELETE", subresource: "", object: &old, old: Some(&old), api_version: None };
         if let Err(error) = self.admit_by_webhooks(origin, request) {
             self.refuse(origin, key.clone(), &error, why);
             return Err(error);

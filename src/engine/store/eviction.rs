@@ -32,7 +32,7 @@ impl ApiServer {
     fn try_evict(&mut self, origin: &Origin, key: &ObjectRef, how: Delete, why: &Why) -> Result<(), ApiError> {
         let Some(object) = self.get(key).cloned() else { return Err(ApiError::not_found(key.kind, &key.name)) };
         let Some(pod) = object.pod() else { return Err(ApiError::not_found(Kind::Pod, &key.name)) };
-        let request = AdmissionRequest { operation: "CREATE", subresource: "eviction", object: &object, old: None };
+        let request = AdmissionRequest { operation: "CREATE", subresource: "eviction", object: &object, old: None, api_version: None };
         self.admit_by_webhooks(origin, request)?;
         // A Pod that has ended, is pending or is terminating needs no budget.
         if !(pod.is_terminal() || pod.status.phase == "Pending" || object.meta.is_deleting()) {

@@ -1,7 +1,7 @@
 //! Requests of clients: creation from JSON, patches, deletion.
 
 use super::error::{ApiError, StatusReason};
-use super::managers::{RepeatedField, Unknown};
+use super::managers::{DuplicateField, Unknown};
 use super::server::{ApiServer, Origin};
 use super::{defaults, managers, patch, validation};
 use crate::api::json::go;
@@ -234,7 +234,7 @@ impl ApiServer {
         let unknown = origin.manager.as_ref().map_or(Unknown::Refuse, |m| m.unknown);
         let repeated = origin.manager.as_ref().map(|manager| manager.repeated.clone()).unwrap_or_default();
         if unknown == Unknown::Warn {
-            self.warnings.extend(repeated.iter().map(RepeatedField::to_string));
+            self.warnings.extend(repeated.iter().map(DuplicateField::to_string));
         }
         if unknown != Unknown::Refuse {
             let dropped = unknown_fields::drop(&kind.api_version(), kind.name(), &mut value);
@@ -242,7 +242,7 @@ impl ApiServer {
         }
         self.warnings.extend(kind.deprecation().map(str::to_owned));
         // Strict decoding: unknown fields and wrong types are refused before anything else is checked.
-        let strict = |problems| if unknown == Unknown::Refuse { RepeatedField::strict(&repeated, problems) } else { problems };
+        let strict = |problems| if unknown == Unknown::Refuse { DuplicateField::strict(&repeated, problems) } else { problems };
         if let Some(message) = schema::strict_decode_error(&kind.api_version(), kind.name(), &value, strict) {
             let error = ApiError::bad_request(message);
             self.refuse(origin, ObjectRef::new(kind, "", &name), &error, Why::Asked);

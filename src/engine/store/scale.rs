@@ -30,7 +30,7 @@ impl ObjectScale {
     ///
     /// # Errors
     /// What is wrong with its text.
-    pub fn pods(&self) -> Result<LabelSelector, String> {
+    pub fn pod_selector(&self) -> Result<LabelSelector, String> {
         label_selector::read(&self.selector)
     }
 
@@ -63,7 +63,7 @@ fn not_served() -> ApiError {
 }
 
 /// Faults of the numbers that a custom object is scaled by, in its spec or in its status.
-pub(super) fn problems(path: &str, object: &Value) -> Option<FieldError> {
+pub(super) fn validate_replicas_path(path: &str, object: &Value) -> Option<FieldError> {
     let value = object.pointer(&pointer(path))?;
     let invalid = |value: String, detail: String| FieldError { field: path.to_owned(), fault: ErrorType::Invalid, value, detail };
     match value {

@@ -12,6 +12,7 @@ use super::definitions::Definitions;
 use super::error::ApiError;
 use super::managers::Manager;
 use super::parts::{keep_spec, keep_status, spec_changed};
+use super::webhooks::{AdmissionPhase, AdmissionPlugins};
 use crate::api::daemonset::TEMPLATE_GENERATION;
 use crate::api::{Body, Kind, Object, ObjectRef, Str, Time, Timestamp};
 use crate::engine::found::ReferenceIndex;
@@ -51,6 +52,7 @@ pub struct ApiServer {
     pub(super) definitions: Definitions,
     pub(super) references: ReferenceIndex,
     pub(super) addresses: Addresses,
+    pub(super) admission_plugins: AdmissionPlugins,
     journal: Entries,
     version: u64,
     /// Virtual time of the request being served.
@@ -76,6 +78,7 @@ impl ApiServer {
             definitions: Definitions::default(),
             references: ReferenceIndex::default(),
             addresses: Addresses::default(),
+            admission_plugins: AdmissionPlugins::default(),
             journal: Entries::default(),
             version: 0,
             now: Time::default(),
@@ -219,8 +222,10 @@ impl ApiServer {
             return Err(error(object.kind, &object.meta.name));
         }
         self.admit(object)?;
-        self.admit_by_webhooks(origin, AdmissionRequest { operation: "CREATE", subresource: "", object, old: None })?;
+        let request = AdmissionRequest { operation: "CREATE", subresource: "", object, old: None, api_version: None };
+        self.admit_in_phase(AdmissionPhase::Mutating, origin, request)?;
         self.check_pod_security(object)?;
+        self.admit_in_phase(AdmissionPhase::Validating, origin, request)?;
         self.charge_quotas(origin, object)
     }
 
@@ -343,6 +348,7 @@ impl ApiServer {
             self.references.change(Some(&old), None, place);
             self.addresses.change(Some(&old), None);
         }
+        self.refresh_admission_plugins(object.kind);
         let record = Record::Write { op: Op::Deleted, object: object.clone(), before: Some(old.clone()) };
         self.push(origin, record, why);
         object
@@ -355,6 +361,7 @@ impl ApiServer {
         let (place, old) = self.objects.of_mut(object.kind).insert(object);
         self.references.change(old.as_ref(), Some(object), place);
         self.addresses.change(old.as_ref(), Some(object));
+        self.refresh_admission_plugins(object.kind);
     }
 
     pub(in crate::engine) fn refuse(&mut self, origin: &Origin, key: ObjectRef, error: &ApiError, why: Why) {

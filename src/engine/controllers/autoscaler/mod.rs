@@ -178,7 +178,7 @@ impl AutoscalerPass<'_> {
 
     /// The selector of the target's Pods; without one nothing can be measured.
     fn selector(&mut self, scale: &ObjectScale, out: &mut Out<'_>) -> Result<LabelSelector, String> {
-        let (reason, message, condition) = match scale.pods() {
+        let (reason, message, condition) = match scale.pod_selector() {
             Ok(_) if scale.selector.is_empty() => {
                 ("SelectorRequired", "selector is required".to_owned(), "the HPA target's scale is missing a selector".to_owned())
             }
@@ -258,7 +258,7 @@ impl AutoscalerPass<'_> {
             let Body::Other(body) = &other.body else { continue };
             let Ok(spec) = json::part::<Spec>(body.get("spec")) else { continue };
             let pass = AutoscalerPass { object: other, spec: &spec, status: Map::new(), now: self.now };
-            let Some(theirs) = pass.target(out).ok().and_then(|(_, scale)| scale.pods().ok()) else { continue };
+            let Some(theirs) = pass.target(out).ok().and_then(|(_, scale)| scale.pod_selector().ok()) else { continue };
             let shared = |pod: &Rc<Object>| selector.matches(&pod.meta.labels) && theirs.matches(&pod.meta.labels);
             if view.cache.list_in(Kind::Pod, namespace).any(shared) {
                 names.push(format!("{namespace}/{}", other.meta.name));

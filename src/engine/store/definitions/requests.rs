@@ -3,7 +3,7 @@
 //! Models `apiextensions-apiserver/pkg/registry/customresource/{strategy,etcd}.go`.
 
 use super::super::error::{ApiError, StatusReason};
-use super::super::managers::{RepeatedField, Unknown};
+use super::super::managers::{DuplicateField, Unknown};
 use super::super::requests::reset_metadata;
 use super::super::scale;
 use super::super::server::{ApiServer, Origin};
@@ -62,13 +62,13 @@ impl ApiServer {
         let repeated = origin.manager.as_ref().map(|manager| manager.repeated.clone()).unwrap_or_default();
         match origin.manager.as_ref().map_or(Unknown::Refuse, |manager| manager.unknown) {
             Unknown::Refuse if !unknown.is_empty() || !repeated.is_empty() => {
-                let (kind_name, all) = (kind.name(), RepeatedField::strict(&repeated, unknown).join(", "));
+                let (kind_name, all) = (kind.name(), DuplicateField::strict(&repeated, unknown).join(", "));
                 let message =
                     format!("{kind_name} in version {:?} cannot be handled as a {kind_name}: strict decoding error: {all}", version.name);
                 return self.refused(origin, kind, &name, ApiError::bad_request(message));
             }
             Unknown::Warn => {
-                self.warnings.extend(repeated.iter().map(RepeatedField::to_string));
+                self.warnings.extend(repeated.iter().map(DuplicateField::to_string));
                 self.warnings.extend(unknown);
             }
             _ => {}
@@ -94,7 +94,7 @@ impl ApiServer {
                 None => errors.extend(rules::broken(version, &value, before.as_ref())),
             }
         }
-        errors.extend(version.scale.as_ref().and_then(|scale| scale::problems(&scale.replicas, &value)));
+        errors.extend(version.scale.as_ref().and_then(|scale| scale::validate_replicas_path(&scale.replicas, &value)));
         if !errors.is_empty() {
             let error = ApiError::invalid_fields(&kind.group_kind(), &name, &errors);
             return self.refused(origin, kind, &name, error);

@@ -48,7 +48,7 @@ impl ApiServer {
         let current = live.to_value();
         let mut all = self.managers(&key);
         let migrates = manager.migrates && live.meta.annotation(LAST_APPLIED).is_some() && all.iter().any(|m| m.is(CLIENT_SIDE, "", false));
-        let mut merged = self.merged(&current, &config, (&manager, &wanted), &all);
+        let mut merged = self.merged(kind, (&current, &config), (&manager, &wanted), &all);
         self.check_conflicts((&key, &why), &origin, (&live, &merged), &all, force)?;
         if let Some(annotation) =
             merged.pointer_mut("/metadata/annotations").and_then(|a| a.get_mut(LAST_APPLIED)).filter(|_| *manager.name == *KUBECTL)
@@ -87,9 +87,8 @@ impl ApiServer {
     }
 
     /// The live object with the configuration over it, without what this manager no longer applies.
-    fn merged(&self, current: &Value, config: &Value, own: (&Manager, &FieldSet), all: &[Managed]) -> Value {
-        let shape = Shape::of_kind(config["kind"].as_str().unwrap_or(""));
-        let (manager, wanted) = own;
+    fn merged(&self, kind: Kind, (current, config): (&Value, &Value), own: (&Manager, &FieldSet), all: &[Managed]) -> Value {
+        let (shape, (manager, wanted)) = (Shape::of_kind(kind), own);
         let mut merged = current.clone();
         fields::merge(shape, &mut merged, config);
         let client_side = |m: &Managed| {
@@ -120,7 +119,7 @@ impl ApiServer {
         force: bool,
     ) -> Result<(), ApiError> {
         let (key, (live, merged)) = (asked.0, states);
-        let shape = Shape::of_kind(key.kind.name());
+        let shape = Shape::of_kind(key.kind);
         let mut changed = fields::compare(shape, &plain(live.to_value()), &plain(merged.clone())).changed;
         let own = origin.manager.as_deref();
         if own.is_some_and(|m| m.name == KUBECTL)

@@ -4,6 +4,7 @@
 //! (`k:{"name":"c"}`) or values (`v:"x"`); a list or struct that is atomic is one field.
 //! Models `sigs.k8s.io/structured-merge-diff/v6/{fieldpath,typed}`.
 
+use crate::api::Kind;
 use crate::api::schema::{Omit, list_element, map_element, schema};
 use serde_json::{Map, Value, json};
 
@@ -58,8 +59,9 @@ pub struct Shape {
 
 impl Shape {
     /// A whole object.
-    pub fn of_kind(kind: &str) -> Shape {
-        Shape { name: schema().kind_named(kind).unwrap_or(FREE), atomic: false, key: "", always: true, in_map: false }
+    pub fn of_kind(kind: Kind) -> Shape {
+        let built_in = || schema().kind(&kind.api_version(), kind.name()).filter(|_| !kind.is_custom());
+        Shape { name: built_in().unwrap_or(FREE), atomic: false, key: "", always: true, in_map: false }
     }
 
     fn child(self, name: &str) -> Shape {
@@ -317,7 +319,7 @@ pub fn merge(shape: Shape, target: &mut Value, applied: &Value) {
                 }
             }
         }
-        (Value::Array(list), Value::Array(new)) if !shape.atomic => merge_lists(shape, list, new),
+        (Value::Array(list), Value::Array(new)) if !shape.atomic && shape.name != FREE => merge_lists(shape, list, new),
         (target, applied) => *target = applied.clone(),
     }
 }

@@ -15,10 +15,12 @@ pub struct Manager {
     pub(in crate::engine::store) fields: Fields,
     /// Whether it applies: fields it leaves out are removed.
     pub(in crate::engine::store) applies: bool,
+    /// The version that its request has named, if it is known.
+    pub(in crate::engine::store) api_version: Option<Str>,
     /// What happens to unknown fields.
     pub(in crate::engine::store) unknown: Unknown,
     /// Fields that stand twice in what it sent.
-    pub(in crate::engine::store) repeated: Rc<[RepeatedField]>,
+    pub(in crate::engine::store) repeated: Rc<[DuplicateField]>,
     /// The managers that it names in place of those of the object.
     pub(in crate::engine::store) given: Option<Rc<[Managed]>>,
     /// Whether it ends client-side apply with what it applies.
@@ -69,26 +71,26 @@ pub enum Unknown {
 /// A field that stands twice in one object of a body.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum RepeatedField {
+pub enum DuplicateField {
     /// In JSON: its path, such as `spec.containers[0].image`.
     Json(String),
     /// In YAML: the line of the second one, and its key.
     Yaml(usize, String),
 }
 
-impl std::fmt::Display for RepeatedField {
+impl std::fmt::Display for DuplicateField {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            RepeatedField::Json(path) => write!(f, "duplicate field {path:?}"),
-            RepeatedField::Yaml(line, key) => write!(f, "line {line}: key {key:?} already set in map"),
+            DuplicateField::Json(path) => write!(f, "duplicate field {path:?}"),
+            DuplicateField::Yaml(line, key) => write!(f, "line {line}: key {key:?} already set in map"),
         }
     }
 }
 
-impl RepeatedField {
+impl DuplicateField {
     /// The strict decoding errors of a body, with those of its unknown fields.
-    pub fn strict(repeated: &[RepeatedField], unknown: Vec<String>) -> Vec<String> {
-        let (json, yaml): (Vec<_>, Vec<_>) = repeated.iter().partition(|field| matches!(field, RepeatedField::Json(_)));
+    pub fn strict(repeated: &[DuplicateField], unknown: Vec<String>) -> Vec<String> {
+        let (json, yaml): (Vec<_>, Vec<_>) = repeated.iter().partition(|field| matches!(field, DuplicateField::Json(_)));
         let mut errors: Vec<String> = json.iter().map(ToString::to_string).chain(unknown).collect();
         if !yaml.is_empty() {
             errors.push(format!("yaml: unmarshal errors:{}", yaml.iter().map(|field| format!("\n  {field}")).collect::<String>()));
@@ -105,6 +107,7 @@ impl Manager {
             subresource,
             fields: Fields::None,
             applies: false,
+            api_version: None,
             unknown: Unknown::Refuse,
             repeated: Rc::default(),
             given: None,
@@ -123,8 +126,13 @@ impl Manager {
         Manager { unknown, ..self }
     }
 
+    /// A client whose request has named a version.
+    pub fn with_api_version(self, api_version: &str) -> Manager {
+        Manager { api_version: (!api_version.is_empty()).then(|| api_version.into()), ..self }
+    }
+
     /// A client that sent fields twice.
-    pub fn with_repeated(self, repeated: &[RepeatedField]) -> Manager {
+    pub fn with_repeated(self, repeated: &[DuplicateField]) -> Manager {
         Manager { repeated: repeated.into(), ..self }
     }
 }

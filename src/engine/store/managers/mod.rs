@@ -17,8 +17,8 @@ use crate::api::{Kind, Object, ObjectRef, Str};
 use crate::engine::journal::{Actor, Entry, Op, Record};
 use fields::{FieldSet, Shape};
 pub use history::ManagedHistory;
+pub use manager::{DuplicateField, Manager, Unknown};
 pub(super) use manager::{Fields, Managed};
-pub use manager::{Manager, RepeatedField, Unknown};
 use serde_json::{Map, Value, json};
 use std::rc::Rc;
 
@@ -88,7 +88,7 @@ struct FieldWrite<'a> {
 impl<'a> FieldWrite<'a> {
     /// The write of an entry; nothing if it concerns no manager.
     fn of(entry: &'a Entry, op: Op, object: &Object, before: Option<&Object>) -> Option<FieldWrite<'a>> {
-        let (kind, shape) = (object.kind, Shape::of_kind(object.kind.name()));
+        let (kind, shape) = (object.kind, Shape::of_kind(object.kind));
         let changes = match (op, before) {
             (Op::Modified, Some(before)) => {
                 let (before, after) = compared(before, object);
@@ -163,7 +163,7 @@ const KUBECTL: &str = "kubectl";
 
 /// The annotation of client-side apply as a field.
 fn last_applied(kind: Kind) -> FieldSet {
-    fields::of_value(Shape::of_kind(kind.name()), &json!({"metadata": {"annotations": {LAST_APPLIED: ""}}}))
+    fields::of_value(Shape::of_kind(kind), &json!({"metadata": {"annotations": {LAST_APPLIED: ""}}}))
 }
 
 /// kubectl's manager for client-side apply.
@@ -209,14 +209,14 @@ fn plain(mut value: Value) -> Value {
 
 /// The fields that a client's JSON sets.
 pub(super) fn fields_of(kind: Kind, value: &Value) -> FieldSet {
-    fields::of_value(Shape::of_kind(kind.name()), &plain(value.clone()))
+    fields::of_value(Shape::of_kind(kind), &plain(value.clone()))
 }
 
 /// The fields that the creation of an object sets, including the server's defaults.
 fn fields_created(object: &Object) -> FieldSet {
     let mut value = plain(object.to_value());
     value.as_object_mut().map(|map: &mut Map<String, Value>| map.remove("status"));
-    fields::compare(Shape::of_kind(object.kind.name()), &json!({}), &value).changed
+    fields::compare(Shape::of_kind(object.kind), &json!({}), &value).changed
 }
 
 /// The same manager, writing these fields.

@@ -28,6 +28,7 @@ pub use cron::{Schedule, schedule_error};
 pub(crate) use errors::Errors;
 pub use errors::{ErrorType, FieldError, invalid_message};
 use errors::{NOT_NEGATIVE, NOT_PORT, has, list, text};
+pub use meta::new_finalizers;
 pub use names::{is_label_value, is_qualified_name, subdomain};
 pub use update::{validate_ephemeral, validate_resize, validate_update};
 
@@ -43,11 +44,6 @@ pub fn validate_metadata(object: &Value) -> Vec<FieldError> {
     let mut errors = Errors::default();
     meta::metadata(&mut errors, object);
     errors.list
-}
-
-/// Finalizers that an object got while it is deleted.
-pub fn new_finalizers(object: &Value, old: &Value) -> Option<FieldError> {
-    meta::new_finalizers(object, old)
 }
 
 fn validate(object: &Value) -> Errors {
