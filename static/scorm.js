@@ -19,12 +19,17 @@
   var kept = api.LMSGetValue('cmi.suspend_data');
   if (kept) window.loopscopeResume = String(kept);
 
+  var first = '';
   // The page calls this as it does in a frame (static/host.js): 'step', 'lesson' and 'ended' carry the progress.
   window.loopscopeTell = function (event, detail) {
     var lesson = JSON.parse(detail);
     if (!lesson || !lesson.steps) return;
+    // The attempt is of the first lesson; a lesson of one's own has no name, and its title is in the reader's language.
+    var is = lesson.lesson + '/' + lesson.steps;
+    if (!first) first = is;
+    if (is !== first) return;
     set('lesson_location', lesson.step);
-    api.LMSSetValue('cmi.suspend_data', JSON.stringify({ step: lesson.step, results: lesson.results, answered: lesson.answered }));
+    api.LMSSetValue('cmi.suspend_data', JSON.stringify({ lesson: lesson.lesson, title: lesson.title, step: lesson.step, results: lesson.results, answered: lesson.answered }));
     set('score.min', 0);
     set('score.max', 100);
     best = Math.max(best, lesson.asked ? Math.round(100 * lesson.right / lesson.asked) : 0, lesson.over && !lesson.asked ? 100 : 0);

@@ -96,6 +96,11 @@ impl WaitingCommands {
         all
     }
 
+    /// The newest command of the terminal: the one that ctrl-C ends.
+    pub fn newest(&self) -> Option<&Session> {
+        self.terminal.last()
+    }
+
     /// Ends the newest command of the terminal, as ctrl-C does; false if none waits.
     pub(super) fn interrupt(&mut self) -> bool {
         self.terminal.pop().is_some()

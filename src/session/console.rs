@@ -8,6 +8,7 @@ use crate::actions::{Command, OutputLine};
 use crate::engine::fault;
 use crate::i18n::{Message, msg};
 use crate::kubectl::BesideAct;
+use crate::kubectl::shell::here_words;
 use std::rc::Rc;
 
 /// Lines of output that are kept.
@@ -24,15 +25,13 @@ pub const SHELL_PROMPT: &str = "/ #";
 pub const OWN: [&str; 3] = ["clear", "help", "history"];
 
 /// Whether a line, or each command of a printed session, changes nothing in the cluster.
-pub fn only_reads(line: &str) -> bool {
-    match typed(line) {
-        Some(lines) => lines.iter().all(|line| only_reads(line)),
-        None => line.is_empty() || OWN.contains(&line) || asks_for_faults(line) || crate::kubectl::only_reads(line),
-    }
+pub fn only_reads(text: &str) -> bool {
+    let reads = |line: &str| line.is_empty() || OWN.contains(&line) || is_fault_help(line) || crate::kubectl::only_reads(line);
+    commands_of_printed_session(text).map_or_else(|| reads(text), |lines| lines.iter().all(|line| reads(line)))
 }
 
 /// Whether a line asks which faults there are.
-fn asks_for_faults(line: &str) -> bool {
+fn is_fault_help(line: &str) -> bool {
     let mut words = line.split_whitespace();
     words.next() == Some("fault") && words.next().is_none_or(|word| matches!(word, "help" | "--help" | "-h"))
 }
@@ -192,7 +191,7 @@ impl Console {
             }
             "help" => return vec![Effect::Print(help())],
             "history" => return vec![Effect::Print(history::printed(run))],
-            line if asks_for_faults(line) => return vec![Effect::Print(fault_usage())],
+            line if is_fault_help(line) => return vec![Effect::Print(fault_usage())],
             _ => {}
         }
         if let Some(manifest @ Command::Apply(_)) = recalled {
@@ -227,30 +226,48 @@ impl Console {
     }
 }
 
-/// The commands of a text as a terminal prints it, each behind its prompt, with their output in between, which is left out. Nothing of a
-/// text without a prompt.
-pub(super) fn typed(text: &str) -> Option<Vec<String>> {
-    let entered = |line: &str| {
-        let line = line.trim_start();
-        let prompts = [PROMPT, SHELL_PROMPT].into_iter();
-        prompts.filter_map(|prompt| line.strip_prefix(prompt)).find_map(|rest| rest.strip_prefix(' ')).map(str::trim).map(str::to_owned)
-    };
+/// The commands of a session as a terminal prints it, each behind its prompt, with their output in between, which is left out. Nothing of a
+/// text whose first line has no prompt.
+pub(super) fn commands_of_printed_session(text: &str) -> Option<Vec<String>> {
+    text.lines().find(|line| !line.trim().is_empty()).and_then(behind_prompt)?;
     let mut commands: Vec<String> = Vec::new();
     let mut lines = text.lines();
+    // The shell asks for the rest of a command behind `>`.
+    let rest_of = |line: &str| ["\n", line.strip_prefix("> ").unwrap_or(line)].concat();
     while let Some(line) = lines.next() {
-        let Some(mut command) = entered(line).filter(|command| !command.is_empty()) else { continue };
-        // What the shell asks for behind `>`, and a text that goes up to its last word, are of the command.
-        let end = command.split_once("<<").map(|(_, word)| word.trim_start_matches('-').trim().trim_matches(['\'', '"']).to_owned());
-        let end = end.and_then(|word| word.split([' ', '|', ';', '>', '\'', '"']).next().map(str::to_owned));
-        let mut goes_on = end.is_some() || command.ends_with('\\');
-        while goes_on && let Some(next) = lines.next() {
-            let next = next.strip_prefix("> ").unwrap_or(next);
-            command = [&command, "\n", next].concat();
-            goes_on = end.as_ref().map_or(next.ends_with('\\'), |word| next.trim() != word);
+        let Some(first) = behind_prompt(line).filter(|command| !command.is_empty()) else { continue };
+        let mut command = first.to_owned();
+        while command.ends_with('\\')
+            && let Some(next) = lines.next()
+        {
+            command.push_str(&rest_of(next));
+        }
+        for word in here_words(&command) {
+            for next in lines.by_ref().map(rest_of) {
+                command.push_str(&next);
+                if next.trim() == word {
+                    break;
+                }
+            }
         }
         commands.push(command);
     }
     (!commands.is_empty()).then_some(commands)
+}
+
+/// What stands in a line behind its prompt, also where the prompt was copied more than once.
+fn behind_prompt(line: &str) -> Option<&str> {
+    let after = |line: &'_ str| -> Option<usize> {
+        let prompts = [PROMPT, SHELL_PROMPT].into_iter();
+        let rest = prompts.filter_map(|prompt| line.strip_prefix(prompt)).find_map(|rest| rest.strip_prefix(' '))?;
+        Some(line.len() - rest.trim_start().len())
+    };
+    let mut rest = line.trim_start();
+    rest = &rest[after(rest)?..];
+    while let Some(at) = after(rest) {
+        rest = &rest[at..];
+    }
+    Some(rest.trim_end())
 }
 
 /// The lines of a text that is a list of commands, a line each, as they are copied from a page: each is entered by itself. All else of several
@@ -258,7 +275,7 @@ pub(super) fn typed(text: &str) -> Option<Vec<String>> {
 pub(super) fn listed(text: &str) -> Option<Vec<String>> {
     let is_command = |line: &&str| {
         let is_own = OWN.contains(line) || line.starts_with("kubectl ") || line.starts_with("fault ");
-        is_own && !line.ends_with('\\') && !line.contains("<<")
+        is_own && !line.ends_with('\\') && here_words(line).is_empty()
     };
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     let lines: Vec<&str> = lines.collect();
@@ -410,7 +427,25 @@ mod tests {
     }
 
     #[test]
-    fn commands_that_wait_are_bounded_and_the_oldest_is_ended_with_a_word() {
+    fn the_command_that_is_told_to_wait_is_the_one_that_an_interrupt_ends() {
+        let mut state = settled(WEB);
+        let watch = "kubectl get pods -w";
+        enter(&mut state, watch);
+        enter(&mut state, "kubectl edit deployment web");
+        assert_eq!((state.timeline.run.edits().is_some(), state.timeline.run.waiting()), (true, None));
+        state.update(ConsoleMsg::Interrupt);
+        assert_eq!((state.timeline.run.edits(), state.timeline.run.waiting()), (None, Some(watch)));
+        pass(&mut state, 2);
+        // What waits now is not ended from the past.
+        state.update(TimelineMsg::Seek(500));
+        state.update(ConsoleMsg::Interrupt);
+        assert!(state.timeline.run.in_past() && state.timeline.run.waiting().is_none() && !printed(&state).ends_with("^C\n^C"));
+        state.update(TimelineMsg::Live);
+        assert_eq!(state.timeline.run.waiting(), Some(watch));
+    }
+
+    #[test]
+    fn ninth_waiting_command_ends_the_oldest() {
         let mut state = settled(WEB);
         (0..9).for_each(|at| enter(&mut state, &format!("kubectl get pods -n n{at} -w")));
         assert!(printed(&state).contains("“kubectl get pods -n n0 -w” was ended"), "{}", printed(&state));
@@ -525,8 +560,44 @@ mod tests {
         enter(&mut state, "kubectl exec -it deployment/web -- sh");
         enter(&mut state, "/ # echo one\none\n/ # exit");
         assert!(printed(&state).contains("/ # echo one\none") && !state.timeline.run.takes_input(), "{}", printed(&state));
-        assert_eq!(super::typed("echo $(date)"), None);
-        assert_eq!(super::typed("$HOME"), None);
+        assert_eq!(super::commands_of_printed_session("echo $(date)"), None);
+        assert_eq!(super::commands_of_printed_session("$HOME"), None);
+    }
+
+    #[test]
+    fn a_prompt_within_a_manifest_is_no_command() {
+        let mut state = settled(WEB);
+        let pod = state.timeline.run.sim().list(Kind::Pod).next().unwrap().meta.name.clone();
+        enter(
+            &mut state,
+            &format!(
+                "kubectl apply -f - <<EOF\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: notes}}\ndata:\n  readme: |\n    $ kubectl delete \
+                 pod {pod}\nEOF"
+            ),
+        );
+        assert!(printed(&state).ends_with("configmap/notes created"), "{}", printed(&state));
+        assert!(state.timeline.run.sim().list(Kind::Pod).all(|one| one.meta.deletion_timestamp.is_none()));
+        assert!(!super::only_reads("kubectl apply -f - <<EOF\n  $ kubectl get pods\nEOF"));
+    }
+
+    #[test]
+    fn a_printed_command_ends_where_the_shell_ends_it() {
+        let commands = |text: &str| super::commands_of_printed_session(text).unwrap_or_default();
+        assert_eq!(commands("$ grep '<<EOF' notes\nfound\n$ date"), ["grep '<<EOF' notes", "date"]);
+        assert_eq!(commands("$ cat <<<EOF\nEOF\n$ date"), ["cat <<<EOF", "date"]);
+        assert_eq!(commands("$ echo $((1<<2)) # <<EOF\n4\n$ date"), ["echo $((1<<2)) # <<EOF", "date"]);
+        assert_eq!(commands("$ cat <<'A' <<-B\n$ one\nA\ntwo\n\tB\nout\n$ date"), ["cat <<'A' <<-B\n$ one\nA\ntwo\n\tB", "date"]);
+        assert_eq!(commands("$ cat \\\n> - <<A\n> one\n> A\none\n$ date"), ["cat \\\n- <<A\none\nA", "date"]);
+        assert_eq!(commands("\n$ kubectl get pods\nNAME READY\n"), ["kubectl get pods"]);
+    }
+
+    #[test]
+    fn a_prompt_is_stripped_however_often_it_is_repeated() {
+        let line = ["$ ".repeat(200_000).as_str(), "kubectl get nodes"].concat();
+        assert!(super::only_reads(&line));
+        let mut state = settled(WEB);
+        enter(&mut state, &line);
+        assert!(state.console.lines.iter().any(|line| line.entered.as_deref() == Some("kubectl get nodes")));
     }
 
     #[test]

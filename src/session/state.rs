@@ -202,10 +202,14 @@ impl State {
 
     pub(super) fn type_in(&mut self, msg: ConsoleMsg) {
         if let ConsoleMsg::Enter(text) = &msg
-            && let Some(lines) = super::console::typed(text).or_else(|| super::console::listed(text))
+            && let Some(lines) = super::console::commands_of_printed_session(text).or_else(|| super::console::listed(text))
         {
-            return lines.into_iter().for_each(|line| self.type_in(ConsoleMsg::Enter(line)));
+            return lines.into_iter().for_each(|line| self.type_line(ConsoleMsg::Enter(line)));
         }
+        self.type_line(msg);
+    }
+
+    fn type_line(&mut self, msg: ConsoleMsg) {
         if let ConsoleMsg::Enter(line) | ConsoleMsg::Run(line) = &msg
             && let Some(save) = manifest_file::saves(line, &self.editor.text, &self.timeline.run)
         {

@@ -241,9 +241,11 @@ pub fn is_for_learners() -> bool {
     query("embed").is_some() || query("learn").is_some() || saved("hash").is_some_and(|hash| !hash.is_empty()) || loaded_text().is_some()
 }
 
-/// Progress that a learning platform has kept of the lesson (`static/scorm.js`).
-pub fn resume_point() -> Option<serde_json::Value> {
-    let text = js_sys::Reflect::get(&window(), &"loopscopeResume".into()).ok()?.as_string()?;
+/// Progress that a learning platform has kept of the lesson (`static/scorm.js`), given once.
+pub fn take_resume_point() -> Option<serde_json::Value> {
+    let (window, name) = (window(), "loopscopeResume".into());
+    let text = js_sys::Reflect::get(&window, &name).ok()?.as_string()?;
+    let _ = js_sys::Reflect::delete_property(&window, &name);
     serde_json::from_str(&text).ok()
 }
 

@@ -48,9 +48,12 @@ pub fn tell_fault(fault: Option<&PageFault>) {
     });
 }
 
-/// How far the lesson was taken, for other scripts; null without one.
+/// How far the lesson was taken, for other scripts; null without one. On the way to the step at which it was left, what was told last.
 pub fn lesson(state: &State) -> Value {
     let Some(player) = &state.player else { return Value::Null };
+    if state.is_resuming() {
+        return TOLD.with(|told| told.try_borrow().map_or(Value::Null, |told| told.1.clone()));
+    }
     player.told(super::language::tongue())
 }
 

@@ -137,7 +137,7 @@ test('a lesson as a SCORM package tells a learning platform of completion and sc
     // An attempt that was left in the middle goes on there, with what came of the steps before.
     await course.evaluate(() => {
       API.reset();
-      API.loadFromJSON({ cmi: { suspend_data: JSON.stringify({ step: 4, results: ['read', 'read', 'wrong', 'open'], answered: [false, false, false, false] }) } });
+      API.loadFromJSON({ cmi: { suspend_data: JSON.stringify({ lesson: 'control-loop', title: 'The control loop', step: 4, results: ['read', 'read', 'wrong', 'open'], answered: [false, false, false, false] }) } });
       document.querySelector('#sco').src = 'package/index.html';
     });
     await expect(panel.locator('.row .dim').first()).toContainText('4', { timeout: 30_000 });

@@ -33,7 +33,7 @@ test('lessons are found in the bar, and the end of one leads to the next', async
   await played(page);
   await page.evaluate(() => window.loopscope.kubectl('scale deployment web --replicas=4'));
   await expect(panel(page)).toHaveAttribute('data-phase', 'done');
-  await expect(panel(page).locator('.score')).toHaveText('2 of 2 questions and tasks right');
+  await expect(panel(page).locator('.score')).toHaveText('2 of 2 questions answered correctly and tasks done');
   await panel(page).locator('.following').click();
   await expect(panel(page).locator('h2')).toHaveText('Events or state?');
   await expect(page.getByRole('dialog')).toHaveCount(0);

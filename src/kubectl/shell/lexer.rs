@@ -16,6 +16,16 @@ const SIGNS: [&str; 20] =
 /// What ends a word that is not quoted.
 const ENDS: &str = " \t\r\n;|&<>()";
 
+/// The words at which the here-documents of a line end, whose texts begin at the next line.
+pub fn here_words(line: &str) -> Vec<String> {
+    let Ok((tokens, _)) = Lexer::new(line, 0).scan() else { return Vec::new() };
+    let word_of = |pair: &[ShellToken]| match pair {
+        [ShellToken::Sign("<<" | "<<-"), ShellToken::Word(word)] => literal(word),
+        _ => None,
+    };
+    tokens.windows(2).filter_map(word_of).collect()
+}
+
 /// A text that is being read.
 pub struct Lexer {
     chars: Vec<char>,
@@ -31,6 +41,14 @@ impl Lexer {
 
     /// Reads all of it.
     pub fn tokens(mut self) -> Result<Vec<ShellToken>, String> {
+        match self.scan()? {
+            (tokens, true) => Ok(tokens),
+            (_, false) => Err("syntax error: the here-document has no end".to_owned()),
+        }
+    }
+
+    /// The tokens, and whether each here-document has its text.
+    fn scan(&mut self) -> Result<(Vec<ShellToken>, bool), String> {
         let mut tokens: Vec<ShellToken> = Vec::new();
         // Here-documents whose text begins at the next line: the place of their word, and whether tabs are cut.
         let mut pending: Vec<(usize, bool)> = Vec::new();
@@ -68,10 +86,7 @@ impl Lexer {
                 },
             }
         }
-        match pending.is_empty() {
-            true => Ok(tokens),
-            false => Err("syntax error: the here-document has no end".to_owned()),
-        }
+        Ok((tokens, pending.is_empty()))
     }
 
     fn peek(&self) -> Option<char> {

@@ -21,6 +21,7 @@ mod script;
 mod stage;
 mod tools;
 
+pub use lexer::here_words;
 pub use line::LineCommand;
 pub use machine::{Kubectl, Machine};
 pub use reads::only_reads;

@@ -1,6 +1,7 @@
 //! A lesson of one's own as a learner takes it, and a lesson that goes on where a learning platform says that it was left.
 
-use super::{LessonMsg, Phase, Player, Result};
+use super::{LessonFile, LessonMsg, Phase, Player, Result};
+use crate::lesson::format::Tongue;
 use crate::session::replace::Replacement;
 use crate::session::state::State;
 use serde_json::Value;
@@ -11,6 +12,9 @@ const MOST_MESSAGES: usize = 4;
 /// The step at which a lesson was left, and what came of those before it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResumePoint {
+    /// Name of the lesson; empty for one of one's own, which is known by its title.
+    lesson: String,
+    title: String,
     step: usize,
     results: Vec<Result>,
     answered: Vec<bool>,
@@ -22,7 +26,15 @@ impl ResumePoint {
         let words = progress["results"].as_array()?.iter().filter_map(Value::as_str);
         let answered = progress["answered"].as_array().into_iter().flatten().map(|answered| *answered == true);
         let step = usize::try_from(progress["step"].as_u64()?.checked_sub(1)?).ok()?;
-        Some(ResumePoint { step, results: words.map(Result::from_word).collect(), answered: answered.collect() })
+        let word = |name: &str| progress[name].as_str().map(str::to_owned);
+        let (lesson, title) = (word("lesson")?, word("title").unwrap_or_default());
+        Some(ResumePoint { lesson, title, step, results: words.map(Result::from_word).collect(), answered: answered.collect() })
+    }
+
+    /// Whether it is a step of this lesson.
+    fn is_of(&self, file: &LessonFile) -> bool {
+        let is_title = |tongue| file.lesson().title.plain(tongue) == self.title;
+        self.lesson == file.name() && (!self.lesson.is_empty() || [Tongue::English, Tongue::Chinese].into_iter().any(is_title))
     }
 }
 
@@ -31,20 +43,23 @@ impl State {
     /// manifests of its steps.
     pub fn learn(&mut self) {
         let Some(player) = self.player.as_ref().filter(|player| player.is_own()) else { return };
-        let (file, source) = (player.file().clone(), self.editor.text.clone());
+        let file = LessonFile { source: Some(self.editor.text.clone()), ..player.file().clone() };
         self.begin_again(Replacement::Lesson(file), false);
-        if let Some(player) = &mut self.player {
-            player.source = Some(source);
-        }
     }
 
-    /// Plays the lesson to the step at which it was left, as fast as possible; tasks are done by their solutions.
+    /// Plays the lesson to the step at which it was left, as fast as possible; tasks are done by their solutions. Another lesson stays as it
+    /// is.
     pub fn resume(&mut self, point: ResumePoint) {
-        if let Some(player) = &mut self.player {
+        if let Some(player) = self.player.as_mut().filter(|player| point.is_of(&player.file)) {
             let last = player.file.lesson().steps.len().saturating_sub(1);
             player.resume = Some(ResumePoint { step: point.step.min(last), ..point });
         }
         self.resume_lesson();
+    }
+
+    /// Whether the lesson is played to the step at which it was left: its progress is not that of the learner until then.
+    pub fn is_resuming(&self) -> bool {
+        self.player.as_ref().is_some_and(|player| player.resume.is_some())
     }
 
     /// Leads on to the step at which the lesson was left, if it is not reached.
@@ -81,6 +96,6 @@ impl State {
 impl Player {
     /// Text of the lesson, where it is one's own and a learner takes it.
     pub fn source(&self) -> Option<&str> {
-        self.source.as_deref()
+        self.file.source.as_deref()
     }
 }

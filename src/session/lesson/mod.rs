@@ -25,29 +25,33 @@ const COPY_LAST_TASKS: usize = 400;
 
 /// A lesson and where it is from.
 #[derive(Clone, Debug)]
-pub struct LessonFile(Rc<(Rc<str>, Lesson)>);
+pub struct LessonFile {
+    read: Rc<(Rc<str>, Lesson)>,
+    /// Text of a lesson of one's own that a learner takes.
+    source: Option<Rc<str>>,
+}
 
 impl LessonFile {
     /// A lesson by its name; one that is written in the editor has none.
     pub fn new(name: &str, lesson: Lesson) -> LessonFile {
-        LessonFile(Rc::new((name.into(), lesson)))
+        LessonFile { read: Rc::new((name.into(), lesson)), source: None }
     }
 
     /// Its name.
     pub fn name(&self) -> &str {
-        &self.0.0
+        &self.read.0
     }
 
     /// The lesson.
     pub fn lesson(&self) -> &Lesson {
-        &self.0.1
+        &self.read.1
     }
 }
 
 /// The same file, read once.
 impl PartialEq for LessonFile {
     fn eq(&self, other: &LessonFile) -> bool {
-        Rc::ptr_eq(&self.0, &other.0)
+        Rc::ptr_eq(&self.read, &other.read)
     }
 }
 
@@ -243,8 +247,6 @@ pub struct Player {
     /// The steps that were reached, also those after a step that was returned to.
     visited: Vec<VisitedStep>,
     branch: u32,
-    /// Text of a lesson of one's own that a learner takes.
-    source: Option<Rc<str>>,
     /// Where the lesson was left, until its step is reached.
     resume: Option<ResumePoint>,
 }
@@ -254,7 +256,7 @@ impl Player {
         let steps = file.lesson().steps.len();
         let marks = Marks { results: vec![Result::Open; steps], answered: vec![false; steps] };
         let (history, visited) = (ObservedHistory::default(), Vec::new());
-        Player { file, own, at: 0, state: StepState::new(), marks, history, visited, branch: 1, source: None, resume: None }
+        Player { file, own, at: 0, state: StepState::new(), marks, history, visited, branch: 1, resume: None }
     }
 
     fn step(&self) -> &LessonStep {

@@ -1,4 +1,4 @@
-use super::{LessonCard, LessonFile, LessonMsg, Phase, QuestionCard, Result, TaskCard};
+use super::{LessonCard, LessonFile, LessonMsg, Phase, QuestionCard, Result, ResumePoint, TaskCard};
 use crate::api::{Kind, Time};
 use crate::lesson::format::Tongue;
 use crate::session::console::ConsoleMsg;
@@ -271,7 +271,7 @@ fn a_text_keeps_the_values_of_its_instant() {
 }
 
 #[test]
-fn what_was_answered_is_still_there_after_going_back() {
+fn back_keeps_answers() {
     let mut state = asked();
     state.update(LessonMsg::Answer(4));
     run(&mut state, 60, 64);
@@ -428,4 +428,104 @@ fn progress_is_a_file_with_this_lesson_and_what_is_kept_of_others() {
     assert_eq!((lesson["step"].as_i64(), lesson["phase"].as_str(), lesson["over"].as_bool()), (Some(3), Some("done"), Some(false)));
     assert_eq!(lesson["results"], serde_json::json!(["read", "read", "right", "open"]));
     assert_eq!((lesson["right"].as_i64(), lesson["asked"].as_i64()), (Some(1), Some(2)));
+}
+
+/// A lesson of one's own as a learner takes it.
+fn learned() -> State {
+    let mut state = State::from_link(None);
+    state.update(EditorMsg::Edit(ASKED.into()));
+    state.update(Msg::Apply);
+    state.learn();
+    state
+}
+
+#[test]
+fn a_learner_keeps_the_source_out_of_the_editor_and_in_the_link() {
+    let mut state = learned();
+    let holds = |state: &State| {
+        assert!(!state.player.as_ref().unwrap().is_own() && !state.editor.text.contains("lesson:"), "{}", state.editor.text);
+        assert_eq!(state.player.as_ref().unwrap().source(), Some(ASKED));
+        assert_eq!(state.link().manifest.as_deref(), Some(ASKED));
+    };
+    holds(&state);
+    run(&mut state, 30, 64);
+    state.update(LessonMsg::Next);
+    assert_eq!(card(&state).step.0, 2);
+    // What was done is lost by it: the page asks first.
+    state.update(ConsoleMsg::Enter("kubectl scale deployment web --replicas=3".into()));
+    state.update(ReplaceMsg::Ask(Replacement::StartOver));
+    state.update(ReplaceMsg::Confirm);
+    assert_eq!(card(&state).step.0, 1);
+    holds(&state);
+}
+
+/// Progress of a lesson as `static/scorm.js` keeps it.
+fn kept(lesson: &str, title: &str, step: usize, results: &[&str], answered: &[bool]) -> ResumePoint {
+    let progress = serde_json::json!({ "lesson": lesson, "title": title, "step": step, "results": results, "answered": answered });
+    ResumePoint::read(&progress).unwrap()
+}
+
+fn resumed(state: &mut State, point: ResumePoint) {
+    state.resume(point);
+    for _ in 0..10_000 {
+        if !state.is_resuming() {
+            return;
+        }
+        state.run_slice(200);
+    }
+    panic!("{:?}", card(state));
+}
+
+#[test]
+fn resume_reaches_the_step_and_restores_its_results() {
+    let mut state = opened();
+    resumed(&mut state, kept("control-loop", "", 4, &["read", "read", "wrong", "open"], &[false; 4]));
+    assert_eq!((card(&state).step.0, ready(&state.timeline.run)), (4, 2));
+    assert_eq!(card(&state).results, [Result::Read, Result::Read, Result::Wrong, Result::Open]);
+    assert_eq!(state.player.as_ref().unwrap().score(), (0, 2));
+    // A task was solved, and a question before it answered.
+    let mut state = learned();
+    resumed(&mut state, kept("", "a", 4, &["read", "read", "solved", "open"], &[false, false, true, false]));
+    assert_eq!((card(&state).step.0, card(&state).results[2]), (4, Result::Solved));
+    assert_eq!(state.player.as_ref().unwrap().score(), (2, 2));
+    // A step that the lesson does not have is its last.
+    let mut state = opened();
+    resumed(&mut state, kept("control-loop", "", 99, &[], &[]));
+    assert_eq!(card(&state).step.0, 4);
+}
+
+#[test]
+fn resume_is_of_one_lesson() {
+    let mut state = opened();
+    for (lesson, title) in [("scaling", "The control loop"), ("", "The control loop, too"), ("", "")] {
+        state.resume(kept(lesson, title, 3, &["read", "read"], &[]));
+        assert_eq!((state.is_resuming(), card(&state).step.0), (false, 1), "{lesson} {title}");
+    }
+    let mut own = learned();
+    own.resume(kept("", "b", 3, &["read", "read"], &[]));
+    assert_eq!((own.is_resuming(), card(&own).step.0), (false, 1));
+    assert_eq!(ResumePoint::read(&serde_json::json!({ "step": 2, "results": [] })), None, "of no lesson");
+    assert_eq!(ResumePoint::read(&serde_json::json!({ "lesson": "scaling", "step": 0, "results": [] })), None);
+}
+
+#[test]
+fn a_lesson_that_is_left_on_its_way_is_not_resumed() {
+    let mut state = opened();
+    state.resume(kept("control-loop", "", 4, &["read", "read", "right", "open"], &[]));
+    assert!(state.is_resuming(), "it takes a slice at least");
+    state.update(LessonMsg::Close);
+    (0..20).for_each(|_| state.run_slice(200));
+    assert!(state.player.is_none() && !state.is_resuming());
+    // Another lesson begins at its first step.
+    let file = LessonFile::new("asked", crate::lesson::parse(ASKED).unwrap());
+    state.update(ReplaceMsg::Ask(Replacement::Lesson(file)));
+    state.update(ReplaceMsg::Confirm);
+    (0..20).for_each(|_| state.run_slice(200));
+    assert_eq!((card(&state).title.as_str(), card(&state).step.0, state.is_resuming()), ("a", 1, false));
+    // So does the one that was left, begun again on its way.
+    let mut state = opened();
+    state.resume(kept("control-loop", "", 4, &["read", "read", "right", "open"], &[]));
+    state.update(ReplaceMsg::Ask(Replacement::StartOver));
+    state.update(ReplaceMsg::Confirm);
+    assert_eq!((card(&state).step.0, state.is_resuming()), (1, false));
 }

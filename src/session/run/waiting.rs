@@ -2,7 +2,7 @@
 
 use super::Run;
 use crate::actions::{self, Command};
-use crate::kubectl::BesideAct;
+use crate::kubectl::{BesideAct, Session};
 use std::rc::Rc;
 
 impl Run {
@@ -40,11 +40,14 @@ impl Run {
         !self.live.waiting.terminal.is_empty()
     }
 
-    /// The newest command of the terminal that still waits for something to happen: the one that [`Run::interrupt`] ends.
+    /// The newest command of the terminal that still waits: the one that [`Run::interrupt`] ends. In the past there is none.
+    fn interruptible(&self) -> Option<&Session> {
+        self.live.waiting.newest().filter(|_| !self.follows && self.past.is_none())
+    }
+
+    /// The command that [`Run::interrupt`] ends, where it waits for something to happen: not for an edited text, and not for its own rows.
     pub fn waiting(&self) -> Option<&str> {
-        let shown = !self.follows && self.past.is_none();
-        let mut newest = self.live.waiting.terminal.iter().rev().filter(|session| shown && session.edits().is_none() && !session.goes_on());
-        newest.next().map(|session| &*session.text)
+        self.interruptible().filter(|session| session.edits().is_none() && !session.goes_on()).map(|session| &*session.text)
     }
 
     /// A number for a command beside that of the terminal.
@@ -59,6 +62,6 @@ impl Run {
 
     /// Ends the newest command of the terminal that still waits; false if none does.
     pub fn interrupt(&mut self) -> bool {
-        self.command(Command::Interrupt).changed
+        self.interruptible().is_some() && self.command(Command::Interrupt).changed
     }
 }

@@ -5,7 +5,7 @@ use super::packing::{self, Packed};
 use super::{Msg, Page};
 use crate::i18n::msg;
 use crate::lesson::{self, library};
-use crate::session::lesson::{LessonCard, LessonFile, LessonMsg, Phase, ResumePoint};
+use crate::session::lesson::{LessonCard, LessonFile, LessonMsg, Phase, Player, ResumePoint};
 use crate::session::permalink::{self, Link};
 use crate::session::replace::{ReplaceMsg, Replacement};
 use crate::web::dom;
@@ -52,9 +52,9 @@ impl Page {
         }
     }
 
-    /// Goes on where a learning platform says that the lesson was left.
+    /// Goes on where a learning platform says that the lesson was left, once.
     fn resume(&self) {
-        if let Some(point) = dom::resume_point().and_then(|progress| ResumePoint::read(&progress)) {
+        if let Some(point) = dom::take_resume_point().and_then(|progress| ResumePoint::read(&progress)) {
             self.state.borrow_mut().resume(point);
         }
     }
@@ -91,7 +91,8 @@ impl Page {
     /// Keeps how far the lesson was taken.
     pub(super) fn keep_lesson(&mut self) {
         let state = self.state.borrow();
-        let Some(player) = state.player.as_ref().filter(|player| !player.file().name().is_empty()) else { return };
+        let named = |player: &&Player| !player.file().name().is_empty() && !state.is_resuming();
+        let Some(player) = state.player.as_ref().filter(named) else { return };
         let ((at, _, results), over) = (player.progress(), player.is_over());
         let name = player.file().name();
         if !is_over(name) {
