@@ -276,10 +276,10 @@ impl Check {
         if let Some(least) = schema["minLength"].as_u64().filter(|least| length < *least) {
             self.wrong(path, &value, format_args!("should be at least {least} chars long"));
         }
-        if let Some(pattern) = schema["pattern"].as_str() {
-            if GoRegex::new(pattern).is_ok_and(|pattern| !pattern.is_match(text)) {
-                self.wrong(path, &value, format_args!("should match '{pattern}'"));
-            }
+        if let Some(pattern) = schema["pattern"].as_str()
+            && GoRegex::new(pattern).is_ok_and(|pattern| !pattern.is_match(text))
+        {
+            self.wrong(path, &value, format_args!("should match '{pattern}'"));
         }
         if let Some(format) = schema["format"].as_str().filter(|format| !has_format(format, text)) {
             self.wrong(path, &value, format_args!("must be of type {format}: {value}"));
