@@ -43,6 +43,7 @@ pub mod speed;
 pub mod state;
 pub mod timeline;
 mod trial;
+mod typing;
 
 #[cfg(test)]
 mod tests;

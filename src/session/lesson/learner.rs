@@ -1,42 +1,11 @@
 //! A lesson of one's own as a learner takes it, and a lesson that goes on where a learning platform says that it was left.
 
-use super::{LessonFile, LessonMsg, Phase, Player, Result};
-use crate::lesson::format::Tongue;
+use super::{LessonFile, LessonMsg, Phase, Player, ResumePoint};
 use crate::session::replace::Replacement;
 use crate::session::state::State;
-use serde_json::Value;
 
 /// Messages that lead from one step to the next at most: its question, its task, what is played, and the step itself.
 const MOST_MESSAGES: usize = 4;
-
-/// The step at which a lesson was left, and what came of those before it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ResumePoint {
-    /// Name of the lesson; empty for one of one's own, which is known by its title.
-    lesson: String,
-    title: String,
-    step: usize,
-    results: Vec<Result>,
-    answered: Vec<bool>,
-}
-
-impl ResumePoint {
-    /// Reads the progress that `Player::told` gives.
-    pub fn read(progress: &Value) -> Option<ResumePoint> {
-        let words = progress["results"].as_array()?.iter().filter_map(Value::as_str);
-        let answered = progress["answered"].as_array().into_iter().flatten().map(|answered| *answered == true);
-        let step = usize::try_from(progress["step"].as_u64()?.checked_sub(1)?).ok()?;
-        let word = |name: &str| progress[name].as_str().map(str::to_owned);
-        let (lesson, title) = (word("lesson")?, word("title").unwrap_or_default());
-        Some(ResumePoint { lesson, title, step, results: words.map(Result::from_word).collect(), answered: answered.collect() })
-    }
-
-    /// Whether it is a step of this lesson.
-    fn is_of(&self, file: &LessonFile) -> bool {
-        let is_title = |tongue| file.lesson().title.plain(tongue) == self.title;
-        self.lesson == file.name() && (!self.lesson.is_empty() || [Tongue::English, Tongue::Chinese].into_iter().any(is_title))
-    }
-}
 
 impl State {
     /// Takes the lesson that stands in the editor as a learner does: its source, which has the solutions and answers, gives way to the
@@ -49,10 +18,11 @@ impl State {
 
     /// Plays the lesson to the step at which it was left, as fast as possible; tasks are done by their solutions. Another lesson stays as it
     /// is.
-    pub fn resume(&mut self, point: ResumePoint) {
+    pub fn resume(&mut self, mut point: ResumePoint) {
         if let Some(player) = self.player.as_mut().filter(|player| point.is_of(&player.file)) {
             let last = player.file.lesson().steps.len().saturating_sub(1);
-            player.resume = Some(ResumePoint { step: point.step.min(last), ..point });
+            point.step = point.step.min(last);
+            player.resume = Some(point);
         }
         self.resume_lesson();
     }

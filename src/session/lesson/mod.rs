@@ -3,11 +3,12 @@
 mod card;
 mod learner;
 mod play;
+mod resume_point;
 #[cfg(test)]
 mod tests;
 
 pub use card::{LessonCard, PresenterNotes, QuestionCard, TaskCard};
-pub use learner::ResumePoint;
+pub use resume_point::ResumePoint;
 
 use super::run::Run;
 use crate::api::Time;
