@@ -408,8 +408,11 @@ fn push_char(out: &mut String, c: char) {
     }
 }
 
+/// Least and most repetitions; without a most, any number.
+type Counts = (u32, Option<u32>);
+
 /// Length of `{n}`, `{n,}` or `{n,m}` at the beginning, and its counts if they are allowed; `None` for any other text.
-fn counts(text: &str) -> Option<(usize, Option<(u32, Option<u32>)>)> {
+fn counts(text: &str) -> Option<(usize, Option<Counts>)> {
     let end = text.find('}')?;
     let (least, most) = text[1..end].split_once(',').map_or((&text[1..end], None), |(least, most)| (least, Some(most)));
     let is_number =
