@@ -3,9 +3,9 @@
 //! Models `apiserver/pkg/admission/plugin/webhook/predicates` and `plugin/policy/matching`.
 
 use super::admission_request::AdmissionRequest;
-use super::server::ApiServer;
+use super::definitions::Definitions;
 use crate::api::selector::LabelSelector;
-use crate::api::{Kind, Labels, Object, ObjectRef, json};
+use crate::api::{Kind, Labels, Object, json};
 use serde_json::Value;
 
 /// The requests that a webhook, a policy or a binding is about.
@@ -80,7 +80,7 @@ impl Rule {
         }
     }
 
-    fn matches(&self, exact: bool, server: &ApiServer, request: AdmissionRequest<'_>) -> bool {
+    fn matches(&self, exact: bool, definitions: &Definitions, request: AdmissionRequest<'_>) -> bool {
         let info = request.object.kind.info();
         lists(&self.operations, request.operation)
             && self.resources.iter().any(|(resource, subresource)| {
@@ -88,10 +88,10 @@ impl Rule {
             })
             && self.namespaced.is_none_or(|namespaced| namespaced == info.namespaced)
             && (self.names.is_empty() || self.names.iter().any(|name| *name == *request.object.meta.name))
-            && self.has_version(exact, server, request)
+            && self.has_version(exact, definitions, request)
     }
 
-    fn has_version(&self, exact: bool, server: &ApiServer, request: AdmissionRequest<'_>) -> bool {
+    fn has_version(&self, exact: bool, definitions: &Definitions, request: AdmissionRequest<'_>) -> bool {
         let kind = request.object.kind;
         let has = |group: &str, version: &str| lists(&self.groups, group) && lists(&self.versions, version);
         let (group, version) = request.group_version();
@@ -103,7 +103,7 @@ impl Rule {
         }
         let info = kind.info();
         let custom =
-            || server.definitions().of(kind).is_some_and(|kind| kind.versions.iter().any(|version| has(info.group, &version.name)));
+            || definitions.of(kind).is_some_and(|kind| kind.versions.iter().any(|version| has(info.group, &version.name)));
         has(info.group, info.version)
             || match kind {
                 Kind::Event => has("events.k8s.io", "v1"),
@@ -131,21 +131,20 @@ impl Matcher {
         self
     }
 
-    /// Whether a request matches.
-    pub fn matches(&self, server: &ApiServer, request: AdmissionRequest<'_>) -> bool {
-        let any = |rules: &[Rule]| rules.iter().any(|rule| rule.matches(self.exact, server, request));
+    /// Matches a request against the rules and selectors; `namespace` is the one of the object, if it exists.
+    pub fn matches(&self, definitions: &Definitions, namespace: Option<&Object>, request: AdmissionRequest<'_>) -> bool {
+        let any = |rules: &[Rule]| rules.iter().any(|rule| rule.matches(self.exact, definitions, request));
         self.rules.as_deref().is_none_or(any)
             && !any(&self.excluded)
-            && self.selects_namespace(server, request.object)
+            && self.selects_namespace(namespace, request.object)
             && (self.objects.selects(&request.object.meta.labels) || request.old.is_some_and(|old| self.objects.selects(&old.meta.labels)))
     }
 
     /// Whether the labels of an object's namespace are selected; objects of no namespace always are.
-    fn selects_namespace(&self, server: &ApiServer, object: &Object) -> bool {
+    fn selects_namespace(&self, namespace: Option<&Object>, object: &Object) -> bool {
         match object.kind {
             Kind::Namespace => self.namespaces.selects(&object.meta.labels),
             kind if kind.info().namespaced => {
-                let namespace = server.get(&ObjectRef::new(Kind::Namespace, "", &object.meta.namespace));
                 namespace.is_none_or(|namespace| self.namespaces.selects(&namespace.meta.labels))
             }
             _ => true,

@@ -111,8 +111,9 @@ impl ApiServer {
         let api_version = origin.manager.as_ref().and_then(|manager| manager.api_version.as_deref());
         let request = AdmissionRequest { api_version, ..request };
         let plugins = self.admission_plugins.0.clone();
+        let namespace = self.get(&ObjectRef::new(Kind::Namespace, "", &request.object.meta.namespace)).cloned();
         for plugin in plugins.iter().filter(|plugin| plugin.phase == phase) {
-            if !plugin.matchers.iter().all(|matcher| matcher.matches(self, request)) {
+            if !plugin.matchers.iter().all(|matcher| matcher.matches(&self.definitions, namespace.as_deref(), request)) {
                 continue;
             }
             let (warning, error) = match &plugin.hook {
