@@ -102,8 +102,7 @@ impl Rule {
             return false;
         }
         let info = kind.info();
-        let custom =
-            || definitions.of(kind).is_some_and(|kind| kind.versions.iter().any(|version| has(info.group, &version.name)));
+        let custom = || definitions.of(kind).is_some_and(|kind| kind.versions.iter().any(|version| has(info.group, &version.name)));
         has(info.group, info.version)
             || match kind {
                 Kind::Event => has("events.k8s.io", "v1"),
@@ -144,9 +143,7 @@ impl Matcher {
     fn selects_namespace(&self, namespace: Option<&Object>, object: &Object) -> bool {
         match object.kind {
             Kind::Namespace => self.namespaces.selects(&object.meta.labels),
-            kind if kind.info().namespaced => {
-                namespace.is_none_or(|namespace| self.namespaces.selects(&namespace.meta.labels))
-            }
+            kind if kind.info().namespaced => namespace.is_none_or(|namespace| self.namespaces.selects(&namespace.meta.labels)),
             _ => true,
         }
     }
