@@ -70,7 +70,8 @@ impl Page {
     pub(super) fn fault(&self) -> Option<PageFault> {
         let state = self.state.borrow();
         let editor = &state.editor;
-        let refused = matches!(editor.status, ApplyStatus::Rejected | ApplyStatus::Partly(..));
+        // An empty text stands in for what could not be loaded.
+        let refused = matches!(editor.status, ApplyStatus::Rejected | ApplyStatus::Partly(..)) && !editor.text.is_empty();
         let first = editor.diagnostics.iter().find(|diagnostic| diagnostic.error && refused);
         let code = if lesson::is_lesson(&editor.text) { "lesson" } else { "manifest" };
         let of_text = first.map(|first| PageFault { code, line: first.line, words: first.message.clone() });
