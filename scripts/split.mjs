@@ -17,8 +17,9 @@ const work = `${root}/target/split`;
 const tool = (...args) => execFileSync('wasm-split', [...args, '--all-features', '--quiet'], { stdio: ['ignore', 'inherit', 'inherit'] });
 
 const link = (manifest) => `#pako:${deflateSync(JSON.stringify({ v: 1, manifest })).toString('base64url')}`;
-const example = (name) => link(readFileSync(`${root}/src/session/examples/${name}.yaml`, 'utf8'));
-const told = `#pako:${deflateSync(JSON.stringify({ v: 1, manifest: 'kind: Pod', seed: 1, history: { commands: [[0, 1.5, { none: 'x' }], null, true], end: [0, 1] }, selected: 'x', breakpoints: ['x'] })).toString('base64url')}`;
+const text = (name) => readFileSync(`${root}/src/session/examples/${name}.yaml`, 'utf8');
+const example = (name) => link(text(name));
+const told = (manifest) => `#pako:${deflateSync(JSON.stringify({ v: 1, manifest, seed: 1, history: { commands: [[0, 1.5, { none: 'x' }], null, true], end: [0, 1] }, selected: 'x', breakpoints: ['x'] })).toString('base64url')}`;
 const short = `apiVersion: apps/v1
 kind: Deployment
 metadata: {name: web}
@@ -55,7 +56,7 @@ const linked = [
   ...sized([[760, 380]], [`?embed&view=ownership${link(short)}`, `${embed}&view=ownership${link(short)}`]),
   ...slowly(sized([[760, 420]], [`${embed}&view=ownership${example('rollout')}`, `${embed}&view=ownership${link(short)}`])),
   // A link with a history, which is read and carried out later; this one cannot be.
-  ...sized([[1440, 900]], [told]),
+  ...sized([[1440, 900]], ['kind: Pod', text('deployment'), text('statefulset')].flatMap((manifest) => [told(manifest), link(manifest)])),
 ];
 
 /** What ran during an opening: asked for by an export that writes it into memory. */
@@ -83,7 +84,7 @@ async function profile(browser, address, { width, height, query, cpu = 1, clock 
   }
   // A reader may press a key, or turn to another tab, before the rest is there.
   await page.keyboard.press('Shift');
-  const text = await page.evaluate(() => {
+  const notes = await page.evaluate(() => {
     document.dispatchEvent(new Event('visibilitychange'));
     dispatchEvent(new Event('pagehide'));
     const { memory, __write_profile: write } = window.instance.exports;
@@ -93,7 +94,7 @@ async function profile(browser, address, { width, height, query, cpu = 1, clock 
     return Array.from(new Uint8Array(memory.buffer, from, size)).join(',');
   });
   await page.close();
-  return Uint8Array.from(text.split(','), Number);
+  return Uint8Array.from(notes.split(','), Number);
 }
 
 rmSync(work, { recursive: true, force: true });
