@@ -264,9 +264,6 @@
   var calls = ['play', 'pause', 'seek', 'step', 'setSpeed', 'setView', 'setTheme', 'getCurrentTime', 'getDuration', 'getManifest', 'getLesson', 'apply', 'load', 'kubectl', 'next', 'hurry', 'back'];
 
   class LoopScope extends HTMLElement {
-    // Where Loopscope is served: beside this script, if it is one of the page.
-    static home = document.currentScript && document.currentScript.src ? new URL('.', document.currentScript.src).href : '';
-
     static get observedAttributes() { return ['theme', 'view']; }
 
     // A frame that is there changes with them.
@@ -578,6 +575,9 @@
       Promise.resolve().then(function () { if (!self.isConnected) self.refuse('the element was removed'); });
     }
   }
+  // Where Loopscope is served: beside this script, if it is one of the page. (A static field would be written with helpers outside of
+  // this function, whose names collide with those of the page around.)
+  LoopScope.home = document.currentScript && document.currentScript.src ? new URL('.', document.currentScript.src).href : '';
   calls.forEach(function (method) {
     LoopScope.prototype[method] = function () { return this.call(method, Array.prototype.slice.call(arguments)); };
   });

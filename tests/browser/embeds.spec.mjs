@@ -31,6 +31,16 @@ test('a page of another site plays a frame with methods and hears its events', a
   await expect(page.locator('iframe')).toHaveCount(0);
 });
 
+test('the script of the element names nothing in the page around it', async ({ page, baseURL }) => {
+  const globals = () => Object.getOwnPropertyNames(window).filter((name) => !/^\d+$/.test(name));
+  // Names that minified scripts use, declared so that a second declaration is an error.
+  const taken = [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_$'].join(', ');
+  await course(page, baseURL, `<script>let ${taken}; window.before = (${globals})()</script>` + element('view="ownership"'));
+  await expect(page.frameLocator('iframe').locator('.item[data-kind="Pod"]').first()).toBeVisible();
+  const now = await page.evaluate(`(${globals})()`);
+  expect(now.filter((name) => !['before', 'one', 'loopscopeParts'].includes(name))).toEqual((await page.evaluate('before')).filter((name) => name !== 'before'));
+});
+
 test('a lesson tells the page around it how far it was taken', async ({ page, baseURL }) => {
   await course(page, baseURL, element('lesson="control-loop" fit="content"') + listening('step', 'lesson', 'ended'));
   const frame = page.frameLocator('iframe');

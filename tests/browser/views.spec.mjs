@@ -35,7 +35,7 @@ test('Loops: a loop turns to its panel with Observe, Diff and Act, and is let go
   await scope(page, () => loopscope.kubectl('scale deployment nginx-deployment --replicas=3'));
   for (let i = 0; i < 4; i++) await scope(page, () => loopscope.step());
   await expect(page.locator('.pass .steps')).toContainText('create');
-  await expect(page.locator('.pseudo .lit')).toContainText('create(-diff, rs.Template)');
+  await expect(page.locator('.loop.big .pseudo .lit')).toContainText('create(-diff, rs.Template)');
   await page.keyboard.press('Escape');
   await item(page, 'Loop', 'replicaset-controller').click();
   await expect(page.locator('.loop.big')).toHaveCount(0);
