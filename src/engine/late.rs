@@ -6,6 +6,7 @@
 
 use super::component::{KUBELETS, MANAGER, SCHEDULER};
 use super::journal::{Entry, EntryId, Journal};
+use super::store::FaultTarget;
 use super::tree::Tree;
 use crate::api::time::MS;
 use crate::api::{Duration, Kind, Object, ObjectRef, Str, Time, Uid};
@@ -13,28 +14,6 @@ use std::collections::VecDeque;
 
 /// Delays of at least this many microseconds are reported.
 const MIN_REPORTED_DELAY_US: u64 = 100 * MS;
-
-/// Target of a fault: all objects of a kind, or the one with this name (in namespace `default` if namespaced).
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct FaultTarget {
-    /// Kind of the target.
-    pub kind: Kind,
-    /// Name of the target; empty for all of the kind.
-    pub name: Str,
-}
-
-impl FaultTarget {
-    /// Whether the object is a target.
-    pub fn is(&self, object: &Object) -> bool {
-        let here = || matches!(object.meta.namespace.as_str(), "" | "default");
-        self.kind == object.kind && (self.name.is_empty() || self.name == object.meta.name && here())
-    }
-
-    /// Whether every target of `other` is a target of this.
-    fn covers(&self, other: &FaultTarget) -> bool {
-        self.kind == other.kind && (self.name.is_empty() || self.name == other.name)
-    }
-}
 
 /// A fault waiting for the next matching event.
 #[derive(Clone, Debug)]

@@ -10,7 +10,7 @@ pub use watches::InLine;
 
 use super::cluster::NodeConfig;
 use super::kubelet::{Forced, Probed};
-use super::late::FaultTarget;
+use super::store::FaultTarget;
 use super::load::{Load, LoadError};
 use super::store::validation;
 use crate::api::quantity::{Quantity, QuantityError};

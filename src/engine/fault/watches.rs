@@ -27,7 +27,8 @@ use crate::engine::component::{DELIVERY_BATCH, KUBELETS, MANAGER, SCHEDULER};
 use crate::engine::controllers;
 use crate::engine::informer::Cache;
 use crate::engine::journal::{EntryId, Journal, Op};
-use crate::engine::late::{DelayLog, FaultTarget, Late};
+use crate::engine::late::{DelayLog, Late};
+use crate::engine::store::FaultTarget;
 use crate::engine::sim::{Difference, Sim, Task};
 use crate::engine::store::ApiServer;
 use crate::engine::workqueue::Waited;
@@ -377,15 +378,4 @@ fn written_by(journal: Journal<'_>, object: &Object) -> EntryId {
     let version = object.meta.resource_version;
     let at = journal.iter().rposition(|e| e.write().is_some_and(|(_, o)| o.meta.resource_version <= version));
     at.unwrap_or_default() as EntryId
-}
-
-impl ApiServer {
-    /// Whether a fault makes this write fail with a conflict.
-    pub(in crate::engine) fn is_disturbed(&mut self, actor: &'static str, object: &Object) -> bool {
-        if self.conflicts.is_empty() || actor == "user" || actor == "kubelet" {
-            return false;
-        }
-        let at = self.conflicts.iter().position(|meant| meant.is(object));
-        at.map(|at| self.conflicts.remove(at)).is_some()
-    }
 }

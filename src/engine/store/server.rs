@@ -61,7 +61,7 @@ pub struct ApiServer {
     /// Names, uids and ties are drawn from here.
     pub rng: Rng,
     /// Injected conflicts: writes of loops to be refused once.
-    pub(in crate::engine) conflicts: Vec<crate::engine::late::FaultTarget>,
+    pub(in crate::engine) conflicts: Vec<super::FaultTarget>,
     /// Default toleration of a node that is not ready or not reachable, in seconds.
     pub toleration_seconds: i64,
     /// Whether StatefulSets keep `maxUnavailable`: the feature gate `MaxUnavailableStatefulSet`.
