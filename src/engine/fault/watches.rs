@@ -30,7 +30,6 @@ use crate::engine::journal::{EntryId, Journal, Op};
 use crate::engine::late::{DelayLog, Late};
 use crate::engine::store::FaultTarget;
 use crate::engine::sim::{Difference, Sim, Task};
-use crate::engine::store::ApiServer;
 use crate::engine::workqueue::Waited;
 use std::rc::Rc;
 
