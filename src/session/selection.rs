@@ -139,7 +139,13 @@ impl Selection {
     pub fn update(&mut self, msg: SelectionMsg, run: &Run) -> Vec<Effect> {
         match msg {
             SelectionMsg::View(view) => self.view = view,
-            SelectionMsg::Select(key) => (self.selected, self.selected_by_person, self.inspects_loop) = (key, true, false),
+            SelectionMsg::Select(key) => {
+                // Where a loop is inspected, it is what is let go.
+                if key.is_none() && self.inspected_loop().is_some() {
+                    self.selected_loop = None;
+                }
+                (self.selected, self.selected_by_person, self.inspects_loop) = (key, true, false);
+            }
             SelectionMsg::Tab(tab) => self.tab = tab,
             SelectionMsg::Namespace(namespace) => self.namespace = namespace,
             SelectionMsg::Filter(words) => self.filter = words,
@@ -256,6 +262,9 @@ mod tests {
         choose(&mut state);
         assert_eq!(state.selection.inspected_loop(), Some("replicaset-controller"));
         choose(&mut state);
+        assert_eq!((state.selection.inspected_loop(), state.selection.selected_loop.is_some()), (None, false));
+        choose(&mut state);
+        state.update(SelectionMsg::Select(None));
         assert_eq!((state.selection.inspected_loop(), state.selection.selected_loop.is_some()), (None, false));
     }
 

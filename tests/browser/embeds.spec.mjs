@@ -35,7 +35,7 @@ test('the script of the element names nothing in the page around it', async ({ p
   const globals = () => Object.getOwnPropertyNames(window).filter((name) => !/^\d+$/.test(name));
   // Names that minified scripts use, declared so that a second declaration is an error.
   const taken = [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_$'].join(', ');
-  await course(page, baseURL, `<script>let ${taken}; window.before = (${globals})()</script>` + element('view="ownership"'));
+  await course(page, baseURL, `<script>let ${taken}; window.before = (${globals})()</script>` + element('view="ownership" autoplay'));
   await expect(page.frameLocator('iframe').locator('.item[data-kind="Pod"]').first()).toBeVisible();
   const now = await page.evaluate(`(${globals})()`);
   expect(now.filter((name) => !['before', 'one', 'loopscopeParts'].includes(name))).toEqual((await page.evaluate('before')).filter((name) => name !== 'before'));

@@ -35,8 +35,12 @@ test('Loops: a loop turns to its panel with Observe, Diff and Act, and is let go
   await scope(page, () => loopscope.kubectl('scale deployment nginx-deployment --replicas=3'));
   for (let i = 0; i < 4; i++) await scope(page, () => loopscope.step());
   await expect(page.locator('.pass .steps')).toContainText('create');
-  await expect(page.locator('.loop.big .pseudo .lit')).toContainText('create(-diff, rs.Template)');
+  await expect(page.locator('.pass .pseudo .lit')).toContainText('create(-diff, rs.Template)');
+  // Escape lets go of it, and so does a second click.
   await page.keyboard.press('Escape');
+  await expect(page.locator('.loop.big')).toHaveCount(0);
+  await item(page, 'Loop', 'replicaset-controller').click();
+  await expect(page.locator('.loop.big')).toHaveCount(1);
   await item(page, 'Loop', 'replicaset-controller').click();
   await expect(page.locator('.loop.big')).toHaveCount(0);
 });
