@@ -27,9 +27,9 @@ use k8s_openapi::api::{
 };
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
-use loopscope::api::Kind;
-use loopscope::engine::Sim;
-use loopscope::scenario::{self, Finished, Observer};
+use k8s_model::Kind;
+use cluster::Sim;
+use scenario::{Finished, Observer};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;

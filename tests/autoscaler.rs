@@ -1,9 +1,10 @@
 //! Autoscalers by CPU and by memory, of Pods and of containers; several metrics at once.
 
-use loopscope::api::Kind;
-use loopscope::engine::Sim;
-use loopscope::engine::cluster::ClusterConfig;
-use loopscope::kubectl::{Session, parse::split};
+use k8s_model::Kind;
+use cluster::Sim;
+use controller_runtime::cluster::ClusterConfig;
+use kubectl::Session;
+use kubectl::parse::split;
 use serde_json::Value;
 
 const BOTH: &str = "requests: {cpu: 200m, memory: 100Mi}";

@@ -1,9 +1,10 @@
 //! Loops whose clients may send twenty requests a second, and thirty at once.
 
-use loopscope::api::{Kind, Time};
-use loopscope::engine::{Op, Sim};
-use loopscope::kubectl::{Session, parse::split};
-use loopscope::scenario;
+use k8s_model::{Kind, Time};
+use apiserver::Op;
+use cluster::Sim;
+use kubectl::Session;
+use kubectl::parse::split;
 
 fn cluster(options: &str) -> Sim {
     let text = format!("name: x\ncluster: {{nodes: 3{options}}}\nsteps: []\n");

@@ -1,10 +1,11 @@
 //! Requests inside the cluster: names, ports, NetworkPolicies, and Ingress rules.
 
-use loopscope::api::{Kind, ObjectRef, Time};
-use loopscope::engine::Sim;
-use loopscope::engine::cluster::ClusterConfig;
-use loopscope::engine::connectivity::{Backend, RequestOutcome, Routed, Verdict, connect, route};
-use loopscope::kubectl::{Session, parse::split};
+use k8s_model::{Kind, ObjectRef, Time};
+use cluster::Sim;
+use controller_runtime::cluster::ClusterConfig;
+use cluster_network::connectivity::{Backend, RequestOutcome, Routed, Verdict, connect, route};
+use kubectl::Session;
+use kubectl::parse::split;
 
 const WORLD: &str = "
 {apiVersion: v1, kind: Namespace, metadata: {name: shop, labels: {team: shop}}}

@@ -1,10 +1,10 @@
 //! Scenarios of single loops whose behaviour differed from Kubernetes': each names the upstream file that decides.
 
-use loopscope::api::{Kind, ObjectRef};
-use loopscope::engine::Sim;
-use loopscope::engine::journal::Record;
-use loopscope::projection::adapt;
-use loopscope::scenario::{self, Finished, Observer};
+use k8s_model::{Kind, ObjectRef};
+use cluster::Sim;
+use apiserver::journal::Record;
+use projection::adapt;
+use scenario::{Finished, Observer};
 use serde_json::Value;
 
 struct Silent;
@@ -101,7 +101,7 @@ fn refused_updates_of_a_silent_node_are_repeated_at_once() {
         let sim = run(&format!(
             "cluster: {{nodes: 2, controllerManager: {{nodeMonitorGracePeriod: 8s, nodeMonitorPeriod: 5s}}}}\nsteps:\n- wait: 2s\n{fault}- fault: node-down node-1\n- wait: 60s\n"
         ));
-        let is_unknown = |object: &loopscope::api::Object| {
+        let is_unknown = |object: &k8s_model::Object| {
             object.key() == ObjectRef::new(Kind::Node, "", "node-1")
                 && object.to_value()["status"]["conditions"]
                     .as_array()
@@ -206,7 +206,7 @@ fn kinds_of_other_groups_are_not_the_built_in_ones() {
         })
         .collect();
     assert_eq!(ids, ["Service.serving.knative.dev", "Service", "StatefulSet.apps.kruise.io", "StatefulSet"]);
-    let owned = |api_version: &str, kind: &str, name: &str| loopscope::api::OwnerReference {
+    let owned = |api_version: &str, kind: &str, name: &str| k8s_model::OwnerReference {
         api_version: api_version.into(),
         kind: kind.into(),
         name: name.into(),

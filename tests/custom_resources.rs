@@ -2,9 +2,9 @@
 
 mod terminal;
 
-use loopscope::api::Kind;
-use loopscope::engine::Sim;
-use loopscope::engine::cluster::ClusterConfig;
+use k8s_model::Kind;
+use cluster::Sim;
+use controller_runtime::cluster::ClusterConfig;
 use terminal::kubectl;
 
 fn wait(sim: &mut Sim, seconds: u64) {
@@ -191,13 +191,14 @@ fn server_side_apply_knows_who_set_a_field() {
 
 #[test]
 fn a_page_knows_custom_objects_too() {
-    use loopscope::actions::{self, Command};
+    use actions;
+    use actions::Command;
     let mut sim = with("{type: object}", NO_STATUS);
     let answer = actions::run(&mut sim, &mut actions::WaitingCommands::default(), &Command::Apply(boat("a", "{}").as_str().into()));
     assert_eq!(answer.written(), 1, "{answer:?}");
     let told: Vec<String> = answer.diagnostics.iter().map(|told| told.message.english()).collect();
     assert_eq!(told, ["Boat is accepted but not simulated"], "no controller is here that would");
     let boat = sim.list(Kind::from_label("Boat").unwrap()).next().unwrap().key();
-    let standing = loopscope::explain::standing::of(&sim, &boat);
+    let standing = explain::standing::of(&sim, &boat);
     assert_eq!(standing.sentence.english(), "Boat is stored but not simulated: nothing here acts on it");
 }

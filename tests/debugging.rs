@@ -2,12 +2,13 @@
 
 mod terminal;
 
-use loopscope::api::{Kind, ObjectRef};
-use loopscope::engine::cluster::ClusterConfig;
-use loopscope::engine::store::{Patch, Subresource};
-use loopscope::engine::{Sim, Why};
-use loopscope::kubectl::parse::split;
-use loopscope::kubectl::{Progress, Session};
+use k8s_model::{Kind, ObjectRef};
+use controller_runtime::cluster::ClusterConfig;
+use apiserver::{Patch, Subresource};
+use cluster::Sim;
+use apiserver::Why;
+use kubectl::parse::split;
+use kubectl::{Progress, Session};
 use serde_json::json;
 use terminal::kubectl;
 

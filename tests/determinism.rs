@@ -1,9 +1,9 @@
 //! The same scenario and seed give the same bytes, however the time was sliced.
 
-use loopscope::api::Kind;
-use loopscope::engine::Sim;
-use loopscope::engine::cluster::ClusterConfig;
-use loopscope::scenario::{self, Trace};
+use k8s_model::Kind;
+use cluster::Sim;
+use controller_runtime::cluster::ClusterConfig;
+use scenario::Trace;
 use std::fs;
 use std::path::Path;
 
@@ -81,7 +81,8 @@ fn another_seed_is_another_history() {
 /// A script that waits is polled between frames. The history has only the polls that mattered; with them it comes as far again.
 #[test]
 fn a_script_that_waits_is_repeated_from_the_history() {
-    use loopscope::actions::{self, Command};
+    use actions;
+    use actions::Command;
     let line = "i=1; sleep 1; i=$((i+1)); echo $i > f; sleep 1; sleep 1; kubectl create configmap a --from-literal=k=$(cat f); sleep 1; \
                 kubectl create configmap b --from-literal=k=$i";
     let fresh = || Sim::new(ClusterConfig::default(), 1);

@@ -1,9 +1,9 @@
 //! Pods that have ended are kept until there are too many.
 
-use loopscope::api::{Kind, Time};
-use loopscope::engine::Sim;
-use loopscope::kubectl::{Session, parse::split};
-use loopscope::scenario;
+use k8s_model::{Kind, Time};
+use cluster::Sim;
+use kubectl::Session;
+use kubectl::parse::split;
 
 fn cluster(kept: u32) -> Sim {
     let options = format!("name: x\ncluster: {{nodes: 3, controllerManager: {{terminatedPodGCThreshold: {kept}}}}}\nsteps: []\n");

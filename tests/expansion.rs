@@ -1,9 +1,10 @@
 //! Claims that ask for more than they have.
 
-use loopscope::api::{Kind, ObjectRef, Time};
-use loopscope::engine::Sim;
-use loopscope::engine::cluster::ClusterConfig;
-use loopscope::kubectl::{Session, parse::split};
+use k8s_model::{Kind, ObjectRef, Time};
+use cluster::Sim;
+use controller_runtime::cluster::ClusterConfig;
+use kubectl::Session;
+use kubectl::parse::split;
 use serde_json::Value;
 
 const CLASS: &str = "{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: elastic}, provisioner: loopscope.dev/provisioner, allowVolumeExpansion: true}\n---\n";

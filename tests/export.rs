@@ -1,8 +1,8 @@
 //! `loopscope export`: one HTML file with a manifest, a lesson or a scenario in it.
 
-use loopscope::api::Kind;
-use loopscope::session::State;
-use loopscope::session::permalink::{Link, decode};
+use k8s_model::Kind;
+use session::State;
+use session::permalink::{Link, decode};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 

@@ -5,18 +5,17 @@
 #[path = "fuzz/http.rs"]
 mod http;
 
-use loopscope::api::Time;
-use loopscope::engine::Sim;
-use loopscope::engine::cluster::ClusterConfig;
-use loopscope::engine::rng::Rng;
-use loopscope::kubectl::{Progress, Session};
-use loopscope::manifest;
-use loopscope::scenario::{self, Finished, Observer};
-use loopscope::session::console::ConsoleMsg;
-use loopscope::session::lesson::LessonMsg;
-use loopscope::session::permalink::{self, Link};
-use loopscope::session::timeline::TimelineMsg;
-use loopscope::session::{State, examples};
+use k8s_model::Time;
+use cluster::Sim;
+use controller_runtime::cluster::ClusterConfig;
+use sim_core::rng::Rng;
+use kubectl::{Progress, Session};
+use scenario::{Finished, Observer};
+use session::console::ConsoleMsg;
+use session::lesson::LessonMsg;
+use session::permalink::{self, Link};
+use session::timeline::TimelineMsg;
+use session::{State, examples};
 use std::fs;
 use std::path::Path;
 
@@ -74,9 +73,9 @@ fn seeds() -> Vec<Vec<u8>> {
     let mut paths: Vec<_> = fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
     paths.sort();
     for path in paths {
-        let scenario = loopscope::scenario::parse(&fs::read_to_string(path).unwrap()).unwrap();
+        let scenario = scenario::parse(&fs::read_to_string(path).unwrap()).unwrap();
         for step in scenario.steps {
-            if let loopscope::scenario::ScenarioStep::Apply(text) = step {
+            if let scenario::ScenarioStep::Apply(text) = step {
                 texts.push(text.into_bytes());
             }
         }
@@ -233,7 +232,7 @@ fn any_line_of_the_terminal_ends() {
         let result = std::panic::catch_unwind(|| {
             let mut sim = Sim::new(ClusterConfig::default(), 1);
             let mut session = Session::line(&mut sim, &line, usize::MAX);
-            let _ = loopscope::kubectl::only_reads(&line);
+            let _ = kubectl::only_reads(&line);
             for _ in 0..20 {
                 session.input(&mut sim, Some(&line));
                 session.poll(&mut sim);
@@ -278,7 +277,8 @@ const WEB: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\
 
 #[test]
 fn any_verb_with_any_flags_ends() {
-    use loopscope::kubectl::{VERBS, parse::described};
+    use kubectl::VERBS;
+    use kubectl::parse::described;
     rounds(|rng, round| {
         let verb = VERBS[rng.below(VERBS.len() as u64) as usize];
         let flags: Vec<String> = described(verb.flags).map(|(flag, _)| flag).collect();

@@ -1,9 +1,9 @@
 //! The Gateway API: installed as in a real cluster, served by the modelled controller, followed by requests.
 
-use loopscope::api::Kind;
-use loopscope::engine::Sim;
-use loopscope::engine::cluster::ClusterConfig;
-use loopscope::kubectl::{Progress, Session};
+use k8s_model::Kind;
+use cluster::Sim;
+use controller_runtime::cluster::ClusterConfig;
+use kubectl::{Progress, Session};
 
 const INSTALL: &str = "kubectl apply -f https://github.com/kubernetes-sigs/gateway-api/releases/download/v1.6.1/standard-install.yaml";
 
@@ -25,7 +25,7 @@ fn wait(sim: &mut Sim, seconds: u64) {
 
 /// Applies a manifest, which must be taken.
 fn apply(sim: &mut Sim, manifest: &str) {
-    let said = loopscope::kubectl::Session::start(sim, &["apply", "-f", "-"].map(str::to_owned), manifest);
+    let said = kubectl::Session::start(sim, &["apply", "-f", "-"].map(str::to_owned), manifest);
     assert_eq!(said.exit, Some(0), "{}{}", said.stdout, said.stderr);
     wait(sim, 1);
 }
@@ -410,7 +410,7 @@ fn the_objects_go_with_the_definitions_and_the_controller_goes_quiet() {
     let before = sim.journal().len();
     console(&mut sim, "kubectl label service web a=b");
     wait(&mut sim, 60);
-    let by_it = |entry: &loopscope::engine::journal::Entry| format!("{:?}", entry.actor).contains("nginx-gateway-controller");
+    let by_it = |entry: &apiserver::journal::Entry| format!("{:?}", entry.actor).contains("nginx-gateway-controller");
     assert!(!sim.journal().from(before).iter().any(by_it));
 }
 

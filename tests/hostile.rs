@@ -1,9 +1,10 @@
 //! Commands that would break a cluster that trusted what it is sent.
 
-use loopscope::api::Time;
-use loopscope::engine::Sim;
-use loopscope::engine::cluster::ClusterConfig;
-use loopscope::kubectl::{Session, parse::split};
+use k8s_model::Time;
+use cluster::Sim;
+use controller_runtime::cluster::ClusterConfig;
+use kubectl::Session;
+use kubectl::parse::split;
 
 fn run(sim: &mut Sim, line: &str, text: &str) -> String {
     let session = Session::start(sim, &split(line), text);

@@ -2,10 +2,11 @@
 
 mod one_pod;
 
-use loopscope::api::{Kind, ObjectRef, Time};
-use loopscope::engine::Sim;
-use loopscope::explain::words;
-use loopscope::kubectl::{Session, parse::split};
+use k8s_model::{Kind, ObjectRef, Time};
+use cluster::Sim;
+use explain::words;
+use kubectl::Session;
+use kubectl::parse::split;
 use one_pod::started;
 use serde_json::Value;
 

@@ -1,8 +1,7 @@
 //! The schema that editors check lessons with is made of the tables that lessons are read by, and of the document of the format.
 
-use loopscope::engine::loops;
-use loopscope::lesson::read::{CHOICE, LESSON, PREDICT, STEP, TASK, TEXT, VERSION};
-use loopscope::views;
+use cluster::loops;
+use lesson::read::{CHOICE, LESSON, PREDICT, STEP, TASK, TEXT, VERSION};
 use serde_json::{Map, Value, json};
 use std::fs;
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! The lessons of the page: each is played to its end, with its solutions, alternatives and wrong answers, and its captions are true.
 
-use loopscope::i18n::Catalogue;
-use loopscope::lesson::format::{Answers, LessonStep, Predict, Tongue};
-use loopscope::lesson::{check, functions, library, parse};
+use i18n::Catalogue;
+use lesson::format::{Answers, LessonStep, Predict, Tongue};
+use lesson::{check, functions, library, parse};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -98,7 +98,7 @@ fn the_library_lists_every_lesson_by_its_title() {
 
 /// The steps of a lesson as they are written, each with its number from 1.
 fn written(text: &str) -> Vec<(usize, Value)> {
-    let lesson = loopscope::manifest::parse(text.as_bytes()).documents.remove(0).value;
+    let lesson = manifest::parse(text.as_bytes()).documents.remove(0).value;
     lesson["steps"].as_array().unwrap().iter().cloned().enumerate().map(|(at, step)| (at + 1, step)).collect()
 }
 

@@ -1,9 +1,10 @@
 //! Values at the edge of what the API accepts: the engine takes them without a panic and without growing for ever.
 
-use loopscope::api::{Kind, ObjectRef, Time};
-use loopscope::engine::cluster::ClusterConfig;
-use loopscope::engine::store::Delete;
-use loopscope::engine::{Sim, Why};
+use k8s_model::{Kind, ObjectRef, Time};
+use controller_runtime::cluster::ClusterConfig;
+use apiserver::Delete;
+use cluster::Sim;
+use apiserver::Why;
 use serde_json::{Value, json};
 
 fn workload(kind: &str, spec: &Value) -> Value {

@@ -1,9 +1,9 @@
 //! Links of each form that earlier versions wrote (`tests/data/links`) open, and stand for what they stood for.
 
-use loopscope::api::Kind;
-use loopscope::engine::disk::{FilePlace, place};
-use loopscope::session::permalink::{Deed, Link, decode};
-use loopscope::session::{State, history};
+use k8s_model::Kind;
+use cluster::disk::{FilePlace, place};
+use session::permalink::{Deed, Link, decode};
+use session::{State, history};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -162,7 +162,7 @@ fn each_link_that_is_kept_opens_as_what_it_stood_for() {
         assert_eq!(deeds, expected, "{name}");
         let mut state = opened(&link);
         if link.history.is_none() {
-            while !state.advance(loopscope::api::Time(10_000_000), 1_000) {}
+            while !state.advance(k8s_model::Time(10_000_000), 1_000) {}
         }
         let run = &state.timeline.run;
         let count = |kind: Kind| run.newest().list(kind).filter(|object| !object.meta.is_deleting()).count();

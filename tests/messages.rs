@@ -1,7 +1,7 @@
 //! Messages keep names verbatim in every language, and every message is used.
 
-use loopscope::api::Str;
-use loopscope::i18n::{Arg, Catalogue, Message, holes};
+use k8s_model::Str;
+use i18n::{Arg, Catalogue, Message, holes};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -107,7 +107,7 @@ fn a_catalogue_of_another_version_is_not_used() {
 
 #[test]
 fn plurals_belong_to_the_catalogue() {
-    use loopscope::i18n::msg;
+    use i18n::msg;
     let chinese = chinese();
     assert_eq!([1, 2, 12_500].map(|n| msg::summary_pods(n).english()), ["1 Pod", "2 Pods", "12,500 Pods"]);
     assert_eq!(msg::progress_some_ready(2, 3).say(&chinese), "3 个 Pod 中 2 个就绪");
@@ -136,9 +136,9 @@ fn every_message_is_used() {
 #[test]
 fn a_text_within_a_chinese_text_has_no_spaces_around_it() {
     let zh = chinese();
-    assert_eq!(loopscope::i18n::msg::chart_deleted("web-0", loopscope::i18n::msg::actor_you()).say(&zh), "web-0 被用户删除");
+    assert_eq!(i18n::msg::chart_deleted("web-0", i18n::msg::actor_you()).say(&zh), "web-0 被用户删除");
     let latin = Message::name("job-controller");
-    assert_eq!(loopscope::i18n::msg::chart_deleted("web-0", latin).say(&zh), "web-0 被 job-controller 删除");
+    assert_eq!(i18n::msg::chart_deleted("web-0", latin).say(&zh), "web-0 被 job-controller 删除");
 }
 
 /// What a first visit reads before the module is there is what the catalogues say.

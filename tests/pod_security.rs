@@ -2,8 +2,8 @@
 
 mod terminal;
 
-use loopscope::engine::Sim;
-use loopscope::engine::cluster::ClusterConfig;
+use cluster::Sim;
+use controller_runtime::cluster::ClusterConfig;
 use terminal::kubectl;
 
 fn with_labels(labels: &str) -> Sim {

@@ -1,9 +1,10 @@
 //! A node that runs short of memory.
 
-use loopscope::api::{Kind, ObjectRef, Time};
-use loopscope::engine::Sim;
-use loopscope::engine::cluster::ClusterConfig;
-use loopscope::kubectl::{Session, parse::split};
+use k8s_model::{Kind, ObjectRef, Time};
+use cluster::Sim;
+use controller_runtime::cluster::ClusterConfig;
+use kubectl::Session;
+use kubectl::parse::split;
 use serde_json::Value;
 
 fn apply(sim: &mut Sim, text: &str) {

@@ -1,9 +1,10 @@
 //! Probes and hooks: what fails, how it is told, and what the kubelet does about it.
 
-use loopscope::api::{Kind, ObjectRef};
-use loopscope::engine::Sim;
-use loopscope::engine::cluster::ClusterConfig;
-use loopscope::kubectl::{Session, parse::split};
+use k8s_model::{Kind, ObjectRef};
+use cluster::Sim;
+use controller_runtime::cluster::ClusterConfig;
+use kubectl::Session;
+use kubectl::parse::split;
 
 fn started(container: &str, rest: &str) -> Sim {
     let mut sim = Sim::new(ClusterConfig::default(), 1);
@@ -17,7 +18,7 @@ fn started(container: &str, rest: &str) -> Sim {
 
 /// Lets time pass until so many tenths of a second after the beginning.
 fn until(sim: &mut Sim, tenths: u64) {
-    sim.advance(loopscope::api::Time(tenths * 100_000), usize::MAX);
+    sim.advance(k8s_model::Time(tenths * 100_000), usize::MAX);
 }
 
 /// `ready started restarts state` of the container.

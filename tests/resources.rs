@@ -1,11 +1,11 @@
 //! CPU, memory and devices: resizes of running Pods, resources that nodes advertise by name, RuntimeClasses.
 
-use loopscope::api::time::SECOND;
-use loopscope::api::{Kind, ObjectRef};
-use loopscope::engine::Sim;
-use loopscope::engine::cluster::ClusterConfig;
-use loopscope::kubectl::Session;
-use loopscope::kubectl::parse::split;
+use k8s_model::time::SECOND;
+use k8s_model::{Kind, ObjectRef};
+use cluster::Sim;
+use controller_runtime::cluster::ClusterConfig;
+use kubectl::Session;
+use kubectl::parse::split;
 use serde_json::{Value, json};
 
 fn kubectl(sim: &mut Sim, line: &str, stdin: &str) -> String {

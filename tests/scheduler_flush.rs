@@ -1,9 +1,10 @@
 //! A Pod that fits nowhere is tried again when it has waited five minutes, though nothing has changed.
 
-use loopscope::api::Kind;
-use loopscope::engine::Sim;
-use loopscope::engine::cluster::ClusterConfig;
-use loopscope::kubectl::{Session, parse::split};
+use k8s_model::Kind;
+use cluster::Sim;
+use controller_runtime::cluster::ClusterConfig;
+use kubectl::Session;
+use kubectl::parse::split;
 
 #[test]
 fn who_fits_nowhere_is_told_so_again_every_five_minutes() {
@@ -12,7 +13,7 @@ fn who_fits_nowhere_is_told_so_again_every_five_minutes() {
         "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: i, resources: {requests: {cpu: 64}}}]}}";
     Session::start(&mut sim, &split("apply -f -"), pod);
     let mut told = |seconds: u64| {
-        sim.advance(loopscope::api::Time(seconds * 1_000_000), usize::MAX);
+        sim.advance(k8s_model::Time(seconds * 1_000_000), usize::MAX);
         let events = sim.list(Kind::Event).map(|event| event.to_value()).filter(|event| event["reason"] == "FailedScheduling");
         events.map(|event| event["count"].as_u64().or(event["series"]["count"].as_u64()).unwrap_or(1)).sum::<u64>()
     };

@@ -9,11 +9,11 @@
 #[path = "serve/http.rs"]
 mod http;
 
-use loopscope::api::{Time, Timestamp};
-use loopscope::engine::Sim;
-use loopscope::engine::cluster::ClusterConfig;
-use loopscope::kubectl::{Progress, Session};
-use loopscope::serve::{ClockPace, ServeOptions, Server};
+use k8s_model::{Time, Timestamp};
+use cluster::Sim;
+use controller_runtime::cluster::ClusterConfig;
+use kubectl::{Progress, Session};
+use serve::{ClockPace, ServeOptions, Server};
 use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -64,7 +64,7 @@ impl Step {
 
     /// Whether it only looks.
     fn reads(&self) -> bool {
-        !self.line.contains(['|', '<']) && loopscope::kubectl::only_reads(&self.line)
+        !self.line.contains(['|', '<']) && kubectl::only_reads(&self.line)
     }
 }
 

@@ -1,9 +1,10 @@
 //! Pods that name ConfigMaps and Secrets which are not there.
 
-use loopscope::api::{Kind, ObjectRef, Time};
-use loopscope::engine::Sim;
-use loopscope::engine::cluster::ClusterConfig;
-use loopscope::kubectl::{Session, parse::split};
+use k8s_model::{Kind, ObjectRef, Time};
+use cluster::Sim;
+use controller_runtime::cluster::ClusterConfig;
+use kubectl::Session;
+use kubectl::parse::split;
 
 fn apply(sim: &mut Sim, text: &str) {
     let session = Session::start(sim, &split("apply -f -"), text);
@@ -222,7 +223,7 @@ fn files_of_volumes_have_the_paths_that_their_items_say() {
     sim.advance(sim.now().after(5_000_000), usize::MAX);
     let said = |sim: &mut Sim, command: &str| {
         let mut session = Session::start(sim, &split(&format!("exec x -- {command}")), "");
-        while session.poll(sim) != loopscope::kubectl::Progress::Done {
+        while session.poll(sim) != kubectl::Progress::Done {
             sim.advance(sim.now().after(100_000), usize::MAX);
         }
         session.stdout + &session.stderr

@@ -1,16 +1,15 @@
 //! `loopscope export`: the page as one HTML file that opens with a manifest, a lesson or a scenario.
 
 use super::{at_lines, print, read};
-use loopscope::actions::Command;
-use loopscope::api::Time;
-use loopscope::engine::Sim;
-use loopscope::kubectl::BesideAct;
-use loopscope::lesson;
-use loopscope::lesson::format::Tongue;
-use loopscope::scenario::{self, Act, Finished, Observer, Scenario};
-use loopscope::session::permalink::{self, Link};
-use loopscope::session::run::Run;
-use loopscope::session::{Recorded, single};
+use actions::Command;
+use k8s_model::Time;
+use cluster::Sim;
+use kubectl::BesideAct;
+use lesson::format::Tongue;
+use scenario::{Act, Finished, Observer, Scenario};
+use session::permalink::{self, Link};
+use session::run::Run;
+use session::{Recorded, single};
 use std::path::Path;
 
 /// The file that a build of the page leaves.
@@ -55,7 +54,7 @@ fn of_text(text: &str) -> Link {
 
 /// Whether a text is a scenario: it has steps, and is neither an object nor a lesson.
 fn is_scenario(text: &str) -> bool {
-    let read = loopscope::manifest::parse(text.as_bytes());
+    let read = manifest::parse(text.as_bytes());
     read.documents.first().is_some_and(|document| document.value.get("steps").is_some() && document.value.get("kind").is_none())
 }
 

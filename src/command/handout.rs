@@ -1,14 +1,14 @@
 //! `loopscope lesson print`: a lesson as one page for paper, with the diagrams of its steps, its answers and a way to do each task.
 
 use super::print;
-use loopscope::api::Time;
-use loopscope::check::escaped;
-use loopscope::i18n::{Catalogue, Message, msg};
-use loopscope::lesson::format::Tongue;
-use loopscope::session::State;
-use loopscope::session::lesson::{LessonCard, LessonFile, LessonMsg, Phase, QuestionCard, TaskCard};
-use loopscope::session::replace::{ReplaceMsg, Replacement};
-use loopscope::views::svg::{self, Style};
+use k8s_model::Time;
+use check::escaped;
+use i18n::{Catalogue, Message, msg};
+use lesson::format::Tongue;
+use session::State;
+use session::lesson::{LessonCard, LessonFile, LessonMsg, Phase, QuestionCard, TaskCard};
+use session::replace::{ReplaceMsg, Replacement};
+use views::svg::{self, Style};
 use std::fmt::Write as _;
 use std::rc::Rc;
 

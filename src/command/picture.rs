@@ -1,20 +1,19 @@
 //! `loopscope picture`: a diagram as SVG, without a page.
 
 use super::{print, read};
-use loopscope::api::Time;
-use loopscope::api::time::duration;
-use loopscope::i18n::Catalogue;
-use loopscope::session::State;
-use loopscope::session::filming::Filming;
-use loopscope::session::permalink;
-use loopscope::session::timeline::TimelineMsg;
-use loopscope::views;
-use loopscope::views::svg::film::Film;
-use loopscope::views::svg::{self, Style};
+use k8s_model::Time;
+use k8s_model::time::duration;
+use i18n::Catalogue;
+use session::State;
+use session::filming::Filming;
+use session::permalink;
+use session::timeline::TimelineMsg;
+use views::svg::film::Film;
+use views::svg::{self, Style};
 use std::path::PathBuf;
 use std::rc::Rc;
 
-pub(super) const CHINESE: &str = include_str!("../i18n/zh.txt");
+pub(super) const CHINESE: &str = include_str!("../../crates/i18n/src/zh.txt");
 /// Tasks of the engine between two looks at the clock.
 const SLICE: usize = 100_000;
 

@@ -1,14 +1,15 @@
 //! What can be done with the selected object.
 
-use super::dom::{self, icon};
+use crate::web::dom;
+use super::dom::icon;
 use super::faults::Faults;
 use super::language::{Lang, say};
-use crate::api::{Body, Kind, Object};
-use crate::explain::evidence;
-use crate::explain::remedies::ActionOffer;
-use crate::i18n::format::count;
-use crate::i18n::{Message, msg};
-use crate::projection::adapt::revision;
+use k8s_model::{Body, Kind, Object};
+use explain::evidence;
+use explain::remedies::ActionOffer;
+use i18n::format::count;
+use i18n::{Message, msg};
+use projection::adapt::revision;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlInputElement, KeyboardEvent, SubmitEvent};
@@ -154,7 +155,7 @@ pub fn Actions(props: &ActionProps) -> Html {
             Kind::Pod | Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet => msg::fault_container(),
             _ => Message::name(kind),
         };
-        let title = msg::faults_of(kind, crate::i18n::format::front(&name, 17));
+        let title = msg::faults_of(kind, i18n::format::front(&name, 17));
         buttons
             .push(html! { <Faults {title} {own} offers={props.offers.clone()} on_command={props.on_command.clone()} lang={props.lang} /> });
     }

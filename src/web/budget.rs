@@ -1,8 +1,8 @@
 //! The rollout budget over the ownership diagram.
 
 use super::language::{Lang, say};
-use crate::i18n::format::Px;
-use crate::i18n::msg;
+use i18n::format::Px;
+use i18n::msg;
 use std::rc::Rc;
 use yew::prelude::*;
 
@@ -10,7 +10,7 @@ use yew::prelude::*;
 #[derive(Properties, PartialEq)]
 pub struct StripProps {
     /// What it shows.
-    pub budget: Rc<crate::projection::budget::Budget>,
+    pub budget: Rc<projection::budget::Budget>,
     /// The language.
     pub lang: Lang,
 }
@@ -42,7 +42,7 @@ pub fn Strip(props: &StripProps) -> Html {
     let ((a1, x1), (a2, x2)) = (anchor(least), anchor(most));
     html! {
         <section class="budget" aria-label={say(msg::rollout_limits())}>
-            <div class="b-words"><h2 class="mono ell" title={budget.name.clone()}>{ crate::i18n::format::middle(&budget.name, 16) }</h2><p>{ say(msg::strip_surge(&budget.surge)) }<br />{ say(msg::strip_unavailable(&budget.unavailable)) }</p></div>
+            <div class="b-words"><h2 class="mono ell" title={budget.name.clone()}>{ i18n::format::middle(&budget.name, 16) }</h2><p>{ say(msg::strip_surge(&budget.surge)) }<br />{ say(msg::strip_unavailable(&budget.unavailable)) }</p></div>
             <svg width="384" height="56" role="img" aria-label={say(budget.label())}>
                 { for cells }
                 <path class="limit" d={format!("M{} 14V50", Px(least))} /><path class="limit" d={format!("M{} 2V38", Px(most))} />

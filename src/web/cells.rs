@@ -2,8 +2,8 @@
 //! painted in parts, so that no task is long.
 
 use super::dom;
-use crate::projection::model::{PodBlock, PodState};
-use crate::views::shape::{CardBody, Cells, Item, OLD_REVISION_ALPHA};
+use projection::model::{PodBlock, PodState};
+use views::shape::{CardBody, Cells, Item, OLD_REVISION_ALPHA};
 use gloo_timers::callback::Timeout;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;

@@ -1,9 +1,9 @@
 //! The chart of a rollout: its layers, and what held at the instant that the pointer or the keyboard asks about.
 
 use super::language::{Lang, say};
-use crate::i18n::format::{Px, clock};
-use crate::i18n::{Message, msg};
-use crate::views::rollout::Chart;
+use i18n::format::{Px, clock};
+use i18n::{Message, msg};
+use views::rollout::Chart;
 use std::rc::Rc;
 use web_sys::{Element, KeyboardEvent, PointerEvent};
 use yew::prelude::*;

@@ -1,12 +1,13 @@
 //! The kubectl console: one line at the foot, its output above when it is open.
 
-use super::dom::{self, icon};
+use crate::web::dom;
+use super::dom::icon;
 use super::language::{Lang, marked, say};
-use crate::actions::OutputLine;
-use crate::api::ObjectRef;
-use crate::i18n::msg;
-use crate::session::console::{OWN, PROMPT, SHELL_PROMPT};
-use crate::views::columns;
+use actions::OutputLine;
+use k8s_model::ObjectRef;
+use i18n::msg;
+use session::console::{OWN, PROMPT, SHELL_PROMPT};
+use views::columns;
 use std::cell::Cell;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
@@ -69,10 +70,10 @@ impl Console {
         let own = |list: &mut dyn Iterator<Item = String>| list.filter(|word| word.starts_with(last) && *word != last).collect::<Vec<_>>();
         let mut found = match words {
             0 => own(&mut ["kubectl", "fault"].into_iter().chain(OWN).map(str::to_string)),
-            1 if line == "kubectl" => own(&mut crate::kubectl::VERBS.iter().map(|verb| verb.name.to_string())),
+            1 if line == "kubectl" => own(&mut kubectl::VERBS.iter().map(|verb| verb.name.to_string())),
             _ => own(&mut props.on_complete.emit(last.to_string()).into_iter()),
         };
-        crate::sort::sort(&mut found);
+        k8s_model::sort::sort(&mut found);
         found.dedup();
         let Some(first) = found.first() else { return };
         let mut common = first.clone();

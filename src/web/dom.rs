@@ -2,7 +2,7 @@
 //! frame, the clipboard) fails silently or is reported to the caller.
 
 use super::language::Lang;
-use crate::i18n::Catalogue;
+use i18n::Catalogue;
 use std::cell::RefCell;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;
@@ -301,9 +301,9 @@ pub fn fetch_lesson(name: &str, then: impl FnOnce(Option<String>) + Clone + 'sta
 pub fn fetch_descriptions(then: impl FnOnce(bool) + Clone + 'static) {
     load_script("explain.js", move |there| {
         let text = |name: &str| js_sys::Reflect::get(&window(), &name.into()).ok().and_then(|text| text.as_string()).filter(|_| there);
-        crate::kubectl::published::provide(text("loopscopePublished").unwrap_or_default());
+        kubectl::published::provide(text("loopscopePublished").unwrap_or_default());
         let tables = text("loopscopeExplain");
-        then(tables.map(crate::api::openapi::provide).is_some());
+        then(tables.map(k8s_model::openapi::provide).is_some());
     });
 }
 
@@ -396,6 +396,6 @@ pub fn icon(name: &str, size: u32) -> Html {
 
 /// The tile of a kind.
 pub fn tile(kind: &str) -> Html {
-    let (name, family) = crate::views::icons::kind_icon(kind);
+    let (name, family) = views::icons::kind_icon(kind);
     html! { <span class={classes!("kicon", family)}>{ icon(name, 16) }</span> }
 }

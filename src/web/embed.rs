@@ -2,9 +2,8 @@
 
 use super::dom;
 use super::language::say;
-use crate::i18n::{Constant, Message, msg};
-use crate::views;
-use crate::views::view::View;
+use i18n::{Constant, Message, msg};
+use views::view::View;
 use web_sys::HtmlSelectElement;
 use yew::prelude::*;
 

@@ -1,13 +1,15 @@
 //! Saves the diagram that is shown, or how it came to be. Pictures are written from their scenes, in parts with a breath between them;
 //! `static/export.js` makes a file of them.
 
-use super::dom::{self, document, window};
-use super::language::{self, say};
-use crate::i18n::msg;
-use crate::session::filming::Filming;
-use crate::views::shape::Scene;
-use crate::views::svg::film::Film;
-use crate::views::svg::{Pieces, Style, TAIL};
+use crate::web::dom;
+use super::dom::{document, window};
+use crate::web::language;
+use super::language::say;
+use i18n::msg;
+use session::filming::Filming;
+use views::shape::Scene;
+use views::svg::film::Film;
+use views::svg::{Pieces, Style, TAIL};
 use gloo_timers::callback::Timeout;
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -1,9 +1,10 @@
 //! The menu of the faults that can be injected into an object or a control loop.
 
-use super::dom::{self, icon};
+use crate::web::dom;
+use super::dom::icon;
 use super::language::{Lang, say};
-use crate::explain::remedies::ActionOffer;
-use crate::i18n::{Message, msg};
+use explain::remedies::ActionOffer;
+use i18n::{Message, msg};
 use yew::prelude::*;
 
 /// The faults, and what they are about.

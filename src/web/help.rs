@@ -2,8 +2,8 @@
 
 use super::dom::{document, icon};
 use super::language::{Lang, current, say};
-use crate::i18n::{Constant, Message, msg};
-use crate::session::simulated::{self, Treatment};
+use i18n::{Constant, Message, msg};
+use session::simulated::{self, Treatment};
 use yew::prelude::*;
 
 const KEYS: [(&str, Constant); 26] = [

@@ -1,9 +1,9 @@
 //! What the page around a frame hears: whether the clock runs, and how far a lesson was taken (`static/host.js`).
 
 use super::dom;
-use crate::i18n::Message;
-use crate::session::State;
-use crate::session::playback::Reached;
+use i18n::Message;
+use session::State;
+use session::playback::Reached;
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use wasm_bindgen::JsValue;

@@ -1,24 +1,25 @@
 //! The inspector: facts, YAML, Events and the chain of causes of what is selected, and what can be done with it.
 
 use super::actions::Actions;
-use super::dom::{self, icon, tile};
+use crate::web::dom;
+use super::dom::{icon, tile};
 use super::language::{Lang, marked, say};
 use super::replaced;
-use crate::api::{Body, Object, ObjectRef, Timestamp};
-use crate::explain::diagnose::{Diagnosis, Remedy};
-use crate::explain::evidence;
-use crate::explain::headline;
-use crate::explain::remedies::{self, ActionOffer};
-use crate::explain::replaced::Replaced;
-use crate::explain::standing::Standing;
-use crate::explain::waits::{Cure, Health};
-use crate::explain::why::Row;
-use crate::explain::words::{self, Reason};
-use crate::i18n::format::{clock, middle, stamp};
-use crate::i18n::{Arg, Message, msg};
-use crate::session::Verdicts;
-use crate::session::selection::Tab;
-use crate::views::highlight;
+use k8s_model::{Body, Object, ObjectRef, Timestamp};
+use explain::diagnose::{Diagnosis, Remedy};
+use explain::evidence;
+use explain::headline;
+use explain::remedies::{self, ActionOffer};
+use explain::replaced::Replaced;
+use explain::standing::Standing;
+use explain::waits::{Cure, Health};
+use explain::why::Row;
+use explain::words::{self, Reason};
+use i18n::format::{clock, middle, stamp};
+use i18n::{Arg, Message, msg};
+use session::Verdicts;
+use session::selection::Tab;
+use views::highlight;
 use std::rc::Rc;
 use web_sys::KeyboardEvent;
 use yew::prelude::*;
@@ -199,7 +200,7 @@ fn summary(props: &Props, object: &Object) -> Html {
 
 fn related(props: &Props, key: ObjectRef, words: Message) -> Html {
     let (kind, name, onclick) = (key.kind.name(), key.name.clone(), selects(props, &key));
-    html! { <><div class="rule" /><p class="h-cap">{ say(words) }</p><button type="button" class="linkrow" onclick={onclick}>{ icon(crate::views::icons::kind_icon(kind).0, 14) }<span>{ kind }{ " " }<span class="mono">{ name.as_str() }</span></span></button></> }
+    html! { <><div class="rule" /><p class="h-cap">{ say(words) }</p><button type="button" class="linkrow" onclick={onclick}>{ icon(views::icons::kind_icon(kind).0, 14) }<span>{ kind }{ " " }<span class="mono">{ name.as_str() }</span></span></button></> }
 }
 
 fn yaml(object: &Object) -> Html {
@@ -288,7 +289,7 @@ fn found(props: &Props) -> Html {
     let (Some(first), Some(last)) = (props.why.found.first(), props.why.found.last()) else { return Html::default() };
     let root = props.why.found.iter().rev().find(|one| one.waits.is_bad()).unwrap_or(last);
     let link = |key: &ObjectRef, words: Option<Message>| {
-        html! { <button type="button" class="linkrow" onclick={selects(props, key)}>{ icon(crate::views::icons::kind_icon(key.kind.name()).0, 14) }<span><span class="mono">{ key.name.as_str() }</span>{ for words.iter().map(|words| html! { <>{ ": " }{ say(words) }</> }) }</span></button> }
+        html! { <button type="button" class="linkrow" onclick={selects(props, key)}>{ icon(views::icons::kind_icon(key.kind.name()).0, 14) }<span><span class="mono">{ key.name.as_str() }</span>{ for words.iter().map(|words| html! { <>{ ": " }{ say(words) }</> }) }</span></button> }
     };
     let mut links: Vec<Html> = props.why.found[1..].iter().map(|next| link(&next.object, Some(next.headline()))).collect();
     // The last may wait for something that has nothing to say for itself.

@@ -1,7 +1,7 @@
 //! The language of the page: messages become text here, at the moment of drawing.
 
-use crate::i18n::{Catalogue, Message, Part};
-use crate::lesson::format::Tongue;
+use i18n::{Catalogue, Message, Part};
+use lesson::format::Tongue;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use yew::prelude::*;

@@ -2,9 +2,9 @@
 
 use super::dom::icon;
 use super::language::{Lang, say};
-use crate::i18n::{Message, msg};
-use crate::lesson::library::LibraryEntry;
-use crate::session::lesson::{LessonCard, LessonMsg, Phase, QuestionCard, Result};
+use i18n::{Message, msg};
+use lesson::library::LibraryEntry;
+use session::lesson::{LessonCard, LessonMsg, Phase, QuestionCard, Result};
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlInputElement, SubmitEvent};
 use yew::prelude::*;

@@ -3,13 +3,13 @@
 use super::dom::icon;
 use super::language::{Lang, say};
 use super::stage::picked;
-use crate::i18n::format::count;
-use crate::i18n::{Message, msg};
-use crate::projection::model::Tone;
-use crate::session::Standings;
-use crate::session::selection::SelectionMsg;
-use crate::views::roster;
-use crate::views::shape::{CardBody, Item, Scene};
+use i18n::format::count;
+use i18n::{Message, msg};
+use projection::model::Tone;
+use session::Standings;
+use session::selection::SelectionMsg;
+use views::roster;
+use views::shape::{CardBody, Item, Scene};
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use web_sys::Element;
@@ -123,7 +123,7 @@ fn row(item: &Item) -> Html {
     }
     let (glyph, family) = match &item.body {
         CardBody::Pod { state, .. } | CardBody::Tile { state, .. } => (state.glyph(), ""),
-        _ => crate::views::icons::kind_icon(&item.id.kind),
+        _ => views::icons::kind_icon(&item.id.kind),
     };
     let class = item.state.as_str();
     // The caption, the state with its colour, and what else there is to say of it.

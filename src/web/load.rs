@@ -1,8 +1,8 @@
 //! The slider of the CPU load that an autoscaler reacts to.
 
 use super::language::{Lang, say};
-use crate::i18n::msg;
-use crate::session::load::CpuLoad;
+use i18n::msg;
+use session::load::CpuLoad;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlInputElement;
 use yew::prelude::*;

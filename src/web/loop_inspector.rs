@@ -1,13 +1,14 @@
 //! The inspector of a control loop: its component, what wakes it, its work queue, and its faults.
 
-use super::dom::{self, icon};
+use crate::web::dom;
+use super::dom::icon;
 use super::faults::Faults;
 use super::language::{Lang, say};
 use super::pass;
-use crate::explain::control_loop::{component, watched};
-use crate::explain::remedies::ActionOffer;
-use crate::i18n::{Message, msg};
-use crate::views::loops::model::{Code, Loop};
+use explain::control_loop::{component, watched};
+use explain::remedies::ActionOffer;
+use i18n::{Message, msg};
+use views::loops::model::{Code, Loop};
 use yew::prelude::*;
 
 /// The loop, and what can be done with it.

@@ -1,7 +1,7 @@
 //! The whole diagram in small, with a frame around what is seen, once it no longer fits.
 
-use crate::views::shape::{CardBody, Item, Rect, Scene};
-use crate::views::viewport::{map_scale, map_size};
+use views::shape::{CardBody, Item, Rect, Scene};
+use views::viewport::{map_scale, map_size};
 use std::fmt::Write;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;

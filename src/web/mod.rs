@@ -41,7 +41,7 @@ use wasm_bindgen::prelude::*;
 pub fn prepare() -> bool {
     yew::set_custom_panic_hook(Box::new(|info| {
         STOPPED.set(true);
-        dom::tell_stopped(&crate::i18n::format::clock(SHOWN.get()), &info.to_string());
+        dom::tell_stopped(&i18n::format::clock(SHOWN.get()), &info.to_string());
     }));
     page::prepare()
 }

@@ -3,8 +3,8 @@
 
 use super::dom;
 use super::language::say;
-use crate::i18n::msg;
-use crate::session::lesson::LessonCard;
+use i18n::msg;
+use session::lesson::LessonCard;
 use std::cell::RefCell;
 use web_sys::{Document, Element, Window};
 

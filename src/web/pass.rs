@@ -2,8 +2,8 @@
 
 use super::dom::icon;
 use super::language::say;
-use crate::i18n::msg;
-use crate::views::loops::model::{Code, PanelForm, Pass, STEP_ICONS};
+use i18n::msg;
+use views::loops::model::{Code, PanelForm, Pass, STEP_ICONS};
 use yew::prelude::*;
 
 /// Words of the pseudo-code's language.

@@ -2,10 +2,10 @@
 
 use super::dom::icon;
 use super::language::{marked, say};
-use crate::api::ObjectRef;
-use crate::explain::replaced::{Other, Replaced};
-use crate::i18n::format::clock;
-use crate::i18n::{Message, msg};
+use k8s_model::ObjectRef;
+use explain::replaced::{Other, Replaced};
+use i18n::format::clock;
+use i18n::{Message, msg};
 use yew::prelude::*;
 
 /// The others, each with what happened to it. One of the same name is seen at its time.

@@ -3,9 +3,9 @@
 
 use super::dom;
 use super::language::say;
-use crate::actions::ApplyDiagnostic;
-use crate::i18n::msg;
-use crate::session::assist;
+use actions::ApplyDiagnostic;
+use i18n::msg;
+use session::assist;
 use js_sys::{Array, Function, Object, Reflect};
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;

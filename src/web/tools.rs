@@ -3,17 +3,17 @@
 use super::dom::icon;
 use super::editor::change;
 use super::language::{Lang, say};
-use crate::engine::Op;
-use crate::i18n::format::{clock, count};
-use crate::i18n::{Arg, Message, msg};
-use crate::projection::changes::{Change, together};
-use crate::session::Msg as Do;
-use crate::session::breakpoint::{Breakpoint, COMMON};
-use crate::session::compare::CompareMsg;
-use crate::session::compare::ComparedState;
-use crate::session::selection::SelectionMsg;
-use crate::session::timeline::BreakpointHit;
-use crate::session::timeline::TimelineMsg;
+use apiserver::Op;
+use i18n::format::{clock, count};
+use i18n::{Arg, Message, msg};
+use projection::changes::{Change, together};
+use session::Msg as Do;
+use session::breakpoint::{Breakpoint, COMMON};
+use session::compare::CompareMsg;
+use session::compare::ComparedState;
+use session::selection::SelectionMsg;
+use session::timeline::BreakpointHit;
+use session::timeline::TimelineMsg;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlInputElement, KeyboardEvent, SubmitEvent};
@@ -118,7 +118,7 @@ fn groups(all: &[Change], on: &Callback<Do>) -> Vec<Html> {
     let mut out = Vec::new();
     let mut own = true;
     let mut groups = together(all);
-    crate::sort::sort_by_key(&mut groups, |these| !these[0].is_by_person());
+    k8s_model::sort::sort_by_key(&mut groups, |these| !these[0].is_by_person());
     let more = groups.split_off(groups.len().min(MAX_LISTED_CHANGES)).into_iter().map(<[Change]>::len).sum::<usize>();
     for these in groups {
         let first = &these[0];

@@ -3,11 +3,10 @@
 use super::dom::icon;
 use super::language::{Lang, say};
 use super::lesson::is_over;
-use crate::i18n::msg;
-use crate::lesson::library;
-use crate::session::examples;
-use crate::views;
-use crate::views::view::View;
+use i18n::msg;
+use lesson::library;
+use session::examples;
+use views::view::View;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, Event, HtmlSelectElement, KeyboardEvent};
 use yew::prelude::*;

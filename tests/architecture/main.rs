@@ -178,10 +178,10 @@ fn every_write_of_a_loop_has_a_reason() {
 /// A flag that no code looks at would be taken without a word: such a flag is marked in its table as one that has nothing to do here.
 #[test]
 fn every_flag_of_kubectl_is_looked_at_or_marked() {
-    use loopscope::kubectl::parse::{FlagEffect, GLOBAL, described};
+    use kubectl::parse::{FlagEffect, GLOBAL, described};
     let code: String =
         all_sources().into_iter().filter(|(path, ..)| path.to_string_lossy().contains("/kubectl/")).map(|(.., text)| text).collect();
-    let tables = loopscope::kubectl::VERBS.iter().map(|verb| (verb.name, verb.flags)).chain([("every verb", GLOBAL)]);
+    let tables = kubectl::VERBS.iter().map(|verb| (verb.name, verb.flags)).chain([("every verb", GLOBAL)]);
     let mut unread = Vec::new();
     for (name, table) in tables {
         for (flag, effect) in described(table) {

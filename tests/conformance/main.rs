@@ -13,7 +13,7 @@ mod output;
 mod served;
 
 use facts::{Run, facts_of};
-use loopscope::scenario::{self, Trace};
+use scenario::Trace;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fs;

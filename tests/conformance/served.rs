@@ -3,9 +3,9 @@
 
 use crate::facts::{Run, facts_of};
 use crate::{compare, http, read_golden};
-use loopscope::api::Kind;
-use loopscope::scenario::{self, Scenario, ScenarioStep, Trace, Wait};
-use loopscope::serve::{ClockPace, ServeOptions, Server};
+use k8s_model::Kind;
+use scenario::{Scenario, ScenarioStep, Trace, Wait};
+use serve::{ClockPace, ServeOptions, Server};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
@@ -159,7 +159,7 @@ impl Played {
     fn watched(&self, since: u64) -> Vec<(u64, String)> {
         // Component statuses are asked for, never watched.
         let watched = |kind: &Kind| !kind.is_custom() && !kind.info().plural.is_empty() && *kind != Kind::ComponentStatus;
-        let kinds: Vec<Kind> = loopscope::api::kind::all().filter(watched).collect();
+        let kinds: Vec<Kind> = k8s_model::kind::all().filter(watched).collect();
         let watch = |kind: Kind| {
             let (info, version) = (kind.info(), kind.api_version());
             let root = if info.group.is_empty() { "/api/" } else { "/apis/" };

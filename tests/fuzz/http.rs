@@ -1,8 +1,8 @@
 //! Arbitrary requests to `loopscope serve`: each gets an answer, an error is a `Status`, and the cluster goes on.
 
 use super::{PIECES, WEB, mutated, rounds, seeds};
-use loopscope::engine::rng::Rng;
-use loopscope::serve::{ClockPace, ServeOptions, Server};
+use sim_core::rng::Rng;
+use serve::{ClockPace, ServeOptions, Server};
 use serde_json::Value;
 use std::cell::RefCell;
 use std::io::{Read, Write};

@@ -1,11 +1,12 @@
 //! What must hold after every single task, whatever has been asked for.
 
-use loopscope::api::node::Node;
-use loopscope::api::pod::{Pod, Resources};
-use loopscope::api::storage::{PersistentVolume, PersistentVolumeClaim};
-use loopscope::api::workload::{Deployment, ReplicaSet, StatefulSet};
-use loopscope::api::{Kind, Object, ObjectRef, Time, Uid};
-use loopscope::engine::{Op, Sim};
+use k8s_model::node::Node;
+use k8s_model::pod::{Pod, Resources};
+use k8s_model::storage::{PersistentVolume, PersistentVolumeClaim};
+use k8s_model::workload::{Deployment, ReplicaSet, StatefulSet};
+use k8s_model::{Kind, Object, ObjectRef, Time, Uid};
+use apiserver::Op;
+use cluster::Sim;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -195,8 +196,8 @@ pub fn settled(sim: &mut Sim) {
     sim.advance(sim.now().after(120_000_000), usize::MAX);
     // Events may be repeated: an autoscaler without a workload says so for ever.
     assert!(sim.last_change() <= since, "a quiet system stays quiet: {}", last_writes(sim, version));
-    let uids: Vec<Uid> = loopscope::api::kind::all().flat_map(|k| sim.list(k)).map(|o| o.meta.uid).collect();
-    for kind in &loopscope::api::kind::all().collect::<Vec<_>>() {
+    let uids: Vec<Uid> = k8s_model::kind::all().flat_map(|k| sim.list(k)).map(|o| o.meta.uid).collect();
+    for kind in &k8s_model::kind::all().collect::<Vec<_>>() {
         for object in sim.list(*kind) {
             let owners = &object.meta.owner_references;
             assert!(owners.is_empty() || owners.iter().any(|o| uids.contains(&o.uid)), "{} has no owner any more", object.key());

@@ -1,10 +1,11 @@
 //! The same commands give the same history, in whatever slices, and a copy goes on like the original.
 
-use loopscope::api::{Kind, ObjectRef, Time};
-use loopscope::engine::cluster::ClusterConfig;
-use loopscope::engine::rng::Rng;
-use loopscope::engine::store::{Delete, Patch};
-use loopscope::engine::{Sim, Why};
+use k8s_model::{Kind, ObjectRef, Time};
+use controller_runtime::cluster::ClusterConfig;
+use sim_core::rng::Rng;
+use apiserver::{Delete, Patch};
+use cluster::Sim;
+use apiserver::Why;
 use serde_json::{Value, json};
 
 fn template(image: &str) -> Value {
@@ -69,7 +70,7 @@ fn the_history_does_not_depend_on_how_it_is_sliced() {
             while !sim.advance(Time(second * 1_000_000), budget).done {}
             command(&mut sim, &mut rng);
         }
-        let line = |e: &loopscope::engine::Entry| {
+        let line = |e: &apiserver::Entry| {
             format!("{:?} {} {:?} {:?}", e.time, e.actor.name, e.write().map(|(op, o)| (op, o.to_value())), e.cause)
         };
         sim.journal().iter().map(line).collect::<Vec<_>>().join("\n")

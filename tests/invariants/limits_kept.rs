@@ -1,12 +1,13 @@
 //! Promises that hold as long as nothing but the promised thing happens: rollouts keep both limits, evictions keep budgets.
 
 use super::{number, plan};
-use loopscope::api::pod::Pod;
-use loopscope::api::workload::{Deployment, ReplicaSet};
-use loopscope::api::{Kind, ObjectRef, Uid};
-use loopscope::engine::cluster::ClusterConfig;
-use loopscope::engine::rng::Rng;
-use loopscope::engine::{Entry, Sim, Why};
+use k8s_model::pod::Pod;
+use k8s_model::workload::{Deployment, ReplicaSet};
+use k8s_model::{Kind, ObjectRef, Uid};
+use controller_runtime::cluster::ClusterConfig;
+use sim_core::rng::Rng;
+use apiserver::{Entry, Why};
+use cluster::Sim;
 use plan::Act;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

@@ -1,11 +1,11 @@
 //! Watch events that are lost or late, writes that are refused, loops that are slow or forget everything: the end is the same.
 
 use super::{number, plan};
-use loopscope::api::pod::Pod;
-use loopscope::api::{Kind, Object, Time};
-use loopscope::engine::Sim;
-use loopscope::engine::cluster::ClusterConfig;
-use loopscope::engine::rng::Rng;
+use k8s_model::pod::Pod;
+use k8s_model::{Kind, Object, Time};
+use cluster::Sim;
+use controller_runtime::cluster::ClusterConfig;
+use sim_core::rng::Rng;
 use plan::Act;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -58,7 +58,7 @@ fn form(sim: &Sim, object: &Object) -> Option<String> {
 
 fn end(sim: &Sim) -> BTreeMap<String, usize> {
     let mut forms = BTreeMap::new();
-    for object in loopscope::api::kind::all().flat_map(|kind| sim.list(kind)) {
+    for object in k8s_model::kind::all().flat_map(|kind| sim.list(kind)) {
         if let Some(form) = form(sim, object) {
             *forms.entry(form).or_default() += 1;
         }

@@ -10,10 +10,10 @@ mod loss;
 mod plan;
 
 use checks::Checks;
-use loopscope::api::{Kind, Object};
-use loopscope::engine::Sim;
-use loopscope::engine::cluster::ClusterConfig;
-use loopscope::kubectl::{Progress, Session};
+use k8s_model::{Kind, Object};
+use cluster::Sim;
+use controller_runtime::cluster::ClusterConfig;
+use kubectl::{Progress, Session};
 use plan::Step;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

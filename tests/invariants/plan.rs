@@ -1,9 +1,10 @@
 //! What is asked of a cluster: manifests, command lines and faults, drawn by seed.
 
-use loopscope::api::{Kind, ObjectRef};
-use loopscope::engine::Sim;
-use loopscope::engine::rng::Rng;
-use loopscope::kubectl::{Progress, Session, parse::split};
+use k8s_model::{Kind, ObjectRef};
+use cluster::Sim;
+use sim_core::rng::Rng;
+use kubectl::{Progress, Session};
+use kubectl::parse::split;
 
 /// One thing that is asked, some time after the one before.
 #[derive(Clone, Debug)]

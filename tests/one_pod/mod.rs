@@ -1,8 +1,9 @@
 //! A cluster with one Pod, `p`, for the tests of its kubelet.
 
-use loopscope::engine::Sim;
-use loopscope::engine::cluster::ClusterConfig;
-use loopscope::kubectl::{Session, parse::split};
+use cluster::Sim;
+use controller_runtime::cluster::ClusterConfig;
+use kubectl::Session;
+use kubectl::parse::split;
 
 pub fn started(spec: &str) -> Sim {
     let mut sim = Sim::new(ClusterConfig::default(), 1);

@@ -1,10 +1,11 @@
 //! `kubectl explain`: what the real kubectl makes of the server's schemas is what our own prints, to the byte.
 
 use crate::kubectl::{client, home, run, text};
-use loopscope::api::kind;
-use loopscope::engine::Sim;
-use loopscope::kubectl::{Session, parse::split};
-use loopscope::serve::{ClockPace, ServeOptions, Server};
+use k8s_model::kind;
+use cluster::Sim;
+use kubectl::Session;
+use kubectl::parse::split;
+use serve::{ClockPace, ServeOptions, Server};
 use std::fmt::Write;
 
 /// Fields at some depth: structs, lists, maps, values, numbers or texts, references to themselves.

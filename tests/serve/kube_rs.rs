@@ -10,7 +10,7 @@ use kube::runtime::watcher::{self, Event};
 use kube::runtime::{reflector, watcher as watch};
 use kube::{Api, Client, Config};
 use kube_lease_manager::LeaseManagerBuilder;
-use loopscope::serve::{ClockPace, ServeOptions, Server};
+use serve::{ClockPace, ServeOptions, Server};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::io::AsyncReadExt;

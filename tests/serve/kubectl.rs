@@ -1,10 +1,11 @@
 //! The real kubectl and Helm against the server. `scripts/clients.sh` fetches them; without them these tests say so and are left out.
 
 use crate::http::{pass, post};
-use loopscope::api::time::SECOND;
-use loopscope::engine::Sim;
-use loopscope::kubectl::{Session, parse::split};
-use loopscope::serve::{ClockPace, ServeOptions, Server};
+use k8s_model::time::SECOND;
+use cluster::Sim;
+use kubectl::Session;
+use kubectl::parse::split;
+use serve::{ClockPace, ServeOptions, Server};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

@@ -3,8 +3,8 @@
 use crate::deployment;
 use crate::http::{pass, post};
 use crate::kubectl::{client, home, run, text};
-use loopscope::kubectl::parse::split;
-use loopscope::serve::{ClockPace, ServeOptions, Server};
+use kubectl::parse::split;
+use serve::{ClockPace, ServeOptions, Server};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};

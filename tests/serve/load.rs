@@ -2,8 +2,8 @@
 
 use crate::http::{chunk, get, head, open, pass, post, send};
 use crate::{CONFIG_MAPS, config_map, deployment, server};
-use loopscope::engine::cluster::ClusterConfig;
-use loopscope::serve::{ClockPace, ServeOptions, Server};
+use controller_runtime::cluster::ClusterConfig;
+use serve::{ClockPace, ServeOptions, Server};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::net::TcpStream;

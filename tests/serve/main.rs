@@ -21,7 +21,7 @@ mod strategies;
 mod subresources;
 
 use http::{Reply, chunk, get, head, open, pass, post, send};
-use loopscope::serve::{ClockPace, ServeOptions, Server};
+use serve::{ClockPace, ServeOptions, Server};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};

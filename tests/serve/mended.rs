@@ -2,8 +2,8 @@
 
 use crate::http::{get, pass, post, send};
 use crate::{CONFIG_MAPS, config_map, patch, server};
-use loopscope::engine::cluster::ClusterConfig;
-use loopscope::serve::{ClockPace, ServeOptions, Server};
+use controller_runtime::cluster::ClusterConfig;
+use serve::{ClockPace, ServeOptions, Server};
 use serde_json::{Value, json};
 
 const MERGE: &str = "application/merge-patch+json";

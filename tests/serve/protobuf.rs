@@ -3,7 +3,7 @@
 
 use crate::http::send;
 use crate::server;
-use loopscope::api::Kind;
+use k8s_model::Kind;
 use serde_json::{Value, json};
 
 const BODIES: &str = include_str!("../data/serve/protobuf.txt");
@@ -89,7 +89,7 @@ fn every_built_in_kind_is_read() {
     let server = server();
     let at = server.address();
     let put = |number: u8, bytes: &[u8]| [&[number << 3 | 2, u8::try_from(bytes.len()).unwrap()], bytes].concat();
-    let built_in = loopscope::api::kind::ALL.iter().filter(|kind| **kind != Kind::ComponentStatus);
+    let built_in = k8s_model::kind::ALL.iter().filter(|kind| **kind != Kind::ComponentStatus);
     let stored = built_in.map(|kind| (kind.api_version(), *kind));
     let others = [("autoscaling/v1", Kind::HorizontalPodAutoscaler), ("events.k8s.io/v1", Kind::Event)];
     for (version, kind) in stored.chain(others.map(|(version, kind)| (version.to_owned(), kind))) {

@@ -2,16 +2,16 @@
 
 use crate::http::{chunk, get, head, open, pass, post, send};
 use crate::{CONFIG_MAPS, config_map};
-use loopscope::api::{Kind, Object, Time};
-use loopscope::engine::Sim;
-use loopscope::engine::cluster::ClusterConfig;
-use loopscope::serve::{ClockPace, ServeOptions, Server};
-use loopscope::session::State;
-use loopscope::session::editor::EditorMsg;
-use loopscope::session::follow::{FollowMsg, Following};
-use loopscope::session::permalink::{self, Link};
-use loopscope::session::record::SavedRecord;
-use loopscope::session::run::Run;
+use k8s_model::{Kind, Object, Time};
+use cluster::Sim;
+use controller_runtime::cluster::ClusterConfig;
+use serve::{ClockPace, ServeOptions, Server};
+use session::State;
+use session::editor::EditorMsg;
+use session::follow::{FollowMsg, Following};
+use session::permalink::{self, Link};
+use session::record::SavedRecord;
+use session::run::Run;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -107,12 +107,12 @@ fn whole(sim: &Sim) -> Vec<Value> {
         }
         value
     };
-    loopscope::api::kind::all().flat_map(|kind| sim.seen_all(kind, None)).map(value).collect()
+    k8s_model::kind::all().flat_map(|kind| sim.seen_all(kind, None)).map(value).collect()
 }
 
 /// The same as the server tells it.
 fn told(at: SocketAddr) -> Vec<Value> {
-    let kinds = loopscope::api::kind::all().filter(|kind| !kind.info().plural.is_empty());
+    let kinds = k8s_model::kind::all().filter(|kind| !kind.info().plural.is_empty());
     let lists = kinds.flat_map(|kind| {
         let (info, version) = (kind.info(), kind.api_version());
         let root = if info.group.is_empty() { "/api/" } else { "/apis/" };
@@ -148,7 +148,7 @@ fn five_hundred_requests_are_repeated_to_the_byte() {
     let record = SavedRecord::read(&text).unwrap();
     assert!(record.commands.len() > 250, "{}", record.commands.len());
     let run = repeated(&record, usize::MAX);
-    assert!(run.sim().list(loopscope::api::Kind::Pod).count() > 0);
+    assert!(run.sim().list(k8s_model::Kind::Pod).count() > 0);
     let (own, theirs) = (whole(run.sim()), told(at));
     let different = own.iter().zip(&theirs).find(|(own, theirs)| own != theirs);
     assert_eq!((different, own.len()), (None, theirs.len()));
@@ -335,13 +335,13 @@ fn what_is_done_is_told_as_it_is_done_and_kept_in_a_file() {
     drop(server);
     let record = SavedRecord::read(&std::fs::read_to_string(&file).unwrap()).unwrap();
     let run = repeated(&record, usize::MAX);
-    assert!(run.sim().list(loopscope::api::Kind::ConfigMap).any(|map| map.meta.name == "a"));
+    assert!(run.sim().list(k8s_model::Kind::ConfigMap).any(|map| map.meta.name == "a"));
 }
 
 #[test]
 fn a_record_is_replayed_by_the_command_and_opens_as_a_link() {
     let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("linked.record");
-    let config = ClusterConfig { epoch: loopscope::api::Timestamp::new(1_800_000_000), ..ClusterConfig::with_nodes(4) };
+    let config = ClusterConfig { epoch: k8s_model::Timestamp::new(1_800_000_000), ..ClusterConfig::with_nodes(4) };
     let options = ServeOptions { pace: ClockPace::Held, seed: 7, config, ..ServeOptions::default() };
     let server = Server::start(ServeOptions { record: Some(file.clone()), ..options }).unwrap();
     let at = server.address();

@@ -1,8 +1,9 @@
 //! A kubectl line run to its end, for tests of what it prints.
 
-use loopscope::api::time::MS;
-use loopscope::engine::Sim;
-use loopscope::kubectl::{Progress, Session, parse::split};
+use k8s_model::time::MS;
+use cluster::Sim;
+use kubectl::{Progress, Session};
+use kubectl::parse::split;
 
 /// Runs a line until it ends, or for a minute, and gives what it printed and what it complained about.
 pub fn kubectl(sim: &mut Sim, line: &str, stdin: &str) -> String {

@@ -3,8 +3,9 @@
 mod recorded;
 mod written;
 
-use loopscope::engine::Sim;
-use loopscope::kubectl::{Progress, Session, parse::split};
+use cluster::Sim;
+use kubectl::{Progress, Session};
+use kubectl::parse::split;
 
 fn play(sim: &mut Sim, words: &[String], stdin: &str) -> Session {
     let mut session = Session::start(sim, words, stdin);

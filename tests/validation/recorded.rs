@@ -4,8 +4,8 @@
 //! met and not on it: it is added. All others must at least be refused or accepted alike.
 
 use super::{play, words};
-use loopscope::engine::Sim;
-use loopscope::engine::cluster::ClusterConfig;
+use cluster::Sim;
+use controller_runtime::cluster::ClusterConfig;
 use serde_json::Value;
 
 /// A random uid is as good as another.

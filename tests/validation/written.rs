@@ -2,8 +2,8 @@
 //! `recorded.rs`.
 
 use super::{play, words};
-use loopscope::engine::Sim;
-use loopscope::engine::cluster::ClusterConfig;
+use cluster::Sim;
+use controller_runtime::cluster::ClusterConfig;
 use serde_json::Value;
 
 /// A manifest of one kind, and what is wrong with it.
@@ -971,7 +971,7 @@ fn a_priority_is_computed_from_a_class() {
     let mut sim = Sim::new(ClusterConfig::default(), 1);
     play(&mut sim, &words("apply -f -"), &class("seven"));
     play(&mut sim, &words("apply -f -"), &pod(""));
-    let spec = sim.list(loopscope::api::Kind::Pod).next().unwrap().to_value()["spec"].clone();
+    let spec = sim.list(k8s_model::Kind::Pod).next().unwrap().to_value()["spec"].clone();
     assert_eq!((&spec["priorityClassName"], &spec["priority"]), (&Value::from("seven"), &Value::from(7)));
     let second = play(&mut sim, &words("apply -f -"), &class("eight"));
     assert!(
@@ -1017,14 +1017,14 @@ fn a_service_changes_its_type_without_being_told_what_to_drop() {
             let mut sim = Sim::new(ClusterConfig::default(), 1);
             let manifest = |kind: &str| format!("{{apiVersion: v1, kind: Service, metadata: {{name: x}}, spec: {}}}", spec(kind));
             play(&mut sim, &words("apply -f -"), &manifest(from));
-            let before = sim.get(&loopscope::api::ObjectRef::new(loopscope::api::Kind::Service, "default", "x")).unwrap().to_value();
+            let before = sim.get(&k8s_model::ObjectRef::new(k8s_model::Kind::Service, "default", "x")).unwrap().to_value();
             let change = match to {
                 "ExternalName" => r#"{"spec":{"type":"ExternalName","externalName":"a.b"}}"#.to_owned(),
                 _ => format!(r#"{{"spec":{{"type":"{to}","externalName":null,"ports":[{{"port":80,"protocol":"TCP"}}]}}}}"#),
             };
             let session = play(&mut sim, &["patch", "svc", "x", "-p", &change].map(str::to_owned), "");
             assert_eq!(session.exit, Some(0), "{from} to {to}: {}", session.stderr);
-            let after = sim.get(&loopscope::api::ObjectRef::new(loopscope::api::Kind::Service, "default", "x")).unwrap().to_value();
+            let after = sim.get(&k8s_model::ObjectRef::new(k8s_model::Kind::Service, "default", "x")).unwrap().to_value();
             let spec = &after["spec"];
             assert_eq!(spec["clusterIP"].is_string(), to != "ExternalName", "{from} to {to}: {spec}");
             let reached = matches!(to, "NodePort" | "LoadBalancer");

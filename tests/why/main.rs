@@ -3,14 +3,14 @@
 //!
 //! Questions that need nothing but steps and an expected answer are data, in `questions/`; those that look further are tests here.
 
-use loopscope::actions;
-use loopscope::api::{Kind, ObjectRef, Time};
-use loopscope::engine::cluster::ClusterConfig;
-use loopscope::engine::{Sim, Why};
-use loopscope::explain::diagnose::{self, Diagnosis};
-use loopscope::explain::standing;
-use loopscope::explain::why::{self, Row};
-use loopscope::explain::words::{self, Reason};
+use k8s_model::{Kind, ObjectRef, Time};
+use controller_runtime::cluster::ClusterConfig;
+use cluster::Sim;
+use apiserver::Why;
+use explain::diagnose::{self, Diagnosis};
+use explain::standing;
+use explain::why::{self, Row};
+use explain::words::{self, Reason};
 
 /// More than any of these small clusters needs.
 const TASKS: usize = 400_000;
@@ -34,7 +34,7 @@ fn act(sim: &mut Sim, acts: &[&str]) {
             let seconds: u64 = seconds.parse().unwrap();
             for _ in 0..seconds {
                 assert!(sim.advance(Time(sim.now().0 + 1_000_000), TASKS).done);
-                actions::run(sim, &mut waiting, &loopscope::actions::Command::Poll);
+                actions::run(sim, &mut waiting, &actions::Command::Poll);
             }
             continue;
         }
@@ -458,8 +458,8 @@ fn why_does_the_pod_not_start_its_image_cannot_be_pulled() {
 fn an_image_that_cannot_be_pulled_is_tried_again() {
     let mut sim = sim(1, &[&deployment("web", 1, "", "{containers: [{name: c, image: 'nginx:broken'}]}"), "+120"]);
     let told = |sim: &Sim, reason: &str| -> Vec<i32> {
-        let count = |object: &std::rc::Rc<loopscope::api::Object>| match &object.body {
-            loopscope::api::Body::Event(event) if event.reason == reason => event.count,
+        let count = |object: &std::rc::Rc<k8s_model::Object>| match &object.body {
+            k8s_model::Body::Event(event) if event.reason == reason => event.count,
             _ => None,
         };
         sim.list(Kind::Event).filter_map(count).collect()
@@ -978,7 +978,7 @@ fn a_healthy_cluster_is_not_diagnosed() {
     let acts =
         [&*deployment("web", 3, "", PLAIN), &service("web", "{selector: {app: web}, ports: [{port: 80}]}"), &claim("data", ""), "+40"];
     let sim = sim(3, &acts);
-    for kind in loopscope::api::kind::all() {
+    for kind in k8s_model::kind::all() {
         for object in sim.list(kind) {
             assert_eq!(diagnose::diagnose(&sim, &object.key()), None);
         }
@@ -988,11 +988,11 @@ fn a_healthy_cluster_is_not_diagnosed() {
 /// Asks about everything after every step of a scenario.
 struct AskAll(Vec<String>);
 
-impl loopscope::scenario::Observer for AskAll {
+impl scenario::Observer for AskAll {
     fn advanced(&mut self, _: &Sim) {}
 
-    fn finished(&mut self, sim: &Sim, step: &loopscope::scenario::Finished) {
-        for kind in loopscope::api::kind::all() {
+    fn finished(&mut self, sim: &Sim, step: &scenario::Finished) {
+        for kind in k8s_model::kind::all() {
             for object in sim.list(kind) {
                 let chain = diagnose::chain_of_waiting(sim, &object.key());
                 if let Some(first) = chain.first() {
@@ -1013,9 +1013,9 @@ fn every_object_of_every_scenario_can_be_asked_about() {
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     for file in files {
-        let scenario = loopscope::scenario::parse(&std::fs::read_to_string(&file).unwrap()).unwrap();
+        let scenario = scenario::parse(&std::fs::read_to_string(&file).unwrap()).unwrap();
         let mut all = AskAll(Vec::new());
-        loopscope::scenario::run(&scenario, 1, usize::MAX, &mut all);
+        scenario::run(&scenario, 1, usize::MAX, &mut all);
         if std::env::var("SHOW").is_ok() {
             println!("== {}", file.display());
             all.0.iter().for_each(|line| println!("{line}"));

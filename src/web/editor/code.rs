@@ -2,9 +2,9 @@
 
 use super::plan::AFTER;
 use super::{Editor, Msg, Props, is_same, selection};
-use crate::actions::ApplyDiagnostic;
-use crate::session::editor::ApplyStatus;
-use crate::views::changed_lines::{changed, runs};
+use actions::ApplyDiagnostic;
+use session::editor::ApplyStatus;
+use views::changed_lines::{changed, runs};
 use crate::web::dom;
 use crate::web::language::Lang;
 use crate::web::rich::{EditorCallbacks, Rich};

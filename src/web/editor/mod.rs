@@ -4,14 +4,14 @@
 mod code;
 mod plan;
 
-use crate::actions::{ApplyDiagnostic, PlannedChanges};
-use crate::api::ObjectRef;
-use crate::engine::Op;
-use crate::i18n::{Counted, Message, msg};
-use crate::session::drift::DriftedField;
-use crate::session::editor::ApplyStatus;
-use crate::views::changed_lines::changed;
-use crate::views::highlight;
+use actions::{ApplyDiagnostic, PlannedChanges};
+use k8s_model::ObjectRef;
+use apiserver::Op;
+use i18n::{Counted, Message, msg};
+use session::drift::DriftedField;
+use session::editor::ApplyStatus;
+use views::changed_lines::changed;
+use views::highlight;
 use crate::web::dom::{self, icon};
 use crate::web::language::{Lang, say};
 use crate::web::rich::{self, Rich};

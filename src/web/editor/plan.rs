@@ -1,16 +1,16 @@
 //! What applying the text would do, in rows.
 
 use super::{Editor, Msg, Props};
-use crate::actions::{ApplyDiagnostic, PlannedChanges};
-use crate::api::Kind;
-use crate::engine::Op;
-use crate::i18n::{Message, msg};
-use crate::projection::changes::{self, Change, ChangedField};
-use crate::session::Msg as Do;
-use crate::session::drift::DriftedField;
-use crate::session::editor::ApplyStatus;
-use crate::session::selection::SelectionMsg;
-use crate::views::highlight;
+use actions::{ApplyDiagnostic, PlannedChanges};
+use k8s_model::Kind;
+use apiserver::Op;
+use i18n::{Message, msg};
+use projection::changes::{self, Change, ChangedField};
+use session::Msg as Do;
+use session::drift::DriftedField;
+use session::editor::ApplyStatus;
+use session::selection::SelectionMsg;
+use views::highlight;
 use crate::web::dom::icon;
 use crate::web::language::{marked, say};
 use yew::prelude::*;
@@ -81,7 +81,7 @@ pub fn change(change: &Change, on: Option<&Callback<Do>>) -> Html {
     };
     let (mut key, other): (Vec<&ChangedField>, Vec<&ChangedField>) = change.fields.iter().partition(|field| field.is_key(change.key.kind));
     // What is asked for comes before what it is called, and what is so.
-    crate::sort::sort_by_key(&mut key, |field| !field.path.starts_with("spec.") && !field.path.starts_with("data."));
+    k8s_model::sort::sort_by_key(&mut key, |field| !field.path.starts_with("spec.") && !field.path.starts_with("data."));
     // What counts in a status comes before what the machinery keeps.
     let slice = matches!(change.key.kind, Kind::EndpointSlice | Kind::Endpoints);
     let (counted, technical): (Vec<&ChangedField>, Vec<&ChangedField>) =

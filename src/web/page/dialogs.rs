@@ -1,13 +1,13 @@
 //! What lies over the page.
 
 use super::{Msg, Overlay, Page};
-use crate::i18n::format::clock;
-use crate::i18n::{Message, msg};
-use crate::session::console::ConsoleMsg;
-use crate::session::filming::Filming;
-use crate::session::permalink;
-use crate::session::replace::{ReplaceMsg, Replacement};
-use crate::session::timeline::TimelineMsg;
+use i18n::format::clock;
+use i18n::{Message, msg};
+use session::console::ConsoleMsg;
+use session::filming::Filming;
+use session::permalink;
+use session::replace::{ReplaceMsg, Replacement};
+use session::timeline::TimelineMsg;
 use crate::web::dom::{self, icon};
 use crate::web::embed::{self, Opens};
 use crate::web::export::{self, FILM_MS, ImageFormat};
@@ -60,7 +60,7 @@ impl Page {
             <>
                 <p>{ say(msg::embed_instructions()) }</p>
                 { embed::choices(chosen, state.selection.view, done, ctx.link().callback(|_: Event| Msg::FrameLike)) }
-                if state.timeline.run.sim().list(crate::api::Kind::Pod).take(MAX_PREVIEW_PODS + 1).count() > MAX_PREVIEW_PODS { <p class="meta">{ say(msg::embed_no_preview()) }</p> } else { <iframe key={text.clone()} class="preview" title={say(msg::embed_preview())} tabindex="-1" sandbox="allow-scripts" src={embed::address(&base, opens, state.selection.view, chosen, self.settings.lang.tag())} height={embed::height(chosen)} /> }
+                if state.timeline.run.sim().list(k8s_model::Kind::Pod).take(MAX_PREVIEW_PODS + 1).count() > MAX_PREVIEW_PODS { <p class="meta">{ say(msg::embed_no_preview()) }</p> } else { <iframe key={text.clone()} class="preview" title={say(msg::embed_preview())} tabindex="-1" sandbox="allow-scripts" src={embed::address(&base, opens, state.selection.view, chosen, self.settings.lang.tag())} height={embed::height(chosen)} /> }
                 <textarea class="snippet mono" readonly=true aria-label={say(msg::embed_snippet())} value={text} />
                 <div class="row"><button type="button" class="btn primary" onclick={copy}>{ say(if copied { msg::snippet_copied() } else { msg::button_copy() }) }</button>
                     <button type="button" class="btn" id="single" title={say(msg::embed_single_means())} onclick={ctx.link().callback(|_: MouseEvent| Msg::Single("html"))}>{ icon("i-save", 14) }{ say(msg::embed_single()) }</button>

@@ -1,18 +1,18 @@
 //! The page in a frame of another page: the diagram, a bar or a lesson with what its tasks need, and what is wrong as long as it is.
 
 use super::{Msg, Page};
-use crate::explain::evidence;
-use crate::i18n::{Message, msg};
-use crate::session::editor::ApplyStatus;
-use crate::session::lesson::Phase;
-use crate::session::permalink;
-use crate::views::shape::CardBody;
+use explain::evidence;
+use i18n::{Message, msg};
+use session::editor::ApplyStatus;
+use session::lesson::Phase;
+use session::permalink;
+use views::shape::CardBody;
 use crate::web::actions::Replicas;
 use crate::web::dom::{self, icon};
 use crate::web::host::PageFault;
 use crate::web::language::{marked, say};
 use crate::web::window;
-use crate::{api, lesson};
+use {k8s_model, lesson};
 use std::rc::Rc;
 use yew::prelude::*;
 

@@ -2,7 +2,7 @@
 //! animation frame.
 
 use super::{Msg, Page};
-use crate::session::pacing::TASKS_PER_CHECK;
+use session::pacing::TASKS_PER_CHECK;
 use crate::web::status::{SHOWN, STOPPED};
 use crate::web::{dom, host, window};
 use gloo_timers::callback::Interval;

@@ -1,15 +1,15 @@
 //! What the page tells of the selected object: the chain of causes, what it waits for, its Events.
 
 use super::{Overlay, Page};
-use crate::api::event::InvolvedObject;
-use crate::api::{Body, Kind, Object, ObjectRef, Uid};
-use crate::engine::{Entry, Op};
-use crate::explain::replaced::replaced;
-use crate::explain::standing;
-use crate::explain::words::{self, Reason};
-use crate::session::drift::DriftedField;
-use crate::session::{Standings, State};
-use crate::views::view::View;
+use k8s_model::event::InvolvedObject;
+use k8s_model::{Body, Kind, Object, ObjectRef, Uid};
+use apiserver::{Entry, Op};
+use explain::replaced::replaced;
+use explain::standing;
+use explain::words::{self, Reason};
+use session::drift::DriftedField;
+use session::{Standings, State};
+use views::view::View;
 use crate::web::dom;
 use crate::web::inspector::Explanation;
 use std::rc::Rc;
@@ -224,5 +224,5 @@ fn events(found: &mut Rc<Vec<Rc<Object>>>, state: &State, since: Option<usize>) 
 /// As kubectl puts them: a count that is written late makes an Event no newer.
 fn by_last_seen(events: &mut [Rc<Object>]) {
     let seen = |object: &Object| if let Body::Event(event) = &object.body { event.last_seen() } else { None };
-    crate::sort::sort_by_key(events, |object| (seen(object).map(|at| at.seconds()), object.meta.resource_version));
+    k8s_model::sort::sort_by_key(events, |object| (seen(object).map(|at| at.seconds()), object.meta.resource_version));
 }

@@ -2,14 +2,13 @@
 
 use super::menu::Menu;
 use super::{Msg, Overlay, Page};
-use crate::session::Msg as Do;
-use crate::session::compare::CompareMsg;
-use crate::session::lesson::LessonMsg;
-use crate::session::replace::{ReplaceMsg, Replacement};
-use crate::session::selection::SelectionMsg;
-use crate::session::speed;
-use crate::session::timeline::TimelineMsg;
-use crate::views;
+use session::Msg as Do;
+use session::compare::CompareMsg;
+use session::lesson::LessonMsg;
+use session::replace::{ReplaceMsg, Replacement};
+use session::selection::SelectionMsg;
+use session::speed;
+use session::timeline::TimelineMsg;
 use crate::web::{console, dom};
 use wasm_bindgen::JsCast;
 use web_sys::{Element, KeyboardEvent};

@@ -1,15 +1,15 @@
 //! How the panels lie: the full page, a phone.
 
 use super::{Msg, Overlay, Page};
-use crate::explain::words;
-use crate::i18n::format::clock;
-use crate::i18n::{Message, msg};
-use crate::session::compare::CompareMsg;
-use crate::session::drawing::Picture;
-use crate::session::selection::SelectionMsg;
-use crate::session::speed;
-use crate::session::timeline::TimelineMsg;
-use crate::views::card::Card;
+use explain::words;
+use i18n::format::clock;
+use i18n::{Message, msg};
+use session::compare::CompareMsg;
+use session::drawing::Picture;
+use session::selection::SelectionMsg;
+use session::speed;
+use session::timeline::TimelineMsg;
+use views::card::Card;
 use crate::web::budget::Strip;
 use crate::web::dom::{self, icon};
 use crate::web::language::{marked, say};

@@ -1,13 +1,14 @@
 //! Lessons on the page: loaded when they are opened, told in a panel, and kept as far as they were taken.
 
 use super::opening;
-use super::packing::{self, Packed};
+use crate::web::page::packing;
+use super::packing::Packed;
 use super::{Msg, Page};
-use crate::i18n::msg;
-use crate::lesson::{self, library};
-use crate::session::lesson::{LessonCard, LessonFile, LessonMsg, Phase, Player, ResumePoint};
-use crate::session::permalink::{self, Link};
-use crate::session::replace::{ReplaceMsg, Replacement};
+use i18n::msg;
+use lesson::library;
+use session::lesson::{LessonCard, LessonFile, LessonMsg, Phase, Player, ResumePoint};
+use session::permalink::{self, Link};
+use session::replace::{ReplaceMsg, Replacement};
 use crate::web::dom;
 use crate::web::host::PageFault;
 use crate::web::language::tongue;
@@ -234,7 +235,7 @@ impl Page {
             return Html::default();
         }
         let Some(card) = self.lesson_card() else { return Html::default() };
-        let on = self.on(ctx).reform(crate::session::Msg::Lesson);
+        let on = self.on(ctx).reform(session::Msg::Lesson);
         // A sandboxed frame saves nothing; it tells the page around it instead.
         let on_save = (!self.settings.embed).then(|| ctx.link().callback(|()| Msg::SaveProgress));
         let following = self.state.borrow().player.as_ref().and_then(|player| library::after(player.file().name()));

@@ -1,8 +1,8 @@
 //! What happens to the page.
 
 use super::menu::Menu;
-use crate::api::ObjectRef;
-use crate::session::Msg as Do;
+use k8s_model::ObjectRef;
+use session::Msg as Do;
 use crate::web::language::Lang;
 use crate::web::tools::Tool;
 

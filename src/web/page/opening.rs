@@ -1,18 +1,17 @@
 //! What a page opens with: read from its address, and made before the page is mounted, in several tasks: nothing of it has run yet, and a
 //! browser compiles each function of a module when it is called first.
 
-use crate::engine::deferred_drop;
-use crate::i18n::{Message, msg};
-use crate::lesson::library;
-use crate::session::State;
-use crate::session::drawing::Picture;
-use crate::session::follow::Following;
-use crate::session::permalink::{self, Link};
-use crate::session::playback;
-use crate::session::run::Run;
-use crate::session::selection::SelectionMsg;
-use crate::session::timeline::TimelineMsg;
-use crate::views;
+use sim_core::deferred_drop;
+use i18n::{Message, msg};
+use lesson::library;
+use session::State;
+use session::drawing::Picture;
+use session::follow::Following;
+use session::permalink::{self, Link};
+use session::playback;
+use session::run::Run;
+use session::selection::SelectionMsg;
+use session::timeline::TimelineMsg;
 use crate::web::dom;
 use crate::web::host::PageFault;
 use std::cell::RefCell;

@@ -1,6 +1,6 @@
 //! Packs what an address or a reload keeps.
 
-use crate::session::permalink::{self, Link};
+use session::permalink::{self, Link};
 use crate::web::dom;
 use std::cell::Cell;
 

@@ -1,12 +1,12 @@
 //! Cards of everything else.
 
-use crate::i18n::format::Px;
-use crate::i18n::{Message, msg};
-use crate::projection::model::PodState;
-use crate::views::card_text;
-use crate::views::loops::model::Loop;
-use crate::views::shape::{CardTable, Item, NodeBody};
-use crate::views::variant;
+use i18n::format::Px;
+use i18n::{Message, msg};
+use projection::model::PodState;
+use views::card_text;
+use views::loops::model::Loop;
+use views::shape::{CardTable, Item, NodeBody};
+use views::variant;
 use crate::web::cells::swatch;
 use crate::web::dom::{icon, tile};
 use crate::web::language::say;
@@ -116,9 +116,9 @@ pub(super) fn cylinder(item: &Item, fact: &Message, data: &Message) -> Html {
                 <path d={card_text::cylinder((w, h))} />
                 <ellipse cx={Px(w / 2.0).to_string()} cy={Px(rim + 1.0).to_string()} rx={Px(w / 2.0 - 1.0).to_string()} ry={Px(rim).to_string()} />
             </svg>
-            <div class="in"><div class="nm">if !variant::is_slender(w) { { icon("i-pv", 14) } }<b>{ crate::i18n::format::volume(&item.id.name) }</b></div><small>{ say(fact) }</small>
+            <div class="in"><div class="nm">if !variant::is_slender(w) { { icon("i-pv", 14) } }<b>{ i18n::format::volume(&item.id.name) }</b></div><small>{ say(fact) }</small>
                 // What a program writes by itself is not simulated: nothing is said where nobody wrote, in the room of what would be.
-                if !data.is_empty() { <span class="pill storage">{ say(data) }</span> } else if item.state == "bound" { <small>{ "\u{a0}" }</small> } else { <span class="pill">{ crate::i18n::format::sentence(&item.state) }</span> }
+                if !data.is_empty() { <span class="pill storage">{ say(data) }</span> } else if item.state == "bound" { <small>{ "\u{a0}" }</small> } else { <span class="pill">{ i18n::format::sentence(&item.state) }</span> }
             </div>
         </>
     }
@@ -153,12 +153,12 @@ pub(super) fn small_node(item: &Item, body: &NodeBody) -> Html {
         (true, true) => Some("i-cordon"),
         (true, false) => None,
     };
-    html! { <div class="nh">if let Some(glyph) = glyph { { icon(glyph, 12) } }<b class="ell grow">{ &item.id.name }</b><span>{ crate::i18n::format::count(body.small.unwrap_or(0)) }</span></div> }
+    html! { <div class="nh">if let Some(glyph) = glyph { { icon(glyph, 12) } }<b class="ell grow">{ &item.id.name }</b><span>{ i18n::format::count(body.small.unwrap_or(0)) }</span></div> }
 }
 
 /// The strip over cells.
 pub(super) fn totals(numbers: &[(usize, Message)], parts: &[(PodState, bool, usize)]) -> Html {
-    let count = crate::i18n::format::count;
+    let count = i18n::format::count;
     let rolls = parts.iter().any(|(_, old, _)| *old);
     html! {
         <>

@@ -1,12 +1,12 @@
 //! Cards of controllers.
 
-use crate::i18n::format::Px;
-use crate::i18n::msg;
-use crate::projection::budget::Budget;
-use crate::projection::model::{ControllerCard, Counter, Tone};
-use crate::views::card_text::{self, BriefText, ControllerText};
-use crate::views::shape::Rect;
-use crate::views::variant;
+use i18n::format::Px;
+use i18n::msg;
+use projection::budget::Budget;
+use projection::model::{ControllerCard, Counter, Tone};
+use views::card_text::{self, BriefText, ControllerText};
+use views::shape::Rect;
+use views::variant;
 use crate::web::dom::{icon, tile};
 use crate::web::language::{say, say_some};
 use yew::prelude::*;

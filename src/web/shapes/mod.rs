@@ -5,11 +5,11 @@ mod controllers;
 
 use self::cards::{class, cylinder, humps, loop_of, node, small_node, store, stored, table, terminal, ticket, totals, tray, volume};
 use self::controllers::{brief, controller, stacked, wide};
-use crate::i18n::format::Px;
-use crate::i18n::msg;
-use crate::views::card_text;
-use crate::views::shape::{CardBody, Item, Look, Scene};
-use crate::views::variant;
+use i18n::format::Px;
+use i18n::msg;
+use views::card_text;
+use views::shape::{CardBody, Item, Look, Scene};
+use views::variant;
 use crate::web::cells::{Sheet, swatch};
 use crate::web::chart::ChartView;
 use crate::web::dom::{icon, tile};
@@ -195,14 +195,14 @@ pub(super) fn content(item: &Rc<Item>, dark: bool, whole: bool) -> Html {
         CardBody::Cells(cells) if cells.bare() => crate::web::cells::ring(cells),
         CardBody::Cells(cells) => html! {
             <>
-                <div class={classes!("counts", variant::has_thin_counts(item.rect.w).then_some("thin"))}>{ for cells.pods.counts().iter().map(|(state, n)| html! { <span><i class={swatch(*state, cells.old == 0)} /><b>{ crate::i18n::format::count(*n) }</b>{ " " }<small class="ell">{ say(cells.pods.word(*state)) }</small></span> }) }</div>
+                <div class={classes!("counts", variant::has_thin_counts(item.rect.w).then_some("thin"))}>{ for cells.pods.counts().iter().map(|(state, n)| html! { <span><i class={swatch(*state, cells.old == 0)} /><b>{ i18n::format::count(*n) }</b>{ " " }<small class="ell">{ say(cells.pods.word(*state)) }</small></span> }) }</div>
                 <Sheet at={cells.at} origin={(item.rect.x, item.rect.y)} items={vec![item.clone()]} dark={dark} />
                 { crate::web::cells::ring(cells) }
             </>
         },
         CardBody::Claim { fact, .. } => ticket(item, fact),
         CardBody::Cylinder { fact, data } => cylinder(item, fact, data),
-        CardBody::Volume { fact } => volume(&crate::i18n::format::volume(&item.id.name), fact),
+        CardBody::Volume { fact } => volume(&i18n::format::volume(&item.id.name), fact),
         CardBody::Class { reclaim } => class(item, reclaim),
         CardBody::Node(body) if body.small.is_some() => small_node(item, body),
         CardBody::Node(body) => node(&card_text::name(item, 134.0), body),

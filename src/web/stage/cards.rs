@@ -2,12 +2,12 @@
 
 use super::Stage;
 use super::props::{Msg, Props};
-use crate::i18n::format::clock;
-use crate::i18n::{Arg, Message, msg};
-use crate::views::card::Card;
-use crate::views::shape::{CardBody, Rect, Scene};
-use crate::views::view::Legend;
-use crate::views::viewport::Side;
+use i18n::format::clock;
+use i18n::{Arg, Message, msg};
+use views::card::Card;
+use views::shape::{CardBody, Rect, Scene};
+use views::view::Legend;
+use views::viewport::Side;
 use crate::web::dom::{icon, tile};
 use crate::web::export::ImageFormat;
 use crate::web::language::{marked, say};

@@ -7,12 +7,12 @@ mod sheets;
 
 pub use props::{SaveProps, SceneScope, picked};
 
-use crate::api::ObjectRef;
-use crate::i18n::format::Px;
-use crate::i18n::msg;
-use crate::views::mounted::{ITEMS_ADDED, ITEMS_ADDED_MEANWHILE, MAX_WHOLE_ITEMS, Mounted};
-use crate::views::shape::{CardBody, Item, Rect, Scene};
-use crate::views::viewport::{Taken, Viewport};
+use k8s_model::ObjectRef;
+use i18n::format::Px;
+use i18n::msg;
+use views::mounted::{ITEMS_ADDED, ITEMS_ADDED_MEANWHILE, MAX_WHOLE_ITEMS, Mounted};
+use views::shape::{CardBody, Item, Rect, Scene};
+use views::viewport::{Taken, Viewport};
 use crate::web::cells::Sheet;
 use crate::web::dom::{self, icon};
 use crate::web::language::say;

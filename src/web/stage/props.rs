@@ -1,16 +1,16 @@
 //! What the stage is given, and what happens to it.
 
-use crate::api::{Kind, ObjectRef};
-use crate::engine::Op;
-use crate::projection::changes::{Change, fate};
-use crate::projection::model::Id;
-use crate::session::Standings;
-use crate::session::selection::SelectionMsg;
-use crate::views::card::Card;
-use crate::views::grouping::{FOLD, GROUP};
-use crate::views::shape::{Item, Scene};
-use crate::views::view::View;
-use crate::views::viewport::ViewedScene;
+use k8s_model::{Kind, ObjectRef};
+use apiserver::Op;
+use projection::changes::{Change, fate};
+use projection::model::Id;
+use session::Standings;
+use session::selection::SelectionMsg;
+use views::card::Card;
+use views::grouping::{FOLD, GROUP};
+use views::shape::{Item, Scene};
+use views::view::View;
+use views::viewport::ViewedScene;
 use crate::web::export::ImageFormat;
 use crate::web::language::Lang;
 use std::rc::Rc;

@@ -1,7 +1,7 @@
 //! The sheets that cells of many shapes are painted on.
 
 use super::Stage;
-use crate::views::shape::{CardBody, Item, Scene};
+use views::shape::{CardBody, Item, Scene};
 use std::rc::Rc;
 
 /// Side of the sheets that cells of many shapes are painted on.

@@ -1,13 +1,13 @@
 //! The lanes on their canvas.
 
 use super::{Lanes, LanesProps, OVERVIEW};
-use crate::i18n::format::about;
-use crate::i18n::format::{clock, stamp, tick};
-use crate::i18n::{Message, msg};
-use crate::projection::marks::LANES;
-use crate::views::axis::{Axis, FOLD};
-use crate::views::timeline::{MarkBlock, rows};
-use crate::web::dom::{self};
+use i18n::format::about;
+use i18n::format::{clock, stamp, tick};
+use i18n::{Message, msg};
+use projection::marks::LANES;
+use views::axis::{Axis, FOLD};
+use views::timeline::{MarkBlock, rows};
+use crate::web::dom;
 use crate::web::language::say;
 use web_sys::CanvasRenderingContext2d;
 

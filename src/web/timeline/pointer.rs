@@ -1,10 +1,10 @@
 //! What a pointer does on the lanes: it rests, goes to a time, drags, zooms.
 
 use super::{Lanes, LanesProps, OVERVIEW, Tip};
-use crate::i18n::msg;
-use crate::projection::marks::Mark;
-use crate::views::axis::FOLD;
-use crate::views::timeline::{MarkBlock, rows};
+use i18n::msg;
+use projection::marks::Mark;
+use views::axis::FOLD;
+use views::timeline::{MarkBlock, rows};
 use crate::web::language::say;
 use web_sys::{Element, PointerEvent, WheelEvent};
 

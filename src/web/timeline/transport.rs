@@ -1,12 +1,12 @@
 //! The buttons of the clock.
 
-use crate::i18n::format::Px;
-use crate::i18n::format::clock;
-use crate::i18n::msg;
-use crate::session::Msg as Do;
-use crate::session::replace::{ReplaceMsg, Replacement};
-use crate::session::speed;
-use crate::session::timeline::TimelineMsg;
+use i18n::format::Px;
+use i18n::format::clock;
+use i18n::msg;
+use session::Msg as Do;
+use session::replace::{ReplaceMsg, Replacement};
+use session::speed;
+use session::timeline::TimelineMsg;
 use crate::web::dom::{self, icon};
 use crate::web::language::{Lang, say};
 use crate::web::page::{Menu, has_left};

@@ -1,0 +1,443 @@
+//! What a person asks for, carried out on a simulation: manifests and kubectl lines.
+
+mod command;
+mod waiting;
+
+pub use command::Command;
+pub use waiting::WaitingCommands;
+
+use k8s_model::kind::GATEWAY_GROUP;
+use k8s_model::schema::{schema, strict_errors};
+use k8s_model::{Kind, ObjectRef};
+use cluster::Sim;
+use i18n::{Message, msg};
+use kubectl::{Applied, ApplyResult, Failure, Session, distance, published};
+use manifest::{Document, Reader};
+use projection::changes::{self, Change};
+use serde_json::Value;
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+/// Something to say about the manifest.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ApplyDiagnostic {
+    /// Line, from 1.
+    pub line: usize,
+    /// Columns of what it is about, from 0; empty if the whole line.
+    pub columns: (usize, usize),
+    /// In the API's own words.
+    pub message: Message,
+    /// Refused; otherwise accepted with a remark.
+    pub error: bool,
+    /// What would put it right.
+    pub fix: Option<String>,
+}
+
+/// A line of output.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OutputLine {
+    /// The text.
+    pub text: String,
+    /// From stderr.
+    pub error: bool,
+    /// What the page itself says, in its language: shown instead of the text.
+    pub said: Option<Message>,
+    /// The command of the history that is told here: a click runs it again.
+    pub again: Option<usize>,
+    /// What was entered, if this is a prompt with it.
+    pub entered: Option<String>,
+}
+
+impl OutputLine {
+    /// A line of stdout or of stderr.
+    pub fn new(text: impl Into<String>, error: bool) -> OutputLine {
+        OutputLine { text: text.into(), error, ..OutputLine::default() }
+    }
+
+    /// What was entered, behind the prompt.
+    pub fn entered(prompt: &str, line: &str) -> OutputLine {
+        OutputLine { entered: Some(line.to_owned()), ..OutputLine::new([prompt, " ", line].concat(), false) }
+    }
+}
+
+/// What came of a command.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ActionResult {
+    /// Whether the cluster was written to: such commands are part of the history.
+    pub changed: bool,
+    /// Whether it failed, or a part of it.
+    pub failed: bool,
+    /// The first line of what it failed with.
+    pub failure: Option<String>,
+    /// What came of each object that it applied.
+    pub applied: Vec<Applied>,
+    /// What it printed.
+    pub lines: Vec<OutputLine>,
+    /// What it says about the manifest.
+    pub diagnostics: Vec<ApplyDiagnostic>,
+    /// Objects that the manifest names, accepted or not.
+    pub named: Vec<ObjectRef>,
+    /// A part of the manifest is not YAML: it may name more.
+    pub unread: bool,
+}
+
+impl ActionResult {
+    /// How many objects were created or configured.
+    pub fn written(&self) -> usize {
+        self.applied.iter().filter(|applied| matches!(applied.result, ApplyResult::Created | ApplyResult::Configured)).count()
+    }
+
+    /// How many objects stay as they were.
+    pub fn unchanged(&self) -> usize {
+        self.applied.iter().filter(|applied| applied.result == ApplyResult::Unchanged).count()
+    }
+}
+
+/// Carries out a command. A kubectl command leaves those that still wait alone, as if from a terminal of its own.
+pub fn run(sim: &mut Sim, waiting: &mut WaitingCommands, command: &Command) -> ActionResult {
+    match command {
+        Command::Request(request) => {
+            let (result, _) = sim.client_request(request);
+            ActionResult {
+                changed: true,
+                failed: result.is_err(),
+                failure: result.err().map(|error| error.message.to_string()),
+                ..ActionResult::default()
+            }
+        }
+        Command::Remote(id, act) => {
+            let output = waiting.remotes.act(sim, *id, act);
+            ActionResult { changed: output.changed, ..ActionResult::default() }
+        }
+        Command::Beside(id, act) => waiting.act_beside(sim, *id, act),
+        Command::Interrupt => ActionResult { changed: waiting.interrupt(), ..ActionResult::default() },
+        Command::Apply(text) => apply(sim, text),
+        Command::Edited(text) => waiting.edited(sim, text),
+        Command::Kubectl(line) => waiting.enter(sim, line),
+        Command::Fault(line) => {
+            let before = sim.journal().len();
+            let error = sim.fault(line).err();
+            let (changed, failed) = (sim.journal().len() > before, error.is_some());
+            let lines = error.map(|text| OutputLine::new(format!("error: {text}"), true)).into_iter().collect();
+            ActionResult { changed, failed, lines, ..ActionResult::default() }
+        }
+        Command::Poll => waiting.poll(sim),
+    }
+}
+
+/// Applies the documents of a text, as `kubectl apply -f` does: those that are accepted take effect, each of the others is told at its
+/// line. After one that cannot be read none is applied.
+fn apply(sim: &mut Sim, text: &Rc<str>) -> ActionResult {
+    let mut applying = ApplyJob::new(sim, text);
+    loop {
+        if let Some(answer) = applying.step(sim) {
+            return answer;
+        }
+    }
+}
+
+/// A text whose documents are applied one after another: nothing of the clock moves in between, so that what comes of it does not
+/// depend on how it is divided.
+#[derive(Clone, Debug)]
+pub struct ApplyJob {
+    /// The text.
+    pub text: Rc<str>,
+    /// How much of the history there was before.
+    pub begun: usize,
+    reader: Reader,
+    documents: VecDeque<Document>,
+    /// What is wrong with the YAML: told before what is said about documents.
+    faults: Vec<ApplyDiagnostic>,
+    /// The line at which kubectl stops reading: what comes after it is checked, and not applied.
+    stopped: Option<usize>,
+    answer: ActionResult,
+}
+
+impl ApplyJob {
+    /// Of a text, nothing of which is applied yet.
+    pub fn new(sim: &Sim, text: &Rc<str>) -> ApplyJob {
+        ApplyJob {
+            text: text.clone(),
+            begun: sim.journal().len(),
+            reader: Reader::default(),
+            documents: VecDeque::new(),
+            faults: Vec::new(),
+            stopped: None,
+            answer: ActionResult::default(),
+        }
+    }
+
+    /// Applies the next document, always to the same simulation; what came of them when there are no more.
+    pub fn step(&mut self, sim: &mut Sim) -> Option<ActionResult> {
+        if self.documents.is_empty() && !self.read() {
+            self.faults.append(&mut self.answer.diagnostics);
+            return Some(ActionResult { diagnostics: std::mem::take(&mut self.faults), ..std::mem::take(&mut self.answer) });
+        }
+        let document = self.documents.pop_front()?;
+        match self.stopped {
+            Some(line) => self.skip(document.line, line),
+            None if apply_document(sim, &self.text, &document, &mut self.answer) => {}
+            None => self.stopped = Some(document.line),
+        }
+        None
+    }
+
+    /// Says of a document, once for all objects of it, that it is not applied.
+    fn skip(&mut self, line: usize, stopped: usize) {
+        if self.answer.diagnostics.last().is_none_or(|last| last.line != line) {
+            let message = msg::apply_stopped(stopped);
+            self.answer.diagnostics.push(ApplyDiagnostic { line, columns: (0, 0), message, error: true, fix: None });
+        }
+    }
+
+    /// Reads the next document of the text; a list has several objects, a fault none.
+    fn read(&mut self) -> bool {
+        let Some(parsed) = self.reader.next(self.text.as_bytes()) else { return false };
+        self.answer.unread |= !parsed.diagnostics.is_empty();
+        for fault in parsed.diagnostics {
+            let end = self.text.lines().nth(fault.line.saturating_sub(1)).map_or(0, |line| line.chars().count());
+            self.faults.push(ApplyDiagnostic {
+                line: fault.line,
+                columns: (fault.column.saturating_sub(1).min(end), end),
+                message: Message::state(fault.fault.to_string()),
+                error: fault.severity == manifest::Severity::Error,
+                fix: None,
+            });
+            self.stopped.get_or_insert(fault.line);
+        }
+        self.answer.named.extend(parsed.documents.iter().filter_map(|document| key_of(&document.value)));
+        self.documents = parsed.documents.into();
+        true
+    }
+}
+
+/// The object that a document names, in the namespace it would be applied to.
+pub fn key_of(document: &Value) -> Option<ObjectRef> {
+    let at = |path: &str| document.pointer(path).and_then(Value::as_str);
+    let kind = Kind::from_api(at("/apiVersion")?, at("/kind")?)?;
+    let namespace = if kind.info().namespaced { at("/metadata/namespace").unwrap_or("default") } else { "" };
+    Some(ObjectRef::new(kind, namespace, at("/metadata/name")?))
+}
+
+/// Objects that the first documents of a text name.
+pub fn first_named(text: &str, documents: usize) -> Vec<ObjectRef> {
+    let mut reader = Reader::default();
+    let parts = (0..documents).map_while(|_| reader.next(text.as_bytes()));
+    parts.flat_map(|part| part.documents).filter_map(|document| key_of(&document.value)).collect()
+}
+
+/// Applies a document. False if kubectl stops there: it has no kind (`StreamVisitor.Visit` in `cli-runtime/pkg/resource`).
+fn apply_document(sim: &mut Sim, text: &str, document: &Document, answer: &mut ActionResult) -> bool {
+    if let Some(fault) = manifest::header_fault(&document.value) {
+        let message = fault.to_string();
+        answer.applied.push(Applied { key: None, result: ApplyResult::Refused(Failure::error(&message)) });
+        answer.diagnostics.push(ApplyDiagnostic {
+            line: document.line,
+            columns: (0, 0),
+            message: Message::state(message),
+            error: true,
+            fix: None,
+        });
+        return false;
+    }
+    let (version, kind) = (document.value["apiVersion"].as_str().unwrap_or(""), document.value["kind"].as_str().unwrap_or(""));
+    let problems = strict_errors(version, kind, &document.value);
+    if !problems.is_empty() {
+        let told = problems
+            .iter()
+            .map(|problem| at(text, document, &problem.path, Message::state(&problem.message), suggestion(version, kind, &problem.path)));
+        answer.diagnostics.extend(told);
+        let words: Vec<&str> = problems.iter().map(|problem| problem.message.as_str()).collect();
+        answer.applied.push(Applied { key: None, result: ApplyResult::Refused(Failure::plain(words.join("\n"))) });
+        return true;
+    }
+    // A refusal is part of the history too.
+    answer.changed = true;
+    let mut session = Session::apply(sim, document.value.clone());
+    for applied in std::mem::take(&mut session.applied) {
+        if let ApplyResult::Refused(failure) = &applied.result {
+            answer.diagnostics.extend(refusal(text, document, failure));
+        }
+        answer.applied.push(applied);
+    }
+    if session.exit == Some(0) {
+        answer.lines.extend(waiting::take_lines(&mut session));
+    }
+    // What a cluster does not have and can be had here is said where it is missed.
+    let group = version.split('/').next().unwrap_or("");
+    if group == GATEWAY_GROUP && sim.server().definitions().named(version, kind).is_none() {
+        let message = msg::apply_install(published::GATEWAY_INSTALL);
+        if !answer.diagnostics.iter().any(|told| told.message == message) {
+            answer.diagnostics.push(ApplyDiagnostic { error: false, ..at(text, document, "kind", message, None) });
+        }
+    }
+    let ignored: Vec<ApplyDiagnostic> = without_effect(&document.value)
+        .into_iter()
+        .map(|(path, message)| ApplyDiagnostic { error: false, ..at(text, document, &path, message, None) })
+        .collect();
+    answer.diagnostics.extend(ignored);
+    true
+}
+
+/// What applying a text would do, found on a copy of the simulation, one document at a time: a long manifest must not
+/// hold the page up while somebody types.
+pub struct TrialApply {
+    sim: Sim,
+    applying: ApplyJob,
+}
+
+/// What a trial found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PlannedChanges {
+    /// What would be created and changed.
+    pub changes: Vec<Change>,
+    /// How many objects would stay as they are.
+    pub unchanged: usize,
+    /// What is wrong with the text.
+    pub diagnostics: Rc<Vec<ApplyDiagnostic>>,
+    /// Objects that the text names; nothing if a part of it is not YAML.
+    pub named: Option<Vec<ObjectRef>>,
+}
+
+impl TrialApply {
+    /// Of a text, on a copy of a simulation.
+    pub fn new(sim: &Sim, text: &Rc<str>) -> TrialApply {
+        TrialApply { sim: sim.clone(), applying: ApplyJob::new(sim, text) }
+    }
+
+    /// Tries the next document; the plan when all have been tried.
+    pub fn step(&mut self) -> Option<PlannedChanges> {
+        let answer = self.applying.step(&mut self.sim)?;
+        let unchanged = answer.unchanged();
+        let changes = changes::written(self.sim.journal().from(self.applying.begun));
+        let named = (!answer.unread).then_some(answer.named);
+        Some(PlannedChanges { changes, unchanged, diagnostics: Rc::new(answer.diagnostics), named })
+    }
+}
+
+/// A message at the line of a field, or at the field around it, or at the document's first line.
+fn at(text: &str, document: &Document, path: &str, message: Message, fix: Option<String>) -> ApplyDiagnostic {
+    let place = manifest::locate(text.as_bytes(), document.index, &format!("{}{path}", document.prefix));
+    let (line, column, length) = place.filter(|_| !path.is_empty()).unwrap_or((document.line, 1, 0));
+    ApplyDiagnostic { line, columns: (column - 1, column - 1 + length), message, error: true, fix }
+}
+
+/// A refusal: each of several causes at its field.
+fn refusal(text: &str, document: &Document, failure: &Failure) -> Vec<ApplyDiagnostic> {
+    match &failure.causes[..] {
+        causes @ [_, _, ..] => {
+            causes.iter().map(|cause| at(text, document, &cause.field, Message::state(cause.to_string()), None)).collect()
+        }
+        causes => {
+            let field = causes.first().map_or("", |cause| &cause.field);
+            vec![at(text, document, field, Message::state(failure.message.trim()), None)]
+        }
+    }
+}
+
+/// A field that exists where an unknown one stands, if its name is at most two edits away.
+fn suggestion(version: &str, kind: &str, path: &str) -> Option<String> {
+    let mut at = schema().kind(version, kind)?;
+    let mut steps = path.split('.').peekable();
+    while let Some(step) = steps.next() {
+        let name = step.split('[').next().unwrap_or(step);
+        if steps.peek().is_none() {
+            return nearest(at, name);
+        }
+        let field = schema().field(at, name)?;
+        at = field.kind.trim_start_matches('*');
+        if step.contains('[') {
+            at = k8s_model::schema::list_element(at)?.trim_start_matches('*');
+        }
+    }
+    None
+}
+
+fn nearest(kind: &'static str, name: &str) -> Option<String> {
+    let mut names = Vec::new();
+    let mut open = vec![kind];
+    while let Some(kind) = open.pop() {
+        for field in schema().fields(kind).unwrap_or_default() {
+            if field.inline() {
+                open.push(field.kind.trim_start_matches('*'));
+            } else {
+                names.push(field.json);
+            }
+        }
+    }
+    let close = names.into_iter().map(|known| (distance(name, known), known)).filter(|(edits, _)| *edits <= 2).min();
+    // A field that is there has another fault than its name.
+    let close = close.filter(|(edits, _)| *edits > 0);
+    close.map(|(_, known)| known.to_string())
+}
+
+/// Fields that are accepted and have no effect in this simulation: said once, never silent.
+fn without_effect(value: &Value) -> Vec<(String, Message)> {
+    let kind = value["kind"].as_str().unwrap_or("");
+    let known = Kind::from_api(value["apiVersion"].as_str().unwrap_or(""), kind);
+    if known.is_some_and(|kind| !kind.is_simulated()) {
+        return vec![("kind".into(), msg::diagnostic_not_simulated(kind))];
+    }
+    Vec::new()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_close_name_is_suggested_where_it_exists() {
+        let of = |path: &str| suggestion("apps/v1", "Deployment", path);
+        assert_eq!(of("spec.replica").as_deref(), Some("replicas"));
+        assert_eq!(of("spec.template.spec.containers[0].imagee").as_deref(), Some("image"));
+        assert_eq!(of("spec.something"), None);
+        assert_eq!(of("spec.template.spec.containers[0].image"), None, "its value is wrong, not its name");
+        assert_eq!(distance("replica", "replicas"), 1);
+    }
+
+    #[test]
+    fn the_field_of_a_refusal_is_found() {
+        let text: Rc<str> =
+            "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: d\nspec:\n  replicas: -1\n  selector: {matchLabels: {a: b}}\n  \
+                             template:\n    metadata:\n      labels: {a: c}\n    spec: {containers: [{name: c, image: i}]}\n"
+                .into();
+        let mut sim = Sim::new(controller_runtime::cluster::ClusterConfig::default(), 1);
+        let answer = apply(&mut sim, &text);
+        let ApplyResult::Refused(failure) = &answer.applied[0].result else { panic!("{answer:?}") };
+        let fields: Vec<&str> = failure.causes.iter().map(|cause| cause.field.as_str()).collect();
+        assert_eq!(fields, ["spec.replicas", "spec.template.metadata.labels"]);
+        assert_eq!(answer.diagnostics.iter().map(|told| told.line).collect::<Vec<_>>(), [6, 10]);
+        assert!(answer.lines.is_empty() && answer.diagnostics.iter().all(|told| told.error), "{answer:?}");
+    }
+
+    #[test]
+    fn where_the_gateway_api_is_missed_it_is_said_how_to_install_it() {
+        let mut sim = Sim::new(controller_runtime::cluster::ClusterConfig::default(), 1);
+        let text: Rc<str> =
+            "apiVersion: gateway.networking.k8s.io/v1\nkind: Gateway\nmetadata: {name: g}\nspec: {gatewayClassName: nginx, \
+            listeners: [{name: http, port: 80, protocol: HTTP}]}\n"
+                .into();
+        let told = |sim: &mut Sim| apply(sim, &text).diagnostics.iter().map(|told| told.message.to_string()).collect::<Vec<_>>();
+        let before = told(&mut sim);
+        assert!(before[0].contains("ensure CRDs are installed first") && before[1].ends_with(published::GATEWAY_INSTALL), "{before:?}");
+        run(&mut sim, &mut WaitingCommands::default(), &Command::Kubectl(published::GATEWAY_INSTALL.into()));
+        sim.advance(k8s_model::Time(5_000_000), usize::MAX);
+        assert!(told(&mut sim).is_empty());
+    }
+
+    #[test]
+    fn each_document_is_answered_for() {
+        let config = |data: &str| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c}}\ndata: {{a: {data}}}\n---\n");
+        let text: Rc<str> =
+            [config("x"), config("x"), config("z"), "apiVersion: v1\nkind: Thing\nmetadata: {name: t}\n".into()].concat().into();
+        let mut sim = Sim::new(controller_runtime::cluster::ClusterConfig::default(), 1);
+        let answer = apply(&mut sim, &text);
+        let results: Vec<&ApplyResult> = answer.applied.iter().map(|applied| &applied.result).collect();
+        assert!(
+            matches!(results[..], [ApplyResult::Created, ApplyResult::Unchanged, ApplyResult::Configured, ApplyResult::Refused(_)]),
+            "{results:?}"
+        );
+        assert_eq!((answer.written(), answer.unchanged()), (2, 1));
+        assert_eq!(answer.applied[0].key.as_ref().map(|key| &*key.name), Some("c"));
+    }
+}

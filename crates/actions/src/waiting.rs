@@ -1,0 +1,141 @@
+//! The kubectl commands that still wait: those of the terminal, those beside it, and those of clients.
+
+use super::{ActionResult, OutputLine};
+use k8s_model::Time;
+use cluster::Sim;
+use i18n::msg;
+use kubectl::{Beside, BesideAct, Remotes, Session};
+
+/// Rows of a table that are read or printed at a time: what is long goes on when it is polled.
+const ROWS: usize = 160;
+
+/// Commands of the terminal that wait at a time; above that the oldest is ended.
+const MAX_WAITING: usize = 8;
+
+/// The commands that still wait.
+#[derive(Clone, Debug, Default)]
+pub struct WaitingCommands {
+    /// The kubectl commands of the terminal, oldest first: each as if it had a terminal of its own.
+    pub terminal: Vec<Session>,
+    /// Those of clients of the API server.
+    pub remotes: Remotes,
+    /// Those beside the terminal.
+    pub beside: Beside,
+    /// What they printed when they looked again by themselves, until it is read.
+    pub printed: Vec<OutputLine>,
+}
+
+impl WaitingCommands {
+    /// When the first of those that a page runs looks again by itself or gives up.
+    pub fn deadline_after(&self, now: Time) -> Option<Time> {
+        let terminal = self.terminal.iter().filter_map(Session::deadline).filter(|at| *at > now);
+        terminal.chain(self.beside.deadline_after(now)).min()
+    }
+
+    /// Whether a command of the terminal goes on by itself.
+    pub fn goes_on(&self) -> bool {
+        self.terminal.iter().any(Session::goes_on)
+    }
+
+    /// Whether a command of the terminal waits for a line.
+    pub fn takes_input(&self) -> bool {
+        self.terminal.iter().any(Session::takes_input)
+    }
+
+    /// The text that a command of the terminal waits to have edited.
+    pub fn edits(&self) -> Option<&str> {
+        self.terminal.iter().rev().find_map(Session::edits)
+    }
+
+    /// A line of the terminal: for the newest command that reads lines, or a command of its own.
+    pub(super) fn enter(&mut self, sim: &mut Sim, line: &str) -> ActionResult {
+        if let Some(at) = self.terminal.iter().rposition(Session::takes_input) {
+            return self.input(sim, at, line);
+        }
+        let before = sim.journal().len();
+        let mut session = Session::line(sim, line, ROWS);
+        let mut answer = answer_of(&mut session, sim.journal().len() > before);
+        if session.exit.is_none() {
+            self.terminal.push(session);
+            if self.terminal.len() > MAX_WAITING {
+                let said = msg::console_ended_oldest(&*self.terminal.remove(0).text, MAX_WAITING);
+                answer.lines.insert(0, OutputLine { said: Some(said.clone()), ..OutputLine::new(said.english(), false) });
+            }
+        }
+        answer
+    }
+
+    /// The edited text of the command that waits for it.
+    pub(super) fn edited(&mut self, sim: &mut Sim, text: &str) -> ActionResult {
+        let at = self.terminal.iter().rposition(|session| session.edits().is_some());
+        at.map(|at| self.input(sim, at, text)).unwrap_or_default()
+    }
+
+    fn input(&mut self, sim: &mut Sim, at: usize, text: &str) -> ActionResult {
+        let session = &mut self.terminal[at];
+        session.input(sim, Some(text));
+        let answer = answer_of(session, true);
+        self.terminal.retain(|session| session.exit.is_none());
+        answer
+    }
+
+    /// Lets the commands of the terminal look at what has happened.
+    pub(super) fn poll(&mut self, sim: &mut Sim) -> ActionResult {
+        let mut all = ActionResult::default();
+        for session in &mut self.terminal {
+            let (before, progress) = (sim.journal().len(), session.progress());
+            session.poll(sim);
+            // A script that has come further is part of the history, also where nothing was written: a replay must come as far.
+            let mut answer = answer_of(session, sim.journal().len() > before || session.progress() != progress);
+            (all.changed, all.failed) = (all.changed | answer.changed, all.failed | answer.failed);
+            all.failure = all.failure.or(answer.failure);
+            all.applied.append(&mut answer.applied);
+            all.lines.append(&mut answer.lines);
+        }
+        self.terminal.retain(|session| session.exit.is_none());
+        all
+    }
+
+    /// The newest command of the terminal: the one that ctrl-C ends.
+    pub fn newest(&self) -> Option<&Session> {
+        self.terminal.last()
+    }
+
+    /// Ends the newest command of the terminal, as ctrl-C does; false if none waits.
+    pub(super) fn interrupt(&mut self) -> bool {
+        self.terminal.pop().is_some()
+    }
+
+    /// Does something to a command beside the terminal.
+    pub(super) fn act_beside(&mut self, sim: &mut Sim, id: u32, act: &BesideAct) -> ActionResult {
+        let changed = self.beside.act(sim, id, act);
+        let answer = self.beside.session_mut(id).map(|session| answer_of(session, changed));
+        self.beside.take_ended(id);
+        answer.unwrap_or(ActionResult { changed, ..ActionResult::default() })
+    }
+}
+
+/// What came of a command since it was last asked.
+fn answer_of(session: &mut Session, changed: bool) -> ActionResult {
+    let failed = session.exit.is_some_and(|exit| exit != 0);
+    let applied = std::mem::take(&mut session.applied);
+    let failure = session.failure.as_ref().and_then(|failure| failure.message.lines().next().map(str::to_string));
+    ActionResult { changed, failed, failure, applied, lines: take_lines(session), ..ActionResult::default() }
+}
+
+/// What a command has printed since it was last asked, as a terminal shows it: complaints stand where they came, failures at the end.
+pub(super) fn take_lines(session: &mut Session) -> Vec<OutputLine> {
+    let (out, err) = (std::mem::take(&mut session.stdout), std::mem::take(&mut session.stderr));
+    let mut lines = Vec::new();
+    let mut put = |text: &str, error: bool| lines.extend(text.lines().map(|text| OutputLine::new(text, error)));
+    let (mut printed, mut told, mut failures) = (0, 0, String::new());
+    for (range, at) in std::mem::take(&mut session.among) {
+        put(&out[printed..at], false);
+        put(&err[range.clone()], true);
+        failures.push_str(&err[told..range.start]);
+        (printed, told) = (at, range.end);
+    }
+    put(&out[printed..], false);
+    put(&[&failures, &err[told..]].concat(), true);
+    lines
+}

@@ -1,0 +1,70 @@
+//! Which cluster IPs and node ports the Services have; which Pods use a claim, and which volumes are for it.
+
+use super::server::ApiServer;
+use k8s_model::network::Service;
+use k8s_model::{Kind, Object, Str};
+use sim_core::tree::Tree;
+use std::rc::Rc;
+
+/// What is allocated, and how often: what is given to a Service that asks for it may be there twice.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Addresses {
+    ips: Tree<Str, u32>,
+    ports: Tree<i32, u32>,
+    /// The last addresses and ports tried.
+    pub next_ip: u32,
+    pub next_port: u16,
+}
+
+fn ip(object: &Object) -> &Str {
+    &object.body::<Service>().spec.cluster_ip
+}
+
+fn ports(object: &Object) -> impl Iterator<Item = i32> {
+    object.body::<Service>().spec.ports.iter().map(|port| port.node_port).filter(|port| *port != 0)
+}
+
+fn count<K: Ord + Clone>(counts: &mut Tree<K, u32>, key: K, is_new: bool) {
+    let n = counts.get_or_insert_with(key.clone(), || 0);
+    *n = if is_new { *n + 1 } else { *n - 1 };
+    if *n == 0 {
+        counts.remove(&key);
+    }
+}
+
+impl Addresses {
+    /// Applies a change of an object.
+    pub fn change(&mut self, old: Option<&Rc<Object>>, new: Option<&Rc<Object>>) {
+        for (object, is_new) in new.map(|new| (new, true)).into_iter().chain(old.map(|old| (old, false))) {
+            if object.kind != Kind::Service {
+                return;
+            }
+            count(&mut self.ips, ip(object).clone(), is_new);
+            ports(object).for_each(|port| count(&mut self.ports, port, is_new));
+        }
+    }
+
+    /// Whether another Service has this address.
+    pub fn is_taken(&self, asked: &str, own: Option<&Object>) -> bool {
+        let own = u32::from(own.is_some_and(|own| ip(own) == asked));
+        self.ips.get(&asked.into()).is_some_and(|n| *n > own)
+    }
+
+    /// Whether another Service has this node port.
+    pub fn is_open(&self, asked: i32, own: Option<&Object>) -> bool {
+        let own = own.map_or(0, |own| ports(own).filter(|port| *port == asked).count());
+        self.ports.get(&asked).is_some_and(|n| *n as usize > own)
+    }
+}
+
+impl ApiServer {
+    /// The Pods of a namespace that may use a claim, by name.
+    pub fn users_of(&self, namespace: &str, claim: &str) -> Vec<&Rc<Object>> {
+        self.references.users(namespace, claim, self.objects.of(Kind::Pod))
+    }
+
+    /// The volumes that may be reserved for a claim of this namespace and name, or for none, by name.
+    pub fn volumes_for(&self, claim: Option<(&str, &str)>) -> Vec<&Rc<Object>> {
+        self.references.volumes(claim, self.objects.of(Kind::PersistentVolume))
+    }
+}

@@ -1,0 +1,184 @@
+//! A write of a client as data: it is sent, kept, and sent again where a history is repeated.
+
+use super::managers::{DuplicateField, Manager, Unknown};
+use super::{ApiError, ApiServer, Delete, Origin, Patch, Propagation, Subresource, UserInfo};
+use k8s_model::{Object, ObjectRef, Uid};
+use crate::why::Why;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::rc::Rc;
+
+/// A request that writes, and in whose name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClientRequest {
+    /// What the history says of it.
+    pub told: String,
+    /// What it needs permission for: `create`, `update`, `patch`…
+    pub verb: String,
+    /// The name that its fields are managed under.
+    pub manager: String,
+    /// The part of the object that it is about.
+    #[serde(default, skip_serializing_if = "Subresource::is_main")]
+    pub part: Subresource,
+    /// What happens to unknown fields.
+    #[serde(default)]
+    pub unknown: Unknown,
+    /// Fields that stand twice in its body.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repeated: Vec<DuplicateField>,
+    /// Whom it is made as, if not as the administrator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<UserInfo>,
+    /// The version that its address names, if it is not that of what is written.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub api_version: String,
+    /// What is written.
+    pub write: ClientWrite,
+}
+
+/// What a client writes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ClientWrite {
+    /// A new object.
+    Create(Value),
+    /// An object in place of the old one.
+    Update(Value),
+    /// Server-side apply; `true` takes fields from other managers.
+    Apply(Value, bool),
+    /// A change of an object or of a part of it.
+    Patch(Name, Patch, Value),
+    /// Another number of replicas.
+    Scale(Name, i64),
+    /// A deletion.
+    Delete(Name, DeleteOptions),
+    /// An eviction of a Pod.
+    Evict(Name, DeleteOptions),
+    /// A Pod is bound to the node of this name.
+    Bind(Name, String),
+    /// Whether anything still holds a namespace that is deleted.
+    Finalize(Name, bool),
+}
+
+/// How something is deleted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeleteOptions(Option<i64>, Propagation, Option<String>);
+
+impl From<Delete> for DeleteOptions {
+    fn from(how: Delete) -> DeleteOptions {
+        DeleteOptions(how.grace_seconds, how.propagation, how.uid.map(|uid| uid.to_string()))
+    }
+}
+
+impl DeleteOptions {
+    fn delete(&self) -> Delete {
+        Delete { grace_seconds: self.0, propagation: self.1, uid: self.2.as_deref().and_then(Uid::parse) }
+    }
+}
+
+/// An object as a request names it: a kind may be defined only later.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Name(String, String, String, String);
+
+impl Name {
+    /// That of an object.
+    pub fn of(key: &ObjectRef) -> Name {
+        Name(key.kind.api_version().to_string(), key.kind.name().to_owned(), key.namespace.to_string(), key.name.to_string())
+    }
+
+    fn key(&self, server: &ApiServer) -> Result<ObjectRef, ApiError> {
+        let Name(version, kind, namespace, name) = self;
+        let unknown = || ApiError::bad_request(format!("no matches for kind {kind:?} in version {version:?}"));
+        let kind = server.definitions().stored(version, kind).ok_or_else(unknown)?;
+        Ok(ObjectRef::new(kind, namespace, name))
+    }
+}
+
+/// The object that a request has written or deleted.
+#[derive(Clone, Debug)]
+pub struct Written {
+    /// The object; an eviction answers with none.
+    pub object: Option<Rc<Object>>,
+    /// It was deleted at once.
+    pub gone: bool,
+}
+
+impl ClientWrite {
+    /// The version of what is written.
+    pub fn api_version(&self) -> &str {
+        match self {
+            ClientWrite::Create(value) | ClientWrite::Update(value) | ClientWrite::Apply(value, _) => {
+                value["apiVersion"].as_str().unwrap_or("")
+            }
+            ClientWrite::Patch(name, ..)
+            | ClientWrite::Scale(name, _)
+            | ClientWrite::Delete(name, _)
+            | ClientWrite::Evict(name, _)
+            | ClientWrite::Bind(name, _)
+            | ClientWrite::Finalize(name, _) => &name.0,
+        }
+    }
+}
+
+impl ClientRequest {
+    /// The origin of its writes.
+    pub fn origin(&self, origin: Origin) -> Origin {
+        let manager = Manager::update(&self.manager, self.part.word()).with_unknown(self.unknown).with_repeated(&self.repeated);
+        let named = if self.api_version.is_empty() { self.write.api_version() } else { &self.api_version };
+        let manager = manager.with_api_version(named);
+        Origin { manager: Some(Rc::new(manager)), user: self.user.clone().map(Rc::new), ..origin }
+    }
+
+    /// Sends it to a server.
+    ///
+    /// # Errors
+    /// Whatever the server refuses it with.
+    pub fn send(&self, server: &mut ApiServer, origin: &Origin) -> Result<Written, ApiError> {
+        let written = |object| Written { object: Some(object), gone: false };
+        match &self.write {
+            ClientWrite::Create(value) => {
+                server.authorize_value(origin, &self.verb, value, "")?;
+                server.create_value(origin, value.clone(), Why::Asked).map(written)
+            }
+            ClientWrite::Update(value) => {
+                server.authorize_value(origin, &self.verb, value, "")?;
+                server.update_value(origin, value.clone(), Why::Asked).map(written)
+            }
+            ClientWrite::Apply(value, force) => {
+                server.authorize_value(origin, &self.verb, value, self.part.word())?;
+                server.apply(origin, value.clone(), *force, Why::Asked).map(written)
+            }
+            ClientWrite::Patch(name, how, change) => {
+                let key = name.key(server)?;
+                server.authorize(origin, &self.verb, &key, self.part.word())?;
+                server.patch_part(origin, &key, self.part, (*how, change), Why::Asked).map(written)
+            }
+            ClientWrite::Scale(name, replicas) => {
+                let key = name.key(server)?;
+                server.authorize(origin, &self.verb, &key, self.part.word())?;
+                server.scale(origin, &key, *replicas, Why::Asked).map(written)
+            }
+            ClientWrite::Delete(name, how) => {
+                let key = name.key(server)?;
+                server.authorize(origin, &self.verb, &key, "")?;
+                let object = server.delete(origin, &key, how.delete(), Why::Asked)?;
+                Ok(Written { gone: server.get(&key).is_none(), object: Some(object) })
+            }
+            ClientWrite::Bind(name, node) => {
+                let key = name.key(server)?;
+                server.authorize(origin, &self.verb, &key, "binding")?;
+                server.bind(origin, &key, node, Why::Asked).map(|_| Written { object: None, gone: false })
+            }
+            ClientWrite::Finalize(name, held) => {
+                let key = name.key(server)?;
+                server.authorize(origin, &self.verb, &key, "finalize")?;
+                server.finalize(origin, &key, *held, Why::Asked).map(written)
+            }
+            ClientWrite::Evict(name, how) => {
+                let key = name.key(server)?;
+                server.authorize(origin, &self.verb, &key, "eviction")?;
+                server.evict(origin, &key, how.delete(), Why::Asked).map(|()| Written { object: None, gone: false })
+            }
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! The kinds that CustomResourceDefinitions add: their names, versions, schemas, columns and subresources.
+//!
+//! Guarantees: which kinds are served follows from the stored definitions alone: one is served from when it is established until it
+//! is gone; its name is remembered, as kubectl's cache does. Models `apiextensions-apiserver/pkg/apiserver/customresource_handler.go`.
+
+mod requests;
+mod rules;
+mod schema;
+
+use k8s_model::cel::Program;
+use k8s_model::kind::CustomNames;
+use k8s_model::{Body, Kind, Object};
+use serde_json::Value;
+use std::cmp::Reverse;
+use std::rc::Rc;
+
+pub(super) use schema::{go_type, problems, read_rules, untyped};
+
+/// Keeps a definition until its objects are gone.
+pub const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
+
+/// A column of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PrinterColumn {
+    /// `Length`
+    pub name: String,
+    /// `integer`
+    pub kind: String,
+    /// `.spec.length`
+    pub path: String,
+    /// Only `-o wide` shows it.
+    pub wide: bool,
+}
+
+/// Where the objects of a definition keep their scale, as JSON paths.
+#[derive(Clone, Debug, Default)]
+pub struct ScalePaths {
+    /// Replicas of the spec.
+    pub replicas: String,
+    /// Replicas of the status.
+    pub status_replicas: String,
+    /// The label selector as text, empty if there is none.
+    pub selector: String,
+}
+
+/// A version of a kind.
+#[derive(Clone, Debug)]
+pub struct Version {
+    /// `v1`
+    pub name: String,
+    /// What clients that use it are warned of, if it is deprecated.
+    pub deprecation: Option<String>,
+    /// `openAPIV3Schema`
+    pub schema: Rc<Value>,
+    /// Whether the status is a subresource.
+    pub status: bool,
+    /// Where its objects keep their scale, if they can be scaled.
+    pub scale: Option<ScalePaths>,
+    /// JSON paths of the fields that its objects can be selected by, beside name and namespace.
+    pub selectable: Vec<String>,
+    /// Its own columns, if it has any.
+    pub columns: Vec<PrinterColumn>,
+    /// The rules of its schema, by the path of the schema.
+    rules: Rc<Vec<(String, Program)>>,
+}
+
+/// A kind that a CustomResourceDefinition adds.
+#[derive(Clone, Debug)]
+pub struct Definition {
+    /// Its name here.
+    pub kind: Kind,
+    /// `boat`
+    pub singular: String,
+    /// Short names.
+    pub short: Vec<String>,
+    /// Categories, such as `all`.
+    pub categories: Vec<String>,
+    /// The versions that are served, the preferred one first.
+    pub versions: Vec<Version>,
+    /// Whether the definition is there; one that is gone is only remembered.
+    pub served: bool,
+    /// Its objects are being deleted.
+    pub terminating: bool,
+}
+
+impl Definition {
+    /// Reads a definition that has been established.
+    fn read(object: &Object, known: Option<Kind>) -> Option<Definition> {
+        let Body::Other(body) = &object.body else { return None };
+        let spec = body.get("spec")?;
+        let conditions = body.get("status").and_then(|status| status["conditions"].as_array());
+        let holds = |kind: &str| conditions.into_iter().flatten().any(|c| c["type"] == kind && c["status"] == "True");
+        if !holds("Established") {
+            return None;
+        }
+        let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
+        let texts = |value: &Value| value.as_array().into_iter().flatten().map(text).collect::<Vec<String>>();
+        let names = &spec["names"];
+        let served = spec["versions"].as_array()?.iter().filter(|version| version["served"] == true);
+        let (group, kind) = (spec["group"].as_str().unwrap_or(""), spec["names"]["kind"].as_str().unwrap_or(""));
+        let mut versions: Vec<Version> = served.map(|version| Version::read(version, group, kind)).collect();
+        k8s_model::sort::sort_by_key(&mut versions, |version| Reverse(rank(&version.name)));
+        let (group, name, plural) = (text(&spec["group"]), text(&names["kind"]), text(&names["plural"]));
+        let names_of = CustomNames {
+            group: &group,
+            version: &versions.first()?.name,
+            name: &name,
+            plural: &plural,
+            namespaced: spec["scope"] != "Cluster",
+        };
+        Some(Definition {
+            // Its objects keep the name that they were stored with.
+            kind: known.or_else(|| Kind::custom(names_of))?,
+            singular: text(&names["singular"]),
+            short: texts(&names["shortNames"]),
+            categories: texts(&names["categories"]),
+            versions,
+            served: true,
+            terminating: object.meta.is_deleting(),
+        })
+    }
+
+    /// The version of this name, or the preferred one.
+    pub fn version(&self, name: &str) -> &Version {
+        // There is at least one.
+        self.versions.iter().find(|version| version.name == name).unwrap_or(&self.versions[0])
+    }
+
+    /// Whether a word such as `bt`, `boats.harbour.example.com` or `boats.v1.harbour.example.com` means it.
+    fn is_meant(&self, word: &str) -> bool {
+        let info = self.kind.info();
+        let (resource, group) = word.split_once('.').unwrap_or((word, ""));
+        let named = resource == info.plural
+            || resource == self.singular
+            || resource == info.name.to_ascii_lowercase()
+            || self.short.iter().any(|short| short == resource);
+        let versioned = || group.split_once('.').is_some_and(|(v, of)| of == info.group && self.versions.iter().any(|own| own.name == v));
+        named && (group.is_empty() || group == info.group || versioned())
+    }
+}
+
+impl Version {
+    fn read(version: &Value, group: &str, kind: &str) -> Version {
+        let text = |value: &Value| value.as_str().unwrap_or("").to_owned();
+        let column = |column: &Value| PrinterColumn {
+            name: text(&column["name"]),
+            kind: text(&column["type"]),
+            path: text(&column["jsonPath"]),
+            wide: column["priority"].as_i64().is_some_and(|priority| priority > 0),
+        };
+        let schema = version["schema"]["openAPIV3Schema"].clone();
+        let subresources = &version["subresources"];
+        let usual = || format!("{group}/{} {kind} is deprecated", text(&version["name"]));
+        let warning = || version["deprecationWarning"].as_str().map_or_else(usual, str::to_owned);
+        Version {
+            name: text(&version["name"]),
+            deprecation: (version["deprecated"] == true).then(warning),
+            rules: Rc::new(read_rules(&schema, &mut |_, _| {})),
+            schema: Rc::new(schema),
+            status: subresources.get("status").is_some_and(|status| !status.is_null()),
+            scale: subresources.get("scale").filter(|scale| scale.is_object()).map(|scale| ScalePaths {
+                replicas: text(&scale["specReplicasPath"]),
+                status_replicas: text(&scale["statusReplicasPath"]),
+                selector: text(&scale["labelSelectorPath"]),
+            }),
+            selectable: version["selectableFields"].as_array().into_iter().flatten().map(|field| text(&field["jsonPath"])).collect(),
+            columns: version["additionalPrinterColumns"].as_array().into_iter().flatten().map(column).collect(),
+        }
+    }
+}
+
+/// Stable versions go before beta and alpha ones, newer before older, others last.
+fn rank(name: &str) -> (u8, u32, u32) {
+    let digits = |text: &str| text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let Some(rest) = name.strip_prefix('v') else { return (0, 0, 0) };
+    let (major, rest) = rest.split_at(digits(rest));
+    let Ok(major) = major.parse() else { return (0, 0, 0) };
+    for (word, stage) in [("beta", 2), ("alpha", 1)] {
+        if let Some(minor) = rest.strip_prefix(word) {
+            return minor.parse().map_or((0, 0, 0), |minor| (stage, major, minor));
+        }
+    }
+    if rest.is_empty() { (3, major, 0) } else { (0, 0, 0) }
+}
+
+/// All definitions, those that are gone included.
+#[derive(Clone, Debug, Default)]
+pub struct Definitions {
+    all: Rc<Vec<Rc<Definition>>>,
+}
+
+impl Definitions {
+    /// The kinds that are served, in the order of their names.
+    pub fn served(&self) -> impl Iterator<Item = &Rc<Definition>> {
+        self.all.iter().filter(|definition| definition.served)
+    }
+
+    /// The definition of a kind that is served.
+    pub fn of(&self, kind: Kind) -> Option<&Rc<Definition>> {
+        self.served().find(|definition| definition.kind == kind)
+    }
+
+    /// What clients are warned of that use a version of a kind (the preferred one if it is empty).
+    pub fn deprecation(&self, kind: Kind, version: &str) -> Option<String> {
+        let custom = || self.of(kind).and_then(|definition| definition.version(version).deprecation.clone());
+        kind.deprecation().map(str::to_owned).or_else(custom)
+    }
+
+    /// Whether a kind is served.
+    pub fn serves(&self, kind: Kind) -> bool {
+        !kind.is_custom() || self.of(kind).is_some()
+    }
+
+    /// The kind that an `apiVersion` and `kind` name.
+    pub fn named(&self, api_version: &str, kind: &str) -> Option<Kind> {
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        let custom = self.served().find(|definition| {
+            let info = definition.kind.info();
+            info.name == kind && info.group == group && definition.versions.iter().any(|own| own.name == version)
+        });
+        let built_in = || Kind::from_api(api_version, kind).filter(|kind| !kind.is_custom());
+        custom.map(|definition| definition.kind).or_else(built_in)
+    }
+
+    /// The kind that stored objects name: of several that a definition has had under one name, such as in another scope, the one served.
+    pub fn stored(&self, api_version: &str, kind: &str) -> Option<Kind> {
+        let is = |definition: &&Rc<Definition>| definition.kind.name() == kind && definition.kind.api_version() == api_version;
+        self.served().find(is).map(|definition| definition.kind).or_else(|| Kind::from_api(api_version, kind))
+    }
+
+    /// The kind that a word of the command line means; one that is gone is still known by its name.
+    pub fn meant(&self, word: &str) -> Option<Kind> {
+        let lower = word.to_ascii_lowercase();
+        let custom = |served: bool| {
+            let found = self.all.iter().find(|definition| definition.served == served && definition.is_meant(&lower));
+            found.map(|definition| definition.kind)
+        };
+        Kind::from_word(word).filter(|kind| !kind.is_custom()).or_else(|| custom(true)).or_else(|| custom(false))
+    }
+
+    /// The kinds of a category.
+    pub fn category(&self, name: &str) -> Vec<Kind> {
+        self.served().filter(|definition| definition.categories.iter().any(|own| own == name)).map(|definition| definition.kind).collect()
+    }
+
+    /// Takes note of a definition that was written.
+    pub(super) fn take(&mut self, object: &Object) {
+        let same = |definition: &Rc<Definition>| {
+            let info = definition.kind.info();
+            definition.served && *object.meta.name == *format!("{}.{}", info.plural, info.group)
+        };
+        let place = self.all.iter().position(same);
+        let Some(new) = Definition::read(object, place.map(|at| self.all[at].kind)) else { return };
+        let all = Rc::make_mut(&mut self.all);
+        match place {
+            Some(at) => all[at] = Rc::new(new),
+            None => {
+                all.retain(|old| old.kind != new.kind);
+                all.push(Rc::new(new));
+                k8s_model::sort::sort_by_key(all, |definition| definition.kind);
+            }
+        }
+    }
+
+    /// Takes note that a definition is gone.
+    pub(super) fn forget(&mut self, object: &Object) {
+        for definition in Rc::make_mut(&mut self.all) {
+            let info = definition.kind.info();
+            if *object.meta.name == *format!("{}.{}", info.plural, info.group) {
+                Rc::make_mut(definition).served = false;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rank;
+
+    #[test]
+    fn the_newest_stable_version_is_preferred() {
+        let mut names = ["foo", "v1alpha1", "v2", "v1beta2", "v1", "v1beta1", "v10"];
+        names.sort_by_key(|name| std::cmp::Reverse(rank(name)));
+        assert_eq!(names, ["v10", "v2", "v1", "v1beta2", "v1beta1", "v1alpha1", "foo"]);
+    }
+}

@@ -1,0 +1,246 @@
+//! Label selectors as text: their grammar, and the API server's words for what it does not allow.
+//!
+//! Models `apimachinery/pkg/labels/selector.go`.
+
+use super::validation::{ErrorType, FieldError, is_label_value, is_qualified_name};
+use k8s_model::selector::{LabelSelector, Requirement as Expression};
+use serde_json::Value;
+use std::rc::Rc;
+
+const OPERATORS: &str = "in, notin, =, ==, !=, gt, lt";
+
+/// One condition on an object's labels.
+#[derive(Clone, Debug)]
+pub struct Requirement {
+    key: String,
+    operator: Operator,
+    values: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Operator {
+    In,
+    NotIn,
+    Exists,
+    DoesNotExist,
+    GreaterThan,
+    LessThan,
+}
+
+impl Requirement {
+    /// Whether the labels of an object meet the condition.
+    pub fn matches(&self, labels: &Value) -> bool {
+        let value = labels.get(&self.key).and_then(Value::as_str);
+        let listed = value.is_some_and(|value| self.values.iter().any(|own| own == value));
+        let number = |text: Option<&str>| text.and_then(|text| text.parse::<i64>().ok());
+        let compared = number(value).zip(number(self.values.first().map(String::as_str)));
+        match self.operator {
+            Operator::In => listed,
+            Operator::NotIn => !listed,
+            Operator::Exists => value.is_some(),
+            Operator::DoesNotExist => value.is_none(),
+            Operator::GreaterThan => compared.is_some_and(|(value, limit)| value > limit),
+            Operator::LessThan => compared.is_some_and(|(value, limit)| value < limit),
+        }
+    }
+
+    /// A condition whose key and values have the form of labels.
+    fn new(key: &str, operator: Operator, mut values: Vec<String>) -> Result<Requirement, String> {
+        let invalid = |field: String, value: &str, detail: String| {
+            FieldError { field, fault: ErrorType::Invalid, value: format!("{value:?}"), detail }.to_string()
+        };
+        let mut errors = Vec::new();
+        for (index, value) in values.iter().enumerate() {
+            if matches!(operator, Operator::GreaterThan | Operator::LessThan) && value.parse::<i64>().is_err() {
+                let detail = "for 'Gt', 'Lt' operators, the value must be an integer".to_owned();
+                errors.push(invalid(format!("values[{index}]"), value, detail));
+            }
+        }
+        k8s_model::sort::sort(&mut values);
+        values.dedup();
+        for (index, value) in values.iter().enumerate() {
+            errors.extend(is_label_value(value).map(|detail| invalid(format!("values[{index}][{key}]"), value, detail)));
+        }
+        match &errors[..] {
+            [] => Ok(Requirement { key: key.to_owned(), operator, values }),
+            [one] => Err(one.clone()),
+            several => Err(format!("[{}]", several.join(", "))),
+        }
+    }
+}
+
+/// Reads a label selector as one of objects.
+///
+/// # Errors
+/// The API server's message.
+pub fn read(text: &str) -> Result<LabelSelector, String> {
+    let mut selector = LabelSelector::default();
+    for Requirement { key, operator, values } in parse(text)? {
+        let operator = match (operator, &values[..]) {
+            (Operator::In, [value]) => {
+                Rc::make_mut(&mut selector.match_labels).insert(key.into(), value.into());
+                continue;
+            }
+            (Operator::In, _) => "In",
+            (Operator::NotIn, _) => "NotIn",
+            (Operator::Exists, _) => "Exists",
+            (Operator::DoesNotExist, _) => "DoesNotExist",
+            (Operator::GreaterThan, _) => "Gt",
+            (Operator::LessThan, _) => "Lt",
+        };
+        let values = values.into_iter().map(Into::into).collect();
+        selector.match_expressions.push(Expression { key: key.into(), operator: operator.into(), values });
+    }
+    Ok(selector)
+}
+
+/// A selector of objects as text, by key.
+pub fn show(selector: &LabelSelector) -> String {
+    let labels = selector.match_labels.iter().map(|(key, value)| (key.clone(), format!("{key}={value}")));
+    let expressions = selector.match_expressions.iter().map(|expression| {
+        let one = LabelSelector { match_expressions: vec![expression.clone()], ..LabelSelector::default() };
+        (expression.key.clone(), one.to_string())
+    });
+    let mut all: Vec<_> = labels.chain(expressions).collect();
+    k8s_model::sort::sort_by_key(&mut all, |(key, _)| key.clone());
+    all.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join(",")
+}
+
+/// Splits a selector into symbols and words; a symbol that is none is an error where it is read.
+fn tokens(text: &str) -> Vec<&str> {
+    let is_symbol = |c: char| matches!(c, '=' | '!' | '(' | ')' | ',' | '>' | '<');
+    let is_space = |c: char| matches!(c, ' ' | '\t' | '\r' | '\n');
+    let mut tokens = Vec::new();
+    let mut rest = text.trim_start_matches(is_space);
+    while let Some(first) = rest.chars().next() {
+        let length = match first {
+            _ if rest.starts_with("==") || rest.starts_with("!=") => 2,
+            first if is_symbol(first) => first.len_utf8(),
+            _ => rest.find(|c| is_symbol(c) || is_space(c)).unwrap_or(rest.len()),
+        };
+        let (token, after) = rest.split_at(length);
+        tokens.push(token);
+        rest = after.trim_start_matches(is_space);
+    }
+    tokens
+}
+
+/// Reads a label selector.
+///
+/// # Errors
+/// The API server's message.
+pub fn parse(text: &str) -> Result<Vec<Requirement>, String> {
+    let mut parser = Parser { tokens: tokens(text), position: 0 };
+    let mut requirements = Vec::new();
+    loop {
+        match parser.peek() {
+            "" => return Ok(requirements),
+            token if token == "!" || is_identifier(token) => {
+                requirements.push(parser.requirement().map_err(|problem| format!("unable to parse requirement: {problem}"))?);
+            }
+            token => return Err(format!("found '{token}', expected: !, identifier, or 'end of string'")),
+        }
+        match parser.next() {
+            "" => return Ok(requirements),
+            "," => {
+                let next = parser.peek();
+                if next != "!" && !is_identifier(next) {
+                    return Err(format!("found '{next}', expected: identifier after ','"));
+                }
+            }
+            token => return Err(format!("found '{token}', expected: ',' or 'end of string'")),
+        }
+    }
+}
+
+fn is_identifier(token: &str) -> bool {
+    !matches!(token, "" | "=" | "==" | "!=" | "!" | "(" | ")" | "," | ">" | "<")
+}
+
+struct Parser<'a> {
+    tokens: Vec<&'a str>,
+    position: usize,
+}
+
+impl<'a> Parser<'a> {
+    /// The next token, empty at the end.
+    fn peek(&self) -> &'a str {
+        self.tokens.get(self.position).copied().unwrap_or("")
+    }
+
+    fn next(&mut self) -> &'a str {
+        let token = self.peek();
+        self.position += 1;
+        token
+    }
+
+    fn requirement(&mut self) -> Result<Requirement, String> {
+        let negated = self.peek() == "!";
+        self.position += usize::from(negated);
+        let key = self.next();
+        if !is_identifier(key) {
+            return Err(format!("found '{key}', expected: identifier"));
+        }
+        let faults = is_qualified_name(key);
+        if !faults.is_empty() {
+            let detail = faults.join("; ");
+            return Err(FieldError { field: "<nil>".to_owned(), fault: ErrorType::Invalid, value: format!("{key:?}"), detail }.to_string());
+        }
+        if negated {
+            return Requirement::new(key, Operator::DoesNotExist, Vec::new());
+        }
+        if matches!(self.peek(), "" | ",") {
+            return Requirement::new(key, Operator::Exists, Vec::new());
+        }
+        let operator = match self.next() {
+            "in" => Operator::In,
+            "=" | "==" => Operator::In,
+            "notin" | "!=" => Operator::NotIn,
+            ">" => Operator::GreaterThan,
+            "<" => Operator::LessThan,
+            token => return Err(format!("found '{token}', expected: {OPERATORS}")),
+        };
+        let is_set = matches!(self.tokens[self.position - 1], "in" | "notin");
+        let values = if is_set { self.values()? } else { vec![self.value()?] };
+        Requirement::new(key, operator, values)
+    }
+
+    /// The value after `=`; none is the empty one.
+    fn value(&mut self) -> Result<String, String> {
+        match self.peek() {
+            "" | "," => Ok(String::new()),
+            token if is_identifier(token) => Ok(self.next().to_owned()),
+            token => Err(format!("found '{token}', expected: identifier")),
+        }
+    }
+
+    /// The values between parentheses; a missing one is the empty one.
+    fn values(&mut self) -> Result<Vec<String>, String> {
+        match self.next() {
+            "(" => {}
+            token => return Err(format!("found '{token}' expected: '('")),
+        }
+        let mut values = Vec::new();
+        match self.peek() {
+            ")" | "," => {}
+            token if is_identifier(token) => {}
+            token => return Err(format!("found '{token}', expected: ',', ')' or identifier")),
+        }
+        loop {
+            let token = self.peek();
+            if is_identifier(token) {
+                self.position += 1;
+                values.push(token.to_owned());
+            } else if matches!(token, ")" | ",") {
+                values.push(String::new());
+            } else {
+                return Err(format!("found '{token}', expected: ',', or identifier"));
+            }
+            match self.next() {
+                ")" => return Ok(values),
+                "," => {}
+                token => return Err(format!("found '{token}', expected: ',' or ')'")),
+            }
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Managed fields, and server-side apply.
+//!
+//! Guarantees: managed fields cost ordinary writes nothing. They are derived from the journal on demand: each write
+//! of an object is compared with the version before; only applied field sets, which no comparison shows, are stored there.
+//! Models `apimachinery/pkg/util/managedfields` and `structured-merge-diff/v6/merge`.
+
+mod apply;
+mod fields;
+mod given;
+mod history;
+mod manager;
+
+use super::server::ApiServer;
+use k8s_model::meta::LAST_APPLIED;
+use k8s_model::object::compared;
+use k8s_model::{Kind, Object, ObjectRef, Str};
+use crate::journal::{Actor, Entry, Op, Record};
+use fields::{FieldSet, Shape};
+pub use history::ManagedHistory;
+pub use manager::{DuplicateField, Manager, Unknown};
+pub(super) use manager::{Fields, Managed};
+use serde_json::{Map, Value, json};
+use std::rc::Rc;
+
+/// Metadata written by the server, which has no manager.
+const OWN: [&str; 10] = [
+    "name",
+    "namespace",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "selfLink",
+    "uid",
+    "generation",
+    "managedFields",
+    "resourceVersion",
+];
+
+impl ApiServer {
+    /// `metadata.managedFields` of an object, in the server's order.
+    pub fn managed_fields(&self, key: &ObjectRef) -> Value {
+        let mut all = self.managers(key);
+        k8s_model::sort::sort_by_key(&mut all, |m| (!m.applies, m.time, m.manager.clone(), m.subresource));
+        let entry = |m: Managed| {
+            let mut entry = json!({"apiVersion": key.kind.api_version(), "fieldsType": "FieldsV1", "fieldsV1": m.fields, "manager": m.manager.as_str(),
+                "operation": if m.applies { "Apply" } else { "Update" }, "time": self.wall_at(m.time).rfc3339()});
+            if !m.subresource.is_empty() {
+                entry["subresource"] = m.subresource.into();
+            }
+            entry
+        };
+        all.into_iter().map(entry).collect()
+    }
+
+    /// The managers of a live object, from its creation on.
+    fn managers(&self, key: &ObjectRef) -> Vec<Managed> {
+        let mut all = Vec::new();
+        for entry in self.journal().iter() {
+            let Record::Write { op, object, before } = &entry.record else { continue };
+            if object.kind != key.kind || object.meta.name != key.name || object.meta.namespace != key.namespace {
+                continue;
+            }
+            if *op != Op::Modified {
+                all.clear();
+            }
+            if let Some(write) = FieldWrite::of(entry, *op, object, before.as_deref()) {
+                write.apply(&mut all);
+            }
+        }
+        all
+    }
+}
+
+/// What a write does to the fields of an object, and who writes.
+struct FieldWrite<'a> {
+    entry: &'a Entry,
+    kind: Kind,
+    name: Str,
+    subresource: &'static str,
+    applies: bool,
+    changes: fields::Changes,
+    /// What is changed or removed.
+    touched: FieldSet,
+    /// Whether it ends client-side apply: the object before had its annotation.
+    migrates: bool,
+}
+
+impl<'a> FieldWrite<'a> {
+    /// The write of an entry; nothing if it concerns no manager.
+    fn of(entry: &'a Entry, op: Op, object: &Object, before: Option<&Object>) -> Option<FieldWrite<'a>> {
+        let (kind, shape) = (object.kind, Shape::of_kind(object.kind));
+        let changes = match (op, before) {
+            (Op::Modified, Some(before)) => {
+                let (before, after) = compared(before, object);
+                fields::compare(shape, &plain(before), &plain(after))
+            }
+            (Op::Added, _) => {
+                let mut value = plain(object.to_value());
+                value.as_object_mut().map(|map| map.remove("status"));
+                fields::compare(shape, &json!({}), &value)
+            }
+            _ => return None,
+        };
+        let mut changes = changes;
+        if entry.manager.as_deref().is_some_and(|m| m.applies && m.name == KUBECTL) {
+            // The server keeps the annotation of client-side apply up to date, which makes nobody its manager.
+            changes.changed = fields::difference(&changes.changed, &last_applied(kind));
+        }
+        let touched = fields::union(&changes.changed, &changes.removed);
+        let named = entry.manager.as_deref();
+        let migrates = op == Op::Modified
+            && named.is_some_and(|m| m.migrates)
+            && before.is_some_and(|before| before.meta.annotation(LAST_APPLIED).is_some());
+        let (name, subresource) = match named {
+            Some(manager) => (manager.name.clone(), manager.subresource),
+            None => (component(&entry.actor), part(&entry.actor, kind, &touched)),
+        };
+        let applies = named.is_some_and(|m| m.applies);
+        let concerns = applies || !touched.is_empty() || named.is_some_and(|m| m.given.is_some());
+        concerns.then_some(FieldWrite { entry, kind, name, subresource, applies, changes, touched, migrates })
+    }
+
+    /// The managers that its client names in place of all that were there.
+    fn given(&self) -> Option<&'a [Managed]> {
+        self.entry.manager.as_deref()?.given.as_deref()
+    }
+
+    /// Takes it into account.
+    fn apply(self, all: &mut Vec<Managed>) {
+        if let Some(given) = self.given() {
+            *all = given.to_vec();
+            if !self.applies && self.touched.is_empty() {
+                return;
+            }
+        }
+        let FieldWrite { entry, kind, name, subresource, applies, changes, touched, migrates } = self;
+        for other in all.iter_mut().filter(|m| !m.is(&name, subresource, applies)) {
+            other.fields = fields::difference(&other.fields, &touched);
+        }
+        let own = all.iter().position(|m| m.is(&name, subresource, applies));
+        let before = own.map(|at| all.remove(at).fields).unwrap_or_default();
+        let fields = match entry.manager.as_deref().map(|m| &m.fields) {
+            Some(Fields::Applied(fields)) => fields.clone(),
+            Some(Fields::Created(object)) => fields_created(object),
+            _ => fields::union(&fields::difference(&before, &changes.removed), &changes.changed),
+        };
+        all.push(Managed { manager: name, subresource, applies, time: entry.time, fields });
+        if applies && migrates {
+            // kubectl migrates the fields of client-side apply to server-side apply, except the last-applied annotation.
+            let migrated = all.iter().any(|m| m.is(CLIENT_SIDE, "", false));
+            all.retain(|m| !m.is(CLIENT_SIDE, "", false));
+            if migrated && all.last().is_some_and(|m| m.manager == KUBECTL) {
+                let fields = last_applied(kind);
+                all.push(Managed { manager: REMEMBERS.into(), subresource: "", applies: true, time: entry.time, fields });
+            }
+        }
+        all.retain(|m| !m.fields.is_empty());
+    }
+}
+
+/// The default field manager of kubectl.
+const KUBECTL: &str = "kubectl";
+
+/// The annotation of client-side apply as a field.
+fn last_applied(kind: Kind) -> FieldSet {
+    fields::of_value(Shape::of_kind(kind), &json!({"metadata": {"annotations": {LAST_APPLIED: ""}}}))
+}
+
+/// kubectl's manager for client-side apply.
+const CLIENT_SIDE: &str = "kubectl-client-side-apply";
+
+/// kubectl's manager for the last-applied annotation under server-side apply.
+const REMEMBERS: &str = "kubectl-last-applied";
+
+/// The program that a loop is part of.
+fn component(actor: &Actor) -> Str {
+    Str::new_static(match actor.name {
+        "default-scheduler" => "kube-scheduler",
+        "kubelet" => "kubelet",
+        "apiserver" => "kube-apiserver",
+        "user" => "kubectl",
+        "loopscope.dev/provisioner" | "provisioner" => "provisioner",
+        _ => "kube-controller-manager",
+    })
+}
+
+/// The subresource that a loop must have written.
+fn part(actor: &Actor, kind: Kind, touched: &FieldSet) -> &'static str {
+    match () {
+        () if touched.contains_key("f:status") => "status",
+        () if actor.name == "horizontal-pod-autoscaler" && kind != Kind::HorizontalPodAutoscaler => "scale",
+        () => "",
+    }
+}
+
+/// An object without its unmanaged fields.
+fn plain(mut value: Value) -> Value {
+    let Some(map) = value.as_object_mut() else { return value };
+    map.remove("apiVersion");
+    map.remove("kind");
+    if let Some(metadata) = map.get_mut("metadata").and_then(Value::as_object_mut) {
+        OWN.iter().for_each(|field| drop(metadata.remove(*field)));
+        if metadata.is_empty() {
+            map.remove("metadata");
+        }
+    }
+    value
+}
+
+/// The fields that a client's JSON sets.
+pub(super) fn fields_of(kind: Kind, value: &Value) -> FieldSet {
+    fields::of_value(Shape::of_kind(kind), &plain(value.clone()))
+}
+
+/// The fields that the creation of an object sets, including the server's defaults.
+fn fields_created(object: &Object) -> FieldSet {
+    let mut value = plain(object.to_value());
+    value.as_object_mut().map(|map: &mut Map<String, Value>| map.remove("status"));
+    fields::compare(Shape::of_kind(object.kind), &json!({}), &value).changed
+}
+
+/// The same manager, writing these fields.
+pub(super) fn with_fields(manager: &Manager, fields: Fields, applies: bool) -> Option<Rc<Manager>> {
+    Some(Rc::new(Manager { fields, applies, ..manager.clone() }))
+}
+
+#[cfg(test)]
+mod tests;

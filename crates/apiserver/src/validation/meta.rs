@@ -1,0 +1,183 @@
+//! `metadata`: names, labels, annotations, finalizers, owner references; and label selectors.
+//!
+//! Models `apimachinery/pkg/api/validation/objectmeta.go`.
+
+use crate::validation::names;
+use super::names::{is_label_value, is_qualified_name};
+use super::{ErrorType, Errors, FieldError, has, list, text};
+use serde_json::Value;
+
+const ANNOTATIONS_LIMIT: usize = 256 * 1024;
+
+/// Kinds whose names are DNS labels, because they become part of host names.
+const LABEL_KINDS: [&str; 3] = ["Namespace", "Service", "StatefulSet"];
+/// Kinds whose names need only fit into a path, as `system:node` does.
+const PATH_KINDS: [&str; 5] = ["Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding", "CertificateSigningRequest"];
+
+pub fn metadata(errors: &mut Errors, object: &Value) {
+    let metadata = &object["metadata"];
+    let (name, generate) = (text(metadata, "name"), text(metadata, "generateName"));
+    let kind = text(object, "kind");
+    let check = |name: &str| match kind {
+        _ if LABEL_KINDS.contains(&kind) => names::label(name),
+        _ if PATH_KINDS.contains(&kind) => names::path_segment(name),
+        _ => names::subdomain(name),
+    };
+    if !generate.is_empty() {
+        // A random suffix follows, so a dash may stand at the end.
+        let sample = generate.strip_suffix('-').map_or(generate.to_owned(), |base| format!("{base}a"));
+        if let Some(detail) = check(&sample) {
+            errors.invalid("metadata.generateName", generate, detail);
+        }
+    }
+    if name.is_empty() {
+        if generate.is_empty() {
+            errors.required("metadata.name", "name or generateName is required");
+        }
+    } else {
+        errors.checked("metadata.name", name, check);
+    }
+    labels(errors, &metadata["labels"], "metadata.labels");
+    annotations(errors, &metadata["annotations"], "metadata.annotations");
+    owners(errors, &metadata["ownerReferences"]);
+    for finalizer in list(metadata, "finalizers").iter().filter_map(Value::as_str) {
+        for detail in is_qualified_name(finalizer) {
+            errors.invalid("metadata.finalizers", finalizer, detail);
+        }
+    }
+}
+
+/// An object that is deleted may lose finalizers and get no more.
+pub fn new_finalizers(object: &Value, old: &Value) -> Option<FieldError> {
+    let (metadata, before) = (&object["metadata"], list(&old["metadata"], "finalizers"));
+    if text(&old["metadata"], "deletionTimestamp").is_empty() {
+        return None;
+    }
+    let mut new: Vec<&str> = list(metadata, "finalizers").iter().filter(|one| !before.contains(one)).filter_map(Value::as_str).collect();
+    k8s_model::sort::sort(&mut new);
+    let found: Vec<String> = new.iter().map(|name| format!("{name:?}")).collect();
+    let found = format!("found new finalizers []string{{{}}}", found.join(", "));
+    let detail = format!("no new finalizers can be added if the object is being deleted, {found}");
+    let field = "metadata.finalizers".to_owned();
+    (!new.is_empty()).then(|| FieldError { field, fault: ErrorType::Forbidden, value: String::new(), detail })
+}
+
+/// References to owners: complete, and at most one of them to a controller.
+fn owners(errors: &mut Errors, references: &Value) {
+    let at = "metadata.ownerReferences";
+    let mut first: Option<String> = None;
+    for reference in references.as_array().into_iter().flatten() {
+        let version = text(reference, "apiVersion");
+        if version.is_empty() || version.ends_with('/') {
+            errors.invalid(&format!("{at}.apiVersion"), version, "version must not be empty");
+        }
+        for field in ["kind", "name", "uid"] {
+            if text(reference, field).is_empty() {
+                errors.invalid(&format!("{at}.{field}"), "", "must not be empty");
+            }
+        }
+        if version == "v1" && text(reference, "kind") == "Event" {
+            errors.add(
+                ErrorType::Invalid,
+                at,
+                shown(&Value::from(vec![reference.clone()])),
+                "/v1, Kind=Event is disallowed from being an owner",
+            );
+        }
+        if reference["controller"] == true {
+            let name = format!("{}/{}", text(reference, "kind"), text(reference, "name"));
+            if let Some(first) = &first {
+                let detail = "Only one reference can have Controller set to true. Found \"true\" in references for";
+                errors.add(ErrorType::Invalid, at, shown(references), format!("{detail} {first} and {name}"));
+            }
+            first.get_or_insert(name);
+        }
+    }
+}
+
+/// References as the server's own type prints them.
+fn shown(references: &Value) -> String {
+    const FIELDS: [&str; 6] = ["apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"];
+    let one = |reference: &Value| {
+        let fields = FIELDS.iter().filter(|field| has(reference, field));
+        let fields: Vec<String> = fields.map(|field| format!("\"{field}\":{}", reference[*field])).collect();
+        format!("{{{}}}", fields.join(","))
+    };
+    let all: Vec<String> = references.as_array().into_iter().flatten().map(one).collect();
+    format!("[{}]", all.join(","))
+}
+
+/// Keys and values of a label map.
+pub fn labels(errors: &mut Errors, labels: &Value, field: &str) {
+    for (key, value) in labels.as_object().into_iter().flatten() {
+        for detail in is_qualified_name(key) {
+            errors.invalid(field, key.as_str(), detail);
+        }
+        if let Some(detail) = is_label_value(value.as_str().unwrap_or("")) {
+            errors.invalid(field, value.clone(), detail);
+        }
+    }
+}
+
+pub fn annotations(errors: &mut Errors, annotations: &Value, field: &str) {
+    let mut size = 0;
+    for (key, value) in annotations.as_object().into_iter().flatten() {
+        size += key.len() + value.as_str().map_or(0, str::len);
+        // Unlike labels, annotation keys may have capitals before the slash.
+        for detail in is_qualified_name(&key.to_ascii_lowercase()) {
+            errors.invalid(field, key.as_str(), detail);
+        }
+    }
+    if size > ANNOTATIONS_LIMIT {
+        errors.add(ErrorType::TooLong, field, "", format!("may not be more than {ANNOTATIONS_LIMIT} bytes"));
+    }
+}
+
+/// A label selector.
+pub fn selector(errors: &mut Errors, selector: &Value, field: &str) {
+    labels(errors, &selector["matchLabels"], &format!("{field}.matchLabels"));
+    for (index, expression) in list(selector, "matchExpressions").iter().enumerate() {
+        let at = format!("{field}.matchExpressions[{index}]");
+        let values = list(expression, "values").len();
+        match text(expression, "operator") {
+            "In" | "NotIn" if values == 0 => {
+                errors.required(&format!("{at}.values"), "must be specified when `operator` is 'In' or 'NotIn'");
+            }
+            "Exists" | "DoesNotExist" if values > 0 => {
+                errors.forbidden(&format!("{at}.values"), "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
+            }
+            "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
+            other => errors.invalid(&format!("{at}.operator"), other, "not a valid selector operator"),
+        }
+        for detail in is_qualified_name(text(expression, "key")) {
+            errors.invalid(&format!("{at}.key"), text(expression, "key"), detail);
+        }
+        for (number, value) in list(expression, "values").iter().enumerate() {
+            let value = value.as_str().unwrap_or("");
+            if let Some(detail) = is_label_value(value) {
+                errors.invalid(&format!("{at}.values[{number}]"), value, detail);
+            }
+        }
+    }
+}
+
+/// Whether a selector selects everything (or, absent, nothing can be said).
+pub fn is_empty_selector(selector: &Value) -> bool {
+    selector["matchLabels"].as_object().is_none_or(serde_json::Map::is_empty) && list(selector, "matchExpressions").is_empty()
+}
+
+/// Whether labels satisfy a selector.
+pub fn matches(selector: &Value, labels: &Value) -> bool {
+    let all = selector["matchLabels"].as_object().into_iter().flatten().all(|(key, value)| labels.get(key) == Some(value));
+    all && list(selector, "matchExpressions").iter().all(|expression| {
+        let value = labels.get(text(expression, "key"));
+        let listed = value.is_some_and(|value| list(expression, "values").contains(value));
+        match text(expression, "operator") {
+            "In" => listed,
+            "NotIn" => !listed,
+            "Exists" => value.is_some(),
+            "DoesNotExist" => value.is_none(),
+            _ => false,
+        }
+    })
+}

@@ -1,0 +1,189 @@
+//! Formats of names, labels and percentages; each check returns what is wrong.
+//!
+//! Models `apimachinery/pkg/util/validation`. Written without regular expressions.
+
+use k8s_model::cidr::network;
+
+fn alnum(c: u8) -> bool {
+    c.is_ascii_lowercase() || c.is_ascii_digit()
+}
+
+fn is_label(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let ends = bytes.first().is_some_and(|c| alnum(*c)) && bytes.last().is_some_and(|c| alnum(*c));
+    ends && bytes.iter().all(|c| alnum(*c) || *c == b'-')
+}
+
+fn is_subdomain(text: &str) -> bool {
+    text.split('.').all(is_label)
+}
+
+fn too_long(limit: usize) -> Option<String> {
+    Some(format!("must be no more than {limit} bytes"))
+}
+
+const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', \
+    and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is \
+    '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+const LABEL: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must \
+    start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is \
+    '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
+const LABEL_VALUE: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', \
+    and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used \
+    for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
+const NAME_PART: &str = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end \
+    with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is \
+    '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+const QUALIFIED: &str = "a qualified name must consist of alphanumeric characters, '-', '_' or '.', and must start and \
+    end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is \
+    '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')";
+
+/// `example.com`
+pub fn subdomain(text: &str) -> Option<String> {
+    if text.len() > 253 {
+        return too_long(253);
+    }
+    (!is_subdomain(text)).then(|| SUBDOMAIN.to_owned())
+}
+
+const WILDCARD: &str = "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of \
+    lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', regex used for \
+    validation is '\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+
+/// `example.com` or `*.example.com`
+pub fn host(text: &str) -> Option<String> {
+    if !text.contains('*') {
+        return subdomain(text);
+    }
+    let good = text.strip_prefix("*.").is_some_and(is_subdomain);
+    (!good).then(|| WILDCARD.to_owned())
+}
+
+/// `system:node`
+pub fn path_segment(text: &str) -> Option<String> {
+    let whole = [".", ".."].into_iter().find(|name| text == *name).map(|name| format!("may not be '{name}'"));
+    whole.or_else(|| ["/", "%"].into_iter().find(|part| text.contains(*part)).map(|part| format!("may not contain '{part}'")))
+}
+
+/// `my-name`
+pub fn label(text: &str) -> Option<String> {
+    if text.len() > 63 {
+        return too_long(63);
+    }
+    if is_label(text) {
+        None
+    } else if is_subdomain(text) {
+        Some("must not contain dots".to_owned())
+    } else {
+        Some(LABEL.to_owned())
+    }
+}
+
+fn is_value(text: &str) -> bool {
+    let ends = |c: Option<&u8>| c.is_some_and(u8::is_ascii_alphanumeric);
+    let bytes = text.as_bytes();
+    ends(bytes.first()) && ends(bytes.last()) && bytes.iter().all(|c| c.is_ascii_alphanumeric() || matches!(c, b'-' | b'_' | b'.'))
+}
+
+/// What is wrong with a label's value.
+pub fn is_label_value(text: &str) -> Option<String> {
+    if text.len() > 63 {
+        return too_long(63);
+    }
+    (!text.is_empty() && !is_value(text)).then(|| LABEL_VALUE.to_owned())
+}
+
+/// What is wrong with `example.com/MyName`, the form of label keys; there may be several faults.
+pub fn is_qualified_name(text: &str) -> Vec<String> {
+    let mut faults = Vec::new();
+    let parts: Vec<&str> = text.split('/').collect();
+    let name = match parts[..] {
+        [name] => name,
+        [prefix, name] => {
+            if prefix.is_empty() {
+                faults.push("prefix part must be non-empty".to_owned());
+            } else if let Some(fault) = subdomain(prefix) {
+                faults.push(format!("prefix part {fault}"));
+            }
+            name
+        }
+        _ => return vec![QUALIFIED.to_owned()],
+    };
+    if name.is_empty() {
+        faults.push("name part must be non-empty".to_owned());
+    } else if name.len() > 63 {
+        faults.push("name part must be no more than 63 bytes".to_owned());
+    }
+    if !is_value(name) {
+        faults.push(NAME_PART.to_owned());
+    }
+    faults
+}
+
+/// `http`: what a port may be called.
+pub fn port_name(text: &str) -> Vec<String> {
+    let mut faults = Vec::new();
+    if text.len() > 15 {
+        faults.push("must be no more than 15 characters".to_owned());
+    }
+    if !text.bytes().all(|c| alnum(c) || c == b'-') {
+        faults.push("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)".to_owned());
+    }
+    if !text.bytes().any(|c| c.is_ascii_lowercase()) {
+        faults.push("must contain at least one letter (a-z)".to_owned());
+    }
+    if text.contains("--") {
+        faults.push("must not contain consecutive hyphens".to_owned());
+    }
+    if text.starts_with('-') || text.ends_with('-') {
+        faults.push("must not begin or end with a hyphen".to_owned());
+    }
+    faults
+}
+
+/// `25%`
+pub fn percent(text: &str) -> Option<String> {
+    let good = text.strip_suffix('%').is_some_and(|n| !n.is_empty() && n.bytes().all(|c| c.is_ascii_digit()));
+    (!good).then(|| {
+        "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for \
+         validation is '[0-9]+%')"
+            .to_owned()
+    })
+}
+
+/// A variable's name.
+pub fn env_name(text: &str) -> Option<String> {
+    let good = text.bytes().all(|c| (b' '..=b'~').contains(&c) && c != b'=');
+    (!good).then(|| "a valid environment variable name must consist only of printable ASCII characters other than '='".to_owned())
+}
+
+/// A key of a ConfigMap or Secret.
+pub fn config_key(text: &str) -> Option<String> {
+    if text.len() > 253 {
+        return too_long(253);
+    }
+    let good = !text.is_empty() && text.bytes().all(|c| c.is_ascii_alphanumeric() || matches!(c, b'-' | b'_' | b'.'));
+    if !good {
+        return Some(
+            "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  \
+             or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"
+                .to_owned(),
+        );
+    }
+    match text {
+        "." | ".." => Some(format!("must not be '{text}'")),
+        _ if text.starts_with("..") => Some("must not start with '..'".to_owned()),
+        _ => None,
+    }
+}
+
+/// A network as older fields take it.
+pub fn cidr(text: &str) -> Option<String> {
+    network(text).is_none().then(|| "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)".to_owned())
+}
+
+/// An address.
+pub fn ip(text: &str) -> Option<String> {
+    let good = text.parse::<std::net::IpAddr>().is_ok();
+    (!good).then(|| "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)".to_owned())
+}

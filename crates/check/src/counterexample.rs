@@ -1,0 +1,163 @@
+//! A run in which an expectation was violated, told so that a person can follow it.
+
+use super::watch::{Violation, Watched, calls, told};
+use k8s_model::{Kind, ObjectRef, Time};
+use cluster::Sim;
+use apiserver::journal::{Actor, EntryId, Record};
+use explain::words::{self, Reason};
+use explain::{diagnose, standing};
+use lesson::ObservedHistory;
+use lesson::expr::{Aggregation, Expr};
+use session::permalink::{self, Link};
+use session::run::Run;
+
+/// A run in which an expectation was violated.
+#[derive(Clone, Debug)]
+pub struct Counterexample {
+    /// The seed.
+    pub seed: u64,
+    /// The instant.
+    pub at: Time,
+    /// Faults of the disturbance up to that instant. Those that were found not to be needed were left out.
+    pub faults: Vec<(Time, String)>,
+    /// What the expression asks about, and what that came to.
+    pub values: Vec<(String, String)>,
+    /// What a command printed last.
+    pub output: Vec<String>,
+    /// Where the objects stand that the expression is about.
+    pub standing: Vec<String>,
+    /// How it came about, newest first.
+    pub reasons: Vec<Reason>,
+    /// The fragment that opens the page at that instant.
+    pub link: String,
+}
+
+/// What an instant shows.
+struct Found {
+    entry: Option<EntryId>,
+    values: Vec<(String, String)>,
+    about: Vec<ObjectRef>,
+}
+
+impl Counterexample {
+    /// Of a run.
+    pub fn of(run: &Watched<'_>, violation: Violation) -> Option<Counterexample> {
+        let sim = run.sim.as_ref()?;
+        let found = match violation.item {
+            Some((plan, item)) => by_expression(run, sim, plan, item, violation.at)?,
+            None => by_command(run, sim, &violation),
+        };
+        let repeated = Repeated::of(run, sim)?;
+        let then = repeated.at(violation.at);
+        let about: Vec<&ObjectRef> = found.about.iter().filter(|key| then.get(key).is_some()).collect();
+        let standing = about.iter().map(|key| format!("{} {}: {}", key.kind.name(), key.name, standing::of(&then, key).sentence.english()));
+        let reasons = match (found.entry, about.first()) {
+            (Some(entry), _) => words::chain_of(sim.journal(), sim.delays(), entry),
+            (None, Some(key)) => {
+                let root = diagnose::chain_of_waiting(&then, key).last().map(|found| found.object.clone());
+                let of = |key: &ObjectRef| standing::chain(&then, then.journal(), key);
+                root.map(|root| of(&root)).filter(|chain| !chain.is_empty()).unwrap_or_else(|| of(key))
+            }
+            (None, None) => Vec::new(),
+        };
+        let wrote = found.entry.and_then(|entry| sim.journal().get(entry as usize)?.key());
+        let link = repeated.link(run, violation.at, wrote.as_ref().or(about.first().copied()));
+        let faults = run.faults.iter().flatten().filter(|(at, _)| *at <= violation.at).cloned().collect();
+        let standing = standing.collect();
+        Some(Counterexample {
+            seed: run.seed,
+            at: violation.at,
+            faults,
+            values: found.values,
+            output: violation.output,
+            standing,
+            reasons,
+            link,
+        })
+    }
+}
+
+/// The write of an instant that decided an expression, and its values there.
+fn by_expression(run: &Watched<'_>, sim: &Sim, plan: usize, item: usize, at: Time) -> Option<Found> {
+    let plan_of = &run.plans[plan];
+    let (_, began) = run.histories[plan].as_ref()?;
+    let (over, expr) = &plan_of.over.over[plan_of.items[item].slot];
+    let journal = sim.journal();
+    let first = journal.iter().position(|entry| entry.time >= at).unwrap_or(journal.len()).max(began.1);
+    let end = journal.iter().position(|entry| entry.time > at).unwrap_or(journal.len());
+    let bad = |history: &ObservedHistory| history.value_then(expr).is_true() == (*over == Aggregation::Never);
+    let mut history = ObservedHistory::of(journal.first(first), *began, plan_of.over.clone(), at);
+    let (mut was, mut entry) = (bad(&history), None);
+    if *over != Aggregation::Ever {
+        for id in first..end {
+            history.read_on(journal.first(id + 1), at);
+            let is = bad(&history);
+            entry = if is && !was { Some(id as EntryId) } else { entry };
+            was = is;
+        }
+    }
+    history.read_on(journal.first(end), at);
+    let value = |call: &Expr| (told(call), history.value_then(call).to_string());
+    let calls = calls(expr);
+    Some(Found { entry, values: calls.iter().map(value).collect(), about: named(&history, &calls) })
+}
+
+/// The objects that calls name.
+fn named(history: &ObservedHistory, calls: &[Expr]) -> Vec<ObjectRef> {
+    let words = calls.iter().filter_map(|call| if let Expr::Call(_, words) = call { words.first() } else { None });
+    let mut found: Vec<ObjectRef> = Vec::new();
+    for key in words.filter_map(|word| history.find(word)).map(|object| object.key()) {
+        if !found.contains(&key) {
+            found.push(key);
+        }
+    }
+    found
+}
+
+/// The last refusal that a command got, and what its line names.
+fn by_command(run: &Watched<'_>, sim: &Sim, violation: &Violation) -> Found {
+    let during = |time: Time| (violation.began..=violation.at).contains(&time);
+    let refused = sim
+        .journal()
+        .iter()
+        .rposition(|entry| during(entry.time) && entry.actor == Actor::USER && matches!(entry.record, Record::Refused(_)));
+    let line = &run.scenario.expected[violation.expected].text;
+    let name = |word: &str| {
+        let (kind, name) = word.split_once('/')?;
+        let kind = Kind::from_word(kind)?;
+        Some(ObjectRef::new(kind, if kind.info().namespaced { "default" } else { "" }, name))
+    };
+    Found { entry: refused.map(|id| id as EntryId), values: Vec::new(), about: line.split(' ').filter_map(name).collect() }
+}
+
+/// The run as a page repeats it.
+struct Repeated(Run);
+
+impl Repeated {
+    /// Nothing if it would be another history: then there is nothing to open.
+    fn of(run: &Watched<'_>, sim: &Sim) -> Option<Repeated> {
+        let mut repeated = Run::recalled(run.scenario.cluster.clone(), run.seed, run.commands.clone(), (u64::MAX, sim.now()));
+        while repeated.recalls() {
+            repeated.advance(sim.now(), usize::MAX);
+        }
+        let same = repeated.journal().len() == sim.journal().len() && repeated.sim().server().version() == sim.server().version();
+        same.then_some(Repeated(repeated))
+    }
+
+    fn at(&self, at: Time) -> Sim {
+        let mut run = self.0.clone();
+        while !run.seek(at, usize::MAX) {}
+        run.sim().clone()
+    }
+
+    fn link(&self, run: &Watched<'_>, at: Time, selected: Option<&ObjectRef>) -> String {
+        let (commands, end) = self.0.record_of();
+        // The page knows milliseconds: the first that is not before the instant.
+        let shown = at.0.div_ceil(1000);
+        let shown = (shown * 1000 < end.1.0).then_some(shown);
+        permalink::encode(&Link {
+            selected: selected.map(|key| format!("{}/{}/{}", key.kind.name(), key.namespace, key.name)),
+            ..Link::of_scenario(run.scenario, run.seed, commands, end, shown)
+        })
+    }
+}

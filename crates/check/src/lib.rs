@@ -1,0 +1,185 @@
+//! `loopscope check`: a scenario that says what is expected of its history, run with many seeds and with faults in watches and loops.
+//!
+//! What is violated is told with the run in which it was: the instant, the values, the chain of reasons, and a link to the page there.
+//! `docs/check.md` describes the format. Native only.
+
+mod counterexample;
+mod report;
+mod shrink;
+mod watch;
+
+pub use counterexample::Counterexample;
+pub use report::{escaped, junit, text};
+
+use lesson::expr::{Aggregation, ExprError, Expressions};
+use lesson::read::of_expression;
+use scenario::{Disturbance, Expected, Finished, How, Scenario, ScenarioStep};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use watch::{Plan, Watched};
+
+/// How often a scenario is run, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct CheckOptions {
+    /// The first seed.
+    pub seed: u64,
+    /// How many seeds.
+    pub seeds: u64,
+    /// Whether watches and loops are disturbed.
+    pub faults: bool,
+}
+
+/// What came of one expectation.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// What is expected.
+    pub expected: Expected,
+    /// In how many runs it was violated.
+    pub violated: u64,
+    /// The first of them.
+    pub first: Option<Counterexample>,
+    /// What it asks about that had no value in any run.
+    pub unknown: Vec<String>,
+    /// Whether in no run any object existed that it names.
+    pub unmatched: bool,
+    /// Line and place in the file.
+    pub location: String,
+}
+
+impl Checked {
+    /// Whether the expectation held only because no object that it names ever existed, as with a misspelled name.
+    pub fn is_vacuous(&self) -> bool {
+        self.violated == 0 && self.unmatched
+    }
+}
+
+/// What came of all.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The name of the scenario.
+    pub name: String,
+    /// How it was run.
+    pub options: CheckOptions,
+    /// What is expected, in the order of the file.
+    pub checked: Vec<Checked>,
+    /// Steps that failed: which, what they said the first time, in how many runs.
+    pub failed: BTreeMap<usize, (String, u64)>,
+}
+
+impl Report {
+    /// Whether nothing was violated.
+    pub fn is_clean(&self) -> bool {
+        self.checked.iter().all(|one| one.violated == 0)
+    }
+
+    /// Whether an expectation is vacuous: then the scenario is wrong.
+    pub fn is_vacuous(&self) -> bool {
+        self.checked.iter().any(Checked::is_vacuous)
+    }
+}
+
+/// Runs a scenario with its seeds.
+///
+/// # Errors
+/// What is wrong with the scenario: an expression that cannot be read, nothing that is expected, a manifest that cannot be applied.
+pub fn check(scenario: &Scenario, options: CheckOptions) -> Result<Report, String> {
+    if scenario.expected.is_empty() {
+        return Err("nothing is expected: always, never, eventually or finishes among the steps says what is".to_owned());
+    }
+    let plans = plans(scenario)?;
+    let blank = |expected: &Expected| Checked {
+        expected: expected.clone(),
+        violated: 0,
+        first: None,
+        unknown: Vec::new(),
+        unmatched: true,
+        location: scenario.locate(expected),
+    };
+    let checked = scenario.expected.iter().map(blank).collect();
+    let mut report = Report { name: scenario.name.clone(), options, checked, failed: BTreeMap::new() };
+    if options.faults {
+        // In a disturbed run the target of a fault may be gone.
+        reject_mistakes(scenario, &Watched::run(scenario, &[], options.seed, None))?;
+    }
+    for seed in options.seed..options.seed.saturating_add(options.seeds) {
+        let run = Watched::run(scenario, &plans, seed, options.faults.then(|| Disturbance::new(seed)));
+        note_failures(scenario, &run, &mut report)?;
+        if !options.faults {
+            reject_mistakes(scenario, &run)?;
+        }
+        for (at, checked) in report.checked.iter_mut().enumerate() {
+            let unknown = run.unknown(at);
+            checked.unmatched &= run.is_vacuous(at);
+            if seed == options.seed {
+                checked.unknown = unknown;
+            } else {
+                checked.unknown.retain(|call| unknown.contains(call));
+            }
+            let Some(violation) = run.violation(at) else { continue };
+            checked.violated += 1;
+            if checked.first.is_none() {
+                checked.first = shrink::smallest(&run, violation);
+            }
+        }
+    }
+    Ok(report)
+}
+
+/// A manifest that is refused makes what is expected meaningless; other steps may fail because of the faults.
+fn note_failures(scenario: &Scenario, run: &Watched<'_>, report: &mut Report) -> Result<(), String> {
+    for step in run.finished.iter().filter(|step| step.exit != 0) {
+        let said = said(step);
+        if matches!(scenario.steps[step.step], ScenarioStep::Apply(_)) {
+            return Err(format!("seed {}: the manifest of step {} was refused: {said}", run.seed, step.step + 1));
+        }
+        report.failed.entry(step.step).or_insert((said, 0)).1 += 1;
+    }
+    Ok(())
+}
+
+/// Rejects a scenario with a fault whose target does not exist.
+fn reject_mistakes(scenario: &Scenario, run: &Watched<'_>) -> Result<(), String> {
+    run.finished.iter().find_map(|step| scenario.mistake(step)).map_or(Ok(()), Err)
+}
+
+/// What a step that failed said last.
+fn said(step: &Finished) -> String {
+    let last = step.stderr.lines().chain(step.stdout.lines()).rfind(|line| !line.trim().is_empty());
+    last.map_or_else(|| format!("exit code {}", step.exit), str::to_owned)
+}
+
+/// The expressions that are looked at from each place on.
+fn plans(scenario: &Scenario) -> Result<Vec<Plan>, String> {
+    let mut plans: Vec<(usize, Expressions, Vec<watch::WatchedItem>)> = Vec::new();
+    for (at, expected) in scenario.expected.iter().enumerate() {
+        let over = match expected.how {
+            How::Always => Aggregation::Always,
+            How::Never => Aggregation::Never,
+            How::Eventually => Aggregation::Ever,
+            How::Finishes(_) => continue,
+        };
+        let wrong =
+            |error: ExprError| format!("{}: {}: {}", scenario.locate(expected), expected.how.word(), of_expression(&error).english());
+        if plans.last().is_none_or(|(step, ..)| *step != expected.step) {
+            plans.push((expected.step, Expressions::default(), Vec::new()));
+        }
+        let Some((_, expressions, items)) = plans.last_mut() else { continue };
+        let slot = expressions.read_over(over, &expected.text).map_err(wrong)?;
+        let calls = watch::calls(&expressions.over[slot].1);
+        let mut objects = Vec::new();
+        for exists in watch::objects(&calls) {
+            objects.push(expressions.over.len());
+            expressions.over.push((Aggregation::Ever, exists));
+        }
+        // The largest value of a call is nothing if it never had one.
+        let calls = calls.into_iter().map(|call| {
+            expressions.over.push((Aggregation::Max, call.clone()));
+            (expressions.over.len() - 1, call)
+        });
+        items.push(watch::WatchedItem { expected: at, slot, calls: calls.collect(), objects });
+    }
+    Ok(plans.into_iter().map(|(step, over, items)| Plan { step, over: Rc::new(over), items }).collect())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,134 @@
+//! What a check found, as text for a person and as JUnit's XML for a program.
+
+use super::{Checked, Counterexample, Report};
+use explain::words::Reason;
+use scenario::How;
+use std::fmt::Write;
+
+/// Reasons of a chain, and faults, that are told.
+const MOST_REASONS: usize = 14;
+const MOST_FAULTS: usize = 20;
+
+/// An expectation as it is told: `never: ready(web) < 2`.
+fn title(one: &Checked) -> String {
+    match one.expected.how {
+        How::Finishes(span) => format!("finishes within {} s: {}", span as f64 / 1e6, one.expected.text),
+        how => format!("{}: {}", how.word(), one.expected.text),
+    }
+}
+
+fn runs(report: &Report) -> String {
+    let (first, count) = (report.options.seed, report.options.seeds);
+    let plural = if count == 1 { "run" } else { "runs" };
+    format!("{count} {plural}{}, seeds {first} to {}", if report.options.faults { " with faults" } else { "" }, first + count.max(1) - 1)
+}
+
+/// The report as text.
+pub fn text(report: &Report) -> String {
+    let mut out = format!("{}: {}\n", report.name, runs(report));
+    for one in &report.checked {
+        let found = match one.violated {
+            _ if one.is_vacuous() => "CANNOT BE DECIDED".to_owned(),
+            0 => format!("not found in {} runs", report.options.seeds),
+            n => format!("VIOLATED in {n} of {} runs", report.options.seeds),
+        };
+        let _ = writeln!(out, "{found:<26} {}  ({})", title(one), one.location);
+        if one.is_vacuous() {
+            let _ = writeln!(out, "{:<26} note: no object that it names existed at any instant of any run", "");
+        }
+        for call in &one.unknown {
+            let _ = writeln!(out, "{:<26} note: {call} had no value at any instant of any run", "");
+        }
+    }
+    for (step, (said, runs)) in &report.failed {
+        let _ = writeln!(out, "note: step {} failed in {runs} of {} runs: {said}", step + 1, report.options.seeds);
+    }
+    for (one, found) in report.checked.iter().filter_map(|one| Some((one, one.first.as_ref()?))) {
+        out += &format!("\n{}\n{}", title(one), counterexample(found));
+    }
+    out
+}
+
+fn counterexample(found: &Counterexample) -> String {
+    let mut out = format!("  seed {}, at {}\n", found.seed, found.at.clock());
+    for (call, value) in &found.values {
+        let _ = writeln!(out, "  {call} = {value}");
+    }
+    section(&mut out, "the command said", found.output.iter().cloned());
+    section(&mut out, "where they stand", found.standing.iter().cloned());
+    section(&mut out, "how it came about, newest first", found.reasons.iter().take(MOST_REASONS).map(reason));
+    let left = found.faults.len().saturating_sub(MOST_FAULTS);
+    let more = (left > 0).then(|| format!("and {left} before these"));
+    let faults = found.faults.iter().rev().take(MOST_FAULTS).map(|(at, line)| format!("{}  {line}", at.clock()));
+    section(&mut out, "with these faults, newest first", faults.chain(more));
+    let _ = writeln!(out, "  index.html{}", found.link);
+    out
+}
+
+fn section(out: &mut String, title: &str, lines: impl Iterator<Item = String>) {
+    let mut lines = lines.peekable();
+    if lines.peek().is_some() {
+        let _ = writeln!(out, "  {title}:");
+    }
+    for line in lines {
+        let _ = writeln!(out, "    {line}");
+    }
+}
+
+fn reason(reason: &Reason) -> String {
+    let clock = k8s_model::Time(reason.at * 1000).clock();
+    let mut line = format!("{clock}  {:<26} {}", reason.actor.english(), reason.effect.english());
+    let short = reason.short.english();
+    if !short.is_empty() {
+        let _ = write!(line, ": {short}");
+    }
+    let saw: Vec<String> = reason.saw.iter().map(|(name, value)| format!("{} {}", name.english(), value.english())).collect();
+    if !saw.is_empty() {
+        let _ = write!(line, " ({})", saw.join(", "));
+    }
+    line
+}
+
+/// The report as JUnit's XML.
+pub fn junit(report: &Report) -> String {
+    let failures = report.checked.iter().filter(|one| one.violated > 0).count();
+    let errors = report.checked.iter().filter(|one| one.is_vacuous()).count();
+    let mut out = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"{}\" tests=\"{}\" failures=\"{failures}\" errors=\"{errors}\">\n",
+        escaped(&report.name),
+        report.checked.len()
+    );
+    for one in &report.checked {
+        let head = format!("  <testcase classname=\"{}\" name=\"{}\"", escaped(&report.name), escaped(&title(one)));
+        match &one.first {
+            None if one.is_vacuous() => {
+                let message = format!("{}: no object that it names existed at any instant of any run", one.location);
+                out += &format!("{head}>\n    <error message=\"{}\"/>\n  </testcase>\n", escaped(&message));
+            }
+            None if one.violated == 0 => out += &format!("{head}/>\n"),
+            found => {
+                let message = format!("violated in {} of {} runs", one.violated, report.options.seeds);
+                let body = found.as_ref().map(counterexample).unwrap_or_default();
+                out += &format!("{head}>\n    <failure message=\"{message}\">{}</failure>\n  </testcase>\n", escaped(&body));
+            }
+        }
+    }
+    out + "</testsuite>\n"
+}
+
+/// Text as XML and HTML have it; what no XML can have is left out.
+pub fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        match c {
+            '&' => out += "&amp;",
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '"' => out += "&quot;",
+            '\n' | '\t' => out.push(c),
+            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => {}
+            c => out.push(c),
+        }
+    }
+    out
+}

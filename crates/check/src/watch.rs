@@ -1,0 +1,209 @@
+//! One run of a scenario, with what is expected looked at after every instant.
+
+use k8s_model::Time;
+use cluster::Sim;
+use lesson::expr::{Expr, Expressions};
+use lesson::functions;
+use lesson::{ObservedHistory, Value};
+use scenario::{Act, Disturbance, Finished, How, Observer, Scenario};
+use session::Recorded;
+use std::rc::Rc;
+
+/// What is looked at from one place of the steps on.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Steps before it.
+    pub step: usize,
+    /// The values over time.
+    pub over: Rc<Expressions>,
+    /// Which expectation each is.
+    pub items: Vec<WatchedItem>,
+}
+
+/// An expectation among the values over time.
+#[derive(Clone, Debug)]
+pub struct WatchedItem {
+    /// Its place among what is expected.
+    pub expected: usize,
+    /// Its value over time.
+    pub slot: usize,
+    /// What it asks about, each with the value over time that tells whether it ever had one.
+    pub calls: Vec<(usize, Expr)>,
+    /// Values over time that tell for each object that it names whether the object ever existed.
+    pub objects: Vec<usize>,
+}
+
+/// When an expectation was violated, and how.
+#[derive(Clone, Debug)]
+pub struct Violation {
+    /// Which expectation.
+    pub expected: usize,
+    /// When what is expected began to count: the command, or the place in the steps.
+    pub began: Time,
+    /// The instant.
+    pub at: Time,
+    /// For an expression: its plan and its place there.
+    pub item: Option<(usize, usize)>,
+    /// For a command: what it printed last.
+    pub output: Vec<String>,
+}
+
+/// A run, and what was seen of it.
+pub struct Watched<'s> {
+    /// What is run.
+    pub scenario: &'s Scenario,
+    /// What is looked at.
+    pub plans: &'s [Plan],
+    /// By which seed.
+    pub seed: u64,
+    /// The cluster at the end.
+    pub sim: Option<Sim>,
+    /// What was done.
+    pub commands: Vec<Recorded>,
+    /// The faults of the disturbance; nothing if there was none.
+    pub faults: Option<Vec<(Time, String)>>,
+    /// Steps that have ended.
+    pub finished: Vec<Finished>,
+    /// The history from the place of each plan on, and where that is: when, after how many entries.
+    pub histories: Vec<Option<(ObservedHistory, (Time, usize))>>,
+}
+
+impl<'s> Watched<'s> {
+    /// Runs a scenario.
+    pub fn run(scenario: &'s Scenario, plans: &'s [Plan], seed: u64, disturbance: Option<Disturbance>) -> Watched<'s> {
+        let mut run = Watched {
+            scenario,
+            plans,
+            seed,
+            sim: None,
+            commands: Vec::new(),
+            faults: disturbance.is_some().then(Vec::new),
+            finished: Vec::new(),
+            histories: vec![None; plans.len()],
+        };
+        let sim = match disturbance {
+            Some(disturbance) => scenario::run_disturbed(scenario, seed, disturbance, &mut run),
+            None => scenario::run(scenario, seed, usize::MAX, &mut run),
+        };
+        for (history, _) in run.histories.iter_mut().flatten() {
+            history.advance(&sim, true);
+        }
+        run.sim = Some(sim);
+        run
+    }
+
+    fn item(&self, expected: usize) -> Option<(usize, usize, &WatchedItem)> {
+        let mut all = self.plans.iter().enumerate();
+        all.find_map(|(plan, of)| of.items.iter().position(|item| item.expected == expected).map(|at| (plan, at, &of.items[at])))
+    }
+
+    /// What an expectation asks about that had no value at any instant.
+    pub fn unknown(&self, expected: usize) -> Vec<String> {
+        let Some((plan, _, item)) = self.item(expected) else { return Vec::new() };
+        let Some((history, _)) = &self.histories[plan] else { return Vec::new() };
+        let nothing = |slot: usize| history.over(slot).is_none_or(|(value, _)| *value == Value::Nothing);
+        item.calls.iter().filter(|(slot, _)| nothing(*slot)).map(|(_, call)| told(call)).collect()
+    }
+
+    /// Reports that nothing that an expectation asks about ever had a value, since no object that it names ever existed.
+    pub fn is_vacuous(&self, expected: usize) -> bool {
+        let Some((plan, _, item)) = self.item(expected) else { return false };
+        let Some((history, _)) = &self.histories[plan] else { return false };
+        let existed = |slot: &usize| history.over(*slot).is_some_and(|(value, _)| value.is_true());
+        !item.objects.is_empty() && self.unknown(expected).len() == item.calls.len() && !item.objects.iter().any(existed)
+    }
+
+    /// Whether an expectation was violated.
+    pub fn violation(&self, expected: usize) -> Option<Violation> {
+        let one = &self.scenario.expected[expected];
+        if let How::Finishes(span) = one.how {
+            return self.unfinished(expected, one.step, span);
+        }
+        let (plan, at, item) = self.item(expected)?;
+        let (history, (began, _)) = self.histories[plan].as_ref()?;
+        let (value, since) = history.over(item.slot)?;
+        // What never came is missed at the end.
+        let when = if one.how == How::Eventually { history.now } else { since };
+        (!value.is_true()).then(|| Violation { expected, began: *began, at: when, item: Some((plan, at)), output: Vec::new() })
+    }
+
+    fn unfinished(&self, expected: usize, step: usize, span: u64) -> Option<Violation> {
+        let ended = self.finished.iter().find(|finished| finished.step == step)?;
+        let limit = ended.began.after(span);
+        let in_time = ended.exit == 0 && ended.ended <= limit;
+        let lines = ended.stdout.lines().chain(ended.stderr.lines()).filter(|line| !line.trim().is_empty());
+        let mut output: Vec<String> = lines.map(str::to_owned).collect();
+        output.drain(..output.len().saturating_sub(LAST_LINES));
+        (!in_time).then(|| Violation { expected, began: ended.began, at: ended.ended.min(limit), item: None, output })
+    }
+}
+
+/// Lines of a command that are told.
+const LAST_LINES: usize = 5;
+
+impl Observer for Watched<'_> {
+    fn advanced(&mut self, sim: &Sim) {
+        for (history, _) in self.histories.iter_mut().flatten() {
+            history.advance(sim, false);
+        }
+    }
+
+    fn finished(&mut self, _: &Sim, step: &Finished) {
+        self.finished.push(step.clone());
+    }
+
+    fn begins(&mut self, sim: &Sim, step: usize) {
+        for (at, plan) in self.plans.iter().enumerate().filter(|(_, plan)| plan.step == step) {
+            let mut history = ObservedHistory::default();
+            history.begin(sim, plan.over.clone());
+            self.histories[at] = Some((history, (sim.now(), sim.journal().len())));
+        }
+    }
+
+    fn did(&mut self, tasks: u64, at: Time, act: Act) {
+        if let Act::Disturbed(line) = &act {
+            self.faults.get_or_insert_default().push((at, line.clone()));
+        }
+        self.commands.push((tasks, at, act.into()));
+    }
+}
+
+/// What an expression asks about: each call once.
+pub fn calls(expr: &Expr) -> Vec<Expr> {
+    let mut found: Vec<Expr> = Vec::new();
+    let mut open = vec![expr];
+    while let Some(expr) = open.pop() {
+        match expr {
+            Expr::Call(..) if !found.iter().any(|other| told(other) == told(expr)) => found.push(expr.clone()),
+            Expr::Not(inner) => open.push(inner),
+            Expr::Binary(_, left, right) => open.extend([&**right, left]),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Questions whether each object that calls name exists, each object once.
+pub fn objects(calls: &[Expr]) -> Vec<Expr> {
+    let mut names: Vec<&Rc<str>> = Vec::new();
+    for call in calls {
+        if let Expr::Call(_, words) = call
+            && let Some(name) = words.first().filter(|name| !names.contains(name))
+        {
+            names.push(name);
+        }
+    }
+    let exists = || functions::find("exists");
+    names.into_iter().filter_map(|name| Some(Expr::Call(exists()?, [name.clone()].into()))).collect()
+}
+
+/// A call as it is written.
+pub fn told(call: &Expr) -> String {
+    match call {
+        Expr::Call(function, words) => {
+            let words: Vec<&str> = words.iter().map(|word| &**word).collect();
+            format!("{}({})", function.name, words.join(", "))
+        }
+        _ => String::new(),
+    }
+}

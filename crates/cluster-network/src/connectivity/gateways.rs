@@ -1,0 +1,233 @@
+//! Requests at a Gateway's address: the listener that takes one, the route and the rule that match, and what is behind it.
+//!
+//! Precedence is that of the API (`sigs.k8s.io/gateway-api/apis/v1/httproute_types.go`, `HTTPRouteSpec` and `HTTPRouteRule`); as with
+//! NGINX, the best host name decides first, and a path that its routes do not have is not looked for elsewhere. The proxy is taken to
+//! run in the Gateway's namespace, with the labels that NGINX Gateway Fabric gives its Pods: NetworkPolicies see it so.
+
+use super::policy::{Direction, Peer, verdict};
+use super::request::listens;
+use super::routing::{Backend, backend, ready_endpoints};
+use k8s_model::gateway::{BackendRef, GatewaySpec, HTTP_ROUTE, HttpMatch, HttpRouteSpec, HttpRule, Listener, Redirect, ValueMatch, address_of, common_host, host_rank, status_of};
+use k8s_model::go_regex::GoRegex;
+use k8s_model::ingress::{BackendPort, BackendService, IngressBackend};
+use k8s_model::network::Endpoint;
+use k8s_model::{Kind, Object, ObjectRef, Str};
+use crate::gateway::{RefFault, all, attach, fault_of, resolve};
+use apiserver::ApiServer;
+use std::rc::Rc;
+
+/// A request, as a listener gets it.
+#[derive(Clone, Debug, Default)]
+pub struct HttpRequest<'a> {
+    /// `http` or `https`.
+    pub scheme: &'a str,
+    /// Whom it is for: the host name in its header.
+    pub host: &'a str,
+    /// The port that it was sent to.
+    pub port: i32,
+    /// `GET`
+    pub method: &'a str,
+    /// Without the query.
+    pub path: &'a str,
+    /// What stands behind the question mark.
+    pub query: &'a str,
+    /// Names and values.
+    pub headers: Vec<(&'a str, &'a str)>,
+}
+
+/// What becomes of a request at a Gateway.
+#[derive(Clone, Debug)]
+pub enum Led {
+    /// No listener takes it: nothing is there at this port.
+    Refused,
+    /// No route matches: 404.
+    NoRoute,
+    /// The client is sent elsewhere.
+    Redirected {
+        /// The status code.
+        status: u16,
+        /// Where to.
+        location: String,
+    },
+    /// The backend cannot be referred to, or there is none: 500.
+    Unresolved,
+    /// Behind the backend nothing is ready: 503.
+    NotReady,
+    /// The Pod does not listen on the port: 502.
+    NotListening,
+    /// A NetworkPolicy keeps the proxy from the Pod: 504.
+    Denied,
+    /// A Pod answers.
+    Answered(Rc<Object>),
+}
+
+/// What is behind a reference of a route: the Service, and how many of its endpoints are ready.
+pub fn backend_of(server: &ApiServer, route: &Object, to: &BackendRef) -> Result<(ObjectRef, Backend), RefFault> {
+    let (key, _) = resolve(server, route, to)?;
+    let port = BackendPort { name: Str::default(), number: to.port.unwrap_or(0) };
+    let of = IngressBackend { service: Some(BackendService { name: key.name.clone(), port }) };
+    let (_, found) = backend(server, &key.namespace, &of);
+    Ok((key, found))
+}
+
+/// The routes that a Gateway's listeners take: each with the listeners, once the controller has said that it is accepted.
+pub fn routes_of(server: &ApiServer, gateway: &Object) -> Vec<(Rc<Object>, HttpRouteSpec, Vec<Listener>)> {
+    let key = gateway.key();
+    let of = |route: &Rc<Object>| {
+        let spec = HttpRouteSpec::of(route);
+        let own = spec.parent_refs.iter().filter(|by| by.names(&route.meta.namespace, &key));
+        let listeners: Vec<Listener> = own.filter_map(|by| attach(server, gateway, (route, &spec), by).ok()).flatten().collect();
+        let parents = status_of(route)["parents"].as_array().into_iter().flatten();
+        let is_told = parents.clone().any(|parent| k8s_model::gateway::holds(parent, "Accepted"));
+        (is_told && !listeners.is_empty()).then(|| (route.clone(), spec, listeners))
+    };
+    let mut routes: Vec<_> = all(server, HTTP_ROUTE).into_iter().filter_map(of).collect();
+    // Of equals the oldest wins, then the first by name.
+    k8s_model::sort::sort_by(&mut routes, |(a, ..), (b, ..)| {
+        (a.meta.creation_timestamp, &a.meta.namespace, &a.meta.name).cmp(&(b.meta.creation_timestamp, &b.meta.namespace, &b.meta.name))
+    });
+    routes
+}
+
+/// Whether a listener of a Gateway is served at a port.
+pub(super) fn listens_at(server: &ApiServer, gateway: &Object, port: i32) -> bool {
+    let spec = GatewaySpec::of(gateway);
+    spec.listeners.iter().any(|listener| listener.port == port && fault_of(server, gateway, &spec, listener).is_none())
+}
+
+/// What becomes of a request at a Gateway that has an address. `turn` picks one of several backends and endpoints.
+pub fn through_gateway(server: &ApiServer, gateway: &Object, request: &HttpRequest<'_>, turn: usize) -> Led {
+    let spec = GatewaySpec::of(gateway);
+    let takes = |listener: &&Listener| {
+        listener.port == request.port
+            && listener.protocol.eq_ignore_ascii_case(request.scheme)
+            && fault_of(server, gateway, &spec, listener).is_none()
+    };
+    let mut at_port = spec.listeners.iter().filter(takes).peekable();
+    if at_port.peek().is_none() {
+        return Led::Refused;
+    }
+    let ranked = at_port.filter_map(|listener| Some((host_rank(&listener.hostname, request.host)?, listener)));
+    let Some((_, listener)) = ranked.max_by_key(|(rank, _)| *rank) else { return Led::NoRoute };
+    let routes = routes_of(server, gateway);
+    let attached: Vec<_> = routes.iter().filter(|(.., listeners)| listeners.iter().any(|one| one.name == listener.name)).collect();
+    // The best host name alone decides which rules are read.
+    let hosts = |spec: &HttpRouteSpec| best_host(listener, spec, request.host);
+    let Some(best) = attached.iter().filter_map(|(_, spec, _)| hosts(spec)).max() else { return Led::NoRoute };
+    let mut found: Option<(MatchRank, &Object, &HttpRule, &HttpMatch)> = None;
+    for (route, spec, _) in attached.iter().filter(|(_, spec, _)| hosts(spec) == Some(best)) {
+        for (rule, one) in spec.rules.iter().flat_map(|rule| rule.matches.iter().map(move |one| (rule, one))) {
+            if let Some(rank) = match_rank(one, request).filter(|rank| found.as_ref().is_none_or(|(other, ..)| rank > other)) {
+                found = Some((rank, route, rule, one));
+            }
+        }
+    }
+    let Some((_, route, rule, one)) = found else { return Led::NoRoute };
+    if let Some(redirect) = rule.filters.iter().find_map(|filter| filter.request_redirect.as_ref()) {
+        return redirected(redirect, one, request);
+    }
+    // A filter of a kind that is not known must not be passed over.
+    if rule.filters.iter().any(|filter| filter.kind == "ExtensionRef") {
+        return Led::Unresolved;
+    }
+    let Some(to) = picked(&rule.backend_refs, turn) else { return Led::Unresolved };
+    arrive(server, gateway, route, to, turn)
+}
+
+/// The backend whose turn it is: of so many requests in a row each gets its share.
+fn picked(backends: &[BackendRef], turn: usize) -> Option<&BackendRef> {
+    let total: usize = backends.iter().map(BackendRef::share).sum();
+    let mut left = turn.checked_rem(total)?;
+    backends.iter().find(|to| {
+        let is_it = left < to.share();
+        left = left.saturating_sub(to.share());
+        is_it
+    })
+}
+
+/// The last leg: a ready endpoint, the policies of its Pod, a container that listens.
+fn arrive(server: &ApiServer, gateway: &Object, route: &Object, to: &BackendRef, turn: usize) -> Led {
+    let Ok((key, name)) = resolve(server, route, to) else { return Led::Unresolved };
+    let Some(service) = server.get(&key) else { return Led::Unresolved };
+    let pod_of = |endpoint: &Endpoint| endpoint.target_ref.as_ref().map(|to| ObjectRef::new(Kind::Pod, &to.namespace, &to.name));
+    let ready = ready_endpoints(server, service, &name);
+    let all: Vec<_> = ready.filter_map(|(endpoint, port)| Some((pod_of(endpoint)?, port))).collect();
+    let found = all.get(turn % all.len().max(1)).and_then(|(pod, port)| Some((server.get(pod)?, *port)));
+    let Some((pod, port)) = found else { return Led::NotReady };
+    let proxy = Peer::proxy(&gateway.meta.namespace, &gateway.meta.name, address_of(gateway).unwrap_or(""));
+    match () {
+        () if verdict(server, Direction::Ingress, pod, &proxy, port, "TCP").is_denied() => Led::Denied,
+        () if !listens(pod.body(), port) => Led::NotListening,
+        () => Led::Answered(pod.clone()),
+    }
+}
+
+/// How well the host names of a route at a listener fit a host.
+fn best_host(listener: &Listener, route: &HttpRouteSpec, host: &str) -> Option<(bool, usize)> {
+    if route.hostnames.is_empty() {
+        return host_rank(&listener.hostname, host);
+    }
+    let common = route.hostnames.iter().filter_map(|name| common_host(&listener.hostname, name));
+    common.filter_map(|name| host_rank(name, host)).max()
+}
+
+/// How well a match fits: an exact path, then a longer one, then a method, more headers, more parameters.
+type MatchRank = (u8, usize, bool, usize, usize);
+
+fn match_rank(wanted: &HttpMatch, request: &HttpRequest<'_>) -> Option<MatchRank> {
+    let (kind, path) = wanted.path();
+    let (rank, fits) = match kind {
+        "Exact" => (2, path == request.path),
+        "PathPrefix" => (1, prefix_rest(path, request.path).is_some()),
+        _ => (0, is_match(path, request.path)),
+    };
+    let has = |one: &ValueMatch, found: Option<&str>| {
+        found.is_some_and(|value| if one.kind == "RegularExpression" { is_match(&one.value, value) } else { one.value == value })
+    };
+    let header = |one: &ValueMatch| {
+        let named = request.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case(&one.name));
+        has(one, named.map(|(_, value)| *value))
+    };
+    let parameter = |one: &ValueMatch| {
+        let mut all = request.query.split('&').map(|part| part.split_once('=').unwrap_or((part, "")));
+        has(one, all.find(|(name, _)| one.name == *name).map(|(_, value)| value))
+    };
+    let by_method = !wanted.method.is_empty();
+    let fits = fits
+        && (!by_method || wanted.method == request.method)
+        && wanted.headers.iter().all(header)
+        && wanted.query_params.iter().all(parameter);
+    fits.then_some((rank, path.len(), by_method, wanted.headers.len(), wanted.query_params.len()))
+}
+
+/// What a path has behind a prefix of whole elements.
+fn prefix_rest<'a>(prefix: &str, path: &'a str) -> Option<&'a str> {
+    path.strip_prefix(prefix.trim_end_matches('/')).filter(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Whether a pattern matches; one that cannot be read matches nothing.
+fn is_match(pattern: &str, text: &str) -> bool {
+    GoRegex::new(pattern).is_ok_and(|pattern| pattern.is_match(text))
+}
+
+/// Where a redirect leads: what it does not say stays as it was asked for.
+fn redirected(redirect: &Redirect, by: &HttpMatch, request: &HttpRequest<'_>) -> Led {
+    let scheme = if redirect.scheme.is_empty() { request.scheme } else { &redirect.scheme };
+    let host = if redirect.hostname.is_empty() { request.host } else { &redirect.hostname };
+    let usual = if scheme == "https" { 443 } else { 80 };
+    // A scheme that is given brings its own port.
+    let port = redirect.port.unwrap_or(if redirect.scheme.is_empty() { request.port } else { usual });
+    let port = if port == usual { String::new() } else { format!(":{port}") };
+    let path = match &redirect.path {
+        Some(change) if change.kind == "ReplaceFullPath" => change.replace_full_path.to_string(),
+        Some(change) if change.kind == "ReplacePrefixMatch" => {
+            let rest = prefix_rest(by.path().1, request.path).unwrap_or("");
+            let new = format!("{}{rest}", change.replace_prefix_match.trim_end_matches('/'));
+            if new.is_empty() { "/".to_owned() } else { new }
+        }
+        _ => request.path.to_owned(),
+    };
+    let query = if request.query.is_empty() { String::new() } else { format!("?{}", request.query) };
+    let status = redirect.status_code.and_then(|code| u16::try_from(code).ok()).unwrap_or(302);
+    Led::Redirected { status, location: format!("{scheme}://{host}{port}{path}{query}") }
+}

@@ -1,0 +1,80 @@
+//! Which listeners a route is attached to.
+
+use super::{Objects, fault_of, is_served, named};
+use k8s_model::gateway::{GATEWAY, GatewaySpec, HttpRouteSpec, Listener, ParentRef, common_host};
+use k8s_model::{Kind, Object, ObjectRef};
+use std::rc::Rc;
+
+/// Why a route is attached to no listener of a Gateway.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refused {
+    /// No listener has the name and the port that it asks for.
+    NoMatchingParent,
+    /// No such listener is served.
+    InvalidListener,
+    /// No such listener takes routes of this kind from its namespace.
+    NotAllowed,
+    /// None has a host name in common with it.
+    NoHostname,
+}
+
+/// The parents of a route that the modelled controller serves: each reference with its Gateway.
+pub fn parents<'a>(objects: &'a dyn Objects, route: &Object, spec: &HttpRouteSpec) -> Vec<(ParentRef, &'a Rc<Object>)> {
+    let of = |parent: &ParentRef| {
+        let gateway = named(objects, GATEWAY, parent.namespace_from(&route.meta.namespace), &parent.name);
+        gateway.filter(|gateway| parent.is_gateway() && is_served(objects, gateway)).map(|gateway| (parent.clone(), gateway))
+    };
+    spec.parent_refs.iter().filter_map(of).collect()
+}
+
+/// The listeners of a Gateway that a route is attached to by one of its references; or why there is none.
+pub fn attach(objects: &dyn Objects, gateway: &Object, route: (&Object, &HttpRouteSpec), by: &ParentRef) -> Result<Vec<Listener>, Refused> {
+    let spec = GatewaySpec::of(gateway);
+    let (object, route) = route;
+    let is_meant = |listener: &&Listener| {
+        (by.section_name.is_empty() || by.section_name == listener.name) && by.port.is_none_or(|port| port == listener.port)
+    };
+    let mut left: Vec<&Listener> = spec.listeners.iter().filter(is_meant).collect();
+    let keep = |left: &mut Vec<&Listener>, refused: Refused, passes: &dyn Fn(&Listener) -> bool| {
+        left.retain(|listener| passes(listener));
+        if left.is_empty() { Err(refused) } else { Ok(()) }
+    };
+    keep(&mut left, Refused::NoMatchingParent, &|_| true)?;
+    keep(&mut left, Refused::InvalidListener, &|listener| fault_of(objects, gateway, &spec, listener).is_none())?;
+    keep(&mut left, Refused::NotAllowed, &|listener| allows(objects, gateway, listener, object))?;
+    let meets = |listener: &Listener| {
+        route.hostnames.is_empty() || route.hostnames.iter().any(|host| common_host(&listener.hostname, host).is_some())
+    };
+    keep(&mut left, Refused::NoHostname, &meets)?;
+    Ok(left.into_iter().cloned().collect())
+}
+
+/// Whether a listener takes routes from the namespace of this one.
+fn allows(objects: &dyn Objects, gateway: &Object, listener: &Listener, route: &Object) -> bool {
+    let namespaces = &listener.allowed_routes.namespaces;
+    let own = &route.meta.namespace;
+    match namespaces.from.as_str() {
+        "All" => true,
+        "Selector" => {
+            let namespace = objects.find(&ObjectRef::new(Kind::Namespace, "", own));
+            namespace.zip(namespaces.selector.as_ref()).is_some_and(|(namespace, selector)| selector.matches(&namespace.meta.labels))
+        }
+        _ => *own == gateway.meta.namespace,
+    }
+}
+
+/// How many routes are attached to a listener of a Gateway.
+pub fn attached_to<'a>(
+    objects: &dyn Objects,
+    gateway: &Object,
+    listener: &Listener,
+    routes: impl Iterator<Item = &'a Rc<Object>>,
+) -> usize {
+    let key = gateway.key();
+    let is_attached = |route: &&Rc<Object>| {
+        let spec = HttpRouteSpec::of(route);
+        let by = spec.parent_refs.iter().filter(|parent| parent.names(&route.meta.namespace, &key));
+        by.filter_map(|by| attach(objects, gateway, (route, &spec), by).ok()).flatten().any(|one| one.name == listener.name)
+    };
+    routes.filter(is_attached).count()
+}

@@ -1,0 +1,67 @@
+//! What a Gateway takes in: its class, its listeners, the routes that are attached to them, and what their backends refer to.
+//!
+//! Pure reading, for the loop that writes the conditions and for the requests that follow the routes. Models
+//! `internal/controller/state/graph/{gateway,gateway_listener,route_common,backend_refs,reference_grant}.go` of NGINX Gateway Fabric, which
+//! implement what `sigs.k8s.io/gateway-api/apis/v1` says.
+
+mod attach;
+mod listeners;
+mod references;
+
+pub use attach::{Refused, attach, attached_to, parents};
+pub use listeners::{ListenerFault, fault_of, is_served, supported_kinds};
+pub use references::{RefFault, resolve};
+
+use controller_runtime::informer::Cache;
+use apiserver::ApiServer;
+use k8s_model::gateway::{CONTROLLER, GATEWAY, GATEWAY_CLASS, controller_of, kinds};
+use k8s_model::{Kind, Object, ObjectRef};
+use std::rc::Rc;
+
+/// Where objects are found: in the cache of a loop, or in the store.
+pub trait Objects {
+    /// The object with this key.
+    fn find(&self, key: &ObjectRef) -> Option<&Rc<Object>>;
+    /// All objects of a kind, by namespace and name.
+    fn all(&self, kind: Kind) -> Box<dyn Iterator<Item = &Rc<Object>> + '_>;
+}
+
+impl Objects for Cache {
+    fn find(&self, key: &ObjectRef) -> Option<&Rc<Object>> {
+        self.object(key)
+    }
+
+    fn all(&self, kind: Kind) -> Box<dyn Iterator<Item = &Rc<Object>> + '_> {
+        Box::new(self.list(kind))
+    }
+}
+
+impl Objects for ApiServer {
+    fn find(&self, key: &ObjectRef) -> Option<&Rc<Object>> {
+        self.get(key)
+    }
+
+    fn all(&self, kind: Kind) -> Box<dyn Iterator<Item = &Rc<Object>> + '_> {
+        Box::new(self.list(kind))
+    }
+}
+
+/// All objects of a kind of the Gateway API; none where it is not installed.
+pub fn all<'a>(objects: &'a dyn Objects, name: &str) -> Vec<&'a Rc<Object>> {
+    kinds(name).into_iter().flat_map(|kind| objects.all(kind)).collect()
+}
+
+/// The object of a kind of the Gateway API with this name.
+pub fn named<'a>(objects: &'a dyn Objects, kind: &str, namespace: &str, name: &str) -> Option<&'a Rc<Object>> {
+    kinds(kind).into_iter().find_map(|kind| objects.find(&ObjectRef::new(kind, namespace, name)))
+}
+
+/// The class of this name, if it is one that the modelled controller serves.
+pub fn class_served<'a>(objects: &'a dyn Objects, name: &str) -> Option<&'a Rc<Object>> {
+    named(objects, GATEWAY_CLASS, "", name).filter(|class| controller_of(class) == CONTROLLER && !class.meta.is_deleting())
+}
+
+/// The Gateway that has an address.
+pub fn gateway_at<'a>(objects: &'a dyn Objects, address: &str) -> Option<&'a Rc<Object>> {
+    all(objects, GATEWAY).into_iter().find(|gateway| k8s_model::gateway::address_of(gateway) == Some(address))
+}

@@ -1,0 +1,55 @@
+//! Events expire: the API server stores them with a time to live of an hour, in the leases of etcd.
+//!
+//! An Event is attached to the newest lease if that was granted within the last minute, otherwise to a new one, and a lease lives a minute
+//! longer than an hour for that reason. Each write of an Event attaches it anew. So Events go an hour to an hour and a minute after they
+//! were last written, those of a minute at one time.
+//!
+//! Models `--event-ttl` of kube-apiserver and `storage/etcd3/lease_manager.go` (its limit of keys for a lease is not modelled).
+
+use apiserver::journal::{Actor, Op};
+use super::sim::{Sim, Task};
+use apiserver::{Delete, Origin};
+use apiserver::why::Why;
+use k8s_model::time::SECOND;
+use k8s_model::{Kind, Time};
+
+/// How long an Event lives at least.
+const TTL_US: u64 = 3_600 * SECOND;
+/// How long a lease takes more Events.
+const LEASE_REUSE_US: u64 = 60 * SECOND;
+/// Entries of the journal looked at in one task.
+const BATCH: usize = 512;
+
+impl Sim {
+    /// Grants a lease to an Event that was just written, if the newest takes no more.
+    pub(super) fn lease_event(&mut self, written: Time) {
+        let leases = &mut self.recorder.leases;
+        if leases.granted.is_none_or(|granted| written > granted.after(LEASE_REUSE_US)) {
+            leases.granted = Some(written);
+            self.push(written.after(TTL_US + LEASE_REUSE_US), Task::ExpireEvents(written));
+        }
+    }
+
+    /// Deletes Events of a lease that has ended. False if more of them are left for the next task.
+    pub(super) fn expire_events(&mut self, granted: Time) -> bool {
+        let (ended, journal) = (granted.after(LEASE_REUSE_US), self.server.journal());
+        let from = self.recorder.leases.read;
+        let due: Vec<_> = journal.from(from).iter().take(BATCH).take_while(|entry| entry.time <= ended).collect();
+        let (count, all) = (due.len(), due.len() < BATCH);
+        // One that was written since has another lease.
+        let newest = |object: &k8s_model::Object| {
+            let stored = self.server.get(&object.key());
+            stored.is_some_and(|stored| stored.meta.resource_version == object.meta.resource_version)
+        };
+        let events =
+            due.into_iter().filter_map(|entry| entry.write()).filter(|(op, object)| *op != Op::Deleted && object.kind == Kind::Event);
+        let keys: Vec<_> = events.filter(|(_, object)| newest(object)).map(|(_, object)| object.key()).collect();
+        self.recorder.leases.read += count;
+        let origin = Origin { actor: Actor::SERVER, cause: None, pass: self.pass, manager: None, user: None };
+        for key in keys {
+            // It is there, and nothing holds it.
+            let _ = self.server.delete(&origin, &key, Delete::default(), Why::EventExpired);
+        }
+        all
+    }
+}

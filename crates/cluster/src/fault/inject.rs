@@ -1,0 +1,184 @@
+//! Carries out faults: of Pods and nodes here, of watches and loops in `watches.rs`.
+
+use super::{Fault, FaultError, NodeFault};
+use k8s_model::{Body, Kind, Object, ObjectRef, Str, Uid};
+use controller_runtime::cluster::{self, HEALTHY, NodeConfig};
+use controller_runtime::component::KUBELETS;
+use controller_runtime::heartbeats::Heartbeats;
+use apiserver::journal::{Actor, EntryId, Op};
+use kubelet::Forced;
+use controller_runtime::load::{self, Load};
+use crate::sim::{Sim, Task};
+use apiserver::{Delete, Origin};
+use apiserver::why::Why;
+use serde_json::json;
+use std::rc::Rc;
+
+impl Sim {
+    /// What Pods use, where it is set.
+    pub fn loads(&self) -> &[load::Load] {
+        &self.kubelets.loads
+    }
+
+    /// Ends the first process of a container of this very Pod, not of one that took its name, as a client that was attached to it does when it
+    /// leaves.
+    pub fn end_process(&mut self, (pod, uid): (&ObjectRef, Uid), container: &str, code: i32, origin: &Origin) {
+        let found = self.get(pod).filter(|object| object.meta.uid == uid).and_then(|object| object.pod());
+        if let Some(number) = found.and_then(|pod| kubelet::number_of(pod, container)) {
+            self.force(uid, Forced::End(number, code), origin.cause);
+        }
+    }
+
+    /// The CPU load that a fault has set for a selector, in thousandths of a core.
+    pub fn cpu_load(&self, selector: &str) -> Option<i64> {
+        load::amount(&self.kubelets.loads, "cpu", selector)
+    }
+
+    /// Injects a fault given as a line: `exit pod/P CODE`, `node-down N`, `cpu-load app=web 700m` and so on.
+    pub fn fault(&mut self, line: &str) -> Result<(), FaultError> {
+        self.inject(line.parse()?, line)
+    }
+
+    /// Injects a fault; its line becomes a command of the journal, unless what it names is missing.
+    fn inject(&mut self, fault: Fault, line: &str) -> Result<(), FaultError> {
+        // The entry that will be its command, where that is written last.
+        let id = self.journal().len() as EntryId;
+        match fault {
+            Fault::Container(pod, forced) => return self.force_container(pod, forced, line),
+            Fault::Evict(pod) => return self.evict_pod(pod, line),
+            Fault::Node(what, name) => return self.change_node(what, &name, line),
+            Fault::AddNode(config) => return self.add_node(config, line),
+            Fault::Load(load) => return self.set_load(load, true, line),
+            Fault::EndLoad(load) => return self.set_load(load, false, line),
+            Fault::MemoryPressure(node, missing) => return self.press_memory(&node, missing, line),
+            Fault::Lose(target, component) => self.lose(target, component.as_ref(), id)?,
+            Fault::Delay(target, late, component) => self.delay(target, late, component.as_ref(), id)?,
+            Fault::Slow(name, each) => self.slow(&name, each, id)?,
+            Fault::Relist(after) => self.relist = after,
+            Fault::Restart(component) => self.restart(&component)?,
+            Fault::Conflict(target) => self.server.conflicts.push(target),
+        }
+        self.record_fault(line);
+        Ok(())
+    }
+
+    /// Writes the command of a fault to the journal.
+    fn record_fault(&mut self, line: &str) -> Origin {
+        self.command(&format!("fault {line}"))
+    }
+
+    fn force_container(&mut self, name: Str, forced: Forced, line: &str) -> Result<(), FaultError> {
+        let Some(pod) = self.get(&ObjectRef::new(Kind::Pod, "default", &name)) else { return Err(FaultError::NotFound("pods", name)) };
+        let uid = pod.meta.uid;
+        if let (Forced::Probe(probe, _), Some(body)) = (forced, pod.pod())
+            && !body.spec.containers.iter().chain(body.spec.init_containers.iter()).any(|container| probe.is_of(container))
+        {
+            return Err(FaultError::ProbeMissing(name, probe));
+        }
+        let origin = self.record_fault(line);
+        self.force(uid, forced, origin.cause);
+        Ok(())
+    }
+
+    fn evict_pod(&mut self, name: Str, line: &str) -> Result<(), FaultError> {
+        let key = ObjectRef::new(Kind::Pod, "default", &name);
+        let origin = self.record_fault(line);
+        self.request(|server| server.evict(&origin, &key, Delete::default(), Why::Asked))
+            .map_err(|error| FaultError::Refused(error.message))
+    }
+
+    /// Sets what Pods use, or ends that. Whoever has more memory than its limit now is killed.
+    fn set_load(&mut self, load: Load, set: bool, line: &str) -> Result<(), FaultError> {
+        let cause = self.record_fault(line).cause;
+        let memory = load.what == "memory";
+        self.kubelets.loads.retain(|old| !load.replaces(old));
+        self.kubelets.loads.extend(set.then_some(load));
+        let loads = &self.kubelets.loads;
+        let uses = |pod: &&Rc<Object>| load::memory(loads, pod, self.server()).is_some();
+        let used: Vec<_> = if memory { self.list(Kind::Pod).filter(uses).map(|pod| pod.meta.uid).collect() } else { Vec::new() };
+        used.into_iter().for_each(|uid| self.force(uid, Forced::Memory, cause));
+        Ok(())
+    }
+
+    fn change_node(&mut self, what: NodeFault, name: &Str, line: &str) -> Result<(), FaultError> {
+        let key = ObjectRef::new(Kind::Node, "", name);
+        if self.get(&key).is_none() || what != NodeFault::Remove && !self.kubelets.has(name) {
+            return Err(FaultError::NotFound("nodes", name.clone()));
+        }
+        let asked = self.record_fault(line);
+        let origin = Origin { actor: Actor::kubelet(name), ..asked.clone() };
+        match what {
+            NodeFault::Down => {
+                self.kubelets.silence(name, self.now());
+                self.wake_loop("node-lifecycle-controller", &key, asked.cause);
+            }
+            NodeFault::Up => {
+                for (at, job) in self.kubelets.wake(name, self.now(), asked.cause) {
+                    self.push(at, Task::Kubelet(job));
+                }
+                self.report(&key, &origin, None);
+            }
+            NodeFault::NotReady => self.report(&key, &origin, Some(("KubeletNotReady", "container runtime is down"))),
+            NodeFault::Remove => {
+                self.kubelets.leave(name);
+                // Its existence was checked above.
+                let _ = self.request(|server| server.delete(&asked, &key, Delete::default(), Why::Asked));
+            }
+        }
+        Ok(())
+    }
+
+    fn press_memory(&mut self, node: &Str, missing: i64, line: &str) -> Result<(), FaultError> {
+        if self.get(&ObjectRef::new(Kind::Node, "", node)).is_none() || !self.kubelets.has(node) {
+            return Err(FaultError::NotFound("nodes", node.clone()));
+        }
+        let origin = self.record_fault(line);
+        let now = self.now();
+        self.kubelets.press(node, missing, now);
+        self.push(now, Task::Relieve(node.clone(), origin.cause));
+        Ok(())
+    }
+
+    /// Writes the node's conditions as its kubelet reports them: healthy, or not ready and why.
+    fn report(&mut self, key: &ObjectRef, origin: &Origin, trouble: Option<(&'static str, &'static str)>) {
+        let wall = self.server().wall_at(self.now());
+        let Some(mut object) = self.get(key).map(|o| (**o).clone()) else { return };
+        let Body::Node(node) = &mut object.body else { return };
+        for condition in &mut node.status.conditions {
+            let Some((kind, status, reason, message)) = HEALTHY.iter().find(|(kind, ..)| condition.kind == *kind) else { continue };
+            let (status, reason, message) = match trouble {
+                Some((reason, message)) if *kind == "Ready" => ("False", reason, message),
+                _ => (*status, *reason, *message),
+            };
+            if condition.status != status {
+                condition.last_transition_time = Some(wall);
+            }
+            condition.last_heartbeat_time = Some(wall);
+            (condition.status, condition.reason, condition.message) = (status.into(), reason.into(), message.into());
+        }
+        // The node existed a moment ago, and no other write comes in between.
+        let _ = self.request(|server| server.update_status(origin, object, Why::NodeReport));
+    }
+
+    fn add_node(&mut self, config: NodeConfig, line: &str) -> Result<(), FaultError> {
+        let name = Str::from(config.name.as_str());
+        if self.get(&ObjectRef::new(Kind::Node, "", &name)).is_some() {
+            return Err(FaultError::NodeExists(name));
+        }
+        let origin = &Origin { actor: Actor::kubelet(&name), ..self.record_fault(line) };
+        let number = self.kubelets.join(&name);
+        let mut value = cluster::node(number, &config, self.server().wall_at(self.now()));
+        // No Pod may be placed there until the node controller has checked it.
+        value["spec"]["taints"] = json!([{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}]);
+        if let Ok(object) = Object::from_value(Kind::Node, value) {
+            let _ = self.request(|server| server.create(origin, object, Why::NodeReport));
+        }
+        // Pods that were bound to an earlier node of this name are now this kubelet's.
+        let stranded: Vec<_> = self.list(Kind::Pod).filter(|o| o.pod().is_some_and(|pod| pod.node_name == name)).cloned().collect();
+        let id = origin.cause.unwrap_or_default();
+        for pod in stranded {
+            self.dispatch(KUBELETS, Op::Added, &pod, None, id);
+        }
+        Ok(())
+    }
+}

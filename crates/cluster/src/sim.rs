@@ -1,0 +1,486 @@
+//! The simulation: a queue of tasks in virtual time, run one by one.
+//!
+//! Guarantees: the history depends on the cluster, the seed and the commands alone, never on how
+//! `advance` was sliced; no task reads a wall clock.
+
+mod queries;
+mod reconcile;
+
+use controller_runtime::cluster::ClusterConfig;
+use controller_runtime::component::{self, DELIVERY_BATCH, KUBELETS, MANAGER, SCHEDULER};
+use controllers::{Controller, Routes, woken_by};
+use controller_runtime::events::EventRecorder;
+use controller_runtime::informer::{Held, Informer};
+use apiserver::journal::{Actor, EntryId, Journal, Op, Record};
+use kubelet::{Forced, Kubelets};
+use controller_runtime::late::DelayLog;
+use controller_runtime::limit::Limit;
+use controller_runtime::out::{Action, Memory, Out, PassView};
+use scheduler::Scheduler;
+use apiserver::{ApiError, ClientRequest, Written};
+use apiserver::{ApiServer, Origin, defaults};
+use sim_core::tree::Tree;
+use controller_runtime::watch::Event;
+use apiserver::why::Why;
+use controller_runtime::workqueue::WorkQueue;
+use k8s_model::time::{MS, SECOND};
+use k8s_model::{Kind, Object, ObjectRef, Str, Time, Uid};
+use std::rc::Rc;
+
+/// A write as a watch tells it: the object as it is now, and as it was before.
+pub(super) type Difference = (Op, Rc<Object>, Option<Rc<Object>>);
+
+/// Work that becomes due at some virtual time.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Task {
+    /// Watch events arrive at an informer.
+    Deliver(u8),
+    /// A loop takes a key from its queue.
+    Reconcile(u8, ObjectRef),
+    /// A loop asked to look at a key again.
+    Wake(u8, ObjectRef),
+    /// Periodic resync: a loop re-examines all its objects.
+    Resync(u8),
+    /// A component that has lost a watch event relists.
+    Relist(u8),
+    /// Late watch events arrive at an informer.
+    Release(u8),
+    /// A pass of a slowed loop ends.
+    SlowPass(u8),
+    /// The scheduler takes the next Pod.
+    Schedule,
+    /// The scheduler retries Pods left in the unschedulable queue for too long.
+    Flush,
+    /// A step of a kubelet for one Pod.
+    Kubelet(kubelet::PodJob),
+    /// The kubelet of a node under memory pressure evicts; the entry is the cause.
+    Relieve(Str, Option<EntryId>),
+    /// The lease granted at that time ends, and its Events with it.
+    ExpireEvents(Time),
+    /// The scheduler checks which of its series of Events are over.
+    CheckSeries,
+}
+
+/// Objects sorted and Pods read in one slice of idle work.
+const IDLE_WORK_ITEMS: usize = 1_000;
+/// Delay from the arrival of a watch event to the pass it triggers.
+const DISPATCH_US: u64 = MS;
+/// Tasks searched for the next one that concerns an object.
+const MAX_SCANNED_TASKS: usize = 20_000;
+/// Virtual time a pass keeps its key busy: minimum, per round trip to the API server, per owned object.
+const PASS_COST_US: u64 = MS;
+const ROUND_TRIP_US: u64 = 7 * MS;
+const PER_OWNED_US: u64 = 50;
+
+/// Result of [`Sim::advance`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Advance {
+    /// Tasks that were run.
+    pub ran: usize,
+    /// Whether the requested time was reached.
+    pub done: bool,
+}
+
+/// A simulated cluster: API server, components and the queue of tasks.
+#[derive(Clone, Debug)]
+pub struct Sim {
+    /// Initial configuration of the cluster.
+    pub config: ClusterConfig,
+    pub(super) server: ApiServer,
+    now: Time,
+    /// Pending tasks by due time and insertion order.
+    tasks: Tree<(Time, u64), Task>,
+    sequence: u64,
+    pub(super) pass: u32,
+    pub(super) informers: [Informer; 3],
+    /// Delays caused by injected faults so far.
+    pub(super) delays: DelayLog,
+    /// Delay in microseconds from a lost watch event to the relist; `None` disables relisting.
+    pub(super) relist: Option<u64>,
+    pub(super) queues: Vec<WorkQueue>,
+    routes: Rc<Routes>,
+    /// Per loop and key: journal length that must have been delivered for the loop to see its own writes.
+    pub(super) written: Vec<Tree<ObjectRef, usize>>,
+    /// Client rate limit of each loop; empty if the cluster sets none.
+    limits: Vec<Limit>,
+    /// Per loop and key: state the loop keeps between passes.
+    pub(super) memories: Vec<Tree<ObjectRef, Rc<Memory>>>,
+    pub(super) recorder: EventRecorder,
+    pub(super) scheduler: Scheduler,
+    pub(super) kubelets: Kubelets,
+    /// Files written by commands in containers.
+    pub disks: super::disk::Disks,
+    last_change: Time,
+    scanned: usize,
+    /// Scratch buffer for the keys that one event wakes; empty between events.
+    woken: Vec<(usize, ObjectRef)>,
+}
+
+impl Sim {
+    /// Creates a cluster at time 0 with its nodes and classes.
+    pub fn new(config: ClusterConfig, seed: u64) -> Sim {
+        let mut sim = Sim {
+            server: ApiServer::new(config.epoch, seed),
+            now: Time::default(),
+            tasks: Tree::default(),
+            sequence: 0,
+            pass: 0,
+            informers: component::ALL.map(|of| Informer::new(of.name, of.watches, of.stores)),
+            delays: DelayLog::default(),
+            relist: Some(component::RELIST_DELAY_US),
+            queues: vec![WorkQueue::default(); controllers::ALL.len()],
+            routes: Rc::new(controllers::routes()),
+            written: vec![Tree::default(); controllers::ALL.len()],
+            limits: config
+                .client_limit
+                .map_or_else(Vec::new, |limit| controllers::ALL.iter().map(|c| Limit::of(c.name(), limit)).collect()),
+            memories: vec![Tree::default(); controllers::ALL.len()],
+            recorder: EventRecorder::default(),
+            scheduler: Scheduler::default(),
+            kubelets: Kubelets::new(&config),
+            disks: Default::default(),
+            last_change: Time::default(),
+            scanned: 0,
+            woken: Vec::new(),
+            config,
+        };
+        sim.server.max_unavailable_statefulset = sim.config.max_unavailable_statefulset;
+        sim.server.toleration_seconds = sim.config.default_toleration_seconds;
+        let origin = Origin { actor: Actor::SERVER, cause: None, pass: 0, manager: None, user: None };
+        for mut value in sim.config.objects() {
+            defaults::apply_defaults(&mut value);
+            let kind = (value["apiVersion"].as_str(), value["kind"].as_str());
+            let kind = kind.0.zip(kind.1).and_then(|(v, k)| Kind::from_api(v, k));
+            if let Some(Ok(object)) = kind.map(|kind| Object::from_value(kind, value)) {
+                // A node name given twice is the only refusal possible; the first one stays.
+                let _ = sim.server.create(&origin, object, Why::Bootstrap);
+            }
+        }
+        for (i, controller) in controllers::ALL.iter().enumerate() {
+            if let Some((seconds, _)) = controller.resync() {
+                // Its timer was started some time before the first command.
+                sim.push(Time(seconds * SECOND / 4), Task::Resync(i as u8));
+            }
+        }
+        sim.pump();
+        sim
+    }
+
+    /// Virtual time.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// The journal: every command, write and refusal.
+    pub fn journal(&self) -> Journal<'_> {
+        self.server.journal()
+    }
+
+    /// The API server, for reading.
+    pub fn server(&self) -> &ApiServer {
+        &self.server
+    }
+
+    /// The object with this key.
+    pub fn get(&self, key: &ObjectRef) -> Option<&Rc<Object>> {
+        self.server.get(key)
+    }
+
+    /// All objects of a kind, by namespace and name.
+    pub fn list(&self, kind: Kind) -> impl DoubleEndedIterator<Item = &Rc<Object>> {
+        self.server.list(kind)
+    }
+
+    /// All objects of a kind, in unspecified order.
+    pub fn each(&self, kind: Kind) -> impl Iterator<Item = &Rc<Object>> {
+        self.server.each(kind)
+    }
+
+    /// Idle work: sorts part of a long list and reads part of the Pods to rank, so that a later list or pass does not have to do all
+    /// of it at once. Has no observable effect.
+    pub fn run_idle_work(&mut self) {
+        self.server.settle(IDLE_WORK_ITEMS);
+        self.informers[MANAGER].cache.read_ahead(IDLE_WORK_ITEMS);
+    }
+
+    /// The cache that the control loops read.
+    #[cfg(test)]
+    pub(super) fn manager_cache(&self) -> &controller_runtime::informer::Cache {
+        &self.informers[MANAGER].cache
+    }
+
+    /// Removes files on volumes and in Pods that no longer exist.
+    pub fn sweep_disks(&mut self) {
+        self.disks.sweep(&self.server);
+    }
+
+    /// Time of the last write of an object other than an Event.
+    pub fn last_change(&self) -> Time {
+        self.last_change
+    }
+
+    /// When the next task is due.
+    pub fn next_task(&self) -> Option<Time> {
+        self.tasks.first().map(|((time, _), _)| *time)
+    }
+
+    /// Records a user's command in the journal and returns the origin for its writes.
+    pub fn command(&mut self, text: &str) -> Origin {
+        self.pass += 1;
+        self.server.now = self.now;
+        let origin = Origin { actor: Actor::USER, cause: None, pass: self.pass, manager: None, user: None };
+        let cause = self.server.note(&origin, text, Why::Asked);
+        Origin { cause: Some(cause), ..origin }
+    }
+
+    /// Runs a client's requests against the API server and schedules the delivery of what they wrote.
+    pub fn request<R>(&mut self, talk: impl FnOnce(&mut ApiServer) -> R) -> R {
+        self.server.now = self.now;
+        let result = talk(&mut self.server);
+        self.pump();
+        result
+    }
+
+    /// Sends a write of a client: what it has written, and what the server warns of.
+    pub fn client_request(&mut self, request: &ClientRequest) -> (Result<Written, ApiError>, Vec<String>) {
+        let origin = request.origin(self.command(&request.told));
+        self.request(|server| (request.send(server, &origin), std::mem::take(&mut server.warnings)))
+    }
+
+    /// Runs tasks until `to` or until the budget is spent; a task costs one, plus one for each entry it writes.
+    pub fn advance(&mut self, to: Time, mut budget: usize) -> Advance {
+        let mut ran = 0;
+        while budget > 0 && self.next_task().is_some_and(|at| at <= to) {
+            budget = budget.saturating_sub(self.step());
+            ran += 1;
+        }
+        let done = self.next_task().is_none_or(|at| at > to);
+        if done {
+            self.now = self.now.max(to);
+        }
+        Advance { ran, done }
+    }
+
+    /// Runs until a pass of some loop has written something and returns its number; `None` if none does before `limit`.
+    pub fn step_reconcile(&mut self, limit: Time) -> Option<u32> {
+        while self.next_task().is_some_and(|at| at <= limit) {
+            let version = self.server.version();
+            self.step();
+            if self.server.version() > version {
+                return Some(self.pass);
+            }
+        }
+        None
+    }
+
+    /// Runs the next task and returns its cost: one, plus one for each entry it wrote.
+    pub fn step(&mut self) -> usize {
+        let Some(((time, number), task)) = self.tasks.pop_first() else { return 1 };
+        let before = self.scanned;
+        self.now = time;
+        self.server.now = time;
+        match task {
+            Task::Deliver(i) => {
+                if !self.deliver(usize::from(i)) {
+                    // The rest is delivered before anything else happens.
+                    self.tasks.insert((time, number), Task::Deliver(i));
+                    return 1;
+                }
+            }
+            Task::Reconcile(i, key) => self.reconcile(usize::from(i), &key),
+            Task::Wake(i, key) => {
+                if let Some(cause) = self.queues[usize::from(i)].take_later(&key, time) {
+                    self.enqueue(usize::from(i), &key, time, cause);
+                }
+            }
+            Task::Resync(i) => self.resync(usize::from(i)),
+            Task::Relist(i) => self.relist(usize::from(i)),
+            Task::Release(i) => {
+                if !self.release(usize::from(i)) {
+                    self.tasks.insert((time, number), Task::Release(i));
+                    return 1;
+                }
+            }
+            Task::SlowPass(i) => self.slow_pass(usize::from(i)),
+            Task::Schedule => self.schedule(),
+            Task::Flush => {
+                if let Some(at) = self.scheduler.flush(self.now) {
+                    self.push(at, Task::Schedule);
+                }
+                self.plan_flush();
+            }
+            Task::Kubelet(job) => self.kubelet(job),
+            Task::Relieve(node, cause) => self.relieve(&node, cause),
+            Task::ExpireEvents(granted) => {
+                if !self.expire_events(granted) {
+                    self.tasks.insert((time, number), Task::ExpireEvents(granted));
+                }
+            }
+            Task::CheckSeries => {
+                if !self.recorder.check_series(&mut self.server, self.pass) {
+                    self.tasks.insert((time, number), Task::CheckSeries);
+                }
+            }
+        }
+        self.pump();
+        1 + self.scanned - before
+    }
+
+    /// Schedules a step that a fault forces on a Pod's kubelet.
+    pub(super) fn force(&mut self, uid: Uid, what: Forced, cause: Option<EntryId>) {
+        self.push(self.now, Task::Kubelet(Kubelets::forced(uid, what, cause)));
+    }
+
+    /// Queues a key for a loop without a watch event.
+    pub(super) fn wake_loop(&mut self, name: &str, key: &ObjectRef, cause: Option<EntryId>) {
+        if let Some(i) = controllers::ALL.iter().position(|c| c.name() == name) {
+            self.enqueue(i, key, self.now.after(DISPATCH_US), cause);
+        }
+    }
+
+    pub(super) fn push(&mut self, at: Time, task: Task) {
+        self.sequence += 1;
+        self.tasks.insert((at, self.sequence), task);
+    }
+
+    /// Schedules the delivery of new journal entries to the informers.
+    fn pump(&mut self) {
+        for i in 0..self.informers.len() {
+            if let Some(at) = self.informers[i].next_arrival(self.server.journal()) {
+                self.push(at.max(self.now), Task::Deliver(i as u8));
+            }
+        }
+        let (journal, mut said) = (self.server.journal(), None);
+        for entry in journal.from(self.scanned).iter() {
+            match entry.write() {
+                Some((op, object)) if object.kind == Kind::Event => said = said.or((op != Op::Deleted).then_some(entry.time)),
+                Some(_) => self.last_change = entry.time,
+                None => {}
+            }
+        }
+        self.scanned = journal.len();
+        if let Some(written) = said {
+            self.lease_event(written);
+        }
+        if let Some(at) = self.recorder.plan_check(self.now) {
+            self.push(at, Task::CheckSeries);
+        }
+    }
+
+    /// Delivers watch events that have arrived; `false` if more of this instant are left for the next task.
+    fn deliver(&mut self, i: usize) -> bool {
+        for _ in 0..DELIVERY_BATCH {
+            let Some((id, held)) = self.informers[i].receive(self.server.journal(), self.now) else {
+                if self.informers[i].trouble.is_some() {
+                    self.troubled(i);
+                }
+                return true;
+            };
+            let Some(write) = self.write_at(id) else { continue };
+            self.tell(i, write, held, id);
+        }
+        false
+    }
+
+    /// Tells a component of a write, as a change of what its cache held if that is given.
+    pub(super) fn tell(&mut self, i: usize, (op, object, before): Difference, held: Option<Held>, id: EntryId) {
+        let (op, before) = match held {
+            None => (op, before),
+            Some(held) if op == Op::Deleted => (op, held),
+            Some(Some(held)) => (Op::Modified, Some(held)),
+            Some(None) => (Op::Added, None),
+        };
+        self.dispatch(i, op, &object, before.as_ref(), id);
+    }
+
+    /// Dispatches a watch event to the component's loops.
+    pub(super) fn dispatch(&mut self, i: usize, op: Op, object: &Rc<Object>, before: Option<&Rc<Object>>, id: EntryId) {
+        let event = Event { op, object, before };
+        match i {
+            MANAGER => self.wake_loops(&event, id),
+            SCHEDULER => {
+                if let Some(at) = self.scheduler.observe(&event, id, self.now) {
+                    self.push(at, Task::Schedule);
+                }
+            }
+            _ => {
+                for (at, job) in self.kubelets.observe(&event, id, self.now) {
+                    self.push(at, Task::Kubelet(job));
+                }
+            }
+        }
+    }
+
+    pub(super) fn write_at(&self, id: EntryId) -> Option<Difference> {
+        match &self.server.journal().get(id as usize)?.record {
+            Record::Write { op, object, before } => Some((*op, object.clone(), before.clone())),
+            _ => None,
+        }
+    }
+
+    fn schedule(&mut self) {
+        if !self.scheduler.is_due(self.now) {
+            return;
+        }
+        self.pass += 1;
+        let cache = &self.informers[SCHEDULER].cache;
+        let mut out = Out {
+            server: &mut self.server,
+            recorder: &mut self.recorder,
+            origin: Origin { actor: Actor::component("default-scheduler"), cause: None, pass: self.pass, manager: None, user: None },
+            writes: 0,
+            round_trips: 0,
+            memory: &mut Memory::new(),
+            limit: None,
+            waits: false,
+        };
+        if let Some(at) = self.scheduler.cycle(cache, self.now, &mut out, &mut self.delays) {
+            self.push(at, Task::Schedule);
+        }
+        self.plan_flush();
+    }
+
+    fn plan_flush(&mut self) {
+        if let Some(at) = self.scheduler.plan_flush() {
+            self.push(at, Task::Flush);
+        }
+    }
+
+    fn relieve(&mut self, node: &Str, cause: Option<EntryId>) {
+        self.pass += 1;
+        let mut out = Out {
+            server: &mut self.server,
+            recorder: &mut self.recorder,
+            origin: Origin { actor: Actor::kubelet(node), cause, pass: self.pass, manager: None, user: None },
+            writes: 0,
+            round_trips: 0,
+            memory: &mut Memory::new(),
+            limit: None,
+            waits: false,
+        };
+        let (again, jobs) = self.kubelets.relieve(node, self.now, &mut out);
+        for (at, job) in jobs {
+            self.push(at, Task::Kubelet(job));
+        }
+        if let Some(at) = again {
+            self.push(at, Task::Relieve(node.clone(), cause));
+        }
+    }
+
+    fn kubelet(&mut self, job: kubelet::PodJob) {
+        self.pass += 1;
+        let mut out = Out {
+            server: &mut self.server,
+            recorder: &mut self.recorder,
+            origin: Origin { actor: Actor::component("kubelet"), cause: None, pass: self.pass, manager: None, user: None },
+            writes: 0,
+            round_trips: 0,
+            memory: &mut Memory::new(),
+            limit: None,
+            waits: false,
+        };
+        for (at, job) in self.kubelets.run(job, &self.informers[KUBELETS].cache, self.now, &mut out) {
+            self.push(at, Task::Kubelet(job));
+        }
+    }
+}

@@ -1,0 +1,61 @@
+use k8s_model::{Kind, ObjectRef};
+use controller_runtime::cluster::ClusterConfig;
+use sim_core::rng::Rng;
+use apiserver::{Delete, Patch};
+use cluster::Sim;
+use apiserver::Why;
+use serde_json::{Value, json};
+
+/// Makes a random change to a cluster.
+fn disturb(sim: &mut Sim, rng: &mut Rng) {
+    let origin = sim.command("something");
+    let (node, set) = (format!("node-{}", 1 + rng.below(9)), format!("web-{}", rng.below(3)));
+    let mut patch = |kind, name: &str, change: Value| {
+        let key = ObjectRef::new(kind, if kind == Kind::Node { "" } else { "default" }, name);
+        drop(sim.request(|server| server.patch(&origin, &key, Patch::Merge, &change, Why::Asked)));
+    };
+    let taint = |effect: &str| json!({"spec": {"taints": [{"key": "gpu", "value": "yes", "effect": effect}]}});
+    match rng.below(9) {
+        0 => patch(Kind::Node, &node, json!({"spec": {"unschedulable": true}})),
+        1 => patch(Kind::Node, &node, json!({"spec": {"unschedulable": null, "taints": null}})),
+        2 => patch(Kind::Node, &node, taint("NoSchedule")),
+        3 => patch(Kind::Node, &node, taint("PreferNoSchedule")),
+        4 => patch(Kind::Node, &node, json!({"metadata": {"labels": {"topology.kubernetes.io/zone": format!("z{}", rng.below(3))}}})),
+        5 | 6 => patch(Kind::Deployment, &set, json!({"spec": {"replicas": rng.below(40)}})),
+        7 => {
+            patch(Kind::Deployment, &set, json!({"spec": {"template": {"metadata": {"labels": {"turn": rng.below(99).to_string()}}}}}))
+        }
+        _ => {
+            let all: Vec<ObjectRef> = sim.list(Kind::Pod).map(|pod| pod.key()).collect();
+            if let Some(key) = all.get(rng.below(all.len().max(1) as u64) as usize) {
+                drop(sim.request(|server| server.delete(&origin, key, Delete::default(), Why::Asked)));
+            }
+        }
+    }
+}
+
+/// Each choice is compared with that of a full cycle at the point where it is made.
+#[test]
+fn cached_verdicts_match_a_full_cycle() {
+    for seed in 0..12 {
+        let (mut sim, mut rng) = (Sim::new(ClusterConfig::with_nodes(9), seed), Rng::new(seed));
+        let origin = sim.command("kubectl apply -f -");
+        for i in 0..3 {
+            let name = format!("web-{i}");
+            // Of the last there is no room for all.
+            let requests = json!({"cpu": format!("{}m", [0, 100, 3_000][i]), "memory": format!("{}Mi", 64 * i)});
+            let set = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name}, "spec": {
+                "replicas": 20, "selector": {"matchLabels": {"app": name}}, "template": {"metadata": {"labels": {"app": name}},
+                    "spec": {"containers": [{"name": "nginx", "image": "nginx", "resources": {"requests": requests}}]}}}});
+            assert!(sim.request(|server| server.create_value(&origin, set, Why::Asked)).is_ok());
+        }
+        let mut refused = false;
+        for _ in 0..40 {
+            refused |= sim.scheduler.memo.classes.iter().any(|class| class.refused.is_some());
+            let to = sim.now().after(rng.below(900_000));
+            sim.advance(to, usize::MAX);
+            disturb(&mut sim, &mut rng);
+        }
+        assert!(!sim.scheduler.memo.classes.is_empty() && refused, "seed {seed}: something is remembered");
+    }
+}

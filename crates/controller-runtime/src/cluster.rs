@@ -1,0 +1,169 @@
+//! The initial configuration and objects of a simulated cluster.
+
+use apiserver::bootstrap;
+use k8s_model::time::{MS, SECOND};
+use k8s_model::{Duration, Timestamp};
+use serde_json::Value;
+
+/// A node that exists from the start.
+#[derive(Clone, PartialEq, Debug)]
+pub struct NodeConfig {
+    /// Its name.
+    pub name: String,
+    /// Its allocatable resources where they differ from 4 cpu, 8Gi, 110 pods, 100Gi.
+    pub allocatable: Vec<(String, Value)>,
+}
+
+/// Durations that the control plane does not decide.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Timing {
+    /// From binding to running.
+    pub pod_start: Duration,
+    /// From the request to stop to the end of the containers.
+    pub pod_stop: Duration,
+    /// From the request for a volume to its creation.
+    pub provision: Duration,
+}
+
+impl Default for Timing {
+    fn default() -> Self {
+        Timing { pod_start: SECOND, pod_stop: 500 * MS, provision: 500 * MS }
+    }
+}
+
+/// A cluster before its first command.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ClusterConfig {
+    /// Its nodes.
+    pub nodes: Vec<NodeConfig>,
+    /// How long things take.
+    pub timing: Timing,
+    /// The wall clock at time 0.
+    pub epoch: Timestamp,
+    /// The feature gate `MaxUnavailableStatefulSet`, off in v1.36.
+    pub max_unavailable_statefulset: bool,
+    /// How long a node may go without a heartbeat: `--node-monitor-grace-period`.
+    pub node_monitor_grace: Duration,
+    /// How often the nodes are checked: `--node-monitor-period`.
+    pub node_monitor_period: Duration,
+    /// Requests per second and burst of each loop's client: `--kube-api-qps`, `--kube-api-burst`. `None` for no limit.
+    pub client_limit: Option<(f64, u32)>,
+    /// Number of terminated Pods kept: `--terminated-pod-gc-threshold`.
+    pub ended_pods_kept: usize,
+    /// How long Pods stay on a node that is not ready, unless their tolerations say otherwise.
+    pub default_toleration_seconds: i64,
+}
+
+impl Default for ClusterConfig {
+    fn default() -> Self {
+        ClusterConfig::with_nodes(3)
+    }
+}
+
+impl ClusterConfig {
+    /// A cluster of `n` equal nodes, `node-1` and up.
+    pub fn with_nodes(n: usize) -> Self {
+        ClusterConfig {
+            nodes: (1..=n).map(|i| NodeConfig { name: format!("node-{i}"), allocatable: Vec::new() }).collect(),
+            timing: Timing::default(),
+            // 2026-01-01T00:00:00Z
+            epoch: Timestamp::new(1_767_225_600),
+            max_unavailable_statefulset: false,
+            node_monitor_grace: 50 * SECOND,
+            node_monitor_period: 5 * SECOND,
+            client_limit: None,
+            ended_pods_kept: 12_500,
+            default_toleration_seconds: 300,
+        }
+    }
+
+    /// The API objects that exist before the first command.
+    pub fn objects(&self) -> Vec<Value> {
+        let mut objects = Vec::new();
+        for name in ["default", "kube-node-lease", "kube-public", "kube-system"] {
+            objects.push(made(NAMESPACE, &[("$name", name)]));
+            objects.push(made(ACCOUNT, &[("$name", name)]));
+            objects.push(root_ca(name));
+        }
+        objects
+            .extend([API_SERVER, API_ENDPOINTS, API_SLICE, STANDARD, WAITS, CLUSTER_CRITICAL, NODE_CRITICAL].map(|text| made(text, &[])));
+        objects.extend(bootstrap::objects());
+        objects.extend(self.nodes.iter().enumerate().map(|(i, n)| node(i + 1, n, self.epoch)));
+        objects
+    }
+}
+
+// As text: parsing it costs the page a third of what code that builds it would.
+const NAMESPACE: &str = r#"{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"$name","labels":{"kubernetes.io/metadata.name":"$name"}},"spec":{"finalizers":["kubernetes"]},"status":{"phase":"Active"}}"#;
+const ACCOUNT: &str = r#"{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"default","namespace":"$name"}}"#;
+/// The CA certificate that Pods verify the API server with; its content is a placeholder.
+const ROOT_CA: &str = r#"{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"kube-root-ca.crt","namespace":"$name","annotations":{"kubernetes.io/description":"Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters."}},"data":{"ca.crt":"-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n"}}"#;
+const API_SERVER: &str = r#"{"apiVersion":"v1","kind":"Service","metadata":{"name":"kubernetes","namespace":"default","labels":{"component":"apiserver","provider":"kubernetes"}},"spec":{"type":"ClusterIP","ports":[{"name":"https","port":443,"protocol":"TCP","targetPort":6443}]}}"#;
+/// Where the API server listens: it keeps these two itself. Their uids are given, so that they draw no random numbers.
+const API_ENDPOINTS: &str = r#"{"apiVersion":"v1","kind":"Endpoints","metadata":{"name":"kubernetes","namespace":"default","uid":"6b1f0c5e-2d54-4c0b-8a4e-0a3c5f0e9d01","labels":{"endpointslice.kubernetes.io/skip-mirror":"true"}},"subsets":[{"addresses":[{"ip":"192.168.49.2"}],"ports":[{"name":"https","port":6443,"protocol":"TCP"}]}]}"#;
+const API_SLICE: &str = r#"{"apiVersion":"discovery.k8s.io/v1","kind":"EndpointSlice","metadata":{"name":"kubernetes","namespace":"default","uid":"6b1f0c5e-2d54-4c0b-8a4e-0a3c5f0e9d02","labels":{"kubernetes.io/service-name":"kubernetes"}},"addressType":"IPv4","endpoints":[{"addresses":["192.168.49.2"],"conditions":{"ready":true}}],"ports":[{"name":"https","port":6443,"protocol":"TCP"}]}"#;
+const STANDARD: &str = r#"{"apiVersion":"storage.k8s.io/v1","kind":"StorageClass","metadata":{"name":"standard","annotations":{"storageclass.kubernetes.io/is-default-class":"true"}},"provisioner":"loopscope.dev/provisioner","reclaimPolicy":"Delete","volumeBindingMode":"Immediate","allowVolumeExpansion":false}"#;
+const WAITS: &str = r#"{"apiVersion":"storage.k8s.io/v1","kind":"StorageClass","metadata":{"name":"standard-wait"},"provisioner":"loopscope.dev/provisioner","reclaimPolicy":"Delete","volumeBindingMode":"WaitForFirstConsumer","allowVolumeExpansion":false}"#;
+const CLUSTER_CRITICAL: &str = r#"{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"system-cluster-critical"},"value":2000000000,"preemptionPolicy":"PreemptLowerPriority"}"#;
+const NODE_CRITICAL: &str = r#"{"apiVersion":"scheduling.k8s.io/v1","kind":"PriorityClass","metadata":{"name":"system-node-critical"},"value":2000001000,"preemptionPolicy":"PreemptLowerPriority"}"#;
+const NODE: &str = r#"{"apiVersion":"v1","kind":"Node","metadata":{"name":"$name","annotations":{"node.alpha.kubernetes.io/ttl":"0"},"labels":{"beta.kubernetes.io/arch":"amd64","beta.kubernetes.io/os":"linux","kubernetes.io/arch":"amd64","kubernetes.io/hostname":"$name","kubernetes.io/os":"linux"}},"spec":{"podCIDR":"10.244.$cidr.0/24","podCIDRs":["10.244.$cidr.0/24"]},"status":{"addresses":[{"type":"InternalIP","address":"192.168.49.$ip"},{"type":"Hostname","address":"$name"}],"allocatable":{"cpu":"4","memory":"8Gi","pods":"110","ephemeral-storage":"100Gi"},"capacity":{"cpu":"4","memory":"8Gi","pods":"110","ephemeral-storage":"100Gi"},"conditions":[$conditions],"nodeInfo":{"architecture":"amd64","bootID":"","containerRuntimeVersion":"containerd://2.2.0","kernelVersion":"6.1.0","kubeProxyVersion":"","kubeletVersion":"v1.36.2","machineID":"","operatingSystem":"linux","osImage":"Debian GNU/Linux 12 (bookworm)","systemUUID":""}}}"#;
+const CONDITION: &str =
+    r#"{"type":"$type","status":"$status","reason":"$reason","message":"$message","lastHeartbeatTime":"$at","lastTransitionTime":"$at"}"#;
+
+/// Fills the placeholders of a template.
+fn filled(text: &str, holes: &[(&str, &str)]) -> String {
+    holes.iter().fold(text.to_string(), |text, (hole, with)| text.replace(hole, with))
+}
+
+/// The object of a template with its placeholders filled.
+fn made(text: &str, holes: &[(&str, &str)]) -> Value {
+    serde_json::from_str(&filled(text, holes)).unwrap_or_default()
+}
+
+/// The ConfigMap that every namespace has.
+pub(super) fn root_ca(namespace: &str) -> Value {
+    made(ROOT_CA, &[("$name", namespace)])
+}
+
+/// What a kubelet reports of a healthy node: type, status, reason and message of each condition.
+pub(super) const HEALTHY: [(&str, &str, &str, &str); 4] = [
+    ("MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
+    ("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
+    ("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
+    ("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
+];
+
+/// The `n`-th Node, as its kubelet has registered it.
+pub fn node(n: usize, config: &NodeConfig, at: Timestamp) -> Value {
+    let at = at.rfc3339();
+    let condition = |(kind, status, reason, message): (&str, &str, &str, &str)| {
+        filled(CONDITION, &[("$type", kind), ("$status", status), ("$reason", reason), ("$message", message), ("$at", &at)])
+    };
+    let conditions = HEALTHY.map(condition).join(",");
+    let (ip, n) = ((10 + n).to_string(), n.to_string());
+    // A scenario may give a node any name.
+    let name = Value::from(config.name.as_str()).to_string();
+    let mut node = made(NODE, &[("$conditions", &conditions), ("$cidr", &n), ("$ip", &ip), ("\"$name\"", &name)]);
+    for (name, amount) in &config.allocatable {
+        for of in ["allocatable", "capacity"] {
+            node["status"][of][name.as_str()] = amount.clone();
+        }
+    }
+    node
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_object_is_read_whatever_a_node_is_called() {
+        let mut config = ClusterConfig::with_nodes(2);
+        config.nodes[1] = NodeConfig { name: "a\"$ip\\".into(), allocatable: vec![("cpu".into(), "8".into())] };
+        let objects = config.objects();
+        assert!(objects.iter().all(|object| object["kind"].is_string() && !["$name", "$cidr", "$at"].iter().any(|hole| object.to_string().contains(hole))), "{objects:?}");
+        let node = &objects[objects.len() - 1];
+        assert_eq!((&node["metadata"]["name"], &node["status"]["capacity"]["cpu"]), (&"a\"$ip\\".into(), &"8".into()));
+        assert_eq!(node["status"]["conditions"].as_array().map(Vec::len), Some(4));
+    }
+}

@@ -1,0 +1,131 @@
+//! Recording Events through the API `events.k8s.io`, as the scheduler does: what is said again of the same version of an object is a
+//! series. Its second occurrence is written, later ones are only counted; every six minutes a series that was silent for as long gets its
+//! final count, and every thirty minutes each series gets its count so far.
+//!
+//! Models `client-go/tools/events/event_broadcaster.go`.
+
+use super::events::{EventRecorder, SCHEDULER, new_event};
+use apiserver::journal::Actor;
+use apiserver::{ApiServer, Origin};
+use sim_core::table::hash;
+use apiserver::why::Why;
+use k8s_model::event::{EventSeries, MicroTime};
+use k8s_model::time::SECOND;
+use k8s_model::{Body, Object, ObjectMeta, Str, Time, Uid};
+use std::rc::Rc;
+
+/// How often series are checked, and how long one must be silent to be over.
+const FINISH_US: u64 = 360 * SECOND;
+/// How often all series are written.
+const REFRESH_US: u64 = 1_800 * SECOND;
+/// Objects whose series are checked in one task.
+const BATCH: usize = 256;
+/// Why a count is written later than the Event came.
+pub const LATE_COUNT: &str = "series";
+
+/// An Event that may be said again.
+#[derive(Clone, Debug)]
+pub(super) struct Series {
+    /// What was said, and of which version.
+    what: u64,
+    /// As it was created.
+    event: Rc<Object>,
+    last: Time,
+    count: i32,
+    /// The count that was written last.
+    written: i32,
+}
+
+/// The timer of the check: whether it is set, and where a check goes on that is not done.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Check {
+    planned: bool,
+    next: Option<Uid>,
+}
+
+impl EventRecorder {
+    /// Records an Event of the scheduler.
+    pub(super) fn record_series(
+        &mut self,
+        server: &mut ApiServer,
+        origin: &Origin,
+        about: &Object,
+        what: (&'static str, &'static str),
+        message: Str,
+        stamp: u64,
+    ) {
+        // The message is no part of what is the same.
+        let (uid, same) = (about.meta.uid, hash(what.0, what.1) ^ about.meta.resource_version);
+        let said = self.series.get_mut(&uid).map(Rc::make_mut);
+        if let Some(series) = said.and_then(|said| said.series.iter_mut().find(|series| series.what == same)) {
+            (series.last, series.count) = (server.now, series.count + 1);
+            if series.written == 1 {
+                series.write(server, origin, "count");
+            }
+            return;
+        }
+        let event = new_event(server, origin, about, &Str::default(), what, message, stamp);
+        if let Ok(event) = server.create(origin, event, Why::Said { reason: what.1 }) {
+            self.said_about(uid).events.push((same, stamp));
+            // Only what goes wrong is said again of the same version: a Pod is assigned, or preempted, once.
+            if what.0 == "Warning" {
+                let all = &mut Rc::make_mut(self.series.get_or_insert_with(uid, Rc::default)).series;
+                all.reserve_exact(1);
+                all.push(Series { what: same, event, last: server.now, count: 1, written: 1 });
+            }
+        }
+    }
+
+    /// When the series are to be checked, if that is not planned yet.
+    pub(super) fn plan_check(&mut self, now: Time) -> Option<Time> {
+        let wanted = !self.check.planned && !self.series.is_empty();
+        self.check.planned |= wanted;
+        wanted.then(|| Time((now.0 / FINISH_US + 1) * FINISH_US))
+    }
+
+    /// Writes the final count of silent series, and now and then that of all. False if more of them are left for the next task.
+    pub(super) fn check_series(&mut self, server: &mut ApiServer, pass: u32) -> bool {
+        let (now, actor) = (server.now, Actor::component(SCHEDULER));
+        let origin = Origin { actor, cause: None, pass, manager: None, user: None };
+        let refreshes = now.0.is_multiple_of(REFRESH_US);
+        let mut due: Vec<Uid> = self.series.from(&self.check.next.unwrap_or_default()).map(|(uid, _)| *uid).take(BATCH + 1).collect();
+        self.check.next = if due.len() > BATCH { due.pop() } else { None };
+        self.check.planned = self.check.next.is_some();
+        for uid in due {
+            let Some(said) = self.series.get_mut(&uid).map(Rc::make_mut) else { continue };
+            said.series.retain_mut(|series| {
+                let silent = series.last.after(FINISH_US) < now;
+                if series.count > series.written && (silent || refreshes) {
+                    series.write(server, &origin, LATE_COUNT);
+                }
+                !silent
+            });
+            if said.series.is_empty() {
+                self.series.remove(&uid);
+            }
+        }
+        !self.check.planned
+    }
+}
+
+impl Series {
+    /// Writes the count so far, also of an Event that is gone meanwhile: it is created again.
+    fn write(&mut self, server: &mut ApiServer, origin: &Origin, reason: &'static str) {
+        self.written = self.count;
+        let stored = server.get(&self.event.key()).cloned();
+        let mut new = Object::clone(stored.as_ref().unwrap_or(&self.event));
+        if let Body::Event(event) = &mut new.body {
+            let last = MicroTime(server.wall_at(self.last), (self.last.0 % 1_000_000) as u32);
+            event.series = Some(Box::new(EventSeries { count: self.count, last_observed_time: last }));
+        }
+        // Refused where its namespace is being deleted.
+        let _ = match stored {
+            Some(_) => server.update_all(origin, new, Why::Said { reason }).map(|_| ()),
+            None => {
+                let ObjectMeta { name, namespace, .. } = new.meta;
+                new.meta = ObjectMeta { name, namespace, ..Default::default() };
+                server.create(origin, new, Why::Said { reason }).map(|_| ())
+            }
+        };
+    }
+}

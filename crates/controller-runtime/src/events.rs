@@ -1,0 +1,276 @@
+//! Recording Events: repeats are counted, floods are combined or dropped.
+//!
+//! Models `client-go/tools/record/events_cache.go`: an Event like an earlier one raises its count; more than
+//! ten that differ only in their message within ten minutes are combined; one object gets a burst of 25.
+//! The scheduler records its Events otherwise (`event_series.rs`).
+
+use super::event_series::{Check, Series};
+use apiserver::{ApiServer, Origin};
+use sim_core::table::hash;
+use sim_core::tree::Tree;
+use apiserver::why::Why;
+use k8s_model::event::{Event, EventSource, InvolvedObject, MicroTime};
+use k8s_model::time::SECOND;
+use k8s_model::{Body, Kind, Object, ObjectMeta, ObjectRef, Phrase, Str, Time, Uid};
+use smol_str::format_smolstr;
+use std::rc::Rc;
+
+/// The component whose Events go through the newer API.
+pub(super) const SCHEDULER: &str = "default-scheduler";
+const SIMILAR_LIMIT: usize = 10;
+const SIMILAR_WINDOW_US: u64 = 600 * SECOND;
+const SPAM_BURST: u32 = 25;
+const SPAM_REFILL_US: u64 = 300 * SECOND;
+
+/// Events recorded about one object. Texts are stored as hashes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Said {
+    heard: Vec<Heard>,
+    /// The timestamp in the Event's name, by a hash of its group, field and message; for the scheduler, of its type, its reason and
+    /// the object's version.
+    pub(super) events: Vec<(u64, u64)>,
+    /// What the scheduler may say again.
+    pub(super) series: Vec<Series>,
+    /// Token buckets of the spam filter, one for each source and type of Event.
+    buckets: Vec<SpamBucket>,
+}
+
+/// Token bucket of one source's Events of one type about an object.
+#[derive(Clone, Debug)]
+struct SpamBucket {
+    component: &'static str,
+    /// `Normal` or `Warning`.
+    event_type: &'static str,
+    /// Tokens taken.
+    spent: u32,
+    /// Time of the last refill.
+    refilled: Time,
+}
+
+/// One of the messages that Events of a group had lately: a group are those of one object that differ only in their message.
+#[derive(Clone, Debug)]
+struct Heard {
+    source: u64,
+    message: u64,
+    /// The group's last Event, if this was its message.
+    last: Time,
+}
+
+/// Tracks recorded Events, so that repeats are counted.
+#[derive(Clone, Debug, Default)]
+pub struct EventRecorder {
+    /// In an `Rc`, so that copying a leaf of the tree is cheap for the neighbours of the changed entry.
+    about: Tree<Uid, Rc<Said>>,
+    /// Series of the scheduler, by the object: those that are not over, in records that hold nothing else, so that a check reads no others.
+    pub(super) series: Tree<Uid, Rc<Said>>,
+    pub(super) check: Check,
+    pub(super) leases: Leases,
+}
+
+/// The newest lease of etcd, and how far the journal was read for Events whose lease has ended.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Leases {
+    /// When it was granted.
+    pub(super) granted: Option<Time>,
+    /// The first entry whose lease has not ended.
+    pub(super) read: usize,
+}
+
+impl EventRecorder {
+    /// Records an Event about an object, on behalf of `origin`.
+    pub fn record(
+        &mut self,
+        server: &mut ApiServer,
+        origin: &Origin,
+        about: &Object,
+        field: &Str,
+        what: (&'static str, &'static str),
+        mut message: Str,
+    ) {
+        let component = origin.actor.name;
+        let stamp = server.now.0.wrapping_mul(1000).wrapping_add(server.version() % 1000);
+        if component == SCHEDULER {
+            return self.record_series(server, origin, about, what, message, stamp);
+        }
+        let said = self.said_about(about.meta.uid);
+        if !said.try_accept(server.now, component, what.0) {
+            return;
+        }
+        let source = hash(component, what.1) ^ hash(what.0, "");
+        let mut identity = source ^ hash(field, &message);
+        if said.is_flood(server.now, source, identity) {
+            identity = source ^ hash(field, "(combined)");
+            message = format_smolstr!("(combined from similar events): {message}");
+        }
+        let known = said.events.iter().position(|(what, _)| *what == identity);
+        if let Some(known) = known {
+            let key = ObjectRef::new(Kind::Event, namespace_of(about), &name_of(about, said.events[known].1));
+            if repeat(server, origin, &key, &message) {
+                return;
+            }
+        }
+        let event = new_event(server, origin, about, field, what, message, stamp);
+        if server.create(origin, event, Why::Said { reason: what.1 }).is_ok() {
+            match known {
+                Some(known) => said.events[known].1 = stamp,
+                None => said.events.push((identity, stamp)),
+            }
+        }
+    }
+
+    /// Forgets what components other than the scheduler have said, though not which Events there are.
+    pub fn restart(&mut self) {
+        let all: Vec<Uid> = self.about.keys().copied().collect();
+        for uid in all {
+            let said = self.said_about(uid);
+            *said = Said { events: said.events.iter().map(|(_, stamp)| (0, *stamp)).collect(), ..Default::default() };
+        }
+    }
+
+    pub(super) fn said_about(&mut self, about: Uid) -> &mut Said {
+        Rc::make_mut(self.about.get_or_insert_with(about, Rc::default))
+    }
+
+    /// The keys of the Events about an object; some may be deleted.
+    pub fn keys_about(&self, about: &Object) -> impl Iterator<Item = ObjectRef> {
+        let said = self.about.get(&about.meta.uid).into_iter().flat_map(|said| &said.events);
+        said.map(|(_, stamp)| ObjectRef::new(Kind::Event, namespace_of(about), &name_of(about, *stamp)))
+    }
+
+    /// Drops the state of a deleted object.
+    pub fn forget(&mut self, about: Uid) {
+        self.about.remove(&about);
+    }
+}
+
+impl Said {
+    /// Whether an Event of this kind has had too many distinct messages recently.
+    fn is_flood(&mut self, now: Time, source: u64, message: u64) -> bool {
+        let last = self.heard.iter().filter(|heard| heard.source == source).map(|heard| heard.last).max();
+        if last.is_some_and(|last| now.0.saturating_sub(last.0) > SIMILAR_WINDOW_US) {
+            self.heard.retain(|heard| heard.source != source);
+        }
+        match self.heard.iter_mut().find(|heard| (heard.source, heard.message) == (source, message)) {
+            Some(heard) => heard.last = now,
+            None => self.heard.push(Heard { source, message, last: now }),
+        }
+        let group = || self.heard.iter().enumerate().filter(|(_, heard)| heard.source == source);
+        if group().count() < SIMILAR_LIMIT {
+            return false;
+        }
+        // Upstream drops any one of them, so that a repeated message may still be recorded unchanged: most likely not this one.
+        if let Some((least, _)) = group().filter(|(_, heard)| heard.message != message).min_by_key(|(_, heard)| heard.message) {
+            self.heard.swap_remove(least);
+        }
+        true
+    }
+
+    /// Takes a token for an Event: a source has 25 for each type of Event about the object, and gets one every five minutes.
+    fn try_accept(&mut self, now: Time, component: &'static str, event_type: &'static str) -> bool {
+        let same = |bucket: &SpamBucket| bucket.component == component && bucket.event_type == event_type;
+        let at = self.buckets.iter().position(same).unwrap_or_else(|| {
+            self.buckets.reserve_exact(1);
+            self.buckets.push(SpamBucket { component, event_type, spent: 0, refilled: now });
+            self.buckets.len() - 1
+        });
+        let bucket = &mut self.buckets[at];
+        let tokens = (now.0.saturating_sub(bucket.refilled.0) / SPAM_REFILL_US) as u32;
+        if tokens > 0 {
+            bucket.spent = bucket.spent.saturating_sub(tokens);
+            bucket.refilled = bucket.refilled.after(u64::from(tokens) * SPAM_REFILL_US);
+        }
+        if bucket.spent >= SPAM_BURST {
+            return false;
+        }
+        bucket.spent += 1;
+        true
+    }
+}
+
+/// The name of an Event about an object: the object's name and a timestamp.
+fn name_of(about: &Object, stamp: u64) -> Str {
+    format_smolstr!("{}.{stamp:016x}", about.meta.name)
+}
+
+fn namespace_of(about: &Object) -> &str {
+    if about.meta.namespace.is_empty() { "default" } else { &about.meta.namespace }
+}
+
+/// Raises the count of an Event that still exists.
+fn repeat(server: &mut ApiServer, origin: &Origin, key: &ObjectRef, message: &Str) -> bool {
+    let (wall, Some(old)) = (server.wall(), server.get(key).cloned()) else { return false };
+    let mut new = (*old).clone();
+    let Body::Event(event) = &mut new.body else { return false };
+    event.message = message.clone();
+    event.count = Some(event.count.unwrap_or(1) + 1);
+    event.last_timestamp = Some(wall);
+    let reason = "count";
+    server.update_all(origin, new, Why::Said { reason }).is_ok()
+}
+
+pub(super) fn new_event(
+    server: &ApiServer,
+    origin: &Origin,
+    about: &Object,
+    field: &Str,
+    (kind, reason): (&'static str, &'static str),
+    message: Str,
+    stamp: u64,
+) -> Object {
+    let (wall, component) = (server.wall(), Str::new_static(origin.actor.name));
+    let scheduler = origin.actor.name == SCHEDULER;
+    let event = Event {
+        action: match reason {
+            _ if !scheduler => Phrase::default(),
+            "Preempted" => "Preempting".into(),
+            "Scheduled" => "Binding".into(),
+            _ => "Scheduling".into(),
+        },
+        count: (!scheduler).then_some(1),
+        event_time: scheduler.then_some(MicroTime(wall, (server.now.0 % 1_000_000) as u32)),
+        first_timestamp: (!scheduler).then_some(wall),
+        last_timestamp: (!scheduler).then_some(wall),
+        involved_object: InvolvedObject {
+            api_version: match about.kind.info().group {
+                "" => "v1".into(),
+                _ => about.kind.api_version().as_str().into(),
+            },
+            kind: about.kind.name().into(),
+            name: about.meta.name.clone(),
+            namespace: about.meta.namespace.clone(),
+            uid: about.meta.uid,
+            field_path: field.into(),
+            resource_version: if about.kind == Kind::Node { Str::default() } else { format_smolstr!("{}", about.meta.resource_version) },
+        }
+        .shared(),
+        // What is said of one Pod is often said of the next.
+        message: Phrase::from(&message).to_str(),
+        reason: reason.into(),
+        reporting_component: origin.actor.name.into(),
+        reporting_instance: origin.actor.node.clone(),
+        series: None,
+        source: if scheduler { EventSource::default() } else { EventSource { component, host: origin.actor.node.clone() } }.shared(),
+        kind: kind.into(),
+    };
+    Object {
+        kind: Kind::Event,
+        meta: ObjectMeta { name: name_of(about, stamp), namespace: namespace_of(about).into(), ..Default::default() },
+        body: Body::Event(Box::new(event)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `getSpamKey` of `events_cache.go` holds the type.
+    #[test]
+    fn warnings_do_not_use_up_the_burst_of_normal_events() {
+        let mut said = Said::default();
+        let accepted = |said: &mut Said, event_type| (0..30).filter(|_| said.try_accept(Time(0), "kubelet", event_type)).count();
+        assert_eq!((accepted(&mut said, "Warning"), accepted(&mut said, "Normal")), (25, 25));
+        assert!(
+            said.try_accept(Time(SPAM_REFILL_US), "kubelet", "Warning") && !said.try_accept(Time(SPAM_REFILL_US), "kubelet", "Warning")
+        );
+    }
+}

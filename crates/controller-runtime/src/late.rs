@@ -1,0 +1,300 @@
+//! Watch faults: events that are lost and events that arrive late.
+//!
+//! A watch is one ordered stream per kind, so later events wait behind a delayed one, and the component sees all of them in
+//! order, later. Each kubelet has its own streams of its Pods and its Node. A relist replaces all events that still
+//! wait. Models the watch of `client-go/tools/cache/reflector.go` on a slow connection.
+
+use super::component::{KUBELETS, MANAGER, SCHEDULER};
+use apiserver::journal::{Entry, EntryId, Journal};
+use apiserver::FaultTarget;
+use sim_core::tree::Tree;
+use k8s_model::time::MS;
+use k8s_model::{Duration, Kind, Object, ObjectRef, Str, Time, Uid};
+use std::collections::VecDeque;
+
+/// Delays of at least this many microseconds are reported.
+const MIN_REPORTED_DELAY_US: u64 = 100 * MS;
+
+/// A fault waiting for the next matching event.
+#[derive(Clone, Debug)]
+struct Order {
+    meant: FaultTarget,
+    /// Delay; `None` to drop the event.
+    late: Option<Duration>,
+    /// Journal entry of the command that injected the fault.
+    fault: EntryId,
+}
+
+/// A delayed event, with the earliest time it may arrive.
+#[derive(Clone, Debug)]
+struct Held {
+    id: EntryId,
+    from: Time,
+    /// The fault that delayed it; `None` if it only waits behind a delayed one.
+    fault: Option<EntryId>,
+}
+
+/// A blocked watch stream: of a kind, and of one node for kubelets.
+#[derive(Clone, Debug)]
+struct Stream {
+    of: (Kind, Str),
+    events: VecDeque<Held>,
+    /// Until when delivered events were held up, and by which fault.
+    held_up: Option<(Time, EntryId)>,
+}
+
+/// A dropped event, the fault that dropped it, and the object whose state is now stale in the cache.
+#[derive(Clone, Debug)]
+struct Missed {
+    id: EntryId,
+    fault: EntryId,
+    of: Uid,
+}
+
+/// Faults of one component's watch.
+#[derive(Clone, Default, Debug)]
+pub struct WatchFaults {
+    orders: Vec<Order>,
+    streams: Vec<Stream>,
+    due: Option<Time>,
+    missed: Vec<Missed>,
+    /// Number of delayed events that are a loop's own writes, by loop and by object or its owner.
+    awaited: Tree<(&'static str, ObjectRef), u32>,
+    /// Whether an event was dropped since the flag was last cleared.
+    pub lost: bool,
+    /// When the next relist is due, if one is scheduled.
+    pub lists: Option<Time>,
+}
+
+/// An event that has not reached its component, and why.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Late {
+    /// Name of the component.
+    pub component: &'static str,
+    /// Kind of the blocked stream.
+    pub kind: Kind,
+    /// The first delayed event about the object in question.
+    pub event: EntryId,
+    /// The event that blocks the stream, or the dropped event itself.
+    pub behind: EntryId,
+    /// When the fault was injected.
+    pub asked: Option<Time>,
+    /// When it arrives or the component relists; `None` if neither happens.
+    pub until: Option<Time>,
+    /// Whether it was dropped.
+    pub lost: bool,
+}
+
+/// What injected faults have delayed: watch events, and passes of slowed loops.
+#[derive(Clone, Default, Debug)]
+pub struct DelayLog {
+    /// By component and event: the fault, and the time of arrival.
+    events: Tree<(usize, EntryId), (EntryId, Time)>,
+    /// By pass number: the fault.
+    passes: Tree<u32, EntryId>,
+}
+
+impl DelayLog {
+    /// Records the arrival of a delayed event.
+    pub(super) fn event(&mut self, component: usize, event: EntryId, fault: EntryId, due: Time, now: Time) {
+        if now >= due.after(MIN_REPORTED_DELAY_US) {
+            self.events.insert((component, event), (fault, now));
+        }
+    }
+
+    /// Records a pass whose key had to wait for a slowed loop.
+    pub(super) fn pass(&mut self, pass: u32, fault: EntryId, since: Time, now: Time) {
+        if now >= since.after(MIN_REPORTED_DELAY_US) {
+            self.passes.insert(pass, fault);
+        }
+    }
+
+    /// The fault that delayed an entry: its loop was slowed, or the watch event that triggered it was delayed.
+    pub fn by(&self, journal: Journal<'_>, id: EntryId) -> Option<EntryId> {
+        let entry = journal.get(id as usize)?;
+        if let Some(fault) = self.passes.get(&entry.pass) {
+            return Some(*fault);
+        }
+        let component = match entry.actor.name {
+            "default-scheduler" => SCHEDULER,
+            "kubelet" => KUBELETS,
+            _ => MANAGER,
+        };
+        let woke = entry.cause?;
+        let (fault, arrived) = self.events.get(&(component, woke))?;
+        // A much later timer has the same cause: most of the wait must be due to the fault.
+        let waited = arrived.0.saturating_sub(journal.get(woke as usize)?.time.0);
+        (entry.time <= arrived.after(waited)).then_some(*fault)
+    }
+}
+
+/// The keys under which a loop's own write is counted until the loop sees it: the object and its controller.
+fn awaits(entry: &Entry) -> impl Iterator<Item = (&'static str, ObjectRef)> {
+    let name = entry.actor.name;
+    let object = entry.write().map(|(_, object)| object);
+    let owner = object.and_then(|object| object.meta.controller()?.key(&object.meta.namespace));
+    object.map(|object| object.key()).into_iter().chain(owner).map(move |key| (name, key))
+}
+
+/// The stream of a component that carries events of an object; `None` if it does not watch the object.
+fn stream_of(component: &str, object: &Object) -> Option<(Kind, Str)> {
+    let node = match object.kind {
+        _ if component != "kubelet" => Str::default(),
+        Kind::Pod => object.pod().map(|pod| pod.node_name.clone()).filter(|node| !node.is_empty())?,
+        _ => object.meta.name.clone(),
+    };
+    Some((object.kind, node))
+}
+
+impl WatchFaults {
+    /// Arranges for the next matching event to be delayed, or dropped.
+    pub fn order(&mut self, meant: FaultTarget, late: Option<Duration>, fault: EntryId) {
+        self.orders.push(Order { meant, late, fault });
+    }
+
+    /// Ends delays: matching events may arrive now. A fault for the whole kind is removed too, since it might affect
+    /// matching events.
+    pub fn hasten(&mut self, meant: &FaultTarget, journal: Journal<'_>, now: Time) {
+        self.orders.retain(|order| order.late.is_none() || !meant.covers(&order.meant) && !order.meant.covers(meant));
+        for event in self.streams.iter_mut().flat_map(|stream| &mut stream.events) {
+            if written(journal, event.id).is_some_and(|object| meant.is(object)) {
+                event.from = event.from.min(now);
+            }
+        }
+    }
+
+    /// Whether an arriving event is withheld from its component, for some time or for good.
+    pub fn keeps(&mut self, component: &str, id: EntryId, entry: &Entry, arrived: Time) -> bool {
+        let Some((_, object)) = entry.write() else { return false };
+        let Some(of) = stream_of(component, object) else { return false };
+        let order = self.orders.iter().position(|order| order.meant.is(object)).map(|at| self.orders.remove(at));
+        // A later event carries everything that the lost one did.
+        self.missed.retain(|missed| missed.of != object.meta.uid);
+        let late = match &order {
+            Some(Order { late: None, fault, .. }) => {
+                self.missed.push(Missed { id, fault: *fault, of: object.meta.uid });
+                self.lost = true;
+                return true;
+            }
+            Some(Order { late: Some(late), .. }) => *late,
+            None => 0,
+        };
+        let held = Held { id, from: arrived.after(late), fault: order.map(|order| order.fault) };
+        match self.streams.iter_mut().find(|stream| stream.of == of) {
+            Some(stream) => stream.events.push_back(held),
+            None if late > 0 => self.streams.push(Stream { of, events: VecDeque::from([held]), held_up: None }),
+            None => return false,
+        }
+        // Only control loops need this.
+        if component == "kube-controller-manager" {
+            awaits(entry).for_each(|key| *self.awaited.get_or_insert_with(key, || 0) += 1);
+        }
+        true
+    }
+
+    /// The next event whose delay is over, and the fault that caused it.
+    pub fn release(&mut self, journal: Journal<'_>, now: Time) -> Option<(EntryId, Option<EntryId>)> {
+        let at = self.streams.iter().position(|stream| stream.events.front().is_some_and(|event| event.from <= now))?;
+        let stream = &mut self.streams[at];
+        let event = stream.events.pop_front()?;
+        let own = event.fault.map(|fault| (event.from, fault));
+        // The latest of those before it.
+        stream.held_up = stream.held_up.filter(|(from, _)| own.is_none_or(|own| own.0 < *from)).or(own);
+        let fault = stream.held_up.map(|(_, fault)| fault);
+        if stream.events.is_empty() {
+            self.streams.remove(at);
+        }
+        if !self.awaited.is_empty() {
+            for key in journal.get(event.id as usize).into_iter().flat_map(awaits) {
+                let left = self.awaited.get_mut(&key).map_or(0, |count| {
+                    *count -= 1;
+                    *count
+                });
+                if left == 0 {
+                    self.awaited.remove(&key);
+                }
+            }
+        }
+        Some((event.id, fault))
+    }
+
+    /// Whether a loop has not yet seen its own writes for a key.
+    pub fn awaits(&self, name: &'static str, key: &ObjectRef) -> bool {
+        !self.awaited.is_empty() && self.awaited.contains_key(&(name, key.clone()))
+    }
+
+    /// When the next stream resumes, if that has to be scheduled.
+    pub fn next_release(&mut self, now: Time) -> Option<Time> {
+        let next = self.streams.iter().filter_map(|stream| stream.events.front()).map(|event| event.from).min()?.max(now);
+        // A release planned for the past has been done.
+        if self.due.is_some_and(|due| due > now && due <= next) {
+            return None;
+        }
+        self.due = Some(next);
+        self.due
+    }
+
+    /// The component has relisted: delayed events are obsolete.
+    pub fn catch_up(&mut self) {
+        self.streams.clear();
+        self.missed.clear();
+        self.awaited = Tree::default();
+        self.lists = None;
+    }
+
+    /// Whether no fault is left.
+    pub fn is_over(&self) -> bool {
+        self.orders.is_empty() && self.streams.is_empty() && self.missed.is_empty() && !self.lost
+    }
+
+    /// Whether events of the target are delayed, or will be.
+    pub fn delays(&self, meant: &FaultTarget, journal: Journal<'_>) -> bool {
+        let ordered = self.orders.iter().any(|order| order.late.is_some() && order.meant.covers(meant));
+        let asked = |event: &Held| event.fault.and_then(|_| written(journal, event.id)).is_some_and(|object| meant.is(object));
+        ordered || self.streams.iter().flat_map(|stream| &stream.events).any(asked)
+    }
+
+    /// The first delayed event that matches: its stream, and what blocks that.
+    pub fn late(&self, component: &'static str, journal: Journal<'_>, about: &dyn Fn(&Object) -> bool) -> Option<Late> {
+        let about = |event: &Held| written(journal, event.id).is_some_and(about);
+        self.streams.iter().find_map(|stream| stream.late(stream.events.iter().position(about)?, component, journal))
+    }
+
+    /// The event of one entry, if it is delayed or dropped; a binary search, as events are in journal order.
+    pub fn late_event(&self, component: &'static str, journal: Journal<'_>, id: EntryId) -> Option<Late> {
+        let place = |stream: &Stream| stream.events.binary_search_by_key(&id, |event| event.id).ok();
+        let waits = self.streams.iter().find_map(|stream| stream.late(place(stream)?, component, journal));
+        waits.or_else(|| self.missed.iter().find(|missed| missed.id == id)?.late(component, journal, self.lists))
+    }
+
+    /// The first dropped event that matches.
+    pub fn missed(&self, component: &'static str, journal: Journal<'_>, about: &dyn Fn(&Object) -> bool) -> Option<Late> {
+        self.missed.iter().find_map(|missed| {
+            written(journal, missed.id).filter(|object| about(object))?;
+            missed.late(component, journal, self.lists)
+        })
+    }
+}
+
+impl Stream {
+    /// Describes the delay of the event at a place.
+    fn late(&self, at: usize, component: &'static str, journal: Journal<'_>) -> Option<Late> {
+        // The latest of those before it.
+        let last = self.events.iter().take(at + 1).max_by_key(|event| event.from)?;
+        let asked = last.fault.and_then(|fault| journal.get(fault as usize)).map(|fault| fault.time);
+        let (event, behind) = (self.events[at].id, last.id);
+        Some(Late { component, kind: self.of.0, event, behind, asked, until: Some(last.from), lost: false })
+    }
+}
+
+impl Missed {
+    fn late(&self, component: &'static str, journal: Journal<'_>, until: Option<Time>) -> Option<Late> {
+        let (kind, asked) = (written(journal, self.id)?.kind, journal.get(self.fault as usize).map(|fault| fault.time));
+        Some(Late { component, kind, event: self.id, behind: self.id, asked, until, lost: true })
+    }
+}
+
+/// The object of a write.
+fn written<'j>(journal: Journal<'j>, id: EntryId) -> Option<&'j Object> {
+    journal.get(id as usize)?.write().map(|(_, object)| &**object)
+}

@@ -1,0 +1,15 @@
+//! What control loops are made of: informers, work queues, and a client whose writes carry their reasons.
+
+pub mod cluster;
+pub mod component;
+pub mod descriptor;
+pub mod event_series;
+pub mod events;
+pub mod heartbeats;
+pub mod informer;
+pub mod late;
+pub mod limit;
+pub mod load;
+pub mod out;
+pub mod watch;
+pub mod workqueue;

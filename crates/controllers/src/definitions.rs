@@ -1,0 +1,85 @@
+//! Accepts the names of CustomResourceDefinitions and establishes them; deletes the objects of one that is deleted.
+//!
+//! Guarantees: a definition goes after its last object. Models `apiextensions-apiserver/pkg/controller/{status,establish,finalizer}`.
+
+use super::{Controller, Watch};
+use k8s_model::time::SECOND;
+use k8s_model::{Body, Kind, Object, ObjectRef};
+use controller_runtime::descriptor::{Descriptor, GENERIC};
+use controller_runtime::out::{Action, Out, PassView};
+use apiserver::{ApiError, CLEANUP};
+use apiserver::why::Why;
+use serde_json::{Value, json};
+
+/// How often it looks whether the last object has gone, in seconds.
+const LOOK_AGAIN_S: u64 = 5;
+
+/// How the page shows the loop.
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "apiextensions-apiserver",
+    aliases: &[],
+    title: "definitions",
+    icon: "i-namespace",
+    lane: "",
+    always_shown: false,
+    code: GENERIC,
+};
+
+/// The loop of CustomResourceDefinitions.
+pub struct DefinitionsController;
+
+impl Controller for DefinitionsController {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn watches(&self) -> &'static [Watch] {
+        &[Watch::For(Kind::CustomResourceDefinition)]
+    }
+
+    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+        let Some(object) = view.cache.object(key) else { return Ok(Action::AwaitChange) };
+        if object.meta.is_deleting() {
+            return if object.meta.has_finalizer(CLEANUP) { clean_up(object, out) } else { Ok(Action::AwaitChange) };
+        }
+        let Body::Other(body) = &object.body else { return Ok(Action::AwaitChange) };
+        let (now, spec) = (view.wall.rfc3339(), body.get("spec").cloned().unwrap_or_default());
+        let known = body.get("status").map(|status| status["conditions"].clone()).unwrap_or_default();
+        let condition = |kind: &str, reason: &str, message: &str| {
+            let old = known.as_array().into_iter().flatten().find(|c| c["type"] == kind);
+            let new = json!({"type": kind, "status": "True", "reason": reason, "message": message, "lastTransitionTime": now});
+            old.cloned().unwrap_or(new)
+        };
+        let stored = spec["versions"].as_array().into_iter().flatten().filter(|version| version["storage"] == true);
+        let status = json!({
+            "acceptedNames": spec["names"],
+            "conditions": [
+                condition("NamesAccepted", "NoConflicts", "no conflicts found"),
+                condition("Established", "InitialNamesAccepted", "the initial names have been accepted"),
+            ],
+            "storedVersions": stored.map(|version| version["name"].clone()).collect::<Vec<Value>>(),
+        });
+        out.observe(object, status)?;
+        Ok(Action::AwaitChange)
+    }
+}
+
+/// Deletes the objects of a definition; while finalizers hold some, it looks again.
+fn clean_up(definition: &Object, out: &mut Out<'_>) -> Result<Action, ApiError> {
+    let of = |kind: Kind| {
+        let info = kind.info();
+        *definition.meta.name == *format!("{}.{}", info.plural, info.group)
+    };
+    let kind = out.server.definitions().served().map(|defined| defined.kind).find(|kind| of(*kind));
+    let list = |out: &Out<'_>| kind.map_or_else(Vec::new, |kind| out.server.list(kind).map(|object| object.key()).collect::<Vec<_>>());
+    let owner = format!("CustomResourceDefinition {}", definition.meta.name);
+    for key in list(out) {
+        // One that cannot be deleted now is left for the next look.
+        let _ = out.delete(&key, Default::default(), Why::OwnerGone { owner: owner.as_str().into() });
+    }
+    if !list(out).is_empty() {
+        return Ok(Action::RequeueAfter(LOOK_AGAIN_S * SECOND));
+    }
+    out.patch(&definition.key(), Why::DependentsGone, |o| o.meta.finalizers.retain(|f| f != CLEANUP))?;
+    Ok(Action::AwaitChange)
+}

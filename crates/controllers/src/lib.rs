@@ -1,0 +1,127 @@
+//! The loops, one file each. A new loop is one file here and one line in `ALL`.
+
+mod autoscaler;
+mod backends;
+mod controller;
+mod certificate_signer;
+mod cluster_role_aggregation;
+mod cronjob;
+mod daemonset;
+pub mod definitions;
+mod deletion_order;
+mod deployment;
+mod disruption;
+mod endpoints;
+mod endpointslice;
+mod garbage_collector;
+mod gateway;
+mod job;
+mod history;
+mod ingress;
+mod namespace;
+mod node_lifecycle;
+mod ownership;
+mod pod_gc;
+mod protection;
+mod provisioner;
+mod replicaset;
+mod resizer;
+mod resource_quota;
+mod root_ca;
+mod service_account;
+mod statefulset;
+mod ttl_after_finished;
+pub mod taint_eviction;
+mod volume_binder;
+
+pub use controller_runtime::watch::Event;
+pub use autoscaler::SCALER_PERIOD_SECONDS;
+pub use controller::{Controller, Watch};
+pub(super) use daemonset::specimen as daemon_pod;
+pub use volume_binder::CLAIM_RESYNC_SECONDS;
+
+use controller_runtime::informer::Cache;
+use k8s_model::{Kind, Object, ObjectRef};
+
+/// Every loop, in the order their queues are shown.
+pub static ALL: &[&(dyn Controller + Sync)] = &[
+    &deployment::DeploymentController,
+    &replicaset::REPLICA_SETS,
+    &replicaset::REPLICATION_CONTROLLERS,
+    &statefulset::StatefulSetController,
+    &job::JobController,
+    &cronjob::CronJobController,
+    &ttl_after_finished::TtlAfterFinished,
+    &autoscaler::HorizontalPodAutoscaler,
+    &daemonset::DaemonSetController,
+    &endpoints::EndpointsController,
+    &endpointslice::EndpointSliceController,
+    &ingress::IngressController,
+    &gateway::GatewayController,
+    &volume_binder::VolumeBinder,
+    &provisioner::Provisioner,
+    &resizer::Resizer,
+    &protection::ClaimProtection,
+    &protection::VolumeProtection,
+    &garbage_collector::GarbageCollector,
+    &namespace::NamespaceController,
+    &node_lifecycle::NodeLifecycle,
+    &disruption::DisruptionController,
+    &taint_eviction::TaintEviction,
+    &pod_gc::PodGarbageCollector,
+    &service_account::ServiceAccountController,
+    &root_ca::RootCaPublisher,
+    &resource_quota::QuotaController,
+    &definitions::DefinitionsController,
+    &cluster_role_aggregation::ClusterRoleAggregation,
+    &certificate_signer::CertificateSigner,
+];
+
+/// Whether a loop that makes or changes volumes has something to do for a claim or a volume.
+pub(super) fn works_on_volume(name: &str, object: &Object) -> bool {
+    name == provisioner::NAME && provisioner::works_on(object) || name == resizer::NAME && resizer::works_on(object)
+}
+
+/// The route of all custom kinds: who watches one watches all.
+const ALL_CUSTOM: usize = k8s_model::kind::ALL.len();
+
+/// What each kind wakes: by kind, the loops that watch it and how.
+pub type Routes = Vec<Vec<(usize, Watch)>>;
+
+/// The routes of all loops, made once for a cluster.
+pub fn routes() -> Routes {
+    let mut routes = vec![Vec::new(); ALL_CUSTOM + 1];
+    for (i, controller) in ALL.iter().enumerate() {
+        for watch in controller.watches() {
+            let (Watch::For(kind) | Watch::Owns(_, kind) | Watch::Maps(kind)) = *watch;
+            routes[kind.index().min(ALL_CUSTOM)].push((i, *watch));
+        }
+    }
+    routes
+}
+
+/// The keys that an event wakes, with the loop each belongs to.
+pub fn woken_by(routes: &Routes, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(usize, ObjectRef)) {
+    for (i, watch) in &routes[event.object.kind.index().min(ALL_CUSTOM)] {
+        match *watch {
+            Watch::For(_) => wake(*i, event.object.key()),
+            Watch::Owns(owner, _) => {
+                wake_owner(owner, event.object, &mut |key| wake(*i, key));
+                if let Some(before) = event.before
+                    && before.meta.controller().map(|o| o.uid) != event.object.meta.controller().map(|o| o.uid)
+                {
+                    wake_owner(owner, before, &mut |key| wake(*i, key));
+                }
+            }
+            Watch::Maps(_) => ALL[*i].also_wakes(event, cache, &mut |key| wake(*i, key)),
+        }
+    }
+}
+
+fn wake_owner(owner: Kind, object: &Object, wake: &mut dyn FnMut(ObjectRef)) {
+    if let Some(reference) = object.meta.controller()
+        && reference.kind == owner.name()
+    {
+        wake(ObjectRef { kind: owner, namespace: object.meta.namespace.clone(), name: reference.name.clone() });
+    }
+}

@@ -1,0 +1,143 @@
+//! Deletes the content of a terminating namespace, Pods first, and reports what is left; then removes its finalizer.
+//!
+//! Models `pkg/controller/namespace/deletion/namespaced_resources_deleter.go` and `status_condition_utils.go`.
+
+use super::{Controller, Event, Watch};
+use k8s_model::pod::Pod;
+use k8s_model::time::SECOND;
+use k8s_model::{Body, Duration, Kind, Object, ObjectRef, kind};
+use controller_runtime::descriptor::{Descriptor, GENERIC};
+use controller_runtime::out::{Action, Out, PassView};
+use apiserver::{ApiError, FINALIZED_BY_LOOP};
+use apiserver::why::Why;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// How long a namespace waits after a change, so that nothing that is still being created in it is missed.
+const GRACE_US: u64 = 5 * SECOND;
+/// How long objects with finalizers are expected to take, in seconds.
+const FINALIZERS_S: u64 = 15;
+
+/// How the page shows the loop.
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "namespace-controller",
+    aliases: &[],
+    title: "namespace",
+    icon: "i-namespace",
+    lane: "",
+    always_shown: false,
+    code: GENERIC,
+};
+
+/// The namespace loop.
+pub struct NamespaceController;
+
+impl Controller for NamespaceController {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn watches(&self) -> &'static [Watch] {
+        &[Watch::For(Kind::Namespace)]
+    }
+
+    fn delay(&self, event: &Event<'_>, _key: &ObjectRef, _clock: i64) -> Duration {
+        if event.object.meta.is_deleting() { GRACE_US } else { 0 }
+    }
+
+    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+        let Some(namespace) = view.cache.object(key).filter(|n| n.meta.is_deleting()) else { return Ok(Action::AwaitChange) };
+        let mut left = Left::default();
+        let since = namespace.meta.deletion_timestamp.map_or(0, |at| (view.wall.seconds() - at.seconds()).max(0) as u64);
+        let patience = longest_stop(key, out).saturating_sub(since);
+        left.delete(Kind::Pod, key, out);
+        let mut wait = patience;
+        if left.count.is_empty() {
+            wait = 0;
+            kind::all().filter(|kind| kind.info().namespaced && *kind != Kind::Pod).for_each(|kind| left.delete(kind, key, out));
+            if !left.finalizers.is_empty() {
+                wait = FINALIZERS_S;
+            }
+            left.report(namespace, true, out)?;
+        } else {
+            left.report(namespace, false, out)?;
+        }
+        if !left.count.is_empty() {
+            return Ok(Action::RequeueAfter((wait / 2 + 1) * SECOND));
+        }
+        out.patch(&namespace.key(), Why::DependentsGone, |o| o.meta.finalizers.retain(|f| f != FINALIZED_BY_LOOP))?;
+        Ok(Action::AwaitChange)
+    }
+}
+
+/// The longest time that a Pod of the namespace may take to stop, in seconds.
+fn longest_stop(namespace: &ObjectRef, out: &Out<'_>) -> u64 {
+    let pods = out.server.list(Kind::Pod).filter(|o| o.meta.namespace == namespace.name).filter_map(|o| o.get::<Pod>());
+    let grace = |pod: &Pod| pod.spec.termination_grace_period_seconds.unwrap_or(30).max(0) as u64;
+    pods.filter(|pod| !pod.is_terminal()).map(grace).max().unwrap_or(0)
+}
+
+/// What is left in a namespace.
+#[derive(Default)]
+struct Left {
+    /// Number of objects by resource.
+    count: BTreeMap<String, usize>,
+    /// Number of objects by finalizer.
+    finalizers: BTreeMap<String, usize>,
+}
+
+impl Left {
+    /// Deletes the namespace's objects of a kind and counts those that stay.
+    fn delete(&mut self, kind: Kind, namespace: &ObjectRef, out: &mut Out<'_>) {
+        let why = Why::OwnerGone { owner: format!("Namespace {}", namespace.name).into() };
+        let content: Vec<ObjectRef> = out.server.list(kind).filter(|o| o.meta.namespace == namespace.name).map(|o| o.key()).collect();
+        for object in content {
+            if out.delete(&object, Default::default(), why.clone()).is_err() {
+                continue;
+            }
+            let Some(stays) = out.server.get(&object) else { continue };
+            *self.count.entry(format!("{}.{}", kind.info().plural, kind.info().group)).or_default() += 1;
+            for finalizer in &stays.meta.finalizers {
+                *self.finalizers.entry(finalizer.to_string()).or_default() += 1;
+            }
+        }
+    }
+
+    /// Writes the conditions of the namespace; while its Pods stop, the rest is not counted.
+    fn report(&self, namespace: &Object, counted: bool, out: &mut Out<'_>) -> Result<(), ApiError> {
+        let joined = |counts: &BTreeMap<String, usize>, verb: &str| {
+            let all: Vec<String> = counts.iter().map(|(name, count)| format!("{name} {verb} {count} resource instances")).collect();
+            (counted && !all.is_empty()).then(|| all.join(", "))
+        };
+        let remains = joined(&self.count, "has").map(|all| ("SomeResourcesRemain", format!("Some resources are remaining: {all}")));
+        let finalized = joined(&self.finalizers, "in")
+            .map(|all| ("SomeFinalizersRemain", format!("Some content in the namespace has finalizers remaining: {all}")));
+        let conditions = [
+            ("NamespaceDeletionDiscoveryFailure", None, "ResourcesDiscovered", "All resources successfully discovered"),
+            ("NamespaceDeletionGroupVersionParsingFailure", None, "ParsedGroupVersions", "All legacy kube types successfully parsed"),
+            ("NamespaceDeletionContentFailure", None, "ContentDeleted", "All content successfully deleted, may be waiting on finalization"),
+            ("NamespaceContentRemaining", remains, "ContentRemoved", "All content successfully removed"),
+            ("NamespaceFinalizersRemaining", finalized, "ContentHasNoFinalizers", "All content-preserving finalizers finished"),
+        ];
+        let now = json!(out.server.wall().rfc3339());
+        out.update_status(namespace, Why::Observed, |o| {
+            let Body::Other(body) = &mut o.body else { return };
+            let status = body.entry("status").or_insert_with(|| json!({}));
+            if !status.is_object() {
+                *status = json!({});
+            }
+            let old = status["conditions"].take();
+            let same = |kind: &str, state: &str| old.as_array().into_iter().flatten().find(|c| c["type"] == kind && c["status"] == state);
+            let new = conditions.into_iter().map(|(kind, problem, good, fine)| {
+                let (state, reason, message) = match problem {
+                    Some((reason, message)) => ("True", reason, message),
+                    None => ("False", good, fine.to_owned()),
+                };
+                let since = same(kind, state).map_or_else(|| now.clone(), |c| c["lastTransitionTime"].clone());
+                json!({"type": kind, "status": state, "reason": reason, "message": message, "lastTransitionTime": since})
+            });
+            status["conditions"] = Value::Array(new.collect());
+        })?;
+        Ok(())
+    }
+}

@@ -1,0 +1,258 @@
+//! Monitors node health: a node without heartbeats becomes Unknown, and conditions become taints.
+//!
+//! Guarantees: a node with a heartbeat within the grace period is never marked; NoSchedule taints follow the
+//! conditions at once, NoExecute taints at the next check, one node per zone every ten seconds, and none while
+//! no node at all is ready.
+//! Models `pkg/controller/nodelifecycle/node_lifecycle_controller.go`.
+
+mod taints;
+
+use super::{Controller, Event, Watch};
+use k8s_model::node::{Node, NodeCondition};
+use k8s_model::pod::Pod;
+use k8s_model::time::{MS, SECOND};
+use k8s_model::{Body, Kind, Object, ObjectRef, Str, Time};
+use controller_runtime::descriptor::{Descriptor, GENERIC};
+use controller_runtime::informer::Cache;
+use controller_runtime::out::{Action, Out, PassView};
+use apiserver::{ApiError, StatusReason};
+use apiserver::why::Why;
+use smol_str::format_smolstr;
+use std::rc::Rc;
+
+/// The name of the loop.
+pub const NAME: &str = "node-lifecycle-controller";
+/// The name its Events carry.
+const EVENT_SOURCE: &str = "node-controller";
+/// How long a node may take to report for the first time.
+const STARTUP_GRACE_US: u64 = 60 * SECOND;
+/// The conditions a kubelet reports.
+const REPORTED: [&str; 4] = ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure"];
+/// The initial nodes have been observed by this time.
+const BOOTSTRAP_US: u64 = 10 * MS;
+/// Offset of the check within its period.
+const CHECK_OFFSET_US: u64 = 200 * MS;
+const TAINT_PASS_US: u64 = 100 * MS;
+/// Interval between attempts to update a node's health (`retrySleepTime`).
+const HEALTH_RETRY_US: u64 = 20 * MS;
+/// Attempts after a refused update of a node, before the next check (`NodeHealthUpdateRetry`).
+const UPDATE_RETRIES: i64 = 5;
+const KNOWN: &str = "known";
+const NEXT_CHECK: &str = "look";
+/// Refused updates of the node since the last accepted one.
+const REFUSALS: &str = "refusals";
+/// Time of the check that marks Pods not ready again whose update was refused.
+const UNMARKED_PODS: &str = "unmarked";
+
+/// How the page shows the loop.
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: NAME,
+    aliases: &[EVENT_SOURCE],
+    title: "node lifecycle",
+    icon: "i-node",
+    lane: "node",
+    always_shown: false,
+    code: GENERIC,
+};
+
+/// The loop; its keys are nodes.
+pub struct NodeLifecycle;
+
+impl Controller for NodeLifecycle {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn watches(&self) -> &'static [Watch] {
+        &[Watch::For(Kind::Node), Watch::Maps(Kind::Node)]
+    }
+
+    /// A node that becomes ready or not ready may change the handling of the others: with none ready no Pod is evicted.
+    fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
+        let ready = |object: &Object| object.body::<Node>().is_ready();
+        if event.before.is_some_and(|before| ready(before) != ready(event.object)) {
+            for other in cache.list(Kind::Node).filter(|o| !ready(o)) {
+                wake(other.key());
+            }
+        }
+    }
+
+    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+        let Some(cached) = view.cache.object(key) else { return Ok(gone(view, out)) };
+        // After a refused update the node is read from the API server.
+        let latest = out.memory.contains_key(REFUSALS).then(|| out.server.get(key).cloned()).flatten();
+        let object = latest.as_ref().unwrap_or(cached);
+        let node: &Node = object.body();
+        if view.now < Time(BOOTSTRAP_US) {
+            out.memory.insert(KNOWN.into(), 1);
+        }
+        taints::sync_no_schedule(object, node, view.wall, out)?;
+        let silent = silent_until(object, node, view);
+        let all_down = !view.cache.list(Kind::Node).any(|o| o.body::<Node>().is_ready());
+        let change = taints::no_execute_change(node, all_down);
+        let known = out.memory.contains_key(KNOWN);
+        let overdue = silent.is_some_and(|until| view.now >= until);
+        let unmarked = out.memory.get(UNMARKED_PODS).is_some_and(|due| view.now.0 >= *due as u64);
+        let pending = !known || overdue || change.is_some() || unmarked;
+        if !pending {
+            if out.memory.get(NEXT_CHECK).is_some_and(|look| view.now.0 >= *look as u64) {
+                out.memory.remove(NEXT_CHECK);
+            }
+            return Ok(next_pass(silent, view, out));
+        }
+        // The rest happens when upstream checks all nodes, every few seconds.
+        let look =
+            *out.memory.entry(NEXT_CHECK.into()).or_insert_with(|| next_look(view.now, view.config.node_monitor_period).0 as i64) as u64;
+        if view.now.0 < look {
+            return Ok(Action::RequeueAfter(look - view.now.0));
+        }
+        out.memory.remove(NEXT_CHECK);
+        if !known {
+            out.memory.insert(KNOWN.into(), 1);
+            let message = format_smolstr!("Node {0} event: Registered Node {0} in Controller", key.name);
+            out.event_as(EVENT_SOURCE, object, "Normal", "RegisteredNode", message);
+        }
+        if overdue {
+            if mark_silent(object, view, out).is_err() {
+                return Ok(retry(view, out));
+            }
+            out.memory.remove(REFUSALS);
+            if node.is_ready() {
+                out.event_as(
+                    EVENT_SOURCE,
+                    object,
+                    "Normal",
+                    "NodeNotReady",
+                    format_smolstr!("Node {} status is now: NodeNotReady", key.name),
+                );
+                mark_pods_not_ready(&key.name, view, out);
+            }
+            // The NoExecute taint follows from the same check, shortly after.
+            out.memory.insert(NEXT_CHECK.into(), view.now.after(TAINT_PASS_US).0 as i64);
+            return Ok(Action::RequeueAfter(TAINT_PASS_US));
+        }
+        if unmarked {
+            out.memory.remove(UNMARKED_PODS);
+            if !node.is_ready() {
+                mark_pods_not_ready(&key.name, view, out);
+            }
+        }
+        let Some((add, remove)) = change else { return Ok(next_pass(silent, view, out)) };
+        if add.is_some() && remove.is_empty() {
+            match taints::wait_for_turn(object, out.server, view.wall) {
+                Some(0) => {}
+                Some(seconds) => return Ok(Action::RequeueAfter(seconds as u64 * SECOND)),
+                None => return Ok(Action::RequeueAfter(view.config.node_monitor_period)),
+            }
+        }
+        taints::swap(object, (add.as_slice(), &remove), "NoExecute", view.wall, out)?;
+        Ok(Action::AwaitChange)
+    }
+}
+
+/// Schedules another attempt after a refused update of the node, or leaves it to the next check.
+fn retry(view: &PassView<'_>, out: &mut Out<'_>) -> Action {
+    let refusals = out.memory.entry(REFUSALS.into()).or_default();
+    *refusals += 1;
+    let mut at = view.now.after(HEALTH_RETRY_US);
+    if *refusals > UPDATE_RETRIES {
+        out.memory.remove(REFUSALS);
+        at = next_look(view.now.after(1), view.config.node_monitor_period);
+    }
+    out.memory.insert(NEXT_CHECK.into(), at.0 as i64);
+    Action::RequeueAfter(at.0 - view.now.0)
+}
+
+/// Waits until a node, or its Pods, are due to be marked, if they are.
+fn next_pass(silent: Option<Time>, view: &PassView<'_>, out: &Out<'_>) -> Action {
+    let unmarked = out.memory.get(UNMARKED_PODS).map(|due| Time(*due as u64));
+    let due = silent.into_iter().chain(unmarked).min();
+    due.map_or(Action::AwaitChange, |due| Action::RequeueAfter(due.0.saturating_sub(view.now.0)))
+}
+
+/// Handles a removed node; its last state is what woke the loop.
+fn gone(view: &PassView<'_>, out: &mut Out<'_>) -> Action {
+    let look = *out.memory.entry(NEXT_CHECK.into()).or_insert_with(|| next_look(view.now, view.config.node_monitor_period).0 as i64) as u64;
+    if view.now.0 < look {
+        return Action::RequeueAfter(look - view.now.0);
+    }
+    out.memory.clear();
+    let entry = out.origin.cause.and_then(|id| out.server.journal().get(id as usize));
+    if let Some(object) = entry.and_then(|e| e.write()).map(|(_, object)| object.clone()).filter(|o| o.kind == Kind::Node) {
+        let message = format_smolstr!("Node {0} event: Removing Node {0} from Controller", object.meta.name);
+        out.event_as(EVENT_SOURCE, &object, "Normal", "RemovingNode", message);
+    }
+    Action::AwaitChange
+}
+
+fn next_look(now: Time, period: u64) -> Time {
+    let phase = CHECK_OFFSET_US % period;
+    Time(now.0.saturating_sub(phase).div_ceil(period) * period + phase)
+}
+
+/// When an unresponsive node is marked Unknown, if it is not already.
+fn silent_until(object: &Object, node: &Node, view: &PassView<'_>) -> Option<Time> {
+    if node.status.conditions.iter().any(|c| c.kind == "Ready" && c.status == "Unknown") {
+        return None;
+    }
+    let period = view.config.node_monitor_period;
+    if !view.heartbeats.has(&object.meta.name) && node.status.conditions.is_empty() {
+        // No kubelet has ever reported for it.
+        let since = object.meta.creation_timestamp.map_or(0, |t| t.since(view.config.epoch) * MS);
+        return Some(next_look(Time(since + STARTUP_GRACE_US), period));
+    }
+    let heard = view.heartbeats.silent_since(&object.meta.name)?;
+    Some(next_look(Time(next_look(heard, period).0 + view.config.node_monitor_grace), period))
+}
+
+/// Sets all conditions reported by the kubelet to Unknown.
+fn mark_silent(object: &Rc<Object>, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Rc<Object>, ApiError> {
+    let heard = view.heartbeats.silent_since(&object.meta.name).unwrap_or_default();
+    let why = Why::NodeSilent { seconds: (view.now.0.saturating_sub(heard.0)) / SECOND };
+    let (wall, created) = (view.wall, object.meta.creation_timestamp);
+    out.update_status(object, why, |o| {
+        let Body::Node(node) = &mut o.body else { return };
+        for kind in REPORTED {
+            match node.status.conditions.iter_mut().find(|c| c.kind == kind) {
+                Some(old) if old.status == "Unknown" => {}
+                Some(old) => {
+                    old.status = Str::new_static("Unknown");
+                    old.reason = Str::new_static("NodeStatusUnknown");
+                    old.message = Str::new_static("Kubelet stopped posting node status.");
+                    old.last_transition_time = Some(wall);
+                }
+                None => node.status.conditions.push(NodeCondition {
+                    kind: Str::new_static(kind),
+                    status: Str::new_static("Unknown"),
+                    reason: Str::new_static("NodeStatusNeverUpdated"),
+                    message: Str::new_static("Kubelet never posted node status."),
+                    last_heartbeat_time: created,
+                    last_transition_time: Some(wall),
+                }),
+            }
+        }
+    })
+}
+
+/// Marks the ready Pods of a node not ready; those whose update is refused are left to the next check.
+fn mark_pods_not_ready(name: &Str, view: &PassView<'_>, out: &mut Out<'_>) {
+    let wall = view.wall;
+    let pods: Vec<_> = view.cache.list(Kind::Pod).filter(|o| o.body::<Pod>().node_name == *name).cloned().collect();
+    for pod in pods.iter().filter(|p| p.body::<Pod>().is_ready()) {
+        let marked = out.update_status(pod, Why::OnSilentNode { node: name.clone() }, |o| {
+            let Body::Pod(body) = &mut o.body else { return };
+            if let Some(ready) = body.status.conditions.iter_mut().find(|c| c.kind == "Ready") {
+                ready.status = Str::new_static("False");
+                ready.last_transition_time = Some(wall);
+            }
+        });
+        match marked {
+            Ok(marked) => out.event_as(EVENT_SOURCE, &marked, "Warning", "NodeNotReady", "Node is not ready"),
+            Err(error) if error.reason == StatusReason::NotFound => {}
+            Err(_) => {
+                let check = next_look(view.now.after(1), view.config.node_monitor_period);
+                out.memory.insert(UNMARKED_PODS.into(), check.0 as i64);
+            }
+        }
+    }
+}

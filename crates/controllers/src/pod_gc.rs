@@ -1,0 +1,151 @@
+//! Deletes Pods whose node does not exist, and terminated Pods above the threshold.
+//!
+//! Guarantees: a node has 40 s to come back; its Pods are marked as failed before they are deleted. Of the terminated Pods the
+//! evicted are deleted first, then the oldest.
+//! Models `pkg/controller/podgc/gc_controller.go`.
+
+use super::{Controller, Event, Watch};
+use k8s_model::pod::{Pod, PodCondition};
+use k8s_model::time::SECOND;
+use k8s_model::{Body, Kind, ObjectRef, Time};
+use apiserver::Op;
+use controller_runtime::descriptor::{Descriptor, GENERIC};
+use controller_runtime::informer::Cache;
+use controller_runtime::out::{Action, Out, PassView};
+use apiserver::{ApiError, Delete, StatusReason};
+use apiserver::why::Why;
+
+/// Period of upstream's checks, and the first check after time 0.
+const PERIOD_US: u64 = 20 * SECOND;
+const FIRST_US: u64 = 5 * SECOND;
+const QUARANTINE_US: u64 = 40 * SECOND;
+const DUE: &str = "due";
+
+/// How the page shows the loop.
+static DESCRIPTOR: Descriptor = Descriptor {
+    name: "pod-garbage-collector-controller",
+    aliases: &[],
+    title: "pod garbage collector",
+    icon: "i-gc",
+    lane: "",
+    always_shown: false,
+    code: GENERIC,
+};
+
+/// The loop; its keys are nodes, and one that stands for all terminated Pods.
+pub struct PodGarbageCollector;
+
+impl Controller for PodGarbageCollector {
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
+    }
+
+    fn watches(&self) -> &'static [Watch] {
+        &[Watch::Maps(Kind::Node), Watch::Maps(Kind::Pod)]
+    }
+
+    /// A deleted node, and a Pod bound to a node that does not exist.
+    fn also_wakes(&self, event: &Event<'_>, cache: &Cache, wake: &mut dyn FnMut(ObjectRef)) {
+        let object = event.object;
+        let Some(pod) = object.pod() else {
+            if event.op == Op::Deleted {
+                wake(object.key());
+            }
+            return;
+        };
+        let ended = pod.is_terminal() && !event.before.and_then(|b| b.pod()).is_some_and(Pod::is_terminal);
+        if ended && event.op != Op::Deleted && !object.meta.is_deleting() {
+            wake(all_ended());
+        }
+        let news = event.op != Op::Deleted && event.before.and_then(|b| b.pod()).is_none_or(|before| before.node_name != pod.node_name);
+        if news && !pod.node_name.is_empty() {
+            let node = ObjectRef::new(Kind::Node, "", &pod.node_name);
+            if cache.object(&node).is_none() {
+                wake(node);
+            }
+        }
+    }
+
+    fn reconcile(&self, key: &ObjectRef, view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+        if key.kind == Kind::Pod {
+            return collect_ended(view, out);
+        }
+        if view.cache.object(key).is_some() || out.server.get(key).is_some() {
+            out.memory.clear();
+            return Ok(Action::AwaitChange);
+        }
+        let now = view.now.0;
+        let due = *out.memory.entry(DUE.into()).or_insert_with(|| (next_look(view.now) + QUARANTINE_US) as i64) as u64;
+        if now < due {
+            return Ok(Action::RequeueAfter(due - now));
+        }
+        out.memory.clear();
+        let lost: Vec<_> = view.cache.list(Kind::Pod).filter(|o| o.body::<Pod>().node_name == key.name).cloned().collect();
+        for object in lost {
+            let why = || Why::NodeGone { node: key.name.clone() };
+            let (wall, generation) = (view.wall, object.meta.generation);
+            if !object.body::<Pod>().is_terminal() {
+                out.patch(&object.key(), why(), |o| {
+                    if let Body::Pod(pod) = &mut o.body {
+                        pod.status.phase = "Failed".into();
+                        let message = "PodGC: node no longer exists";
+                        pod.status.set_condition(PodCondition::disruption("DeletionByPodGC", message, wall, generation));
+                    }
+                })?;
+            }
+            let how = Delete { grace_seconds: Some(0), uid: Some(object.meta.uid), ..Default::default() };
+            match out.delete(&object.key(), how, why()) {
+                Err(error) if error.reason != StatusReason::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(Action::AwaitChange)
+    }
+}
+
+/// The key of the terminated Pods.
+fn all_ended() -> ObjectRef {
+    ObjectRef::new(Kind::Pod, "", "ended")
+}
+
+/// Deletes the terminated Pods above the threshold, at the time of upstream's next check.
+fn collect_ended(view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiError> {
+    let now = view.now.0;
+    let due = *out.memory.entry(DUE.into()).or_insert_with(|| next_look(view.now) as i64) as u64;
+    if now < due {
+        return Ok(Action::RequeueAfter(due - now));
+    }
+    out.memory.clear();
+    let mut ended: Vec<_> = view.cache.list(Kind::Pod).filter(|o| o.body::<Pod>().is_terminal()).cloned().collect();
+    let surplus = ended.len().saturating_sub(view.config.ended_pods_kept);
+    if surplus == 0 {
+        return Ok(Action::AwaitChange);
+    }
+    let why = Why::TooManyEnded { ended: ended.len() as u32, kept: view.config.ended_pods_kept as u32 };
+    k8s_model::sort::sort_by_key(&mut ended, |o| (o.body::<Pod>().status.reason != "Evicted", o.meta.creation_timestamp, o.meta.name.clone()));
+    for object in &ended[..surplus] {
+        let how = Delete { grace_seconds: Some(0), uid: Some(object.meta.uid), ..Default::default() };
+        match out.delete(&object.key(), how, why.clone()) {
+            Err(error) if error.reason != StatusReason::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(Action::AwaitChange)
+}
+
+/// Time of upstream's next check.
+fn next_look(now: Time) -> u64 {
+    let passed = now.0.saturating_sub(FIRST_US).div_ceil(PERIOD_US);
+    FIRST_US + passed * PERIOD_US
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lost_node_is_noticed_within_twenty_seconds() {
+        let look = |seconds: u64| next_look(Time(seconds * SECOND)) / SECOND;
+        assert_eq!([0, 4, 5, 6, 24, 25, 26].map(look), [5, 5, 5, 25, 25, 25, 45]);
+    }
+}

@@ -1,0 +1,52 @@
+//! A control loop as an inspector shows it: its component, what wakes it, and the faults that can be injected into it.
+
+use super::remedies::ActionOffer;
+use k8s_model::{Kind, kind};
+use cluster::Sim;
+use controllers::Watch;
+use i18n::msg;
+
+/// The component that a loop runs in, as fault injection names it.
+pub fn component(name: &str) -> &'static str {
+    match name {
+        "default-scheduler" | "kube-scheduler" => "kube-scheduler",
+        _ if name.starts_with("kubelet") => "kubelet",
+        _ => "kube-controller-manager",
+    }
+}
+
+/// The kinds whose watch events wake a loop.
+pub fn watched(name: &str) -> Vec<Kind> {
+    let Some(of) = controllers::ALL.iter().find(|of| of.name() == name) else {
+        return if component(name) == "kubelet" { vec![Kind::Pod] } else { vec![Kind::Pod, Kind::Node] };
+    };
+    let mut kinds = Vec::new();
+    for watch in of.watches() {
+        let (Watch::For(kind) | Watch::Owns(_, kind) | Watch::Maps(kind)) = *watch;
+        // A custom kind is one only once its definition is there.
+        if !kinds.contains(&kind) && kind::all().any(|known| known == kind) {
+            kinds.push(kind);
+        }
+    }
+    kinds
+}
+
+/// The slowdown offered for a loop; `None` for a kubelet, which is as fast as its containers.
+pub fn pace(sim: &Sim, name: &str) -> Option<ActionOffer> {
+    let slow = sim.slowed(name).is_some();
+    (component(name) != "kubelet").then(|| match slow {
+        true => ActionOffer::new(msg::offer_full_speed(), msg::offer_full_speed_title(), ["fault slow ", name, " none"].concat()),
+        false => ActionOffer::new(msg::offer_slow(), msg::offer_slow_title(), ["fault slow ", name, " 2s"].concat()),
+    })
+}
+
+/// Faults offered for a loop: its pace, a restart of its component, the events that its component misses.
+pub fn offers(sim: &Sim, name: &str) -> Vec<ActionOffer> {
+    let of = component(name);
+    let restart = ActionOffer::new(msg::offer_restart(of), msg::offer_restart_title(of), ["fault restart ", of].concat());
+    let lose = watched(name).into_iter().map(|kind| {
+        let line = ["fault lose ", &kind.name().to_ascii_lowercase(), " ", of].concat();
+        ActionOffer::new(msg::offer_lose_kind(kind), msg::offer_lose_kind_title(of, kind), line)
+    });
+    pace(sim, name).into_iter().chain([restart]).chain(lose).chain([super::remedies::relist(sim)]).collect()
+}

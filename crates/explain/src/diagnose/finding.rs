@@ -1,0 +1,193 @@
+//! What was found about an object that waits or fails, and how it is put together.
+
+use k8s_model::{Kind, Object, ObjectRef, Str, Time, Timestamp};
+use cluster::Sim;
+use crate::headline;
+use crate::waits::{Cure, DecidingFact, FactLabel, Waits};
+use crate::why::Row;
+use i18n::Message;
+use projection::adapt::revision;
+use std::rc::Rc;
+
+/// The cluster, and how to ask what another object waits for.
+pub struct Context<'a> {
+    sim: &'a Sim,
+    diagnose: fn(&Sim, &ObjectRef) -> Option<Diagnosis>,
+}
+
+impl<'a> Context<'a> {
+    /// Of a cluster, with the function that knows every kind.
+    pub fn new(sim: &'a Sim, diagnose: fn(&Sim, &ObjectRef) -> Option<Diagnosis>) -> Context<'a> {
+        Context { sim, diagnose }
+    }
+
+    /// What another object waits for.
+    pub fn diagnose(&self, key: &ObjectRef) -> Option<Diagnosis> {
+        (self.diagnose)(self.sim, key)
+    }
+}
+
+impl std::ops::Deref for Context<'_> {
+    type Target = Sim;
+
+    fn deref(&self) -> &Sim {
+        self.sim
+    }
+}
+
+/// Diagnosis of an object that waits or fails.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Diagnosis {
+    /// The object.
+    pub object: ObjectRef,
+    /// What is missing.
+    pub waits: Waits,
+    /// What decides.
+    pub facts: Vec<DecidingFact>,
+    /// The object that it waits for.
+    pub waits_for: Option<ObjectRef>,
+    /// Since when, in milliseconds.
+    pub since: Option<u64>,
+    /// What could help.
+    pub remedies: Vec<Remedy>,
+    /// A sentence about what is unaffected.
+    pub spared: Option<Message>,
+}
+
+/// What could help.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remedy {
+    /// What it does.
+    pub cure: Cure,
+    /// To which object, or with which value.
+    pub name: String,
+    /// More about that.
+    pub more: String,
+    /// How, in this order: kubectl lines, faults (`fault node-up node-1`) or manifests.
+    pub steps: Vec<String>,
+}
+
+impl Diagnosis {
+    pub fn new(object: &Object, waits: Waits) -> Diagnosis {
+        Diagnosis::of(object.key(), waits)
+    }
+
+    pub fn of(object: ObjectRef, waits: Waits) -> Diagnosis {
+        Diagnosis { object, waits, facts: Vec::new(), waits_for: None, since: None, remedies: Vec::new(), spared: None }
+    }
+
+    pub fn count(&mut self, label: FactLabel, value: impl Into<i64>) {
+        self.facts.push(DecidingFact::Count(label, value.into()));
+    }
+
+    pub fn word(&mut self, label: FactLabel, value: &str) {
+        if !value.is_empty() {
+            self.facts.push(DecidingFact::Word(label, value.into()));
+        }
+    }
+
+    pub fn at(&mut self, label: FactLabel, time: Option<Time>) {
+        self.facts.extend(time.map(|time| DecidingFact::At(label, time.0 / 1000)));
+    }
+
+    pub fn since(&mut self, sim: &Sim, time: Option<Timestamp>) {
+        self.since = time.map(|time| time.since(sim.config.epoch));
+    }
+
+    /// Adds a remedy: one of each kind is enough, and a handful in total.
+    pub fn cure(&mut self, cure: Cure, name: &str, more: &str, steps: &[String]) {
+        if self.remedies.len() < 5 && self.remedies.iter().all(|known| known.cure != cure) {
+            self.remedies.push(Remedy { cure, name: name.into(), more: more.into(), steps: steps.to_vec() });
+        }
+    }
+
+    /// The state in one sentence.
+    pub fn headline(&self) -> Message {
+        headline::headline(&self.waits)
+    }
+
+    /// What decides, as names and values.
+    pub fn rows(&self) -> Vec<Row> {
+        self.facts.iter().map(headline::fact).collect()
+    }
+}
+
+impl Remedy {
+    /// What it does, in words.
+    pub fn words(&self) -> Message {
+        headline::cure(self.cure, &self.name, &self.more)
+    }
+}
+
+/// An object that is deleted and held by a finalizer that no controller here removes.
+pub fn held_by_finalizer(object: &Object) -> Option<Diagnosis> {
+    let finalizer = object.meta.finalizers.iter().find(|name| !OWN_FINALIZERS.contains(&name.as_str()))?;
+    if !object.meta.is_deleting() {
+        return None;
+    }
+    let mut out = Diagnosis::new(object, Waits::Held(finalizer.clone()));
+    let rest = " --type=merge -p '{\"metadata\":{\"finalizers\":null}}'";
+    out.cure(Cure::Unfinalize, finalizer, "", &[line("patch", &object.key(), rest)]);
+    Some(out)
+}
+
+/// Finalizers that the control plane removes by itself.
+const OWN_FINALIZERS: [&str; 5] =
+    ["kubernetes", "foregroundDeletion", "orphan", "kubernetes.io/pvc-protection", "kubernetes.io/pv-protection"];
+
+/// The revision to which `kubectl rollout undo` takes a workload: the newest but one.
+pub fn earlier_revision<'a>(sim: &'a Sim, workload: &Object) -> Option<&'a Rc<Object>> {
+    let kind = if workload.kind == Kind::Deployment { Kind::ReplicaSet } else { Kind::ControllerRevision };
+    let mut all: Vec<&Rc<Object>> = sim.owned(workload.meta.uid, kind).collect();
+    k8s_model::sort::sort_by_key(&mut all, |object| revision(object));
+    all.len().checked_sub(2).map(|at| all[at])
+}
+
+/// The controllers of an object, nearest first.
+pub fn owners(sim: &Sim, key: &ObjectRef) -> Vec<ObjectRef> {
+    let mut out = Vec::new();
+    let mut at = sim.get(key).cloned();
+    while let Some(object) = at {
+        at = owner(sim, &object).cloned();
+        out.extend(at.iter().map(|owner| owner.key()));
+        if out.len() > 4 {
+            break;
+        }
+    }
+    out
+}
+
+pub fn owner<'a>(sim: &'a Sim, object: &Object) -> Option<&'a Rc<Object>> {
+    sim.get(&object.meta.controller()?.key(&object.meta.namespace)?)
+}
+
+/// `deployment/web`
+pub fn target(key: &ObjectRef) -> String {
+    [key.kind.name().to_ascii_lowercase().as_str(), "/", &key.name].concat()
+}
+
+/// ` -n x`, where it is needed.
+pub fn flag(key: &ObjectRef) -> String {
+    if key.namespace == "default" || key.namespace.is_empty() { String::new() } else { [" -n ", &key.namespace].concat() }
+}
+
+/// A line about an object: verb, object, the rest.
+pub fn line(verb: &str, key: &ObjectRef, rest: &str) -> String {
+    ["kubectl ", verb, " ", &target(key), rest, &flag(key)].concat()
+}
+
+/// Objects of a kind in a namespace.
+pub fn all_in<'a>(sim: &'a Sim, kind: Kind, namespace: &'a Str) -> impl Iterator<Item = &'a Rc<Object>> {
+    sim.list(kind).filter(move |object| object.meta.namespace == *namespace)
+}
+
+/// A name that no object of the kind has yet: `stem-2`, `stem-3`…
+pub fn free_name(sim: &Sim, kind: Kind, namespace: &str, stem: &str) -> String {
+    free_names(sim, kind, namespace, stem).next().unwrap_or_default()
+}
+
+/// All of them.
+pub fn free_names(sim: &Sim, kind: Kind, namespace: &str, stem: &str) -> impl Iterator<Item = String> {
+    let names = (1_i64..).map(move |number| [stem, "-", &number.to_string()].concat());
+    names.filter(move |name| sim.get(&ObjectRef::new(kind, namespace, name)).is_none())
+}

@@ -1,0 +1,118 @@
+//! Delays caused by injected faults: a slow loop, a watch event that is delayed or lost.
+
+use super::finding::Diagnosis;
+use k8s_model::network::Service;
+use k8s_model::{Kind, Object, ObjectRef, Str};
+use cluster::Sim;
+use cluster::fault::InLine;
+use apiserver::journal::{Op, Record};
+use controller_runtime::late::Late;
+use crate::waits::{Cure, DecidingFact, FactLabel, Waits};
+use crate::{effect, words};
+use i18n::format;
+
+/// What an object waits for because a fault has slowed a loop, or delayed or dropped a watch event.
+pub fn held_up(sim: &Sim, object: &Object) -> Option<Diagnosis> {
+    held_up_or_idle(sim, object).filter(|found| !matches!(found.waits, Waits::SlowIdle(_)))
+}
+
+/// The same, or that it is in the queue of a slowed loop that has no work for it. The queue is queried only once, since finding
+/// out whether a loop has work runs a pass on a copy of the simulation.
+pub fn held_up_or_idle(sim: &Sim, object: &Object) -> Option<Diagnosis> {
+    if !sim.is_held_up() {
+        return None;
+    }
+    match sim.waits_for_slow(object) {
+        Some(line) if line.works => Some(slow(object, &line)),
+        line => late(sim, object).or_else(|| line.map(|line| slow(object, &line))),
+    }
+}
+
+fn duration(micros: u64) -> String {
+    format::span(micros / 1000)
+}
+
+/// Its loop processes other keys first, or still processes it.
+fn slow(object: &Object, line: &InLine) -> Diagnosis {
+    let (slowed, (took, takes)) = (&line.slowed, line.pass);
+    let (name, each): (Str, Str) = (slowed.name.into(), duration(slowed.span).into());
+    let waits = match line.before {
+        _ if !line.works => Waits::SlowIdle(name),
+        0 => Waits::SlowPass { name, each },
+        _ => Waits::SlowLoop { name, each },
+    };
+    let mut out = Diagnosis::new(object, waits);
+    if line.before == 0 {
+        out.word(FactLabel::Pass, &[&duration(took), " / ", &duration(takes)].concat());
+    } else {
+        let of = |n: usize| format::count(n);
+        out.word(FactLabel::Place, &[&of(line.before + 1), " / ", &of(slowed.waiting.max(line.before + 1))].concat());
+        out.word(FactLabel::DoneIn, &duration(takes.saturating_sub(took) + slowed.span.saturating_mul(line.before as u64)));
+    }
+    out.at(FactLabel::AskedAt, Some(slowed.asked));
+    if line.works {
+        out.cure(Cure::FullSpeed, slowed.name, "", &[["fault slow ", slowed.name, " none"].concat()]);
+    }
+    out
+}
+
+/// A component has not received an event about it or about a related object.
+fn late(sim: &Sim, object: &Object) -> Option<Diagnosis> {
+    let uid = object.meta.uid;
+    // Of what happened to the object itself first: that is what was asked about.
+    if let Some(late) = sim.late(&|_, other| other.meta.uid == uid) {
+        return Some(told_late(sim, &object.key(), &late, true));
+    }
+    let places = object.pod().is_some_and(|pod| pod.node_name.is_empty());
+    let selector = object.get::<Service>().map(|service| &service.spec.selector).filter(|selector| !selector.is_empty());
+    let about = |component: &str, other: &Object| {
+        // Nodes and volumes say to the scheduler where there is room.
+        let room = matches!(other.kind, Kind::Node | Kind::PersistentVolume | Kind::PersistentVolumeClaim);
+        other.meta.is_controlled_by(uid)
+            || places && component == "kube-scheduler" && room
+            || other.kind == Kind::Pod
+                && other.meta.namespace == object.meta.namespace
+                && selector.is_some_and(|selector| selector.iter().all(|(key, value)| other.meta.labels.get(key) == Some(value)))
+    };
+    let late = sim.late(&about)?;
+    Some(told_late(sim, &object.key(), &late, false))
+}
+
+/// An object is no more, and some component has not been told so.
+pub fn gone(sim: &Sim, key: &ObjectRef) -> Option<Diagnosis> {
+    if !sim.is_held_up() {
+        return None;
+    }
+    let late = sim.late(&|_, other| other.key() == *key)?;
+    Some(told_late(sim, key, &late, true))
+}
+
+fn told_late(sim: &Sim, of: &ObjectRef, late: &Late, own: bool) -> Diagnosis {
+    let (component, kind): (Str, Str) = (late.component.into(), late.kind.name().into());
+    // Of what leaves by and by the first word is that it is deleted, and so is the last; what else changes meanwhile is not.
+    let told = |record: &Record| match record {
+        Record::Write { op: Op::Modified, object, before: Some(before) } if object.meta.is_deleting() && !before.meta.is_deleting() => {
+            Some(Op::Deleted)
+        }
+        Record::Write { op, .. } => Some(*op),
+        _ => None,
+    };
+    let journal = sim.journal();
+    let waits = match told(&journal[late.event as usize].record).filter(|_| own) {
+        _ if late.lost => Waits::LostEvent { component, kind, lists: late.until.is_some() },
+        Some(told) => Waits::OwnLate { component, told },
+        None => Waits::LateEvent { component, kind },
+    };
+    let mut out = Diagnosis::of(of.clone(), waits);
+    let behind = effect::effect(&journal[late.behind as usize]);
+    out.facts.push(DecidingFact::Said(if late.lost { FactLabel::LostOf } else { FactLabel::DelayLogBy }, words::in_short(&behind)));
+    out.at(if late.lost { FactLabel::ListsAt } else { FactLabel::ArrivesAt }, late.until);
+    out.at(FactLabel::AskedAt, late.asked);
+    if late.lost {
+        out.cure(Cure::ListAnew, late.component, "", &[["fault restart ", late.component].concat()]);
+    } else {
+        let step = ["fault delay ", &late.kind.name().to_ascii_lowercase(), " none ", late.component].concat();
+        out.cure(Cure::LetThrough, late.component, "", &[step]);
+    }
+    out
+}

@@ -1,0 +1,26 @@
+//! Namespaces that do not go away.
+
+use super::finding::{Context, Diagnosis, all_in};
+use super::workloads::follow;
+use k8s_model::kind::all;
+use k8s_model::{Kind, Object};
+use crate::waits::Waits;
+use std::rc::Rc;
+
+/// A namespace that is being deleted: what is still in it, and what holds that.
+pub fn namespace(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
+    if !object.meta.is_deleting() {
+        return None;
+    }
+    let left = || {
+        let kinds = all().filter(|kind| kind.info().namespaced && *kind != Kind::Event);
+        kinds.flat_map(|kind| all_in(sim, kind, &object.meta.name))
+    };
+    // What has a finalizer keeps the others waiting for nothing.
+    let first = left().find(|object| !object.meta.finalizers.is_empty()).or_else(|| left().next())?;
+    let waits = Waits::NamespaceContent { objects: left().count(), kind: first.kind.name().into(), name: first.meta.name.clone() };
+    let mut out = Diagnosis::new(object, waits);
+    follow(&mut out, sim.diagnose(&first.key()));
+    out.waits_for = Some(first.key());
+    Some(out)
+}

@@ -1,0 +1,264 @@
+//! Claims and volumes that wait.
+
+use super::finding::{Context, Diagnosis, all_in, line};
+use k8s_model::pod::Pod;
+use k8s_model::storage::{PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, STORAGE_PROVISIONER, StorageClass};
+use k8s_model::{Kind, Object, ObjectRef, Str};
+use cluster::Sim;
+use crate::waits::{Cure, DecidingFact, FactLabel, Unfit, Waits};
+use i18n::msg;
+use serde_json::Value;
+use std::rc::Rc;
+
+/// The provisioner that is simulated, and the one that means: none.
+const OURS: &str = "loopscope.dev/provisioner";
+const NONE: &str = "kubernetes.io/no-provisioner";
+
+/// Whether a pending claim gets its volume when the binder next looks at all claims: each write of the claim wakes the binder, but its
+/// class came after the last one.
+pub fn is_looked_at_again(sim: &Sim, object: &Object) -> bool {
+    let Some(body) = object.get::<PersistentVolumeClaim>().filter(|body| body.status.phase == "Pending") else { return false };
+    let Some(of) = sim.get(&ObjectRef::new(Kind::StorageClass, "", body.class())) else { return false };
+    let makes = |class: &StorageClass| {
+        class.provisioner == OURS && (!class.waits_for_first_consumer() || object.meta.annotation(SELECTED_NODE).is_some())
+    };
+    let waits = body.spec.volume_name.is_empty() && !object.meta.is_deleting() && object.meta.annotation(STORAGE_PROVISIONER).is_none();
+    waits && of.meta.resource_version > object.meta.resource_version && of.get::<StorageClass>().is_some_and(makes)
+}
+
+pub fn claim(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
+    let body: &PersistentVolumeClaim = object.get()?;
+    if object.meta.is_deleting() {
+        return in_use(sim, object);
+    }
+    if body.status.phase == "Lost" {
+        let mut out = Diagnosis::new(object, Waits::Lost(body.spec.volume_name.clone()));
+        out.word(FactLabel::Class, body.class());
+        // The data are gone whatever one does; a volume of the same name lets the claim be used again.
+        let mut manifest = volume_for(object, body, &body.spec.volume_name);
+        manifest.push_str(
+            &[
+                "  claimRef:\n    kind: PersistentVolumeClaim\n    name: ",
+                &object.meta.name,
+                "\n    namespace: ",
+                &object.meta.namespace,
+                "\n    uid: ",
+                &object.meta.uid.to_string(),
+                "\n",
+            ]
+            .concat(),
+        );
+        out.cure(Cure::RemakeVolume, &size(body), "", &[manifest]);
+        return Some(out);
+    }
+    if body.status.phase == "Bound" {
+        return None;
+    }
+    let mut facts = Vec::new();
+    let mut fits = None;
+    for volume in sim.list(Kind::PersistentVolume) {
+        let lacks = compare(object, body, volume);
+        if lacks == Unfit::Fits {
+            fits = fits.or_else(|| Some(volume.meta.name.clone()));
+        }
+        if facts.len() < 12 {
+            facts.push(DecidingFact::Volume(volume.meta.name.clone(), lacks));
+        }
+    }
+    let class = sim.get(&ObjectRef::new(Kind::StorageClass, "", body.class())).and_then(|class| class.get::<StorageClass>());
+    let consumer = all_in(sim, Kind::Pod, &object.meta.namespace)
+        .find(|pod| pod.pod().is_some_and(|body| body.node_name.is_empty() && body.spec.claims().any(|name| *name == object.meta.name)));
+    let delayed = class.is_some_and(StorageClass::waits_for_first_consumer);
+    let waits = match class {
+        _ if !body.spec.volume_name.is_empty() => Waits::NamedVolume(body.spec.volume_name.clone()),
+        Some(_) if delayed && object.meta.annotation(SELECTED_NODE).is_none() => Waits::FirstConsumer,
+        _ if fits.is_some() => Waits::NextLook(fits.clone().unwrap_or_default()),
+        None if body.class().is_empty() => Waits::NoClass,
+        None => Waits::ClassMissing(body.class().into()),
+        Some(class) if class.provisioner != OURS && class.provisioner != NONE => Waits::NoProvisioner(class.provisioner.clone()),
+        // No class that makes any, and none that fits.
+        Some(class) if class.provisioner == NONE => Waits::NoClass,
+        Some(_) if is_looked_at_again(sim, object) => Waits::NextLookForClass(body.class().into()),
+        // It is being made.
+        Some(_) => return None,
+    };
+    let mut out = Diagnosis::new(object, waits);
+    out.word(FactLabel::Requests, &size(body));
+    out.facts.push(DecidingFact::Word(FactLabel::Class, body.class().into()));
+    out.facts.push(DecidingFact::Word(FactLabel::Access, modes(&body.spec.access_modes).into()));
+    out.since(sim, object.meta.creation_timestamp);
+    match &out.waits {
+        Waits::FirstConsumer => match consumer {
+            Some(pod) => {
+                let deeper = sim.diagnose(&pod.key());
+                out.waits_for = Some(pod.key());
+                out.remedies = deeper.filter(|deeper| deeper.waits_for.is_none()).map(|deeper| deeper.remedies).unwrap_or_default();
+            }
+            None => {
+                let manifest = ["apiVersion: v1\nkind: Pod\nmetadata:\n  name: ", &object.meta.name, "-user\n  namespace: ", &object.meta.namespace,
+                    "\nspec:\n  containers:\n  - name: app\n    image: nginx:1.27\n    volumeMounts:\n    - name: data\n      mountPath: /data\n  \
+                     volumes:\n  - name: data\n    persistentVolumeClaim:\n      claimName: ", &object.meta.name, "\n"].concat();
+                out.cure(Cure::MakePod, &object.meta.name, "", &[manifest]);
+            }
+        },
+        Waits::NextLook(_) | Waits::NextLookForClass(_) => out.facts.extend(facts),
+        _ => {
+            out.facts.extend(facts);
+            offers(sim, object, body, &mut out);
+        }
+    }
+    Some(out)
+}
+
+/// What would give a claim its volume.
+fn offers(sim: &Context<'_>, object: &Object, body: &PersistentVolumeClaim, out: &mut Diagnosis) {
+    // No class named at all: a default class is put in later too.
+    if body.spec.storage_class_name.is_none()
+        && let Some(class) =
+            sim.list(Kind::StorageClass).find(|class| class.get::<StorageClass>().is_some_and(|class| class.provisioner == OURS))
+    {
+        let rest = " -p '{\"metadata\":{\"annotations\":{\"storageclass.kubernetes.io/is-default-class\":\"true\"}}}'";
+        out.cure(Cure::DefaultClass, &class.meta.name, "", &[line("patch", &class.key(), rest)]);
+    }
+    if let Waits::ClassMissing(class) = &out.waits.clone() {
+        let manifest =
+            ["apiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata:\n  name: ", class, "\nprovisioner: ", OURS, "\n"].concat();
+        out.cure(Cure::MakeClass, class, "", &[manifest]);
+    }
+    // A volume that its old claim has left, and that would fit but for that.
+    let left = |volume: &&Rc<Object>| {
+        let lacks = compare(object, body, volume);
+        matches!(&lacks, Unfit::Taken { phase, .. } if phase == "Released") && fits(body, volume) == Unfit::Fits
+    };
+    if let Some(volume) = sim.list(Kind::PersistentVolume).find(left) {
+        out.cure(Cure::FreeVolume, &volume.meta.name, "", &[free(volume)]);
+    }
+    let name = if body.spec.volume_name.is_empty() {
+        super::finding::free_name(sim, Kind::PersistentVolume, "", &object.meta.name)
+    } else {
+        body.spec.volume_name.to_string()
+    };
+    if sim.get(&ObjectRef::new(Kind::PersistentVolume, "", &name)).is_none() {
+        out.cure(Cure::MakeVolume, &size(body), &name, &[volume_for(object, body, &name)]);
+    }
+}
+
+fn free(volume: &Object) -> String {
+    line("patch", &volume.key(), " --type=merge -p '{\"spec\":{\"claimRef\":null}}'")
+}
+
+/// A volume as the claim wants it.
+fn volume_for(object: &Object, body: &PersistentVolumeClaim, name: &str) -> String {
+    let mode = if body.spec.volume_mode.is_empty() { "Filesystem" } else { &body.spec.volume_mode };
+    let mut out = ["apiVersion: v1\nkind: PersistentVolume\nmetadata:\n  name: ", name].concat();
+    if let Some(selector) = body.spec.selector.as_ref().filter(|selector| !selector.match_labels.is_empty()) {
+        out.push_str("\n  labels:");
+        for (key, value) in selector.match_labels.iter() {
+            out.push_str(&["\n    ", key, ": \"", value, "\""].concat());
+        }
+    }
+    let modes = if body.spec.access_modes.is_empty() { "ReadWriteOnce".into() } else { modes(&body.spec.access_modes) };
+    out.push_str(
+        &[
+            "\nspec:\n  capacity:\n    storage: ",
+            &size(body),
+            "\n  accessModes: [",
+            &modes,
+            "]\n  volumeMode: ",
+            mode,
+            "\n  storageClassName: \"",
+            body.class(),
+            "\"\n  hostPath:\n    path: /tmp/",
+            &object.meta.name,
+            "\n",
+        ]
+        .concat(),
+    );
+    out
+}
+
+fn size(body: &PersistentVolumeClaim) -> String {
+    quantity(body.spec.resources.requests.get("storage"))
+}
+
+fn quantity(value: Option<&Value>) -> String {
+    value.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_string)).unwrap_or_default()
+}
+
+fn modes(modes: &[Str]) -> String {
+    modes.join(", ")
+}
+
+/// What a volume lacks, in the order in which the binder looks.
+fn compare(object: &Object, body: &PersistentVolumeClaim, volume: &Object) -> Unfit {
+    let has: &PersistentVolume = volume.body();
+    if let Some(by) = &has.spec.claim_ref
+        && !(by.name == object.meta.name && by.namespace == object.meta.namespace && by.uid.is_none_or(|uid| uid == object.meta.uid))
+    {
+        return Unfit::Taken { by: by.name.clone(), phase: has.status.phase.clone() };
+    }
+    fits(body, volume)
+}
+
+fn fits(body: &PersistentVolumeClaim, volume: &Object) -> Unfit {
+    let has: &PersistentVolume = volume.body();
+    if has.spec.storage_class_name != body.class() {
+        return Unfit::Class { has: has.spec.storage_class_name.clone(), asks: body.class().into() };
+    }
+    if has.capacity() < body.request() {
+        return Unfit::Small { has: quantity(has.spec.capacity.get("storage")).into(), asks: size(body).into() };
+    }
+    let mode = |mode: &Str| if mode.is_empty() { Str::new_static("Filesystem") } else { mode.clone() };
+    let (is, asks) = (mode(&has.spec.volume_mode), mode(&body.spec.volume_mode));
+    if is != asks {
+        return Unfit::Mode { has: is, asks };
+    }
+    if let Some(asks) = body.spec.access_modes.iter().find(|mode| !has.spec.access_modes.contains(mode)) {
+        return Unfit::Access { has: modes(&has.spec.access_modes).into(), asks: asks.clone() };
+    }
+    if body.spec.selector.as_ref().is_some_and(|selector| !selector.matches(&volume.meta.labels)) {
+        return Unfit::Selector;
+    }
+    Unfit::Fits
+}
+
+/// Deleted, and a Pod still has it.
+fn in_use(sim: &Context<'_>, object: &Rc<Object>) -> Option<Diagnosis> {
+    let uses = |pod: &&Rc<Object>| {
+        let body: &Pod = pod.body();
+        !body.is_terminal() && body.spec.claims().any(|name| *name == object.meta.name)
+    };
+    let users: Vec<&Rc<Object>> = all_in(sim, Kind::Pod, &object.meta.namespace).filter(uses).collect();
+    let pod = users.first()?;
+    let mut out = Diagnosis::new(object, Waits::InUse(pod.meta.name.clone()));
+    out.word(FactLabel::Message, "kubernetes.io/pvc-protection");
+    out.since(sim, object.meta.deletion_timestamp);
+    out.waits_for = Some(pod.key());
+    let steps: Vec<String> = users.iter().take(20).map(|pod| line("delete", &pod.key(), " --wait=false")).collect();
+    out.cure(Cure::MakeRoom, &pod.meta.name, "", &steps);
+    Some(out)
+}
+
+pub fn volume(object: &Rc<Object>) -> Option<Diagnosis> {
+    let body: &PersistentVolume = object.get()?;
+    let claim = body.spec.claim_ref.as_ref();
+    if object.meta.is_deleting() {
+        let claim = claim.filter(|_| body.status.phase == "Bound")?;
+        // What would end it, the deletion of the claim, would end the data as well: it is not a fix.
+        let mut out = Diagnosis::new(object, Waits::InUse(["claim ", &claim.name].concat().into()));
+        out.waits_for = Some(ObjectRef::new(Kind::PersistentVolumeClaim, &claim.namespace, &claim.name));
+        return Some(out);
+    }
+    let mut out = match body.status.phase.as_str() {
+        "Released" => Diagnosis::new(object, Waits::Released(claim?.name.clone())),
+        "Failed" => Diagnosis::new(object, Waits::VolumeFailed),
+        _ => return None,
+    };
+    out.word(FactLabel::Message, &body.status.message);
+    if body.status.phase == "Released" && body.spec.persistent_volume_reclaim_policy == "Retain" {
+        out.spared = Some(msg::data_retained());
+        out.cure(Cure::FreeVolume, &object.meta.name, "", &[free(object)]);
+    }
+    out.cure(Cure::DeleteVolume, &object.meta.name, "", &[line("delete", &object.key(), " --wait=false")]);
+    Some(out)
+}

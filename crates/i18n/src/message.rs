@@ -1,0 +1,409 @@
+//! A message as data: which text, with which arguments. Text is made of it where it is shown, once a language.
+
+use super::format::{clock, duration, span};
+use k8s_model::{Kind, Phrase, Str};
+use std::rc::Rc;
+
+/// An argument of a message, by what it is. Only numbers, times and messages within a message are written by the language.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Arg {
+    /// What a person or Kubernetes calls something, or a value of theirs: never translated.
+    Name(Str),
+    /// A kind or a resource, as the API writes it.
+    Kind(Str),
+    /// A phase, a reason, a condition: as the API writes it.
+    State(Str),
+    /// An amount with its unit: `500m`, `1Gi`.
+    Quantity(Str),
+    /// A command line.
+    Command(Str),
+    /// A value before and after, or a sum: `3 → 2`.
+    Change(Str),
+    /// How many: thousands are grouped.
+    Count(i64),
+    /// A number that is no count: a port, an exit code, an ordinal.
+    Number(i64),
+    /// A point of virtual time, in milliseconds.
+    Clock(i64),
+    /// How long, in milliseconds.
+    Duration(i64),
+    /// A duration that somebody has set, in milliseconds: `2 s` rather than `2.0 s`.
+    Span(i64),
+    /// A message within the message.
+    Text(Message),
+    /// Several, as an enumeration.
+    List(Vec<Message>),
+}
+
+/// A text that is never translated, as the argument of a message.
+pub struct Word(pub Str);
+/// A number, as the argument of a message.
+pub struct Int(pub i64);
+/// Messages, as the argument of a message.
+pub struct List(pub Vec<Message>);
+
+impl From<Str> for Word {
+    fn from(text: Str) -> Word {
+        Word(text)
+    }
+}
+impl From<&Str> for Word {
+    fn from(text: &Str) -> Word {
+        Word(text.clone())
+    }
+}
+impl From<&Phrase> for Word {
+    fn from(text: &Phrase) -> Word {
+        Word(text.to_str())
+    }
+}
+impl From<&str> for Word {
+    fn from(text: &str) -> Word {
+        Word(text.into())
+    }
+}
+impl From<String> for Word {
+    fn from(text: String) -> Word {
+        Word(text.into())
+    }
+}
+impl From<&String> for Word {
+    fn from(text: &String) -> Word {
+        Word(text.as_str().into())
+    }
+}
+impl From<Kind> for Word {
+    fn from(kind: Kind) -> Word {
+        Word(kind.name().into())
+    }
+}
+
+macro_rules! whole_numbers {
+    ($($of:ty)*) => {$(
+        impl From<$of> for Int {
+            fn from(number: $of) -> Int {
+                Int(number as i64)
+            }
+        }
+        impl From<&$of> for Int {
+            fn from(number: &$of) -> Int {
+                Int(*number as i64)
+            }
+        }
+    )*};
+}
+whole_numbers!(i64 i32 u64 u32 usize u8);
+
+impl From<Vec<Message>> for List {
+    fn from(all: Vec<Message>) -> List {
+        List(all)
+    }
+}
+
+/// Which text, with which arguments. Comparing two compares what they say.
+#[derive(Clone, PartialEq)]
+pub struct Message {
+    id: u16,
+    args: Option<Rc<[Arg]>>,
+}
+
+/// The number of a message that is one argument alone.
+const ALONE: u16 = u16::MAX;
+
+impl Default for Message {
+    /// Says nothing.
+    fn default() -> Message {
+        Message { id: ALONE, args: None }
+    }
+}
+
+impl std::fmt::Debug for Message {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?}", self.english())
+    }
+}
+
+impl From<&Message> for Message {
+    fn from(of: &Message) -> Message {
+        of.clone()
+    }
+}
+
+/// How a part of a sentence is set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Words of the language.
+    Plain,
+    /// A name or a command.
+    Name,
+    /// A value that changed.
+    Change,
+}
+
+impl Message {
+    pub(super) fn new(id: u16, args: Option<Rc<[Arg]>>) -> Message {
+        Message { id, args }
+    }
+
+    /// The message at a place of the table, with arguments of its sorts. Code makes messages by their constructors.
+    pub fn of(index: usize, args: Vec<Arg>) -> Message {
+        Message::new(index as u16, (!args.is_empty()).then(|| args.into()))
+    }
+
+    /// One argument alone: a name, a state, a number.
+    pub fn only(arg: Arg) -> Message {
+        Message { id: ALONE, args: Some(Rc::new([arg])) }
+    }
+
+    /// A name or a value, in no language.
+    pub fn name(text: impl Into<Word>) -> Message {
+        Message::only(Arg::Name(text.into().0))
+    }
+
+    /// A word of the API: a phase, a reason.
+    pub fn state(text: impl Into<Word>) -> Message {
+        Message::only(Arg::State(text.into().0))
+    }
+
+    /// A count.
+    pub fn count(number: impl Into<Int>) -> Message {
+        Message::only(Arg::Count(number.into().0))
+    }
+
+    /// An enumeration.
+    pub fn list(all: Vec<Message>) -> Message {
+        Message::only(Arg::List(all))
+    }
+
+    /// Whether it says nothing.
+    pub fn is_empty(&self) -> bool {
+        let says_nothing = |args: &[Arg]| match args {
+            [Arg::Name(text) | Arg::State(text)] => text.is_empty(),
+            [Arg::List(all)] => all.is_empty(),
+            _ => false,
+        };
+        self.id == ALONE && self.args.as_deref().is_none_or(says_nothing)
+    }
+
+    /// The same with other names in it, also in messages within it.
+    pub fn with_names(&self, change: &dyn Fn(&str) -> String) -> Message {
+        let arg = |arg: &Arg| match arg {
+            Arg::Name(name) => Arg::Name(change(name).into()),
+            Arg::Text(of) => Arg::Text(of.with_names(change)),
+            other => other.clone(),
+        };
+        Message { id: self.id, args: self.args.as_ref().map(|args| args.iter().map(arg).collect()) }
+    }
+
+    /// The number, if it is a count alone.
+    pub fn as_count(&self) -> Option<i64> {
+        if let (ALONE, [Arg::Count(number)]) = (self.id, self.args()) { Some(*number) } else { None }
+    }
+
+    /// Whether the other says the same with perhaps other arguments.
+    pub fn is_like(&self, other: &Message) -> bool {
+        self.id == other.id && self.id != ALONE
+    }
+
+    /// Its arguments, in the order of the English text.
+    pub fn args(&self) -> &[Arg] {
+        self.args.as_deref().unwrap_or_default()
+    }
+
+    /// The text in a language.
+    pub fn say(&self, words: &Catalogue) -> String {
+        let mut out = String::new();
+        self.parts(words, &mut |_, text| out.push_str(text));
+        out
+    }
+
+    /// The text in English.
+    pub fn english(&self) -> String {
+        self.say(&Catalogue::ENGLISH)
+    }
+
+    /// How many letters the English text has, for layouts that do not depend on the language.
+    pub fn length(&self) -> usize {
+        let mut length = 0;
+        self.parts(&Catalogue::ENGLISH, &mut |_, text| length += text.chars().count());
+        length
+    }
+
+    /// The text in parts, each with how it is set.
+    pub fn parts(&self, words: &Catalogue, out: &mut dyn FnMut(Part, &str)) {
+        let Some(english) = english(self.id) else {
+            return self.args().iter().for_each(|arg| write(arg, words, out));
+        };
+        let value = |name: &str| self.args().get(holes(english).position(|(own, _)| own == name)?);
+        let mut rest = words.text(self.id).unwrap_or(english);
+        while let Some((mut before, tail)) = rest.split_once('{') {
+            let (hole, mut after) = tail.split_once('}').unwrap_or((tail, ""));
+            let beside = before.ends_with(' ') || after.starts_with(' ');
+            if let Some(Arg::Text(of)) = value(hole).filter(|_| beside) {
+                let text = of.say(words);
+                // Chinese is written without spaces but beside other letters.
+                before = before
+                    .strip_suffix(' ')
+                    .filter(|head| is_chinese(head.chars().last()) && is_chinese(text.chars().next()))
+                    .unwrap_or(before);
+                after = after
+                    .strip_prefix(' ')
+                    .filter(|tail| is_chinese(text.chars().last()) && is_chinese(tail.chars().next()))
+                    .unwrap_or(after);
+            }
+            if !before.is_empty() {
+                out(Part::Plain, before);
+            }
+            match hole.split_once('?') {
+                Some((name, forms)) => {
+                    let one = matches!(value(name), Some(Arg::Count(1) | Arg::Number(1)));
+                    let (single, plural) = forms.split_once('|').unwrap_or((forms, forms));
+                    out(Part::Plain, if one { single } else { plural });
+                }
+                None => {
+                    let name = hole.split(':').next().unwrap_or(hole);
+                    if let Some(arg) = value(name) {
+                        write(arg, words, out);
+                    }
+                }
+            }
+            rest = after;
+        }
+        if !rest.is_empty() {
+            out(Part::Plain, rest);
+        }
+    }
+}
+
+/// Whether it is a Chinese character, or such a punctuation mark.
+fn is_chinese(letter: Option<char>) -> bool {
+    letter.is_some_and(|letter| letter >= '\u{2e80}')
+}
+
+fn write(arg: &Arg, words: &Catalogue, out: &mut dyn FnMut(Part, &str)) {
+    match arg {
+        Arg::Name(text) | Arg::Command(text) => out(Part::Name, text),
+        Arg::Kind(text) | Arg::State(text) | Arg::Quantity(text) => out(Part::Plain, text),
+        Arg::Change(text) => out(Part::Change, text),
+        Arg::Count(number) => out(Part::Plain, &super::count(*number)),
+        Arg::Number(number) => out(Part::Plain, &number.to_string()),
+        Arg::Clock(ms) => out(Part::Plain, &clock(ms.unsigned_abs())),
+        Arg::Duration(ms) => out(Part::Plain, &duration(ms.unsigned_abs())),
+        Arg::Span(ms) => out(Part::Plain, &span(ms.unsigned_abs())),
+        Arg::Text(of) => of.parts(words, out),
+        Arg::List(all) => {
+            for (at, of) in all.iter().enumerate() {
+                if at > 0 {
+                    out(Part::Plain, words.between());
+                }
+                of.parts(words, out);
+            }
+        }
+    }
+}
+
+/// The arguments of an English text, in their order: name and type.
+pub fn holes(english: &str) -> impl Iterator<Item = (&str, &str)> {
+    let inner = english.split('{').skip(1).map(|part| part.split('}').next().unwrap_or(part));
+    // A plural names an argument that is declared elsewhere.
+    inner.filter(|inner| !inner.contains('?')).filter_map(|inner| inner.split_once(':'))
+}
+
+include!("ids.rs");
+
+thread_local! {
+    static ENGLISH: Vec<&'static str> = super::msg::ENGLISH.split('\n').collect();
+}
+
+/// The English text of a message.
+fn english(id: u16) -> Option<&'static str> {
+    ENGLISH.with(|all| all.get(usize::from(id)).copied())
+}
+
+/// The texts of a language. English is compiled in; another is a file of lines `id = text`, loaded by those who read it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Catalogue {
+    texts: Vec<Box<str>>,
+}
+
+impl Catalogue {
+    /// English.
+    pub const ENGLISH: Catalogue = Catalogue { texts: Vec::new() };
+
+    /// Reads a catalogue, whose texts are in the order of the English one. One of another version is not used: English is.
+    pub fn read(file: &str) -> Catalogue {
+        let (mut texts, mut ids) = (Vec::new(), IDS_SEED);
+        for (id, text) in file.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(" = ")) {
+            ids = hashed(ids, id);
+            texts.push(text.into());
+        }
+        if ids == super::msg::IDS { Catalogue { texts } } else { Catalogue::ENGLISH }
+    }
+
+    fn text(&self, id: u16) -> Option<&str> {
+        self.texts.get(usize::from(id)).map(|text| &**text)
+    }
+
+    /// What stands between the members of an enumeration.
+    fn between(&self) -> &str {
+        // The catalogue says it as the text of a message.
+        let of = super::msg::list_separator();
+        self.text(of.id).map_or(", ", |text| text.trim_matches('"'))
+    }
+}
+
+/// In tests a message reads as its English text.
+#[cfg(test)]
+mod in_tests {
+    use super::Message;
+
+    impl Message {
+        pub fn as_str(&self) -> &str {
+            self
+        }
+    }
+
+    impl std::ops::Deref for Message {
+        type Target = str;
+
+        fn deref(&self) -> &str {
+            self.english().leak()
+        }
+    }
+
+    impl std::fmt::Display for Message {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str(self)
+        }
+    }
+
+    impl From<&str> for Message {
+        fn from(text: &str) -> Message {
+            Message::name(text)
+        }
+    }
+
+    impl PartialEq<str> for Message {
+        fn eq(&self, english: &str) -> bool {
+            **self == *english
+        }
+    }
+
+    impl PartialEq<&str> for Message {
+        fn eq(&self, english: &&str) -> bool {
+            **self == **english
+        }
+    }
+
+    impl PartialEq<String> for Message {
+        fn eq(&self, english: &String) -> bool {
+            **self == **english
+        }
+    }
+
+    impl PartialEq<Message> for String {
+        fn eq(&self, english: &Message) -> bool {
+            **self == **english
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Kubernetes objects as this engine needs them, with the field names of v1.36.
+//!
+//! What the engine acts on is typed; everything else an object carries stays in its `raw` JSON
+//! and survives verbatim. Specs are shared behind `Rc`: Pods of one template share that template's
+//! spec, and a write makes one new object.
+
+pub mod base64;
+pub mod batch;
+pub mod cel;
+mod containers;
+pub mod cidr;
+pub mod daemonset;
+pub mod event;
+mod go_faults;
+pub mod hash;
+pub mod image;
+pub mod gateway;
+pub mod ingress;
+pub mod json;
+pub mod kind;
+pub mod go_regex;
+pub mod meta;
+pub mod network;
+pub mod network_policy;
+pub mod node;
+pub mod normalize;
+pub mod object;
+pub mod openapi;
+pub mod phrase;
+pub mod pod;
+pub mod pod_template;
+pub mod policy;
+pub mod quantity;
+pub mod references;
+pub mod resources;
+pub mod schema;
+pub mod selector;
+pub mod shared;
+pub mod sort;
+pub mod sources;
+pub mod spec;
+pub mod storage;
+pub mod time;
+pub mod unknown_fields;
+pub mod workload;
+pub mod zone;
+
+pub use kind::Kind;
+pub use meta::{ObjectMeta, ObjectRef, OwnerReference, Uid};
+pub use object::{Body, Object};
+pub use phrase::Phrase;
+pub use time::{Duration, Time, Timestamp};
+pub use zone::Zone;
+
+/// Text that is cheap to clone: names, reasons, messages.
+pub type Str = smol_str::SmolStr;
+/// Labels or annotations; shared between the objects of one template.
+pub type Labels = std::rc::Rc<std::collections::BTreeMap<Str, Str>>;

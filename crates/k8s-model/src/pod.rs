@@ -1,0 +1,511 @@
+//! Pods: a spec shared by all Pods of one template, and a status of their own.
+
+use crate::json;
+use super::json::record;
+use super::quantity;
+pub use super::resources::Resources;
+use super::selector::LabelSelector;
+use super::shared::{Recent, Shared};
+use super::{Labels, Phrase, Str, Timestamp};
+use serde_json::{Map, Value};
+use std::cell::OnceCell;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// Stands in a shared spec for the name of each Pod's own service account token volume.
+pub const TOKEN_VOLUME: &str = "kube-api-access-00000";
+/// What the name of every such volume starts with.
+pub const TOKEN_PREFIX: &str = "kube-api-access-";
+
+/// The repository of an image and its tag, empty where there is none; a digest belongs to neither.
+pub fn image_parts(image: &str) -> (&str, &str) {
+    let name = image.split('@').next().unwrap_or(image);
+    // What follows the port of a registry is no tag.
+    name.rsplit_once(':').filter(|(_, tag)| !tag.contains('/')).unwrap_or((name, ""))
+}
+
+/// A Pod's `spec` and `status`.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Pod {
+    /// Shared with every Pod of the same template.
+    pub spec: Rc<PodSpec>,
+    /// `spec.nodeName`, the one field of the spec that is each Pod's own.
+    pub node_name: Str,
+    /// The random end of this Pod's token volume, `kube-api-access-…`; empty if it has none.
+    pub token: Str,
+    /// What the kubelet and the scheduler report.
+    pub status: PodStatus,
+}
+
+record! {
+    /// The part of a `PodSpec` that the engine acts on, beside the whole of it as JSON.
+    #[derive(Debug, Default)]
+    pub struct PodSpec {
+        /// The whole spec, without `nodeName`.
+        pub raw: Value,
+        pub containers: Vec<Container> = "containers",
+        pub init_containers: Vec<Container> = "initContainers",
+        /// Containers that were added to the running Pod to look into it.
+        pub ephemeral_containers: Vec<Container> = "ephemeralContainers",
+        pub volumes: Vec<Volume> = "volumes",
+        /// What all containers share; where it says something, it counts in place of what they say.
+        pub resources: ResourceRequirements = "resources",
+        pub node_selector: Labels = "nodeSelector",
+        pub node_name: Str = "nodeName",
+        pub affinity: Affinity = "affinity",
+        pub tolerations: Vec<Toleration> = "tolerations",
+        pub topology_spread_constraints: Vec<TopologySpreadConstraint> = "topologySpreadConstraints",
+        pub scheduling_gates: Vec<SchedulingGate> = "schedulingGates",
+        pub restart_policy: Str = "restartPolicy",
+        pub termination_grace_period_seconds: Option<i64> = "terminationGracePeriodSeconds",
+        pub host_network: bool = "hostNetwork",
+        pub hostname: Str = "hostname",
+        pub subdomain: Str = "subdomain",
+        pub priority: Option<i32> = "priority",
+        pub preemption_policy: Str = "preemptionPolicy",
+        pub scheduler_name: Str = "schedulerName",
+        pub service_account_name: Str = "serviceAccountName",
+        /// What the containers request together: computed once for all Pods that share this spec.
+        pub requests: Resources,
+        /// The same for all other resources of nodes, by name.
+        pub extended: Vec<(Str, i64)>,
+        admitted: OnceCell<Rc<PodSpec>>,
+    }
+}
+
+impl PartialEq for PodSpec {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other) || self.raw == other.raw
+    }
+}
+
+impl PodSpec {
+    /// Reads the spec from its JSON.
+    pub fn from_raw(mut raw: Value) -> Result<Rc<PodSpec>, String> {
+        let mut spec: PodSpec = json::read(&raw)?;
+        if let Value::Object(map) = &mut raw {
+            map.remove("nodeName");
+        }
+        spec.requests = Resources::of(&spec);
+        spec.extended = extended(&spec);
+        spec.raw = raw;
+        Ok(Rc::new(spec))
+    }
+
+    /// This spec as admission leaves it in a created Pod; computed once and shared.
+    pub fn admitted(self: &Rc<Self>, admit: impl FnOnce(&mut Value)) -> Rc<PodSpec> {
+        self.admitted
+            .get_or_init(|| {
+                let mut raw = self.raw.clone();
+                admit(&mut raw);
+                PodSpec::from_raw(raw).unwrap_or_else(|_| self.clone())
+            })
+            .clone()
+    }
+
+    /// The claims that the Pod's volumes name.
+    pub fn claims(&self) -> impl Iterator<Item = &Str> {
+        self.volumes.iter().filter_map(|v| v.persistent_volume_claim.as_ref()).map(|c| &c.claim_name)
+    }
+}
+
+record! {
+    /// A container, as far as the engine looks at it.
+    #[derive(Clone, Debug, Default)]
+    pub struct Container {
+        pub name: Str = "name",
+        pub image: Str = "image",
+        pub command: Vec<Str> = "command",
+        pub args: Vec<Str> = "args",
+        pub ports: Vec<ContainerPort> = "ports",
+        pub resources: ResourceRequirements = "resources",
+        pub startup_probe: Option<Probe> = "startupProbe",
+        pub readiness_probe: Option<Probe> = "readinessProbe",
+        pub liveness_probe: Option<Probe> = "livenessProbe",
+        pub lifecycle: Value = "lifecycle",
+        pub stdin: bool = "stdin",
+        pub restart_policy: Str = "restartPolicy",
+    }
+
+    #[derive(Clone, Debug, Default)]
+    pub struct ContainerPort {
+        pub name: Str = "name",
+        pub container_port: i32 = "containerPort",
+        pub host_port: i32 = "hostPort",
+        pub host_ip: Str = "hostIP",
+        pub protocol: Str = "protocol",
+    }
+
+    #[derive(Clone, Debug, Default)]
+    pub struct ResourceRequirements {
+        pub requests: BTreeMap<Str, Value> = "requests",
+        pub limits: BTreeMap<Str, Value> = "limits",
+    }
+
+    #[derive(Clone, Debug, Default)]
+    pub struct Probe {
+        pub initial_delay_seconds: i64 = "initialDelaySeconds",
+    }
+
+    #[derive(Clone, Debug, Default)]
+    pub struct Volume {
+        pub name: Str = "name",
+        pub persistent_volume_claim: Option<ClaimSource> = "persistentVolumeClaim",
+    }
+
+    #[derive(Clone, Debug, Default)]
+    pub struct ClaimSource {
+        pub claim_name: Str = "claimName",
+    }
+
+    #[derive(Clone, Debug, Default)]
+    pub struct Toleration {
+        pub key: Str = "key",
+        pub operator: Str = "operator",
+        pub value: Str = "value",
+        pub effect: Str = "effect",
+        pub toleration_seconds: Option<i64> = "tolerationSeconds",
+    }
+
+    #[derive(Clone, Debug, Default)]
+    pub struct SchedulingGate {
+        pub name: Str = "name",
+    }
+
+    #[derive(Clone, Debug, Default)]
+    pub struct TopologySpreadConstraint {
+        pub max_skew: i64 = "maxSkew",
+        pub topology_key: Str = "topologyKey",
+        pub when_unsatisfiable: Str = "whenUnsatisfiable",
+        pub label_selector: Option<LabelSelector> = "labelSelector",
+        pub min_domains: Option<i64> = "minDomains",
+        pub node_affinity_policy: Str = "nodeAffinityPolicy",
+        pub node_taints_policy: Str = "nodeTaintsPolicy",
+    }
+
+    #[derive(Clone, Debug, Default)]
+    pub struct Affinity {
+        pub node_affinity: NodeAffinity = "nodeAffinity",
+        pub pod_affinity: PodAffinity = "podAffinity",
+        pub pod_anti_affinity: PodAffinity = "podAntiAffinity",
+    }
+
+    #[derive(Clone, Debug, Default)]
+    pub struct NodeAffinity {
+        pub required_during_scheduling_ignored_during_execution: Option<NodeSelector> = "requiredDuringSchedulingIgnoredDuringExecution",
+        pub preferred_during_scheduling_ignored_during_execution: Vec<PreferredTerm> = "preferredDuringSchedulingIgnoredDuringExecution",
+    }
+
+    #[derive(Clone, PartialEq, Eq, Debug, Default)]
+    pub struct NodeSelector {
+        pub node_selector_terms: Vec<NodeSelectorTerm> = "nodeSelectorTerms",
+    }
+
+    #[derive(Clone, PartialEq, Eq, Debug, Default)]
+    pub struct NodeSelectorTerm {
+        pub match_expressions: Vec<super::selector::Requirement> = "matchExpressions",
+        pub match_fields: Vec<super::selector::Requirement> = "matchFields",
+    }
+
+    #[derive(Clone, Debug, Default)]
+    pub struct PreferredTerm {
+        pub weight: i64 = "weight",
+        pub preference: NodeSelectorTerm = "preference",
+    }
+
+    #[derive(Clone, Debug, Default)]
+    pub struct PodAffinity {
+        pub required_during_scheduling_ignored_during_execution: Vec<PodAffinityTerm> = "requiredDuringSchedulingIgnoredDuringExecution",
+        pub preferred_during_scheduling_ignored_during_execution: Vec<WeightedTerm> = "preferredDuringSchedulingIgnoredDuringExecution",
+    }
+
+    #[derive(Clone, Debug, Default)]
+    pub struct WeightedTerm {
+        pub weight: i64 = "weight",
+        pub pod_affinity_term: PodAffinityTerm = "podAffinityTerm",
+    }
+
+    #[derive(Clone, Debug, Default)]
+    pub struct PodAffinityTerm {
+        pub label_selector: Option<LabelSelector> = "labelSelector",
+        pub topology_key: Str = "topologyKey",
+        pub namespaces: Vec<Str> = "namespaces",
+        pub namespace_selector: Option<LabelSelector> = "namespaceSelector",
+    }
+}
+
+/// What a Pod requests of devices and other resources that nodes advertise by a name of their own.
+fn extended(spec: &PodSpec) -> Vec<(Str, i64)> {
+    let mut all: Vec<(Str, i64)> = Vec::new();
+    let sidecar = |c: &Container| c.restart_policy == "Always";
+    let first = spec.init_containers.iter().filter(|c| !sidecar(c)).map(|c| (c, false));
+    let beside = spec.containers.iter().chain(spec.init_containers.iter().filter(|c| sidecar(c))).map(|c| (c, true));
+    for (container, adds) in beside.chain(first) {
+        for (name, amount) in container.resources.requests.iter().filter(|(name, _)| name.contains('/')) {
+            let amount = quantity::units_of(amount);
+            match all.iter_mut().find(|(known, _)| known == name) {
+                Some((_, sum)) if adds => *sum += amount,
+                Some((_, sum)) => *sum = amount.max(*sum),
+                None => all.push((name.clone(), amount)),
+            }
+        }
+    }
+    all
+}
+
+impl Resources {
+    /// What a Pod of this spec requests: its containers together, or its largest init container if that is more.
+    fn of(spec: &PodSpec) -> Resources {
+        let mut sum = Resources::default();
+        for c in spec.containers.iter().chain(spec.init_containers.iter().filter(|c| c.restart_policy == "Always")) {
+            sum = sum.plus(Resources::requested(c));
+        }
+        let sum = spec.init_containers.iter().filter(|c| c.restart_policy != "Always").fold(sum, |sum, c| {
+            let one = Resources::requested(c);
+            Resources { cpu: sum.cpu.max(one.cpu), memory: sum.memory.max(one.memory), ephemeral: sum.ephemeral.max(one.ephemeral) }
+        });
+        let shared = &spec.resources.requests;
+        let whole = Resources::from_list(|name| shared.get(name));
+        Resources {
+            cpu: if shared.contains_key("cpu") { whole.cpu } else { sum.cpu },
+            memory: if shared.contains_key("memory") { whole.memory } else { sum.memory },
+            ..sum
+        }
+    }
+
+    fn requested(c: &Container) -> Resources {
+        Resources::from_list(|name| c.resources.requests.get(name).or_else(|| c.resources.limits.get(name)))
+    }
+}
+
+record! {
+    /// `status` of a Pod.
+    #[derive(Clone, PartialEq, Debug, Default)]
+    pub struct PodStatus {
+        pub conditions: Shared<PodCondition> = "conditions" omitempty,
+        pub container_statuses: Shared<ContainerStatus> = "containerStatuses" omitempty,
+        pub ephemeral_container_statuses: Shared<ContainerStatus> = "ephemeralContainerStatuses" omitempty,
+        pub host_ip: Str = "hostIP" omitempty,
+        pub host_ips: Shared<PodIp> = "hostIPs" omitempty,
+        pub init_container_statuses: Shared<ContainerStatus> = "initContainerStatuses" omitempty,
+        pub message: Phrase = "message" omitempty,
+        pub nominated_node_name: Phrase = "nominatedNodeName" omitempty,
+        pub observed_generation: i64 = "observedGeneration" omitempty,
+        pub phase: Phrase = "phase",
+        pub pod_ip: Str = "podIP" omitempty,
+        pub pod_ips: Shared<PodIp> = "podIPs" omitempty,
+        pub qos_class: Phrase = "qosClass",
+        pub reason: Phrase = "reason" omitempty,
+        pub start_time: Option<Timestamp> = "startTime" omitempty,
+    }
+
+    #[derive(Clone, PartialEq, Debug, Default)]
+    pub struct PodIp {
+        pub ip: Str = "ip",
+    }
+
+    /// A condition of a Pod.
+    #[derive(Clone, PartialEq, Debug, Default)]
+    pub struct PodCondition {
+        pub last_probe_time: () = "lastProbeTime",
+        pub last_transition_time: Option<Timestamp> = "lastTransitionTime",
+        pub message: Str = "message" omitempty,
+        pub observed_generation: i64 = "observedGeneration" omitempty,
+        pub reason: Str = "reason" omitempty,
+        pub status: Str = "status",
+        pub kind: Str = "type",
+    }
+
+    /// What became of one container.
+    #[derive(Clone, PartialEq, Debug, Default)]
+    pub struct ContainerStatus {
+        /// What the node has set aside; reported since the container was resized.
+        pub allocated_resources: Option<Rc<Value>> = "allocatedResources" omitempty,
+        pub container_id: Str = "containerID" omitempty,
+        pub image: Phrase = "image",
+        pub image_id: Phrase = "imageID",
+        pub last_state: ContainerState = "lastState",
+        pub name: Str = "name",
+        pub ready: bool = "ready",
+        /// The requests and limits it runs with; reported since it was resized.
+        pub resources: Option<Rc<Value>> = "resources" omitempty,
+        pub restart_count: i32 = "restartCount",
+        pub started: Option<bool> = "started" omitempty,
+        pub state: ContainerState = "state",
+    }
+
+    /// At most one of the three is set.
+    #[derive(Clone, PartialEq, Debug, Default)]
+    pub struct ContainerState {
+        pub running: Option<Running> = "running" omitempty,
+        pub terminated: Option<Box<Terminated>> = "terminated" omitempty,
+        pub waiting: Option<Box<Waiting>> = "waiting" omitempty,
+    }
+
+    #[derive(Clone, PartialEq, Debug, Default)]
+    pub struct Running {
+        pub started_at: Option<Timestamp> = "startedAt",
+    }
+
+    #[derive(Clone, PartialEq, Debug, Default)]
+    pub struct Terminated {
+        pub container_id: Str = "containerID" omitempty,
+        pub exit_code: i32 = "exitCode",
+        pub finished_at: Option<Timestamp> = "finishedAt",
+        pub message: Str = "message" omitempty,
+        pub reason: Str = "reason" omitempty,
+        pub started_at: Option<Timestamp> = "startedAt",
+    }
+
+    #[derive(Clone, PartialEq, Debug, Default)]
+    pub struct Waiting {
+        pub message: Str = "message" omitempty,
+        pub reason: Str = "reason",
+    }
+}
+
+impl PodCondition {
+    /// What is said on a Pod that the control plane takes from its node.
+    pub fn disruption(reason: &'static str, message: &'static str, now: Timestamp, generation: i64) -> PodCondition {
+        PodCondition {
+            kind: Str::new_static("DisruptionTarget"),
+            status: Str::new_static("True"),
+            reason: Str::new_static(reason),
+            message: Str::new_static(message),
+            last_transition_time: Some(now),
+            observed_generation: generation,
+            ..Default::default()
+        }
+    }
+}
+
+thread_local! {
+    static CONDITIONS: RefCell<Recent<Shared<PodCondition>>> = RefCell::default();
+    static STATUSES: RefCell<Recent<Shared<ContainerStatus>>> = RefCell::default();
+}
+
+impl PodStatus {
+    /// Shares the conditions with a Pod that lately got the same ones: those that start in one second have the same.
+    pub fn share_conditions(&mut self) {
+        self.conditions = CONDITIONS.with_borrow_mut(|recent| recent.same(self.conditions.clone(), |a, b| a == b));
+    }
+
+    /// The same for the statuses of its containers, before any has begun.
+    pub fn share_statuses(&mut self) {
+        self.container_statuses = STATUSES.with_borrow_mut(|recent| recent.same(self.container_statuses.clone(), |a, b| a == b));
+    }
+
+    /// Puts a condition in place of the one of its type; the time of the change stays if the status does.
+    pub fn set_condition(&mut self, mut new: PodCondition) {
+        match self.conditions.iter_mut().find(|c| c.kind == new.kind) {
+            Some(old) => {
+                if old.status == new.status {
+                    new.last_transition_time = old.last_transition_time;
+                }
+                *old = new;
+            }
+            None => self.conditions.push(new),
+        }
+    }
+
+    /// The condition of this type.
+    pub fn condition(&self, kind: &str) -> Option<&PodCondition> {
+        self.conditions.iter().find(|c| c.kind == kind)
+    }
+
+    /// Whether the condition of this type is `True`.
+    pub fn is_true(&self, kind: &str) -> bool {
+        self.condition(kind).is_some_and(|c| c.status == "True")
+    }
+}
+
+impl Pod {
+    /// A Pod of a template, before anything has happened to it.
+    pub fn new(spec: Rc<PodSpec>) -> Pod {
+        Pod { node_name: spec.node_name.clone(), spec, token: Str::default(), status: PodStatus::default() }
+    }
+
+    /// Whether `Ready` is `True`.
+    pub fn is_ready(&self) -> bool {
+        self.status.is_true("Ready")
+    }
+
+    /// Whether it has been ready for `min_ready_seconds`.
+    pub fn is_available(&self, min_ready_seconds: i64, now: Timestamp) -> bool {
+        self.is_ready()
+            && (min_ready_seconds == 0
+                || self
+                    .status
+                    .condition("Ready")
+                    .and_then(|c| c.last_transition_time)
+                    .is_some_and(|t| t.seconds() + min_ready_seconds <= now.seconds()))
+    }
+
+    /// Whether its containers have ended for good.
+    pub fn is_terminal(&self) -> bool {
+        self.status.phase == "Succeeded" || self.status.phase == "Failed"
+    }
+
+    pub(super) fn from_parts(spec: Option<Value>, status: Option<Value>) -> Result<Pod, String> {
+        let mut raw = spec.unwrap_or_else(|| Value::Object(Map::new()));
+        let token = swap_token(&mut raw, |name| name.starts_with(TOKEN_PREFIX) && name.len() == TOKEN_VOLUME.len(), TOKEN_VOLUME);
+        let spec = PodSpec::from_raw(raw)?;
+        Ok(Pod {
+            node_name: spec.node_name.clone(),
+            token: token.map_or_else(Str::default, |t| t[TOKEN_PREFIX.len()..].into()),
+            spec,
+            status: json::part(status.as_ref())?,
+        })
+    }
+
+    /// The whole spec as the API shows it.
+    pub fn spec_value(&self) -> Value {
+        let mut raw = self.spec.raw.clone();
+        if let (Value::Object(map), false) = (&mut raw, self.node_name.is_empty()) {
+            map.insert("nodeName".into(), Value::String(self.node_name.to_string()));
+        }
+        if !self.token.is_empty() {
+            swap_token(&mut raw, |name| name == TOKEN_VOLUME, &format!("{TOKEN_PREFIX}{}", self.token));
+        }
+        raw
+    }
+}
+
+/// Renames the token volume and its mounts; gives the old name.
+fn swap_token(spec: &mut Value, is_token: impl Fn(&str) -> bool, new: &str) -> Option<String> {
+    let mut old = None;
+    let mut swap = |list: Option<&mut Value>| {
+        for item in list.and_then(Value::as_array_mut).into_iter().flatten() {
+            if let Some(Value::String(name)) = item.get_mut("name")
+                && is_token(name)
+            {
+                old = Some(std::mem::replace(name, new.into()));
+            }
+        }
+    };
+    swap(spec.get_mut("volumes"));
+    for list in ["containers", "initContainers"] {
+        for container in spec.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten() {
+            swap(container.get_mut("volumeMounts"));
+        }
+    }
+    old
+}
+
+#[cfg(test)]
+mod tests {
+    use super::image_parts;
+
+    #[test]
+    fn an_image_has_a_repository_and_perhaps_a_tag() {
+        for (image, parts) in [
+            ("nginx", ("nginx", "")),
+            ("nginx:1.25", ("nginx", "1.25")),
+            ("localhost:5000/app", ("localhost:5000/app", "")),
+            ("localhost:5000/app:2@sha256:00", ("localhost:5000/app", "2")),
+        ] {
+            assert_eq!(image_parts(image), parts, "{image}");
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! A spec as JSON, with the part that the engine acts on.
+
+use crate::json;
+use super::json::Json;
+use serde_json::{Map, Value};
+use std::rc::Rc;
+
+/// A spec: the whole of it as JSON, and the part the engine acts on.
+#[derive(Clone, Debug, Default)]
+pub struct Spec<T> {
+    /// The whole spec.
+    pub raw: Value,
+    view: T,
+}
+
+impl<T> PartialEq for Spec<T> {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self, other) || self.raw == other.raw
+    }
+}
+
+impl<T> std::ops::Deref for Spec<T> {
+    type Target = T;
+    fn deref(&self) -> &T {
+        &self.view
+    }
+}
+
+impl<T: Json + Default> Spec<T> {
+    /// Reads the part the engine acts on.
+    pub fn from_raw(raw: Option<Value>) -> Result<Rc<Self>, String> {
+        let raw = raw.unwrap_or_else(|| Value::Object(Map::new()));
+        let view = json::read(&raw)?;
+        Ok(Rc::new(Spec { raw, view }))
+    }
+
+    /// A changed copy; if the change does not decode, the old one.
+    pub fn edited(self: &Rc<Self>, change: impl FnOnce(&mut Map<String, Value>)) -> Rc<Self> {
+        let mut raw = self.raw.clone();
+        if let Value::Object(map) = &mut raw {
+            change(map);
+        }
+        Spec::from_raw(Some(raw)).unwrap_or_else(|_| self.clone())
+    }
+}

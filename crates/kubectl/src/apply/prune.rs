@@ -1,0 +1,97 @@
+//! `kubectl apply --prune`: deletes what was applied before and is not in the manifest any more.
+//!
+//! Models `kubectl/pkg/cmd/apply/prune.go` and `kubectl/pkg/util/prune/prune.go`.
+
+use k8s_model::ObjectRef;
+use k8s_model::meta::LAST_APPLIED;
+use k8s_model::{Kind, Uid};
+use apiserver::Delete;
+use crate::Failure;
+use crate::client::Client;
+use crate::failure::server_error;
+use crate::output::named;
+use crate::parse::Args;
+use crate::select::ObjectSelector;
+
+/// The kinds that are pruned unless `--prune-allowlist` names others.
+const KINDS: [Kind; 16] = [
+    Kind::ConfigMap,
+    Kind::Endpoints,
+    Kind::PersistentVolumeClaim,
+    Kind::Pod,
+    Kind::ReplicationController,
+    Kind::Secret,
+    Kind::Service,
+    Kind::Job,
+    Kind::CronJob,
+    Kind::Ingress,
+    Kind::DaemonSet,
+    Kind::Deployment,
+    Kind::ReplicaSet,
+    Kind::StatefulSet,
+    Kind::Namespace,
+    Kind::PersistentVolume,
+];
+
+/// What is pruned: which kinds, and which labels they have.
+#[derive(Clone, Debug)]
+pub struct Pruner {
+    kinds: Vec<Kind>,
+    selector: ObjectSelector,
+}
+
+impl Pruner {
+    /// Reads the flags; none if nothing is to be pruned.
+    pub fn parse(client: &Client<'_>, args: &Args) -> Result<Option<Pruner>, Failure> {
+        if !args.on("prune") {
+            return Ok(None);
+        }
+        let labels = args.get("selector").filter(|labels| !labels.is_empty());
+        if labels.is_none() && !args.on("all") {
+            return Err(Failure::error(
+                "all resources selected for prune without explicitly passing --all. To prune all resources, pass the --all flag. If you \
+                 did not mean to prune all resources, specify a label selector",
+            ));
+        }
+        let mut kinds = Vec::new();
+        for text in args.all("prune-allowlist").flat_map(|list| list.split(',')) {
+            let [group, version, name] = text.split('/').collect::<Vec<_>>()[..] else {
+                return Err(Failure::error(format!("invalid GroupVersionKind format: {text}, please follow <group/version/kind>")));
+            };
+            let api = if matches!(group, "core" | "") { version.to_owned() } else { format!("{group}/{version}") };
+            let kind = client.sim().server().definitions().named(&api, name);
+            kinds.push(kind.ok_or_else(|| Failure::error(format!("no matches for kind {name:?} in version {api:?}")))?);
+        }
+        if kinds.is_empty() {
+            kinds = KINDS.to_vec();
+        }
+        Ok(Some(Pruner { kinds, selector: ObjectSelector::of_files(labels)? }))
+    }
+
+    /// Deletes what an apply of these objects has left out, in their namespaces and at the cluster scope.
+    pub fn prune(&self, client: &mut Client<'_>, applied: &[ObjectRef]) {
+        let kept: Vec<Uid> = applied.iter().filter_map(|key| Some(client.sim().get(key)?.meta.uid)).collect();
+        let mut namespaces: Vec<&str> = applied.iter().filter(|key| key.kind.info().namespaced).map(|key| &*key.namespace).collect();
+        namespaces.sort_unstable();
+        namespaces.dedup();
+        let (inside, outside): (Vec<Kind>, Vec<Kind>) = self.kinds.iter().partition(|kind| kind.info().namespaced);
+        for namespace in namespaces {
+            inside.iter().for_each(|kind| self.prune_kind(client, *kind, namespace, &kept));
+        }
+        outside.iter().for_each(|kind| self.prune_kind(client, *kind, "", &kept));
+    }
+
+    fn prune_kind(&self, client: &mut Client<'_>, kind: Kind, namespace: &str, kept: &[Uid]) {
+        for object in client.listing(kind, namespace) {
+            let value = object.to_value();
+            let applied = object.meta.annotations.get(LAST_APPLIED).is_some();
+            if !applied || kept.contains(&object.meta.uid) || !self.selector.matches(&value) {
+                continue;
+            }
+            match client.delete(&object.key(), Delete::default()) {
+                Ok(()) => client.say(format!("{} pruned{}", named(kind, &value), client.mode.dry.note())),
+                Err(error) => client.fail(&server_error(&error)),
+            }
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! The objects of a manifest that a command sends, as a client checks and completes them.
+
+use super::Failure;
+use super::client::Client;
+use super::failure::json_fault;
+use super::filenames::{Filenames, NamedText};
+use super::parse::Args;
+use k8s_model::meta::LAST_APPLIED;
+use k8s_model::{Kind, json, schema};
+use manifest::STDIN;
+use serde_json::{Map, Value, json};
+use std::rc::Rc;
+
+/// An object of a manifest, of a kind that the server has.
+#[derive(Clone, Debug)]
+pub struct ManifestObject {
+    /// What messages call the text that it stands in.
+    pub source: Rc<str>,
+    /// Its kind.
+    pub kind: Kind,
+    /// The object as it is written.
+    pub value: Value,
+}
+
+/// What was read of the files that a command names.
+#[derive(Default)]
+pub struct FileContents {
+    /// The objects that can be sent.
+    pub documents: Vec<ManifestObject>,
+    /// Why others cannot: kubectl tells them as one failure.
+    pub faults: Vec<Failure>,
+}
+
+/// Reads the files that a command names. Where one cannot be read, the others are.
+pub fn read(client: &Client<'_>, args: &Args, stdin: &str) -> FileContents {
+    read_files(client, &Filenames::of(args), validates(args), stdin)
+}
+
+/// The same for files; `validates`: whether a client looks for kind and apiVersion first.
+pub fn read_files(client: &Client<'_>, files: &Filenames, validates: bool, stdin: &str) -> FileContents {
+    let mut contents = FileContents::default();
+    match files.read(client, stdin) {
+        Err(missing) => contents.faults = missing,
+        Ok(sources) => {
+            for source in sources {
+                if let Err(failure) = contents.take(client, &source, validates) {
+                    contents.faults.push(failure);
+                }
+            }
+        }
+    }
+    contents
+}
+
+impl FileContents {
+    /// Reads a text up to the first document that cannot be read.
+    ///
+    /// Models `StreamVisitor.Visit` (`staging/src/k8s.io/cli-runtime/pkg/resource/visitor.go`).
+    fn take(&mut self, client: &Client<'_>, source: &NamedText<'_>, validates: bool) -> Result<(), Failure> {
+        let text = source.text.as_ref().map_err(Failure::clone)?;
+        let mut reader = manifest::Reader::default();
+        while let Some(part) = reader.next(text.as_bytes()) {
+            let wrong = part.diagnostics.iter().find(|one| one.severity == manifest::Severity::Error);
+            // What is neither JSON nor YAML and looks like JSON is told as JSON.
+            if wrong.is_some() && text.trim_start().starts_with('{') {
+                let (offset, fault) = json_fault(text);
+                return Err(Failure::error(format!("error parsing {}: json: offset {offset}: {fault}", source.name)));
+            }
+            for document in part.documents {
+                if let Some(fault) = manifest::header_fault(&document.value).filter(|_| validates) {
+                    return Err(Failure::error(fault.of(&source.name)));
+                }
+                match known(client, source.name.clone(), document.value) {
+                    Ok(document) => self.documents.push(document),
+                    Err(failure) => self.faults.push(failure),
+                }
+            }
+            if let Some(wrong) = wrong {
+                return Err(Failure::error(wrong.fault.of(&source.name)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a command has its objects checked before they are sent.
+fn validates(args: &Args) -> bool {
+    matches!(args.verb_path.as_str(), "apply" | "create" | "replace") && !matches!(args.get("validate"), Some("false" | "ignore"))
+}
+
+/// An object that was made here is told as one that was written to kubectl.
+pub fn made(client: &Client<'_>, value: Value) -> Result<ManifestObject, Failure> {
+    known(client, STDIN.into(), value)
+}
+
+/// Looks for the kind of an object; models `infoForData` (`cli-runtime/pkg/resource/mapper.go`).
+fn known(client: &Client<'_>, source: Rc<str>, value: Value) -> Result<ManifestObject, Failure> {
+    if manifest::header_fault(&value).is_some() {
+        return Err(Failure::error(undecodable(&source, &value)));
+    }
+    if let Some(problem) = schema::metadata_error(&value) {
+        return Err(Failure::error(format!("unable to decode {source:?}: {}", problem.message)));
+    }
+    let text = |path: &str| value.pointer(path).and_then(Value::as_str).unwrap_or("").to_owned();
+    let (api_version, kind_name) = (text("/apiVersion"), text("/kind"));
+    let (name, namespace) = (text("/metadata/name"), text("/metadata/namespace"));
+    let Some(kind) = client.sim().server().definitions().named(&api_version, &kind_name) else {
+        return Err(Failure::error(format!(
+            "resource mapping not found for name: \"{name}\" namespace: \"{namespace}\" from {source:?}: no matches for kind \
+             \"{kind_name}\" in version \"{api_version}\"\nensure CRDs are installed first"
+        )));
+    };
+    Ok(ManifestObject { source, kind, value })
+}
+
+/// An object as it is sent: in its namespace.
+pub fn prepare(client: &Client<'_>, args: &Args, document: ManifestObject) -> Result<(Kind, Value), Failure> {
+    let ManifestObject { kind, mut value, .. } = document;
+    let namespace = value["metadata"]["namespace"].as_str().unwrap_or("").to_owned();
+    if kind.info().namespaced {
+        if namespace.is_empty() {
+            set(&mut value, "namespace", &client.namespace);
+        } else if args.get("namespace").is_some_and(|asked| asked != namespace) {
+            return Err(Failure::error(format!(
+                "the namespace from the provided object \"{namespace}\" does not match the namespace \"{}\". You must pass \
+                 '--namespace={namespace}' to perform this operation.",
+                client.namespace
+            )));
+        }
+    } else if let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.remove("namespace");
+    }
+    Ok((kind, value))
+}
+
+/// What a client that does not validate says about an object without a kind or an apiVersion.
+fn undecodable(source: &str, value: &Value) -> String {
+    let missing = if value["kind"].as_str().is_none_or(str::is_empty) { "Kind" } else { "apiVersion" };
+    format!("unable to decode {source:?}: Object '{missing}' is missing in '{value}'")
+}
+
+fn set(value: &mut Value, name: &str, text: &str) {
+    let Some(map) = value.as_object_mut() else { return };
+    if let Some(metadata) = map.entry("metadata").or_insert_with(|| Value::Object(Map::new())).as_object_mut() {
+        metadata.insert(name.to_owned(), Value::from(text));
+    }
+}
+
+/// The object with the annotation that holds the object without it.
+pub fn with_last_applied(value: &Value) -> Value {
+    let mut value = value.clone();
+    let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut) else { return value };
+    let annotations = metadata.entry("annotations").or_insert_with(|| json!({}));
+    if annotations.is_null() {
+        *annotations = json!({});
+    }
+    if let Some(annotations) = annotations.as_object_mut() {
+        annotations.remove(LAST_APPLIED);
+    }
+    let text = format!("{}\n", json::escaped(&value));
+    if let Some(annotations) = value["metadata"]["annotations"].as_object_mut() {
+        annotations.insert(LAST_APPLIED.to_owned(), Value::from(text));
+    }
+    value
+}

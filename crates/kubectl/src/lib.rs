@@ -1,0 +1,466 @@
+//! kubectl: a command line becomes requests to the API server and text on the terminal.
+//!
+//! A command that has to wait (`rollout status`, `delete`, `get -w`, `wait`, `drain`) stays open as a
+//! `Session`; whoever drives virtual time polls it. Output, errors and exit codes are those of kubectl 1.36.
+
+mod applied;
+mod apply;
+mod auth;
+mod autoscale;
+mod beside;
+mod by_file;
+mod certificate;
+mod client;
+mod config;
+mod content_hash;
+mod cp;
+mod create;
+mod custom;
+mod debug;
+mod delete;
+mod describe;
+mod diff;
+mod documents;
+pub mod drain;
+mod edit;
+mod exec;
+pub mod explain;
+mod expose;
+mod failure;
+mod filenames;
+mod get;
+mod kustomize;
+mod label;
+mod line;
+mod logs;
+mod nodes;
+mod output;
+pub mod parse;
+mod patch;
+pub mod printers;
+pub mod published;
+mod remote;
+mod replace;
+mod resources;
+mod rollout;
+mod run;
+mod scale;
+mod select;
+mod set;
+pub mod shell;
+mod targets;
+mod terminal_files;
+mod top;
+mod typed;
+mod unavailable;
+mod verb;
+mod wait;
+
+use k8s_model::{Object, Time};
+use cluster::Sim;
+use apiserver::journal::Actor;
+use apiserver::Origin;
+pub use applied::{Applied, ApplyResult};
+pub use beside::{Beside, BesideAct};
+use client::Client;
+pub use custom::CustomColumns;
+pub use exec::{Stdin, is_shell, process, reached};
+pub use failure::Failure;
+pub use filenames::Filenames;
+use line::{bare_verb, verb_position};
+pub use line::{only_reads, opens_editor, plain};
+pub use remote::{RemoteAct, RemoteOutput, RemoteStart, Remotes};
+pub use select::ObjectSelector;
+use std::ops::Range;
+use std::rc::Rc;
+pub use verb::{Outcome, PendingCommand, Reads, Verb};
+
+/// Whether a command still waits for something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// It waits; poll it again after the simulation has moved.
+    Running,
+    /// It has ended.
+    Done,
+}
+
+/// One kubectl command, from its start to its exit.
+#[derive(Clone, Debug)]
+pub struct Session {
+    /// The command, as the history has it.
+    pub text: Rc<str>,
+    /// What it has printed.
+    pub stdout: String,
+    /// What it has complained about.
+    pub stderr: String,
+    /// Complaints that came before other output: where they stand in `stderr`, and where they came in `stdout`.
+    pub among: Vec<(Range<usize>, usize)>,
+    /// Its exit code, once it has ended.
+    pub exit: Option<i32>,
+    /// The first failure that it printed.
+    pub failure: Option<Failure>,
+    /// What came of the objects it applied.
+    pub applied: Vec<Applied>,
+    origin: Origin,
+    namespace: String,
+    mode: output::Mode,
+    task: Outcome,
+    rows: usize,
+}
+
+impl Session {
+    /// Starts a command; `args` are the words after `kubectl`, `stdin` is what `-f -` reads.
+    pub fn start(sim: &mut Sim, args: &[String], stdin: &str) -> Session {
+        let mut session = Session::with_rows(sim, args, stdin, usize::MAX);
+        // An editor needs a terminal.
+        if session.edits().is_some() {
+            session.settle(Err(Failure::error("unable to launch the editor \"vi\"")));
+        }
+        session
+    }
+
+    /// Starts a command that only reads, without an entry in the history.
+    pub fn unnoted(sim: &mut Sim, args: &[String]) -> Session {
+        let origin = Origin { actor: Actor::USER, cause: None, pass: 0, manager: None, user: None };
+        let mut session = Session::of(origin, usize::MAX);
+        let result = session.with_client(sim, |client| dispatch(client, args, ""));
+        session.settle(result);
+        if session.exit.is_none() {
+            session.poll(sim);
+        }
+        session
+    }
+
+    /// The same, with so many rows of a table at a time: it goes on with the next when it is polled.
+    pub fn with_rows(sim: &mut Sim, args: &[String], stdin: &str, rows: usize) -> Session {
+        Session::run(sim, (&format!("kubectl {}", args.join(" ")), args), stdin, rows)
+    }
+
+    fn run(sim: &mut Sim, (text, args): (&str, &[String]), stdin: &str, rows: usize) -> Session {
+        let mut session = Session::noted(sim, text, rows);
+        let result = session.with_client(sim, |client| dispatch(client, args, stdin));
+        session.settle(result);
+        if session.exit.is_none() {
+            session.poll(sim);
+        }
+        session
+    }
+
+    /// Starts a line of the terminal: a kubectl command, with or without the word, or a line of the shell.
+    pub fn line(sim: &mut Sim, line: &str, rows: usize) -> Session {
+        if let Some(words) = plain(line) {
+            // As it was entered, with its quotes: it can be copied and run again.
+            let line = line.trim();
+            let entered = ["kubectl ", "k "].iter().find_map(|word| line.strip_prefix(word)).unwrap_or(line).trim_start();
+            return Session::run(sim, (&format!("kubectl {entered}"), &words), "", rows);
+        }
+        let first = line.split_whitespace().next().unwrap_or("");
+        let is_verb = bare_verb(first);
+        let mut session = Session::noted(sim, &if is_verb { format!("kubectl {line}") } else { line.to_owned() }, rows);
+        let result = match shell::parse::parse(line) {
+            Ok(script) => {
+                let kubectl = shell::Kubectl { run: dispatch, is_verb: bare_verb };
+                let machine = shell::Machine::terminal(script, kubectl);
+                Ok(Outcome::pending(shell::LineCommand { machine, remote: false }))
+            }
+            Err(fault) => Err(Failure::exit(format!("sh: {fault}\n"), 2)),
+        };
+        session.settle(result);
+        session.poll(sim);
+        session
+    }
+
+    /// A number that changes when it has come further without a trace in the cluster.
+    pub fn progress(&self) -> usize {
+        if let Outcome::Pending(command) = &self.task { command.progress() } else { usize::MAX }
+    }
+
+    /// Whether it waits for a line to be typed.
+    pub fn takes_input(&self) -> bool {
+        matches!(&self.task, Outcome::Pending(command) if command.takes_input())
+    }
+
+    /// The text that it waits to have edited.
+    pub fn edits(&self) -> Option<&str> {
+        if let Outcome::Pending(command) = &self.task { command.edits() } else { None }
+    }
+
+    /// Gives it a line that was typed; nothing is the end of the input. False if it takes none.
+    pub fn input(&mut self, sim: &mut Sim, line: Option<&str>) -> bool {
+        let mut task = std::mem::replace(&mut self.task, Outcome::Done);
+        let mut taken = false;
+        let result = self.with_client(sim, |client| {
+            if let Outcome::Pending(command) = &mut task {
+                taken = command.input(client, line);
+            }
+            Ok(task)
+        });
+        self.settle(result);
+        if taken {
+            self.poll(sim);
+        }
+        taken
+    }
+
+    /// `kubectl apply -f -` of an object that has been read from a manifest.
+    pub fn apply(sim: &mut Sim, object: serde_json::Value) -> Session {
+        let args = ["apply".to_owned(), "-f".to_owned(), "-".to_owned()];
+        let mut session = Session::new(sim, &args, usize::MAX);
+        let result = session.with_client(sim, |client| apply::object(client, &args[1..], object));
+        session.settle(result);
+        session
+    }
+
+    /// Starts a command in a running container, as the server does for `exec`: only the exit code tells that it failed.
+    pub fn in_container(sim: &mut Sim, (pod, container): (&Object, usize), command: &[String], stdin: Stdin) -> Session {
+        let mut session = Session::noted(sim, &format!("kubectl exec {} -- {}", pod.meta.name, command.join(" ")), usize::MAX);
+        let machine = exec::in_container(pod, container, command, stdin);
+        session.settle(Ok(Outcome::pending(shell::LineCommand { machine, remote: false })));
+        session.poll(sim);
+        session
+    }
+
+    /// Starts what is the process of a container from now on, as the server does for `attach`: a shell or a command.
+    pub fn attached(sim: &mut Sim, at: (&Object, usize), command: &[String], stdin: Stdin) -> Session {
+        let mut session = Session::noted(sim, &format!("kubectl attach {}", at.0.meta.name), usize::MAX);
+        let stays = exec::attached(at, sim.now(), command, stdin);
+        session.settle(Ok(Outcome::pending(stays)));
+        session.poll(sim);
+        session
+    }
+
+    fn new(sim: &mut Sim, args: &[String], rows: usize) -> Session {
+        Session::noted(sim, &format!("kubectl {}", args.join(" ")), rows)
+    }
+
+    /// A command that the history has under this text.
+    fn noted(sim: &mut Sim, text: &str, rows: usize) -> Session {
+        Session { text: text.into(), ..Session::of(sim.command(text), rows) }
+    }
+
+    fn of(origin: Origin, rows: usize) -> Session {
+        Session {
+            text: Rc::default(),
+            stdout: String::new(),
+            stderr: String::new(),
+            among: Vec::new(),
+            failure: None,
+            exit: None,
+            applied: Vec::new(),
+            origin,
+            namespace: "default".to_owned(),
+            mode: output::Mode::default(),
+            task: Outcome::Done,
+            rows,
+        }
+    }
+
+    /// Lets the command look at what has happened since.
+    pub fn poll(&mut self, sim: &mut Sim) -> Progress {
+        if self.exit.is_some() {
+            return Progress::Done;
+        }
+        let mut task = std::mem::replace(&mut self.task, Outcome::Done);
+        let result = self.with_client(sim, |client| {
+            let done = match &mut task {
+                Outcome::Done => true,
+                Outcome::Pending(command) => command.poll(client)?,
+            };
+            Ok(if done { Outcome::Done } else { task })
+        });
+        self.settle(result);
+        if self.exit.is_some() { Progress::Done } else { Progress::Running }
+    }
+
+    /// When the command gives up or looks again by itself, if it does.
+    pub fn deadline(&self) -> Option<Time> {
+        match &self.task {
+            Outcome::Done => None,
+            Outcome::Pending(command) => command.deadline(),
+        }
+    }
+
+    /// Whether it goes on by itself, without anything that happens.
+    pub fn goes_on(&self) -> bool {
+        matches!(&self.task, Outcome::Pending(command) if command.goes_on())
+    }
+
+    /// Ends a command that still waits, as ctrl-C does.
+    pub fn interrupt(&mut self) {
+        if self.exit.is_none() {
+            self.task = Outcome::Done;
+            self.exit = Some(130);
+        }
+    }
+
+    fn with_client(&mut self, sim: &mut Sim, run: impl FnOnce(&mut Client<'_>) -> Result<Outcome, Failure>) -> Result<Outcome, Failure> {
+        let mut client =
+            Client::new(sim, self.origin.clone(), (std::mem::take(&mut self.namespace), std::mem::take(&mut self.mode)), self.rows);
+        let result = run(&mut client);
+        client.tell_failures();
+        let (err, out) = (self.stderr.len(), self.stdout.len());
+        self.among.extend(client.among.iter().map(|(range, at)| (err + range.start..err + range.end, out + at)));
+        self.stdout.push_str(&client.out);
+        self.stderr.push_str(&client.err);
+        self.applied.append(&mut client.applied);
+        self.failure = self.failure.take().or(client.failure.take());
+        (self.namespace, self.mode) = (std::mem::take(&mut client.namespace), std::mem::take(&mut client.mode));
+        self.origin = client.origin();
+        match result {
+            Ok(Outcome::Done) if self.failure.is_some() => Err(Failure::exit("", 1)),
+            other => other,
+        }
+    }
+
+    fn settle(&mut self, result: Result<Outcome, Failure>) {
+        match result {
+            Ok(Outcome::Done) => self.exit = Some(0),
+            Ok(task) => self.task = task,
+            Err(failure) => {
+                self.stderr.push_str(&failure.message);
+                self.exit = Some(failure.exit);
+                self.failure.get_or_insert(failure);
+            }
+        }
+    }
+}
+
+/// All verbs, in the order of kubectl's help.
+pub const VERBS: &[&Verb] = &[
+    &create::VERB,
+    &expose::VERB,
+    &run::VERB,
+    &set::VERB,
+    &explain::VERB,
+    &get::VERB,
+    &edit::VERB,
+    &delete::VERB,
+    &rollout::VERB,
+    &scale::VERB,
+    &autoscale::VERB,
+    &certificate::VERB,
+    &resources::CLUSTER_INFO,
+    &top::VERB,
+    &nodes::CORDON,
+    &nodes::UNCORDON,
+    &drain::VERB,
+    &nodes::TAINT,
+    &describe::VERB,
+    &logs::VERB,
+    &exec::VERB,
+    &exec::ATTACH,
+    &unavailable::PORT_FORWARD,
+    &unavailable::PROXY,
+    &cp::VERB,
+    &auth::VERB,
+    &debug::VERB,
+    &patch::VERB,
+    &replace::VERB,
+    &apply::VERB,
+    &wait::VERB,
+    &label::LABEL,
+    &label::ANNOTATE,
+    &resources::API_RESOURCES,
+    &resources::API_VERSIONS,
+    &config::VERB,
+    &resources::VERSION,
+    &get::EVENTS,
+    &diff::VERB,
+    &kustomize::VERB,
+];
+
+/// The verb that a word means.
+fn verb_named(word: &str) -> Option<&'static Verb> {
+    VERBS.iter().copied().find(|verb| verb.name == word || verb.aliases.contains(&word))
+}
+
+fn dispatch(client: &mut Client<'_>, args: &[String], stdin: &str) -> Result<Outcome, Failure> {
+    // Global flags may stand before the verb.
+    let at = verb_position(args);
+    let Some(word) = args.get(at) else {
+        client.out.push_str(&help());
+        return Ok(Outcome::Done);
+    };
+    // They then stand behind, so that a subcommand comes first.
+    let mut rest = args[at + 1..].to_vec();
+    let end = rest.iter().position(|word| word == "--").unwrap_or(rest.len());
+    rest.splice(end..end, args[..at].iter().cloned());
+    if let Some(message) = unknown_verb(args) {
+        return Err(Failure::plain(message));
+    }
+    let Some(verb) = verb_named(word) else {
+        client.out.push_str(&help());
+        return Ok(Outcome::Done);
+    };
+    if rest.iter().any(|word| word == "--help" || word == "-h") {
+        client.say(format!("{}\n\nOptions:\n{}\nUsage:\n  kubectl {} [options]", verb.help, options(verb), verb.name));
+        return Ok(Outcome::Done);
+    }
+    match by_file::named(client, verb, rest, stdin)? {
+        Some(words) => (verb.run)(client, &words, stdin),
+        None => Ok(Outcome::Done),
+    }
+}
+
+/// The flags of a verb that do something here, a line each.
+fn options(verb: &Verb) -> String {
+    let taken = parse::described(verb.flags).filter(|(_, effect)| *effect != parse::FlagEffect::Refused);
+    taken.map(|(flag, _)| format!("    {flag}\n")).collect()
+}
+
+/// Message of a command line whose verb kubectl does not have.
+pub fn unknown_verb(args: &[String]) -> Option<String> {
+    let word = args.get(verb_position(args))?;
+    let help = matches!(word.as_str(), "help" | "--help" | "-h");
+    (!help && verb_named(word).is_none()).then(|| unknown(word))
+}
+
+fn unknown(verb: &str) -> String {
+    let mut text = format!("error: unknown command \"{verb}\" for \"kubectl\"");
+    let names = VERBS.iter().map(|verb| verb.name);
+    let near: Vec<&str> = names.filter(|known| known.starts_with(verb) || distance(verb, known) <= 2).collect();
+    if !near.is_empty() {
+        text.push_str("\n\nDid you mean this?");
+        let mut near = near;
+        // kubectl lists them as its commands are grouped.
+        k8s_model::sort::sort_by_key(&mut near, |known| ["create", "expose", "run", "set", "explain", "get"].iter().position(|k| k == known));
+        near.iter().for_each(|known| text.push_str(&format!("\n\t{known}")));
+    }
+    text
+}
+
+/// Edits from one word to another: insert, remove, replace a letter (Levenshtein).
+pub fn distance(left: &str, right: &str) -> usize {
+    let right: Vec<char> = right.chars().collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (i, a) in left.chars().take(64).enumerate() {
+        let mut before = row[0];
+        row[0] = i + 1;
+        for (j, b) in right.iter().enumerate() {
+            let cost = before + usize::from(a != *b);
+            before = row[j + 1];
+            row[j + 1] = cost.min(before + 1).min(row[j] + 1);
+        }
+    }
+    row[right.len()]
+}
+
+/// Columns of the list of commands.
+const HELP_WIDTH: usize = 102;
+
+/// The commands that do something here, in lines.
+fn help() -> String {
+    let mut text = String::from("kubectl controls the Kubernetes cluster manager.\n\nCommands:");
+    let mut column = HELP_WIDTH;
+    for verb in VERBS.iter().filter(|verb| verb.is_simulated()) {
+        let wraps = column + 1 + verb.name.len() > HELP_WIDTH;
+        text.push_str(if wraps { "\n  " } else { " " });
+        text.push_str(verb.name);
+        column = if wraps { 2 } else { column + 1 } + verb.name.len();
+    }
+    text.push_str("\n\nUsage:\n  kubectl [flags] [options]\n");
+    text
+}
+
+#[cfg(test)]
+mod tests;

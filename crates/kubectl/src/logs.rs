@@ -1,0 +1,323 @@
+//! `kubectl logs`: what a container would have printed. A command given to a shell is rehearsed up to the present; images known to
+//! teach with print how they start; of others nothing is known.
+//!
+//! Models `kubectl/pkg/cmd/logs` and `polymorphichelpers/logsforobject.go`.
+
+use super::client::Client;
+use super::exec;
+use super::parse::Args;
+use super::select::ObjectSelector;
+use super::shell::{Machine, parse, room as shell};
+use super::targets;
+use super::{Failure, Outcome, PendingCommand, Reads, Verb};
+use k8s_model::pod::Pod;
+use k8s_model::time::SECOND;
+use k8s_model::{Kind, Object, ObjectRef, Timestamp};
+use serde_json::Value;
+
+const FLAGS: &str = "container/c= follow/f previous/p tail= since= since-time= all-containers all-pods selector/l= !timestamps prefix \
+    ~max-log-requests= limit-bytes= ~ignore-errors ~pod-running-timeout= ~insecure-skip-tls-verify-backend";
+
+/// `kubectl logs`.
+pub const VERB: Verb =
+    Verb { name: "logs", aliases: &[], flags: FLAGS, reads: Reads::Yes, run, help: "Print the logs for a container in a pod" };
+
+/// A container whose log is shown.
+#[derive(Clone, Debug)]
+struct Source {
+    pod: ObjectRef,
+    container: String,
+    previous: bool,
+    /// What stands before each line.
+    prefix: String,
+    /// Bytes that may still be shown, if they are limited.
+    room: Option<usize>,
+    place: Option<Place>,
+}
+
+fn run(client: &mut Client<'_>, words: &[String], _: &str) -> Result<Outcome, Failure> {
+    let args = Args::parse("logs", FLAGS, words)?;
+    client.use_flags(&args)?;
+    let mut pods: Vec<ObjectRef> = Vec::new();
+    if let Some(labels) = args.get("selector") {
+        let selection =
+            ObjectSelector::parse(Some(labels), None).map_err(|fault| targets::refused_selector(Kind::Pod, Some(labels), None, &fault))?;
+        let namespace = client.namespace.clone();
+        let found = client.listing(Kind::Pod, &namespace).filter(|pod| selection.matches(&pod.to_value()));
+        pods.extend(found.map(|pod| pod.key()));
+        if pods.is_empty() {
+            client.warn(format!("No resources found in {namespace} namespace."));
+            return Ok(Outcome::Done);
+        }
+    } else {
+        let Some(name) = args.words.first() else {
+            return Err(Failure::usage(
+                "logs",
+                "expected 'logs [-f] [-p] (POD | TYPE/NAME) [-c CONTAINER]'.\nPOD or TYPE/NAME is a required argument for the logs command",
+            ));
+        };
+        pods.push(named(client, name, args.on("all-pods"))?);
+        if args.on("all-pods") && name.contains('/') {
+            let (kind, name) = targets::kind_and_name(client, name)?;
+            pods = exec::pods_of(client, kind, name).iter().map(|pod| pod.key()).collect();
+        }
+    }
+    let tail = match (args.number("tail")?, args.get("selector")) {
+        (Some(lines), _) => usize::try_from(lines).ok(),
+        // Of many Pods only the last lines are shown.
+        (None, Some(_)) => Some(10),
+        _ => None,
+    };
+    let since = since(client, &args)?;
+    let mut sources = Vec::new();
+    for pod in pods {
+        choose(client, &args, pod, &mut sources)?;
+    }
+    let mut logs = Logs { sources, tail, since, follow: args.on("follow") };
+    let ended = logs.show(client)?;
+    Ok(if ended || !logs.follow { Outcome::Done } else { Outcome::pending(logs) })
+}
+
+/// The second since which lines are shown, if one is asked for.
+fn since(client: &Client<'_>, args: &Args) -> Result<Option<i64>, Failure> {
+    let span = args.duration("since")?.filter(|span| *span > 0);
+    match (span, args.get("since-time").filter(|time| !time.is_empty())) {
+        (Some(_), Some(_)) => Err(Failure::error("at most one of `sinceTime` or `sinceSeconds` may be specified")),
+        (Some(span), None) => Ok(Some(client.wall() - i64::try_from(span / SECOND).unwrap_or(i64::MAX))),
+        (None, Some(time)) => match Timestamp::parse(time) {
+            Some(time) => Ok(Some(time.seconds())),
+            None => {
+                Err(Failure::error(format!("parsing time {time:?} as \"2006-01-02T15:04:05Z07:00\": cannot parse {time:?} as \"2006\"")))
+            }
+        },
+        (None, None) => Ok(None),
+    }
+}
+
+/// The Pod that a word names.
+fn named(client: &mut Client<'_>, word: &str, all: bool) -> Result<ObjectRef, Failure> {
+    let (kind, name) = targets::kind_and_name(client, word)?;
+    let key = client.key(kind, name);
+    if client.find(&key).is_none() {
+        let (missing, namespace) = (client.not_there(&key).message, &client.namespace);
+        return Err(Failure::error(format!("error from server (NotFound): {missing} in namespace {namespace:?}")));
+    }
+    let pod = exec::find(client, word, "cannot get the logs from")?;
+    client.may_read("get", &pod.key(), "log")?;
+    if kind != Kind::Pod {
+        let count = exec::pods_of(client, kind, name).len();
+        if count > 1 && !all {
+            client.warn(format!("Found {count} pods, using pod/{}", pod.meta.name));
+        }
+    }
+    Ok(pod.key())
+}
+
+/// The containers of a Pod that are asked for.
+fn choose(client: &mut Client<'_>, args: &Args, pod: ObjectRef, sources: &mut Vec<Source>) -> Result<(), Failure> {
+    client.may_read("get", &pod, "")?;
+    client.may_read("get", &pod, "log")?;
+    let object = client.get_at(&pod)?;
+    let name = |container: &Value| container["name"].as_str().unwrap_or("").to_owned();
+    let of = |field: &str| -> Vec<String> { object["spec"][field].as_array().into_iter().flatten().map(name).collect() };
+    let (main, init, ephemeral) = (of("containers"), of("initContainers"), of("ephemeralContainers"));
+    let all = || exec::all_containers(of);
+    let mut chosen: Vec<String> = Vec::new();
+    if args.on("all-containers") {
+        chosen.extend(init.iter().chain(&main).chain(&ephemeral).cloned());
+    } else if let Some(wanted) = args.get("container").map(str::to_owned).or(args.words.get(1).cloned()) {
+        if ![&main, &init, &ephemeral].iter().any(|list| list.contains(&wanted)) {
+            return Err(Failure::error(format!("container {wanted} is not valid for pod {} out of: {}", pod.name, all())));
+        }
+        chosen.push(wanted);
+    } else {
+        let many = main.len() + init.len() + ephemeral.len() > 1;
+        let annotated = object["metadata"]["annotations"][exec::DEFAULT_CONTAINER].as_str().filter(|name| !name.is_empty());
+        let known = annotated.filter(|name| [&main, &init, &ephemeral].iter().any(|list| list.iter().any(|one| one == name)));
+        if let Some(name) = annotated.filter(|_| known.is_none()) {
+            client.warn(format!("Default container name {name:?} not found in pod {}", pod.name));
+        }
+        if many && known.is_none() && args.get("selector").is_none() {
+            client.warn(format!("Defaulted container {:?} out of: {}", main.first().map_or("", String::as_str), all()));
+        }
+        chosen.extend(known.map(str::to_owned).or_else(|| main.first().cloned()));
+    }
+    let room = args.number("limit-bytes")?.and_then(|bytes| usize::try_from(bytes).ok()).filter(|bytes| *bytes > 0);
+    for container in chosen {
+        let prefix = if args.on("prefix") || args.on("all-pods") { format!("[pod/{}/{container}] ", pod.name) } else { String::new() };
+        sources.push(Source { pod: pod.clone(), container, previous: args.on("previous"), prefix, room, place: None });
+    }
+    Ok(())
+}
+
+/// Exit codes of a container that was ended by a signal.
+const KILLED: [i64; 2] = [137, 143];
+
+/// Logs that are shown, and followed.
+#[derive(Clone, Debug)]
+struct Logs {
+    sources: Vec<Source>,
+    tail: Option<usize>,
+    since: Option<i64>,
+    follow: bool,
+}
+
+/// How much of a container's log has been shown.
+#[derive(Clone, Debug, Default)]
+struct Place {
+    /// When the container was started.
+    began: i64,
+    /// Lines that have been shown.
+    lines: usize,
+    /// The command that goes on, if its place is kept.
+    machine: Option<Machine>,
+}
+
+impl Logs {
+    /// Prints what is new; whether no more will come.
+    fn show(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
+        let mut ended = true;
+        for source in self.sources.iter_mut().filter(|source| source.room != Some(0)) {
+            let first = source.place.is_none();
+            let early = match self.since.filter(|_| first) {
+                Some(since) => match printed(client, &mut source.clone(), since)? {
+                    Some((text, _)) => text.lines().count(),
+                    None => continue,
+                },
+                None => 0,
+            };
+            let Some((text, running)) = printed(client, source, i64::MAX)? else { continue };
+            let lines = text.lines().count();
+            let skipped = self.tail.filter(|_| first).map_or(0, |tail| lines.saturating_sub(tail)).max(early);
+            for line in text.lines().skip(skipped) {
+                match source.room.filter(|room| *room <= line.len()) {
+                    // The last line may be shown in part.
+                    Some(room) => {
+                        let at = (0..=room).rev().find(|at| line.is_char_boundary(*at)).unwrap_or(0);
+                        client.out.push_str(&[source.prefix.as_str(), &line[..at]].concat());
+                        source.room = Some(0);
+                        break;
+                    }
+                    None => client.say(format!("{}{line}", source.prefix)),
+                }
+                source.room = source.room.map(|room| room - line.len() - 1);
+            }
+            ended &= !running || source.room == Some(0);
+        }
+        Ok(ended)
+    }
+}
+
+impl PendingCommand for Logs {
+    fn poll(&mut self, client: &mut Client<'_>) -> Result<bool, Failure> {
+        self.sources.retain(|source| client.find(&source.pod).is_some());
+        self.show(client)
+    }
+
+    fn copy(&self) -> Box<dyn PendingCommand> {
+        Box::new(self.clone())
+    }
+}
+
+/// What a container has printed before a second that has not been shown, and whether it still runs; nothing if that is not known, which is
+/// told.
+fn printed(client: &mut Client<'_>, source: &mut Source, before: i64) -> Result<Option<(String, bool)>, Failure> {
+    let Some(pod) = client.sim().get(&source.pod).cloned() else { return Ok(None) };
+    let object = pod.to_value();
+    let wanted = |item: &&Value| item["name"] == source.container.as_str();
+    let status = ["containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"]
+        .iter()
+        .flat_map(|field| object["status"][*field].as_array().into_iter().flatten())
+        .find(wanted);
+    let state = status.map_or(&Value::Null, |status| &status[if source.previous { "lastState" } else { "state" }]);
+    let life = if state["running"].is_object() { &state["running"] } else { &state["terminated"] };
+    if !life.is_object() {
+        let (container, pod) = (&source.container, &source.pod.name);
+        let reason = state["waiting"]["reason"].as_str().unwrap_or("ContainerCreating");
+        let refused = |text: String| Err(Failure::plain(format!("Error from server (BadRequest): {text}")));
+        return match (source.previous, object["spec"]["nodeName"].as_str(), reason) {
+            (true, ..) => refused(format!("previous terminated container {container:?} in pod {pod:?} not found")),
+            (_, None, _) => refused(format!("pod {pod} does not have a host assigned")),
+            // A container that waits to be restarted has printed what its last run did.
+            (_, _, "CrashLoopBackOff") => {
+                let mut last = Source { previous: true, ..source.clone() };
+                let text = printed(client, &mut last, before);
+                source.place = last.place;
+                text
+            }
+            (_, _, "ImagePullBackOff" | "ErrImagePull") => {
+                refused(format!("container {container:?} in pod {pod:?} is waiting to start: trying and failing to pull image"))
+            }
+            _ => refused(format!("container {container:?} in pod {pod:?} is waiting to start: {reason}")),
+        };
+    }
+    let at = |field: &str| life[field].as_str().and_then(Timestamp::parse).map(|time| time.seconds());
+    let began = at("startedAt").unwrap_or_else(|| client.wall());
+    let until = at("finishedAt").unwrap_or_else(|| client.wall());
+    if before <= began {
+        return Ok(Some((String::new(), state["running"].is_object())));
+    }
+    // A command that has ended by itself has also printed what comes after its last sleep; one that was killed has not.
+    let by_itself = life["exitCode"].as_i64().is_some_and(|code| !KILLED.contains(&code));
+    let until = (until + i64::from(by_itself)).min(before);
+    let specs = ["containers", "initContainers", "ephemeralContainers"]
+        .iter()
+        .flat_map(|field| object["spec"][*field].as_array().into_iter().flatten());
+    let spec = specs.into_iter().find(wanted).cloned().unwrap_or_default();
+    let mut every = pod.body::<Pod>().spec.every_container();
+    let index = every.position(|(_, container)| container.name == source.container).unwrap_or(0);
+    let place = source.place.take().filter(|place| place.began == began).unwrap_or(Place { began, ..Place::default() });
+    let (text, machine, kept) = match place.machine.or_else(|| command(&pod, index, &spec)) {
+        Some(mut machine) => {
+            let kept = machine.is_rehearsed();
+            let text = machine.rehearse(client, began, until);
+            (text, Some(machine).filter(|machine| !machine.is_lost()), kept)
+        }
+        None => match known(spec["image"].as_str().unwrap_or(""), began) {
+            Some(text) => (text, None, false),
+            None => {
+                client.warn(format!("What the image {} prints is not known to this simulation.", spec["image"].as_str().unwrap_or("")));
+                return Ok(None);
+            }
+        },
+    };
+    // What was rehearsed from the start again begins with what has been shown.
+    let new: String = if kept { text } else { text.split_inclusive('\n').skip(place.lines).collect() };
+    source.place = Some(Place { began, lines: place.lines + new.lines().count(), machine });
+    Ok(Some((new, state["running"].is_object())))
+}
+
+/// The container's command, if it is one that the shell knows.
+fn command(pod: &Object, index: usize, spec: &Value) -> Option<Machine> {
+    let words = ["command", "args"].iter().flat_map(|field| spec[*field].as_array().into_iter().flatten());
+    let words: Vec<String> = words.filter_map(Value::as_str).map(str::to_owned).collect();
+    let shell = shell::Place::Pod(pod.key(), pod.meta.uid, index);
+    match words.as_slice() {
+        [name, flag, text, ..] if flag == "-c" && matches!(name.rsplit('/').next(), Some("sh" | "bash" | "ash")) => {
+            Some(Machine::new(shell, parse::parse(text).ok()?))
+        }
+        [name, ..] if matches!(name.as_str(), "echo" | "sleep" | "date" | "hostname" | "env" | "printenv" | "true" | "false") => {
+            Some(Machine::of_words(shell, &words))
+        }
+        _ => None,
+    }
+}
+
+/// How images that are taught with begin.
+fn known(image: &str, began: i64) -> Option<String> {
+    let name = image.rsplit('/').next()?.split([':', '@']).next()?;
+    let time = Timestamp::new(began).rfc3339();
+    let slashed = time.get(..19)?.replace('-', "/").replace('T', " ");
+    Some(match name {
+        "nginx" => {
+            let notice = |text: &str| format!("{slashed} [notice] 1#1: {text}\n");
+            let entry = "/docker-entrypoint.sh: /docker-entrypoint.d/ is not empty, will attempt to perform configuration\n\
+                /docker-entrypoint.sh: Configuration complete; ready for start up\n";
+            format!("{entry}{}{}", notice("using the \"epoll\" event method"), notice("start worker processes"))
+        }
+        "redis" => format!("1:M {slashed} * Server initialized\n1:M {slashed} * Ready to accept connections tcp\n"),
+        "hello-world" => "\nHello from Docker!\nThis message shows that your installation appears to be working correctly.\n\n".to_owned(),
+        "pause" | "busybox" | "alpine" => String::new(),
+        _ => return None,
+    })
+}

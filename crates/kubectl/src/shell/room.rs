@@ -1,0 +1,322 @@
+//! Where a shell runs: at the terminal, with its files, or in a container of a Pod, with its files, variables and network.
+
+use k8s_model::network::Service;
+use k8s_model::pod::Pod;
+use k8s_model::{Kind, Object, ObjectRef, Uid, base64};
+use cluster::disk::{CONSOLE, FilePlace, Projection, absolute, place};
+use cluster_network::dns;
+use cluster::mounted;
+use crate::client::Client;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// The folders that every image for Linux has.
+const ROOT: [&str; 11] = ["bin", "dev", "etc", "home", "lib", "proc", "root", "sys", "tmp", "usr", "var"];
+
+/// Bytes that are put into the words of one command, that a command adds to its input, and that a captured script prints.
+pub const MOST_BYTES: usize = 64 * 1024;
+
+/// Variables of a shell.
+pub type Variables = BTreeMap<String, String>;
+
+/// Where a shell runs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Place {
+    /// At the terminal.
+    Console,
+    /// In a container, by its place among all containers of the Pod.
+    Pod(ObjectRef, Uid, usize),
+}
+
+impl Place {
+    /// The Pod, if it is still there.
+    pub fn pod(&self, client: &Client<'_>) -> Option<Rc<Object>> {
+        let Place::Pod(key, uid, _) = self else { return None };
+        client.sim().get(key).filter(|pod| pod.meta.uid == *uid).cloned()
+    }
+}
+
+/// What a command printed, and its exit code.
+#[derive(Clone, Debug, Default)]
+pub struct Done {
+    pub out: String,
+    pub err: String,
+    pub code: i32,
+}
+
+impl Done {
+    pub fn said(out: impl Into<String>) -> Done {
+        Done { out: out.into(), ..Done::default() }
+    }
+
+    pub fn failed(err: impl Into<String>, code: i32) -> Done {
+        Done { err: err.into(), code, ..Done::default() }
+    }
+}
+
+/// What a command sees while it runs.
+pub struct CommandRoom<'r, 'c> {
+    pub client: &'r mut Client<'c>,
+    /// The Pod and the index of its container; none at the terminal.
+    pub pod: Option<(Rc<Object>, usize)>,
+    pub vars: &'r Variables,
+    /// In a rehearsal, the time it has come to: nothing is written then.
+    pub rehearsed: Option<i64>,
+}
+
+impl CommandRoom<'_, '_> {
+    fn home(&self) -> Option<(&Rc<Object>, &Pod, usize)> {
+        self.pod.as_ref().map(|(pod, container)| (pod, pod.body(), *container))
+    }
+
+    /// The first component of the Pod's name in DNS.
+    pub fn hostname(&self) -> String {
+        match self.home() {
+            None => "loopscope".to_owned(),
+            Some((_, body, _)) if body.spec.host_network => body.node_name.to_string(),
+            Some((pod, body, _)) if body.spec.hostname.is_empty() => pod.meta.name.to_string(),
+            Some((_, body, _)) => body.spec.hostname.to_string(),
+        }
+    }
+
+    /// The name under a headless Service, if the Pod has one.
+    pub fn full_name(&self) -> String {
+        match self.home().filter(|(_, body, _)| !body.spec.subdomain.is_empty()) {
+            Some((pod, body, _)) => format!("{}.{}.{}.{}", self.hostname(), body.spec.subdomain, pod.meta.namespace, dns::ZONE),
+            None => self.hostname(),
+        }
+    }
+
+    /// The environment, in the order of the spec.
+    pub fn env(&self) -> Vec<(String, String)> {
+        let text = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let mut env = vec![text("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")];
+        env.push(("HOSTNAME".to_owned(), self.hostname()));
+        let Some((pod, body, container)) = self.home() else {
+            env.push(text("HOME", "/root"));
+            return env;
+        };
+        let container = body.spec.raw_container(container);
+        for source in container["envFrom"].as_array().into_iter().flatten() {
+            let prefix = source["prefix"].as_str().unwrap_or("");
+            for (field, kind) in [("configMapRef", Kind::ConfigMap), ("secretRef", Kind::Secret)] {
+                let all = source[field]["name"].as_str().map(|name| self.projected(kind, name, true)).unwrap_or_default();
+                env.extend(all.into_iter().map(|(key, value)| (format!("{prefix}{key}"), value)));
+            }
+        }
+        for entry in container["env"].as_array().into_iter().flatten() {
+            let from = &entry["valueFrom"];
+            let value = match from["fieldRef"]["fieldPath"].as_str() {
+                Some("metadata.name") => pod.meta.name.to_string(),
+                Some("metadata.namespace") => pod.meta.namespace.to_string(),
+                Some("metadata.uid") => pod.meta.uid.to_string(),
+                Some("spec.nodeName") => body.node_name.to_string(),
+                Some("status.podIP") => body.status.pod_ip.to_string(),
+                Some("status.hostIP") => body.status.host_ip.to_string(),
+                Some(_) => String::new(),
+                None => {
+                    let of = |field: &str, kind: Kind| {
+                        let (name, key) = (from[field]["name"].as_str()?, from[field]["key"].as_str()?);
+                        self.projected(kind, name, true).into_iter().find(|(known, _)| known == key).map(|(_, value)| value)
+                    };
+                    let found = of("configMapKeyRef", Kind::ConfigMap).or_else(|| of("secretKeyRef", Kind::Secret));
+                    found.unwrap_or_else(|| entry["value"].as_str().unwrap_or("").to_string())
+                }
+            };
+            env.push((entry["name"].as_str().unwrap_or("").to_string(), value));
+        }
+        let mut links = self.service_links();
+        links.retain(|(name, _)| env.iter().all(|(known, _)| known != name));
+        env.extend(links);
+        env
+    }
+
+    /// Where the Services are that there were when the container started, as `pkg/kubelet/envvars` has it, by name.
+    fn service_links(&self) -> Vec<(String, String)> {
+        let Some((pod, body, container)) = self.home() else { return Vec::new() };
+        let wanted = body.spec.raw["enableServiceLinks"] != false;
+        let server = self.client.sim().server();
+        let meant = |object: &&Rc<Object>| {
+            let api = object.meta.namespace == "default" && object.meta.name == "kubernetes";
+            api || wanted && object.meta.namespace == pod.meta.namespace
+        };
+        let there = server.list(Kind::Service).filter(meant).filter_map(|now| mounted::at_start(server, pod, container, &now.key()));
+        let mut out = Vec::new();
+        for object in there {
+            let Some(service) = object.get::<Service>() else { continue };
+            let (address, Some(first)) = (&service.spec.cluster_ip, service.spec.ports.first()) else { continue };
+            if address.is_empty() || address == "None" {
+                continue;
+            }
+            let name = object.meta.name.to_ascii_uppercase().replace('-', "_");
+            out.push((format!("{name}_SERVICE_HOST"), address.to_string()));
+            out.push((format!("{name}_SERVICE_PORT"), first.port.to_string()));
+            let url = |protocol: &str, port: i32| format!("{}://{address}:{port}", protocol.to_ascii_lowercase());
+            out.push((format!("{name}_PORT"), url(&first.protocol, first.port)));
+            for port in &service.spec.ports {
+                if !port.name.is_empty() {
+                    out.push((format!("{name}_SERVICE_PORT_{}", port.name.to_ascii_uppercase().replace('-', "_")), port.port.to_string()));
+                }
+                let of = format!("{name}_PORT_{}_{}", port.port, port.protocol);
+                out.push((of.clone(), url(&port.protocol, port.port)));
+                out.push((format!("{of}_PROTO"), port.protocol.to_ascii_lowercase()));
+                out.push((format!("{of}_PORT"), port.port.to_string()));
+                out.push((format!("{of}_ADDR"), address.to_string()));
+            }
+        }
+        k8s_model::sort::sort(&mut out);
+        out
+    }
+
+    /// Keys and values of a ConfigMap or Secret as the container sees it; `fixed`: as it was when the container was started.
+    fn projected(&self, kind: Kind, name: &str, fixed: bool) -> Vec<(String, String)> {
+        let Some((pod, _, container)) = self.home() else { return Vec::new() };
+        let (server, key) = (self.client.sim().server(), ObjectRef::new(kind, &pod.meta.namespace, name));
+        let object = if fixed { mounted::at_start(server, pod, container, &key) } else { mounted::at_sync(server, pod, &key) };
+        let Some(object) = object.map(|object| object.to_value()) else { return Vec::new() };
+        let mut all = Vec::new();
+        for (key, value) in object["data"].as_object().into_iter().flatten() {
+            let text = value.as_str().unwrap_or("");
+            all.push((key.clone(), if kind == Kind::Secret { base64::decoded(text) } else { text.to_string() }));
+        }
+        all
+    }
+
+    /// The files of a volume that is made of other objects: paths and texts.
+    fn files(&self, sources: &[Projection], fixed: bool) -> Vec<(String, String)> {
+        let mut files = Vec::new();
+        for source in sources {
+            match source {
+                Projection::File { path, text } => files.push((path.clone(), text.clone())),
+                Projection::Keys { kind, name, items } => {
+                    let all = self.projected(*kind, name, fixed);
+                    let at = |key: &str| items.iter().filter(|(of, _)| of == key).map(|(_, path)| path.clone()).collect::<Vec<_>>();
+                    for (key, text) in all {
+                        let paths = if items.is_empty() { vec![key] } else { at(&key) };
+                        files.extend(paths.into_iter().map(|path| (path, text.clone())));
+                    }
+                }
+            }
+        }
+        files
+    }
+
+    /// A path from the root, seen from the current folder.
+    pub fn absolute(&self, path: &str) -> String {
+        absolute(self.vars.get("PWD").map_or("/", String::as_str), path)
+    }
+
+    /// Where a file is kept; the terminal's files have no root.
+    pub fn place(&self, path: &str) -> FilePlace {
+        let path = self.absolute(path);
+        match &self.pod {
+            Some((pod, container)) => place(self.client.sim().server(), pod, *container, &path),
+            None => FilePlace::Disk { disk: CONSOLE.to_owned(), path: path.trim_start_matches('/').to_owned() },
+        }
+    }
+
+    /// The text of a file.
+    pub fn read(&self, path: &str) -> Option<String> {
+        match self.place(path) {
+            FilePlace::Disk { disk, path } => self.client.sim().disks.read(&disk, &path).map(|text| text.to_string()),
+            FilePlace::Projected { sources, path, fixed } => {
+                self.files(&sources, fixed).into_iter().find(|(file, _)| *file == path).map(|(_, text)| text)
+            }
+        }
+        .or_else(|| match (self.absolute(path).as_str(), self.home()) {
+            ("/etc/hostname", Some(_)) => Some(format!("{}\n", self.hostname())),
+            ("/etc/hosts", Some((_, body, _))) if !body.spec.host_network => {
+                let (own, names) = (&body.status.pod_ip, self.full_name());
+                let host = self.hostname();
+                let named = if names == host { host } else { format!("{names}\t{host}") };
+                Some(format!(
+                    "# Kubernetes-managed hosts file.\n127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\nfe00::0\tip6-localnet\n\
+                     fe00::0\tip6-mcastprefix\nfe00::1\tip6-allnodes\nfe00::2\tip6-allrouters\n{own}\t{named}\n"
+                ))
+            }
+            ("/etc/resolv.conf", Some((pod, ..))) => {
+                let ns = &pod.meta.namespace;
+                Some(format!("search {ns}.{z} {z} cluster.local\nnameserver {}\noptions ndots:5\n", dns::SERVER, z = dns::ZONE))
+            }
+            _ => None,
+        })
+    }
+
+    /// Writes a file.
+    pub fn write(&mut self, path: &str, text: &str) -> Result<(), String> {
+        if self.rehearsed.is_some() {
+            return Ok(());
+        }
+        match self.place(path) {
+            FilePlace::Disk { disk, path: at } => {
+                let written = self.client.disks().write(&disk, &at, text);
+                if written { Ok(()) } else { Err(format!("sh: write error: {path}: No space left on device\n")) }
+            }
+            FilePlace::Projected { .. } => Err(format!("sh: can't create {path}: Read-only file system\n")),
+        }
+    }
+
+    /// Removes a file; false if it is not there.
+    pub fn remove(&mut self, path: &str) -> bool {
+        match self.place(path) {
+            _ if self.rehearsed.is_some() => true,
+            FilePlace::Disk { disk, path } => self.client.disks().remove(&disk, &path),
+            FilePlace::Projected { .. } => false,
+        }
+    }
+
+    /// The time of the clock, in seconds since 1970.
+    pub fn now(&self) -> i64 {
+        self.rehearsed.unwrap_or_else(|| self.client.wall())
+    }
+
+    /// The names in a folder.
+    pub fn names(&self, path: &str) -> Vec<String> {
+        let mut names: Vec<String> = match self.place(path) {
+            FilePlace::Projected { sources, path, fixed } => {
+                let under = |file: &str| {
+                    let rest = if path.is_empty() { file } else { file.strip_prefix(&path)?.strip_prefix('/')? };
+                    rest.split('/').next().filter(|name| !name.is_empty()).map(str::to_owned)
+                };
+                self.files(&sources, fixed).iter().filter_map(|(file, _)| under(file)).collect()
+            }
+            FilePlace::Disk { disk, path } => {
+                let under = |file: &str| {
+                    let of = path.trim_end_matches('/');
+                    let rest = file.strip_prefix(of).filter(|rest| of.is_empty() || rest.starts_with('/'))?;
+                    rest.trim_start_matches('/')
+                        .split('/')
+                        .next()
+                        .filter(|name| !name.is_empty() && !name.starts_with('.'))
+                        .map(str::to_string)
+                };
+                self.client.sim().disks.list(&disk).filter_map(|(file, _)| under(file)).collect()
+            }
+        };
+        names.extend(self.given(&self.absolute(path)));
+        k8s_model::sort::sort(&mut names);
+        names.dedup();
+        names
+    }
+
+    /// The names in a folder of a container that nobody wrote: the folders of its image, what is mounted, and files of the kubelet.
+    fn given(&self, folder: &str) -> Vec<String> {
+        if self.home().is_none() {
+            return Vec::new();
+        }
+        let own: &[&str] = match folder {
+            "/" => &ROOT,
+            "/etc" => &["hostname", "hosts", "resolv.conf"],
+            _ => &[],
+        };
+        let mounts = self.spec()["volumeMounts"].as_array().into_iter().flatten().filter_map(|mount| mount["mountPath"].as_str());
+        let next = mounts.filter_map(|path| path.strip_prefix(folder.trim_end_matches('/'))?.strip_prefix('/')?.split('/').next());
+        own.iter().copied().chain(next).filter(|name| !name.is_empty()).map(str::to_owned).collect()
+    }
+
+    /// A field of the container's spec.
+    pub fn spec(&self) -> &Value {
+        self.home().map_or(&Value::Null, |(_, body, container)| body.spec.raw_container(container))
+    }
+}

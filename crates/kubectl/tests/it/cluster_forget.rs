@@ -1,0 +1,80 @@
+use apiserver::journal::{Actor, Entries, Entry, Record};
+use cluster::sim::Sim;
+use apiserver::why::Why;
+use k8s_model::{Kind, Time};
+use std::ops::Range;
+use cluster::forget::*;
+use k8s_model::time::SECOND;
+use controller_runtime::cluster::ClusterConfig;
+use kubectl::Session;
+use kubectl::parse::split;
+
+/// A cluster whose Pods have been replaced some times.
+fn rolled() -> Sim {
+    let mut sim = Sim::new(ClusterConfig::default(), 1);
+    let mut run = |line: &str, seconds: u64| {
+        sim.advance(sim.now().after(seconds * SECOND), usize::MAX);
+        Session::start(&mut sim, &split(line), "");
+    };
+    run("create configmap conf --from-literal=a=b", 1);
+    run("create deployment web --image=nginx --replicas=20", 1);
+    for _ in 0..20 {
+        run("rollout restart deployment web", 30);
+    }
+    sim
+}
+
+/// Forgets all that can be forgotten now.
+fn shorten(sim: &mut Sim) {
+    let mut forgetting = sim.begin_forgetting();
+    while !forgetting.is_done() {
+        sim.forget_next(&mut forgetting);
+        sim.forget(&forgetting);
+    }
+}
+
+#[test]
+fn what_is_gone_is_forgotten_and_everything_goes_on_alike() {
+    let plain = rolled();
+    let mut short = plain.clone();
+    shorten(&mut short);
+    let count = |sim: &Sim| sim.journal().iter().filter(|entry| matches!(entry.record, Record::Forgotten)).count();
+    assert_eq!((short.journal().len(), count(&plain)), (plain.journal().len(), 0));
+    assert!(count(&short) * 5 > short.journal().len() * 2, "{} of {}", count(&short), short.journal().len());
+    // Entries keep their time, and commands stay.
+    assert!(short.journal().iter().map(|entry| entry.time).eq(plain.journal().iter().map(|entry| entry.time)));
+    let commands = |sim: &Sim| sim.journal().iter().filter(|entry| matches!(entry.record, Record::Command(_))).count();
+    assert_eq!(commands(&short), commands(&plain));
+
+    let (mut plain, from) = (plain, short.journal().len());
+    for sim in [&mut plain, &mut short] {
+        for line in [
+            "scale deployment web --replicas=3",
+            "get deployment web -o yaml --show-managed-fields",
+            "get pods -o yaml --show-managed-fields",
+        ] {
+            Session::start(sim, &split(line), "");
+            sim.advance(sim.now().after(60 * SECOND), usize::MAX);
+        }
+    }
+    assert_eq!(
+        format!("{:?}", short.journal().from(from).iter().collect::<Vec<_>>()),
+        format!("{:?}", plain.journal().from(from).iter().collect::<Vec<_>>())
+    );
+    let shown = |sim: &mut Sim, line: &str| Session::start(sim, &split(line), "").stdout;
+    for line in [
+        "get deployment web -o yaml --show-managed-fields",
+        "get pods -o yaml --show-managed-fields",
+        "get rs -o yaml --show-managed-fields",
+    ] {
+        assert_eq!(shown(&mut short, line), shown(&mut plain, line), "{line}");
+    }
+}
+
+#[test]
+fn nothing_is_forgotten_while_an_event_is_held_back() {
+    let mut sim = rolled();
+    sim.fault("delay pod 1h").unwrap();
+    shorten(&mut sim);
+    assert!(!sim.journal().iter().any(|entry| matches!(entry.record, Record::Forgotten)));
+}

@@ -1,0 +1,235 @@
+//! Modelled behaviour of containers, since nothing runs here.
+//!
+//! It is set by `loopscope.dev/…` annotations, and otherwise derived from image names and commands with a predictable outcome.
+
+use crate::registry;
+use super::registry::{PullFault, can_be_pulled};
+use k8s_model::pod::Container;
+use k8s_model::time::SECOND;
+use k8s_model::{ObjectMeta, image};
+
+/// The life of one container from its start.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Behaviour {
+    /// Whether its image can be pulled.
+    pub pulls: bool,
+    /// When it counts as started; `None` if its startup probe fails.
+    pub started_after: Option<u64>,
+    /// When it becomes ready; `None` if never.
+    pub ready_after: Option<u64>,
+    /// When it ends and with which exit code, if it does.
+    pub exits: Option<(u64, i32)>,
+}
+
+/// The value of `loopscope.dev/NAME` in seconds.
+pub(super) fn seconds(meta: &ObjectMeta, name: &str) -> Option<u64> {
+    let value: f64 = annotation(meta, name)?.trim_end_matches('s').parse().ok()?;
+    (0.0..1e9).contains(&value).then_some((value * SECOND as f64) as u64)
+}
+
+fn annotation<'a>(meta: &'a ObjectMeta, name: &str) -> Option<&'a str> {
+    meta.annotation(&format!("loopscope.dev/{name}")).map(|v| v.as_str())
+}
+
+impl Behaviour {
+    /// `delays`: from the start until its probes have let it start, and be ready.
+    pub(super) fn of(container: &Container, meta: &ObjectMeta, delays: (u64, u64)) -> Behaviour {
+        let annotated = !meta.annotations.is_empty();
+        let say = |name: &str| if annotated { annotation(meta, name) } else { None };
+        let (started, probe) = delays;
+        let ready_after = match say("never-ready") {
+            Some("true") => None,
+            _ if annotated => seconds(meta, "ready-after").or(Some(probe)),
+            _ => Some(probe),
+        };
+        let exit_code = || exit_code(meta);
+        let exits = match if annotated { seconds(meta, "exit-after") } else { None } {
+            Some(after) => Some((after, exit_code())),
+            None => predicted_exit(container),
+        };
+        Behaviour { pulls: can_be_pulled(&container.image), started_after: Some(started), ready_after, exits }
+    }
+}
+
+/// `exit-code`, or the value in `exit-code-by-index` for this Pod's completion index.
+fn exit_code(meta: &ObjectMeta) -> i32 {
+    let index = meta.annotation("batch.kubernetes.io/job-completion-index");
+    let by_index = annotation(meta, "exit-code-by-index").and_then(|list| {
+        list.split(',').filter_map(|pair| pair.split_once('=')).find(|(i, _)| index.is_some_and(|x| x == i.trim())).map(|(_, code)| code)
+    });
+    by_index.or_else(|| annotation(meta, "exit-code")).and_then(|code| code.trim().parse().ok()).unwrap_or(0)
+}
+
+/// Why a container waits whose image cannot be pulled: the reason and the message.
+pub(super) fn pull_failure(image: &str) -> (&'static str, String) {
+    match invalid_name(image) {
+        Some(message) => ("InvalidImageName", message),
+        None => ("ErrImagePull", pull_error(image)),
+    }
+}
+
+/// What the kubelet says of an image whose name is none: it tries to complete it.
+pub(super) fn invalid_name(image: &str) -> Option<String> {
+    let fault = image::normalized_fault(image)?;
+    Some(format!("Failed to apply default image tag {image:?}: couldn't parse image name {image:?}: {fault}"))
+}
+
+/// The runtime's error message for an image that cannot be pulled.
+pub(super) fn pull_error(image: &str) -> String {
+    let first = image.split('/').next().unwrap_or("");
+    let full = if !image.contains('/') {
+        format!("docker.io/library/{image}")
+    } else if first.contains(['.', ':']) || first == "localhost" {
+        image.to_string()
+    } else {
+        format!("docker.io/{image}")
+    };
+    match registry::fault(image) {
+        Some(PullFault::NoRepository) => format!(
+            "rpc error: code = Unknown desc = failed to pull and unpack image {full:?}: failed to resolve image: pull access denied, \
+            repository does not exist or may require authorization: server message: insufficient_scope: authorization failed"
+        ),
+        _ => format!(
+            "rpc error: code = NotFound desc = failed to pull and unpack image {full:?}: failed to resolve image: {full}: not found"
+        ),
+    }
+}
+
+/// When and how a container ends if its command tells: `sleep 30`, `exit 1`, `false`, a shell with nothing to do.
+pub(super) fn predicted_exit(container: &Container) -> Option<(u64, i32)> {
+    let words: Vec<&str> = container.command.iter().chain(&container.args).map(|s| s.as_str()).collect();
+    // A shell that reads lines waits for them.
+    if container.stdin && matches!(words[..], [] | ["sh" | "/bin/sh" | "bash" | "/bin/bash" | "ash"]) {
+        return None;
+    }
+    if words.is_empty() {
+        let name = container.image.rsplit('/').next().unwrap_or("");
+        let name = name.split([':', '@']).next().unwrap_or("");
+        return matches!(name, "busybox" | "alpine" | "ubuntu" | "debian" | "hello-world").then_some((0, 0));
+    }
+    match script(container) {
+        Some(script) => predicted_script(script),
+        None => predicted_command(&words),
+    }
+}
+
+/// The script that a container's command gives to a shell.
+fn script(container: &Container) -> Option<&str> {
+    let words: Vec<&str> = container.command.iter().chain(&container.args).map(|s| s.as_str()).collect();
+    match words[..] {
+        [shell, "-c", script] if matches!(shell.rsplit('/').next(), Some("sh" | "bash" | "ash")) => Some(script),
+        _ => None,
+    }
+}
+
+/// Whether the first process does not forward signals.
+pub(super) fn ignores_signals(container: &Container) -> bool {
+    script(container).is_some() || container.command.iter().chain(&container.args).next().is_some_and(|word| word == "sleep")
+}
+
+/// When a file that the container's script creates and removes is missing: times from its start, each with whether it is missing then.
+pub(super) fn file_missing(container: &Container, file: &str) -> Option<Vec<(u64, bool)>> {
+    let script = script(container)?;
+    let mut time = 0;
+    let mut missing = vec![(0, true)];
+    for command in script.split([';', '\n', '&']).map(str::trim).filter(|c| !c.is_empty()) {
+        let words: Vec<&str> = command.split_whitespace().collect();
+        match words[..] {
+            ["touch", path] if path == file => missing.push((time, false)),
+            ["rm", path] | ["rm", _, path] if path == file => missing.push((time, true)),
+            _ => time += predicted_command(&words).map_or(0, |(after, _)| after),
+        }
+    }
+    // A container that never creates the file may have it in its image.
+    (missing.len() > 1).then_some(missing)
+}
+
+/// When and how a command of a probe or a hook ends.
+pub(super) fn predicted_words(words: &[&str]) -> Option<(u64, i32)> {
+    match words {
+        ["/bin/sh" | "sh" | "/bin/bash" | "bash", "-c", script] => predicted_script(script),
+        words => predicted_command(words),
+    }
+}
+
+/// The outcome of a script if all its commands are predictable.
+fn predicted_script(script: &str) -> Option<(u64, i32)> {
+    if script.contains(['|', '$', '`', '(', '{', '<', '>']) || script.contains("while") || script.contains("for ") {
+        return None;
+    }
+    let mut total = 0;
+    let mut code = 0;
+    for chain in script.split([';', '\n']) {
+        for command in chain.split("&&").map(str::trim).filter(|c| !c.is_empty()) {
+            let words: Vec<&str> = command.split_whitespace().collect();
+            let (after, status) = predicted_command(&words)?;
+            total += after;
+            code = status;
+            if words[0] == "exit" {
+                return Some((total, code));
+            }
+            if code != 0 {
+                break;
+            }
+        }
+    }
+    Some((total, code))
+}
+
+fn predicted_command(words: &[&str]) -> Option<(u64, i32)> {
+    match words {
+        ["true" | "/bin/true"] => Some((0, 0)),
+        ["echo" | "date" | "hostname" | "printf", ..] => Some((0, 0)),
+        ["touch" | "rm" | "mkdir", ..] => Some((0, 0)),
+        ["false" | "/bin/false"] => Some((0, 1)),
+        ["exit"] => Some((0, 0)),
+        ["exit", code] => Some((0, code.parse().ok()?)),
+        ["sleep", time] => {
+            let (number, unit) = match time.as_bytes().last()? {
+                b's' => (&time[..time.len() - 1], 1.0),
+                b'm' => (&time[..time.len() - 1], 60.0),
+                b'h' => (&time[..time.len() - 1], 3600.0),
+                b'd' => (&time[..time.len() - 1], 86400.0),
+                _ => (*time, 1.0),
+            };
+            let seconds = number.parse::<f64>().ok()? * unit;
+            (0.0..1e9).contains(&seconds).then_some(((seconds * SECOND as f64) as u64, 0))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn container(image: &str, command: &[&str]) -> Container {
+        Container { image: image.into(), command: command.iter().map(|w| (*w).into()).collect(), ..Default::default() }
+    }
+
+    #[test]
+    fn commands_that_can_be_predicted_end_when_they_say() {
+        type Case = (&'static [&'static str], Option<(u64, i32)>);
+        let cases: [Case; 9] = [
+            (&["sleep", "30"], Some((30 * SECOND, 0))),
+            (&["sh", "-c", "exit 1"], Some((0, 1))),
+            (&["false"], Some((0, 1))),
+            (&["sh", "-c", "echo hi; sleep 2 && exit 3"], Some((2 * SECOND, 3))),
+            (&["sh", "-c", "false && sleep 100"], Some((0, 1))),
+            (&["sh", "-c", "work"], None),
+            (&["sleep", "infinity"], None),
+            (&["sh", "-c", "while true; do sleep 1; done"], None),
+            (&["nginx", "-g", "daemon off;"], None),
+        ];
+        for (command, expected) in cases {
+            assert_eq!(predicted_exit(&container("nginx", command)), expected, "{command:?}");
+        }
+        assert_eq!(
+            file_missing(&container("busybox", &["/bin/sh", "-c", "touch /tmp/h; sleep 30; rm -f /tmp/h; sleep 600"]), "/tmp/h"),
+            Some(vec![(0, true), (0, false), (30 * SECOND, true)])
+        );
+        assert_eq!(file_missing(&container("busybox", &["sh", "-c", "sleep 30"]), "/tmp/h"), None);
+        assert_eq!(predicted_exit(&container("busybox:1.36", &[])), Some((0, 0)));
+        assert_eq!(predicted_exit(&container("nginx:1.27", &[])), None);
+    }
+}

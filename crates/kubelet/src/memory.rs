@@ -1,0 +1,28 @@
+//! Memory beyond a container's limit.
+//!
+//! Guarantees: a container that uses more than its limit is killed, and again after each restart as long as it does. A
+//! Pod's usage is that of its first container. Models how `pkg/kubelet/kuberuntime` reports the kernel's OOM killer.
+
+use super::state::Ending;
+use super::{Jobs, PodPass};
+use k8s_model::quantity::units_of;
+use k8s_model::time::SECOND;
+use controller_runtime::load;
+
+/// How long a container takes to fill its memory after a start.
+pub(super) const FILLS_US: u64 = SECOND;
+/// The exit code of a process killed by signal 9.
+const KILLED: i32 = 137;
+
+impl PodPass<'_, '_> {
+    /// Kills a container that uses more memory than its limit.
+    pub(super) fn check_memory(&mut self, i: u32) -> Jobs {
+        let container = self.pod().spec.containers.get(i as usize);
+        let own = container.and_then(|container| container.resources.limits.get("memory"));
+        let Some(limit) = own.or_else(|| self.pod().spec.resources.limits.get("memory")).map(units_of) else { return Jobs::new() };
+        match load::memory(&self.kubelets.loads, &self.object, self.out.server) {
+            Some(used) if used > limit => self.exit(i, KILLED, None, Ending::OutOfMemory),
+            _ => Jobs::new(),
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Kubelets as node agents: they join, stop responding, come back and leave.
+//!
+//! A kubelet that is down does nothing at all; when it is back it processes the backlog. Leases are not stored as
+//! objects: a heartbeat that changes nothing would only fill the history. Models `pkg/kubelet/kubelet_node_status.go`.
+
+use super::state::Silent;
+use super::{Kubelets, PodJob, PodStep};
+use k8s_model::Time;
+use k8s_model::time::SECOND;
+use controller_runtime::heartbeats::Heartbeats;
+use apiserver::journal::EntryId;
+
+/// From a kubelet's return until it compares every Pod's status with the API server's.
+const COMPARE_US: u64 = 10 * SECOND;
+
+/// Interval between renewals of a Lease.
+const LEASE_US: u64 = 10 * SECOND;
+
+/// Interval of heartbeats, short enough for several within the grace period.
+pub(super) fn heartbeat(grace: u64) -> u64 {
+    (grace / 4).clamp(1, 5 * SECOND)
+}
+
+impl Heartbeats for Kubelets {
+    fn has(&self, node: &str) -> bool {
+        self.next_ip.contains_key(node)
+    }
+
+    fn silent_since(&self, node: &str) -> Option<Time> {
+        match self.silent.iter().find(|s| s.node == node) {
+            Some(silent) => Some(silent.since),
+            None if self.next_ip.contains_key(node) => None,
+            None => Some(Time::default()),
+        }
+    }
+}
+
+impl Kubelets {
+    /// When this node's kubelet last renewed its Lease, which it does every quarter of 40 seconds; `None` without a kubelet.
+    pub fn renewed(&self, node: &str, now: Time) -> Option<Time> {
+        if !self.has(node) {
+            return None;
+        }
+        let until = self.silent_since(node).unwrap_or(now);
+        // A kubelet that has come back renews it at once, and continues from there.
+        let from = self.back.get(node).map_or(0, |back| back.0);
+        Some(Time(from + until.0.saturating_sub(from) / LEASE_US * LEASE_US))
+    }
+
+    /// Stops the kubelet; its last heartbeat was some time ago.
+    pub fn silence(&mut self, node: &str, now: Time) {
+        if self.silent.iter().all(|s| s.node != node) {
+            let since = Time(now.0 / self.heartbeat * self.heartbeat).max(self.back.get(node).copied().unwrap_or_default());
+            self.silent.push(Silent { node: node.into(), since, parked: Vec::new() });
+        }
+    }
+
+    /// Starts the kubelet again; returns its next jobs.
+    pub fn wake(&mut self, node: &str, now: Time, cause: Option<EntryId>) -> Vec<(Time, PodJob)> {
+        let Some(at) = self.silent.iter().position(|s| s.node == node) else { return Vec::new() };
+        let parked = self.silent.remove(at).parked;
+        self.back.insert(node.into(), now);
+        let mut jobs: Vec<(Time, PodJob)> = parked.into_iter().map(|job| (now, job)).collect();
+        for (uid, running) in self.pods.iter() {
+            if running.node == node {
+                jobs.push((now.after(COMPARE_US), PodJob { uid: *uid, step: PodStep::Report, cause }));
+            }
+        }
+        jobs
+    }
+
+    /// Adds a kubelet; returns the number of its node.
+    pub fn join(&mut self, node: &str) -> usize {
+        self.next_ip.insert(node.into(), 1);
+        self.registered += 1;
+        self.registered
+    }
+
+    /// Removes the kubelet for good, with the containers of its Pods.
+    pub fn leave(&mut self, node: &str) {
+        self.next_ip.remove(node);
+        self.back.remove(node);
+        self.silent.retain(|s| s.node != node);
+        self.pods.retain(|_, running| running.node != node);
+    }
+}

@@ -1,0 +1,256 @@
+//! The parts of a Pod's status that a kubelet writes.
+//!
+//! Models `pkg/kubelet/status/generate.go`.
+
+use super::containers::{After, after, ends, has_ended, is_sidecar, number_of, policy, seen};
+use k8s_model::pod::{ContainerState, ContainerStatus, Pod, PodCondition, PodIp, PodStatus, Running, Terminated, Waiting, image_parts};
+use k8s_model::{Str, Timestamp};
+use smol_str::format_smolstr;
+
+const NOT_READY: &str = "ContainersNotReady";
+
+/// A waiting state with a reason and a message.
+pub(super) fn waiting_for(reason: &'static str, message: &str) -> ContainerState {
+    ContainerState { waiting: Some(Box::new(Waiting { reason: Str::new_static(reason), message: message.into() })), ..Default::default() }
+}
+
+/// The order of the statuses of ephemeral containers: by name, whatever the order in the spec (`SortedContainerStatuses`).
+pub(super) fn sort(statuses: &mut [ContainerStatus]) {
+    k8s_model::sort::sort_by_key(statuses, |status| status.name.clone());
+}
+
+/// All containers wait: for their sandbox, or for the init containers.
+pub(super) fn waiting(pod: &mut Pod) {
+    let reason = if pod.spec.init_containers.is_empty() { "ContainerCreating" } else { "PodInitializing" };
+    let wait = |c: &k8s_model::pod::Container| ContainerStatus {
+        name: c.name.clone(),
+        image: (&c.image).into(),
+        started: Some(false),
+        state: waiting_for(reason, ""),
+        ..Default::default()
+    };
+    let spec = pod.spec.clone();
+    pod.status.container_statuses = spec.containers.iter().map(wait).collect();
+    pod.status.share_statuses();
+    pod.status.init_container_statuses = spec.init_containers.iter().map(wait).collect();
+    pod.status.phase = "Pending".into();
+}
+
+pub(super) fn set_ip(pod: &mut Pod, ip: Str) {
+    pod.status.pod_ips = vec![PodIp { ip: ip.clone() }].into();
+    pod.status.pod_ip = ip;
+}
+
+/// The container exists.
+fn identify(status: &mut ContainerStatus, image: &str, id: Str) {
+    let (repository, _) = image_parts(image);
+    let host = if repository.contains('/') { "" } else { "docker.io/library/" };
+    status.container_id = id;
+    status.image = image.into();
+    status.image_id = format_smolstr!("{host}{repository}@sha256:{:064}", 0).into();
+}
+
+/// The container runs.
+pub(super) fn run(status: &mut ContainerStatus, image: &str, id: Str, now: Timestamp, ready: bool) {
+    identify(status, image, id);
+    status.state = ContainerState { running: Some(Running { started_at: Some(now) }), ..Default::default() };
+    status.started = Some(true);
+    status.ready = ready;
+}
+
+/// The container has ended.
+pub(super) fn terminate(status: &mut ContainerStatus, code: i32, now: Timestamp) {
+    let started_at = status.state.running.as_ref().and_then(|r| r.started_at);
+    let reason = if code == 0 { "Completed" } else { "Error" };
+    let container_id = std::mem::take(&mut status.container_id);
+    status.state = ContainerState {
+        terminated: Some(Box::new(Terminated {
+            container_id,
+            exit_code: code,
+            reason: Str::new_static(reason),
+            started_at,
+            finished_at: Some(now),
+            ..Default::default()
+        })),
+        ..Default::default()
+    };
+    status.image_id = Default::default();
+    status.ready = false;
+    status.started = status.started.map(|_| false);
+}
+
+/// Moves the last termination of a container to `lastState`; `ended`: it terminates just now, with this exit code.
+pub(super) fn keep_end(status: &mut ContainerStatus, ended: Option<i32>, now: Timestamp) {
+    if let Some(code) = ended {
+        terminate(status, code, now);
+    }
+    if let Some(end) = status.state.terminated.take() {
+        status.last_state = ContainerState { terminated: Some(end), ..Default::default() };
+    }
+}
+
+/// Marks an init container as completed; a sidecar keeps running.
+pub(super) fn finish_init(pod: &mut Pod, n: usize, id: Str, now: Timestamp) {
+    let (Some(container), Some(status)) = (pod.spec.init_containers.get(n), pod.status.init_container_statuses.get_mut(n)) else { return };
+    identify(status, &container.image, id.clone());
+    status.ready = true;
+    if container.restart_policy == "Always" {
+        status.started = Some(true);
+        status.state = ContainerState { running: Some(Running { started_at: Some(now) }), ..Default::default() };
+        return;
+    }
+    status.started = Some(false);
+    let ended = Terminated {
+        container_id: id,
+        reason: Str::new_static("Completed"),
+        started_at: Some(now),
+        finished_at: Some(now),
+        ..Default::default()
+    };
+    status.state = ContainerState { terminated: Some(Box::new(ended)), ..Default::default() };
+}
+
+/// Sets the phase to Running once every container has been started.
+pub(super) fn begin_phase(pod: &mut Pod) {
+    let waits = |s: &ContainerStatus| s.state.waiting.is_some() && s.last_state.terminated.is_none();
+    let waits = pod.status.container_statuses.iter().any(waits);
+    pod.status.phase = if waits { "Pending".into() } else { "Running".into() };
+}
+
+/// Sets the terminal phase when all containers have ended for good: Failed if one failed, otherwise Succeeded. Sidecars and ephemeral
+/// containers end with them.
+pub(super) fn end_phase(pod: &mut Pod, now: Timestamp) {
+    let code = |i: u32| Some(seen(pod, i)?.state.terminated.as_ref()?.exit_code);
+    let codes: Vec<Option<i32>> = (0..pod.status.container_statuses.len() as u32).map(code).collect();
+    let over = |(i, code): (usize, &Option<i32>)| code.is_some_and(|code| after(pod, i as u32, code) == After::Nothing);
+    if !codes.iter().enumerate().all(over) {
+        return;
+    }
+    let PodStatus { init_container_statuses: init, ephemeral_container_statuses: ephemeral, .. } = &mut pod.status;
+    for status in init.iter_mut().chain(ephemeral.iter_mut()).filter(|status| status.state.running.is_some()) {
+        terminate(status, 0, now);
+    }
+    let failed = codes.iter().any(|code| *code != Some(0));
+    pod.status.phase = if failed { "Failed".into() } else { "Succeeded".into() };
+}
+
+/// Writes the status of stopped containers; those that never ran have `ContainerStatusUnknown`.
+pub(super) fn stop(pod: &mut Pod, now: Timestamp, generation: i64) {
+    let mut failed = false;
+    let ended = pod.is_terminal();
+    let policies: Vec<Str> =
+        pod.status.container_statuses.iter().map(|status| policy(pod, number_of(pod, &status.name).unwrap_or_default()).into()).collect();
+    // A container that would have been restarted is not found; init containers have completed.
+    let lost = |status: &ContainerStatus, policy: Option<&Str>| match &status.state.terminated {
+        Some(state) => !ended && policy.is_some_and(|policy| !ends(policy, state.exit_code)),
+        None => status.state.waiting.is_some(),
+    };
+    let before = pod.status.init_container_statuses.iter_mut().map(|status| (status, None));
+    let own = pod.status.container_statuses.iter_mut().zip(policies.iter().map(Some));
+    for (status, policy) in before.chain(own) {
+        if status.state.running.is_some() {
+            terminate(status, 0, now);
+        } else if lost(status, policy) {
+            failed = true;
+            status.state = ContainerState {
+                terminated: Some(Box::new(Terminated {
+                    exit_code: 137,
+                    reason: Str::new_static("ContainerStatusUnknown"),
+                    message: Str::new_static("The container could not be located when the pod was terminated"),
+                    ..Default::default()
+                })),
+                ..Default::default()
+            };
+        } else if status.state.terminated.as_ref().is_some_and(|t| t.exit_code != 0) {
+            failed = true;
+        }
+    }
+    for status in pod.status.ephemeral_container_statuses.iter_mut().filter(|status| status.state.running.is_some()) {
+        terminate(status, 0, now);
+    }
+    if !ended {
+        pod.status.phase = if failed { "Failed".into() } else { "Succeeded".into() };
+    }
+    set_conditions(pod, false, now, generation);
+}
+
+/// Derives the five conditions from the containers' states.
+pub(super) fn set_conditions(pod: &mut Pod, sandbox: bool, now: Timestamp, generation: i64) {
+    let spec = pod.spec.clone();
+    let ready = |name: &Str| pod.status.container_statuses.iter().any(|status| status.name == *name && status.ready);
+    let mut unready: Vec<&str> =
+        spec.containers.iter().map(|container| &container.name).filter(|name| !ready(name)).map(Str::as_str).collect();
+    let mut incomplete: Vec<&str> = Vec::new();
+    if !pod.status.init_container_statuses.is_empty() {
+        init_conditions(pod, &mut unready, &mut incomplete);
+    }
+    let ended = match pod.status.phase.as_str() {
+        "Succeeded" => Some("PodCompleted"),
+        "Failed" => Some("PodFailed"),
+        _ => None,
+    };
+    let ready = match ended {
+        Some(reason) => ("False", reason, String::new()),
+        None if unready.is_empty() => ("True", "", String::new()),
+        None => ("False", NOT_READY, format!("containers with unready status: [{}]", unready.join(" "))),
+    };
+    let initialized = match ended {
+        Some("PodCompleted") => ("True", "PodCompleted", String::new()),
+        _ if incomplete.is_empty() => ("True", "", String::new()),
+        _ => ("False", "ContainersNotInitialized", format!("containers with incomplete status: [{}]", incomplete.join(" "))),
+    };
+    let sandbox = (if sandbox && ended.is_none() { "True" } else { "False" }, "", String::new());
+    let scheduled = ("True", "", String::new());
+    let order = [
+        ("PodReadyToStartContainers", sandbox),
+        ("Initialized", initialized),
+        ("Ready", ready.clone()),
+        ("ContainersReady", ready),
+        ("PodScheduled", scheduled),
+    ];
+    let old = std::mem::take(&mut pod.status.conditions);
+    let is_ours = |kind: &str| order.iter().any(|(ours, _)| *ours == kind);
+    // Conditions of others, such as DisruptionTarget, stay.
+    let others = old.iter().filter(|c| !is_ours(&c.kind)).cloned();
+    // PodScheduled is set by the scheduler; a Pod created with a node name does not have it.
+    let scheduled = old.iter().any(|c| c.kind == "PodScheduled");
+    let ours = order.iter().filter(|(kind, _)| *kind != "PodScheduled" || scheduled).map(|(kind, (status, reason, message))| {
+        let since = old.iter().find(|c| c.kind == *kind && c.status == *status).and_then(|c| c.last_transition_time);
+        PodCondition {
+            kind: Str::new_static(kind),
+            status: Str::new_static(status),
+            reason: Str::new_static(reason),
+            message: message.as_str().into(),
+            last_transition_time: Some(since.unwrap_or(now)),
+            observed_generation: generation,
+            ..Default::default()
+        }
+    });
+    // Allocated at its final size: each Pod keeps several of these forever.
+    let mut all = Vec::with_capacity(old.len().max(order.len()));
+    all.extend(ours.chain(others));
+    pod.status.conditions = all.into();
+    pod.status.share_conditions();
+}
+
+/// Init containers count in both: sidecars must be started and ready, the others must have completed.
+fn init_conditions<'p>(pod: &'p Pod, unready: &mut Vec<&'p str>, incomplete: &mut Vec<&'p str>) {
+    let statuses = pod.spec.init_containers.iter().zip(&pod.status.init_container_statuses);
+    let (sidecars, others): (Vec<_>, Vec<_>) = statuses.partition(|(container, _)| is_sidecar(container));
+    let late = sidecars.iter().filter(|(_, status)| !status.ready).map(|(_, status)| status.name.as_str());
+    let mut all: Vec<&str> = late.collect();
+    all.append(unready);
+    *unready = all;
+    // Once a main container has started, initialization is complete.
+    if has_ended(pod) {
+        return;
+    }
+    let waits = |name: &Str| {
+        sidecars.iter().any(|(_, s)| s.name == *name && s.started != Some(true)) || others.iter().any(|(_, s)| s.name == *name && !s.ready)
+    };
+    *incomplete = names(&pod.status.init_container_statuses, |s| waits(&s.name));
+}
+
+fn names(statuses: &[ContainerStatus], which: impl Fn(&ContainerStatus) -> bool) -> Vec<&str> {
+    statuses.iter().filter(|s| which(s)).map(|s| s.name.as_str()).collect()
+}

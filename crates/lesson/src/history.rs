@@ -1,0 +1,323 @@
+//! What the cluster is like and what has happened to it since a step of a lesson began, read from the journal.
+//!
+//! Every instant of the journal is read once, whole and in order, however the clock was sliced: values over time do not depend on when
+//! they are asked for.
+
+use super::expr::{Aggregation, Expr, Expressions, Operator};
+use k8s_model::{Kind, Object, ObjectRef, Str, Time};
+use apiserver::journal::{Journal, Op, Record};
+use apiserver::Actor;
+use cluster::Sim;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// What an expression comes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// What is asked about does not exist.
+    Nothing,
+    /// A number.
+    Number(i64),
+    /// A text.
+    Text(Str),
+    /// Whether something is so.
+    Truth(bool),
+}
+
+impl Value {
+    /// Whether it is the truth value true.
+    pub fn is_true(&self) -> bool {
+        *self == Value::Truth(true)
+    }
+}
+
+/// As it is written into a caption; truth values and what does not exist are not.
+impl std::fmt::Display for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Value::Nothing => f.write_str("–"),
+            Value::Number(number) => write!(f, "{number}"),
+            Value::Text(text) => f.write_str(text),
+            Value::Truth(truth) => write!(f, "{truth}"),
+        }
+    }
+}
+
+/// What came of a value over time so far.
+#[derive(Clone, Debug)]
+struct Slot {
+    value: Value,
+    /// When it became that.
+    at: Time,
+}
+
+/// The cluster as the journal has it, and what has happened since a step began.
+#[derive(Clone, Debug, Default)]
+pub struct ObservedHistory {
+    /// Objects by key, without Events.
+    pub objects: BTreeMap<ObjectRef, Rc<Object>>,
+    /// Objects that were created since the step began.
+    pub created: Vec<Rc<Object>>,
+    /// Objects that are gone since the step began, as they were last.
+    pub deleted: Vec<Rc<Object>>,
+    /// The commands that the journal has of a person since the step began, or since its task did.
+    pub commands: Vec<Str>,
+    /// What a person entered in the console meanwhile, also what only looks.
+    pub entered: Vec<Str>,
+    /// What a person looked at since the step began.
+    pub looked: Vec<ObjectRef>,
+    /// When the step began.
+    pub began: Time,
+    /// The instant up to which the journal has been read.
+    pub now: Time,
+    /// Entries read.
+    read: usize,
+    /// Entries there were when the step began.
+    first: usize,
+    slots: Vec<Slot>,
+    over: Rc<Expressions>,
+    goal: Option<Goal>,
+}
+
+/// What a task is to reach, looked at after every instant.
+#[derive(Clone, Debug)]
+struct Goal {
+    check: Rc<Expr>,
+    /// When the task began, and how many entries there were.
+    since: Time,
+    first: usize,
+    reached: bool,
+}
+
+impl ObservedHistory {
+    /// Entries of the journal there were when the step began.
+    pub fn first(&self) -> usize {
+        self.first
+    }
+
+    /// A step begins now.
+    pub fn begin(&mut self, sim: &Sim, over: Rc<Expressions>) {
+        self.fold(sim.journal(), sim.now(), true);
+        self.first = self.read;
+        (self.created, self.deleted, self.commands, self.entered, self.looked) = Default::default();
+        (self.began, self.now, self.over, self.goal) = (sim.now(), sim.now(), over, None);
+        self.slots = Vec::new();
+        self.take();
+    }
+
+    /// A task begins now: what was entered before was the script's, or does not count.
+    pub fn ask(&mut self, sim: &Sim, check: Rc<Expr>) {
+        (self.commands, self.entered) = Default::default();
+        self.goal = Some(Goal { check, since: self.now, first: self.read, reached: false });
+        self.look_at_goal(Some(sim));
+    }
+
+    /// Whether the task that began was ever done since; what only the present tells is asked now.
+    pub fn is_reached(&mut self, sim: &Sim) -> bool {
+        self.look_at_goal(Some(sim));
+        self.goal.as_ref().is_some_and(|goal| goal.reached)
+    }
+
+    fn look_at_goal(&mut self, sim: Option<&Sim>) {
+        let Some(goal) = self.goal.as_ref().filter(|goal| !goal.reached && goal.since <= self.now) else { return };
+        let reached = self.eval(&goal.check.clone(), sim).is_true();
+        if let Some(goal) = &mut self.goal {
+            goal.reached = reached;
+        }
+    }
+
+    /// A value over time so far, and when it became that.
+    pub fn over(&self, at: usize) -> Option<(&Value, Time)> {
+        self.slots.get(at).map(|slot| (&slot.value, slot.at))
+    }
+
+    /// The history as it was after so many entries, of which `began.1` were there at its beginning.
+    pub fn of(journal: Journal<'_>, began: (Time, usize), over: Rc<Expressions>, to: Time) -> ObservedHistory {
+        let mut history = ObservedHistory::default();
+        history.fold(journal.first(began.1), began.0, true);
+        (history.created, history.deleted, history.commands) = Default::default();
+        (history.first, history.began, history.now, history.over) = (history.read, began.0, began.0, over);
+        history.take();
+        history.fold(journal, to, true);
+        history
+    }
+
+    /// Reads on to another end of the same journal.
+    pub fn read_on(&mut self, journal: Journal<'_>, to: Time) {
+        self.fold(journal, to, true);
+    }
+
+    /// What an expression comes to, where it does not ask what only the present tells.
+    pub fn value_then(&self, expr: &Expr) -> Value {
+        self.eval(expr, None)
+    }
+
+    /// Reads the journal again from its beginning: it is another one, up to an instant.
+    pub fn reread(&mut self, sim: &Sim) {
+        let journal = sim.journal();
+        let first = self.first.min(journal.len());
+        let old = std::mem::replace(self, ObservedHistory { began: self.began.min(sim.now()), first, ..ObservedHistory::default() });
+        self.fold(journal.first(first), self.began, true);
+        (self.created, self.deleted, self.commands) = Default::default();
+        (self.entered, self.looked, self.over, self.now) = (old.entered, old.looked, old.over, self.began);
+        self.goal = old.goal.map(|goal| Goal {
+            since: goal.since.min(sim.now()),
+            first: goal.first.min(journal.len()),
+            reached: false,
+            check: goal.check,
+        });
+        self.take();
+        self.advance(sim, false);
+    }
+
+    /// Whether the journal is shorter than what has been read of it.
+    pub fn is_ahead_of(&self, sim: &Sim) -> bool {
+        self.read > sim.journal().len()
+    }
+
+    /// Reads what has happened. An instant that may not be over yet is read with `through`, at the end of a step.
+    pub fn advance(&mut self, sim: &Sim, through: bool) {
+        self.fold(sim.journal(), sim.now(), through);
+    }
+
+    fn fold(&mut self, journal: Journal<'_>, to: Time, through: bool) {
+        let mut changed = false;
+        for entry in journal.from(self.read).iter() {
+            if entry.time > to || (entry.time == to && !through) {
+                break;
+            }
+            if changed && entry.time > self.now {
+                self.take();
+                changed = false;
+            }
+            (self.now, self.read) = (entry.time, self.read + 1);
+            match &entry.record {
+                Record::Write { op, object, .. } if object.kind != Kind::Event => {
+                    changed = true;
+                    match op {
+                        Op::Added => self.created.push(object.clone()),
+                        Op::Deleted => self.deleted.push(object.clone()),
+                        Op::Modified => {}
+                    }
+                    match op {
+                        Op::Deleted => drop(self.objects.remove(&object.key())),
+                        _ => drop(self.objects.insert(object.key(), object.clone())),
+                    }
+                }
+                // The commands of the script come before the task.
+                Record::Command(line) if entry.actor == Actor::USER && self.goal.as_ref().is_none_or(|goal| self.read > goal.first) => {
+                    self.commands.push(line.clone());
+                }
+                _ => {}
+            }
+        }
+        if changed {
+            self.take();
+        }
+        self.now = self.now.max(to);
+    }
+
+    /// Reads the values over time at the instant that has been read.
+    fn take(&mut self) {
+        let over = self.over.clone();
+        for (at, (over, expr)) in over.over.iter().enumerate() {
+            let value = self.eval(expr, None);
+            let truth = value.is_true();
+            let now = self.now;
+            let Some(slot) = self.slots.get_mut(at) else {
+                let value = match over {
+                    Aggregation::Max | Aggregation::Min => value,
+                    Aggregation::Ever | Aggregation::Always => Value::Truth(truth),
+                    Aggregation::Never => Value::Truth(!truth),
+                };
+                self.slots.push(Slot { value, at: now });
+                continue;
+            };
+            let next = match (over, &slot.value, &value) {
+                (Aggregation::Max, Value::Number(old), Value::Number(new)) if new <= old => continue,
+                (Aggregation::Min, Value::Number(old), Value::Number(new)) if new >= old => continue,
+                (Aggregation::Max | Aggregation::Min, _, Value::Nothing) => continue,
+                (Aggregation::Max | Aggregation::Min, ..) => value,
+                (Aggregation::Ever, ..) if truth => Value::Truth(true),
+                (Aggregation::Always, ..) if !truth => Value::Truth(false),
+                (Aggregation::Never, ..) if truth => Value::Truth(false),
+                _ => continue,
+            };
+            if slot.value != next {
+                *slot = Slot { value: next, at: now };
+            }
+        }
+        self.look_at_goal(None);
+    }
+
+    /// What an expression comes to, now and over what has been read.
+    pub fn value(&self, sim: &Sim, expr: &Expr) -> Value {
+        self.eval(expr, Some(sim))
+    }
+
+    /// Whether an expression holds.
+    pub fn holds(&self, sim: &Sim, expr: &Expr) -> bool {
+        self.value(sim, expr).is_true()
+    }
+
+    fn eval(&self, expr: &Expr, sim: Option<&Sim>) -> Value {
+        match expr {
+            Expr::Number(number) => Value::Number(*number),
+            Expr::Text(text) => Value::Text((&**text).into()),
+            Expr::Not(inner) => Value::Truth(!self.eval(inner, sim).is_true()),
+            Expr::Over(at) => self.slots.get(*at).map_or(Value::Nothing, |slot| slot.value.clone()),
+            Expr::Call(function, arguments) => (function.run)(self, sim, arguments),
+            Expr::Binary(operator, left, right) => {
+                let left = self.eval(left, sim);
+                match operator {
+                    Operator::And if !left.is_true() => Value::Truth(false),
+                    Operator::Or if left.is_true() => left,
+                    _ => join(*operator, left, self.eval(right, sim)),
+                }
+            }
+        }
+    }
+
+    /// Whether an expression can still come to hold: a value that must always have been so, and was not once, never will.
+    pub fn can_hold(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Binary(Operator::And, left, right) => self.can_hold(left) && self.can_hold(right),
+            Expr::Binary(Operator::Or, left, right) => self.can_hold(left) || self.can_hold(right),
+            Expr::Over(at) => {
+                let lasts = matches!(self.over.over.get(*at), Some((Aggregation::Always | Aggregation::Never, _)));
+                !lasts || self.slots.get(*at).is_none_or(|slot| slot.value.is_true())
+            }
+            _ => true,
+        }
+    }
+
+    /// When the first value over time within an expression became what it is.
+    pub fn since(&self, expr: &Expr) -> Option<Time> {
+        match expr {
+            Expr::Over(at) => self.slots.get(*at).map(|slot| slot.at),
+            Expr::Not(inner) => self.since(inner),
+            Expr::Binary(_, left, right) => self.since(left).or_else(|| self.since(right)),
+            _ => None,
+        }
+    }
+}
+
+fn join(operator: Operator, left: Value, right: Value) -> Value {
+    use Operator::{And, AtLeast, AtMost, Equal, Greater, Less, Minus, Or, Plus, Unequal};
+    let truth = match (operator, &left, &right) {
+        (Plus, Value::Number(left), Value::Number(right)) => return Value::Number(left.saturating_add(*right)),
+        (Minus, Value::Number(left), Value::Number(right)) => return Value::Number(left.saturating_sub(*right)),
+        (Plus | Minus, ..) => return Value::Nothing,
+        (And | Or, _, right) => right.is_true(),
+        // What does not exist equals nothing, and differs from everything.
+        (Equal, Value::Nothing, _) | (Equal, _, Value::Nothing) => false,
+        (Equal, left, right) => left == right,
+        (Unequal, left, right) => left != right || *left == Value::Nothing,
+        (Less, Value::Number(left), Value::Number(right)) => left < right,
+        (AtMost, Value::Number(left), Value::Number(right)) => left <= right,
+        (Greater, Value::Number(left), Value::Number(right)) => left > right,
+        (AtLeast, Value::Number(left), Value::Number(right)) => left >= right,
+        (Less | AtMost | Greater | AtLeast, ..) => false,
+    };
+    Value::Truth(truth)
+}

@@ -1,0 +1,419 @@
+//! The text of a lesson to a lesson, or to what is wrong with it and on which line.
+
+use super::expr::{Expr, ExprError, Expressions};
+use super::format::{Answers, CaptionPiece, Choice, Lesson, LessonStep, LessonTask, Predict, Text};
+use super::script::LONGEST;
+use controller_runtime::cluster::ClusterConfig;
+use cluster::loops;
+use i18n::{Message, msg};
+use kubectl::distance;
+use serde_json::{Map, Value as Json};
+use std::rc::Rc;
+
+/// The version of the format.
+pub const VERSION: i64 = 1;
+/// Steps of one lesson.
+const MAX_STEPS: usize = 200;
+
+/// What is wrong with a lesson.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Problem {
+    /// It is not YAML, or not a scenario's cluster or action: in their words.
+    Text(String),
+    /// A field is missing.
+    Missing(&'static str),
+    /// There is no such field here; the nearest one.
+    Unknown(String, Option<&'static str>),
+    /// Another type is expected: `text`, `list`, `number`.
+    Type(&'static str),
+    /// The version of the format is another one.
+    Version,
+    /// There is no such diagram.
+    NoView(String),
+    /// There is no such control loop.
+    NoLoop(String),
+    /// A question needs two answers or more, or a number.
+    NoAnswers,
+    /// Too many steps.
+    TooLong,
+    /// A field stands twice in one mapping.
+    Repeated(String),
+    /// A second document follows.
+    Second,
+    /// A value in a text has no end.
+    OpenHole,
+    /// What a step plays lasts too long.
+    Lasts,
+    /// An expression is wrong.
+    Expression(ExprError),
+}
+
+/// What is wrong, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LessonError {
+    /// The line, from 1.
+    pub line: usize,
+    /// The field.
+    pub path: String,
+    /// What is wrong with it.
+    pub problem: Problem,
+}
+
+impl LessonError {
+    /// In words.
+    pub fn message(&self) -> Message {
+        let what = match &self.problem {
+            Problem::Text(text) => Message::state(text),
+            Problem::Missing(field) => msg::lesson_missing(*field),
+            Problem::Unknown(field, None) => msg::lesson_unknown_field(field),
+            Problem::Unknown(field, Some(near)) => msg::lesson_unknown_field_near(field, *near),
+            Problem::Type("text") => msg::lesson_no_text(),
+            Problem::Type("list") => msg::lesson_no_list(),
+            Problem::Type("number") => msg::lesson_no_number(),
+            Problem::Type(_) => msg::lesson_no_mapping(),
+            Problem::Repeated(field) => msg::lesson_repeated(field),
+            Problem::Second => msg::lesson_second(),
+            Problem::OpenHole => msg::lesson_open_hole(),
+            Problem::Version => msg::lesson_version(VERSION),
+            Problem::NoView(view) => {
+                msg::lesson_no_view(view, Message::list(views::ALL.iter().map(|view| Message::name(view.id)).collect()))
+            }
+            Problem::NoLoop(name) => msg::lesson_no_loop(name),
+            Problem::NoAnswers => msg::lesson_no_answers(),
+            Problem::TooLong => msg::lesson_too_long(MAX_STEPS),
+            Problem::Lasts => msg::lesson_lasts(LONGEST.0 / 1000),
+            Problem::Expression(error) => of_expression(error),
+        };
+        if self.path.is_empty() { what } else { msg::lesson_at(&self.path, what) }
+    }
+}
+
+/// What is wrong with an expression, in words.
+pub fn of_expression(error: &ExprError) -> Message {
+    match error {
+        ExprError::Unexpected(token) if token.is_empty() => msg::lesson_expression_ends(),
+        ExprError::Unexpected(token) => msg::lesson_expression_unexpected(token),
+        ExprError::NoFunction(name, None) => msg::lesson_no_function(name),
+        ExprError::NoFunction(name, Some(near)) => msg::lesson_no_function_near(name, *near),
+        ExprError::Arguments(_, usage) => msg::lesson_arguments(*usage),
+        ExprError::OnlyNow(name) => msg::lesson_only_now(*name),
+        ExprError::Nested => msg::lesson_nested(),
+        ExprError::TooDeep => msg::lesson_too_deep(),
+        ExprError::TooLong => msg::lesson_expression_long(),
+    }
+}
+
+/// Whether a text is a lesson: its first field says so.
+pub fn is_lesson(text: &str) -> bool {
+    let mut lines = text
+        .trim_start_matches('\u{feff}')
+        .lines()
+        .map(str::trim_end)
+        .filter(|line| !line.is_empty() && !line.starts_with('#') && *line != "---");
+    lines.next().is_some_and(|line| line.starts_with("lesson:"))
+}
+
+/// Reads a lesson; all that is wrong with it otherwise.
+pub fn parse(text: &str) -> Result<Lesson, Vec<LessonError>> {
+    let read = manifest::parse(text.as_bytes());
+    if let Some(fault) = read.diagnostics.first() {
+        return Err(vec![LessonError { line: fault.line, path: String::new(), problem: Problem::Text(fault.fault.to_string()) }]);
+    }
+    let value = read.documents.first().map_or(Json::Null, |document| document.value.clone());
+    let mut reader = Reader::default();
+    let lesson = reader.lesson(&value);
+    let line = |path: &str| manifest::locate(text.as_bytes(), 0, path).map_or(1, |(line, ..)| line);
+    let mut faults: Vec<LessonError> =
+        reader.faults.into_iter().map(|(path, problem)| LessonError { line: line(&path), path, problem }).collect();
+    // In a manifest the last of equal fields counts; here it would be a step of which half is lost.
+    faults.extend(manifest::repeated(text.as_bytes()).map(|(line, key)| LessonError {
+        line,
+        path: String::new(),
+        problem: Problem::Repeated(key),
+    }));
+    faults.extend(read.documents.get(1).map(|more| LessonError { line: more.line, path: String::new(), problem: Problem::Second }));
+    if faults.is_empty() { Ok(lesson) } else { Err(faults) }
+}
+
+/// Reads values and notes what is wrong with them.
+#[derive(Default)]
+struct Reader {
+    faults: Vec<(String, Problem)>,
+    /// The expressions of the step that is read.
+    over: Expressions,
+}
+
+/// The fields of a lesson. `static/lesson.schema.json` has these and those below (`tests/lesson_schema.rs`).
+pub const LESSON: &[&str] = &["lesson", "title", "summary", "cluster", "seed", "steps"];
+/// Of a step.
+pub const STEP: &[&str] = &["say", "look", "view", "loop", "do", "predict", "task", "notes", "expect"];
+/// Of a question.
+pub const PREDICT: &[&str] = &["ask", "choices", "number", "because"];
+/// Of an answer to choose.
+pub const CHOICE: &[&str] = &["say", "if"];
+/// Of a task.
+pub const TASK: &[&str] = &["goal", "check", "hints", "about", "solution", "alternative", "wrong"];
+/// Of a text.
+pub const TEXT: &[&str] = &["en", "zh"];
+
+impl Reader {
+    fn fault(&mut self, path: &str, problem: Problem) {
+        self.faults.push((path.to_owned(), problem));
+    }
+
+    /// The fields of a mapping, of which no others are known than these.
+    fn fields<'v>(&mut self, value: &'v Json, path: &str, known: &[&'static str]) -> Option<&'v Map<String, Json>> {
+        let Some(map) = value.as_object() else {
+            self.fault(path, Problem::Type("mapping"));
+            return None;
+        };
+        for key in map.keys().filter(|key| !known.contains(&key.as_str())) {
+            let near = known.iter().map(|known| (distance(key, known), *known)).min().filter(|(edits, _)| *edits <= 2);
+            self.fault(&within(path, key), Problem::Unknown(key.clone(), near.map(|(_, known)| known)));
+        }
+        Some(map)
+    }
+
+    fn lesson(&mut self, value: &Json) -> Lesson {
+        let mut lesson =
+            Lesson { title: Text::default(), summary: Text::default(), cluster: ClusterConfig::default(), seed: 1, steps: Vec::new() };
+        let Some(map) = self.fields(value, "", LESSON) else { return lesson };
+        if map.get("lesson").and_then(Json::as_i64) != Some(VERSION) {
+            self.fault("lesson", Problem::Version);
+        }
+        lesson.title = self.needed_text(map, "title", "");
+        lesson.summary = self.text(map, "summary", "");
+        match map.get("seed").map(Json::as_u64) {
+            Some(Some(seed)) => lesson.seed = seed,
+            Some(None) => self.fault("seed", Problem::Type("number")),
+            None => {}
+        }
+        match scenario::cluster(map.get("cluster").unwrap_or(&Json::Null)) {
+            Ok(cluster) => lesson.cluster = cluster,
+            Err(words) => self.fault("cluster", Problem::Text(words)),
+        }
+        match map.get("steps") {
+            Some(Json::Array(steps)) if steps.len() > MAX_STEPS => self.fault("steps", Problem::TooLong),
+            Some(Json::Array(steps)) if !steps.is_empty() => {
+                lesson.steps = steps.iter().enumerate().map(|(at, step)| self.step(step, &format!("steps[{at}]"))).collect();
+            }
+            Some(Json::Array(_)) | None => self.fault("", Problem::Missing("steps")),
+            Some(_) => self.fault("steps", Problem::Type("list")),
+        }
+        lesson
+    }
+
+    fn step(&mut self, value: &Json, path: &str) -> LessonStep {
+        self.over = Expressions::default();
+        let mut step = LessonStep {
+            say: Text::default(),
+            look: None,
+            view: None,
+            control_loop: None,
+            actions: Rc::default(),
+            predict: None,
+            task: None,
+            notes: Text::default(),
+            expect: Vec::new(),
+            over: Rc::default(),
+        };
+        let Some(map) = self.fields(value, path, STEP) else { return step };
+        step.say = self.needed_text(map, "say", path);
+        step.look = self.word(map, "look", path).map(Into::into);
+        if let Some(word) = self.word(map, "view", path) {
+            step.view = views::by_id(word);
+            if step.view.is_none() {
+                self.fault(&within(path, "view"), Problem::NoView(word.to_owned()));
+            }
+        }
+        if let Some(word) = self.word(map, "loop", path) {
+            step.control_loop = loops::named(word).map(|of| of.name);
+            if step.control_loop.is_none() {
+                self.fault(&within(path, "loop"), Problem::NoLoop(word.to_owned()));
+            }
+        }
+        step.actions = self.actions(map, "do", path);
+        step.predict = map.get("predict").map(|predict| self.predict(predict, &within(path, "predict")));
+        step.task = map.get("task").map(|task| self.task(task, &within(path, "task")));
+        step.notes = self.text(map, "notes", path);
+        for (at, claim) in self.list(map, "expect", path).iter().enumerate() {
+            let at = within(path, &format!("expect[{at}]"));
+            step.expect.extend(self.expression(claim, &at));
+        }
+        step.over = Rc::new(std::mem::take(&mut self.over));
+        step
+    }
+
+    fn predict(&mut self, value: &Json, path: &str) -> Predict {
+        let mut predict = Predict { ask: Text::default(), answer: Answers::Choices(Vec::new()), because: Text::default() };
+        let Some(map) = self.fields(value, path, PREDICT) else { return predict };
+        predict.ask = self.needed_text(map, "ask", path);
+        predict.because = self.text(map, "because", path);
+        let choices = self.list(map, "choices", path);
+        match map.get("number") {
+            Some(number) if choices.is_empty() => {
+                if let Some(expr) = self.expression(number, &within(path, "number")) {
+                    predict.answer = Answers::Number(expr);
+                }
+            }
+            None if choices.len() > 1 => {
+                let all = choices.iter().enumerate().filter_map(|(at, choice)| self.choice(choice, &format!("{path}.choices[{at}]")));
+                predict.answer = Answers::Choices(all.collect());
+            }
+            _ => self.fault(path, Problem::NoAnswers),
+        }
+        predict
+    }
+
+    fn choice(&mut self, value: &Json, path: &str) -> Option<Choice> {
+        let map = self.fields(value, path, CHOICE)?;
+        let say = self.needed_text(map, "say", path);
+        Some(Choice { say, when: self.needed_expression(map, "if", path)? })
+    }
+
+    fn task(&mut self, value: &Json, path: &str) -> LessonTask {
+        let mut task = LessonTask {
+            goal: Text::default(),
+            check: Rc::new(Expr::Number(0)),
+            hints: Vec::new(),
+            about: None,
+            solution: Rc::default(),
+            alternative: Rc::default(),
+            wrong: Rc::default(),
+        };
+        let Some(map) = self.fields(value, path, TASK) else { return task };
+        task.goal = self.needed_text(map, "goal", path);
+        if let Some(check) = self.needed_expression(map, "check", path) {
+            task.check = Rc::new(check);
+        }
+        for (at, hint) in self.list(map, "hints", path).iter().enumerate() {
+            let hint = self.read_text(hint, &format!("{path}.hints[{at}]"));
+            task.hints.push(hint);
+        }
+        task.about = self.word(map, "about", path).map(Into::into);
+        task.solution = self.actions(map, "solution", path);
+        task.alternative = self.actions(map, "alternative", path);
+        task.wrong = self.actions(map, "wrong", path);
+        if task.solution.is_empty() {
+            self.fault(path, Problem::Missing("solution"));
+        }
+        task
+    }
+
+    fn list<'v>(&mut self, map: &'v Map<String, Json>, key: &str, path: &str) -> &'v [Json] {
+        match map.get(key) {
+            None | Some(Json::Null) => &[],
+            Some(Json::Array(list)) => list,
+            Some(_) => {
+                self.fault(&within(path, key), Problem::Type("list"));
+                &[]
+            }
+        }
+    }
+
+    fn word<'v>(&mut self, map: &'v Map<String, Json>, key: &str, path: &str) -> Option<&'v str> {
+        let word = map.get(key)?;
+        if !word.is_string() {
+            self.fault(&within(path, key), Problem::Type("text"));
+        }
+        word.as_str()
+    }
+
+    fn actions(&mut self, map: &Map<String, Json>, key: &str, path: &str) -> Rc<[scenario::ScenarioStep]> {
+        let mut all = Vec::new();
+        for (at, action) in self.list(map, key, path).iter().enumerate() {
+            match scenario::step(action) {
+                Ok(action) => all.push(action),
+                Err(words) => self.fault(&format!("{}[{at}]", within(path, key)), Problem::Text(words)),
+            }
+        }
+        let waits = all.iter().map(|action| if let scenario::ScenarioStep::Wait(scenario::Wait::For(span)) = action { *span } else { 0 });
+        if waits.fold(0, u64::saturating_add) > LONGEST.0 {
+            self.fault(&within(path, key), Problem::Lasts);
+        }
+        all.into()
+    }
+
+    fn needed_expression(&mut self, map: &Map<String, Json>, key: &'static str, path: &str) -> Option<Expr> {
+        match map.get(key) {
+            Some(text) => self.expression(text, &within(path, key)),
+            None => {
+                self.fault(path, Problem::Missing(key));
+                None
+            }
+        }
+    }
+
+    fn expression(&mut self, value: &Json, path: &str) -> Option<Expr> {
+        let Some(text) = value.as_str() else {
+            self.fault(path, Problem::Type("text"));
+            return None;
+        };
+        match self.over.read(text) {
+            Ok(expr) => Some(expr),
+            Err(error) => {
+                self.fault(path, Problem::Expression(error));
+                None
+            }
+        }
+    }
+
+    fn needed_text(&mut self, map: &Map<String, Json>, key: &'static str, path: &str) -> Text {
+        if !map.contains_key(key) {
+            self.fault(path, Problem::Missing(key));
+        }
+        self.text(map, key, path)
+    }
+
+    fn text(&mut self, map: &Map<String, Json>, key: &str, path: &str) -> Text {
+        map.get(key).map(|value| self.read_text(value, &within(path, key))).unwrap_or_default()
+    }
+
+    /// A text, or one for each language.
+    fn read_text(&mut self, value: &Json, path: &str) -> Text {
+        if let Some(text) = value.as_str() {
+            return Text { en: self.pieces(text, path), zh: Vec::new() };
+        }
+        let Some(map) = self.fields(value, path, TEXT) else { return Text::default() };
+        let mut of = |language: &'static str| match map.get(language) {
+            Some(Json::String(text)) => self.pieces(text, &within(path, language)),
+            Some(_) => {
+                self.fault(&within(path, language), Problem::Type("text"));
+                Vec::new()
+            }
+            None => Vec::new(),
+        };
+        let (en, zh) = (of("en"), of("zh"));
+        if en.is_empty() {
+            self.fault(path, Problem::Missing("en"));
+        }
+        Text { en, zh }
+    }
+
+    fn pieces(&mut self, text: &str, path: &str) -> Vec<CaptionPiece> {
+        let mut all = Vec::new();
+        let mut rest = text.trim();
+        while let Some((before, after)) = rest.split_once("{{") {
+            let Some((hole, next)) = after.split_once("}}") else {
+                self.fault(path, Problem::OpenHole);
+                break;
+            };
+            if !before.is_empty() {
+                all.push(CaptionPiece::Plain(before.into()));
+            }
+            match self.over.read(hole) {
+                Ok(expr) => all.push(CaptionPiece::Hole(expr)),
+                Err(error) => self.fault(path, Problem::Expression(error)),
+            }
+            rest = next;
+        }
+        if !rest.is_empty() {
+            all.push(CaptionPiece::Plain(rest.into()));
+        }
+        all
+    }
+}
+
+fn within(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+}

@@ -1,0 +1,120 @@
+//! Autoscalers and disruption budgets, and what they are about.
+
+use super::scope::{id, text};
+use k8s_model::kind::api_group;
+use k8s_model::policy::{BudgetSpec, BudgetStatus};
+use k8s_model::selector::LabelSelector;
+use k8s_model::{Body, Kind, Labels, Object, Str, Uid};
+use i18n::{Message, msg};
+use crate::model::{Pod, Policy, Root};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// Finds the workload whose Pods a budget selects, for many budgets.
+pub(super) struct BudgetTargets<'a> {
+    /// One Pod of each owner for each set of labels, and every Pod without an owner, by each of its labels that a budget names.
+    labelled: BTreeMap<String, Vec<Target<'a>>>,
+    /// The same Pods, where a budget names no label.
+    all: Vec<Target<'a>>,
+}
+
+/// A Pod, and the uid of the workload that it is of.
+#[derive(Clone, Copy)]
+struct Target<'a> {
+    pod: &'a Pod,
+    workload: Option<&'a str>,
+}
+
+impl<'a> BudgetTargets<'a> {
+    pub fn new(budgets: &[Rc<Object>], trees: &'a [Root]) -> BudgetTargets<'a> {
+        let selectors: Vec<LabelSelector> = budgets.iter().filter_map(|budget| BudgetSpec::of(budget).selector).collect();
+        let named = selectors.iter().flat_map(|selector| selector.match_labels.iter());
+        let mut labelled: BTreeMap<String, Vec<Target>> = k8s_model::sort::tree(named.map(|label| (pair(label), Vec::new())));
+        let wants_all = selectors.iter().any(|selector| selector.match_labels.is_empty());
+        let mut all = Vec::new();
+        for root in trees {
+            let workload = root.controller.as_deref().map(|of| of.id.uid.as_str());
+            for pods in root.groups.iter().map(|group| &group.pods) {
+                let mut last: Option<&Rc<Pod>> = None;
+                // Pods without an owner stand each for itself, in one block.
+                let alike = |a: &Pod, b: &Pod| !a.owner.is_empty() && Rc::ptr_eq(&a.labels, &b.labels);
+                for pod in pods.iter().filter(|pod| !last.replace(pod).is_some_and(|last| alike(last, pod))) {
+                    let target = Target { pod, workload };
+                    if wants_all {
+                        all.push(target);
+                    }
+                    for label in pod.labels.iter() {
+                        if let Some(targets) = labelled.get_mut(label.as_str()) {
+                            targets.push(target);
+                        }
+                    }
+                }
+            }
+        }
+        BudgetTargets { labelled, all }
+    }
+
+    /// The uid of the workload, or of a Pod without one: of the first by name where a budget selects the Pods of several.
+    pub fn of(&self, budget: &Object) -> Option<String> {
+        let selector = BudgetSpec::of(budget).selector?;
+        let labels = |pod: &Pod| {
+            let pairs = pod.labels.iter().filter_map(|label| label.split_once('='));
+            Labels::new(k8s_model::sort::tree(pairs.map(|(key, value)| (key.into(), value.into()))))
+        };
+        let selects = |target: &&Target| target.pod.id.namespace == budget.meta.namespace && selector.matches(&labels(target.pod));
+        let labelled = |label| self.labelled.get(&pair(label)).map_or(&[][..], Vec::as_slice);
+        // The label that fewest have.
+        let near = selector.match_labels.iter().map(labelled).min_by_key(|targets| targets.len()).unwrap_or(&self.all);
+        let first = near.iter().filter(selects).min_by(|a, b| a.pod.id.name.cmp(&b.pod.id.name))?;
+        Some(first.workload.unwrap_or(&first.pod.id.uid).to_owned())
+    }
+}
+
+/// A label as Pods hold it.
+fn pair((key, value): (&Str, &Str)) -> String {
+    format!("{key}={value}")
+}
+
+/// An autoscaler. `uid_of`: the uid of the workload of a kind and a name in its namespace.
+pub(super) fn scaler(object: &Object, uid_of: &dyn Fn(Kind, &str) -> Option<Uid>) -> Policy {
+    let of = |part: &str, path: &str| field(object, part, path);
+    let (kind, name) = (of("spec", "/scaleTargetRef/kind"), of("spec", "/scaleTargetRef/name"));
+    let least = Some(of("spec", "/minReplicas")).filter(|least| !least.is_empty()).unwrap_or_else(|| "1".to_string());
+    // The first metric of the two kinds that are known here.
+    let source = if of("spec", "/metrics/0/type") == "ContainerResource" { "containerResource" } else { "resource" };
+    let now = of("status", &["/currentMetrics/0/", source, "/current/averageUtilization"].concat());
+    let goal = of("spec", &["/metrics/0/", source, "/target/averageUtilization"].concat());
+    let what = of("spec", &["/metrics/0/", source, "/name"].concat());
+    let target = Kind::from_group_kind(api_group(&of("spec", "/scaleTargetRef/apiVersion")), &kind).and_then(|kind| uid_of(kind, &name));
+    Policy {
+        id: id(object),
+        form: msg::policy_range(least, of("spec", "/maxReplicas")),
+        words: match (now.is_empty(), goal.is_empty()) {
+            (false, false) => msg::policy_metric(what, format!("{now}%"), format!("{goal}%")),
+            (true, false) => msg::policy_no_metric(what, format!("{goal}%")),
+            _ => msg::policy_scales(kind, name),
+        },
+        refuses: Message::default(),
+        target: target.map(|uid| uid.to_string()).unwrap_or_default(),
+    }
+}
+
+/// A disruption budget, and the uid of the workload it is about.
+pub(super) fn budget(object: &Object, target: Option<String>) -> Policy {
+    let number = |path: &str| field(object, "status", path).parse().unwrap_or(0);
+    Policy {
+        id: id(object),
+        form: msg::policy_evictions(number("/disruptionsAllowed")),
+        words: match BudgetStatus::of(object).observed_generation {
+            0 => msg::policy_unobserved(),
+            _ => msg::policy_healthy(number("/currentHealthy"), number("/desiredHealthy")),
+        },
+        refuses: Message::default(),
+        target: target.unwrap_or_default(),
+    }
+}
+
+fn field(object: &Object, part: &str, path: &str) -> String {
+    let Body::Other(body) = &object.body else { return String::new() };
+    text(body.get(part).and_then(|part| part.pointer(path)))
+}

@@ -1,0 +1,327 @@
+//! What differs between two states of objects, field by field: what applying a manifest would change, and what
+//! happened between two instants.
+
+use k8s_model::meta::LAST_APPLIED;
+use k8s_model::{Kind, Object, ObjectRef};
+use apiserver::{Journal, Op};
+use i18n::format::middle;
+use i18n::{Message, msg};
+use k8s_model::sort;
+use serde_json::Value;
+use std::rc::Rc;
+
+/// A field that differs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangedField {
+    /// `spec.template.spec.containers[nginx].image`
+    pub path: String,
+    /// What it was; nothing if it was not set.
+    pub from: Option<String>,
+    /// What it is; nothing if it is not set.
+    pub to: Option<String>,
+}
+
+impl ChangedField {
+    /// Whether it says that the object is being deleted.
+    pub fn is_deletion(&self) -> bool {
+        self.path == "metadata.deletionTimestamp" && self.to.is_some()
+    }
+
+    /// Whether the field is shown first; status counters and fields written by the system are only shown on request.
+    pub fn is_key(&self, kind: Kind) -> bool {
+        let told = |of: &[&str]| of.iter().any(|end| self.path.ends_with(end));
+        match kind {
+            _ if self.is_technical() => false,
+            // What a person has put there has another name, and what labels and selectors say is theirs.
+            _ if self.path.starts_with("metadata.annotations.") && self.path.contains("kubernetes.io/") => false,
+            // They follow from the Pods.
+            Kind::EndpointSlice | Kind::Endpoints => false,
+            _ if !self.path.starts_with("status.") => true,
+            Kind::Pod => told(&["status.phase", "conditions[Ready].status", ".restartCount", ".waiting.reason"]),
+            Kind::Node => told(&["conditions[Ready].status"]),
+            Kind::PersistentVolumeClaim | Kind::PersistentVolume => told(&["status.phase"]),
+            // What a set counts follows from its Pods, which are there themselves.
+            Kind::ReplicaSet => false,
+            Kind::DaemonSet => told(&["status.numberReady"]),
+            Kind::Job => told(&["status.succeeded", "status.failed"]),
+            _ if self.path.contains(".conditions[") => told(&["].status"]),
+            _ => told(&["status.readyReplicas", "status.desiredReplicas", "status.phase"]),
+        }
+    }
+
+    /// Whether the field is internal bookkeeping: identity, write counters, times.
+    pub fn is_technical(&self) -> bool {
+        let last = self.path.rsplit('.').next().unwrap_or("");
+        if self.is_deletion() {
+            return false;
+        }
+        matches!(last, "uid" | "resourceVersion" | "observedGeneration" | "containerID" | "imageID" | "deletionGracePeriodSeconds")
+            || ["Time", "Timestamp", "-time"].iter().any(|end| last.ends_with(end))
+    }
+}
+
+/// An object that differs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Which.
+    pub key: ObjectRef,
+    /// Came, went, or changed.
+    pub op: Op,
+    /// What is different in it, if it changed.
+    pub fields: Vec<ChangedField>,
+}
+
+impl Change {
+    /// Whether a person probably made it, judging by kind and fields: people also label objects and cordon nodes that controllers mostly
+    /// write. Labels of Kubernetes' own are the system's.
+    pub fn is_by_person(&self) -> bool {
+        let label = |path: &str| path.starts_with("metadata.labels") && !path.contains("kubernetes.io/");
+        let own = |field: &ChangedField| field.path == "spec.unschedulable" || label(&field.path);
+        rank(self.key.kind) == 0 || self.op == Op::Modified && self.fields.iter().any(own)
+    }
+}
+
+/// Maximum number of fields listed per object.
+const MAX_FIELDS: usize = 40;
+/// Longer values are cut: two of them to where they differ, one in its middle.
+const MAX_VALUE_CHARS: usize = 60;
+const MAX_LONE_VALUE_CHARS: usize = 160;
+/// What two long values have in common before they differ, of which so much is shown.
+const MAX_COMMON_CHARS: usize = 12;
+/// Fields that every write changes, and kubectl's own bookkeeping.
+const IGNORED_FIELDS: [&str; 3] = ["metadata.resourceVersion", "metadata.generation", "metadata.managedFields"];
+
+fn is_dull(path: &str) -> bool {
+    IGNORED_FIELDS.contains(&path) || path.strip_prefix("metadata.annotations.") == Some(LAST_APPLIED)
+}
+
+/// The fields in which two objects differ.
+pub fn fields(before: &Object, after: &Object) -> Vec<ChangedField> {
+    let mut out = Vec::new();
+    compare(&mut String::new(), Some(&before.to_value()), Some(&after.to_value()), &mut out);
+    out
+}
+
+fn compare(path: &mut String, before: Option<&Value>, after: Option<&Value>, out: &mut Vec<ChangedField>) {
+    if before == after || out.len() >= MAX_FIELDS || is_dull(path) {
+        return;
+    }
+    match (before, after) {
+        (Some(Value::Object(a)), Some(Value::Object(b))) => {
+            let mut keys: Vec<&String> = a.keys().chain(b.keys().filter(|key| !a.contains_key(*key))).collect();
+            sort::sort(&mut keys);
+            for key in keys {
+                let dot = if path.is_empty() { "" } else { "." };
+                within(path, &[dot, key].concat(), a.get(key), b.get(key), out);
+            }
+        }
+        (Some(Value::Array(a)), Some(Value::Array(b))) => {
+            let (old, new) = (names(a), names(b));
+            for (at, name) in old.iter().enumerate() {
+                let same = new.iter().position(|other| other == name);
+                within(path, &["[", name, "]"].concat(), a.get(at), same.and_then(|same| b.get(same)), out);
+            }
+            for (at, name) in new.iter().enumerate().filter(|(_, name)| !old.contains(name)) {
+                within(path, &["[", name, "]"].concat(), None, b.get(at), out);
+            }
+        }
+        (Some(from), Some(to)) => {
+            let (from, to) = differing(&text(from), &text(to));
+            out.push(ChangedField { path: path.clone(), from: Some(from), to: Some(to) });
+        }
+        _ => {
+            let lone = |value: &Value| middle(&text(value), MAX_LONE_VALUE_CHARS);
+            out.push(ChangedField { path: path.clone(), from: before.map(lone), to: after.map(lone) });
+        }
+    }
+}
+
+fn within(path: &mut String, step: &str, before: Option<&Value>, after: Option<&Value>, out: &mut Vec<ChangedField>) {
+    let length = path.len();
+    path.push_str(step);
+    compare(path, before, after, out);
+    path.truncate(length);
+}
+
+/// The keys of a list's elements: their names, types or other identifying fields, or else their indexes.
+fn names(list: &[Value]) -> Vec<String> {
+    let name = |element: &Value| {
+        let found = ["/name", "/type", "/targetRef/name"].iter().find_map(|key| element.pointer(key).and_then(Value::as_str));
+        found.filter(|name| !name.is_empty()).map(str::to_string)
+    };
+    let all: Option<Vec<String>> = list.iter().map(name).collect();
+    all.unwrap_or_else(|| (0..list.len()).map(|at| at.to_string()).collect())
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_string)
+}
+
+/// Two values as they are shown: of long ones what they begin with in common is left out.
+fn differing(from: &str, to: &str) -> (String, String) {
+    let common = from.chars().zip(to.chars()).take_while(|(a, b)| a == b).count();
+    let longest = from.chars().count().max(to.chars().count());
+    let skipped = if longest > MAX_VALUE_CHARS { common.saturating_sub(MAX_COMMON_CHARS) } else { 0 };
+    let shown = |value: &str| {
+        let rest: String = value.chars().skip(skipped).collect();
+        middle(&if skipped > 0 { ["…", &rest].concat() } else { rest }, MAX_VALUE_CHARS)
+    };
+    (shown(from), shown(to))
+}
+
+/// Fields that are named where there is no room for all.
+const MAX_NAMED_FIELDS: usize = 4;
+
+/// The fields that a person would change on purpose, of what is changed: each with its own name, and with its object where there are several,
+/// or others beside it (`among_others`).
+pub fn brief(changes: &[Change], among_others: bool) -> Vec<Message> {
+    let wanted = |field: &&ChangedField| ["spec.", "data.", "stringData."].iter().any(|part| field.path.starts_with(part));
+    let changed = changes.iter().filter(|change| change.op == Op::Modified);
+    let fields: Vec<(&ObjectRef, &ChangedField)> = changed
+        .flat_map(|change| change.fields.iter().filter(|field| field.is_key(change.key.kind)).map(|field| (&change.key, field)))
+        .filter(|(_, field)| wanted(field))
+        .collect();
+    let several = among_others || fields.windows(2).any(|pair| pair[0].0 != pair[1].0);
+    let said = |value: &Option<String>| value.as_ref().map_or_else(msg::field_not_set, Message::name);
+    let told = |(key, field): &(&ObjectRef, &ChangedField)| {
+        let own = field.path.rsplit('.').next().unwrap_or(&field.path);
+        let name = if several { format!("{} {} {own}", key.kind.name(), key.name) } else { own.to_owned() };
+        msg::plan_field(name, said(&field.from), said(&field.to))
+    };
+    let more = fields.len().saturating_sub(MAX_NAMED_FIELDS);
+    let mut told: Vec<Message> = fields.iter().take(MAX_NAMED_FIELDS).map(told).collect();
+    if more > 0 {
+        told.push(msg::summary_more(more));
+    }
+    told
+}
+
+/// The net effect of journal entries: each object once, compared before the first and after the last entry.
+pub fn written(entries: Journal<'_>) -> Vec<Change> {
+    // Before, and after.
+    type Pair = (Option<Rc<Object>>, Option<Rc<Object>>);
+    let mut found: Vec<Pair> = Vec::new();
+    for entry in entries.iter() {
+        let apiserver::Record::Write { op, object, before } = &entry.record else { continue };
+        if object.kind == k8s_model::Kind::Event {
+            continue;
+        }
+        let now = (*op != Op::Deleted).then(|| object.clone());
+        let known = found.iter_mut().find(|(was, is)| was.iter().chain(is.iter()).any(|other| other.meta.uid == object.meta.uid));
+        match known {
+            Some((_, is)) => *is = now,
+            None => found.push((before.clone(), now)),
+        }
+    }
+    found.iter().filter_map(|(was, is)| change(was.as_ref(), is.as_ref(), true)).collect()
+}
+
+/// What differs between two instants: what is new, what is gone, what changed. Fields are read for the first `detail`.
+pub fn between(before: &[Rc<Object>], after: &[Rc<Object>], detail: usize) -> Vec<Change> {
+    let sorted = |objects: &[Rc<Object>]| {
+        let mut all: Vec<Rc<Object>> = objects.to_vec();
+        sort::sort_by(&mut all, order_of);
+        all
+    };
+    let (before, after) = (sorted(before), sorted(after));
+    let (mut i, mut j, mut out) = (0, 0, Vec::new());
+    while i < before.len() || j < after.len() {
+        let side = match (before.get(i), after.get(j)) {
+            (Some(a), Some(b)) => order_of(a, b),
+            (Some(_), None) => std::cmp::Ordering::Less,
+            _ => std::cmp::Ordering::Greater,
+        };
+        let was = before.get(i).filter(|_| side.is_le());
+        let is = after.get(j).filter(|_| side.is_ge());
+        let found = change(was, is, out.len() < detail);
+        // An object that was changed back is not listed.
+        out.extend(found.filter(|change| change.op != Op::Modified || !change.fields.is_empty() || out.len() >= detail));
+        i += usize::from(side.is_le());
+        j += usize::from(side.is_ge());
+    }
+    out
+}
+
+/// Sort rank: kinds that users write first, then those created from them, then Pods, then kinds that mostly controllers write.
+fn rank(kind: Kind) -> u8 {
+    match kind {
+        Kind::ReplicaSet | Kind::Job => 1,
+        Kind::Pod => 2,
+        Kind::EndpointSlice
+        | Kind::Endpoints
+        | Kind::Lease
+        | Kind::Node
+        | Kind::PersistentVolume
+        | Kind::ControllerRevision
+        | Kind::Event => 3,
+        _ => 0,
+    }
+}
+
+/// How all that differ are sorted; one that came under the name of another stands beside it.
+fn place(kind: Kind, namespace: &str, name: &str, than: (Kind, &str, &str)) -> std::cmp::Ordering {
+    (rank(kind), kind, namespace, name).cmp(&(rank(than.0), than.0, than.1, than.2))
+}
+
+fn order_of(a: &Rc<Object>, b: &Rc<Object>) -> std::cmp::Ordering {
+    place(a.kind, &a.meta.namespace, &a.meta.name, (b.kind, &b.meta.namespace, &b.meta.name)).then_with(|| a.meta.uid.cmp(&b.meta.uid))
+}
+
+/// What happened to the object with a name, in the result of [`between`]; one replaced under the same name counts as modified.
+pub fn fate(all: &[Change], (kind, namespace, name): (Kind, &str, &str)) -> Option<Op> {
+    let order = |change: &Change| place(change.key.kind, &change.key.namespace, &change.key.name, (kind, namespace, name));
+    let from = all.partition_point(|change| order(change).is_lt());
+    let own: Vec<Op> = all[from..].iter().take_while(|change| order(change).is_eq()).map(|change| change.op).collect();
+    match own[..] {
+        [] => None,
+        [only] => Some(only),
+        _ => Some(Op::Modified),
+    }
+}
+
+/// Groups changes shown together: a single one, two with the same name, or many similar ones that are only counted.
+pub fn together(all: &[Change]) -> Vec<&[Change]> {
+    let named = |a: &Change, b: &Change| a.key == b.key;
+    // What one owner has made is called alike but for its end.
+    let family = |change: &Change| change.key.name.rfind('-').map_or(0, |at| at + 1);
+    let alike = |a: &Change, b: &Change| {
+        let same = (a.key.kind, &a.key.namespace, a.op) == (b.key.kind, &b.key.namespace, b.op);
+        same && a.op != Op::Modified && family(a) > 0 && a.key.name[..family(a)] == b.key.name[..family(b)]
+    };
+    let mut out: Vec<&[Change]> = Vec::new();
+    let mut left = all;
+    while let Some(first) = left.first() {
+        let run = left.windows(2).take_while(|pair| alike(&pair[0], &pair[1]) && !named(&pair[0], &pair[1])).count() + 1;
+        // The last of them may be one half of what was replaced.
+        let run = run - usize::from(run < left.len() && named(&left[run - 1], &left[run]));
+        let pair = left.get(1).is_some_and(|next| named(first, next));
+        let many = if pair {
+            2
+        } else if run > MAX_LISTED_ALIKE {
+            run
+        } else {
+            1
+        };
+        let (these, rest) = left.split_at(many);
+        out.push(these);
+        left = rest;
+    }
+    out
+}
+
+/// More added or removed objects of a kind than this are shown in one line.
+const MAX_LISTED_ALIKE: usize = 3;
+
+fn change(was: Option<&Rc<Object>>, is: Option<&Rc<Object>>, detail: bool) -> Option<Change> {
+    let (op, object) = match (was, is) {
+        (None, Some(is)) => (Op::Added, is),
+        (Some(was), None) => (Op::Deleted, was),
+        (Some(was), Some(is)) if !Rc::ptr_eq(was, is) && was.meta.resource_version != is.meta.resource_version => (Op::Modified, is),
+        _ => return None,
+    };
+    let fields = match (was, is) {
+        (Some(was), Some(is)) if detail => fields(was, is),
+        _ => Vec::new(),
+    };
+    Some(Change { key: object.key(), op, fields })
+}

@@ -1,0 +1,122 @@
+//! Faults in watches and loops at random instants of a run, by its seed: what a control loop must survive.
+
+use k8s_model::time::{MS, SECOND};
+use k8s_model::{Kind, Time};
+use cluster::Sim;
+use sim_core::rng::Rng;
+
+/// What ends the faults that last.
+pub const ENDS: &[&str] = &["slow kube-controller-manager none", "slow kube-scheduler none"];
+const NEVER: Time = Time(u64::MAX);
+/// The disturbance ends after so many faults.
+const MOST: u32 = 1_000;
+/// Half of the gaps between two faults are shorter than this, by the run.
+const GAPS: [u64; 4] = [500 * MS, 2 * SECOND, 8 * SECOND, 30 * SECOND];
+const COMPONENTS: [&str; 3] = ["kube-controller-manager", "kube-scheduler", "kubelet"];
+const KINDS: [Kind; 10] = [
+    Kind::Pod,
+    Kind::ReplicaSet,
+    Kind::Deployment,
+    Kind::StatefulSet,
+    Kind::DaemonSet,
+    Kind::Job,
+    Kind::PodDisruptionBudget,
+    Kind::PersistentVolumeClaim,
+    Kind::Node,
+    Kind::EndpointSlice,
+];
+const DELAYS: [&str; 5] = ["50ms", "500ms", "2s", "5s", "20s"];
+const SLOW: [&str; 4] = ["20ms", "100ms", "500ms", "2s"];
+
+/// Faults still to come.
+#[derive(Clone, Debug)]
+pub struct Disturbance {
+    rng: Rng,
+    gap: u64,
+    left: u32,
+    /// A loop that is slow, until the fault after this one.
+    slow: Option<String>,
+    /// The faults, if they are known, the last first.
+    given: Option<Vec<(Time, String)>>,
+    /// When the next fault is injected.
+    pub next: Time,
+}
+
+impl Disturbance {
+    /// By a seed; names are drawn from another sequence of it.
+    pub fn new(seed: u64) -> Disturbance {
+        let mut rng = Rng::new(!seed);
+        let gap = GAPS[rng.below(GAPS.len() as u64) as usize];
+        let next = Time(rng.below(2 * gap));
+        Disturbance { rng, gap, left: MOST, slow: None, given: None, next }
+    }
+
+    /// Of faults that are known, in their order.
+    pub fn of(faults: &[(Time, String)]) -> Disturbance {
+        let given: Vec<(Time, String)> = faults.iter().rev().cloned().collect();
+        let next = given.last().map_or(NEVER, |(at, _)| *at);
+        Disturbance { given: Some(given), next, ..Disturbance::new(0) }
+    }
+
+    fn pick(&mut self, of: &[&'static str]) -> &'static str {
+        of[self.rng.below(of.len() as u64) as usize]
+    }
+
+    /// The fault of this instant, in the words of a scenario.
+    pub fn draw(&mut self, sim: &Sim) -> Option<String> {
+        let Some(given) = &mut self.given else { return Some(self.random(sim)) };
+        let (_, line) = given.pop()?;
+        self.next = given.last().map_or(NEVER, |(at, _)| *at);
+        Some(line)
+    }
+
+    fn random(&mut self, sim: &Sim) -> String {
+        self.left = self.left.saturating_sub(1);
+        let gap = 1 + self.rng.below(2 * self.gap);
+        self.next = if self.left == 0 { NEVER } else { sim.now().after(gap) };
+        if let Some(slow) = self.slow.take().filter(|_| self.rng.below(2) == 0) {
+            return format!("slow {slow} none");
+        }
+        let present: Vec<&'static str> =
+            KINDS.iter().filter(|kind| sim.list(**kind).next().is_some()).map(|kind| kind.info().plural).collect();
+        let (kind, component) = (self.pick(if present.is_empty() { &["pods"] } else { &present }), self.pick(&COMPONENTS));
+        match self.rng.below(10) {
+            0..=2 => format!("lose {kind} {component}"),
+            3..=5 => format!("delay {kind} {} {component}", self.pick(&DELAYS)),
+            6 | 7 => {
+                let loops: Vec<&'static str> =
+                    sim.queues().map(|(name, _)| name).chain(["kube-scheduler", "kube-controller-manager"]).collect();
+                let slow = self.pick(&loops);
+                self.slow = Some(slow.to_owned());
+                format!("slow {slow} {}", self.pick(&SLOW))
+            }
+            8 => format!("restart {component}"),
+            _ => format!("conflict {kind}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use controller_runtime::cluster::ClusterConfig;
+
+    #[test]
+    fn every_fault_is_understood_and_follows_from_the_seed() {
+        let drawn = |seed: u64| -> Vec<String> {
+            let (mut sim, mut disturbance) = (Sim::new(ClusterConfig::default(), 1), Disturbance::new(seed));
+            let one = |_| {
+                sim.advance(disturbance.next, usize::MAX);
+                let line = disturbance.draw(&sim).unwrap();
+                assert_eq!(sim.fault(&line), Ok(()), "{line}");
+                format!("{} {line}", sim.now().0)
+            };
+            (0..200).map(one).collect()
+        };
+        assert_eq!(drawn(7), drawn(7));
+        assert_ne!(drawn(7), drawn(8));
+        for word in ["lose", "delay", "slow", "restart", "conflict"] {
+            assert!(drawn(7).iter().any(|line| line.contains(word)), "{word}");
+        }
+    }
+}

@@ -1,0 +1,362 @@
+//! Runs a scenario: its steps one after the other, in virtual time.
+
+use crate::disturb;
+use super::disturb::Disturbance;
+use super::names::resolve;
+use super::parse::{Scenario, ScenarioStep, Wait};
+use k8s_model::Time;
+use k8s_model::time::{MS, SECOND};
+use cluster::Sim;
+use cluster::fault::FaultError;
+use kubectl::{Beside, BesideAct, Progress, Session};
+use kubectl::parse::split;
+
+/// What a command line takes before it reaches the API server, and until the prompt is back.
+const COMMAND: u64 = 100 * MS;
+/// How long it takes until a fault is there.
+const FAULT: u64 = 5 * MS;
+const QUIET: u64 = 3 * SECOND;
+const AT_MOST: u64 = 90 * SECOND;
+/// A command that waits for something that never comes ends here.
+const PATIENCE: u64 = 600 * SECOND;
+
+/// A step that has ended.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    /// Its place in the scenario.
+    pub step: usize,
+    /// `apply`, `kubectl`, `wait` or `fault`.
+    pub action: &'static str,
+    /// When it began.
+    pub began: Time,
+    /// When it ended.
+    pub ended: Time,
+    /// What kubectl printed.
+    pub stdout: String,
+    /// What kubectl printed as errors.
+    pub stderr: String,
+    /// kubectl's exit code.
+    pub exit: i32,
+    /// Why a fault was not injected.
+    pub fault_error: Option<FaultError>,
+}
+
+impl Finished {
+    /// A step that prints nothing but why a fault was not injected.
+    fn quietly(step: usize, action: &'static str, began: Time, ended: Time, fault_error: Option<FaultError>) -> Finished {
+        let stderr = fault_error.as_ref().map(FaultError::to_string).unwrap_or_default();
+        let exit = i32::from(fault_error.is_some());
+        Finished { step, action, began, ended, stdout: String::new(), stderr, exit, fault_error }
+    }
+
+    /// Why the step is wrong in the scenario itself, not only refused in the cluster's state: its fault names something that does not exist.
+    pub fn mistake(&self) -> Option<&FaultError> {
+        self.fault_error.as_ref().filter(|error| !matches!(error, FaultError::Refused(_)))
+    }
+}
+
+/// What was done to the cluster.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Act {
+    /// To the command of this step.
+    Command(u32, BesideAct),
+    /// A fault of a step.
+    Fault(String),
+    /// A fault of the disturbance.
+    Disturbed(String),
+}
+
+/// Who watches a run.
+pub trait Observer {
+    /// The cluster has new entries in its journal.
+    fn advanced(&mut self, sim: &Sim);
+    /// A step has ended.
+    fn finished(&mut self, sim: &Sim, step: &Finished);
+    /// A step is about to begin; after the last: as many as there are.
+    fn begins(&mut self, _sim: &Sim, _step: usize) {}
+    /// Something was done, after so many tasks of the engine.
+    fn did(&mut self, _tasks: u64, _at: Time, _act: Act) {}
+}
+
+/// A command beside the others, which starts up first.
+#[derive(Clone, Copy)]
+struct Background {
+    step: usize,
+    began: Time,
+    started: bool,
+}
+
+struct Run<'r> {
+    scenario: &'r Scenario,
+    sim: Sim,
+    observer: &'r mut dyn Observer,
+    commands: Beside,
+    background: Vec<Background>,
+    disturbance: Option<Disturbance>,
+    slice: usize,
+    /// Tasks run since time 0.
+    tasks: u64,
+}
+
+/// Runs all steps; gives the cluster at the end. `slice` is how many tasks are run in one go.
+pub fn run(scenario: &Scenario, seed: u64, slice: usize, observer: &mut dyn Observer) -> Sim {
+    let sim = Sim::new(scenario.cluster.clone(), seed);
+    finish_run(Run::new(scenario, sim, slice, None, observer))
+}
+
+/// The same with faults in watches and loops; the run goes on after its last step until what came of them is repaired.
+pub fn run_disturbed(scenario: &Scenario, seed: u64, disturbance: Disturbance, observer: &mut dyn Observer) -> Sim {
+    let sim = Sim::new(scenario.cluster.clone(), seed);
+    finish_run(Run::new(scenario, sim, usize::MAX, Some(disturbance), observer))
+}
+
+fn finish_run(mut run: Run<'_>) -> Sim {
+    let scenario = run.scenario;
+    run.observer.advanced(&run.sim);
+    for (i, step) in scenario.steps.iter().enumerate() {
+        run.observer.begins(&run.sim, i);
+        run.step(i, step);
+    }
+    run.observer.begins(&run.sim, scenario.steps.len());
+    run.repair();
+    for entry in std::mem::take(&mut run.background).into_iter().filter(|entry| entry.started) {
+        run.report(entry.step, entry.began);
+    }
+    run.sim
+}
+
+/// When a waiting command looks again: at the next task, or a tenth of a second later.
+fn next_look(sim: &Sim, limit: Time) -> Time {
+    let next = sim.next_task().map_or(limit, |at| at.min(sim.now().after(100 * MS)));
+    next.max(Time(sim.now().0 + 1))
+}
+
+/// Until when nothing but Events must stay as it is for the cluster to count as settled since `began`.
+pub fn quiet_until(sim: &Sim, began: Time) -> Time {
+    sim.last_change().max(began).after(QUIET).min(began.after(AT_MOST))
+}
+
+/// Runs a command to its end, letting time pass while it waits; what takes longer than `patience` is given up.
+pub fn finish(sim: &mut Sim, args: &[String], stdin: &str, patience: u64) -> Session {
+    let mut session = Session::start(sim, args, stdin);
+    let limit = sim.now().after(patience);
+    while session.poll(sim) == Progress::Running {
+        if sim.now() >= limit {
+            session.interrupt();
+            break;
+        }
+        sim.advance(next_look(sim, limit), usize::MAX);
+    }
+    session
+}
+
+/// Lets time pass until the cluster has settled.
+pub fn settle(sim: &mut Sim) {
+    let began = sim.now();
+    while sim.now() < quiet_until(sim, began) {
+        let until = quiet_until(sim, began);
+        sim.advance(sim.next_task().map_or(until, |at| at.min(until)), usize::MAX);
+    }
+}
+
+impl<'r> Run<'r> {
+    fn new(scenario: &'r Scenario, sim: Sim, slice: usize, disturbance: Option<Disturbance>, observer: &'r mut dyn Observer) -> Run<'r> {
+        let (commands, background) = (Beside::default(), Vec::new());
+        Run { scenario, sim, observer, commands, background, disturbance, slice: slice.max(1), tasks: 0 }
+    }
+
+    fn step(&mut self, i: usize, step: &ScenarioStep) {
+        let began = self.sim.now();
+        match step {
+            ScenarioStep::Wait(wait) => {
+                self.wait(*wait);
+                self.finish(Finished::quietly(i, "wait", began, self.sim.now(), None));
+            }
+            ScenarioStep::Apply(_) | ScenarioStep::Kubectl { background: false, .. } => self.command(i, began),
+            ScenarioStep::Kubectl { .. } => self.background.push(Background { step: i, began, started: false }),
+            ScenarioStep::Fault(line) => {
+                let line = resolve(line, &self.sim);
+                self.advance(began.after(FAULT));
+                let error = self.fault(line, Act::Fault).err();
+                self.finish(Finished::quietly(i, "fault", began, self.sim.now(), error));
+            }
+        }
+    }
+
+    /// What a step starts: words, and what they read.
+    fn start_of(&self, step: usize) -> BesideAct {
+        match &self.scenario.steps[step] {
+            ScenarioStep::Apply(manifest) => BesideAct::Start(vec!["apply".into(), "-f".into(), "-".into()], manifest.clone()),
+            ScenarioStep::Kubectl { line, .. } => BesideAct::Start(split(&resolve(line, &self.sim)), String::new()),
+            ScenarioStep::Wait(_) | ScenarioStep::Fault(_) => BesideAct::Poll,
+        }
+    }
+
+    fn act(&mut self, step: usize, act: BesideAct) {
+        let id = u32::try_from(step).unwrap_or(u32::MAX);
+        if self.commands.act(&mut self.sim, id, &act) {
+            self.observer.did(self.tasks, self.sim.now(), Act::Command(id, act));
+        }
+    }
+
+    fn fault(&mut self, line: String, act: fn(String) -> Act) -> Result<(), FaultError> {
+        let result = self.sim.fault(&line);
+        if result.is_ok() {
+            self.observer.did(self.tasks, self.sim.now(), act(line));
+        }
+        result
+    }
+
+    fn command(&mut self, i: usize, began: Time) {
+        self.advance(began.after(COMMAND));
+        let start = self.start_of(i);
+        self.act(i, start);
+        let limit = self.sim.now().after(self.scenario.patience(i).max(PATIENCE));
+        loop {
+            self.act(i, BesideAct::Poll);
+            if !self.commands.waits(i as u32) || self.sim.now() >= limit {
+                break;
+            }
+            let looks = self.commands.deadline_after(self.sim.now());
+            self.advance(looks.into_iter().fold(next_look(&self.sim, limit), Time::min));
+        }
+        self.observer.advanced(&self.sim);
+        self.report(i, began);
+    }
+
+    /// Tells of a command that has ended, or is interrupted.
+    fn report(&mut self, step: usize, began: Time) {
+        if self.commands.waits(step as u32) {
+            self.act(step, BesideAct::Interrupt);
+        }
+        let Some(session) = self.commands.take(step as u32) else { return };
+        let action = self.scenario.steps[step].action();
+        let (stdout, stderr, exit) = (session.stdout, session.stderr, session.exit.unwrap_or(0));
+        self.finish(Finished { step, action, began, ended: self.sim.now(), stdout, stderr, exit, fault_error: None });
+    }
+
+    fn finish(&mut self, finished: Finished) {
+        self.observer.advanced(&self.sim);
+        self.observer.finished(&self.sim, &finished);
+    }
+
+    fn wait(&mut self, wait: Wait) {
+        let began = self.sim.now();
+        match wait {
+            Wait::For(span) => self.advance(began.after(span)),
+            Wait::Settled => {
+                while self.sim.now() < quiet_until(&self.sim, began) {
+                    let until = quiet_until(&self.sim, began);
+                    self.advance(self.sim.next_task().map_or(until, |at| at.min(until)));
+                }
+            }
+        }
+    }
+
+    /// Ends the disturbance, and lets the cluster repair what came of it.
+    fn repair(&mut self) {
+        if self.disturbance.take().is_none() {
+            return;
+        }
+        for line in disturb::ENDS {
+            // A loop that is not slow needs no end of that.
+            let _ = self.fault((*line).to_owned(), Act::Fault);
+        }
+        let limit = self.sim.now().after(AT_MOST);
+        while self.sim.is_held_up() && self.sim.now() < limit {
+            self.advance(next_look(&self.sim, limit));
+        }
+        self.wait(Wait::Settled);
+    }
+
+    /// Lets time pass; commands in the background look at every change, and when they would by themselves.
+    fn advance(&mut self, to: Time) {
+        loop {
+            let waiting = self.background.iter();
+            let start = waiting.clone().filter(|b| !b.started).map(|b| b.began.after(COMMAND)).min();
+            let slice = if waiting.count() == 0 { self.slice } else { 1 };
+            let disturbed = self.disturbance.as_ref().map(|disturbance| disturbance.next);
+            let looks = self.commands.deadline_after(self.sim.now());
+            let until = start.into_iter().chain(disturbed).chain(looks).fold(to, Time::min);
+            let went = self.sim.advance(until, slice);
+            self.tasks += went.ran as u64;
+            self.poll_background();
+            self.observer.advanced(&self.sim);
+            if went.done && disturbed == Some(until) {
+                self.disturb();
+            }
+            if went.done && until == to {
+                return;
+            }
+        }
+    }
+
+    fn disturb(&mut self) {
+        let Some(line) = self.disturbance.as_mut().and_then(|disturbance| disturbance.draw(&self.sim)) else { return };
+        // What cannot be done to the cluster as it is, is not done.
+        let _ = self.fault(line, Act::Disturbed);
+    }
+
+    fn poll_background(&mut self) {
+        let now = self.sim.now();
+        for mut entry in std::mem::take(&mut self.background) {
+            if entry.began.after(COMMAND) <= now {
+                if !std::mem::replace(&mut entry.started, true) {
+                    let start = self.start_of(entry.step);
+                    self.act(entry.step, start);
+                }
+                self.act(entry.step, BesideAct::Poll);
+                if !self.commands.waits(entry.step as u32) {
+                    self.report(entry.step, entry.began);
+                    continue;
+                }
+            }
+            self.background.push(entry);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use apiserver::journal::Record;
+    use crate::parse;
+
+    struct Blind;
+
+    impl Observer for Blind {
+        fn advanced(&mut self, _: &Sim) {}
+        fn finished(&mut self, _: &Sim, _: &Finished) {}
+    }
+
+    #[test]
+    fn a_command_in_the_background_tries_again_when_it_would_by_itself() {
+        let text = "name: a\ncluster: {nodes: 1}\nsteps:\n- apply: |\n    apiVersion: apps/v1\n    kind: Deployment\n    metadata: {name: web}\n    spec:\n      replicas: 1\n      selector: {matchLabels: {app: web}}\n      template:\n        metadata: {labels: {app: web}}\n        spec: {containers: [{name: c, image: nginx}]}\n    ---\n    apiVersion: policy/v1\n    kind: PodDisruptionBudget\n    metadata: {name: web}\n    spec: {minAvailable: 1, selector: {matchLabels: {app: web}}}\n- wait: settled\n- kubectl: drain node-1\n  background: true\n- wait: 21s\n";
+        let sim = run(&parse(text).unwrap(), 1, usize::MAX, &mut Blind);
+        let refused = sim.journal().iter().filter(|entry| matches!(entry.record, Record::Refused(_))).count();
+        // At once, and then every five seconds.
+        assert_eq!(refused, 5);
+    }
+
+    /// What was done, as a file of the scenario repeats it.
+    #[derive(Default)]
+    struct Done(Vec<Act>);
+
+    impl Observer for Done {
+        fn advanced(&mut self, _: &Sim) {}
+        fn finished(&mut self, _: &Sim, _: &Finished) {}
+        fn did(&mut self, _: u64, _: Time, act: Act) {
+            self.0.push(act);
+        }
+    }
+
+    #[test]
+    fn a_command_that_still_waits_at_the_end_is_given_up_and_one_that_has_ended_is_not() {
+        let text = "name: a\ncluster: {nodes: 1}\nsteps:\n- kubectl: get pods\n- kubectl: wait --for=create pod/never --timeout=1h\n  background: true\n- wait: 5s\n";
+        let mut done = Done::default();
+        run(&parse(text).unwrap(), 1, usize::MAX, &mut done);
+        let given_up: Vec<u32> =
+            done.0.iter().filter_map(|act| if let Act::Command(id, BesideAct::Interrupt) = act { Some(*id) } else { None }).collect();
+        assert_eq!(given_up, [1]);
+    }
+}

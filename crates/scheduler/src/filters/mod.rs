@@ -1,0 +1,93 @@
+//! Filters: may this Pod run on this node? One file each, with the messages of its refusals.
+
+mod inter_pod_affinity;
+mod node_affinity;
+mod node_name;
+mod ports;
+mod resources;
+mod taints;
+mod topology_spread;
+mod unschedulable;
+mod volume_binding;
+
+use super::framework::{ANY, ClusterChanges, Cycle, Filter, Refusal};
+use k8s_model::Str;
+
+/// All filters, in upstream's order; the first refusal counts.
+pub(super) const ALL: &[&Filter] = &[
+    &node_affinity::PINNED,
+    &unschedulable::FILTER,
+    &node_name::FILTER,
+    &taints::FILTER,
+    &node_affinity::FILTER,
+    &ports::FILTER,
+    &resources::FILTER,
+    &volume_binding::FILTER,
+    &topology_spread::FILTER,
+    &inter_pod_affinity::FILTER,
+];
+
+/// The volume binder as a set of one filter: it also refuses before and after the filters run.
+pub(super) fn volume_binding() -> u16 {
+    ALL.iter().position(|filter| filter.name == volume_binding::FILTER.name).map_or(0, |at| 1 << at)
+}
+
+/// The filters that apply to the Pod.
+pub(super) fn asked(cycle: &Cycle<'_>) -> Vec<(usize, &'static Filter)> {
+    let mut asked = Vec::with_capacity(ALL.len());
+    asked.extend(ALL.iter().copied().enumerate().filter(|(_, filter)| filter.asks.is_none_or(|asks| asks(cycle))));
+    asked
+}
+
+/// Whether a filter applies that not every Pod has to pass: such filters depend on more than the template and the node's totals.
+pub(super) fn any_special(cycle: &Cycle<'_>) -> bool {
+    ALL.iter().filter_map(|filter| filter.asks).any(|asks| asks(cycle))
+}
+
+/// The filters whose refusals these changes may resolve, as a set.
+pub(super) fn helped_by(changes: ClusterChanges) -> u16 {
+    if changes == ANY {
+        return u16::MAX;
+    }
+    ALL.iter().enumerate().filter(|(_, filter)| filter.requeue_on & changes != 0).fold(0, |set, (at, _)| set | 1 << at)
+}
+
+/// The first part of a FailedScheduling message: the reasons of the nodes, counted.
+pub fn reasons(nodes: usize, refusals: &[Refusal]) -> String {
+    if nodes == 0 {
+        return "no nodes available to schedule pods".into();
+    }
+    let mut counts: Vec<(Str, usize)> = Vec::new();
+    for reason in refusals.iter().flat_map(|r| &r.reasons) {
+        match counts.iter_mut().find(|(known, _)| known == reason) {
+            Some((_, n)) => *n += 1,
+            None => counts.push((reason.clone(), 1)),
+        }
+    }
+    let mut parts: Vec<String> = counts.iter().map(|(reason, n)| format!("{n} {reason}")).collect();
+    k8s_model::sort::sort(&mut parts);
+    format!("0/{nodes} nodes are available: {}.", parts.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_has_room_for_every_filter_and_nodes_come_back_for_each() {
+        assert!(ALL.len() <= 16);
+        assert_eq!(helped_by(ANY), u16::MAX);
+        assert_eq!(volume_binding().count_ones(), 1);
+    }
+
+    #[test]
+    fn refusals_are_counted_and_sorted_as_kube_scheduler_prints_them() {
+        let refusals = vec![
+            Refusal::final_("node(s) were unschedulable"),
+            Refusal::final_("node(s) were unschedulable"),
+            Refusal::final_("node(s) had untolerated taint(s)"),
+        ];
+        let text = reasons(3, &refusals.into_iter().flatten().collect::<Vec<_>>());
+        assert_eq!(text, "0/3 nodes are available: 1 node(s) had untolerated taint(s), 2 node(s) were unschedulable.");
+    }
+}

@@ -1,0 +1,33 @@
+//! A taint keeps away Pods that do not tolerate it.
+//!
+//! Models `pkg/scheduler/framework/plugins/tainttoleration`.
+
+use k8s_model::Object;
+use k8s_model::node::{Node, Taint};
+use crate::framework::{Cycle, Filter, NODE_TAINTS, Refusal};
+use crate::matching::tolerates;
+use crate::node_info::NodeInfo;
+use crate::refuses::Refuses;
+use std::rc::Rc;
+
+/// The filter.
+pub(super) const FILTER: Filter = Filter { name: "TaintToleration", asks: None, filter, explain, requeue_on: NODE_TAINTS };
+
+fn filter(cycle: &Cycle<'_>, _: &Object, node: &Node, _: &NodeInfo) -> Option<Refusal> {
+    untolerated(cycle, node)?;
+    Refusal::final_("node(s) had untolerated taint(s)")
+}
+
+/// The first taint that keeps the Pod away. A cordoned node's own is left to the filter for those; when the node is
+/// uncordoned, the taint stays for a moment.
+fn untolerated<'n>(cycle: &Cycle<'_>, node: &'n Node) -> Option<&'n Taint> {
+    let cordon = |t: &Taint| node.spec.unschedulable && t.key == "node.kubernetes.io/unschedulable";
+    let mut hard = node.spec.taints.iter().filter(|t| matches!(t.effect.as_str(), "NoSchedule" | "NoExecute") && !cordon(t));
+    hard.find(|taint| !tolerates(&cycle.pod.spec.tolerations, taint))
+}
+
+fn explain(cycle: &Cycle<'_>, object: &Rc<Object>, _: &NodeInfo, out: &mut Vec<Refuses>) {
+    if let Some(t) = untolerated(cycle, object.body()) {
+        out.push(Refuses::Taint { key: t.key.clone(), value: t.value.clone(), effect: t.effect.clone() });
+    }
+}

@@ -1,0 +1,26 @@
+//! A cordoned node accepts no new Pods except those that tolerate it.
+//!
+//! Models `pkg/scheduler/framework/plugins/nodeunschedulable`.
+
+use k8s_model::Object;
+use k8s_model::node::{Node, Taint};
+use crate::framework::{Cycle, Filter, NODE_TAINTS, Refusal};
+use crate::matching::tolerates;
+use crate::node_info::NodeInfo;
+use crate::refuses::Refuses;
+use std::rc::Rc;
+
+/// The filter.
+pub(super) const FILTER: Filter = Filter { name: "NodeUnschedulable", asks: None, filter, explain, requeue_on: NODE_TAINTS };
+
+fn filter(cycle: &Cycle<'_>, _: &Object, node: &Node, _: &NodeInfo) -> Option<Refusal> {
+    if !node.spec.unschedulable {
+        return None;
+    }
+    let taint = Taint { key: "node.kubernetes.io/unschedulable".into(), effect: "NoSchedule".into(), ..Default::default() };
+    if tolerates(&cycle.pod.spec.tolerations, &taint) { None } else { Refusal::final_("node(s) were unschedulable") }
+}
+
+fn explain(_: &Cycle<'_>, _: &Rc<Object>, _: &NodeInfo, out: &mut Vec<Refuses>) {
+    out.push(Refuses::Cordoned);
+}

@@ -1,0 +1,40 @@
+//! Volumes that only some nodes can reach.
+//!
+//! Models `pkg/scheduler/framework/plugins/volumebinding` and, for claims of one Pod, `volumerestrictions`.
+
+use k8s_model::Object;
+use k8s_model::node::Node;
+use crate::framework::{Cycle, Filter, NODE_LABELS, NODE_TAINTS, POD_GONE, Refusal, STORAGE};
+use crate::node_info::NodeInfo;
+use crate::refuses::Refuses;
+use crate::volumes;
+use std::rc::Rc;
+
+/// The filter.
+pub(super) const FILTER: Filter =
+    Filter { name: "VolumeBinding", asks: Some(asks), filter, explain, requeue_on: POD_GONE | NODE_LABELS | NODE_TAINTS | STORAGE };
+
+fn asks(cycle: &Cycle<'_>) -> bool {
+    volumes::claims(cycle.object, cycle.pod, cycle.cache).next().is_some()
+}
+
+fn filter(cycle: &Cycle<'_>, object: &Object, _: &Node, _: &NodeInfo) -> Option<Refusal> {
+    if volumes::taken_by_another(cycle) {
+        return Refusal::for_now(
+            "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod",
+        );
+    }
+    match volumes::reachable(cycle.object, cycle.pod, object, cycle.cache) {
+        volumes::Reach::Yes => None,
+        volumes::Reach::WrongNode => Refusal::final_("node(s) didn't match PersistentVolume's node affinity"),
+        volumes::Reach::NoVolume => Refusal::final_("node(s) didn't find available persistent volumes to bind"),
+    }
+}
+
+fn explain(cycle: &Cycle<'_>, object: &Rc<Object>, _: &NodeInfo, out: &mut Vec<Refuses>) {
+    out.push(match volumes::reachable(cycle.object, cycle.pod, object, cycle.cache) {
+        volumes::Reach::WrongNode => Refuses::VolumeElsewhere,
+        volumes::Reach::NoVolume => Refuses::NoVolume,
+        volumes::Reach::Yes => Refuses::ClaimTaken,
+    });
+}

@@ -1,0 +1,153 @@
+//! The scheduler's accounting of one node.
+
+use k8s_model::node::Node;
+use k8s_model::pod::{Affinity, Pod, Resources};
+use k8s_model::{Object, Str, Uid};
+use sim_core::tree::Tree;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+pub(super) const REGION: &str = "topology.kubernetes.io/region";
+pub(super) const ZONE: &str = "topology.kubernetes.io/zone";
+/// For scoring, a container without requests counts with these defaults.
+const DEFAULT_CPU: i64 = 100;
+const DEFAULT_MEMORY: i64 = 200 << 20;
+
+/// One node with its Pods.
+#[derive(Clone, Debug, Default)]
+pub(super) struct NodeInfo {
+    /// The Node object; `None` if only Pods of the node are known.
+    pub node: Option<Rc<Object>>,
+    /// Its Pods that have not ended.
+    pub pods: Tree<Uid, Rc<Object>>,
+    /// Allocatable resources and number of Pods, read once from the Node.
+    pub allocatable: Resources,
+    /// See `allocatable`.
+    pub max_pods: i64,
+    /// Number of its Pods with required anti-affinity.
+    pub unsociable: usize,
+    /// Number of its Pods with preferred affinity or anti-affinity.
+    pub choosy: usize,
+    /// Whether it has a `PreferNoSchedule` taint.
+    pub repelling: bool,
+    /// Incremented with every change that may affect a scheduling decision.
+    pub version: u64,
+    /// The zone it is in.
+    pub zone: Option<Str>,
+    /// Total requests of its Pods.
+    pub requested: Resources,
+    /// Total requests, with defaults for containers without requests.
+    pub counted: Resources,
+    /// Number of Pods by priority.
+    pub by_priority: BTreeMap<i64, usize>,
+    /// Number of Pods by controller.
+    pub by_controller: BTreeMap<Uid, i64>,
+}
+
+impl NodeInfo {
+    /// Sets or removes the Node object.
+    pub fn set_node(&mut self, node: Option<&Rc<Object>>) {
+        self.version += 1;
+        self.node = node.cloned();
+        self.repelling = false;
+        if let Some(node) = node {
+            let body: &Node = node.body();
+            self.repelling = body.spec.taints.iter().any(|taint| taint.effect == "PreferNoSchedule");
+            (self.allocatable, self.max_pods) = (body.allocatable(), body.max_pods());
+            self.zone = node.meta.label(ZONE).cloned();
+        }
+    }
+
+    /// Counts a Pod once; `true` if its assignment is new.
+    pub fn add(&mut self, object: &Rc<Object>) -> bool {
+        let pod: &Pod = object.body();
+        if let Some(known) = self.pods.insert(object.meta.uid, object.clone()) {
+            if object.meta.is_deleting() && !known.meta.is_deleting() {
+                self.leave_controller(object);
+            }
+            let before: &Pod = known.body();
+            if before.spec.requests != pod.spec.requests {
+                self.version += 1;
+                self.requested = self.requested.minus(before.spec.requests).plus(pod.spec.requests);
+                self.counted = self.counted.minus(counted(before)).plus(counted(pod));
+            }
+            // A Pod that the scheduler itself has just bound is new when the watch delivers it.
+            return known.meta.resource_version == object.meta.resource_version;
+        }
+        self.version += 1;
+        self.requested = self.requested.plus(pod.spec.requests);
+        self.counted = self.counted.plus(counted(pod));
+        self.unsociable += usize::from(is_unsociable(pod));
+        self.choosy += usize::from(is_choosy(pod));
+        *self.by_priority.entry(priority(object)).or_default() += 1;
+        if let Some(owner) = object.meta.controller().filter(|_| !object.meta.is_deleting()) {
+            *self.by_controller.entry(owner.uid).or_default() += 1;
+        }
+        true
+    }
+
+    /// Removes a Pod; `true` if it was counted.
+    pub fn remove(&mut self, object: &Rc<Object>) -> bool {
+        let Some(known) = self.pods.remove(&object.meta.uid) else { return false };
+        let pod: &Pod = known.body();
+        self.version += 1;
+        self.requested = self.requested.minus(pod.spec.requests);
+        self.counted = self.counted.minus(counted(pod));
+        self.unsociable -= usize::from(is_unsociable(pod));
+        self.choosy -= usize::from(is_choosy(pod));
+        if let Some(count) = self.by_priority.get_mut(&priority(&known)) {
+            *count -= 1;
+        }
+        if !known.meta.is_deleting() {
+            self.leave_controller(&known);
+        }
+        true
+    }
+
+    /// Whether a Pod here has a lower priority.
+    pub fn has_lower(&self, than: i64) -> bool {
+        self.by_priority.range(..than).any(|(_, count)| *count > 0)
+    }
+
+    /// A terminating Pod does not count for the spread of a controller's Pods.
+    fn leave_controller(&mut self, object: &Object) {
+        if let Some(owner) = object.meta.controller()
+            && let Some(count) = self.by_controller.get_mut(&owner.uid)
+        {
+            self.version += 1;
+            *count -= 1;
+            if *count == 0 {
+                self.by_controller.remove(&owner.uid);
+            }
+        }
+    }
+}
+
+fn is_unsociable(pod: &Pod) -> bool {
+    !pod.spec.affinity.pod_anti_affinity.required_during_scheduling_ignored_during_execution.is_empty()
+}
+
+fn is_choosy(pod: &Pod) -> bool {
+    let Affinity { pod_affinity: near, pod_anti_affinity: far, .. } = &pod.spec.affinity;
+    !near.required_during_scheduling_ignored_during_execution.is_empty()
+        || !near.preferred_during_scheduling_ignored_during_execution.is_empty()
+        || !far.preferred_during_scheduling_ignored_during_execution.is_empty()
+}
+
+/// The requests of a Pod for scoring.
+pub fn counted(pod: &Pod) -> Resources {
+    let mut sum = pod.spec.requests;
+    let containers = pod.spec.containers.len() as i64;
+    if sum.cpu == 0 {
+        sum.cpu = DEFAULT_CPU * containers;
+    }
+    if sum.memory == 0 {
+        sum.memory = DEFAULT_MEMORY * containers;
+    }
+    sum
+}
+
+/// The priority of a Pod; 0 if it has none.
+pub fn priority(object: &Object) -> i64 {
+    i64::from(object.pod().and_then(|p| p.spec.priority).unwrap_or(0))
+}

@@ -1,0 +1,101 @@
+//! All nodes by name, each shared with checkpoints until it changes.
+
+use super::node_info::NodeInfo;
+use k8s_model::Str;
+use std::rc::Rc;
+
+/// The nodes, with totals over all of them that are updated as they change.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Nodes {
+    /// In the order of their names.
+    all: Vec<(Str, Rc<NodeInfo>)>,
+    /// Number of nodes that exist; of others only Pods are known.
+    pub real: usize,
+    /// Pods with required anti-affinity, and Pods with preferred affinity or anti-affinity.
+    pub unsociable: usize,
+    pub choosy: usize,
+    /// Nodes with a `PreferNoSchedule` taint.
+    pub repelling: usize,
+    /// Indexes of the last nodes that changed, and the number of changes before those.
+    log: Vec<u32>,
+    before: u64,
+}
+
+impl Nodes {
+    fn place(&self, name: &str) -> Result<usize, usize> {
+        self.all.binary_search_by(|(known, _)| known.as_str().cmp(name))
+    }
+
+    /// The node of this name.
+    pub fn find(&self, name: &str) -> Option<(&Str, &NodeInfo)> {
+        self.place(name).ok().map(|at| (&self.all[at].0, &*self.all[at].1))
+    }
+
+    /// The state of the node with this name.
+    pub fn get(&self, name: &str) -> Option<&NodeInfo> {
+        self.find(name).map(|(_, info)| info)
+    }
+
+    /// All nodes by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&Str, &NodeInfo)> {
+        self.all.iter().map(|(name, info)| (name, &**info))
+    }
+
+    /// The state of each node.
+    pub fn values(&self) -> impl Iterator<Item = &NodeInfo> {
+        self.all.iter().map(|(_, info)| &**info)
+    }
+
+    /// Number of names, including those of nodes that do not exist.
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// The node at a place.
+    pub fn nth(&self, at: usize) -> Option<(&Str, &NodeInfo)> {
+        self.all.get(at).map(|(name, info)| (name, &**info))
+    }
+
+    /// Number of changes so far that may affect a scheduling decision.
+    pub fn changes(&self) -> u64 {
+        self.before + self.log.len() as u64
+    }
+
+    /// Indexes of the nodes that have changed since that number of changes; `None` if that is too long ago.
+    pub fn changed_since(&self, changes: u64) -> Option<&[u32]> {
+        self.log.get(changes.checked_sub(self.before)? as usize..)
+    }
+
+    fn forget_changes(&mut self) {
+        // One more, so that no reader takes itself for up to date.
+        self.before += self.log.len() as u64 + 1;
+        self.log.clear();
+    }
+
+    /// Changes a node's state, which is created if missing.
+    pub fn change<R>(&mut self, name: &Str, change: impl FnOnce(&mut NodeInfo) -> R) -> R {
+        let at = self.place(name).unwrap_or_else(|at| {
+            self.all.insert(at, (name.clone(), Rc::default()));
+            self.forget_changes();
+            at
+        });
+        if self.log.len() > self.all.len() {
+            self.forget_changes();
+        }
+        let info = Rc::make_mut(&mut self.all[at].1);
+        self.real -= usize::from(info.node.is_some());
+        self.unsociable -= info.unsociable;
+        self.choosy -= info.choosy;
+        self.repelling -= usize::from(info.repelling);
+        let version = info.version;
+        let result = change(info);
+        self.real += usize::from(info.node.is_some());
+        self.unsociable += info.unsociable;
+        self.choosy += info.choosy;
+        self.repelling += usize::from(info.repelling);
+        if info.version != version {
+            self.log.push(at as u32);
+        }
+        result
+    }
+}

@@ -1,0 +1,27 @@
+//! Prefers nodes that match a Pod's preferred node affinity.
+//!
+//! Models `pkg/scheduler/framework/plugins/nodeaffinity/node_affinity.go`, its scoring.
+
+use k8s_model::{Object, Str};
+use crate::framework::{Cycle, Score, Scoring};
+use crate::matching::term_matches;
+use crate::node_info::NodeInfo;
+
+/// Upstream's weight of this score.
+const WEIGHT: i64 = 2;
+
+/// The score.
+pub(super) const SCORE: Score = Score { name: "NodeAffinity", weight: WEIGHT, score: Scoring::Among { asks, score } };
+
+fn asks(cycle: &Cycle<'_>) -> bool {
+    !cycle.pod.spec.affinity.node_affinity.preferred_during_scheduling_ignored_during_execution.is_empty()
+}
+
+/// 100 for the node whose preferred terms weigh most.
+fn score(cycle: &Cycle<'_>, feasible: &[(&Str, &NodeInfo)]) -> Vec<i64> {
+    let preferred = &cycle.pod.spec.affinity.node_affinity.preferred_during_scheduling_ignored_during_execution;
+    let weight = |node: &Object| preferred.iter().filter(|t| term_matches(&t.preference, node)).map(|t| t.weight).sum::<i64>();
+    let raw: Vec<i64> = feasible.iter().map(|(_, info)| info.node.as_ref().map_or(0, |node| weight(node))).collect();
+    let max = raw.iter().max().copied().unwrap_or(0);
+    raw.iter().map(|raw| if max > 0 { 100 * raw / max } else { 0 }).collect()
+}

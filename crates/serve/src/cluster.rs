@@ -1,0 +1,409 @@
+//! The cluster behind the server: its clock, the requests that are open, and the way to the API server.
+
+use super::clock::now;
+use super::counts::{RequestCounts, RequestLabels};
+use super::request::{Request, Target};
+use super::status::Answer;
+use actions::{Command, WaitingCommands};
+use k8s_model::node::Node;
+use k8s_model::time::SECOND;
+use k8s_model::{Kind, Time};
+use cluster::Sim;
+use controller_runtime::cluster::ClusterConfig;
+use apiserver::journal::Actor;
+use apiserver::{ApiError, ClientRequest, ClientWrite, ManagedHistory, Origin, Subresource, Written};
+use kubectl::{Beside, BesideAct, RemoteAct, RemoteOutput, Session};
+use scenario::quiet_until;
+use session::record::SavedRecord;
+use session::{Checkpoint, Recorded};
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc;
+
+/// How far a leaping clock goes at most after a write of a client: the longest that a rollout waits by default, and some more.
+const LEAP: u64 = 15 * 60 * SECOND;
+/// It stops when nothing has changed for so long: what goes on then only watches.
+const QUIET: u64 = 30 * SECOND;
+/// After so long a Node that no kubelet has reported for has been given up, with all that follows.
+const UNREPORTED: u64 = 75 * SECOND;
+/// Engine work between two looks at the requests.
+const SLICE: usize = 20_000;
+/// How long it sleeps at most, so that ended watches are noticed.
+const NAP: Duration = Duration::from_millis(500);
+
+/// How virtual time passes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ClockPace {
+    /// Times real time.
+    Real(f64),
+    /// After a write of a client it leaps from task to task while no request is waiting, until nothing has changed for half a minute,
+    /// and no further than a quarter of an hour; then it is real.
+    Leap,
+    /// It stands still, unless a client moves it.
+    Held,
+}
+
+/// The reply to a request.
+#[derive(Debug)]
+pub enum Reply {
+    /// All at once.
+    Whole(Answer),
+    /// Piece by piece, until the sender is gone: the type of the body, its pieces, and what the client is to be warned of.
+    Stream(&'static str, mpsc::Receiver<Vec<u8>>, Vec<String>),
+    /// Messages in both directions, until either side ends: what is sent to the client, and what it sends.
+    Socket(mpsc::Receiver<Vec<u8>>, mpsc::Sender<Vec<u8>>),
+}
+
+impl From<Answer> for Reply {
+    fn from(answer: Answer) -> Reply {
+        Reply::Whole(answer)
+    }
+}
+
+/// A request that is answered as things happen.
+pub trait OpenRequest {
+    /// Sends what has happened since; false once it has ended.
+    fn feed(&mut self, cluster: &mut Cluster) -> bool;
+
+    /// The cluster has become what it was earlier; false if the request ends with that.
+    fn restored(&mut self, _cluster: &mut Cluster) -> bool {
+        false
+    }
+
+    /// Keeps what has been done in a file, before the client is told that it was.
+    fn keep(&mut self, _cluster: &mut Cluster) {}
+
+    /// What it is counted as.
+    fn labels(&self) -> Option<&RequestLabels> {
+        None
+    }
+}
+
+/// A cluster that is kept: what was done, and what came of it.
+#[derive(Clone)]
+pub(super) struct Snapshot {
+    pub(super) sim: Sim,
+    waiting: WaitingCommands,
+    log: Vec<Recorded>,
+    remotes: u32,
+    tasks: u64,
+}
+
+/// Starts another server with the history of a record: its address, and what ends it when it is dropped.
+pub(super) type Starter = Box<dyn Fn(String, ClockPace) -> Result<(SocketAddr, Box<dyn Any>), String>>;
+
+/// A simulated cluster that requests are sent to.
+pub struct Cluster {
+    /// The simulation.
+    pub sim: Sim,
+    /// Who manages which fields of its objects, as far as somebody has asked.
+    managed: ManagedHistory,
+    /// Requests that are answered piece by piece.
+    pub(super) open: Vec<Box<dyn OpenRequest>>,
+    /// How many requests were answered.
+    pub(super) counts: RequestCounts,
+    /// Commands that still wait.
+    waiting: WaitingCommands,
+    /// What was done.
+    pub(super) log: Vec<Recorded>,
+    /// The file of the record could not be written: it is closed, and no writes are taken any more.
+    pub(super) record_failed: bool,
+    /// Commands that clients have begun in containers.
+    remotes: u32,
+    /// Tasks run since time 0.
+    pub(super) tasks: u64,
+    /// The folder of the page that follows.
+    pub(super) page: Option<PathBuf>,
+    /// What the run began with.
+    pub(super) seed: u64,
+    /// What is kept of it, by name.
+    pub(super) snapshots: BTreeMap<String, Snapshot>,
+    /// Servers that were forked off this one: they end with it.
+    pub(super) forks: Vec<Box<dyn Any>>,
+    /// What starts such a server.
+    pub(super) starter: Option<Starter>,
+    pace: ClockPace,
+    /// When virtual time was last brought up to date, and what it was then.
+    since: (Instant, Time),
+    /// A leaping clock does not leap beyond this.
+    leaps_until: Time,
+    /// When a client last wrote.
+    written: Time,
+}
+
+impl Cluster {
+    /// A cluster that has just started.
+    pub fn new(config: ClusterConfig, seed: u64, pace: ClockPace) -> Cluster {
+        let sim = Sim::new(config, seed);
+        let since = (now(), sim.now());
+        let (leaps_until, written) = (sim.now(), sim.now());
+        let (open, waiting, log) = (Vec::new(), WaitingCommands::default(), Vec::new());
+        let (snapshots, forks, starter, page) = (BTreeMap::new(), Vec::new(), None, None);
+        let (remotes, tasks, managed) = (0, 0, ManagedHistory::default());
+        Cluster {
+            sim,
+            managed,
+            open,
+            counts: RequestCounts::new(),
+            waiting,
+            log,
+            record_failed: false,
+            remotes,
+            tasks,
+            page,
+            seed,
+            snapshots,
+            forks,
+            starter,
+            pace,
+            since,
+            leaps_until,
+            written,
+        }
+    }
+
+    /// A cluster that has the history of a record.
+    pub fn resumed(record: SavedRecord, pace: ClockPace) -> Cluster {
+        let mut point = Checkpoint::new(Sim::new(record.config, record.seed));
+        while !point.replay(&record.commands, record.end.1, record.end.0, usize::MAX) {}
+        let ids = record.commands.iter().map(|(_, _, command)| match command {
+            Command::Remote(id, _) | Command::Beside(id, _) => *id,
+            _ => 0,
+        });
+        let remotes = ids.max().unwrap_or(0);
+        let mut cluster = Cluster::new(point.sim.config.clone(), record.seed, pace);
+        cluster.restore(Snapshot { sim: point.sim, waiting: point.waiting, log: record.commands, remotes, tasks: point.steps });
+        cluster
+    }
+
+    /// The cluster as it is.
+    pub(super) fn snapshot(&self) -> Snapshot {
+        let (sim, waiting, log) = (self.sim.clone(), self.waiting.clone(), self.log.clone());
+        Snapshot { sim, waiting, log, remotes: self.remotes, tasks: self.tasks }
+    }
+
+    /// Becomes what was kept; whoever watches begins again.
+    pub(super) fn restore(&mut self, kept: Snapshot) {
+        self.managed = ManagedHistory::default();
+        (self.sim, self.waiting, self.log) = (kept.sim, kept.waiting, kept.log);
+        (self.remotes, self.tasks) = (kept.remotes, kept.tasks);
+        (self.since, self.leaps_until, self.written) = ((now(), self.sim.now()), self.sim.now(), self.sim.now());
+        let mut open = std::mem::take(&mut self.open);
+        open.retain_mut(|request| request.restored(self));
+        self.open = open;
+    }
+
+    /// The simulation, and who manages the fields of its objects of a kind.
+    pub(super) fn managed(&mut self, kind: Kind) -> (&Sim, &ManagedHistory) {
+        self.managed_until(kind, self.sim.journal().len())
+    }
+
+    /// The same as far as so many entries of the journal go: who reads them one by one waits for no others.
+    pub(super) fn managed_until(&mut self, kind: Kind, entries: usize) -> (&Sim, &ManagedHistory) {
+        self.managed.catch_up(self.sim.server(), kind, entries);
+        (&self.sim, &self.managed)
+    }
+
+    /// Applies a manifest; the first thing that is wrong with it, at its line.
+    pub fn apply(&mut self, text: &str) -> Result<(), String> {
+        let answer = self.act(Command::Apply(text.into()));
+        let wrong = answer.diagnostics.iter().find(|diagnostic| diagnostic.error);
+        wrong.map_or(Ok(()), |wrong| Err(format!("line {}: {}", wrong.line, wrong.message.english())))
+    }
+
+    /// A client is about to write: a leaping clock shall see what comes of it.
+    pub fn expect_changes(&mut self) {
+        self.leaps_until = self.sim.now().after(LEAP);
+        self.written = self.written.max(self.sim.now());
+    }
+
+    /// Keeps what has been done where that is recorded: a client may rely on what it was answered.
+    pub(super) fn keep(&mut self) {
+        let mut open = std::mem::take(&mut self.open);
+        open.iter_mut().for_each(|request| request.keep(self));
+        self.open = open;
+    }
+
+    /// Lets time pass and tells the open requests what has happened; gives how long nothing more will, unless a request comes.
+    pub fn tick(&mut self) -> Duration {
+        let rest = self.advance();
+        self.act(Command::Poll);
+        let mut open = std::mem::take(&mut self.open);
+        open.retain_mut(|request| request.feed(self));
+        self.open = open;
+        rest
+    }
+
+    fn advance(&mut self) -> Duration {
+        let (began, from) = self.since;
+        let speed = match self.pace {
+            ClockPace::Held => return NAP,
+            ClockPace::Leap => match self.next_task().filter(|at| *at <= self.leaps_until && *at <= self.awaited()) {
+                Some(at) => {
+                    self.run(at, SLICE);
+                    self.since = (now(), self.sim.now());
+                    return Duration::ZERO;
+                }
+                None => 1.0,
+            },
+            ClockPace::Real(speed) => speed,
+        };
+        let at = now();
+        let passed = (at - began).as_micros() as f64 * speed;
+        if passed < 1.0 {
+            return Duration::from_millis(1);
+        }
+        let to = from.after(passed as u64);
+        if !self.run(to, SLICE) {
+            // It is behind: what is left is done in the next slices.
+            return Duration::ZERO;
+        }
+        self.since = (at, self.sim.now());
+        let Some(next) = self.next_task() else { return NAP };
+        let wait = next.0.saturating_sub(self.sim.now().0) as f64 / speed.max(1e-6);
+        Duration::from_micros((wait.min(NAP.as_micros() as f64) as u64).max(200))
+    }
+
+    /// When something happens by itself next, in the cluster or in a command that sleeps.
+    fn next_task(&self) -> Option<Time> {
+        self.sim.next_task().into_iter().chain(self.sleep()).min()
+    }
+
+    /// Until when a command in a container sleeps.
+    fn sleep(&self) -> Option<Time> {
+        self.waiting.remotes.deadline()
+    }
+
+    /// How far somebody waits for what happens: until nothing has changed for a while, and until a command has slept.
+    fn awaited(&self) -> Time {
+        let quiet = self.sim.last_change().max(self.written).after(QUIET);
+        self.sleep().map_or(quiet, |until| until.max(quiet))
+    }
+
+    /// Runs tasks until a time; whether it was reached.
+    fn run(&mut self, to: Time, budget: usize) -> bool {
+        let went = self.sim.advance(to, budget);
+        self.tasks += went.ran as u64;
+        went.done
+    }
+
+    /// Moves virtual time forward at once, whatever the pace.
+    pub fn pass(&mut self, span: u64) {
+        let to = self.sim.now().after(span);
+        self.run(to, usize::MAX);
+        self.since = (now(), self.sim.now());
+    }
+
+    /// The only way for requests to write: a dry run talks to a copy of the server.
+    pub(super) fn send(
+        &mut self,
+        request: &Request,
+        verb: &str,
+        part: Subresource,
+        write: ClientWrite,
+    ) -> (Result<Written, ApiError>, Vec<String>) {
+        let (told, manager) = (words(request), request.manager().to_owned());
+        let named = Target::parse(&request.path).map(|target| target.api_version()).unwrap_or_default();
+        let write = ClientRequest {
+            told,
+            verb: verb.to_owned(),
+            manager,
+            part,
+            unknown: request.unknown(),
+            repeated: request.repeated(),
+            user: request.user(),
+            api_version: if named == write.api_version() { String::new() } else { named },
+            write,
+        };
+        if request.is_dry() {
+            let mut copy = self.sim.server().clone();
+            copy.now = self.sim.now();
+            let origin = write.origin(Origin { actor: Actor::USER, cause: None, pass: 0, manager: None, user: None });
+            return (write.send(&mut copy, &origin), copy.warnings);
+        }
+        let sent = self.sim.client_request(&write);
+        if let Ok(Written { object: Some(object), .. }) = &sent.0
+            && object.get::<Node>().is_some_and(|node| node.status.conditions.is_empty())
+        {
+            // It is given up after a minute, unless somebody reports for it.
+            self.written = self.sim.now().after(UNREPORTED - QUIET);
+        }
+        self.record(Command::Request(Rc::new(write)));
+        sent
+    }
+
+    /// Carries out a command as the page does.
+    pub fn act(&mut self, command: Command) -> actions::ActionResult {
+        let answer = actions::run(&mut self.sim, &mut self.waiting, &command);
+        if answer.changed {
+            self.record(command);
+        }
+        answer
+    }
+
+    /// Does something to the command that a client runs in a container.
+    pub(super) fn act_remotely(&mut self, id: u32, act: RemoteAct) -> RemoteOutput {
+        let output = self.waiting.remotes.act(&mut self.sim, id, &act);
+        if output.changed {
+            self.record(Command::Remote(id, Rc::new(act)));
+        }
+        output
+    }
+
+    /// Does something to a kubectl command beside the terminal; the command, if it has ended.
+    pub(super) fn act_beside(&mut self, id: u32, act: BesideAct) -> Option<Session> {
+        let changed = self.waiting.beside.act(&mut self.sim, id, &act);
+        if changed {
+            self.record(Command::Beside(id, Rc::new(act)));
+        }
+        self.waiting.beside.take_ended(id)
+    }
+
+    /// The kubectl commands beside the terminal that wait.
+    pub(super) fn beside(&self) -> &Beside {
+        &self.waiting.beside
+    }
+
+    /// Lets time pass until nothing but Events has changed for some seconds, at most a minute and a half.
+    pub fn settle(&mut self) {
+        let began = self.sim.now();
+        loop {
+            let until = quiet_until(&self.sim, began);
+            if self.sim.now() >= until {
+                break;
+            }
+            self.run(self.sim.next_task().map_or(until, |at| at.min(until)), usize::MAX);
+        }
+        self.since = (now(), self.sim.now());
+    }
+
+    /// A number for a command in a container, or beside the terminal.
+    pub(super) fn next_remote(&mut self) -> u32 {
+        self.remotes += 1;
+        self.remotes
+    }
+
+    fn record(&mut self, command: Command) {
+        self.log.push((self.tasks, self.sim.now(), command));
+    }
+
+    /// Why the user of a request may not do something.
+    pub(super) fn forbids(&self, request: &Request, verb: &str, key: &k8s_model::ObjectRef, part: &str) -> Option<ApiError> {
+        let user = Some(Rc::new(request.user()?));
+        let origin = Origin { actor: Actor::USER, cause: None, pass: 0, manager: None, user };
+        self.sim.server().forbids(&origin, verb, key, part)
+    }
+}
+
+/// What the history says of a request: the command of kubectl, if it tells, and the request.
+fn words(request: &Request) -> String {
+    let line = format!("{} {}", request.method, request.path);
+    match request.header("kubectl-command") {
+        "" => line,
+        command => format!("{command} ({line})"),
+    }
+}

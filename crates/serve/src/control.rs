@@ -1,0 +1,83 @@
+//! `/loopscope/…`: the clock of the cluster and its faults, for tests and for people.
+
+use super::cluster::{Cluster, Reply};
+use super::request::Request;
+use super::status::{Answer, failure, not_allowed};
+use super::tell;
+use actions::Command;
+use k8s_model::Time;
+use k8s_model::time::SECOND;
+use scenario::resolve;
+use serde_json::{Value, json};
+
+/// The longest span that one request may advance the clock.
+const MOST: u64 = 24 * 3_600 * SECOND;
+
+/// Answers a request about the cluster itself.
+pub fn answer(cluster: &mut Cluster, request: &Request) -> Option<Reply> {
+    let path = request.path.strip_prefix("/loopscope/")?;
+    let (word, name) = path.split_once('/').unwrap_or((path, ""));
+    let answer = match (word, request.method.as_str(), name) {
+        ("time", "GET", "") => Answer::json(200, &time(cluster)),
+        ("time", "POST", "") => match request.own_object("Time") {
+            Ok(body) => advance(cluster, &body),
+            Err(error) => Answer::error(&error, None),
+        },
+        ("fault", "POST", "") => with_text(request, |line| fault(cluster, line)),
+        ("kubectl", "POST", "") => with_text(request, |line| printed(&cluster.act(Command::Kubectl(line.trim().into())))),
+        ("apply", "POST", "") => with_text(request, |text| printed(&cluster.act(Command::Apply(text.into())))),
+        ("run", "POST", id) => super::beside::answer(cluster, request, id),
+        ("snapshots", method, name) => super::snapshot::answer(cluster, method, name),
+        ("fork", "POST", "") => super::snapshot::fork(cluster, request),
+        ("record", "GET", "") if request.on("follow") => return Some(tell::follow(cluster)),
+        ("record", "GET", "") => tell::whole(cluster),
+        ("apply" | "fault" | "fork" | "kubectl" | "record" | "run" | "time", _, "") => not_allowed(),
+        _ => return None,
+    };
+    Some(answer.into())
+}
+
+fn with_text(request: &Request, then: impl FnOnce(&str) -> Answer) -> Answer {
+    std::str::from_utf8(&request.body).map_or_else(|_| failure(400, "BadRequest", "the text is not UTF-8"), then)
+}
+
+fn time(cluster: &Cluster) -> Value {
+    let now = cluster.sim.now();
+    json!({
+        "seconds": now.seconds(), "next": cluster.sim.next_task().map(Time::seconds), "changed": cluster.sim.last_change().seconds(),
+        "wall": cluster.sim.server().wall_at(now).rfc3339(), "version": cluster.sim.server().version(),
+    })
+}
+
+/// Moves the clock: `{"seconds": 60}`, `{"until": "settled"}`.
+fn advance(cluster: &mut Cluster, body: &Value) -> Answer {
+    if body["until"] == "settled" {
+        cluster.settle();
+        return Answer::json(200, &time(cluster));
+    }
+    let seconds = body["seconds"].as_f64().unwrap_or(-1.0);
+    let span = seconds * SECOND as f64;
+    if !(0.0..=MOST as f64).contains(&span) {
+        return failure(400, "BadRequest", "seconds must be a number from 0 to 86400");
+    }
+    cluster.pass(span.round() as u64);
+    Answer::json(200, &time(cluster))
+}
+
+/// What a command printed.
+fn printed(answer: &actions::ActionResult) -> Answer {
+    let lines: Vec<Value> = answer.lines.iter().map(|line| json!({ "text": line.text, "error": line.error })).collect();
+    let wrong = answer.diagnostics.iter().map(|one| json!({ "line": one.line, "message": one.message.english(), "error": one.error }));
+    Answer::json(200, &json!({ "failed": answer.failed, "lines": lines, "diagnostics": wrong.collect::<Vec<_>>() }))
+}
+
+/// Injects a fault, in the words of a scenario file: `node-down node-1`.
+fn fault(cluster: &mut Cluster, line: &str) -> Answer {
+    let line = resolve(line.trim(), &cluster.sim);
+    let answer = cluster.act(Command::Fault(line.into()));
+    if !answer.failed {
+        return Answer::json(200, &time(cluster));
+    }
+    let problem = answer.lines.first().map_or("", |line| line.text.as_str());
+    failure(400, "BadRequest", problem)
+}

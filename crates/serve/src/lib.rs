@@ -1,0 +1,235 @@
+//! `loopscope serve`: the simulated control plane behind HTTP, as kube-apiserver answers, for kubectl, Helm and other clients.
+//!
+//! The engine stays a deterministic single thread, which one thread owns; HTTP only translates. Native only.
+//! `docs/serve.md` says what is answered and what is not.
+
+mod beside;
+mod clock;
+mod cluster;
+mod control;
+mod convert;
+mod counts;
+mod discovery;
+mod follow;
+mod listen;
+mod metrics;
+mod objects;
+mod openapi;
+mod openapi_v2;
+mod options;
+mod page;
+mod parts;
+mod pretty;
+mod prometheus;
+mod protobuf;
+mod read;
+mod repeated;
+mod request;
+mod reviews;
+mod route;
+mod show;
+mod snapshot;
+mod status;
+mod tell;
+mod terminal;
+mod token;
+mod watch;
+mod websocket;
+mod write;
+
+use k8s_model::time::SECOND;
+use controller_runtime::cluster::ClusterConfig;
+use session::record::{SavedRecord, Unreadable};
+pub use cluster::ClockPace;
+use cluster::{Cluster, Reply};
+use listen::{Call, Guard};
+use request::Request;
+use status::failure;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tokio::sync::oneshot;
+
+/// Requests that are answered between two slices of the engine.
+const BATCH: usize = 64;
+
+/// How to serve a cluster.
+#[derive(Clone, Debug)]
+pub struct ServeOptions {
+    /// The address to listen on; port 0 is a free one.
+    pub listen: SocketAddr,
+    /// What clients must show, if anything. Without it the address must be one of loopback.
+    pub token: Option<String>,
+    /// The cluster before its first request.
+    pub config: ClusterConfig,
+    /// The sequence that names and uids are drawn from.
+    pub seed: u64,
+    /// How virtual time passes.
+    pub pace: ClockPace,
+    /// Manifests that are applied before the first request.
+    pub setup: Vec<String>,
+    /// Where what is done is kept, line by line, for [`session::record`].
+    pub record: Option<std::path::PathBuf>,
+    /// The folder of a built page, which is served beside the cluster and follows it.
+    pub page: Option<std::path::PathBuf>,
+    /// A record whose history the cluster has before its first request; its nodes and its seed count then.
+    pub resume: Option<String>,
+}
+
+impl Default for ServeOptions {
+    fn default() -> ServeOptions {
+        ServeOptions {
+            listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            token: None,
+            config: ClusterConfig::default(),
+            seed: 1,
+            pace: ClockPace::Real(1.0),
+            setup: Vec::new(),
+            record: None,
+            page: None,
+            resume: None,
+        }
+    }
+}
+
+/// A server that is running; it ends when it is dropped.
+pub struct Server {
+    address: SocketAddr,
+    stop: Option<oneshot::Sender<()>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Server {
+    /// Starts a server; it answers when this returns.
+    pub fn start(options: ServeOptions) -> Result<Server, String> {
+        let loopback = options.listen.ip().is_loopback();
+        if !loopback && options.token.is_none() {
+            return Err(format!("{} is reached from other machines: it needs --token", options.listen.ip()));
+        }
+        let listener = TcpListener::bind(options.listen).map_err(|e| format!("{}: {e}", options.listen))?;
+        let address = listener.local_addr().map_err(|e| e.to_string())?;
+        let guard = Guard { token: options.token.clone(), loopback };
+        let (calls, requests) = mpsc::channel();
+        let (ready, started) = mpsc::channel();
+        let engine = std::thread::spawn(move || {
+            let (cluster, begun) = match begin(options) {
+                Ok(cluster) => (Some(cluster), Ok(())),
+                Err(problem) => (None, Err(problem)),
+            };
+            if ready.send(begun).is_ok()
+                && let Some(cluster) = cluster
+            {
+                drive(cluster, &requests);
+            }
+        });
+        started.recv().map_err(|_| "the cluster could not be started".to_owned())??;
+        let (stop, stopped) = oneshot::channel();
+        let http = std::thread::spawn(move || {
+            if let Err(error) = listen::run(listener, calls, guard, stopped) {
+                eprintln!("error: {error}");
+            }
+        });
+        Ok(Server { address, stop: Some(stop), threads: vec![http, engine] })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// A kubeconfig with which clients reach it.
+    pub fn kubeconfig(&self, token: Option<&str>) -> String {
+        let user = token.map_or("{}".to_owned(), |token| format!("{{token: {token:?}}}"));
+        format!(
+            "apiVersion: v1\nkind: Config\ncurrent-context: loopscope\nclusters:\n- name: loopscope\n  cluster: {{server: \"http://{}\"}}\n\
+             contexts:\n- name: loopscope\n  context: {{cluster: loopscope, user: loopscope}}\nusers:\n- name: loopscope\n  user: {user}\n",
+            self.address
+        )
+    }
+
+    /// Serves until the process ends.
+    pub fn wait(mut self) {
+        for thread in self.threads.drain(..) {
+            // A thread that panicked has said so.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Some(stop) = self.stop.take() {
+            let _ = stop.send(());
+        }
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The cluster before its first request.
+fn begin(options: ServeOptions) -> Result<Cluster, String> {
+    let mut cluster = match options.resume {
+        Some(text) => {
+            let record = SavedRecord::read(&text).map_err(|Unreadable(line, problem)| format!("line {line} of the record: {problem}"))?;
+            Cluster::resumed(record, options.pace)
+        }
+        None => {
+            let mut cluster = Cluster::new(options.config, options.seed, options.pace);
+            cluster.pass(SECOND);
+            cluster
+        }
+    };
+    cluster.page = options.page;
+    cluster.starter = Some(Box::new(move |record, pace| {
+        let (resume, token) = (Some(record), options.token.clone());
+        let server = Server::start(ServeOptions { resume, pace, token, ..ServeOptions::default() })?;
+        Ok((server.address(), Box::new(server)))
+    }));
+    if let Some(path) = options.record {
+        tell::keep(&mut cluster, &path).map_err(|e| format!("{}: {e}", path.display()))?;
+    }
+    options.setup.iter().try_for_each(|text| cluster.apply(text))?;
+    Ok(cluster)
+}
+
+/// Answers a request; what cannot be recorded is refused, since the client could not rely on it.
+fn answer_on_record(cluster: &mut Cluster, request: &Request) -> Reply {
+    let unrecorded = || failure(500, "InternalError", "the record cannot be written: no writes are taken any more").into();
+    if cluster.record_failed && !matches!(request.method.as_str(), "GET" | "HEAD") {
+        return unrecorded();
+    }
+    let before = (cluster.record_failed, cluster.log.len());
+    let answer = route::answer(cluster, request);
+    cluster.keep();
+    if cluster.record_failed && before != (true, cluster.log.len()) { unrecorded() } else { answer }
+}
+
+/// Answers requests and lets time pass, until nobody can ask any more.
+fn drive(mut cluster: Cluster, requests: &mpsc::Receiver<Call>) {
+    let mut wait = Duration::ZERO;
+    loop {
+        let mut next = match requests.recv_timeout(wait) {
+            Ok(call) => Some(call),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => return,
+        };
+        // The clock first: a request is made now, not when the cluster was last looked at.
+        cluster.tick();
+        let mut taken = 0;
+        while let Some(call) = next.take() {
+            // What was typed is read with the next tick.
+            if let Call::Request(request, reply) = call {
+                let answer = answer_on_record(&mut cluster, &request);
+                // A client that is gone needs no answer.
+                let _ = reply.send(answer);
+            }
+            taken += 1;
+            if taken < BATCH {
+                next = requests.try_recv().ok();
+            }
+        }
+        wait = cluster.tick();
+    }
+}

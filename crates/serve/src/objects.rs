@@ -1,0 +1,115 @@
+//! What a request reads of the store.
+
+use super::cluster::Cluster;
+use k8s_model::{Kind, Object, ObjectRef};
+use cluster::Sim;
+use apiserver::journal::{Entry, Op, Record};
+use apiserver::ManagedHistory;
+use kubectl::ObjectSelector;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// An object as clients see it, with who manages its fields: those are many, so that they stay text.
+pub struct Shown {
+    pub value: Value,
+    managers: String,
+}
+
+impl Shown {
+    /// An object whose kind has been caught up with.
+    pub fn of(sim: &Sim, managed: &ManagedHistory, object: &Object, value: Value) -> Shown {
+        Shown { value, managers: managed.text(sim.server(), object) }
+    }
+
+    /// Something that is not stored as it is.
+    pub fn plain(value: Value) -> Shown {
+        Shown { value, managers: String::new() }
+    }
+
+    /// Its metadata as JSON.
+    pub fn metadata(&self) -> String {
+        let mut text = self.value["metadata"].to_string();
+        if !self.managers.is_empty() && text.ends_with('}') {
+            text.pop();
+            text.push_str(if text.len() > 1 { ",\"managedFields\":" } else { "\"managedFields\":" });
+            text.push_str(&self.managers);
+            text.push('}');
+        }
+        text
+    }
+
+    /// The whole as JSON.
+    pub fn text(&self) -> String {
+        let Some(map) = self.value.as_object() else { return self.value.to_string() };
+        let field = |(key, value): (&String, &Value)| {
+            let value = if key == "metadata" { self.metadata() } else { value.to_string() };
+            format!("{}:{value}", Value::from(key.as_str()))
+        };
+        format!("{{{}}}", map.iter().map(field).collect::<Vec<_>>().join(","))
+    }
+}
+
+/// An object as it is stored.
+pub fn stored(cluster: &mut Cluster, key: &ObjectRef) -> Option<Shown> {
+    let (sim, managed) = cluster.managed(key.kind);
+    selected(sim, managed, &*sim.seen(key)?, &ObjectSelector::default())
+}
+
+/// The objects of a kind in a namespace (empty: in all) that are selected, one if a name is given.
+pub fn objects(cluster: &mut Cluster, (kind, namespace, name): (Kind, &str, &str), selection: &ObjectSelector) -> Vec<Shown> {
+    let (sim, managed) = cluster.managed(kind);
+    if !name.is_empty() {
+        let found = sim.seen(&ObjectRef::new(kind, namespace, name)).and_then(|object| selected(sim, managed, &object, selection));
+        return found.into_iter().collect();
+    }
+    let listing = sim.seen_all(kind, (!namespace.is_empty()).then_some(namespace));
+    listing.filter_map(|object| selected(sim, managed, &object, selection)).collect()
+}
+
+fn selected(sim: &Sim, managed: &ManagedHistory, object: &Object, selection: &ObjectSelector) -> Option<Shown> {
+    let value = object.to_value();
+    (selection.is_empty() || selection.matches(&value)).then(|| Shown::of(sim, managed, object, value))
+}
+
+/// The same as it was at a version: what was written since is taken back.
+pub fn objects_at(cluster: &mut Cluster, version: u64, (kind, namespace): (Kind, &str), selection: &ObjectSelector) -> Vec<Shown> {
+    let here = |object: &Object| object.kind == kind && (namespace.is_empty() || object.meta.namespace == namespace);
+    let mut before: BTreeMap<ObjectRef, Option<Rc<Object>>> = BTreeMap::new();
+    let (sim, managed) = cluster.managed(kind);
+    for entry in sim.journal().from(entries_until(sim, version)).iter() {
+        let Record::Write { op, object, before: old } = &entry.record else { continue };
+        if here(object) && !before.contains_key(&object.key()) {
+            let old = if *op == Op::Added { None } else { old.clone() };
+            before.insert(object.key(), old);
+        }
+    }
+    if before.is_empty() {
+        return objects(cluster, (kind, namespace, ""), selection);
+    }
+    let listing = sim.server().listing(kind, (!namespace.is_empty()).then_some(namespace));
+    let mut all: BTreeMap<ObjectRef, Rc<Object>> = listing.map(|object| (object.key(), object)).collect();
+    for (key, old) in before {
+        match old {
+            Some(old) => drop(all.insert(key, old)),
+            None => drop(all.remove(&key)),
+        }
+    }
+    all.values().filter_map(|object| selected(sim, managed, object, selection)).collect()
+}
+
+/// How many entries the journal had when the store was at this version.
+pub fn entries_until(sim: &Sim, version: u64) -> usize {
+    let entries = sim.journal();
+    // Not every entry is a write; the next one that is tells how far this is.
+    let newer = |at: usize| {
+        let next = entries.from(at).iter().find_map(Entry::write);
+        next.is_none_or(|(_, object)| object.meta.resource_version > version)
+    };
+    let (mut from, mut to) = (0, entries.len());
+    while from < to {
+        let middle = from.midpoint(to);
+        if newer(middle) { to = middle } else { from = middle + 1 }
+    }
+    from
+}

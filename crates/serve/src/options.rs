@@ -1,0 +1,276 @@
+//! The options of a request, checked before anything is done: what is misspelt must not be taken for what is left out.
+//!
+//! Models `apimachinery/pkg/apis/meta/v1/validation` and `apimachinery/pkg/apis/meta/internalversion/validation`.
+
+use super::request::Request;
+use super::status::{Answer, failure};
+use k8s_model::schema::json_type;
+use apiserver::validation::{ErrorType, FieldError};
+use apiserver::{ApiError, Propagation};
+use serde_json::{Value, json};
+
+/// The longest name of a manager of fields, in bytes.
+const LONGEST_MANAGER: usize = 128;
+const EXACT: &str = "Exact";
+const NOT_OLDER: &str = "NotOlderThan";
+/// Options that are numbers.
+const NUMBERS: [&str; 3] = ["limit", "timeoutSeconds", "gracePeriodSeconds"];
+
+/// What is wrong with the options of a request, if anything.
+pub fn refusal(request: &Request) -> Option<Answer> {
+    for name in NUMBERS {
+        let text = request.option(name);
+        if !text.is_empty() && text.parse::<i64>().is_err() {
+            return Some(failure(400, "BadRequest", &format!("strconv.ParseInt: parsing {text:?}: invalid syntax")));
+        }
+    }
+    let (kind, errors) = match request.method.as_str() {
+        "GET" | "HEAD" if request.on("watch") => ("ListOptions", watch(request)),
+        "GET" | "HEAD" => ("ListOptions", list(request)),
+        "POST" => ("CreateOptions", writes(request)),
+        "PUT" => ("UpdateOptions", writes(request)),
+        "PATCH" => ("PatchOptions", patch(request).into_iter().chain(writes(request)).collect()),
+        "DELETE" => ("DeleteOptions", Vec::new()),
+        _ => return None,
+    };
+    if let Some(Err(error)) = request.deletion() {
+        return Some(Answer::error(error, None));
+    }
+    let refused = || Answer::error(&ApiError::invalid_fields(&format!("{kind}.meta.k8s.io"), "", &errors), None);
+    (!errors.is_empty()).then(refused)
+}
+
+fn error(field: &str, fault: ErrorType, value: impl Into<Value>, detail: &str) -> FieldError {
+    FieldError { field: field.to_owned(), fault, value: value.into().to_string(), detail: detail.to_owned() }
+}
+
+fn forbidden(field: &str, detail: &str) -> FieldError {
+    error(field, ErrorType::Forbidden, "", detail)
+}
+
+fn unsupported(field: &str, value: impl Into<Value>, supported: &[&str]) -> FieldError {
+    let list: Vec<String> = supported.iter().map(|word| format!("{word:?}")).collect();
+    error(field, ErrorType::NotSupported, value, &format!("supported values: {}", list.join(", ")))
+}
+
+fn list(request: &Request) -> Vec<FieldError> {
+    let (matched, version) = (request.option("resourceVersionMatch"), request.option("resourceVersion"));
+    let (field, mut errors) = ("resourceVersionMatch", Vec::new());
+    if !matched.is_empty() {
+        if version.is_empty() {
+            errors.push(forbidden(field, "resourceVersionMatch is forbidden unless resourceVersion is provided"));
+        }
+        if !request.option("continue").is_empty() {
+            errors.push(forbidden(field, "resourceVersionMatch is forbidden when continue is provided"));
+        }
+        if !matches!(matched, EXACT | NOT_OLDER) {
+            errors.push(unsupported(field, matched, &[EXACT, NOT_OLDER, ""]));
+        }
+        if (matched, version) == (EXACT, "0") {
+            errors.push(forbidden(field, "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\""));
+        }
+    }
+    if request.has("sendInitialEvents") {
+        errors.push(forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"));
+    }
+    errors
+}
+
+fn watch(request: &Request) -> Vec<FieldError> {
+    let (matched, initial) = (request.option("resourceVersionMatch"), request.has("sendInitialEvents"));
+    let (field, mut errors) = ("resourceVersionMatch", Vec::new());
+    if initial && matched != NOT_OLDER {
+        errors.push(forbidden(field, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"));
+    }
+    if !matched.is_empty() {
+        if !initial {
+            errors.push(forbidden(field, "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"));
+        }
+        if matched != NOT_OLDER {
+            errors.push(unsupported(field, matched, &[NOT_OLDER]));
+        }
+        if !request.option("continue").is_empty() {
+            errors.push(forbidden(field, "resourceVersionMatch is forbidden when continue is provided"));
+        }
+    }
+    errors
+}
+
+/// The options that all writes but deletions share.
+fn writes(request: &Request) -> Vec<FieldError> {
+    let (manager, unknown) = (request.option("fieldManager"), request.option("fieldValidation"));
+    let mut errors = Vec::new();
+    if manager.len() > LONGEST_MANAGER {
+        errors.push(error("fieldManager", ErrorType::TooLong, "", "may not be more than 128 bytes"));
+    }
+    if manager.chars().any(char::is_control) {
+        errors.push(error("fieldManager", ErrorType::Invalid, manager, "should only contain printable characters"));
+    }
+    errors.extend(dry_run(stages(request)));
+    if !matches!(unknown, "" | "Ignore" | "Warn" | "Strict") {
+        errors.push(unsupported("fieldValidation", unknown, &["Ignore", "Strict", "Warn"]));
+    }
+    errors
+}
+
+fn patch(request: &Request) -> Option<FieldError> {
+    if request.applies() {
+        let nobody = request.option("fieldManager").is_empty();
+        return nobody.then(|| error("fieldManager", ErrorType::Required, "", "is required for apply patch"));
+    }
+    request.has("force").then(|| forbidden("force", "may not be specified for non-apply patch"))
+}
+
+/// The stages that the options of a path leave out.
+fn stages(request: &Request) -> Vec<Value> {
+    request.query.iter().filter(|(key, _)| key == "dryRun").map(|(_, stage)| stage.as_str().into()).collect()
+}
+
+/// A dry run must be of everything: a request that means to write nothing must not write.
+fn dry_run(stages: Vec<Value>) -> Option<FieldError> {
+    stages.iter().any(|stage| stage != "All").then(|| unsupported("dryRun", json!(stages), &["All"]))
+}
+
+/// How something is to be deleted.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DeletionOptions {
+    /// Nothing is deleted.
+    pub is_dry: bool,
+    /// The grace period in seconds.
+    pub grace_seconds: Option<i64>,
+    /// What happens to dependents, if it says.
+    pub propagation: Option<Propagation>,
+    /// Only an object with this uid is deleted.
+    pub uid: Option<String>,
+    /// Only this version of it.
+    pub version: Option<String>,
+}
+
+/// The fields of `DeleteOptions` that are looked at, with their types in Go.
+const FIELDS: [(&str, &str); 6] = [
+    ("dryRun", "[]string"),
+    ("gracePeriodSeconds", "int64"),
+    ("kind", "string"),
+    ("orphanDependents", "bool"),
+    ("preconditions", "v1.Preconditions"),
+    ("propagationPolicy", "v1.DeletionPropagation"),
+];
+
+/// Whether a value is of a type.
+fn fits(value: &Value, kind: &str) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Bool(_) => kind == "bool",
+        Value::Number(number) => kind == "int64" && number.is_i64(),
+        Value::String(_) => matches!(kind, "string" | "v1.DeletionPropagation"),
+        Value::Array(_) => kind == "[]string",
+        Value::Object(_) => kind == "v1.Preconditions",
+    }
+}
+
+/// Reads the options of a deletion, or of an eviction: those of the body, and those of the path that it leaves out.
+pub fn deletion(request: &Request, evicts: bool) -> Result<DeletionOptions, ApiError> {
+    let body = match evicts {
+        true => request.posted("Eviction", "policy/v1")?["deleteOptions"].take(),
+        false => request.object_if_any("DeleteOptions")?,
+    };
+    for (field, kind) in FIELDS {
+        if !fits(&body[field], kind) {
+            let is = json_type(&body[field], false);
+            let problem = format!("json: cannot unmarshal {is} into Go struct field DeleteOptions.{field} of type {kind}");
+            let message = format!("DeleteOptions in version \"v1\" cannot be handled as a DeleteOptions: {problem}");
+            return Err(ApiError::bad_request(message));
+        }
+    }
+    let mut errors = Vec::new();
+    let (word, orphans) = (body["propagationPolicy"].as_str().unwrap_or(request.option("propagationPolicy")), &body["orphanDependents"]);
+    // The older name of two of them.
+    let orphans = orphans.as_bool().or_else(|| request.option("orphanDependents").parse().ok());
+    if orphans.is_some() && !word.is_empty() {
+        errors.push(error("propagationPolicy", ErrorType::Invalid, word, "orphanDependents and deletionPropagation cannot be both set"));
+    }
+    let propagation = match (word, orphans) {
+        ("Foreground", _) => Some(Propagation::Foreground),
+        ("Orphan", _) | ("", Some(true)) => Some(Propagation::Orphan),
+        ("Background", _) | ("", Some(false)) => Some(Propagation::Background),
+        ("", None) => None,
+        (other, _) => {
+            errors.push(unsupported("propagationPolicy", other, &["Foreground", "Background", "Orphan", "nil"]));
+            None
+        }
+    };
+    let mut stages = stages(request);
+    stages.extend(body["dryRun"].as_array().into_iter().flatten().cloned());
+    let is_dry = !stages.is_empty();
+    errors.extend(dry_run(stages));
+    if !errors.is_empty() {
+        return Err(ApiError::invalid_fields("DeleteOptions.meta.k8s.io", "", &errors));
+    }
+    let grace_seconds = body["gracePeriodSeconds"].as_i64().or_else(|| request.option("gracePeriodSeconds").parse().ok());
+    let wanted = |field: &str| body["preconditions"][field].as_str().map(str::to_owned);
+    Ok(DeletionOptions { is_dry, grace_seconds, propagation, uid: wanted("uid"), version: wanted("resourceVersion") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(method: &str, options: &str) -> String {
+        let answer = refusal(&Request::new(method, &format!("/api/v1/pods?{options}")));
+        let status: Value = answer.map_or(Value::Null, |answer| serde_json::from_slice(&answer.body).unwrap());
+        format!("{} {}", status["code"], status["message"].as_str().unwrap_or(""))
+    }
+
+    #[test]
+    fn what_is_left_out_is_fine_and_what_is_misspelt_is_not() {
+        for (method, options) in [
+            ("GET", "limit=5"),
+            ("GET", "resourceVersion=5&resourceVersionMatch=Exact"),
+            ("GET", "watch=1&sendInitialEvents=false&resourceVersionMatch=NotOlderThan"),
+            ("POST", "dryRun=All&fieldManager=me&fieldValidation=Strict"),
+            ("PATCH", ""),
+            ("DELETE", "gracePeriodSeconds=0"),
+        ] {
+            assert_eq!(message(method, options), "null ", "{method} {options}");
+        }
+        let many = "m".repeat(129);
+        for (method, options, wanted) in [
+            ("GET", "limit=x", "400 strconv.ParseInt: parsing \"x\": invalid syntax"),
+            (
+                "GET",
+                "resourceVersionMatch=Exact",
+                "422 ListOptions.meta.k8s.io \"\" is invalid: resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless \
+                 resourceVersion is provided",
+            ),
+            (
+                "GET",
+                "watch=1&sendInitialEvents=true",
+                "422 ListOptions.meta.k8s.io \"\" is invalid: resourceVersionMatch: Forbidden: sendInitialEvents requires setting \
+                 resourceVersionMatch to NotOlderThan",
+            ),
+            (
+                "GET",
+                "resourceVersion=1&resourceVersionMatch=Near",
+                "422 ListOptions.meta.k8s.io \"\" is invalid: resourceVersionMatch: Unsupported value: \"Near\": supported values: \
+                 \"Exact\", \"NotOlderThan\", \"\"",
+            ),
+            (
+                "DELETE",
+                "dryRun=Some",
+                "422 DeleteOptions.meta.k8s.io \"\" is invalid: dryRun: Unsupported value: [\"Some\"]: supported values: \"All\"",
+            ),
+            (
+                "PATCH",
+                "force=true",
+                "422 PatchOptions.meta.k8s.io \"\" is invalid: force: Forbidden: may not be specified for non-apply patch",
+            ),
+            (
+                "PUT",
+                &format!("fieldManager={many}"),
+                "422 UpdateOptions.meta.k8s.io \"\" is invalid: fieldManager: Too long: may not be more than 128 bytes",
+            ),
+        ] {
+            assert_eq!(message(method, options), wanted);
+        }
+    }
+}

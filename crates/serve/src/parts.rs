@@ -1,0 +1,258 @@
+//! Subresources: status, scale, resize, eviction, log; exec and attach are in `terminal`, tokens in `token`.
+//!
+//! Models `pkg/registry/*/storage`, `pkg/registry/core/pod/rest` and `autoscaling/v1`.
+
+use super::cluster::{Cluster, OpenRequest, Reply};
+use super::follow::Follow;
+use super::request::{Request, Target};
+use super::status::{Answer, failure, no_such_path, not_allowed};
+use super::write::{apply, body, change, deletion, written};
+use super::{convert, discovery};
+use k8s_model::{Kind, Object, ObjectRef};
+use apiserver::{ApiError, ApiServer, ClientWrite, Name, ObjectScale, Patch, Subresource, Written, check_uid};
+use kubectl::Session;
+use serde_json::{Value, json};
+
+const SCALE_VERSION: &str = "autoscaling/v1";
+
+/// Answers a request about a part of an object.
+pub fn answer(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Target) -> Reply {
+    let reads = matches!(request.method.as_str(), "GET" | "HEAD");
+    if !discovery::has_part(&cluster.sim, kind, &target.version, &target.part) {
+        return no_such_path().into();
+    }
+    match (target.part.as_str(), kind) {
+        ("status", _) if reads => super::read::get(cluster, request, kind, target),
+        ("status", _) => change_part(cluster, request, (kind, target), Subresource::Status).into(),
+        ("resize" | "ephemeralcontainers", Kind::Pod) if reads => super::read::get(cluster, request, kind, target),
+        ("ephemeralcontainers", Kind::Pod) => change_part(cluster, request, (kind, target), Subresource::EphemeralContainers).into(),
+        ("resize", Kind::Pod) => change_part(cluster, request, (kind, target), Subresource::Resize).into(),
+        ("scale", _) => scale(cluster, request, kind, target).into(),
+        ("eviction", Kind::Pod) if request.method == "POST" => evict(cluster, request, target).into(),
+        ("binding", Kind::Pod) if request.method == "POST" => bind(cluster, request, target).into(),
+        ("finalize", Kind::Namespace) if request.method == "PUT" => finalize(cluster, request, target).into(),
+        ("approval", Kind::CertificateSigningRequest) if reads => super::read::get(cluster, request, kind, target),
+        ("approval", Kind::CertificateSigningRequest) => change_part(cluster, request, (kind, target), Subresource::Approval).into(),
+        ("portforward", Kind::Pod) => {
+            let message = "port-forward is not simulated: containers do not run, so that nothing listens behind a port";
+            failure(400, "BadRequest", message).into()
+        }
+        ("log", Kind::Pod) if reads => log(cluster, request, target),
+        ("exec" | "attach", Kind::Pod) if matches!(request.method.as_str(), "GET" | "POST") => {
+            super::terminal::open(cluster, request, target)
+        }
+        ("token", Kind::ServiceAccount) if request.method == "POST" => super::token::create(cluster, request, target).into(),
+        _ => not_allowed().into(),
+    }
+}
+
+/// A patch of a part, or its replacement.
+fn change_part(cluster: &mut Cluster, request: &Request, (kind, target): (Kind, &Target), part: Subresource) -> Answer {
+    let key = ObjectRef::new(kind, &target.namespace, &target.name);
+    let change = match request.method.as_str() {
+        "PATCH" if request.applies() && part == Subresource::Status => return apply(cluster, request, (kind, target), part),
+        "PATCH" if convert::is_other(&target.api_version(), kind) => converted(cluster, request, &key, (part, target)),
+        "PATCH" => change(request),
+        "PUT" => body(request, kind, target).and_then(|object| replacement(cluster, &object, &key, part)),
+        _ => return not_allowed(),
+    };
+    let (how, change) = match change {
+        Ok(change) => change,
+        Err(error) => return Answer::error(&error, Some((kind, &target.name))),
+    };
+    let verb = if request.method == "PUT" { "update" } else { "patch" };
+    let (result, warnings) = cluster.send(request, verb, part, ClientWrite::Patch(Name::of(&key), how, change));
+    written(cluster, request, (kind, target), 200, result, warnings)
+}
+
+/// Refuses what was made of another version than the stored one.
+fn check_version(cluster: &Cluster, object: &Value, key: &ObjectRef) -> Result<(), ApiError> {
+    let version = object["metadata"]["resourceVersion"].as_str().unwrap_or("");
+    let stored = cluster.sim.get(key).map(|stored| stored.meta.resource_version.to_string());
+    let stale = !version.is_empty() && stored.is_some_and(|stored| stored != version);
+    if stale { Err(ApiError::conflict(key.kind, &key.name)) } else { Ok(()) }
+}
+
+/// A replacement of a part as a patch: only that part of the object counts.
+fn replacement(cluster: &Cluster, object: &Value, key: &ObjectRef, part: Subresource) -> Result<(Patch, Value), ApiError> {
+    check_version(cluster, object, key)?;
+    let field = if matches!(part, Subresource::Status | Subresource::Approval) { "status" } else { "spec" };
+    Ok((Patch::Json, json!([{ "op": "add", "path": format!("/{field}"), "value": object[field] }])))
+}
+
+/// A patch of another version than the stored one, as a replacement of the part.
+fn converted(
+    cluster: &Cluster,
+    request: &Request,
+    key: &ObjectRef,
+    (part, target): (Subresource, &Target),
+) -> Result<(Patch, Value), ApiError> {
+    let (how, change) = change(request)?;
+    let stored = cluster.sim.get(key).ok_or_else(|| ApiError::not_found(key.kind, &key.name))?;
+    let mut value = stored.to_value();
+    convert::shown(&target.api_version(), key.kind, &mut value);
+    let mut value = how.merged(key.kind, value, &change)?;
+    convert::stored(&target.api_version(), key.kind, &mut value);
+    replacement(cluster, &value, key, part)
+}
+
+fn scale(cluster: &mut Cluster, request: &Request, kind: Kind, target: &Target) -> Answer {
+    let key = ObjectRef::new(kind, &target.namespace, &target.name);
+    let error = |error: &ApiError| Answer::error(error, Some((kind, &target.name)));
+    let Some(stored) = cluster.sim.get(&key).cloned() else { return error(&ApiError::not_found(kind, &target.name)) };
+    let current = scale_object(cluster.sim.server(), &stored);
+    let wanted = match request.method.as_str() {
+        "GET" | "HEAD" => {
+            let refusal = cluster.forbids(request, "get", &key, "scale");
+            return match refusal.map_or(current, Err) {
+                Ok(scale) => Answer::json(200, &scale),
+                Err(refusal) => error(&refusal),
+            };
+        }
+        "PUT" => request.posted("Scale", SCALE_VERSION),
+        "PATCH" => change(request).and_then(|(how, patch)| match how {
+            Patch::Strategic => Patch::Merge.merged(kind, current?, &patch),
+            how => how.merged(kind, current?, &patch),
+        }),
+        _ => return not_allowed(),
+    };
+    let wanted = match wanted.and_then(|wanted| check_scale_preconditions(&stored, &wanted).map(|()| wanted)) {
+        Ok(wanted) => wanted,
+        Err(refusal) => return error(&refusal),
+    };
+    let replicas = wanted["spec"]["replicas"].as_i64().unwrap_or(0);
+    let verb = if request.method == "PUT" { "update" } else { "patch" };
+    let (result, warnings) = cluster.send(request, verb, Subresource::Scale, ClientWrite::Scale(Name::of(&key), replicas));
+    let object = match result {
+        Ok(Written { object: Some(object), .. }) => object,
+        Ok(_) => stored,
+        Err(refusal) => return Answer { warnings, ..error(&refusal) },
+    };
+    match scale_object(cluster.sim.server(), &object) {
+        Ok(scale) => Answer { warnings, ..Answer::json(200, &scale) },
+        Err(refusal) => Answer { warnings, ..error(&refusal) },
+    }
+}
+
+/// Refuses a `Scale` of another object than the stored one, or of another version of it.
+fn check_scale_preconditions(stored: &Object, wanted: &Value) -> Result<(), ApiError> {
+    let text = |field: &str| wanted["metadata"][field].as_str().unwrap_or("");
+    check_uid(&stored.key(), text("uid"), &stored.meta.uid.to_string())?;
+    let version = text("resourceVersion");
+    if matches!(version, "" | "0") || version == stored.meta.resource_version.to_string() {
+        return Ok(());
+    }
+    Err(ApiError::conflict(stored.kind, &stored.meta.name))
+}
+
+/// The `Scale` of an object; fields that are zero are left out.
+fn scale_object(server: &ApiServer, object: &Object) -> Result<Value, ApiError> {
+    let ObjectScale { replicas, status_replicas, selector } = server.scale_of(object)?;
+    let meta = &object.to_value()["metadata"];
+    let own = ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"];
+    let meta: serde_json::Map<String, Value> = own.iter().map(|key| ((*key).to_owned(), meta[*key].clone())).collect();
+    let spec = if replicas == 0 { json!({}) } else { json!({ "replicas": replicas }) };
+    let mut status = json!({ "replicas": status_replicas });
+    if !selector.is_empty() {
+        status["selector"] = selector.into();
+    }
+    Ok(json!({ "kind": "Scale", "apiVersion": SCALE_VERSION, "metadata": meta, "spec": spec, "status": status }))
+}
+
+/// What is posted about the object of a path: of this kind, under its name.
+fn named(request: &Request, kind: &str, version: &str, name: &str) -> Result<Value, ApiError> {
+    let body = request.posted(kind, version)?;
+    let said = body["metadata"]["name"].as_str().unwrap_or("");
+    if !name.is_empty() && said != name {
+        return Err(ApiError::bad_request(format!("name in URL does not match name in {kind} object")));
+    }
+    Ok(body)
+}
+
+fn evict(cluster: &mut Cluster, request: &Request, target: &Target) -> Answer {
+    let key = ObjectRef::new(Kind::Pod, &target.namespace, &target.name);
+    let how = named(request, "Eviction", "policy/v1", &target.name).and_then(|_| deletion(cluster, request, &key));
+    let how = match how {
+        Ok(how) => how,
+        Err(error) => return Answer::error(&error, Some((Kind::Pod, &target.name))),
+    };
+    let (result, warnings) = cluster.send(request, "create", Subresource::Main, ClientWrite::Evict(Name::of(&key), how.into()));
+    written(cluster, request, (Kind::Pod, target), 201, result, warnings)
+}
+
+/// Binds the Pod of a path, or the one that a Binding names.
+pub fn bind(cluster: &mut Cluster, request: &Request, target: &Target) -> Answer {
+    if request.method != "POST" || target.namespace.is_empty() {
+        return not_allowed();
+    }
+    let body = match named(request, "Binding", "v1", &target.name) {
+        Ok(body) => body,
+        Err(error) => return Answer::error(&error, Some((Kind::Pod, &target.name))),
+    };
+    let text = |path: &str| body.pointer(path).and_then(Value::as_str).unwrap_or("");
+    let name = if target.name.is_empty() { text("/metadata/name") } else { target.name.as_str() };
+    let node = text("/target/name");
+    if node.is_empty() || !matches!(text("/target/kind"), "" | "Node") {
+        let message = format!("Binding {name:?} is invalid: target: a Node with a name is required");
+        return Answer::error(&ApiError::invalid(message), None);
+    }
+    let (key, target) = (ObjectRef::new(Kind::Pod, &target.namespace, name), Target { name: name.to_owned(), ..target.clone() });
+    let (result, warnings) = cluster.send(request, "create", Subresource::Main, ClientWrite::Bind(Name::of(&key), node.to_owned()));
+    written(cluster, request, (Kind::Pod, &target), 201, result, warnings)
+}
+
+/// The finalizers of a namespace's spec: only that of the server is known.
+fn finalize(cluster: &mut Cluster, request: &Request, target: &Target) -> Answer {
+    let key = ObjectRef::new(Kind::Namespace, "", &target.name);
+    let held = match body(request, Kind::Namespace, target).and_then(|body| check_version(cluster, &body, &key).map(|()| body)) {
+        Ok(body) => body["spec"]["finalizers"].as_array().is_some_and(|list| list.iter().any(|one| one == "kubernetes")),
+        Err(error) => return Answer::error(&error, Some((Kind::Namespace, &target.name))),
+    };
+    let (result, warnings) = cluster.send(request, "update", Subresource::Main, ClientWrite::Finalize(Name::of(&key), held));
+    written(cluster, request, (Kind::Namespace, target), 200, result, warnings)
+}
+
+/// The log of a container, as `kubectl logs` has it.
+fn log(cluster: &mut Cluster, request: &Request, target: &Target) -> Reply {
+    let key = ObjectRef::new(Kind::Pod, &target.namespace, &target.name);
+    if let Some(error) = cluster.forbids(request, "get", &key, "log") {
+        return Answer::error(&error, Some((Kind::Pod, &target.name))).into();
+    }
+    if cluster.sim.get(&key).is_none() {
+        return Answer::error(&ApiError::not_found(Kind::Pod, &target.name), Some((Kind::Pod, &target.name))).into();
+    }
+    let mut words = vec!["logs".to_owned(), target.name.clone(), format!("--namespace={}", target.namespace)];
+    for (option, flag) in [("container", "container"), ("tailLines", "tail"), ("sinceTime", "since-time")] {
+        let value = request.option(option);
+        if !value.is_empty() {
+            words.push(format!("--{flag}={value}"));
+        }
+    }
+    if let Ok(seconds) = request.option("sinceSeconds").parse::<u64>() {
+        words.push(format!("--since={seconds}s"));
+    }
+    for option in ["follow", "previous"] {
+        if request.on(option) {
+            words.push(format!("--{option}"));
+        }
+    }
+    if request.on("timestamps") || !request.option("limitBytes").is_empty() {
+        return failure(400, "BadRequest", "logs are not simulated with timestamps or a limit of bytes").into();
+    }
+    let session = Session::unnoted(&mut cluster.sim, &words);
+    match session.exit {
+        Some(0) => Answer::text(session.stdout).into(),
+        Some(_) => {
+            let message = session.stderr.trim_end();
+            let message = message.strip_prefix("error: ").or_else(|| message.split_once("): ").map(|(_, rest)| rest)).unwrap_or(message);
+            failure(400, "BadRequest", message).into()
+        }
+        None => {
+            let (mut follow, receiver) = Follow::open(session);
+            if follow.feed(cluster) {
+                cluster.open.push(Box::new(follow));
+            }
+            Reply::Stream("text/plain", receiver, Vec::new())
+        }
+    }
+}

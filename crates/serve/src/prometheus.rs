@@ -1,0 +1,133 @@
+//! `/metrics`: what the server knows of itself, as Prometheus reads it.
+//!
+//! Guarantees: nothing is measured for it, so that the engine runs as it would; requests are counted by labels of which there are few.
+//! Models `apiserver/pkg/endpoints/metrics` and `apiserver/pkg/storage/etcd3/metrics`; the text is that of the format 0.0.4.
+
+use super::cluster::{Cluster, OpenRequest};
+use super::counts::RequestLabels;
+use super::discovery;
+use super::request::{Request, Target};
+use super::status::Answer;
+use k8s_model::{Kind, kind};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// The type of the answer.
+const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
+/// Methods that are counted by name.
+const METHODS: [&str; 6] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
+
+/// What a request is counted as, about a kind if it is about one.
+pub fn labels(cluster: &Cluster, request: &Request, about: Option<(Kind, &Target)>) -> RequestLabels {
+    let method = METHODS.into_iter().find(|method| *method == request.method).unwrap_or("other");
+    let dry_run = if request.is_dry() { "All" } else { "" };
+    let Some((kind, target)) = about else { return RequestLabels { verb: method, dry_run, ..RequestLabels::default() } };
+    let part = discovery::has_part(&cluster.sim, kind, &target.version, &target.part);
+    let (reads, all) = (matches!(method, "GET" | "HEAD"), target.name.is_empty());
+    let verb = match method {
+        _ if matches!(target.part.as_str(), "exec" | "attach" | "portforward") => "CONNECT",
+        _ if reads && request.on("watch") => "WATCH",
+        _ if reads && all => "LIST",
+        "DELETE" if all => "DELETECOLLECTION",
+        "PATCH" if request.applies() => "APPLY",
+        method => method,
+    };
+    let scope = match () {
+        () if !all || method == "POST" => "resource",
+        () if !target.namespace.is_empty() => "namespace",
+        () => "cluster",
+    };
+    let subresource = if part { target.part.clone() } else { String::new() };
+    let [group, version, resource] = [&target.group, &target.version, &target.resource].map(String::clone);
+    RequestLabels { group, version, resource, subresource, scope, verb, dry_run }
+}
+
+/// A request that is answered piece by piece, with what it is counted as.
+pub struct Labelled {
+    /// What it is counted as.
+    pub labels: RequestLabels,
+    /// The request.
+    pub inner: Box<dyn OpenRequest>,
+}
+
+impl OpenRequest for Labelled {
+    fn feed(&mut self, cluster: &mut Cluster) -> bool {
+        self.inner.feed(cluster)
+    }
+
+    fn restored(&mut self, cluster: &mut Cluster) -> bool {
+        self.inner.restored(cluster)
+    }
+
+    fn labels(&self) -> Option<&RequestLabels> {
+        Some(&self.labels)
+    }
+}
+
+/// The text of the answer.
+struct Page(String);
+
+impl Page {
+    /// A metric with its values, each by its labels.
+    fn metric(&mut self, (name, kind, help): (&str, &str, &str), values: impl IntoIterator<Item = (String, u64)>) {
+        // Writing to a text does not fail.
+        let _ = write!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}\n");
+        for (labels, value) in values {
+            let labels = if labels.is_empty() { labels } else { format!("{{{labels}}}") };
+            let _ = writeln!(self.0, "{name}{labels} {value}");
+        }
+    }
+}
+
+/// Answers with all metrics.
+pub fn answer(cluster: &Cluster) -> Answer {
+    let mut page = Page(String::new());
+    let (sim, counts) = (&cluster.sim, &cluster.counts);
+    let mut open: BTreeMap<&RequestLabels, u64> = BTreeMap::new();
+    for labels in cluster.open.iter().filter_map(|request| request.labels()) {
+        *open.entry(labels).or_default() += 1;
+    }
+    page.metric(
+        (
+            "apiserver_longrunning_requests",
+            "gauge",
+            "Requests that are being answered piece by piece: watches, logs, commands in containers.",
+        ),
+        open.iter().map(|(labels, count)| (labels.text(), *count)),
+    );
+    let requests = counts.requests.iter().map(|((labels, code), count)| {
+        let text = format!("code=\"{code}\",dry_run={:?},{}", labels.dry_run, labels.text());
+        (text, *count)
+    });
+    page.metric(
+        ("apiserver_request_total", "counter", "Requests that were answered, by what they asked for and the code of the answer."),
+        requests,
+    );
+    let custom = sim.server().definitions().served().map(|definition| definition.kind);
+    let kinds: Vec<Kind> = kind::ALL.iter().copied().filter(|kind| kind.is_stored()).chain(custom).collect();
+    let count = |kind: Kind| sim.server().count(kind) as u64;
+    page.metric(
+        ("apiserver_resource_objects", "gauge", "Stored objects by resource."),
+        kinds.iter().map(|kind| (format!("group={:?},resource={:?}", kind.info().group, kind.info().plural), count(*kind))),
+    );
+    page.metric(
+        ("apiserver_storage_objects", "gauge", "Stored objects by resource, under the older name of the metric."),
+        kinds.iter().map(|kind| (format!("resource={:?}", kind.group_resource()), count(*kind))),
+    );
+    let version = discovery::version();
+    let word = |field: &str| version[field].as_str().unwrap_or("").to_owned();
+    let build = format!("git_version={:?},major={:?},minor={:?}", word("gitVersion"), word("major"), word("minor"));
+    page.metric(("kubernetes_build_info", "gauge", "Always 1; its labels name the version of Kubernetes."), [(build, 1)]);
+    let one = |value: u64| [(String::new(), value)];
+    page.metric(
+        ("loopscope_resource_version", "counter", "Writes to the store since the simulated cluster began."),
+        one(sim.server().version()),
+    );
+    page.metric(("loopscope_tasks_total", "counter", "Tasks that the simulation has run."), one(cluster.tasks));
+    page.metric(
+        ("loopscope_virtual_time_seconds", "gauge", "Virtual seconds since the simulated cluster began."),
+        one(sim.now().0 / k8s_model::time::SECOND),
+    );
+    page.metric(("process_start_time_seconds", "gauge", "When the server started, in seconds since 1970."), one(counts.started));
+    Answer { content_type: TEXT, ..Answer::text(page.0) }
+}

@@ -1,0 +1,114 @@
+//! What is done to the cluster, told as it is done: to pages that follow it, and into a file.
+
+use super::cluster::{Cluster, OpenRequest, Reply};
+use super::status::Answer;
+use k8s_model::Time;
+use k8s_model::time::MS;
+use session::record;
+use std::fs::File;
+use std::io::{Seek, Write};
+use std::path::Path;
+use tokio::sync::mpsc::{self, Sender};
+
+/// Messages that wait for a slow reader before it has to begin again.
+const BUFFER: usize = 10_000;
+/// How often the clock is told while nothing is done.
+const CLOCK: u64 = 100 * MS;
+
+/// A reader of the record as it grows: a page that follows it, or the file that keeps it.
+struct RecordSubscriber {
+    sink: Sink,
+    /// Commands that have been sent.
+    sent: usize,
+    /// The time that has been sent.
+    at: Time,
+}
+
+enum Sink {
+    Page(Sender<Vec<u8>>),
+    File(File),
+}
+
+/// Tells a page what has been done so far and what is done then, as server-sent events.
+pub fn follow(cluster: &mut Cluster) -> Reply {
+    let (sender, receiver) = mpsc::channel(BUFFER + cluster.log.len());
+    let mut subscriber = RecordSubscriber { sink: Sink::Page(sender), sent: 0, at: Time(0) };
+    if subscriber.send(&record::head(cluster.seed, &cluster.sim.config)) && subscriber.feed(cluster) {
+        cluster.open.push(Box::new(subscriber));
+    }
+    Reply::Stream("text/event-stream", receiver, Vec::new())
+}
+
+/// What has been done so far.
+pub fn whole(cluster: &Cluster) -> Answer {
+    let mut lines = vec![record::head(cluster.seed, &cluster.sim.config)];
+    lines.extend(cluster.log.iter().map(record::did));
+    lines.push(record::clock(cluster.tasks, cluster.sim.now()) + "\n");
+    Answer::text(lines.join("\n"))
+}
+
+/// Keeps what is done in a file.
+pub fn keep(cluster: &mut Cluster, path: &Path) -> std::io::Result<()> {
+    let mut file = File::create(path)?;
+    writeln!(file, "{}", record::head(cluster.seed, &cluster.sim.config))?;
+    cluster.open.push(Box::new(RecordSubscriber { sink: Sink::File(file), sent: 0, at: Time(0) }));
+    Ok(())
+}
+
+impl OpenRequest for RecordSubscriber {
+    fn restored(&mut self, cluster: &mut Cluster) -> bool {
+        (self.sent, self.at) = (0, Time(0));
+        let emptied = match &mut self.sink {
+            Sink::Page(_) => true,
+            Sink::File(file) => !cluster.record_failed && file.set_len(0).and_then(|()| file.rewind()).is_ok(),
+        };
+        let head = record::head(cluster.seed, &cluster.sim.config);
+        let goes_on = emptied && self.send(&head) && self.send_new(cluster);
+        self.goes_on(goes_on, cluster)
+    }
+
+    fn keep(&mut self, cluster: &mut Cluster) {
+        if matches!(self.sink, Sink::File(_)) && !cluster.record_failed && self.sent < cluster.log.len() {
+            let goes_on = self.send_new(cluster);
+            self.goes_on(goes_on, cluster);
+        }
+    }
+
+    fn feed(&mut self, cluster: &mut Cluster) -> bool {
+        if cluster.record_failed && matches!(self.sink, Sink::File(_)) {
+            return false;
+        }
+        let goes_on = self.send_new(cluster);
+        self.goes_on(goes_on, cluster)
+    }
+}
+
+impl RecordSubscriber {
+    /// Notes that the file is closed for good once it could not be written: a record with a hole is none.
+    fn goes_on(&self, goes_on: bool, cluster: &mut Cluster) -> bool {
+        cluster.record_failed |= !goes_on && matches!(self.sink, Sink::File(_));
+        goes_on
+    }
+
+    /// Sends the commands since the last one sent, or the time if there are none.
+    fn send_new(&mut self, cluster: &Cluster) -> bool {
+        let new = &cluster.log[self.sent.min(cluster.log.len())..];
+        self.sent = cluster.log.len();
+        if !new.iter().all(|command| self.send(&record::did(command))) {
+            return false;
+        }
+        let now = cluster.sim.now();
+        if new.is_empty() && now < self.at.after(CLOCK) {
+            return !matches!(&self.sink, Sink::Page(sender) if sender.is_closed());
+        }
+        self.at = now;
+        self.send(&record::clock(cluster.tasks, now))
+    }
+
+    fn send(&mut self, line: &str) -> bool {
+        match &mut self.sink {
+            Sink::Page(sender) => sender.try_send(format!("data: {line}\n\n").into_bytes()).is_ok(),
+            Sink::File(file) => writeln!(file, "{line}").inspect_err(|error| eprintln!("error: the record ends here: {error}")).is_ok(),
+        }
+    }
+}

@@ -1,0 +1,581 @@
+//! The manifest: the text, what was applied of it, and what is wrong with it.
+
+use super::drift::{Drift, DriftedField, MAX_TEXT_BYTES};
+use super::effect::Effect;
+use super::leftovers::Leftovers;
+use super::run::Run;
+use actions::{ActionResult, ApplyDiagnostic, ApplyJob, PlannedChanges, TrialApply};
+use k8s_model::{Object, ObjectRef};
+use apiserver::{Journal, Op};
+use sim_core::deferred_drop;
+use i18n::{Counted, Message, msg};
+use kubectl::{Applied, ApplyResult};
+use lesson::read::LessonError;
+use projection::adapt;
+use projection::changes;
+use projection::model::natural;
+use std::rc::Rc;
+
+/// Documents applied at once; the rest of a longer manifest one at a time, when the session is polled.
+const IMMEDIATE_DOCUMENTS: usize = 16;
+
+/// Objects of which each is named in what is said of an apply.
+const MAX_TOLD_OBJECTS: usize = 3;
+
+/// What the pill beside the manifest says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ApplyStatus {
+    /// Nothing.
+    #[default]
+    Clean,
+    /// The text differs from what was applied.
+    Edited,
+    /// Just applied.
+    Applied,
+    /// Being applied: it has very many documents.
+    Applying,
+    /// Refused.
+    Rejected,
+    /// Numbers of objects applied and unchanged, and of errors.
+    Partly(usize, usize, usize),
+}
+
+/// What happens to the manifest.
+#[derive(Clone, Debug, PartialEq)]
+pub enum EditorMsg {
+    /// The text was edited.
+    Edit(String),
+    /// Dry run of the text.
+    Check,
+    /// What applying the text would change is to be shown, or no longer.
+    Compare,
+    /// Applies the text, with which the page may open.
+    Apply {
+        /// The page opens with it.
+        opens: bool,
+    },
+    /// Back to the text applied last.
+    Revert,
+    /// Replaces the text, which is then applied to an empty cluster.
+    Load(String),
+    /// Whether the next apply deletes the objects that left the manifest.
+    Prune(bool),
+}
+
+/// State of an apply still in progress.
+#[derive(Default)]
+struct PendingApply {
+    /// The page opens with it.
+    opens: bool,
+    /// Objects that had left the manifest when it began, and whether they are deleted.
+    asked: (Rc<Vec<ObjectRef>>, bool),
+}
+
+/// The manifest.
+#[derive(Default)]
+pub struct Editor {
+    /// The editor's text.
+    pub text: Rc<str>,
+    /// The text applied last.
+    pub applied: Rc<str>,
+    /// The pill.
+    pub status: ApplyStatus,
+    /// Errors of the text: of what was applied, or, while it is edited, of the dry run.
+    pub diagnostics: Rc<Vec<ApplyDiagnostic>>,
+    /// What applying the text would do, after a dry run.
+    pub plan: Option<Rc<PlannedChanges>>,
+    /// Objects that left the manifest.
+    pub leftovers: Leftovers,
+    /// Whether an empty cluster would accept what this one refused.
+    pub helps_afresh: bool,
+    drift: Option<Drift>,
+    dry_run: Option<TrialApply>,
+    pending: PendingApply,
+}
+
+impl Editor {
+    /// An editor with a text that is not applied yet.
+    pub fn new(text: &str) -> Editor {
+        Editor { text: text.into(), ..Editor::default() }
+    }
+
+    /// Does what a message says.
+    pub fn update(&mut self, msg: EditorMsg, run: &mut Run) -> Vec<Effect> {
+        match msg {
+            EditorMsg::Edit(text) => {
+                self.text = text.into();
+                self.text_changed();
+            }
+            EditorMsg::Check => self.check(run),
+            EditorMsg::Compare if self.plan.is_some() => self.outdate(run),
+            EditorMsg::Compare => self.dry_run(run),
+            EditorMsg::Apply { opens } => return self.apply(opens, run),
+            EditorMsg::Revert => {
+                self.text = self.applied.clone();
+                self.status = ApplyStatus::Clean;
+                self.discard_dry_run();
+            }
+            EditorMsg::Load(text) => self.text = text.into(),
+            EditorMsg::Prune(delete) => self.leftovers.delete = delete,
+        }
+        Vec::new()
+    }
+
+    fn check(&mut self, run: &Run) {
+        if self.status == ApplyStatus::Edited {
+            self.dry_run(run);
+        }
+    }
+
+    fn dry_run(&mut self, run: &Run) {
+        // While a manifest is being applied there is nothing to try another one on.
+        if !run.applies() {
+            self.dry_run = Some(TrialApply::new(run.sim(), &self.text));
+        }
+    }
+
+    /// What applying the text as it stands would change is no longer known: the cluster was acted on. While it is edited, it is tried anew.
+    pub fn outdate(&mut self, run: &Run) {
+        match self.status {
+            ApplyStatus::Edited => self.dry_run(run),
+            _ => (self.dry_run, self.plan) = (None, None),
+        }
+    }
+
+    fn discard_dry_run(&mut self) {
+        if let Some(Ok(plan)) = self.plan.take().map(Rc::try_unwrap) {
+            deferred_drop::drop_later(plan.changes);
+            deferred_drop::drop_later(plan.named.unwrap_or_default());
+        }
+        (self.dry_run, self.diagnostics) = (None, Rc::default());
+        self.leftovers.forget();
+    }
+
+    /// Goes on with the dry run by one document. True when it has just finished.
+    pub fn dry_run_next(&mut self, run: &Run) -> bool {
+        let Some(plan) = self.dry_run.as_mut().and_then(TrialApply::step) else { return false };
+        self.dry_run = None;
+        self.diagnostics = plan.diagnostics.clone();
+        self.leftovers.compare(plan.named.as_deref(), run);
+        self.plan = Some(Rc::new(plan));
+        true
+    }
+
+    /// Whether a dry run is in progress.
+    pub fn in_dry_run(&self) -> bool {
+        self.dry_run.is_some()
+    }
+
+    fn text_changed(&mut self) {
+        self.status = if self.text == self.applied { ApplyStatus::Clean } else { ApplyStatus::Edited };
+        self.dry_run = None;
+        if self.status == ApplyStatus::Clean {
+            self.discard_dry_run();
+        }
+    }
+
+    /// Brings back a text and what was applied of it.
+    pub fn restore(&mut self, text: Rc<str>, applied: Rc<str>) {
+        self.discard_dry_run();
+        (self.text, self.applied, self.drift) = (text, applied, None);
+        self.text_changed();
+    }
+
+    /// The text was applied as a file.
+    pub(super) fn note_applied(&mut self, run: &Run) {
+        self.discard_dry_run();
+        (self.applied, self.status) = (self.text.clone(), ApplyStatus::Applied);
+        (self.drift, self.diagnostics) = (Some(Drift::of(&self.applied, run.sim())), Rc::default());
+    }
+
+    /// The text is a lesson: shows what is wrong with it; `begins` if it was to be played.
+    pub fn show_lesson(&mut self, faults: &[LessonError], begins: bool) {
+        self.discard_dry_run();
+        let all = faults.iter().map(|fault| ApplyDiagnostic {
+            line: fault.line,
+            columns: (0, 0),
+            message: fault.message(),
+            error: true,
+            fix: None,
+        });
+        self.diagnostics = Rc::new(all.collect());
+        if begins {
+            self.status = if faults.is_empty() { ApplyStatus::Applied } else { ApplyStatus::Rejected };
+        }
+        if begins && faults.is_empty() {
+            self.applied = self.text.clone();
+        }
+    }
+
+    /// Begins to apply the text; a short one is applied at once.
+    fn apply(&mut self, opens: bool, run: &mut Run) -> Vec<Effect> {
+        let asked = (self.leftovers.found.clone(), self.leftovers.delete);
+        self.discard_dry_run();
+        (self.status, self.pending) = (ApplyStatus::Applying, PendingApply { opens, asked });
+        run.begin(&self.text);
+        let mut effects = vec![Effect::ApplyStarted, Effect::Announce(Message::default())];
+        // The step after the last document finds that there are no more.
+        for _ in 0..=IMMEDIATE_DOCUMENTS {
+            effects.extend(self.apply_next(run));
+        }
+        effects
+    }
+
+    /// Applies the next document of the apply in progress; after the last, reports the result.
+    pub fn apply_next(&mut self, run: &mut Run) -> Vec<Effect> {
+        run.apply_next().map(|(job, answer)| self.finish_apply(&job, answer, run)).unwrap_or_default()
+    }
+
+    fn finish_apply(&mut self, job: &ApplyJob, answer: ActionResult, run: &Run) -> Vec<Effect> {
+        let pending = std::mem::take(&mut self.pending);
+        let refused = answer.diagnostics.iter().filter(|diagnostic| diagnostic.error).count();
+        let nothing = refused == 0 && answer.applied.is_empty();
+        let (written, unchanged) = (answer.written(), answer.unchanged());
+        self.status = match written + unchanged {
+            accepted if accepted > 0 && refused > 0 => ApplyStatus::Partly(written, unchanged, refused),
+            _ if refused > 0 || nothing => ApplyStatus::Rejected,
+            _ if pending.opens => ApplyStatus::Clean,
+            _ => ApplyStatus::Applied,
+        };
+        if refused == 0 {
+            self.applied = job.text.clone();
+        } else if let ApplyStatus::Partly(..) = self.status {
+            self.applied = accepted_text(&job.text, &self.applied, &answer.diagnostics).into();
+        }
+        // The drift of what a page opens with is computed on demand: the opening is short.
+        if pending.opens {
+            self.drift = None;
+        } else if self.status != ApplyStatus::Rejected {
+            self.drift = Some(Drift::of(&self.applied, run.sim()));
+        }
+        let deletes = self.settle_leftovers(&answer, refused == 0 && !nothing, &pending.asked, run);
+        let created = created_since(run, job.begun);
+        let notice = told(&answer, run.sim().journal().from(job.begun));
+        self.helps_afresh = refused > 0 && accepted_afresh(&job.text, &answer, run);
+        self.diagnostics = Rc::new(answer.diagnostics);
+        if nothing {
+            let message = Message::state("error: no objects passed to apply");
+            self.diagnostics = Rc::new(vec![ApplyDiagnostic { line: 1, columns: (0, 0), message, error: true, fix: None }]);
+        }
+        // An edit made meanwhile is tried on the result.
+        if !Rc::ptr_eq(&self.text, &job.text) {
+            self.text_changed();
+            self.check(run);
+        }
+        // What was refused is said first, though the rest was accepted.
+        let problem = self.diagnostics.iter().find(|diagnostic| diagnostic.error && refused > 0);
+        let told = problem.map(|problem| Effect::AnnounceFailure(msg::editor_problem(problem.line, &problem.message)));
+        let mut effects = vec![Effect::SelectCreated(created), told.unwrap_or(Effect::AnnounceIfSilent(notice))];
+        effects.extend(deletes.into_iter().map(Effect::Enter));
+        effects
+    }
+
+    /// What is done about objects that left the manifest. Where a part of it was refused, nothing is deleted, and the question stays.
+    fn settle_leftovers(&mut self, answer: &ActionResult, whole: bool, asked: &(Rc<Vec<ObjectRef>>, bool), run: &Run) -> Vec<String> {
+        if answer.unread || answer.named.is_empty() {
+            return Vec::new();
+        }
+        let asked = (whole && !asked.0.is_empty()).then_some((asked.0.as_slice(), asked.1));
+        self.leftovers.applied(&answer.named, asked, run)
+    }
+
+    /// Another history is shown: what was applied in it is read anew.
+    pub fn forget_drift(&mut self) {
+        self.drift = None;
+    }
+
+    /// Fields that the manifest sets and the cluster has changed since it was applied, the last time before the instant shown.
+    pub fn drift(&mut self, run: &Run) -> Vec<DriftedField> {
+        let mut drifted = self.drift_since_applied(run);
+        // While the text is edited, of that which applying it would take back.
+        if let (ApplyStatus::Edited, Some(plan)) = (self.status, &self.plan) {
+            drifted.retain(|drifted| drifted.is_in(&plan.changes));
+        }
+        drifted
+    }
+
+    fn drift_since_applied(&mut self, run: &Run) -> Vec<DriftedField> {
+        let known = matches!(self.status, ApplyStatus::Clean | ApplyStatus::Applied | ApplyStatus::Edited);
+        if !known || self.applied.len() > MAX_TEXT_BYTES || run.applies() || run.recalls() {
+            return Vec::new();
+        }
+        let sim = run.sim();
+        let now = sim.now();
+        let applied = Drift::last_applied(&self.applied, run, now);
+        // A file that was applied by its name is noted, though the history has no text of it.
+        let is_of = |drift: &Drift| drift.since <= now && applied.is_none_or(|at| at <= drift.since);
+        // What was noted later is not forgotten while the past is looked at.
+        if applied.is_none() && self.drift.as_ref().is_some_and(|drift| drift.since > now) {
+            return Vec::new();
+        }
+        if !self.drift.as_ref().is_some_and(is_of) {
+            self.drift = match applied {
+                Some(at) => Some(Drift::recalled(&self.applied, run, at)),
+                None if run.in_past() => None,
+                None => Some(Drift::of(&self.applied, sim)),
+            };
+        }
+        self.drift.as_mut().map(|drift| drift.read(sim, run.epoch)).unwrap_or_default()
+    }
+}
+
+/// What kubectl answers, and which fields were changed: a scaling beside a new image is no surprise. Of many objects how many were created,
+/// configured and left as they are.
+fn told(answer: &ActionResult, written: Journal<'_>) -> Message {
+    if answer.lines.len() <= MAX_TOLD_OBJECTS {
+        let lines = Message::list(answer.lines.iter().map(|line| Message::name(&line.text)).collect());
+        if !answer.applied.iter().any(|applied| applied.result == ApplyResult::Configured) {
+            return lines;
+        }
+        let fields = changes::brief(&changes::written(written), answer.lines.len() > 1);
+        return if fields.is_empty() { lines } else { msg::editor_configured(lines, fields) };
+    }
+    let count = |result: &ApplyResult| answer.applied.iter().filter(|applied| applied.result == *result).count();
+    let parts: [(ApplyResult, Counted); 3] = [
+        (ApplyResult::Created, |n| msg::count_created(n)),
+        (ApplyResult::Configured, |n| msg::count_configured(n)),
+        (ApplyResult::Unchanged, |n| msg::count_unchanged(n)),
+    ];
+    let said = parts.into_iter().map(|(result, words)| (count(&result), words)).filter(|(n, _)| *n > 0);
+    Message::list(said.map(|(n, words)| words(n)).collect())
+}
+
+/// Of the workloads created since an entry of the journal, the one that stands first in a picture.
+fn created_since(run: &Run, entry: usize) -> Option<ObjectRef> {
+    let new = run.sim().journal().from(entry).iter().filter_map(|entry| entry.write());
+    let created = new
+        .filter(|(op, _)| *op == Op::Added)
+        .filter_map(|(_, object)| Some((adapt::workloads().position(|kind| kind == object.kind)?, object)));
+    let order = |(a, one): &(usize, &Rc<Object>), (b, other): &(usize, &Rc<Object>)| {
+        let (one, other) = (&one.meta, &other.meta);
+        (a, &one.namespace).cmp(&(b, &other.namespace)).then_with(|| natural(&one.name, &other.name))
+    };
+    created.min_by(order).map(|(_, object)| object.key())
+}
+
+/// The text in effect: for refused documents, what was applied before.
+fn accepted_text(text: &str, before: &str, diagnostics: &[ApplyDiagnostic]) -> String {
+    let (new, old) = (documents(text), documents(before));
+    let mut line = 1;
+    let mut out = String::new();
+    for (at, document) in new.iter().enumerate() {
+        let next = line + document.lines().count();
+        let refused = diagnostics.iter().any(|diagnostic| diagnostic.error && (line..next).contains(&diagnostic.line));
+        out += match refused {
+            false => document,
+            // Only where it is clear which one it was.
+            true if old.len() == new.len() => old[at],
+            true => "",
+        };
+        line = next;
+    }
+    out
+}
+
+/// The documents of a text, each with the separator before it.
+fn documents(text: &str) -> Vec<&str> {
+    let mut ends: Vec<usize> = manifest::chunks(text.as_bytes()).map(|chunk| chunk.at + chunk.bytes.len()).collect();
+    ends.pop();
+    ends.push(text.len());
+    let mut start = 0;
+    ends.into_iter().map(|end| &text[std::mem::replace(&mut start, end)..end]).collect()
+}
+
+/// Whether an empty cluster would accept a text of which this one refused to change what it has: a field that may not change, say. Of a
+/// long text it is believed.
+fn accepted_afresh(text: &Rc<str>, answer: &ActionResult, run: &Run) -> bool {
+    let is_there = |key: &ObjectRef| run.sim().get(key).is_some();
+    let refused = |one: &Applied| matches!(one.result, ApplyResult::Refused(_)) && one.key.as_ref().is_some_and(is_there);
+    if answer.unread || !answer.applied.iter().any(refused) {
+        return false;
+    }
+    let mut trial = TrialApply::new(Run::new(0).sim(), text);
+    let plan = (0..=IMMEDIATE_DOCUMENTS).find_map(|_| trial.step());
+    plan.is_none_or(|plan| !plan.diagnostics.iter().any(|diagnostic| diagnostic.error))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Msg;
+    use crate::State;
+    use crate::console::ConsoleMsg;
+    use crate::editor::ApplyStatus;
+    use crate::editor::EditorMsg;
+    use crate::examples;
+    use crate::tests::settled;
+    use crate::timeline::TimelineMsg;
+
+    #[test]
+    fn what_was_applied_is_said_of_each_of_a_few_objects_and_counted_of_many() {
+        let map = |name: usize| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: m{name}}}\n---\n");
+        let mut state = settled("");
+        for (objects, said) in [(2, "configmap/m0 created, configmap/m1 created"), (5, "3 created, 2 unchanged")] {
+            state.update(EditorMsg::Edit((0..objects).map(map).collect()));
+            state.update(Msg::Apply);
+            assert_eq!(state.announcer.notice(), said);
+        }
+    }
+
+    #[test]
+    fn what_applying_takes_back_is_told_while_the_text_is_edited_and_when_it_is_applied() {
+        let mut state = settled((examples::ALL[0].text)());
+        state.update(ConsoleMsg::Enter("kubectl scale deployment/nginx-deployment --replicas=4".into()));
+        state.update(TimelineMsg::Seconds(10));
+        let drift = |state: &mut State| state.drift().iter().map(|field| field.brief().english()).collect::<Vec<_>>();
+        let image = state.editor.text.replace("nginx:1.7.9", "nginx:1.27");
+        for (text, told) in [(image.replace("replicas: 2", "replicas: 4"), vec![]), (image, vec!["differs: replicas".to_owned()])] {
+            state.update(EditorMsg::Edit(text));
+            assert_eq!(drift(&mut state).len(), if told.is_empty() { 1 } else { 0 }, "until it is known what applying changes");
+            state.update(EditorMsg::Check);
+            while !state.editor.dry_run_next(&state.timeline.run) {}
+            assert_eq!((state.editor.status, drift(&mut state)), (ApplyStatus::Edited, told));
+        }
+        // What was changed after the text counts as well.
+        state.update(ConsoleMsg::Enter("kubectl scale deployment/nginx-deployment --replicas=2".into()));
+        while !state.editor.dry_run_next(&state.timeline.run) {}
+        assert!(drift(&mut state).is_empty());
+        state.update(ConsoleMsg::Enter("kubectl scale deployment/nginx-deployment --replicas=4".into()));
+        while !state.editor.dry_run_next(&state.timeline.run) {}
+        assert_eq!(drift(&mut state), ["differs: replicas"]);
+        state.update(Msg::Apply);
+        let said = "deployment.apps/nginx-deployment configured: replicas 4 → 2, image nginx:1.7.9 → nginx:1.27";
+        assert_eq!(state.announcer.notice(), said);
+    }
+
+    #[test]
+    fn a_manifest_that_is_partly_refused_says_how_much_of_it() {
+        let two = format!("{}\n---\n{}", (examples::ALL[0].text)(), (examples::ALL[0].text)().replace("replicas: 2", "replicas: two"));
+        let mut state = settled("");
+        state.update(EditorMsg::Edit(two));
+        state.update(Msg::Apply);
+        assert_eq!(state.editor.status, ApplyStatus::Partly(1, 0, 1));
+    }
+
+    #[test]
+    fn an_empty_cluster_is_offered_where_it_would_accept_what_was_refused() {
+        let mut state = settled((examples::ALL[0].text)());
+        let text = state.editor.text.clone();
+        for (from, to, helps) in [
+            // May not change; is nowhere valid; is no YAML; is not refused.
+            ("matchLabels:\n      app: nginx", "matchLabels:\n      app: other", false),
+            ("app: nginx", "app: other", true),
+            ("replicas: 2", "replicas: -1", false),
+            ("replicas: 2", "replicas: : 2", false),
+            ("replicas: 2", "replicas: 3", false),
+        ] {
+            assert!(text.contains(from), "{text}");
+            state.update(EditorMsg::Edit(text.replace(from, to)));
+            state.update(Msg::Apply);
+            assert_eq!(state.editor.helps_afresh, helps, "{to}: {:?}", state.editor.diagnostics);
+        }
+    }
+
+    #[test]
+    fn the_past_tells_the_manifest_of_its_time_and_the_text_stays() {
+        let mut state = settled((examples::ALL[0].text)());
+        let (first, second) = (state.editor.text.clone(), state.editor.text.replace("replicas: 2", "replicas: 3"));
+        state.update(EditorMsg::Edit(second.clone()));
+        state.update(Msg::Apply);
+        state.update(TimelineMsg::Seconds(20));
+        state.update(EditorMsg::Edit("# not applied yet".into()));
+        assert_eq!(state.applied_then(), None, "live");
+        state.update(TimelineMsg::Seek(40_000));
+        assert_eq!(state.applied_then().as_deref(), Some(second.as_str()));
+        state.update(TimelineMsg::Seek(10_000));
+        assert_eq!(state.applied_then(), Some(first.clone()));
+        // What is the editor's own text is not told twice.
+        state.update(EditorMsg::Edit(first.to_string()));
+        assert_eq!(state.applied_then(), None);
+        state.update(EditorMsg::Edit("# not applied yet".into()));
+        state.update(TimelineMsg::Live);
+        assert_eq!((state.applied_then(), &*state.editor.text), (None, "# not applied yet"));
+    }
+
+    #[test]
+    fn a_refused_manifest_changes_nothing_and_is_told_at_its_line() {
+        let mut state = settled((examples::ALL[0].text)());
+        let version = state.timeline.run.version();
+        state.update(EditorMsg::Edit((examples::ALL[0].text)().replace("  replicas: 2", "  replica: 2")));
+        assert_eq!(state.editor.status, ApplyStatus::Edited);
+        state.update(Msg::Apply);
+        assert_eq!(state.editor.status, ApplyStatus::Rejected);
+        assert_eq!(state.timeline.run.version(), version);
+        let diagnostic = &state.editor.diagnostics[0];
+        assert_eq!(diagnostic.line, 9);
+        assert!(diagnostic.message.contains("unknown field \"spec.replica\""), "{}", diagnostic.message);
+        assert_eq!(diagnostic.fix.as_deref(), Some("replicas"));
+        state.update(EditorMsg::Revert);
+        assert_eq!(*state.editor.text, *(examples::ALL[0].text)());
+    }
+
+    #[test]
+    fn what_went_through_of_a_manifest_is_not_marked_as_changed() {
+        let pod = |name: &str, field: &str| {
+            format!("apiVersion: v1\nkind: Pod\nmetadata: {{{field}: {name}}}\nspec: {{containers: [{{name: c, image: i}}]}}\n")
+        };
+        let mut state = State::new(&[pod("a", "name"), pod("b", "name")].join("---\n"), 1);
+        state.update(TimelineMsg::Seconds(1));
+        // The first is relabelled, the second cannot be read.
+        let first = pod("a", "labels: {x: z}, name");
+        state.update(EditorMsg::Edit([first.clone(), pod("b", "nam")].join("---\n")));
+        state.update(Msg::Apply);
+        assert_eq!(state.editor.status, ApplyStatus::Partly(1, 0, 1), "{:?}", state.editor.diagnostics);
+        assert_eq!(*state.editor.applied, [first.clone(), pod("b", "name")].join("---\n"));
+        // One that is new, and refused, has never been applied.
+        state.update(EditorMsg::Edit([first.clone(), pod("b", "name"), pod("c", "nam")].join("---\n")));
+        state.update(Msg::Apply);
+        assert_eq!(*state.editor.applied, [first, pod("b", "name")].join("---\n"));
+    }
+
+    #[test]
+    fn what_applying_it_again_would_change_is_shown_when_asked_for_and_until_something_is_done() {
+        let mut state = settled((examples::ALL[0].text)());
+        state.update(ConsoleMsg::Enter("kubectl scale deployment/nginx-deployment --replicas=4".into()));
+        let entries = state.timeline.run.journal().len();
+        let mut asked = || {
+            state.update(EditorMsg::Compare);
+            while state.editor.in_dry_run() {
+                state.dry_run_next();
+            }
+            state.editor.plan.clone()
+        };
+        let plan = asked().expect("a plan");
+        assert_eq!(plan.changes.iter().map(|change| change.fields.len()).collect::<Vec<_>>(), [1]);
+        assert!(asked().is_none(), "asked for again it is put away");
+        assert!(asked().is_some());
+        assert_eq!((state.timeline.run.journal().len(), state.editor.status), (entries, ApplyStatus::Clean));
+        state.update(ConsoleMsg::Enter("kubectl scale deployment/nginx-deployment --replicas=3".into()));
+        assert!(state.editor.plan.is_none());
+    }
+
+    #[test]
+    fn what_was_refused_is_announced_though_the_rest_was_accepted() {
+        let mut state = settled((examples::ALL[0].text)());
+        let more = "---\napiVersion: v1\nkind: Pod\nmetadata: {nam: x}\n";
+        state.update(EditorMsg::Edit([(examples::ALL[0].text)(), more].concat()));
+        state.update(Msg::Apply);
+        assert!(matches!(state.editor.status, ApplyStatus::Partly(..)));
+        let told = state.announcer.notice().to_string();
+        assert!(state.announcer.failed() && told.starts_with("Line "), "{told}");
+    }
+
+    #[test]
+    fn an_edit_is_tried_on_a_copy_and_says_what_it_would_change() {
+        let mut state = settled((examples::ALL[0].text)());
+        let (version, entries) = (state.timeline.run.version(), state.timeline.run.journal().len());
+        let more = "\n---\napiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {name: c}\n---\napiVersion: v1\nkind: Pod\nmetadata: {nam: x}\n";
+        state.update(EditorMsg::Edit((examples::ALL[0].text)().replace("replicas: 2", "replicas: 5") + more));
+        state.update(EditorMsg::Check);
+        while !state.dry_run_next() {}
+        let plan = state.editor.plan.clone().expect("a plan");
+        let told: Vec<String> = plan.changes.iter().map(|change| format!("{:?} {}", change.op, change.key.name)).collect();
+        assert_eq!(told, ["Modified nginx-deployment", "Added c"]);
+        let field = &plan.changes[0].fields[0];
+        assert_eq!((field.path.as_str(), field.from.as_deref(), field.to.as_deref()), ("spec.replicas", Some("2"), Some("5")));
+        assert!(state.editor.diagnostics[0].message.contains("Lease is accepted but not simulated"), "{:?}", state.editor.diagnostics);
+        assert!(state.editor.diagnostics[1].message.contains("metadata.nam"), "{:?}", state.editor.diagnostics);
+        assert_eq!((state.timeline.run.version(), state.timeline.run.journal().len()), (version, entries));
+        state.update(EditorMsg::Revert);
+        assert_eq!((state.editor.plan.clone(), state.editor.diagnostics.len()), (None, 0));
+    }
+}

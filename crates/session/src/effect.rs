@@ -1,0 +1,38 @@
+//! What one sub-state asks of the others.
+
+use actions::{Command, OutputLine};
+use k8s_model::ObjectRef;
+use i18n::Message;
+
+/// A request to another sub-state; [`State`](super::State) carries them out in the order in which they were returned.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// Replace the notice.
+    Announce(Message),
+    /// Replace the notice unless something was announced since the apply began.
+    AnnounceIfSilent(Message),
+    /// Replace the notice: something failed.
+    AnnounceFailure(Message),
+    /// Select the object that a breakpoint was hit for.
+    Select(Option<ObjectRef>),
+    /// An apply began: from here on a person's selection takes precedence over what it creates.
+    ApplyStarted,
+    /// An apply ended; the first workload it created.
+    SelectCreated(Option<ObjectRef>),
+    /// Apply the editor's text.
+    Apply,
+    /// Fork the history if an instant of the past is shown.
+    Fork,
+    /// Run a command and announce its first line.
+    Execute(Command),
+    /// Inject a fault and print what it answers.
+    ExecuteFault(String),
+    /// Enter a line in the console.
+    Enter(String),
+    /// Append to the console.
+    Print(Vec<OutputLine>),
+    /// The history is another one: discard what was derived from it.
+    HistoryChanged,
+    /// Discard what is known of the branch that was abandoned.
+    BranchesChanged,
+}

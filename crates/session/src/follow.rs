@@ -1,0 +1,307 @@
+//! A page that follows a cluster which is served elsewhere (`loopscope serve --page`): it repeats what is done there as it is told,
+//! and sends there what a person does here.
+
+use super::effect::Effect;
+use super::msg::Msg;
+use super::record::{SavedRecord, begins};
+use super::run::Run;
+use super::state::State;
+use super::timeline::{RunUntil, TimelineMsg};
+use actions::{Command, OutputLine};
+use i18n::{Message, msg};
+use serde::Deserialize;
+use std::rc::Rc;
+
+/// How far the page may stay behind before it hurries, in microseconds.
+const LAG_US: u64 = 2_000_000;
+
+/// What comes from the server.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FollowMsg {
+    /// A line of its record.
+    Told(String),
+    /// It is not reached.
+    Lost,
+    /// What it answers to something that was sent.
+    Answered(String),
+}
+
+/// What is to be sent to the server.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outgoing {
+    /// A line of the terminal.
+    Kubectl(Rc<str>),
+    /// A fault.
+    Fault(Rc<str>),
+    /// A manifest.
+    Apply(Rc<str>),
+    /// The clock goes on by so many seconds.
+    Seconds(i64),
+}
+
+impl Outgoing {
+    /// The path below `/loopscope/`, and the body.
+    pub fn request(&self) -> (&'static str, String) {
+        match self {
+            Outgoing::Kubectl(line) => ("kubectl", line.to_string()),
+            Outgoing::Fault(line) => ("fault", line.to_string()),
+            Outgoing::Apply(text) => ("apply", text.to_string()),
+            Outgoing::Seconds(seconds) => ("time", format!("{{\"seconds\": {seconds}}}")),
+        }
+    }
+}
+
+/// A page that follows.
+#[derive(Default)]
+pub struct Following {
+    record: Option<SavedRecord>,
+    lost: bool,
+    /// What is to be sent.
+    pub outbox: Vec<Outgoing>,
+}
+
+/// An answer of the server: that of a command, or a `Status`.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Answer {
+    failed: bool,
+    lines: Vec<Printed>,
+    diagnostics: Vec<Wrong>,
+    status: String,
+    message: String,
+}
+
+#[derive(Deserialize)]
+struct Printed {
+    text: String,
+    error: bool,
+}
+
+#[derive(Deserialize)]
+struct Wrong {
+    line: usize,
+    message: String,
+    error: bool,
+}
+
+impl State {
+    /// Something has come from the server.
+    pub(super) fn follow(&mut self, msg: FollowMsg) {
+        match msg {
+            FollowMsg::Told(line) => self.take_told(&line),
+            FollowMsg::Lost => {
+                if let Some(following) = &mut self.following
+                    && !std::mem::replace(&mut following.lost, true)
+                {
+                    self.announcer.say_failed(msg::follow_lost());
+                }
+            }
+            FollowMsg::Answered(text) => self.take_answer(&text),
+        }
+    }
+
+    fn take_told(&mut self, line: &str) {
+        let Some(following) = &mut self.following else { return };
+        // It is told from the beginning after each connection.
+        let begins = begins(line);
+        if begins {
+            following.record = None;
+        }
+        if let Err(problem) = SavedRecord::take(&mut following.record, line) {
+            self.announcer.say_failed(Message::state(problem));
+            return;
+        }
+        let Some(record) = &mut following.record else { return };
+        if begins {
+            let back = std::mem::take(&mut following.lost);
+            let run = Run::followed(record.config.clone(), record.seed);
+            self.timeline.recall(run, record.end.1, None);
+            self.demo.end();
+            self.replacing.acted = true;
+            self.perform(vec![Effect::HistoryChanged]);
+            if back {
+                self.announcer.say(msg::follow_back());
+            }
+            return;
+        }
+        self.timeline.run.extend(std::mem::take(&mut record.commands), record.end);
+        let (run, end) = (&self.timeline.run, record.end.1);
+        if self.timeline.playing && !run.in_past() && end.0 > run.sim().now().0 + LAG_US {
+            self.timeline.run_until = Some(RunUntil::At(end));
+        }
+    }
+
+    fn take_answer(&mut self, text: &str) {
+        let answer: Answer = serde_json::from_str(text).unwrap_or_default();
+        let mut lines: Vec<OutputLine> = answer.lines.into_iter().map(|line| OutputLine::new(line.text, line.error)).collect();
+        let wrong = answer.diagnostics.iter().filter(|one| one.error);
+        lines.extend(wrong.map(|one| OutputLine::new(format!("line {}: {}", one.line, one.message), true)));
+        let refused = answer.status == "Failure";
+        if refused {
+            lines.push(OutputLine::new(answer.message, true));
+        }
+        let first = lines.first().map(|line| Message::name(&line.text)).unwrap_or_default();
+        if answer.failed || refused || lines.iter().any(|line| line.error) {
+            self.announcer.say_failed(first);
+        } else {
+            self.announcer.say(first);
+        }
+        self.perform(vec![Effect::Print(lines)]);
+    }
+
+    /// Sends a command to the cluster that is followed; false if none is.
+    pub(super) fn send(&mut self, command: &Command) -> bool {
+        let Some(following) = &mut self.following else { return false };
+        following.outbox.extend(match command {
+            Command::Kubectl(line) => Some(Outgoing::Kubectl(line.clone())),
+            Command::Fault(line) => Some(Outgoing::Fault(line.clone())),
+            Command::Apply(text) => Some(Outgoing::Apply(text.clone())),
+            Command::Poll | Command::Edited(_) | Command::Request(_) | Command::Remote(..) | Command::Beside(..) | Command::Interrupt => {
+                None
+            }
+        });
+        true
+    }
+
+    /// Whether a message is about what belongs to the server: it is sent there, or it cannot be done here.
+    pub(super) fn is_the_servers(&mut self, msg: &Msg) -> bool {
+        let Some(following) = &mut self.following else { return false };
+        let past = self.timeline.run.in_past();
+        match msg {
+            Msg::Apply => {
+                let text = self.editor.text.clone();
+                following.outbox.push(Outgoing::Apply(text.clone()));
+                self.editor.restore(text.clone(), text);
+                return true;
+            }
+            Msg::Timeline(TimelineMsg::Seconds(seconds)) if *seconds > 0 && !past => {
+                following.outbox.push(Outgoing::Seconds(*seconds));
+                return true;
+            }
+            Msg::Timeline(TimelineMsg::Step | TimelineMsg::Settle) if !past => {}
+            Msg::Timeline(TimelineMsg::Branch | TimelineMsg::Restart | TimelineMsg::Switch(_))
+            | Msg::Load(..)
+            | Msg::Replace(_)
+            | Msg::Lesson(_)
+            | Msg::Begin { .. } => {}
+            _ => return false,
+        }
+        if !matches!(msg, Msg::Begin { .. }) {
+            self.announcer.say(msg::follow_not_here());
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FollowMsg, Following, Outgoing};
+    use actions::Command;
+    use k8s_model::{Kind, Time};
+    use controller_runtime::cluster::ClusterConfig;
+    use crate::console::ConsoleMsg;
+    use crate::permalink::Link;
+    use crate::run::Run;
+    use crate::timeline::TimelineMsg;
+    use crate::{Msg, State, record};
+
+    /// A page that follows, and the lines of a served cluster after each of some seconds.
+    fn followed(seconds: u64) -> (State, Vec<String>, Run) {
+        let config = ClusterConfig::with_nodes(2);
+        let mut served = Run::of(config.clone(), 5);
+        let mut lines = vec![record::head(5, &config)];
+        for second in 1..=seconds {
+            served.advance(Time(second * 1_000_000), usize::MAX);
+            if second == 2 {
+                served.command(Command::Kubectl("kubectl create deployment web --image=nginx --replicas=3".into()));
+                lines.extend(served.record_of().0.last().map(record::did));
+            }
+            let (tasks, at) = served.record_of().1;
+            lines.push(record::clock(tasks, at));
+        }
+        let mut state = State::from_link(Some(&Link { v: 1, manifest: Some(String::new()), ..Link::default() }));
+        state.following = Some(Following::default());
+        (state, lines, served)
+    }
+
+    fn tell(state: &mut State, lines: &[String]) {
+        for line in lines {
+            state.update(FollowMsg::Told(line.clone()));
+            state.run_slice(5_000);
+        }
+        while state.timeline.run_until.is_some() {
+            state.run_slice(5_000);
+        }
+    }
+
+    #[test]
+    fn a_page_repeats_what_is_done_elsewhere_and_goes_back_in_time() {
+        let (mut state, lines, served) = followed(20);
+        tell(&mut state, &lines);
+        state.advance(Time(60_000_000), usize::MAX);
+        assert_eq!(state.timeline.run.sim().now(), served.sim().now(), "no further than the server");
+        assert_eq!(state.timeline.run.objects(), served.objects());
+        assert!(state.timeline.run.sim().list(Kind::Pod).count() == 3);
+        state.update(TimelineMsg::Seek(1_000));
+        assert_eq!(state.timeline.run.sim().list(Kind::Pod).count(), 0);
+        // Acting there leads back to the present of the server.
+        state.update(ConsoleMsg::Enter("kubectl scale deployment web --replicas=1".into()));
+        assert!(!state.timeline.run.in_past());
+        let sent = &state.following.as_ref().unwrap().outbox;
+        assert_eq!(sent[..], [Outgoing::Kubectl("kubectl scale deployment web --replicas=1".into())]);
+        assert_eq!(state.timeline.run.objects(), served.objects(), "nothing happens here alone");
+    }
+
+    #[test]
+    fn a_page_that_follows_is_shared_with_what_was_done() {
+        let (mut state, lines, served) = followed(20);
+        tell(&mut state, &lines);
+        state.advance(served.sim().now(), usize::MAX);
+        let link = state.shared();
+        let mut again = State::from_link(Some(&link));
+        again.recall(&link);
+        while again.timeline.run.recalls() {
+            again.advance(served.sim().now(), usize::MAX);
+        }
+        assert_eq!(again.timeline.run.objects(), served.objects());
+    }
+
+    #[test]
+    fn what_belongs_to_the_server_is_sent_or_refused() {
+        let (mut state, lines, served) = followed(5);
+        tell(&mut state, &lines);
+        state.advance(served.sim().now(), usize::MAX);
+        state.update(crate::editor::EditorMsg::Edit("kind: Pod\n".into()));
+        for msg in [Msg::Apply, Msg::Fault("node-down node-1".into()), TimelineMsg::Seconds(5).into()] {
+            state.update(msg);
+        }
+        let sent: Vec<_> = state.following.as_mut().unwrap().outbox.drain(..).map(|sent| sent.request()).collect();
+        let wanted = [("apply", "kind: Pod\n"), ("fault", "node-down node-1"), ("time", "{\"seconds\": 5}")];
+        assert_eq!(sent, wanted.map(|(path, body)| (path, body.to_owned())));
+        for msg in [Msg::from(TimelineMsg::Restart), TimelineMsg::Settle.into(), TimelineMsg::Step.into(), Msg::Load("x".into(), None)] {
+            state.update(msg);
+            assert_eq!(state.timeline.run.objects(), served.objects());
+        }
+        // Reading is answered here.
+        state.update(ConsoleMsg::Enter("kubectl get deployments".into()));
+        assert!(state.console.lines.iter().any(|line| line.text.starts_with("web ")));
+        assert!(state.following.as_ref().unwrap().outbox.is_empty());
+    }
+
+    #[test]
+    fn a_connection_that_comes_back_is_told_all_again() {
+        let (mut state, lines, served) = followed(20);
+        tell(&mut state, &lines[..6]);
+        state.update(FollowMsg::Lost);
+        assert!(state.announcer.failed());
+        tell(&mut state, &lines);
+        state.advance(served.sim().now(), usize::MAX);
+        assert_eq!(state.timeline.run.objects(), served.objects());
+        // What is no record is told, and changes nothing.
+        state.update(FollowMsg::Told("[1, {\"nonsense\": 1}]".into()));
+        state.update(FollowMsg::Answered("<html>".into()));
+        state.update(FollowMsg::Answered("{\"status\":\"Failure\",\"message\":\"no\"}".into()));
+        assert_eq!(state.console.lines.last().map(|line| line.text.as_str()), Some("no"));
+        assert_eq!(state.timeline.run.objects(), served.objects());
+    }
+}

@@ -1,0 +1,101 @@
+//! Marks of the timeline, read incrementally from the journal.
+
+use super::run::Run;
+use explain::words;
+use projection::marks::{Mark, Marks};
+use std::rc::Rc;
+
+/// Entries read at a time.
+pub const READ_ENTRIES: usize = 5_000;
+
+/// The other side of a fork, on the timeline.
+#[derive(Debug, PartialEq)]
+pub struct AbandonedBranch {
+    /// The branch that begins there.
+    pub number: u32,
+    /// Milliseconds.
+    pub at: u64,
+    /// Where the other one ends.
+    pub end: u64,
+    /// What it did after that.
+    pub marks: Rc<Vec<Mark>>,
+}
+
+/// The marks, and how much of the journal they were read from.
+#[derive(Default)]
+pub struct JournalMarks {
+    marks: Marks,
+    scanned: usize,
+    /// The last entry of a failure among those that were scanned.
+    last_bad: Option<usize>,
+    abandoned: Option<Option<Rc<AbandonedBranch>>>,
+}
+
+impl JournalMarks {
+    /// Marks of the timeline: everything that has happened and was read, also after the instant shown.
+    pub fn read(&mut self, run: &Run) -> Rc<Vec<Mark>> {
+        let journal = run.journal();
+        for (at, entry) in (self.scanned..).zip(journal.from(self.scanned).first(READ_ENTRIES).iter()) {
+            let Some(mark) = words::mark(entry) else { continue };
+            if mark.bad {
+                self.last_bad = Some(at);
+            }
+            self.marks.push(mark);
+        }
+        self.scanned = journal.len().min(self.scanned + READ_ENTRIES);
+        self.marks.all()
+    }
+
+    /// Entries that were read.
+    pub fn scanned(&self) -> usize {
+        self.scanned
+    }
+
+    /// The last entry of a failure among those that were read.
+    pub fn last_bad(&self) -> Option<usize> {
+        self.last_bad
+    }
+
+    /// The branch that was abandoned, or the last that left this one: where they part, and what it did from there on.
+    pub fn abandoned_branch(&mut self, run: &Run) -> Option<Rc<AbandonedBranch>> {
+        let read = || {
+            let (fork, journal, end) = run.fork()?;
+            let since = journal.from(journal.partition_point(|entry| entry.time.0 / 1000 <= fork.at));
+            let mut marks = Marks::default();
+            since.iter().filter_map(words::mark).for_each(|mark| marks.push(mark));
+            let marks = marks.all();
+            Some(Rc::new(AbandonedBranch { number: fork.number, at: fork.at, end, marks }))
+        };
+        self.abandoned.get_or_insert_with(read).clone()
+    }
+
+    /// Discards the abandoned branch when the branches have changed.
+    pub fn forget_branch(&mut self) {
+        self.abandoned = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::State;
+    use crate::console::ConsoleMsg;
+    use crate::examples;
+    use crate::tests::settled;
+    use crate::timeline::TimelineMsg;
+
+    #[test]
+    fn a_read_only_command_leaves_no_mark_and_no_step() {
+        let mut state = settled((examples::ALL[0].text)());
+        let user = |state: &mut State| state.marks().iter().filter(|mark| mark.lane == 0).count();
+        let before = user(&mut state);
+        for line in ["kubectl get pods -o wide", "-n default describe pod x", "kubectl rollout history deployment nginx-deployment"] {
+            state.update(ConsoleMsg::Enter(line.into()));
+        }
+        assert_eq!(user(&mut state), before);
+        state.update(TimelineMsg::Jump(false));
+        assert_eq!(state.timeline.run.now(), 0);
+        state.update(TimelineMsg::Live);
+        state.update(ConsoleMsg::Enter("kubectl rollout restart deployment nginx-deployment".into()));
+        assert!(user(&mut state) > before);
+    }
+}

@@ -1,0 +1,187 @@
+//! What is shown of a lesson.
+
+use super::{Phase, Player, Result};
+use explain::standing;
+use i18n::Message;
+use lesson::format::{Answers, LessonTask, Predict, Text, Tongue};
+use crate::run::Run;
+use k8s_model::sort;
+use serde_json::{Value, json};
+
+/// What is shown of a lesson.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LessonCard {
+    /// The title of the lesson.
+    pub title: String,
+    /// The step, from 1, and how many there are.
+    pub step: (usize, usize),
+    /// The phase.
+    pub phase: Phase,
+    /// The caption.
+    pub say: String,
+    /// The question of the step.
+    pub question: Option<QuestionCard>,
+    /// The task of the step, once what comes before it was played.
+    pub task: Option<TaskCard>,
+    /// What came of each step.
+    pub results: Vec<Result>,
+    /// Once it is over: questions answered rightly and tasks done, and how many of both there are.
+    pub score: Option<(usize, usize)>,
+    /// Whether the clock stands while something is to be played.
+    pub paused: bool,
+    /// What a presenter reads.
+    pub notes: PresenterNotes,
+}
+
+/// What a presenter reads in a window of their own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PresenterNotes {
+    /// The caption of the step, and what it has for the presenter alone.
+    pub here: Vec<String>,
+    /// Lines that do its task.
+    pub solution: Vec<String>,
+    /// The caption of the step after it.
+    pub next: String,
+}
+
+/// What is shown of a question.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QuestionCard {
+    /// The question.
+    pub ask: String,
+    /// The answers to choose from; none where a number is asked for.
+    pub choices: Vec<String>,
+    /// The answer that was given.
+    pub given: Option<i64>,
+    /// The right answer, once the step was played.
+    pub right: Option<i64>,
+    /// What is said about it.
+    pub because: String,
+    /// Whether there is an instant to look at.
+    pub moment: bool,
+}
+
+/// What is shown of a task.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TaskCard {
+    /// What is to be reached.
+    pub goal: String,
+    /// The hints so far.
+    pub hints: Vec<String>,
+    /// Where the object of the task stands: the last hint.
+    pub why: Message,
+    /// Whether there are more hints.
+    pub more_hints: bool,
+}
+
+impl Player {
+    /// What is shown, in a language.
+    pub fn card(&self, run: &Run, playing: bool, tongue: Tongue) -> LessonCard {
+        let step = self.step();
+        LessonCard {
+            title: self.file.lesson().title.plain(tongue),
+            step: (self.at + 1, self.file.lesson().steps.len()),
+            phase: self.state.phase,
+            // What a question asks for is not said before it was seen.
+            say: if step.predict.is_none() || self.state.played { self.say(&step.say, tongue) } else { String::new() },
+            question: step.predict.as_ref().map(|predict| self.question_card(predict, tongue)),
+            task: step.task.as_ref().filter(|_| self.state.played).map(|task| self.task_card(task, run, tongue)),
+            results: self.marks.results.clone(),
+            score: self.is_over().then(|| self.score()),
+            paused: self.state.phase == Phase::Playing && !playing,
+            notes: self.notes(tongue),
+        }
+    }
+
+    /// A text of the end of the step; nothing before its values are known.
+    fn say(&self, text: &Text, tongue: Tongue) -> String {
+        match &self.state.ended {
+            Some(end) => text.say(tongue, &end.history, &end.sim),
+            None if text.holes().next().is_none() => text.plain(tongue),
+            None => String::new(),
+        }
+    }
+
+    /// A text of the beginning of the step.
+    fn ask(&self, text: &Text, tongue: Tongue) -> String {
+        self.state.began.as_ref().map(|began| text.say(tongue, &began.history, &began.sim)).unwrap_or_default()
+    }
+
+    /// How far it was taken, for other scripts and for a file.
+    pub fn told(&self, tongue: Tongue) -> Value {
+        let (at, phase, results) = self.progress();
+        let (right, asked) = self.score();
+        json!({
+            "lesson": self.file.name(),
+            "title": self.file.lesson().title.plain(tongue),
+            "step": at + 1,
+            "steps": results.len(),
+            "phase": phase.word(),
+            "results": results.iter().map(|result| result.word()).collect::<Vec<_>>(),
+            "answered": self.marks.answered,
+            "right": right,
+            "asked": asked,
+            "over": self.is_over(),
+        })
+    }
+
+    /// Whether its last step is done.
+    pub fn is_over(&self) -> bool {
+        let (at, phase, results) = self.progress();
+        phase == Phase::Done && at + 1 == results.len()
+    }
+
+    /// A file of how far this lesson was taken, and of what is kept of others (`over`, or the step).
+    pub fn progress_file<'a>(&self, kept: impl Iterator<Item = (&'a str, String)>, tongue: Tongue) -> Value {
+        let kept = kept.map(|(name, progress)| (name.to_owned(), progress.into()));
+        json!({ "loopscope": "progress", "version": 1, "lesson": self.told(tongue), "kept": sort::map(kept) })
+    }
+
+    fn notes(&self, tongue: Tongue) -> PresenterNotes {
+        let step = self.step();
+        let asked = step.predict.as_ref().map(|predict| self.ask(&predict.ask, tongue));
+        let goal = step.task.as_ref().map(|task| &task.goal);
+        let here = [Some(&step.say), goal, Some(&step.notes)].into_iter().flatten().map(|text| self.say(text, tongue));
+        let solution = step.task.iter().flat_map(|task| task.solution.iter()).filter_map(|action| match action {
+            scenario::ScenarioStep::Apply(text) => Some(text.clone()),
+            scenario::ScenarioStep::Kubectl { line, .. } => Some(["kubectl ", line.trim_start_matches("kubectl ")].concat()),
+            scenario::ScenarioStep::Fault(line) => Some(["fault ", line].concat()),
+            scenario::ScenarioStep::Wait(_) => None,
+        });
+        let next = self.file.lesson().steps.get(self.at + 1);
+        let next = next.map(|step| step.predict.as_ref().map_or(&step.say, |predict| &predict.ask));
+        PresenterNotes {
+            here: asked.into_iter().chain(here).filter(|text| !text.is_empty()).collect(),
+            solution: solution.collect(),
+            next: next.map(|text| text.plain(tongue)).unwrap_or_default(),
+        }
+    }
+
+    fn question_card(&self, predict: &Predict, tongue: Tongue) -> QuestionCard {
+        let choices = match &predict.answer {
+            Answers::Choices(choices) => choices.iter().map(|choice| self.ask(&choice.say, tongue)).collect(),
+            Answers::Number(_) => Vec::new(),
+        };
+        let played = self.state.played;
+        QuestionCard {
+            ask: self.ask(&predict.ask, tongue),
+            choices,
+            given: self.state.given,
+            right: self.state.right.filter(|_| played),
+            because: if played { self.say(&predict.because, tongue) } else { String::new() },
+            moment: played && self.moment().is_some(),
+        }
+    }
+
+    fn task_card(&self, task: &LessonTask, run: &Run, tongue: Tongue) -> TaskCard {
+        let about = task.about.as_ref().and_then(|name| self.history.find(name)).map(|object| object.key());
+        let all = task.hints.len() + usize::from(about.is_some());
+        let hints = self.state.hints;
+        TaskCard {
+            goal: self.say(&task.goal, tongue),
+            hints: task.hints.iter().take(hints).map(|hint| self.say(hint, tongue)).collect(),
+            why: about.filter(|_| hints >= all).map(|key| standing::of(run.sim(), &key).sentence).unwrap_or_default(),
+            more_hints: hints < all,
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! A lesson on the page: its actions are commands of the run, its manifests stand in the editor, and what it points to is selected.
+
+use super::{Instant, LessonFile, LessonMsg, PageSnapshot, Phase, Player, Result, StepState, VisitedStep};
+use actions::{Command, OutputLine};
+use k8s_model::{ObjectRef, Time};
+use i18n::msg;
+use lesson::{ObservedHistory, merge};
+use crate::console::{ConsoleMsg, PROMPT};
+use crate::editor::EditorMsg;
+use crate::effect::Effect;
+use crate::selection::SelectionMsg;
+use crate::state::State;
+use crate::timeline::{RunUntil, TimelineMsg};
+
+impl State {
+    /// Begins a lesson at its first step, in the cluster that was made for it.
+    pub(crate) fn open_lesson(&mut self, file: LessonFile, own: bool) {
+        self.player = Some(Player::new(file, own));
+        self.begin_step(0);
+    }
+
+    /// Does what a message says.
+    pub(crate) fn teach(&mut self, msg: LessonMsg) {
+        let Some(player) = &mut self.player else { return };
+        match msg {
+            LessonMsg::Close => self.player = None,
+            LessonMsg::Hint => player.state.hints += 1,
+            LessonMsg::Answer(answer) if player.state.phase == Phase::Asking => {
+                player.state.given = Some(answer);
+                player.begin(&self.timeline.run);
+                self.clock(TimelineMsg::Play);
+                self.tick_lesson();
+            }
+            LessonMsg::Answer(_) => {}
+            LessonMsg::Show => self.show_solution(),
+            LessonMsg::Moment => {
+                if let Some(at) = player.moment() {
+                    self.clock(TimelineMsg::Seek(at.0 / 1000));
+                }
+            }
+            LessonMsg::Next => self.next_step(),
+            LessonMsg::Hurry => {
+                player.state.script.hurries = player.state.phase == Phase::Playing;
+                self.hurry();
+            }
+            LessonMsg::Back => {
+                let to = player.at.saturating_sub(1);
+                self.clock(TimelineMsg::Live);
+                self.leave_step();
+                self.visit(to);
+            }
+            LessonMsg::Again => {
+                let to = player.at;
+                self.repeat_step(to);
+            }
+        }
+    }
+
+    fn show_solution(&mut self) {
+        self.clock(TimelineMsg::Live);
+        let Some(player) = &mut self.player else { return };
+        let Some(task) = &player.step().task else { return };
+        let solution = task.solution.clone();
+        player.marks.results[player.at] = Result::Shown;
+        player.play(solution, &self.timeline.run);
+        self.clock(TimelineMsg::Play);
+    }
+
+    fn next_step(&mut self) {
+        let Some(player) = &mut self.player else { return };
+        match player.state.phase {
+            Phase::Playing => {}
+            // What comes next builds on the task: it is done at once, unless its solution has been played in vain.
+            Phase::Task if player.marks.results[player.at] != Result::Shown => {
+                self.show_solution();
+                self.teach(LessonMsg::Hurry);
+            }
+            // A question that is not answered is played all the same, and its answer told.
+            Phase::Asking => {
+                player.begin(&self.timeline.run);
+                self.clock(TimelineMsg::Play);
+            }
+            Phase::Done | Phase::Task if player.at + 1 < player.file.lesson().steps.len() => {
+                let next = player.at + 1;
+                // What was done here meanwhile changes what follows.
+                let goes_on = |visited: &VisitedStep| visited.began.run.record_of().0 == self.timeline.run.record_of().0;
+                let visited = player.visited.get(next).is_some_and(goes_on);
+                self.clock(TimelineMsg::Live);
+                self.leave_step();
+                if visited {
+                    self.visit(next);
+                } else {
+                    self.begin_step(next);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn snapshot(&self) -> PageSnapshot {
+        PageSnapshot { run: self.timeline.run.clone(), text: self.editor.text.clone(), applied: self.editor.applied.clone() }
+    }
+
+    /// Keeps the step as it is left, for whoever comes back to it.
+    fn leave_step(&mut self) {
+        let page = self.snapshot();
+        let Some(player) = &mut self.player else { return };
+        let left = (page, player.state.clone(), player.history.clone());
+        if let Some(visited) = player.visited.get_mut(player.at) {
+            visited.left = Some(left);
+        }
+    }
+
+    fn restore(&mut self, page: PageSnapshot) {
+        let epoch = self.timeline.run.epoch + 1;
+        self.timeline.run = page.run;
+        if self.player.as_ref().is_some_and(|player| !player.own) {
+            self.editor.restore(page.text, page.applied);
+        }
+        (self.timeline.run.epoch, self.timeline.stopped, self.timeline.run_until) = (epoch, None, None);
+        self.perform(vec![Effect::HistoryChanged]);
+    }
+
+    /// Returns to a step as it was left, with what was answered and told.
+    fn visit(&mut self, at: usize) {
+        let left = self.player.as_ref().and_then(|player| player.visited.get(at)?.left.clone());
+        let Some((page, state, history)) = left else { return self.repeat_step(at) };
+        self.restore(page);
+        let Some(player) = &mut self.player else { return };
+        (player.at, player.state, player.history) = (at, state, history);
+        (player.state.looked, player.branch) = (false, self.timeline.run.branches().0);
+        self.show_step();
+    }
+
+    fn repeat_step(&mut self, at: usize) {
+        let Some(player) = &mut self.player else { return };
+        let Some(began) = player.visited.get(at).map(|visited| visited.began.clone()) else { return };
+        // The journal is another one: it is read from its beginning.
+        player.history = ObservedHistory::default();
+        self.restore(began);
+        self.begin_step(at);
+    }
+
+    fn begin_step(&mut self, at: usize) {
+        let began = self.snapshot();
+        let run = &self.timeline.run;
+        let Some(player) = &mut self.player else { return };
+        player.visited.truncate(at);
+        player.visited.push(VisitedStep { began, left: None });
+        (player.at, player.branch) = (at, run.branches().0);
+        (player.marks.results[at], player.marks.answered[at]) = (Result::Open, false);
+        if player.history.is_ahead_of(run.sim()) {
+            player.history = ObservedHistory::default();
+        }
+        let step = player.step().clone();
+        player.history.begin(run.sim(), step.over.clone());
+        let began = Instant { sim: run.sim().clone(), history: player.history.clone() };
+        player.state = StepState { looked: false, began: Some(began), ..StepState::new() };
+        match step.predict {
+            Some(_) => player.state.phase = Phase::Asking,
+            None => player.begin(run),
+        }
+        self.show_step();
+    }
+
+    /// Shows the diagram of the step; the clock runs unless its question is open.
+    fn show_step(&mut self) {
+        let Some(player) = &self.player else { return };
+        let (view, control_loop) = (player.step().view, player.step().control_loop);
+        let asks = player.state.phase == Phase::Asking;
+        if let Some(view) = view {
+            self.select(SelectionMsg::View(view));
+        }
+        if let Some(name) = control_loop {
+            (self.selection.selected_loop, self.selection.inspects_loop) = (Some(name.into()), true);
+        }
+        self.clock(if asks { TimelineMsg::Pause } else { TimelineMsg::Play });
+        self.tick_lesson();
+    }
+
+    /// Whether the question of a lesson is open, so that the clock stands.
+    pub(crate) fn holds_clock(&self) -> bool {
+        self.player.as_ref().is_some_and(|player| player.holds_clock(&self.timeline.run))
+    }
+
+    /// Whether a message would let the clock run on that an open question holds.
+    pub(crate) fn is_held(&self, msg: &TimelineMsg) -> bool {
+        use TimelineMsg::{Marker, Play, Seconds, Settle, StartAt, Step, Toggle};
+        let runs = match msg {
+            Toggle | Play | Step | Settle | StartAt(_) | Marker(true) => true,
+            Seconds(seconds) => *seconds > 0,
+            _ => false,
+        };
+        runs && self.holds_clock()
+    }
+
+    /// When the next action of the lesson is due.
+    pub(crate) fn lesson_due(&self) -> Option<Time> {
+        self.player.as_ref()?.due(&self.timeline.run)
+    }
+
+    /// Plays the action of the lesson that is due.
+    pub(crate) fn play_lesson(&mut self) {
+        let Some(player) = &mut self.player else { return };
+        if player.due(&self.timeline.run).is_none_or(|due| due > self.timeline.run.sim().now()) {
+            return;
+        }
+        let own = player.own;
+        let Some(command) = player.state.script.cursor.take(&player.state.script.actions, self.timeline.run.sim()) else { return };
+        match command {
+            // The manifest of a lesson stands in the editor, where a person goes on with it.
+            Command::Apply(text) if !own => {
+                let all = merge(&self.editor.applied, &text);
+                self.edit(EditorMsg::Edit(all));
+                self.perform(vec![Effect::Apply]);
+            }
+            // It may have to wait for descriptions, as one that a person enters.
+            Command::Kubectl(line) if kubectl::explain::is_in(&line) && kubectl::only_reads(&line) => {
+                self.type_in(ConsoleMsg::Enter(line.to_string()));
+            }
+            command => {
+                let entered = match &command {
+                    Command::Kubectl(line) => Some(OutputLine::entered(PROMPT, line)),
+                    Command::Fault(line) => Some(OutputLine::entered(PROMPT, &["fault ", line].concat())),
+                    _ => None,
+                };
+                let answer = self.timeline.run.command(command);
+                self.type_in(ConsoleMsg::Print(entered.into_iter().chain(answer.lines).collect()));
+            }
+        }
+    }
+
+    /// Lets the lesson see what has happened, and point to what there is to look at.
+    pub(crate) fn tick_lesson(&mut self) {
+        let Some(player) = &mut self.player else { return };
+        let further = player.read(&self.timeline.run);
+        let (phase, lesson) = (player.state.phase, player.file.lesson());
+        if !player.state.looked && phase != Phase::Asking {
+            let found = player.step().look.as_ref().and_then(|name| player.history.find(name)).map(|object| object.key());
+            if let Some(key) = found {
+                player.state.looked = true;
+                self.select(SelectionMsg::Select(Some(key)));
+                return;
+            }
+        }
+        if further && phase == Phase::Done {
+            let last = player.at + 1 == lesson.steps.len();
+            let notice = match (player.marks.results[player.at], last) {
+                (Result::Solved, false) => msg::lesson_notice_solved(),
+                (Result::Right, false) => msg::lesson_notice_right(),
+                (Result::Wrong, false) => msg::lesson_notice_wrong(),
+                (_, true) => msg::lesson_notice_over(),
+                _ => return,
+            };
+            self.perform(vec![Effect::Announce(notice)]);
+        }
+    }
+
+    /// What a person entered or selected counts as having looked.
+    pub(crate) fn note_looked(&mut self, key: Option<&ObjectRef>, line: Option<&str>) {
+        let Some(player) = &mut self.player else { return };
+        player.history.looked.extend(key.cloned());
+        player.history.entered.extend(line.map(Into::into));
+    }
+
+    /// Runs to the next action as fast as it can, where what is played is to be over at once.
+    pub(crate) fn hurry(&mut self) {
+        while let Some(player) = self.player.as_ref().filter(|player| player.state.script.hurries && self.timeline.run_until.is_none()) {
+            match player.due(&self.timeline.run) {
+                Some(due) if due > self.timeline.run.sim().now() => self.timeline.run_until = Some(RunUntil::At(due)),
+                Some(_) => self.play_lesson(),
+                None => {
+                    self.tick_lesson();
+                    let now = self.timeline.run.sim().now();
+                    match &mut self.player {
+                        // The answer is still being found.
+                        Some(player) if player.state.phase == Phase::Playing => self.timeline.run_until = Some(RunUntil::At(now)),
+                        Some(player) => player.state.script.hurries = false,
+                        None => {}
+                    }
+                }
+            }
+        }
+    }
+}

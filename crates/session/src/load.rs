@@ -1,0 +1,95 @@
+//! The CPU load that an autoscaler reacts to, to be set by a slider.
+
+use super::run::Run;
+use k8s_model::kind::api_group;
+use k8s_model::workload::Deployment;
+use k8s_model::{Body, Kind, Object, ObjectRef};
+use cluster::Sim;
+
+/// The slider reaches at least this, in thousandths of a core.
+const MIN_REACH: i64 = 2_000;
+/// Steps of the slider.
+const STEPS: i64 = 40;
+
+/// The load of the Pods that an autoscaler scales.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CpuLoad {
+    /// `app=shop`.
+    pub selector: String,
+    /// What is set, in thousandths of a core.
+    pub milli: i64,
+    /// The most that the slider sets: what the requests of `maxReplicas` Pods add up to.
+    pub most: i64,
+}
+
+impl CpuLoad {
+    /// The line of the fault that sets another.
+    pub fn line(&self, milli: i64) -> String {
+        format!("cpu-load {} {}m", self.selector, milli.clamp(0, self.most))
+    }
+
+    /// By how much the slider goes on at once.
+    pub fn step(&self) -> i64 {
+        self.most / STEPS
+    }
+}
+
+/// The load that the first autoscaler of a Deployment by CPU reacts to.
+pub fn read(run: &Run) -> Option<CpuLoad> {
+    let sim = run.sim();
+    let (selector, most) = sim.list(Kind::HorizontalPodAutoscaler).find_map(|scaler| target_of(sim, scaler))?;
+    let milli = sim.cpu_load(&selector).unwrap_or(0);
+    Some(CpuLoad { selector, milli, most: rounded(most.max(milli)) })
+}
+
+/// The selector of what an autoscaler scales, and how far the slider reaches.
+fn target_of(sim: &Sim, scaler: &Object) -> Option<(String, i64)> {
+    let Body::Other(body) = &scaler.body else { return None };
+    let spec = body.get("spec")?;
+    let target = &spec["scaleTargetRef"];
+    let by_cpu = spec["metrics"].as_array()?.iter().any(|metric| metric["resource"]["name"] == "cpu");
+    let kind = Kind::from_group_kind(api_group(target["apiVersion"].as_str().unwrap_or("")), target["kind"].as_str()?);
+    if !by_cpu || kind != Some(Kind::Deployment) {
+        return None;
+    }
+    let key = ObjectRef::new(Kind::Deployment, &scaler.meta.namespace, target["name"].as_str()?);
+    let deployment = &sim.get(&key)?.get::<Deployment>()?.spec;
+    let pairs: Vec<String> = deployment.selector.match_labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let requests = deployment.template.spec.requests.cpu.clamp(0, i64::from(i32::MAX)) * spec["maxReplicas"].as_i64().unwrap_or(0);
+    (!pairs.is_empty()).then(|| (pairs.join(","), requests))
+}
+
+/// A round number, of which each step is one too.
+fn rounded(most: i64) -> i64 {
+    most.max(MIN_REACH).saturating_add(MIN_REACH - 1) / MIN_REACH * MIN_REACH
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read;
+    use k8s_model::Kind;
+    use crate::timeline::TimelineMsg;
+    use crate::{Msg, State, examples};
+
+    #[test]
+    fn the_slider_of_the_example_scales_its_deployment() {
+        let mut state = State::new((examples::ALL[8].text)(), 1);
+        state.update(TimelineMsg::Seconds(20));
+        let load = read(&state.timeline.run).expect("a load");
+        assert_eq!((load.selector.as_str(), load.milli, load.most, load.step()), ("app=shop", 0, 2_000, 50));
+        state.update(Msg::Fault(load.line(900)));
+        assert_eq!(read(&state.timeline.run).map(|load| load.milli), Some(900));
+        state.update(TimelineMsg::Seconds(120));
+        assert!(state.timeline.run.sim().list(Kind::Pod).count() > 4);
+        assert_eq!(read(&State::new((examples::ALL[0].text)(), 1).timeline.run), None);
+    }
+
+    #[test]
+    fn the_slider_reaches_what_the_most_pods_request() {
+        let text = (examples::ALL[8].text)().replace("cpu: 200m", "cpu: 1");
+        let mut state = State::new(&text, 1);
+        state.update(TimelineMsg::Seconds(20));
+        let load = read(&state.timeline.run).expect("a load");
+        assert_eq!((load.most, load.step(), load.line(9_999)), (8_000, 200, "cpu-load app=shop 8000m".into()));
+    }
+}

@@ -1,0 +1,143 @@
+//! The manifest as a file of the console: a line that names it finds the text that stands in the editor.
+
+use super::examples;
+use super::run::Run;
+use actions::Command;
+
+/// Longest text that is saved so.
+const MAX_BYTES: usize = 100_000;
+/// What ends the text in the command that saves it; no line of YAML.
+const END: &str = "END_OF_MANIFEST";
+
+/// The name of a text that stands in the editor, as it is written over it.
+pub fn name_of(text: &str) -> &'static str {
+    examples::of(text).map_or("manifest.yaml", |at| examples::ALL[at].file)
+}
+
+/// Whether a line does with the text what Apply does: the file that it names has this text.
+pub(super) fn applies(line: &str, text: &str, run: &Run) -> bool {
+    let name = name_of(text);
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let is_it = matches!(words[..], ["kubectl", "apply", "-f", file] if file.trim_start_matches("./") == name);
+    is_it && writes_here(run) && held(name, run).is_some_and(|held| held.trim_end() == text.trim_end())
+}
+
+/// The command that saves the text of the editor, where a line reads it by its name. A file of that name that somebody else wrote stays.
+pub(super) fn saves(line: &str, text: &str, run: &Run) -> Option<Command> {
+    let name = name_of(text);
+    if !reads(line, name) || text.len() > MAX_BYTES || !writes_here(run) {
+        return None;
+    }
+    if let Some(held) = held(name, run) {
+        let is = |text: &str| held.trim_end() == text.trim_end();
+        if is(text) || !saved(run, name).is_some_and(is) {
+            return None;
+        }
+    }
+    Some(Command::Kubectl([&opening(name), text.trim_end(), "\n", END].concat().into()))
+}
+
+/// Whether a line is for the newest instant of a cluster of the page's own, and for no program that waits for input.
+fn writes_here(run: &Run) -> bool {
+    !run.takes_input() && !run.follows() && !run.in_past()
+}
+
+/// The text of a file of the console, if it is there.
+fn held(name: &str, run: &Run) -> Option<String> {
+    let here = run.ask(&["cat ", name].concat());
+    let is_missing = here.iter().any(|line| line.error);
+    (!is_missing).then(|| here.iter().flat_map(|line| [line.text.as_str(), "\n"]).collect())
+}
+
+/// How a command that saves the manifest begins.
+fn opening(name: &str) -> String {
+    format!("cat > {name} <<'{END}'\n")
+}
+
+/// Whether a command is such a one: part of the line that reads the file.
+pub(super) fn is_save(line: &str) -> bool {
+    line.starts_with("cat > ") && line.ends_with(END)
+}
+
+/// The text of the editor that was saved last in this branch of the history.
+fn saved<'a>(run: &'a Run, name: &str) -> Option<&'a str> {
+    let opening = opening(name);
+    let text = |command: &'a Command| match command {
+        Command::Kubectl(line) => line.strip_prefix(&opening)?.strip_suffix(END),
+        _ => None,
+    };
+    run.commands().filter_map(|(_, command)| text(command)).last()
+}
+
+/// Whether a line names a file of this folder otherwise than to write it.
+fn reads(line: &str, name: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
+    line.match_indices(name).any(|(at, _)| {
+        let before = line[..at].strip_suffix("./").unwrap_or(&line[..at]);
+        !before.ends_with(is_part) && !line[at + name.len()..].starts_with(is_part) && !before.trim_end().ends_with('>')
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::State;
+    use crate::console::ConsoleMsg;
+    use crate::editor::EditorMsg;
+
+    #[test]
+    fn the_console_finds_the_manifest_by_its_name() {
+        let mut state = State::new("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {k: '1'}}\n", 1);
+        let told = |state: &mut State, line: &str| {
+            let before = state.console.lines.len();
+            state.update(ConsoleMsg::Enter(line.into()));
+            state.console.lines[before..].iter().map(|line| line.text.clone()).collect::<Vec<_>>().join("\n")
+        };
+        assert!(told(&mut state, "kubectl diff -f ./manifest.yaml").ends_with("manifest.yaml"));
+        state.update(EditorMsg::Edit("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {k: '2'}}\n".into()));
+        assert!(told(&mut state, "kubectl apply -f manifest.yaml").contains("configmap/a configured"));
+        assert_eq!(state.editor.status, crate::editor::ApplyStatus::Applied);
+        // What a person has written there is theirs.
+        told(&mut state, "echo mine > manifest.yaml");
+        state.update(EditorMsg::Edit("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}, data: {k: '3'}}\n".into()));
+        assert!(told(&mut state, "cat manifest.yaml").ends_with("mine"));
+    }
+
+    #[test]
+    fn a_history_that_is_repeated_knows_whose_file_it_is() {
+        let text = |value: &str| format!("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: a}}, data: {{k: '{value}'}}}}\n");
+        let mut state = State::new(&text("1"), 1);
+        state.update(EditorMsg::Edit(text("2")));
+        state.update(ConsoleMsg::Enter("kubectl apply -f manifest.yaml".into()));
+        let link = state.shared();
+        let mut again = State::from_link(Some(&link));
+        again.recall(&link);
+        while again.timeline.run_until.is_some() {
+            again.run_slice(50);
+        }
+        assert_eq!(again.console.history[..], ["kubectl apply -f manifest.yaml"]);
+        again.update(EditorMsg::Edit(text("3")));
+        again.update(ConsoleMsg::Enter("kubectl apply -f manifest.yaml --wait=false\nkubectl get pods".into()));
+        let found = again.timeline.run.get(&k8s_model::ObjectRef::new(k8s_model::Kind::ConfigMap, "default", "a")).unwrap().to_value();
+        assert_eq!(found["data"]["k"], "3");
+    }
+
+    #[test]
+    fn what_names_the_file_is_told_from_what_looks_like_it() {
+        let all = [
+            "apply -f manifest.yaml",
+            "apply -f ./manifest.yaml; x",
+            "cat <manifest.yaml",
+            "diff -f 'manifest.yaml' 2>&1",
+            "a -f manifest.yaml\nb",
+        ];
+        assert!(all.iter().all(|line| super::reads(line, "manifest.yaml")));
+        let none = [
+            "apply -f other/manifest.yaml",
+            "cat my-manifest.yaml",
+            "cat > manifest.yaml",
+            "echo a >>manifest.yaml",
+            "cat manifest.yaml.old",
+        ];
+        assert!(!none.iter().any(|line| super::reads(line, "manifest.yaml")));
+    }
+}

@@ -1,0 +1,179 @@
+//! What was done to a cluster, line by line in JSON, as `loopscope serve` keeps it and tells it to pages that follow: first what the
+//! cluster began as, then each command with its place, and in between how far the clock has come.
+
+use super::checkpoint::Recorded;
+use super::permalink::Deed;
+use actions::Command;
+use k8s_model::{Time, Timestamp};
+use controller_runtime::cluster::ClusterConfig;
+use scenario::Scenario;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// As many nodes as Kubernetes is built for.
+const MAX_NODES: usize = 5_000;
+
+/// What a cluster begins as, where it is not the usual one: its nodes, its wall clock in seconds since 1970, and what a scenario says of
+/// it, which then counts instead.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Beginning(usize, i64, #[serde(default, skip_serializing_if = "Value::is_null")] Value);
+
+impl Beginning {
+    /// That of a cluster; nothing if it is the usual one.
+    pub fn of(config: &ClusterConfig) -> Option<Beginning> {
+        let usual = ClusterConfig::default();
+        let is_usual = config.nodes.len() == usual.nodes.len() && config.epoch == usual.epoch;
+        (!is_usual).then_some(Beginning(config.nodes.len(), config.epoch.seconds(), Value::Null))
+    }
+
+    /// Whether it says all that a cluster began as.
+    pub fn tells(config: &ClusterConfig) -> bool {
+        Beginning::of(config).map_or_else(ClusterConfig::default, Beginning::config) == *config
+    }
+
+    /// That of a scenario.
+    pub fn of_scenario(scenario: &Scenario) -> Beginning {
+        Beginning(scenario.cluster.nodes.len(), scenario.cluster.epoch.seconds(), scenario.written.clone())
+    }
+
+    /// The cluster.
+    pub fn config(self) -> ClusterConfig {
+        let written = if self.2.is_null() { None } else { scenario::cluster(&self.2).ok() };
+        if let Some(config) = written.filter(|config| config.nodes.len() <= MAX_NODES) {
+            return config;
+        }
+        ClusterConfig { epoch: Timestamp::new(self.1), ..ClusterConfig::with_nodes(self.0.min(MAX_NODES)) }
+    }
+}
+
+/// A line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Line {
+    Head {
+        /// The version of this format: 1.
+        record: u32,
+        seed: u64,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cluster: Option<Beginning>,
+    },
+    /// After how many tasks, when in microseconds, and what.
+    Did(u64, u64, Deed),
+    /// So far the clock has come.
+    Clock(u64, u64),
+}
+
+fn written(line: &Line) -> String {
+    serde_json::to_string(line).unwrap_or_default()
+}
+
+/// The first line.
+pub fn head(seed: u64, config: &ClusterConfig) -> String {
+    written(&Line::Head { record: 1, seed, cluster: Beginning::of(config) })
+}
+
+/// The line of a command.
+pub fn did((tasks, at, command): &Recorded) -> String {
+    written(&Line::Did(*tasks, at.0, Deed::from(command)))
+}
+
+/// The line of the clock.
+pub fn clock(tasks: u64, at: Time) -> String {
+    written(&Line::Clock(tasks, at.0))
+}
+
+/// Whether a text is a record and no manifest.
+pub fn is_record(text: &str) -> bool {
+    text.starts_with("{\"record\":") && text.lines().next().is_some_and(begins)
+}
+
+/// Whether a line is the first of a record.
+pub fn begins(line: &str) -> bool {
+    matches!(serde_json::from_str(line), Ok(Line::Head { .. }))
+}
+
+/// A record that is read.
+#[derive(Clone, Debug, Default)]
+pub struct SavedRecord {
+    /// The seed of the run.
+    pub seed: u64,
+    /// What it began as.
+    pub config: ClusterConfig,
+    /// What was done.
+    pub commands: Vec<Recorded>,
+    /// How far the clock has come: after how many tasks, and when.
+    pub end: (u64, Time),
+}
+
+/// Why a record cannot be read: the line, from 1, and what is wrong with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unreadable(pub usize, pub String);
+
+impl SavedRecord {
+    /// Reads a whole record.
+    ///
+    /// # Errors
+    /// The first line that cannot be read. A last line that was cut off is left out.
+    pub fn read(text: &str) -> Result<SavedRecord, Unreadable> {
+        let mut record = None;
+        let whole = text.rfind('\n').map_or(text, |end| &text[..end]);
+        for (index, line) in whole.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+            SavedRecord::take(&mut record, line).map_err(|problem| Unreadable(index + 1, problem))?;
+        }
+        record.ok_or_else(|| Unreadable(1, "the record is empty".to_owned()))
+    }
+
+    /// Takes the next line; the first is the beginning.
+    pub fn take(record: &mut Option<SavedRecord>, line: &str) -> Result<(), String> {
+        let line: Line = serde_json::from_str(line).map_err(|error| error.to_string())?;
+        match (line, record) {
+            (Line::Head { record: 1, seed, cluster }, record @ None) => {
+                let config = cluster.map_or_else(ClusterConfig::default, Beginning::config);
+                *record = Some(SavedRecord { seed, config, ..SavedRecord::default() });
+            }
+            (Line::Head { record: version, .. }, None) => return Err(format!("version {version} is not known")),
+            (Line::Head { .. }, Some(_)) => return Err("it begins twice".to_owned()),
+            (_, None) => return Err("it has no beginning".to_owned()),
+            (Line::Did(tasks, at, deed), Some(record)) => {
+                // Neither tasks nor time go back.
+                record.end = (record.end.0.max(tasks), record.end.1.max(Time(at)));
+                record.commands.push((record.end.0, record.end.1, Command::from(deed)));
+            }
+            (Line::Clock(tasks, at), Some(record)) => record.end = (record.end.0.max(tasks), record.end.1.max(Time(at))),
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_is_read_as_it_was_written() {
+        let config = ClusterConfig { epoch: Timestamp::new(7), ..ClusterConfig::with_nodes(5) };
+        let commands: Vec<Recorded> =
+            vec![(3, Time(5), Command::Apply("kind: Pod\n# 控制器".into())), (9, Time(11), Command::Kubectl("get pods".into()))];
+        let mut lines = vec![head(4, &config)];
+        lines.extend(commands.iter().map(did));
+        lines.push(clock(12, Time(20)));
+        let read = SavedRecord::read(&(lines.join("\n") + "\n")).unwrap();
+        assert_eq!((read.seed, read.config.nodes.len(), read.config.epoch, read.end), (4, 5, Timestamp::new(7), (12, Time(20))));
+        assert_eq!(read.commands, commands);
+        // A process that was ended amid a line.
+        assert_eq!(SavedRecord::read(&format!("{}\n[1, 2, {{\"ap", lines[0])).unwrap().commands, []);
+    }
+
+    #[test]
+    fn what_is_no_record_is_told_with_its_line() {
+        let line = |text: &str| SavedRecord::read(text).map(|_| ()).map_err(|problem| problem.0);
+        assert_eq!(line(""), Err(1));
+        assert_eq!(line("kind: Pod\n"), Err(1));
+        assert_eq!(line("{\"record\":2,\"seed\":1}\n"), Err(1));
+        assert_eq!(line("{\"record\":1,\"seed\":1}\n\n[1,2,{\"sing\":1}]\n"), Err(3));
+        assert_eq!(
+            line("{\"record\":1,\"seed\":1,\"cluster\":[999999999,0]}\n[18446744073709551615,18446744073709551615]\n[0,0]\n"),
+            Ok(())
+        );
+    }
+}

@@ -1,0 +1,149 @@
+//! Beginning again: with the same manifest or an example. Where there is work to lose the page asks first, and it can be undone.
+
+use super::editor::Editor;
+use super::examples;
+use super::lesson::{LessonFile, Player};
+use super::selection::Selection;
+use super::timeline::Timeline;
+
+/// What the page begins again with.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Replacement {
+    /// The text that is there.
+    StartOver,
+    /// An example, by its place in the list.
+    Example(usize),
+    /// A lesson.
+    Lesson(LessonFile),
+}
+
+impl Replacement {
+    /// The example, if it is one.
+    pub fn example(&self) -> Option<&'static examples::Example> {
+        match self {
+            Replacement::StartOver | Replacement::Lesson(_) => None,
+            Replacement::Example(at) => examples::ALL.get(*at),
+        }
+    }
+}
+
+/// What happens to a new beginning.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ReplaceMsg {
+    /// Begins again, or asks first.
+    Ask(Replacement),
+    /// Begins again as was asked.
+    Confirm,
+    /// Leaves all as it is.
+    Cancel,
+    /// Brings back what was there before.
+    Undo,
+    /// What was there before is not wanted any more.
+    Dismiss,
+}
+
+/// What was there before a new beginning.
+pub struct Before {
+    /// The clock and the history.
+    pub timeline: Timeline,
+    /// The manifest.
+    pub editor: Editor,
+    /// What was looked at.
+    pub selection: Selection,
+    /// The lesson that was played.
+    pub player: Option<Player>,
+    /// A person had acted on the cluster.
+    pub acted: bool,
+}
+
+/// The question before a new beginning, and the way back after it.
+#[derive(Default)]
+pub struct Replacing {
+    /// Asked about, and not answered.
+    pub asked: Option<Replacement>,
+    /// What can be brought back.
+    pub before: Option<Box<Before>>,
+    /// A person has acted on this cluster.
+    pub acted: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ReplaceMsg, Replacement};
+    use k8s_model::Kind;
+    use crate::console::ConsoleMsg;
+    use crate::editor::EditorMsg;
+    use crate::examples;
+    use crate::timeline::TimelineMsg;
+    use crate::{Msg, State};
+
+    fn opened() -> State {
+        let mut state = State::from_link(None);
+        state.update(TimelineMsg::Seconds(5));
+        state
+    }
+
+    #[test]
+    fn where_nothing_is_lost_nothing_is_asked() {
+        let mut state = opened();
+        state.update(ConsoleMsg::Enter("kubectl get pods".into()));
+        state.update(ReplaceMsg::Ask(Replacement::Example(2)));
+        assert_eq!((state.replacing.asked.clone(), state.replacing.before.is_some()), (None, false));
+        assert_eq!(examples::of(&state.editor.text), Some(2));
+        assert_eq!(state.selection.view, &views::storage::VIEW);
+        state.update(ReplaceMsg::Ask(Replacement::StartOver));
+        assert_eq!((state.replacing.asked.clone(), state.timeline.run.now()), (None, 0));
+    }
+
+    #[test]
+    fn a_persons_work_is_asked_about_and_can_be_brought_back() {
+        for act in [
+            ConsoleMsg::Enter("kubectl scale deployment nginx-deployment --replicas=4".into()).into(),
+            Msg::Fault("node-down node-1".into()),
+        ] {
+            let mut state = opened();
+            state.update(act);
+            state.update(TimelineMsg::Seconds(5));
+            state.update(EditorMsg::Edit("# mine\n".into()));
+            let before = (state.timeline.run.objects(), state.timeline.run.now(), state.timeline.run.journal().len());
+            state.update(ReplaceMsg::Ask(Replacement::Example(1)));
+            assert_eq!(state.replacing.asked.clone(), Some(Replacement::Example(1)));
+            state.update(ReplaceMsg::Cancel);
+            assert_eq!((state.replacing.asked.clone(), &*state.editor.text), (None, "# mine\n"));
+
+            state.update(ReplaceMsg::Ask(Replacement::Example(1)));
+            state.update(ReplaceMsg::Confirm);
+            assert_eq!((examples::of(&state.editor.text), state.timeline.run.now()), (Some(1), 0));
+            let epoch = state.timeline.run.epoch;
+            state.update(ReplaceMsg::Undo);
+            assert!(state.timeline.run.epoch > epoch, "what is derived from the history is read again");
+            assert_eq!((state.timeline.run.objects(), state.timeline.run.now(), state.timeline.run.journal().len()), before);
+            assert_eq!((&*state.editor.text, state.replacing.before.is_some()), ("# mine\n", false));
+            // It is still work to lose.
+            state.update(ReplaceMsg::Ask(Replacement::StartOver));
+            assert_eq!(state.replacing.asked.clone(), Some(Replacement::StartOver));
+        }
+    }
+
+    #[test]
+    fn text_that_is_not_applied_is_work() {
+        let mut state = opened();
+        state.update(EditorMsg::Edit("kind: Pod\n".into()));
+        state.update(ReplaceMsg::Ask(Replacement::Example(3)));
+        assert_eq!(state.replacing.asked.clone(), Some(Replacement::Example(3)));
+    }
+
+    #[test]
+    fn the_way_back_ends_with_the_next_action() {
+        let mut state = opened();
+        state.update(Msg::Fault("node-down node-1".into()));
+        state.update(ReplaceMsg::Ask(Replacement::StartOver));
+        state.update(ReplaceMsg::Confirm);
+        assert!(state.replacing.before.is_some());
+        assert_eq!(state.timeline.run.sim().list(Kind::Deployment).count(), 1);
+        state.update(ConsoleMsg::Enter("kubectl get pods".into()));
+        assert!(state.replacing.before.is_some());
+        state.update(ConsoleMsg::Enter("kubectl delete deployment nginx-deployment".into()));
+        assert!(state.replacing.before.is_none());
+    }
+}

@@ -1,0 +1,94 @@
+//! Room for the history: when there is no more, its oldest part is dropped.
+
+use super::Run;
+
+impl Run {
+    /// Makes room in memory: the branches that are not shown and the older half of the history are dropped, the history in parts
+    /// ([`Run::forget_next`]). False if there is nothing to drop.
+    pub fn make_room(&mut self) -> bool {
+        let branches = !std::mem::take(&mut self.branches).is_empty();
+        let forgets = self.checkpoints.begin_forgetting();
+        let first = self.checkpoints.first();
+        if self.past.as_ref().is_some_and(|past| past.steps < first.steps || past.done < first.done) {
+            self.past = Some(first.clone());
+            self.epoch += 1;
+        }
+        branches || forgets
+    }
+
+    /// Drops the next part of what makes room. True while there is more.
+    pub fn forget_next(&mut self) -> bool {
+        let others = std::iter::once(&mut self.live).chain(&mut self.past).map(|other| &mut other.sim);
+        let Some(goes_on) = self.checkpoints.forget_next(others) else { return false };
+        // Until the last part what was read before may still be shown: it was so.
+        self.epoch += u64::from(!goes_on);
+        goes_on
+    }
+
+    /// The earliest instant that can be shown, in milliseconds.
+    pub fn earliest(&self) -> u64 {
+        self.checkpoints.first().sim.now().0 / 1000
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use actions::Command;
+    use k8s_model::time::SECOND;
+    use k8s_model::{Kind, Time};
+
+    /// Twenty minutes of rollouts.
+    fn rolled() -> Run {
+        let mut run = Run::new(1);
+        run.command(Command::Kubectl("create deployment web --image=nginx --replicas=30".into()));
+        for minute in 1..=20 {
+            while !run.advance(Time(minute * 60 * SECOND), 1_000) {}
+            run.command(Command::Kubectl("rollout restart deployment web".into()));
+        }
+        run
+    }
+
+    fn states(run: &mut Run, minutes: std::ops::RangeInclusive<u64>) -> Vec<String> {
+        let at = |minute: u64| Time(minute * 60 * SECOND - 40 * SECOND);
+        let mut seen = Vec::new();
+        for minute in minutes {
+            while !run.seek(at(minute), usize::MAX) {}
+            seen.push(format!("{:?}", run.sim().list(Kind::Pod).collect::<Vec<_>>()));
+        }
+        run.live();
+        seen
+    }
+
+    #[test]
+    fn the_newer_half_of_a_full_history_is_as_it_was() {
+        let mut run = rolled();
+        let before = states(&mut run, 17..=20);
+        assert_eq!(run.earliest(), 0);
+        assert!(run.make_room());
+        // Between two parts a person goes back and looks.
+        let mut parts = 0;
+        while run.forget_next() {
+            parts += 1;
+            if parts == 2 {
+                assert_eq!(states(&mut run, 18..=18), before[1..2]);
+            }
+        }
+        assert!(parts > 4, "{parts}");
+        let earliest = run.earliest();
+        assert!(earliest > 300_000 && earliest < 1_020_000, "{earliest}");
+        assert_eq!(states(&mut run, 17..=20), before);
+        // What is older is not there any more: the earliest instant is shown instead.
+        run.seek(Time(0), usize::MAX);
+        assert_eq!(run.now(), earliest);
+        run.live();
+        // It goes on, and there is room again.
+        run.advance(Time(2_000 * SECOND), usize::MAX);
+        assert!(run.make_room() && run.earliest() > earliest);
+    }
+
+    #[test]
+    fn a_new_history_has_nothing_to_drop() {
+        assert!(!Run::new(1).make_room());
+    }
+}

@@ -1,0 +1,439 @@
+//! What is looked at: the diagram, the object, the loop, and what is filtered.
+
+use super::effect::Effect;
+use super::run::Run;
+use super::trial::{Trial, Verdicts};
+use actions::Command;
+use k8s_model::{Kind, Object, ObjectRef};
+use explain::diagnose::{self, Diagnosis, Remedy};
+use i18n::{Message, msg};
+use projection::adapt;
+use views::grouping::{GroupBy, Grouping};
+use views::view::View;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::rc::Rc;
+
+/// Which page of the inspector.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tab {
+    /// Facts.
+    Summary,
+    /// The object.
+    Yaml,
+    /// Kubernetes Events.
+    Events,
+    /// The chain of causes.
+    #[default]
+    Why,
+}
+
+impl Tab {
+    /// All, in order.
+    pub const ALL: [Tab; 4] = [Tab::Summary, Tab::Yaml, Tab::Events, Tab::Why];
+
+    /// On the tab.
+    pub fn title(self) -> Message {
+        match self {
+            Tab::Summary => msg::tab_summary(),
+            Tab::Yaml => Message::name("YAML"),
+            Tab::Events => msg::tab_events(),
+            Tab::Why => msg::tab_why(),
+        }
+    }
+
+    /// Its name in identifiers.
+    pub fn word(self) -> &'static str {
+        match self {
+            Tab::Summary => "Summary",
+            Tab::Yaml => "YAML",
+            Tab::Events => "Events",
+            Tab::Why => "Why",
+        }
+    }
+}
+
+/// What a person looks at.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SelectionMsg {
+    /// A diagram.
+    View(&'static View),
+    /// An object.
+    Select(Option<ObjectRef>),
+    /// A page of the inspector.
+    Tab(Tab),
+    /// One namespace, or all.
+    Namespace(Option<String>),
+    /// Words that objects are filtered by.
+    Filter(String),
+    /// By what workloads are grouped; what was folded is unfolded.
+    GroupBy(GroupBy),
+    /// Folds a group, by the uid of its heading, or unfolds it.
+    Fold(String),
+    /// A loop of the control plane; the selected one is deselected.
+    Loop(Option<String>),
+    /// Another manifest is loaded, and perhaps another diagram shown.
+    Load(Option<&'static View>),
+    /// A breakpoint was hit for this object.
+    BreakpointHit(Option<ObjectRef>),
+    /// An apply began.
+    ApplyStarted,
+    /// An apply ended; the first workload it created.
+    ApplyFinished(Option<ObjectRef>),
+    /// Tries the remedies for the selected object on a copy.
+    TryRemedies,
+    /// Carries out a remedy.
+    Remedy(Remedy),
+}
+
+/// What is looked at.
+#[derive(Default)]
+pub struct Selection {
+    /// The diagram.
+    pub view: &'static View,
+    /// The object that the inspector shows.
+    pub selected: Option<ObjectRef>,
+    /// The page of the inspector.
+    pub tab: Tab,
+    /// One namespace, or all.
+    pub namespace: Option<String>,
+    /// Words that objects are filtered by.
+    pub filter: String,
+    /// By what workloads are grouped, and which groups are folded.
+    pub grouping: Grouping,
+    /// The loop that the diagram of loops is turned to, and the timeline filtered to.
+    pub selected_loop: Option<String>,
+    /// The loop was chosen after the object: the inspector is about it.
+    pub inspects_loop: bool,
+    /// A person has selected an object since the apply in progress began.
+    pub selected_by_person: bool,
+    trial: Trial,
+}
+
+impl Selection {
+    /// What is looked at, without what was found out about it.
+    pub fn look(&self) -> Selection {
+        Selection {
+            view: self.view,
+            selected: self.selected.clone(),
+            selected_loop: self.selected_loop.clone(),
+            namespace: self.namespace.clone(),
+            filter: self.filter.clone(),
+            grouping: self.grouping.clone(),
+            ..Selection::default()
+        }
+    }
+
+    /// Which part of the cluster is shown, and how it is grouped, as a number that changes with it.
+    pub fn part(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (&self.namespace, self.filter.trim(), self.grouping.by as u8).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    /// Nothing is selected yet; a diagram is shown.
+    pub fn at(view: &'static View) -> Selection {
+        Selection { view, ..Selection::default() }
+    }
+
+    /// Does what a message says.
+    pub fn update(&mut self, msg: SelectionMsg, run: &Run) -> Vec<Effect> {
+        match msg {
+            SelectionMsg::View(view) => self.view = view,
+            SelectionMsg::Select(key) => {
+                // Where a loop is inspected, it is what is let go.
+                if key.is_none() && self.inspected_loop().is_some() {
+                    self.selected_loop = None;
+                }
+                (self.selected, self.selected_by_person, self.inspects_loop) = (key, true, false);
+            }
+            SelectionMsg::Tab(tab) => self.tab = tab,
+            SelectionMsg::Namespace(namespace) => self.namespace = namespace,
+            SelectionMsg::Filter(words) => self.filter = words,
+            SelectionMsg::GroupBy(by) => self.grouping = Grouping { by, ..Grouping::default() },
+            SelectionMsg::Fold(uid) => self.grouping.toggle(uid),
+            SelectionMsg::Loop(name) => {
+                // One that the diagram was turned to is inspected first, and then let go.
+                self.selected_loop = if self.selected_loop == name && self.inspects_loop { None } else { name };
+                self.inspects_loop = self.selected_loop.is_some();
+            }
+            SelectionMsg::Load(view) => (self.view, self.selected) = (view.unwrap_or(self.view), None),
+            SelectionMsg::BreakpointHit(key) => self.selected = key,
+            SelectionMsg::ApplyStarted => self.selected_by_person = false,
+            SelectionMsg::ApplyFinished(created) => {
+                // What is new is what the person will look at, unless they selected something since; an edit of what was there
+                // changes no selection.
+                let by_person = std::mem::take(&mut self.selected_by_person);
+                if !by_person && (created.is_some() || self.object(run).is_none()) {
+                    self.selected = created.or_else(|| adapt::first_workload(run.sim()));
+                }
+            }
+            SelectionMsg::TryRemedies => {
+                let found = self.diagnosis(run);
+                while self.trial.step(run, &found) {}
+            }
+            SelectionMsg::Remedy(remedy) => return remedy.steps.iter().flat_map(|step| effects_of(diagnose::command(step), run)).collect(),
+        }
+        Vec::new()
+    }
+
+    /// Looks at the same as another selection.
+    pub fn sync(&mut self, other: &Selection) {
+        self.view = other.view;
+        self.selected.clone_from(&other.selected);
+        self.selected_loop.clone_from(&other.selected_loop);
+        self.namespace.clone_from(&other.namespace);
+        self.filter.clone_from(&other.filter);
+        self.grouping.clone_from(&other.grouping);
+    }
+
+    /// Tries the next remedy of the selected object where something is wrong with it and that takes a moment. True while there are more.
+    pub fn try_next(&mut self, run: &Run, found: &[Diagnosis]) -> bool {
+        let stuck = found.iter().any(|found| found.waits.is_bad());
+        stuck && Trial::is_short(run) && self.trial.step(run, found)
+    }
+
+    /// What the selected object waits for, down to the root.
+    pub fn diagnosis(&self, run: &Run) -> Vec<Diagnosis> {
+        self.selected.as_ref().map(|key| diagnose::chain_of_waiting(run.sim(), key)).unwrap_or_default()
+    }
+
+    /// The loop that the inspector is about: the one chosen in the diagram of loops, until an object is selected.
+    pub fn inspected_loop(&self) -> Option<&str> {
+        self.selected_loop.as_deref().filter(|_| self.inspects_loop && self.view.uses.loops)
+    }
+
+    /// The object that is selected, if it exists at the instant shown.
+    pub fn object<'r>(&self, run: &'r Run) -> Option<&'r Rc<Object>> {
+        run.get(self.selected.as_ref()?)
+    }
+
+    /// What the trial of its remedies found.
+    pub fn verdicts(&self, run: &Run, found: &[Diagnosis]) -> Verdicts {
+        self.trial.verdicts(run, found)
+    }
+
+    /// Workloads whose rollout can be followed: uids and keys.
+    pub fn workloads(&self, run: &Run) -> Vec<(String, ObjectRef)> {
+        let all = adapt::ROOTS.into_iter().filter(|kind| !matches!(kind, Kind::Job | Kind::CronJob));
+        let all = all.flat_map(|kind| run.sim().list(kind)).filter(|object| object.meta.controller().is_none());
+        let shown = all.filter(|object| self.namespace.as_ref().is_none_or(|namespace| *namespace == *object.meta.namespace));
+        shown.map(|object| (object.meta.uid.to_string(), object.key())).collect()
+    }
+}
+
+/// A kubectl line is entered in the console by the caller; everything else acts on the newest instant.
+fn effects_of(command: Command, run: &Run) -> Vec<Effect> {
+    match command {
+        Command::Kubectl(line) => vec![Effect::Enter(line.to_string())],
+        // As a person would do it, where no program in a container reads what is typed; the manifest stays the person's.
+        Command::Apply(text) if !run.takes_input() && text.ends_with('\n') => {
+            vec![Effect::Enter(["kubectl apply -f - <<'EOF'\n", &text, "EOF"].concat())]
+        }
+        command => vec![Effect::Fork, Effect::Execute(command)],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_model::Kind;
+    use explain::diagnose::Diagnosis;
+    use crate::console::ConsoleMsg;
+    use crate::editor::EditorMsg;
+    use crate::examples;
+    use crate::selection::SelectionMsg;
+    use crate::tests::{ready, settled};
+    use crate::timeline::TimelineMsg;
+    use crate::{Msg, State};
+    use views::grouping::{FOLD, GROUP, GroupBy};
+    use std::collections::BTreeSet;
+    use std::rc::Rc;
+
+    #[test]
+    fn a_loop_that_is_chosen_is_inspected_until_an_object_is() {
+        let mut state = settled((examples::ALL[0].text)());
+        let object = state.timeline.run.sim().list(Kind::Pod).next().unwrap().key();
+        let choose = |state: &mut State| state.update(SelectionMsg::Loop(Some("replicaset-controller".into())));
+        choose(&mut state);
+        assert_eq!(state.selection.inspected_loop(), None, "another diagram has no loops");
+        state.update(SelectionMsg::View(&views::loops::VIEW));
+        assert_eq!(state.selection.inspected_loop(), Some("replicaset-controller"));
+        state.update(SelectionMsg::Select(Some(object)));
+        assert_eq!((state.selection.inspected_loop(), state.selection.selected_loop.is_some()), (None, true));
+        choose(&mut state);
+        assert_eq!(state.selection.inspected_loop(), Some("replicaset-controller"));
+        choose(&mut state);
+        assert_eq!((state.selection.inspected_loop(), state.selection.selected_loop.is_some()), (None, false));
+        choose(&mut state);
+        state.update(SelectionMsg::Select(None));
+        assert_eq!((state.selection.inspected_loop(), state.selection.selected_loop.is_some()), (None, false));
+    }
+
+    fn diagnosed(state: &State) -> (Vec<Diagnosis>, Rc<Vec<bool>>) {
+        let found = state.diagnosis();
+        let helps = state.verdicts(&found).helps;
+        (found, helps)
+    }
+
+    #[test]
+    fn an_apply_leads_away_from_an_object_that_is_gone_and_from_no_other() {
+        let mut state = settled((examples::ALL[0].text)());
+        let pod = state.timeline.run.sim().list(Kind::Pod).next().expect("a Pod").key();
+        let apply = |state: &mut State, image: &str| {
+            let text = state.editor.text.replace("nginx:1.7.9", image);
+            state.update(EditorMsg::Edit(text));
+            state.update(Msg::Apply);
+            state.selection.selected.as_ref().map(|key| key.kind)
+        };
+        state.update(SelectionMsg::Select(Some(pod.clone())));
+        assert_eq!(apply(&mut state, "nginx:1.9.1"), Some(Kind::Pod));
+        state.update(TimelineMsg::Seconds(60));
+        assert!(state.timeline.run.get(&pod).is_none());
+        assert_eq!(apply(&mut state, "nginx:1.27"), Some(Kind::Deployment));
+    }
+
+    #[test]
+    fn pods_are_filtered_by_their_status_and_keep_their_owners() {
+        let mut state = settled((examples::ALL[0].text)());
+        state.update(ConsoleMsg::Enter("kubectl set image deployment/nginx-deployment nginx=nginx:broken".into()));
+        state.update(TimelineMsg::Seconds(20));
+        let mut shown = |filter: &str| {
+            state.update(SelectionMsg::Filter(filter.into()));
+            let scene = state.picture().scene.clone();
+            let count = |kind: &str| scene.items.iter().filter(|item| item.id.kind == kind).count();
+            (count("Deployment"), count("ReplicaSet"), count("Pod"))
+        };
+        assert_eq!(shown("status:failing"), (1, 1, 1));
+        assert_eq!(shown("status:imagepull"), (1, 1, 1));
+        assert_eq!(shown("status:ready"), (1, 1, 2));
+        assert_eq!(shown("status:succeeded"), (0, 0, 0));
+    }
+
+    #[test]
+    fn old_revisions_are_unfolded_and_folded_again() {
+        let mut state = settled((examples::ALL[0].text)());
+        for image in ["nginx:1.9.1", "nginx:1.27"] {
+            state.update(ConsoleMsg::Enter(format!("kubectl set image deployment/nginx-deployment nginx={image}")));
+            state.update(TimelineMsg::Seconds(30));
+        }
+        let mut drawn = || {
+            let scene = state.picture().scene.clone();
+            let sets = scene.items.iter().filter(|item| item.id.kind == "ReplicaSet").count();
+            let line = scene.items.iter().find(|item| item.id.kind == FOLD).expect("a line");
+            let told = (sets, line.label.english());
+            state.update(SelectionMsg::Fold(line.id.uid.clone()));
+            told
+        };
+        assert_eq!(drawn(), (1, "+2 old revisions".into()));
+        assert_eq!(drawn(), (3, "2 old revisions".into()));
+        assert_eq!(drawn(), (1, "+2 old revisions".into()));
+    }
+
+    #[test]
+    fn another_grouping_unfolds_what_was_folded() {
+        let mut state = State::new((examples::ALL[0].text)(), 1);
+        state.update(SelectionMsg::GroupBy(GroupBy::Kind));
+        let scene = state.picture().scene.clone();
+        let heading = scene.items.iter().find(|item| item.id.kind == GROUP).expect("a heading").id.uid.clone();
+        state.update(SelectionMsg::Fold(heading.clone()));
+        let folded = state.picture().scene.clone();
+        assert!(folded.items.len() < scene.items.len() && folded.items.iter().any(|item| item.id.uid == heading));
+        state.update(SelectionMsg::GroupBy(GroupBy::Namespace));
+        assert!(state.picture().scene.items.len() >= scene.items.len());
+        state.update(SelectionMsg::GroupBy(GroupBy::Automatic));
+        assert!(state.picture().scene.items.iter().all(|item| item.id.kind != GROUP));
+    }
+
+    #[test]
+    fn no_grouping_loses_an_object_or_a_line() {
+        let service = "{apiVersion: v1, kind: Service, metadata: {name: alone}, spec: {selector: {app: none}, ports: [{port: 80}]}}";
+        let texts = examples::ALL.iter().map(|example| (example.text)()).chain([service]);
+        for (text, size) in texts.flat_map(|text| [(1100.0, 700.0), (390.0, 700.0), (720.0, 300.0)].map(|size| (text, size))) {
+            let mut state = State::new(text, 1);
+            state.update(Msg::Stage(size.0, size.1));
+            state.update(TimelineMsg::Seconds(20));
+            state.update(SelectionMsg::View(&views::ownership::VIEW));
+            let mut drawn = |by: GroupBy| {
+                state.update(SelectionMsg::GroupBy(by));
+                let scene = state.picture().scene.clone();
+                let objects = scene.items.iter().filter(|item| item.id.kind != GROUP).map(|item| item.id.uid.clone());
+                (objects.collect::<BTreeSet<String>>(), scene.edges.iter().map(|edge| edge.key.clone()).collect::<BTreeSet<String>>())
+            };
+            let plain = drawn(GroupBy::Nothing);
+            for by in [GroupBy::Namespace, GroupBy::App, GroupBy::Kind] {
+                assert_eq!(drawn(by), plain, "{by:?} at {size:?} of {text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_remedy_is_tried_on_a_copy_and_then_applied() {
+        let mut state = settled("");
+        state.update(ConsoleMsg::Enter("kubectl cordon node-1 node-2 node-3".into()));
+        state.update(EditorMsg::Edit((examples::ALL[0].text)().into()));
+        state.update(Msg::Apply);
+        state.update(TimelineMsg::Seconds(10));
+        let (found, helps) = diagnosed(&state);
+        let kinds: Vec<&str> = found.iter().map(|found| found.object.kind.name()).collect();
+        assert_eq!((kinds, helps.len()), (vec!["Deployment", "ReplicaSet", "Pod"], 0), "{found:#?}");
+        let (commands, objects) = (state.timeline.run.journal().len(), state.timeline.run.objects());
+        state.update(SelectionMsg::TryRemedies);
+        assert_eq!((state.timeline.run.journal().len(), state.timeline.run.objects()), (commands, objects));
+        let (found, helps) = diagnosed(&state);
+        let at = helps.iter().position(|helps| *helps).expect("one helps");
+        state.update(SelectionMsg::Remedy(found[0].remedies[at].clone()));
+        state.update(TimelineMsg::Seconds(10));
+        assert_eq!((state.diagnosis(), ready(&state.timeline.run)), (vec![], 2));
+    }
+
+    #[test]
+    fn what_recovers_by_itself_needs_no_remedy() {
+        let mut state = settled((examples::ALL[0].text)());
+        // With an earlier revision there is something to roll back to.
+        state.update(ConsoleMsg::Enter("kubectl set image deployment/nginx-deployment nginx=nginx:1.27".into()));
+        state.update(TimelineMsg::Seconds(30));
+        let pod =
+            state.timeline.run.sim().list(k8s_model::Kind::Pod).find(|pod| pod.pod().is_some_and(|pod| pod.is_ready())).unwrap().key();
+        let try_all = |state: &mut State| {
+            state.update(SelectionMsg::Select(Some(pod.clone())));
+            let found = state.diagnosis();
+            assert!(!found.is_empty() && !found[0].remedies.is_empty(), "{found:#?}");
+            while state.try_next_remedy(&found) {}
+            let verdicts = state.verdicts(&found);
+            (verdicts.recovers, verdicts.helps.contains(&true), state.standing(&found, &verdicts.helps).unwrap().remedy)
+        };
+        // The first time it is restarted at once, the second time after a back-off.
+        for _ in 0..2 {
+            state.update(ConsoleMsg::Enter(format!("fault exit pod/{} 1", pod.name)));
+            state.update(TimelineMsg::Seconds(3));
+        }
+        assert_eq!(try_all(&mut state), (true, false, None));
+    }
+
+    #[test]
+    fn a_verdict_is_dropped_when_what_it_was_tried_on_changes() {
+        let mut state = settled("");
+        state.update(ConsoleMsg::Enter("kubectl cordon node-1 node-2 node-3".into()));
+        state.update(EditorMsg::Edit((examples::ALL[0].text)().into()));
+        state.update(Msg::Apply);
+        state.update(TimelineMsg::Seconds(10));
+        // What is wrong in a small cluster is tried unasked, one remedy after another.
+        while state.try_next_remedy(&state.diagnosis()) {}
+        assert!(diagnosed(&state).1.contains(&true));
+        // The clock alone changes nothing.
+        state.update(TimelineMsg::Seconds(5));
+        assert!(diagnosed(&state).1.contains(&true));
+        state.update(ConsoleMsg::Enter("kubectl taint nodes node-1 a=b:NoSchedule".into()));
+        let (found, helps) = diagnosed(&state);
+        assert!(!found.is_empty() && helps.is_empty(), "{found:#?}");
+    }
+
+    #[test]
+    fn a_command_that_fails_is_told_as_kubectl_tells_it() {
+        let mut state = settled((examples::ALL[0].text)());
+        state.update(ConsoleMsg::Enter("kubectl rollout undo deployment/nginx-deployment".into()));
+        assert!(state.announcer.failed());
+        assert_eq!(state.announcer.notice(), "error: no rollout history found for deployment \"nginx-deployment\"");
+        state.update(ConsoleMsg::Enter("kubectl get pods".into()));
+        assert!(!state.announcer.failed());
+    }
+}

@@ -1,0 +1,566 @@
+//! The state of the page and what each message does to it. No web crate, no wall clock.
+
+use super::announcer::Announcer;
+use super::compare::{Compare, CompareMsg};
+use super::console::{Console, ConsoleMsg};
+use super::demo::Demo;
+use super::drawing::{Drawing, Picture};
+use super::drift::DriftedField;
+use super::editor::{Editor, EditorMsg};
+use super::effect::Effect;
+use super::follow::Following;
+use super::journal_marks::{AbandonedBranch, JournalMarks};
+use super::lesson::Player;
+use super::msg::Msg;
+use super::permalink::Link;
+use super::record;
+use super::replace::Replacing;
+use super::run::Run;
+use super::selection::{Selection, SelectionMsg};
+use super::timeline::{Timeline, TimelineMsg};
+use actions::Command;
+use k8s_model::{Kind, Object, ObjectRef, Time};
+use explain::diagnose::Diagnosis;
+use explain::standing::{self, Standing};
+use explain::waits::Health;
+use i18n::{Message, msg};
+use projection::marks::Mark;
+use views::card::{self, Card};
+use views::shape::Scene;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// Where objects stand, by uid.
+pub type Standings = BTreeMap<String, Message>;
+/// Objects of a list that are asked where they stand.
+const MAX_STANDINGS: usize = 20;
+
+/// Everything the page shows.
+pub struct State {
+    /// The clock.
+    pub timeline: Timeline,
+    /// The manifest.
+    pub editor: Editor,
+    /// The console.
+    pub console: Console,
+    /// What is looked at.
+    pub selection: Selection,
+    /// What is compared.
+    pub compare: Compare,
+    /// What is announced.
+    pub announcer: Announcer,
+    /// What is on the stage.
+    pub drawing: Drawing,
+    /// What the example does by itself.
+    pub demo: Demo,
+    /// The question before a new beginning, and the way back.
+    pub replacing: Replacing,
+    /// The lesson that is played.
+    pub player: Option<Player>,
+    /// The cluster elsewhere that is followed.
+    pub following: Option<Following>,
+    marks: JournalMarks,
+}
+
+impl State {
+    /// A page with a manifest, applied and playing.
+    pub fn new(text: &str, seed: u64) -> State {
+        State::of(text, Run::new(seed))
+    }
+
+    /// The same in a cluster that is there.
+    pub(super) fn of(text: &str, run: Run) -> State {
+        let mut state = State {
+            timeline: Timeline::new(run),
+            editor: Editor::new(text),
+            console: Console::default(),
+            selection: Selection::default(),
+            compare: Compare::default(),
+            announcer: Announcer::default(),
+            drawing: Drawing::default(),
+            demo: Demo::default(),
+            replacing: Replacing::default(),
+            player: None,
+            following: None,
+            marks: JournalMarks::default(),
+        };
+        if lesson::is_lesson(text) {
+            state.begin_own_lesson();
+        } else {
+            state.edit(EditorMsg::Apply { opens: true });
+        }
+        state
+    }
+
+    /// What a link to this page holds.
+    pub fn link(&self) -> Link {
+        // A learner has the lesson, and its manifest in the editor.
+        let source = self.player.as_ref().and_then(|player| player.source());
+        let (text, view) = (source.unwrap_or(&self.editor.text).to_owned(), self.selection.view.id);
+        Link { v: 1, manifest: Some(text), seed: Some(self.timeline.run.seed()), view: Some(view.into()), ..Link::default() }
+    }
+
+    /// Does what a message says.
+    pub fn update(&mut self, msg: impl Into<Msg>) {
+        let msg = msg.into();
+        if self.timeline.run.applies() && !msg.keeps_apply() {
+            self.finish_apply();
+        }
+        if self.is_the_servers(&msg) {
+            return;
+        }
+        let acts = self.acts(&msg);
+        self.note(&msg, acts);
+        match msg {
+            Msg::Follow(msg) => self.follow(msg),
+            Msg::Editor(EditorMsg::Edit(text)) if record::is_record(&text) => self.open_record(&text),
+            Msg::Editor(EditorMsg::Check) if lesson::is_lesson(&self.editor.text) => drop(self.read_lesson(false)),
+            Msg::Apply if lesson::is_lesson(&self.editor.text) => self.begin_own_lesson(),
+            Msg::Lesson(msg) => self.teach(msg),
+            Msg::Apply if self.editor.leftovers.is_replaced_by(&self.editor.text) => self.apply_fresh(),
+            Msg::Replace(msg) => self.replace(msg),
+            Msg::Begin { moves } => self.begin(moves),
+            Msg::CloseOffers => self.demo.hide(),
+            Msg::StopDemo => self.demo.stop(),
+            Msg::Timeline(msg) if self.is_held(&msg) => self.announcer.say(msg::lesson_clock_stands()),
+            Msg::Timeline(msg) => self.clock(msg),
+            Msg::Editor(msg) => self.edit(msg),
+            Msg::Console(msg) => self.type_in(msg),
+            Msg::Selection(msg) => self.select(msg),
+            Msg::Compare(msg) => self.compare(msg),
+            Msg::Apply => self.perform(vec![Effect::Apply]),
+            Msg::Load(text, view) => {
+                self.player = None;
+                self.edit(EditorMsg::Load(text));
+                self.select(SelectionMsg::Load(view));
+                self.clock(TimelineMsg::Restart);
+            }
+            Msg::Fault(line) => self.perform(vec![Effect::Fork, Effect::Execute(Command::Fault(line.as_str().into()))]),
+            Msg::Stage(width, height) => self.drawing.stage = (width, height),
+        }
+        if acts && !lesson::is_lesson(&self.editor.text) {
+            self.editor.outdate(&self.timeline.run);
+        }
+        self.tick_lesson();
+    }
+
+    /// Whether a message acts on the cluster, so that beginning again would lose something.
+    fn acts(&self, msg: &Msg) -> bool {
+        match msg {
+            Msg::Console(ConsoleMsg::Enter(line) | ConsoleMsg::Run(line)) => !super::console::only_reads(line.trim()),
+            Msg::Timeline(TimelineMsg::Branch) => self.timeline.run.in_past(),
+            // A lesson that is begun is no work on the cluster before it.
+            Msg::Apply => !lesson::is_lesson(&self.editor.text),
+            Msg::Timeline(TimelineMsg::Switch(_)) | Msg::Selection(SelectionMsg::Remedy(_)) | Msg::Fault(_) => true,
+            _ => false,
+        }
+    }
+
+    /// The example stops moving once a person does something with the cluster, its clock or the manifest.
+    fn note(&mut self, msg: &Msg, acts: bool) {
+        use TimelineMsg::{Live, Pause, Play, Speed, Toggle};
+        match msg {
+            Msg::Selection(SelectionMsg::Select(Some(key))) => {
+                // Who looks at a Pod does not want it deleted.
+                self.demo.stop();
+                self.note_looked(Some(key), None);
+            }
+            Msg::Console(ConsoleMsg::Enter(line) | ConsoleMsg::Run(line)) => self.note_looked(None, Some(line)),
+            _ => {}
+        }
+        if acts {
+            (self.replacing.acted, self.replacing.before) = (true, None);
+            self.editor.leftovers.from_page &= matches!(msg, Msg::Apply);
+        }
+        let ends = match msg {
+            Msg::Timeline(msg) => !matches!(msg, Toggle | Play | Pause | Speed(_) | Live),
+            Msg::Editor(EditorMsg::Edit(text)) => **text != *self.editor.text,
+            Msg::Load(..) | Msg::Lesson(_) | Msg::Console(ConsoleMsg::Enter(_) | ConsoleMsg::Run(_)) => true,
+            _ => acts,
+        };
+        if ends {
+            self.demo.end();
+        }
+    }
+
+    pub(super) fn clock(&mut self, msg: TimelineMsg) {
+        // What was compared is of a cluster that is gone.
+        if msg == TimelineMsg::Restart {
+            self.compare = Compare::default();
+            self.demo.forget();
+        }
+        let effects = self.timeline.update(msg);
+        self.perform(effects);
+    }
+
+    pub(super) fn edit(&mut self, msg: EditorMsg) {
+        let effects = self.editor.update(msg, &mut self.timeline.run);
+        self.perform(effects);
+    }
+
+    pub(super) fn select(&mut self, msg: SelectionMsg) {
+        let effects = self.selection.update(msg, &self.timeline.run);
+        self.perform(effects);
+    }
+
+    fn compare(&mut self, msg: CompareMsg) {
+        let effects = self.compare.update(msg, &mut self.timeline.run, &self.selection);
+        self.perform(effects);
+    }
+
+    pub(super) fn perform(&mut self, effects: Vec<Effect>) {
+        for effect in effects {
+            match effect {
+                Effect::Announce(notice) => self.announcer.say(notice),
+                Effect::AnnounceIfSilent(notice) if self.announcer.notice().is_empty() => self.announcer.say(notice),
+                Effect::AnnounceIfSilent(_) => {}
+                Effect::AnnounceFailure(notice) => self.announcer.say_failed(notice),
+                Effect::Select(key) => self.select(SelectionMsg::BreakpointHit(key)),
+                Effect::ApplyStarted => self.select(SelectionMsg::ApplyStarted),
+                Effect::SelectCreated(created) => self.select(SelectionMsg::ApplyFinished(created)),
+                Effect::Apply if lesson::is_lesson(&self.editor.text) => self.begin_own_lesson(),
+                Effect::Apply if self.following.is_some() => drop(self.send(&Command::Apply(self.editor.text.clone()))),
+                Effect::Apply => {
+                    self.fork();
+                    self.edit(EditorMsg::Apply { opens: false });
+                }
+                Effect::Fork => self.fork(),
+                Effect::Execute(command) => drop(self.execute(command)),
+                Effect::ExecuteFault(line) => self.execute_fault(&line),
+                Effect::Enter(line) => self.type_in(ConsoleMsg::Run(line)),
+                Effect::Print(lines) => self.type_in(ConsoleMsg::Print(lines)),
+                Effect::HistoryChanged => {
+                    self.editor.forget_drift();
+                    self.marks = JournalMarks::default();
+                    self.drawing.forget();
+                }
+                Effect::BranchesChanged => self.marks.forget_branch(),
+            }
+        }
+    }
+
+    /// An action in the past forks the history there; what came after is kept as a branch.
+    fn fork(&mut self) {
+        if self.timeline.run.in_past() {
+            self.clock(if self.following.is_some() { TimelineMsg::Live } else { TimelineMsg::Branch });
+        }
+    }
+
+    /// Carries out a command; true if it failed.
+    fn execute(&mut self, command: Command) -> bool {
+        if self.send(&command) {
+            return false;
+        }
+        let silent = match &command {
+            Command::Fault(line) => msg::notice_fault(&**line),
+            _ => Message::default(),
+        };
+        let prints = matches!(command, Command::Kubectl(_) | Command::Edited(_) | Command::Apply(_) | Command::Beside(..));
+        let answer = self.timeline.run.command(command);
+        let told = answer.failure.as_ref().or(answer.lines.first().map(|line| &line.text));
+        let notice = told.map_or(silent, Message::name);
+        if answer.failed {
+            self.announcer.say_failed(notice)
+        } else {
+            self.announcer.say(notice)
+        }
+        if prints {
+            self.type_in(ConsoleMsg::Print(answer.lines));
+        }
+        answer.failed
+    }
+
+    fn execute_fault(&mut self, line: &str) {
+        self.fork();
+        let error = self.execute(Command::Fault(line.into()));
+        let text = self.announcer.notice().english();
+        self.type_in(ConsoleMsg::Print(vec![actions::OutputLine::new(text, error)]));
+    }
+
+    /// Applies the rest of the apply in progress: what comes next is about all of it.
+    fn finish_apply(&mut self) {
+        while self.timeline.run.applies() {
+            self.apply_next();
+        }
+    }
+
+    fn apply_next(&mut self) {
+        let effects = self.editor.apply_next(&mut self.timeline.run);
+        self.perform(effects);
+    }
+
+    /// Goes on with a long manifest, or lets a waiting command look at what has happened.
+    pub fn poll(&mut self) {
+        if self.timeline.run.applies() {
+            self.apply_next();
+            return;
+        }
+        let lines = self.timeline.run.poll();
+        self.type_in(ConsoleMsg::Print(lines));
+    }
+
+    /// Runs towards a time with a budget of tasks, and no further than a breakpoint. True when there is nothing left to run.
+    pub fn advance(&mut self, to: Time, budget: usize) -> bool {
+        self.finish_apply();
+        if self.holds_clock() {
+            self.timeline.playing = false;
+            return true;
+        }
+        let due = self.demo.due(&self.timeline.run).or_else(|| self.lesson_due()).filter(|due| *due <= to);
+        // A lesson has a pace of its own.
+        let asked =
+            self.timeline.playback.as_ref().and_then(|playback| playback.advance).filter(|_| due.is_none() && self.player.is_none());
+        let (done, effects) = match asked {
+            Some(advance) => advance(&mut self.timeline, to, budget),
+            None => self.timeline.advance(due.unwrap_or(to), budget),
+        };
+        self.perform(effects);
+        if due.is_some() && done {
+            if self.demo.plays() {
+                self.play_demo();
+            } else {
+                self.play_lesson();
+            }
+        }
+        self.tick_lesson();
+        self.resume_lesson();
+        done && due.is_none()
+    }
+
+    /// Runs a slice of the way to where the clock runs as fast as it can.
+    pub fn run_slice(&mut self, budget: usize) {
+        self.finish_apply();
+        if self.holds_clock() {
+            self.timeline.run_until = None;
+        }
+        let effects = self.timeline.run_slice(budget);
+        self.perform(effects);
+        self.hurry();
+        self.tick_lesson();
+        self.resume_lesson();
+    }
+
+    /// Drops the oldest part of the history where there is no more room for it, and announces it.
+    pub fn make_room(&mut self) {
+        let effects = self.timeline.make_room();
+        self.perform(effects);
+    }
+
+    /// Stops the clock where that is not enough, and announces it.
+    pub fn stop_full(&mut self) {
+        let effects = self.timeline.stop_full();
+        self.perform(effects);
+    }
+
+    /// Brings the branch beside this one to the same instant, with a budget of tasks. True when it is there.
+    pub fn sync_branch(&mut self, budget: usize) -> bool {
+        self.compare.sync_branch(&self.timeline.run, &self.selection, budget)
+    }
+
+    /// Announces what is worth it while the clock runs; the newest decision only with `all`. True when there is a new notice.
+    pub fn announce(&mut self, all: bool) -> bool {
+        self.announcer.announce(all, &self.timeline.run, &self.marks, || self.drawing.standing())
+    }
+
+    /// Goes on with the dry run by one document. True when it has just finished.
+    pub fn dry_run_next(&mut self) -> bool {
+        self.editor.dry_run_next(&self.timeline.run)
+    }
+
+    /// Whether a dry run is in progress.
+    pub fn in_dry_run(&self) -> bool {
+        self.editor.in_dry_run()
+    }
+
+    /// At an instant of the past, the manifest that had been applied then, where it is not the text of the editor.
+    pub fn applied_then(&self) -> Option<Rc<str>> {
+        self.timeline.run.applied_then().filter(|then| *then != self.editor.text)
+    }
+
+    /// Fields that the manifest sets and the cluster has changed since it was applied.
+    pub fn drift(&mut self) -> Vec<DriftedField> {
+        self.editor.drift(&self.timeline.run)
+    }
+
+    /// The object that is selected, if it exists at the instant shown.
+    pub fn object(&self) -> Option<&Rc<Object>> {
+        self.selection.object(&self.timeline.run)
+    }
+
+    /// What the selected object waits for, down to the root.
+    pub fn diagnosis(&self) -> Vec<Diagnosis> {
+        self.selection.diagnosis(&self.timeline.run)
+    }
+
+    /// What the trial of its remedies found.
+    pub fn verdicts(&self, found: &[Diagnosis]) -> super::trial::Verdicts {
+        self.selection.verdicts(&self.timeline.run, found)
+    }
+
+    /// Where the selected object stands, given its diagnosis and which remedies help.
+    pub fn standing(&self, found: &[Diagnosis], helps: &[bool]) -> Option<Standing> {
+        self.selection.selected.as_ref().map(|key| standing::standing(self.timeline.run.sim(), key, found, helps))
+    }
+
+    /// Where the objects of a diagram stand that are stuck or wait, by uid; the first of them where there are many.
+    pub fn standings(&self, scene: &Scene) -> Standings {
+        let sim = self.timeline.run.sim();
+        // A workload whose old Pods are ready may be stuck all the same; a ready Pod is not.
+        let keys = scene.items.iter().filter_map(|item| {
+            let kind = Kind::from_label(&item.id.kind).filter(|kind| *kind != Kind::Pod || item.state != "ready")?;
+            Some((item.id.uid.clone(), ObjectRef::new(kind, &item.id.namespace, &item.id.name)))
+        });
+        let asked = keys.filter(|(_, key)| sim.get(key).is_some()).take(MAX_STANDINGS);
+        let told = asked.map(|(uid, key)| (uid, standing::of(sim, &key)));
+        let worse = told.filter(|(_, standing)| matches!(standing.health, Health::Stuck | Health::Waiting));
+        k8s_model::sort::tree(worse.map(|(uid, of)| (uid, of.sentence)))
+    }
+
+    /// Tries the next remedy of the selected object on a copy, where that takes a moment. True while there are more.
+    pub fn try_next_remedy(&mut self, found: &[Diagnosis]) -> bool {
+        self.selection.try_next(&self.timeline.run, found)
+    }
+
+    /// Workloads whose rollout can be followed: uids and keys.
+    pub fn workloads(&self) -> Vec<(String, ObjectRef)> {
+        self.selection.workloads(&self.timeline.run)
+    }
+
+    /// Marks of the timeline: everything that has happened and was read, also after the instant shown.
+    pub fn marks(&mut self) -> Rc<Vec<Mark>> {
+        self.marks.read(&self.timeline.run)
+    }
+
+    /// The branch that was abandoned, or the last that left this one: where they part, and what it did from there on.
+    pub fn abandoned_branch(&mut self) -> Option<Rc<AbandonedBranch>> {
+        self.marks.abandoned_branch(&self.timeline.run)
+    }
+
+    /// Whether more has happened than was read for the picture and the timeline.
+    pub fn lags(&self) -> bool {
+        let run = &self.timeline.run;
+        self.drawing.lags() || self.marks.scanned() < run.journal().len() || !self.drawing.pods.is_current(run)
+    }
+
+    /// Takes over what was written to Pods since it was last asked to, of so many entries or Pods. True when all is read.
+    pub fn read(&mut self, most: usize) -> bool {
+        self.drawing.pods.read(&self.timeline.run, most)
+    }
+
+    /// What is on the stage. The same pointer as before if nothing that it shows has changed.
+    pub fn picture(&mut self) -> Rc<Picture> {
+        self.compare.share_axes(&mut self.drawing, &self.timeline.run, &self.selection, usize::MAX);
+        self.drawing.picture(&self.timeline.run, &self.selection)
+    }
+
+    /// The same from what was read of the Pods, with so many nodes put in order anew; where Pods have not been read since a jump, the
+    /// picture before it.
+    pub fn draw(&mut self, most: usize) -> Rc<Picture> {
+        // Two branches are drawn at one instant, each whole.
+        let most = if self.compare.branch.is_some() { usize::MAX } else { most };
+        self.compare.share_axes(&mut self.drawing, &self.timeline.run, &self.selection, most);
+        self.drawing.draw(&self.timeline.run, &self.selection, most)
+    }
+
+    /// What a hover card says of an object at the instant shown.
+    pub fn card(&self, key: &ObjectRef) -> Option<Card> {
+        card::read(self.timeline.run.sim(), &|object| self.ready_of(object), key)
+    }
+
+    /// What is said of an object whose status lags behind its Pods.
+    pub fn status_lag(&self, object: &Object) -> Option<Message> {
+        card::lag(self.ready_of(object), object)
+    }
+
+    /// How many Pods of a workload are ready: those that are drawn, or else those that the loops know of.
+    pub fn ready_of(&self, object: &Object) -> usize {
+        self.drawing.pods.ready_of(&self.timeline.run, object)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_model::Kind;
+    use explain::words;
+    use crate::Msg;
+    use crate::State;
+    use crate::editor::EditorMsg;
+    use crate::examples;
+    use crate::selection::SelectionMsg;
+    use crate::tests::{ready, settled};
+    use crate::timeline::TimelineMsg;
+
+    #[test]
+    fn a_command_in_the_past_forks_the_history_and_the_old_future_is_kept() {
+        let mut state = settled((examples::ALL[0].text)());
+        let (end, future) = (state.timeline.run.end(), state.timeline.run.objects());
+        state.update(TimelineMsg::Seek(500));
+        state.update(EditorMsg::Edit((examples::ALL[2].text)().into()));
+        state.update(Msg::Apply);
+        assert!(!state.timeline.run.in_past());
+        assert_eq!((state.timeline.run.end(), state.timeline.run.branches()), (500, (2, vec![1])));
+        // What was left is told on the timeline, from either side.
+        let left = |state: &mut State| {
+            let left = state.abandoned_branch().expect("a fork");
+            (left.number, left.at, left.marks.iter().all(|mark| mark.at > 500), left.marks.iter().any(|mark| mark.lane == 0))
+        };
+        assert_eq!(left(&mut state), (2, 500, true, false));
+        state.update(TimelineMsg::Seconds(30));
+        assert_eq!(ready(&state.timeline.run), 4);
+        let other = state.timeline.run.objects();
+        state.update(TimelineMsg::Switch(1));
+        assert_eq!((state.timeline.run.end(), state.timeline.run.branches()), (end, (1, vec![2])));
+        assert_eq!(state.timeline.run.objects(), future);
+        assert_eq!(left(&mut state), (2, 500, true, false));
+        // Both can be looked back into.
+        state.update(TimelineMsg::Seek(300));
+        state.update(TimelineMsg::Live);
+        state.update(TimelineMsg::Switch(2));
+        assert_eq!(state.timeline.run.objects(), other);
+    }
+
+    #[test]
+    fn a_fault_is_part_of_the_history() {
+        let mut state = settled((examples::ALL[0].text)());
+        let pod = state.timeline.run.sim().list(Kind::Pod).next().expect("a Pod").meta.name.to_string();
+        state.update(Msg::Fault(format!("exit pod/{pod} 3")));
+        state.update(TimelineMsg::Seconds(5));
+        let restarts = |state: &State| {
+            state
+                .timeline
+                .run
+                .sim()
+                .list(Kind::Pod)
+                .filter_map(|p| p.pod())
+                .flat_map(|p| &p.status.container_statuses)
+                .map(|c| c.restart_count)
+                .sum::<i32>()
+        };
+        assert_eq!(restarts(&state), 1);
+        let now = state.timeline.run.now();
+        state.update(TimelineMsg::Seek(100));
+        state.update(TimelineMsg::Seek(now - 1));
+        assert_eq!(restarts(&state), 1);
+    }
+
+    #[test]
+    fn a_link_brings_the_same_page_back() {
+        let mut state = settled((examples::ALL[2].text)());
+        state.update(SelectionMsg::View(&views::storage::VIEW));
+        let link = crate::permalink::decode(&crate::permalink::encode(&state.link())).expect("a link");
+        let again = State::from_link(link.as_ref());
+        assert_eq!(again.editor.text, state.editor.text);
+        assert_eq!(again.selection.view, &views::storage::VIEW);
+    }
+
+    #[test]
+    fn the_chain_of_a_pod_ends_at_the_person() {
+        let state = settled((examples::ALL[0].text)());
+        let pod = state.timeline.run.sim().list(Kind::Pod).next().expect("a Pod").key();
+        let chain = words::chain(state.timeline.run.journal(), state.timeline.run.sim().delays(), &pod, 0);
+        let actors: Vec<&str> = chain.iter().map(|reason| reason.actor.as_str()).collect();
+        assert_eq!(actors.last(), Some(&"user"), "{chain:#?}");
+        assert!(actors.contains(&"replicaset-controller"), "{actors:?}");
+        assert!(actors.contains(&"deployment-controller"), "{actors:?}");
+    }
+}

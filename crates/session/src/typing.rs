@@ -1,0 +1,33 @@
+//! What is entered in the console: each command of a text that holds several, and the text of the editor where a command reads it.
+
+use crate::console;
+use super::console::ConsoleMsg;
+use super::effect::Effect;
+use super::manifest_file;
+use super::state::State;
+
+impl State {
+    pub(super) fn type_in(&mut self, msg: ConsoleMsg) {
+        if let ConsoleMsg::Enter(text) = &msg
+            && let Some(lines) = console::commands_of_printed_session(text).or_else(|| console::listed(text))
+        {
+            return lines.into_iter().for_each(|line| self.type_line(ConsoleMsg::Enter(line)));
+        }
+        self.type_line(msg);
+    }
+
+    fn type_line(&mut self, msg: ConsoleMsg) {
+        if let ConsoleMsg::Enter(line) | ConsoleMsg::Run(line) = &msg
+            && let Some(save) = manifest_file::saves(line, &self.editor.text, &self.timeline.run)
+        {
+            self.perform(vec![Effect::Fork, Effect::Execute(save)]);
+        }
+        let applies = matches!(&msg, ConsoleMsg::Enter(line) if manifest_file::applies(line, &self.editor.text, &self.timeline.run));
+        let effects = self.console.update(msg, &mut self.timeline.run);
+        self.perform(effects);
+        let mut answer = self.console.lines.iter().rev().take_while(|line| line.entered.is_none());
+        if applies && !answer.any(|line| line.error) {
+            self.editor.note_applied(&self.timeline.run);
+        }
+    }
+}

@@ -1,0 +1,29 @@
+use k8s_model::workload::StatefulSet;
+use k8s_model::{Body, Kind, Object, OwnerReference};
+use apiserver::Why;
+use cluster::fault::Fault;
+use apiserver::journal::{Entry, EntryId, Journal, Op, Record};
+use explain::causes::*;
+use session::State;
+use session::console::ConsoleMsg;
+use session::examples;
+use session::timeline::TimelineMsg;
+
+#[test]
+fn a_pod_of_a_statefulset_follows_from_the_removal_of_the_one_before() {
+    let mut state = State::new((examples::ALL[2].text)(), 1);
+    state.update(TimelineMsg::Seconds(60));
+    state.update(ConsoleMsg::Enter("kubectl delete pod web-0 --wait=false".into()));
+    state.update(TimelineMsg::Seconds(60));
+    let journal = state.timeline.run.journal();
+    let made = |name: &str| {
+        let at =
+            journal.iter().rposition(|e| matches!(e.why, Why::MissingOrdinal { .. }) && e.key().is_some_and(|key| key.name == name));
+        let cause = cause(journal, at.expect("it was made") as EntryId, &mut 5_000).expect("a cause");
+        let (op, object) = journal.get(cause as usize).and_then(Entry::write).expect("a write");
+        (op, object.meta.name.to_string(), ready(object))
+    };
+    assert_eq!(made("web-0").0, Op::Deleted);
+    assert_eq!(made("web-0").1, "web-0");
+    assert_eq!(made("web-1"), (Op::Modified, "web-0".into(), true));
+}

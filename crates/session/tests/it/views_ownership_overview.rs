@@ -1,0 +1,76 @@
+use session::State;
+use session::selection::SelectionMsg;
+use session::timeline::TimelineMsg;
+use views::shape::Scene;
+use std::rc::Rc;
+
+fn workloads(count: usize) -> State {
+    let one = |n: usize| {
+        format!(
+            "{{apiVersion: apps/v1, kind: Deployment, metadata: {{name: app-{n}}}, spec: {{replicas: 2, selector: {{matchLabels: {{app: app-{n}}}}}, \
+             template: {{metadata: {{labels: {{app: app-{n}}}}}, spec: {{containers: [{{name: c, image: nginx}}]}}}}}}}}\n---\n"
+        )
+    };
+    let mut state = State::new(&(0..count).map(one).collect::<String>(), 1);
+    state.update(session::Msg::Stage(770.0, 560.0));
+    state.update(TimelineMsg::Seconds(10));
+    state.update(SelectionMsg::Select(None));
+    state
+}
+
+fn kinds(scene: &Scene, kind: &str) -> usize {
+    scene.items.iter().filter(|item| item.id.kind == kind).count()
+}
+
+#[test]
+fn forty_deployments_are_seen_together() {
+    let mut state = workloads(40);
+    let scene: Rc<Scene> = state.picture().scene.clone();
+    assert_eq!((kinds(&scene, "Deployment"), kinds(&scene, "Pods"), kinds(&scene, "ReplicaSet")), (40, 40, 0));
+    assert!(scene.height < 1.6 * 560.0 && scene.width <= 770.0 / 0.9, "{} x {}", scene.width, scene.height);
+    assert!(scene.items.iter().any(|item| item.label.english() == "Deployment — 40 of 40 ready"));
+    // The selected one is a tree.
+    let pod = state.timeline.run.sim().list(k8s_model::Kind::Pod).nth(30).unwrap().key();
+    state.update(SelectionMsg::Select(Some(pod)));
+    let scene = state.picture().scene.clone();
+    assert_eq!((kinds(&scene, "Deployment"), kinds(&scene, "ReplicaSet"), kinds(&scene, "Pod")), (40, 1, 2));
+}
+
+#[test]
+fn chips_that_are_kept_are_as_those_drawn_anew() {
+    use session::console::ConsoleMsg;
+    let service = |n: usize| {
+        format!(
+            "{{apiVersion: v1, kind: Service, metadata: {{name: app-{n}}}, spec: {{selector: {{app: app-{n}}}, ports: [{{port: 80}}]}}}}\n---\n"
+        )
+    };
+    let after = |lines: &[&str], draws: bool| {
+        let mut state = workloads(250);
+        state.update(session::editor::EditorMsg::Edit((0..250).map(service).collect()));
+        state.update(session::Msg::Apply);
+        for line in lines {
+            if draws {
+                state.picture();
+            }
+            state.update(ConsoleMsg::Enter((*line).into()));
+            state.update(TimelineMsg::Seconds(1));
+        }
+        state.picture().scene.clone()
+    };
+    let lines = [
+        "kubectl scale deployment app-7 --replicas=3",
+        "kubectl delete pod -l app=app-8 --wait=false",
+        "kubectl delete deployment app-5",
+        "kubectl create deployment a --image=nginx",
+    ];
+    for n in 1..=lines.len() {
+        assert_eq!(after(&lines[..n], true), after(&lines[..n], false));
+    }
+}
+
+#[test]
+fn a_few_are_trees() {
+    let mut state = workloads(5);
+    let scene = state.picture().scene.clone();
+    assert_eq!((kinds(&scene, "ReplicaSet"), kinds(&scene, "Pod")), (5, 10));
+}

@@ -1,0 +1,74 @@
+//! The content of an object's hover card: its state, a few counts, and why it last changed.
+
+use k8s_model::{Body, Kind, Object, ObjectRef};
+use cluster::Sim;
+use explain::evidence::{facts, standing_pill};
+use explain::standing;
+use explain::waits::Health;
+use explain::why::Row;
+use explain::words;
+use i18n::{Message, msg};
+
+/// The card.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Card {
+    /// The kind, and where it is.
+    pub caption: Message,
+    /// The kind.
+    pub kind: Kind,
+    /// The whole name.
+    pub name: String,
+    /// The state: words, class, glyph.
+    pub pill: Option<(Message, &'static str, &'static str)>,
+    /// Name and value.
+    pub facts: Vec<Row>,
+    /// Where it stands if it waits or fails, otherwise what last happened to it.
+    pub effect: Message,
+    /// Why.
+    pub short: Message,
+    /// Who did it, and when in milliseconds.
+    pub by: Option<(Message, u64)>,
+}
+
+/// Maximum number of facts: the inspector has them all.
+const MAX_FACTS: usize = 3;
+
+/// The card of an object at the instant shown.
+pub fn read(sim: &Sim, ready: &dyn Fn(&Object) -> usize, key: &ObjectRef) -> Option<Card> {
+    let object = sim.get(key)?;
+    let all = facts(object, sim.config.epoch);
+    let elsewhere =
+        [msg::fact_namespace(), msg::fact_node(), msg::fact_labels(), msg::fact_created_at(), msg::fact_status(), Message::default()];
+    let node = all.iter().find(|fact| fact.name == msg::fact_node()).map(|fact| fact.value.clone());
+    let shown = all.into_iter().filter(|fact| !elsewhere.contains(&fact.name) && fact.value != Message::name("0"));
+    // What is wrong or under way says more than what was done last.
+    let standing = standing::of(sim, key);
+    let waits = matches!(standing.health, Health::Stuck | Health::Waiting).then(|| standing.sentence.clone());
+    let last = words::last(sim.journal(), key, object.meta.resource_version).filter(|_| waits.is_none());
+    let lag = lag(ready(object), object).map(|words| (msg::fact_status_lags(), words));
+    Some(Card {
+        kind: key.kind,
+        caption: match node {
+            Some(node) => msg::card_kind_on(key.kind, node),
+            None => Message::name(key.kind),
+        },
+        name: key.name.to_string(),
+        pill: standing_pill(object, standing.health),
+        facts: lag.into_iter().chain(shown.map(|fact| (fact.name, fact.value))).take(MAX_FACTS).collect(),
+        by: last.as_ref().map(|last| (last.actor.clone(), last.at)),
+        short: last.as_ref().map(|last| last.short.clone()).unwrap_or_default(),
+        effect: waits.or(last.map(|last| last.effect)).unwrap_or_default(),
+    })
+}
+
+/// The message for a status that lags behind its Pods.
+pub fn lag(ready: usize, object: &Object) -> Option<Message> {
+    let said = match &object.body {
+        Body::Deployment(body) => body.status.ready_replicas,
+        Body::ReplicaSet(body) => body.status.ready_replicas,
+        Body::StatefulSet(body) => body.status.ready_replicas,
+        _ => return None,
+    };
+    let said = said.max(0) as usize;
+    (ready != said).then(|| msg::card_lag(said, ready))
+}

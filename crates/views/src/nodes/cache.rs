@@ -1,0 +1,201 @@
+//! The sorted Pods of each node, cached from one picture to the next.
+
+use i18n::{Message, msg};
+use projection::model::{Group, Model, Node, Pod, PodBlock, PodState, natural};
+use crate::shape::{Item, Rect};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// The Pods on a node, and from which on they are ready ones of an older revision.
+#[derive(Debug, Default)]
+pub(super) struct PodsOnNode {
+    pub(super) pods: PodBlock,
+    pub(super) old: usize,
+    /// Of named Pods, whether each is of an older revision.
+    pub(super) older: Vec<bool>,
+    /// Those that have not ended: how many they are, and what they ask for of CPU and memory.
+    pub(super) live: usize,
+    pub(super) cpu: u64,
+    pub(super) memory: u64,
+}
+
+pub(super) type ByNode<'a> = BTreeMap<&'a str, Rc<PodsOnNode>>;
+
+impl PodsOnNode {
+    pub(super) fn new(pods: PodBlock, old: usize) -> PodsOnNode {
+        let mut on = PodsOnNode { pods, old, ..PodsOnNode::default() };
+        for pod in on.pods.iter().filter(|pod| !pod.ended) {
+            (on.live, on.cpu, on.memory) = (on.live + 1, on.cpu + pod.cpu, on.memory + pod.memory);
+        }
+        on
+    }
+
+    /// Where the chosen Pod stands, if it is here.
+    pub(super) fn place(&self, node: &Node, chosen: Option<&Pod>) -> Option<usize> {
+        let chosen = chosen.filter(|pod| pod.node == node.id.name)?;
+        self.pods.iter().position(|pod| pod.id.uid == chosen.id.uid)
+    }
+}
+
+/// The last layout of each node: unchanged nodes are not laid out again.
+#[derive(Debug)]
+pub struct LayoutCache {
+    pub(super) nodes: BTreeMap<String, Known>,
+    /// The owners of older revisions, and how often they have changed.
+    pub(super) older: Vec<String>,
+    pub(super) turn: u64,
+    /// Number of nodes sorted again per picture; the others wait for the next picture.
+    pub budget: usize,
+    /// Whether some have to wait, and which is the next.
+    pub lags: bool,
+    pub(super) next: usize,
+    /// Why no node takes the Pod that waits.
+    pub(super) refused: Unschedulable,
+}
+
+/// Why no node takes a Pod: each reason with its number of nodes, as it was when the scheduler last said so.
+#[derive(Debug, Default)]
+pub(super) struct Unschedulable {
+    /// Of which Pod, in which epoch, and what the scheduler has said of it then.
+    subject: (String, u64, String),
+    pub(super) reasons: Vec<(usize, Message)>,
+}
+
+impl Unschedulable {
+    pub(super) fn of(&mut self, pod: &Pod, epoch: u64, ask: &dyn Fn() -> Vec<(usize, Message)>) {
+        let subject = (pod.id.uid.clone(), epoch, pod.unscheduled.clone());
+        if self.subject != subject {
+            self.reasons = if subject.2.is_empty() { Vec::new() } else { ask() };
+            self.subject = subject;
+        }
+    }
+
+    /// In rows of the tray, if they are of this Pod.
+    pub(super) fn rows(&self, pod: &Pod) -> Vec<[Message; 3]> {
+        let of = self.reasons.iter().filter(|_| self.subject.0 == pod.id.uid);
+        of.map(|(nodes, why)| [msg::tray_nodes(*nodes), why.clone(), Message::default()]).collect()
+    }
+}
+
+impl Default for LayoutCache {
+    fn default() -> LayoutCache {
+        LayoutCache {
+            nodes: BTreeMap::new(),
+            older: Vec::new(),
+            turn: 1,
+            budget: usize::MAX,
+            lags: false,
+            next: 0,
+            refused: Unschedulable::default(),
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    /// Its Pods as they were, and as they stood.
+    pub(super) pods: PodBlock,
+    pub(super) turn: u64,
+    pub(super) on: Rc<PodsOnNode>,
+    pub(super) look: Option<NodeInput>,
+    pub(super) items: Vec<Rc<Item>>,
+}
+
+/// What the shapes of a node are made from.
+#[derive(Debug)]
+pub(super) struct NodeInput {
+    pub(super) node: Rc<Node>,
+    pub(super) on: Rc<PodsOnNode>,
+    pub(super) rect: Rect,
+    /// The index of the first, which the others name as their parent.
+    pub(super) first: usize,
+    pub(super) ring: Option<usize>,
+}
+
+impl PartialEq for NodeInput {
+    fn eq(&self, other: &NodeInput) -> bool {
+        Rc::ptr_eq(&self.node, &other.node)
+            && Rc::ptr_eq(&self.on, &other.on)
+            && (self.rect, self.first, self.ring) == (other.rect, other.first, other.ring)
+    }
+}
+
+/// All groups of Pods, and whether they are of an older revision.
+pub(super) fn groups(model: &Model) -> impl Iterator<Item = (&Group, bool)> {
+    model.roots.iter().flat_map(|root| root.groups.iter().map(move |group| (group, root.older(group) == 0)))
+}
+
+/// Tiles by name. Cells so that a rollout is seen as a wave: the newest revision, Pods in transition, the older ones.
+pub(super) fn by_node<'a>(model: &'a Model, dense: bool, cache: &mut LayoutCache) -> ByNode<'a> {
+    if !dense || model.on.is_empty() {
+        let mut on: BTreeMap<&str, Vec<(bool, &Rc<Pod>)>> = BTreeMap::new();
+        for (group, old) in groups(model) {
+            group.pods.iter().for_each(|pod| on.entry(&pod.node).or_default().push((old, pod)));
+        }
+        return k8s_model::sort::tree(on.into_iter().map(|(node, pods)| (node, Rc::new(arrange(pods, dense)))));
+    }
+    let older = || groups(model).filter(|(_, old)| *old);
+    let mut uids: Vec<String> = older().filter_map(|(group, _)| Some(group.controller.as_ref()?.id.uid.clone())).collect();
+    k8s_model::sort::sort(&mut uids);
+    if cache.older != uids {
+        (cache.older, cache.turn) = (uids, cache.turn + 1);
+    }
+    // Deleted nodes are dropped from time to time.
+    if cache.nodes.len() > 2 * (model.nodes.len() + model.on.len()) + 2 {
+        cache.nodes.clear();
+    }
+    // All Pods of an owner share its uid: where it lies in memory tells it.
+    let lies = |pod: &Rc<Pod>| Rc::as_ptr(&pod.owner).cast::<u8>().addr();
+    let mut owners: Vec<usize> = older().filter_map(|(group, _)| group.pods.first().map(lies)).collect();
+    k8s_model::sort::sort(&mut owners);
+    let is_older = |pod: &Rc<Pod>| owners.binary_search(&lies(pod)).is_ok();
+    let arranged = |known: &mut Known, pods: &PodBlock, turn: u64| {
+        known.on = Rc::new(arrange(pods.iter().map(|pod| (is_older(pod), pod)).collect(), true));
+        (known.pods, known.turn) = (pods.clone(), turn);
+    };
+    let (mut there, mut late) = (Vec::with_capacity(model.on.len()), Vec::new());
+    // Both are in the order of their names, so that none has to be looked for.
+    let mut all = cache.nodes.iter().peekable();
+    for (at, (node, pods)) in model.on.iter().filter(|(node, _)| !node.is_empty()).enumerate() {
+        while all.next_if(|(name, _)| *name < node).is_some() {}
+        let known = all.next_if(|(name, _)| *name == node).map(|(_, known)| known);
+        if known.is_none_or(|known| known.turn != cache.turn || !known.pods.is(pods)) {
+            late.push((at, node, pods));
+        }
+        if let Some(known) = known {
+            there.push((node.as_str(), known.on.clone()));
+        }
+    }
+    let mut out: ByNode<'_> = k8s_model::sort::tree(there.into_iter());
+    // They take turns.
+    let first = late.partition_point(|(at, ..)| *at < cache.next);
+    late.rotate_left(first);
+    cache.lags = late.len() > cache.budget;
+    for (at, node, pods) in late.into_iter().take(cache.budget) {
+        let known = cache.nodes.entry(node.clone()).or_default();
+        arranged(known, pods, cache.turn);
+        out.insert(node.as_str(), known.on.clone());
+        cache.next = at + 1;
+    }
+    out
+}
+
+/// Pods of a node in their order; each with whether it is of an older revision.
+pub(super) fn arrange(mut pods: Vec<(bool, &Rc<Pod>)>, dense: bool) -> PodsOnNode {
+    if !dense {
+        k8s_model::sort::sort_by(&mut pods, |(_, a), (_, b)| natural(&a.id.name, &b.id.name));
+        let older = pods.iter().map(|(old, _)| *old).collect();
+        return PodsOnNode { older, ..PodsOnNode::new(pods.into_iter().map(|(_, pod)| pod.clone()).collect(), usize::MAX) };
+    }
+    // The newest that are ready, those that come, those that go, the older ones that are ready still. Within each they stand by
+    // what they are painted as: a cell moves only when it, or one before it, becomes another.
+    let place = |(old, pod): &(bool, &Rc<Pod>)| match pod.state {
+        PodState::Ready => usize::from(*old) * 15,
+        PodState::Terminating => 14,
+        state => 1 + usize::from(*old) * 7 + (PodState::Succeeded as usize - state as usize),
+    };
+    let mut places = [(); 16].map(|()| Vec::new());
+    pods.iter().for_each(|one| places[place(one)].push(one.1.clone()));
+    let old = pods.len() - places[15].len();
+    PodsOnNode::new(places.into_iter().flatten().collect(), old)
+}

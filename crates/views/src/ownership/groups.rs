@@ -1,0 +1,70 @@
+//! Groups of workloads: their headings, and what of a model stands below each.
+
+use super::cards::claims_of_trees;
+use super::measures::Frame;
+use super::overview;
+use i18n::msg;
+use projection::model::{Model, Volume};
+use crate::grouping::{GroupBy, WorkloadGroup};
+use crate::references::TreeIndex;
+use crate::shape::{CardBody, Item, Rect, Scene};
+use std::rc::Rc;
+
+/// The room of a heading.
+pub(super) const HEADING: f64 = 32.0;
+
+/// Draws the heading of a group: its title, and how many of its workloads are ready.
+pub(super) fn put_heading(frame: &Frame<'_>, group: &WorkloadGroup, (x, y): (f64, f64), out: &mut Scene) -> usize {
+    let owners = group.roots.iter().filter_map(|at| frame.model.roots[*at].controller.as_deref());
+    let ready = owners.clone().filter(|of| overview::is_ready(of)).count();
+    let text = match owners.count() {
+        0 => group.title.clone(),
+        all => msg::overview_group(group.title.clone(), ready, all),
+    };
+    let rect = Rect::new(x, y, (40.0 + 7.8 * text.length() as f64).min(frame.width), 24.0);
+    out.put(&group.id, rect, CardBody::Heading { text: text.clone(), folded: group.folded }, None, "", text)
+}
+
+/// Hangs what stands below a heading from it. Pods without an owner keep none: lines lead to them together.
+pub(super) fn hang(items: &mut [Rc<Item>], heading: usize) {
+    for item in items.iter_mut().filter(|item| item.parent.is_none()) {
+        if !matches!(item.body, CardBody::Tile { .. } | CardBody::Cells(_)) {
+            Rc::make_mut(item).parent = Some(heading);
+        }
+    }
+}
+
+/// A model for each group, with what belongs to its trees alone; and what belongs to none of them, or to several.
+pub(super) fn split_model(frame: &Frame<'_>, groups: &[WorkloadGroup], by: GroupBy) -> (Vec<Model>, Model) {
+    let model = frame.model;
+    let mut group_of = vec![0; model.roots.len()];
+    groups.iter().enumerate().for_each(|(at, group)| group.roots.iter().for_each(|root| group_of[*root] = at));
+    let mut parts: Vec<Model> = groups.iter().map(|group| part(model, group)).collect();
+    let mut rest = Model::default();
+    for service in &model.services {
+        // One that selects nothing stands in its namespace; in a narrow frame each stands over a tree.
+        let near = || groups.iter().position(|group| by == GroupBy::Namespace && group.id.name == service.id.namespace);
+        let reached = service.reached(&model.roots).first().map(|root| group_of[*root]);
+        let at = reached.or_else(near).or(frame.stacked.then_some(0));
+        at.and_then(|at| parts.get_mut(at)).unwrap_or(&mut rest).services.push(service.clone());
+    }
+    let trees = TreeIndex::of(model);
+    for policy in &model.policies {
+        let at = trees.root(&policy.target).map(|root| group_of[root]);
+        at.map_or(&mut rest, |at| &mut parts[at]).policies.push(policy.clone());
+    }
+    for used in &model.uses {
+        trees.home(used, |root| group_of[root]).map_or(&mut rest, |at| &mut parts[at]).uses.push(used.clone());
+    }
+    (parts, rest)
+}
+
+/// The trees of a group, with the claims and volumes of their Pods.
+fn part(model: &Model, group: &WorkloadGroup) -> Model {
+    let roots = group.roots.iter().map(|at| &model.roots[*at]);
+    let claims: Vec<_> = claims_of_trees(model, roots.clone()).cloned().collect();
+    let bound = |volume: &&Volume| claims.iter().any(|claim| claim.volume == volume.id.name);
+    let volumes = model.volumes.iter().filter(bound).cloned().collect();
+    let roots = roots.cloned().collect();
+    Model { roots, claims, volumes, chosen: model.chosen.clone(), budget: model.budget.clone(), ..Model::default() }
+}

@@ -1,0 +1,186 @@
+//! Who owns whom: roots, ReplicaSets or Jobs, Pods, their claims and volumes. What selects or scales a tree stands above its
+//! root; what selects several stands above all of them. Trees stand in columns where one below the other would be too high.
+
+use super::bundle::{Bundle, bundles};
+use super::cards::{claims_of_trees, orphans};
+use super::groups::{HEADING, hang, put_heading, split_model};
+use super::measures::{FLAT, Frame, LEAST, Measures, NARROWEST, USUAL};
+use super::narrow;
+use crate::ownership::overview;
+use super::overview::ChipMemory;
+use super::words::summary;
+use projection::model::Model;
+use crate::grouping::{GroupBy, Grouping};
+use crate::references;
+use crate::shape::Scene;
+use crate::viewport::LOW_FRAME;
+use std::collections::BTreeSet;
+
+/// Lays the trees out. `selected` is a uid; the size is the viewport's.
+pub fn layout(model: &Model, selected: Option<&str>, grouping: &Grouping, (width, height): (f64, f64), chips: &mut ChipMemory) -> Scene {
+    let stacked = width < if height < width { NARROWEST } else { 560.0 };
+    let low = if stacked { height < width.min(LOW_FRAME) } else { height < LOW_FRAME };
+    let measures = if low { &FLAT } else { &USUAL };
+    let (left, top) = if stacked { (narrow::margin(low), narrow::margin(low)) } else { (measures.left, measures.top) };
+    let total = model.roots.iter().map(|root| root.desired().max(root.pods())).sum();
+    let wide = if stacked { (width - 2.0 * left).max(280.0) } else { width - 2.0 * left };
+    let room = if low { wide } else { wide / LEAST - 1.0 };
+    let frame = Frame { model, selected, measures, total, width: wide, room, stacked };
+    let mut out = Scene { summary: summary(model), ..Scene::default() };
+    let mut drawn = BTreeSet::new();
+    let many = !stacked && overview::is_wanted(model, (width, height));
+    let grouped = match grouping.by {
+        GroupBy::Automatic => many,
+        GroupBy::Nothing => false,
+        _ => true,
+    };
+    let at = (left, top, height);
+    let bottom = if grouped {
+        groups(&frame, grouping, at, many.then_some(chips), &mut out, &mut drawn)
+    } else {
+        trees(&frame, at, &mut out, &mut drawn)
+    };
+    let least = match () {
+        () if stacked => 1,
+        () if low => ((wide / 196.0) as usize).max(1),
+        () => 3,
+    };
+    if stacked {
+        // What stands at the foot takes the width of a card; the scene is as wide as what is in it.
+        out.width = wide;
+    }
+    orphans(model, (left, bottom), least, &mut out, &drawn);
+    if stacked {
+        out.width = 0.0;
+    }
+    out.finish(left)
+}
+
+/// Draws workloads below the headings of their groups, as trees, or as chips where they are many; and where they end.
+fn groups<'a>(
+    frame: &Frame<'a>,
+    grouping: &Grouping,
+    (left, top, height): (f64, f64, f64),
+    mut chips: Option<&mut ChipMemory>,
+    out: &mut Scene,
+    drawn: &mut BTreeSet<String>,
+) -> f64 {
+    let model = frame.model;
+    let all = grouping.groups(model);
+    let many = chips.is_some();
+    let selected = if many { overview::selected_root(frame) } else { None };
+    let root = selected.map(|at| &model.roots[at]);
+    let mut y = if many { overview::put_selected(frame, root, (left, top), out, drawn) } else { top };
+    let (parts, rest) = if many { Default::default() } else { split_model(frame, &all, grouping.by) };
+    for (at, group) in all.iter().enumerate() {
+        let heading = put_heading(frame, group, (left, y), out);
+        y += HEADING;
+        let first = out.items.len();
+        match (&mut chips, parts.get(at)) {
+            _ if group.folded => {
+                let roots = group.roots.iter().map(|at| &model.roots[*at]);
+                drawn.extend(claims_of_trees(model, roots).map(|claim| claim.id.uid.clone()));
+            }
+            (Some(chips), _) => y = overview::put_chips(frame, (group, heading, selected), (left, y), out, chips),
+            (None, None) => {}
+            (None, Some(part)) => y = trees(&Frame { model: part, ..*frame }, (left, y, height), out, drawn) + frame.measures.apart / 2.0,
+        }
+        hang(&mut out.items[first..], heading);
+        y += if group.folded { 4.0 } else { 14.0 };
+    }
+    if !rest.services.is_empty() || !rest.policies.is_empty() || !rest.uses.is_empty() {
+        y = trees(&Frame { model: &rest, ..*frame }, (left, y, height), out, drawn);
+    }
+    y
+}
+
+/// Draws trees with what belongs to them, in columns or, in a narrow frame, one below the other; and where they end.
+fn trees<'a>(frame: &Frame<'a>, at: (f64, f64, f64), out: &mut Scene, drawn: &mut BTreeSet<String>) -> f64 {
+    let homes = references::homes(frame.model);
+    let bottom =
+        if frame.stacked { narrow::put(frame, &homes, (at.0, at.1), out, drawn) } else { in_columns(frame, &homes, at, out, drawn) };
+    references::link(frame.model, &homes, frame.selected, out);
+    bottom
+}
+
+fn in_columns<'a>(
+    frame: &Frame<'a>,
+    homes: &[Option<usize>],
+    (left, mut top, height): (f64, f64, f64),
+    out: &mut Scene,
+    drawn: &mut BTreeSet<String>,
+) -> f64 {
+    let (measures, wide) = (frame.measures, frame.width);
+    let apart = measures.apart;
+    let (loose, bundles, shared) = bundles(frame, homes);
+    for row in &loose {
+        row.put(measures, (left, top), f64::MAX, out);
+        top += measures.row;
+    }
+    top += if loose.is_empty() { 0.0 } else { 12.0 };
+    let sizes: Vec<(f64, f64)> = bundles.iter().map(Bundle::size).collect();
+    let foot = if frame.model.inert.is_empty() { 0.0 } else { 64.0 }
+        + if shared.is_empty() { 0.0 } else { apart + references::shared_height(shared.len(), wide) };
+    let of = columns(&sizes, (wide, height - if measures.low { 0.0 } else { 44.0 } - top - foot - left), measures);
+    let (mut x, mut bottom) = (left, top);
+    for column in 0..=of.last().copied().unwrap_or(0) {
+        let (mut y, mut wide) = (top, 0.0f64);
+        for (bundle, (w, _)) in bundles.iter().zip(&sizes).zip(&of).filter(|(_, at)| **at == column).map(|(it, _)| it) {
+            y = bundle.put(frame, (x, y), *w, out, drawn) + apart;
+            wide = wide.max(*w);
+        }
+        bottom = bottom.max(y - apart);
+        x += wide + measures.aside;
+    }
+    // Room for what is to come: the picture does not grow with each Pod.
+    (out.width, out.height) = ((x - measures.aside).max(out.width), bottom.max(out.height));
+    if !shared.is_empty() {
+        let wide = out.width.max(if measures.low { wide } else { 3.0 * 196.0 });
+        bottom = references::put_shared(&shared, (left, bottom + apart, wide), out);
+    }
+    bottom + apart
+}
+
+/// In which column each stands: as few as let everything be as large as it can be, in their order.
+pub(super) fn columns(sizes: &[(f64, f64)], (width, height): (f64, f64), measures: &Measures) -> Vec<usize> {
+    let (apart, least) = (measures.apart, if measures.low { 1.0 } else { LEAST });
+    let mut best: (f64, Vec<usize>) = (0.0, vec![0; sizes.len()]);
+    for count in 1..=sizes.len().min(4) {
+        let of = split(sizes, count, apart);
+        let (mut wide, mut high) = ([0.0f64; 4], [-apart; 4]);
+        for ((w, h), column) in sizes.iter().zip(&of) {
+            wide[*column] = wide[*column].max(*w);
+            high[*column] += h + apart;
+        }
+        let across = (width / (wide.iter().sum::<f64>() + (count - 1) as f64 * measures.aside)).min(1.0);
+        let scale = across.min(height / high.into_iter().fold(0.0, f64::max));
+        // Of what does not fit in height, as much as can be read is seen at once.
+        let scale = if across >= least { scale.max(0.01 * count as f64) } else { across / 100.0 };
+        if scale > best.0 * 1.02 {
+            best = (scale, of);
+        }
+    }
+    best.1
+}
+
+/// So many columns of about the same height.
+pub(super) fn split(sizes: &[(f64, f64)], count: usize, apart: f64) -> Vec<usize> {
+    let fill = |most: f64| {
+        let (mut column, mut high) = (0, 0.0);
+        let put = |(_, h): &(f64, f64)| {
+            if high > 0.0 && high + h > most {
+                (column, high) = (column + 1, 0.0);
+            }
+            high += h + apart;
+            column
+        };
+        sizes.iter().map(put).collect::<Vec<usize>>()
+    };
+    let all: f64 = sizes.iter().map(|(_, h)| h + apart).sum();
+    let (mut low, mut high) = (0.0, all);
+    while high - low > 4.0 {
+        let most = (low + high) / 2.0;
+        if fill(most).last().is_some_and(|last| *last < count) { high = most } else { low = most }
+    }
+    fill(high)
+}

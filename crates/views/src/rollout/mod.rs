@@ -1,0 +1,62 @@
+//! A rollout over time: the Pods of each revision, ready, not ready, failing and terminating, between the lower and the upper limit.
+
+mod areas;
+mod layers;
+mod layout;
+mod model;
+mod notes;
+
+#[cfg(test)]
+mod tests;
+
+pub use layout::layout;
+pub use model::Chart;
+
+use k8s_model::ObjectRef;
+use i18n::msg;
+use projection::adapt;
+use projection::model::Model;
+use projection::rollout_track::{Extent, Track, subject};
+use crate::shape::Scene;
+use crate::view::{Empty, Fit, Legend, ObjectFilter, Source, Status, Uses, View, ViewMemory, Workloads};
+
+/// The diagram.
+pub static VIEW: View = View {
+    id: "rollout",
+    title: msg::view_rollout,
+    icon: "i-hpa",
+    legend: Legend::Hidden,
+    empty: Empty { title: None, text: Some(msg::rollout_empty), examples: false, by_filter: false },
+    fit: Fit { fills: true, ..Fit::HANGING },
+    status: Status::Of(Workloads::Followed),
+    filter: ObjectFilter::Namespace,
+    uses: Uses::NOTHING,
+    refresh_ms: |_| Some(50),
+    extent: Some(extent),
+    draw,
+};
+
+/// A track takes less of an entry than what else is read.
+const FASTER: usize = 4;
+
+/// Reads the history of the selected workload, or of the first there is.
+fn track<'m>(source: &Source, memory: &'m mut ViewMemory) -> Option<&'m Track> {
+    let sim = source.sim;
+    let get = |key: &ObjectRef| sim.get(key).cloned();
+    let selected = source.selected.and_then(|key| subject(key, &get));
+    let object = selected.or_else(|| subject(&adapt::first_workload(sim)?, &get))?;
+    Some(memory.rollout.read(&object, source.history, source.epoch, sim.now().0 / 1000, source.read_limit.saturating_mul(FASTER)))
+}
+
+/// What the axes of its chart have to hold.
+pub fn extent(source: &Source, memory: &mut ViewMemory) -> Option<Extent> {
+    track(source, memory).map(Extent::of)
+}
+
+/// The chart.
+fn draw(_: &mut Model, source: &Source, memory: &mut ViewMemory) -> Scene {
+    let beside = memory.beside.clone();
+    let scene = track(source, memory).map(|track| layout(track, beside.as_deref(), source.stage.0, source.stage.1));
+    memory.lags = scene.is_some() && memory.rollout.lags;
+    scene.unwrap_or_default()
+}

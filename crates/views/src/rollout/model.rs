@@ -1,0 +1,120 @@
+//! A drawn chart, and what can be asked about any of its instants.
+
+use super::layers::LAYERS;
+use i18n::format;
+use i18n::{Arg, Message, clauses, msg};
+use projection::rollout_track::{Count, Point};
+use crate::axis::Axis;
+use crate::shape::Rect;
+
+/// Place, anchor, class, words.
+pub(super) type PlacedWord = (f64, f64, &'static str, &'static str, Message);
+
+/// A drawn chart: paths with their classes, words, and what can be asked about any of its instants.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Chart {
+    /// Class and path, in paint order.
+    pub paths: Vec<(String, String)>,
+    /// Place, anchor, class, words.
+    pub words: Vec<PlacedWord>,
+    /// Whose Pods they are.
+    pub title: Message,
+    /// If the workload was rolled back: to which revision, and from which.
+    pub back: Message,
+    /// The revisions that are named: the class of their swatch, which one, image and hash.
+    pub keys: Vec<(&'static str, usize, [Message; 2])>,
+    /// Where they are named, from the left.
+    pub left: f64,
+    /// In a low frame they are named in one row.
+    pub low: bool,
+    /// Where the plot is.
+    pub plot: Rect,
+    /// Its time.
+    pub axis: Axis,
+    /// What changed, in order of time.
+    pub points: Vec<Point>,
+    /// The instant shown.
+    pub now: u64,
+    /// The layers that have a column of numbers: those that are failing and terminating only where there are any.
+    pub columns: Vec<&'static str>,
+}
+
+/// How many Pods of each layer there are.
+pub(super) fn counted(of: Count) -> Message {
+    let [ready, unready, failing, leaving] = [of.ready, of.unready, of.failing, of.leaving].map(|n| format::count(n as usize));
+    let counts = match of.failing {
+        0 => msg::chart_counts(ready, unready),
+        _ => msg::chart_counts_failing(ready, unready, failing),
+    };
+    if of.leaving == 0 { counts } else { msg::chart_counts_leaving(counts, leaving) }
+}
+
+impl Chart {
+    /// What holds at an instant.
+    pub fn point(&self, at: u64) -> Point {
+        let after = self.points.partition_point(|point| point.at <= at);
+        self.points.get(after.saturating_sub(1)).cloned().unwrap_or_default()
+    }
+
+    /// The next change after an instant, or the last before it.
+    pub fn next(&self, at: u64, forward: bool) -> u64 {
+        let mut times = self.points.iter().map(|point| point.at);
+        let found = if forward { times.find(|time| *time > at) } else { times.rfind(|time| *time < at) };
+        found.unwrap_or(if forward { self.now } else { self.axis.from }).max(self.axis.from)
+    }
+
+    /// What is desired at an instant, and between which limits.
+    pub fn wants(&self, at: u64) -> Message {
+        let Point { desired, limits: (least, most), .. } = self.point(at);
+        match least == most {
+            true => msg::chart_desired(desired),
+            false => msg::chart_limits(desired, least, most),
+        }
+    }
+
+    /// The line under the title. Where the rows have no room for it, it tells of a rollback, until an instant is asked for.
+    pub fn line(&self, at: u64, asked: bool) -> Message {
+        if (self.low || self.left < self.plot.x) && !asked && !self.back.is_empty() { self.back.clone() } else { self.wants(at) }
+    }
+
+    fn count(&self, revision: usize, at: u64) -> Count {
+        self.point(at).counts.get(revision).copied().unwrap_or_default()
+    }
+
+    /// The columns of numbers: heads with the class of their swatch.
+    pub fn heads(&self) -> impl Iterator<Item = (Message, &'static str)> {
+        self.columns.iter().map(|class| match *class {
+            "rdy" => (Message::state("Ready"), ""),
+            "unr" => (msg::state_not_ready(), "unr"),
+            "fls" => (msg::state_failing(), "fls"),
+            class => (msg::state_terminating(), class),
+        })
+    }
+
+    /// The numbers of a revision at an instant, one for each head.
+    pub fn numbers(&self, revision: usize, at: u64) -> impl Iterator<Item = String> {
+        let of = self.count(revision, at);
+        let shown = LAYERS.into_iter().filter(|(class, _)| self.columns.contains(class));
+        shown.map(move |(_, pick)| format::count(pick(&of) as usize))
+    }
+
+    /// Ready Pods of all of a revision at an instant.
+    pub fn share(&self, revision: usize, at: u64) -> String {
+        let of = self.count(revision, at);
+        [of.ready, of.all()].map(|n| format::count(n as usize)).join(" / ")
+    }
+
+    /// What there is of each revision at the instant shown, the newest first: image, hash, Pods.
+    pub fn rows(&self) -> Vec<[Message; 3]> {
+        let row = |(_, revision, [image, hash]): &(&'static str, usize, [Message; 2])| {
+            [image.clone(), hash.clone(), counted(self.count(*revision, self.now))]
+        };
+        self.keys.iter().rev().map(row).collect()
+    }
+
+    /// An instant in words.
+    pub fn said(&self, at: u64) -> Message {
+        let all = self.keys.iter().map(|(_, revision, [image, _])| msg::chart_revision_counts(image, counted(self.count(*revision, at))));
+        clauses([Message::only(Arg::Clock(at as i64)), self.wants(at)].into_iter().chain(all).collect())
+    }
+}

@@ -1,0 +1,523 @@
+//! What a diagram is made of. Units are CSS pixels at 100 %.
+
+use i18n::Message;
+use i18n::format::Px;
+use projection::budget::Budget;
+use projection::model::{ControllerCard, Id, PodBlock, PodState};
+use crate::loops::model::{Loop, Pass};
+use std::fmt::Write as _;
+use std::rc::Rc;
+
+/// A rectangle.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Rect {
+    /// Left.
+    pub x: f64,
+    /// Top.
+    pub y: f64,
+    /// Width.
+    pub w: f64,
+    /// Height.
+    pub h: f64,
+}
+
+impl Rect {
+    /// A rectangle.
+    pub fn new(x: f64, y: f64, w: f64, h: f64) -> Self {
+        Rect { x, y, w, h }
+    }
+    /// The right edge.
+    pub fn right(&self) -> f64 {
+        self.x + self.w
+    }
+    /// The bottom edge.
+    pub fn bottom(&self) -> f64 {
+        self.y + self.h
+    }
+    /// The middle from left to right.
+    pub fn cx(&self) -> f64 {
+        self.x + self.w / 2.0
+    }
+    /// The middle from top to bottom.
+    pub fn cy(&self) -> f64 {
+        self.y + self.h / 2.0
+    }
+}
+
+/// How Pods as cells are arranged.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cells {
+    /// The Pods, in order.
+    pub pods: PodBlock,
+    /// Cells in a row.
+    pub columns: usize,
+    /// Side of a cell.
+    pub side: f64,
+    /// From cell to cell.
+    pub pitch: f64,
+    /// Left and top of the first cell, within the shape.
+    pub at: (f64, f64),
+    /// From this one on they are of an older revision.
+    pub old: usize,
+    /// The one that is chosen.
+    pub ring: Option<usize>,
+}
+
+/// Opacity of ready Pods of an older revision.
+pub const OLD_REVISION_ALPHA: f64 = 0.4;
+
+impl Cells {
+    /// Whether they stand alone, without counts.
+    pub fn bare(&self) -> bool {
+        self.at == (0.0, 0.0)
+    }
+
+    /// Where a cell is, from the first one.
+    pub fn offset(&self, at: usize) -> (f64, f64) {
+        ((at % self.columns) as f64 * self.pitch, (at / self.columns) as f64 * self.pitch)
+    }
+
+    /// The Pod under a point of the shape.
+    pub fn hit(&self, x: f64, y: f64) -> Option<usize> {
+        let (column, row) = ((x - self.at.0) / self.pitch, (y - self.at.1) / self.pitch);
+        if column < 0.0 || row < 0.0 || column as usize >= self.columns {
+            return None;
+        }
+        let index = row as usize * self.columns + column as usize;
+        (index < self.pods.len()).then_some(index)
+    }
+}
+
+/// How a controller's card is laid out.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Look {
+    /// Name, counters, a line at the foot.
+    Tall,
+    /// The counters beside the name.
+    Wide,
+    /// In a low frame: the name and one line of numbers.
+    Low,
+    /// On a phone: with the budget of its rollout.
+    Stacked(Rc<Budget>),
+}
+
+/// What is drawn in a rectangle.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CardBody {
+    /// A controller with counters and a footer.
+    Controller { of: Rc<ControllerCard>, look: Look },
+    /// A Service with a pill.
+    Service { form: Message },
+    /// A Pod as a card.
+    Pod { state: PodState, lead: String, tail: String, word: Message, note: Message, stale: bool },
+    /// A Pod as a tile: glyph, the end of its name, where it is, whether its owner is chosen, and whether it is of an older revision.
+    Tile { state: PodState, tail: String, note: Message, stale: bool, kin: bool, old: bool },
+    /// A Pod that is there no more, in its place.
+    Gone { name: String },
+    /// Pods as cells.
+    Cells(Cells),
+    /// A claim: the ticket.
+    Claim { fact: Message, bound: bool },
+    /// A volume as a cylinder.
+    Cylinder { fact: Message, data: Message },
+    /// A volume as a small card.
+    Volume { fact: Message },
+    /// A StorageClass.
+    Class { reclaim: Message },
+    /// A Node with its bars.
+    Node(NodeBody),
+    /// The Pods that no node took.
+    Tray { title: Message, aside: Message, head: Message, rows: Vec<[Message; 3]> },
+    /// What all Pods of a picture of cells come to: numbers, and how many are in each state, of an older revision or not.
+    Totals { numbers: Vec<(usize, Message)>, parts: Vec<(PodState, bool, usize)> },
+    /// An object that is stored and not animated: what it is used for, and whether it does not exist.
+    Stored { fact: Message, missing: bool },
+    /// The title of a group of workloads, which folds it; and whether it is folded.
+    Heading { text: Message, folded: bool },
+    /// A line of words, as "+2 old revisions".
+    Note(Message),
+    /// The API server and its store.
+    Store { version: u64 },
+    /// A control loop; its name stands above or below, or further off there.
+    Loop { of: Box<Loop>, above: bool, far: bool, two: bool, big: bool },
+    /// The last pass of a loop.
+    Pass(Box<Pass>),
+    /// What a Pod asks and hears: prompt lines begin with `/ #`. Without a state it stands for any.
+    Terminal { state: Option<PodState>, title: Message, lines: Vec<String> },
+    /// A card with a table.
+    Table(CardTable),
+    /// Pods over time.
+    Chart(Rc<crate::rollout::Chart>),
+}
+
+/// A Node's card.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NodeBody {
+    /// The Ready condition.
+    pub ready: bool,
+    /// Whether it takes no new Pods.
+    pub cordoned: bool,
+    /// What kubectl prints: `Ready`, `NotReady`, `Ready,SchedulingDisabled`.
+    pub status: &'static str,
+    /// Pods there are, and may be.
+    pub pods: (usize, u64),
+    /// Two lines at most.
+    pub note: Vec<Message>,
+    /// Name, `3.4 / 4`, share in percent.
+    pub meters: Vec<(&'static str, String, f64)>,
+    /// One of many, with its Pods counted: the name and the number alone.
+    pub small: Option<usize>,
+}
+
+/// A card with a table, or with a few facts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CardTable {
+    /// The tile at its left.
+    pub kind: &'static str,
+    /// The line over the title.
+    pub caption: Message,
+    /// Its title.
+    pub title: Message,
+    /// A pill at its right.
+    pub pill: Message,
+    /// Heads of the columns; none for facts.
+    pub head: Vec<Message>,
+    /// The rows, and whether each is on the path that is followed.
+    pub rows: Vec<(Vec<Message>, bool)>,
+}
+
+/// A thing in the diagram.
+#[derive(Clone, Debug)]
+pub struct Item {
+    /// Which object; its uid is the key.
+    pub id: Id,
+    /// Where.
+    pub rect: Rect,
+    /// What.
+    pub body: CardBody,
+    /// Index of the item it hangs from: the text alternative and the keyboard follow it.
+    pub parent: Option<usize>,
+    /// `data-state`
+    pub state: String,
+    /// Read aloud instead of the drawing.
+    pub label: Message,
+}
+
+impl PartialEq for Item {
+    fn eq(&self, other: &Item) -> bool {
+        let parts = |item: &Item| (item.rect, item.parent);
+        std::ptr::eq(self, other)
+            || parts(self) == parts(other)
+                && (&self.id, &self.state, &self.label) == (&other.id, &other.state, &other.label)
+                && self.body == other.body
+    }
+}
+
+/// A line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Edge {
+    /// Stable over re-layouts.
+    pub key: String,
+    /// An SVG path.
+    pub d: String,
+    /// Its style.
+    pub line: Line,
+    /// From where to where it goes, from the top.
+    pub rows: (f64, f64),
+}
+
+/// The steps of an SVG path: the letter of each, and its numbers.
+pub fn steps(mut path: &str) -> impl Iterator<Item = (u8, Vec<f64>)> {
+    std::iter::from_fn(move || {
+        let start = path.find(|c: char| c.is_ascii_alphabetic())?;
+        let verb = path.as_bytes()[start];
+        let end = path[start + 1..].find(|c: char| c.is_ascii_alphabetic()).map_or(path.len(), |end| start + 1 + end);
+        let numbers = path[start + 1..end].split([' ', ',']).filter_map(|number| number.parse().ok()).collect();
+        path = &path[end..];
+        Some((verb, numbers))
+    })
+}
+
+/// From where to where a path goes, from the top. Of a curve the points count that it bends to.
+fn rows(path: &str) -> (f64, f64) {
+    // Of a pair the second counts; a line across has none, one down nothing else.
+    let down = |(verb, numbers): (u8, Vec<f64>)| {
+        numbers.into_iter().enumerate().filter(move |(at, _)| verb == b'V' || verb != b'H' && at % 2 == 1).map(|(_, y)| y)
+    };
+    steps(path).flat_map(down).fold((f64::INFINITY, f64::NEG_INFINITY), |(top, bottom), y| (top.min(y), bottom.max(y)))
+}
+
+/// What a line means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Line {
+    /// Provisions.
+    Provides,
+    /// Owns, and the child is leaving.
+    Leaving,
+    /// Owns.
+    Owns,
+    /// A Service's selector.
+    Selects,
+    /// A ConfigMap, a Secret or a service account that is named.
+    Uses,
+    /// Mounted, bound.
+    Bound,
+    /// To be mounted or bound.
+    Waits,
+    /// Owns, on the chosen path.
+    Chosen,
+    /// A loop watches the store.
+    Watches,
+    /// A loop writes to the store.
+    Writes,
+    /// From the chosen loop to its panel.
+    Opens,
+    /// A record that is made from another.
+    Derives,
+    /// The way of a lookup or a request.
+    Travels,
+    /// The way of a request that does not arrive.
+    Fails,
+}
+
+impl Line {
+    /// Classes of the style sheet.
+    pub fn class(self) -> &'static str {
+        match self {
+            Line::Provides => "edge provides",
+            Line::Leaving => "edge fade",
+            Line::Owns => "edge",
+            Line::Selects => "edge sel",
+            Line::Uses => "edge provides",
+            Line::Bound => "edge bound",
+            Line::Waits => "edge wait",
+            Line::Chosen => "edge on",
+            Line::Watches => "edge watch",
+            Line::Writes => "edge on writes",
+            Line::Opens => "funnel",
+            Line::Derives => "edge derives",
+            Line::Travels => "edge travels",
+            Line::Fails => "edge fails",
+        }
+    }
+}
+
+/// The end of a line at a card.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Port {
+    /// Centre.
+    pub x: f64,
+    /// Centre.
+    pub y: f64,
+    /// True: filled.
+    pub full: bool,
+    /// Of a Service (teal), else of a claim (violet).
+    pub network: bool,
+}
+
+/// Words beside a line or over a column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Label {
+    /// Left, or the middle if `centred`.
+    pub x: f64,
+    /// Top.
+    pub y: f64,
+    /// The words.
+    pub text: Message,
+    /// Classes besides `lbl`.
+    pub class: &'static str,
+    /// Whether `x` is the middle.
+    pub centred: bool,
+}
+
+/// A laid-out diagram.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Scene {
+    /// Whether all Pods that fail have ended: none of them is started again.
+    pub failed: bool,
+    /// With margins.
+    pub width: f64,
+    /// With margins.
+    pub height: f64,
+    /// Depth first.
+    pub items: Vec<Rc<Item>>,
+    /// In paint order.
+    pub edges: Vec<Edge>,
+    /// On top.
+    pub ports: Vec<Port>,
+    /// Over the edges.
+    pub labels: Vec<Label>,
+    /// Under everything: highlighted columns.
+    pub bands: Vec<Rect>,
+    /// The picture in a sentence.
+    pub summary: Message,
+    /// The stage that it was laid out for.
+    pub stage: (f64, f64),
+}
+
+impl Scene {
+    /// Adds an item and returns its index.
+    pub fn put(&mut self, id: &Id, rect: Rect, body: CardBody, parent: Option<usize>, state: &str, label: impl Into<Message>) -> usize {
+        self.items.push(Rc::new(Item { id: id.clone(), rect, body, parent, state: state.into(), label: label.into() }));
+        self.items.len() - 1
+    }
+
+    /// Adds an edge.
+    pub fn link(&mut self, key: String, d: String, line: Line) {
+        self.edges.push(Edge { key, rows: rows(&d), d, line });
+    }
+
+    /// Sets the size to hold everything with a margin, and puts edges into paint order (the chosen path last).
+    pub fn finish(mut self, margin: f64) -> Scene {
+        self.width = self.items.iter().map(|item| item.rect.right()).fold(self.width, f64::max) + margin;
+        let words = self.labels.iter().map(|label| label.y + 16.0);
+        self.height = self.items.iter().map(|item| item.rect.bottom()).chain(words).fold(self.height, f64::max) + margin;
+        k8s_model::sort::sort_by_key(&mut self.edges, |edge| edge.line);
+        self
+    }
+
+    /// What is as it was in another scene is that scene's: who draws it sees by the pointer that nothing has changed. True if every
+    /// item is as it was.
+    pub fn keep(&mut self, old: &Scene) -> bool {
+        let mut same = self.items.len() == old.items.len();
+        for (item, old) in self.items.iter_mut().zip(&old.items) {
+            if Rc::ptr_eq(item, old) {
+                continue;
+            }
+            if *item == *old {
+                *item = old.clone();
+            } else {
+                same = false;
+            }
+        }
+        same
+    }
+
+    /// Whether it is a picture of cells: what they show is seen without letters.
+    pub fn dense(&self) -> bool {
+        self.items.iter().any(|item| matches!(&item.body, CardBody::Totals { .. }))
+    }
+
+    /// Whether a Pod in it stands for an older revision.
+    pub fn has_older(&self) -> bool {
+        self.items.iter().any(|item| matches!(item.body, CardBody::Tile { old: true, .. }))
+    }
+
+    /// The states of the Pods in it.
+    pub fn states(&self) -> Vec<PodState> {
+        let has = |item: &Item, state: PodState| match &item.body {
+            CardBody::Pod { state: own, .. } | CardBody::Tile { state: own, .. } => *own == state,
+            CardBody::Cells(cells) => cells.pods.counts().iter().any(|(own, _)| *own == state),
+            _ => false,
+        };
+        PodState::ALL.into_iter().filter(|state| self.items.iter().any(|item| has(item, *state))).collect()
+    }
+
+    /// What Pods in a state are called: those that fail are Failed, as the API has it, when all of them have ended.
+    pub fn word(&self, state: PodState) -> Message {
+        if state == PodState::Failed && self.failed { Message::state("Failed") } else { state.word() }
+    }
+
+    /// The distance of an item from its root.
+    pub fn depth(&self, mut index: usize) -> usize {
+        let mut depth = 0;
+        while let Some(parent) = self.items[index].parent {
+            depth += 1;
+            index = parent;
+        }
+        depth
+    }
+}
+
+fn n(x: f64) -> Px {
+    Px((x * 10.0).round() / 10.0)
+}
+
+/// From left to right: horizontal, vertical at `mid`, corners of radius 10 at most.
+pub fn elbow(x1: f64, y1: f64, x2: f64, y2: f64, mid: f64) -> String {
+    let (dy, mut d) = (y2 - y1, String::new());
+    if dy.abs() < 1.0 {
+        let _ = write!(d, "M{} {}H{}", n(x1), n(y1), n(x2));
+        return d;
+    }
+    let r = (dy.abs() / 2.0).min(10.0).min(mid - x1).min(x2 - mid).max(0.0);
+    let s = dy.signum();
+    let _ = write!(
+        d,
+        "M{} {}H{}Q{} {} {} {}V{}Q{} {} {} {}H{}",
+        n(x1),
+        n(y1),
+        n(mid - r),
+        n(mid),
+        n(y1),
+        n(mid),
+        n(y1 + s * r),
+        n(y2 - s * r),
+        n(mid),
+        n(y2),
+        n(mid + r),
+        n(y2),
+        n(x2)
+    );
+    d
+}
+
+/// From top to bottom: vertical, horizontal at `mid`, corners of radius 10 at most.
+pub fn drop(x1: f64, y1: f64, x2: f64, y2: f64, mid: f64) -> String {
+    let (dx, mut d) = (x2 - x1, String::new());
+    if dx.abs() < 1.0 {
+        let _ = write!(d, "M{} {}V{}", n(x1), n(y1), n(y2));
+        return d;
+    }
+    let r = (dx.abs() / 2.0).min(10.0).min(mid - y1).min(y2 - mid).max(0.0);
+    let s = dx.signum();
+    let _ = write!(
+        d,
+        "M{} {}V{}Q{} {} {} {}H{}Q{} {} {} {}V{}",
+        n(x1),
+        n(y1),
+        n(mid - r),
+        n(x1),
+        n(mid),
+        n(x1 + s * r),
+        n(mid),
+        n(x2 - s * r),
+        n(x2),
+        n(mid),
+        n(x2),
+        n(mid + r),
+        n(y2)
+    );
+    d
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rows_of_a_line_hold_all_that_it_bends_to() {
+        assert_eq!(rows("M10 20H50"), (20.0, 20.0));
+        assert_eq!(rows("M10 20V90.5H50"), (20.0, 90.5));
+        assert_eq!(rows("M0 5Q10 5 10 -15V40M7,1V2"), (-15.0, 40.0));
+    }
+
+    #[test]
+    fn an_elbow_is_straight_on_one_height_and_has_round_corners_elsewhere() {
+        assert_eq!(elbow(0.0, 5.0, 50.0, 5.0, 25.0), "M0 5H50");
+        assert_eq!(elbow(228.0, 307.0, 280.0, 404.0, 254.0), "M228 307H244Q254 307 254 317V394Q254 404 264 404H280");
+        assert_eq!(drop(0.0, 0.0, 0.0, 9.0, 4.0), "M0 0V9");
+    }
+
+    #[test]
+    fn a_cell_is_found_by_arithmetic() {
+        let pods = (0..5).map(|_| projection::model::Pod::default());
+        let cells = Cells { pods: pods.collect(), columns: 2, side: 7.0, pitch: 8.0, at: (10.0, 20.0), old: 0, ring: None };
+        assert_eq!(cells.hit(10.0, 20.0), Some(0));
+        assert_eq!(cells.hit(19.0, 29.0), Some(3));
+        assert_eq!(cells.hit(19.0, 37.0), None);
+        assert_eq!(cells.hit(27.0, 21.0), None);
+        assert_eq!(cells.hit(5.0, 21.0), None);
+        assert_eq!(cells.pods.counts(), [(PodState::Pending, 5)]);
+    }
+}

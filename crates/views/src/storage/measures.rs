@@ -1,0 +1,149 @@
+//! Columns and rows of Storage, by the size of the frame.
+
+use crate::variant;
+
+/// How the columns stand: where the first begins, their width, and from one to the next.
+#[derive(Clone, Copy)]
+pub(super) struct Across {
+    pub(super) left: f64,
+    pub(super) column: f64,
+    pub(super) pitch: f64,
+    /// Whether rows are named at the left.
+    pub(super) named: bool,
+    /// Whether StorageClasses stand at the right, not in a line at the foot.
+    pub(super) aside: bool,
+}
+
+impl Across {
+    /// The columns of a stage of this width, where its widest set has so many.
+    pub(super) fn of(width: f64, places: usize) -> Across {
+        let usual = match width {
+            w if w < 560.0 => return if places > 2 { THREE } else { NARROW },
+            w if w < ROOM => CLOSE,
+            _ => WIDE,
+        };
+        let class = if usual.aside { ASIDE } else { 0.0 };
+        if places <= COMING || usual.left + usual.pitch * places as f64 + class <= width {
+            return usual;
+        }
+        // More columns: the class goes to the foot, and they are as narrow as it takes, down to a phone's.
+        let pitch = ((width - CLOSE.left - EDGE + GAP) / places as f64).floor().clamp(THREE.column + GAP, CLOSE.pitch);
+        Across { column: (pitch - GAP).min(CLOSE.column), pitch, ..CLOSE }
+    }
+
+    /// Whether cards have no room for a glyph.
+    pub(super) fn slender(&self) -> bool {
+        variant::is_slender(self.column)
+    }
+}
+
+pub(super) const WIDE: Across = Across { left: 88.0, column: 172.0, pitch: 188.0, named: true, aside: true };
+/// Three columns fit beside a manifest on a small screen, with letters as large as anywhere.
+pub(super) const CLOSE: Across = Across { left: 76.0, column: 172.0, pitch: 184.0, named: true, aside: false };
+/// A phone: the rows speak for themselves, their names and the room for them go. Of more than two columns, three fit.
+pub(super) const NARROW: Across = Across { left: 16.0, column: 171.0, pitch: 187.0, named: false, aside: false };
+pub(super) const THREE: Across = Across { left: 16.0, column: 114.0, pitch: 122.0, named: false, aside: false };
+/// Between columns that are narrower than usual, and right of the last.
+const GAP: f64 = 10.0;
+const EDGE: f64 = 16.0;
+/// What three columns with all beside them need.
+pub(super) const ROOM: f64 = 800.0;
+
+/// How the rows stand, from the top: one struct for each height of the stage.
+#[derive(Clone, Copy)]
+pub(super) struct Down {
+    /// The room over the first bar and below all.
+    pub(super) top: f64,
+    pub(super) margin: f64,
+    /// The height of the bar over three columns or more, over two, and over one; whether that over one is in brief.
+    pub(super) bars: [f64; 3],
+    pub(super) brief: bool,
+    /// From the bar to the Pods, where its lines turn, and how far over the Pods their ordinals stand. Without room for these it is
+    /// zero: the names of Pods and claims end with them.
+    pub(super) drop: f64,
+    pub(super) turn: f64,
+    pub(super) title: f64,
+    /// The ReplicaSet between a Deployment and its Pod, and how far it pushes the Pods down.
+    pub(super) chip: f64,
+    pub(super) via: f64,
+    /// The heights of the rows, and what is between them.
+    pub(super) pod: f64,
+    pub(super) claim: f64,
+    pub(super) volume: f64,
+    pub(super) gaps: (f64, f64),
+    /// How far the ground of a chosen column reaches over its Pod and under its last volume.
+    pub(super) band: (f64, f64),
+    /// Between blocks of columns that stand below each other.
+    pub(super) apart: f64,
+    /// Whether StorageClasses may stand at the right: they are higher than a flat volume.
+    pub(super) aside: bool,
+    /// The line of a StorageClass at the foot: the room over it, and its height.
+    pub(super) foot: (f64, f64),
+    /// The room over the note on what was kept.
+    pub(super) note: f64,
+}
+
+impl Down {
+    /// The height of a bar over so many columns.
+    pub(super) fn bar(&self, places: usize) -> f64 {
+        self.bars[COMING.saturating_sub(places).min(2)]
+    }
+}
+
+pub(super) const HIGH: Down = Down {
+    top: 16.0,
+    margin: 16.0,
+    bars: [54.0, 84.0, 140.0],
+    brief: false,
+    drop: 70.0,
+    turn: 20.0,
+    title: 30.0,
+    chip: 40.0,
+    via: 34.0,
+    pod: 52.0,
+    claim: 60.0,
+    volume: 128.0,
+    gaps: (60.0, 52.0),
+    band: (38.0, 12.0),
+    apart: 40.0,
+    aside: true,
+    foot: (20.0, 24.0),
+    note: 4.0,
+};
+/// Where that would not fit.
+pub(super) const LOW: Down =
+    Down { top: 10.0, margin: 8.0, drop: 52.0, turn: 14.0, title: 21.0, gaps: (34.0, 34.0), volume: 96.0, band: (29.0, 12.0), ..HIGH };
+/// Where not even the volumes of that would be in sight: cards are lower, and all down to the note is seen at once, with letters as
+/// large as anywhere.
+pub(super) const FLAT: Down = Down {
+    top: 6.0,
+    margin: 6.0,
+    bars: [44.0, 44.0, 58.0],
+    brief: true,
+    drop: 18.0,
+    turn: 9.0,
+    title: 0.0,
+    chip: 26.0,
+    via: 28.0,
+    pod: 40.0,
+    claim: 36.0,
+    volume: 70.0,
+    gaps: (24.0, 24.0),
+    band: (8.0, 3.0),
+    apart: 24.0,
+    aside: false,
+    foot: (6.0, 20.0),
+    note: 2.0,
+};
+/// In columns so narrow that the word of a Pod's state may take two lines.
+pub(super) const FLAT_THREE: Down = Down { pod: 46.0, ..FLAT };
+/// The height of a stage that shows one set of three columns in usual measures, over its controls.
+pub(super) const TALL: f64 = 612.0;
+/// A stage lower than this cuts the volumes of two columns in low measures, over its controls.
+pub(super) const FLAT_BELOW: f64 = 466.0;
+/// So many columns a bar has room for before they are there: it does not grow with each Pod that comes.
+pub(super) const COMING: usize = 3;
+
+/// Between blocks of columns beside each other, and what the class takes at the right.
+pub(super) const BETWEEN: f64 = 24.0;
+pub(super) const ASIDE: f64 = 152.0;

@@ -1,0 +1,216 @@
+//! A stretch of a history as one animated SVG: what frames share is written once, and shown while it is there.
+//!
+//! Whoever prefers reduced motion sees the last frame.
+
+use super::paper::{Paper, ui};
+use super::{Style, TAIL, draw, head, label, line, port};
+use i18n::format::{Px, clock};
+use i18n::{Catalogue, Message};
+use crate::shape::Scene;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::ops::Range;
+use std::rc::Rc;
+
+/// What is shown at an instant.
+#[derive(Clone, Debug)]
+pub struct FilmFrame {
+    /// The instant, in milliseconds.
+    pub at: u64,
+    /// What has just happened.
+    pub caption: Message,
+    /// The picture.
+    pub scene: Rc<Scene>,
+}
+
+/// Height of the line under the picture.
+const FOOT: f64 = 36.0;
+/// Milliseconds that the last frame stays before the film begins again.
+const HOLD_MS: u64 = 2_000;
+
+/// The size that holds every frame.
+fn size(frames: &[FilmFrame]) -> (f64, f64) {
+    let most = |side: fn(&Scene) -> f64| frames.iter().map(|frame| side(&frame.scene)).fold(0.0, f64::max);
+    (most(|scene| scene.width), most(|scene| scene.height) + FOOT)
+}
+
+/// Everything in a frame, in paint order: its layer, and its markup.
+fn parts(paper: &mut Paper, frame: &FilmFrame, (width, height): (f64, f64)) -> Vec<(u8, String)> {
+    let (scene, mut out) = (&frame.scene, Vec::new());
+    let mut put = |paper: &mut Paper, layer: u8| out.push((layer, paper.take()));
+    for band in &scene.bands {
+        super::band(paper, *band);
+        put(paper, 0);
+    }
+    for edge in &scene.edges {
+        line(paper, edge);
+        put(paper, 1);
+    }
+    for item in &scene.items {
+        draw(paper, item, false);
+        put(paper, 2);
+    }
+    for words in &scene.labels {
+        label(paper, words);
+        put(paper, 3);
+    }
+    for end in &scene.ports {
+        port(paper, end);
+        put(paper, 4);
+    }
+    let middle = height - FOOT / 2.0;
+    let caption = paper.say(&frame.caption);
+    paper.run(
+        16.0,
+        middle,
+        width - 32.0,
+        &[(&clock(frame.at), ui(12.0, "text").semi()), ("  ", ui(12.0, "text")), (&caption, ui(12.0, "text-2"))],
+    );
+    put(paper, 5);
+    out
+}
+
+/// The ranges of frames that have a part.
+type Shown = Vec<Range<usize>>;
+
+/// An animated SVG while it is written, frame by frame, so that a long one halts nothing.
+pub struct Film {
+    frames: Vec<FilmFrame>,
+    times: Times,
+    size: (f64, f64),
+    paper: Paper,
+    /// The next frame to read.
+    next: usize,
+    /// Layer and markup; how many there were before, and when it is shown.
+    known: BTreeMap<(u8, String), (usize, Shown)>,
+}
+
+impl Film {
+    /// Begins a film whose frames last so many milliseconds; `words` renders what is in the pictures.
+    pub fn new(frames: Vec<FilmFrame>, frame_ms: u64, style: Style, words: Rc<Catalogue>) -> Film {
+        let times = Times { count: frames.len(), frame_ms };
+        Film { size: size(&frames), times, frames, paper: Paper::new(style, words), next: 0, known: BTreeMap::new() }
+    }
+
+    /// Reads the next frame. False when there is none left.
+    pub fn advance(&mut self) -> bool {
+        let Some(frame) = self.frames.get(self.next) else { return false };
+        for (layer, markup) in parts(&mut self.paper, frame, self.size) {
+            let before = self.known.len();
+            let (_, shown) = self.known.entry((layer, markup)).or_insert_with(|| (before, Vec::new()));
+            match shown.last_mut() {
+                Some(last) if last.end >= self.next => last.end = self.next + 1,
+                _ => shown.push(self.next..self.next + 1),
+            }
+        }
+        self.next += 1;
+        true
+    }
+
+    /// The document.
+    pub fn finish(mut self) -> String {
+        while self.advance() {}
+        let Film { frames, times, size, mut paper, known, .. } = self;
+        let mut all: Vec<_> = known.into_iter().collect();
+        k8s_model::sort::sort_by_key(&mut all, |((layer, _), (before, _))| (*layer, *before));
+        let title = frames.last().map(|frame| paper.say(&frame.scene.summary)).unwrap_or_default();
+        paper.rect((0.0, 0.0, size.0, size.1), 0.0, "bg", None);
+        let (ground, mut sheet, mut body) = (paper.take(), String::from(".f{visibility:hidden}"), String::new());
+        let mut names = BTreeMap::<String, usize>::new();
+        for ((_, markup), (_, shown)) in all {
+            if matches!(&shown[..], [all] if *all == (0..frames.len())) {
+                body.push_str(&markup);
+                continue;
+            }
+            let stays = shown.last().is_some_and(|last| last.end == frames.len());
+            let next = names.len();
+            let name = *names.entry(times.keyframes(&shown)).or_insert_with_key(|keyframes| {
+                let _ =
+                    write!(sheet, "@keyframes k{next}{{{keyframes}}}.f{next}{{animation:k{next} {}ms step-end infinite}}", times.length());
+                next
+            });
+            let _ = write!(body, "<g class=\"f f{name}{}\">{markup}</g>", if stays { " last" } else { "" });
+        }
+        sheet.push_str("@media(prefers-reduced-motion:reduce){.f{animation:none}.last{visibility:visible}}");
+        head(&paper, size, &title, &sheet) + &ground + &body + TAIL
+    }
+
+    /// The next frame alone, as large as all of them; nothing when there is none left.
+    pub fn next_still(&mut self) -> Option<String> {
+        let (frame, size, paper) = (self.frames.get(self.next)?, self.size, &mut self.paper);
+        paper.icons.clear();
+        paper.rect((0.0, 0.0, size.0, size.1), 0.0, "bg", None);
+        let ground = paper.take();
+        let body: String = parts(paper, frame, size).into_iter().map(|(_, markup)| markup).collect();
+        let title = paper.say(&frame.scene.summary);
+        self.next += 1;
+        Some(head(paper, size, &title, "") + &ground + &body + TAIL)
+    }
+}
+
+/// How long frames last.
+struct Times {
+    count: usize,
+    frame_ms: u64,
+}
+
+impl Times {
+    fn length(&self) -> u64 {
+        (self.count.saturating_sub(1) as u64) * self.frame_ms + HOLD_MS
+    }
+
+    /// Keyframes that show a part during some frames.
+    fn keyframes(&self, shown: &[Range<usize>]) -> String {
+        let share = |frame: usize| Px(frame as f64 * self.frame_ms as f64 * 100.0 / self.length() as f64);
+        let mut out = String::new();
+        if shown.first().is_none_or(|first| first.start > 0) {
+            out.push_str("0%{visibility:hidden}");
+        }
+        for range in shown {
+            let _ = write!(out, "{}%{{visibility:visible}}", share(range.start));
+            if range.end < self.count {
+                let _ = write!(out, "{}%{{visibility:hidden}}", share(range.end));
+            }
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use projection::model::Id;
+    use crate::shape::{CardBody, Rect};
+
+    fn frame(at: u64, names: &[&str]) -> FilmFrame {
+        let mut scene = Scene { width: 300.0, height: 100.0, ..Scene::default() };
+        for name in names {
+            let rect = Rect::new(0.0, 0.0, 100.0, 20.0);
+            scene.put(&Id::default(), rect, CardBody::Note(Message::name(*name)), None, "", "");
+        }
+        FilmFrame { at, caption: Message::name("caption"), scene: Rc::new(scene) }
+    }
+
+    #[test]
+    fn what_stays_is_written_once_and_what_comes_and_goes_is_shown_meanwhile() {
+        let frames = [frame(0, &["a"]), frame(500, &["a", "b"]), frame(1_000, &["a", "b"]), frame(1_500, &["a", "c"])];
+        let text = Film::new(frames.to_vec(), 500, Style::built_in(false), Rc::new(Catalogue::ENGLISH)).finish();
+        assert_eq!([">a<", ">b<", ">c<"].map(|name| text.matches(name).count()), [1, 1, 1]);
+        // Four frames and two seconds at the end are 3.5 s: b from the second frame to the fourth, c from the fourth on.
+        assert!(text.contains("{0%{visibility:hidden}14.286%{visibility:visible}42.857%{visibility:hidden}}"), "{text}");
+        assert!(text.contains("{0%{visibility:hidden}42.857%{visibility:visible}}"), "{text}");
+        assert!(text.contains("3500ms step-end infinite"));
+        // With reduced motion what is there at the end is shown: c and the last clock.
+        assert_eq!(text.matches(" last\"").count(), 2);
+    }
+
+    #[test]
+    fn a_still_has_the_size_of_all() {
+        let mut large = frame(500, &["b"]);
+        large.scene = Rc::new(Scene { width: 900.0, height: 400.0, ..(*large.scene).clone() });
+        let frames = vec![frame(0, &["a"]), large];
+        let text = Film::new(frames, 500, Style::built_in(true), Rc::new(Catalogue::ENGLISH)).next_still().unwrap();
+        assert!(text.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"900\" height=\"436\""), "{text}");
+        assert!(text.contains(">a<") && text.contains("00:00.000") && !text.contains("animation"), "{text}");
+    }
+}
