@@ -12,7 +12,7 @@ pub type EntryId = u32;
 /// Entries per chunk shared between checkpoints.
 const CHUNK_ENTRIES: usize = 256;
 /// The journal as stored.
-pub(super) type Entries = Chunks<Entry, CHUNK_ENTRIES>;
+pub type Entries = Chunks<Entry, CHUNK_ENTRIES>;
 /// A view of the journal or of a part of it.
 pub type Journal<'a> = ChunkRange<'a, Entry, CHUNK_ENTRIES>;
 

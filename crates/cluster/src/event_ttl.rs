@@ -22,7 +22,7 @@ const BATCH: usize = 512;
 
 impl Sim {
     /// Grants a lease to an Event that was just written, if the newest takes no more.
-    pub(super) fn lease_event(&mut self, written: Time) {
+    pub fn lease_event(&mut self, written: Time) {
         let leases = &mut self.recorder.leases;
         if leases.granted.is_none_or(|granted| written > granted.after(LEASE_REUSE_US)) {
             leases.granted = Some(written);
@@ -31,7 +31,7 @@ impl Sim {
     }
 
     /// Deletes Events of a lease that has ended. False if more of them are left for the next task.
-    pub(super) fn expire_events(&mut self, granted: Time) -> bool {
+    pub fn expire_events(&mut self, granted: Time) -> bool {
         let (ended, journal) = (granted.after(LEASE_REUSE_US), self.server.journal());
         let from = self.recorder.leases.read;
         let due: Vec<_> = journal.from(from).iter().take(BATCH).take_while(|entry| entry.time <= ended).collect();

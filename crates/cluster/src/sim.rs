@@ -28,11 +28,11 @@ use k8s_model::{Kind, Object, ObjectRef, Str, Time, Uid};
 use std::rc::Rc;
 
 /// A write as a watch tells it: the object as it is now, and as it was before.
-pub(super) type Difference = (Op, Rc<Object>, Option<Rc<Object>>);
+pub type Difference = (Op, Rc<Object>, Option<Rc<Object>>);
 
 /// Work that becomes due at some virtual time.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Task {
+pub enum Task {
     /// Watch events arrive at an informer.
     Deliver(u8),
     /// A loop takes a key from its queue.
@@ -86,28 +86,28 @@ pub struct Advance {
 pub struct Sim {
     /// Initial configuration of the cluster.
     pub config: ClusterConfig,
-    pub(super) server: ApiServer,
+    pub server: ApiServer,
     now: Time,
     /// Pending tasks by due time and insertion order.
     tasks: Tree<(Time, u64), Task>,
     sequence: u64,
-    pub(super) pass: u32,
-    pub(super) informers: [Informer; 3],
+    pub pass: u32,
+    pub informers: [Informer; 3],
     /// Delays caused by injected faults so far.
-    pub(super) delays: DelayLog,
+    pub delays: DelayLog,
     /// Delay in microseconds from a lost watch event to the relist; `None` disables relisting.
-    pub(super) relist: Option<u64>,
-    pub(super) queues: Vec<WorkQueue>,
+    pub relist: Option<u64>,
+    pub queues: Vec<WorkQueue>,
     routes: Rc<Routes>,
     /// Per loop and key: journal length that must have been delivered for the loop to see its own writes.
-    pub(super) written: Vec<Tree<ObjectRef, usize>>,
+    pub written: Vec<Tree<ObjectRef, usize>>,
     /// Client rate limit of each loop; empty if the cluster sets none.
     limits: Vec<Limit>,
     /// Per loop and key: state the loop keeps between passes.
-    pub(super) memories: Vec<Tree<ObjectRef, Rc<Memory>>>,
-    pub(super) recorder: EventRecorder,
-    pub(super) scheduler: Scheduler,
-    pub(super) kubelets: Kubelets,
+    pub memories: Vec<Tree<ObjectRef, Rc<Memory>>>,
+    pub recorder: EventRecorder,
+    pub scheduler: Scheduler,
+    pub kubelets: Kubelets,
     /// Files written by commands in containers.
     pub disks: super::disk::Disks,
     last_change: Time,
@@ -205,7 +205,7 @@ impl Sim {
 
     /// The cache that the control loops read.
     #[cfg(test)]
-    pub(super) fn manager_cache(&self) -> &controller_runtime::informer::Cache {
+    pub fn manager_cache(&self) -> &controller_runtime::informer::Cache {
         &self.informers[MANAGER].cache
     }
 
@@ -327,18 +327,18 @@ impl Sim {
     }
 
     /// Schedules a step that a fault forces on a Pod's kubelet.
-    pub(super) fn force(&mut self, uid: Uid, what: Forced, cause: Option<EntryId>) {
+    pub fn force(&mut self, uid: Uid, what: Forced, cause: Option<EntryId>) {
         self.push(self.now, Task::Kubelet(Kubelets::forced(uid, what, cause)));
     }
 
     /// Queues a key for a loop without a watch event.
-    pub(super) fn wake_loop(&mut self, name: &str, key: &ObjectRef, cause: Option<EntryId>) {
+    pub fn wake_loop(&mut self, name: &str, key: &ObjectRef, cause: Option<EntryId>) {
         if let Some(i) = controllers::ALL.iter().position(|c| c.name() == name) {
             self.enqueue(i, key, self.now.after(DISPATCH_US), cause);
         }
     }
 
-    pub(super) fn push(&mut self, at: Time, task: Task) {
+    pub fn push(&mut self, at: Time, task: Task) {
         self.sequence += 1;
         self.tasks.insert((at, self.sequence), task);
     }
@@ -383,7 +383,7 @@ impl Sim {
     }
 
     /// Tells a component of a write, as a change of what its cache held if that is given.
-    pub(super) fn tell(&mut self, i: usize, (op, object, before): Difference, held: Option<Held>, id: EntryId) {
+    pub fn tell(&mut self, i: usize, (op, object, before): Difference, held: Option<Held>, id: EntryId) {
         let (op, before) = match held {
             None => (op, before),
             Some(held) if op == Op::Deleted => (op, held),
@@ -394,7 +394,7 @@ impl Sim {
     }
 
     /// Dispatches a watch event to the component's loops.
-    pub(super) fn dispatch(&mut self, i: usize, op: Op, object: &Rc<Object>, before: Option<&Rc<Object>>, id: EntryId) {
+    pub fn dispatch(&mut self, i: usize, op: Op, object: &Rc<Object>, before: Option<&Rc<Object>>, id: EntryId) {
         let event = Event { op, object, before };
         match i {
             MANAGER => self.wake_loops(&event, id),
@@ -411,7 +411,7 @@ impl Sim {
         }
     }
 
-    pub(super) fn write_at(&self, id: EntryId) -> Option<Difference> {
+    pub fn write_at(&self, id: EntryId) -> Option<Difference> {
         match &self.server.journal().get(id as usize)?.record {
             Record::Write { op, object, before } => Some((*op, object.clone(), before.clone())),
             _ => None,

@@ -121,12 +121,12 @@ fn made(text: &str, holes: &[(&str, &str)]) -> Value {
 }
 
 /// The ConfigMap that every namespace has.
-pub(super) fn root_ca(namespace: &str) -> Value {
+pub fn root_ca(namespace: &str) -> Value {
     made(ROOT_CA, &[("$name", namespace)])
 }
 
 /// What a kubelet reports of a healthy node: type, status, reason and message of each condition.
-pub(super) const HEALTHY: [(&str, &str, &str, &str); 4] = [
+pub const HEALTHY: [(&str, &str, &str, &str); 4] = [
     ("MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
     ("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
     ("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),

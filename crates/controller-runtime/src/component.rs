@@ -4,20 +4,20 @@ use k8s_model::Kind;
 use k8s_model::time::SECOND;
 
 /// Index of kube-controller-manager in [`ALL`]; all control loops share its informer.
-pub(super) const MANAGER: usize = 0;
+pub const MANAGER: usize = 0;
 /// Index of kube-scheduler in [`ALL`].
-pub(super) const SCHEDULER: usize = 1;
+pub const SCHEDULER: usize = 1;
 /// Index of the kubelets in [`ALL`]; they share one informer.
-pub(super) const KUBELETS: usize = 2;
+pub const KUBELETS: usize = 2;
 
 /// Watch events delivered in one task: more arriving at the same instant take further tasks.
-pub(super) const DELIVERY_BATCH: usize = 64;
+pub const DELIVERY_BATCH: usize = 64;
 
 /// Default delay, in microseconds, from a lost watch event to the relist that repairs it.
-pub(super) const RELIST_DELAY_US: u64 = 10 * SECOND;
+pub const RELIST_DELAY_US: u64 = 10 * SECOND;
 
 /// A component with a watch cache.
-pub(super) struct Component {
+pub struct Component {
     /// Its name, as fault injection has it.
     pub name: &'static str,
     /// The kinds it watches.
@@ -27,7 +27,7 @@ pub(super) struct Component {
 }
 
 /// All components, by their index.
-pub(super) const ALL: [Component; 3] = [
+pub const ALL: [Component; 3] = [
     Component { name: "kube-controller-manager", watches: |kind| kind != Kind::Event, stores: |_| true },
     Component { name: "kube-scheduler", watches: scheduler_watches, stores: |kind| kind != Kind::Pod },
     Component { name: "kubelet", watches: |kind| matches!(kind, Kind::Pod | Kind::Node), stores: |kind| kind != Kind::Pod },

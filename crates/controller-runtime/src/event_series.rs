@@ -25,7 +25,7 @@ pub const LATE_COUNT: &str = "series";
 
 /// An Event that may be said again.
 #[derive(Clone, Debug)]
-pub(super) struct Series {
+pub struct Series {
     /// What was said, and of which version.
     what: u64,
     /// As it was created.
@@ -38,14 +38,14 @@ pub(super) struct Series {
 
 /// The timer of the check: whether it is set, and where a check goes on that is not done.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Check {
+pub struct Check {
     planned: bool,
     next: Option<Uid>,
 }
 
 impl EventRecorder {
     /// Records an Event of the scheduler.
-    pub(super) fn record_series(
+    pub fn record_series(
         &mut self,
         server: &mut ApiServer,
         origin: &Origin,
@@ -77,14 +77,14 @@ impl EventRecorder {
     }
 
     /// When the series are to be checked, if that is not planned yet.
-    pub(super) fn plan_check(&mut self, now: Time) -> Option<Time> {
+    pub fn plan_check(&mut self, now: Time) -> Option<Time> {
         let wanted = !self.check.planned && !self.series.is_empty();
         self.check.planned |= wanted;
         wanted.then(|| Time((now.0 / FINISH_US + 1) * FINISH_US))
     }
 
     /// Writes the final count of silent series, and now and then that of all. False if more of them are left for the next task.
-    pub(super) fn check_series(&mut self, server: &mut ApiServer, pass: u32) -> bool {
+    pub fn check_series(&mut self, server: &mut ApiServer, pass: u32) -> bool {
         let (now, actor) = (server.now, Actor::component(SCHEDULER));
         let origin = Origin { actor, cause: None, pass, manager: None, user: None };
         let refreshes = now.0.is_multiple_of(REFRESH_US);

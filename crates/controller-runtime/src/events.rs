@@ -16,7 +16,7 @@ use smol_str::format_smolstr;
 use std::rc::Rc;
 
 /// The component whose Events go through the newer API.
-pub(super) const SCHEDULER: &str = "default-scheduler";
+pub const SCHEDULER: &str = "default-scheduler";
 const SIMILAR_LIMIT: usize = 10;
 const SIMILAR_WINDOW_US: u64 = 600 * SECOND;
 const SPAM_BURST: u32 = 25;
@@ -24,13 +24,13 @@ const SPAM_REFILL_US: u64 = 300 * SECOND;
 
 /// Events recorded about one object. Texts are stored as hashes.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Said {
+pub struct Said {
     heard: Vec<Heard>,
     /// The timestamp in the Event's name, by a hash of its group, field and message; for the scheduler, of its type, its reason and
     /// the object's version.
-    pub(super) events: Vec<(u64, u64)>,
+    pub events: Vec<(u64, u64)>,
     /// What the scheduler may say again.
-    pub(super) series: Vec<Series>,
+    pub series: Vec<Series>,
     /// Token buckets of the spam filter, one for each source and type of Event.
     buckets: Vec<SpamBucket>,
 }
@@ -62,18 +62,18 @@ pub struct EventRecorder {
     /// In an `Rc`, so that copying a leaf of the tree is cheap for the neighbours of the changed entry.
     about: Tree<Uid, Rc<Said>>,
     /// Series of the scheduler, by the object: those that are not over, in records that hold nothing else, so that a check reads no others.
-    pub(super) series: Tree<Uid, Rc<Said>>,
-    pub(super) check: Check,
-    pub(super) leases: Leases,
+    pub series: Tree<Uid, Rc<Said>>,
+    pub check: Check,
+    pub leases: Leases,
 }
 
 /// The newest lease of etcd, and how far the journal was read for Events whose lease has ended.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Leases {
+pub struct Leases {
     /// When it was granted.
-    pub(super) granted: Option<Time>,
+    pub granted: Option<Time>,
     /// The first entry whose lease has not ended.
-    pub(super) read: usize,
+    pub read: usize,
 }
 
 impl EventRecorder {
@@ -127,7 +127,7 @@ impl EventRecorder {
         }
     }
 
-    pub(super) fn said_about(&mut self, about: Uid) -> &mut Said {
+    pub fn said_about(&mut self, about: Uid) -> &mut Said {
         Rc::make_mut(self.about.get_or_insert_with(about, Rc::default))
     }
 
@@ -208,7 +208,7 @@ fn repeat(server: &mut ApiServer, origin: &Origin, key: &ObjectRef, message: &St
     server.update_all(origin, new, Why::Said { reason }).is_ok()
 }
 
-pub(super) fn new_event(
+pub fn new_event(
     server: &ApiServer,
     origin: &Origin,
     about: &Object,

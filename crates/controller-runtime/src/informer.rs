@@ -24,7 +24,7 @@ pub struct Cache {
     labels: LabelIndex,
     references: ReferenceIndex,
     /// Deletion ranks of Pods.
-    pub(super) known: RefCell<RankCache>,
+    pub known: RefCell<RankCache>,
 }
 
 /// The objects of one owner.
@@ -35,7 +35,7 @@ struct Owned {
 }
 
 impl Cache {
-    pub(super) fn new() -> Self {
+    pub fn new() -> Self {
         Cache {
             objects: Tables::default(),
             owned: Tree::default(),

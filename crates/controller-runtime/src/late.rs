@@ -96,14 +96,14 @@ pub struct DelayLog {
 
 impl DelayLog {
     /// Records the arrival of a delayed event.
-    pub(super) fn event(&mut self, component: usize, event: EntryId, fault: EntryId, due: Time, now: Time) {
+    pub fn event(&mut self, component: usize, event: EntryId, fault: EntryId, due: Time, now: Time) {
         if now >= due.after(MIN_REPORTED_DELAY_US) {
             self.events.insert((component, event), (fault, now));
         }
     }
 
     /// Records a pass whose key had to wait for a slowed loop.
-    pub(super) fn pass(&mut self, pass: u32, fault: EntryId, since: Time, now: Time) {
+    pub fn pass(&mut self, pass: u32, fault: EntryId, since: Time, now: Time) {
         if now >= since.after(MIN_REPORTED_DELAY_US) {
             self.passes.insert(pass, fault);
         }

@@ -14,7 +14,7 @@ use std::rc::Rc;
 #[derive(Clone, Debug)]
 pub struct Load {
     /// `cpu` or `memory`.
-    pub(super) what: &'static str,
+    pub what: &'static str,
     selector: LabelSelector,
     /// Thousandths of a core, or of a byte.
     amount: i64,

@@ -37,7 +37,7 @@ mod volume_binder;
 pub use controller_runtime::watch::Event;
 pub use autoscaler::SCALER_PERIOD_SECONDS;
 pub use controller::{Controller, Watch};
-pub(super) use daemonset::specimen as daemon_pod;
+pub use daemonset::specimen as daemon_pod;
 pub use volume_binder::CLAIM_RESYNC_SECONDS;
 
 use controller_runtime::informer::Cache;
@@ -78,7 +78,7 @@ pub static ALL: &[&(dyn Controller + Sync)] = &[
 ];
 
 /// Whether a loop that makes or changes volumes has something to do for a claim or a volume.
-pub(super) fn works_on_volume(name: &str, object: &Object) -> bool {
+pub fn works_on_volume(name: &str, object: &Object) -> bool {
     name == provisioner::NAME && provisioner::works_on(object) || name == resizer::NAME && resizer::works_on(object)
 }
 

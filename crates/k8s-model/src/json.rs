@@ -72,6 +72,7 @@ pub trait JsonRecord {
 
 /// Defines structs with the JSON name of each field and the rule of when it is written; a field without a
 /// JSON name is not part of the JSON.
+#[macro_export]
 macro_rules! record {
     ($($(#[$meta:meta])* $vis:vis struct $name:ident {
         $($(#[$field_meta:meta])* $field_vis:vis $field:ident: $type:ty $(= $key:literal $($rule:ident)?)?,)*
@@ -123,6 +124,7 @@ macro_rules! record {
         }
     )* };
 }
+#[macro_export]
 macro_rules! rule {
     () => {
         $crate::json::Rule::always
@@ -131,7 +133,7 @@ macro_rules! rule {
         $crate::json::Rule::$rule
     };
 }
-pub(crate) use {record, rule};
+pub use {record, rule};
 
 /// Reads a value of a type.
 pub fn read<T: Json + Default>(value: &Value) -> Result<T, String> {
@@ -149,7 +151,7 @@ fn read_into(target: &mut dyn Json, value: &Value) -> Result<(), String> {
     if value.is_null() { Ok(()) } else { target.read(value) }
 }
 
-pub(crate) fn read_record(target: &mut dyn JsonRecord, value: &Value) -> Result<(), String> {
+pub fn read_record(target: &mut dyn JsonRecord, value: &Value) -> Result<(), String> {
     let map = value.as_object().ok_or_else(|| wrong(value, "an object"))?;
     for (index, field) in target.fields().iter().enumerate() {
         if let (Some(value), Some(target)) = (map.get(field.key), target.field_mut(index)) {
@@ -159,7 +161,7 @@ pub(crate) fn read_record(target: &mut dyn JsonRecord, value: &Value) -> Result<
     Ok(())
 }
 
-pub(crate) fn write_record(record: &dyn JsonRecord) -> Value {
+pub fn write_record(record: &dyn JsonRecord) -> Value {
     let mut map = Map::new();
     for (index, field) in record.fields().iter().enumerate() {
         let Some(value) = record.field(index) else { continue };
@@ -172,7 +174,7 @@ pub(crate) fn write_record(record: &dyn JsonRecord) -> Value {
     Value::Object(map)
 }
 
-pub(crate) fn is_empty_record(record: &dyn JsonRecord) -> bool {
+pub fn is_empty_record(record: &dyn JsonRecord) -> bool {
     (0..record.fields().len()).all(|index| record.field(index).is_some_and(|field| field.is_empty()))
 }
 

@@ -38,7 +38,7 @@ use k8s_model::time::{MS, SECOND};
 use k8s_model::{Body, Kind, Object, ObjectRef, Str, Time, Uid};
 use behaviour::Behaviour;
 use containers::After;
-pub(super) use containers::number_of;
+pub use containers::number_of;
 pub use descriptor::DESCRIPTOR;
 pub use probes::misdirected;
 pub use registry::{can_be_pulled, corrected, is_assumed};
@@ -459,7 +459,7 @@ impl PodPass<'_, '_> {
     }
 
     /// Records that every running container is stopped: ephemeral ones first, sidecars after the others. Returns the main ones.
-    pub(super) fn say_stopping(&mut self) -> Vec<Str> {
+    pub fn say_stopping(&mut self) -> Vec<Str> {
         let object = self.object.clone();
         let status = &object.body::<Pod>().status;
         let running =

@@ -23,28 +23,26 @@ const CONTAINER_RETRY_US: u64 = 12 * SECOND;
 const MOUNT_TRIES: u32 = u32::MAX;
 const MISCONFIGURED: &str = "CreateContainerConfigError";
 
-impl DataSource {
-    /// Whether it is optional or exists.
-    fn is_there(&self, server: &ApiServer, namespace: &str) -> bool {
-        if self.optional {
-            return true;
-        }
-        let Some(object) = server.get(&ObjectRef::new(self.kind, namespace, &self.name)) else { return false };
-        let (Some(key), Body::Other(body)) = (&self.key, &object.body) else { return true };
-        ["data", "binaryData"].into_iter().any(|part| body.get(part).is_some_and(|data| data.get(key.as_str()).is_some()))
+/// True for an optional source and for one that exists.
+fn is_available(source: &DataSource, server: &ApiServer, namespace: &str) -> bool {
+    if source.optional {
+        return true;
     }
+    let Some(object) = server.get(&ObjectRef::new(source.kind, namespace, &source.name)) else { return false };
+    let (Some(key), Body::Other(body)) = (&source.key, &object.body) else { return true };
+    ["data", "binaryData"].into_iter().any(|part| body.get(part).is_some_and(|data| data.get(key.as_str()).is_some()))
+}
 
-    /// The kubelet's message when it is missing: for a volume, or for a variable.
-    fn words(&self, server: &ApiServer, namespace: &str, mounted: bool) -> String {
-        let (kind, name) = (self.kind.name(), &self.name);
-        match &self.key {
-            Some(key) if server.get(&ObjectRef::new(self.kind, namespace, name)).is_some() => match (mounted, self.kind) {
-                (false, _) => format!("couldn't find key {key} in {kind} {namespace}/{name}"),
-                (true, Kind::Secret) => format!("references non-existent secret key: {key}"),
-                (true, _) => format!("references non-existent config key: {key}"),
-            },
-            _ => format!("{} {name:?} not found", kind.to_ascii_lowercase()),
-        }
+/// The kubelet's message when it is missing: for a volume, or for a variable.
+fn missing_message(source: &DataSource, server: &ApiServer, namespace: &str, mounted: bool) -> String {
+    let (kind, name) = (source.kind.name(), &source.name);
+    match &source.key {
+        Some(key) if server.get(&ObjectRef::new(source.kind, namespace, name)).is_some() => match (mounted, source.kind) {
+            (false, _) => format!("couldn't find key {key} in {kind} {namespace}/{name}"),
+            (true, Kind::Secret) => format!("references non-existent secret key: {key}"),
+            (true, _) => format!("references non-existent config key: {key}"),
+        },
+        _ => format!("{} {name:?} not found", kind.to_ascii_lowercase()),
     }
 }
 
@@ -57,8 +55,8 @@ fn written(pod: &Pod, i: u32) -> Option<&Value> {
 
 /// The messages of a volume that cannot be mounted, for everything its sources lack.
 fn unmounted(volume: &Value, server: &ApiServer, namespace: &str) -> Option<String> {
-    let lack = |sources: Vec<DataSource>| sources.into_iter().find(|source| !source.is_there(server, namespace));
-    let mut words: Vec<String> = mounted(volume).into_iter().filter_map(lack).map(|source| source.words(server, namespace, true)).collect();
+    let lack = |sources: Vec<DataSource>| sources.into_iter().find(|source| !is_available(source, server, namespace));
+    let mut words: Vec<String> = mounted(volume).into_iter().filter_map(lack).map(|source| missing_message(&source, server, namespace, true)).collect();
     words.dedup();
     if words.len() < 2 { words.pop() } else { Some(format!("[{}]", words.join(", "))) }
 }
@@ -84,7 +82,7 @@ pub struct Lack {
 /// What a Pod on a node waits for, as its kubelet sees it.
 pub fn lack(object: &Object, server: &ApiServer) -> Option<Lack> {
     let (pod, namespace) = (object.pod()?, object.meta.namespace.as_str());
-    let missing = |source: &DataSource| !source.is_there(server, namespace);
+    let missing = |source: &DataSource| !is_available(source, server, namespace);
     let waits = |i: u32| containers::seen(pod, i).and_then(|s| s.state.waiting.as_ref());
     let all = || (0..pod.spec.init_containers.len() as u32).map(|n| n | containers::FLAG).chain(0..pod.spec.containers.len() as u32);
     let of_container = all().filter(|i| waits(*i).is_some_and(|w| w.reason == MISCONFIGURED)).find_map(|i| {
@@ -104,7 +102,7 @@ pub fn lack(object: &Object, server: &ApiServer) -> Option<Lack> {
     k8s_model::sort::sort(&mut keys);
     keys.dedup();
     let only_key = server.get(&ObjectRef::new(source.kind, namespace, &source.name)).is_some();
-    let words = source.words(server, namespace, volume.is_some());
+    let words = missing_message(&source, server, namespace, volume.is_some());
     Some(Lack { source, only_key, container, volume, missing: keys, words })
 }
 
@@ -144,8 +142,8 @@ impl PodPass<'_, '_> {
 
     fn lacks_of(&self, container: &Value) -> Option<String> {
         let (server, namespace) = (&*self.out.server, self.object.meta.namespace.as_str());
-        let source = environment(container).into_iter().find(|source| !source.is_there(server, namespace))?;
-        Some(source.words(server, namespace, false))
+        let source = environment(container).into_iter().find(|source| !is_available(source, server, namespace))?;
+        Some(missing_message(&source, server, namespace, false))
     }
 
     /// Reports a container that cannot be created although its image is present, and schedules a retry.

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 /// A list whose copies share its chunks of at most `N` elements.
 #[derive(Clone, Debug)]
-pub(super) struct Chunks<T: 'static, const N: usize> {
+pub struct Chunks<T: 'static, const N: usize> {
     /// All but the last are full.
     chunks: Vec<Rc<Vec<T>>>,
     len: usize,
@@ -82,7 +82,7 @@ impl<T: Clone, const N: usize> Chunks<T, N> {
 }
 
 /// The chunk for writing, copied if shared; it grows by doubling up to `most`.
-pub(super) fn own<T: Clone>(chunk: &mut Rc<Vec<T>>, most: usize) -> &mut Vec<T> {
+pub fn own<T: Clone>(chunk: &mut Rc<Vec<T>>, most: usize) -> &mut Vec<T> {
     if Rc::get_mut(chunk).is_none() {
         let mut copy = Vec::with_capacity(chunk.len().next_power_of_two().max(4).min(most.max(chunk.len())));
         copy.extend_from_slice(chunk);

@@ -51,7 +51,7 @@ impl<V: Copy + Ord + Default> Marks<V> {
 
 /// Pods by their labels, and what selects Pods by the labels it asks for.
 #[derive(Clone, Debug, Default)]
-pub(super) struct LabelIndex {
+pub struct LabelIndex {
     /// The Pods of a namespace that have the same labels.
     alike: Marks<Slot>,
     /// Such sets of labels, by each label and by their namespace.
@@ -172,7 +172,7 @@ fn mix(hash: u64, other: u64) -> u64 {
 }
 
 /// The hash of a kind and a namespace.
-pub(super) fn whole(kind: Kind, namespace: &str) -> u64 {
+pub fn whole(kind: Kind, namespace: &str) -> u64 {
     mix(kind.index() as u64, hash(namespace, ""))
 }
 
@@ -187,7 +187,7 @@ fn set_of(namespace: &str, labels: &Labels) -> u64 {
 /// Objects by the name that they refer to: Pods by the claims they use, volumes by the claim they are reserved for, EndpointSlices by
 /// their Service.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ReferenceIndex {
+pub struct ReferenceIndex {
     users: Marks<Slot>,
     volumes: Marks<Slot>,
     slices: Marks<Slot>,

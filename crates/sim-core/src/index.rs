@@ -11,7 +11,7 @@ const ENTRIES_PER_BUCKET: usize = 16;
 
 /// Numbers by a hash; several may have the same.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Index {
+pub struct Index {
     /// A bucket's number is the lowest bits of the hash: as many as the largest number has, or one less if that bucket does not exist yet.
     buckets: Vec<Rc<Vec<(u32, u32)>>>,
     len: usize,

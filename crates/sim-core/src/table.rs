@@ -33,7 +33,7 @@ pub struct Table {
 
 /// A table for each kind; custom kinds get theirs with their first object.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tables {
+pub struct Tables {
     all: Vec<Table>,
     empty: Table,
 }
@@ -251,7 +251,7 @@ fn key(object: &Rc<Object>) -> (&str, &str) {
 }
 
 /// A hash of two strings, eight bytes at a time: they are short and many.
-pub(super) fn hash(first: &str, second: &str) -> u64 {
+pub fn hash(first: &str, second: &str) -> u64 {
     let mix = |hash: u64, word: u64| (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
     let mut hash = first.len() as u64;
     for text in [first, second] {

@@ -12,7 +12,7 @@ const MAX_LEAF_ENTRIES: usize = 32;
 
 /// A sorted map.
 #[derive(Clone, Debug)]
-pub(super) struct Tree<K: 'static, V: 'static> {
+pub struct Tree<K: 'static, V: 'static> {
     leaves: VecDeque<Leaf<K, V>>,
     len: usize,
 }

@@ -451,7 +451,6 @@ impl Viewport {
 mod tests {
     use super::*;
     use projection::model::Id;
-    use crate;
 
     fn scene(width: f64, height: f64) -> Scene {
         let mut scene = Scene::default();

@@ -56,12 +56,12 @@ impl Page {
     }
 
     /// The selected workload, or else the first, if it can be scaled.
-    fn sized_workload(&self) -> Option<Rc<api::Object>> {
+    fn sized_workload(&self) -> Option<Rc<k8s_model::Object>> {
         let state = self.state.borrow();
-        let is_sized = |object: &Rc<api::Object>| evidence::handles(object).0.is_some();
+        let is_sized = |object: &Rc<k8s_model::Object>| evidence::handles(object).0.is_some();
         let first = || {
             let sim = state.timeline.run.sim();
-            [api::Kind::Deployment, api::Kind::StatefulSet].into_iter().find_map(|kind| sim.list(kind).next().cloned())
+            [k8s_model::Kind::Deployment, k8s_model::Kind::StatefulSet].into_iter().find_map(|kind| sim.list(kind).next().cloned())
         };
         state.object().cloned().filter(is_sized).or_else(first).filter(is_sized)
     }

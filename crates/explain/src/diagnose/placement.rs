@@ -7,7 +7,7 @@ use k8s_model::node::Node;
 use k8s_model::pod::{Pod, PodAffinityTerm, Resources};
 use k8s_model::storage::{PersistentVolumeClaim, StorageClass};
 use k8s_model::{Kind, Object, ObjectRef, Str, Timestamp, Uid};
-use cluster::Sim;
+use ::cluster::Sim;
 use controller_runtime::cluster::{self, NodeConfig};
 use crate::headline::amount;
 use crate::waits::{Cure, DecidingFact, FactLabel, Refuses, Waits};
