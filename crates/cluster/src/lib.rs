@@ -5,7 +5,7 @@
 //! which can refuse.
 
 pub mod disk;
-mod event_ttl;
+pub mod event_ttl;
 pub mod fault;
 pub mod forget;
 pub mod loops;

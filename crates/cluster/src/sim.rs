@@ -203,11 +203,6 @@ impl Sim {
         self.informers[MANAGER].cache.read_ahead(IDLE_WORK_ITEMS);
     }
 
-    /// The cache that the control loops read.
-    #[cfg(test)]
-    pub fn manager_cache(&self) -> &controller_runtime::informer::Cache {
-        &self.informers[MANAGER].cache
-    }
 
     /// Removes files on volumes and in Pods that no longer exist.
     pub fn sweep_disks(&mut self) {

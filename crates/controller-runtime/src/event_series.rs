@@ -19,7 +19,7 @@ const FINISH_US: u64 = 360 * SECOND;
 /// How often all series are written.
 const REFRESH_US: u64 = 1_800 * SECOND;
 /// Objects whose series are checked in one task.
-const BATCH: usize = 256;
+pub const BATCH: usize = 256;
 /// Why a count is written later than the Event came.
 pub const LATE_COUNT: &str = "series";
 

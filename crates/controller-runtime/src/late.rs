@@ -147,6 +147,11 @@ fn stream_of(component: &str, object: &Object) -> Option<(Kind, Str)> {
 }
 
 impl WatchFaults {
+    /// Journal entries whose events are held back.
+    pub fn delayed(&self) -> impl Iterator<Item = EntryId> {
+        self.streams.iter().flat_map(|stream| &stream.events).map(|event| event.id)
+    }
+
     /// Arranges for the next matching event to be delayed, or dropped.
     pub fn order(&mut self, meant: FaultTarget, late: Option<Duration>, fault: EntryId) {
         self.orders.push(Order { meant, late, fault });

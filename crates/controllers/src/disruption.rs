@@ -234,3 +234,26 @@ fn scale(pod: &Object, cache: &Cache, server: &ApiServer) -> Result<Option<(Uid,
     })?;
     Ok(Some((uid, scale.replicas)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use k8s_model::ObjectMeta;
+
+    #[test]
+    fn an_absolute_number_counts_existing_pods() {
+        let pod = || Rc::new(Object { kind: Kind::Pod, meta: ObjectMeta::default(), body: Body::Pod(Box::default()) });
+        let (cache, server) = (Cache::new(), ApiServer::new(Timestamp::default(), 1));
+        let spec = |min, max| BudgetSpec { min_available: min, max_unavailable: max, ..Default::default() };
+        let cases = [
+            (spec(Some(IntOrPercent::Int(2)), None), (3, 2)),
+            // Bare Pods have no controller with a desired number of replicas.
+            (spec(Some(IntOrPercent::Percent(50)), None), (0, 0)),
+            (spec(None, Some(IntOrPercent::Int(1))), (0, 0)),
+            (spec(None, None), (0, 0)),
+        ];
+        for (spec, counts) in cases {
+            assert_eq!(expected(&spec, &[pod(), pod(), pod()], &cache, &server), Ok(counts), "{spec:?}");
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! Explanations: chains of causes, evidence, diagnosis and remedies, as messages and data, never text.
 
-mod causes;
+pub mod causes;
 pub mod control_loop;
 mod cure;
 mod fact_label;

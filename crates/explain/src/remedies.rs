@@ -198,3 +198,23 @@ pub fn offered(count: usize, helps: &[bool], recovers: bool, headline: Option<us
     };
     (title.filter(|_| count > 0), others)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use k8s_model::Kind;
+
+    #[test]
+    fn a_remedy_of_the_headline_is_not_offered_twice() {
+        let told = |count, helps: &[bool], headline| {
+            let (title, others) = crate::remedies::offered(count, helps, false, headline);
+            (title.map(|title| title.english()), others)
+        };
+        assert_eq!(told(0, &[], None), (None, vec![]));
+        assert_eq!(told(2, &[], Some(0)), (Some("Suggested fixes".into()), vec![1]));
+        assert_eq!(told(1, &[true], Some(0)), (None, vec![]));
+        assert_eq!(told(3, &[true, false, true], Some(0)), (Some("Also tried on a copy of the cluster, and helps".into()), vec![2]));
+        assert_eq!(told(1, &[true], None), (Some("Tried on a copy of the cluster: it helps".into()), vec![0]));
+        assert_eq!(told(1, &[false], None), (Some("Tried on a copy of the cluster: none of the known fixes helps".into()), vec![]));
+    }
+}

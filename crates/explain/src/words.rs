@@ -367,3 +367,18 @@ pub fn tell(journal: Journal<'_>, from: u64, to: u64, of: u8) -> Message {
 pub fn object_at(journal: Journal<'_>, from: u64, to: u64, of: u8) -> Option<ObjectRef> {
     told_of(journal, from, to, of)?.2
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_effect_shortens_the_name() {
+        let scaled = |name: &str| in_short(&msg::effect_scaled(name, "3 → 2")).english();
+        assert_eq!(scaled("nginx-deployment-6c5f67b5f7"), "…6c5f67b5f7 scaled 3 → 2");
+        assert_eq!(scaled("a-very-long-database-0"), "…database-0 scaled 3 → 2");
+        assert_eq!(scaled("web-0"), "web-0 scaled 3 → 2");
+        assert_eq!(scaled("my-storage-class"), "my-storage-class scaled 3 → 2");
+        assert_eq!(scaled("web-6c5f67b5f7-x2k8p"), "…x2k8p scaled 3 → 2");
+    }
+}

@@ -353,7 +353,7 @@ impl Catalogue {
 }
 
 /// In tests a message reads as its English text.
-#[cfg(test)]
+#[cfg(any(test, feature = "test-util"))]
 mod in_tests {
     use super::Message;
 

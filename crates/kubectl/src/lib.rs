@@ -22,7 +22,7 @@ mod describe;
 mod diff;
 mod documents;
 pub mod drain;
-mod edit;
+pub mod edit;
 mod exec;
 pub mod explain;
 mod expose;

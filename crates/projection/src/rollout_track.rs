@@ -227,11 +227,11 @@ pub struct Tracker {
     /// Whether there is more to read.
     pub lags: bool,
     epoch: u64,
-    track: Track,
+    pub track: Track,
 }
 
 /// Maximum number of points; older ones are thinned out.
-const MAX_POINTS: usize = 10_000;
+pub const MAX_POINTS: usize = 10_000;
 /// Maximum number of remembered deletions.
 const MAX_DEPARTURES: usize = 64;
 
@@ -316,7 +316,7 @@ impl Tracker {
         self.push(at, None);
     }
 
-    fn left(&mut self, at: u64, name: &str, by: &str) {
+    pub fn left(&mut self, at: u64, name: &str, by: &str) {
         let by = if by == "user" { msg::actor_you() } else { Message::name(by) };
         // In one instant several may have had Pods go.
         match self.track.left.iter_mut().rev().take_while(|last| last.0 == at).find(|last| last.3 == by) {
@@ -448,4 +448,79 @@ pub fn subject(key: &ObjectRef, get: &dyn Fn(&ObjectRef) -> Option<std::rc::Rc<O
     }
     matches!(object.kind, Kind::Deployment | Kind::StatefulSet | Kind::DaemonSet | Kind::ReplicaSet | Kind::ReplicationController)
         .then_some(object)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use k8s_model::Time;
+
+    #[test]
+    fn a_long_history_is_thinned_and_keeps_what_was_worst_in_it() {
+        let mut tracker = Tracker::default();
+        let point = |at: u64, ready: u32, unready: u32| Point {
+            at,
+            counts: vec![Count { ready, unready, ..Count::default() }],
+            limits: (9, 12),
+            desired: 10,
+        };
+        // Of a hundred thousand instants each stands between two others, and two are out of the limits.
+        for at in 0..100_000 {
+            let last = match at {
+                1_234 => point(at, 2, 3),
+                51_111 => point(at, 9, 8),
+                _ => point(at, 9 + (at % 2) as u32, 1),
+            };
+            tracker.track.points.push(last);
+            if tracker.track.points.len() > MAX_POINTS {
+                thin(&mut tracker.track);
+            }
+            assert!(tracker.track.points.len() <= MAX_POINTS);
+        }
+        let points = &tracker.track.points;
+        assert!(points.is_sorted_by_key(|point| point.at) && points.len() > MAX_POINTS / 2, "{}", points.len());
+        let at = |time: u64| points.iter().find(|point| point.at == time).map(|point| point.counts[0]);
+        assert_eq!(at(1_234), Some(Count { ready: 2, unready: 3, ..Count::default() }));
+        assert_eq!(at(51_111), Some(Count { ready: 9, unready: 8, ..Count::default() }));
+        assert_eq!(points.last().map(|point| point.at), Some(99_999));
+    }
+
+    #[test]
+    fn a_past_instant_is_the_same_however_much_came_later() {
+        let mut track = Track::default();
+        let push = |track: &mut Track, at: u64, old: u32, new: u32| {
+            let counts = vec![Count { ready: old, ..Count::default() }, Count { ready: new, unready: at as u32 % 50, ..Count::default() }];
+            track.points.push(Point { at, counts, limits: (3_750, 6_250), desired: 5_000 });
+            if track.points.len() > MAX_POINTS {
+                thin(track);
+            }
+        };
+        // Five thousand Pods become ready one by one; a minute later all are replaced, again and again.
+        (0..5_000).for_each(|i| push(&mut track, 1_000 + i, i as u32, 0));
+        for update in 1..40 {
+            let began = update * 60_000;
+            (0..=5_000).for_each(|i| push(&mut track, began + i, 5_000 - i as u32, i as u32));
+            let ready =
+                |at: u64, old: bool| track.points[track.points.partition_point(|point| point.at <= at) - 1].counts[usize::from(!old)].ready;
+            // All of it on an axis of 1,240 pixels, with the idle time between folded: five seconds, and one of rest on either side.
+            let pixel = (update + 1) * 7_000 / 1_240;
+            for time in (0..5_000).step_by(100) {
+                let off = |at: u64| u64::from(ready(at + time, at == 1_000).abs_diff(time as u32));
+                assert!(off(1_000) <= 2 * pixel, "{} off at {time} after {update} updates, {pixel} ms a pixel", off(1_000));
+                assert!(off(began) <= 2 * pixel, "{} off at {time} of update {update}, {pixel} ms a pixel", off(began));
+            }
+            assert!(track.points[0].at == 1_000 && track.points.len() <= MAX_POINTS, "{}", track.points.len());
+        }
+    }
+
+    #[test]
+    fn who_made_pods_go_in_one_instant_is_told_apart() {
+        let mut tracker = Tracker::default();
+        for (at, name, by) in [(5, "a", "user"), (5, "b", "replicaset-controller"), (5, "c", "user"), (6, "d", "user")] {
+            tracker.left(at, name, by);
+        }
+        let of = |at: u64, name: &str, pods: u32, by: Message| (at, name.to_string(), pods, by);
+        let (you, controller) = (msg::actor_you, Message::name("replicaset-controller"));
+        assert_eq!(tracker.track.left, [of(5, "a", 2, you()), of(5, "b", 1, controller), of(6, "d", 1, you())]);
+    }
 }

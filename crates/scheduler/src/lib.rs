@@ -111,6 +111,11 @@ pub fn score_names() -> impl Iterator<Item = (&'static str, i64)> {
 }
 
 impl Scheduler {
+    /// Number of Pod templates whose verdicts are cached, and of those that fit no node.
+    pub fn cached_templates(&self) -> (usize, usize) {
+        self.memo.cached_templates()
+    }
+
     /// Handles a watch event; returns the time of the next cycle if one has to be planned.
     pub fn observe(&mut self, event: &Event<'_>, id: EntryId, now: Time) -> Option<Time> {
         self.now = now;

@@ -69,6 +69,11 @@ impl Clone for Memo {
 }
 
 impl Memo {
+    /// Number of templates whose verdicts are cached, and of those that fit no node.
+    pub fn cached_templates(&self) -> (usize, usize) {
+        (self.classes.len(), self.classes.iter().filter(|class| class.refused.is_some()).count())
+    }
+
     /// What is known of a Pod.
     pub fn choose(&mut self, cycle: &Cycle<'_>) -> Placement {
         if !is_plain(cycle) {

@@ -459,7 +459,7 @@ mod tests {
     }
 
     fn shown<'a>(scene: &'a Scene, view: &str) -> ViewedScene<'a> {
-        ViewedScene { scene, fit: views::by_id(view).unwrap().fit, embed: false }
+        ViewedScene { scene, fit: crate::by_id(view).unwrap().fit, embed: false }
     }
 
     fn opened(of: &ViewedScene, size: (f64, f64)) -> Viewport {

@@ -1,13 +1,4 @@
-use kubectl::client::Client;
-use kubectl::failure::server_error;
-use kubectl::output::OutputFormat;
-use kubectl::parse::Args;
-use kubectl::targets::{Targets, key_of};
-use kubectl::unavailable::NO_OBJECTS;
-use kubectl::{Failure, Outcome, PendingCommand, Reads, Verb};
-use k8s_model::{Kind, schema};
-use kubectl::edit::manifest;
-use serde_json::Value;
+use k8s_model::Kind;
 use kubectl::edit::*;
 use actions::{ActionResult, Command, WaitingCommands, run};
 use k8s_model::ObjectRef;

@@ -1,10 +1,7 @@
-use controller_runtime::component::{KUBELETS, MANAGER, SCHEDULER};
-use apiserver::journal::{Entry, EntryId, Journal};
-use apiserver::FaultTarget;
-use sim_core::tree::Tree;
+use controller_runtime::component::MANAGER;
+use apiserver::journal::Entry;
 use k8s_model::time::MS;
-use k8s_model::{Duration, Kind, Object, ObjectRef, Str, Time, Uid};
-use std::collections::VecDeque;
+use k8s_model::{Kind, Object, ObjectRef};
 use controller_runtime::late::*;
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
@@ -33,8 +30,7 @@ fn awaited_writes_match_a_scan_of_the_delayed_events() {
         while sim.next_task().is_some_and(|at| at <= until) {
             sim.step();
             let Some(trouble) = &sim.informers[MANAGER].trouble else { continue };
-            let late: Vec<&Entry> =
-                trouble.streams.iter().flat_map(|s| &s.events).filter_map(|e| sim.journal().get(e.id as usize)).collect();
+            let late: Vec<&Entry> = trouble.delayed().filter_map(|id| sim.journal().get(id as usize)).collect();
             for (name, key) in
                 sim.list(Kind::ReplicaSet).flat_map(|o| ["replicaset-controller", "job-controller"].map(|n| (n, o.key())))
             {
@@ -44,7 +40,6 @@ fn awaited_writes_match_a_scan_of_the_delayed_events() {
                 assert_eq!(trouble.awaits(name, &key), seen, "{name} {key} in round {round}");
                 (waits, waits_not) = (waits + usize::from(seen), waits_not + usize::from(!seen));
             }
-            assert!(!late.is_empty() || trouble.awaited.is_empty());
         }
     }
     assert!(waits > 100 && waits_not > 100, "{waits} {waits_not}");

@@ -1,6 +1,5 @@
 //! Tests of this crate together with those below it.
 
 mod controller_runtime_late;
-mod controllers_disruption;
 mod kubelet_nodes;
 mod scheduler_memo;

@@ -57,7 +57,7 @@ fn slow(object: &Object, line: &InLine) -> Diagnosis {
 }
 
 /// A component has not received an event about it or about a related object.
-fn late(sim: &Sim, object: &Object) -> Option<Diagnosis> {
+pub fn late(sim: &Sim, object: &Object) -> Option<Diagnosis> {
     let uid = object.meta.uid;
     // Of what happened to the object itself first: that is what was asked about.
     if let Some(late) = sim.late(&|_, other| other.meta.uid == uid) {

@@ -7,7 +7,7 @@ mod batch;
 mod config;
 mod finding;
 mod gateway;
-mod held_up;
+pub mod held_up;
 mod ingress;
 mod namespace;
 mod network;

@@ -1,6 +1,4 @@
-use apiserver::journal::{Actor, Op};
-use cluster::sim::{Sim, Task};
-use apiserver::{Delete, Origin};
+use cluster::sim::Sim;
 use apiserver::why::Why;
 use k8s_model::time::SECOND;
 use k8s_model::{Kind, Time};

@@ -1,8 +1,5 @@
-use apiserver::journal::{Actor, Entries, Entry, Record};
+use apiserver::journal::{Entries, Record};
 use cluster::sim::Sim;
-use apiserver::why::Why;
-use k8s_model::{Kind, Time};
-use std::ops::Range;
 use cluster::forget::*;
 use k8s_model::time::SECOND;
 use controller_runtime::cluster::ClusterConfig;

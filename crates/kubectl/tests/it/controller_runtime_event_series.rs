@@ -1,11 +1,7 @@
-use controller_runtime::events::{EventRecorder, SCHEDULER, new_event};
 use apiserver::journal::Actor;
-use apiserver::{ApiServer, Origin};
-use sim_core::table::hash;
-use apiserver::why::Why;
-use k8s_model::event::{EventSeries, MicroTime};
+use apiserver::Origin;
 use k8s_model::time::SECOND;
-use k8s_model::{Body, Object, ObjectMeta, Str, Time, Uid};
+use k8s_model::{Body, Object, Str, Time, Uid};
 use std::rc::Rc;
 use controller_runtime::event_series::*;
 use k8s_model::Kind;

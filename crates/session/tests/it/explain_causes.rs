@@ -1,8 +1,5 @@
-use k8s_model::workload::StatefulSet;
-use k8s_model::{Body, Kind, Object, OwnerReference};
 use apiserver::Why;
-use cluster::fault::Fault;
-use apiserver::journal::{Entry, EntryId, Journal, Op, Record};
+use apiserver::journal::{Entry, EntryId, Op};
 use explain::causes::*;
 use session::State;
 use session::console::ConsoleMsg;
@@ -21,7 +18,7 @@ fn a_pod_of_a_statefulset_follows_from_the_removal_of_the_one_before() {
             journal.iter().rposition(|e| matches!(e.why, Why::MissingOrdinal { .. }) && e.key().is_some_and(|key| key.name == name));
         let cause = cause(journal, at.expect("it was made") as EntryId, &mut 5_000).expect("a cause");
         let (op, object) = journal.get(cause as usize).and_then(Entry::write).expect("a write");
-        (op, object.meta.name.to_string(), ready(object))
+        (op, object.meta.name.to_string(), object.pod().is_some_and(|pod| pod.is_ready()))
     };
     assert_eq!(made("web-0").0, Op::Deleted);
     assert_eq!(made("web-0").1, "web-0");

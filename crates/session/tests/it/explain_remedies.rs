@@ -1,9 +1,6 @@
 use k8s_model::node::Node;
-use k8s_model::pod::{Pod, image_parts};
-use k8s_model::{Body, Kind, Object, Str};
-use cluster::Sim;
-use kubelet::{Probed, can_be_pulled};
-use i18n::{Message, msg};
+use k8s_model::pod::Pod;
+use i18n::msg;
 use explain::remedies::*;
 use k8s_model::Kind;
 use session::Msg;
@@ -120,18 +117,4 @@ fn every_loop_of_the_ring_but_a_kubelet_can_be_slowed_and_is_at_full_speed_again
         }
         assert_eq!(offer(&state), Some(slows));
     }
-}
-
-#[test]
-fn a_remedy_of_the_headline_is_not_offered_twice() {
-    let told = |count, helps: &[bool], headline| {
-        let (title, others) = explain::remedies::offered(count, helps, false, headline);
-        (title.map(|title| title.english()), others)
-    };
-    assert_eq!(told(0, &[], None), (None, vec![]));
-    assert_eq!(told(2, &[], Some(0)), (Some("Suggested fixes".into()), vec![1]));
-    assert_eq!(told(1, &[true], Some(0)), (None, vec![]));
-    assert_eq!(told(3, &[true, false, true], Some(0)), (Some("Also tried on a copy of the cluster, and helps".into()), vec![2]));
-    assert_eq!(told(1, &[true], None), (Some("Tried on a copy of the cluster: it helps".into()), vec![0]));
-    assert_eq!(told(1, &[false], None), (Some("Tried on a copy of the cluster: none of the known fixes helps".into()), vec![]));
 }

@@ -1,10 +1,5 @@
-use explain::effect::effect;
-use explain::words;
-use k8s_model::{Body, Kind, Object, ObjectRef, Uid};
-use apiserver::Why;
-use apiserver::journal::{Entry, Journal, Op, Record};
-use i18n::Message;
-use std::collections::VecDeque;
+use k8s_model::{Kind, ObjectRef};
+use apiserver::journal::Entry;
 use explain::replaced::*;
 use session::State;
 use session::console::ConsoleMsg;

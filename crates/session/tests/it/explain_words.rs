@@ -1,19 +1,8 @@
 use explain::effect::effect;
-use explain::why;
-use explain::why::Row;
-use k8s_model::{Kind, Object, ObjectRef};
-use apiserver::Why;
-use cluster::fault::{Fault, NodeFault};
-use apiserver::journal::{Entry, EntryId, Journal, Op, Record};
-use controller_runtime::late::DelayLog;
-use apiserver::StatusReason;
-use explain::causes::cause;
-use i18n::format::count;
-use i18n::{Message, msg};
+use k8s_model::Kind;
+use apiserver::journal::{Op, Record};
 use projection::adapt::status;
-use projection::changes::{ChangedField, fields};
-use projection::marks::{LANES, Mark, OTHERS};
-use projection::model::PodState;
+use projection::changes::fields;
 use explain::words::*;
 
 #[test]
@@ -49,16 +38,6 @@ fn a_mark_of_the_user_tells_of_commands_and_leads_to_what_they_wrote() {
     assert_eq!(object.map(|key| (key.kind, key.name.to_string())), Some((Kind::Deployment, "nginx-deployment".into())));
     state.update(ConsoleMsg::Enter(format!("kubectl label {name} a=b")));
     assert!(told(&state).0.contains("1 more"), "{}", told(&state).0);
-}
-
-#[test]
-fn a_short_effect_shortens_the_name() {
-    let scaled = |name: &str| in_short(&msg::effect_scaled(name, "3 → 2")).english();
-    assert_eq!(scaled("nginx-deployment-6c5f67b5f7"), "…6c5f67b5f7 scaled 3 → 2");
-    assert_eq!(scaled("a-very-long-database-0"), "…database-0 scaled 3 → 2");
-    assert_eq!(scaled("web-0"), "web-0 scaled 3 → 2");
-    assert_eq!(scaled("my-storage-class"), "my-storage-class scaled 3 → 2");
-    assert_eq!(scaled("web-6c5f67b5f7-x2k8p"), "…x2k8p scaled 3 → 2");
 }
 
 #[test]

@@ -1,11 +1,6 @@
-use k8s_model::{Body, Kind, Object, ObjectRef};
-use cluster::Sim;
-use explain::evidence::{facts, standing_pill};
-use explain::standing;
-use explain::waits::Health;
-use explain::why::Row;
+use k8s_model::ObjectRef;
+use explain::evidence::facts;
 use explain::words;
-use i18n::{Message, msg};
 use views::card::*;
 use k8s_model::Kind;
 use session::State;

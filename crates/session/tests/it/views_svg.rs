@@ -1,13 +1,10 @@
-use views::svg::paper::{PLAIN, Paper, SMALL, escape, outline, ui};
-use i18n::format::Px;
+//! Each diagram as SVG, of objects that a small cluster has.
+
 use i18n::{Catalogue, Message};
-use views::shape::{CardBody, Edge, Item, Label, Look, Port, Rect, Scene};
-use views::variant;
+use views::shape::{CardBody, Rect, Scene};
 use std::fmt::Write as _;
 use std::rc::Rc;
 use views::svg::style::Style;
-//! Each diagram as SVG, of objects that a small cluster has.
-
 use views::svg::*;
 use projection::model::{Id, Pod, PodBlock, PodState};
 use views::shape::{Cells, Line};

@@ -10,15 +10,15 @@ use crate::shape::{CardBody, Label, Line, Rect, Scene};
 use std::f64::consts::TAU;
 
 /// Radius of a loop, and of the chosen one.
-pub(super) const SMALL: f64 = 28.0;
-pub(super) const BIG: f64 = 40.0;
+pub const SMALL: f64 = 28.0;
+pub const BIG: f64 = 40.0;
 /// Width of a loop with its name, and the room that a ring on a usual stage gives it.
 pub(super) const NAMED: f64 = 132.0;
 /// A letter of its name, and how much further off a name stands that would touch another.
-pub(super) const LETTER: f64 = 6.6;
-pub(super) const FAR: f64 = 16.0;
+pub const LETTER: f64 = 6.6;
+pub const FAR: f64 = 16.0;
 /// A letter of what it wrote.
-pub(super) const ACT: f64 = 5.8;
+pub const ACT: f64 = 5.8;
 pub(super) const CLOSE: f64 = 108.0;
 /// The stage that has room for ring and panel beside each other.
 pub(super) const BESIDE: (f64, f64) = (780.0, 576.0);
@@ -27,19 +27,19 @@ pub(super) const CHIP: f64 = 76.0;
 pub(super) const TIGHT: f64 = 68.0;
 /// A frame lower than this has smaller loops, and the code beside the steps; below the next it has lines alone.
 pub(super) const LOW: f64 = 560.0;
-pub(super) const LOWEST: f64 = 440.0;
+pub const LOWEST: f64 = 440.0;
 /// Height of a loop in a low frame with a name of one line or two, and how wide it is for one.
 pub(super) const SHORT: (f64, f64) = (54.0, 66.0);
 pub(super) const ONE_LINE: f64 = 100.0;
 /// The steps, where the code stands beside them.
 pub(super) const STEPS: f64 = 230.0;
 /// A loop in a list: its height, a letter, its icon, and the least between two.
-pub(super) const LIST: f64 = 20.0;
+pub const LIST: f64 = 20.0;
 pub(super) const LIST_LETTER: f64 = 6.1;
 pub(super) const LIST_ICON: f64 = 18.0;
-pub(super) const LIST_GAP: f64 = 8.0;
+pub const LIST_GAP: f64 = 8.0;
 /// The least between a circle in a row and the bar of the store.
-pub(super) const ARROW: f64 = 20.0;
+pub const ARROW: f64 = 20.0;
 /// Height of name and queue.
 pub(super) const NAME: f64 = 34.0;
 

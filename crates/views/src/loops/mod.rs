@@ -1,9 +1,9 @@
 //! The control plane at work: the ring of loops, their queues, and the last pass of the chosen one.
 
-mod layout;
+pub mod layout;
 pub mod model;
-mod pass;
-mod read;
+pub mod pass;
+pub mod read;
 
 
 pub use read::read;

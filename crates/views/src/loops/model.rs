@@ -206,7 +206,7 @@ impl Pass {
 }
 
 /// What a pass wrote, beside its loop.
-pub(super) fn written(pass: &Pass) -> Message {
+pub fn written(pass: &Pass) -> Message {
     match &pass.act {
         Some((act, 1)) => act.message(),
         Some((act, times)) => msg::act_times(act.message(), times),

@@ -261,7 +261,7 @@ pub(super) fn full_name(key: &ObjectRef) -> String {
 }
 
 /// What an entry did, as the request that it was.
-pub(super) fn act(entry: &Entry) -> PassRequest {
+pub fn act(entry: &Entry) -> PassRequest {
     match &entry.record {
         Record::Command(_) | Record::Forgotten => PassRequest::Command,
         Record::Refused(refused) => PassRequest::Rejected(refused.key.kind),

@@ -113,7 +113,7 @@ pub fn read(sim: &Sim, chosen: Option<&str>) -> Loops {
 }
 
 /// What there is to say of a pass that takes time, before it ends.
-pub(super) fn ahead() -> Vec<PassStep> {
+pub fn ahead() -> Vec<PassStep> {
     vec![
         (PassPhase::Observe, vec![(msg::ahead_reads(), msg::ahead_at_end())]),
         (PassPhase::Diff, vec![(msg::ahead_compares(), msg::ahead_after())]),

@@ -100,7 +100,7 @@ pub(super) fn unlisted(model: &Model, service: &Service) -> usize {
 }
 
 /// The endpoints that are drawn, and Pods that are to become some in their places: the one that is followed is never cut off.
-pub(super) fn drawn(model: &Model, service: &Service, follows: Option<&str>) -> (Vec<Endpoint>, usize) {
+pub fn drawn(model: &Model, service: &Service, follows: Option<&str>) -> (Vec<Endpoint>, usize) {
     let many = service.endpoints.len() > MOST;
     let mut shown = if many { newcomers(model, service) } else { awaited(model, service) };
     let mut all = service.endpoints.len() + if many { unlisted(model, service).max(shown.len()) } else { shown.len() };
@@ -132,7 +132,7 @@ pub(super) fn drawn(model: &Model, service: &Service, follows: Option<&str>) -> 
 ///
 /// Each row is for one class of endpoints and, by name, for a part of it: it keeps its Pod as long as the Pod exists in
 /// that class, and no other row moves when it takes the next. Rows of empty classes go to endpoints with traffic.
-pub(super) fn telling(endpoints: &[Endpoint]) -> Vec<Endpoint> {
+pub fn telling(endpoints: &[Endpoint]) -> Vec<Endpoint> {
     let family = |one: &Endpoint| one.pod.rfind('-').map_or(0, |at| at + 1);
     // Endpoints are sorted by name: those of one owner stand together.
     let mut families: Vec<&[Endpoint]> = endpoints.chunk_by(|a, b| a.pod[..family(a)] == b.pod[..family(b)]).collect();

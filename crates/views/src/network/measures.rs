@@ -36,14 +36,14 @@ pub(super) const TIGHT_WAY: Way = [172.0, 34.0, 212.0, 38.0, 152.0];
 /// Height of a card's head, of a table's head, of a row.
 pub(super) const HEAD: f64 = 52.0;
 pub(super) const TABLE: f64 = 28.0;
-pub(super) const ROW: f64 = 40.0;
+pub const ROW: f64 = 40.0;
 /// Up to this width, and in a low frame, tables are short and have no terminal above them.
 pub const NARROW: f64 = 619.0;
 /// A card narrower than this leaves out what tells least.
 pub(super) const SHORT: f64 = 300.0;
 /// From this width on a small frame has two columns.
-pub(super) const PAIR: f64 = 440.0;
+pub const PAIR: f64 = 440.0;
 /// More endpoints than this are counted, not drawn.
-pub(super) const MOST: usize = 8;
+pub const MOST: usize = 8;
 /// So many Pods of an owner are looked through for those that are no endpoints yet.
 pub(super) const LOOKED: usize = 200;

@@ -3,17 +3,17 @@
 //! At most two bands, the selected Service (or the one behind the selected Pod) first; the others stand as cards below.
 //! Rows of DNS, of the EndpointSlice and the Pods share one height, so that what is derived from what is a straight line.
 
-mod endpoints;
+pub mod endpoints;
 mod fronts;
 mod headless;
-mod layout;
-mod measures;
+pub mod layout;
+pub mod measures;
 mod narrow;
 mod parts;
 mod policies;
 mod read;
 mod virtual_ip;
-mod words;
+pub mod words;
 
 
 pub use layout::layout;

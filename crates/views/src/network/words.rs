@@ -35,7 +35,7 @@ pub(super) fn host(endpoint: &Endpoint) -> String {
 }
 
 /// What is said of the Pods that are not drawn: how many they are, and how many of them are in each state.
-pub(super) fn rest(service: &Service, shown: &[Endpoint], more: usize) -> Vec<Message> {
+pub fn rest(service: &Service, shown: &[Endpoint], more: usize) -> Vec<Message> {
     let left = |is: fn(&Endpoint) -> bool| {
         service.endpoints.iter().filter(|one| is(one)).count() - shown.iter().filter(|one| !one.address.is_empty() && is(one)).count()
     };

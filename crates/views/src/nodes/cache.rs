@@ -8,11 +8,11 @@ use std::rc::Rc;
 
 /// The Pods on a node, and from which on they are ready ones of an older revision.
 #[derive(Debug, Default)]
-pub(super) struct PodsOnNode {
-    pub(super) pods: PodBlock,
-    pub(super) old: usize,
+pub struct PodsOnNode {
+    pub pods: PodBlock,
+    pub old: usize,
     /// Of named Pods, whether each is of an older revision.
-    pub(super) older: Vec<bool>,
+    pub older: Vec<bool>,
     /// Those that have not ended: how many they are, and what they ask for of CPU and memory.
     pub(super) live: usize,
     pub(super) cpu: u64,
@@ -22,7 +22,7 @@ pub(super) struct PodsOnNode {
 pub(super) type ByNode<'a> = BTreeMap<&'a str, Rc<PodsOnNode>>;
 
 impl PodsOnNode {
-    pub(super) fn new(pods: PodBlock, old: usize) -> PodsOnNode {
+    pub fn new(pods: PodBlock, old: usize) -> PodsOnNode {
         let mut on = PodsOnNode { pods, old, ..PodsOnNode::default() };
         for pod in on.pods.iter().filter(|pod| !pod.ended) {
             (on.live, on.cpu, on.memory) = (on.live + 1, on.cpu + pod.cpu, on.memory + pod.memory);
@@ -55,14 +55,14 @@ pub struct LayoutCache {
 
 /// Why no node takes a Pod: each reason with its number of nodes, as it was when the scheduler last said so.
 #[derive(Debug, Default)]
-pub(super) struct Unschedulable {
+pub struct Unschedulable {
     /// Of which Pod, in which epoch, and what the scheduler has said of it then.
     subject: (String, u64, String),
     pub(super) reasons: Vec<(usize, Message)>,
 }
 
 impl Unschedulable {
-    pub(super) fn of(&mut self, pod: &Pod, epoch: u64, ask: &dyn Fn() -> Vec<(usize, Message)>) {
+    pub fn of(&mut self, pod: &Pod, epoch: u64, ask: &dyn Fn() -> Vec<(usize, Message)>) {
         let subject = (pod.id.uid.clone(), epoch, pod.unscheduled.clone());
         if self.subject != subject {
             self.reasons = if subject.2.is_empty() { Vec::new() } else { ask() };
@@ -181,7 +181,7 @@ pub(super) fn by_node<'a>(model: &'a Model, dense: bool, cache: &mut LayoutCache
 }
 
 /// Pods of a node in their order; each with whether it is of an older revision.
-pub(super) fn arrange(mut pods: Vec<(bool, &Rc<Pod>)>, dense: bool) -> PodsOnNode {
+pub fn arrange(mut pods: Vec<(bool, &Rc<Pod>)>, dense: bool) -> PodsOnNode {
     if !dense {
         k8s_model::sort::sort_by(&mut pods, |(_, a), (_, b)| natural(&a.id.name, &b.id.name));
         let older = pods.iter().map(|(old, _)| *old).collect();

@@ -1,10 +1,10 @@
 //! Where the Pods are: a card per Node with its requests, and the tray of unscheduled Pods.
 
-mod cache;
-mod layout;
+pub mod cache;
+pub mod layout;
 mod read;
-mod tray;
-mod words;
+pub mod tray;
+pub mod words;
 
 
 use cache::by_node;

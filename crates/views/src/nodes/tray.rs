@@ -69,7 +69,7 @@ pub(super) fn tray(
 }
 
 /// Why a node does not accept a Pod, as far as its state and free resources tell.
-pub(super) fn refuses(node: &Node, on: &PodsOnNode, pod: &Pod) -> Option<[Message; 3]> {
+pub fn refuses(node: &Node, on: &PodsOnNode, pod: &Pod) -> Option<[Message; 3]> {
     let (cpu, memory, pods) = (node.cpu.saturating_sub(on.cpu), node.memory.saturating_sub(on.memory), on.live as u64);
     let (why, detail) = match () {
         () if !node.ready => (msg::refusal_taint("node.kubernetes.io/unreachable"), Message::default()),

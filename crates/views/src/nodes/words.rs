@@ -4,12 +4,12 @@ use k8s_model::quantity::Quantity;
 use projection::model::Pod;
 
 /// CPU as kubectl prints it: `50m`, `4`.
-pub(super) fn cores(milli: u64) -> String {
+pub fn cores(milli: u64) -> String {
     Quantity::millis(milli as i64).to_string()
 }
 
 /// Memory as kubectl prints it: `64Mi`, `8Gi`.
-pub(super) fn memory(bytes: u64) -> String {
+pub fn memory(bytes: u64) -> String {
     Quantity::bytes(bytes as i64).to_string()
 }
 
@@ -27,7 +27,7 @@ pub(super) fn short(pod: &Pod, most: usize) -> String {
 
 /// What tells a workload from the others within so many letters: its name, what is left of it without the words that it shares at
 /// either end, the beginning of that, the initials of its words, or the beginning and the end.
-pub(super) fn mark(family: &str, all: &[&str], most: usize) -> String {
+pub fn mark(family: &str, all: &[&str], most: usize) -> String {
     let words = |name: &str| name.split('-').map(str::to_string).collect::<Vec<_>>();
     let own = words(family);
     if family.len() <= most {

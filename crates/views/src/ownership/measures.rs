@@ -86,7 +86,7 @@ pub(super) const DENSE: usize = 200;
 /// So far below the top of a block its owner stands at most.
 pub(super) const HIGH: f64 = 140.0;
 /// The smallest scale at which a stage shows this diagram.
-pub(super) const LEAST: f64 = 0.9;
+pub const LEAST: f64 = 0.9;
 /// Blocks of more Pods stand beside each other, each below its ReplicaSet: one below the other, the newest would be out of sight.
 pub(super) const BESIDE: usize = 400;
 /// Of more, cells are as small as they may be.

@@ -6,7 +6,7 @@ mod cards;
 mod groups;
 mod layout;
 mod leaves;
-mod measures;
+pub mod measures;
 mod narrow;
 mod overview;
 mod read;

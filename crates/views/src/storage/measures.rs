@@ -4,10 +4,10 @@ use crate::variant;
 
 /// How the columns stand: where the first begins, their width, and from one to the next.
 #[derive(Clone, Copy)]
-pub(super) struct Across {
+pub struct Across {
     pub(super) left: f64,
-    pub(super) column: f64,
-    pub(super) pitch: f64,
+    pub column: f64,
+    pub pitch: f64,
     /// Whether rows are named at the left.
     pub(super) named: bool,
     /// Whether StorageClasses stand at the right, not in a line at the foot.
@@ -37,21 +37,21 @@ impl Across {
     }
 }
 
-pub(super) const WIDE: Across = Across { left: 88.0, column: 172.0, pitch: 188.0, named: true, aside: true };
+pub const WIDE: Across = Across { left: 88.0, column: 172.0, pitch: 188.0, named: true, aside: true };
 /// Three columns fit beside a manifest on a small screen, with letters as large as anywhere.
-pub(super) const CLOSE: Across = Across { left: 76.0, column: 172.0, pitch: 184.0, named: true, aside: false };
+pub const CLOSE: Across = Across { left: 76.0, column: 172.0, pitch: 184.0, named: true, aside: false };
 /// A phone: the rows speak for themselves, their names and the room for them go. Of more than two columns, three fit.
 pub(super) const NARROW: Across = Across { left: 16.0, column: 171.0, pitch: 187.0, named: false, aside: false };
-pub(super) const THREE: Across = Across { left: 16.0, column: 114.0, pitch: 122.0, named: false, aside: false };
+pub const THREE: Across = Across { left: 16.0, column: 114.0, pitch: 122.0, named: false, aside: false };
 /// Between columns that are narrower than usual, and right of the last.
 const GAP: f64 = 10.0;
 const EDGE: f64 = 16.0;
 /// What three columns with all beside them need.
-pub(super) const ROOM: f64 = 800.0;
+pub const ROOM: f64 = 800.0;
 
 /// How the rows stand, from the top: one struct for each height of the stage.
 #[derive(Clone, Copy)]
-pub(super) struct Down {
+pub struct Down {
     /// The room over the first bar and below all.
     pub(super) top: f64,
     pub(super) margin: f64,
@@ -67,7 +67,7 @@ pub(super) struct Down {
     pub(super) chip: f64,
     pub(super) via: f64,
     /// The heights of the rows, and what is between them.
-    pub(super) pod: f64,
+    pub pod: f64,
     pub(super) claim: f64,
     pub(super) volume: f64,
     pub(super) gaps: (f64, f64),
@@ -136,11 +136,11 @@ pub(super) const FLAT: Down = Down {
     note: 2.0,
 };
 /// In columns so narrow that the word of a Pod's state may take two lines.
-pub(super) const FLAT_THREE: Down = Down { pod: 46.0, ..FLAT };
+pub const FLAT_THREE: Down = Down { pod: 46.0, ..FLAT };
 /// The height of a stage that shows one set of three columns in usual measures, over its controls.
 pub(super) const TALL: f64 = 612.0;
 /// A stage lower than this cuts the volumes of two columns in low measures, over its controls.
-pub(super) const FLAT_BELOW: f64 = 466.0;
+pub const FLAT_BELOW: f64 = 466.0;
 /// So many columns a bar has room for before they are there: it does not grow with each Pod that comes.
 pub(super) const COMING: usize = 3;
 

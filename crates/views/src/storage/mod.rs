@@ -1,7 +1,7 @@
 //! Where the data is: a column per ordinal with Pod, claim and volume; the class that provisioned them.
 
-mod layout;
-mod measures;
+pub mod layout;
+pub mod measures;
 mod mounts;
 mod read;
 mod words;

@@ -8,8 +8,8 @@ mod chart;
 mod controllers;
 pub mod film;
 mod loops;
-mod paper;
-mod style;
+pub mod paper;
+pub mod style;
 
 use self::paper::{PLAIN, Paper, SMALL, escape, outline, ui};
 use i18n::format::Px;
@@ -37,7 +37,7 @@ pub struct Pieces {
 }
 
 /// Items in one part.
-const ITEMS_PER_PIECE: usize = 24;
+pub const ITEMS_PER_PIECE: usize = 24;
 
 /// The end of a picture.
 pub const TAIL: &str = "</svg>";

@@ -18,7 +18,7 @@ pub(super) struct Font {
 }
 
 /// Text of the page.
-pub(super) const fn ui(size: f64, colour: &'static str) -> Font {
+pub const fn ui(size: f64, colour: &'static str) -> Font {
     Font { size, weight: 400, mono: false, struck: false, colour }
 }
 
@@ -82,20 +82,20 @@ impl Font {
 /// The name of a card: monospaced, half bold.
 pub(super) const NAME: Font = mono(12.0, "text").semi();
 /// What stands over or under it.
-pub(super) const SMALL: Font = ui(11.0, "text-3");
+pub const SMALL: Font = ui(11.0, "text-3");
 
 /// The outline of a rectangle: colour, width and dashes.
 pub(super) type Outline = (&'static str, f64, &'static str);
 
-pub(super) const PLAIN: Outline = ("border", 1.0, "");
+pub const PLAIN: Outline = ("border", 1.0, "");
 
 /// The outline of something that may be chosen.
-pub(super) fn outline(chosen: bool, plain: Outline) -> Outline {
+pub fn outline(chosen: bool, plain: Outline) -> Outline {
     if chosen { ("accent", 2.0, "") } else { plain }
 }
 
 /// A part of a picture while it is written. Places are those of the item that is drawn.
-pub(super) struct Paper {
+pub struct Paper {
     pub(super) style: Style,
     words: Rc<Catalogue>,
     /// Icons that are used.
@@ -104,7 +104,7 @@ pub(super) struct Paper {
 }
 
 /// Text as markup has it.
-pub(super) fn escape(text: &str, out: &mut String) {
+pub fn escape(text: &str, out: &mut String) {
     for letter in text.chars() {
         match letter {
             '<' => out.push_str("&lt;"),
