@@ -16,8 +16,8 @@ const [WIDTH, HEIGHT, QUALITY] = [640, 400, 0.72];
 const [SHOWN_WIDTH, SHOWN_HEIGHT] = [480, 300];
 
 // In the order of the page.
-const lessons = [...read('src/lesson/library.rs').matchAll(/name: "([\w-]+)"/g)].map((found) => found[1]);
-const catalogue = (lang) => Object.fromEntries(read(`src/i18n/${lang}.txt`).split('\n').filter((line) => line.includes(' = ')).map((line) => line.split(/ = (.*)/)));
+const lessons = [...read('crates/lesson/src/library.rs').matchAll(/name: "([\w-]+)"/g)].map((found) => found[1]);
+const catalogue = (lang) => Object.fromEntries(read(`crates/i18n/src/${lang}.txt`).split('\n').filter((line) => line.includes(' = ')).map((line) => line.split(/ = (.*)/)));
 const many = (count, word) => `${count} ${word}${count > 1 ? 's' : ''}`;
 /** What the two documents say around lessons and examples. */
 const tongues = {
@@ -37,7 +37,7 @@ const tongues = {
   },
 };
 const pattern = /title: \|\| (?:Message::name\("([^"]+)"\)|msg::(\w+)\(\)),[^]*?include_str!\("examples\/([\w-]+)\.yaml"\),\s*view: "(\w+)"/g;
-const examples = [...read('src/session/examples.rs').matchAll(pattern)].map(([, name, id, file, view]) => ({ title: (lang) => name ?? tongues[lang].names[id], file, view }));
+const examples = [...read('crates/session/src/examples.rs').matchAll(pattern)].map(([, name, id, file, view]) => ({ title: (lang) => name ?? tongues[lang].names[id], file, view }));
 // What is done to an example before its picture is taken, and so many steps of control loops after it.
 const done = { rollout: ['set image deployment/nginx nginx=nginx:1.27', 22], policy: ['label pod client role=guest', 3], autoscaler: ['get hpa', 0] };
 
@@ -101,7 +101,7 @@ for (const [lang, tongue] of Object.entries(tongues)) {
   }
   parts.push(tongue.examples);
   for (const { title, file, view } of examples) {
-    const manifest = read(`src/session/examples/${file}.yaml`);
+    const manifest = read(`crates/session/src/examples/${file}.yaml`);
     const hash = `#pako:${deflateSync(JSON.stringify({ v: 1, manifest, view }), { level: 9 }).toString('base64url')}`;
     await picture(`example-${file}`, lang, `&view=${view}&t=20&autoplay=0${hash}`, async (page) => {
       await page.waitForFunction(() => window.loopscope.now() >= 19.9);

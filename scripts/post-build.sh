@@ -16,9 +16,9 @@ if [ -f target/editor/single.js ]; then
 else
   echo '// Not built: see scripts/editor.mjs.' > "$dir/single.js"
 fi
-{ printf 'window.loopscopeCatalogue = `'; quoted src/i18n/zh.txt; printf '`;\n'; } > "$dir/zh.js"
-{ printf 'window.loopscopeExplain = `'; quoted src/api/openapi.txt src/api/descriptions.txt; printf '`;\nwindow.loopscopePublished = `'
-  quoted src/kubectl/published/gateway-api.yaml; printf '`;\n'; } > "$dir/explain.js"
+{ printf 'window.loopscopeCatalogue = `'; quoted crates/i18n/src/zh.txt; printf '`;\n'; } > "$dir/zh.js"
+{ printf 'window.loopscopeExplain = `'; quoted crates/k8s-model/src/openapi.txt crates/k8s-model/src/descriptions.txt; printf '`;\nwindow.loopscopePublished = `'
+  quoted crates/kubectl/src/published/gateway-api.yaml; printf '`;\n'; } > "$dir/explain.js"
 # The lessons: as files to learn from, and as scripts, which a frame of another site may load.
 mkdir -p "$dir/lessons"
 for lesson in static/lessons/*.yaml; do

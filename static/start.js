@@ -9,7 +9,7 @@
   var base = new URL('.', document.currentScript.src || location.href).href;
 
   // What is said before the page can speak for itself, or after it has stopped, by the language of the document. The catalogues of all
-  // else are in src/i18n.
+  // else are in crates/i18n.
   var catalogues = { zh: {
     what: 'Loopscope 在浏览器里运行 Kubernetes 的控制回路：粘贴清单，改动一处，看每个控制回路如何调谐。',
     starting: '正在启动模拟器…',

@@ -79,7 +79,7 @@ fn without_a_file_lesson_check_is_refused() {
 
 #[test]
 fn a_picture_is_drawn_and_each_still_is_a_file() {
-    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/src/session/examples/deployment.yaml");
+    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/crates/session/src/examples/deployment.yaml");
     let output = run(&["picture", manifest, "--view", "nodes", "--size", "720x420"]);
     let picture = printed(&output);
     assert!(output.status.success() && picture.starts_with("<svg ") && picture.trim_end().ends_with("</svg>"), "{output:?}");

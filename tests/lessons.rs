@@ -87,7 +87,7 @@ fn the_library_lists_every_lesson_by_its_title() {
     listed.sort_unstable();
     let files = lessons();
     assert_eq!(listed, files.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>());
-    let zh = Catalogue::read(&fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/i18n/zh.txt")).unwrap());
+    let zh = Catalogue::read(&fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/i18n/src/zh.txt")).unwrap());
     for (name, text) in files {
         let (lesson, entry) = (parse(&text).unwrap(), library::named(&name).unwrap());
         assert_eq!(lesson.title.plain(Tongue::English), (entry.title)().english(), "{name}");

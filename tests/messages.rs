@@ -22,16 +22,16 @@ const NAMES: [&str; 12] = [
 ];
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+    Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
 }
 
 fn chinese() -> Catalogue {
-    Catalogue::read(&fs::read_to_string(root().join("i18n/zh.txt")).unwrap())
+    Catalogue::read(&fs::read_to_string(root().join("crates/i18n/src/zh.txt")).unwrap())
 }
 
 /// The messages of a catalogue in their order: id and text.
 fn messages() -> Vec<(String, String)> {
-    let text = fs::read_to_string(root().join("i18n/en.txt")).unwrap();
+    let text = fs::read_to_string(root().join("crates/i18n/src/en.txt")).unwrap();
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     lines.filter_map(|line| line.split_once(" = ")).map(|(id, text)| (id.into(), text.into())).collect()
 }
@@ -99,7 +99,7 @@ fn every_message_without_arguments_is_said_in_both_languages() {
 
 #[test]
 fn a_catalogue_of_another_version_is_not_used() {
-    let text = fs::read_to_string(root().join("i18n/zh.txt")).unwrap();
+    let text = fs::read_to_string(root().join("crates/i18n/src/zh.txt")).unwrap();
     assert_ne!(Catalogue::read(&text), Catalogue::ENGLISH);
     let line = text.lines().find(|line| line.starts_with("net_none")).unwrap();
     assert_eq!(Catalogue::read(&text.replace(&format!("{line}\n"), "")), Catalogue::ENGLISH);
@@ -127,7 +127,9 @@ fn sources(folder: &Path, found: &mut String) {
 #[test]
 fn every_message_is_used() {
     let mut all = String::new();
-    sources(&root(), &mut all);
+    for folder in ["src", "crates"] {
+        sources(&root().join(folder), &mut all);
+    }
     let unused: Vec<String> = messages().into_iter().map(|(id, _)| id).filter(|id| !all.contains(&format!("msg::{id}"))).collect();
     assert_eq!(unused, Vec::<String>::new());
 }
@@ -150,6 +152,6 @@ fn the_document_says_what_the_page_is_as_the_catalogues_do() {
         let line = text.lines().find_map(|line| line.strip_prefix("help_what = ")).unwrap();
         line.to_string()
     };
-    assert!(file("index.html").contains(&format!(r#"<p id="boot-what" elementtiming="what">{}</p>"#, what("src/i18n/en.txt"))));
-    assert!(file("static/start.js").contains(&format!("what: '{}'", what("src/i18n/zh.txt"))));
+    assert!(file("index.html").contains(&format!(r#"<p id="boot-what" elementtiming="what">{}</p>"#, what("crates/i18n/src/en.txt"))));
+    assert!(file("static/start.js").contains(&format!("what: '{}'", what("crates/i18n/src/zh.txt"))));
 }

@@ -73,7 +73,7 @@ for (const folder of ['', 'zh/']) {
     const gallery = read(`${folder}gallery.md`);
     const pictures = [...gallery.matchAll(/<img src="([^"]+)"[^>]*>/g)];
     for (const lesson of lessons) expect(gallery).toContain(`../index.html?lesson=${lesson}`);
-    expect(pictures.length).toBeGreaterThanOrEqual(lessons.length + readdirSync('src/session/examples').length);
+    expect(pictures.length).toBeGreaterThanOrEqual(lessons.length + readdirSync('crates/session/src/examples').length);
     for (const [tag, file] of pictures) {
       expect(tag).toMatch(/loading="lazy"/);
       expect(tag).toMatch(/ width="\d+" height="\d+"/);

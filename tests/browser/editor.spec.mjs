@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { paste } from './clipboard.mjs';
 import { frames, isProblem, settled } from './wait.mjs';
 
-const example = (name) => readFileSync(new URL(`../../src/session/examples/${name}.yaml`, import.meta.url), 'utf8');
+const example = (name) => readFileSync(new URL(`../../crates/session/src/examples/${name}.yaml`, import.meta.url), 'utf8');
 const box = (page) => page.getByRole('textbox', { name: /Manifest/ });
 const text = (page) => page.evaluate(() => window.loopscope.manifest());
 const pods = (page) => page.locator('.item[data-kind="Pod"]:not(.ghost)');

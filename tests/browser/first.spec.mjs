@@ -7,7 +7,7 @@ import { frames, isProblem, settled } from './wait.mjs';
 // A first visit: the other tests are those of a reader who has closed the suggestions.
 test.use({ storageState: { cookies: [], origins: [] } });
 
-const example = (name) => readFileSync(new URL(`../../src/session/examples/${name}.yaml`, import.meta.url), 'utf8');
+const example = (name) => readFileSync(new URL(`../../crates/session/src/examples/${name}.yaml`, import.meta.url), 'utf8');
 const pods = (page) => page.locator('.item[data-kind="Pod"]:not(.ghost)');
 const offers = (page) => page.locator('.offers > div');
 const kubectl = (page, line) => page.evaluate((line) => window.loopscope.kubectl(line), line);

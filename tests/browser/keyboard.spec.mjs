@@ -3,7 +3,7 @@ import { expect, test } from '@playwright/test';
 import { readFileSync } from 'node:fs';
 import { reach, settled } from './wait.mjs';
 
-const example = (name) => readFileSync(new URL(`../../src/session/examples/${name}.yaml`, import.meta.url), 'utf8');
+const example = (name) => readFileSync(new URL(`../../crates/session/src/examples/${name}.yaml`, import.meta.url), 'utf8');
 const focused = (page, what) => page.evaluate((what) => document.activeElement?.closest(what) !== null && document.activeElement !== document.body, what);
 const press = async (page, ...keys) => { for (const key of keys) await page.keyboard.press(key); };
 

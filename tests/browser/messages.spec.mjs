@@ -7,7 +7,7 @@ import { numbers } from './random.mjs';
 
 const seconds = Number(process.env.MESSAGES_SECONDS ?? 8);
 const seed = Number(process.env.MESSAGES_SEED ?? 1);
-const example = (name) => readFileSync(new URL(`../../src/session/examples/${name}.yaml`, import.meta.url), 'utf8');
+const example = (name) => readFileSync(new URL(`../../crates/session/src/examples/${name}.yaml`, import.meta.url), 'utf8');
 
 const methods = ['play', 'pause', 'step', 'seek', 'setSpeed', 'getCurrentTime', 'getDuration', 'setView', 'apply', 'load', 'kubectl', 'getManifest', 'getLesson', 'next', 'hurry', 'back'];
 const strange = ['constructor', 'toString', '__proto__', 'teach', '', 'PLAY', 'hasOwnProperty'];

@@ -7,7 +7,7 @@ import { settled } from './wait.mjs';
 
 const seconds = Number(process.env.MONKEY_SECONDS ?? 20);
 const seed = Number(process.env.MONKEY_SEED ?? 1);
-const example = (name) => readFileSync(new URL(`../../src/session/examples/${name}.yaml`, import.meta.url), 'utf8');
+const example = (name) => readFileSync(new URL(`../../crates/session/src/examples/${name}.yaml`, import.meta.url), 'utf8');
 
 const keys = [' ', '.', '.', ',', 'ArrowRight', 'ArrowLeft', 'ArrowDown', 'ArrowUp', 'Home', 'End', '1', '2', '3', '4', '5', '6', 'Escape', '+', '-', '0', 'a', 'b', '[', ']', '<', '>', '?', '`', 'Enter', 'F6'];
 const deployment = 'deployment/nginx-deployment';

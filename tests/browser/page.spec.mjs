@@ -4,7 +4,7 @@ import AxeBuilder from '@axe-core/playwright';
 import { readFileSync } from 'node:fs';
 import { frames, isProblem, link, settled } from './wait.mjs';
 
-const example = (name) => readFileSync(new URL(`../../src/session/examples/${name}.yaml`, import.meta.url), 'utf8');
+const example = (name) => readFileSync(new URL(`../../crates/session/src/examples/${name}.yaml`, import.meta.url), 'utf8');
 const pod = (page, name) => page.locator(`.item[data-kind="Pod"][data-name="${name}"]`);
 const pods = (page) => page.locator('.item[data-kind="Pod"]');
 const manifest = (page) => page.getByRole('textbox', { name: /Manifest/ });

@@ -4,7 +4,7 @@ import AxeBuilder from '@axe-core/playwright';
 import { readFileSync } from 'node:fs';
 import { forward, settled } from './wait.mjs';
 
-const example = (name) => readFileSync(new URL(`../../src/session/examples/${name}.yaml`, import.meta.url), 'utf8');
+const example = (name) => readFileSync(new URL(`../../crates/session/src/examples/${name}.yaml`, import.meta.url), 'utf8');
 const pods = (page) => page.locator('#stage .item[data-kind="Pod"]:not(.ghost)');
 test.use({ viewport: { width: 390, height: 844 }, hasTouch: true });
 

@@ -10,7 +10,7 @@ import { settled } from './wait.mjs';
 const port = 4174;
 const server = await serve(port);
 const browser = await browsers.launch(chromium);
-const example = (name) => readFileSync(new URL(`../../src/session/examples/${name}.yaml`, import.meta.url), 'utf8');
+const example = (name) => readFileSync(new URL(`../../crates/session/src/examples/${name}.yaml`, import.meta.url), 'utf8');
 
 async function picture(name, [width, height], scheme, query, prepare) {
   const page = await browser.newPage({ viewport: { width, height }, colorScheme: scheme, reducedMotion: 'reduce' });

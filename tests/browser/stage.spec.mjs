@@ -2,7 +2,7 @@ import { expect, test } from '@playwright/test';
 import { readFileSync } from 'node:fs';
 import { forward, isProblem, settled } from './wait.mjs';
 
-const example = (name) => readFileSync(new URL(`../../src/session/examples/${name}.yaml`, import.meta.url), 'utf8');
+const example = (name) => readFileSync(new URL(`../../crates/session/src/examples/${name}.yaml`, import.meta.url), 'utf8');
 const item = (page, kind, name = '') => page.locator(`.item[data-kind="${kind}"]:not(.ghost)${name && `[data-name="${name}"]`}`);
 
 async function open(page, text, seconds = 10) {

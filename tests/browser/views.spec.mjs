@@ -4,7 +4,7 @@ import AxeBuilder from '@axe-core/playwright';
 import { readFileSync } from 'node:fs';
 import { frames, settled } from './wait.mjs';
 
-const example = (name) => readFileSync(new URL(`../../src/session/examples/${name}.yaml`, import.meta.url), 'utf8');
+const example = (name) => readFileSync(new URL(`../../crates/session/src/examples/${name}.yaml`, import.meta.url), 'utf8');
 const item = (page, kind, name) => page.locator(`.item[data-kind="${kind}"][data-name="${name}"]:not(.ghost)`);
 const scope = (page, f, argument) => page.evaluate(f, argument);
 

@@ -194,7 +194,7 @@ test('a drain waits beside other commands, and is stopped by its button', async 
 
 test('the Events of a Pod are not those of another of its name before it', async ({ page }) => {
   await open(page);
-  await page.evaluate((text) => loopscope.apply(text), readFileSync(new URL('../../src/session/examples/statefulset.yaml', import.meta.url), 'utf8'));
+  await page.evaluate((text) => loopscope.apply(text), readFileSync(new URL('../../crates/session/src/examples/statefulset.yaml', import.meta.url), 'utf8'));
   await forward(page, 10);
   await kubectl(page, 'delete pod web-0');
   await forward(page, 10);

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes src/serve/protobuf.txt: the numbers and types of the fields of Kubernetes' protobuf messages.
+"""Writes crates/serve/src/protobuf.txt: the numbers and types of the fields of Kubernetes' protobuf messages.
 
     git clone https://github.com/kubernetes/api API
     git clone https://github.com/kubernetes/apimachinery MACHINERY
     git clone https://github.com/kubernetes/apiextensions-apiserver EXTENSIONS
     git clone https://github.com/kubernetes/kube-aggregator AGGREGATOR
-    tests/tools/protobuf.py API MACHINERY EXTENSIONS AGGREGATOR v0.36.2 > src/serve/protobuf.txt
+    tests/tools/protobuf.py API MACHINERY EXTENSIONS AGGREGATOR v0.36.2 > crates/serve/src/protobuf.txt
 
 `@apiVersion kind message` names the message of a kind. `>message` begins one; each of its lines is the number, the JSON name (`-` for
 a message whose fields stand in the place of the field) and the type: `[` list, `{` map, then s string, y bytes, i integer, b boolean,
@@ -138,7 +138,7 @@ def main():
     roots = [root for root in kinds if not root[1].endswith("List")]
     for _, _, name in roots:
         reach(name)
-    print(f"# Written by tests/tools/protobuf.py from the types of {tag}; see src/serve/protobuf.rs.")
+    print(f"# Written by tests/tools/protobuf.py from the types of {tag}; see crates/serve/src/protobuf.rs.")
     for version, kind, name in roots:
         print(f"@{version} {kind} {name}")
     for name in sorted(lines):

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes src/api/schema.txt, or src/api/openapi.txt, from the Go types of a checkout of k8s.io/api; for the latter also of
+"""Writes crates/k8s-model/src/schema.txt, or crates/k8s-model/src/openapi.txt, from the Go types of a checkout of k8s.io/api; for the latter also of
 k8s.io/apiextensions-apiserver and k8s.io/kube-aggregator.
 
     git clone https://github.com/kubernetes/api API
-    tests/tools/schema.py v0.36.2 API > src/api/schema.txt
-    tests/tools/schema.py v0.36.2 API APIEXTENSIONS AGGREGATOR > src/api/openapi.txt
+    tests/tools/schema.py v0.36.2 API > crates/k8s-model/src/schema.txt
+    tests/tools/schema.py v0.36.2 API APIEXTENSIONS AGGREGATOR > crates/k8s-model/src/openapi.txt
 
 The table keeps only what strict decoding and the template hash need: per struct its fields in the
 order of the Go source, with their JSON and Go names and types. A type is followed by `!` when the field
@@ -231,7 +231,7 @@ def main():
                 enums(text, package, values)
     kinds = kinds_of(KINDS)
     decoded = reachable(["v1.PodTemplateSpec", *(kind[2] for kind in kinds)], structs, scalars)
-    print("# Written by tests/tools/schema.py from the types of " + revision + "; see src/api/" +
+    print("# Written by tests/tools/schema.py from the types of " + revision + "; see crates/k8s-model/src/" +
           ("schema.rs." if len(checkouts) == 1 else "openapi.rs."))
     if len(checkouts) == 1:
         show(kinds, decoded, structs, scalars)

@@ -776,7 +776,7 @@ fn logs_are_shown_since_a_moment() {
 fn the_reference_of_verbs_and_flags_is_the_registry() {
     use parse::FlagEffect;
     let mut page = String::from(
-        "# kubectl's verbs and flags\n\nGenerated from the registry of verbs (`src/kubectl`); `UPDATE_DOCS=1 cargo test the_reference_of_verbs` writes it \
+        "# kubectl's verbs and flags\n\nGenerated from the registry of verbs (`crates/kubectl`); `UPDATE_DOCS=1 cargo test the_reference_of_verbs` writes it \
          anew.\n\nA flag does what it does in kubectl, has nothing to do here (it is taken and changes nothing), or is refused with a sentence. \
          A flag that is not listed is unknown, as it is for kubectl. Subcommands and generators (`create deployment`, `rollout undo`, …) have flags of \
          their own beside these.\n\n| verb | | flags | nothing to do here | refused |\n|---|---|---|---|---|\n",
@@ -798,7 +798,7 @@ fn the_reference_of_verbs_and_flags_is_the_registry() {
         "\n`plugin`, `completion`, `options`, `alpha` and `kuberc` are unknown commands here. Images do not run: `exec`, `attach`, \
          `cp`, `logs` and `run -it` work on modelled files and a modelled shell, `top` on the loads that faults set.\n",
     );
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/kubectl.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/kubectl.md");
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(path, &page).expect("docs/kubectl.md");
     }

@@ -73,12 +73,12 @@ mod tests {
     fn the_page_of_the_docs_is_the_table() {
         let mut page = String::from(
             "# What is simulated\n\nThe same table is in the page under `?`. It is generated from the registries of kinds and of kubectl's verbs\n\
-             (`src/session/simulated.rs`); `UPDATE_DOCS=1 cargo test simulated` writes it anew.\n\n| what | | which |\n|---|---|---|\n",
+             (`crates/session/src/simulated.rs`); `UPDATE_DOCS=1 cargo test simulated` writes it anew.\n\n| what | | which |\n|---|---|---|\n",
         );
         for row in table() {
             let _ = writeln!(page, "| {} | {} | {} |", row.what.english(), row.treatment.word().english(), row.which.english());
         }
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/simulated.md");
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/simulated.md");
         if std::env::var_os("UPDATE_DOCS").is_some() {
             std::fs::write(path, &page).expect("docs/simulated.md");
         }

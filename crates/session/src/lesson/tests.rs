@@ -123,7 +123,7 @@ fn the_way_back_from_a_new_beginning_is_not_offered_over_a_lesson() {
 #[test]
 fn no_text_points_to_a_manifest_that_is_not_there_yet() {
     for entry in lesson::library::ALL {
-        let path = format!("{}/static/lessons/{}.yaml", env!("CARGO_MANIFEST_DIR"), entry.name);
+        let path = format!("{}/../../static/lessons/{}.yaml", env!("CARGO_MANIFEST_DIR"), entry.name);
         let lesson = lesson::parse(&std::fs::read_to_string(path).unwrap()).unwrap();
         for step in &lesson.steps {
             if step.actions.iter().any(|action| matches!(action, scenario::ScenarioStep::Apply(_))) {

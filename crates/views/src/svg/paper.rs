@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 /// How a text is set; the colour is a token's name.
 #[derive(Clone, Copy)]
-pub(super) struct Font {
+pub struct Font {
     size: f64,
     weight: u16,
     mono: bool,
