@@ -3,12 +3,12 @@
 //! Prints, for each case, the best and the median of several runs, the time a Pod and the allocations a Pod.
 //! `cargo bench -- 5000` runs the cases that have this in their name; `--check` fails when a target is missed.
 
+use apiserver::Patch;
+use apiserver::Why;
+use cluster::Sim;
+use controller_runtime::cluster::ClusterConfig;
 use k8s_model::pod::Pod;
 use k8s_model::{Kind, ObjectRef, Time};
-use controller_runtime::cluster::ClusterConfig;
-use apiserver::Patch;
-use cluster::Sim;
-use apiserver::Why;
 use serde_json::json;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,6 +1,8 @@
 //! Every object that the engine writes is one that Kubernetes knows: it parses into the type that the API's own
 //! definition gives its kind, and comes out of it as the same JSON.
 
+use cluster::Sim;
+use k8s_model::Kind;
 use k8s_openapi::api::{
     admissionregistration::v1::{
         MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding, MutatingWebhookConfiguration, ValidatingAdmissionPolicy,
@@ -27,8 +29,6 @@ use k8s_openapi::api::{
 };
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use k8s_openapi::kube_aggregator::pkg::apis::apiregistration::v1::APIService;
-use k8s_model::Kind;
-use cluster::Sim;
 use scenario::{Finished, Observer};
 use serde_json::Value;
 use std::collections::BTreeSet;

@@ -1,8 +1,8 @@
 //! Autoscalers by CPU and by memory, of Pods and of containers; several metrics at once.
 
-use k8s_model::Kind;
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
+use k8s_model::Kind;
 use kubectl::Session;
 use kubectl::parse::split;
 use serde_json::Value;

@@ -1,8 +1,8 @@
 //! Loops whose clients may send twenty requests a second, and thirty at once.
 
-use k8s_model::{Kind, Time};
 use apiserver::Op;
 use cluster::Sim;
+use k8s_model::{Kind, Time};
 use kubectl::Session;
 use kubectl::parse::split;
 

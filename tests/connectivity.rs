@@ -1,9 +1,9 @@
 //! Requests inside the cluster: names, ports, NetworkPolicies, and Ingress rules.
 
-use k8s_model::{Kind, ObjectRef, Time};
 use cluster::Sim;
-use controller_runtime::cluster::ClusterConfig;
 use cluster_network::connectivity::{Backend, RequestOutcome, Routed, Verdict, connect, route};
+use controller_runtime::cluster::ClusterConfig;
+use k8s_model::{Kind, ObjectRef, Time};
 use kubectl::Session;
 use kubectl::parse::split;
 

@@ -1,8 +1,8 @@
 //! Scenarios of single loops whose behaviour differed from Kubernetes': each names the upstream file that decides.
 
-use k8s_model::{Kind, ObjectRef};
-use cluster::Sim;
 use apiserver::journal::Record;
+use cluster::Sim;
+use k8s_model::{Kind, ObjectRef};
 use projection::adapt;
 use scenario::{Finished, Observer};
 use serde_json::Value;

@@ -2,9 +2,9 @@
 
 mod terminal;
 
-use k8s_model::Kind;
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
+use k8s_model::Kind;
 use terminal::kubectl;
 
 fn wait(sim: &mut Sim, seconds: u64) {

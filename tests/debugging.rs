@@ -2,11 +2,11 @@
 
 mod terminal;
 
-use k8s_model::{Kind, ObjectRef};
-use controller_runtime::cluster::ClusterConfig;
+use apiserver::Why;
 use apiserver::{Patch, Subresource};
 use cluster::Sim;
-use apiserver::Why;
+use controller_runtime::cluster::ClusterConfig;
+use k8s_model::{Kind, ObjectRef};
 use kubectl::parse::split;
 use kubectl::{Progress, Session};
 use serde_json::json;

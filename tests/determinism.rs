@@ -1,8 +1,8 @@
 //! The same scenario and seed give the same bytes, however the time was sliced.
 
-use k8s_model::Kind;
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
+use k8s_model::Kind;
 use scenario::Trace;
 use std::fs;
 use std::path::Path;

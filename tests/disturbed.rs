@@ -1,11 +1,11 @@
 //! Watch events that come late and loops that are slow: in what order, at which instants, and how they are taken back.
 
+use apiserver::{Op, Record};
+use cluster::Sim;
+use controller_runtime::cluster::ClusterConfig;
 use k8s_model::pod::Pod;
 use k8s_model::time::{MS, SECOND};
 use k8s_model::{Duration, Kind, Object, ObjectRef, Uid};
-use controller_runtime::cluster::ClusterConfig;
-use apiserver::{Op, Record};
-use cluster::Sim;
 use kubectl::Session;
 use std::collections::BTreeMap;
 use std::rc::Rc;

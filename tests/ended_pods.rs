@@ -1,7 +1,7 @@
 //! Pods that have ended are kept until there are too many.
 
-use k8s_model::{Kind, Time};
 use cluster::Sim;
+use k8s_model::{Kind, Time};
 use kubectl::Session;
 use kubectl::parse::split;
 

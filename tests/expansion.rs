@@ -1,8 +1,8 @@
 //! Claims that ask for more than they have.
 
-use k8s_model::{Kind, ObjectRef, Time};
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
+use k8s_model::{Kind, ObjectRef, Time};
 use kubectl::Session;
 use kubectl::parse::split;
 use serde_json::Value;

@@ -5,10 +5,9 @@
 #[path = "fuzz/http.rs"]
 mod http;
 
-use k8s_model::Time;
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
-use sim_core::rng::Rng;
+use k8s_model::Time;
 use kubectl::{Progress, Session};
 use scenario::{Finished, Observer};
 use session::console::ConsoleMsg;
@@ -16,6 +15,7 @@ use session::lesson::LessonMsg;
 use session::permalink::{self, Link};
 use session::timeline::TimelineMsg;
 use session::{State, examples};
+use sim_core::rng::Rng;
 use std::fs;
 use std::path::Path;
 

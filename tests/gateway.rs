@@ -1,8 +1,8 @@
 //! The Gateway API: installed as in a real cluster, served by the modelled controller, followed by requests.
 
-use k8s_model::Kind;
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
+use k8s_model::Kind;
 use kubectl::{Progress, Session};
 
 const INSTALL: &str = "kubectl apply -f https://github.com/kubernetes-sigs/gateway-api/releases/download/v1.6.1/standard-install.yaml";

@@ -1,8 +1,8 @@
 //! Commands that would break a cluster that trusted what it is sent.
 
-use k8s_model::Time;
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
+use k8s_model::Time;
 use kubectl::Session;
 use kubectl::parse::split;
 

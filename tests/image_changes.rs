@@ -2,9 +2,9 @@
 
 mod one_pod;
 
-use k8s_model::{Kind, ObjectRef, Time};
 use cluster::Sim;
 use explain::words;
+use k8s_model::{Kind, ObjectRef, Time};
 use kubectl::Session;
 use kubectl::parse::split;
 use one_pod::started;

@@ -1,10 +1,10 @@
 //! Values at the edge of what the API accepts: the engine takes them without a panic and without growing for ever.
 
-use k8s_model::{Kind, ObjectRef, Time};
-use controller_runtime::cluster::ClusterConfig;
 use apiserver::Delete;
-use cluster::Sim;
 use apiserver::Why;
+use cluster::Sim;
+use controller_runtime::cluster::ClusterConfig;
+use k8s_model::{Kind, ObjectRef, Time};
 use serde_json::{Value, json};
 
 fn workload(kind: &str, spec: &Value) -> Value {

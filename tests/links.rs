@@ -1,7 +1,7 @@
 //! Links of each form that earlier versions wrote (`tests/data/links`) open, and stand for what they stood for.
 
-use k8s_model::Kind;
 use cluster::disk::{FilePlace, place};
+use k8s_model::Kind;
 use session::permalink::{Deed, Link, decode};
 use session::{State, history};
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! Messages keep names verbatim in every language, and every message is used.
 
-use k8s_model::Str;
 use i18n::{Arg, Catalogue, Message, holes};
+use k8s_model::Str;
 use std::fs;
 use std::path::{Path, PathBuf};
 

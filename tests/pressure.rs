@@ -1,8 +1,8 @@
 //! A node that runs short of memory.
 
-use k8s_model::{Kind, ObjectRef, Time};
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
+use k8s_model::{Kind, ObjectRef, Time};
 use kubectl::Session;
 use kubectl::parse::split;
 use serde_json::Value;

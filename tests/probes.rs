@@ -1,8 +1,8 @@
 //! Probes and hooks: what fails, how it is told, and what the kubelet does about it.
 
-use k8s_model::{Kind, ObjectRef};
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
+use k8s_model::{Kind, ObjectRef};
 use kubectl::Session;
 use kubectl::parse::split;
 

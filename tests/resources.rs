@@ -1,9 +1,9 @@
 //! CPU, memory and devices: resizes of running Pods, resources that nodes advertise by name, RuntimeClasses.
 
-use k8s_model::time::SECOND;
-use k8s_model::{Kind, ObjectRef};
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
+use k8s_model::time::SECOND;
+use k8s_model::{Kind, ObjectRef};
 use kubectl::Session;
 use kubectl::parse::split;
 use serde_json::{Value, json};

@@ -1,8 +1,8 @@
 //! A Pod that fits nowhere is tried again when it has waited five minutes, though nothing has changed.
 
-use k8s_model::Kind;
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
+use k8s_model::Kind;
 use kubectl::Session;
 use kubectl::parse::split;
 

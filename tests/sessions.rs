@@ -9,12 +9,12 @@
 #[path = "serve/http.rs"]
 mod http;
 
-use k8s_model::{Time, Timestamp};
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
+use k8s_model::{Time, Timestamp};
 use kubectl::{Progress, Session};
-use serve::{ClockPace, ServeOptions, Server};
 use regex::Regex;
+use serve::{ClockPace, ServeOptions, Server};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

@@ -2,8 +2,8 @@
 
 mod one_pod;
 
-use k8s_model::{Kind, ObjectRef, Time};
 use cluster::Sim;
+use k8s_model::{Kind, ObjectRef, Time};
 use one_pod::started;
 use serde_json::Value;
 

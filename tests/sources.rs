@@ -1,8 +1,8 @@
 //! Pods that name ConfigMaps and Secrets which are not there.
 
-use k8s_model::{Kind, ObjectRef, Time};
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
+use k8s_model::{Kind, ObjectRef, Time};
 use kubectl::Session;
 use kubectl::parse::split;
 

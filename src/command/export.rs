@@ -2,8 +2,8 @@
 
 use super::{at_lines, print, read};
 use actions::Command;
-use k8s_model::Time;
 use cluster::Sim;
+use k8s_model::Time;
 use kubectl::BesideAct;
 use lesson::format::Tongue;
 use scenario::{Act, Finished, Observer, Scenario};

@@ -1,16 +1,16 @@
 //! `loopscope lesson print`: a lesson as one page for paper, with the diagrams of its steps, its answers and a way to do each task.
 
 use super::print;
-use k8s_model::Time;
 use check::escaped;
 use i18n::{Catalogue, Message, msg};
+use k8s_model::Time;
 use lesson::format::Tongue;
 use session::State;
 use session::lesson::{LessonCard, LessonFile, LessonMsg, Phase, QuestionCard, TaskCard};
 use session::replace::{ReplaceMsg, Replacement};
-use views::svg::{self, Style};
 use std::fmt::Write as _;
 use std::rc::Rc;
+use views::svg::{self, Style};
 
 /// Tasks of the engine between two looks at the clock.
 const SLICE: usize = 100_000;

@@ -1,17 +1,17 @@
 //! `loopscope picture`: a diagram as SVG, without a page.
 
 use super::{print, read};
+use i18n::Catalogue;
 use k8s_model::Time;
 use k8s_model::time::duration;
-use i18n::Catalogue;
 use session::State;
 use session::filming::Filming;
 use session::permalink;
 use session::timeline::TimelineMsg;
-use views::svg::film::Film;
-use views::svg::{self, Style};
 use std::path::PathBuf;
 use std::rc::Rc;
+use views::svg::film::Film;
+use views::svg::{self, Style};
 
 pub(super) const CHINESE: &str = include_str!("../../crates/i18n/src/zh.txt");
 /// Tasks of the engine between two looks at the clock.

@@ -1,14 +1,14 @@
 //! What can be done with the selected object.
 
-use crate::web::dom;
 use super::dom::icon;
 use super::faults::Faults;
 use super::language::{Lang, say};
-use k8s_model::{Body, Kind, Object};
+use crate::web::dom;
 use explain::evidence;
 use explain::remedies::ActionOffer;
 use i18n::format::count;
 use i18n::{Message, msg};
+use k8s_model::{Body, Kind, Object};
 use projection::adapt::revision;
 use std::rc::Rc;
 use wasm_bindgen::JsCast;

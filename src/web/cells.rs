@@ -2,10 +2,10 @@
 //! painted in parts, so that no task is long.
 
 use super::dom;
-use projection::model::{PodBlock, PodState};
-use views::shape::{CardBody, Cells, Item, OLD_REVISION_ALPHA};
 use gloo_timers::callback::Timeout;
+use projection::model::{PodBlock, PodState};
 use std::rc::Rc;
+use views::shape::{CardBody, Cells, Item, OLD_REVISION_ALPHA};
 use wasm_bindgen::JsCast;
 use web_sys::{CanvasRenderingContext2d, HtmlCanvasElement};
 use yew::prelude::*;

@@ -3,8 +3,8 @@
 use super::language::{Lang, say};
 use i18n::format::{Px, clock};
 use i18n::{Message, msg};
-use views::rollout::Chart;
 use std::rc::Rc;
+use views::rollout::Chart;
 use web_sys::{Element, KeyboardEvent, PointerEvent};
 use yew::prelude::*;
 

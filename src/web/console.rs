@@ -1,15 +1,15 @@
 //! The kubectl console: one line at the foot, its output above when it is open.
 
-use crate::web::dom;
 use super::dom::icon;
 use super::language::{Lang, marked, say};
+use crate::web::dom;
 use actions::OutputLine;
-use k8s_model::ObjectRef;
 use i18n::msg;
+use k8s_model::ObjectRef;
 use session::console::{OWN, PROMPT, SHELL_PROMPT};
-use views::columns;
 use std::cell::Cell;
 use std::rc::Rc;
+use views::columns;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlTextAreaElement, KeyboardEvent};
 use yew::prelude::*;

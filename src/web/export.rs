@@ -1,18 +1,18 @@
 //! Saves the diagram that is shown, or how it came to be. Pictures are written from their scenes, in parts with a breath between them;
 //! `static/export.js` makes a file of them.
 
-use crate::web::dom;
 use super::dom::{document, window};
-use crate::web::language;
 use super::language::say;
+use crate::web::dom;
+use crate::web::language;
+use gloo_timers::callback::Timeout;
 use i18n::msg;
 use session::filming::Filming;
+use std::cell::RefCell;
+use std::rc::Rc;
 use views::shape::Scene;
 use views::svg::film::Film;
 use views::svg::{Pieces, Style, TAIL};
-use gloo_timers::callback::Timeout;
-use std::cell::RefCell;
-use std::rc::Rc;
 use wasm_bindgen::{JsCast, JsValue};
 
 /// Milliseconds of one part of the work.

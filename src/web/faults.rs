@@ -1,8 +1,8 @@
 //! The menu of the faults that can be injected into an object or a control loop.
 
-use crate::web::dom;
 use super::dom::icon;
 use super::language::{Lang, say};
+use crate::web::dom;
 use explain::remedies::ActionOffer;
 use i18n::{Message, msg};
 use yew::prelude::*;

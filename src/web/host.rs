@@ -2,9 +2,9 @@
 
 use super::dom;
 use i18n::Message;
+use serde_json::{Value, json};
 use session::State;
 use session::playback::Reached;
-use serde_json::{Value, json};
 use std::cell::RefCell;
 use wasm_bindgen::JsValue;
 

@@ -1,11 +1,10 @@
 //! The inspector: facts, YAML, Events and the chain of causes of what is selected, and what can be done with it.
 
 use super::actions::Actions;
-use crate::web::dom;
 use super::dom::{icon, tile};
 use super::language::{Lang, marked, say};
 use super::replaced;
-use k8s_model::{Body, Object, ObjectRef, Timestamp};
+use crate::web::dom;
 use explain::diagnose::{Diagnosis, Remedy};
 use explain::evidence;
 use explain::headline;
@@ -17,10 +16,11 @@ use explain::why::Row;
 use explain::words::{self, Reason};
 use i18n::format::{clock, middle, stamp};
 use i18n::{Arg, Message, msg};
+use k8s_model::{Body, Object, ObjectRef, Timestamp};
 use session::Verdicts;
 use session::selection::Tab;
-use views::highlight;
 use std::rc::Rc;
+use views::highlight;
 use web_sys::KeyboardEvent;
 use yew::prelude::*;
 

@@ -1,10 +1,10 @@
 //! The inspector of a control loop: its component, what wakes it, its work queue, and its faults.
 
-use crate::web::dom;
 use super::dom::icon;
 use super::faults::Faults;
 use super::language::{Lang, say};
 use super::pass;
+use crate::web::dom;
 use explain::control_loop::{component, watched};
 use explain::remedies::ActionOffer;
 use i18n::{Message, msg};

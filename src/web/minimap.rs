@@ -1,9 +1,9 @@
 //! The whole diagram in small, with a frame around what is seen, once it no longer fits.
 
-use views::shape::{CardBody, Item, Rect, Scene};
-use views::viewport::{map_scale, map_size};
 use std::fmt::Write;
 use std::rc::Rc;
+use views::shape::{CardBody, Item, Rect, Scene};
+use views::viewport::{map_scale, map_size};
 use wasm_bindgen::JsCast;
 use web_sys::{Element, PointerEvent};
 use yew::prelude::*;

@@ -2,10 +2,10 @@
 
 use super::dom::icon;
 use super::language::{marked, say};
-use k8s_model::ObjectRef;
 use explain::replaced::{Other, Replaced};
 use i18n::format::clock;
 use i18n::{Message, msg};
+use k8s_model::ObjectRef;
 use yew::prelude::*;
 
 /// The others, each with what happened to it. One of the same name is seen at its time.

@@ -1,9 +1,9 @@
 //! Arbitrary requests to `loopscope serve`: each gets an answer, an error is a `Status`, and the cluster goes on.
 
 use super::{PIECES, WEB, mutated, rounds, seeds};
-use sim_core::rng::Rng;
-use serve::{ClockPace, ServeOptions, Server};
 use serde_json::Value;
+use serve::{ClockPace, ServeOptions, Server};
+use sim_core::rng::Rng;
 use std::cell::RefCell;
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};

@@ -1,12 +1,12 @@
 //! What must hold after every single task, whatever has been asked for.
 
+use apiserver::Op;
+use cluster::Sim;
 use k8s_model::node::Node;
 use k8s_model::pod::{Pod, Resources};
 use k8s_model::storage::{PersistentVolume, PersistentVolumeClaim};
 use k8s_model::workload::{Deployment, ReplicaSet, StatefulSet};
 use k8s_model::{Kind, Object, ObjectRef, Time, Uid};
-use apiserver::Op;
-use cluster::Sim;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::rc::Rc;

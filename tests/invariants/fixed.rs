@@ -1,12 +1,12 @@
 //! The same commands give the same history, in whatever slices, and a copy goes on like the original.
 
-use k8s_model::{Kind, ObjectRef, Time};
-use controller_runtime::cluster::ClusterConfig;
-use sim_core::rng::Rng;
+use apiserver::Why;
 use apiserver::{Delete, Patch};
 use cluster::Sim;
-use apiserver::Why;
+use controller_runtime::cluster::ClusterConfig;
+use k8s_model::{Kind, ObjectRef, Time};
 use serde_json::{Value, json};
+use sim_core::rng::Rng;
 
 fn template(image: &str) -> Value {
     json!({ "metadata": { "labels": { "app": "x" } }, "spec": { "containers": [{ "name": "c", "image": image }] } })
@@ -70,9 +70,8 @@ fn the_history_does_not_depend_on_how_it_is_sliced() {
             while !sim.advance(Time(second * 1_000_000), budget).done {}
             command(&mut sim, &mut rng);
         }
-        let line = |e: &apiserver::Entry| {
-            format!("{:?} {} {:?} {:?}", e.time, e.actor.name, e.write().map(|(op, o)| (op, o.to_value())), e.cause)
-        };
+        let line =
+            |e: &apiserver::Entry| format!("{:?} {} {:?} {:?}", e.time, e.actor.name, e.write().map(|(op, o)| (op, o.to_value())), e.cause);
         sim.journal().iter().map(line).collect::<Vec<_>>().join("\n")
     };
     let whole = history(usize::MAX);

@@ -1,14 +1,14 @@
 //! Promises that hold as long as nothing but the promised thing happens: rollouts keep both limits, evictions keep budgets.
 
 use super::{number, plan};
+use apiserver::{Entry, Why};
+use cluster::Sim;
+use controller_runtime::cluster::ClusterConfig;
 use k8s_model::pod::Pod;
 use k8s_model::workload::{Deployment, ReplicaSet};
 use k8s_model::{Kind, ObjectRef, Uid};
-use controller_runtime::cluster::ClusterConfig;
-use sim_core::rng::Rng;
-use apiserver::{Entry, Why};
-use cluster::Sim;
 use plan::Act;
+use sim_core::rng::Rng;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 

@@ -1,13 +1,13 @@
 //! Watch events that are lost or late, writes that are refused, loops that are slow or forget everything: the end is the same.
 
 use super::{number, plan};
-use k8s_model::pod::Pod;
-use k8s_model::{Kind, Object, Time};
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
-use sim_core::rng::Rng;
+use k8s_model::pod::Pod;
+use k8s_model::{Kind, Object, Time};
 use plan::Act;
 use serde_json::Value;
+use sim_core::rng::Rng;
 use std::collections::BTreeMap;
 
 const RUNS: u64 = 40;

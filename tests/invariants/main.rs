@@ -10,9 +10,9 @@ mod loss;
 mod plan;
 
 use checks::Checks;
-use k8s_model::{Kind, Object};
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
+use k8s_model::{Kind, Object};
 use kubectl::{Progress, Session};
 use plan::Step;
 use std::panic::{AssertUnwindSafe, catch_unwind};

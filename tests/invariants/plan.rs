@@ -1,10 +1,10 @@
 //! What is asked of a cluster: manifests, command lines and faults, drawn by seed.
 
-use k8s_model::{Kind, ObjectRef};
 use cluster::Sim;
-use sim_core::rng::Rng;
-use kubectl::{Progress, Session};
+use k8s_model::{Kind, ObjectRef};
 use kubectl::parse::split;
+use kubectl::{Progress, Session};
+use sim_core::rng::Rng;
 
 /// One thing that is asked, some time after the one before.
 #[derive(Clone, Debug)]

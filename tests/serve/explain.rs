@@ -1,8 +1,8 @@
 //! `kubectl explain`: what the real kubectl makes of the server's schemas is what our own prints, to the byte.
 
 use crate::kubectl::{client, home, run, text};
-use k8s_model::kind;
 use cluster::Sim;
+use k8s_model::kind;
 use kubectl::Session;
 use kubectl::parse::split;
 use serve::{ClockPace, ServeOptions, Server};

@@ -1,8 +1,8 @@
 //! The real kubectl and Helm against the server. `scripts/clients.sh` fetches them; without them these tests say so and are left out.
 
 use crate::http::{pass, post};
-use k8s_model::time::SECOND;
 use cluster::Sim;
+use k8s_model::time::SECOND;
 use kubectl::Session;
 use kubectl::parse::split;
 use serve::{ClockPace, ServeOptions, Server};

@@ -3,8 +3,8 @@
 use crate::http::{chunk, get, head, open, pass, post, send};
 use crate::{CONFIG_MAPS, config_map, deployment, server};
 use controller_runtime::cluster::ClusterConfig;
-use serve::{ClockPace, ServeOptions, Server};
 use serde_json::{Value, json};
+use serve::{ClockPace, ServeOptions, Server};
 use std::io::Write;
 use std::net::TcpStream;
 

@@ -21,8 +21,8 @@ mod strategies;
 mod subresources;
 
 use http::{Reply, chunk, get, head, open, pass, post, send};
-use serve::{ClockPace, ServeOptions, Server};
 use serde_json::{Value, json};
+use serve::{ClockPace, ServeOptions, Server};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;

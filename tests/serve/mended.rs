@@ -3,8 +3,8 @@
 use crate::http::{get, pass, post, send};
 use crate::{CONFIG_MAPS, config_map, patch, server};
 use controller_runtime::cluster::ClusterConfig;
-use serve::{ClockPace, ServeOptions, Server};
 use serde_json::{Value, json};
+use serve::{ClockPace, ServeOptions, Server};
 
 const MERGE: &str = "application/merge-patch+json";
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";

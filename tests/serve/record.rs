@@ -2,9 +2,10 @@
 
 use crate::http::{chunk, get, head, open, pass, post, send};
 use crate::{CONFIG_MAPS, config_map};
-use k8s_model::{Kind, Object, Time};
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
+use k8s_model::{Kind, Object, Time};
+use serde_json::{Value, json};
 use serve::{ClockPace, ServeOptions, Server};
 use session::State;
 use session::editor::EditorMsg;
@@ -12,7 +13,6 @@ use session::follow::{FollowMsg, Following};
 use session::permalink::{self, Link};
 use session::record::SavedRecord;
 use session::run::Run;
-use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::rc::Rc;
 

@@ -1,9 +1,9 @@
 //! A kubectl line run to its end, for tests of what it prints.
 
-use k8s_model::time::MS;
 use cluster::Sim;
-use kubectl::{Progress, Session};
+use k8s_model::time::MS;
 use kubectl::parse::split;
+use kubectl::{Progress, Session};
 
 /// Runs a line until it ends, or for a minute, and gives what it printed and what it complained about.
 pub fn kubectl(sim: &mut Sim, line: &str, stdin: &str) -> String {

@@ -4,8 +4,8 @@ mod recorded;
 mod written;
 
 use cluster::Sim;
-use kubectl::{Progress, Session};
 use kubectl::parse::split;
+use kubectl::{Progress, Session};
 
 fn play(sim: &mut Sim, words: &[String], stdin: &str) -> Session {
     let mut session = Session::start(sim, words, stdin);

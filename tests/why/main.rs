@@ -3,14 +3,14 @@
 //!
 //! Questions that need nothing but steps and an expected answer are data, in `questions/`; those that look further are tests here.
 
-use k8s_model::{Kind, ObjectRef, Time};
-use controller_runtime::cluster::ClusterConfig;
-use cluster::Sim;
 use apiserver::Why;
+use cluster::Sim;
+use controller_runtime::cluster::ClusterConfig;
 use explain::diagnose::{self, Diagnosis};
 use explain::standing;
 use explain::why::{self, Row};
 use explain::words::{self, Reason};
+use k8s_model::{Kind, ObjectRef, Time};
 
 /// More than any of these small clusters needs.
 const TASKS: usize = 400_000;

@@ -6,11 +6,11 @@ mod waiting;
 pub use command::Command;
 pub use waiting::WaitingCommands;
 
+use cluster::Sim;
+use i18n::{Message, msg};
 use k8s_model::kind::GATEWAY_GROUP;
 use k8s_model::schema::{schema, strict_errors};
 use k8s_model::{Kind, ObjectRef};
-use cluster::Sim;
-use i18n::{Message, msg};
 use kubectl::{Applied, ApplyResult, Failure, Session, distance, published};
 use manifest::{Document, Reader};
 use projection::changes::{self, Change};

@@ -1,9 +1,9 @@
 //! The kubectl commands that still wait: those of the terminal, those beside it, and those of clients.
 
 use super::{ActionResult, OutputLine};
-use k8s_model::Time;
 use cluster::Sim;
 use i18n::msg;
+use k8s_model::Time;
 use kubectl::{Beside, BesideAct, Remotes, Session};
 
 /// Rows of a table that are read or printed at a time: what is long goes on when it is polled.

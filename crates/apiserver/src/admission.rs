@@ -6,8 +6,8 @@
 use super::defaults;
 use super::error::{ApiError, Cause};
 use super::server::ApiServer;
-use crate::validation;
 use super::validation::{ErrorType, FieldError};
+use crate::validation;
 use k8s_model::daemonset::TEMPLATE_GENERATION;
 use k8s_model::ingress;
 use k8s_model::network::Service;

@@ -5,9 +5,9 @@
 use super::admission_request::AdmissionRequest;
 use super::error::{ApiError, StatusReason};
 use super::server::{ApiServer, FINALIZED_BY_LOOP, Origin};
+use crate::why::Why;
 use k8s_model::pod::PodCondition;
 use k8s_model::{Body, Kind, Object, ObjectRef};
-use crate::why::Why;
 use std::rc::Rc;
 
 /// Labels that a Pod gets from its node.

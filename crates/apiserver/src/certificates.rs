@@ -8,8 +8,8 @@ use super::error::ApiError;
 use super::requests::Subresource;
 use super::server::{ApiServer, Origin};
 use super::validation::{ErrorType, FieldError};
-use k8s_model::Object;
 use crate::why::Why;
+use k8s_model::Object;
 use serde_json::{Value, json};
 use std::rc::Rc;
 

@@ -2,8 +2,8 @@
 
 use super::managers::{DuplicateField, Manager, Unknown};
 use super::{ApiError, ApiServer, Delete, Origin, Patch, Propagation, Subresource, UserInfo};
-use k8s_model::{Object, ObjectRef, Uid};
 use crate::why::Why;
+use k8s_model::{Object, ObjectRef, Uid};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::rc::Rc;

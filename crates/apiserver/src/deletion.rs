@@ -3,8 +3,8 @@
 use super::admission_request::AdmissionRequest;
 use super::error::ApiError;
 use super::server::{ApiServer, FINALIZED_BY_LOOP, Origin};
-use k8s_model::{Body, Kind, Object, ObjectRef, Str, Timestamp, Uid};
 use crate::why::Why;
+use k8s_model::{Body, Kind, Object, ObjectRef, Str, Timestamp, Uid};
 use std::rc::Rc;
 
 /// Maximum grace period in seconds (a century): the clock must stay in the range of dates.

@@ -7,10 +7,10 @@ use super::admission_request::AdmissionRequest;
 use super::deletion::Delete;
 use super::error::{ApiError, Cause};
 use super::server::{ApiServer, Origin};
+use crate::why::Why;
 use k8s_model::pod::PodCondition;
 use k8s_model::policy::{BudgetSpec, BudgetStatus};
 use k8s_model::{Body, Kind, Object, ObjectRef};
-use crate::why::Why;
 use serde_json::Value;
 use std::rc::Rc;
 
@@ -91,9 +91,9 @@ impl ApiServer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use k8s_model::Timestamp;
-    use crate::journal::Actor;
     use crate::StatusReason;
+    use crate::journal::Actor;
+    use k8s_model::Timestamp;
     use serde_json::json;
 
     /// What evicting a running Pod gives, and the disruptions left.

@@ -1,9 +1,9 @@
 //! The journal: every command, write and refusal in order, with its cause.
 
-use sim_core::chunks::{ChunkRange, Chunks};
-use crate::ApiError;
 use super::why::Why;
+use crate::ApiError;
 use k8s_model::{Kind, Object, ObjectRef, Str, Time};
+use sim_core::chunks::{ChunkRange, Chunks};
 use std::rc::Rc;
 
 /// Position of an entry in the journal.

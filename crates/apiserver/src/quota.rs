@@ -5,11 +5,11 @@
 
 use super::error::{ApiError, Cause, ExceededQuota, ExceededResource};
 use super::server::{ApiServer, Origin};
+use crate::journal::Actor;
+use crate::why::Why;
 use k8s_model::pod::Pod;
 use k8s_model::quantity::Quantity;
 use k8s_model::{Body, Kind, Object, Str};
-use crate::journal::Actor;
-use crate::why::Why;
 use serde_json::{Map, Value};
 use std::rc::Rc;
 

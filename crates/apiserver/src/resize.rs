@@ -6,8 +6,8 @@ use super::admission::qos_class;
 use super::error::ApiError;
 use super::server::{ApiServer, Origin};
 use super::{defaults, validation};
-use k8s_model::{Object, schema};
 use crate::why::Why;
+use k8s_model::{Object, schema};
 use serde_json::Value;
 use std::rc::Rc;
 

@@ -8,9 +8,9 @@ use super::label_selector;
 use super::requests::Patch;
 use super::server::{ApiServer, Origin};
 use super::validation::{ErrorType, FieldError};
+use crate::why::Why;
 use k8s_model::selector::LabelSelector;
 use k8s_model::{Kind, Object, ObjectRef};
-use crate::why::Why;
 use serde_json::{Value, json};
 use std::rc::Rc;
 

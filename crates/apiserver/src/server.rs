@@ -13,13 +13,13 @@ use super::error::ApiError;
 use super::managers::Manager;
 use super::parts::{keep_spec, keep_status, spec_changed};
 use super::webhooks::{AdmissionPhase, AdmissionPlugins};
+use crate::journal::{Actor, Entries, Entry, EntryId, Journal, Op, Record, RefusedWrite};
+use crate::why::Why;
 use k8s_model::daemonset::TEMPLATE_GENERATION;
 use k8s_model::{Body, Kind, Object, ObjectRef, Str, Time, Timestamp};
 use sim_core::found::ReferenceIndex;
-use crate::journal::{Actor, Entries, Entry, EntryId, Journal, Op, Record, RefusedWrite};
 use sim_core::rng::Rng;
 use sim_core::table::{Listing, Tables};
-use crate::why::Why;
 use smol_str::format_smolstr;
 use std::rc::Rc;
 

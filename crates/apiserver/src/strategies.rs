@@ -6,8 +6,8 @@
 use super::error::{ApiError, StatusReason};
 use super::server::{ApiServer, Origin};
 use super::validation::{ErrorType, FieldError};
-use k8s_model::{Kind, Object, ObjectRef};
 use crate::why::Why;
+use k8s_model::{Kind, Object, ObjectRef};
 use serde_json::Value;
 use std::rc::Rc;
 

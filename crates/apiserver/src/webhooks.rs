@@ -8,9 +8,9 @@ use super::admission_request::AdmissionRequest;
 use super::error::{ApiError, StatusReason};
 use super::matching::Matcher;
 use super::server::{ApiServer, Origin};
-use k8s_model::{Kind, Object, ObjectRef};
 use crate::journal::Actor;
 use crate::why::Why;
+use k8s_model::{Kind, Object, ObjectRef};
 use serde_json::Value;
 use std::rc::Rc;
 

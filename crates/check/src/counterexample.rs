@@ -1,11 +1,11 @@
 //! A run in which an expectation was violated, told so that a person can follow it.
 
 use super::watch::{Violation, Watched, calls, told};
-use k8s_model::{Kind, ObjectRef, Time};
-use cluster::Sim;
 use apiserver::journal::{Actor, EntryId, Record};
+use cluster::Sim;
 use explain::words::{self, Reason};
 use explain::{diagnose, standing};
+use k8s_model::{Kind, ObjectRef, Time};
 use lesson::ObservedHistory;
 use lesson::expr::{Aggregation, Expr};
 use session::permalink::{self, Link};

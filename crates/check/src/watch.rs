@@ -1,7 +1,7 @@
 //! One run of a scenario, with what is expected looked at after every instant.
 
-use k8s_model::Time;
 use cluster::Sim;
+use k8s_model::Time;
 use lesson::expr::{Expr, Expressions};
 use lesson::functions;
 use lesson::{ObservedHistory, Value};

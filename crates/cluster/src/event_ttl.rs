@@ -6,10 +6,10 @@
 //!
 //! Models `--event-ttl` of kube-apiserver and `storage/etcd3/lease_manager.go` (its limit of keys for a lease is not modelled).
 
-use apiserver::journal::{Actor, Op};
 use super::sim::{Sim, Task};
-use apiserver::{Delete, Origin};
+use apiserver::journal::{Actor, Op};
 use apiserver::why::Why;
+use apiserver::{Delete, Origin};
 use k8s_model::time::SECOND;
 use k8s_model::{Kind, Time};
 

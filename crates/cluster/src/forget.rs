@@ -5,8 +5,8 @@
 //! simulation reads is forgotten (field managers and mounted files are read off the writes of objects that exist), it goes on as if nothing
 //! had been.
 
-use apiserver::journal::{Actor, Entries, Entry, Record};
 use super::sim::Sim;
+use apiserver::journal::{Actor, Entries, Entry, Record};
 use apiserver::why::Why;
 use k8s_model::{Kind, Time};
 use std::ops::Range;

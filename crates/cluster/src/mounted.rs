@@ -5,8 +5,8 @@
 //! for. Models `pkg/kubelet/kubelet.go` (`syncPod`, `podWorkers` with `resyncInterval` and `workerResyncIntervalJitterFactor`) and the
 //! watching manager of `pkg/kubelet/util/manager`.
 
-use apiserver::journal::{Op, Record};
 use apiserver::ApiServer;
+use apiserver::journal::{Op, Record};
 use k8s_model::pod::Pod;
 use k8s_model::time::SECOND;
 use k8s_model::{Object, ObjectRef, Time, Timestamp};

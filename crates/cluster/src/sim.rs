@@ -6,25 +6,25 @@
 mod queries;
 mod reconcile;
 
+use apiserver::journal::{Actor, EntryId, Journal, Op, Record};
+use apiserver::why::Why;
+use apiserver::{ApiError, ClientRequest, Written};
+use apiserver::{ApiServer, Origin, defaults};
 use controller_runtime::cluster::ClusterConfig;
 use controller_runtime::component::{self, DELIVERY_BATCH, KUBELETS, MANAGER, SCHEDULER};
-use controllers::{Controller, Routes, woken_by};
 use controller_runtime::events::EventRecorder;
 use controller_runtime::informer::{Held, Informer};
-use apiserver::journal::{Actor, EntryId, Journal, Op, Record};
-use kubelet::{Forced, Kubelets};
 use controller_runtime::late::DelayLog;
 use controller_runtime::limit::Limit;
 use controller_runtime::out::{Action, Memory, Out, PassView};
-use scheduler::Scheduler;
-use apiserver::{ApiError, ClientRequest, Written};
-use apiserver::{ApiServer, Origin, defaults};
-use sim_core::tree::Tree;
 use controller_runtime::watch::Event;
-use apiserver::why::Why;
 use controller_runtime::workqueue::WorkQueue;
+use controllers::{Controller, Routes, woken_by};
 use k8s_model::time::{MS, SECOND};
 use k8s_model::{Kind, Object, ObjectRef, Str, Time, Uid};
+use kubelet::{Forced, Kubelets};
+use scheduler::Scheduler;
+use sim_core::tree::Tree;
 use std::rc::Rc;
 
 /// A write as a watch tells it: the object as it is now, and as it was before.
@@ -202,7 +202,6 @@ impl Sim {
         self.server.settle(IDLE_WORK_ITEMS);
         self.informers[MANAGER].cache.read_ahead(IDLE_WORK_ITEMS);
     }
-
 
     /// Removes files on volumes and in Pods that no longer exist.
     pub fn sweep_disks(&mut self) {

@@ -6,12 +6,12 @@
 
 use super::events::{EventRecorder, SCHEDULER, new_event};
 use apiserver::journal::Actor;
-use apiserver::{ApiServer, Origin};
-use sim_core::table::hash;
 use apiserver::why::Why;
+use apiserver::{ApiServer, Origin};
 use k8s_model::event::{EventSeries, MicroTime};
 use k8s_model::time::SECOND;
 use k8s_model::{Body, Object, ObjectMeta, Str, Time, Uid};
+use sim_core::table::hash;
 use std::rc::Rc;
 
 /// How often series are checked, and how long one must be silent to be over.

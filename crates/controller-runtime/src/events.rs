@@ -5,13 +5,13 @@
 //! The scheduler records its Events otherwise (`event_series.rs`).
 
 use super::event_series::{Check, Series};
-use apiserver::{ApiServer, Origin};
-use sim_core::table::hash;
-use sim_core::tree::Tree;
 use apiserver::why::Why;
+use apiserver::{ApiServer, Origin};
 use k8s_model::event::{Event, EventSource, InvolvedObject, MicroTime};
 use k8s_model::time::SECOND;
 use k8s_model::{Body, Kind, Object, ObjectMeta, ObjectRef, Phrase, Str, Time, Uid};
+use sim_core::table::hash;
+use sim_core::tree::Tree;
 use smol_str::format_smolstr;
 use std::rc::Rc;
 

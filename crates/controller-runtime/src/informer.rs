@@ -1,15 +1,15 @@
 //! Informers: a component's own copy of the store, fed by a watch that lags behind it.
 
-use sim_core::found::{LabelIndex, ReferenceIndex, whole};
-use apiserver::journal::{Entry, EntryId, Journal, Op};
 use super::late::WatchFaults;
+use apiserver::journal::{Entry, EntryId, Journal, Op};
+use k8s_model::object::Typed;
+use k8s_model::time::MS;
+use k8s_model::{Duration, Kind, Labels, Object, ObjectRef, Str, Time, Uid};
+use sim_core::found::{LabelIndex, ReferenceIndex, whole};
 use sim_core::rank_cache::RankCache;
 use sim_core::table::{Slot, Tables};
 use sim_core::tally::{Alike, Tally};
 use sim_core::tree::Tree;
-use k8s_model::object::Typed;
-use k8s_model::time::MS;
-use k8s_model::{Duration, Kind, Labels, Object, ObjectRef, Str, Time, Uid};
 use std::cell::RefCell;
 use std::rc::Rc;
 

@@ -5,11 +5,11 @@
 //! wait. Models the watch of `client-go/tools/cache/reflector.go` on a slow connection.
 
 use super::component::{KUBELETS, MANAGER, SCHEDULER};
-use apiserver::journal::{Entry, EntryId, Journal};
 use apiserver::FaultTarget;
-use sim_core::tree::Tree;
+use apiserver::journal::{Entry, EntryId, Journal};
 use k8s_model::time::MS;
 use k8s_model::{Duration, Kind, Object, ObjectRef, Str, Time, Uid};
+use sim_core::tree::Tree;
 use std::collections::VecDeque;
 
 /// Delays of at least this many microseconds are reported.

@@ -1,11 +1,11 @@
 //! Simulated resource usage of Pods, set by faults and read through the resource metrics API.
 
+use crate::informer::Cache;
+use apiserver::ApiServer;
 use k8s_model::pod::Pod;
 use k8s_model::quantity::{Quantity, QuantityError};
 use k8s_model::selector::{LabelSelector, Requirement};
 use k8s_model::{Kind, Labels, Object, Str};
-use crate::informer::Cache;
-use apiserver::ApiServer;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;

@@ -5,9 +5,9 @@
 //! no virtual time, so upstream's five concurrent workers make no difference. A slowed loop has one worker.
 
 use apiserver::journal::EntryId;
-use sim_core::tree::Tree;
 use k8s_model::time::MS;
 use k8s_model::{Duration, ObjectRef, Time};
+use sim_core::tree::Tree;
 use std::collections::VecDeque;
 
 const BASE_DELAY_US: u64 = 5 * MS;

@@ -3,14 +3,14 @@
 //! Models `k8s.io/endpointslice` (`utils.go`, `trigger_time_tracker.go`).
 
 use super::{Event, Watch};
+use apiserver::journal::Op;
+use controller_runtime::descriptor::CodeLine;
+use controller_runtime::informer::Cache;
+use controller_runtime::out::Memory;
 use k8s_model::network::{EndpointPort, Service, ServicePort, TargetRef};
 use k8s_model::pod::Pod;
 use k8s_model::selector::contains_all;
 use k8s_model::{Kind, Labels, Object, ObjectMeta, ObjectRef, Str, Timestamp};
-use controller_runtime::descriptor::CodeLine;
-use controller_runtime::informer::Cache;
-use apiserver::journal::Op;
-use controller_runtime::out::Memory;
 use std::rc::Rc;
 
 /// The pseudo-code of a pass.

@@ -3,11 +3,11 @@
 //! Models `pkg/controller/certificates/signer/signer.go`. There is no certificate authority here: the certificate is a placeholder.
 
 use super::{Controller, Watch};
-use k8s_model::{Body, Kind, Object, ObjectRef, base64};
-use controller_runtime::descriptor::{Descriptor, GENERIC};
-use controller_runtime::out::{Action, Out, PassView};
 use apiserver::ApiError;
 use apiserver::why::Why;
+use controller_runtime::descriptor::{Descriptor, GENERIC};
+use controller_runtime::out::{Action, Out, PassView};
+use k8s_model::{Body, Kind, Object, ObjectRef, base64};
 use serde_json::Value;
 
 /// How the page shows the loop.

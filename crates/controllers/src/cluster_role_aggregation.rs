@@ -3,13 +3,13 @@
 //! Models `pkg/controller/clusterroleaggregation/clusterroleaggregation_controller.go`.
 
 use super::{Controller, Event, Watch};
-use k8s_model::selector::LabelSelector;
-use k8s_model::{Body, Kind, Object, ObjectRef};
+use apiserver::ApiError;
+use apiserver::why::Why;
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::informer::Cache;
 use controller_runtime::out::{Action, Out, PassView};
-use apiserver::ApiError;
-use apiserver::why::Why;
+use k8s_model::selector::LabelSelector;
+use k8s_model::{Body, Kind, Object, ObjectRef};
 use serde_json::Value;
 
 /// How the page shows the loop.

@@ -1,11 +1,11 @@
 //! The interface of a control loop.
 
-use k8s_model::{Duration, Kind, ObjectRef};
+use apiserver::ApiError;
 use controller_runtime::descriptor::Descriptor;
 use controller_runtime::informer::Cache;
 use controller_runtime::out::{Action, Out, PassView};
-use apiserver::ApiError;
 use controller_runtime::watch::Event;
+use k8s_model::{Duration, Kind, ObjectRef};
 
 /// What wakes a loop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

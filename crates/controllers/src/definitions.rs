@@ -3,12 +3,12 @@
 //! Guarantees: a definition goes after its last object. Models `apiextensions-apiserver/pkg/controller/{status,establish,finalizer}`.
 
 use super::{Controller, Watch};
-use k8s_model::time::SECOND;
-use k8s_model::{Body, Kind, Object, ObjectRef};
+use apiserver::why::Why;
+use apiserver::{ApiError, CLEANUP};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::out::{Action, Out, PassView};
-use apiserver::{ApiError, CLEANUP};
-use apiserver::why::Why;
+use k8s_model::time::SECOND;
+use k8s_model::{Body, Kind, Object, ObjectRef};
 use serde_json::{Value, json};
 
 /// How often it looks whether the last object has gone, in seconds.

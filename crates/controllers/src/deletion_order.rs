@@ -4,10 +4,10 @@
 //! those that have changed since the last one.
 //! Models `ActivePodsWithRanks` of `pkg/controller/controller_utils.go`.
 
-use k8s_model::{Kind, Object, Timestamp, Uid};
-use controller_runtime::out::PassView;
-use sim_core::rank_cache::{PodRank, RankCache};
 use apiserver::why::DeletionRank;
+use controller_runtime::out::PassView;
+use k8s_model::{Kind, Object, Timestamp, Uid};
+use sim_core::rank_cache::{PodRank, RankCache};
 use std::cmp::Ordering;
 use std::rc::Rc;
 

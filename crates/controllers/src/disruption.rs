@@ -5,16 +5,16 @@
 //! Models `pkg/controller/disruption/disruption.go`.
 
 use super::{Controller, Event, Watch};
+use apiserver::why::Why;
+use apiserver::{ApiError, ApiServer, StatusReason};
+use controller_runtime::descriptor::{Descriptor, GENERIC};
+use controller_runtime::informer::Cache;
+use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::pod::{Pod, PodCondition};
 use k8s_model::policy::{BudgetSpec, BudgetStatus};
 use k8s_model::time::SECOND;
 use k8s_model::workload::{Deployment, IntOrPercent, ReplicaSet, StatefulSet};
 use k8s_model::{Body, Kind, Object, ObjectRef, Timestamp, Uid};
-use controller_runtime::descriptor::{Descriptor, GENERIC};
-use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
-use apiserver::{ApiError, ApiServer, StatusReason};
-use apiserver::why::Why;
 use smol_str::format_smolstr;
 use std::rc::Rc;
 

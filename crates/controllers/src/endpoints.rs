@@ -2,18 +2,18 @@
 //!
 //! Models `pkg/controller/endpoint/endpoints_controller.go`.
 
-use crate::backends;
 use super::backends::{annotate, has_address, hostname, labels, ports_for, selected, target, trigger_time};
 use super::{Controller, Event, Watch};
+use crate::backends;
+use apiserver::ApiError;
+use apiserver::journal::Op;
+use apiserver::why::Why;
+use controller_runtime::descriptor::Descriptor;
+use controller_runtime::informer::Cache;
+use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::network::{Address, EndpointPort, Endpoints, Service, Subset};
 use k8s_model::pod::Pod;
 use k8s_model::{Body, Kind, Object, ObjectMeta, ObjectRef};
-use controller_runtime::descriptor::Descriptor;
-use controller_runtime::informer::Cache;
-use apiserver::journal::Op;
-use controller_runtime::out::{Action, Out, PassView};
-use apiserver::ApiError;
-use apiserver::why::Why;
 use smol_str::format_smolstr;
 use std::collections::BTreeMap;
 use std::rc::Rc;

@@ -3,17 +3,17 @@
 //! Guarantees: an address stays in its slice; a Service without addresses keeps one empty slice.
 //! Models `pkg/controller/endpointslice/endpointslice_controller.go` and `k8s.io/endpointslice/reconciler.go`.
 
-use crate::backends;
 use super::backends::{annotate, has_address, hostname, labels, ports_for, selected, target, trigger_time};
 use super::{Controller, Event, Watch};
-use k8s_model::network::{Endpoint, EndpointConditions, EndpointPort, EndpointSlice, SERVICE_NAME, Service};
-use k8s_model::pod::Pod;
-use k8s_model::{Body, Kind, Labels, Object, ObjectMeta, ObjectRef, Str, Timestamp, Uid};
+use crate::backends;
+use apiserver::ApiError;
+use apiserver::why::Why;
 use controller_runtime::descriptor::Descriptor;
 use controller_runtime::informer::Cache;
 use controller_runtime::out::{Action, Out, PassView};
-use apiserver::ApiError;
-use apiserver::why::Why;
+use k8s_model::network::{Endpoint, EndpointConditions, EndpointPort, EndpointSlice, SERVICE_NAME, Service};
+use k8s_model::pod::Pod;
+use k8s_model::{Body, Kind, Labels, Object, ObjectMeta, ObjectRef, Str, Timestamp, Uid};
 use serde_json::{Value, json};
 use smol_str::format_smolstr;
 use std::collections::BTreeMap;

@@ -5,12 +5,12 @@
 //! Models `pkg/controller/garbagecollector/garbagecollector.go`.
 
 use super::{Controller, Event, Watch};
-use k8s_model::{Kind, Object, ObjectRef, OwnerReference, Str, Uid, kind};
+use apiserver::why::Why;
+use apiserver::{ApiError, Delete, Propagation};
 use controller_runtime::descriptor::{CodeLine, Descriptor};
 use controller_runtime::informer::Cache;
 use controller_runtime::out::{Action, Out, PassView};
-use apiserver::{ApiError, Delete, Propagation};
-use apiserver::why::Why;
+use k8s_model::{Kind, Object, ObjectRef, OwnerReference, Str, Uid, kind};
 use smol_str::format_smolstr;
 use std::rc::Rc;
 

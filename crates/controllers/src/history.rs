@@ -2,12 +2,12 @@
 //!
 //! Models `pkg/controller/history/controller_history.go`.
 
+use apiserver::ApiError;
+use apiserver::why::Why;
+use controller_runtime::out::Out;
 use k8s_model::pod_template::PodTemplate;
 use k8s_model::workload::ControllerRevision;
 use k8s_model::{Body, Kind, Object, ObjectMeta, Str};
-use controller_runtime::out::Out;
-use apiserver::ApiError;
-use apiserver::why::Why;
 use std::rc::Rc;
 
 /// The position of a revision in its owner's history.

@@ -4,14 +4,14 @@
 //! ingress-nginx (`internal/ingress/status/status.go`), served at a node's address.
 
 use super::{Controller, Watch};
-use k8s_model::ingress::{IngressSpec, address, set_address};
-use k8s_model::node::Node;
-use k8s_model::{Kind, ObjectRef};
+use apiserver::ApiError;
+use apiserver::why::Why;
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::informer::Cache;
 use controller_runtime::out::{Action, Out, PassView};
-use apiserver::ApiError;
-use apiserver::why::Why;
+use k8s_model::ingress::{IngressSpec, address, set_address};
+use k8s_model::node::Node;
+use k8s_model::{Kind, ObjectRef};
 
 /// How the page shows the loop.
 static DESCRIPTOR: Descriptor = Descriptor {

@@ -34,9 +34,9 @@ mod ttl_after_finished;
 pub mod taint_eviction;
 mod volume_binder;
 
-pub use controller_runtime::watch::Event;
 pub use autoscaler::SCALER_PERIOD_SECONDS;
 pub use controller::{Controller, Watch};
+pub use controller_runtime::watch::Event;
 pub use daemonset::specimen as daemon_pod;
 pub use volume_binder::CLAIM_RESYNC_SECONDS;
 

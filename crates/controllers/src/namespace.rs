@@ -3,13 +3,13 @@
 //! Models `pkg/controller/namespace/deletion/namespaced_resources_deleter.go` and `status_condition_utils.go`.
 
 use super::{Controller, Event, Watch};
+use apiserver::why::Why;
+use apiserver::{ApiError, FINALIZED_BY_LOOP};
+use controller_runtime::descriptor::{Descriptor, GENERIC};
+use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::pod::Pod;
 use k8s_model::time::SECOND;
 use k8s_model::{Body, Duration, Kind, Object, ObjectRef, kind};
-use controller_runtime::descriptor::{Descriptor, GENERIC};
-use controller_runtime::out::{Action, Out, PassView};
-use apiserver::{ApiError, FINALIZED_BY_LOOP};
-use apiserver::why::Why;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

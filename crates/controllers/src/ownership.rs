@@ -3,11 +3,11 @@
 //! Guarantees: an object has at most one controller; a terminating object is never adopted.
 //! Models `pkg/controller/controller_ref_manager.go`.
 
-use k8s_model::selector::LabelSelector;
-use k8s_model::{Kind, Labels, Object, Str};
-use controller_runtime::out::{Out, PassView};
 use apiserver::ApiError;
 use apiserver::why::Why;
+use controller_runtime::out::{Out, PassView};
+use k8s_model::selector::LabelSelector;
+use k8s_model::{Kind, Labels, Object, Str};
 use std::rc::Rc;
 
 /// Holds a Pod of a Job until the Job has counted it.

@@ -5,15 +5,15 @@
 //! Models `pkg/controller/podgc/gc_controller.go`.
 
 use super::{Controller, Event, Watch};
-use k8s_model::pod::{Pod, PodCondition};
-use k8s_model::time::SECOND;
-use k8s_model::{Body, Kind, ObjectRef, Time};
 use apiserver::Op;
+use apiserver::why::Why;
+use apiserver::{ApiError, Delete, StatusReason};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::informer::Cache;
 use controller_runtime::out::{Action, Out, PassView};
-use apiserver::{ApiError, Delete, StatusReason};
-use apiserver::why::Why;
+use k8s_model::pod::{Pod, PodCondition};
+use k8s_model::time::SECOND;
+use k8s_model::{Body, Kind, ObjectRef, Time};
 
 /// Period of upstream's checks, and the first check after time 0.
 const PERIOD_US: u64 = 20 * SECOND;
@@ -122,7 +122,9 @@ fn collect_ended(view: &PassView<'_>, out: &mut Out<'_>) -> Result<Action, ApiEr
         return Ok(Action::AwaitChange);
     }
     let why = Why::TooManyEnded { ended: ended.len() as u32, kept: view.config.ended_pods_kept as u32 };
-    k8s_model::sort::sort_by_key(&mut ended, |o| (o.body::<Pod>().status.reason != "Evicted", o.meta.creation_timestamp, o.meta.name.clone()));
+    k8s_model::sort::sort_by_key(&mut ended, |o| {
+        (o.body::<Pod>().status.reason != "Evicted", o.meta.creation_timestamp, o.meta.name.clone())
+    });
     for object in &ended[..surplus] {
         let how = Delete { grace_seconds: Some(0), uid: Some(object.meta.uid), ..Default::default() };
         match out.delete(&object.key(), how, why.clone()) {

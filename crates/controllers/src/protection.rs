@@ -3,15 +3,15 @@
 //! Models `pkg/controller/volume/pvcprotection` and `pvprotection`.
 
 use super::{Controller, Event, Watch};
+use apiserver::ApiError;
+use apiserver::why::Why;
+use controller_runtime::descriptor::{Descriptor, GENERIC};
+use controller_runtime::informer::Cache;
+use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::pod::Pod;
 use k8s_model::storage::PersistentVolume;
 use k8s_model::time::MS;
 use k8s_model::{Duration, Kind, ObjectRef};
-use controller_runtime::descriptor::{Descriptor, GENERIC};
-use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
-use apiserver::ApiError;
-use apiserver::why::Why;
 
 const CLAIM_FINALIZER: &str = "kubernetes.io/pvc-protection";
 const VOLUME_FINALIZER: &str = "kubernetes.io/pv-protection";

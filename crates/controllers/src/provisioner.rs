@@ -4,15 +4,15 @@
 
 use super::volume_binder::PROVISIONED_BY;
 use super::{Controller, Watch};
+use apiserver::ApiError;
+use apiserver::why::Why;
+use controller_runtime::descriptor::{Descriptor, GENERIC};
+use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::json::Json as _;
 use k8s_model::references::claim_reference;
 use k8s_model::storage::{PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, STORAGE_PROVISIONER, StorageClass};
 use k8s_model::time::MS;
 use k8s_model::{Body, Kind, Object, ObjectRef, Str};
-use controller_runtime::descriptor::{Descriptor, GENERIC};
-use controller_runtime::out::{Action, Out, PassView};
-use apiserver::ApiError;
-use apiserver::why::Why;
 use serde_json::json;
 use smol_str::format_smolstr;
 use std::rc::Rc;

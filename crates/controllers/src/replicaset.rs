@@ -6,15 +6,15 @@
 
 use super::ownership::claim;
 use super::{Controller, Event, Watch, deletion_order};
+use apiserver::why::{DeletionRank, Why};
+use apiserver::{ApiError, Delete};
+use controller_runtime::descriptor::{CodeLine, Descriptor};
+use controller_runtime::informer::Cache;
+use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::pod::Pod;
 use k8s_model::time::SECOND;
 use k8s_model::workload::{Condition, ReplicaSet, ReplicaSetStatus};
 use k8s_model::{Body, Kind, Labels, Object, ObjectRef, Str, Timestamp};
-use controller_runtime::descriptor::{CodeLine, Descriptor};
-use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
-use apiserver::{ApiError, Delete};
-use apiserver::why::{DeletionRank, Why};
 use smol_str::format_smolstr;
 use std::rc::Rc;
 

@@ -4,19 +4,19 @@
 //! Stands in for the `external-resizer` of a storage driver and for the kubelet's part, `NodeExpandVolume`; records the Events
 //! of `pkg/controller/volume/expand/expand_controller.go`.
 
-use crate::provisioner;
 use super::provisioner::waited;
 use super::volume_binder::PROVISIONED_BY;
 use super::{Controller, Event, Watch};
+use crate::provisioner;
+use apiserver::ApiError;
+use apiserver::journal::Actor;
+use apiserver::why::Why;
+use controller_runtime::descriptor::{Descriptor, GENERIC};
+use controller_runtime::informer::Cache;
+use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::pod::{Pod, PodCondition};
 use k8s_model::storage::{ClaimStatus, PersistentVolume, PersistentVolumeClaim};
 use k8s_model::{Body, Kind, Object, ObjectRef, Str, Timestamp};
-use controller_runtime::descriptor::{Descriptor, GENERIC};
-use controller_runtime::informer::Cache;
-use apiserver::journal::Actor;
-use controller_runtime::out::{Action, Out, PassView};
-use apiserver::ApiError;
-use apiserver::why::Why;
 use serde_json::Value;
 use smol_str::format_smolstr;
 use std::rc::Rc;

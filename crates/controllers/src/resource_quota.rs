@@ -4,13 +4,13 @@
 //! Models `pkg/controller/resourcequota/resource_quota_controller.go`.
 
 use super::{Controller, Event, Watch};
-use k8s_model::time::SECOND;
-use k8s_model::{Body, Kind, ObjectRef, kind};
 use apiserver::Op;
+use apiserver::{ApiError, quota};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::informer::Cache;
 use controller_runtime::out::{Action, Out, PassView};
-use apiserver::{ApiError, quota};
+use k8s_model::time::SECOND;
+use k8s_model::{Body, Kind, ObjectRef, kind};
 
 /// How the page shows the loop.
 static DESCRIPTOR: Descriptor = Descriptor {

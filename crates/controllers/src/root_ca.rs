@@ -3,12 +3,12 @@
 //! Models `pkg/controller/certificates/rootcacertpublisher/publisher.go`.
 
 use super::{Controller, Watch};
-use k8s_model::{Body, Kind, ObjectRef};
+use apiserver::why::Why;
+use apiserver::{ApiError, StatusReason};
 use controller_runtime::cluster::root_ca;
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::out::{Action, Out, PassView};
-use apiserver::{ApiError, StatusReason};
-use apiserver::why::Why;
+use k8s_model::{Body, Kind, ObjectRef};
 
 const DESCRIPTION: &str = "kubernetes.io/description";
 

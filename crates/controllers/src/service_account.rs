@@ -3,11 +3,11 @@
 //! Models `pkg/controller/serviceaccount/serviceaccounts_controller.go`.
 
 use super::{Controller, Watch};
-use k8s_model::{Body, Kind, Object, ObjectMeta, ObjectRef};
+use apiserver::why::Why;
+use apiserver::{ApiError, StatusReason};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::out::{Action, Out, PassView};
-use apiserver::{ApiError, StatusReason};
-use apiserver::why::Why;
+use k8s_model::{Body, Kind, Object, ObjectMeta, ObjectRef};
 
 /// How the page shows the loop.
 static DESCRIPTOR: Descriptor = Descriptor {

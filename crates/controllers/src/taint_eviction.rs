@@ -5,17 +5,17 @@
 //! Models `pkg/controller/tainteviction/taint_eviction.go`.
 
 use super::{Controller, Event, Watch};
+use apiserver::Op;
+use apiserver::why::Why;
+use apiserver::{ApiError, Delete, StatusReason};
+use controller_runtime::descriptor::{Descriptor, GENERIC};
+use controller_runtime::informer::Cache;
+use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::node::{Node, Taint};
 use k8s_model::pod::{Pod, PodCondition, Toleration};
 use k8s_model::time::SECOND;
 use k8s_model::{Body, Kind, Object, ObjectRef};
-use apiserver::Op;
-use controller_runtime::descriptor::{Descriptor, GENERIC};
-use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
 use scheduler::tolerates;
-use apiserver::{ApiError, Delete, StatusReason};
-use apiserver::why::Why;
 use smol_str::format_smolstr;
 use std::rc::Rc;
 

@@ -3,12 +3,12 @@
 //! Models `pkg/controller/ttlafterfinished/ttlafterfinished_controller.go`.
 
 use super::{Controller, Watch};
-use k8s_model::batch::Job;
-use k8s_model::{Kind, ObjectRef};
+use apiserver::why::Why;
+use apiserver::{ApiError, Delete, Propagation, StatusReason};
 use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::out::{Action, Out, PassView};
-use apiserver::{ApiError, Delete, Propagation, StatusReason};
-use apiserver::why::Why;
+use k8s_model::batch::Job;
+use k8s_model::{Kind, ObjectRef};
 
 /// How the page shows the loop.
 static DESCRIPTOR: Descriptor = Descriptor {

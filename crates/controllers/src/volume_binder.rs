@@ -5,14 +5,14 @@
 //! Models `pkg/controller/volume/persistentvolume/pv_controller.go`.
 
 use super::{Controller, Event, Watch};
-use k8s_model::references::claim_reference;
-use k8s_model::storage::{BIND_COMPLETED, PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, STORAGE_PROVISIONER, StorageClass};
-use k8s_model::{Body, Kind, Object, ObjectRef, Timestamp};
+use apiserver::why::Why;
+use apiserver::{ApiError, ApiServer};
 use controller_runtime::descriptor::{CodeLine, Descriptor};
 use controller_runtime::informer::Cache;
 use controller_runtime::out::{Action, Out, PassView};
-use apiserver::{ApiError, ApiServer};
-use apiserver::why::Why;
+use k8s_model::references::claim_reference;
+use k8s_model::storage::{BIND_COMPLETED, PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, STORAGE_PROVISIONER, StorageClass};
+use k8s_model::{Body, Kind, Object, ObjectRef, Timestamp};
 use smol_str::format_smolstr;
 use std::rc::Rc;
 

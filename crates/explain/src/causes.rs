@@ -3,11 +3,11 @@
 //! The journal records which write woke a loop. A loop is level-triggered: whatever woke it, it acts on the whole state, and
 //! it may have been woken by any of many Pods. So this searches for the newest earlier write that changed the inputs.
 
+use apiserver::Why;
+use apiserver::journal::{Entry, EntryId, Journal, Op, Record};
+use cluster::fault::Fault;
 use k8s_model::workload::StatefulSet;
 use k8s_model::{Body, Kind, Object, OwnerReference};
-use apiserver::Why;
-use cluster::fault::Fault;
-use apiserver::journal::{Entry, EntryId, Journal, Op, Record};
 
 /// The entry that this one follows from. `left` entries may still be searched for the whole chain; then the waking entry is used.
 pub fn cause(journal: Journal<'_>, id: EntryId, left: &mut usize) -> Option<EntryId> {

@@ -1,10 +1,10 @@
 //! A control loop as an inspector shows it: its component, what wakes it, and the faults that can be injected into it.
 
 use super::remedies::ActionOffer;
-use k8s_model::{Kind, kind};
 use cluster::Sim;
 use controllers::Watch;
 use i18n::msg;
+use k8s_model::{Kind, kind};
 
 /// The component that a loop runs in, as fault injection names it.
 pub fn component(name: &str) -> &'static str {

@@ -2,12 +2,12 @@
 
 use super::why::sizes;
 use super::words::grouped;
-use k8s_model::{Body, Kind, Object};
 use apiserver::Why;
-use cluster::fault::{Fault, NodeFault};
 use apiserver::journal::{Entry, Op, Record};
+use cluster::fault::{Fault, NodeFault};
 use i18n::format::{front, volume};
 use i18n::{Arg, Message, msg};
+use k8s_model::{Body, Kind, Object};
 use projection::adapt::status;
 use projection::changes::{ChangedField, fields};
 use projection::model::PodState;

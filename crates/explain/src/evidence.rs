@@ -1,12 +1,12 @@
 //! The inspector's view of an object: facts, a one-line summary, and available actions.
 
+use crate::rules;
+use crate::waits::Health;
+use i18n::{Constant, Message, Word, msg};
 use k8s_model::gateway::{GATEWAY, GATEWAY_CLASS, GatewaySpec, HTTP_ROUTE, HttpRouteSpec, address_of, status_of};
 use k8s_model::ingress::{IngressSpec, address};
 use k8s_model::network_policy::NetworkPolicySpec;
 use k8s_model::{Body, Kind, Object, ObjectRef, Timestamp};
-use crate::rules;
-use crate::waits::Health;
-use i18n::{Constant, Message, Word, msg};
 use projection::adapt::status;
 use projection::model::PodState;
 use serde_json::Value;

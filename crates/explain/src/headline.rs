@@ -1,10 +1,10 @@
 //! Messages of a diagnosis: what is missing, what decides, what would help.
 
 use super::why::Row;
-use k8s_model::Str;
-use apiserver::journal::Op;
 use crate::waits::{Cure, DecidingFact, FactLabel, GatewayFault, Health, Refuses, Unfit, Waits};
+use apiserver::journal::Op;
 use i18n::{Arg, Message, msg};
+use k8s_model::Str;
 
 /// What is missing, in one sentence.
 pub fn headline(waits: &Waits) -> Message {

@@ -1,9 +1,9 @@
 //! How far a workload is, by its Pods: the pill over the diagram and its like.
 
-use k8s_model::batch::Job;
-use k8s_model::{Body, Kind, Object};
 use i18n::format::middle;
 use i18n::{Message, msg};
+use k8s_model::batch::Job;
+use k8s_model::{Body, Kind, Object};
 use projection::model::PodState;
 use projection::totals::PodTotals;
 

@@ -1,11 +1,11 @@
 //! Faults that can be injected into an object or a loop, and reverted. Each is a line that a user could type, with its effect.
 
+use cluster::Sim;
+use i18n::{Message, msg};
 use k8s_model::node::Node;
 use k8s_model::pod::{Pod, image_parts};
 use k8s_model::{Body, Kind, Object, Str};
-use cluster::Sim;
 use kubelet::{Probed, can_be_pulled};
-use i18n::{Message, msg};
 
 /// A button: its words, what it does, and the line it types.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,10 +5,10 @@
 
 use super::effect::effect;
 use super::words;
-use k8s_model::{Body, Kind, Object, ObjectRef, Uid};
 use apiserver::Why;
 use apiserver::journal::{Entry, Journal, Op, Record};
 use i18n::Message;
+use k8s_model::{Body, Kind, Object, ObjectRef, Uid};
 use std::collections::VecDeque;
 
 /// The annotation with the index of a Pod of an indexed Job.

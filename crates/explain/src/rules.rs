@@ -1,11 +1,11 @@
 //! The rules of NetworkPolicies, Ingresses and HTTPRoutes, in messages.
 
+use cluster_network::connectivity::{Attempt, Direction, RequestOutcome, Verdict};
+use i18n::{Message, msg};
 use k8s_model::gateway::{BackendRef, HttpRouteSpec, HttpRule};
 use k8s_model::ingress::{IngressBackend, IngressPath};
 use k8s_model::network_policy::{NetworkPolicySpec, PolicyPeer, PolicyPort, PolicyRule};
 use k8s_model::{Object, Str};
-use cluster_network::connectivity::{Attempt, Direction, RequestOutcome, Verdict};
-use i18n::{Message, msg};
 
 /// A rule of a NetworkPolicy: who, and on which ports.
 pub fn of_policy(rule: &PolicyRule, direction: Direction) -> Message {

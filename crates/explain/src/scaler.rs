@@ -1,8 +1,8 @@
 //! What an autoscaler says of itself, read from its status.
 
-use k8s_model::{Body, Object};
 use crate::waits::Health;
 use i18n::{Message, msg};
+use k8s_model::{Body, Object};
 use serde_json::Value;
 
 /// Where upstream's default for scaling down is not overridden, in seconds.

@@ -1,9 +1,9 @@
 //! The story: a readable line for every write, with who made it and why.
 
 use super::why;
-use k8s_model::Kind;
 use apiserver::{Op, Record};
 use cluster::Sim;
+use k8s_model::Kind;
 use scenario::{Finished, Observer};
 use std::io::Write;
 

@@ -1,8 +1,8 @@
 //! Why something has not happened, as data. `diagnose` finds it, `headline` makes messages of it.
 
-use k8s_model::Str;
 use apiserver::journal::Op;
 use i18n::Message;
+use k8s_model::Str;
 
 pub use super::cure::Cure;
 pub use super::fact_label::FactLabel;

@@ -1,17 +1,17 @@
 //! The journal in words: what an entry did, what the loop saw, and the chain of causes behind a write.
 
 use super::effect::effect;
-use crate::why;
 use super::why::Row;
-use k8s_model::{Kind, Object, ObjectRef};
-use apiserver::Why;
-use cluster::fault::{Fault, NodeFault};
-use apiserver::journal::{Entry, EntryId, Journal, Op, Record};
-use controller_runtime::late::DelayLog;
-use apiserver::StatusReason;
 use crate::causes::cause;
+use crate::why;
+use apiserver::StatusReason;
+use apiserver::Why;
+use apiserver::journal::{Entry, EntryId, Journal, Op, Record};
+use cluster::fault::{Fault, NodeFault};
+use controller_runtime::late::DelayLog;
 use i18n::format::count;
 use i18n::{Message, msg};
+use k8s_model::{Kind, Object, ObjectRef};
 use projection::adapt::status;
 use projection::changes::{ChangedField, fields};
 use projection::marks::{LANES, Mark, OTHERS};

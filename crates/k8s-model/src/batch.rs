@@ -1,11 +1,11 @@
 //! Jobs.
 
-use crate::json;
 use super::json::{Json, record};
 use super::pod_template::PodTemplate;
 use super::selector::LabelSelector;
 use super::spec::Spec;
 use super::{Str, Timestamp, Uid};
+use crate::json;
 use serde_json::Value;
 use std::rc::Rc;
 

@@ -1,11 +1,11 @@
 //! DaemonSets.
 
-use crate::json;
 use super::json::record;
 use super::pod_template::PodTemplate;
 use super::selector::LabelSelector;
 use super::spec::Spec;
 use super::workload::UpdateStrategy;
+use crate::json;
 use serde_json::Value;
 use std::rc::Rc;
 

@@ -2,11 +2,11 @@
 //!
 //! Fields and what they mean are those of `sigs.k8s.io/gateway-api/apis/v1` (`gateway_types.go`, `httproute_types.go`, `shared_types.go`).
 
-use crate::json;
 use super::json::record;
 use super::kind::GATEWAY_GROUP;
 use super::selector::LabelSelector;
 use super::{Body, Kind, Object, ObjectRef, Str};
+use crate::json;
 use serde_json::Value;
 
 /// The kind of classes.

@@ -4,9 +4,9 @@
 //! text is hashed; so a hash holds for one Kubernetes minor version only. The text goes straight into
 //! the hasher. Models `pkg/controller/controller_utils.go` (`ComputeHash`) and `pkg/controller/history`.
 
-use crate::quantity;
 use super::quantity::GoForm;
 use super::schema::{Field, list_element, map_element, schema};
+use crate::quantity;
 use serde_json::Value;
 use std::fmt::{self, Write};
 

@@ -1,8 +1,8 @@
 //! Ingresses: stored as JSON, read where they are looked at.
 
-use crate::json;
 use super::json::record;
 use super::{Body, Object, Str};
+use crate::json;
 use serde_json::{Value, json};
 use std::rc::Rc;
 

@@ -1,9 +1,9 @@
 //! NetworkPolicies: stored as JSON, read where they are looked at.
 
-use crate::json;
 use super::json::record;
 use super::selector::LabelSelector;
 use super::{Body, Object, Str};
+use crate::json;
 use serde_json::Value;
 
 record! {

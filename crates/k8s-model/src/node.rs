@@ -1,10 +1,10 @@
 //! Nodes.
 
-use crate::json;
 use super::json::record;
 use super::pod::Resources;
 use super::spec::Spec;
 use super::{Str, Timestamp, quantity};
+use crate::json;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fmt;

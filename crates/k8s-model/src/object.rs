@@ -3,7 +3,6 @@
 use super::batch::Job;
 use super::daemonset::DaemonSet;
 use super::event::Event;
-use crate::json;
 use super::json::Json;
 use super::meta::owned_by;
 use super::network::{EndpointSlice, Endpoints, Service};
@@ -13,6 +12,7 @@ use super::pod_template::PodTemplate;
 use super::storage::{PersistentVolume, PersistentVolumeClaim, StorageClass};
 use super::workload::{ControllerRevision, Deployment, ReplicaSet, StatefulSet};
 use super::{Kind, ObjectMeta, ObjectRef, OwnerReference, Str};
+use crate::json;
 use serde_json::{Map, Value};
 use smol_str::format_smolstr;
 use std::rc::Rc;

@@ -1,12 +1,12 @@
 //! Pods: a spec shared by all Pods of one template, and a status of their own.
 
-use crate::json;
 use super::json::record;
 use super::quantity;
 pub use super::resources::Resources;
 use super::selector::LabelSelector;
 use super::shared::{Recent, Shared};
 use super::{Labels, Phrase, Str, Timestamp};
+use crate::json;
 use serde_json::{Map, Value};
 use std::cell::OnceCell;
 use std::cell::RefCell;

@@ -1,10 +1,10 @@
 //! PodDisruptionBudgets: stored as JSON, read where they are looked at.
 
-use crate::json;
 use super::json::{Json, record};
 use super::selector::LabelSelector;
 use super::workload::IntOrPercent;
 use super::{Body, Object, Str, Timestamp};
+use crate::json;
 use serde_json::{Map, Value};
 
 record! {

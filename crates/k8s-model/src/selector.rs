@@ -1,8 +1,8 @@
 //! Label selectors.
 
-use crate::json;
 use super::json::record;
 use super::{Labels, Str};
+use crate::json;
 
 record! {
     /// Selects objects by their labels; an empty one selects everything.

@@ -1,7 +1,7 @@
 //! A spec as JSON, with the part that the engine acts on.
 
-use crate::json;
 use super::json::Json;
+use crate::json;
 use serde_json::{Map, Value};
 use std::rc::Rc;
 

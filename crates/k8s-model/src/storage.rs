@@ -1,11 +1,11 @@
 //! Claims, volumes and classes.
 
-use crate::json;
 use super::json::record;
 use super::pod::{NodeSelector, PodCondition};
 use super::selector::LabelSelector;
 use super::spec::Spec;
 use super::{Str, Timestamp, Uid, quantity};
+use crate::json;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::rc::Rc;

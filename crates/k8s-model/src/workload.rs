@@ -1,11 +1,11 @@
 //! Workloads: Deployment, ReplicaSet, StatefulSet, ControllerRevision.
 
-use crate::json;
 use super::json::{Json, record};
 use super::pod_template::PodTemplate;
 use super::selector::LabelSelector;
 use super::spec::Spec;
 use super::{Str, Timestamp};
+use crate::json;
 use serde_json::{Map, Value};
 use std::rc::Rc;
 

@@ -7,8 +7,8 @@ use super::describe::policy_rules;
 use super::parse::Args;
 use super::printers::tabs;
 use super::{Failure, Outcome, Reads, Verb};
-use k8s_model::Kind;
 use apiserver::{Attributes, PolicyRule, UserInfo};
+use k8s_model::Kind;
 use serde_json::json;
 
 const FLAGS: &str = "list quiet/q subresource= all-namespaces/A no-headers output/o=";

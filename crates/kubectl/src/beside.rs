@@ -2,8 +2,8 @@
 //! history can repeat it.
 
 use super::Session;
-use k8s_model::Time;
 use cluster::Sim;
+use k8s_model::Time;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

@@ -8,8 +8,8 @@ use super::failure::server_error;
 use super::parse::Args;
 use super::targets::name_of;
 use super::{Failure, Outcome, Reads, Verb};
-use k8s_model::{Kind, ObjectRef};
 use apiserver::{Patch, Subresource};
+use k8s_model::{Kind, ObjectRef};
 use serde_json::{Value, json};
 
 const FLAGS: &str = "filename/f= force output/o= recursive/R kustomize/k=";

@@ -5,8 +5,8 @@
 use super::client::Client;
 use super::printers::age;
 use super::printers::jsonpath;
-use k8s_model::{Kind, Timestamp};
 use apiserver::{Definition, Definitions, PrinterColumn, Version};
+use k8s_model::{Kind, Timestamp};
 use serde_json::Value;
 use std::rc::Rc;
 

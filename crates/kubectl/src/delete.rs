@@ -9,8 +9,8 @@ use super::parse::Args;
 use super::targets::{Targets, key_of, name_of};
 use super::unavailable::NO_OBJECTS;
 use super::{Failure, Outcome, PendingCommand, Reads, Verb};
-use k8s_model::{Kind, ObjectRef, Time, Uid};
 use apiserver::{ApiError, Delete, Propagation};
+use k8s_model::{Kind, ObjectRef, Time, Uid};
 use serde_json::{Value, json};
 
 const FLAGS: &str = "filename/f= recursive/R kustomize/k= selector/l= field-selector= all-namespaces/A all cascade?background \

@@ -4,7 +4,6 @@
 
 use super::apply::difference;
 use super::client::Client;
-use crate::documents;
 use super::documents::{prepare, with_last_applied};
 use super::failure::server_error;
 use super::filenames::Filenames;
@@ -13,9 +12,10 @@ use super::parse::Args;
 use super::printers::yaml;
 use super::unavailable::NO_FILE;
 use super::{Failure, Outcome, Reads, Verb};
+use crate::documents;
+use apiserver::Subresource;
 use k8s_model::meta::LAST_APPLIED;
 use k8s_model::{Kind, ObjectRef, Timestamp};
-use apiserver::Subresource;
 use serde_json::Value;
 
 const FLAGS: &str = "filename/f= recursive/R kustomize/k= server-side force-conflicts !selector/l= !prune ~concurrency= ~show-secrets";

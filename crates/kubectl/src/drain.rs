@@ -9,9 +9,9 @@ use super::parse::Args;
 use super::select::ObjectSelector;
 use super::targets::{key_of, name_of};
 use super::{Failure, Outcome, PendingCommand, Reads, Verb};
+use apiserver::{Delete, StatusReason};
 use k8s_model::time::SECOND;
 use k8s_model::{Kind, ObjectRef, Time, Uid};
-use apiserver::{Delete, StatusReason};
 use serde_json::Value;
 
 const FLAGS: &str = "ignore-daemonsets delete-emptydir-data delete-local-data force grace-period= timeout= pod-selector= selector/l= \

@@ -8,11 +8,11 @@ use super::shell::room::Place;
 use super::shell::{LineCommand, Machine};
 use super::targets;
 use super::{Failure, Outcome, PendingCommand, Reads, Verb};
+use apiserver::{ApiError, Delete, StatusReason};
 use k8s_model::pod::{ContainerState, Pod, PodSpec};
 use k8s_model::selector::LabelSelector;
 use k8s_model::time::SECOND;
 use k8s_model::{Kind, Object, ObjectRef, Str, Time, Uid};
-use apiserver::{ApiError, Delete, StatusReason};
 use std::rc::Rc;
 
 const FLAGS: &str = "container/c= stdin/i tty/t quiet/q @filename/f= ~pod-running-timeout=";

@@ -1,8 +1,8 @@
 //! How a command fails.
 
-use k8s_model::Kind;
 use apiserver::validation::FieldError;
 use apiserver::{ApiError, Cause, StatusReason};
+use k8s_model::Kind;
 
 /// Why a command ends early: what goes to stderr, and the exit code.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -149,10 +149,10 @@ impl Filenames {
 
 #[cfg(test)]
 mod tests {
-    use cluster::Sim;
-    use controller_runtime::cluster::ClusterConfig;
-    use cluster::disk::CONSOLE;
     use crate::{Session, parse};
+    use cluster::Sim;
+    use cluster::disk::CONSOLE;
+    use controller_runtime::cluster::ClusterConfig;
 
     /// A terminal with files.
     fn terminal() -> Sim {

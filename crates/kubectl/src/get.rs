@@ -5,14 +5,14 @@ use super::custom::CustomColumns;
 use super::output::{OutputFormat, kind_of};
 use super::parse::Args;
 use super::printers::table::Widths;
-use crate::printers;
 use super::printers::{TableRow, jsonpath};
 use super::targets::{Targets, label};
 use super::{Failure, Outcome, PendingCommand, Reads, Verb};
-use k8s_model::{Kind, Object, ObjectRef};
-use sim_core::Listing;
+use crate::printers;
 use apiserver::{Op, Record};
+use k8s_model::{Kind, Object, ObjectRef};
 use serde_json::Value;
+use sim_core::Listing;
 use std::collections::VecDeque;
 use std::rc::Rc;
 

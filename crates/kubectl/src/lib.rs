@@ -56,17 +56,17 @@ mod unavailable;
 mod verb;
 mod wait;
 
-use k8s_model::{Object, Time};
-use cluster::Sim;
-use apiserver::journal::Actor;
 use apiserver::Origin;
+use apiserver::journal::Actor;
 pub use applied::{Applied, ApplyResult};
 pub use beside::{Beside, BesideAct};
 use client::Client;
+use cluster::Sim;
 pub use custom::CustomColumns;
 pub use exec::{Stdin, is_shell, process, reached};
 pub use failure::Failure;
 pub use filenames::Filenames;
+use k8s_model::{Object, Time};
 use line::{bare_verb, verb_position};
 pub use line::{only_reads, opens_editor, plain};
 pub use remote::{RemoteAct, RemoteOutput, RemoteStart, Remotes};
@@ -423,7 +423,9 @@ fn unknown(verb: &str) -> String {
         text.push_str("\n\nDid you mean this?");
         let mut near = near;
         // kubectl lists them as its commands are grouped.
-        k8s_model::sort::sort_by_key(&mut near, |known| ["create", "expose", "run", "set", "explain", "get"].iter().position(|k| k == known));
+        k8s_model::sort::sort_by_key(&mut near, |known| {
+            ["create", "expose", "run", "set", "explain", "get"].iter().position(|k| k == known)
+        });
         near.iter().for_each(|known| text.push_str(&format!("\n\t{known}")));
     }
     text

@@ -8,8 +8,8 @@ use super::select::ObjectSelector;
 use super::targets::{name_of, refused_selector};
 use super::unavailable::NO_OBJECTS;
 use super::{Failure, Outcome, Reads, Verb};
-use k8s_model::{Kind, ObjectRef};
 use apiserver::{Patch, Subresource, validation};
+use k8s_model::{Kind, ObjectRef};
 use serde_json::{Value, json};
 
 const CORDON_FLAGS: &str = "selector/l= dry-run?unchanged";

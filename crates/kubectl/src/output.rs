@@ -5,8 +5,8 @@
 use super::Failure;
 use super::parse::Args;
 use super::printers::table::Widths;
-use super::printers::{jsonpath, kyaml, yaml};
 use super::printers::template::Template;
+use super::printers::{jsonpath, kyaml, yaml};
 use k8s_model::Kind;
 use serde_json::{Value, json};
 

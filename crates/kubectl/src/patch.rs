@@ -7,8 +7,8 @@ use super::output::DryRun;
 use super::parse::Args;
 use super::targets::{Targets, key_of, name_of};
 use super::{Failure, Outcome, Reads, Verb};
-use k8s_model::Kind;
 use apiserver::{ApiError, Patch, StatusReason, Subresource};
+use k8s_model::Kind;
 use serde_json::Value;
 
 const FLAGS: &str = "patch/p= type= patch-file= subresource= local dry-run?unchanged output/o= @filename/f= kustomize/k= recursive/R selector/l= field-selector= record";

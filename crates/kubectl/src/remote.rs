@@ -2,8 +2,8 @@
 //! so that a history can repeat it.
 
 use super::{Progress, Session, Stdin};
-use k8s_model::{Kind, ObjectRef, Time};
 use cluster::Sim;
+use k8s_model::{Kind, ObjectRef, Time};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

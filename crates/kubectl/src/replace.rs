@@ -2,7 +2,6 @@
 
 use super::client::Client;
 use super::delete::{Deletion, delete_one};
-use crate::documents;
 use super::documents::{ManifestObject, prepare};
 use super::failure::file_error;
 use super::filenames::Filenames;
@@ -11,8 +10,9 @@ use super::parse::Args;
 use super::targets::{key_of, name_of};
 use super::unavailable::NO_FILE;
 use super::{Failure, Outcome, PendingCommand, Reads, Verb};
-use k8s_model::Time;
+use crate::documents;
 use apiserver::{ApiError, Delete};
+use k8s_model::Time;
 
 const FLAGS: &str = "filename/f= kustomize/k= recursive/R dry-run?unchanged validate?strict output/o= force save-config wait \
     cascade?background grace-period= timeout= !raw= !subresource=";

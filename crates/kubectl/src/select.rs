@@ -1,9 +1,9 @@
 //! Label and field selectors of requests and of the command line.
 
 use super::Failure;
-use k8s_model::Kind;
 use apiserver::label_selector::{self, Requirement};
 use apiserver::{Definitions, SelectableField};
+use k8s_model::Kind;
 use serde_json::Value;
 
 /// Conditions on the labels and the fields of objects.
@@ -117,9 +117,9 @@ fn unescaped(value: &str) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
+    use crate::{Progress, Session};
     use cluster::Sim;
     use controller_runtime::cluster::ClusterConfig;
-    use crate::{Progress, Session};
 
     /// Exit code and stderr of a command.
     fn refusal(sim: &mut Sim, words: &[&str]) -> (i32, String) {

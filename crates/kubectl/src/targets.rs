@@ -7,8 +7,8 @@ use super::output::DryRun;
 use super::parse::Args;
 use super::select::ObjectSelector;
 use k8s_model::{Kind, Object, ObjectRef};
-use sim_core::Listing;
 use serde_json::Value;
+use sim_core::Listing;
 use std::collections::VecDeque;
 use std::rc::Rc;
 

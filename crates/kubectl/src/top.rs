@@ -6,9 +6,9 @@ use super::printers::table::Widths;
 use super::select::ObjectSelector;
 use super::targets::{Targets, name_of};
 use super::{Failure, Outcome, Reads, Verb};
+use controller_runtime::load::Usage;
 use k8s_model::quantity::Quantity;
 use k8s_model::{Kind, Str};
-use controller_runtime::load::Usage;
 use std::collections::BTreeMap;
 
 const FLAGS: &str = "selector/l= field-selector= all-namespaces/A containers no-headers sort-by= sum ~use-protocol-buffers ~show-capacity";

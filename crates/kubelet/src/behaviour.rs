@@ -2,8 +2,8 @@
 //!
 //! It is set by `loopscope.dev/…` annotations, and otherwise derived from image names and commands with a predictable outcome.
 
-use crate::registry;
 use super::registry::{PullFault, can_be_pulled};
+use crate::registry;
 use k8s_model::pod::Container;
 use k8s_model::time::SECOND;
 use k8s_model::{ObjectMeta, image};

@@ -4,9 +4,9 @@
 //! back-off starts at once. Models `containerChanged` and its use by `computePodActions` in
 //! `pkg/kubelet/kuberuntime/kuberuntime_manager.go`.
 
-use crate::containers;
 use super::containers::{After, after};
 use super::{Jobs, PodPass, PodStep, pulls};
+use crate::containers;
 use k8s_model::pod::{ContainerState, Pod};
 
 /// Whether a container runs, or waits to run, an image other than the one in its Pod's spec.

@@ -3,8 +3,8 @@
 use super::behaviour::predicted_exit;
 use k8s_model::pod::{Container, ContainerStatus, Pod, PodSpec};
 use k8s_model::time::MS;
-use sim_core::table;
 use serde_json::Value;
+use sim_core::table;
 
 /// Minimum duration of an init container.
 const INIT_TIME_US: u64 = 500 * MS;

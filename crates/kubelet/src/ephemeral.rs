@@ -2,11 +2,11 @@
 //!
 //! Models their part of `computePodActions` and `SyncPod` in `pkg/kubelet/kuberuntime/kuberuntime_manager.go`.
 
-use crate::containers;
 use super::containers::ephemeral;
 use super::{Jobs, PodPass, PodStep, status};
-use k8s_model::pod::ContainerStatus;
+use crate::containers;
 use apiserver::why::Why;
+use k8s_model::pod::ContainerStatus;
 
 impl PodPass<'_, '_> {
     /// Starts the ephemeral containers that are new, once the Pod has its sandbox.

@@ -6,15 +6,15 @@
 
 use super::state::Pressure;
 use super::{Jobs, Kubelets, PodJob, PodPass, PodStep, status};
+use apiserver::why::Why;
+use controller_runtime::cluster::HEALTHY;
+use controller_runtime::load::{self, Load};
+use controller_runtime::out::Out;
 use k8s_model::node::Node;
 use k8s_model::pod::{Pod, PodCondition};
 use k8s_model::time::SECOND;
 use k8s_model::{Body, Kind, Object, ObjectRef, Str, Time};
-use controller_runtime::cluster::HEALTHY;
-use controller_runtime::load::{self, Load};
-use controller_runtime::out::Out;
 use scheduler::{priority, tolerates};
-use apiserver::why::Why;
 use smol_str::format_smolstr;
 use std::rc::Rc;
 

@@ -2,11 +2,11 @@
 //!
 //! The request is decided as it is in a shell (`engine/connectivity`), at the instant at which the container starts.
 
+use apiserver::ApiServer;
+use cluster_network::connectivity::{RequestOutcome, connect, host_and_port};
 use k8s_model::Object;
 use k8s_model::pod::Container;
 use k8s_model::time::SECOND;
-use cluster_network::connectivity::{RequestOutcome, connect, host_and_port};
-use apiserver::ApiServer;
 use std::rc::Rc;
 
 /// How long a name server that does not answer is asked.

@@ -1,12 +1,12 @@
 //! Init containers: one after the other, each to completion; one that fails is restarted, or fails its Pod.
 
 use super::behaviour::{Behaviour, predicted_exit, pull_failure};
-use crate::containers;
 use super::containers::{FLAG, has_command, has_ended, is_sidecar, time};
 use super::{Jobs, PodPass, PodStep, status};
+use crate::containers;
+use apiserver::why::Why;
 use k8s_model::pod::Container;
 use k8s_model::{ObjectMeta, Str};
-use apiserver::why::Why;
 
 impl PodPass<'_, '_> {
     /// The sandbox is up and the first init container starts.

@@ -5,9 +5,9 @@
 
 use super::state::Ending;
 use super::{Jobs, PodPass};
+use controller_runtime::load;
 use k8s_model::quantity::units_of;
 use k8s_model::time::SECOND;
-use controller_runtime::load;
 
 /// How long a container takes to fill its memory after a start.
 pub(super) const FILLS_US: u64 = SECOND;

@@ -5,10 +5,10 @@
 
 use super::state::Silent;
 use super::{Kubelets, PodJob, PodStep};
+use apiserver::journal::EntryId;
+use controller_runtime::heartbeats::Heartbeats;
 use k8s_model::Time;
 use k8s_model::time::SECOND;
-use controller_runtime::heartbeats::Heartbeats;
-use apiserver::journal::EntryId;
 
 /// From a kubelet's return until it compares every Pod's status with the API server's.
 const COMPARE_US: u64 = 10 * SECOND;

@@ -4,16 +4,16 @@
 //! (from an annotation, a fault or a predictable command); it runs, period by period, only while it fails.
 //! Models `pkg/kubelet/prober/{worker,prober}.go` and how `kuberuntime_manager.go` handles the results.
 
-use crate::behaviour;
 use super::behaviour::Behaviour;
 use super::containers;
 use super::state::{ProbeState, Probed};
 use super::{Jobs, PodPass, PodStep, status};
+use crate::behaviour;
+use apiserver::why::Why;
+use cluster_network::connectivity::would_listen;
 use k8s_model::pod::{Container, Pod};
 use k8s_model::time::{MS, SECOND};
 use k8s_model::{ObjectMeta, Str};
-use cluster_network::connectivity::would_listen;
-use apiserver::why::Why;
 use serde_json::Value;
 use smol_str::format_smolstr;
 use std::borrow::Cow;

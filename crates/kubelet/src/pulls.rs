@@ -5,15 +5,15 @@
 //! again: after an error or at the end of a back-off, within a minute, with a jitter of up to a half.
 
 use super::behaviour::{invalid_name, pull_error, pull_failure};
-use crate::containers;
 use super::containers::policy;
 use super::registry::can_be_pulled;
 use super::state::{MAX_BACK_OFF, Tries};
 use super::{Jobs, PodJob, PodPass, PodStep, status};
+use crate::containers;
+use apiserver::why::Why;
 use k8s_model::pod::{Container, Pod};
 use k8s_model::time::SECOND;
 use k8s_model::{Str, Time};
-use apiserver::why::Why;
 use smol_str::format_smolstr;
 
 /// The start of the sandbox makes the kubelet sync a Pod once more.

@@ -5,11 +5,11 @@
 //! `pkg/kubelet/kuberuntime/kuberuntime_manager.go`.
 
 use super::{Jobs, PodPass, PodStep, containers, status};
+use apiserver::why::Why;
 use k8s_model::node::Node;
 use k8s_model::pod::{PodCondition, PodSpec, Resources};
 use k8s_model::time::SECOND;
 use k8s_model::{Kind, ObjectRef, Str};
-use apiserver::why::Why;
 use serde_json::Value;
 use smol_str::format_smolstr;
 use std::rc::Rc;

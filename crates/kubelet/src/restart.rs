@@ -6,10 +6,10 @@ use super::behaviour::Behaviour;
 use super::containers;
 use super::state::Course;
 use super::{BACK_OFF_RESET_S, BACK_OFF_SHOWN_US, FIRST_RESTART_US, Jobs, MAX_BACK_OFF, PodPass, PodStep, status};
+use apiserver::why::Why;
 use k8s_model::Str;
 use k8s_model::pod::{ContainerState, ContainerStatus, Waiting};
 use k8s_model::time::SECOND;
-use apiserver::why::Why;
 use smol_str::format_smolstr;
 use std::collections::BTreeMap;
 

@@ -4,10 +4,10 @@
 //! `pkg/kubelet/container/helpers.go`; the gates ContainerRestartRules and RestartAllContainersOnContainerExits are on in v1.36.
 
 use super::{Jobs, PodPass, PodStep, containers, status};
+use apiserver::why::Why;
 use k8s_model::pod::{ContainerState, Pod, PodCondition};
 use k8s_model::time::SECOND;
 use k8s_model::{Str, Timestamp};
-use apiserver::why::Why;
 use smol_str::format_smolstr;
 
 const ALL_RESTART: &str = "AllContainersRestarting";

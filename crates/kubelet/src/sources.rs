@@ -5,12 +5,12 @@
 //! `pkg/kubelet/kubelet_pods.go` and the retries of both.
 
 use super::{Jobs, PodPass, PodStep, containers, status};
+use apiserver::ApiServer;
+use apiserver::why::Why;
 use k8s_model::pod::Pod;
 use k8s_model::sources::{DataSource, environment, mounted, volumes};
 use k8s_model::time::{MS, SECOND};
 use k8s_model::{Body, Kind, Object, ObjectRef, Str};
-use apiserver::ApiServer;
-use apiserver::why::Why;
 use serde_json::Value;
 use smol_str::format_smolstr;
 
@@ -56,7 +56,8 @@ fn written(pod: &Pod, i: u32) -> Option<&Value> {
 /// The messages of a volume that cannot be mounted, for everything its sources lack.
 fn unmounted(volume: &Value, server: &ApiServer, namespace: &str) -> Option<String> {
     let lack = |sources: Vec<DataSource>| sources.into_iter().find(|source| !is_available(source, server, namespace));
-    let mut words: Vec<String> = mounted(volume).into_iter().filter_map(lack).map(|source| missing_message(&source, server, namespace, true)).collect();
+    let mut words: Vec<String> =
+        mounted(volume).into_iter().filter_map(lack).map(|source| missing_message(&source, server, namespace, true)).collect();
     words.dedup();
     if words.len() < 2 { words.pop() } else { Some(format!("[{}]", words.join(", "))) }
 }

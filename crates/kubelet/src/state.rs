@@ -1,12 +1,12 @@
 //! State of the kubelets, and the steps they take.
 
-use k8s_model::pod::{Container, Pod, PodSpec};
-use k8s_model::{Object, ObjectRef, Str, Time, Uid};
+use apiserver::journal::EntryId;
 use controller_runtime::cluster::Timing;
 use controller_runtime::informer::Cache;
-use apiserver::journal::EntryId;
 use controller_runtime::load::Load;
 use controller_runtime::out::Out;
+use k8s_model::pod::{Container, Pod, PodSpec};
+use k8s_model::{Object, ObjectRef, Str, Time, Uid};
 use sim_core::tree::Tree;
 use std::collections::BTreeMap;
 use std::rc::Rc;

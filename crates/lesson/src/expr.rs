@@ -6,8 +6,8 @@
 //! deleted(pod/web-0) > 0 and bound(pvc/www-web-0)
 //! ```
 
-use crate::functions;
 use super::functions::Function;
+use crate::functions;
 use std::fmt;
 use std::rc::Rc;
 

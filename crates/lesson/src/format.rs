@@ -4,8 +4,8 @@ use super::expr::{Expr, Expressions};
 use super::history::{ObservedHistory, Value};
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
-use views::view::View;
 use std::rc::Rc;
+use views::view::View;
 
 /// A language that lessons are written in; what has no Chinese text is shown in English.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

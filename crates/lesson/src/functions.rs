@@ -1,14 +1,14 @@
 //! What a lesson can ask about a cluster: one entry each. The document of the format lists them.
 
 use super::history::{ObservedHistory, Value};
+use apiserver::journal::Record;
+use cluster::Sim;
+use cluster::disk::{FilePlace, place};
+use cluster_network::connectivity::{self, RequestOutcome};
+use cluster_network::dns;
 use k8s_model::pod::Pod;
 use k8s_model::storage::PersistentVolumeClaim;
 use k8s_model::{Kind, Object, ObjectRef, Str, Uid};
-use cluster::Sim;
-use cluster_network::connectivity::{self, RequestOutcome};
-use cluster::disk::{FilePlace, place};
-use cluster_network::dns;
-use apiserver::journal::Record;
 use kubectl::distance;
 use kubectl::printers::pod_status;
 use serde_json::Value as Json;

@@ -4,10 +4,10 @@
 //! they are asked for.
 
 use super::expr::{Aggregation, Expr, Expressions, Operator};
-use k8s_model::{Kind, Object, ObjectRef, Str, Time};
-use apiserver::journal::{Journal, Op, Record};
 use apiserver::Actor;
+use apiserver::journal::{Journal, Op, Record};
 use cluster::Sim;
+use k8s_model::{Kind, Object, ObjectRef, Str, Time};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 

@@ -3,8 +3,8 @@
 use super::expr::{Expr, ExprError, Expressions};
 use super::format::{Answers, CaptionPiece, Choice, Lesson, LessonStep, LessonTask, Predict, Text};
 use super::script::LONGEST;
-use controller_runtime::cluster::ClusterConfig;
 use cluster::loops;
+use controller_runtime::cluster::ClusterConfig;
 use i18n::{Message, msg};
 use kubectl::distance;
 use serde_json::{Map, Value as Json};

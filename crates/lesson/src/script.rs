@@ -3,9 +3,9 @@
 use super::expr::Expressions;
 use super::history::ObservedHistory;
 use actions::{Command, WaitingCommands};
+use cluster::Sim;
 use k8s_model::Time;
 use k8s_model::time::SECOND;
-use cluster::Sim;
 use scenario::{ScenarioStep, Wait, quiet_until, resolve};
 use std::rc::Rc;
 

@@ -1,11 +1,11 @@
-use crate::check;
 use super::check::Flaw;
 use super::format::Tongue;
 use super::read::{LessonError, Problem};
 use super::script::Play;
 use super::{ObservedHistory, Value, parse};
-use k8s_model::Kind;
+use crate::check;
 use cluster::Sim;
+use k8s_model::Kind;
 use std::rc::Rc;
 
 const DEPLOYMENT: &str = "apiVersion: apps/v1

@@ -3,8 +3,8 @@
 //! The YAML crate reads YAML 1.2; Kubernetes reads 1.1, where `yes` is a boolean and `0644` is octal.
 //! So plain scalars are looked at again here. Expansion of aliases is bounded by a budget.
 
-use crate::words;
 use super::words::TextFault;
+use crate::words;
 use serde::de::{DeserializeSeed, EnumAccess, Error as _, MapAccess, SeqAccess, VariantAccess, Visitor};
 use serde_json::{Map, Number, Value};
 use std::cell::Cell;

@@ -3,8 +3,8 @@
 //! Guarantees: a copy costs little, and changing one of many Pods copies only its neighbours: a picture that shows a
 //! hundred thousand of them may be kept while the next is made.
 
-use i18n::Message;
 use crate::model::{Pod, PodState};
+use i18n::Message;
 use std::cmp::Ordering;
 use std::ops::{Index, Range};
 use std::rc::Rc;

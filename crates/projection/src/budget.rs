@@ -1,10 +1,10 @@
 //! The rollout budget of a Deployment: one cell per Pod that counts, between "at least" and "at most".
 
-use k8s_model::Str;
-use i18n::format::count;
-use i18n::{Message, msg};
 use crate::images;
 use crate::model::PodState;
+use i18n::format::count;
+use i18n::{Message, msg};
+use k8s_model::Str;
 
 /// Equal Pods of the rollout.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,12 +1,12 @@
 //! What differs between two states of objects, field by field: what applying a manifest would change, and what
 //! happened between two instants.
 
-use k8s_model::meta::LAST_APPLIED;
-use k8s_model::{Kind, Object, ObjectRef};
 use apiserver::{Journal, Op};
 use i18n::format::middle;
 use i18n::{Message, msg};
+use k8s_model::meta::LAST_APPLIED;
 use k8s_model::sort;
+use k8s_model::{Kind, Object, ObjectRef};
 use serde_json::Value;
 use std::rc::Rc;
 

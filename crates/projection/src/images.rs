@@ -1,7 +1,7 @@
 //! How images are told apart in little room.
 
-use k8s_model::pod::image_parts;
 use i18n::format;
+use k8s_model::pod::image_parts;
 
 /// The end of a repository: `web` of `registry.example.com/shop/web`.
 fn last(repository: &str) -> &str {

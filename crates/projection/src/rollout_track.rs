@@ -1,12 +1,12 @@
 //! The history of a workload's Pods by revision, read out of the journal as it grows.
 
-use k8s_model::pod::Pod;
-use k8s_model::{Body, Kind, Object, ObjectRef, Str, Uid};
+use crate::adapt;
+use crate::model::{Id, PodState};
 use apiserver::Op;
 use apiserver::journal::{Entry, Journal};
 use i18n::{Message, msg};
-use crate::adapt;
-use crate::model::{Id, PodState};
+use k8s_model::pod::Pod;
+use k8s_model::{Body, Kind, Object, ObjectRef, Str, Uid};
 use std::collections::BTreeMap;
 
 /// How many Pods of a revision there are.

@@ -1,11 +1,11 @@
 //! Counters of a status that its Pods have overtaken.
 
-use k8s_model::batch::Job;
-use k8s_model::{Kind, Object, ObjectRef, Uid};
-use cluster::Sim;
 use crate::adapt::{Pods, Scope};
 use crate::model::Model;
 use crate::totals::{self, PodTotals};
+use cluster::Sim;
+use k8s_model::batch::Job;
+use k8s_model::{Kind, Object, ObjectRef, Uid};
 use std::rc::Rc;
 
 /// Marks the counters that differ from the Pods. With a filter nothing is marked: a filtered tree does not match its

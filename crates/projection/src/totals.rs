@@ -3,10 +3,10 @@
 //! The numbers of a card are those of the status, which its loop writes with some delay; the Pods beside it are the current
 //! ones. Where both differ the counter keeps the value of the status and is marked.
 
-use i18n::format::{count, short_count};
-use i18n::msg;
 use crate::model::Metric;
 use crate::model::{ControllerCard, Id, Root, Tone};
+use i18n::format::{count, short_count};
+use i18n::msg;
 use std::rc::Rc;
 
 /// Totals of one owner's Pods, as the loops count them.

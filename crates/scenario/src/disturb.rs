@@ -1,8 +1,8 @@
 //! Faults in watches and loops at random instants of a run, by its seed: what a control loop must survive.
 
+use cluster::Sim;
 use k8s_model::time::{MS, SECOND};
 use k8s_model::{Kind, Time};
-use cluster::Sim;
 use sim_core::rng::Rng;
 
 /// What ends the faults that last.

@@ -1,8 +1,8 @@
 //! Placeholders in command lines: `{{pod:PREFIX:N}}` and its like.
 
+use cluster::Sim;
 use k8s_model::pod::Pod;
 use k8s_model::{Kind, Object};
-use cluster::Sim;
 use std::rc::Rc;
 
 /// Puts names of living objects in place of every placeholder; an unknown one stays as it is.

@@ -2,12 +2,12 @@
 
 use super::names::with_placeholders;
 use super::runner::Finished;
+use apiserver::validation;
+use cluster::fault::Fault;
+use controller_runtime::cluster::{ClusterConfig, NodeConfig, Timing};
 use k8s_model::Timestamp;
 use k8s_model::quantity::Quantity;
 use k8s_model::time::SECOND;
-use controller_runtime::cluster::{ClusterConfig, NodeConfig, Timing};
-use cluster::fault::Fault;
-use apiserver::validation;
 use kubectl::parse::split;
 use kubectl::unknown_verb;
 use serde_json::Value;

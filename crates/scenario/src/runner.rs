@@ -1,15 +1,15 @@
 //! Runs a scenario: its steps one after the other, in virtual time.
 
-use crate::disturb;
 use super::disturb::Disturbance;
 use super::names::resolve;
 use super::parse::{Scenario, ScenarioStep, Wait};
-use k8s_model::Time;
-use k8s_model::time::{MS, SECOND};
+use crate::disturb;
 use cluster::Sim;
 use cluster::fault::FaultError;
-use kubectl::{Beside, BesideAct, Progress, Session};
+use k8s_model::Time;
+use k8s_model::time::{MS, SECOND};
 use kubectl::parse::split;
+use kubectl::{Beside, BesideAct, Progress, Session};
 
 /// What a command line takes before it reaches the API server, and until the prompt is back.
 const COMMAND: u64 = 100 * MS;
@@ -319,8 +319,8 @@ impl<'r> Run<'r> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use apiserver::journal::Record;
     use crate::parse;
+    use apiserver::journal::Record;
 
     struct Blind;
 

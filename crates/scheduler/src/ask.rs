@@ -6,10 +6,10 @@ use super::framework::{Cycle, Filter, NodeChoice, Refusal};
 use super::node_info::{NodeInfo, priority};
 use super::nodes::Nodes;
 use super::{filters, scores, spread};
+use controller_runtime::informer::Cache;
 use k8s_model::node::Node;
 use k8s_model::pod::Pod;
 use k8s_model::{Object, Str};
-use controller_runtime::informer::Cache;
 use std::rc::Rc;
 
 impl<'c> Cycle<'c> {

@@ -3,11 +3,11 @@
 use super::Scheduler;
 use super::ask::refusal;
 use super::framework::Cycle;
+use crate::refuses::Refuses;
+use controller_runtime::informer::Cache;
 use k8s_model::node::Node;
 use k8s_model::pod::Resources;
 use k8s_model::{Object, Str};
-use controller_runtime::informer::Cache;
-use crate::refuses::Refuses;
 use std::rc::Rc;
 
 impl Scheduler {

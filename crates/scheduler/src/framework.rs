@@ -5,11 +5,11 @@
 use super::node_info::NodeInfo;
 use super::nodes::Nodes;
 use super::spread;
+use crate::refuses::Refuses;
+use controller_runtime::informer::Cache;
 use k8s_model::node::Node;
 use k8s_model::pod::Pod;
 use k8s_model::{Object, Str};
-use controller_runtime::informer::Cache;
-use crate::refuses::Refuses;
 use std::rc::Rc;
 
 /// Input of a cycle.

@@ -3,15 +3,15 @@
 //! Models `bindingCycle` and `handleSchedulingFailure` of `pkg/scheduler/schedule_one.go`.
 
 use super::framework::{Cycle, Refusal};
-use crate::node_info;
 use super::node_info::priority;
 use super::preemption::NoPreemption;
 use super::{FitError, NoFit, Nominated, Scheduler, filters, preemption};
-use k8s_model::pod::PodCondition;
-use k8s_model::{Body, Object, Str, Time, Timestamp};
-use controller_runtime::out::Out;
+use crate::node_info;
 use apiserver::Delete;
 use apiserver::why::Why;
+use controller_runtime::out::Out;
+use k8s_model::pod::PodCondition;
+use k8s_model::{Body, Object, Str, Time, Timestamp};
 use smol_str::format_smolstr;
 use std::rc::Rc;
 

@@ -4,13 +4,13 @@
 
 use super::framework::Cycle;
 use super::matching::selects;
+use apiserver::why::Why;
+use controller_runtime::informer::Cache;
+use controller_runtime::out::Out;
 use k8s_model::pod::Pod;
 use k8s_model::references::claim_reference;
 use k8s_model::storage::{BIND_COMPLETED, PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, StorageClass};
 use k8s_model::{Body, Kind, Object, ObjectRef, Str};
-use controller_runtime::informer::Cache;
-use controller_runtime::out::Out;
-use apiserver::why::Why;
 use std::rc::Rc;
 
 const NO_PROVISIONER: &str = "kubernetes.io/no-provisioner";

@@ -37,13 +37,13 @@ mod watch;
 mod websocket;
 mod write;
 
-use k8s_model::time::SECOND;
-use controller_runtime::cluster::ClusterConfig;
-use session::record::{SavedRecord, Unreadable};
 pub use cluster::ClockPace;
 use cluster::{Cluster, Reply};
+use controller_runtime::cluster::ClusterConfig;
+use k8s_model::time::SECOND;
 use listen::{Call, Guard};
 use request::Request;
+use session::record::{SavedRecord, Unreadable};
 use status::failure;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::mpsc::{self, RecvTimeoutError};

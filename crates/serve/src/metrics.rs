@@ -5,8 +5,8 @@
 use super::cluster::Cluster;
 use super::request::{Request, Target};
 use super::status::{Answer, no_such_path, not_allowed};
-use k8s_model::{Kind, Object, ObjectRef, Str};
 use controller_runtime::load::Usage;
+use k8s_model::{Kind, Object, ObjectRef, Str};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::rc::Rc;

@@ -1,10 +1,10 @@
 //! What a request reads of the store.
 
 use super::cluster::Cluster;
-use k8s_model::{Kind, Object, ObjectRef};
-use cluster::Sim;
-use apiserver::journal::{Entry, Op, Record};
 use apiserver::ManagedHistory;
+use apiserver::journal::{Entry, Op, Record};
+use cluster::Sim;
+use k8s_model::{Kind, Object, ObjectRef};
 use kubectl::ObjectSelector;
 use serde_json::Value;
 use std::collections::BTreeMap;

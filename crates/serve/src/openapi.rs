@@ -5,9 +5,9 @@
 use super::cluster::Reply;
 use super::discovery;
 use super::status::Answer;
+use cluster::Sim;
 use k8s_model::kind;
 use k8s_model::openapi::{self, NAMES};
-use cluster::Sim;
 use serde_json::{Map, Value, json};
 
 /// What can be done at a path.

@@ -5,8 +5,8 @@
 use super::openapi::everything;
 use super::request::Request;
 use super::status::{Answer, failure};
-use k8s_model::openapi::NAMES;
 use cluster::Sim;
+use k8s_model::openapi::NAMES;
 use serde_json::{Map, Value, json};
 
 const PROTOBUF: &str = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";

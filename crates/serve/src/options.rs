@@ -4,9 +4,9 @@
 
 use super::request::Request;
 use super::status::{Answer, failure};
-use k8s_model::schema::json_type;
 use apiserver::validation::{ErrorType, FieldError};
 use apiserver::{ApiError, Propagation};
+use k8s_model::schema::json_type;
 use serde_json::{Value, json};
 
 /// The longest name of a manager of fields, in bytes.

@@ -8,8 +8,8 @@ use super::request::{Request, Target};
 use super::status::{Answer, failure, no_such_path, not_allowed};
 use super::write::{apply, body, change, deletion, written};
 use super::{convert, discovery};
-use k8s_model::{Kind, Object, ObjectRef};
 use apiserver::{ApiError, ApiServer, ClientWrite, Name, ObjectScale, Patch, Subresource, Written, check_uid};
+use k8s_model::{Kind, Object, ObjectRef};
 use kubectl::Session;
 use serde_json::{Value, json};
 

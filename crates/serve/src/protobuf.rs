@@ -2,10 +2,10 @@
 //!
 //! Models `apimachinery/pkg/runtime/serializer/protobuf` and the generated messages of `k8s.io/api`.
 
-use k8s_model::Timestamp;
-use k8s_model::event::MicroTime;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use k8s_model::Timestamp;
+use k8s_model::event::MicroTime;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;

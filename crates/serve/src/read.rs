@@ -8,12 +8,12 @@ use super::request::{Request, Target};
 use super::show::Representation;
 use super::status::{Answer, failure};
 use super::watch::WatchStream;
-use k8s_model::{Kind, ObjectRef};
-use cluster::Sim;
 use apiserver::ApiError;
-use kubectl::ObjectSelector;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use cluster::Sim;
+use k8s_model::{Kind, ObjectRef};
+use kubectl::ObjectSelector;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

@@ -2,11 +2,11 @@
 //!
 //! Models `apiserver/pkg/endpoints/request/requestinfo.go` and the option types of `apimachinery/pkg/apis/meta/v1`.
 
-use crate::options;
 use super::options::DeletionOptions;
 use super::repeated;
-use k8s_model::Kind;
+use crate::options;
 use apiserver::{ApiError, DuplicateField, Unknown, UserInfo};
+use k8s_model::Kind;
 use serde_json::Value;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;

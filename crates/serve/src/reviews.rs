@@ -6,8 +6,8 @@ use super::cluster::Cluster;
 use super::discovery::REVIEWS;
 use super::request::{Request, Target};
 use super::status::{Answer, not_allowed};
-use k8s_model::{Kind, ObjectRef, Timestamp};
 use apiserver::{Attributes as Asked, PolicyRule, UserInfo};
+use k8s_model::{Kind, ObjectRef, Timestamp};
 use serde_json::{Value, json};
 use std::fmt;
 

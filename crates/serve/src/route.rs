@@ -3,13 +3,13 @@
 //! Models `apiserver/pkg/endpoints/installer.go`.
 
 use super::cluster::{Cluster, Reply};
-use crate::prometheus;
 use super::prometheus::Labelled;
 use super::request::{Accepts, Request, Target};
 use super::status::{Answer, failure, no_such_path, no_such_resource, not_allowed};
 use super::{convert, discovery, metrics, openapi, openapi_v2, options, parts, read, reviews, write};
-use k8s_model::{Kind, kind};
+use crate::prometheus;
 use cluster::Sim;
+use k8s_model::{Kind, kind};
 use serde_json::json;
 
 /// The largest body of a request, in bytes.

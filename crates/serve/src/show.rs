@@ -5,8 +5,8 @@
 use super::convert;
 use super::objects::Shown;
 use super::request::{Accepts, Request};
-use k8s_model::Kind;
 use cluster::Sim;
+use k8s_model::Kind;
 use kubectl::CustomColumns;
 use kubectl::printers::{self, TableRow};
 use serde_json::{Value, json};

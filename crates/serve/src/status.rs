@@ -3,8 +3,8 @@
 //! Models `apimachinery/pkg/api/errors` and `apiserver/pkg/endpoints/handlers/responsewriters`.
 
 use super::request::{Request, Target};
-use k8s_model::Kind;
 use apiserver::{ApiError, Cause, StatusReason};
+use k8s_model::Kind;
 use serde_json::{Value, json};
 
 /// An answer that is there at once.

@@ -6,9 +6,9 @@ use super::cluster::Cluster;
 use super::request::{Request, Target};
 use super::reviews::IssuedToken;
 use super::status::Answer;
-use k8s_model::{Kind, ObjectRef, Timestamp};
 use apiserver::ApiError;
 use apiserver::validation::{ErrorType, FieldError};
+use k8s_model::{Kind, ObjectRef, Timestamp};
 use serde_json::{Value, json};
 
 const SHORTEST: i64 = 600;

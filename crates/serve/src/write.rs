@@ -9,8 +9,8 @@ use super::options::DeletionOptions;
 use super::request::{Request, Target};
 use super::show::Representation;
 use super::status::{Answer, deleted};
-use k8s_model::{Kind, ObjectRef, Uid};
 use apiserver::{ApiError, ClientWrite, Delete, Name, Patch, Propagation, Subresource, Written};
+use k8s_model::{Kind, ObjectRef, Uid};
 use serde_json::{Value, json};
 
 /// Creates an object.

@@ -3,9 +3,9 @@
 use super::journal_marks::JournalMarks;
 use super::quiet::quiet_from;
 use super::run::Run;
-use k8s_model::{ObjectRef, Time};
 use explain::{diagnose, standing, words};
 use i18n::{Message, msg};
+use k8s_model::{ObjectRef, Time};
 use projection::adapt;
 
 /// How much has been announced.

@@ -1,10 +1,10 @@
 //! Conditions at which the clock stops: `pod not ready`, `event FailedScheduling`, `deployment/web condition=Available=False`.
 
-use k8s_model::{Body, Kind, Object};
-use controller_runtime::event_series::LATE_COUNT;
 use apiserver::why::Why;
 use apiserver::{Entry, Op, Record};
+use controller_runtime::event_series::LATE_COUNT;
 use i18n::{Message, msg};
+use k8s_model::{Body, Kind, Object};
 
 /// A condition.
 #[derive(Clone, Debug, PartialEq, Eq)]

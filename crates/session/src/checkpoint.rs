@@ -1,9 +1,9 @@
 //! Instants of a run that are kept, from which others are found by repeating the commands after them.
 
 use actions::{ApplyJob, Command, WaitingCommands};
-use k8s_model::{Kind, Time};
 use cluster::Sim;
 use cluster::forget::Forgetting;
+use k8s_model::{Kind, Time};
 use kubectl::{BesideAct, published};
 
 /// Tasks between two checkpoints, at first.

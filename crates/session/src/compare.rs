@@ -6,8 +6,8 @@ use super::history;
 use super::run::Run;
 use super::selection::Selection;
 use super::timeline::SEEK_BUDGET_TASKS;
-use k8s_model::{Object, Time};
 use i18n::msg;
+use k8s_model::{Object, Time};
 use projection::changes::{self, Change};
 use std::rc::Rc;
 
@@ -158,8 +158,6 @@ impl Compare {
 
 #[cfg(test)]
 mod tests {
-    use k8s_model::Kind;
-    use apiserver::Op;
     use crate::State;
     use crate::compare::CompareMsg;
     use crate::console::ConsoleMsg;
@@ -168,8 +166,10 @@ mod tests {
     use crate::selection::SelectionMsg;
     use crate::tests::{ready, settled};
     use crate::timeline::TimelineMsg;
-    use views::shape::CardBody;
+    use apiserver::Op;
+    use k8s_model::Kind;
     use std::rc::Rc;
+    use views::shape::CardBody;
 
     #[test]
     fn two_instants_are_compared_also_of_two_branches() {

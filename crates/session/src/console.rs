@@ -285,13 +285,13 @@ pub(super) fn listed(text: &str) -> Option<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::{HISTORY_LINES, OUTPUT_LINES};
-    use k8s_model::{Kind, ObjectRef, Time};
     use crate::State;
     use crate::console::ConsoleMsg;
     use crate::examples;
     use crate::selection::SelectionMsg;
     use crate::tests::settled;
     use crate::timeline::TimelineMsg;
+    use k8s_model::{Kind, ObjectRef, Time};
 
     #[test]
     fn a_question_in_the_past_is_answered_about_that_instant_and_forks_nothing() {

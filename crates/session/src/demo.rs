@@ -2,9 +2,9 @@
 
 use super::examples::ExampleScript;
 use super::run::Run;
+use i18n::{Message, msg};
 use k8s_model::workload::Deployment;
 use k8s_model::{Kind, Object, ObjectRef, Time};
-use i18n::{Message, msg};
 use std::rc::Rc;
 
 /// Stands for the name of the oldest Pod in a line of a script.
@@ -152,7 +152,6 @@ pub fn tries(run: &Run) -> Vec<Try> {
 #[cfg(test)]
 mod tests {
     use super::tries;
-    use k8s_model::{Kind, Time};
     use crate::console::ConsoleMsg;
     use crate::editor::EditorMsg;
     use crate::replace::{ReplaceMsg, Replacement};
@@ -160,6 +159,7 @@ mod tests {
     use crate::tests::ready;
     use crate::timeline::TimelineMsg;
     use crate::{Msg, State, examples};
+    use k8s_model::{Kind, Time};
 
     fn run(state: &mut State, seconds: u64, budget: usize) {
         let to = Time(state.timeline.run.sim().now().0 + seconds * 1_000_000);

@@ -4,18 +4,18 @@ use super::journal_marks::READ_ENTRIES;
 use super::pod_cache::PodCache;
 use super::run::Run;
 use super::selection::Selection;
-use k8s_model::{Kind, Object, ObjectRef};
-use sim_core::deferred_drop;
 use i18n::{Message, msg};
+use k8s_model::{Kind, Object, ObjectRef};
 use projection::adapt::{self, ModelReading, Scope};
 use projection::budget::Budget;
 use projection::model::{Model, Service};
 use projection::rollout_track::Extent;
 use projection::stale;
+use sim_core::deferred_drop;
+use std::rc::Rc;
 use views::grouping::Grouping;
 use views::shape::Scene;
 use views::view::{Source, View, ViewMemory};
-use std::rc::Rc;
 
 /// How what is on the stage stands.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -424,8 +424,6 @@ fn content(run: &Run, volume: &str) -> Message {
 #[cfg(test)]
 mod tests {
     use super::{PARTED, READ_AT_ONCE};
-    use k8s_model::Time;
-    use i18n::Message;
     use crate::Msg;
     use crate::State;
     use crate::console::ConsoleMsg;
@@ -435,9 +433,11 @@ mod tests {
     use crate::selection::SelectionMsg;
     use crate::tests::{ready, settled};
     use crate::timeline::TimelineMsg;
-    use views::shape::CardBody;
+    use i18n::Message;
+    use k8s_model::Time;
     use std::cell::Cell;
     use std::rc::Rc;
+    use views::shape::CardBody;
 
     #[test]
     fn a_rollout_is_followed_by_revision_and_again_after_a_seek() {

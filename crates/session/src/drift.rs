@@ -3,10 +3,10 @@
 use super::history::APPLY;
 use super::run::Run;
 use actions::Command;
-use k8s_model::{Labels, Object, ObjectRef, Str, Time, Uid};
 use apiserver::{Entry, Op, Record};
 use cluster::Sim;
 use i18n::{Message, msg};
+use k8s_model::{Labels, Object, ObjectRef, Str, Time, Uid};
 use projection::changes::{Change, ChangedField};
 use serde_json::Value;
 use std::rc::Rc;

@@ -5,15 +5,15 @@ use super::effect::Effect;
 use super::leftovers::Leftovers;
 use super::run::Run;
 use actions::{ActionResult, ApplyDiagnostic, ApplyJob, PlannedChanges, TrialApply};
-use k8s_model::{Object, ObjectRef};
 use apiserver::{Journal, Op};
-use sim_core::deferred_drop;
 use i18n::{Counted, Message, msg};
+use k8s_model::{Object, ObjectRef};
 use kubectl::{Applied, ApplyResult};
 use lesson::read::LessonError;
 use projection::adapt;
 use projection::changes;
 use projection::model::natural;
+use sim_core::deferred_drop;
 use std::rc::Rc;
 
 /// Documents applied at once; the rest of a longer manifest one at a time, when the session is polled.

@@ -1,8 +1,8 @@
 //! What one sub-state asks of the others.
 
 use actions::{Command, OutputLine};
-use k8s_model::ObjectRef;
 use i18n::Message;
+use k8s_model::ObjectRef;
 
 /// A request to another sub-state; [`State`](super::State) carries them out in the order in which they were returned.
 #[derive(Clone, Debug, PartialEq)]

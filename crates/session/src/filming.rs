@@ -4,8 +4,8 @@ use super::State;
 use super::drawing::Drawing;
 use super::run::Run;
 use super::selection::Selection;
-use k8s_model::Time;
 use explain::words::caption;
+use k8s_model::Time;
 use views::svg::film::FilmFrame;
 
 /// More frames than this are too many for a file.

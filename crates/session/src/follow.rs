@@ -196,14 +196,14 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::{FollowMsg, Following, Outgoing};
-    use actions::Command;
-    use k8s_model::{Kind, Time};
-    use controller_runtime::cluster::ClusterConfig;
     use crate::console::ConsoleMsg;
     use crate::permalink::Link;
     use crate::run::Run;
     use crate::timeline::TimelineMsg;
     use crate::{Msg, State, record};
+    use actions::Command;
+    use controller_runtime::cluster::ClusterConfig;
+    use k8s_model::{Kind, Time};
 
     /// A page that follows, and the lines of a served cluster after each of some seconds.
     fn followed(seconds: u64) -> (State, Vec<String>, Run) {

@@ -87,10 +87,10 @@ fn delete_lines(keys: &[ObjectRef]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use k8s_model::Kind;
     use crate::editor::{ApplyStatus, EditorMsg};
     use crate::timeline::TimelineMsg;
     use crate::{Msg, State, examples};
+    use k8s_model::Kind;
 
     fn config(names: &[&str]) -> String {
         names.iter().map(|name| format!("apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: {name}}}\n---\n")).collect()

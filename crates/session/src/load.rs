@@ -1,10 +1,10 @@
 //! The CPU load that an autoscaler reacts to, to be set by a slider.
 
 use super::run::Run;
+use cluster::Sim;
 use k8s_model::kind::api_group;
 use k8s_model::workload::Deployment;
 use k8s_model::{Body, Kind, Object, ObjectRef};
-use cluster::Sim;
 
 /// The slider reaches at least this, in thousandths of a core.
 const MIN_REACH: i64 = 2_000;
@@ -67,9 +67,9 @@ fn rounded(most: i64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::read;
-    use k8s_model::Kind;
     use crate::timeline::TimelineMsg;
     use crate::{Msg, State, examples};
+    use k8s_model::Kind;
 
     #[test]
     fn the_slider_of_the_example_scales_its_deployment() {

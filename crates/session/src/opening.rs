@@ -14,9 +14,9 @@ use super::selection::{Selection, SelectionMsg};
 use super::state::State;
 use super::timeline::{Timeline, TimelineMsg};
 use actions::Command;
-use k8s_model::{Kind, ObjectRef, Time};
 use controller_runtime::cluster::ClusterConfig;
 use i18n::msg;
+use k8s_model::{Kind, ObjectRef, Time};
 use lesson::Lesson;
 
 /// Breakpoints of a link; more are not read.

@@ -2,10 +2,10 @@
 //!
 //! Times are milliseconds of the caller's clock; nothing here reads a clock by itself.
 
-use k8s_model::Time;
-use sim_core::deferred_drop;
 use crate::State;
 use crate::speed::Pace;
+use k8s_model::Time;
+use sim_core::deferred_drop;
 
 /// Milliseconds the engine may take at a time.
 pub const ENGINE_SLICE_MS: f64 = 6.0;

@@ -4,13 +4,13 @@
 use super::checkpoint::Recorded;
 use super::record::{Beginning, SavedRecord};
 use actions::Command;
-use k8s_model::Time;
 use apiserver::ClientRequest;
-use i18n::{Message, msg};
-use kubectl::{BesideAct, RemoteAct};
-use scenario::{Scenario, ScenarioStep};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use i18n::{Message, msg};
+use k8s_model::Time;
+use kubectl::{BesideAct, RemoteAct};
+use scenario::{Scenario, ScenarioStep};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::rc::Rc;
@@ -231,13 +231,13 @@ fn unpack(text: &str) -> Result<Link, Message> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use k8s_model::Kind;
     use crate::console::ConsoleMsg;
     use crate::editor::EditorMsg;
     use crate::selection::SelectionMsg;
     use crate::tests::settled;
     use crate::timeline::TimelineMsg;
     use crate::{Msg, State, examples, history};
+    use k8s_model::Kind;
 
     #[test]
     fn a_history_that_is_too_long_for_a_link_is_left_out() {

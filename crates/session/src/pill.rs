@@ -3,18 +3,18 @@
 use super::drawing::{Drawing, Pill};
 use super::run::Run;
 use super::selection::Selection;
-use k8s_model::network_policy::NetworkPolicySpec;
-use k8s_model::{Kind, Object, ObjectRef, Str, Uid};
 use explain::diagnose::{diagnose, refused_evictions};
 use explain::progress;
 use explain::waits::Waits;
 use i18n::format::middle;
 use i18n::{Message, msg};
+use k8s_model::network_policy::NetworkPolicySpec;
+use k8s_model::{Kind, Object, ObjectRef, Str, Uid};
 use projection::model::{Pod, PodBlock, PodState, Service};
 use projection::totals::PodTotals;
+use std::rc::Rc;
 use views::shape::Scene;
 use views::view::{Status, Workloads};
-use std::rc::Rc;
 
 impl Pill {
     fn in_state(words: Message, state: PodState) -> Pill {
@@ -184,15 +184,15 @@ fn lone<'a>(pods: impl Iterator<Item = &'a Rc<Pod>>) -> Option<(PodState, Pill)>
 
 #[cfg(test)]
 mod tests {
-    use k8s_model::Kind;
-    use explain::progress;
-    use projection::model::PodState;
     use crate::State;
     use crate::console::ConsoleMsg;
     use crate::examples;
     use crate::selection::SelectionMsg;
     use crate::tests::settled;
     use crate::timeline::TimelineMsg;
+    use explain::progress;
+    use k8s_model::Kind;
+    use projection::model::PodState;
 
     #[test]
     fn the_pill_tells_of_the_job_that_is_worst() {

@@ -4,11 +4,11 @@ use super::effect::Effect;
 use super::quiet::QUIET_US;
 use super::run::Run;
 use super::timeline::Timeline;
-use k8s_model::Time;
-use k8s_model::time::SECOND;
 use apiserver::Journal;
 use i18n::Message;
+use k8s_model::Time;
 use k8s_model::sort::sort_by_key;
+use k8s_model::time::SECOND;
 
 /// How far the next change is looked for; longer than this without one counts as the end.
 const LOOK_AHEAD_US: u64 = 600 * SECOND;

@@ -1,8 +1,8 @@
 //! The Pods as they are drawn, read incrementally from the journal.
 
 use super::run::Run;
-use k8s_model::{Kind, Object, ObjectRef};
 use apiserver::{Entry, Op};
+use k8s_model::{Kind, Object, ObjectRef};
 use projection::adapt::Pods;
 
 /// The Pods of another instant, while they are being read.

@@ -1,12 +1,12 @@
 //! When a cluster has settled.
 
-use k8s_model::time::SECOND;
-use k8s_model::{Body, Kind, Object, Time};
+use apiserver::journal::Record;
 use cluster::Sim;
 use controllers::{CLAIM_RESYNC_SECONDS, SCALER_PERIOD_SECONDS};
-use apiserver::journal::Record;
 use explain::diagnose::is_looked_at_again;
 use explain::scaler;
+use k8s_model::time::SECOND;
+use k8s_model::{Body, Kind, Object, Time};
 use std::rc::Rc;
 
 /// Time without a change after which the cluster counts as settled, in microseconds.
@@ -53,12 +53,12 @@ fn last_command(sim: &Sim) -> Option<Time> {
 #[cfg(test)]
 mod tests {
     use super::quiet_from;
-    use k8s_model::storage::PersistentVolumeClaim;
-    use k8s_model::{Kind, ObjectRef};
     use crate::State;
     use crate::console::ConsoleMsg;
     use crate::tests::ready;
     use crate::timeline::TimelineMsg;
+    use k8s_model::storage::PersistentVolumeClaim;
+    use k8s_model::{Kind, ObjectRef};
 
     #[test]
     fn a_claim_is_waited_for_whose_class_came_after_the_last_look() {

@@ -4,8 +4,8 @@
 use super::checkpoint::Recorded;
 use super::permalink::Deed;
 use actions::Command;
-use k8s_model::{Time, Timestamp};
 use controller_runtime::cluster::ClusterConfig;
+use k8s_model::{Time, Timestamp};
 use scenario::Scenario;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

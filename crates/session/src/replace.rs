@@ -70,12 +70,12 @@ pub struct Replacing {
 #[cfg(test)]
 mod tests {
     use super::{ReplaceMsg, Replacement};
-    use k8s_model::Kind;
     use crate::console::ConsoleMsg;
     use crate::editor::EditorMsg;
     use crate::examples;
     use crate::timeline::TimelineMsg;
     use crate::{Msg, State};
+    use k8s_model::Kind;
 
     fn opened() -> State {
         let mut state = State::from_link(None);

@@ -9,10 +9,10 @@ mod waiting;
 use super::checkpoint::{Checkpoint, Checkpoints, Recorded};
 use super::quiet::{QUIET_US, quiet_from};
 use actions::{ApplyJob, Command, WaitingCommands};
-use k8s_model::{Kind, Object, ObjectRef, Time};
-use controller_runtime::cluster::ClusterConfig;
 use apiserver::Journal;
 use cluster::Sim;
+use controller_runtime::cluster::ClusterConfig;
+use k8s_model::{Kind, Object, ObjectRef, Time};
 use std::rc::Rc;
 
 /// A branch that is not shown.

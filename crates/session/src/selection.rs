@@ -4,14 +4,14 @@ use super::effect::Effect;
 use super::run::Run;
 use super::trial::{Trial, Verdicts};
 use actions::Command;
-use k8s_model::{Kind, Object, ObjectRef};
 use explain::diagnose::{self, Diagnosis, Remedy};
 use i18n::{Message, msg};
+use k8s_model::{Kind, Object, ObjectRef};
 use projection::adapt;
-use views::grouping::{GroupBy, Grouping};
-use views::view::View;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
+use views::grouping::{GroupBy, Grouping};
+use views::view::View;
 
 /// Which page of the inspector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -235,8 +235,6 @@ fn effects_of(command: Command, run: &Run) -> Vec<Effect> {
 
 #[cfg(test)]
 mod tests {
-    use k8s_model::Kind;
-    use explain::diagnose::Diagnosis;
     use crate::console::ConsoleMsg;
     use crate::editor::EditorMsg;
     use crate::examples;
@@ -244,9 +242,11 @@ mod tests {
     use crate::tests::{ready, settled};
     use crate::timeline::TimelineMsg;
     use crate::{Msg, State};
-    use views::grouping::{FOLD, GROUP, GroupBy};
+    use explain::diagnose::Diagnosis;
+    use k8s_model::Kind;
     use std::collections::BTreeSet;
     use std::rc::Rc;
+    use views::grouping::{FOLD, GROUP, GroupBy};
 
     #[test]
     fn a_loop_that_is_chosen_is_inspected_until_an_object_is() {

@@ -1,8 +1,8 @@
 //! What is simulated here, what is only stored, and what is refused: the table of the help and of `docs/simulated.md`.
 
+use i18n::{Message, msg};
 use k8s_model::Kind;
 use k8s_model::kind::ALL;
-use i18n::{Message, msg};
 use kubectl::VERBS;
 
 /// What becomes of a thing.

@@ -1,7 +1,7 @@
 //! The page as one file (`scripts/single.mjs`), filled with what it opens with. Native; the page does the same in `editor/single.mjs`.
 
-use crate::permalink;
 use super::permalink::Link;
+use crate::permalink;
 
 /// What the file opens with before it is filled.
 const EMPTY: &str = r#"window.loopscopeFile={"hash":"","query":""}"#;

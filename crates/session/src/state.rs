@@ -19,16 +19,16 @@ use super::run::Run;
 use super::selection::{Selection, SelectionMsg};
 use super::timeline::{Timeline, TimelineMsg};
 use actions::Command;
-use k8s_model::{Kind, Object, ObjectRef, Time};
 use explain::diagnose::Diagnosis;
 use explain::standing::{self, Standing};
 use explain::waits::Health;
 use i18n::{Message, msg};
+use k8s_model::{Kind, Object, ObjectRef, Time};
 use projection::marks::Mark;
-use views::card::{self, Card};
-use views::shape::Scene;
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use views::card::{self, Card};
+use views::shape::Scene;
 
 /// Where objects stand, by uid.
 pub type Standings = BTreeMap<String, Message>;
@@ -480,8 +480,6 @@ impl State {
 
 #[cfg(test)]
 mod tests {
-    use k8s_model::Kind;
-    use explain::words;
     use crate::Msg;
     use crate::State;
     use crate::editor::EditorMsg;
@@ -489,6 +487,8 @@ mod tests {
     use crate::selection::SelectionMsg;
     use crate::tests::{ready, settled};
     use crate::timeline::TimelineMsg;
+    use explain::words;
+    use k8s_model::Kind;
 
     #[test]
     fn a_command_in_the_past_forks_the_history_and_the_old_future_is_kept() {

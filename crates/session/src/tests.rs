@@ -1,9 +1,6 @@
 //! Long manifests, which are applied in parts.
 
 use super::{Msg, State, examples};
-use actions::Command;
-use k8s_model::{Kind, ObjectRef, Time};
-use apiserver::Entry;
 use crate::compare::CompareMsg;
 use crate::console::ConsoleMsg;
 use crate::editor::ApplyStatus;
@@ -11,6 +8,9 @@ use crate::editor::EditorMsg;
 use crate::run::Run;
 use crate::selection::SelectionMsg;
 use crate::timeline::TimelineMsg;
+use actions::Command;
+use apiserver::Entry;
+use k8s_model::{Kind, ObjectRef, Time};
 
 /// A page whose manifest has run for 30 seconds.
 pub fn settled(text: &str) -> State {

@@ -5,10 +5,10 @@ use super::effect::Effect;
 use super::playback::Playback;
 use super::run::Run;
 use super::speed;
-use k8s_model::{Kind, Time};
 use explain::effect;
 use explain::words;
 use i18n::{Message, msg};
+use k8s_model::{Kind, Time};
 
 /// Budget of a seek in tasks (`Sim::advance`) on a cluster of at most a thousand Pods; the rest runs in slices, so that the page stays
 /// responsive.
@@ -424,13 +424,13 @@ impl Timeline {
 
 #[cfg(test)]
 mod tests {
-    use k8s_model::Time;
     use crate::Msg;
     use crate::State;
     use crate::console::ConsoleMsg;
     use crate::examples;
     use crate::tests::{ready, settled};
     use crate::timeline::TimelineMsg;
+    use k8s_model::Time;
 
     #[test]
     fn a_step_when_all_is_settled_leaves_the_clock_where_it_is() {

@@ -1,10 +1,10 @@
 //! What is entered in the console: each command of a text that holds several, and the text of the editor where a command reads it.
 
-use crate::console;
 use super::console::ConsoleMsg;
 use super::effect::Effect;
 use super::manifest_file;
 use super::state::State;
+use crate::console;
 
 impl State {
     pub(super) fn type_in(&mut self, msg: ConsoleMsg) {

@@ -268,8 +268,8 @@ pub fn hash(first: &str, second: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use k8s_model::{Body, ObjectMeta};
     use crate::rng::Rng;
+    use k8s_model::{Body, ObjectMeta};
     use std::collections::BTreeMap;
 
     fn object(namespace: &str, name: &str, version: u64) -> Rc<Object> {

@@ -1,8 +1,8 @@
 //! Shapes that several diagrams share: Pods, claims, the numbers of a controller.
 
+use crate::shape::{CardBody, Rect, Scene};
 use i18n::{Arg, Message, dotted, msg};
 use projection::model::{Claim, ControllerCard, Pod, Service};
-use crate::shape::{CardBody, Rect, Scene};
 
 /// The numbers of a controller, each with its word.
 pub fn numbers(of: &ControllerCard) -> Vec<Message> {

@@ -1,6 +1,5 @@
 //! The content of an object's hover card: its state, a few counts, and why it last changed.
 
-use k8s_model::{Body, Kind, Object, ObjectRef};
 use cluster::Sim;
 use explain::evidence::{facts, standing_pill};
 use explain::standing;
@@ -8,6 +7,7 @@ use explain::waits::Health;
 use explain::why::Row;
 use explain::words;
 use i18n::{Message, msg};
+use k8s_model::{Body, Kind, Object, ObjectRef};
 
 /// The card.
 #[derive(Clone, Debug, PartialEq)]

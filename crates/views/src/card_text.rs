@@ -1,11 +1,11 @@
 //! What cards say in the room that they have. The page and saved pictures draw the same.
 
+use crate::shape::{Item, NodeBody, Rect};
+use crate::variant;
 use i18n::format::{front, middle};
 use i18n::{Arg, Message, msg};
 use projection::budget::Budget;
 use projection::model::{ControllerCard, Counter, Metric, PodState};
-use crate::shape::{Item, NodeBody, Rect};
-use crate::variant;
 
 /// The name of an item, cut in the middle to the width beside what else stands in its line: letters are 7 pixels wide.
 pub fn name(item: &Item, taken: f64) -> String {

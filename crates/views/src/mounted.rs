@@ -71,8 +71,8 @@ impl Mounted {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use projection::model::Id;
     use crate::shape::{CardBody, Rect};
+    use projection::model::Id;
 
     fn scene(items: usize) -> Scene {
         let mut scene = Scene::default();

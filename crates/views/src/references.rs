@@ -1,9 +1,9 @@
 //! ConfigMaps, Secrets and service accounts: each a small card below the tree that references it, or below everything if
 //! several trees do, with a line from every user. A missing object has a card too. Many fold to a few and "+N more".
 
+use crate::shape::{CardBody, Line, Rect, Scene};
 use i18n::{Message, dotted, msg};
 use projection::model::{Id, Model, Used};
-use crate::shape::{CardBody, Line, Rect, Scene};
 use std::collections::BTreeMap;
 
 /// The height of a card, from one to the next, and from a tree to its first.

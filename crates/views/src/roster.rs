@@ -1,7 +1,7 @@
 //! The nodes of a diagram as rows: how each is, and how many Pods it has in which state.
 
-use projection::model::PodState;
 use crate::shape::{CardBody, Scene};
+use projection::model::PodState;
 
 /// The states that always have a column.
 const ALWAYS: [PodState; 3] = [PodState::Ready, PodState::Creating, PodState::Terminating];
@@ -52,8 +52,8 @@ pub fn rows(scene: &Scene) -> (Vec<PodState>, Vec<NodeRow>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use projection::model::{Group, Id, Model, Node, Pod, Root};
     use crate::nodes::{LayoutCache, layout};
+    use projection::model::{Group, Id, Model, Node, Pod, Root};
     use std::rc::Rc;
 
     #[test]

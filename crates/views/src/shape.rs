@@ -1,10 +1,10 @@
 //! What a diagram is made of. Units are CSS pixels at 100 %.
 
+use crate::loops::model::{Loop, Pass};
 use i18n::Message;
 use i18n::format::Px;
 use projection::budget::Budget;
 use projection::model::{ControllerCard, Id, PodBlock, PodState};
-use crate::loops::model::{Loop, Pass};
 use std::fmt::Write as _;
 use std::rc::Rc;
 

@@ -1,7 +1,7 @@
 //! The timeline: which lane has a row, and which marks are drawn as one block.
 
-use projection::marks::{LANES, Mark, OTHERS};
 use crate::axis::Axis;
+use projection::marks::{LANES, Mark, OTHERS};
 
 /// Lanes shown even while they are empty, as long as there is space.
 const DEFAULT_LANES: [u8; 8] = [0, 1, 2, 3, 7, 8, 9, 10];

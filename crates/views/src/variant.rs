@@ -204,8 +204,8 @@ pub fn classes(item: &Item) -> Vec<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use projection::model::Id;
     use crate::shape::Scene;
+    use projection::model::Id;
 
     fn of(body: CardBody, w: f64, h: f64) -> Vec<&'static str> {
         let mut scene = Scene::default();

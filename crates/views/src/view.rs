@@ -1,16 +1,16 @@
 //! The descriptor of a diagram, its input, and the state it keeps from one picture to the next.
 
-use k8s_model::ObjectRef;
-use cluster::Sim;
-use apiserver::journal::Journal;
-use i18n::Message;
-use projection::adapt::{Pods, Scope};
-use projection::model::Model;
-use projection::rollout_track::{Extent, Tracker};
 use crate::grouping::Grouping;
 use crate::nodes::LayoutCache;
 use crate::ownership::{ChipMemory, LastScales};
 use crate::shape::Scene;
+use apiserver::journal::Journal;
+use cluster::Sim;
+use i18n::Message;
+use k8s_model::ObjectRef;
+use projection::adapt::{Pods, Scope};
+use projection::model::Model;
+use projection::rollout_track::{Extent, Tracker};
 use std::rc::Rc;
 
 /// A diagram. Each folder of `views/` has one as `VIEW`; `views::ALL` lists them.

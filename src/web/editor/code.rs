@@ -2,14 +2,14 @@
 
 use super::plan::AFTER;
 use super::{Editor, Msg, Props, is_same, selection};
-use actions::ApplyDiagnostic;
-use session::editor::ApplyStatus;
-use views::changed_lines::{changed, runs};
 use crate::web::dom;
 use crate::web::language::Lang;
 use crate::web::rich::{EditorCallbacks, Rich};
+use actions::ApplyDiagnostic;
 use gloo_timers::callback::Timeout;
+use session::editor::ApplyStatus;
 use std::rc::Rc;
+use views::changed_lines::{changed, runs};
 use yew::prelude::*;
 
 /// What the code editor was told last.

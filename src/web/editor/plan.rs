@@ -1,18 +1,18 @@
 //! What applying the text would do, in rows.
 
 use super::{Editor, Msg, Props};
+use crate::web::dom::icon;
+use crate::web::language::{marked, say};
 use actions::{ApplyDiagnostic, PlannedChanges};
-use k8s_model::Kind;
 use apiserver::Op;
 use i18n::{Message, msg};
+use k8s_model::Kind;
 use projection::changes::{self, Change, ChangedField};
 use session::Msg as Do;
 use session::drift::DriftedField;
 use session::editor::ApplyStatus;
 use session::selection::SelectionMsg;
 use views::highlight;
-use crate::web::dom::icon;
-use crate::web::language::{marked, say};
 use yew::prelude::*;
 
 /// How the text is called, and how one leaves it.

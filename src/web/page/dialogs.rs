@@ -1,6 +1,11 @@
 //! What lies over the page.
 
 use super::{Msg, Overlay, Page};
+use crate::web::dom::{self, icon};
+use crate::web::embed::{self, Opens};
+use crate::web::export::{self, FILM_MS, ImageFormat};
+use crate::web::language::{Lang, say, tongue};
+use crate::web::tools::Tool;
 use i18n::format::clock;
 use i18n::{Message, msg};
 use session::console::ConsoleMsg;
@@ -8,11 +13,6 @@ use session::filming::Filming;
 use session::permalink;
 use session::replace::{ReplaceMsg, Replacement};
 use session::timeline::TimelineMsg;
-use crate::web::dom::{self, icon};
-use crate::web::embed::{self, Opens};
-use crate::web::export::{self, FILM_MS, ImageFormat};
-use crate::web::language::{Lang, say, tongue};
-use crate::web::tools::Tool;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlTextAreaElement;
 use yew::prelude::*;

@@ -1,20 +1,20 @@
 //! The page in a frame of another page: the diagram, a bar or a lesson with what its tasks need, and what is wrong as long as it is.
 
 use super::{Msg, Page};
-use explain::evidence;
-use i18n::{Message, msg};
-use session::editor::ApplyStatus;
-use session::lesson::Phase;
-use session::permalink;
-use views::shape::CardBody;
 use crate::web::actions::Replicas;
 use crate::web::dom::{self, icon};
 use crate::web::host::PageFault;
 use crate::web::language::{marked, say};
 use crate::web::window;
-use {k8s_model, lesson};
+use explain::evidence;
+use i18n::{Message, msg};
+use session::editor::ApplyStatus;
+use session::lesson::Phase;
+use session::permalink;
 use std::rc::Rc;
+use views::shape::CardBody;
 use yew::prelude::*;
+use {k8s_model, lesson};
 
 impl Page {
     pub(super) fn embedded(&self, ctx: &Context<Self>) -> Html {

@@ -2,10 +2,10 @@
 //! animation frame.
 
 use super::{Msg, Page};
-use session::pacing::TASKS_PER_CHECK;
 use crate::web::status::{SHOWN, STOPPED};
 use crate::web::{dom, host, window};
 use gloo_timers::callback::Interval;
+use session::pacing::TASKS_PER_CHECK;
 use yew::prelude::*;
 
 /// Milliseconds from one slice of the engine to the next.

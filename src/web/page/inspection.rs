@@ -1,18 +1,18 @@
 //! What the page tells of the selected object: the chain of causes, what it waits for, its Events.
 
 use super::{Overlay, Page};
-use k8s_model::event::InvolvedObject;
-use k8s_model::{Body, Kind, Object, ObjectRef, Uid};
+use crate::web::dom;
+use crate::web::inspector::Explanation;
 use apiserver::{Entry, Op};
 use explain::replaced::replaced;
 use explain::standing;
 use explain::words::{self, Reason};
+use k8s_model::event::InvolvedObject;
+use k8s_model::{Body, Kind, Object, ObjectRef, Uid};
 use session::drift::DriftedField;
 use session::{Standings, State};
-use views::view::View;
-use crate::web::dom;
-use crate::web::inspector::Explanation;
 use std::rc::Rc;
+use views::view::View;
 
 /// Milliseconds between two looks at what an object waits for, while the clock runs.
 const DIAGNOSIS_INTERVAL_MS: f64 = 300.0;

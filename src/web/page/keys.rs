@@ -2,6 +2,7 @@
 
 use super::menu::Menu;
 use super::{Msg, Overlay, Page};
+use crate::web::{console, dom};
 use session::Msg as Do;
 use session::compare::CompareMsg;
 use session::lesson::LessonMsg;
@@ -9,7 +10,6 @@ use session::replace::{ReplaceMsg, Replacement};
 use session::selection::SelectionMsg;
 use session::speed;
 use session::timeline::TimelineMsg;
-use crate::web::{console, dom};
 use wasm_bindgen::JsCast;
 use web_sys::{Element, KeyboardEvent};
 

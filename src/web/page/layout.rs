@@ -1,6 +1,12 @@
 //! How the panels lie: the full page, a phone.
 
 use super::{Msg, Overlay, Page};
+use crate::web::budget::Strip;
+use crate::web::dom::{self, icon};
+use crate::web::language::{marked, say};
+use crate::web::stage::{SceneScope, Stage};
+use crate::web::timeline::{Lanes, Transport, late};
+use crate::web::topbar::{logo, tabs};
 use explain::words;
 use i18n::format::clock;
 use i18n::{Message, msg};
@@ -9,14 +15,8 @@ use session::drawing::Picture;
 use session::selection::SelectionMsg;
 use session::speed;
 use session::timeline::TimelineMsg;
-use views::card::Card;
-use crate::web::budget::Strip;
-use crate::web::dom::{self, icon};
-use crate::web::language::{marked, say};
-use crate::web::stage::{SceneScope, Stage};
-use crate::web::timeline::{Lanes, Transport, late};
-use crate::web::topbar::{logo, tabs};
 use std::rc::Rc;
+use views::card::Card;
 use yew::prelude::*;
 
 impl Page {

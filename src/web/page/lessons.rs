@@ -1,21 +1,21 @@
 //! Lessons on the page: loaded when they are opened, told in a panel, and kept as far as they were taken.
 
 use super::opening;
-use crate::web::page::packing;
 use super::packing::Packed;
 use super::{Msg, Page};
+use crate::web::dom;
+use crate::web::host::PageFault;
+use crate::web::language::tongue;
+use crate::web::lesson::{LessonPanel, is_over, kept_as};
+use crate::web::page::packing;
+use crate::web::status::STOPPED;
+use crate::web::window;
+use gloo_timers::callback::Timeout;
 use i18n::msg;
 use lesson::library;
 use session::lesson::{LessonCard, LessonFile, LessonMsg, Phase, Player, ResumePoint};
 use session::permalink::{self, Link};
 use session::replace::{ReplaceMsg, Replacement};
-use crate::web::dom;
-use crate::web::host::PageFault;
-use crate::web::language::tongue;
-use crate::web::lesson::{LessonPanel, is_over, kept_as};
-use crate::web::status::STOPPED;
-use crate::web::window;
-use gloo_timers::callback::Timeout;
 use std::rc::Rc;
 use yew::prelude::*;
 

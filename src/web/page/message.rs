@@ -1,10 +1,10 @@
 //! What happens to the page.
 
 use super::menu::Menu;
-use k8s_model::ObjectRef;
-use session::Msg as Do;
 use crate::web::language::Lang;
 use crate::web::tools::Tool;
+use k8s_model::ObjectRef;
+use session::Msg as Do;
 
 /// What happens to the page.
 pub enum Msg {

@@ -1,7 +1,8 @@
 //! What a page opens with: read from its address, and made before the page is mounted, in several tasks: nothing of it has run yet, and a
 //! browser compiles each function of a module when it is called first.
 
-use sim_core::deferred_drop;
+use crate::web::dom;
+use crate::web::host::PageFault;
 use i18n::{Message, msg};
 use lesson::library;
 use session::State;
@@ -12,8 +13,7 @@ use session::playback;
 use session::run::Run;
 use session::selection::SelectionMsg;
 use session::timeline::TimelineMsg;
-use crate::web::dom;
-use crate::web::host::PageFault;
+use sim_core::deferred_drop;
 use std::cell::RefCell;
 use std::rc::Rc;
 

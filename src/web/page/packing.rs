@@ -1,7 +1,7 @@
 //! Packs what an address or a reload keeps.
 
-use session::permalink::{self, Link};
 use crate::web::dom;
+use session::permalink::{self, Link};
 use std::cell::Cell;
 
 /// Bytes from which a link is packed beside the page's own thread: to pack two megabytes takes longer than a few frames.

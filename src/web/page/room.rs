@@ -1,8 +1,8 @@
 //! Looks at the memory that the module has taken.
 
-use sim_core::deferred_drop;
 use session::State;
 use session::memory_room::{MemoryRoom, Room};
+use sim_core::deferred_drop;
 
 /// Makes room if there is none, in parts.
 pub(super) fn check(room: &mut MemoryRoom, state: &mut State) {

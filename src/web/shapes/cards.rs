@@ -1,5 +1,8 @@
 //! Cards of everything else.
 
+use crate::web::cells::swatch;
+use crate::web::dom::{icon, tile};
+use crate::web::language::say;
 use i18n::format::Px;
 use i18n::{Message, msg};
 use projection::model::PodState;
@@ -7,9 +10,6 @@ use views::card_text;
 use views::loops::model::Loop;
 use views::shape::{CardTable, Item, NodeBody};
 use views::variant;
-use crate::web::cells::swatch;
-use crate::web::dom::{icon, tile};
-use crate::web::language::say;
 use yew::prelude::*;
 
 /// The word of a state, which breaks between its parts where there is little room: it is never cut.

@@ -1,5 +1,7 @@
 //! Cards of controllers.
 
+use crate::web::dom::{icon, tile};
+use crate::web::language::{say, say_some};
 use i18n::format::Px;
 use i18n::msg;
 use projection::budget::Budget;
@@ -7,8 +9,6 @@ use projection::model::{ControllerCard, Counter, Tone};
 use views::card_text::{self, BriefText, ControllerText};
 use views::shape::Rect;
 use views::variant;
-use crate::web::dom::{icon, tile};
-use crate::web::language::{say, say_some};
 use yew::prelude::*;
 
 pub(super) fn tone(tone: Tone) -> &'static str {

@@ -5,16 +5,16 @@ mod controllers;
 
 use self::cards::{class, cylinder, humps, loop_of, node, small_node, store, stored, table, terminal, ticket, totals, tray, volume};
 use self::controllers::{brief, controller, stacked, wide};
-use i18n::format::Px;
-use i18n::msg;
-use views::card_text;
-use views::shape::{CardBody, Item, Look, Scene};
-use views::variant;
 use crate::web::cells::{Sheet, swatch};
 use crate::web::chart::ChartView;
 use crate::web::dom::{icon, tile};
 use crate::web::language::{Lang, say};
+use i18n::format::Px;
+use i18n::msg;
 use std::rc::Rc;
+use views::card_text;
+use views::shape::{CardBody, Item, Look, Scene};
+use views::variant;
 use yew::prelude::*;
 
 /// Lines, words or ports of a scene above which only those in sight are in the page.

@@ -2,15 +2,15 @@
 
 use super::Stage;
 use super::props::{Msg, Props};
+use crate::web::dom::{icon, tile};
+use crate::web::export::ImageFormat;
+use crate::web::language::{marked, say};
 use i18n::format::clock;
 use i18n::{Arg, Message, msg};
 use views::card::Card;
 use views::shape::{CardBody, Rect, Scene};
 use views::view::Legend;
 use views::viewport::Side;
-use crate::web::dom::{icon, tile};
-use crate::web::export::ImageFormat;
-use crate::web::language::{marked, say};
 use web_sys::{MouseEvent, PointerEvent};
 use yew::prelude::*;
 

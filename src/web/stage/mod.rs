@@ -7,12 +7,6 @@ mod sheets;
 
 pub use props::{SaveProps, SceneScope, picked};
 
-use k8s_model::ObjectRef;
-use i18n::format::Px;
-use i18n::msg;
-use views::mounted::{ITEMS_ADDED, ITEMS_ADDED_MEANWHILE, MAX_WHOLE_ITEMS, Mounted};
-use views::shape::{CardBody, Item, Rect, Scene};
-use views::viewport::{Taken, Viewport};
 use crate::web::cells::Sheet;
 use crate::web::dom::{self, icon};
 use crate::web::language::say;
@@ -21,9 +15,15 @@ use crate::web::minimap::Minimap;
 use crate::web::shapes::{Shape, over, still, under};
 use cards::legend;
 use gloo_timers::callback::Timeout;
+use i18n::format::Px;
+use i18n::msg;
+use k8s_model::ObjectRef;
 use props::{Msg, Props, key_of, mark};
 use sheets::corner;
 use std::rc::Rc;
+use views::mounted::{ITEMS_ADDED, ITEMS_ADDED_MEANWHILE, MAX_WHOLE_ITEMS, Mounted};
+use views::shape::{CardBody, Item, Rect, Scene};
+use views::viewport::{Taken, Viewport};
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::*;
 use web_sys::{Element, MouseEvent, PointerEvent};

@@ -2,10 +2,10 @@
 
 use super::props::{Msg, Props, key_of, pick};
 use super::{Stage, usable};
+use gloo_timers::callback::Timeout;
 use k8s_model::ObjectRef;
 use session::selection::SelectionMsg;
 use views::shape::{CardBody, Rect, Scene};
-use gloo_timers::callback::Timeout;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, KeyboardEvent, MouseEvent, PointerEvent, WheelEvent};
 use yew::prelude::*;

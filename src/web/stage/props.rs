@@ -1,19 +1,19 @@
 //! What the stage is given, and what happens to it.
 
-use k8s_model::{Kind, ObjectRef};
+use crate::web::export::ImageFormat;
+use crate::web::language::Lang;
 use apiserver::Op;
+use k8s_model::{Kind, ObjectRef};
 use projection::changes::{Change, fate};
 use projection::model::Id;
 use session::Standings;
 use session::selection::SelectionMsg;
+use std::rc::Rc;
 use views::card::Card;
 use views::grouping::{FOLD, GROUP};
 use views::shape::{Item, Scene};
 use views::view::View;
 use views::viewport::ViewedScene;
-use crate::web::export::ImageFormat;
-use crate::web::language::Lang;
-use std::rc::Rc;
 use web_sys::{MouseEvent, PointerEvent, WheelEvent};
 use yew::prelude::*;
 

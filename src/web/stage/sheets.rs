@@ -1,8 +1,8 @@
 //! The sheets that cells of many shapes are painted on.
 
 use super::Stage;
-use views::shape::{CardBody, Item, Scene};
 use std::rc::Rc;
+use views::shape::{CardBody, Item, Scene};
 
 /// Side of the sheets that cells of many shapes are painted on.
 pub(super) const SHEET: f64 = 1024.0;

@@ -1,14 +1,14 @@
 //! The lanes on their canvas.
 
 use super::{Lanes, LanesProps, OVERVIEW};
+use crate::web::dom;
+use crate::web::language::say;
 use i18n::format::about;
 use i18n::format::{clock, stamp, tick};
 use i18n::{Message, msg};
 use projection::marks::LANES;
 use views::axis::{Axis, FOLD};
 use views::timeline::{MarkBlock, rows};
-use crate::web::dom;
-use crate::web::language::say;
 use web_sys::CanvasRenderingContext2d;
 
 /// Room for the words over a folded stretch.

@@ -1,11 +1,11 @@
 //! What a pointer does on the lanes: it rests, goes to a time, drags, zooms.
 
 use super::{Lanes, LanesProps, OVERVIEW, Tip};
+use crate::web::language::say;
 use i18n::msg;
 use projection::marks::Mark;
 use views::axis::FOLD;
 use views::timeline::{MarkBlock, rows};
-use crate::web::language::say;
 use web_sys::{Element, PointerEvent, WheelEvent};
 
 /// How far from the edge the time of a playhead out of sight is to be clicked.

@@ -1,5 +1,8 @@
 //! The buttons of the clock.
 
+use crate::web::dom::{self, icon};
+use crate::web::language::{Lang, say};
+use crate::web::page::{Menu, has_left};
 use i18n::format::Px;
 use i18n::format::clock;
 use i18n::msg;
@@ -7,9 +10,6 @@ use session::Msg as Do;
 use session::replace::{ReplaceMsg, Replacement};
 use session::speed;
 use session::timeline::TimelineMsg;
-use crate::web::dom::{self, icon};
-use crate::web::language::{Lang, say};
-use crate::web::page::{Menu, has_left};
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlInputElement, InputEvent};
 use yew::prelude::*;

@@ -1,9 +1,9 @@
-use k8s_model::Kind;
-use kubectl::edit::*;
 use actions::{ActionResult, Command, WaitingCommands, run};
-use k8s_model::ObjectRef;
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
+use k8s_model::Kind;
+use k8s_model::ObjectRef;
+use kubectl::edit::*;
 
 /// A terminal with a Deployment.
 struct Terminal {
@@ -75,8 +75,7 @@ fn what_is_refused_is_opened_again_with_the_reason() {
     let text = terminal.text();
     assert_eq!(terminal.save(&text.replace("replicas: 2", "replicas: -2")), "");
     let again = terminal.text();
-    let reason =
-        "# deployments.apps \"web\" was not valid:\n# * spec.replicas: Invalid value: -2: must be greater than or equal to 0\n#\n";
+    let reason = "# deployments.apps \"web\" was not valid:\n# * spec.replicas: Invalid value: -2: must be greater than or equal to 0\n#\n";
     assert!(again.contains(reason) && again.contains("replicas: -2"), "{again}");
     assert_eq!(terminal.save(&again), "error: Edit cancelled, no valid changes were saved.");
 
@@ -85,17 +84,16 @@ fn what_is_refused_is_opened_again_with_the_reason() {
     assert!(terminal.text().contains("unknown field \"spec.replica\""), "{}", terminal.text());
     terminal.save(&text.replace("spec:", "spec: ["));
     assert!(terminal.text().contains("# The edited file had a syntax error: "), "{}", terminal.text());
-    assert_eq!(
-        terminal.save(&text.replace("name: web", "name: other")),
-        "error: At least one of apiVersion, kind and name was changed"
-    );
+    assert_eq!(terminal.save(&text.replace("name: web", "name: other")), "error: At least one of apiVersion, kind and name was changed");
 }
 
 #[test]
 fn what_looks_like_a_comment_within_a_text_stays() {
     let mut terminal = Terminal::new();
     terminal.enter("kubectl create configmap conf --from-literal=mode=a");
-    terminal.enter("cat > run <<'END'\n#!/bin/sh\n# greets  \necho hello\nEND\nkubectl create configmap script --from-file=run --from-literal=mode=a");
+    terminal.enter(
+        "cat > run <<'END'\n#!/bin/sh\n# greets  \necho hello\nEND\nkubectl create configmap script --from-file=run --from-literal=mode=a",
+    );
     terminal.enter("kubectl edit configmap script");
     let text = terminal.text();
     assert_eq!(terminal.save(&text.replace("mode: a", "mode: b")), "configmap/script edited");

@@ -10,8 +10,8 @@ mod user;
 
 use super::error::{ApiError, StatusReason};
 use super::server::{ApiServer, Origin};
-use k8s_model::{Body, Kind, ObjectRef};
 use crate::why::Why;
+use k8s_model::{Body, Kind, ObjectRef};
 pub use rule::{Attributes, PolicyRule};
 use serde_json::Value;
 pub use user::UserInfo;

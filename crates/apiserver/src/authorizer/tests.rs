@@ -1,6 +1,6 @@
 use super::*;
-use k8s_model::{Object, Timestamp};
 use crate::journal::Actor;
+use k8s_model::{Object, Timestamp};
 use serde_json::json;
 use std::rc::Rc;
 

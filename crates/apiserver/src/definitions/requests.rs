@@ -9,8 +9,8 @@ use super::super::scale;
 use super::super::server::{ApiServer, Origin};
 use super::super::validation;
 use super::{Definition, Definitions, rules, schema};
-use k8s_model::{Body, Kind, Object, ObjectRef};
 use crate::why::Why;
+use k8s_model::{Body, Kind, Object, ObjectRef};
 use serde_json::{Value, json};
 use std::rc::Rc;
 
@@ -113,12 +113,7 @@ impl ApiServer {
     }
 
     /// An object with another status, where that is a subresource: its metadata stays as it is.
-    pub(crate) fn read_custom_status(
-        &mut self,
-        origin: &Origin,
-        mut value: Value,
-        old: &Object,
-    ) -> Result<Object, ApiError> {
+    pub(crate) fn read_custom_status(&mut self, origin: &Origin, mut value: Value, old: &Object) -> Result<Object, ApiError> {
         let kind = self.kind_of(&value)?;
         let (uid, version) = (value["metadata"]["uid"].take(), value["metadata"]["resourceVersion"].take());
         value["metadata"] = old.to_value()["metadata"].take();

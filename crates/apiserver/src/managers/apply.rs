@@ -7,12 +7,12 @@ use super::super::definitions::untyped;
 use super::super::error::{ApiError, StatusReason};
 use super::super::requests::Subresource;
 use super::super::server::{ApiServer, Origin};
-use crate::managers::fields;
 use super::fields::{FieldSet, Shape};
 use super::{CLIENT_SIDE, Fields, KUBECTL, Managed, Manager, fields_of, plain, with_fields};
+use crate::managers::fields;
+use crate::why::Why;
 use k8s_model::meta::LAST_APPLIED;
 use k8s_model::{Kind, Object, ObjectRef, schema};
-use crate::why::Why;
 use serde_json::{Value, json};
 use std::rc::Rc;
 

@@ -5,8 +5,8 @@
 
 use super::super::server::ApiServer;
 use super::{FieldWrite, Managed};
-use k8s_model::{Kind, Object, Str, Time};
 use crate::journal::{Op, Record};
+use k8s_model::{Kind, Object, Str, Time};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;

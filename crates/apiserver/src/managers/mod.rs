@@ -11,12 +11,12 @@ mod history;
 mod manager;
 
 use super::server::ApiServer;
-use k8s_model::meta::LAST_APPLIED;
-use k8s_model::object::compared;
-use k8s_model::{Kind, Object, ObjectRef, Str};
 use crate::journal::{Actor, Entry, Op, Record};
 use fields::{FieldSet, Shape};
 pub use history::ManagedHistory;
+use k8s_model::meta::LAST_APPLIED;
+use k8s_model::object::compared;
+use k8s_model::{Kind, Object, ObjectRef, Str};
 pub use manager::{DuplicateField, Manager, Unknown};
 pub(super) use manager::{Fields, Managed};
 use serde_json::{Map, Value, json};

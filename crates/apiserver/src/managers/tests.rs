@@ -1,8 +1,8 @@
 use super::super::server::Origin;
 use super::*;
-use k8s_model::{Object, Timestamp};
-use crate::{ApiError, Patch};
 use crate::why::Why;
+use crate::{ApiError, Patch};
+use k8s_model::{Object, Timestamp};
 
 fn deployment(spec: Value) -> Value {
     let mut value = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"}, "spec": {

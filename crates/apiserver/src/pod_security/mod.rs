@@ -7,10 +7,10 @@ mod checks;
 
 use super::error::ApiError;
 use super::server::{ApiServer, Origin};
-use crate::validation;
 use super::validation::FieldError;
-use k8s_model::{Kind, Object, ObjectRef};
+use crate::validation;
 use checks::Subject;
+use k8s_model::{Kind, Object, ObjectRef};
 use serde_json::Value;
 
 const PREFIX: &str = "pod-security.kubernetes.io/";

@@ -2,9 +2,9 @@
 //!
 //! Models the Pod part of `pkg/apis/core/validation/validation.go`.
 
-use crate::validation::names;
 use super::names::is_qualified_name;
 use super::{ErrorType, Errors, has, list, text};
+use crate::validation::names;
 use k8s_model::quantity::Quantity;
 use serde_json::Value;
 

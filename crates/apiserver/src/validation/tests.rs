@@ -1,8 +1,8 @@
 //! The recorded refusals of a real API server, as far as they are decided by one object alone.
 
 use super::*;
-use k8s_model::schema;
 use crate::defaults;
+use k8s_model::schema;
 
 /// What is decided by the state of a cluster.
 const ELSEWHERE: [&str; 8] = [

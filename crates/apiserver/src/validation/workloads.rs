@@ -2,8 +2,8 @@
 //!
 //! Models `pkg/apis/apps/validation/validation.go`.
 
-use crate::validation::names;
 use super::{Errors, inner, list, meta, pod, storage, text};
+use crate::validation::names;
 use serde_json::{Value, json};
 
 const NO_MATCH: &str = "`selector` does not match template `labels`";

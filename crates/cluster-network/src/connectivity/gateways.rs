@@ -7,13 +7,16 @@
 use super::policy::{Direction, Peer, verdict};
 use super::request::listens;
 use super::routing::{Backend, backend, ready_endpoints};
-use k8s_model::gateway::{BackendRef, GatewaySpec, HTTP_ROUTE, HttpMatch, HttpRouteSpec, HttpRule, Listener, Redirect, ValueMatch, address_of, common_host, host_rank, status_of};
+use crate::gateway::{RefFault, all, attach, fault_of, resolve};
+use apiserver::ApiServer;
+use k8s_model::gateway::{
+    BackendRef, GatewaySpec, HTTP_ROUTE, HttpMatch, HttpRouteSpec, HttpRule, Listener, Redirect, ValueMatch, address_of, common_host,
+    host_rank, status_of,
+};
 use k8s_model::go_regex::GoRegex;
 use k8s_model::ingress::{BackendPort, BackendService, IngressBackend};
 use k8s_model::network::Endpoint;
 use k8s_model::{Kind, Object, ObjectRef, Str};
-use crate::gateway::{RefFault, all, attach, fault_of, resolve};
-use apiserver::ApiServer;
 use std::rc::Rc;
 
 /// A request, as a listener gets it.

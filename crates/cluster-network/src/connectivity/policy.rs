@@ -3,12 +3,12 @@
 //! A Pod that no policy of a direction selects is open in it; once one selects it, only what some rule allows gets through. Models
 //! the `NetworkPolicy` section of the API (`staging/src/k8s.io/api/networking/v1/types.go`); network plugins do the same with packets.
 
+use crate::dns;
+use apiserver::ApiServer;
 use k8s_model::cidr;
 use k8s_model::network_policy::{NetworkPolicySpec, PolicyPeer, PolicyPort, PolicyRule};
 use k8s_model::pod::{Pod, PodSpec};
 use k8s_model::{Kind, Labels, Object, ObjectRef, Str};
-use crate::dns;
-use apiserver::ApiServer;
 use serde_json::Value;
 use std::rc::Rc;
 
@@ -65,7 +65,12 @@ impl<'a> Peer<'a> {
     /// The name server of the cluster. Its Pods are not simulated, but rules that allow lookups name their labels.
     pub fn name_server() -> Peer<'static> {
         let labels = [(Str::new_static("k8s-app"), Str::new_static("kube-dns"))];
-        Peer { namespace: Some("kube-system"), labels: Rc::new(k8s_model::sort::tree(labels.into_iter())), address: dns::SERVER, spec: None }
+        Peer {
+            namespace: Some("kube-system"),
+            labels: Rc::new(k8s_model::sort::tree(labels.into_iter())),
+            address: dns::SERVER,
+            spec: None,
+        }
     }
 
     /// The proxy of a Gateway. Its Pods are not simulated, but rules that allow what it sends name their labels.

@@ -5,13 +5,13 @@
 //! Service does not have leads nowhere.
 
 use super::policy::{Direction, Peer, Verdict, verdict};
+use crate::dns;
+use crate::gateway::gateway_at;
+use apiserver::ApiServer;
 use k8s_model::network::{EndpointPort, EndpointSlice, Service};
 use k8s_model::node::Node;
 use k8s_model::pod::{Container, Pod, image_parts};
 use k8s_model::{Kind, Object, ObjectRef, Str};
-use crate::dns;
-use crate::gateway::gateway_at;
-use apiserver::ApiServer;
 use std::rc::Rc;
 
 /// How a request ends.

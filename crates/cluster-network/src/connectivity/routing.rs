@@ -4,10 +4,10 @@
 //! none, an exact path before the longest prefix.
 
 use super::policy::{Direction, Peer, Verdict, verdict};
+use apiserver::ApiServer;
 use k8s_model::ingress::{BackendPort, IngressBackend, IngressPath, IngressSpec, address};
 use k8s_model::network::{Endpoint, Service, ServicePort};
 use k8s_model::{Kind, Object, ObjectRef};
-use apiserver::ApiServer;
 use std::rc::Rc;
 
 /// What is behind a backend of an Ingress.

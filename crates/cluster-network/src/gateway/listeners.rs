@@ -1,8 +1,8 @@
 //! Listeners of a Gateway: whether one can be served, and which routes it may take.
 
-use crate::gateway::references;
 use super::references::RefFault;
 use super::{Objects, class_served};
+use crate::gateway::references;
 use k8s_model::gateway::{GATEWAY, GatewaySpec, HTTP_ROUTE, Listener};
 use k8s_model::kind::GATEWAY_GROUP;
 use k8s_model::{Body, Kind, Object, ObjectRef};

@@ -12,8 +12,8 @@ pub use attach::{Refused, attach, attached_to, parents};
 pub use listeners::{ListenerFault, fault_of, is_served, supported_kinds};
 pub use references::{RefFault, resolve};
 
-use controller_runtime::informer::Cache;
 use apiserver::ApiServer;
+use controller_runtime::informer::Cache;
 use k8s_model::gateway::{CONTROLLER, GATEWAY, GATEWAY_CLASS, controller_of, kinds};
 use k8s_model::{Kind, Object, ObjectRef};
 use std::rc::Rc;

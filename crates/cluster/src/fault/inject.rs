@@ -1,16 +1,16 @@
 //! Carries out faults: of Pods and nodes here, of watches and loops in `watches.rs`.
 
 use super::{Fault, FaultError, NodeFault};
-use k8s_model::{Body, Kind, Object, ObjectRef, Str, Uid};
+use crate::sim::{Sim, Task};
+use apiserver::journal::{Actor, EntryId, Op};
+use apiserver::why::Why;
+use apiserver::{Delete, Origin};
 use controller_runtime::cluster::{self, HEALTHY, NodeConfig};
 use controller_runtime::component::KUBELETS;
 use controller_runtime::heartbeats::Heartbeats;
-use apiserver::journal::{Actor, EntryId, Op};
-use kubelet::Forced;
 use controller_runtime::load::{self, Load};
-use crate::sim::{Sim, Task};
-use apiserver::{Delete, Origin};
-use apiserver::why::Why;
+use k8s_model::{Body, Kind, Object, ObjectRef, Str, Uid};
+use kubelet::Forced;
 use serde_json::json;
 use std::rc::Rc;
 

@@ -8,14 +8,14 @@ mod watches;
 
 pub use watches::InLine;
 
-use controller_runtime::cluster::NodeConfig;
-use kubelet::{Forced, Probed};
 use apiserver::FaultTarget;
-use controller_runtime::load::{Load, LoadError};
 use apiserver::validation;
+use controller_runtime::cluster::NodeConfig;
+use controller_runtime::load::{Load, LoadError};
 use k8s_model::quantity::{Quantity, QuantityError};
 use k8s_model::time::{SECOND, duration};
 use k8s_model::{Duration, Kind, Str};
+use kubelet::{Forced, Probed};
 use serde_json::json;
 use std::fmt;
 use std::str::FromStr;

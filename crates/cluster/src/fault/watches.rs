@@ -22,14 +22,14 @@
 //! Models `client-go/tools/cache/reflector.go` and `delta_fifo.go`.
 
 use super::FaultError;
-use k8s_model::{Duration, Kind, Object, ObjectRef, Str, Time, kind};
+use crate::sim::{Difference, Sim, Task};
+use apiserver::FaultTarget;
+use apiserver::journal::{EntryId, Journal, Op};
 use controller_runtime::component::{DELIVERY_BATCH, KUBELETS, MANAGER, SCHEDULER};
 use controller_runtime::informer::Cache;
-use apiserver::journal::{EntryId, Journal, Op};
 use controller_runtime::late::{DelayLog, Late};
-use apiserver::FaultTarget;
-use crate::sim::{Difference, Sim, Task};
 use controller_runtime::workqueue::Waited;
+use k8s_model::{Duration, Kind, Object, ObjectRef, Str, Time, kind};
 use std::rc::Rc;
 
 const SCHEDULER_NAME: &str = "kube-scheduler";

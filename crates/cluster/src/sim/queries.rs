@@ -1,20 +1,20 @@
 //! Read-only queries on a running simulation.
 
 use super::{MANAGER, MAX_SCANNED_TASKS, SCHEDULER, Sim, Task};
+use apiserver::journal::Actor;
+use apiserver::why::Why;
+use apiserver::{ApiError, Origin};
+use controller_runtime::heartbeats::Heartbeats;
+use controller_runtime::load;
+use controller_runtime::workqueue::WorkQueue;
 use k8s_model::pod::{PodSpec, Resources};
 use k8s_model::{Kind, Object, ObjectRef, Str, Time, Uid};
-use sim_core::Listing;
-use controller_runtime::heartbeats::Heartbeats;
-use apiserver::journal::Actor;
 use scheduler::refuses::Refuses;
-use apiserver::{ApiError, Origin};
-use apiserver::why::Why;
-use controller_runtime::workqueue::WorkQueue;
-use {controllers, scheduler};
-use controller_runtime::load;
-use sim_core::tally;
 use serde_json::json;
+use sim_core::Listing;
+use sim_core::tally;
 use std::rc::Rc;
+use {controllers, scheduler};
 
 /// What an API server asks for their health. Models `registry/core/rest/storage_core.go` and `registry/core/componentstatus`.
 const COMPONENTS: [&str; 3] = ["controller-manager", "scheduler", "etcd-0"];

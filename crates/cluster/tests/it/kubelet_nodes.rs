@@ -1,6 +1,6 @@
-use k8s_model::Time;
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
+use k8s_model::Time;
 
 /// No Lease is renewed while its kubelet is down.
 #[test]

@@ -1,10 +1,10 @@
-use k8s_model::{Kind, ObjectRef};
-use controller_runtime::cluster::ClusterConfig;
-use sim_core::rng::Rng;
+use apiserver::Why;
 use apiserver::{Delete, Patch};
 use cluster::Sim;
-use apiserver::Why;
+use controller_runtime::cluster::ClusterConfig;
+use k8s_model::{Kind, ObjectRef};
 use serde_json::{Value, json};
+use sim_core::rng::Rng;
 
 /// Makes a random change to a cluster.
 fn disturb(sim: &mut Sim, rng: &mut Rng) {
@@ -22,9 +22,7 @@ fn disturb(sim: &mut Sim, rng: &mut Rng) {
         3 => patch(Kind::Node, &node, taint("PreferNoSchedule")),
         4 => patch(Kind::Node, &node, json!({"metadata": {"labels": {"topology.kubernetes.io/zone": format!("z{}", rng.below(3))}}})),
         5 | 6 => patch(Kind::Deployment, &set, json!({"spec": {"replicas": rng.below(40)}})),
-        7 => {
-            patch(Kind::Deployment, &set, json!({"spec": {"template": {"metadata": {"labels": {"turn": rng.below(99).to_string()}}}}}))
-        }
+        7 => patch(Kind::Deployment, &set, json!({"spec": {"template": {"metadata": {"labels": {"turn": rng.below(99).to_string()}}}}})),
         _ => {
             let all: Vec<ObjectRef> = sim.list(Kind::Pod).map(|pod| pod.key()).collect();
             if let Some(key) = all.get(rng.below(all.len().max(1) as u64) as usize) {

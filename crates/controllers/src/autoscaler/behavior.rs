@@ -2,10 +2,10 @@
 //!
 //! Models `normalizeDesiredReplicas…` of `pkg/controller/podautoscaler/horizontal.go`.
 
+use controller_runtime::out::Memory;
 use k8s_model::Str;
 use k8s_model::json::record;
 use k8s_model::time::SECOND;
-use controller_runtime::out::Memory;
 use serde_json::Value;
 use smol_str::format_smolstr;
 

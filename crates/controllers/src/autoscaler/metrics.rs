@@ -2,13 +2,13 @@
 //!
 //! Models `pkg/controller/podautoscaler/replica_calculator.go`.
 
+use controller_runtime::load::{is_known, usage};
+use controller_runtime::out::PassView;
 use k8s_model::pod::{Container, Pod};
 use k8s_model::quantity;
 use k8s_model::selector::LabelSelector;
 use k8s_model::time::SECOND;
 use k8s_model::{Object, Str};
-use controller_runtime::load::{is_known, usage};
-use controller_runtime::out::PassView;
 use std::rc::Rc;
 
 /// For this long after its start a Pod counts only when it is ready, in seconds.

@@ -5,16 +5,16 @@
 //! Models `pkg/controller/cronjob/cronjob_controllerv2.go` and `utils.go`.
 
 use super::{Controller, Event, Watch};
+use apiserver::journal::Op;
+use apiserver::validation::Schedule;
+use apiserver::why::Why;
+use apiserver::{ApiError, Delete, StatusReason};
+use controller_runtime::descriptor::{Descriptor, GENERIC};
+use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::batch::Job;
 use k8s_model::json::{self, Json, record};
 use k8s_model::time::{MS, SECOND};
 use k8s_model::{Body, Duration, Kind, Object, ObjectRef, Str, Timestamp, Uid, Zone};
-use controller_runtime::descriptor::{Descriptor, GENERIC};
-use apiserver::journal::Op;
-use controller_runtime::out::{Action, Out, PassView};
-use apiserver::validation::Schedule;
-use apiserver::{ApiError, Delete, StatusReason};
-use apiserver::why::Why;
 use serde_json::{Map, Value, json};
 use smol_str::format_smolstr;
 use std::rc::Rc;

@@ -4,13 +4,13 @@
 //! revisions are named by the hash of the Pod template, and of two with the same template the older is deleted.
 
 use super::placement::HASH_LABEL;
+use crate::history::{delete_oldest, new_revision, number, renumber};
+use apiserver::why::Why;
+use apiserver::{ApiError, StatusReason};
+use controller_runtime::out::Out;
 use k8s_model::daemonset::DaemonSet;
 use k8s_model::workload::ControllerRevision;
 use k8s_model::{Body, Object, Str};
-use crate::history::{delete_oldest, new_revision, number, renumber};
-use controller_runtime::out::Out;
-use apiserver::{ApiError, StatusReason};
-use apiserver::why::Why;
 use smol_str::format_smolstr;
 use std::rc::Rc;
 

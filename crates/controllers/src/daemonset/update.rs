@@ -7,10 +7,10 @@
 
 use super::placement::is_updated;
 use super::{DaemonSetPass, NodePods};
-use k8s_model::workload::{IntOrPercent, RollingUpdate};
-use k8s_model::{Object, Str};
 use apiserver::ApiError;
 use apiserver::why::Why;
+use k8s_model::workload::{IntOrPercent, RollingUpdate};
+use k8s_model::{Object, Str};
 use std::rc::Rc;
 
 /// Pods to delete and nodes to give a second Pod, each with its reason.

@@ -13,12 +13,12 @@ mod status;
 
 use super::ownership::claim;
 use super::{Controller, Event, Watch};
-use k8s_model::workload::{Deployment, ReplicaSet};
-use k8s_model::{Kind, Object, ObjectRef, Timestamp};
+use apiserver::ApiError;
 use controller_runtime::descriptor::{CodeLine, Descriptor};
 use controller_runtime::informer::Cache;
 use controller_runtime::out::{Action, Out, PassView};
-use apiserver::ApiError;
+use k8s_model::workload::{Deployment, ReplicaSet};
+use k8s_model::{Kind, Object, ObjectRef, Timestamp};
 use std::rc::Rc;
 
 /// The pseudo-code of a pass.

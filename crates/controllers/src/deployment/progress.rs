@@ -4,12 +4,12 @@
 
 use super::revision::set_condition;
 use super::{DeploymentPass, Sets, set_of};
+use apiserver::ApiError;
+use apiserver::why::Why;
+use controller_runtime::out::Action;
 use k8s_model::time::SECOND;
 use k8s_model::workload::{Condition, DeploymentStatus};
 use k8s_model::{Body, Str};
-use controller_runtime::out::Action;
-use apiserver::ApiError;
-use apiserver::why::Why;
 use smol_str::format_smolstr;
 
 const AVAILABLE: &str = "NewReplicaSetAvailable";

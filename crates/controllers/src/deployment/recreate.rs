@@ -3,10 +3,10 @@
 //! Models `pkg/controller/deployment/recreate.go`.
 
 use super::{DeploymentPass, Sets, replicas, set_of};
-use k8s_model::{Kind, Object};
-use controller_runtime::out::Action;
 use apiserver::ApiError;
 use apiserver::why::Why;
+use controller_runtime::out::Action;
+use k8s_model::{Kind, Object};
 use std::rc::Rc;
 
 impl DeploymentPass<'_, '_, '_> {

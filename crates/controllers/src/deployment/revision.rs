@@ -4,12 +4,12 @@
 //! and the annotation helpers of `util/deployment_util.go`.
 
 use super::{DeploymentPass, Sets, replicas, set_of, total};
+use apiserver::why::Why;
+use apiserver::{ApiError, StatusReason};
 use k8s_model::json::Json as _;
 use k8s_model::pod_template::PodTemplate;
 use k8s_model::workload::{Condition, ReplicaSet, WorkloadSpec};
 use k8s_model::{Body, Kind, Object, ObjectMeta, Str};
-use apiserver::{ApiError, StatusReason};
-use apiserver::why::Why;
 use smol_str::format_smolstr;
 use std::rc::Rc;
 

@@ -4,10 +4,10 @@
 
 use super::revision::by_creation;
 use super::{DeploymentPass, Sets, available, replicas, set_of, total};
-use k8s_model::Object;
-use controller_runtime::out::Action;
 use apiserver::ApiError;
 use apiserver::why::Why;
+use controller_runtime::out::Action;
+use k8s_model::Object;
 use std::rc::Rc;
 
 impl DeploymentPass<'_, '_, '_> {

@@ -4,10 +4,10 @@
 
 use super::revision::{DESIRED, MAX, annotate_size, by_creation};
 use super::{DeploymentPass, Sets, replicas, set_of, total};
-use k8s_model::{Body, Object};
-use controller_runtime::out::Action;
 use apiserver::ApiError;
 use apiserver::why::Why;
+use controller_runtime::out::Action;
+use k8s_model::{Body, Object};
 use smol_str::format_smolstr;
 use std::rc::Rc;
 

@@ -4,11 +4,11 @@
 
 use super::revision::set_condition;
 use super::{DeploymentPass, Sets, available, set_of, total};
-use k8s_model::workload::DeploymentStatus;
-use k8s_model::{Body, Object};
-use controller_runtime::out::Action;
 use apiserver::ApiError;
 use apiserver::why::Why;
+use controller_runtime::out::Action;
+use k8s_model::workload::DeploymentStatus;
+use k8s_model::{Body, Object};
 use std::rc::Rc;
 
 impl DeploymentPass<'_, '_, '_> {

@@ -9,16 +9,19 @@
 mod status;
 
 use super::{Controller, Watch};
-use k8s_model::gateway::{CONTROLLER, GATEWAY, GATEWAY_CLASS, GatewaySpec, HTTP_ROUTE, HttpRouteSpec, REFERENCE_GRANT, address_of, controller_of, holds, kinds, status_of};
-use k8s_model::kind::GATEWAY_GROUP;
-use k8s_model::{Body, Kind, Object, ObjectRef};
+use apiserver::ApiError;
 use apiserver::Op;
-use controller_runtime::descriptor::{Descriptor, GENERIC};
+use apiserver::why::Why;
 use cluster_network::gateway::{all, class_served};
+use controller_runtime::descriptor::{Descriptor, GENERIC};
 use controller_runtime::informer::Cache;
 use controller_runtime::out::{Action, Out, PassView};
-use apiserver::ApiError;
-use apiserver::why::Why;
+use k8s_model::gateway::{
+    CONTROLLER, GATEWAY, GATEWAY_CLASS, GatewaySpec, HTTP_ROUTE, HttpRouteSpec, REFERENCE_GRANT, address_of, controller_of, holds, kinds,
+    status_of,
+};
+use k8s_model::kind::GATEWAY_GROUP;
+use k8s_model::{Body, Kind, Object, ObjectRef};
 use serde_json::Value;
 
 /// How the page shows the loop.

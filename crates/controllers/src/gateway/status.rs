@@ -4,12 +4,14 @@
 //! (`internal/controller/state/conditions/conditions.go`).
 
 use super::AddressFault;
+use apiserver::why::Why;
+use cluster_network::gateway::{
+    ListenerFault, Objects, RefFault, Refused, all, attach, attached_to, fault_of, parents, resolve, supported_kinds,
+};
 use k8s_model::Object;
 use k8s_model::gateway::{CONTROLLER, GatewaySpec, HTTP_ROUTE, HttpRouteSpec, Listener, condition, status_of};
 use k8s_model::json::Json;
 use k8s_model::kind::GATEWAY_GROUP;
-use cluster_network::gateway::{ListenerFault, Objects, RefFault, Refused, all, attach, attached_to, fault_of, parents, resolve, supported_kinds};
-use apiserver::why::Why;
 use serde_json::Value;
 
 /// A condition that is to be told: type, whether it holds, reason and message.

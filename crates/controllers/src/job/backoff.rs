@@ -2,10 +2,10 @@
 //!
 //! Models `pkg/controller/job/backoff_utils.go`.
 
+use controller_runtime::out::{Memory, PassView};
 use k8s_model::pod::Pod;
 use k8s_model::time::SECOND;
 use k8s_model::{Duration, Object, Timestamp};
-use controller_runtime::out::{Memory, PassView};
 use std::rc::Rc;
 
 const FIRST_BACK_OFF_S: u64 = 10;

@@ -2,14 +2,14 @@
 
 use super::backoff::BackoffRecord;
 use super::indexes::Indexes;
+use crate::ownership::JOB_TRACKING;
+use apiserver::why::Why;
+use apiserver::{ApiError, StatusReason};
+use controller_runtime::out::Out;
 use k8s_model::batch::{JobCondition, JobSpec, JobStatus};
 use k8s_model::pod::Pod;
 use k8s_model::time::SECOND;
 use k8s_model::{Duration, Object, ObjectRef, Str};
-use crate::ownership::JOB_TRACKING;
-use controller_runtime::out::Out;
-use apiserver::{ApiError, StatusReason};
-use apiserver::why::Why;
 use std::rc::Rc;
 
 /// Delay that batches events of Pods and of the Job's own status.

@@ -6,12 +6,12 @@
 use super::super::ownership::JOB_TRACKING;
 use super::policy::{PolicyVerdict, judge};
 use super::{JobEnd, JobPass, phase, untrack};
+use apiserver::ApiError;
+use apiserver::why::Why;
+use controller_runtime::out::{Memory, Out, PassView};
 use k8s_model::batch::{JobCondition, JobStatus};
 use k8s_model::time::MS;
 use k8s_model::{Body, Duration, Object, Str, Timestamp, Uid};
-use controller_runtime::out::{Memory, Out, PassView};
-use apiserver::ApiError;
-use apiserver::why::Why;
 use smol_str::format_smolstr;
 use std::rc::Rc;
 

@@ -8,15 +8,15 @@
 mod taints;
 
 use super::{Controller, Event, Watch};
+use apiserver::why::Why;
+use apiserver::{ApiError, StatusReason};
+use controller_runtime::descriptor::{Descriptor, GENERIC};
+use controller_runtime::informer::Cache;
+use controller_runtime::out::{Action, Out, PassView};
 use k8s_model::node::{Node, NodeCondition};
 use k8s_model::pod::Pod;
 use k8s_model::time::{MS, SECOND};
 use k8s_model::{Body, Kind, Object, ObjectRef, Str, Time};
-use controller_runtime::descriptor::{Descriptor, GENERIC};
-use controller_runtime::informer::Cache;
-use controller_runtime::out::{Action, Out, PassView};
-use apiserver::{ApiError, StatusReason};
-use apiserver::why::Why;
 use smol_str::format_smolstr;
 use std::rc::Rc;
 

@@ -3,12 +3,12 @@
 //! Models `doNoScheduleTaintingPass`, `processTaintBaseEviction` and `handleDisruption` of
 //! `pkg/controller/nodelifecycle/node_lifecycle_controller.go`.
 
+use apiserver::why::Why;
+use apiserver::{ApiError, ApiServer};
+use controller_runtime::out::Out;
 use k8s_model::Kind;
 use k8s_model::node::Node;
 use k8s_model::{Body, Object, ObjectRef, Str, Timestamp};
-use controller_runtime::out::Out;
-use apiserver::{ApiError, ApiServer};
-use apiserver::why::Why;
 use serde_json::{Value, json};
 use std::rc::Rc;
 

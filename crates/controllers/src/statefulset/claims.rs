@@ -6,10 +6,10 @@
 
 use super::identity::{claim_name, pod_name};
 use super::{Roles, StatefulSetPass};
-use k8s_model::storage::PersistentVolumeClaim;
-use k8s_model::{Kind, Object, ObjectRef, OwnerReference, Str};
 use apiserver::ApiError;
 use apiserver::why::Why;
+use k8s_model::storage::PersistentVolumeClaim;
+use k8s_model::{Kind, Object, ObjectRef, OwnerReference, Str};
 use serde_json::{Value, json};
 use std::rc::Rc;
 

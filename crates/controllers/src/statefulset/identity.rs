@@ -3,12 +3,12 @@
 //! Models `pkg/controller/statefulset/stateful_set_utils.go`.
 
 use super::pass::{REVISION_LABEL, StatefulSetPass};
+use apiserver::ApiError;
+use apiserver::why::Why;
 use k8s_model::pod::{Pod, PodSpec};
 use k8s_model::pod_template::PodTemplate;
 use k8s_model::workload::StatefulSet;
 use k8s_model::{Body, Kind, Object, ObjectMeta, Str};
-use apiserver::ApiError;
-use apiserver::why::Why;
 use serde_json::{Value, json};
 use smol_str::format_smolstr;
 use std::rc::Rc;

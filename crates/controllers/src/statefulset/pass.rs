@@ -1,10 +1,10 @@
 //! State of one pass over a StatefulSet.
 
 use super::revisions::Revisions;
+use controller_runtime::out::{Out, PassView};
 use k8s_model::pod::Pod;
 use k8s_model::workload::StatefulSet;
 use k8s_model::{Object, Str};
-use controller_runtime::out::{Out, PassView};
 use std::rc::Rc;
 
 /// One pass over one StatefulSet.

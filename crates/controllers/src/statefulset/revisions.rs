@@ -2,13 +2,13 @@
 //!
 //! Models `getStatefulSetRevisions` of `pkg/controller/statefulset/stateful_set_control.go`.
 
+use crate::history::{delete_oldest, new_revision, number, renumber};
+use apiserver::ApiError;
+use apiserver::why::Why;
+use controller_runtime::out::Out;
 use k8s_model::pod_template::PodTemplate;
 use k8s_model::workload::{ControllerRevision, StatefulSet};
 use k8s_model::{Object, Str, hash};
-use crate::history::{delete_oldest, new_revision, number, renumber};
-use controller_runtime::out::Out;
-use apiserver::ApiError;
-use apiserver::why::Why;
 use serde_json::Value;
 use std::rc::Rc;
 

@@ -3,10 +3,10 @@
 //! Models `updateStatus` and `completeRollingUpdate` in `pkg/controller/statefulset/`.
 
 use super::{StatefulSetPass, is_ready, revision_of};
-use k8s_model::workload::StatefulSetStatus;
-use k8s_model::{Body, Object};
 use apiserver::ApiError;
 use apiserver::why::Why;
+use k8s_model::workload::StatefulSetStatus;
+use k8s_model::{Body, Object};
 use std::rc::Rc;
 
 /// What the Pods add up to.

@@ -2,10 +2,10 @@
 
 use super::finding::{Context, Diagnosis, flag, free_name, line};
 use super::workloads::{follow, stuck};
+use crate::waits::{Cure, FactLabel, Waits};
+use apiserver::validation::Schedule;
 use k8s_model::batch::Job;
 use k8s_model::{Body, Kind, Object, ObjectRef, Timestamp};
-use apiserver::validation::Schedule;
-use crate::waits::{Cure, FactLabel, Waits};
 use serde_json::Value;
 use std::rc::Rc;
 

@@ -1,13 +1,13 @@
 //! What a workload was given and does not suit it: memory limits, probes, old configuration, roles and names.
 
 use super::finding::{Context, Diagnosis, all_in, line, owners};
+use crate::waits::{Cure, FactLabel, Waits};
+use cluster::mounted;
+use cluster_network::connectivity::ports_of;
+use controller_runtime::load;
 use k8s_model::pod::{ContainerStatus, Pod};
 use k8s_model::quantity::Quantity;
 use k8s_model::{Body, Kind, Object, ObjectRef, Str, sources};
-use cluster_network::connectivity::ports_of;
-use controller_runtime::load;
-use cluster::mounted;
-use crate::waits::{Cure, FactLabel, Waits};
 use serde_json::Value;
 use std::rc::Rc;
 

@@ -1,11 +1,11 @@
 //! What was found about an object that waits or fails, and how it is put together.
 
-use k8s_model::{Kind, Object, ObjectRef, Str, Time, Timestamp};
-use cluster::Sim;
 use crate::headline;
 use crate::waits::{Cure, DecidingFact, FactLabel, Waits};
 use crate::why::Row;
+use cluster::Sim;
 use i18n::Message;
+use k8s_model::{Kind, Object, ObjectRef, Str, Time, Timestamp};
 use projection::adapt::revision;
 use std::rc::Rc;
 

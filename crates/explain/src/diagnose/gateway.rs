@@ -2,15 +2,18 @@
 
 use super::finding::{Context, Diagnosis, all_in, line};
 use super::workloads::follow;
-use k8s_model::gateway::{BackendRef, CONTROLLER, GATEWAY, GATEWAY_CLASS, GatewayCondition, GatewaySpec, HTTP_ROUTE, HttpRouteSpec, ParentRef, REFERENCE_GRANT, condition, controller_of, holds, status_of};
+use crate::rules;
+use crate::waits::{Cure, DecidingFact, FactLabel, GatewayFault, Waits};
+use cluster_network::connectivity::{Backend, backend_of};
+use cluster_network::gateway::{RefFault, all, is_served, named};
+use k8s_model::gateway::{
+    BackendRef, CONTROLLER, GATEWAY, GATEWAY_CLASS, GatewayCondition, GatewaySpec, HTTP_ROUTE, HttpRouteSpec, ParentRef, REFERENCE_GRANT,
+    condition, controller_of, holds, status_of,
+};
 use k8s_model::json;
 use k8s_model::kind::GATEWAY_GROUP;
 use k8s_model::network::Service;
 use k8s_model::{Kind, Object, Str};
-use cluster_network::connectivity::{Backend, backend_of};
-use cluster_network::gateway::{RefFault, all, is_served, named};
-use crate::rules;
-use crate::waits::{Cure, DecidingFact, FactLabel, GatewayFault, Waits};
 use std::rc::Rc;
 
 /// What is wrong with an object of the Gateway API.
@@ -173,9 +176,8 @@ fn leads_nowhere(sim: &Context<'_>, object: &Object, to: &BackendRef, (path, at)
         Err(RefFault::NoPort) => {
             let port: Str = to.port.unwrap_or(0).to_string().into();
             let mut out = fails(object, GatewayFault::BackendPort { path, service: service.clone(), port });
-            let ports = sim
-                .get(&k8s_model::ObjectRef::new(Kind::Service, &namespace, &service))
-                .map(|object| &object.body::<Service>().spec.ports);
+            let ports =
+                sim.get(&k8s_model::ObjectRef::new(Kind::Service, &namespace, &service)).map(|object| &object.body::<Service>().spec.ports);
             for port in ports.into_iter().flatten() {
                 out.word(FactLabel::Ports, &port.port.to_string());
                 out.cure(Cure::SetBackendPort, &port.port.to_string(), "", &[set("port", port.port.to_string())]);

@@ -1,15 +1,15 @@
 //! Delays caused by injected faults: a slow loop, a watch event that is delayed or lost.
 
 use super::finding::Diagnosis;
-use k8s_model::network::Service;
-use k8s_model::{Kind, Object, ObjectRef, Str};
-use cluster::Sim;
-use cluster::fault::InLine;
-use apiserver::journal::{Op, Record};
-use controller_runtime::late::Late;
 use crate::waits::{Cure, DecidingFact, FactLabel, Waits};
 use crate::{effect, words};
+use apiserver::journal::{Op, Record};
+use cluster::Sim;
+use cluster::fault::InLine;
+use controller_runtime::late::Late;
 use i18n::format;
+use k8s_model::network::Service;
+use k8s_model::{Kind, Object, ObjectRef, Str};
 
 /// What an object waits for because a fault has slowed a loop, or delayed or dropped a watch event.
 pub fn held_up(sim: &Sim, object: &Object) -> Option<Diagnosis> {

@@ -3,12 +3,12 @@
 use super::finding::{Context, Diagnosis, all_in, line};
 use super::network::allowance;
 use super::workloads::follow;
+use crate::rules;
+use crate::waits::{Cure, DecidingFact, FactLabel, Waits};
+use cluster_network::connectivity::{Backend, class_of, ingress_backend};
 use k8s_model::ingress::{BackendService, IngressSpec};
 use k8s_model::network::Service;
 use k8s_model::{Kind, Object, Str};
-use cluster_network::connectivity::{Backend, class_of, ingress_backend};
-use crate::rules;
-use crate::waits::{Cure, DecidingFact, FactLabel, Waits};
 use serde_json::json;
 use std::rc::Rc;
 

@@ -18,13 +18,13 @@ mod security;
 mod storage;
 mod workloads;
 
-use actions::{Command, WaitingCommands};
-use k8s_model::kind::GATEWAY_GROUP;
-use k8s_model::{Kind, ObjectRef, Time};
-use cluster::Sim;
 use crate::waits::{Cure, Waits};
+use actions::{Command, WaitingCommands};
+use cluster::Sim;
 use finding::Context;
 pub use finding::{Diagnosis, Remedy, earlier_revision, owners};
+use k8s_model::kind::GATEWAY_GROUP;
+use k8s_model::{Kind, ObjectRef, Time};
 pub use policy::refused_evictions;
 pub use storage::is_looked_at_again;
 

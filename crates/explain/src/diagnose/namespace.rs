@@ -2,9 +2,9 @@
 
 use super::finding::{Context, Diagnosis, all_in};
 use super::workloads::follow;
+use crate::waits::Waits;
 use k8s_model::kind::all;
 use k8s_model::{Kind, Object};
-use crate::waits::Waits;
 use std::rc::Rc;
 
 /// A namespace that is being deleted: what is still in it, and what holds that.

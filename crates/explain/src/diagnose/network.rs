@@ -1,13 +1,13 @@
 //! Services without endpoints.
 
 use super::finding::{Context, Diagnosis, all_in, line, owners};
+use crate::remedies::own_labels;
+use crate::waits::{Cure, DecidingFact, FactLabel, Waits};
+use cluster_network::connectivity::{Direction, Peer, Verdict, endpoint_of, policies_of, unanswered_port, verdict};
+use i18n::msg;
 use k8s_model::network::{EndpointPort, Service};
 use k8s_model::pod::Pod;
 use k8s_model::{Kind, Object, Str};
-use cluster_network::connectivity::{Direction, Peer, Verdict, endpoint_of, policies_of, unanswered_port, verdict};
-use crate::remedies::own_labels;
-use crate::waits::{Cure, DecidingFact, FactLabel, Waits};
-use i18n::msg;
 use projection::adapt::nearest;
 use serde_json::{Map, Value, json};
 use std::rc::Rc;

@@ -2,15 +2,15 @@
 
 use super::finding::{Context, Diagnosis, free_name, free_names, line, owners};
 use super::held_up;
+use crate::headline::amount;
+use crate::waits::{Cure, DecidingFact, FactLabel, Refuses, Waits};
+use ::cluster::Sim;
+use controller_runtime::cluster::{self, NodeConfig};
 use k8s_model::daemonset::DaemonSet;
 use k8s_model::node::Node;
 use k8s_model::pod::{Pod, PodAffinityTerm, Resources};
 use k8s_model::storage::{PersistentVolumeClaim, StorageClass};
 use k8s_model::{Kind, Object, ObjectRef, Str, Timestamp, Uid};
-use ::cluster::Sim;
-use controller_runtime::cluster::{self, NodeConfig};
-use crate::headline::amount;
-use crate::waits::{Cure, DecidingFact, FactLabel, Refuses, Waits};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::rc::Rc;

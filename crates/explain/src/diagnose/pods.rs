@@ -2,14 +2,14 @@
 
 use super::finding::{Context, Diagnosis, earlier_revision, flag, line, owner, owners};
 use super::{config, placement, policy};
+use crate::waits::{Cure, DecidingFact, FactLabel, Waits};
+use i18n::msg;
 use k8s_model::image::normalized_fault;
 use k8s_model::node::Node;
 use k8s_model::pod::{ContainerStatus, Pod, image_parts};
 use k8s_model::workload::ReplicaSet;
 use k8s_model::{Kind, Object, ObjectRef, Str};
 use kubelet::{can_be_pulled, corrected, lack};
-use crate::waits::{Cure, DecidingFact, FactLabel, Waits};
-use i18n::msg;
 use projection::adapt::revision;
 use std::rc::Rc;
 
@@ -103,8 +103,9 @@ pub fn waits_for(sim: &Context<'_>, key: &ObjectRef) -> Option<Diagnosis> {
         }
         // Without it no Pod is made: those who make them wait.
         Kind::ServiceAccount => {
-            let names =
-                |object: &&Rc<Object>| k8s_model::sources::of(object).iter().any(|one| one.kind == Kind::ServiceAccount && one.name == key.name);
+            let names = |object: &&Rc<Object>| {
+                k8s_model::sources::of(object).iter().any(|one| one.kind == Kind::ServiceAccount && one.name == key.name)
+            };
             let makers = [Kind::ReplicaSet, Kind::StatefulSet, Kind::DaemonSet, Kind::Job].into_iter().flat_map(near);
             makers.take(MAX_OBJECTS_ASKED).filter(names).find_map(|object| sim.diagnose(&object.key()))
         }

@@ -2,14 +2,14 @@
 
 use super::finding::{Context, Diagnosis, all_in, line, target};
 use super::workloads::follow;
+use crate::waits::{Cure, DecidingFact, FactLabel, Waits};
+use apiserver::Cause;
+use apiserver::journal::{Entry, Record};
+use cluster::Sim;
+use i18n::msg;
 use k8s_model::kind::api_group;
 use k8s_model::policy::{BudgetSpec, BudgetStatus};
 use k8s_model::{Body, Kind, Object, ObjectRef, Str, Time};
-use cluster::Sim;
-use apiserver::journal::{Entry, Record};
-use apiserver::Cause;
-use crate::waits::{Cure, DecidingFact, FactLabel, Waits};
-use i18n::msg;
 use kubectl::drain::RETRY_US;
 use serde_json::Value;
 use std::rc::Rc;

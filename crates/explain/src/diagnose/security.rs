@@ -1,8 +1,8 @@
 //! Pods that the Pod Security of their namespace forbids.
 
 use super::finding::{Context, Diagnosis, line, owners};
-use k8s_model::{Kind, Object, Str};
 use crate::waits::Cure;
+use k8s_model::{Kind, Object, Str};
 
 /// The level of Pod Security that a refusal names.
 pub fn security_level(message: &str) -> Option<Str> {

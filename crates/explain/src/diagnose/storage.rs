@@ -1,12 +1,12 @@
 //! Claims and volumes that wait.
 
 use super::finding::{Context, Diagnosis, all_in, line};
+use crate::waits::{Cure, DecidingFact, FactLabel, Unfit, Waits};
+use cluster::Sim;
+use i18n::msg;
 use k8s_model::pod::Pod;
 use k8s_model::storage::{PersistentVolume, PersistentVolumeClaim, SELECTED_NODE, STORAGE_PROVISIONER, StorageClass};
 use k8s_model::{Kind, Object, ObjectRef, Str};
-use cluster::Sim;
-use crate::waits::{Cure, DecidingFact, FactLabel, Unfit, Waits};
-use i18n::msg;
 use serde_json::Value;
 use std::rc::Rc;
 

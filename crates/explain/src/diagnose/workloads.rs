@@ -2,14 +2,14 @@
 
 use super::finding::{Context, Diagnosis, line};
 use super::{held_up, security};
+use crate::waits::{Cure, DecidingFact, FactLabel, Waits};
+use apiserver::{Cause, ExceededQuota};
+use i18n::msg;
 use k8s_model::daemonset::DaemonSet;
 use k8s_model::pod::Pod;
 use k8s_model::quantity::Quantity;
 use k8s_model::workload::{Condition, Deployment, ReplicaSet, StatefulSet};
 use k8s_model::{Body, Kind, Object, ObjectRef, Str, Uid};
-use apiserver::{Cause, ExceededQuota};
-use crate::waits::{Cure, DecidingFact, FactLabel, Waits};
-use i18n::msg;
 use projection::adapt::{revision, status};
 use projection::model::PodState;
 use std::rc::Rc;

@@ -3,13 +3,13 @@
 //! Models `deleteAndCreate` of `kubectl/pkg/cmd/apply/patcher.go`.
 
 use super::Applying;
-use k8s_model::Time;
-use apiserver::Delete;
 use crate::client::Client;
 use crate::delete::Deletion;
 use crate::documents::ManifestObject;
 use crate::failure::{file_error, server_error};
 use crate::{Failure, PendingCommand};
+use apiserver::Delete;
+use k8s_model::Time;
 use serde_json::Value;
 
 /// An object whose end is waited for, and what comes in its place.

@@ -2,9 +2,6 @@
 //!
 //! Models `kubectl/pkg/cmd/apply/apply_view_last_applied.go` and `apply_set_last_applied.go`.
 
-use k8s_model::Kind;
-use k8s_model::meta::LAST_APPLIED;
-use apiserver::{Patch, Subresource};
 use crate::client::Client;
 use crate::documents::{prepare, read, with_last_applied};
 use crate::failure::{not_found, server_error};
@@ -14,6 +11,9 @@ use crate::printers::yaml;
 use crate::targets::{Targets, key_of, name_of};
 use crate::unavailable::NO_OBJECTS;
 use crate::{Failure, Outcome};
+use apiserver::{Patch, Subresource};
+use k8s_model::Kind;
+use k8s_model::meta::LAST_APPLIED;
 use serde_json::{Value, json};
 
 const VIEW_FLAGS: &str = "filename/f= recursive/R kustomize/k= output/o= selector/l= all";

@@ -2,16 +2,16 @@
 //!
 //! Models `kubectl/pkg/cmd/apply/prune.go` and `kubectl/pkg/util/prune/prune.go`.
 
-use k8s_model::ObjectRef;
-use k8s_model::meta::LAST_APPLIED;
-use k8s_model::{Kind, Uid};
-use apiserver::Delete;
 use crate::Failure;
 use crate::client::Client;
 use crate::failure::server_error;
 use crate::output::named;
 use crate::parse::Args;
 use crate::select::ObjectSelector;
+use apiserver::Delete;
+use k8s_model::ObjectRef;
+use k8s_model::meta::LAST_APPLIED;
+use k8s_model::{Kind, Uid};
 
 /// The kinds that are pruned unless `--prune-allowlist` names others.
 const KINDS: [Kind; 16] = [

@@ -1,10 +1,10 @@
 //! `create configmap` and `create secret`: keys of words and files.
 
 use super::generator::{Generator, list, object};
-use k8s_model::base64;
 use crate::Failure;
 use crate::client::Client;
 use crate::parse::Args;
+use k8s_model::base64;
 use serde_json::{Map, Value};
 
 pub const CONFIG_MAP: Generator = Generator {

@@ -11,7 +11,6 @@ mod workloads;
 
 use super::client::Client;
 use super::content_hash::hash;
-use crate::documents;
 use super::documents::{FileContents, prepare, with_last_applied};
 use super::failure::{file_error, server_error};
 use super::filenames::Filenames;
@@ -19,6 +18,7 @@ use super::parse::Args;
 use super::select::ObjectSelector;
 use super::unavailable::NO_FILE;
 use super::{Failure, Outcome, Reads, Verb};
+use crate::documents;
 use apiserver::StatusReason;
 use generator::Generator;
 pub use generator::pairs;

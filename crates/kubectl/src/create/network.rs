@@ -1,10 +1,10 @@
 //! `create service` and `create ingress`.
 
 use super::generator::{Generator, amount, list, object};
-use apiserver::validation;
 use crate::Failure;
 use crate::client::Client;
 use crate::parse::Args;
+use apiserver::validation;
 use serde_json::{Map, Value, json};
 
 const fn service_of(name: &'static str, flags: &'static str, fails: &'static str, make: Make) -> Generator {

@@ -1,10 +1,10 @@
 //! `create quota`, `poddisruptionbudget`, `priorityclass`.
 
 use super::generator::{Generator, amount, list, object, pairs};
-use k8s_model::quantity::Quantity;
 use crate::Failure;
 use crate::client::Client;
 use crate::parse::Args;
+use k8s_model::quantity::Quantity;
 use serde_json::{Map, Value, json};
 
 pub const QUOTA: Generator =

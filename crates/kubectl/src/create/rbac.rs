@@ -1,10 +1,10 @@
 //! `create serviceaccount`, `role`, `clusterrole`, `rolebinding`, `clusterrolebinding`, `token`.
 
 use super::generator::{Generator, list, object, pairs};
-use k8s_model::{Kind, Timestamp, base64};
 use crate::Failure;
 use crate::client::Client;
 use crate::parse::Args;
+use k8s_model::{Kind, Timestamp, base64};
 use serde_json::{Value, json};
 
 const GROUP: &str = "rbac.authorization.k8s.io";

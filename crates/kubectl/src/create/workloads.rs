@@ -1,12 +1,12 @@
 //! `create namespace`, `deployment`, `job`, `cronjob`.
 
 use super::generator::{Generator, list, object};
-use k8s_model::Kind;
 use crate::Failure;
 use crate::client::Client;
 use crate::output::go_type;
 use crate::parse::Args;
 use crate::targets;
+use k8s_model::Kind;
 use serde_json::{Value, json};
 
 pub const NAMESPACE: Generator =

@@ -6,14 +6,14 @@
 mod profiles;
 
 use super::client::Client;
-use crate::exec;
 use super::exec::Staying;
 use super::failure::server_error;
 use super::output::group_version_kind;
 use super::parse::Args;
 use super::{Failure, Outcome, PendingCommand, Reads, Verb, targets};
-use k8s_model::{Kind, Object, Time, image};
+use crate::exec;
 use apiserver::{Delete, Patch, Subresource};
+use k8s_model::{Kind, Object, Time, image};
 use profiles::{DebugStyle, Profile};
 use serde_json::{Value, json};
 use std::collections::VecDeque;

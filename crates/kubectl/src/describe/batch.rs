@@ -1,8 +1,8 @@
 //! Jobs, CronJobs and HorizontalPodAutoscalers.
 
 use super::{DescribePage, controlled_by, long, show, template};
-use k8s_model::Timestamp;
 use crate::printers::{self, age};
+use k8s_model::Timestamp;
 use serde_json::Value;
 
 pub fn job(page: &mut DescribePage<'_>) {

@@ -3,8 +3,8 @@
 //! Models `describeCertificateSigningRequest` of `kubectl/pkg/describe/describe.go`.
 
 use super::page::{DescribePage, long, name, pairs};
-use k8s_model::base64;
 use crate::printers::{age, certificate_state};
+use k8s_model::base64;
 
 /// Object identifiers, as they are encoded.
 const COMMON_NAME: &[u8] = &[0x55, 4, 3];

@@ -1,9 +1,9 @@
 //! ConfigMaps, Secrets, ServiceAccounts, PriorityClasses and the kinds of permissions.
 
 use super::{DescribePage, show};
-use k8s_model::base64;
-use apiserver::PolicyRule;
 use crate::printers;
+use apiserver::PolicyRule;
+use k8s_model::base64;
 use serde_json::Value;
 
 pub fn config_map(page: &mut DescribePage<'_>) {

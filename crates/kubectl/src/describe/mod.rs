@@ -17,8 +17,8 @@ use super::parse::Args;
 use super::printers::tabs;
 use super::targets::Targets;
 use super::{Failure, Outcome, Reads, Verb};
-use k8s_model::Kind;
 pub use config::policy_rules;
+use k8s_model::Kind;
 use page::{DescribePage, controlled_by, long, name, pairs, show};
 use serde_json::Value;
 

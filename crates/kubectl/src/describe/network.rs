@@ -1,9 +1,9 @@
 //! Services, Endpoints and EndpointSlices.
 
 use super::{DescribePage, show};
+use crate::printers;
 use k8s_model::Kind;
 use k8s_model::network::SERVICE_NAME;
-use crate::printers;
 use serde_json::Value;
 
 pub fn service(page: &mut DescribePage<'_>) {

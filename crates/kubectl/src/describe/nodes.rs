@@ -1,9 +1,9 @@
 //! Nodes, namespaces, quotas, and every kind without a page of its own.
 
 use super::{DescribePage, long, name, show};
+use crate::printers::{age, or_none, selector};
 use k8s_model::quantity::Quantity;
 use k8s_model::{Kind, ObjectRef};
-use crate::printers::{age, or_none, selector};
 use serde_json::Value;
 
 pub fn node(page: &mut DescribePage<'_>) {

@@ -1,9 +1,9 @@
 //! The page of text that describes one object, and the sections that several kinds share.
 
-use k8s_model::Kind;
 use crate::client::Client;
 use crate::printers::{self, TableRow, age, or_none};
 use crate::targets::name_of;
+use k8s_model::Kind;
 use serde_json::Value;
 
 /// An object that is described, and the cluster around it.

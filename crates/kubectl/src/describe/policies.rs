@@ -2,8 +2,8 @@
 
 use super::network::addresses;
 use super::{DescribePage, show};
-use k8s_model::Kind;
 use crate::printers;
+use k8s_model::Kind;
 use serde_json::Value;
 
 pub fn ingress(page: &mut DescribePage<'_>) {

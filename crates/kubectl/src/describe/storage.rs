@@ -1,8 +1,8 @@
 //! Claims, volumes and storage classes.
 
 use super::{DescribePage, name, show, template};
-use k8s_model::Kind;
 use crate::printers;
+use k8s_model::Kind;
 use serde_json::Value;
 
 fn status(page: &mut DescribePage<'_>) {

@@ -1,8 +1,8 @@
 //! Deployments, ReplicaSets, StatefulSets and DaemonSets.
 
 use super::{DescribePage, controlled_by, long, name, show, template};
-use k8s_model::Kind;
 use crate::printers::{self, TableRow};
+use k8s_model::Kind;
 use serde_json::Value;
 
 pub fn deployment(page: &mut DescribePage<'_>) {

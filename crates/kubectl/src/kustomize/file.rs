@@ -1,8 +1,8 @@
 //! The kustomization file.
 
-use cluster::disk::joined;
 use crate::Failure;
 use crate::client::Client;
+use cluster::disk::joined;
 use serde_json::{Map, Value};
 
 /// Names of the file, in the order in which they are looked for.

@@ -95,4 +95,3 @@ fn accumulate(client: &Client<'_>, kustomization: &Kustomization, path: &str, de
         None => Ok(parsed.documents.into_iter().map(|document| Resource::new(document.value)).collect()),
     }
 }
-

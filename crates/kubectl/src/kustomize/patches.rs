@@ -4,11 +4,11 @@
 
 use super::file::Kustomization;
 use super::resource::Resource;
-use k8s_model::Kind;
-use k8s_model::go_regex::GoRegex;
-use apiserver::Patch;
 use crate::Failure;
 use crate::client::Client;
+use apiserver::Patch;
+use k8s_model::Kind;
+use k8s_model::go_regex::GoRegex;
 use serde_json::Value;
 
 pub(super) fn run(client: &Client<'_>, of: &Kustomization, all: &mut Vec<Resource>) -> Result<(), Failure> {

@@ -1,12 +1,12 @@
 //! `kubectl rollout history`, and how revisions of a workload are found.
 
-use k8s_model::Kind;
-use k8s_model::meta::CHANGE_CAUSE;
 use crate::client::Client;
 use crate::describe::template;
 use crate::parse::Args;
 use crate::targets::{label, name_of};
 use crate::{Failure, printers};
+use k8s_model::Kind;
+use k8s_model::meta::CHANGE_CAUSE;
 use serde_json::Value;
 
 const REVISION: &str = "deployment.kubernetes.io/revision";

@@ -2,12 +2,12 @@
 //!
 //! Models `kubectl/pkg/polymorphichelpers/rollout_status.go`.
 
-use k8s_model::{Kind, ObjectRef, Time};
-use apiserver::Op;
 use crate::client::Client;
 use crate::parse::Args;
 use crate::targets::{key_of, name_of};
 use crate::{Failure, Outcome, PendingCommand};
+use apiserver::Op;
+use k8s_model::{Kind, ObjectRef, Time};
 use serde_json::Value;
 
 /// A rollout that is followed.

@@ -2,18 +2,18 @@
 //!
 //! Models `kubectl/pkg/polymorphichelpers/rollback.go`.
 
-use crate::rollout::history;
 use super::history::StoredRevision;
-use k8s_model::Kind;
-use k8s_model::meta::LAST_APPLIED;
-use apiserver::{Patch, Subresource};
 use crate::Failure;
 use crate::client::Client;
 use crate::describe::template::describe;
 use crate::failure::server_error;
 use crate::output::DryRun;
 use crate::parse::Args;
+use crate::rollout::history;
 use crate::targets::{key_of, name_of};
+use apiserver::{Patch, Subresource};
+use k8s_model::Kind;
+use k8s_model::meta::LAST_APPLIED;
 use serde_json::{Map, Value, json};
 
 /// Annotations of a Deployment that are not of one revision.

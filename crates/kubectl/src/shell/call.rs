@@ -5,12 +5,12 @@ use super::frame::{FrameKind, Input, ScriptFrame};
 use super::machine::{Flow, Machine};
 use super::parse;
 use super::room::{Done, MOST_BYTES};
-use crate::shell::tools;
 use super::tools::tool::ToolCall;
-use k8s_model::time::SECOND;
 use crate::Failure;
 use crate::client::Client;
+use crate::shell::tools;
 use crate::verb::{Outcome, PendingCommand};
+use k8s_model::time::SECOND;
 use std::rc::Rc;
 
 /// Commands that run the words after them.

@@ -1,10 +1,10 @@
 //! A line of the terminal.
 
 use super::machine::Machine;
-use k8s_model::Time;
 use crate::Failure;
 use crate::client::Client;
 use crate::verb::PendingCommand;
+use k8s_model::Time;
 
 /// A line of the terminal as a command that is polled.
 #[derive(Clone, Debug)]

@@ -5,12 +5,12 @@ use super::frame::{FrameKind, Input, ScriptFrame};
 use super::parse;
 use super::room::{CommandRoom, Done, MOST_BYTES, Place, Variables};
 use super::script::{Piece, ShellScript, Simple, Step};
-use k8s_model::Time;
-use k8s_model::pod::Pod;
-use k8s_model::time::SECOND;
 use crate::Failure;
 use crate::client::Client;
 use crate::verb::{PendingCommand, RunVerb};
+use k8s_model::Time;
+use k8s_model::pod::Pod;
+use k8s_model::time::SECOND;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
@@ -475,9 +475,9 @@ impl Machine {
 
 #[cfg(test)]
 mod tests {
+    use crate::Session;
     use cluster::Sim;
     use controller_runtime::cluster::ClusterConfig;
-    use crate::Session;
 
     /// What a line prints, and its exit code.
     fn line(sim: &mut Sim, text: &str) -> (String, Option<i32>) {

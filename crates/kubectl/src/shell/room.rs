@@ -1,12 +1,12 @@
 //! Where a shell runs: at the terminal, with its files, or in a container of a Pod, with its files, variables and network.
 
+use crate::client::Client;
+use cluster::disk::{CONSOLE, FilePlace, Projection, absolute, place};
+use cluster::mounted;
+use cluster_network::dns;
 use k8s_model::network::Service;
 use k8s_model::pod::Pod;
 use k8s_model::{Kind, Object, ObjectRef, Uid, base64};
-use cluster::disk::{CONSOLE, FilePlace, Projection, absolute, place};
-use cluster_network::dns;
-use cluster::mounted;
-use crate::client::Client;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::rc::Rc;

@@ -1,6 +1,6 @@
+use crate::{Progress, Session};
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
-use crate::{Progress, Session};
 
 /// What lines of the terminal print.
 fn shown(sim: &mut Sim, text: &str) -> String {

@@ -1,6 +1,6 @@
-use k8s_model::{Kind, ObjectRef};
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
+use k8s_model::{Kind, ObjectRef};
 use kubectl::Session;
 use kubectl::parse::split;
 

@@ -1,16 +1,15 @@
-use cluster::sim::Sim;
 use apiserver::why::Why;
-use k8s_model::time::SECOND;
-use k8s_model::{Kind, Time};
 use cluster::event_ttl::*;
-use k8s_model::{Body, Object};
+use cluster::sim::Sim;
 use controller_runtime::cluster::ClusterConfig;
+use k8s_model::time::SECOND;
+use k8s_model::{Body, Object};
+use k8s_model::{Kind, Time};
 use kubectl::Session;
 use kubectl::parse::split;
 
 fn reasons(sim: &Sim) -> Vec<String> {
-    let reason =
-        |object: &std::rc::Rc<Object>| if let Body::Event(event) = &object.body { Some(event.reason.to_string()) } else { None };
+    let reason = |object: &std::rc::Rc<Object>| if let Body::Event(event) = &object.body { Some(event.reason.to_string()) } else { None };
     sim.list(Kind::Event).filter_map(reason).collect()
 }
 

@@ -1,8 +1,8 @@
 use apiserver::journal::{Entries, Record};
-use cluster::sim::Sim;
 use cluster::forget::*;
-use k8s_model::time::SECOND;
+use cluster::sim::Sim;
 use controller_runtime::cluster::ClusterConfig;
+use k8s_model::time::SECOND;
 use kubectl::Session;
 use kubectl::parse::split;
 

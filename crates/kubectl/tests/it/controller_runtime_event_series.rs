@@ -1,15 +1,15 @@
-use apiserver::journal::Actor;
 use apiserver::Origin;
-use k8s_model::time::SECOND;
-use k8s_model::{Body, Object, Str, Time, Uid};
-use std::rc::Rc;
-use controller_runtime::event_series::*;
-use k8s_model::Kind;
+use apiserver::journal::Actor;
+use apiserver::journal::Op;
 use cluster::Sim;
 use controller_runtime::cluster::ClusterConfig;
-use apiserver::journal::Op;
+use controller_runtime::event_series::*;
+use k8s_model::Kind;
+use k8s_model::time::SECOND;
+use k8s_model::{Body, Object, Str, Time, Uid};
 use kubectl::Session;
 use kubectl::parse::split;
+use std::rc::Rc;
 
 /// A cluster with a Pod that fits nowhere, until a time in seconds.
 fn too_big(seconds: u64) -> Sim {

@@ -3,8 +3,8 @@
 use super::pod_filter::{PodFilter, Words};
 use super::pods::Pods;
 use super::scope::{Lister, Scope};
-use k8s_model::Kind;
 use crate::model::{ControllerCard, Id, Model, Pod};
+use k8s_model::Kind;
 use std::rc::Rc;
 
 /// Removes objects that do not match the filter, also from the Pods of each node.

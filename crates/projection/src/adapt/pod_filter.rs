@@ -1,8 +1,8 @@
 //! Filters the Pods. A block is checked again only when it has changed, and a limited number of Pods per picture, so that
 //! a frame costs only what has changed.
 
-use k8s_model::{Kind, Object};
 use crate::model::{Node, Pod, PodBlock, PodState};
+use k8s_model::{Kind, Object};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 

@@ -4,12 +4,12 @@ use super::id;
 use super::pod_filter::PodFilter;
 use super::scope::{CreationOrder, ROOTS, SEEN};
 use super::services::ServiceCache;
+use crate::model::{ControllerCard, Id, Node, Pod, PodBlock, natural};
+use crate::totals::PodTotals;
+use i18n::{Message, msg};
 use k8s_model::sources::{self, Reference};
 use k8s_model::{Kind, Labels, Object, ObjectRef, OwnerReference, Uid};
 use sim_core::deferred_drop;
-use i18n::{Message, msg};
-use crate::model::{ControllerCard, Id, Node, Pod, PodBlock, natural};
-use crate::totals::PodTotals;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 

@@ -1,12 +1,12 @@
 //! Autoscalers and disruption budgets, and what they are about.
 
 use super::scope::{id, text};
+use crate::model::{Pod, Policy, Root};
+use i18n::{Message, msg};
 use k8s_model::kind::api_group;
 use k8s_model::policy::{BudgetSpec, BudgetStatus};
 use k8s_model::selector::LabelSelector;
 use k8s_model::{Body, Kind, Labels, Object, Str, Uid};
-use i18n::{Message, msg};
-use crate::model::{Pod, Policy, Root};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 

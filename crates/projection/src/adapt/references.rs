@@ -4,11 +4,11 @@ use super::pods::Names;
 use super::pods::Pods;
 use super::scope::id;
 use super::workloads::revision;
+use crate::model::{ControllerCard, Group, Id, Root, Used};
+use i18n::msg;
 use k8s_model::sources::Purpose;
 use k8s_model::workload::ReplicaSet;
 use k8s_model::{Kind, Object, Uid};
-use i18n::msg;
-use crate::model::{ControllerCard, Group, Id, Root, Used};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 

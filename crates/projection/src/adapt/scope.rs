@@ -1,8 +1,8 @@
 //! What is shown of a cluster.
 
-use k8s_model::{Kind, Object, ObjectRef, Uid};
-use cluster::Sim;
 use crate::model::{Id, natural};
+use cluster::Sim;
+use k8s_model::{Kind, Object, ObjectRef, Uid};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 

@@ -3,12 +3,12 @@
 use super::scope::SEEN;
 use super::scope::text;
 use super::scope::{Lister, id};
-use k8s_model::network::{EndpointSlice, SERVICE_NAME, TargetRef};
-use k8s_model::{Kind, Object, ObjectRef, Str, Uid};
+use crate::model::{Endpoint, Service, natural};
 use cluster::Sim;
 use cluster_network::connectivity::unanswered_port;
 use i18n::{Message, msg};
-use crate::model::{Endpoint, Service, natural};
+use k8s_model::network::{EndpointSlice, SERVICE_NAME, TargetRef};
+use k8s_model::{Kind, Object, ObjectRef, Str, Uid};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;

@@ -1,8 +1,8 @@
 //! The state of a Pod.
 
-use k8s_model::Object;
-use i18n::Message;
 use crate::model::PodState;
+use i18n::Message;
+use k8s_model::Object;
 
 /// The class of a Pod, and the word that `kubectl get pods` prints (Ready or Not ready for Running).
 pub fn status(object: &Object) -> (PodState, Message) {

@@ -2,11 +2,11 @@
 
 use super::scope::id;
 use super::scope::text;
+use crate::model::{Claim, Node, Volume, natural};
+use i18n::{Message, msg};
 use k8s_model::Object;
 use k8s_model::storage::{PersistentVolume, PersistentVolumeClaim};
 use k8s_model::workload::StatefulSet;
-use i18n::{Message, msg};
-use crate::model::{Claim, Node, Volume, natural};
 use std::rc::Rc;
 
 pub(super) fn claims(claims: &[Rc<Object>], sets: &[Rc<Object>]) -> Vec<Claim> {

@@ -4,10 +4,10 @@ use super::pods::Pods;
 use super::scope::SEEN;
 use super::scope::{Lister, Scope, by_creation, workloads};
 use super::workloads::revision;
-use k8s_model::workload::{Deployment, IntOrPercent, ReplicaSet};
-use k8s_model::{Kind, Object, Uid};
 use crate::budget::{Budget, Sizes};
 use crate::model::PodState;
+use k8s_model::workload::{Deployment, IntOrPercent, ReplicaSet};
+use k8s_model::{Kind, Object, Uid};
 use std::rc::Rc;
 
 /// The rollout budget of a Deployment: the selected one or the owner of what is selected; none if another workload is selected. If no

@@ -5,9 +5,9 @@ use super::scope::Scope;
 use super::services::{ServiceCache, ServiceReading};
 use super::status::status;
 use super::strip::budget;
-use k8s_model::{Body, Kind, Object, Uid};
-use i18n::Message;
 use crate::model::{Model, PodState, Service, Used};
+use i18n::Message;
+use k8s_model::{Body, Kind, Object, Uid};
 use std::rc::Rc;
 
 use serde_json::{Value, json};

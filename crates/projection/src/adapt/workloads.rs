@@ -2,11 +2,11 @@
 
 use super::scope::id;
 use super::scope::text;
-use k8s_model::workload::Deployment;
-use k8s_model::{Body, Kind, Object};
+use crate::model::{ControllerCard, Counter, Metric, Tone, counters};
 use i18n::format::short_count;
 use i18n::{Message, msg};
-use crate::model::{ControllerCard, Counter, Metric, Tone, counters};
+use k8s_model::workload::Deployment;
+use k8s_model::{Body, Kind, Object};
 
 /// Labels that name the application a workload is of, the first that it has.
 const APP_LABELS: [&str; 3] = ["app.kubernetes.io/name", "app", "k8s-app"];

@@ -1,8 +1,8 @@
 //! A Pod.
 
 use super::id::{Id, natural};
-use k8s_model::Str;
 use i18n::{Message, msg};
+use k8s_model::Str;
 use std::cmp::Ordering;
 use std::rc::Rc;
 

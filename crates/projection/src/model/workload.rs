@@ -1,8 +1,8 @@
 //! Controllers with their counters and Pods.
 
 use super::id::Id;
-use i18n::{Message, msg};
 use crate::block::PodBlock;
+use i18n::{Message, msg};
 use std::rc::Rc;
 
 /// The colour of a number.

@@ -2,13 +2,13 @@
 //!
 //! Models `pkg/scheduler/framework/plugins/interpodaffinity/filtering.go`.
 
-use k8s_model::Object;
-use k8s_model::node::Node;
-use k8s_model::pod::Pod;
 use crate::framework::{Cycle, Filter, NODE_LABELS, POD_GONE, POD_PLACED, Refusal};
 use crate::node_info::NodeInfo;
 use crate::refuses::Refuses;
 use crate::terms::{same_domain, selects};
+use k8s_model::Object;
+use k8s_model::node::Node;
+use k8s_model::pod::Pod;
 use std::rc::Rc;
 
 /// The filter.

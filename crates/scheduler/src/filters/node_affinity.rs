@@ -2,13 +2,13 @@
 //!
 //! Models `pkg/scheduler/framework/plugins/nodeaffinity`.
 
-use k8s_model::Object;
-use k8s_model::node::Node;
-use k8s_model::pod::NodeSelectorTerm;
 use crate::framework::{Cycle, Filter, NODE_LABELS, Refusal};
 use crate::matching::fits_affinity;
 use crate::node_info::NodeInfo;
 use crate::refuses::Refuses;
+use k8s_model::Object;
+use k8s_model::node::Node;
+use k8s_model::pod::NodeSelectorTerm;
 use std::rc::Rc;
 
 /// The filter.

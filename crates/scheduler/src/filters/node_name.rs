@@ -2,11 +2,11 @@
 //!
 //! Models `pkg/scheduler/framework/plugins/nodename`.
 
-use k8s_model::Object;
-use k8s_model::node::Node;
 use crate::framework::{Cycle, Filter, Refusal};
 use crate::node_info::NodeInfo;
 use crate::refuses::Refuses;
+use k8s_model::Object;
+use k8s_model::node::Node;
 use std::rc::Rc;
 
 /// The filter.

@@ -2,12 +2,12 @@
 //!
 //! Models `pkg/scheduler/framework/plugins/nodeports`.
 
-use k8s_model::Object;
-use k8s_model::node::Node;
-use k8s_model::pod::{ContainerPort, Pod};
 use crate::framework::{Cycle, Filter, POD_GONE, Refusal};
 use crate::node_info::NodeInfo;
 use crate::refuses::Refuses;
+use k8s_model::Object;
+use k8s_model::node::Node;
+use k8s_model::pod::{ContainerPort, Pod};
 use std::rc::Rc;
 
 /// The filter.

@@ -2,13 +2,13 @@
 //!
 //! Models `pkg/scheduler/framework/plugins/noderesources/fit.go`.
 
+use crate::framework::{Cycle, Filter, NODE_ALLOCATABLE, POD_GONE, Refusal};
+use crate::node_info::NodeInfo;
+use crate::refuses::Refuses;
 use k8s_model::node::Node;
 use k8s_model::pod::Pod;
 use k8s_model::quantity::units_of;
 use k8s_model::{Object, Str};
-use crate::framework::{Cycle, Filter, NODE_ALLOCATABLE, POD_GONE, Refusal};
-use crate::node_info::NodeInfo;
-use crate::refuses::Refuses;
 use smol_str::format_smolstr;
 use std::rc::Rc;
 

@@ -2,12 +2,12 @@
 //!
 //! Models `pkg/scheduler/framework/plugins/tainttoleration`.
 
-use k8s_model::Object;
-use k8s_model::node::{Node, Taint};
 use crate::framework::{Cycle, Filter, NODE_TAINTS, Refusal};
 use crate::matching::tolerates;
 use crate::node_info::NodeInfo;
 use crate::refuses::Refuses;
+use k8s_model::Object;
+use k8s_model::node::{Node, Taint};
 use std::rc::Rc;
 
 /// The filter.

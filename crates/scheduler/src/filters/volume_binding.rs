@@ -2,12 +2,12 @@
 //!
 //! Models `pkg/scheduler/framework/plugins/volumebinding` and, for claims of one Pod, `volumerestrictions`.
 
-use k8s_model::Object;
-use k8s_model::node::Node;
 use crate::framework::{Cycle, Filter, NODE_LABELS, NODE_TAINTS, POD_GONE, Refusal, STORAGE};
 use crate::node_info::NodeInfo;
 use crate::refuses::Refuses;
 use crate::volumes;
+use k8s_model::Object;
+use k8s_model::node::Node;
 use std::rc::Rc;
 
 /// The filter.

@@ -3,11 +3,11 @@
 //!
 //! Models `pkg/scheduler/framework/plugins/interpodaffinity/scoring.go`.
 
-use k8s_model::pod::{Pod, PodAffinityTerm};
-use k8s_model::{Object, Str};
 use crate::framework::{Cycle, Score, Scoring};
 use crate::node_info::NodeInfo;
 use crate::terms::{same_domain, selects};
+use k8s_model::pod::{Pod, PodAffinityTerm};
+use k8s_model::{Object, Str};
 
 /// Upstream's weight of this score.
 const WEIGHT: i64 = 2;

@@ -2,10 +2,10 @@
 //!
 //! Models `pkg/scheduler/framework/plugins/nodeaffinity/node_affinity.go`, its scoring.
 
-use k8s_model::{Object, Str};
 use crate::framework::{Cycle, Score, Scoring};
 use crate::matching::term_matches;
 use crate::node_info::NodeInfo;
+use k8s_model::{Object, Str};
 
 /// Upstream's weight of this score.
 const WEIGHT: i64 = 2;

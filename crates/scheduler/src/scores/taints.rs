@@ -2,11 +2,11 @@
 //!
 //! Models `pkg/scheduler/framework/plugins/tainttoleration/taint_toleration.go`, its scoring.
 
-use k8s_model::Str;
-use k8s_model::node::Node;
 use crate::framework::{Cycle, Score, Scoring};
 use crate::matching::tolerates;
 use crate::node_info::NodeInfo;
+use k8s_model::Str;
+use k8s_model::node::Node;
 
 /// Upstream's weight of this score.
 const WEIGHT: i64 = 3;

@@ -2,11 +2,11 @@
 //!
 //! Models `pkg/scheduler/framework/plugins/podtopologyspread/scoring.go` with its system defaults.
 
-use k8s_model::{Kind, Object, Str, Uid};
 use crate::framework::{Cycle, Score, Scoring};
 use crate::matching::fits_affinity;
 use crate::node_info::NodeInfo;
 use crate::spread::{includes, matching};
+use k8s_model::{Kind, Object, Str, Uid};
 
 /// Upstream's weight of this score.
 pub(crate) const WEIGHT: i64 = 2;

@@ -1,11 +1,11 @@
 //! What is shown of a lesson.
 
 use super::{Phase, Player, Result};
+use crate::run::Run;
 use explain::standing;
 use i18n::Message;
-use lesson::format::{Answers, LessonTask, Predict, Text, Tongue};
-use crate::run::Run;
 use k8s_model::sort;
+use lesson::format::{Answers, LessonTask, Predict, Text, Tongue};
 use serde_json::{Value, json};
 
 /// What is shown of a lesson.

@@ -11,8 +11,8 @@ pub use card::{LessonCard, PresenterNotes, QuestionCard, TaskCard};
 pub use resume_point::ResumePoint;
 
 use super::run::Run;
-use k8s_model::Time;
 use cluster::Sim;
+use k8s_model::Time;
 use lesson::ObservedHistory;
 use lesson::format::{Answers, Lesson, LessonStep};
 use lesson::script::{LessonCursor, Play};

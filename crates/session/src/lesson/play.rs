@@ -1,16 +1,16 @@
 //! A lesson on the page: its actions are commands of the run, its manifests stand in the editor, and what it points to is selected.
 
 use super::{Instant, LessonFile, LessonMsg, PageSnapshot, Phase, Player, Result, StepState, VisitedStep};
-use actions::{Command, OutputLine};
-use k8s_model::{ObjectRef, Time};
-use i18n::msg;
-use lesson::{ObservedHistory, merge};
 use crate::console::{ConsoleMsg, PROMPT};
 use crate::editor::EditorMsg;
 use crate::effect::Effect;
 use crate::selection::SelectionMsg;
 use crate::state::State;
 use crate::timeline::{RunUntil, TimelineMsg};
+use actions::{Command, OutputLine};
+use i18n::msg;
+use k8s_model::{ObjectRef, Time};
+use lesson::{ObservedHistory, merge};
 
 impl State {
     /// Begins a lesson at its first step, in the cluster that was made for it.

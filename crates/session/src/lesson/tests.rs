@@ -1,6 +1,4 @@
 use super::{LessonCard, LessonFile, LessonMsg, Phase, QuestionCard, Result, ResumePoint, TaskCard};
-use k8s_model::{Kind, Time};
-use lesson::format::Tongue;
 use crate::console::ConsoleMsg;
 use crate::editor::{ApplyStatus, EditorMsg};
 use crate::replace::{ReplaceMsg, Replacement};
@@ -8,6 +6,8 @@ use crate::selection::SelectionMsg;
 use crate::tests::ready;
 use crate::timeline::TimelineMsg;
 use crate::{Msg, State};
+use k8s_model::{Kind, Time};
+use lesson::format::Tongue;
 
 const LESSON: &str = include_str!("../../../../static/lessons/control-loop.yaml");
 

@@ -1,6 +1,6 @@
-use k8s_model::{Kind, ObjectRef};
 use apiserver::journal::Op;
 use explain::waits::Waits;
+use k8s_model::{Kind, ObjectRef};
 use session::Msg;
 use session::State;
 use session::console::ConsoleMsg;
@@ -18,11 +18,10 @@ fn of_a_pod_that_leaves_its_deletion_is_told_apart_from_what_else_changes() {
             state.update(TimelineMsg::Seconds(5));
         }
         state.update(Msg::Fault("delay pod/p 60s".into()));
-        state.update(ConsoleMsg::Enter(
-            if deleted_first { "kubectl label pod p x=y" } else { "kubectl delete pod p --wait=false" }.into(),
-        ));
+        state.update(ConsoleMsg::Enter(if deleted_first { "kubectl label pod p x=y" } else { "kubectl delete pod p --wait=false" }.into()));
         state.update(TimelineMsg::Seconds(1));
-        let found = explain::diagnose::held_up::late(state.timeline.run.sim(), state.timeline.run.get(&key).expect("it leaves")).expect("an event is late");
+        let found = explain::diagnose::held_up::late(state.timeline.run.sim(), state.timeline.run.get(&key).expect("it leaves"))
+            .expect("an event is late");
         assert!(matches!(found.waits, Waits::OwnLate { told: is, .. } if is == told), "{:?}", found.waits);
     }
 }

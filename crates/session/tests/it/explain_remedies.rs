@@ -1,8 +1,8 @@
+use explain::remedies::*;
+use i18n::msg;
+use k8s_model::Kind;
 use k8s_model::node::Node;
 use k8s_model::pod::Pod;
-use i18n::msg;
-use explain::remedies::*;
-use k8s_model::Kind;
 use session::Msg;
 use session::State;
 use session::console::ConsoleMsg;
@@ -38,8 +38,7 @@ fn what_is_broken_can_be_mended() {
     state.update(TimelineMsg::Seconds(5));
     let on_and_off = |state: &State, kind: Kind| -> Vec<String> {
         let all = offered(state, kind).into_iter();
-        all.filter(|line| !["lose", "delay", "relist", "exit"].iter().any(|other| line.starts_with(&["fault ", other].concat())))
-            .collect()
+        all.filter(|line| !["lose", "delay", "relist", "exit"].iter().any(|other| line.starts_with(&["fault ", other].concat()))).collect()
     };
     let press = |state: &mut State, kind: Kind| {
         for line in on_and_off(state, kind) {

@@ -1,6 +1,6 @@
-use k8s_model::{Kind, ObjectRef};
 use apiserver::journal::Entry;
 use explain::replaced::*;
+use k8s_model::{Kind, ObjectRef};
 use session::State;
 use session::console::ConsoleMsg;
 use session::examples;

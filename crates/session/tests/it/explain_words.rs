@@ -1,9 +1,9 @@
-use explain::effect::effect;
-use k8s_model::Kind;
 use apiserver::journal::{Op, Record};
+use explain::effect::effect;
+use explain::words::*;
+use k8s_model::Kind;
 use projection::adapt::status;
 use projection::changes::fields;
-use explain::words::*;
 
 #[test]
 fn the_step_in_which_a_pod_disappears_says_so() {
@@ -54,8 +54,7 @@ fn a_status_write_names_the_changed_field() {
             if words.ends_with(" changed") && !words.contains(": ") {
                 assert!(fields(before, object).is_empty(), "{words}: {:?}", fields(before, object));
             }
-            if let Some(at) = words.find(": ").filter(|_| fields(before, object).iter().any(|field| field.path.starts_with("status.")))
-            {
+            if let Some(at) = words.find(": ").filter(|_| fields(before, object).iter().any(|field| field.path.starts_with("status."))) {
                 let field = words[at + 2..].split(' ').next().unwrap_or("").to_string();
                 told.entry((object.kind.name(), field)).or_insert(words);
             }

@@ -1,6 +1,6 @@
 use k8s_model::Kind;
-use projection::rollout_track::*;
 use k8s_model::Time;
+use projection::rollout_track::*;
 
 #[test]
 fn a_track_that_is_still_read_ends_where_it_is_read() {

@@ -1,12 +1,12 @@
-use k8s_model::ObjectRef;
 use explain::evidence::facts;
 use explain::words;
-use views::card::*;
 use k8s_model::Kind;
+use k8s_model::ObjectRef;
 use session::State;
 use session::examples;
 use session::timeline::TimelineMsg;
 use std::rc::Rc;
+use views::card::*;
 
 #[test]
 fn a_status_that_lags_says_so() {

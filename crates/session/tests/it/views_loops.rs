@@ -1,9 +1,9 @@
 //! Where loops stand.
 
+use i18n::Message;
+use k8s_model::Kind;
 use views::loops::layout::{ACT, ARROW, BIG, FAR, LETTER, LIST, LIST_GAP, LOWEST, SMALL, layout};
 use views::loops::model::{Code, Loop, Loops, Pass, PassPhase, PassRequest, written};
-use k8s_model::Kind;
-use i18n::Message;
 use views::shape::{CardBody, Rect};
 
 fn some(chosen: Option<usize>) -> Loops {

@@ -1,10 +1,10 @@
 //! What the panel of a pass says.
 
-use views::loops::read::{ahead, read};
-use k8s_model::Kind;
 use explain::why::Row;
 use i18n::msg;
+use k8s_model::Kind;
 use views::loops::model::{Pass, PassRequest};
+use views::loops::read::{ahead, read};
 
 use session::Msg;
 use session::State;

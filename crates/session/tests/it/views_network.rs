@@ -1,17 +1,17 @@
 //! What the layout of Network keeps.
 
+use i18n::Message;
+use k8s_model::{Kind, ObjectRef};
+use projection::model::{ControllerCard, Endpoint, Group, Id, Model, PENDING, Pod, PodState, Root, Service, natural};
+use session::console::ConsoleMsg;
+use session::timeline::TimelineMsg;
+use std::rc::Rc;
 use views::network::Traffic;
 use views::network::endpoints::{drawn, telling};
 use views::network::layout::layout;
 use views::network::measures::{MOST, NARROW, PAIR, ROW};
 use views::network::words::rest;
-use k8s_model::{Kind, ObjectRef};
-use i18n::Message;
-use projection::model::{ControllerCard, Endpoint, Group, Id, Model, PENDING, Pod, PodState, Root, Service, natural};
-use session::console::ConsoleMsg;
-use session::timeline::TimelineMsg;
 use views::shape::{CardBody, CardTable, Line, Rect, Scene};
-use std::rc::Rc;
 
 fn endpoint(pod: &str, address: &str, ready: bool) -> Endpoint {
     Endpoint { pod: pod.into(), address: address.into(), hostname: pod.into(), ready, terminating: false, serving: ready, gone: false }

@@ -1,8 +1,5 @@
 //! What the layout of Nodes keeps.
 
-use views::nodes::cache::{LayoutCache, PodsOnNode, arrange};
-use views::nodes::layout::layout;
-use views::nodes::tray::refuses;
 use i18n::{Message, msg};
 use projection::model::{Group, Id, Model, Node, Pod, PodState};
 use session::console::ConsoleMsg;
@@ -10,8 +7,11 @@ use session::editor::EditorMsg;
 use session::selection::SelectionMsg;
 use session::timeline::TimelineMsg;
 use session::{Msg, State};
-use views::shape::CardBody;
 use std::rc::Rc;
+use views::nodes::cache::{LayoutCache, PodsOnNode, arrange};
+use views::nodes::layout::layout;
+use views::nodes::tray::refuses;
+use views::shape::CardBody;
 
 use projection::model::Root;
 

@@ -1,8 +1,8 @@
 //! What the layout of Ownership keeps.
 
-use views::ownership::measures::LEAST;
 use projection::model::{Claim, ControllerCard, Group, Id, Model, Pod, PodState, Root, Used};
 use views::grouping::{GroupBy, Grouping};
+use views::ownership::measures::LEAST;
 use views::shape::{CardBody, Line, Rect, Scene};
 
 use projection::model::{Endpoint, Service, Volume, counters, natural};

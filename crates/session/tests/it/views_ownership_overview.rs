@@ -1,8 +1,8 @@
 use session::State;
 use session::selection::SelectionMsg;
 use session::timeline::TimelineMsg;
-use views::shape::Scene;
 use std::rc::Rc;
+use views::shape::Scene;
 
 fn workloads(count: usize) -> State {
     let one = |n: usize| {

@@ -1,10 +1,10 @@
 //! What the layout of Storage keeps.
 
-use views::storage::layout::layout;
-use views::storage::measures::{CLOSE, FLAT_BELOW, FLAT_THREE, ROOM, THREE, WIDE};
 use i18n::Message;
 use projection::model::{Claim, Id, Model, Pod, PodState, Root};
 use views::shape::{Label, Line, Rect, Scene};
+use views::storage::layout::layout;
+use views::storage::measures::{CLOSE, FLAT_BELOW, FLAT_THREE, ROOM, THREE, WIDE};
 
 use projection::model::{Class, ControllerCard, Group, Removed, Volume, counters};
 use std::rc::Rc;

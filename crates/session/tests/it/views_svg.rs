@@ -1,13 +1,13 @@
 //! Each diagram as SVG, of objects that a small cluster has.
 
 use i18n::{Catalogue, Message};
-use views::shape::{CardBody, Rect, Scene};
+use projection::model::{Id, Pod, PodBlock, PodState};
 use std::fmt::Write as _;
 use std::rc::Rc;
+use views::shape::{CardBody, Rect, Scene};
+use views::shape::{Cells, Line};
 use views::svg::style::Style;
 use views::svg::*;
-use projection::model::{Id, Pod, PodBlock, PodState};
-use views::shape::{Cells, Line};
 
 fn id(kind: &str, name: &str) -> Id {
     Id { kind: kind.into(), name: name.into(), uid: format!("{kind}/{name}"), ..Id::default() }

@@ -3,10 +3,10 @@
 //! A chosen loop turns to the right, beside its panel; otherwise every loop keeps its place.
 
 use super::model::{Code, Loop, Loops, PanelForm, Pass, written};
+use crate::shape::{CardBody, Label, Line, Rect, Scene};
 use explain::why::Row;
 use i18n::{Message, msg};
 use projection::model::Id;
-use crate::shape::{CardBody, Label, Line, Rect, Scene};
 use std::f64::consts::TAU;
 
 /// Radius of a loop, and of the chosen one.

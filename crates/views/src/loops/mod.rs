@@ -5,13 +5,12 @@ pub mod model;
 pub mod pass;
 pub mod read;
 
-
 pub use read::read;
 
-use i18n::msg;
-use projection::model::Model;
 use crate::shape::Scene;
 use crate::view::{Empty, Fit, Legend, ObjectFilter, Scale, Source, Status, Uses, View, ViewMemory};
+use i18n::msg;
+use projection::model::Model;
 
 /// The diagram.
 pub static VIEW: View = View {

@@ -1,8 +1,8 @@
 //! The loops at an instant, and the last pass of one of them.
 
-use k8s_model::{Kind, Str};
 use explain::why::Row;
 use i18n::{Arg, Message, msg};
+use k8s_model::{Kind, Str};
 
 /// A loop on the ring.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,18 +1,18 @@
 //! A pass of a loop as Observe, Diff and Act, read from what it wrote.
 
 use super::read::{glyph, title_of};
-use k8s_model::network::EndpointSlice;
-use k8s_model::{Body, Kind, Object, ObjectRef, Str};
+use crate::loops::model::{Code, PanelForm, Pass, PassPhase, PassRequest, resource_version};
 use apiserver::Why;
-use controller_runtime::descriptor::GENERIC;
 use apiserver::journal::{Entry, Journal, Op, Record};
 use cluster::loops::named as descriptor;
+use controller_runtime::descriptor::GENERIC;
 use explain::why::{self, Row};
 use explain::words;
 use i18n::format::{count, middle};
 use i18n::{Arg, Message, msg};
+use k8s_model::network::EndpointSlice;
+use k8s_model::{Body, Kind, Object, ObjectRef, Str};
 use projection::changes::{ChangedField, fields};
-use crate::loops::model::{Code, PanelForm, Pass, PassPhase, PassRequest, resource_version};
 
 /// The score of the node that a Pod was bound to.
 pub(super) fn winner(entry: &Entry) -> Option<Row> {
@@ -229,9 +229,7 @@ pub(super) fn differs(entry: &Entry) -> Vec<Row> {
         }
         let name = field.path.trim_start_matches("status.").trim_start_matches("conditions[").replace("].status", "");
         match (from.parse::<i64>(), to.parse::<i64>()) {
-            (Ok(from), Ok(to)) => {
-                numbers.push((Message::state(name), sum(format!("{} → {}", i18n::count(from), i18n::count(to)))))
-            }
+            (Ok(from), Ok(to)) => numbers.push((Message::state(name), sum(format!("{} → {}", i18n::count(from), i18n::count(to))))),
             _ if field.from.is_some() => rows.push((Message::state(name), sum(format!("{from} → {to}")))),
             _ => rows.push((Message::state(name), Message::state(to))),
         }

@@ -1,12 +1,12 @@
 //! Reads the loops at an instant: queues, and the last pass of each as Observe, Diff and Act.
 
 use super::pass::{code, full_name, pass};
-use k8s_model::Kind;
-use cluster::Sim;
+use crate::loops::model::{Loop, Loops, Pass, PassPhase, PassStep};
 use apiserver::journal::{Entry, EntryId};
+use cluster::Sim;
 use cluster::loops::named as descriptor;
 use i18n::{Message, msg};
-use crate::loops::model::{Loop, Loops, Pass, PassPhase, PassStep};
+use k8s_model::Kind;
 
 /// More kubelets than this share one place.
 pub(super) const KUBELETS: usize = 3;

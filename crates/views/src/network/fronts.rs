@@ -4,10 +4,10 @@ use super::measures::{HEAD, LEFT, NARROW};
 use super::parts::title;
 use super::read::Front;
 use super::words::titled;
+use crate::shape::{CardBody, CardTable, Line, Rect, Scene};
 use i18n::format::middle;
 use i18n::{Message, dotted, msg};
 use projection::model::Id;
-use crate::shape::{CardBody, CardTable, Line, Rect, Scene};
 
 /// Rows of a card.
 const MAX_ROUTES: usize = 6;

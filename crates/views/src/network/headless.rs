@@ -4,11 +4,11 @@ use super::endpoints::{behind, drawn};
 use super::measures::{CLOSE, HEAD, LEFT, NetworkColumns, NetworkRow, POD, ROW, TABLE, WIDE};
 use super::parts::{arrow, down, put_client, put_dns, put_pod, say, stop, tip, title};
 use super::words::{address, all_ready, condition, host, ready_endpoints, rest, titled};
+use crate::bodies::service_form;
+use crate::shape::{CardBody, CardTable, Label, Line, Rect, Scene};
 use i18n::format::middle;
 use i18n::{Message, msg};
 use projection::model::{Endpoint, Model, Service};
-use crate::bodies::service_form;
-use crate::shape::{CardBody, CardTable, Label, Line, Rect, Scene};
 
 /// A headless Service: the name answers with Pod addresses.
 pub(super) fn headless(model: &Model, service: &Service, follows: Option<&str>, c: &NetworkColumns, top: f64, out: &mut Scene) -> f64 {

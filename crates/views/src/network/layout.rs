@@ -13,9 +13,9 @@ use super::policies;
 use super::read::Traffic;
 use super::virtual_ip::virtual_ip;
 use super::words::summary;
+use crate::shape::{CardBody, Label, Line, Rect, Scene};
 use i18n::msg;
 use projection::model::{Model, Pod, Service};
-use crate::shape::{CardBody, Label, Line, Rect, Scene};
 use std::rc::Rc;
 
 /// Lays the network out. `selected` is a uid.

@@ -15,15 +15,14 @@ mod read;
 mod virtual_ip;
 pub mod words;
 
-
 pub use layout::layout;
 pub use read::Traffic;
 
-use i18n::msg;
-use projection::model::Model;
 use crate::shape::Scene;
 use crate::view::{Empty, Fit, Legend, ObjectFilter, Source, Status, Uses, View, ViewMemory, Workloads};
 use crate::viewport::LOW_FRAME;
+use i18n::msg;
+use projection::model::Model;
 
 /// The diagram.
 pub static VIEW: View = View {

@@ -5,11 +5,11 @@ use super::headless::Lookup;
 use super::measures::{HEAD, NetworkRow, PAIR, POD, SHORT};
 use super::parts::{arrow, down, put_dns, put_pod, put_service, say, stop, tip};
 use super::words::{address_row, all_ready, host, outer_rows, ports, ready_endpoints, rest, rule, titled, why_not};
+use crate::bodies::service_form;
+use crate::shape::{CardBody, CardTable, Label, Line, Port, Rect, Scene};
 use i18n::format::middle;
 use i18n::{Message, dotted, msg};
 use projection::model::{Endpoint, Model, Service};
-use crate::bodies::service_form;
-use crate::shape::{CardBody, CardTable, Label, Line, Port, Rect, Scene};
 
 /// Height of who asks, the room below a Service, the height of the EndpointSlices, and from who asks inside to who asks outside.
 pub(super) const ASKS: f64 = 96.0;

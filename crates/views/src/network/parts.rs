@@ -3,11 +3,11 @@
 use super::endpoints::client;
 use super::measures::{HEAD, LEFT, NetworkRow, POD, SHORT};
 use super::words::{ready_endpoints, titled};
+use crate::bodies::{pod_label, service_form};
+use crate::shape::{CardBody, CardTable, Label, Line, Rect, Scene, elbow};
 use i18n::format::middle;
 use i18n::{Message, msg};
 use projection::model::{Endpoint, Id, Model, PENDING, Pod, PodState, Service};
-use crate::bodies::{pod_label, service_form};
-use crate::shape::{CardBody, CardTable, Label, Line, Rect, Scene, elbow};
 
 pub(super) fn put_service(out: &mut Scene, service: &Service, rect: Rect) -> usize {
     let label = msg::service_label(&service.id.name, service_form(service), ready_endpoints(service));

@@ -3,10 +3,10 @@
 use super::measures::{HEAD, LEFT, NARROW};
 use super::parts::say;
 use super::read::{Isolation, MAX_ENDPOINTS_ASKED, RoutedRequest};
+use crate::shape::{CardBody, CardTable, Label, Line, Port, Rect, Scene};
 use cluster_network::connectivity::Direction;
 use i18n::{Message, dotted, msg};
 use projection::model::Service;
-use crate::shape::{CardBody, CardTable, Label, Line, Port, Rect, Scene};
 use std::fmt::Write as _;
 
 /// Width of a policy's card, from card to card, and from the band to the cards.

@@ -1,16 +1,18 @@
 //! What the bands tell beyond the model: what becomes of the request that is drawn, and where Ingresses and Gateways lead.
 
+use cluster::Sim;
+use cluster_network::connectivity::{
+    Attempt, Backend, Direction, RequestOutcome, backend_of, class_of, connect, ingress_backend, policies_of, routes_of,
+};
+use cluster_network::gateway::{self, RefFault};
+use explain::rules;
+use i18n::{Message, msg};
 use k8s_model::gateway::{BackendRef, GATEWAY, GatewaySpec, HttpRule, address_of};
 use k8s_model::ingress::{IngressSpec, address};
 use k8s_model::network::Service as Body;
 use k8s_model::network_policy::NetworkPolicySpec;
 use k8s_model::selector::LabelSelector;
 use k8s_model::{Kind, Object, ObjectRef, Str};
-use cluster::Sim;
-use cluster_network::connectivity::{Attempt, Backend, Direction, RequestOutcome, backend_of, class_of, connect, ingress_backend, policies_of, routes_of};
-use cluster_network::gateway::{self, RefFault};
-use explain::rules;
-use i18n::{Message, msg};
 use projection::adapt::{self, Scope};
 use projection::model::{Endpoint, Id, Pod, Service};
 use std::rc::Rc;

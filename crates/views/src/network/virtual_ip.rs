@@ -5,11 +5,11 @@ use super::measures::{HEAD, LEFT, POD, WAY, Way};
 use super::narrow::{APART, ASKS, BELOW, SLICES};
 use super::parts::{arrow, put_client, put_doors, put_pod, put_slices, say, title};
 use super::words::{address_row, doors, outer_rows, ports, ready_endpoints, rest, rule, titled, why_not};
+use crate::bodies::service_form;
+use crate::shape::{CardBody, CardTable, Label, Line, Rect, Scene, elbow};
 use i18n::format::middle;
 use i18n::{Message, msg};
 use projection::model::{Endpoint, Model, Pod, Service};
-use crate::bodies::service_form;
-use crate::shape::{CardBody, CardTable, Label, Line, Rect, Scene, elbow};
 
 /// A Service with an address of its own, in front of every ready Pod: who asks, the Service, and the Pods at the right. kube-proxy is not on
 /// the way: on each node it makes rules of the EndpointSlices, which a dotted line below says.

@@ -1,10 +1,10 @@
 //! The sentences and table rows of Network.
 
 use super::measures::NetworkRow;
+use crate::bodies::service_form;
 use i18n::format::middle;
 use i18n::{Message, clauses, msg};
 use projection::model::{Endpoint, Model, Service};
-use crate::bodies::service_form;
 use std::rc::Rc;
 
 /// So many nodes are named.

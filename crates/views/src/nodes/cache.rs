@@ -1,8 +1,8 @@
 //! The sorted Pods of each node, cached from one picture to the next.
 
+use crate::shape::{Item, Rect};
 use i18n::{Message, msg};
 use projection::model::{Group, Model, Node, Pod, PodBlock, PodState, natural};
-use crate::shape::{Item, Rect};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 

@@ -2,13 +2,13 @@
 
 use super::cache::{ByNode, LayoutCache, NodeInput, PodsOnNode, by_node, groups};
 use super::tray::{WaitingPods, tray};
-use crate::nodes::words;
 use super::words::{cores, mark, short};
+use crate::bodies::pod_label;
+use crate::nodes::words;
+use crate::shape::{CardBody, Cells, NodeBody, Rect, Scene};
 use i18n::format;
 use i18n::{Message, msg};
 use projection::model::{Id, Model, Node, Pod, PodState};
-use crate::bodies::pod_label;
-use crate::shape::{CardBody, Cells, NodeBody, Rect, Scene};
 use std::rc::Rc;
 
 /// Width of a card: the most, and the least before a row breaks. A few share the width there is.

@@ -6,7 +6,6 @@ mod read;
 pub mod tray;
 pub mod words;
 
-
 use cache::by_node;
 use layout::DENSE;
 use tray::WaitingPods;
@@ -14,10 +13,10 @@ use tray::WaitingPods;
 pub use cache::LayoutCache;
 pub use layout::layout;
 
-use i18n::msg;
-use projection::model::Model;
 use crate::shape::Scene;
 use crate::view::{Empty, Fit, Legend, ObjectFilter, Source, Status, Uses, View, ViewMemory};
+use i18n::msg;
+use projection::model::Model;
 
 /// The diagram.
 pub static VIEW: View = View {

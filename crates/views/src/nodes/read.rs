@@ -1,16 +1,16 @@
 //! What Nodes reads: when the first Pod of a node that is not ready is evicted, whose eviction a budget refuses, and why the scheduler
 //! finds no node for a Pod.
 
-use k8s_model::{Body, Kind, Object, ObjectRef, Str};
+use crate::view::Source;
 use cluster::Sim;
 use controllers::taint_eviction;
-use scheduler::refuses::Refuses;
 use explain::diagnose::{diagnose, refused_evictions};
 use explain::headline::{headline, refusal};
 use explain::waits::Waits;
 use i18n::{Message, msg};
+use k8s_model::{Body, Kind, Object, ObjectRef, Str};
 use projection::model::{Model, Pod};
-use crate::view::Source;
+use scheduler::refuses::Refuses;
 use std::rc::Rc;
 
 /// Whether a node has no kubelet that reports, or says itself that it is not ready.

@@ -1,13 +1,13 @@
 //! The tray of unscheduled Pods, with the reasons.
 
 use super::cache::{ByNode, PodsOnNode, Unschedulable};
-use crate::nodes::words;
 use super::words::cores;
+use crate::bodies::{pod_body, pod_label};
+use crate::nodes::words;
+use crate::shape::{CardBody, Rect, Scene};
 use i18n::format;
 use i18n::{Message, msg};
 use projection::model::{Id, Model, Node, Pod};
-use crate::bodies::{pod_body, pod_label};
-use crate::shape::{CardBody, Rect, Scene};
 use std::rc::Rc;
 
 /// The Pods that wait for a node: the first, and how many they are.

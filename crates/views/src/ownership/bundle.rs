@@ -3,8 +3,8 @@
 use super::measures::{Frame, Measures, USUAL};
 use super::rows::TreeRow;
 use super::tree::OwnershipTree;
-use projection::model::{Policy, Used};
 use crate::shape::Scene;
+use projection::model::{Policy, Used};
 use std::collections::BTreeSet;
 
 /// Trees that a Service holds together: most often one.

@@ -1,12 +1,12 @@
 //! Cards of controllers, Pods, claims and volumes.
 
 use super::measures::{TreeColumns, USUAL};
-use k8s_model::Kind;
-use k8s_model::kind::GATEWAY_GROUP;
-use i18n::{Message, dotted, msg};
-use projection::model::{Claim, ControllerCard, Id, Metric, Model, Pod, PodState, Root};
 use crate::bodies::{numbers, put_claim};
 use crate::shape::{CardBody, Label, Line, Look, Port, Rect, Scene, elbow};
+use i18n::{Message, dotted, msg};
+use k8s_model::Kind;
+use k8s_model::kind::GATEWAY_GROUP;
+use projection::model::{Claim, ControllerCard, Id, Metric, Model, Pod, PodState, Root};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 

@@ -3,11 +3,11 @@
 use super::cards::claims_of_trees;
 use super::measures::Frame;
 use super::overview;
-use i18n::msg;
-use projection::model::{Model, Volume};
 use crate::grouping::{GroupBy, WorkloadGroup};
 use crate::references::TreeIndex;
 use crate::shape::{CardBody, Item, Rect, Scene};
+use i18n::msg;
+use projection::model::{Model, Volume};
 use std::rc::Rc;
 
 /// The room of a heading.

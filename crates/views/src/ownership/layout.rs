@@ -6,14 +6,14 @@ use super::cards::{claims_of_trees, orphans};
 use super::groups::{HEADING, hang, put_heading, split_model};
 use super::measures::{FLAT, Frame, LEAST, Measures, NARROWEST, USUAL};
 use super::narrow;
-use crate::ownership::overview;
 use super::overview::ChipMemory;
 use super::words::summary;
-use projection::model::Model;
 use crate::grouping::{GroupBy, Grouping};
+use crate::ownership::overview;
 use crate::references;
 use crate::shape::Scene;
 use crate::viewport::LOW_FRAME;
+use projection::model::Model;
 use std::collections::BTreeSet;
 
 /// Lays the trees out. `selected` is a uid; the size is the viewport's.

@@ -14,15 +14,14 @@ mod rows;
 mod tree;
 mod words;
 
-
 pub use layout::layout;
 pub use overview::ChipMemory;
 pub use read::LastScales;
 
-use i18n::msg;
-use projection::model::Model;
 use crate::shape::Scene;
 use crate::view::{Empty, Fit, Legend, ObjectFilter, Source, Status, Uses, View, ViewMemory, Workloads};
+use i18n::msg;
+use projection::model::Model;
 
 /// Chips that are drawn anew in one frame.
 const DRAWN_AT_ONCE: usize = 1000;

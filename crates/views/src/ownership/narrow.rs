@@ -4,11 +4,11 @@ use super::cards::{card_height, chosen, claims_of, line, pod_line, put_controlle
 use super::leaves::counts_height;
 use super::measures::{BRIEF, DENSE, Frame, PAD};
 use super::rows::{endpoints, policy_label};
-use i18n::{Arg, Message, msg};
-use projection::model::{ControllerCard, Counter, Group, Id, Metric, PodState, Policy, Tone};
 use crate::bodies::{pod_body, pod_label, put_claim};
 use crate::references;
 use crate::shape::{CardBody, Cells, Line, Look, Rect, Scene, drop};
+use i18n::{Arg, Message, msg};
+use projection::model::{ControllerCard, Counter, Group, Id, Metric, PodState, Policy, Tone};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 

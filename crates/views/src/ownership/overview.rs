@@ -4,12 +4,12 @@
 use super::cards::{chosen, claims_of_trees};
 use super::measures::{Frame, LEAST};
 use super::tree::OwnershipTree;
-use sim_core::deferred_drop;
-use i18n::{Message, dotted, msg};
-use projection::model::{ControllerCard, Group, Id, Metric, Model, PodBlock, PodState, Root, Service};
 use crate::bodies::numbers;
 use crate::grouping::WorkloadGroup;
 use crate::shape::{CardBody, Cells, Item, Rect, Scene};
+use i18n::{Message, dotted, msg};
+use projection::model::{ControllerCard, Group, Id, Metric, Model, PodBlock, PodState, Root, Service};
+use sim_core::deferred_drop;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 

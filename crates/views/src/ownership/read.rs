@@ -1,14 +1,14 @@
 //! Reads of Ownership: missing sources of Pods, and the last scale of ReplicaSets.
 
-use k8s_model::{Body, Kind, ObjectRef, Uid, sources};
-use kubelet::lack;
+use crate::view::{Source, ViewMemory};
 use apiserver::Record;
 use cluster::Sim;
 use explain::diagnose::refused_evictions;
 use explain::effect;
 use i18n::{Arg, Message, msg};
+use k8s_model::{Body, Kind, ObjectRef, Uid, sources};
+use kubelet::lack;
 use projection::model::{Group, Model, Pod, PodState, Policy, Root};
-use crate::view::{Source, ViewMemory};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 

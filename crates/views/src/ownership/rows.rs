@@ -1,11 +1,11 @@
 //! Services, policies and autoscalers: a row above the trees, and the rail that leads from it to what it is about.
 
 use super::measures::Measures;
+use crate::bodies::service_form;
+use crate::shape::{CardBody, Label, Line, Port, Rect, Scene};
 use i18n::format::middle;
 use i18n::{Message, dotted, msg};
 use projection::model::{Id, Pod, PodState, Policy, Service};
-use crate::bodies::service_form;
-use crate::shape::{CardBody, Label, Line, Port, Rect, Scene};
 
 /// What stands in a row above a tree: a Service, an autoscaler, a disruption budget.
 pub(super) enum TreeRow<'a> {

@@ -2,15 +2,18 @@
 
 use super::cards::{card_height, chosen, line, pod_line, put_controller, storage_of};
 use super::leaves::{Leaves, counts_height, leaves, leaves_height};
-use super::measures::{APART_BLOCKS, BELOW_ROOT, BESIDE, BRIEF, CLAIMS, DENSE, FLAT_CLAIMS, FLAT_PLAIN, Frame, HIGH, HUGE, LIFTED, Measures, OVER, PAD, PLAIN, TreeColumns};
+use super::measures::{
+    APART_BLOCKS, BELOW_ROOT, BESIDE, BRIEF, CLAIMS, DENSE, FLAT_CLAIMS, FLAT_PLAIN, Frame, HIGH, HUGE, LIFTED, Measures, OVER, PAD, PLAIN,
+    TreeColumns,
+};
 use super::rows::{End, TreeRow};
-use i18n::{Message, msg};
-use projection::adapt::fold_of;
-use projection::model::{ControllerCard, Group, Id, PodBlock, PodState, Root, Used};
 use crate::bodies::{pod_body, pod_label};
 use crate::grouping::FOLD;
 use crate::references;
 use crate::shape::{CardBody, Cells, Label, Line, Look, Rect, Scene, drop, elbow};
+use i18n::{Message, msg};
+use projection::adapt::fold_of;
+use projection::model::{ControllerCard, Group, Id, PodBlock, PodState, Root, Used};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 

@@ -1,8 +1,8 @@
 //! The sentences of Ownership.
 
+use crate::bodies::numbers;
 use i18n::{Message, clauses, msg};
 use projection::model::Model;
-use crate::bodies::numbers;
 
 /// The picture in a sentence.
 pub(super) fn summary(model: &Model) -> Message {

@@ -2,9 +2,9 @@
 
 use super::layers::{LAYERS, Pick};
 use super::notes::{Notes, long};
+use crate::shape::Rect;
 use i18n::Message;
 use projection::rollout_track::Point;
-use crate::shape::Rect;
 use std::fmt::Write as _;
 
 /// In which of them a name is written first.

@@ -1,19 +1,19 @@
 //! A rollout over time: the Pods of each revision, ready, not ready and failing, between the lower and the upper limit.
 
-use crate::rollout::areas;
 use super::areas::Places;
-use crate::rollout::layers;
 use super::layers::LAYERS;
 use super::model::{Chart, counted};
-use crate::rollout::notes;
 use super::notes::{Notes, long};
+use crate::axis::{Axis, FOLD, Idle};
+use crate::rollout::areas;
+use crate::rollout::layers;
+use crate::rollout::notes;
+use crate::shape::{CardBody, Rect, Scene};
 use i18n::format;
 use i18n::{Message, clauses, dotted, msg};
 use projection::images;
 use projection::model::Id;
 use projection::rollout_track::{Extent, Point, Revision, Track, fewer};
-use crate::axis::{Axis, FOLD, Idle};
-use crate::shape::{CardBody, Rect, Scene};
 use std::fmt::Write as _;
 use std::rc::Rc;
 

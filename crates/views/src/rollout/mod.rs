@@ -12,13 +12,13 @@ mod tests;
 pub use layout::layout;
 pub use model::Chart;
 
-use k8s_model::ObjectRef;
+use crate::shape::Scene;
+use crate::view::{Empty, Fit, Legend, ObjectFilter, Source, Status, Uses, View, ViewMemory, Workloads};
 use i18n::msg;
+use k8s_model::ObjectRef;
 use projection::adapt;
 use projection::model::Model;
 use projection::rollout_track::{Extent, Track, subject};
-use crate::shape::Scene;
-use crate::view::{Empty, Fit, Legend, ObjectFilter, Source, Status, Uses, View, ViewMemory, Workloads};
 
 /// The diagram.
 pub static VIEW: View = View {

@@ -1,11 +1,11 @@
 //! A drawn chart, and what can be asked about any of its instants.
 
 use super::layers::LAYERS;
+use crate::axis::Axis;
+use crate::shape::Rect;
 use i18n::format;
 use i18n::{Arg, Message, clauses, msg};
 use projection::rollout_track::{Count, Point};
-use crate::axis::Axis;
-use crate::shape::Rect;
 
 /// Place, anchor, class, words.
 pub(super) type PlacedWord = (f64, f64, &'static str, &'static str, Message);

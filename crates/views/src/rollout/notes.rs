@@ -1,10 +1,10 @@
 //! Notes within the plot: what was over or under a limit, and who made Pods go. A note stands at what it is about.
 
 use super::model::Chart;
+use crate::shape::Rect;
 use i18n::format;
 use i18n::{Message, msg};
 use projection::rollout_track::{Point, Track};
-use crate::shape::Rect;
 
 /// How wide a letter is, and how far a note stands from what it is about.
 const LETTER: f64 = 6.0;

@@ -2,9 +2,9 @@
 
 use super::layout::{draw, layout};
 use super::notes::long;
+use crate::shape::CardBody;
 use projection::model::Id;
 use projection::rollout_track::{Extent, Point, Revision, Track};
-use crate::shape::CardBody;
 
 use projection::rollout_track::Count;
 

@@ -3,11 +3,11 @@
 use super::measures::{ASIDE, Across, BETWEEN, COMING, Down, FLAT, FLAT_BELOW, FLAT_THREE, HIGH, LOW, TALL};
 use super::mounts::MountIndex;
 use super::words::{row_pod, summary};
+use crate::bodies::{numbers, pod_body, pod_label, put_claim};
+use crate::shape::{CardBody, Label, Line, Look, Port, Rect, Scene, drop};
 use i18n::format::middle;
 use i18n::{Arg, Message, dotted, msg};
 use projection::model::{Claim, Id, Model, Pod, PodState, Root};
-use crate::bodies::{numbers, pod_body, pod_label, put_claim};
-use crate::shape::{CardBody, Label, Line, Look, Port, Rect, Scene, drop};
 
 /// Lays the storage out. `selected` is a uid; its column is highlighted.
 pub fn layout(model: &Model, selected: Option<&str>, (width, height): (f64, f64)) -> Scene {

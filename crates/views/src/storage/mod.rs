@@ -6,13 +6,12 @@ mod mounts;
 mod read;
 mod words;
 
-
 pub use layout::layout;
 
-use i18n::msg;
-use projection::model::Model;
 use crate::shape::Scene;
 use crate::view::{Empty, Fit, Legend, ObjectFilter, Scale, Source, Status, Uses, View, ViewMemory, Workloads};
+use i18n::msg;
+use projection::model::Model;
 
 /// The diagram.
 pub static VIEW: View = View {

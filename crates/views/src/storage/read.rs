@@ -1,13 +1,13 @@
 //! What Storage reads: the last Pod of a StatefulSet that was deleted.
 
+use crate::view::Source;
+use apiserver::{Actor, Entry, Op, Record};
 use k8s_model::pod::Pod;
 use k8s_model::storage::PersistentVolumeClaim;
 use k8s_model::workload::StatefulSet;
 use k8s_model::{Kind, Object, ObjectRef, Str};
-use apiserver::{Actor, Entry, Op, Record};
 use projection::adapt;
 use projection::model::Removed;
-use crate::view::Source;
 
 /// Entries looked back for the last Pod that was deleted.
 const DELETION_LOOKBACK: usize = 400;

@@ -1,12 +1,12 @@
 //! Cards of everything that is no controller.
 
 use super::paper::{Font, NAME, PLAIN, Paper, SMALL, mono, outline, ui};
-use i18n::format::{Px, count, sentence, volume as volume_name};
-use i18n::{Message, msg};
-use projection::model::PodState;
 use crate::card_text;
 use crate::shape::{CardBody, CardTable, Item, NodeBody, OLD_REVISION_ALPHA};
 use crate::variant;
+use i18n::format::{Px, count, sentence, volume as volume_name};
+use i18n::{Message, msg};
+use projection::model::PodState;
 
 /// The colour of a Pod's word.
 fn state_ink(state: PodState) -> &'static str {

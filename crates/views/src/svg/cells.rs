@@ -1,12 +1,12 @@
 //! Pods as cells: a path for each state, as the page paints them on its canvas.
 
 use super::paper::{Paper, SMALL, ui};
-use i18n::format::{Px, count};
-use i18n::{Message, msg};
-use projection::model::PodState;
 use crate::card_text;
 use crate::shape::{Cells, Item, OLD_REVISION_ALPHA};
 use crate::variant;
+use i18n::format::{Px, count};
+use i18n::{Message, msg};
+use projection::model::PodState;
 use std::fmt::Write as _;
 
 /// Cells in one path: what paints a picture takes them in parts.

@@ -1,10 +1,10 @@
 //! The chart of a rollout: its layers, its words, and the table of revisions at the instant shown.
 
 use super::paper::{Paper, escape, mono, ui};
-use i18n::format::Px;
-use i18n::msg;
 use crate::rollout::Chart;
 use crate::shape::Item;
+use i18n::format::Px;
+use i18n::msg;
 
 /// What its layers and lines look like; `$name` is a token.
 pub(super) const SHEET: &str = ".chart text{font-size:11px;fill:$text-3;dominant-baseline:auto}.chart .head{font-weight:600;font-size:13px;fill:$text}\

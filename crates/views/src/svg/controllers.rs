@@ -1,13 +1,13 @@
 //! Cards of controllers.
 
 use super::paper::{Font, NAME, Paper, SMALL, mono, ui};
+use crate::card_text::{self, BriefText, ControllerText};
+use crate::shape::Item;
+use crate::variant;
 use i18n::format::Px;
 use i18n::msg;
 use projection::budget::Budget;
 use projection::model::{ControllerCard, Counter, PodState, Tone};
-use crate::card_text::{self, BriefText, ControllerText};
-use crate::shape::Item;
-use crate::variant;
 
 fn ink(tone: Tone, plain: &'static str) -> &'static str {
     match tone {

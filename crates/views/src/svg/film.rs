@@ -4,9 +4,9 @@
 
 use super::paper::{Paper, ui};
 use super::{Style, TAIL, draw, head, label, line, port};
+use crate::shape::Scene;
 use i18n::format::{Px, clock};
 use i18n::{Catalogue, Message};
-use crate::shape::Scene;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -179,8 +179,8 @@ impl Times {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use projection::model::Id;
     use crate::shape::{CardBody, Rect};
+    use projection::model::Id;
 
     fn frame(at: u64, names: &[&str]) -> FilmFrame {
         let mut scene = Scene { width: 300.0, height: 100.0, ..Scene::default() };

@@ -1,12 +1,12 @@
 //! Loops about the store, and the panel of a pass.
 
 use super::paper::{NAME, PLAIN, Paper, SMALL, mono, ui};
-use explain::why::Row;
-use i18n::format::Px;
-use i18n::msg;
 use crate::loops::model::{Code, Loop, PanelForm, Pass, STEP_ICONS};
 use crate::shape::{CardBody, Item};
 use crate::variant;
+use explain::why::Row;
+use i18n::format::Px;
+use i18n::msg;
 
 pub(super) fn store(paper: &mut Paper, item: &Item, version: u64) {
     let (w, h) = (item.rect.w, item.rect.h);

@@ -12,10 +12,10 @@ pub mod paper;
 pub mod style;
 
 use self::paper::{PLAIN, Paper, SMALL, escape, outline, ui};
-use i18n::format::Px;
-use i18n::{Catalogue, Message};
 use crate::shape::{CardBody, Edge, Item, Label, Look, Port, Rect, Scene};
 use crate::variant;
+use i18n::format::Px;
+use i18n::{Catalogue, Message};
 use std::fmt::Write as _;
 use std::rc::Rc;
 pub use style::Style;
@@ -217,4 +217,3 @@ fn note(paper: &mut Paper, item: &Item, text: &Message) {
     let text = paper.say(text);
     paper.text(12.0, item.rect.h / 2.0, item.rect.w - 12.0, SMALL, &text);
 }
-

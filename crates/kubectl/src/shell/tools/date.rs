@@ -1,9 +1,9 @@
 //! `date`: the time of the cluster's clock, always in UTC.
 
 use super::tool::{ShellTool, flags};
+use crate::shell::room::{Done, MOST_BYTES};
 use k8s_model::Timestamp;
 use k8s_model::time::civil;
-use crate::shell::room::{Done, MOST_BYTES};
 
 const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 const MONTHS: [&str; 12] =

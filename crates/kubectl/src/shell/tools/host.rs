@@ -1,9 +1,9 @@
 //! `echo`, `env`, `hostname`, `ps`, `id`, `basename`: what a machine says of itself.
 
 use super::tool::{ShellTool, ToolCall};
-use k8s_model::pod::Pod;
 use crate::shell::numbers::unescaped;
 use crate::shell::room::Done;
+use k8s_model::pod::Pod;
 use serde_json::Value;
 
 pub const ECHO: ShellTool = ShellTool {

@@ -1,11 +1,11 @@
 //! `curl` and `wget`: requests to Pods, to Services, and through Ingresses and Gateways.
 
 use super::tool::{ShellTool, ToolCall};
-use k8s_model::Object;
-use cluster_network::connectivity::{Backend, HttpRequest, Led, RequestOutcome, Routed, host_and_port, route, through_gateway};
-use cluster::disk::{FilePlace, place};
-use cluster_network::gateway::gateway_at;
 use crate::shell::room::{CommandRoom, Done};
+use cluster::disk::{FilePlace, place};
+use cluster_network::connectivity::{Backend, HttpRequest, Led, RequestOutcome, Routed, host_and_port, route, through_gateway};
+use cluster_network::gateway::gateway_at;
+use k8s_model::Object;
 
 pub const CURL: ShellTool = ShellTool { name: "curl", run: curl, ..ShellTool::PLAIN };
 pub const WGET: ShellTool = ShellTool { name: "wget", run: wget, ..ShellTool::PLAIN };

@@ -1,9 +1,9 @@
 //! `nslookup`, `dig`, `ping`, `nc`: names and addresses as a container sees them.
 
 use super::tool::{ShellTool, ToolCall, flags};
+use crate::shell::room::{CommandRoom, Done};
 use cluster_network::connectivity::{self, Attempt, RequestOutcome};
 use cluster_network::dns;
-use crate::shell::room::{CommandRoom, Done};
 
 pub const NSLOOKUP: ShellTool =
     ShellTool { name: "nslookup", run: |call| call.room.nslookup(call.plain().next().unwrap_or("")), ..ShellTool::PLAIN };
